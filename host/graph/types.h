@@ -1,0 +1,106 @@
+// Types of values: element types, shapes, and constant data. Plain values without behaviour of their
+// own; numbering follows ONNX so that the importer, the C ABI and messages agree.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ephost::graph {
+
+// Numbered as TensorProto.DataType in onnx.proto.
+enum class ElementType : int32_t {
+  kUndefined = 0,
+  kFloat = 1,
+  kUint8 = 2,
+  kInt8 = 3,
+  kUint16 = 4,
+  kInt16 = 5,
+  kInt32 = 6,
+  kInt64 = 7,
+  kString = 8,
+  kBool = 9,
+  kFloat16 = 10,
+  kDouble = 11,
+  kUint32 = 12,
+  kUint64 = 13,
+  kComplex64 = 14,
+  kComplex128 = 15,
+  kBfloat16 = 16,
+  kFloat8E4M3FN = 17,
+  kFloat8E4M3FNUZ = 18,
+  kFloat8E5M2 = 19,
+  kFloat8E5M2FNUZ = 20,
+  kUint4 = 21,
+  kInt4 = 22,
+  kFloat4E2M1 = 23,
+};
+
+// Size of one element in bits (4-bit types are packed two to a byte); 0 for undefined and string.
+[[nodiscard]] uint32_t element_bits(ElementType type);
+
+// ONNX's lower-case name, e.g. "float", "int64", "bfloat16"; "undefined" for anything else.
+[[nodiscard]] std::string_view element_type_name(ElementType type);
+
+// A dimension is an extent >= 0, unknown, or a symbol of the model ("batch").
+inline constexpr int64_t kUnknownDim = -1;
+[[nodiscard]] constexpr bool is_static_dim(int64_t dim) { return dim >= 0; }
+[[nodiscard]] constexpr bool is_symbolic_dim(int64_t dim) { return dim <= -2; }
+[[nodiscard]] constexpr int64_t symbolic_dim(uint32_t symbol) { return -2 - int64_t{symbol}; }
+// Index into Model::symbols; `dim` must be symbolic.
+[[nodiscard]] constexpr uint32_t dim_symbol(int64_t dim) { return static_cast<uint32_t>(-2 - dim); }
+
+using Shape = std::vector<int64_t>;
+
+[[nodiscard]] bool is_static(const Shape& shape);
+
+// Number of elements; nothing if a dimension isn't static or the product overflows.
+[[nodiscard]] std::optional<uint64_t> element_count(std::span<const int64_t> shape);
+
+// Bytes of a dense tensor; nothing for strings, open dimensions and overflow.
+[[nodiscard]] std::optional<uint64_t> byte_size(ElementType type, std::span<const int64_t> shape);
+
+enum class ValueKind : uint8_t { kUnknown, kTensor, kSparseTensor, kSequence, kOptional, kMap };
+
+struct ValueType {
+  ValueKind kind = ValueKind::kUnknown;
+  ElementType element = ElementType::kUndefined;  // of tensors; of a map's keys
+  std::optional<Shape> shape;                     // of tensors; nothing: rank unknown
+  std::shared_ptr<const ValueType> nested;        // of sequence, optional and a map's values
+};
+
+// e.g. "float[1,3,batch,?]", "seq(int64[?])".
+[[nodiscard]] std::string to_string(const ValueType& type, std::span<const std::string> symbols);
+
+// Bytes that live in something else: a mapped file, a parsed message, a vector. `owner` keeps that
+// alive; copies of a Blob share it, which is why it is a shared_ptr.
+struct Blob {
+  std::span<const std::byte> bytes;
+  std::shared_ptr<const void> owner;
+};
+
+// Takes over a buffer.
+[[nodiscard]] Blob make_blob(std::vector<std::byte> bytes);
+
+// A constant dense tensor, row-major, little-endian, 4-bit types packed low nibble first.
+// `strings` holds the elements where type is kString; `data` holds them otherwise.
+struct Tensor {
+  ElementType type = ElementType::kUndefined;
+  Shape shape;
+  Blob data;
+  std::shared_ptr<const std::vector<std::string>> strings;
+};
+
+// A constant sparse tensor as ONNX has it: values [nnz], indices [nnz] or [nnz, rank].
+struct SparseTensor {
+  Tensor values;
+  Tensor indices;
+  Shape shape;
+};
+
+}  // namespace ephost::graph
