@@ -1,0 +1,56 @@
+// Content sums. `Hash128` finds damage and names equal content (caches, context binaries, shared
+// weights); it is no defence against an attacker. `sha256_of_file` is, and pins a plugin's library.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "ephost/status.h"
+#include "host/base/file_system.h"
+
+namespace ephost {
+
+// A 128-bit XXH3 sum, the same on every platform and in every release.
+struct Hash128 {
+  uint64_t high = 0;
+  uint64_t low = 0;
+
+  friend auto operator<=>(const Hash128&, const Hash128&) = default;
+};
+
+[[nodiscard]] Hash128 content_sum(std::span<const std::byte> bytes);
+
+// Sums content that comes in pieces; how it is cut does not change the result.
+class ContentHasher {
+ public:
+  ContentHasher();
+  ContentHasher(ContentHasher&&) noexcept;
+  ContentHasher& operator=(ContentHasher&&) noexcept;
+  ~ContentHasher();
+
+  void update(std::span<const std::byte> bytes);
+  // The sum of everything so far; more may follow.
+  [[nodiscard]] Hash128 sum() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// 32 lower-case hexadecimal digits, most significant first.
+[[nodiscard]] std::string to_hex(const Hash128& hash);
+// The reverse; nothing unless `text` is exactly 32 hexadecimal digits (either case).
+[[nodiscard]] std::optional<Hash128> parse_hash128(std::string_view text);
+
+// 64 lower-case hexadecimal digits. Errors as in host/base/file.h.
+[[nodiscard]] Result<std::string> sha256_of_file(
+    const std::filesystem::path& path, const FileSystem& file_system = posix_file_system());
+
+}  // namespace ephost

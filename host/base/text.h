@@ -1,0 +1,41 @@
+// Small text helpers for messages. They format nothing that a machine reads back.
+#pragma once
+
+#include <concepts>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace ephost {
+
+// `text` in double quotes, safe to print: quotes, backslashes, control characters and bytes that
+// are not UTF-8 are escaped, and what is over 200 bytes is cut with "...".
+[[nodiscard]] std::string quote(std::string_view text);
+
+// The elements with `separator` between them. Elements convert to string_view.
+template <std::ranges::input_range Range>
+requires std::convertible_to<std::ranges::range_reference_t<const Range>, std::string_view>
+[[nodiscard]] std::string join(const Range& elements, std::string_view separator) {
+  std::string joined;
+  bool first = true;
+  for (const auto& element : elements) {
+    if (!first) joined += separator;
+    joined += std::string_view(element);
+    first = false;
+  }
+  return joined;
+}
+
+// The candidate that `word` is most likely a slip of, ignoring ASCII case: at most a third of its
+// letters inserted, deleted, changed or swapped with a neighbour. The first of equals.
+[[nodiscard]] std::optional<std::string_view> nearest_match(
+    std::string_view word, std::span<const std::string_view> candidates);
+
+// `text` with A-Z as a-z; other bytes stay.
+[[nodiscard]] std::string ascii_lower(std::string_view text);
+// Whether two texts are equal when ASCII case is ignored.
+[[nodiscard]] bool equal_ignoring_case(std::string_view a, std::string_view b);
+
+}  // namespace ephost
