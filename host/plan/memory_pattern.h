@@ -1,0 +1,74 @@
+// The memory pattern: one block of memory for each location, and for each buffer of known size an
+// offset in it. `place_buffers` is the pure problem underneath (strip packing with fixed times, as
+// in MiniMalloc), `plan_memory` applies it to an allocation plan. Allocates nothing.
+#pragma once
+
+#include <ephost/status.h>
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "host/plan/allocation_plan.h"
+
+namespace ephost::plan {
+
+inline constexpr uint64_t kDefaultAlignment = 64;
+
+// Needs `size` bytes from time `lower` up to, not including, `upper`.
+struct Buffer {
+  uint32_t lower = 0;
+  uint32_t upper = 0;
+  uint64_t size = 0;
+};
+
+// Sizes count rounded up to the alignment, in `peak` and in `lower_bound`.
+struct Placement {
+  std::vector<uint64_t> offsets;  // by buffer, multiples of the alignment
+  uint64_t peak = 0;              // largest offset + size
+  uint64_t lower_bound = 0;       // largest sum of sizes alive at one time; no placement is below
+  bool proved_optimal = false;    // peak == lower_bound
+};
+
+// Several orders, each placed by skyline, first fit and best fit; the best is kept, the first that
+// meets the lower bound ends the search. Deterministic; effort is bounded by work, not by the
+// clock: near-linear in the buffers plus the pairs that overlap in time, and very dense problems
+// get fewer attempts. INVALID_ARGUMENT if a buffer has lower >= upper, if the alignment is not a
+// power of two, or if the sizes add up to more than 64 bits hold.
+[[nodiscard]] Result<Placement> place_buffers(std::span<const Buffer> buffers,
+                                              uint64_t alignment = kDefaultAlignment);
+
+// "Not in the block".
+inline constexpr uint64_t kNoOffset = std::numeric_limits<uint64_t>::max();
+
+struct MemoryBlock {
+  uint32_t location = 0;
+  uint64_t bytes = 0;
+  uint64_t lower_bound = 0;
+  bool proved_optimal = false;
+};
+
+struct MemoryPattern {
+  uint64_t alignment = kDefaultAlignment;
+  std::vector<MemoryBlock> blocks;  // ascending by location; only locations with buffers
+  // By value id: offset in the block of the value's location, the root's for a kReuse value; or
+  // kNoOffset for everything whose buffer is not kAllocate or whose size is unknown.
+  std::vector<uint64_t> offsets;
+  std::vector<uint64_t> workspace_offsets;  // by step; kNoOffset without workspace
+};
+
+struct MemoryOptions {
+  bool enable_mem_pattern = true;  // off: nothing is in a block, all is allocated at run time
+  uint64_t alignment = kDefaultAlignment;
+};
+
+// `sizes`, if not empty, has one entry a value and stands in for the plan's own bytes: what a run
+// with other input shapes was seen to need. A buffer gets the largest size known among the values
+// in it, and is left out if its root's is unknown. INVALID_ARGUMENT as in place_buffers.
+[[nodiscard]] Result<MemoryPattern> plan_memory(const AllocationPlan& plan,
+                                                std::span<const std::optional<uint64_t>> sizes = {},
+                                                const MemoryOptions& options = {});
+
+}  // namespace ephost::plan
