@@ -1,0 +1,50 @@
+// ONNX files to graphs. Payloads (initializers, large strings) stay where they are, in the mapped
+// file or in the caller's buffer, and the model borrows them: importing costs what the structure
+// costs, whatever the weights weigh, and a file may exceed protobuf's 2 GB. Files are untrusted:
+// every failure is a Status that names the place, INVALID_PROTOBUF for what is no ONNX message and
+// INVALID_GRAPH for what makes no sense as a graph.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ephost/status.h"
+#include "host/graph/graph.h"
+
+namespace ephost::onnx_io {
+
+struct ImportOptions {
+  // Folder that external data is relative to. Empty: the model file's folder; a model from memory
+  // then cannot refer to files.
+  std::filesystem::path external_data_dir;
+  // Content of external data files by the name the model uses, looked up before
+  // `external_data_dir`.
+  std::map<std::string, graph::Blob> external_files;
+  // Fill in types that the model doesn't state.
+  bool infer_shapes = true;
+};
+
+// What went not quite as expected, one sentence each: shape inference that failed, operators and
+// opsets that the linked onnx doesn't know.
+struct ImportReport {
+  std::vector<std::string> notes;
+};
+
+// The graph of the result is connected, in SSA form and topologically sorted (files that are not
+// sorted are), subgraphs included; `check_graph` accepts it. Types are as declared, and as inferred
+// where the model leaves them open. Initializers of models older than IR version 4 are constants
+// even if they are listed among the graph inputs. The model shares ownership of the mapping.
+// Repeating a call is harmless; calls may be concurrent.
+[[nodiscard]] Result<graph::Model> import_model(const std::filesystem::path& path,
+                                                const ImportOptions& options = {},
+                                                ImportReport* report = nullptr);
+
+// The same from memory; the model borrows from `bytes` and shares `bytes.owner`. With no owner the
+// bytes must outlive the model.
+[[nodiscard]] Result<graph::Model> import_model(const graph::Blob& bytes,
+                                                const ImportOptions& options = {},
+                                                ImportReport* report = nullptr);
+
+}  // namespace ephost::onnx_io

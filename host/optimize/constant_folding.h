@@ -1,0 +1,50 @@
+// Computes at load time what does not depend on inputs: `Constant` nodes, shapes that are static,
+// and nodes whose inputs are all constant. The pass owns the decision what to fold; computing is
+// the caller's (the session lends the CPU provider's kernels).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ephost/status.h"
+#include "host/graph/graph.h"
+
+namespace ephost::optimize {
+
+// Computes single nodes with constant inputs.
+class Evaluator {
+ public:
+  Evaluator() = default;
+  Evaluator(const Evaluator&) = delete;
+  Evaluator& operator=(const Evaluator&) = delete;
+  virtual ~Evaluator() = default;
+
+  // Cheap: whether `evaluate` is worth a try.
+  [[nodiscard]] virtual bool can_evaluate(const graph::Graph& graph, graph::NodeId node) const = 0;
+  // One tensor for each output of the node, in order; the entry of an output that is left out is
+  // ignored. Every input of the node is constant or left out.
+  virtual Result<std::vector<graph::Tensor>> evaluate(const graph::Graph& graph,
+                                                      graph::NodeId node) = 0;
+};
+
+struct FoldOptions {
+  // A node whose constant output would be larger stays, unless the output is no larger than the
+  // node's constant inputs together.
+  uint64_t max_output_bytes = uint64_t{64} << 20;
+};
+
+struct FoldReport {
+  uint64_t folded_nodes = 0;         // all, `Constant` nodes included
+  uint64_t folded_bytes = 0;         // size of the constants that were made
+  std::vector<std::string> skipped;  // nodes left alone because evaluation failed, with the reason
+};
+
+// Folds in `graph` and all subgraphs and removes what is dead afterwards. Left alone: nodes that
+// are random, have subgraphs, are of unknown determinism (other domains than ONNX's own), or
+// produce a graph output of the main graph that is also a graph input. A failure of the evaluator
+// leaves its node alone. The graph must be connected and sorted and stays so.
+[[nodiscard]] Result<FoldReport> fold_constants(graph::Graph& graph, Evaluator& evaluator,
+                                                const FoldOptions& options = {});
+
+}  // namespace ephost::optimize
