@@ -1,0 +1,782 @@
+/*
+ * plugin_abi.h: the binary interface between an ephost host and an execution-provider plugin.
+ *
+ * A plugin is one shared library. It exports one function, eph_plugin_v1, and offers one or more
+ * providers. The host finds it through its YAML manifest, loads it, and agrees on a minor version
+ * of this interface with it. Everything after that goes through the tables declared here.
+ *
+ * This header is C11, and valid C17, C++17 and C++20. It needs nothing but <stddef.h> and
+ * <stdint.h>. C++ authors may prefer <ephost/plugin.hpp>, which wraps it in classes. ABI.md numbers
+ * the rules that this header follows and names the test that enforces each.
+ *
+ * How to read a declaration
+ *
+ *   [load]      called by one thread at a time in the whole process
+ *   [owner]     called by one thread at a time for each handle; different handles run in parallel
+ *   [any]       may be called by any number of threads at once
+ *   [required]  a table whose slot is null is refused
+ *   [optional]  a null slot has the meaning that its comment gives
+ *
+ * What holds everywhere
+ *
+ *   - Tables and records start with `struct_size`, the number of bytes their maker knew. Later
+ * minor versions only append fields, so a reader looks at a field only if struct_size covers it.
+ * Sizes are never compared for equality. Records marked "frozen" never grow and carry no size.
+ *   - Functions that can fail return a code: EPH_OK, or another EPH_* code after a message was put
+ *     into the eph_error object (which the caller always passes). No exception, signal, exit or
+ *     longjmp leaves a function, on either side.
+ *   - An out_ parameter is set to null or zero before anything else happens. A call that failed
+ * leaves nothing to destroy. A destroy function accepts null and cannot fail.
+ *   - Each side frees what it made. Strings and arrays handed over are borrowed: unless stated
+ *     otherwise the receiver may read them until the call returns.
+ *   - Handles that the host gives (eph_graph, eph_claims, ...) start with a pointer to the table of
+ *     functions that take them. Handles that the plugin gives (eph_provider, ...) are its own.
+ */
+#ifndef EPHOST_PLUGIN_ABI_H_
+#define EPHOST_PLUGIN_ABI_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define EPH_NOEXCEPT noexcept
+extern "C" {
+#else
+#define EPH_NOEXCEPT
+#endif
+
+#if defined(_WIN32)
+#define EPH_EXPORT __declspec(dllexport)
+#else
+#define EPH_EXPORT __attribute__((visibility("default")))
+#endif
+
+/* The major version is part of the exported symbol's name; this header declares one major only. */
+#define EPH_ABI_MAJOR 1
+/* The minor version that this header describes: the highest that code built with it can speak. */
+#define EPH_ABI_MINOR 0
+
+/* Stands for "none" wherever an index of a node, a value or a payload is expected. */
+#define EPH_NONE UINT32_MAX
+
+/* ------------------------------------------------------------------------------------------------
+ * Codes, strings, errors
+ * --------------------------------------------------------------------------------------------- */
+
+/* Result codes; the numbers are ONNX Runtime's. Always carried as int32_t. A host treats a code
+ * that it does not know as EPH_FAIL. */
+enum {
+  EPH_OK = 0,
+  EPH_FAIL = 1,
+  EPH_INVALID_ARGUMENT = 2,
+  EPH_NO_SUCHFILE = 3,
+  EPH_NO_MODEL = 4,
+  EPH_ENGINE_ERROR = 5,
+  EPH_RUNTIME_EXCEPTION = 6,
+  EPH_INVALID_PROTOBUF = 7,
+  EPH_MODEL_LOADED = 8,
+  EPH_NOT_IMPLEMENTED = 9,
+  EPH_INVALID_GRAPH = 10,
+  EPH_EP_FAIL = 11,
+  EPH_MODEL_LOAD_CANCELED = 12,
+  EPH_MODEL_REQUIRES_COMPILATION = 13,
+  EPH_NOT_FOUND = 14
+};
+
+/* UTF-8 text, not terminated. {null, 0} is the empty string. Frozen. */
+typedef struct eph_string {
+  const char* data;
+  uint64_t size;
+} eph_string;
+
+/* Makes an eph_string of a string literal. */
+#define EPH_STRING(literal) \
+  { (literal), sizeof(literal) - 1 }
+
+/* Bytes without an owner. Frozen. */
+typedef struct eph_bytes {
+  const void* data;
+  uint64_t size;
+} eph_bytes;
+
+typedef struct eph_error eph_error;
+
+typedef struct eph_error_api {
+  uint64_t struct_size;
+  /* Puts a copy of `message` into the error, in place of what it held. The message says what
+   * failed, with what, and what to do. [required] [owner] */
+  void (*set_message)(eph_error* error, eph_string message) EPH_NOEXCEPT;
+} eph_error_api;
+
+/* Where a callee explains a code other than EPH_OK. Belongs to the caller. */
+struct eph_error {
+  const eph_error_api* api;
+};
+
+/* ------------------------------------------------------------------------------------------------
+ * Values at run time
+ * --------------------------------------------------------------------------------------------- */
+
+/* Element types, numbered as TensorProto.DataType of ONNX. Always carried as int32_t. */
+enum {
+  EPH_UNDEFINED = 0,
+  EPH_FLOAT = 1,
+  EPH_UINT8 = 2,
+  EPH_INT8 = 3,
+  EPH_UINT16 = 4,
+  EPH_INT16 = 5,
+  EPH_INT32 = 6,
+  EPH_INT64 = 7,
+  EPH_STRING_ELEMENT = 8,
+  EPH_BOOL = 9,
+  EPH_FLOAT16 = 10,
+  EPH_DOUBLE = 11,
+  EPH_UINT32 = 12,
+  EPH_UINT64 = 13,
+  EPH_COMPLEX64 = 14,
+  EPH_COMPLEX128 = 15,
+  EPH_BFLOAT16 = 16,
+  EPH_FLOAT8E4M3FN = 17,
+  EPH_FLOAT8E4M3FNUZ = 18,
+  EPH_FLOAT8E5M2 = 19,
+  EPH_FLOAT8E5M2FNUZ = 20,
+  EPH_UINT4 = 21,
+  EPH_INT4 = 22,
+  EPH_FLOAT4E2M1 = 23
+};
+
+/* Kinds of values. Always carried as int32_t. */
+enum {
+  EPH_KIND_NONE = 0,   /* an optional without content, or a type that isn't known */
+  EPH_KIND_TENSOR = 1, /* dense, row-major */
+  EPH_KIND_SEQUENCE = 2,
+  EPH_KIND_MAP = 3,
+  EPH_KIND_SPARSE_TENSOR = 4,
+  EPH_KIND_OPTIONAL = 5 /* as a declared type only; a value at run time is its content or NONE */
+};
+
+/*
+ * A value at run time, or the data of a constant. Frozen.
+ *
+ *   TENSOR         data: element 0, aligned to 64 bytes where the host allocated it and at least to
+ * the element otherwise; 4-bit types are packed low nibble first. Strings: an array of eph_string.
+ * shape: `rank` extents >= 0. SEQUENCE       data: an array of eph_value; rank 1, shape[0] is their
+ * number. MAP            data: two eph_value, keys then values; both are tensors of rank 1, or the
+ * values are a SEQUENCE. SPARSE_TENSOR  data: two eph_value, values [nnz] then indices; shape: the
+ * dense shape.
+ */
+typedef struct eph_value {
+  void* data;
+  const int64_t* shape;
+  uint64_t byte_size; /* bytes behind `data` */
+  uint32_t rank;
+  int32_t element_type;
+  int32_t kind;
+  uint32_t memory; /* where `data` lives: 0 is host memory */
+} eph_value;
+
+/* ------------------------------------------------------------------------------------------------
+ * The graph that a provider is asked about
+ * --------------------------------------------------------------------------------------------- */
+
+typedef struct eph_graph eph_graph;
+
+/* Kinds of attributes, numbered as AttributeProto.AttributeType. Always carried as int32_t. */
+enum {
+  EPH_ATTRIBUTE_FLOAT = 1,
+  EPH_ATTRIBUTE_INT = 2,
+  EPH_ATTRIBUTE_STRING = 3,
+  EPH_ATTRIBUTE_TENSOR = 4,
+  EPH_ATTRIBUTE_GRAPH = 5,
+  EPH_ATTRIBUTE_FLOATS = 6,
+  EPH_ATTRIBUTE_INTS = 7,
+  EPH_ATTRIBUTE_STRINGS = 8,
+  EPH_ATTRIBUTE_TENSORS = 9,
+  EPH_ATTRIBUTE_GRAPHS = 10,
+  EPH_ATTRIBUTE_SPARSE_TENSOR = 11,
+  EPH_ATTRIBUTE_SPARSE_TENSORS = 12,
+  EPH_ATTRIBUTE_TYPE_PROTO = 13, /* carried without data */
+  EPH_ATTRIBUTE_TYPE_PROTOS = 14
+};
+
+/*
+ * An attribute of a node. Frozen. `values` is an array of `count` elements (1 for the singular
+ * kinds): float for FLOAT(S), int64_t for INT(S), eph_string for STRING(S), eph_value for TENSOR(S)
+ * and SPARSE_TENSOR(S), const eph_graph* for GRAPH(S).
+ */
+typedef struct eph_attribute {
+  eph_string name;
+  const void* values;
+  uint64_t count;
+  int32_t kind;
+  uint32_t reserved; /* zero */
+} eph_attribute;
+
+/* Flags of eph_node_info. */
+enum {
+  EPH_NODE_TAKEN =
+      1 << 0 /* a provider of higher priority has it already: a claim on it is dropped */
+};
+
+/* A node. Nodes have indices 0 ... node_count-1, in topological order. */
+typedef struct eph_node_info {
+  uint64_t struct_size;
+  eph_string name;
+  eph_string op_type;
+  eph_string domain;     /* empty: ai.onnx */
+  int32_t since_version; /* of the operator's definition that the model's opset selects */
+  uint32_t flags;
+  const uint32_t* inputs; /* value indices; EPH_NONE where an optional input is left out */
+  uint64_t input_count;
+  const uint32_t* outputs; /* likewise */
+  uint64_t output_count;
+  const uint32_t* implicit_inputs; /* values that the node's subgraphs read */
+  uint64_t implicit_input_count;
+  const eph_attribute* attributes;
+  uint64_t attribute_count;
+} eph_node_info;
+
+/* Flags of eph_value_info. */
+enum {
+  EPH_VALUE_GRAPH_INPUT = 1 << 0,
+  EPH_VALUE_GRAPH_OUTPUT = 1 << 1,
+  EPH_VALUE_OUTER_SCOPE = 1 << 2 /* in a subgraph: a value of an enclosing graph */
+};
+
+/* A value of the graph. */
+typedef struct eph_value_info {
+  uint64_t struct_size;
+  eph_string name;
+  int32_t kind; /* EPH_KIND_NONE where the type isn't known */
+  int32_t element_type;
+  int32_t rank; /* -1: not known */
+  uint32_t flags;
+  const int64_t* shape;        /* `rank` extents; -1 for one that isn't known before the run */
+  const eph_string* dim_names; /* `rank` names; empty where the dimension has no symbol */
+  uint32_t producer;           /* node index; EPH_NONE for inputs and constants */
+  uint32_t reserved;           /* zero */
+  const uint32_t* consumers;   /* node indices, ascending */
+  uint64_t consumer_count;
+  /* The data, if the value is a constant; else null. A graph input with a default is no constant.
+   * Not a copy: it points into the model. */
+  const eph_value* constant;
+} eph_value_info;
+
+typedef struct eph_graph_info {
+  uint64_t struct_size;
+  eph_string name;
+  uint64_t node_count;
+  uint64_t value_count;
+  const uint32_t* inputs; /* value indices in the model's order; constants are not among them */
+  uint64_t input_count;
+  const uint32_t* outputs;
+  uint64_t output_count;
+} eph_graph_info;
+
+typedef struct eph_graph_api {
+  uint64_t struct_size;
+
+  /* Each of these fills the known part of *out, whose struct_size the caller has set to its own
+   * sizeof. What it points to lives as long as the graph. EPH_INVALID_ARGUMENT for an index out of
+   * range. [required] [any] */
+  int32_t (*get_graph)(const eph_graph* graph, eph_graph_info* out) EPH_NOEXCEPT;
+  int32_t (*get_node)(const eph_graph* graph, uint32_t node, eph_node_info* out) EPH_NOEXCEPT;
+  int32_t (*get_value)(const eph_graph* graph, uint32_t value, eph_value_info* out) EPH_NOEXCEPT;
+
+  /* The version of `domain` that the model imports; 0 if it imports none. [required] [any] */
+  int64_t (*get_opset)(const eph_graph* graph, eph_string domain) EPH_NOEXCEPT;
+
+  /* The graph as a serialised ONNX ModelProto, for back ends that read ONNX. The bytes are made at
+   * the first call and live as long as the graph. Fails with EPH_INVALID_GRAPH where they would
+   * exceed 2 GiB. [required] [any] */
+  int32_t (*get_onnx)(const eph_graph* graph, eph_bytes* out, eph_error* error) EPH_NOEXCEPT;
+} eph_graph_api;
+
+/* A read-only graph: the model in get_capability, one partition in compile. Lives until the call
+ * that it was passed to returns. Its constants live longer: until the last computation made from it
+ * is destroyed, unless the claim gave them up with EPH_CLAIM_DROP_CONSTANTS. */
+struct eph_graph {
+  const eph_graph_api* api;
+};
+
+/* ------------------------------------------------------------------------------------------------
+ * Claims: the answer of get_capability
+ * --------------------------------------------------------------------------------------------- */
+
+typedef struct eph_claims eph_claims;
+
+/* Flags of eph_fused_claim. */
+enum {
+  /* The computation keeps its own form of the constants: once compiled, the host may free them. */
+  EPH_CLAIM_DROP_CONSTANTS = 1 << 0
+};
+
+/* A set of nodes that the provider wants to compile into one computation. The host drops the claim,
+ * and tells why in `ephost partition --explain`, if a node is taken, repeated or unknown, or if the
+ * set is not convex, that is, if a path leaves it and comes back. */
+typedef struct eph_fused_claim {
+  uint64_t struct_size;
+  eph_string name; /* for people; the host makes it unique. Empty: the host invents one */
+  const uint32_t* nodes;
+  uint64_t node_count;
+  uint32_t flags;
+  uint32_t reserved; /* zero */
+} eph_fused_claim;
+
+typedef struct eph_claims_api {
+  uint64_t struct_size;
+
+  /* Claims one node, to be run by a kernel of the provider's list. [required] [owner] */
+  int32_t (*claim_node)(eph_claims* claims, uint32_t node, eph_error* error) EPH_NOEXCEPT;
+
+  /* Claims nodes to be compiled together. [required] [owner] */
+  int32_t (*claim_fused)(eph_claims* claims, const eph_fused_claim* claim,
+                         eph_error* error) EPH_NOEXCEPT;
+
+  /* 1 if a kernel of the provider's list fits the node by operator, version and types, else 0.
+   * [required] [owner] */
+  int32_t (*has_kernel)(eph_claims* claims, uint32_t node) EPH_NOEXCEPT;
+
+  /* Notes for people why the provider leaves a node alone. [required] [owner] */
+  void (*decline)(eph_claims* claims, uint32_t node, eph_string reason) EPH_NOEXCEPT;
+} eph_claims_api;
+
+/* Collects a provider's claims during one get_capability call. */
+struct eph_claims {
+  const eph_claims_api* api;
+};
+
+/* ------------------------------------------------------------------------------------------------
+ * Computations: what runs
+ * --------------------------------------------------------------------------------------------- */
+
+typedef struct eph_run eph_run;
+
+typedef struct eph_run_api {
+  uint64_t struct_size;
+
+  /* Gives output `index` its shape and memory, and updates *run->outputs[index]. Needed where the
+   * output's data pointer is null or its shape is not what the computation produces; with static
+   * shapes the host has done it beforehand. Fails with EPH_INVALID_ARGUMENT for a bad index or
+   * shape, and where the model states another shape; with EPH_FAIL where memory runs out.
+   * [required] [owner] */
+  int32_t (*allocate_output)(eph_run* run, uint32_t index, const int64_t* shape, uint32_t rank,
+                             eph_error* error) EPH_NOEXCEPT;
+
+  /* Stores a copy of `text` as an element of output `index`, a tensor of strings that has its
+   * memory. [required] [owner] */
+  int32_t (*set_string)(eph_run* run, uint32_t index, uint64_t element, eph_string text,
+                        eph_error* error) EPH_NOEXCEPT;
+
+  /* Host memory of `size` bytes, aligned to 64, valid until the computation returns; the host keeps
+   * it for the next run, so that a steady state allocates nothing. Null where memory runs out.
+   * [required] [owner] */
+  void* (*allocate_scratch)(eph_run* run, uint64_t size)EPH_NOEXCEPT;
+
+  /* 1 once the caller of the run asked for its end. A long computation looks now and then and
+   * returns EPH_FAIL. [required] [any] */
+  int32_t (*is_cancelled)(const eph_run* run) EPH_NOEXCEPT;
+} eph_run_api;
+
+/*
+ * The arguments of one call of `compute`, bound by the host.
+ *
+ * inputs[i] and outputs[i] belong to the node's (or the partition graph's) inputs and outputs, in
+ * order; null stands for one that is left out. An output whose `data` is not null has the stated
+ * shape and may be written at once. An output may share its memory with an input only where
+ * eph_computation_ info allows it; then data pointers are equal.
+ */
+struct eph_run {
+  uint64_t struct_size;
+  const eph_run_api* api;
+  const eph_value* const* inputs;
+  eph_value* const* outputs;
+  uint32_t input_count;
+  uint32_t output_count;
+  void* workspace; /* workspace_bytes of eph_computation_info, aligned to 64; null if it asked for 0
+                    */
+};
+
+/* Allows output `output` to take over the memory of input `input`. Frozen. */
+typedef struct eph_slot_pair {
+  uint32_t input;
+  uint32_t output;
+} eph_slot_pair;
+
+/* Flags of eph_computation_info. */
+enum {
+  /* `compute` may run in several threads at once, with a state of its own in each. Without it the
+   * host runs one call at a time. */
+  EPH_COMPUTE_CONCURRENT = 1 << 0
+};
+
+/* What the planner needs to know. All zero is a valid answer. Arrays live as long as the
+ * computation. */
+typedef struct eph_computation_info {
+  uint64_t struct_size;
+  uint64_t workspace_bytes; /* memory that every call of compute needs while it runs */
+  uint32_t flags;
+  uint32_t reserved; /* zero */
+  /* Pairs for which compute gives the right result when both have the same memory. The host makes
+   * use of it only where the input isn't needed afterwards. */
+  const eph_slot_pair* may_inplace;
+  uint64_t may_inplace_count;
+  /* Pairs whose bytes are the same by definition (Reshape, Identity). The host may give both the
+   * same memory even if the input is needed afterwards; compute then copies nothing. */
+  const eph_slot_pair* aliases;
+  uint64_t alias_count;
+} eph_computation_info;
+
+typedef struct eph_computation eph_computation;
+
+typedef struct eph_computation_api {
+  uint64_t struct_size;
+
+  /* [required] [load] */
+  void (*destroy)(eph_computation* computation) EPH_NOEXCEPT;
+
+  /* Runs once. `state` comes from create_state, or is null if there is none. [required] [owner] of
+   * the state, and see EPH_COMPUTE_CONCURRENT */
+  int32_t (*compute)(eph_computation* computation, void* state, eph_run* run,
+                     eph_error* error) EPH_NOEXCEPT;
+
+  /* Fills the known part of *out, zeroed but for struct_size. Called once, before the first run.
+   * Null: all zero. [optional] [owner] */
+  int32_t (*describe)(eph_computation* computation, eph_computation_info* out,
+                      eph_error* error) EPH_NOEXCEPT;
+
+  /* What one thread of execution needs beyond the workspace: handles, caches. The host makes one
+   * for each run that it lets go on at the same time and keeps it for later runs. Both or neither.
+   * [optional] [any] */
+  int32_t (*create_state)(eph_computation* computation, void** out_state,
+                          eph_error* error) EPH_NOEXCEPT;
+  void (*release_state)(eph_computation* computation, void* state) EPH_NOEXCEPT;
+} eph_computation_api;
+
+/* A kernel or a compiled partition. The plugin's own object starts with this. */
+struct eph_computation {
+  const eph_computation_api* api;
+};
+
+/* ------------------------------------------------------------------------------------------------
+ * Kernels for single nodes
+ * --------------------------------------------------------------------------------------------- */
+
+/* Restricts the element type of one input or output. Frozen. */
+typedef struct eph_type_rule {
+  uint32_t slot; /* index of the input, or with EPH_RULE_OUTPUT of the output; the last slot of a
+                    variadic operator stands for all that follow with EPH_RULE_VARIADIC */
+  uint32_t flags;
+  uint64_t element_types; /* bit n allows element type n */
+} eph_type_rule;
+
+/* Flags of eph_type_rule. */
+enum { EPH_RULE_OUTPUT = 1 << 0, EPH_RULE_VARIADIC = 1 << 1 };
+
+/* One entry of a provider's kernel list. Frozen. It fits a node whose operator, domain and
+ * since_version agree and whose types break no rule; a type that isn't known breaks none. */
+typedef struct eph_kernel_def {
+  eph_string op_type;
+  eph_string domain;
+  int32_t since_version; /* lowest and highest since_version of the operator, both inclusive */
+  int32_t until_version;
+  const eph_type_rule* rules;
+  uint64_t rule_count;
+} eph_kernel_def;
+
+/* ------------------------------------------------------------------------------------------------
+ * Compiling partitions, and the EP context cache
+ * --------------------------------------------------------------------------------------------- */
+
+/* Content of an EPContext node of a context model, read and checked by the host. */
+typedef struct eph_ep_context {
+  uint64_t struct_size;
+  /* The payload that holds this partition. Nodes that share a payload get the same pointer. Mapped
+   * read-only, aligned to 64 bytes or better; lives until the provider is destroyed. Comes from a
+   * file: its sum was right, its content may still be anything. */
+  eph_bytes payload;
+  eph_string partition_name; /* the name under which the payload knows the partition */
+  eph_string source;
+  eph_string sdk_version;
+  eph_string hardware_architecture;
+  eph_string notes;
+  int64_t max_size;
+  int32_t main_context;
+  uint32_t reserved; /* zero */
+} eph_ep_context;
+
+/* One partition to compile. Passed as an array with an explicit stride. */
+typedef struct eph_partition {
+  uint64_t struct_size;
+  /* The partition as a graph of its own: its inputs and outputs are those of the computation, in
+   * order. For a cached partition: the one EPContext node. */
+  const eph_graph* graph;
+  eph_string name;
+  /* Null: compile the graph. Otherwise: restore the computation from this payload, and fail with
+   * EPH_INVALID_GRAPH where it is damaged or was made for another SDK, driver or device. */
+  const eph_ep_context* ep_context;
+} eph_partition;
+
+typedef struct eph_context_writer eph_context_writer;
+
+/* An EPContext node to be written, one for each computation. */
+typedef struct eph_context_node {
+  uint64_t struct_size;
+  uint32_t computation; /* index into the array that get_ep_context_nodes received */
+  uint32_t payload;     /* from begin_payload: the payload that holds this computation */
+  eph_string source;    /* one of the manifest's context_sources; empty: the first of them */
+  eph_string sdk_version;
+  eph_string hardware_architecture;
+  eph_string notes;
+  int64_t max_size;
+} eph_context_node;
+
+typedef struct eph_context_writer_api {
+  uint64_t struct_size;
+
+  /* Starts a payload. The host decides whether it becomes a file or goes into the model. [required]
+   * [owner] */
+  int32_t (*begin_payload)(eph_context_writer* writer, uint32_t* out_payload,
+                           eph_error* error) EPH_NOEXCEPT;
+
+  /* Appends to a payload; any number of calls of any size. [required] [owner] */
+  int32_t (*write)(eph_context_writer* writer, uint32_t payload, const void* data, uint64_t size,
+                   eph_error* error) EPH_NOEXCEPT;
+
+  /* Adds the node of one computation. The first node of a payload is its primary one. [required]
+   * [owner] */
+  int32_t (*add_node)(eph_context_writer* writer, const eph_context_node* node,
+                      eph_error* error) EPH_NOEXCEPT;
+} eph_context_writer_api;
+
+/* Receives a provider's part of the context cache. The same input must give the same bytes. */
+struct eph_context_writer {
+  const eph_context_writer_api* api;
+};
+
+/* Answers of validate_compatibility. Always carried as int32_t. */
+enum {
+  EPH_COMPATIBILITY_OPTIMAL = 0,
+  EPH_COMPATIBILITY_PREFER_RECOMPILATION = 1, /* works, but would be better if made again */
+  EPH_COMPATIBILITY_UNSUPPORTED = 2
+};
+
+/* ------------------------------------------------------------------------------------------------
+ * The host, as a provider sees it
+ * --------------------------------------------------------------------------------------------- */
+
+typedef struct eph_host eph_host;
+
+/* Severities of log messages. Always carried as int32_t. */
+enum { EPH_LOG_DEBUG = 0, EPH_LOG_INFO = 1, EPH_LOG_WARNING = 2, EPH_LOG_ERROR = 3 };
+
+typedef struct eph_host_api {
+  uint64_t struct_size;
+
+  /* [required] [any] */
+  void (*log)(const eph_host* host, int32_t severity, eph_string message) EPH_NOEXCEPT;
+
+  /* The table of an optional interface "name/revision" (the headers in ext/), or null. It lives as
+   * long as the host handle. [required] [any] */
+  const void* (*get_extension)(const eph_host* host, eph_string id)EPH_NOEXCEPT;
+} eph_host_api;
+
+/* Outlives every provider that was created with it. */
+struct eph_host {
+  const eph_host_api* api;
+};
+
+/* ------------------------------------------------------------------------------------------------
+ * Providers
+ * --------------------------------------------------------------------------------------------- */
+
+/* Types of devices. Always carried as int32_t. */
+enum { EPH_DEVICE_OTHER = 0, EPH_DEVICE_CPU = 1, EPH_DEVICE_GPU = 2, EPH_DEVICE_NPU = 3 };
+
+typedef struct eph_device {
+  uint64_t struct_size;
+  int32_t type;
+  uint32_t index;  /* of this type */
+  eph_string name; /* for people */
+  eph_string vendor;
+  eph_string architecture;   /* what compiled code depends on, e.g. an instruction set */
+  eph_string driver_version; /* empty if there is no driver */
+  uint64_t memory_bytes;     /* 0: not known */
+} eph_device;
+
+typedef struct eph_device_list eph_device_list;
+
+typedef struct eph_device_list_api {
+  uint64_t struct_size;
+  /* Adds a copy of *device. [required] [owner] */
+  int32_t (*add)(eph_device_list* list, const eph_device* device, eph_error* error) EPH_NOEXCEPT;
+} eph_device_list_api;
+
+struct eph_device_list {
+  const eph_device_list_api* api;
+};
+
+/* Kinds of options, as in the manifest. Always carried as int32_t. */
+enum {
+  EPH_OPTION_STRING = 0, /* also for choices */
+  EPH_OPTION_INT = 1,
+  EPH_OPTION_FLOAT = 2,
+  EPH_OPTION_BOOL = 3 /* int_value is 0 or 1 */
+};
+
+/* An option, checked against the manifest's type, range and choices, with defaults filled in.
+ * Frozen. */
+typedef struct eph_option {
+  eph_string name;
+  eph_string string_value; /* the text, whatever the kind */
+  int64_t int_value;
+  double float_value;
+  int32_t kind;
+  uint32_t reserved; /* zero */
+} eph_option;
+
+typedef struct eph_provider_config {
+  uint64_t struct_size;
+  const eph_option* options; /* every option of the manifest, once */
+  uint64_t option_count;
+} eph_provider_config;
+
+/* A provider's own object; one for each session. */
+typedef struct eph_provider eph_provider;
+
+/* What a plugin offers under one provider name. */
+typedef struct eph_provider_api {
+  uint64_t struct_size;
+
+  /* Constant, and equal to the manifest's `provider`, `name` and `vendor`. */
+  eph_string type_name; /* e.g. "DnnlExecutionProvider" */
+  eph_string name;      /* e.g. "dnnl" */
+  eph_string vendor;
+
+  /* Lists the devices that this machine has for the provider now; none is a valid answer. Must not
+   * keep a device open. [required] [load] */
+  int32_t (*get_devices)(const eph_host* host, eph_device_list* list,
+                         eph_error* error) EPH_NOEXCEPT;
+
+  /* [required] [load] */
+  int32_t (*create)(const eph_host* host, const eph_provider_config* config,
+                    eph_provider** out_provider, eph_error* error) EPH_NOEXCEPT;
+
+  /* Its computations are gone by then. [required] [load] */
+  void (*destroy)(eph_provider* provider) EPH_NOEXCEPT;
+
+  /* Claims nodes of the graph. Null: the host claims every node that a kernel of the list fits.
+   * [optional] [owner] */
+  int32_t (*get_capability)(eph_provider* provider, const eph_graph* graph, eph_claims* claims,
+                            eph_error* error) EPH_NOEXCEPT;
+
+  /* The kernel list; lives as long as the provider. Null: none. [optional] [owner] */
+  int32_t (*get_kernels)(eph_provider* provider, const eph_kernel_def** out_kernels,
+                         uint64_t* out_count, eph_error* error) EPH_NOEXCEPT;
+
+  /* Makes the kernel of one node of `graph`. The host also calls it to fold constants. Required if
+   * get_kernels is there. [optional] [owner] */
+  int32_t (*create_kernel)(eph_provider* provider, const eph_graph* graph, uint32_t node,
+                           eph_computation** out_computation, eph_error* error) EPH_NOEXCEPT;
+
+  /* Compiles `count` partitions in one call. partitions: array with `stride` bytes from one record
+   * to the next. out_computations: array of `count` nulls. After a failure the host destroys those
+   * that are set. Null: the provider has kernels only. [optional] [owner] */
+  int32_t (*compile)(eph_provider* provider, const eph_partition* partitions, uint64_t stride,
+                     uint64_t count, eph_computation** out_computations,
+                     eph_error* error) EPH_NOEXCEPT;
+
+  /* Writes the context cache for all computations that `compile` made from graphs. Null: the
+   * provider's partitions cannot be cached. [optional] [owner] */
+  int32_t (*get_ep_context_nodes)(eph_provider* provider, eph_computation* const* computations,
+                                  uint64_t count, eph_context_writer* writer,
+                                  eph_error* error) EPH_NOEXCEPT;
+
+  /* What a context written now depends on (SDK, driver, device), as text that
+   * validate_compatibility can judge without the payload. Lives as long as the provider. Both or
+   * neither. [optional] [owner] */
+  int32_t (*get_compatibility)(eph_provider* provider, eph_string* out_text,
+                               eph_error* error) EPH_NOEXCEPT;
+  int32_t (*validate_compatibility)(eph_provider* provider, eph_string text, int32_t* out_level,
+                                    eph_error* error) EPH_NOEXCEPT;
+
+  /* The table of an optional interface (the headers in ext/) for a provider, or null. [optional]
+   * [any] */
+  const void* (*get_extension)(eph_provider* provider, eph_string id)EPH_NOEXCEPT;
+} eph_provider_api;
+
+/* ------------------------------------------------------------------------------------------------
+ * The entry point
+ * --------------------------------------------------------------------------------------------- */
+
+/* What a plugin offers at one minor version of the interface. Lives as long as the library is
+ * loaded. */
+typedef struct eph_plugin_api {
+  uint64_t struct_size;
+  const eph_provider_api* const* providers;
+  uint64_t provider_count; /* at least 1 */
+} eph_plugin_api;
+
+/* Bits of eph_plugin_preamble.build_flags. Host and plugin must agree on them. */
+enum {
+  EPH_BUILD_ADDRESS_SANITIZER = 1 << 0,
+  EPH_BUILD_THREAD_SANITIZER = 1 << 1,
+  EPH_BUILD_MEMORY_SANITIZER = 1 << 2
+};
+
+/* The first thing that the two sides exchange: constant data, and one pure function. */
+typedef struct eph_plugin_preamble {
+  uint64_t struct_size;
+  uint32_t abi_minor_min; /* lowest and highest minor version that the plugin speaks */
+  uint32_t abi_minor_max;
+  eph_string id;      /* reverse domain name, e.g. "com.vendor.plugin" */
+  eph_string version; /* of the plugin, as in the manifest: "major.minor.patch" */
+  uint64_t build_flags;
+  /* The plugin's table for a minor version that both sides speak; null for any other. [required]
+   * [any] */
+  const eph_plugin_api* (*get_api)(uint32_t minor)EPH_NOEXCEPT;
+} eph_plugin_preamble;
+
+/* The exported function. Pure and repeatable: it opens no device, starts no thread, and returns the
+ * same constant each time. [load] */
+typedef const eph_plugin_preamble* (*eph_plugin_v1_function)(void);
+EPH_EXPORT const eph_plugin_preamble* eph_plugin_v1(void);
+
+#define EPH_PLUGIN_SYMBOL "eph_plugin_v1"
+
+/* The build flags of the code that is being compiled. */
+#if defined(__SANITIZE_ADDRESS__)
+#define EPH_BUILD_HAS_ASAN EPH_BUILD_ADDRESS_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define EPH_BUILD_HAS_ASAN EPH_BUILD_ADDRESS_SANITIZER
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__)
+#define EPH_BUILD_HAS_TSAN EPH_BUILD_THREAD_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define EPH_BUILD_HAS_TSAN EPH_BUILD_THREAD_SANITIZER
+#endif
+#endif
+#if defined(__has_feature)
+#if __has_feature(memory_sanitizer)
+#define EPH_BUILD_HAS_MSAN EPH_BUILD_MEMORY_SANITIZER
+#endif
+#endif
+#ifndef EPH_BUILD_HAS_ASAN
+#define EPH_BUILD_HAS_ASAN 0
+#endif
+#ifndef EPH_BUILD_HAS_TSAN
+#define EPH_BUILD_HAS_TSAN 0
+#endif
+#ifndef EPH_BUILD_HAS_MSAN
+#define EPH_BUILD_HAS_MSAN 0
+#endif
+#define EPH_BUILD_FLAGS (EPH_BUILD_HAS_ASAN | EPH_BUILD_HAS_TSAN | EPH_BUILD_HAS_MSAN)
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* EPHOST_PLUGIN_ABI_H_ */
