@@ -45,6 +45,33 @@ class MappedFile {
   const FileSystem* file_system_;
 };
 
+// A regular file read front to back, for content that is looked at once.
+class InputFile {
+ public:
+  static Result<InputFile> open(const std::filesystem::path& path,
+                                const FileSystem& file_system = posix_file_system());
+
+  InputFile(InputFile&& other) noexcept;
+  InputFile& operator=(InputFile&& other) noexcept;
+  ~InputFile();
+
+  // Fills the front of `buffer`, which is not empty; the number of bytes read, 0 only at the end.
+  [[nodiscard]] Result<size_t> read(std::span<std::byte> buffer);
+
+  // The size when the file was opened.
+  [[nodiscard]] uint64_t size() const { return size_; }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  friend class MappedFile;
+  InputFile(std::filesystem::path path, int descriptor, const FileSystem& file_system);
+
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+  uint64_t size_ = 0;
+  const FileSystem* file_system_;
+};
+
 inline constexpr uint64_t kNoSizeLimit = std::numeric_limits<uint64_t>::max();
 
 // The whole content of a regular file; INVALID_ARGUMENT when it has more than `max_bytes`.
@@ -58,8 +85,8 @@ inline constexpr uint64_t kNoSizeLimit = std::numeric_limits<uint64_t>::max();
 // removes the temporary file. A symbolic link at the target is replaced, not followed.
 class AtomicFile {
  public:
-  // INVALID_ARGUMENT when `path` is a directory or has no file name; NO_SUCHFILE when its
-  // directory does not exist.
+  // INVALID_ARGUMENT when `path` has no file name or names something that exists and is no regular
+  // file; NO_SUCHFILE when its directory does not exist.
   static Result<AtomicFile> create(const std::filesystem::path& path,
                                    const FileSystem& file_system = posix_file_system());
 
@@ -87,7 +114,6 @@ class AtomicFile {
   AtomicFile(std::filesystem::path path, std::filesystem::path temporary_path, int descriptor,
              const FileSystem& file_system);
   void discard() noexcept;
-  Status close_descriptor();
 
   std::filesystem::path path_;
   std::filesystem::path temporary_path_;  // empty: nothing to remove

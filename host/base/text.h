@@ -33,6 +33,9 @@ requires std::convertible_to<std::ranges::range_reference_t<const Range>, std::s
 [[nodiscard]] std::optional<std::string_view> nearest_match(
     std::string_view word, std::span<const std::string_view> candidates);
 
+// Whether `text` is well-formed UTF-8.
+[[nodiscard]] bool is_valid_utf8(std::string_view text);
+
 // `text` with A-Z as a-z; other bytes stay.
 [[nodiscard]] std::string ascii_lower(std::string_view text);
 // Whether two texts are equal when ASCII case is ignored.

@@ -1,0 +1,50 @@
+#include "host/base/file_system.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace ephost {
+
+int PosixFileSystem::open(const char* path, int flags, mode_t mode) const {
+  return ::open(path, flags, mode);
+}
+
+int PosixFileSystem::close(int descriptor) const { return ::close(descriptor); }
+
+int PosixFileSystem::stat(const char* path, struct stat* out_info) const {
+  return ::stat(path, out_info);
+}
+
+int PosixFileSystem::fstat(int descriptor, struct stat* out_info) const {
+  return ::fstat(descriptor, out_info);
+}
+
+ssize_t PosixFileSystem::read(int descriptor, void* out_data, size_t size) const {
+  return ::read(descriptor, out_data, size);
+}
+
+ssize_t PosixFileSystem::write(int descriptor, const void* data, size_t size) const {
+  return ::write(descriptor, data, size);
+}
+
+int PosixFileSystem::fsync(int descriptor) const { return ::fsync(descriptor); }
+
+int PosixFileSystem::rename(const char* from, const char* to) const { return ::rename(from, to); }
+
+int PosixFileSystem::unlink(const char* path) const { return ::unlink(path); }
+
+void* PosixFileSystem::mmap(size_t size, int descriptor) const {
+  return ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+}
+
+int PosixFileSystem::munmap(void* address, size_t size) const { return ::munmap(address, size); }
+
+const FileSystem& posix_file_system() {
+  static const PosixFileSystem kFileSystem;
+  return kFileSystem;
+}
+
+}  // namespace ephost

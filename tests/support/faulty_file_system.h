@@ -1,0 +1,65 @@
+// A FileSystem that fails the n-th operation, or moves few bytes at a time, on the real one below.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+
+#include "host/base/file_system.h"
+
+namespace ephost::test {
+
+// Set the fields before use. Every call but munmap and unlink counts as one operation.
+class FaultyFileSystem : public PosixFileSystem {
+ public:
+  int fail_at = -1;  // index of the operation that fails; -1: none
+  int error = EIO;   // what it fails with
+  size_t most_bytes_per_call = std::numeric_limits<size_t>::max();
+
+  // How many operations there were so far.
+  [[nodiscard]] int operations() const { return count_; }
+
+  int open(const char* path, int flags, mode_t mode) const override {
+    return fails() ? -1 : PosixFileSystem::open(path, flags, mode);
+  }
+  int close(int descriptor) const override {
+    const int outcome = PosixFileSystem::close(descriptor);
+    return fails() ? -1 : outcome;
+  }
+  int stat(const char* path, struct stat* out_info) const override {
+    return fails() ? -1 : PosixFileSystem::stat(path, out_info);
+  }
+  int fstat(int descriptor, struct stat* out_info) const override {
+    return fails() ? -1 : PosixFileSystem::fstat(descriptor, out_info);
+  }
+  ssize_t read(int descriptor, void* out_data, size_t size) const override {
+    if (fails()) return -1;
+    return PosixFileSystem::read(descriptor, out_data, std::min(size, most_bytes_per_call));
+  }
+  ssize_t write(int descriptor, const void* data, size_t size) const override {
+    if (fails()) return -1;
+    return PosixFileSystem::write(descriptor, data, std::min(size, most_bytes_per_call));
+  }
+  int fsync(int descriptor) const override {
+    return fails() ? -1 : PosixFileSystem::fsync(descriptor);
+  }
+  int rename(const char* from, const char* to) const override {
+    return fails() ? -1 : PosixFileSystem::rename(from, to);
+  }
+  void* mmap(size_t size, int descriptor) const override {
+    return fails() ? MAP_FAILED : PosixFileSystem::mmap(size, descriptor);
+  }
+
+ private:
+  bool fails() const {
+    if (count_++ != fail_at) return false;
+    errno = error;
+    return true;
+  }
+
+  mutable int count_ = 0;
+};
+
+}  // namespace ephost::test

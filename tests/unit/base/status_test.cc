@@ -1,0 +1,69 @@
+#include "ephost/status.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+
+namespace ephost {
+namespace {
+
+TEST(Status, IsOkByDefault) {
+  EXPECT_TRUE(Status().ok());
+  EXPECT_EQ(Status().to_string(), "OK");
+}
+
+TEST(Status, PrintsCodeAndMessage) {
+  EXPECT_EQ(Status(StatusCode::kInvalidGraph, "no such value").to_string(),
+            "INVALID_GRAPH: no such value");
+}
+
+TEST(Status, AppendsContextInsideOut) {
+  Status status = Status(StatusCode::kFail, "disk full").with_context("writing").with_context("x");
+  EXPECT_EQ(status.message(), "disk full (while writing) (while x)");
+  EXPECT_EQ(status.code(), StatusCode::kFail);
+}
+
+TEST(Status, SuccessTakesNoContext) {
+  EXPECT_EQ(Status().with_context("writing").to_string(), "OK");
+}
+
+TEST(Status, EveryCodeHasItsOwnName) {
+  std::set<std::string_view> names;
+  for (int32_t code = 0; code <= 14; ++code) {
+    names.insert(status_code_name(static_cast<StatusCode>(code)));
+  }
+  EXPECT_EQ(names.size(), 15U);
+  EXPECT_FALSE(names.contains("UNKNOWN_CODE"));
+}
+
+TEST(Status, NamesANumberThatIsNoCode) {
+  EXPECT_EQ(status_code_name(static_cast<StatusCode>(99)), "UNKNOWN_CODE");
+}
+
+Result<std::unique_ptr<int>> make(bool succeed) {
+  if (!succeed) return Status(StatusCode::kFail, "refused");
+  return std::make_unique<int>(7);
+}
+
+Status use(bool succeed, int& out_value) {
+  EPHOST_ASSIGN_OR_RETURN(const std::unique_ptr<int> value, make(succeed));
+  out_value = *value;
+  EPHOST_RETURN_IF_ERROR(Status::ok_status());
+  return {};
+}
+
+TEST(Result, HandsOnAValueThatOnlyMoves) {
+  int value = 0;
+  EXPECT_TRUE(use(true, value).ok());
+  EXPECT_EQ(value, 7);
+}
+
+TEST(Result, HandsOnTheFailure) {
+  int value = 0;
+  EXPECT_EQ(use(false, value).message(), "refused");
+  EXPECT_EQ(value, 0);
+}
+
+}  // namespace
+}  // namespace ephost
