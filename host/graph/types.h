@@ -1,5 +1,5 @@
-// Types of values: element types, shapes, and constant data. Plain values without behaviour of their
-// own; numbering follows ONNX so that the importer, the C ABI and messages agree.
+// Types of values: element types, shapes, and constant data. Plain values without behaviour of
+// their own; numbering follows ONNX so that the importer, the C ABI and messages agree.
 #pragma once
 
 #include <cstddef>
@@ -11,35 +11,11 @@
 #include <string_view>
 #include <vector>
 
+#include "ephost/element_type.h"
+
 namespace ephost::graph {
 
-// Numbered as TensorProto.DataType in onnx.proto.
-enum class ElementType : int32_t {
-  kUndefined = 0,
-  kFloat = 1,
-  kUint8 = 2,
-  kInt8 = 3,
-  kUint16 = 4,
-  kInt16 = 5,
-  kInt32 = 6,
-  kInt64 = 7,
-  kString = 8,
-  kBool = 9,
-  kFloat16 = 10,
-  kDouble = 11,
-  kUint32 = 12,
-  kUint64 = 13,
-  kComplex64 = 14,
-  kComplex128 = 15,
-  kBfloat16 = 16,
-  kFloat8E4M3FN = 17,
-  kFloat8E4M3FNUZ = 18,
-  kFloat8E5M2 = 19,
-  kFloat8E5M2FNUZ = 20,
-  kUint4 = 21,
-  kInt4 = 22,
-  kFloat4E2M1 = 23,
-};
+using ephost::ElementType;
 
 // Size of one element in bits (4-bit types are packed two to a byte); 0 for undefined and string.
 [[nodiscard]] uint32_t element_bits(ElementType type);

@@ -12,7 +12,8 @@
 
 namespace ephost {
 
-// The codes of ONNX Runtime's OrtErrorCode, value for value; the plugin ABI carries the same numbers.
+// The codes of ONNX Runtime's OrtErrorCode, value for value; the plugin ABI carries the same
+// numbers.
 enum class StatusCode : int32_t {
   kOk = 0,
   kFail = 1,
@@ -61,8 +62,8 @@ class [[nodiscard]] Status {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}            // NOLINT(google-explicit-constructor)
-  Result(Status status) : status_(std::move(status)) {     // NOLINT(google-explicit-constructor)
+  Result(T value) : value_(std::move(value)) {}         // NOLINT(google-explicit-constructor)
+  Result(Status status) : status_(std::move(status)) {  // NOLINT(google-explicit-constructor)
     assert(!status_.ok() && "a Result without a value needs a failure");
   }
 
@@ -88,12 +89,11 @@ class [[nodiscard]] Result {
 }  // namespace ephost
 
 // Returns the failure of a Status-valued expression from the enclosing function.
-#define EPHOST_RETURN_IF_ERROR(expression)                        \
-  do {                                                            \
-    if (::ephost::Status ephost_status_ = (expression);           \
-        !ephost_status_.ok()) {                                   \
-      return ephost_status_;                                      \
-    }                                                             \
+#define EPHOST_RETURN_IF_ERROR(expression)                                      \
+  do {                                                                          \
+    if (::ephost::Status ephost_status_ = (expression); !ephost_status_.ok()) { \
+      return ephost_status_;                                                    \
+    }                                                                           \
   } while (false)
 
 #define EPHOST_CONCAT_INNER(a, b) a##b

@@ -1,0 +1,59 @@
+// Environment: what the sessions of a process share. It knows which plugins are installed and keeps
+// those that are loaded.
+#pragma once
+
+#include <ephost/status.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ephost {
+
+struct EnvironmentOptions {
+  // Searched first, in this order.
+  std::vector<std::filesystem::path> plugin_directories;
+  // Whether EPHOST_PLUGIN_PATH and the data directories of the user and the system are searched
+  // too. The environment is ignored in a privileged process whatever this says.
+  bool search_default_directories = true;
+};
+
+// A plugin as its manifest describes it; nothing of it need be loaded.
+struct InstalledPlugin {
+  std::string provider;  // e.g. "CPUExecutionProvider"
+  std::string name;      // e.g. "cpu"
+  std::string vendor;
+  std::string version;
+  std::filesystem::path manifest;
+  std::filesystem::path library;
+};
+
+// A manifest that was found and cannot be used.
+struct SkippedPlugin {
+  std::filesystem::path manifest;
+  Status reason;
+};
+
+// Cheap to copy; copies are the same environment. Sessions keep it alive. Safe to use from any
+// thread.
+class Environment {
+ public:
+  // Reads the manifests; loads nothing. Broken manifests are skipped (`skipped_plugins`).
+  static Result<Environment> create(const EnvironmentOptions& options = {});
+
+  // Sorted by directory order, then provider, highest version first.
+  [[nodiscard]] std::vector<InstalledPlugin> plugins() const;
+  [[nodiscard]] std::vector<SkippedPlugin> skipped_plugins() const;
+  [[nodiscard]] const std::vector<std::filesystem::path>& searched_directories() const;
+
+  // For the host's own code.
+  struct State;
+  [[nodiscard]] State& state() const { return *state_; }
+
+ private:
+  explicit Environment(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace ephost

@@ -1,0 +1,9 @@
+// The whole public API of the host.
+#pragma once
+
+#include <ephost/compile_model.h>
+#include <ephost/environment.h>
+#include <ephost/session.h>
+#include <ephost/session_options.h>
+#include <ephost/status.h>
+#include <ephost/value.h>

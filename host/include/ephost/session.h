@@ -1,0 +1,109 @@
+// Session: a model, ready to run.
+#pragma once
+
+#include <ephost/environment.h>
+#include <ephost/session_options.h>
+#include <ephost/status.h>
+#include <ephost/value.h>
+
+#include <atomic>
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ephost {
+
+// A model as bytes. They are borrowed: the caller keeps them as long as the session lives.
+struct ModelBytes {
+  std::span<const std::byte> bytes;
+};
+
+// An input or output of the model.
+struct ValueDescription {
+  std::string name;
+  ElementType element_type = ElementType::kUndefined;
+  bool has_shape = false;
+  std::vector<int64_t> shape;          // -1 where the extent is open
+  std::vector<std::string> dim_names;  // beside `shape`; the symbol of an open extent, or empty
+};
+
+struct RunOptions {
+  // Set it to true from another thread to end the run with FAIL. Borrowed.
+  const std::atomic<bool>* cancelled = nullptr;
+};
+
+// How long a phase of session creation took.
+struct Phase {
+  std::string name;
+  double seconds = 0;
+};
+
+// Inputs and outputs that stay bound from run to run: a run over static shapes then allocates
+// nothing. Made by Session::create_binding; one run at a time may use it.
+class IoBinding {
+ public:
+  IoBinding(IoBinding&&) noexcept;
+  IoBinding& operator=(IoBinding&&) noexcept;
+  ~IoBinding();
+
+  // NOT_FOUND for an unknown name; INVALID_ARGUMENT for another type or shape than the model's.
+  [[nodiscard]] Status bind_input(std::string_view name, Value value);
+  // Binds memory of the caller's for an output. An output that isn't bound gets memory at the first
+  // run, which later runs overwrite while its shape stays.
+  [[nodiscard]] Status bind_output(std::string_view name, Value value);
+
+  // The outputs of the last run, in the model's order.
+  [[nodiscard]] const std::vector<Value>& outputs() const;
+
+  struct State;
+
+ private:
+  friend class Session;
+  explicit IoBinding(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+// Moves, does not copy. `run` may be called from several threads at once.
+class Session {
+ public:
+  static Result<Session> create(const Environment& environment,
+                                const std::filesystem::path& model_path,
+                                const SessionOptions& options = {});
+  static Result<Session> create(const Environment& environment, ModelBytes model,
+                                const SessionOptions& options = {});
+
+  Session(Session&&) noexcept;
+  Session& operator=(Session&&) noexcept;
+  ~Session();
+
+  [[nodiscard]] const std::vector<ValueDescription>& inputs() const;
+  [[nodiscard]] const std::vector<ValueDescription>& outputs() const;
+
+  // Runs the model. Every input without a default must be given, by name (INVALID_ARGUMENT
+  // otherwise, also for a wrong type or shape). Returns the outputs named, or all in the model's
+  // order if `output_names` is empty. The values belong to the caller.
+  [[nodiscard]] Result<std::vector<Value>> run(std::span<const NamedValue> inputs,
+                                               std::span<const std::string> output_names = {},
+                                               const RunOptions& options = {});
+
+  // The same with bound inputs and outputs. The binding must be this session's.
+  [[nodiscard]] Result<IoBinding> create_binding() const;
+  [[nodiscard]] Status run(IoBinding& binding, const RunOptions& options = {});
+
+  // What session creation did, in order.
+  [[nodiscard]] const std::vector<Phase>& phases() const;
+
+  // For the host's own code.
+  struct State;
+  [[nodiscard]] const State& state() const { return *state_; }
+
+ private:
+  explicit Session(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace ephost

@@ -1,0 +1,94 @@
+// Value: a tensor that goes into or comes out of a run. It owns its memory or borrows the caller's.
+#pragma once
+
+#include <ephost/element_type.h>
+#include <ephost/status.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace ephost {
+
+template <class T>
+constexpr ElementType element_type_of() {
+  if constexpr (std::is_same_v<T, float>) return ElementType::kFloat;
+  if constexpr (std::is_same_v<T, double>) return ElementType::kDouble;
+  if constexpr (std::is_same_v<T, bool>) return ElementType::kBool;
+  if constexpr (std::is_same_v<T, int8_t>) return ElementType::kInt8;
+  if constexpr (std::is_same_v<T, int16_t>) return ElementType::kInt16;
+  if constexpr (std::is_same_v<T, int32_t>) return ElementType::kInt32;
+  if constexpr (std::is_same_v<T, int64_t>) return ElementType::kInt64;
+  if constexpr (std::is_same_v<T, uint8_t>) return ElementType::kUint8;
+  if constexpr (std::is_same_v<T, uint16_t>) return ElementType::kUint16;
+  if constexpr (std::is_same_v<T, uint32_t>) return ElementType::kUint32;
+  if constexpr (std::is_same_v<T, uint64_t>) return ElementType::kUint64;
+  return ElementType::kUndefined;
+}
+
+// A dense row-major tensor. Copies share the memory; concurrent reads are safe. Tensors of strings
+// have their elements in `strings()` and no bytes.
+class Value {
+ public:
+  // No tensor: element type undefined, no shape. What an optional output may be.
+  Value() = default;
+
+  // A tensor of its own memory, aligned to 64 bytes and zeroed. INVALID_ARGUMENT for a negative
+  // extent, a size that overflows, or an undefined type; FAIL where memory runs out.
+  static Result<Value> allocate(ElementType type, std::vector<int64_t> shape);
+
+  // A tensor over the caller's memory, which must outlive it and hold exactly the shape's bytes
+  // (INVALID_ARGUMENT otherwise).
+  static Result<Value> borrow(ElementType type, std::vector<int64_t> shape,
+                              std::span<std::byte> memory);
+
+  // A tensor of strings; as many as the shape says.
+  static Result<Value> of_strings(std::vector<int64_t> shape, std::vector<std::string> strings);
+
+  // A copy of `elements`.
+  template <class T>
+  static Result<Value> of(std::vector<int64_t> shape, std::span<const T> elements) {
+    return copy(element_type_of<T>(), std::move(shape), std::as_bytes(elements));
+  }
+
+  [[nodiscard]] bool has_value() const { return type_ != ElementType::kUndefined; }
+  [[nodiscard]] ElementType element_type() const { return type_; }
+  [[nodiscard]] const std::vector<int64_t>& shape() const { return shape_; }
+  [[nodiscard]] uint64_t element_count() const;
+  [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
+  [[nodiscard]] std::span<std::byte> mutable_bytes() { return bytes_; }
+  [[nodiscard]] const std::vector<std::string>& strings() const;
+
+  // The elements; empty unless T is the element type.
+  template <class T>
+  [[nodiscard]] std::span<const T> elements() const {
+    if (element_type_of<T>() != type_) return {};
+    return {reinterpret_cast<const T*>(bytes_.data()), bytes_.size() / sizeof(T)};
+  }
+  template <class T>
+  [[nodiscard]] std::span<T> mutable_elements() {
+    if (element_type_of<T>() != type_) return {};
+    return {reinterpret_cast<T*>(bytes_.data()), bytes_.size() / sizeof(T)};
+  }
+
+ private:
+  static Result<Value> copy(ElementType type, std::vector<int64_t> shape,
+                            std::span<const std::byte> bytes);
+
+  ElementType type_ = ElementType::kUndefined;
+  std::vector<int64_t> shape_;
+  std::span<std::byte> bytes_;
+  std::shared_ptr<void> owner_;  // the memory, or the vector of strings; null if borrowed
+};
+
+// A value with the name of the graph input or output it is for.
+struct NamedValue {
+  std::string name;
+  Value value;
+};
+
+}  // namespace ephost
