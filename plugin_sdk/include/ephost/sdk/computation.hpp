@@ -1,0 +1,126 @@
+// computation.hpp: what runs. Base of kernels and compiled partitions, and the arguments of one
+// call.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <ephost/sdk/basics.hpp>
+#include <memory>
+#include <new>
+#include <string_view>
+
+namespace eph {
+
+// The arguments of one compute call.
+class Run {
+ public:
+  explicit Run(eph_run* run) : run_(run) {}
+
+  [[nodiscard]] uint32_t input_count() const { return run_->input_count; }
+  [[nodiscard]] uint32_t output_count() const { return run_->output_count; }
+  // Null where the optional input is left out.
+  [[nodiscard]] const eph_value* input(uint32_t i) const {
+    return i < run_->input_count ? run_->inputs[i] : nullptr;
+  }
+  // Null where nobody wants the output.
+  [[nodiscard]] eph_value* output(uint32_t i) const {
+    return i < run_->output_count ? run_->outputs[i] : nullptr;
+  }
+  // Data of an input that must be there.
+  template <class T>
+  [[nodiscard]] const T* input_data(uint32_t i) const {
+    return static_cast<const T*>(run_->inputs[i]->data);
+  }
+
+  // Output i with that shape and memory; it must be wanted. Costs nothing where the host prepared
+  // it.
+  eph_value& allocate(uint32_t i, ArrayView<int64_t> shape) {
+    eph_value& value = *run_->outputs[i];
+    const bool prepared = value.data != nullptr && value.rank == shape.size() &&
+                          std::equal(shape.begin(), shape.end(), value.shape);
+    if (!prepared) {
+      detail::ThrowingError error;
+      error.check(run_->api->allocate_output(run_, i, shape.data(),
+                                             static_cast<uint32_t>(shape.size()), &error));
+    }
+    return value;
+  }
+  template <class T>
+  T* allocate_data(uint32_t i, ArrayView<int64_t> shape) {
+    return static_cast<T*>(allocate(i, shape).data);
+  }
+  void set_string(uint32_t i, uint64_t element, std::string_view text) {
+    detail::ThrowingError error;
+    error.check(run_->api->set_string(run_, i, element, to_abi(text), &error));
+  }
+
+  [[nodiscard]] void* workspace() const { return run_->workspace; }
+  // Memory until compute returns, aligned to 64.
+  [[nodiscard]] void* scratch(uint64_t bytes) {
+    void* memory = run_->api->allocate_scratch(run_, bytes);
+    if (memory == nullptr) throw std::bad_alloc();
+    return memory;
+  }
+  [[nodiscard]] bool is_cancelled() const { return run_->api->is_cancelled(run_) != 0; }
+
+ private:
+  eph_run* run_;
+};
+
+// What each concurrent run keeps for itself.
+class State {
+ public:
+  virtual ~State() = default;
+};
+
+// A kernel or a compiled partition.
+class Computation : public eph_computation {
+ public:
+  Computation() : eph_computation{&kApi} {}
+  Computation(const Computation&) = delete;
+  Computation& operator=(const Computation&) = delete;
+  virtual ~Computation() = default;
+
+  virtual void compute(Run& run, State* state) = 0;
+
+  // See eph_computation_info; the default can run concurrently and needs nothing.
+  virtual void describe(eph_computation_info& info) { info.flags = EPH_COMPUTE_CONCURRENT; }
+  virtual std::unique_ptr<State> create_state() { return nullptr; }
+
+ private:
+  static Computation* self(eph_computation* handle) { return static_cast<Computation*>(handle); }
+  static void do_destroy(eph_computation* handle) noexcept {
+    if (handle != nullptr) delete self(handle);
+  }
+  static int32_t do_compute(eph_computation* handle, void* state, eph_run* run,
+                            eph_error* error) noexcept {
+    return detail::guard(error, [&] {
+      Run wrapped(run);
+      self(handle)->compute(wrapped, static_cast<State*>(state));
+    });
+  }
+  static int32_t do_describe(eph_computation* handle, eph_computation_info* out,
+                             eph_error* error) noexcept {
+    return detail::guard(error, [&] {
+      eph_computation_info info = {};
+      info.struct_size = std::min<uint64_t>(sizeof(info), out->struct_size);
+      self(handle)->describe(info);
+      std::copy_n(reinterpret_cast<const char*>(&info), info.struct_size,
+                  reinterpret_cast<char*>(out));
+    });
+  }
+  static int32_t do_create_state(eph_computation* handle, void** out_state,
+                                 eph_error* error) noexcept {
+    *out_state = nullptr;
+    return detail::guard(error, [&] { *out_state = self(handle)->create_state().release(); });
+  }
+  static void do_release_state(eph_computation*, void* state) noexcept {
+    delete static_cast<State*>(state);
+  }
+
+  static constexpr eph_computation_api kApi = {
+      sizeof(eph_computation_api), &Computation::do_destroy,      &Computation::do_compute,
+      &Computation::do_describe,   &Computation::do_create_state, &Computation::do_release_state};
+};
+
+}  // namespace eph

@@ -1,0 +1,51 @@
+// context.hpp: the partitions of a compile call, and the writer of the EP context cache.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <ephost/sdk/basics.hpp>
+
+namespace eph {
+
+// The partitions of one compile call.
+class Partitions {
+ public:
+  Partitions(const eph_partition* first, uint64_t stride, uint64_t count)
+      : first_(first), stride_(stride), count_(count) {}
+  [[nodiscard]] std::size_t size() const { return count_; }
+  const eph_partition& operator[](std::size_t i) const {
+    return *reinterpret_cast<const eph_partition*>(reinterpret_cast<const char*>(first_) +
+                                                   i * stride_);
+  }
+
+ private:
+  const eph_partition* first_;
+  uint64_t stride_;
+  uint64_t count_;
+};
+
+class ContextWriter {
+ public:
+  explicit ContextWriter(eph_context_writer* writer) : writer_(writer) {}
+
+  [[nodiscard]] uint32_t begin_payload() {
+    uint32_t payload = EPH_NONE;
+    detail::ThrowingError error;
+    error.check(writer_->api->begin_payload(writer_, &payload, &error));
+    return payload;
+  }
+  void write(uint32_t payload, const void* data, std::size_t size) {
+    detail::ThrowingError error;
+    error.check(writer_->api->write(writer_, payload, data, size, &error));
+  }
+  void add_node(eph_context_node node) {
+    node.struct_size = sizeof(node);
+    detail::ThrowingError error;
+    error.check(writer_->api->add_node(writer_, &node, &error));
+  }
+
+ private:
+  eph_context_writer* writer_;
+};
+
+}  // namespace eph

@@ -1,0 +1,157 @@
+// provider.hpp: the base class of providers, and the table of C functions that is made from a class
+// derived from it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <ephost/sdk/claims.hpp>
+#include <ephost/sdk/computation.hpp>
+#include <ephost/sdk/context.hpp>
+#include <ephost/sdk/graph_view.hpp>
+#include <ephost/sdk/host.hpp>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace eph {
+
+// Base of every provider. A derived class declares what it has: a function that it leaves out
+// becomes a null slot of the table, with the meaning that plugin_abi.h gives.
+class Provider {
+ public:
+  void get_capability(const GraphView& graph, Claims& claims);
+  ArrayView<eph_kernel_def> kernels();
+  std::unique_ptr<Computation> create_kernel(const GraphView& graph, uint32_t node);
+  // One computation for each partition, in order.
+  std::vector<std::unique_ptr<Computation>> compile(const Partitions& partitions);
+  void get_ep_context_nodes(ArrayView<Computation*> computations, ContextWriter& writer);
+  std::string_view compatibility();
+  int32_t validate_compatibility(std::string_view text);
+  const void* extension(std::string_view id);
+};
+
+namespace detail {
+
+template <class P>
+struct ProviderTable {
+  static P* self(eph_provider* handle) { return reinterpret_cast<P*>(handle); }
+
+  static int32_t get_devices(const eph_host* host, eph_device_list* list,
+                             eph_error* error) noexcept {
+    return guard(error, [&] {
+      DeviceList wrapped(list);
+      P::get_devices(Host(host), wrapped);
+    });
+  }
+  static int32_t create(const eph_host* host, const eph_provider_config* config, eph_provider** out,
+                        eph_error* error) noexcept {
+    *out = nullptr;
+    return guard(error, [&] {
+      *out = reinterpret_cast<eph_provider*>(P::create(Host(host), Options(config)).release());
+    });
+  }
+  static void destroy(eph_provider* handle) noexcept { delete self(handle); }
+
+  static int32_t get_capability(eph_provider* handle, const eph_graph* graph, eph_claims* claims,
+                                eph_error* error) noexcept {
+    return guard(error, [&] {
+      Claims wrapped(claims);
+      self(handle)->get_capability(GraphView(graph), wrapped);
+    });
+  }
+  static int32_t get_kernels(eph_provider* handle, const eph_kernel_def** out, uint64_t* out_count,
+                             eph_error* error) noexcept {
+    *out = nullptr;
+    *out_count = 0;
+    return guard(error, [&] {
+      const ArrayView<eph_kernel_def> kernels = self(handle)->kernels();
+      *out = kernels.data();
+      *out_count = kernels.size();
+    });
+  }
+  static int32_t create_kernel(eph_provider* handle, const eph_graph* graph, uint32_t node,
+                               eph_computation** out, eph_error* error) noexcept {
+    *out = nullptr;
+    return guard(error,
+                 [&] { *out = self(handle)->create_kernel(GraphView(graph), node).release(); });
+  }
+  static int32_t compile(eph_provider* handle, const eph_partition* partitions, uint64_t stride,
+                         uint64_t count, eph_computation** out, eph_error* error) noexcept {
+    std::fill_n(out, count, nullptr);
+    return guard(error, [&] {
+      auto computations = self(handle)->compile(Partitions(partitions, stride, count));
+      if (computations.size() != count) {
+        throw Failure(EPH_FAIL, "compile made " + std::to_string(computations.size()) +
+                                    " computations of " + std::to_string(count) + " partitions");
+      }
+      for (uint64_t i = 0; i < count; ++i) out[i] = computations[i].release();
+    });
+  }
+  static int32_t get_ep_context_nodes(eph_provider* handle, eph_computation* const* computations,
+                                      uint64_t count, eph_context_writer* writer,
+                                      eph_error* error) noexcept {
+    return guard(error, [&] {
+      std::vector<Computation*> own;
+      for (uint64_t i = 0; i < count; ++i)
+        own.push_back(static_cast<Computation*>(computations[i]));
+      ContextWriter wrapped(writer);
+      self(handle)->get_ep_context_nodes(ArrayView<Computation*>(own), wrapped);
+    });
+  }
+  static int32_t get_compatibility(eph_provider* handle, eph_string* out,
+                                   eph_error* error) noexcept {
+    *out = {};
+    return guard(error, [&] { *out = to_abi(self(handle)->compatibility()); });
+  }
+  static int32_t validate_compatibility(eph_provider* handle, eph_string text, int32_t* out_level,
+                                        eph_error* error) noexcept {
+    *out_level = EPH_COMPATIBILITY_UNSUPPORTED;
+    return guard(error, [&] { *out_level = self(handle)->validate_compatibility(view(text)); });
+  }
+  static const void* get_extension(eph_provider* handle, eph_string id) noexcept {
+    return self(handle)->extension(view(id));
+  }
+
+  static eph_provider_api make() {
+    eph_provider_api api = {};
+    api.struct_size = sizeof(api);
+    api.type_name = to_abi(P::kTypeName);
+    api.name = to_abi(P::kName);
+    api.vendor = to_abi(P::kVendor);
+    api.get_devices = &get_devices;
+    api.create = &create;
+    api.destroy = &destroy;
+    if constexpr (has_capability()) api.get_capability = &get_capability;
+    if constexpr (has_kernels()) {
+      api.get_kernels = &get_kernels;
+      api.create_kernel = &create_kernel;
+    }
+    if constexpr (has_compile()) api.compile = &compile;
+    if constexpr (has_context()) api.get_ep_context_nodes = &get_ep_context_nodes;
+    if constexpr (has_compatibility()) {
+      api.get_compatibility = &get_compatibility;
+      api.validate_compatibility = &validate_compatibility;
+    }
+    if constexpr (has_extension()) api.get_extension = &get_extension;
+    return api;
+  }
+
+  // Whether P declares the function itself, and does not merely inherit it.
+#define EPH_DETAIL_DECLARES(test, function)                                        \
+  static constexpr bool test() {                                                   \
+    return !std::is_same_v<decltype(&P::function), decltype(&Provider::function)>; \
+  }
+  EPH_DETAIL_DECLARES(has_capability, get_capability)
+  EPH_DETAIL_DECLARES(has_kernels, kernels)
+  EPH_DETAIL_DECLARES(has_compile, compile)
+  EPH_DETAIL_DECLARES(has_context, get_ep_context_nodes)
+  EPH_DETAIL_DECLARES(has_compatibility, compatibility)
+  EPH_DETAIL_DECLARES(has_extension, extension)
+#undef EPH_DETAIL_DECLARES
+};
+
+}  // namespace detail
+
+}  // namespace eph
