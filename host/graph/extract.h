@@ -17,13 +17,13 @@ struct Extraction {
 };
 
 // `nodes` (any order, no duplicates) of a connected, topologically sorted graph.
-// - Inputs: the values that the nodes use and do not produce, in order of first use (a node's
-// inputs,
-//   then what its subgraphs capture); constants are not among them.
-// - Initializers: the constants that they use, sharing the data.
-// - Outputs: the values that a node outside uses or that are outputs of `graph`, in order of
-//   production, each once.
-// Linear in the size of the nodes and of `graph`'s lists of nodes and values.
+//
+// Inputs are the values that the nodes use and do not produce, in order of first use (a node's
+// inputs, then what its subgraphs capture); constants are not among them. Initializers are the
+// constants that they use; the data is shared. Outputs are the values that a node outside uses or
+// that are outputs of `graph`, in order of production, each once.
+//
+// Costs what the nodes and the consumers of their outputs cost, whatever the size of `graph`.
 [[nodiscard]] Extraction extract_subgraph(const Graph& graph, std::span<const NodeId> nodes,
                                           std::string name);
 

@@ -118,7 +118,8 @@ struct Model {
   std::vector<Function> functions;
 };
 
-// "Conv node 'conv1'", or "Conv node #12" where it has no name: how messages speak of a node.
+// `Conv node "conv1"`, or `Conv node #12` where it has no name: how messages speak of a node. Names
+// come from files and are escaped where they would not print.
 [[nodiscard]] std::string describe_node(const Graph& graph, NodeId node);
 
 }  // namespace ephost::graph

@@ -1,0 +1,99 @@
+#include "host/graph/types.h"
+
+#include <array>
+#include <utility>
+
+#include "host/base/checked_math.h"
+
+namespace ephost::graph {
+namespace {
+
+struct ElementInfo {
+  uint32_t bits;
+  std::string_view name;
+};
+
+// By the value of ElementType.
+constexpr std::array<ElementInfo, 24> kElements = {{
+    {0, "undefined"},      {32, "float"},       {8, "uint8"},          {8, "int8"},
+    {16, "uint16"},        {16, "int16"},       {32, "int32"},         {64, "int64"},
+    {0, "string"},         {8, "bool"},         {16, "float16"},       {64, "double"},
+    {32, "uint32"},        {64, "uint64"},      {64, "complex64"},     {128, "complex128"},
+    {16, "bfloat16"},      {8, "float8e4m3fn"}, {8, "float8e4m3fnuz"}, {8, "float8e5m2"},
+    {8, "float8e5m2fnuz"}, {4, "uint4"},        {4, "int4"},           {4, "float4e2m1"},
+}};
+
+const ElementInfo& element_info(ElementType type) {
+  const auto index = static_cast<size_t>(type);
+  return kElements[index < kElements.size() ? index : 0];
+}
+
+std::string dim_text(int64_t dim, std::span<const std::string> symbols) {
+  if (is_static_dim(dim)) return std::to_string(dim);
+  if (is_symbolic_dim(dim) && dim_symbol(dim) < symbols.size()) return symbols[dim_symbol(dim)];
+  return "?";
+}
+
+std::string tensor_text(const ValueType& type, std::span<const std::string> symbols) {
+  std::string text{element_type_name(type.element)};
+  if (!type.shape) return text;
+  text += '[';
+  for (size_t i = 0; i < type.shape->size(); ++i) {
+    if (i > 0) text += ',';
+    text += dim_text((*type.shape)[i], symbols);
+  }
+  return text + ']';
+}
+
+}  // namespace
+
+uint32_t element_bits(ElementType type) { return element_info(type).bits; }
+
+std::string_view element_type_name(ElementType type) { return element_info(type).name; }
+
+bool is_static(const Shape& shape) {
+  for (const int64_t dim : shape) {
+    if (!is_static_dim(dim)) return false;
+  }
+  return true;
+}
+
+std::optional<uint64_t> element_count(std::span<const int64_t> shape) {
+  const std::optional<int64_t> count = checked_product(shape);
+  if (!count) return std::nullopt;
+  return static_cast<uint64_t>(*count);
+}
+
+std::optional<uint64_t> byte_size(ElementType type, std::span<const int64_t> shape) {
+  const uint64_t bits = element_bits(type);
+  const std::optional<uint64_t> count = element_count(shape);
+  if (bits == 0 || !count) return std::nullopt;
+  if (bits < 8) return *count / 2 + *count % 2;
+  return checked_mul<uint64_t>(*count, bits / 8);
+}
+
+std::string to_string(const ValueType& type, std::span<const std::string> symbols) {
+  const auto nested = [&] { return type.nested ? to_string(*type.nested, symbols) : "?"; };
+  switch (type.kind) {
+    case ValueKind::kTensor:
+      return tensor_text(type, symbols);
+    case ValueKind::kSparseTensor:
+      return "sparse(" + tensor_text(type, symbols) + ")";
+    case ValueKind::kSequence:
+      return "seq(" + nested() + ")";
+    case ValueKind::kOptional:
+      return "optional(" + nested() + ")";
+    case ValueKind::kMap:
+      return "map(" + std::string(element_type_name(type.element)) + "," + nested() + ")";
+    case ValueKind::kUnknown:
+      break;
+  }
+  return "?";
+}
+
+Blob make_blob(std::vector<std::byte> bytes) {
+  auto owner = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+  return {.bytes = *owner, .owner = owner};
+}
+
+}  // namespace ephost::graph

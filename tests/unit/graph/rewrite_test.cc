@@ -1,0 +1,146 @@
+#include "host/graph/rewrite.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/graph/checks.h"
+#include "tests/unit/graph/graph_builder.h"
+
+namespace ephost::graph {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::GraphBuilder;
+using ::testing::HasSubstr;
+using testing::value_names;
+
+Graph diamond() {
+  return GraphBuilder()
+      .input("x")
+      .constant("w", testing::float_tensor({1, 2}))
+      .constant("v", testing::float_tensor({3}))
+      .node("Conv", {"x", "w"}, {"a"})
+      .node("Relu", {"a"}, {"b"})
+      .node("Neg", {"a"}, {"c"})
+      .node("Add", {"b", "c"}, {"d"})
+      .node("Mul", {"d", "v"}, {"y"})
+      .output("y")
+      .build();
+}
+
+Node replacement(Graph& graph, std::vector<std::string> inputs, std::vector<std::string> outputs) {
+  Node node{.name = "fused", .op_type = "EPContext", .domain = "com.microsoft"};
+  for (const std::string& name : inputs) node.inputs.push_back(graph.find_value(name));
+  for (const std::string& name : outputs) node.outputs.push_back(graph.find_value(name));
+  return node;
+}
+
+std::vector<Group> one_group(std::vector<NodeId> nodes, Node node) {
+  std::vector<Group> groups;
+  groups.push_back({.nodes = std::move(nodes), .replacement = std::move(node)});
+  return groups;
+}
+
+TEST(Rewrite, CompactsAndRenumbers) {
+  Graph graph = diamond();
+  // Drop Mul and its operands, make d the output.
+  graph.outputs = {graph.find_value("d")};
+  std::vector<bool> keep_values(graph.values.size(), true);
+  keep_values[graph.find_value("v")] = false;
+  keep_values[graph.find_value("y")] = false;
+  const ValueId old_a = graph.find_value("a");
+  const Renumbering numbers = compact(graph, {true, true, true, true, false}, keep_values);
+  EXPECT_EQ(check_graph(graph).message(), "");
+  EXPECT_EQ(graph.initializers.size(), 1u);
+  EXPECT_EQ(numbers.nodes[4], kNoNode);
+  EXPECT_EQ(numbers.values[old_a], graph.find_value("a"));
+  EXPECT_THAT(value_names(graph, graph.nodes[3].inputs), ElementsAre("b", "c"));
+}
+
+TEST(Rewrite, CompactRenumbersCaptures) {
+  GraphBuilder outer;
+  outer.input("unused").input("cond").input("x");
+  Graph body =
+      GraphBuilder().capture("x", outer.value("x")).node("Neg", {"x"}, {"n"}).output("n").build();
+  Graph graph = outer.node("If", {"cond"}, {"y"})
+                    .subgraph("then_branch", std::move(body))
+                    .output("y")
+                    .build();
+  graph.inputs.erase(graph.inputs.begin());
+  compact(graph, {true}, {false, true, true, true});
+  EXPECT_EQ(check_graph(graph).message(), "");
+  EXPECT_EQ(graph.nodes[0].subgraph("then_branch")->values[0].outer, graph.find_value("x"));
+}
+
+TEST(Rewrite, ReplacesAGroupByItsNode) {
+  Graph graph = diamond();
+  Node fused = replacement(graph, {"x"}, {"d"});
+  const auto numbers = replace_nodes(graph, one_group({0, 1, 2, 3}, std::move(fused)));
+  ASSERT_TRUE(numbers.ok()) << numbers.status().message();
+  EXPECT_EQ(check_graph(graph).message(), "");
+  EXPECT_THAT(testing::node_names(graph), ElementsAre("fused", "y"));
+  EXPECT_THAT(numbers->nodes, ElementsAre(0, 0, 0, 0, 1));
+  EXPECT_EQ(graph.find_value("a"), kNoValue);
+  EXPECT_EQ(graph.find_value("w"), kNoValue);
+  EXPECT_NE(graph.find_value("v"), kNoValue);
+  EXPECT_EQ(graph.initializers.size(), 1u);
+}
+
+TEST(Rewrite, SortsTheResult) {
+  // The fused node takes the place of Neg, which comes before Relu; it reads what Relu makes.
+  Graph graph = diamond();
+  Node fused = replacement(graph, {"a", "b"}, {"d"});
+  std::swap(graph.nodes[1], graph.nodes[2]);
+  connect(graph);
+  const auto numbers = replace_nodes(graph, one_group({1, 3}, std::move(fused)));
+  ASSERT_TRUE(numbers.ok()) << numbers.status().message();
+  EXPECT_EQ(check_graph(graph).message(), "");
+  EXPECT_THAT(testing::node_names(graph), ElementsAre("a", "b", "fused", "y"));
+}
+
+TEST(Rewrite, RefusesAGroupThatIsNotConvexAndLeavesTheGraph) {
+  Graph graph = diamond();
+  Node fused = replacement(graph, {"x", "b", "w"}, {"a", "d"});
+  const auto numbers = replace_nodes(graph, one_group({0, 2, 3}, std::move(fused)));
+  ASSERT_FALSE(numbers.ok());
+  EXPECT_EQ(numbers.status().code(), StatusCode::kInvalidGraph);
+  EXPECT_THAT(numbers.status().message(), HasSubstr("cycle"));
+  EXPECT_THAT(testing::node_names(graph), ElementsAre("a", "b", "c", "d", "y"));
+  EXPECT_EQ(check_graph(graph).message(), "");
+}
+
+TEST(Rewrite, RefusesToLoseAValueThatIsUsed) {
+  Graph graph = diamond();
+  Node fused = replacement(graph, {"x"}, {"b"});
+  const auto numbers = replace_nodes(graph, one_group({0, 1}, std::move(fused)));
+  ASSERT_FALSE(numbers.ok());
+  EXPECT_THAT(numbers.status().message(), HasSubstr("value \"a\" is still used"));
+  EXPECT_EQ(check_graph(graph).message(), "");
+}
+
+TEST(Rewrite, RefusesOverlappingAndEmptyGroups) {
+  Graph graph = diamond();
+  std::vector<Group> groups;
+  groups.push_back({.nodes = {0, 1}});
+  groups.push_back({.nodes = {1}});
+  EXPECT_THAT(replace_nodes(graph, std::move(groups)).status().message(), HasSubstr("node #1"));
+  EXPECT_THAT(replace_nodes(graph, one_group({}, {})).status().message(), HasSubstr("is empty"));
+  EXPECT_THAT(replace_nodes(graph, one_group({77}, {})).status().message(), HasSubstr("node #77"));
+}
+
+TEST(Rewrite, KeepsConstantsThatOthersUse) {
+  Graph graph = GraphBuilder()
+                    .input("x")
+                    .constant("w", testing::float_tensor({1}))
+                    .node("Add", {"x", "w"}, {"a"})
+                    .node("Mul", {"a", "w"}, {"y"})
+                    .output("y")
+                    .build();
+  Node fused = replacement(graph, {"x"}, {"a"});
+  ASSERT_TRUE(replace_nodes(graph, one_group({0}, std::move(fused))).ok());
+  EXPECT_NE(graph.find_value("w"), kNoValue);
+  EXPECT_EQ(check_graph(graph).message(), "");
+}
+
+}  // namespace
+}  // namespace ephost::graph
