@@ -30,20 +30,29 @@
 #include <ephost/sdk/graph_view.hpp>
 #include <ephost/sdk/host.hpp>
 #include <ephost/sdk/provider.hpp>
+#include <utility>
 
 namespace eph::detail {
 
-// The tables of a plugin. get_api is pure: it fills nothing that an earlier call has handed out.
+// The tables of a plugin: constants, so that get_api is pure.
+template <class... Providers>
+struct PluginTables {
+  static constexpr eph_provider_api kProviders[] = {ProviderTable<Providers>::make()...};
+
+  template <std::size_t... I>
+  static constexpr std::array<const eph_provider_api*, sizeof...(I)> pointers(
+      std::index_sequence<I...>) {
+    return {&kProviders[I]...};
+  }
+  static constexpr auto kPointers = pointers(std::index_sequence_for<Providers...>());
+  static constexpr eph_plugin_api kApi = {sizeof(eph_plugin_api), kPointers.data(),
+                                          sizeof...(Providers)};
+};
+
 template <class... Providers>
 const eph_plugin_api* plugin_api(uint32_t minor) noexcept {
-  static const eph_provider_api tables[] = {ProviderTable<Providers>::make()...};
-  static const std::array<const eph_provider_api*, sizeof...(Providers)> pointers = [] {
-    std::array<const eph_provider_api*, sizeof...(Providers)> all = {};
-    for (std::size_t i = 0; i < all.size(); ++i) all[i] = &tables[i];
-    return all;
-  }();
-  static const eph_plugin_api api = {sizeof(eph_plugin_api), pointers.data(), sizeof...(Providers)};
-  return minor <= EPH_ABI_MINOR ? &api : nullptr;
+  static_assert(sizeof...(Providers) > 0, "name at least one provider class");
+  return minor <= EPH_ABI_MINOR ? &PluginTables<Providers...>::kApi : nullptr;
 }
 
 }  // namespace eph::detail

@@ -252,7 +252,8 @@ typedef struct eph_value_info {
   int32_t rank; /* -1: not known */
   uint32_t flags;
   const int64_t* shape;        /* `rank` extents; -1 for one that isn't known before the run */
-  const eph_string* dim_names; /* `rank` names; empty where the dimension has no symbol */
+  const eph_string* dim_names; /* `rank` names, empty where a dimension has no symbol; null where none
+                                  has */
   uint32_t producer;           /* node index; EPH_NONE for inputs and constants */
   uint32_t reserved;           /* zero */
   const uint32_t* consumers;   /* node indices, ascending */

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -44,10 +45,12 @@ class ArrayView {
   return {text.data(), text.size()};
 }
 
-// A failure with its code; anything else that is thrown counts as EPH_FAIL.
+// A failure with its code; anything else that is thrown counts as EPH_FAIL, and so does a code
+// EPH_OK.
 class Failure : public std::runtime_error {
  public:
-  Failure(int32_t code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  Failure(int32_t code, const std::string& message)
+      : std::runtime_error(message), code_(code == EPH_OK ? int32_t{EPH_FAIL} : code) {}
   [[nodiscard]] int32_t code() const { return code_; }
 
  private:
@@ -113,6 +116,13 @@ int32_t guard(eph_error* error, Body&& body) noexcept {
     set_message(error, "the plugin failed with an exception of an unknown type");
   }
   return EPH_FAIL;
+}
+
+// Hands over what a provider made. A null handle with EPH_OK would break the host's trust.
+template <class T>
+T* release_made(std::unique_ptr<T> made, const char* by) {
+  if (made == nullptr) throw Failure(EPH_FAIL, std::string(by) + " of the plugin made nothing");
+  return made.release();
 }
 
 // Collects the message of a host function that fails, and throws it.

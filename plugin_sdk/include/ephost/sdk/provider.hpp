@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace eph {
@@ -49,7 +50,8 @@ struct ProviderTable {
                         eph_error* error) noexcept {
     *out = nullptr;
     return guard(error, [&] {
-      *out = reinterpret_cast<eph_provider*>(P::create(Host(host), Options(config)).release());
+      std::unique_ptr<P> made = P::create(Host(host), Options(config));
+      *out = reinterpret_cast<eph_provider*>(release_made(std::move(made), "create"));
     });
   }
   static void destroy(eph_provider* handle) noexcept { delete self(handle); }
@@ -74,8 +76,9 @@ struct ProviderTable {
   static int32_t create_kernel(eph_provider* handle, const eph_graph* graph, uint32_t node,
                                eph_computation** out, eph_error* error) noexcept {
     *out = nullptr;
-    return guard(error,
-                 [&] { *out = self(handle)->create_kernel(GraphView(graph), node).release(); });
+    return guard(error, [&] {
+      *out = release_made(self(handle)->create_kernel(GraphView(graph), node), "create_kernel");
+    });
   }
   static int32_t compile(eph_provider* handle, const eph_partition* partitions, uint64_t stride,
                          uint64_t count, eph_computation** out, eph_error* error) noexcept {
@@ -86,7 +89,9 @@ struct ProviderTable {
         throw Failure(EPH_FAIL, "compile made " + std::to_string(computations.size()) +
                                     " computations of " + std::to_string(count) + " partitions");
       }
-      for (uint64_t i = 0; i < count; ++i) out[i] = computations[i].release();
+      for (uint64_t i = 0; i < count; ++i) {
+        out[i] = release_made(std::move(computations[i]), "compile");
+      }
     });
   }
   static int32_t get_ep_context_nodes(eph_provider* handle, eph_computation* const* computations,
@@ -111,10 +116,18 @@ struct ProviderTable {
     return guard(error, [&] { *out_level = self(handle)->validate_compatibility(view(text)); });
   }
   static const void* get_extension(eph_provider* handle, eph_string id) noexcept {
-    return self(handle)->extension(view(id));
+    try {
+      return self(handle)->extension(view(id));
+    } catch (...) {  // there is no error to fill: what cannot be made isn't offered
+      return nullptr;
+    }
   }
 
-  static eph_provider_api make() {
+  static constexpr eph_provider_api make() {
+    static_assert(has_kernels() == has_create_kernel(),
+                  "declare both kernels and create_kernel, or neither");
+    static_assert(has_compatibility() == has_validation(),
+                  "declare both compatibility and validate_compatibility, or neither");
     eph_provider_api api = {};
     api.struct_size = sizeof(api);
     api.type_name = to_abi(P::kTypeName);
@@ -145,9 +158,11 @@ struct ProviderTable {
   }
   EPH_DETAIL_DECLARES(has_capability, get_capability)
   EPH_DETAIL_DECLARES(has_kernels, kernels)
+  EPH_DETAIL_DECLARES(has_create_kernel, create_kernel)
   EPH_DETAIL_DECLARES(has_compile, compile)
   EPH_DETAIL_DECLARES(has_context, get_ep_context_nodes)
   EPH_DETAIL_DECLARES(has_compatibility, compatibility)
+  EPH_DETAIL_DECLARES(has_validation, validate_compatibility)
   EPH_DETAIL_DECLARES(has_extension, extension)
 #undef EPH_DETAIL_DECLARES
 };
