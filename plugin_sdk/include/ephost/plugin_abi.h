@@ -20,17 +20,19 @@
  * What holds everywhere
  *
  *   - Tables and records start with `struct_size`, the number of bytes their maker knew. Later
- * minor versions only append fields, so a reader looks at a field only if struct_size covers it.
- * Sizes are never compared for equality. Records marked "frozen" never grow and carry no size.
+ *     minor versions only append fields, so a reader looks at a field only if struct_size covers
+ *     it. Sizes are never compared for equality. Records marked "frozen" never grow and carry no
+ *     size.
  *   - Functions that can fail return a code: EPH_OK, or another EPH_* code after a message was put
  *     into the eph_error object (which the caller always passes). No exception, signal, exit or
  *     longjmp leaves a function, on either side.
  *   - An out_ parameter is set to null or zero before anything else happens. A call that failed
- * leaves nothing to destroy. A destroy function accepts null and cannot fail.
+ *     leaves nothing to destroy. A destroy function accepts null and cannot fail.
  *   - Each side frees what it made. Strings and arrays handed over are borrowed: unless stated
  *     otherwise the receiver may read them until the call returns.
  *   - Handles that the host gives (eph_graph, eph_claims, ...) start with a pointer to the table of
- *     functions that take them. Handles that the plugin gives (eph_provider, ...) are its own.
+ *     functions that take them (eph_run: after its struct_size). Of the handles that the plugin
+ *     gives, an eph_computation starts with its table; an eph_provider is the plugin's own.
  */
 #ifndef EPHOST_PLUGIN_ABI_H_
 #define EPHOST_PLUGIN_ABI_H_
@@ -159,11 +161,12 @@ enum {
  * A value at run time, or the data of a constant. Frozen.
  *
  *   TENSOR         data: element 0, aligned to 64 bytes where the host allocated it and at least to
- * the element otherwise; 4-bit types are packed low nibble first. Strings: an array of eph_string.
- * shape: `rank` extents >= 0. SEQUENCE       data: an array of eph_value; rank 1, shape[0] is their
- * number. MAP            data: two eph_value, keys then values; both are tensors of rank 1, or the
- * values are a SEQUENCE. SPARSE_TENSOR  data: two eph_value, values [nnz] then indices; shape: the
- * dense shape.
+ *                  the element otherwise; 4-bit types are packed low nibble first; strings are an
+ *                  array of eph_string. shape: `rank` extents >= 0.
+ *   SEQUENCE       data: an array of eph_value; rank 1, shape[0] is their number.
+ *   MAP            data: two eph_value, keys then values; both are tensors of rank 1, or the values
+ *                  are a SEQUENCE.
+ *   SPARSE_TENSOR  data: two eph_value, values [nnz] then indices; shape: the dense shape.
  */
 typedef struct eph_value {
   void* data;
@@ -214,8 +217,8 @@ typedef struct eph_attribute {
 
 /* Flags of eph_node_info. */
 enum {
-  EPH_NODE_TAKEN =
-      1 << 0 /* a provider of higher priority has it already: a claim on it is dropped */
+  /* A provider of higher priority has the node already: a claim on it is dropped. */
+  EPH_NODE_TAKEN = 1 << 0
 };
 
 /* A node. Nodes have indices 0 ... node_count-1, in topological order. */
@@ -385,7 +388,7 @@ typedef struct eph_run_api {
  * inputs[i] and outputs[i] belong to the node's (or the partition graph's) inputs and outputs, in
  * order; null stands for one that is left out. An output whose `data` is not null has the stated
  * shape and may be written at once. An output may share its memory with an input only where
- * eph_computation_ info allows it; then data pointers are equal.
+ * eph_computation_info allows it; then data pointers are equal.
  */
 struct eph_run {
   uint64_t struct_size;
@@ -394,8 +397,8 @@ struct eph_run {
   eph_value* const* outputs;
   uint32_t input_count;
   uint32_t output_count;
-  void* workspace; /* workspace_bytes of eph_computation_info, aligned to 64; null if it asked for 0
-                    */
+  /* workspace_bytes of eph_computation_info, aligned to 64; null if it asked for 0. */
+  void* workspace;
 };
 
 /* Allows output `output` to take over the memory of input `input`. Frozen. */
@@ -465,8 +468,9 @@ struct eph_computation {
 
 /* Restricts the element type of one input or output. Frozen. */
 typedef struct eph_type_rule {
-  uint32_t slot; /* index of the input, or with EPH_RULE_OUTPUT of the output; the last slot of a
-                    variadic operator stands for all that follow with EPH_RULE_VARIADIC */
+  /* Index of the input, or with EPH_RULE_OUTPUT of the output. The last slot of a variadic operator
+   * stands for all that follow with EPH_RULE_VARIADIC. */
+  uint32_t slot;
   uint32_t flags;
   uint64_t element_types; /* bit n allows element type n */
 } eph_type_rule;
@@ -535,8 +539,8 @@ typedef struct eph_context_node {
 typedef struct eph_context_writer_api {
   uint64_t struct_size;
 
-  /* Starts a payload. The host decides whether it becomes a file or goes into the model. [required]
-   * [owner] */
+  /* Starts a payload. The host decides whether it becomes a file or goes into the model.
+   * [required] [owner] */
   int32_t (*begin_payload)(eph_context_writer* writer, uint32_t* out_payload,
                            eph_error* error) EPH_NOEXCEPT;
 
@@ -544,8 +548,8 @@ typedef struct eph_context_writer_api {
   int32_t (*write)(eph_context_writer* writer, uint32_t payload, const void* data, uint64_t size,
                    eph_error* error) EPH_NOEXCEPT;
 
-  /* Adds the node of one computation. The first node of a payload is its primary one. [required]
-   * [owner] */
+  /* Adds the node of one computation. The first node of a payload is its primary one.
+   * [required] [owner] */
   int32_t (*add_node)(eph_context_writer* writer, const eph_context_node* node,
                       eph_error* error) EPH_NOEXCEPT;
 } eph_context_writer_api;
