@@ -255,8 +255,8 @@ typedef struct eph_value_info {
   int32_t rank; /* -1: not known */
   uint32_t flags;
   const int64_t* shape;        /* `rank` extents; -1 for one that isn't known before the run */
-  const eph_string* dim_names; /* `rank` names, empty where a dimension has no symbol; null where none
-                                  has */
+  const eph_string* dim_names; /* `rank` names, empty where a dimension has no symbol; null where
+                                  none has */
   uint32_t producer;           /* node index; EPH_NONE for inputs and constants */
   uint32_t reserved;           /* zero */
   const uint32_t* consumers;   /* node indices, ascending */
@@ -359,13 +359,14 @@ typedef struct eph_run eph_run;
 typedef struct eph_run_api {
   uint64_t struct_size;
 
-  /* Gives output `index` its shape and memory, and updates *run->outputs[index]. Needed where the
-   * output's data pointer is null or its shape is not what the computation produces; with static
-   * shapes the host has done it beforehand. Fails with EPH_INVALID_ARGUMENT for a bad index or
-   * shape, and where the model states another shape; with EPH_FAIL where memory runs out.
-   * [required] [owner] */
-  int32_t (*allocate_output)(eph_run* run, uint32_t index, const int64_t* shape, uint32_t rank,
-                             eph_error* error) EPH_NOEXCEPT;
+  /* Gives output `index`, a tensor, its element type, shape and memory, and updates
+   * *run->outputs[index]. Needed where the output's data pointer is null or its shape is not what
+   * the computation produces; with static shapes the host has done it beforehand. element_type may
+   * be EPH_UNDEFINED where the model states it. Fails with EPH_INVALID_ARGUMENT for a bad index or
+   * shape; with EPH_INVALID_GRAPH where the model states another type or shape; with EPH_FAIL where
+   * memory runs out. [required] [owner] */
+  int32_t (*allocate_output)(eph_run* run, uint32_t index, int32_t element_type,
+                             const int64_t* shape, uint32_t rank, eph_error* error) EPH_NOEXCEPT;
 
   /* Stores a copy of `text` as an element of output `index`, a tensor of strings that has its
    * memory. [required] [owner] */

@@ -33,21 +33,21 @@ class Run {
   }
 
   // Output i with that shape and memory; it must be wanted. Costs nothing where the host prepared
-  // it.
-  eph_value& allocate(uint32_t i, ArrayView<int64_t> shape) {
+  // it. The element type may be left out where the model states it.
+  eph_value& allocate(uint32_t i, ArrayView<int64_t> shape, int32_t element_type = EPH_UNDEFINED) {
     eph_value& value = *run_->outputs[i];
     const bool prepared = value.data != nullptr && value.rank == shape.size() &&
                           std::equal(shape.begin(), shape.end(), value.shape);
     if (!prepared) {
       detail::ThrowingError error;
-      error.check(run_->api->allocate_output(run_, i, shape.data(),
+      error.check(run_->api->allocate_output(run_, i, element_type, shape.data(),
                                              static_cast<uint32_t>(shape.size()), &error));
     }
     return value;
   }
   template <class T>
   T* allocate_data(uint32_t i, ArrayView<int64_t> shape) {
-    return static_cast<T*>(allocate(i, shape).data);
+    return static_cast<T*>(allocate(i, shape, element_type_of<T>()).data);
   }
   void set_string(uint32_t i, uint64_t element, std::string_view text) {
     detail::ThrowingError error;

@@ -1,0 +1,36 @@
+// Strings and codes on their way across the plugin ABI.
+#pragma once
+
+#include <ephost/plugin_abi.h>
+#include <ephost/status.h>
+
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace ephost::bridge {
+
+[[nodiscard]] inline eph_string to_abi(std::string_view text) { return {text.data(), text.size()}; }
+
+// Empty where a plugin hands over a null pointer, whatever size it states.
+[[nodiscard]] inline std::string_view view(eph_string text) {
+  if (text.data == nullptr) return {};
+  return {text.data, static_cast<size_t>(text.size)};
+}
+
+// kFail for a code that the host doesn't know.
+[[nodiscard]] inline StatusCode to_status_code(int32_t code) {
+  return code >= EPH_OK && code <= EPH_NOT_FOUND ? static_cast<StatusCode>(code)
+                                                 : StatusCode::kFail;
+}
+
+// The record with the fields that its maker knew; the rest is zero. `Record` starts with struct_size.
+template <class Record>
+[[nodiscard]] Record copy_known(const Record& from) {
+  Record known = {};
+  const uint64_t size = from.struct_size < sizeof(Record) ? from.struct_size : sizeof(Record);
+  std::memcpy(&known, &from, static_cast<size_t>(size));
+  return known;
+}
+
+}  // namespace ephost::bridge

@@ -1,0 +1,27 @@
+#include "host/bridge/claim_source.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ephost::bridge {
+
+Result<std::vector<partition::Claim>> ProviderClaims::claims(const graph::Graph& graph,
+                                                             std::span<const uint32_t> owner) {
+  const GraphView view(graph, model_, owner);
+  EPHOST_ASSIGN_OR_RETURN(Capability capability, provider_.capability(view, owner));
+  declines_ = std::move(capability.declines);
+  std::vector<partition::Claim>& claims = capability.claims;
+  if (cached_ == nullptr) return std::move(claims);
+  std::erase_if(claims, [](const partition::Claim& claim) { return claim.fused; });
+  for (const graph::NodeId node : *cached_) {
+    const auto name = graph.nodes[node].string("partition_name");
+    claims.push_back({{node}, true, std::string(name.value_or("")), false});
+  }
+  return std::move(claims);
+}
+
+bool ProviderClaims::has_kernel(const graph::Graph& graph, graph::NodeId node) {
+  return provider_.kernels().fits(graph, graph.nodes[node]);
+}
+
+}  // namespace ephost::bridge

@@ -1,0 +1,91 @@
+#include "host/bridge/computation.h"
+
+#include <utility>
+
+#include "host/bridge/abi_text.h"
+#include "host/bridge/error_sink.h"
+#include "host/bridge/provider.h"
+#include "host/plugin/adopt.h"
+
+namespace ephost::bridge {
+namespace {
+
+// More pairs than any operator has slots for; a plugin that states more is broken.
+constexpr uint64_t kMaxSlotPairs = uint64_t{1} << 20;
+
+Result<std::vector<plan::SlotPair>> copy_pairs(const eph_slot_pair* pairs, uint64_t count,
+                                               std::string_view what) {
+  if (count > kMaxSlotPairs || (count != 0 && pairs == nullptr)) {
+    return Status(StatusCode::kEpFail, "a computation declares " + std::to_string(count) + " " +
+                                           std::string(what) +
+                                           " pairs behind a bad pointer or count; report this to the "
+                                           "plugin's vendor");
+  }
+  std::vector<plan::SlotPair> copied;
+  for (uint64_t i = 0; i < count; ++i) copied.push_back({pairs[i].input, pairs[i].output});
+  return copied;
+}
+
+}  // namespace
+
+ComputationState::ComputationState(ComputationState&& other) noexcept
+    : api_(other.api_),
+      computation_(other.computation_),
+      state_(std::exchange(other.state_, nullptr)) {}
+
+ComputationState& ComputationState::operator=(ComputationState&& other) noexcept {
+  std::swap(api_, other.api_);
+  std::swap(computation_, other.computation_);
+  std::swap(state_, other.state_);
+  return *this;
+}
+
+ComputationState::~ComputationState() {
+  if (state_ != nullptr) api_->release_state(computation_, state_);
+}
+
+Computation::Object::~Object() {
+  if (handle != nullptr && api.destroy != nullptr) api.destroy(handle);
+}
+
+Result<Computation> Computation::adopt(std::shared_ptr<const Provider> provider,
+                                       eph_computation* handle) {
+  if (handle == nullptr) {
+    return Status(StatusCode::kEpFail, provider->name() +
+                                           " reported success and gave no computation; report this "
+                                           "to the plugin's vendor");
+  }
+  auto object = std::make_unique<Object>();
+  EPHOST_ASSIGN_OR_RETURN(object->api, plugin::adopt_computation(handle->api));
+  object->handle = handle;
+  object->provider = std::move(provider);
+  EPHOST_RETURN_IF_ERROR(describe(*object));
+  return Computation(std::move(object));
+}
+
+Status Computation::describe(Object& object) {
+  if (object.api.describe == nullptr) return Status::ok_status();
+  eph_computation_info info = {};
+  info.struct_size = sizeof(info);
+  ErrorSink error;
+  EPHOST_RETURN_IF_ERROR(error.to_status(object.api.describe(object.handle, &info, &error),
+                                         object.provider->name(), "describing a computation"));
+  object.is_concurrent = (info.flags & EPH_COMPUTE_CONCURRENT) != 0;
+  object.workspace_bytes = info.workspace_bytes;
+  EPHOST_ASSIGN_OR_RETURN(object.may_inplace,
+                          copy_pairs(info.may_inplace, info.may_inplace_count, "in-place"));
+  EPHOST_ASSIGN_OR_RETURN(object.aliases, copy_pairs(info.aliases, info.alias_count, "alias"));
+  return Status::ok_status();
+}
+
+Result<ComputationState> Computation::create_state() const {
+  const eph_computation_api& api = object_->api;
+  if (api.create_state == nullptr) return ComputationState();
+  void* state = nullptr;
+  ErrorSink error;
+  EPHOST_RETURN_IF_ERROR(error.to_status(api.create_state(object_->handle, &state, &error),
+                                         object_->provider->name(), "creating a run state"));
+  return ComputationState(&api, object_->handle, state);
+}
+
+}  // namespace ephost::bridge

@@ -1,0 +1,82 @@
+// A kernel or a compiled partition that a plugin made: the handle, its adopted table, and what it
+// declared. Moves; keeps its provider, and so the library, alive.
+#pragma once
+
+#include <ephost/plugin_abi.h>
+#include <ephost/status.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "host/plan/slot_pair.h"
+
+namespace ephost::bridge {
+
+class Provider;
+
+// What one concurrent run of a computation keeps; released before the computation is destroyed.
+class ComputationState {
+ public:
+  ComputationState() = default;
+  ComputationState(const eph_computation_api* api, eph_computation* computation, void* state)
+      : api_(api), computation_(computation), state_(state) {}
+  ComputationState(ComputationState&& other) noexcept;
+  ComputationState& operator=(ComputationState&& other) noexcept;
+  ~ComputationState();
+
+  [[nodiscard]] void* get() const { return state_; }
+
+ private:
+  const eph_computation_api* api_ = nullptr;
+  eph_computation* computation_ = nullptr;
+  void* state_ = nullptr;
+};
+
+class Computation {
+ public:
+  // Takes over `handle`, also where it fails: then the handle is destroyed if its table has a destroy.
+  static Result<Computation> adopt(std::shared_ptr<const Provider> provider,
+                                   eph_computation* handle);
+
+  Computation(Computation&&) noexcept = default;
+  Computation& operator=(Computation&&) noexcept = default;
+
+  [[nodiscard]] eph_computation* handle() const { return object_->handle; }
+  // For the executor: one indirect call a step.
+  [[nodiscard]] decltype(eph_computation_api::compute) compute() const {
+    return object_->api.compute;
+  }
+  [[nodiscard]] const Provider& provider() const { return *object_->provider; }
+
+  // An empty state if the computation needs none. May be called concurrently.
+  [[nodiscard]] Result<ComputationState> create_state() const;
+
+  [[nodiscard]] bool is_concurrent() const { return object_->is_concurrent; }
+  [[nodiscard]] uint64_t workspace_bytes() const { return object_->workspace_bytes; }
+  [[nodiscard]] const std::vector<plan::SlotPair>& may_inplace() const {
+    return object_->may_inplace;
+  }
+  [[nodiscard]] const std::vector<plan::SlotPair>& aliases() const { return object_->aliases; }
+
+ private:
+  // At one address, since states refer to the adopted table.
+  struct Object {
+    std::shared_ptr<const Provider> provider;
+    eph_computation_api api = {};
+    eph_computation* handle = nullptr;
+    bool is_concurrent = false;
+    uint64_t workspace_bytes = 0;
+    std::vector<plan::SlotPair> may_inplace;
+    std::vector<plan::SlotPair> aliases;
+
+    ~Object();
+  };
+
+  explicit Computation(std::unique_ptr<Object> object) : object_(std::move(object)) {}
+  static Status describe(Object& object);
+
+  std::unique_ptr<Object> object_;
+};
+
+}  // namespace ephost::bridge

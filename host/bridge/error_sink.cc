@@ -1,0 +1,33 @@
+#include "host/bridge/error_sink.h"
+
+#include "host/bridge/abi_text.h"
+
+namespace ephost::bridge {
+namespace {
+
+// A plugin's message is text of unknown length; more than this helps nobody.
+constexpr size_t kMaxMessage = 4096;
+
+}  // namespace
+
+const eph_error_api ErrorSink::kApi = {sizeof(eph_error_api), &ErrorSink::store};
+
+ErrorSink::ErrorSink() : eph_error{&kApi} {}
+
+void ErrorSink::store(eph_error* error, eph_string message) noexcept {
+  try {
+    static_cast<ErrorSink*>(error)->message_ = view(message).substr(0, kMaxMessage);
+  } catch (const std::exception&) {  // without memory the code has to do without its message
+  }
+}
+
+Status ErrorSink::to_status(int32_t code, std::string_view who, std::string_view what) {
+  std::string message = std::move(message_);
+  message_.clear();
+  if (code == EPH_OK) return Status::ok_status();
+  if (message.empty()) message = "the plugin gave no reason (code " + std::to_string(code) + ")";
+  return Status(to_status_code(code),
+                std::string(who) + " failed " + std::string(what) + ": " + message);
+}
+
+}  // namespace ephost::bridge

@@ -1,0 +1,300 @@
+#include "host/bridge/graph_view.h"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "host/bridge/abi_text.h"
+#include "host/graph/clone.h"
+#include "host/onnx_io/export.h"
+#include "host/partition/partition.h"
+
+namespace ephost::bridge {
+namespace {
+
+int32_t kind_of(graph::ValueKind kind) {
+  switch (kind) {
+    case graph::ValueKind::kTensor:
+      return EPH_KIND_TENSOR;
+    case graph::ValueKind::kSparseTensor:
+      return EPH_KIND_SPARSE_TENSOR;
+    case graph::ValueKind::kSequence:
+      return EPH_KIND_SEQUENCE;
+    case graph::ValueKind::kOptional:
+      return EPH_KIND_OPTIONAL;
+    case graph::ValueKind::kMap:
+      return EPH_KIND_MAP;
+    case graph::ValueKind::kUnknown:
+      break;
+  }
+  return EPH_KIND_NONE;
+}
+
+// Fills the part of *out that its owner knows.
+template <class Info>
+int32_t fill(Info info, Info* out) {
+  const uint64_t known = std::min<uint64_t>(out->struct_size, sizeof(Info));
+  info.struct_size = out->struct_size;
+  std::memcpy(out, &info, static_cast<size_t>(known));
+  return EPH_OK;
+}
+
+eph_attribute attribute_of(const std::string& name, int32_t kind, const void* values,
+                           uint64_t count) {
+  return {to_abi(name), values, count, kind, 0};
+}
+
+template <class T>
+eph_attribute list_of(const std::string& name, int32_t kind, const std::vector<T>& values) {
+  return attribute_of(name, kind, values.data(), values.size());
+}
+
+}  // namespace
+
+eph_value constant_value(const graph::Tensor& tensor, std::span<const eph_string> strings) {
+  const bool is_text = tensor.type == ElementType::kString;
+  const void* data = is_text ? static_cast<const void*>(strings.data())
+                             : static_cast<const void*>(tensor.data.bytes.data());
+  eph_value value = {};
+  // The ABI has one struct for what is read and what is written; nobody may write through this one.
+  value.data = const_cast<void*>(data);
+  value.shape = tensor.shape.data();
+  value.byte_size = is_text ? strings.size_bytes() : tensor.data.bytes.size();
+  value.rank = static_cast<uint32_t>(tensor.shape.size());
+  value.element_type = static_cast<int32_t>(tensor.type);
+  value.kind = EPH_KIND_TENSOR;
+  return value;
+}
+
+const eph_graph_api GraphView::kApi = {sizeof(eph_graph_api), &GraphView::get_graph,
+                                       &GraphView::get_node,  &GraphView::get_value,
+                                       &GraphView::get_opset, &GraphView::get_onnx};
+
+GraphView::GraphView(const graph::Graph& graph, const graph::Model& model,
+                     std::span<const uint32_t> owner)
+    : eph_graph{&kApi}, graph_(graph), model_(model), owner_(owner) {
+  constants_.reserve(graph.initializers.size());
+  for (const graph::Tensor& tensor : graph.initializers) {
+    constants_.push_back(constant_value(
+        tensor, tensor.strings ? convert_strings(*tensor.strings) : std::span<const eph_string>()));
+  }
+  for (graph::ValueId id = 0; id < graph.values.size(); ++id) {
+    const auto& shape = graph.values[id].type.shape;
+    if (shape && !graph::is_static(*shape)) convert_shape(id, *shape);
+  }
+  attribute_begin_.reserve(graph.nodes.size() + 1);
+  for (const graph::Node& node : graph.nodes) {
+    attribute_begin_.push_back(attributes_.size());
+    convert_attributes(node);
+  }
+  attribute_begin_.push_back(attributes_.size());
+}
+
+void GraphView::convert_shape(graph::ValueId value, const graph::Shape& shape) {
+  OpenShape open;
+  const bool named = std::any_of(shape.begin(), shape.end(), graph::is_symbolic_dim);
+  for (const int64_t dim : shape) {
+    open.extents.push_back(graph::is_static_dim(dim) ? dim : -1);
+    if (!named) continue;
+    open.names.push_back(graph::is_symbolic_dim(dim)
+                             ? to_abi(model_.symbols[graph::dim_symbol(dim)])
+                             : eph_string{});
+  }
+  open_shapes_.emplace(value, std::move(open));
+}
+
+std::span<const eph_string> GraphView::convert_strings(std::span<const std::string> strings) {
+  std::vector<eph_string>& converted = strings_.emplace_back();
+  for (const std::string& text : strings) converted.push_back(to_abi(text));
+  return converted;
+}
+
+const eph_value* GraphView::convert_tensors(std::span<const graph::Tensor> tensors) {
+  std::vector<eph_value> converted;
+  for (const graph::Tensor& tensor : tensors) {
+    converted.push_back(constant_value(
+        tensor, tensor.strings ? convert_strings(*tensor.strings) : std::span<const eph_string>()));
+  }
+  return values_.emplace_back(std::move(converted)).data();
+}
+
+const eph_value* GraphView::convert_sparse(std::span<const graph::SparseTensor> tensors) {
+  std::vector<eph_value> converted;
+  for (const graph::SparseTensor& sparse : tensors) {
+    const std::vector<graph::Tensor> parts = {sparse.values, sparse.indices};
+    const eph_value* pair = convert_tensors(parts);
+    // `parts` goes away; the shapes must be those of the model.
+    std::vector<eph_value>& kept = values_.back();
+    kept[0].shape = sparse.values.shape.data();
+    kept[1].shape = sparse.indices.shape.data();
+    eph_value value = {};
+    value.data = const_cast<eph_value*>(pair);
+    value.shape = sparse.shape.data();
+    value.byte_size = 2 * sizeof(eph_value);
+    value.rank = static_cast<uint32_t>(sparse.shape.size());
+    value.element_type = static_cast<int32_t>(sparse.values.type);
+    value.kind = EPH_KIND_SPARSE_TENSOR;
+    converted.push_back(value);
+  }
+  return values_.emplace_back(std::move(converted)).data();
+}
+
+const void* GraphView::convert_graphs(std::span<const std::unique_ptr<graph::Graph>> graphs) {
+  std::vector<const eph_graph*> list;
+  for (const auto& graph : graphs) list.push_back(&subgraphs_.emplace_back(*graph, model_));
+  return graph_lists_.emplace_back(std::move(list)).data();
+}
+
+void GraphView::convert_attributes(const graph::Node& node) {
+  for (const graph::Attribute& attribute : node.attributes) {
+    const std::string& name = attribute.name;
+    const auto convert = [&](const auto& value) -> eph_attribute {
+      using T = std::decay_t<decltype(value)>;
+      if constexpr (std::is_same_v<T, int64_t>) {
+        return attribute_of(name, EPH_ATTRIBUTE_INT, &value, 1);
+      } else if constexpr (std::is_same_v<T, float>) {
+        return attribute_of(name, EPH_ATTRIBUTE_FLOAT, &value, 1);
+      } else if constexpr (std::is_same_v<T, std::string>) {
+        return attribute_of(name, EPH_ATTRIBUTE_STRING, convert_strings({&value, 1}).data(), 1);
+      } else if constexpr (std::is_same_v<T, graph::Blob>) {
+        auto& text = strings_.emplace_back();
+        text.push_back({reinterpret_cast<const char*>(value.bytes.data()), value.bytes.size()});
+        return attribute_of(name, EPH_ATTRIBUTE_STRING, text.data(), 1);
+      } else if constexpr (std::is_same_v<T, graph::Tensor>) {
+        return attribute_of(name, EPH_ATTRIBUTE_TENSOR, convert_tensors({&value, 1}), 1);
+      } else if constexpr (std::is_same_v<T, graph::SparseTensor>) {
+        return attribute_of(name, EPH_ATTRIBUTE_SPARSE_TENSOR, convert_sparse({&value, 1}), 1);
+      } else if constexpr (std::is_same_v<T, graph::ValueType>) {
+        return attribute_of(name, EPH_ATTRIBUTE_TYPE_PROTO, nullptr, 0);
+      } else if constexpr (std::is_same_v<T, std::unique_ptr<graph::Graph>>) {
+        return attribute_of(name, EPH_ATTRIBUTE_GRAPH, convert_graphs({&value, 1}), 1);
+      } else if constexpr (std::is_same_v<T, std::vector<int64_t>>) {
+        return list_of(name, EPH_ATTRIBUTE_INTS, value);
+      } else if constexpr (std::is_same_v<T, std::vector<float>>) {
+        return list_of(name, EPH_ATTRIBUTE_FLOATS, value);
+      } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+        const auto strings = convert_strings(value);
+        return attribute_of(name, EPH_ATTRIBUTE_STRINGS, strings.data(), strings.size());
+      } else if constexpr (std::is_same_v<T, std::vector<graph::Tensor>>) {
+        return attribute_of(name, EPH_ATTRIBUTE_TENSORS, convert_tensors(value), value.size());
+      } else if constexpr (std::is_same_v<T, std::vector<graph::SparseTensor>>) {
+        return attribute_of(name, EPH_ATTRIBUTE_SPARSE_TENSORS, convert_sparse(value),
+                            value.size());
+      } else if constexpr (std::is_same_v<T, std::vector<graph::ValueType>>) {
+        return attribute_of(name, EPH_ATTRIBUTE_TYPE_PROTOS, nullptr, 0);
+      } else {
+        static_assert(std::is_same_v<T, std::vector<std::unique_ptr<graph::Graph>>>);
+        return attribute_of(name, EPH_ATTRIBUTE_GRAPHS, convert_graphs(value), value.size());
+      }
+    };
+    attributes_.push_back(std::visit(convert, attribute.value));
+  }
+}
+
+int32_t GraphView::get_graph(const eph_graph* handle, eph_graph_info* out) noexcept {
+  const graph::Graph& graph = self(handle).graph_;
+  eph_graph_info info = {};
+  info.name = to_abi(graph.name);
+  info.node_count = graph.nodes.size();
+  info.value_count = graph.values.size();
+  info.inputs = graph.inputs.data();
+  info.input_count = graph.inputs.size();
+  info.outputs = graph.outputs.data();
+  info.output_count = graph.outputs.size();
+  return fill(info, out);
+}
+
+int32_t GraphView::get_node(const eph_graph* handle, uint32_t node, eph_node_info* out) noexcept {
+  const GraphView& view = self(handle);
+  if (node >= view.graph_.nodes.size()) return EPH_INVALID_ARGUMENT;
+  const graph::Node& from = view.graph_.nodes[node];
+  const bool taken = !view.owner_.empty() && view.owner_[node] != partition::kUnassigned;
+  eph_node_info info = {};
+  info.name = to_abi(from.name);
+  info.op_type = to_abi(from.op_type);
+  info.domain = to_abi(from.domain);
+  info.since_version = from.since_version;
+  info.flags = taken ? EPH_NODE_TAKEN : 0;
+  info.inputs = from.inputs.data();
+  info.input_count = from.inputs.size();
+  info.outputs = from.outputs.data();
+  info.output_count = from.outputs.size();
+  info.implicit_inputs = from.implicit_inputs.data();
+  info.implicit_input_count = from.implicit_inputs.size();
+  info.attributes = view.attributes_.data() + view.attribute_begin_[node];
+  info.attribute_count = view.attribute_begin_[node + 1] - view.attribute_begin_[node];
+  return fill(info, out);
+}
+
+int32_t GraphView::get_value(const eph_graph* handle, uint32_t value,
+                             eph_value_info* out) noexcept {
+  const GraphView& view = self(handle);
+  if (value >= view.graph_.values.size()) return EPH_INVALID_ARGUMENT;
+  const graph::Value& from = view.graph_.values[value];
+  eph_value_info info = {};
+  info.name = to_abi(from.name);
+  info.kind = kind_of(from.type.kind);
+  info.element_type = static_cast<int32_t>(from.type.element);
+  info.rank = -1;
+  info.flags = (from.is_graph_input ? EPH_VALUE_GRAPH_INPUT : 0U) |
+               (from.is_graph_output ? EPH_VALUE_GRAPH_OUTPUT : 0U) |
+               (from.outer != graph::kNoValue ? EPH_VALUE_OUTER_SCOPE : 0U);
+  if (from.type.shape) {
+    info.rank = static_cast<int32_t>(from.type.shape->size());
+    info.shape = from.type.shape->data();
+    if (const auto open = view.open_shapes_.find(value); open != view.open_shapes_.end()) {
+      info.shape = open->second.extents.data();
+      info.dim_names = open->second.names.empty() ? nullptr : open->second.names.data();
+    }
+  }
+  info.producer = from.producer;
+  info.consumers = from.consumers.data();
+  info.consumer_count = from.consumers.size();
+  info.constant = from.is_constant() ? &view.constants_[from.initializer] : nullptr;
+  return fill(info, out);
+}
+
+int64_t GraphView::get_opset(const eph_graph* handle, eph_string domain) noexcept {
+  const auto& imports = self(handle).model_.opset_imports;
+  const std::string_view wanted = view(domain);
+  // A linear search needs no std::string, and so cannot throw.
+  for (const auto& [name, version] : imports) {
+    if (name == wanted) return version;
+  }
+  return 0;
+}
+
+Status GraphView::serialize() const {
+  graph::Model standalone;
+  standalone.ir_version = model_.ir_version;
+  standalone.opset_imports = model_.opset_imports;
+  standalone.symbols = model_.symbols;
+  standalone.functions = model_.functions;
+  standalone.graph = graph::clone(graph_);
+  EPHOST_ASSIGN_OR_RETURN(const onnx_io::ExportedModel exported,
+                          onnx_io::export_model(standalone));
+  onnx_ = exported.model.to_bytes();
+  return Status::ok_status();
+}
+
+int32_t GraphView::get_onnx(const eph_graph* handle, eph_bytes* out, eph_error* error) noexcept {
+  *out = {};
+  try {
+    const GraphView& view = self(handle);
+    const std::lock_guard lock(view.onnx_mutex_);
+    if (view.onnx_.empty()) {
+      if (const Status status = view.serialize(); !status.ok()) {
+        error->api->set_message(error, to_abi(status.message()));
+        return EPH_INVALID_GRAPH;
+      }
+    }
+    *out = {view.onnx_.data(), view.onnx_.size()};
+    return EPH_OK;
+  } catch (const std::exception& exception) {
+    error->api->set_message(error, to_abi(exception.what()));
+    return EPH_FAIL;
+  }
+}
+
+}  // namespace ephost::bridge

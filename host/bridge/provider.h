@@ -1,0 +1,123 @@
+// A provider of a loaded plugin, created for one session: the checked proxy through which everything
+// of the host speaks to it. No raw table is touched elsewhere. Calls follow the ABI's threads: one at a
+// time per provider, creation and destruction one at a time in the process.
+#pragma once
+
+#include <ephost/plugin_abi.h>
+#include <ephost/status.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "host/bridge/computation.h"
+#include "host/bridge/graph_view.h"
+#include "host/bridge/host_services.h"
+#include "host/bridge/kernel_index.h"
+#include "host/manifest/options.h"
+#include "host/partition/partition.h"
+#include "host/plugin/registry.h"
+
+namespace ephost::bridge {
+
+// A partition to be compiled, or to be restored where `ep_context` is set. Everything is borrowed for
+// the call, but the payload: that must outlive the provider.
+struct CompileRequest {
+  const GraphView* graph = nullptr;
+  std::string_view name;
+  const eph_ep_context* ep_context = nullptr;
+};
+
+// Where a provider writes its part of the context cache; the session connects it to host/context.
+class ContextSink {
+ public:
+  ContextSink() = default;
+  ContextSink(const ContextSink&) = delete;
+  ContextSink& operator=(const ContextSink&) = delete;
+  virtual ~ContextSink() = default;
+
+  virtual Result<uint32_t> begin_payload() = 0;
+  virtual Status append(uint32_t payload, std::span<const std::byte> bytes) = 0;
+  // `node` is complete and its indices were checked; its strings are borrowed for the call.
+  virtual Status add_node(const eph_context_node& node) = 0;
+};
+
+enum class Compatibility { kOptimal, kPreferRecompilation, kUnsupported };
+
+// Why a provider left a node alone.
+struct Decline {
+  graph::NodeId node = graph::kNoNode;
+  std::string reason;
+};
+
+struct Capability {
+  std::vector<partition::Claim> claims;
+  std::vector<Decline> declines;
+};
+
+struct DeviceInfo {
+  int32_t type = EPH_DEVICE_OTHER;
+  uint32_t index = 0;
+  std::string name;
+  std::string vendor;
+  std::string architecture;
+  std::string driver_version;
+  uint64_t memory_bytes = 0;
+};
+
+// The devices that a plugin finds on this machine, without creating a provider.
+[[nodiscard]] Result<std::vector<DeviceInfo>> list_devices(const plugin::LoadedPlugin& plugin,
+                                                           const HostServices& services);
+
+class Provider : public std::enable_shared_from_this<Provider> {
+ public:
+  static Result<std::shared_ptr<Provider>> create(std::shared_ptr<const plugin::LoadedPlugin> plugin,
+                                                  std::span<const manifest::TypedOption> options,
+                                                  std::unique_ptr<HostServices> services);
+  Provider(const Provider&) = delete;
+  Provider& operator=(const Provider&) = delete;
+  ~Provider();
+
+  [[nodiscard]] const std::string& name() const { return plugin_->manifest.provider; }
+  [[nodiscard]] const std::string& short_name() const { return plugin_->manifest.name; }
+  [[nodiscard]] const plugin::LoadedPlugin& plugin() const { return *plugin_; }
+  [[nodiscard]] const KernelIndex& kernels() const { return kernels_; }
+  [[nodiscard]] bool can_compile() const { return api().compile != nullptr; }
+  [[nodiscard]] bool can_write_context() const { return api().get_ep_context_nodes != nullptr; }
+
+  // What the provider wants of the graph; the answer of its kernel list if it has no get_capability.
+  [[nodiscard]] Result<Capability> capability(const GraphView& graph,
+                                              std::span<const uint32_t> owner);
+
+  // One computation a request, all or none.
+  [[nodiscard]] Result<std::vector<Computation>> compile(std::span<const CompileRequest> requests);
+
+  [[nodiscard]] Result<Computation> create_kernel(const GraphView& graph, graph::NodeId node);
+
+  // Writes the context of computations that `compile` made from graphs.
+  [[nodiscard]] Status write_context(std::span<const Computation* const> computations,
+                                     ContextSink& sink);
+
+  // Empty if the provider states no compatibility.
+  [[nodiscard]] Result<std::string> compatibility();
+  // kOptimal if the provider cannot judge.
+  [[nodiscard]] Result<Compatibility> validate_compatibility(std::string_view text);
+
+ private:
+  Provider(std::shared_ptr<const plugin::LoadedPlugin> plugin,
+           std::unique_ptr<HostServices> services);
+  [[nodiscard]] const eph_provider_api& api() const { return plugin_->provider; }
+  Status load_kernels();
+
+  // The plugin goes last: its library holds the code of everything else.
+  std::shared_ptr<const plugin::LoadedPlugin> plugin_;
+  std::unique_ptr<HostServices> services_;
+  eph_provider* handle_ = nullptr;
+  KernelIndex kernels_;
+};
+
+}  // namespace ephost::bridge
