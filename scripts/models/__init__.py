@@ -1,0 +1,1 @@
+"""Generators of the models that ephost's tests, benchmarks and README use."""
