@@ -137,7 +137,7 @@ def channel_shuffle(g, x, groups, shape):
 
 
 def tiny_quick():
-    """The README's sample: a residual network of 1.4 million weights whose channel shuffle in the
+    """The README's sample: a residual network of 1.2 million weights whose channel shuffle in the
     middle is left to the CPU provider, so that two partitions of another provider surround it."""
     g = GraphBuilder("tiny_quick")
     x = conv_bn_relu(g, g.input("input", [1, 3, 64, 64]), 32, kernel=7, stride=2, name="stem")
