@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "host/plan/slot_pair.h"
+#include "host/plan/allocation_plan.h"
 
 namespace ephost::bridge {
 

@@ -1,0 +1,69 @@
+#include "host/runtime/program.h"
+
+#include <utility>
+
+#include "host/base/text.h"
+#include "host/bridge/abi_text.h"
+#include "host/bridge/graph_view.h"
+#include "host/bridge/provider.h"
+
+namespace ephost::runtime {
+namespace {
+
+// Models are run with a handful of shapes; more than this and tracing hardly pays.
+constexpr size_t kMaxPatterns = 16;
+
+bool is_external(plan::AllocKind kind) {
+  return kind == plan::AllocKind::kPreExisting || kind == plan::AllocKind::kAllocateStatically ||
+         kind == plan::AllocKind::kAllocateOutput;
+}
+
+}  // namespace
+
+Program::Program(Parts parts) : parts_(std::move(parts)), patterns_(kMaxPatterns) {
+  find_dynamic_buffers();
+  convert_constants();
+  for (const bridge::Computation& computation : parts_.computations) {
+    mutexes_.push_back(computation.is_concurrent() ? nullptr : std::make_unique<std::mutex>());
+  }
+}
+
+void Program::find_dynamic_buffers() {
+  const std::vector<plan::ValuePlan>& values = parts_.allocation.values;
+  for (graph::ValueId id = 0; id < values.size(); ++id) {
+    const plan::ValuePlan& value = values[id];
+    if (value.kind == plan::AllocKind::kReuse && is_external(values[value.reused].kind)) {
+      followers_.push_back(id);
+    }
+  }
+  for (const plan::BufferPlan& buffer : parts_.allocation.buffers) {
+    if (values[buffer.root].kind != plan::AllocKind::kAllocate) {
+      is_static_ = is_static_ && buffer.bytes.has_value();
+      continue;
+    }
+    if (parts_.pattern.offsets[buffer.root] != plan::kNoOffset) continue;
+    is_static_ = is_static_ && buffer.bytes.has_value();
+    released_after_.resize(parts_.execution.steps.size());
+    released_after_[buffer.last_pc].push_back(buffer.root);
+  }
+}
+
+void Program::convert_constants() {
+  constant_strings_.reserve(parts_.graph->initializers.size());
+  for (const graph::Tensor& tensor : parts_.graph->initializers) {
+    std::vector<eph_string>& strings = constant_strings_.emplace_back();
+    if (tensor.strings) {
+      for (const std::string& text : *tensor.strings) strings.push_back(bridge::to_abi(text));
+    }
+    constants_.push_back(bridge::constant_value(tensor, strings));
+  }
+}
+
+std::string Program::describe_step(size_t step) const {
+  const plan::Step& planned = parts_.execution.steps[step];
+  std::string text = graph::describe_node(*parts_.graph, planned.node);
+  if (planned.partition != plan::kNoPartition) text = "the partition that starts with " + text;
+  return text + " on " + parts_.computations[step].provider().name();
+}
+
+}  // namespace ephost::runtime

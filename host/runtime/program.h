@@ -1,0 +1,82 @@
+// A planned graph with everything that runs it: immutable, shared by all frames. It owns the kernels
+// and compiled partitions; the graph is borrowed.
+#pragma once
+
+#include <ephost/status.h>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "host/bridge/computation.h"
+#include "host/graph/graph.h"
+#include "host/plan/allocation_plan.h"
+#include "host/plan/execution_plan.h"
+#include "host/plan/memory_pattern.h"
+#include "host/runtime/pattern_cache.h"
+
+namespace ephost::runtime {
+
+class Program {
+ public:
+  struct Parts {
+    const graph::Graph* graph = nullptr;
+    std::span<const std::string> symbols;  // of the model, for messages; borrowed
+    plan::ExecutionPlan execution;
+    std::vector<bridge::Computation> computations;  // by step
+    plan::AllocationPlan allocation;
+    plan::MemoryPattern pattern;
+    plan::MemoryOptions memory_options;
+  };
+
+  explicit Program(Parts parts);
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  [[nodiscard]] const graph::Graph& graph() const { return *parts_.graph; }
+  [[nodiscard]] std::span<const std::string> symbols() const { return parts_.symbols; }
+  [[nodiscard]] std::span<const plan::Step> steps() const { return parts_.execution.steps; }
+  [[nodiscard]] const bridge::Computation& computation(size_t step) const {
+    return parts_.computations[step];
+  }
+  [[nodiscard]] const plan::AllocationPlan& allocation() const { return parts_.allocation; }
+  [[nodiscard]] const plan::MemoryPattern& pattern() const { return parts_.pattern; }
+  [[nodiscard]] const plan::MemoryOptions& memory_options() const { return parts_.memory_options; }
+
+  // True where the pattern of the static sizes covers every value: nothing is traced.
+  [[nodiscard]] bool is_static() const { return is_static_; }
+  // Values that live in the buffer of a graph input, constant or graph output.
+  [[nodiscard]] std::span<const graph::ValueId> followers() const { return followers_; }
+  // Buffers, by their root, whose last reader is this step and that the pattern does not place.
+  [[nodiscard]] std::span<const graph::ValueId> released_after(size_t step) const {
+    return released_after_.empty() ? std::span<const graph::ValueId>() : released_after_[step];
+  }
+  // Constants as run-time values; others have no data. By value id of constants only.
+  [[nodiscard]] const std::vector<eph_value>& constants() const { return constants_; }
+
+  // For steps whose computation must not run twice at once; null for others.
+  [[nodiscard]] std::mutex* step_mutex(size_t step) const { return mutexes_[step].get(); }
+  [[nodiscard]] PatternCache& patterns() const { return patterns_; }
+
+  // "Conv node 'conv1'" or "partition 'dnnl_0'" for messages.
+  [[nodiscard]] std::string describe_step(size_t step) const;
+
+ private:
+  void find_dynamic_buffers();
+  void convert_constants();
+
+  Parts parts_;
+  bool is_static_ = true;
+  std::vector<graph::ValueId> followers_;
+  std::vector<std::vector<graph::ValueId>> released_after_;
+  std::vector<eph_value> constants_;  // by initializer
+  std::vector<std::vector<eph_string>> constant_strings_;
+  std::vector<std::unique_ptr<std::mutex>> mutexes_;
+  mutable PatternCache patterns_;
+};
+
+}  // namespace ephost::runtime

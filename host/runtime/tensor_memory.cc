@@ -1,0 +1,64 @@
+#include "host/runtime/tensor_memory.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <limits>
+
+#include "host/base/checked_math.h"
+#include "host/bridge/abi_text.h"
+#include "host/graph/types.h"
+
+namespace ephost::runtime {
+
+void AlignedFree::operator()(std::byte* memory) const noexcept { std::free(memory); }
+
+AlignedMemory allocate_aligned(uint64_t bytes) {
+  const uint64_t limit = std::numeric_limits<size_t>::max() - kAlignment;
+  if (bytes > limit) return nullptr;
+  const size_t rounded = (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
+  return AlignedMemory(static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded)));
+}
+
+void* empty_tensor_memory() {
+  alignas(kAlignment) static std::array<std::byte, kAlignment> memory = {};
+  return memory.data();
+}
+
+Result<uint64_t> tensor_bytes(ElementType type, std::span<const int64_t> shape) {
+  const auto bytes = type == ElementType::kString
+                         ? [&]() -> std::optional<uint64_t> {
+    const auto count = graph::element_count(shape);
+    return count ? checked_mul<uint64_t>(*count, sizeof(eph_string)) : std::nullopt;
+  }()
+                         : graph::byte_size(type, shape);
+  if (bytes) return *bytes;
+  return Status(StatusCode::kInvalidArgument,
+                "a tensor of " + describe_tensor(type, shape) +
+                    " has no size: its type is unknown, an extent is negative, or it is too large");
+}
+
+std::string describe_tensor(ElementType type, std::span<const int64_t> shape) {
+  std::string text(graph::element_type_name(type));
+  text += '[';
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (i != 0) text += ',';
+    text += graph::is_static_dim(shape[i]) ? std::to_string(shape[i]) : "?";
+  }
+  return text + ']';
+}
+
+eph_string* StringTensor::reset(size_t count) {
+  strings_.assign(count, std::string());
+  views_.assign(count, eph_string{});
+  return views_.data();
+}
+
+bool StringTensor::set(uint64_t element, eph_string text) {
+  if (element >= strings_.size()) return false;
+  strings_[element] = bridge::view(text);
+  views_[element] = bridge::to_abi(strings_[element]);
+  return true;
+}
+
+}  // namespace ephost::runtime

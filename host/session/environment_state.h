@@ -1,0 +1,26 @@
+// What an Environment holds.
+#pragma once
+
+#include <ephost/environment.h>
+
+#include <filesystem>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "host/bridge/host_services.h"
+#include "host/manifest/search.h"
+#include "host/plugin/registry.h"
+
+namespace ephost {
+
+struct Environment::State {
+  std::vector<std::filesystem::path> directories;
+  manifest::SearchResult search;
+  plugin::Registry registry;
+};
+
+// What plugins say goes to the host's log.
+[[nodiscard]] bridge::PluginLog plugin_log();
+
+}  // namespace ephost

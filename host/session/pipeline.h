@@ -1,0 +1,69 @@
+// The way from a model to something that runs, told in one function. Sessions go all of it, compile_model
+// and the commands stop where they have what they need.
+#pragma once
+
+#include <ephost/environment.h>
+#include <ephost/session.h>
+#include <ephost/session_options.h>
+#include <ephost/status.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host/bridge/computation.h"
+#include "host/bridge/host_services.h"
+#include "host/bridge/provider.h"
+#include "host/context/loader.h"
+#include "host/graph/graph.h"
+#include "host/optimize/constant_folding.h"
+#include "host/partition/partition.h"
+#include "host/plan/allocation_plan.h"
+#include "host/plan/execution_plan.h"
+#include "host/plan/memory_pattern.h"
+#include "host/session/model_source.h"
+
+namespace ephost::session {
+
+// Each stage contains those before it.
+enum class Stage {
+  kImported,     // model
+  kOptimized,    // providers are created, constants folded
+  kPartitioned,  // claims, partitioning; nodes may be left without owner
+  kCompiled,     // execution order, compiled partitions and kernels
+  kPlanned,      // allocation plan and memory pattern, proved in builds with assertions
+};
+
+// What the stages made. Members are in the order of their dependence: what stands later is destroyed
+// first.
+struct PreparedModel {
+  graph::Model model;
+  context::LoadedContext context;  // of a context model; empty otherwise
+  std::vector<std::shared_ptr<bridge::Provider>> providers;  // in priority order, CPU last
+  std::vector<std::string> notes;                            // of import, inference and folding
+  optimize::FoldReport folding;
+  partition::Partitioning partitioning;
+  std::vector<std::vector<bridge::Decline>> declines;  // by provider
+  plan::ExecutionPlan execution;
+  std::vector<bridge::Computation> computations;  // by step of `execution`
+  plan::AllocationPlan allocation;
+  plan::MemoryPattern pattern;
+  std::vector<Phase> phases;
+
+  [[nodiscard]] bool is_context_model() const { return !context.partitions.empty(); }
+};
+
+struct PipelineHooks {
+  bridge::ProgressHooks progress;
+  // Called between compiling and releasing what only compiled partitions need: the one moment at which
+  // a context can be written. May be empty.
+  std::function<Status(PreparedModel&)> after_compile;
+};
+
+[[nodiscard]] Result<PreparedModel> prepare_model(const Environment& environment,
+                                                  const ModelSource& source,
+                                                  const SessionOptions& options, Stage until,
+                                                  const PipelineHooks& hooks = {});
+
+}  // namespace ephost::session
