@@ -1,0 +1,117 @@
+#include "host/manifest/choose.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "host/base/text.h"
+
+namespace ephost::manifest {
+
+namespace {
+
+bool is_called(const Manifest& manifest, std::string_view name) {
+  return manifest.provider == name || equal_ignoring_case(manifest.name, name);
+}
+
+std::string describe_choice(const ProviderChoice& choice) {
+  const std::string& range = choice.version.to_string();
+  return quote(choice.name) + (range.empty() ? "" : " with version " + range);
+}
+
+std::string describe_installed(const SearchResult& plugins) {
+  std::vector<std::string> installed;
+  for (const FoundPlugin& plugin : plugins.found) {
+    const Manifest& manifest = plugin.manifest;
+    installed.push_back(manifest.provider + " (" + manifest.name + ") " +
+                        manifest.version.to_string());
+  }
+  return installed.empty() ? "nothing" : join(installed, ", ");
+}
+
+// The skipped manifests that may have been meant: of the wanted provider, or unreadable.
+std::string describe_skipped(const SearchResult& plugins, const ProviderChoice& choice) {
+  std::string text;
+  for (const SkippedManifest& skipped : plugins.skipped) {
+    if (skipped.manifest && !is_called(*skipped.manifest, choice.name)) continue;
+    text += "; skipped: " + skipped.reason.message();
+  }
+  return text;
+}
+
+Status not_found(const SearchResult& plugins, const ProviderChoice& choice) {
+  std::vector<std::string> directories;
+  std::vector<std::string_view> names;
+  for (const SearchDirectory& directory : plugins.directories) {
+    directories.push_back(quote(directory.path.native()));
+  }
+  for (const FoundPlugin& plugin : plugins.found) {
+    names.push_back(plugin.manifest.provider);
+    names.push_back(plugin.manifest.name);
+  }
+  const std::optional<std::string_view> nearest = nearest_match(choice.name, names);
+  const bool slip = nearest && *nearest != choice.name;
+  return Status(StatusCode::kNotFound,
+                "no plugin offers the provider " + describe_choice(choice) +
+                    (slip ? "; did you mean " + quote(*nearest) + "?" : "") +
+                    "; installed: " + describe_installed(plugins) +
+                    "; searched: " + (directories.empty() ? "nowhere" : join(directories, ", ")) +
+                    describe_skipped(plugins, choice) +
+                    "; install its library and manifest in one of these directories or add theirs");
+}
+
+Status ambiguous(const ProviderChoice& choice, const Manifest& a, const Manifest& b) {
+  return Status(StatusCode::kInvalidArgument,
+                "the short name " + quote(choice.name) + " means several providers: " + a.provider +
+                    " of " + quote(a.file.native()) + " and " + b.provider + " of " +
+                    quote(b.file.native()) + "; name one by its type name");
+}
+
+}  // namespace
+
+Result<FoundPlugin> choose_plugin(const SearchResult& plugins, const ProviderChoice& choice) {
+  const bool by_type = std::any_of(
+      plugins.found.begin(), plugins.found.end(),
+      [&](const FoundPlugin& plugin) { return plugin.manifest.provider == choice.name; });
+  const FoundPlugin* best = nullptr;
+  for (const FoundPlugin& plugin : plugins.found) {
+    const Manifest& manifest = plugin.manifest;
+    const bool called = by_type ? manifest.provider == choice.name
+                                : equal_ignoring_case(manifest.name, choice.name);
+    if (!called || !choice.version.contains(manifest.version)) continue;
+    if (best != nullptr && best->manifest.provider != manifest.provider) {
+      return ambiguous(choice, best->manifest, manifest);
+    }
+    if (best == nullptr || manifest.version > best->manifest.version) best = &plugin;
+  }
+  if (best == nullptr) return not_found(plugins, choice);
+  return *best;
+}
+
+Result<std::vector<ChosenPlugin>> choose_plugins(const SearchResult& plugins,
+                                                 const Selection& selection) {
+  std::vector<ChosenPlugin> chosen;
+  for (const ProviderChoice& choice : selection.providers) {
+    Result<FoundPlugin> plugin = choose_plugin(plugins, choice);
+    if (!plugin.ok()) {
+      Status status = std::move(plugin).status();
+      if (selection.file.empty()) return status;
+      return std::move(status).with_context("reading the selection " +
+                                            quote(selection.file.native()));
+    }
+    const std::string& provider = plugin->manifest.provider;
+    const bool known = std::any_of(chosen.begin(), chosen.end(), [&](const ChosenPlugin& other) {
+      return other.plugin.manifest.provider == provider;
+    });
+    if (known) {
+      return Status(StatusCode::kInvalidArgument,
+                    "the provider " + provider + " is selected twice, the second time as " +
+                        quote(choice.name) + "; remove one of the two");
+    }
+    chosen.push_back({std::move(*plugin), choice.options});
+  }
+  return chosen;
+}
+
+}  // namespace ephost::manifest

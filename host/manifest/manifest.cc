@@ -1,0 +1,252 @@
+#include "host/manifest/manifest.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "host/base/text.h"
+#include "host/manifest/field.h"
+#include "host/manifest/names.h"
+#include "host/manifest/yaml_tree.h"
+
+namespace ephost::manifest {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Comes before everything else: a newer schema may have other keys.
+Status check_schema(const Field& document) {
+  constexpr int64_t kSchema = 1;
+  EPHOST_ASSIGN_OR_RETURN(const auto entries, document.entries());
+  const auto schema = std::find_if(entries.begin(), entries.end(),
+                                   [](const auto& entry) { return entry.first == "schema"; });
+  if (schema == entries.end()) {
+    return document.error(
+        "the key \"schema\" is missing, so this is no plugin manifest; add a line "
+        "like \"schema: 1\"");
+  }
+  EPHOST_ASSIGN_OR_RETURN(const int64_t number, schema->second.integer());
+  if (number == kSchema) return {};
+  return schema->second.error(
+      "manifest schema " + std::to_string(number) + " is not supported; this host reads schema " +
+      std::to_string(kSchema) + (number > kSchema ? ": update the host" : ": write \"schema: 1\""));
+}
+
+Result<Version> read_version(const Field& field) {
+  // A version with fewer than three numbers is a number to YAML: its own message helps more.
+  EPHOST_ASSIGN_OR_RETURN(const std::string text, field.scalar());
+  Result<Version> version = Version::parse(text);
+  if (!version.ok()) return field.error(version.status().message());
+  return version;
+}
+
+Result<AbiRange> read_abi(const Field& field) {
+  static constexpr std::array<std::string_view, 2> kKeys{"major", "minor"};
+  EPHOST_ASSIGN_OR_RETURN(const FieldMap map, field.map(kKeys));
+  AbiRange abi;
+  EPHOST_ASSIGN_OR_RETURN(const Field major, map.require("major", "1"));
+  EPHOST_ASSIGN_OR_RETURN(abi.major, major.unsigned_number());
+  if (abi.major == 0) return major.error("there is no ABI 0; write the major version of the SDK");
+  EPHOST_ASSIGN_OR_RETURN(const Field minor, map.require("minor", "[0, 0]"));
+  EPHOST_ASSIGN_OR_RETURN(const std::vector<Field> ends, minor.list());
+  if (ends.size() != 2) {
+    return minor.error("the range of minor versions has two ends; write [lowest, highest]");
+  }
+  EPHOST_ASSIGN_OR_RETURN(abi.minor_min, ends[0].unsigned_number());
+  EPHOST_ASSIGN_OR_RETURN(abi.minor_max, ends[1].unsigned_number());
+  if (abi.minor_max < abi.minor_min) {
+    return minor.error("the range of minor versions is empty; write [lowest, highest]");
+  }
+  return abi;
+}
+
+// Why a library's path cannot be accepted, by its text alone; empty when it can.
+std::string library_path_problem(std::string_view text) {
+  const fs::path path(text);
+  // Refused on every system, so that a manifest means the same on all of them.
+  if (text.find_first_of("\\:") != std::string_view::npos) {
+    return "contains '\\' or ':'; separate folders with '/'";
+  }
+  if (path.is_absolute()) return "is absolute; give it relative to the manifest's directory";
+  if (std::find(path.begin(), path.end(), fs::path("..")) != path.end()) {
+    return "has a \"..\" component; keep the library in the manifest's directory or below it";
+  }
+  if (!path.has_filename() || path.filename() == ".") return "names no file; name the library file";
+  return {};
+}
+
+Status read_libraries(const Field& field, Manifest& manifest) {
+  EPHOST_ASSIGN_OR_RETURN(const auto entries, field.entries());
+  if (entries.empty()) {
+    return field.error("no library is named; add a line like \"" + std::string(host_platform()) +
+                       ": libplugin.so\"");
+  }
+  for (const auto& [platform, value] : entries) {
+    if (const std::string problem = platform_problem(platform); !problem.empty()) {
+      return value.at_key().error(problem);
+    }
+    EPHOST_ASSIGN_OR_RETURN(std::string path, value.text());
+    if (const std::string problem = library_path_problem(path); !problem.empty()) {
+      return value.error("the path " + quote(path) + " " + problem);
+    }
+    manifest.libraries[platform].path = std::move(path);
+  }
+  return {};
+}
+
+Status read_sums(const Field& field, Manifest& manifest) {
+  EPHOST_ASSIGN_OR_RETURN(const auto entries, field.entries());
+  for (const auto& [platform, value] : entries) {
+    const auto library = manifest.libraries.find(platform);
+    if (library == manifest.libraries.end()) {
+      return value.at_key().error("\"library\" has no entry " + quote(platform) +
+                                  "; remove the sum or add the library");
+    }
+    EPHOST_ASSIGN_OR_RETURN(const std::string text, value.scalar());
+    std::string sum = ascii_lower(text);
+    if (sum.size() != 64 || sum.find_first_not_of("0123456789abcdef") != std::string::npos) {
+      return value.error(quote(text) +
+                         " is no SHA-256; write the 64 hexadecimal digits that sha256sum prints");
+    }
+    library->second.sha256 = std::move(sum);
+  }
+  return {};
+}
+
+Result<Device> read_device(const Field& field) {
+  static constexpr std::array<std::string_view, 3> kKeys{"type", "vendor", "id"};
+  static constexpr std::array<std::string_view, 4> kTypes{"cpu", "gpu", "npu", "other"};
+  EPHOST_ASSIGN_OR_RETURN(const FieldMap map, field.map(kKeys));
+  Device device;
+  EPHOST_ASSIGN_OR_RETURN(const Field type, map.require("type", "cpu"));
+  EPHOST_ASSIGN_OR_RETURN(device.type, type.text());
+  if (std::find(kTypes.begin(), kTypes.end(), device.type) == kTypes.end()) {
+    return type.error("the device type " + quote(device.type) + " is not known; write one of " +
+                      join(kTypes, ", "));
+  }
+  if (const Field* vendor = map.find("vendor")) {
+    EPHOST_ASSIGN_OR_RETURN(device.vendor, vendor->text());
+  }
+  if (const Field* id = map.find("id")) {
+    EPHOST_ASSIGN_OR_RETURN(device.id, id->text());
+  }
+  return device;
+}
+
+Result<std::vector<Device>> read_devices(const Field& field) {
+  EPHOST_ASSIGN_OR_RETURN(const std::vector<Field> items, field.list());
+  std::vector<Device> devices;
+  for (const Field& item : items) {
+    EPHOST_ASSIGN_OR_RETURN(Device device, read_device(item));
+    devices.push_back(std::move(device));
+  }
+  return devices;
+}
+
+bool is_extension_id(std::string_view id) {
+  const size_t slash = id.find('/');
+  if (slash == std::string_view::npos) return false;
+  const std::string_view revision = id.substr(slash + 1);
+  return name_problem(id.substr(0, slash), kOptionName).empty() && !revision.empty() &&
+         revision.size() < 10 && revision.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+Result<std::vector<std::string>> read_extensions(const Field& field) {
+  EPHOST_ASSIGN_OR_RETURN(std::vector<std::string> ids, field.text_list());
+  for (const std::string& id : ids) {
+    if (is_extension_id(id)) continue;
+    return field.error(quote(id) +
+                       " is no extension; write name/revision, e.g. ephost.device_memory/1");
+  }
+  return ids;
+}
+
+Result<std::vector<OptionSpec>> read_options(const Field& field) {
+  EPHOST_ASSIGN_OR_RETURN(const std::vector<Field> items, field.list());
+  std::vector<OptionSpec> options;
+  for (const Field& item : items) {
+    EPHOST_ASSIGN_OR_RETURN(OptionSpec option, read_option_spec(item));
+    const bool known = std::any_of(options.begin(), options.end(), [&](const OptionSpec& other) {
+      return other.name == option.name;
+    });
+    if (known) {
+      return item.error("the option " + quote(option.name) +
+                        " is declared twice; remove one of the two");
+    }
+    options.push_back(std::move(option));
+  }
+  return options;
+}
+
+Status read_identity(const FieldMap& map, Manifest& manifest) {
+  EPHOST_ASSIGN_OR_RETURN(const Field provider, map.require("provider", "CPUExecutionProvider"));
+  EPHOST_ASSIGN_OR_RETURN(manifest.provider, read_name(provider, kProviderName));
+  EPHOST_ASSIGN_OR_RETURN(const Field name, map.require("name", "cpu"));
+  EPHOST_ASSIGN_OR_RETURN(manifest.name, read_name(name, kShortName));
+  EPHOST_ASSIGN_OR_RETURN(const Field vendor, map.require("vendor", "Example Inc."));
+  EPHOST_ASSIGN_OR_RETURN(manifest.vendor, vendor.text());
+  EPHOST_ASSIGN_OR_RETURN(const Field version, map.require("version", "1.0.0"));
+  EPHOST_ASSIGN_OR_RETURN(manifest.version, read_version(version));
+  EPHOST_ASSIGN_OR_RETURN(const Field abi, map.require("abi", "{ major: 1, minor: [0, 0] }"));
+  EPHOST_ASSIGN_OR_RETURN(manifest.abi, read_abi(abi));
+  return {};
+}
+
+Status read_code(const FieldMap& map, Manifest& manifest) {
+  EPHOST_ASSIGN_OR_RETURN(const Field library,
+                          map.require("library", "{ linux-x86_64: libplugin.so }"));
+  EPHOST_RETURN_IF_ERROR(read_libraries(library, manifest));
+  if (const Field* sums = map.find("sha256")) EPHOST_RETURN_IF_ERROR(read_sums(*sums, manifest));
+  return {};
+}
+
+Status read_abilities(const FieldMap& map, Manifest& manifest) {
+  if (const Field* sources = map.find("context_sources")) {
+    EPHOST_ASSIGN_OR_RETURN(manifest.context_sources, sources->text_list());
+  }
+  if (const Field* devices = map.find("devices")) {
+    EPHOST_ASSIGN_OR_RETURN(manifest.devices, read_devices(*devices));
+  }
+  if (const Field* extensions = map.find("requires")) {
+    EPHOST_ASSIGN_OR_RETURN(manifest.requires_extensions, read_extensions(*extensions));
+  }
+  if (const Field* options = map.find("options")) {
+    EPHOST_ASSIGN_OR_RETURN(manifest.options, read_options(*options));
+  }
+  return {};
+}
+
+}  // namespace
+
+const LibraryEntry* Manifest::library_for(std::string_view platform) const {
+  const auto found = libraries.find(platform);
+  return found == libraries.end() ? nullptr : &found->second;
+}
+
+Result<Manifest> read_manifest(const YamlNode& document, const fs::path& file) {
+  static constexpr std::array<std::string_view, 12> kKeys{
+      "schema", "provider",        "name",    "vendor",   "version", "abi", "library",
+      "sha256", "context_sources", "devices", "requires", "options"};
+  const Field root = Field::root(document, file);
+  EPHOST_RETURN_IF_ERROR(check_schema(root));
+  EPHOST_ASSIGN_OR_RETURN(const FieldMap map, root.map(kKeys));
+  Manifest manifest;
+  manifest.file = file;
+  EPHOST_RETURN_IF_ERROR(read_identity(map, manifest));
+  EPHOST_RETURN_IF_ERROR(read_code(map, manifest));
+  EPHOST_RETURN_IF_ERROR(read_abilities(map, manifest));
+  return manifest;
+}
+
+Result<Manifest> parse_manifest(std::string_view text, const fs::path& file) {
+  EPHOST_ASSIGN_OR_RETURN(const YamlNode document, parse_yaml(text, file));
+  return read_manifest(document, file);
+}
+
+Result<Manifest> load_manifest(const fs::path& file) {
+  EPHOST_ASSIGN_OR_RETURN(const YamlNode document, load_yaml(file));
+  return read_manifest(document, file);
+}
+
+}  // namespace ephost::manifest

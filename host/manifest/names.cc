@@ -1,0 +1,34 @@
+#include "host/manifest/names.h"
+
+#include "host/base/text.h"
+#include "host/manifest/field.h"
+
+namespace ephost::manifest {
+
+const NameRule kProviderName{"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_",
+                             "letters A-Z and a-z, digits and _", 128};
+const NameRule kShortName{"abcdefghijklmnopqrstuvwxyz0123456789_",
+                          "lower-case letters a-z, digits and _", 64};
+const NameRule kOptionName{"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-",
+                           "letters A-Z and a-z, digits, _, . and -", 128};
+
+std::string name_problem(std::string_view name, const NameRule& rule) {
+  if (name.empty()) return "the name is empty; fill it in";
+  if (name.find_first_not_of(rule.letters) != std::string_view::npos) {
+    return "the name " + quote(name) + " is not allowed; use only " + std::string(rule.description);
+  }
+  if (name.size() > rule.longest) {
+    return "the name " + quote(name) + " is too long; use at most " + std::to_string(rule.longest) +
+           " characters";
+  }
+  return {};
+}
+
+Result<std::string> read_name(const Field& field, const NameRule& rule) {
+  EPHOST_ASSIGN_OR_RETURN(std::string name, field.text());
+  const std::string problem = name_problem(name, rule);
+  if (!problem.empty()) return field.error(problem);
+  return name;
+}
+
+}  // namespace ephost::manifest

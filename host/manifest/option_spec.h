@@ -1,0 +1,46 @@
+// An option that a manifest declares: its type, its default and what values it takes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "ephost/status.h"
+
+namespace ephost::manifest {
+
+class Field;
+
+enum class OptionType { kString, kInt, kFloat, kBool, kEnum };
+
+// "string", "int", "float", "bool" or "enum".
+[[nodiscard]] std::string_view option_type_name(OptionType type);
+
+// The alternative follows the type; kString and kEnum both hold a string.
+using OptionValue = std::variant<std::string, int64_t, double, bool>;
+
+// The text of a value as a user would write it.
+[[nodiscard]] std::string to_text(const OptionValue& value);
+
+struct OptionSpec {
+  std::string name;
+  OptionType type = OptionType::kString;
+  OptionValue default_value;
+  // kInt and kFloat only: least and greatest value, both allowed, of the option's own type.
+  std::optional<std::pair<OptionValue, OptionValue>> range;
+  std::vector<std::string> choices;  // kEnum only, and then not empty
+  std::string help;
+};
+
+// Why `value`, which is of the option's type, is out of range or none of the choices, with the
+// remedy; empty when it is allowed.
+[[nodiscard]] std::string option_value_problem(const OptionSpec& spec, const OptionValue& value);
+
+// Reads one element of a manifest's `options`. Internal to the folder.
+[[nodiscard]] Result<OptionSpec> read_option_spec(const Field& field);
+
+}  // namespace ephost::manifest

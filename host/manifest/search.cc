@@ -1,0 +1,226 @@
+#include "host/manifest/search.h"
+
+#include <sys/auxv.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "host/base/contained_path.h"
+#include "host/base/file_error.h"
+#include "host/base/hash.h"
+#include "host/base/text.h"
+#include "host/manifest/selection.h"
+#include "host/manifest/yaml_tree.h"
+
+namespace ephost::manifest {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string environment_value(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+// The parts of a ':' list that are not empty.
+std::vector<fs::path> split_paths(std::string_view list) {
+  std::vector<fs::path> paths;
+  while (!list.empty()) {
+    const size_t end = std::min(list.find(':'), list.size());
+    if (end > 0) paths.emplace_back(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return paths;
+}
+
+class DirectoryList {
+ public:
+  void add(const fs::path& path, SearchOrigin origin) { directories_.push_back({path, origin}); }
+
+  // The XDG specification has relative paths ignored.
+  void add_data(const fs::path& data_directory, SearchOrigin origin) {
+    if (data_directory.is_absolute()) add(data_directory / "ephost" / "plugins", origin);
+  }
+
+  std::vector<SearchDirectory> take() { return std::move(directories_); }
+
+ private:
+  std::vector<SearchDirectory> directories_;
+};
+
+void add_user_directory(DirectoryList& out_list) {
+  const fs::path data_home = environment_value("XDG_DATA_HOME");
+  const fs::path home = environment_value("HOME");
+  if (data_home.is_absolute()) {
+    out_list.add_data(data_home, SearchOrigin::kUser);
+  } else {
+    out_list.add_data(home / ".local" / "share", SearchOrigin::kUser);
+  }
+}
+
+using FileIdentity = std::pair<dev_t, ino_t>;
+
+class Search {
+ public:
+  void visit(const SearchDirectory& directory) {
+    std::error_code error;
+    const bool wanted =
+        directory.origin == SearchOrigin::kGiven || directory.origin == SearchOrigin::kEnvironment;
+    if (!wanted && !fs::exists(directory.path, error)) return;
+    Listing listing = list(directory.path);
+    for (const fs::path& file : listing.manifests) read(file);
+    for (const fs::path& folder : listing.folders) {
+      for (const fs::path& file : list(folder).manifests) read(file);
+    }
+  }
+
+  SearchResult take() {
+    const auto by_provider_and_version = [](const FoundPlugin& a, const FoundPlugin& b) {
+      if (a.manifest.provider != b.manifest.provider) {
+        return a.manifest.provider < b.manifest.provider;
+      }
+      return a.manifest.version > b.manifest.version;
+    };
+    std::stable_sort(result_.found.begin(), result_.found.end(), by_provider_and_version);
+    return std::move(result_);
+  }
+
+ private:
+  struct Listing {
+    std::vector<fs::path> manifests;
+    std::vector<fs::path> folders;
+  };
+
+  Listing list(const fs::path& directory) {
+    Listing listing;
+    std::error_code error;
+    fs::directory_iterator entry(directory, error);
+    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+      const fs::path& path = entry->path();
+      if (path.filename().native().starts_with('.')) continue;
+      std::error_code ignored;
+      if (fs::is_directory(path, ignored)) {
+        listing.folders.push_back(path);
+      } else if (path.extension() == ".yaml" || path.extension() == ".yml") {
+        listing.manifests.push_back(path);
+      }
+    }
+    if (error) skip(directory, file_error("search the directory", directory, error.value()), {});
+    std::sort(listing.manifests.begin(), listing.manifests.end());
+    std::sort(listing.folders.begin(), listing.folders.end());
+    return listing;
+  }
+
+  void read(const fs::path& file) {
+    struct stat info {};
+    const bool exists = ::stat(file.c_str(), &info) == 0;
+    if (exists && !seen_.insert({info.st_dev, info.st_ino}).second) return;
+    const Result<YamlNode> document = load_yaml(file);
+    if (!document.ok()) return skip(file, document.status(), {});
+    if (is_selection(*document)) return;
+    Result<Manifest> manifest = read_manifest(*document, file);
+    if (!manifest.ok()) return skip(file, manifest.status(), {});
+    Result<fs::path> library = resolve_library(*manifest);
+    if (!library.ok()) return skip(file, library.status(), std::move(*manifest));
+    result_.found.push_back({std::move(*manifest), std::move(*library)});
+  }
+
+  static Result<fs::path> resolve_library(const Manifest& manifest) {
+    const LibraryEntry* entry = manifest.library_for(host_platform());
+    if (entry == nullptr) {
+      std::vector<std::string_view> platforms;
+      for (const auto& [platform, library] : manifest.libraries) platforms.push_back(platform);
+      return Status(StatusCode::kNotFound,
+                    "wrong platform: " + quote(manifest.file.native()) + " has no library for " +
+                        std::string(host_platform()) + ", only for " + join(platforms, ", ") +
+                        "; install the plugin's package for " + std::string(host_platform()));
+    }
+    EPHOST_ASSIGN_OR_RETURN(
+        fs::path library,
+        resolve_contained(manifest.file.parent_path(), entry->path, StatusCode::kInvalidArgument));
+    std::error_code error;
+    if (!fs::exists(library, error)) {
+      return Status(StatusCode::kNoSuchFile,
+                    "the library " + quote(entry->path) + " that " + quote(manifest.file.native()) +
+                        " names is missing; install it as " + quote(library.native()));
+    }
+    return library;
+  }
+
+  void skip(const fs::path& file, Status reason, std::optional<Manifest> manifest) {
+    result_.skipped.push_back({file, std::move(reason), std::move(manifest)});
+  }
+
+  std::set<FileIdentity> seen_;
+  SearchResult result_;
+};
+
+}  // namespace
+
+std::string_view search_origin_name(SearchOrigin origin) {
+  switch (origin) {
+    case SearchOrigin::kGiven:
+      return "given";
+    case SearchOrigin::kEnvironment:
+      return "EPHOST_PLUGIN_PATH";
+    case SearchOrigin::kUser:
+      return "user";
+    case SearchOrigin::kSystem:
+      return "system";
+    case SearchOrigin::kInstalled:
+      break;
+  }
+  return "installed with ephost";
+}
+
+std::vector<SearchDirectory> search_directories(const SearchRequest& request) {
+  const bool privileged = ::getauxval(AT_SECURE) != 0;
+  const bool use_environment = request.use_environment && !privileged;
+  DirectoryList list;
+  for (const fs::path& path : request.directories) list.add(path, SearchOrigin::kGiven);
+  if (use_environment) {
+    for (const fs::path& path : split_paths(environment_value("EPHOST_PLUGIN_PATH"))) {
+      list.add(path, SearchOrigin::kEnvironment);
+    }
+  }
+  if (request.use_data_directories) {
+    if (use_environment) add_user_directory(list);
+    std::string data_directories;
+    if (use_environment) data_directories = environment_value("XDG_DATA_DIRS");
+    if (data_directories.empty()) data_directories = "/usr/local/share:/usr/share";
+    for (const fs::path& path : split_paths(data_directories)) {
+      list.add_data(path, SearchOrigin::kSystem);
+    }
+  }
+  for (const fs::path& path : request.install_directories) {
+    list.add(path, SearchOrigin::kInstalled);
+  }
+  return list.take();
+}
+
+SearchResult find_plugins(const SearchRequest& request) {
+  std::vector<SearchDirectory> directories = search_directories(request);
+  Search search;
+  for (const SearchDirectory& directory : directories) search.visit(directory);
+  SearchResult result = search.take();
+  result.directories = std::move(directories);
+  return result;
+}
+
+Status verify_library_sum(const FoundPlugin& plugin) {
+  const LibraryEntry* entry = plugin.manifest.library_for(host_platform());
+  if (entry == nullptr || !entry->sha256) return {};
+  EPHOST_ASSIGN_OR_RETURN(const std::string sum, sha256_of_file(plugin.library));
+  if (sum == *entry->sha256) return {};
+  return Status(StatusCode::kInvalidArgument,
+                "the library " + quote(plugin.library.native()) + " has the SHA-256 " + sum +
+                    ", its manifest " + quote(plugin.manifest.file.native()) + " states " +
+                    *entry->sha256 + "; install library and manifest of the same release");
+}
+
+}  // namespace ephost::manifest

@@ -1,0 +1,59 @@
+// Versions of plugins and the ranges that a selection asks for. Semantic Versioning 2.0.0 decides
+// form and order.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ephost/status.h"
+
+namespace ephost::manifest {
+
+// Compares by precedence: a pre-release is lower than its release, build metadata does not count.
+struct Version {
+  uint32_t major = 0;
+  uint32_t minor = 0;
+  uint32_t patch = 0;
+  std::string prerelease;  // without '-', e.g. "rc.1"
+  std::string build;       // without '+'
+
+  // "major.minor.patch[-prerelease][+build]". INVALID_ARGUMENT says what is wrong with the text.
+  static Result<Version> parse(std::string_view text);
+  [[nodiscard]] std::string to_string() const;
+
+  friend std::strong_ordering operator<=>(const Version& a, const Version& b);
+  friend bool operator==(const Version& a, const Version& b) { return (a <=> b) == 0; }
+};
+
+// All of some comparators: ">=1.2, <2". A comparator is one of >=, >, <=, <, = and a version of
+// which minor and patch may be left out; only the parts that it states are compared, so that
+// "<=1.2" admits 1.2.7 and "<2" refuses 2.0.0-rc.1. A version without an operator means "=".
+class VersionRange {
+ public:
+  // Admits every version.
+  VersionRange() = default;
+
+  static Result<VersionRange> parse(std::string_view text);
+
+  [[nodiscard]] bool contains(const Version& version) const;
+  // As it was written; empty when it admits every version.
+  [[nodiscard]] const std::string& to_string() const { return text_; }
+
+ private:
+  enum class Operator { kGreaterEqual, kGreater, kLessEqual, kLess, kEqual };
+  struct Comparator {
+    Operator op = Operator::kEqual;
+    Version version;
+    int parts = 3;  // how many of major, minor, patch are stated
+  };
+  static Result<Comparator> parse_comparator(std::string_view text);
+  static bool admits(const Comparator& comparator, const Version& version);
+
+  std::vector<Comparator> comparators_;
+  std::string text_;
+};
+
+}  // namespace ephost::manifest

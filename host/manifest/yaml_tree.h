@@ -1,0 +1,55 @@
+// YAML text as a plain tree with places, for the readers of manifests and selections. Takes the
+// part of YAML that those need: one document of maps with text keys, lists and scalars. Anchors,
+// aliases, tags, duplicate keys, deep nesting and oversized documents are refused. The only unit
+// that knows yaml-cpp.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ephost/status.h"
+
+namespace ephost::manifest {
+
+// Where something stands in a text file, both from 1.
+struct Place {
+  int line = 1;
+  int column = 1;
+};
+
+struct YamlEntry;
+
+struct YamlNode {
+  enum class Kind { kNull, kScalar, kSequence, kMap };
+
+  Kind kind = Kind::kNull;
+  Place place;
+  std::string text;                // of a scalar
+  bool quoted = false;             // a scalar in quotes, or a block of text
+  std::vector<YamlNode> items;     // of a sequence
+  std::vector<YamlEntry> entries;  // of a map, in the order of the document; keys are unique
+};
+
+struct YamlEntry {
+  std::string key;
+  Place place;
+  YamlNode value;
+};
+
+// The most that is read of a manifest or selection.
+inline constexpr size_t kMaxYamlBytes = 256 * 1024;
+
+// `file` only serves the messages: INVALID_ARGUMENT, "file:line:column: what is wrong; what to do".
+[[nodiscard]] Result<YamlNode> parse_yaml(std::string_view text, const std::filesystem::path& file);
+
+// Reads and parses; NO_SUCHFILE and the like as in host/base/file.h.
+[[nodiscard]] Result<YamlNode> load_yaml(const std::filesystem::path& file);
+
+// INVALID_ARGUMENT with "file:line:column: " before `message`.
+[[nodiscard]] Status error_at(const std::filesystem::path& file, Place place,
+                              std::string_view message);
+
+}  // namespace ephost::manifest
