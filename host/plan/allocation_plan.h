@@ -21,7 +21,8 @@ namespace ephost::plan {
 
 // ONNX Runtime's AllocKind, as far as it applies here.
 enum class AllocKind : uint8_t {
-  kNone,                // no step sees the value: unused, or inside a partition
+  kNone,  // no step sees the value: unused, inside a partition, or a constant that only partitions
+          // read; graph inputs are never kNone
   kAllocate,            // own buffer, in the memory pattern if its size is known
   kReuse,               // lives in the buffer of another value
   kPreExisting,         // graph inputs and values of an enclosing graph: the caller's, read only

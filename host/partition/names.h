@@ -1,0 +1,30 @@
+// Names of partitions: unique, and the same for the same claims. Used by partition.cc only.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace ephost::partition {
+
+class PartitionNamer {
+ public:
+  PartitionNamer(std::string_view prefix, std::span<const std::string> taken);
+
+  // `prefix + suggested`, with "_2", "_3", ... if that is taken; `prefix + stem + "_" + n`, n from
+  // 0, if nothing is suggested. A suggestion that a model cannot carry (not UTF-8, control
+  // characters, over 256 bytes) counts as none.
+  [[nodiscard]] std::string name(std::string_view suggested, std::string_view stem);
+
+ private:
+  [[nodiscard]] std::string numbered(std::string_view stem, uint64_t first);
+
+  std::string prefix_;
+  std::set<std::string, std::less<>> taken_;
+  std::map<std::string, uint64_t, std::less<>> next_;  // by stem: the next number to try
+};
+
+}  // namespace ephost::partition

@@ -1,0 +1,223 @@
+#include "host/partition/partition.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "host/base/text.h"
+#include "host/partition/boundary.h"
+#include "host/partition/contraction.h"
+#include "host/partition/names.h"
+
+namespace ephost::partition {
+
+using graph::describe_node;
+using graph::kNoNode;
+using graph::kNoValue;
+
+namespace {
+
+// "Conv (domain ai.onnx, version 11)"
+std::string describe_operator(const graph::Node& node) {
+  return node.op_type + " (domain " + (node.domain.empty() ? "ai.onnx" : node.domain) +
+         ", version " + std::to_string(node.since_version) + ")";
+}
+
+// Decides the claims of one graph, one after the other.
+class Partitioner {
+ public:
+  Partitioner(const Graph& graph, std::span<ClaimSource* const> sources,
+              const PartitionOptions& options);
+
+  [[nodiscard]] Partitioning run() &&;
+
+ private:
+  using Refusal = std::optional<std::string>;
+
+  void ask(uint32_t provider);
+  void decide(uint32_t provider, Claim claim);
+  [[nodiscard]] Refusal check_nodes(uint32_t provider, const Claim& claim);
+  [[nodiscard]] Refusal place(uint32_t provider, const Claim& claim);
+  [[nodiscard]] Refusal fuse(uint32_t provider, const Claim& claim);
+  [[nodiscard]] std::string describe_cycle(std::span<const Vertex> cycle) const;
+  [[nodiscard]] std::string describe_vertex(Vertex vertex) const;
+
+  const Graph& graph_;
+  std::span<ClaimSource* const> sources_;
+  Partitioning result_;
+  ContractedGraph contracted_;
+  BoundaryFinder boundaries_;
+  PartitionNamer namer_;
+  std::vector<uint64_t> claimed_in_;  // by node: number of the claim that named it last
+  uint64_t claims_seen_ = 0;
+};
+
+Partitioner::Partitioner(const Graph& graph, std::span<ClaimSource* const> sources,
+                         const PartitionOptions& options)
+    : graph_(graph),
+      sources_(sources),
+      contracted_(graph),
+      boundaries_(graph),
+      namer_(options.name_prefix, options.taken_names),
+      claimed_in_(graph.nodes.size(), 0) {
+  result_.owner.assign(graph.nodes.size(), kUnassigned);
+  result_.partition_of.assign(graph.nodes.size(), kNoPartition);
+  for (const ClaimSource* source : sources) {
+    result_.providers.emplace_back(source->provider_name());
+  }
+}
+
+Partitioning Partitioner::run() && {
+  for (uint32_t provider = 0; provider < sources_.size(); ++provider) ask(provider);
+  return std::move(result_);
+}
+
+void Partitioner::ask(uint32_t provider) {
+  Result<std::vector<Claim>> claims = sources_[provider]->claims(graph_, result_.owner);
+  if (!claims.ok()) {
+    Decision& decision = result_.decisions.emplace_back();
+    decision.provider = provider;
+    decision.reason = "the provider was skipped, as asking for its capability failed: " +
+                      claims.status().to_string();
+    return;
+  }
+  for (Claim& claim : *claims) decide(provider, std::move(claim));
+}
+
+void Partitioner::decide(uint32_t provider, Claim claim) {
+  Decision decision;
+  decision.provider = provider;
+  decision.fused = claim.fused;
+  Refusal refusal = check_nodes(provider, claim);
+  if (!refusal) refusal = claim.fused ? fuse(provider, claim) : place(provider, claim);
+  decision.accepted = !refusal;
+  if (refusal) {
+    decision.reason = *std::move(refusal);
+  } else if (claim.fused) {
+    decision.partition = static_cast<uint32_t>(result_.partitions.size() - 1);
+  }
+  decision.nodes = std::move(claim.nodes);
+  result_.decisions.push_back(std::move(decision));
+}
+
+Partitioner::Refusal Partitioner::check_nodes(uint32_t provider, const Claim& claim) {
+  ++claims_seen_;
+  if (claim.nodes.empty()) return "the claim names no node";
+  if (!claim.fused && claim.nodes.size() != 1) {
+    return "a claim that is not fused must name exactly one node, this one names " +
+           std::to_string(claim.nodes.size());
+  }
+  for (const NodeId node : claim.nodes) {
+    if (node >= graph_.nodes.size()) {
+      return "node id " + std::to_string(node) + " does not exist, the graph has " +
+             std::to_string(graph_.nodes.size()) + " nodes";
+    }
+    if (claimed_in_[node] == claims_seen_) {
+      return describe_node(graph_, node) + " stands twice in the claim";
+    }
+    claimed_in_[node] = claims_seen_;
+    if (const uint32_t owner = result_.owner[node]; owner != kUnassigned) {
+      return describe_node(graph_, node) + " is already taken by " +
+             (owner == provider ? "an earlier claim of the same provider"
+                                : result_.providers[owner]);
+    }
+  }
+  return std::nullopt;
+}
+
+Partitioner::Refusal Partitioner::place(uint32_t provider, const Claim& claim) {
+  const NodeId node = claim.nodes.front();
+  if (!sources_[provider]->has_kernel(graph_, node)) {
+    return "the provider claims " + describe_node(graph_, node) + " but has no kernel for " +
+           describe_operator(graph_.nodes[node]);
+  }
+  result_.owner[node] = provider;
+  return std::nullopt;
+}
+
+Partitioner::Refusal Partitioner::fuse(uint32_t provider, const Claim& claim) {
+  if (const auto cycle = contracted_.contract(claim.nodes); !cycle.empty()) {
+    return describe_cycle(cycle);
+  }
+  const auto index = static_cast<uint32_t>(result_.partitions.size());
+  Partition& partition = result_.partitions.emplace_back();
+  partition.provider = provider;
+  partition.name = namer_.name(claim.name, sources_[provider]->short_name());
+  partition.nodes = claim.nodes;
+  std::ranges::sort(partition.nodes);
+  partition.drop_constants = claim.drop_constants;
+  for (const NodeId node : partition.nodes) {
+    result_.owner[node] = provider;
+    result_.partition_of[node] = index;
+  }
+  boundaries_.find(result_.partition_of, index, partition);
+  return std::nullopt;
+}
+
+std::string Partitioner::describe_cycle(std::span<const Vertex> cycle) const {
+  constexpr size_t kShown = 3;  // from each end of a long path
+  std::string text = "fusing these nodes would make a cycle: ";
+  for (size_t i = 0; i < cycle.size(); ++i) {
+    if (i > 0) text += " -> ";
+    if (i == kShown && cycle.size() > 2 * kShown + 1) {
+      const size_t left_out = cycle.size() - 2 * kShown;
+      text += "(" + std::to_string(left_out) + " more)";
+      i += left_out - 1;
+      continue;
+    }
+    text += describe_vertex(cycle[i]);
+  }
+  return text + "; the claim holds both ends of this path but not what lies between";
+}
+
+std::string Partitioner::describe_vertex(Vertex vertex) const {
+  if (vertex < graph_.nodes.size()) return describe_node(graph_, vertex);
+  const Partition& partition = result_.partitions[vertex - graph_.nodes.size()];
+  return "partition " + quote(partition.name) + " of " + result_.providers[partition.provider];
+}
+
+Status check_sorted(const Graph& graph) {
+  for (NodeId node = 0; node < graph.nodes.size(); ++node) {
+    const auto is_late = [&](ValueId value) {
+      return value != kNoValue && graph.values[value].producer != kNoNode &&
+             graph.values[value].producer >= node;
+    };
+    const graph::Node& n = graph.nodes[node];
+    if (std::ranges::any_of(n.inputs, is_late) || std::ranges::any_of(n.implicit_inputs, is_late)) {
+      return {StatusCode::kInvalidArgument,
+              "cannot partition graph " + quote(graph.name) + ": " + describe_node(graph, node) +
+                  " reads what a later node produces; sort the graph topologically first"};
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Partitioning> partition_graph(const Graph& graph, std::span<ClaimSource* const> sources,
+                                     const PartitionOptions& options) {
+  EPHOST_RETURN_IF_ERROR(check_sorted(graph));
+  return Partitioner(graph, sources, options).run();
+}
+
+Status check_cover(const Graph& graph, const Partitioning& partitioning) {
+  constexpr size_t kShown = 3;
+  std::string nodes;
+  size_t missing = 0;
+  for (NodeId node = 0; node < graph.nodes.size(); ++node) {
+    if (partitioning.owner[node] != kUnassigned) continue;
+    if (++missing > kShown) continue;
+    nodes += (missing > 1 ? "; " : "") + describe_operator(graph.nodes[node]) + " of " +
+             describe_node(graph, node);
+  }
+  if (missing == 0) return {};
+  if (missing > kShown) nodes += "; and " + std::to_string(missing - kShown) + " more";
+  const std::string asked =
+      partitioning.providers.empty() ? "none" : join(partitioning.providers, ", ");
+  return {StatusCode::kNotImplemented,
+          "no provider takes " + nodes + "; providers asked: " + asked +
+              "; select a provider that supports these operators, or look at the refused claims "
+              "with `ephost partition --explain`"};
+}
+
+}  // namespace ephost::partition
