@@ -13,15 +13,14 @@ Result<std::vector<partition::Claim>> ProviderClaims::claims(const graph::Graph&
   std::vector<partition::Claim>& claims = capability.claims;
   if (cached_ == nullptr) return std::move(claims);
   std::erase_if(claims, [](const partition::Claim& claim) { return claim.fused; });
-  for (const graph::NodeId node : *cached_) {
-    const auto name = graph.nodes[node].string("partition_name");
-    claims.push_back({{node}, true, std::string(name.value_or("")), false});
-  }
+  for (const graph::NodeId node : *cached_) claims.push_back({{node}, false, {}, false});
   return std::move(claims);
 }
 
 bool ProviderClaims::has_kernel(const graph::Graph& graph, graph::NodeId node) {
-  return provider_.kernels().fits(graph, graph.nodes[node]);
+  const bool is_cached =
+      cached_ != nullptr && std::binary_search(cached_->begin(), cached_->end(), node);
+  return is_cached || provider_.kernels().fits(graph, graph.nodes[node]);
 }
 
 }  // namespace ephost::bridge

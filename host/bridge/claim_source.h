@@ -15,8 +15,8 @@ namespace ephost::bridge {
 class ProviderClaims : public partition::ClaimSource {
  public:
   // Everything is borrowed. With `cached` given, the graph belongs to a context model: these nodes
-  // (EPContext nodes of the provider's own sources) are its partitions, and what it would fuse besides
-  // is left out.
+  // (EPContext nodes of the provider's own sources, ascending) are placed as they are, and what it
+  // would fuse besides is left out.
   ProviderClaims(Provider& provider, const graph::Model& model,
                  const std::vector<graph::NodeId>* cached = nullptr)
       : provider_(provider), model_(model), cached_(cached) {}

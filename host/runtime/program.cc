@@ -42,7 +42,7 @@ void Program::find_dynamic_buffers() {
       continue;
     }
     if (parts_.pattern.offsets[buffer.root] != plan::kNoOffset) continue;
-    is_static_ = is_static_ && buffer.bytes.has_value();
+    is_static_ = false;
     released_after_.resize(parts_.execution.steps.size());
     released_after_[buffer.last_pc].push_back(buffer.root);
   }

@@ -47,7 +47,7 @@ class Program {
   [[nodiscard]] const plan::MemoryPattern& pattern() const { return parts_.pattern; }
   [[nodiscard]] const plan::MemoryOptions& memory_options() const { return parts_.memory_options; }
 
-  // True where the pattern of the static sizes covers every value: nothing is traced.
+  // True where every value has its place before the run: nothing is allocated, nothing traced.
   [[nodiscard]] bool is_static() const { return is_static_; }
   // Values that live in the buffer of a graph input, constant or graph output.
   [[nodiscard]] std::span<const graph::ValueId> followers() const { return followers_; }

@@ -42,7 +42,7 @@ class Environment {
   // Reads the manifests; loads nothing. Broken manifests are skipped (`skipped_plugins`).
   static Result<Environment> create(const EnvironmentOptions& options = {});
 
-  // Sorted by directory order, then provider, highest version first.
+  // By provider, highest version first.
   [[nodiscard]] std::vector<InstalledPlugin> plugins() const;
   [[nodiscard]] std::vector<SkippedPlugin> skipped_plugins() const;
   [[nodiscard]] const std::vector<std::filesystem::path>& searched_directories() const;

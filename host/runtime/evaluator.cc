@@ -1,0 +1,175 @@
+#include "host/runtime/evaluator.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "host/bridge/abi_text.h"
+#include "host/bridge/error_sink.h"
+#include "host/graph/extract.h"
+#include "host/runtime/memory_pool.h"
+#include "host/runtime/tensor_memory.h"
+
+namespace ephost::runtime {
+namespace {
+
+// One call of one computation, every output in memory of its own.
+class SingleRun : public eph_run {
+ public:
+  SingleRun(const graph::Graph& graph, const bridge::GraphView& view)
+      : eph_run{}, graph_(graph), node_(graph.nodes.front()) {
+    outputs_.resize(node_.outputs.size());
+    memory_.resize(node_.outputs.size());
+    strings_.resize(node_.outputs.size());
+    shapes_.resize(node_.outputs.size());
+    for (const graph::ValueId id : node_.inputs) {
+      eph_value_info info = {};
+      info.struct_size = sizeof(info);
+      const bool there = id != graph::kNoValue && view.api->get_value(&view, id, &info) == EPH_OK;
+      input_slots_.push_back(there ? info.constant : nullptr);
+    }
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      output_slots_.push_back(node_.outputs[i] == graph::kNoValue ? nullptr : &outputs_[i]);
+    }
+    struct_size = sizeof(eph_run);
+    api = &kApi;
+    inputs = input_slots_.data();
+    outputs = output_slots_.data();
+    input_count = static_cast<uint32_t>(input_slots_.size());
+    output_count = static_cast<uint32_t>(output_slots_.size());
+  }
+
+  Status compute(const bridge::Computation& computation) {
+    workspace_ = allocate_aligned(computation.workspace_bytes());
+    if (workspace_ == nullptr) return Status(StatusCode::kFail, "out of memory for a workspace");
+    workspace = computation.workspace_bytes() == 0 ? nullptr : workspace_.get();
+    EPHOST_ASSIGN_OR_RETURN(const bridge::ComputationState state, computation.create_state());
+    bridge::ErrorSink error;
+    return error.to_status(
+        computation.compute()(computation.handle(), state.get(), this, &error),
+        computation.provider().name(), "folding " + graph::describe_node(graph_, 0));
+  }
+
+  // The outputs as constants; takes their memory.
+  Result<std::vector<graph::Tensor>> take_outputs() {
+    std::vector<graph::Tensor> tensors(outputs_.size());
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      if (output_slots_[i] == nullptr) continue;
+      if (outputs_[i].data == nullptr) {
+        return Status(StatusCode::kEpFail, graph::describe_node(graph_, 0) +
+                                               " gave no value to its output " + std::to_string(i));
+      }
+      tensors[i].type = static_cast<ElementType>(outputs_[i].element_type);
+      tensors[i].shape = shapes_[i];
+      if (tensors[i].type == ElementType::kString) {
+        tensors[i].strings =
+            std::make_shared<const std::vector<std::string>>(strings_[i].strings());
+        continue;
+      }
+      const std::shared_ptr<std::byte[]> owner(memory_[i].release(), AlignedFree());
+      tensors[i].data = {{owner.get(), static_cast<size_t>(outputs_[i].byte_size)}, owner};
+    }
+    return tensors;
+  }
+
+ private:
+  static SingleRun& self(eph_run* handle) { return *static_cast<SingleRun*>(handle); }
+
+  Status allocate(uint32_t index, ElementType type, std::span<const int64_t> shape) {
+    if (index >= output_slots_.size() || output_slots_[index] == nullptr) {
+      return Status(StatusCode::kInvalidArgument, "output " + std::to_string(index) +
+                                                      " does not exist or is not wanted");
+    }
+    if (type == ElementType::kUndefined) {
+      type = graph_.values[node_.outputs[index]].type.element;
+    }
+    EPHOST_ASSIGN_OR_RETURN(const uint64_t bytes, tensor_bytes(type, shape));
+    std::vector<int64_t> extents(shape.begin(), shape.end());
+    shapes_[index] = std::move(extents);
+    eph_value& value = outputs_[index];
+    value.shape = shapes_[index].data();
+    value.rank = static_cast<uint32_t>(shapes_[index].size());
+    value.element_type = static_cast<int32_t>(type);
+    value.kind = EPH_KIND_TENSOR;
+    value.byte_size = bytes;
+    if (type == ElementType::kString) {
+      value.data = strings_[index].reset(static_cast<size_t>(bytes / sizeof(eph_string)));
+      if (bytes == 0) value.data = empty_tensor_memory();
+      return Status::ok_status();
+    }
+    memory_[index] = allocate_aligned(bytes);
+    value.data = memory_[index].get();
+    if (value.data != nullptr) return Status::ok_status();
+    return Status(StatusCode::kFail, "out of memory: a constant needs " + std::to_string(bytes) +
+                                         " bytes");
+  }
+
+  static int32_t allocate_output(eph_run* handle, uint32_t index, int32_t element_type,
+                                 const int64_t* shape, uint32_t rank, eph_error* error) noexcept {
+    try {
+      const Status status = self(handle).allocate(index, static_cast<ElementType>(element_type),
+                                                  {shape, shape == nullptr ? 0 : rank});
+      if (status.ok()) return EPH_OK;
+      error->api->set_message(error, bridge::to_abi(status.message()));
+      return static_cast<int32_t>(status.code());
+    } catch (const std::exception& exception) {
+      error->api->set_message(error, bridge::to_abi(exception.what()));
+      return EPH_FAIL;
+    }
+  }
+  static int32_t set_string(eph_run* handle, uint32_t index, uint64_t element, eph_string text,
+                            eph_error* error) noexcept {
+    try {
+      SingleRun& run = self(handle);
+      if (index < run.strings_.size() && run.strings_[index].set(element, text)) return EPH_OK;
+      error->api->set_message(error, EPH_STRING("there is no such string element"));
+      return EPH_INVALID_ARGUMENT;
+    } catch (const std::exception& exception) {
+      error->api->set_message(error, bridge::to_abi(exception.what()));
+      return EPH_FAIL;
+    }
+  }
+  static void* allocate_scratch(eph_run* handle, uint64_t size) noexcept {
+    try {
+      return self(handle).scratch_.take(size);
+    } catch (const std::exception&) {
+      return nullptr;
+    }
+  }
+  static int32_t is_cancelled(const eph_run*) noexcept { return 0; }
+
+  static constexpr eph_run_api kApi = {sizeof(eph_run_api), &SingleRun::allocate_output,
+                                       &SingleRun::set_string, &SingleRun::allocate_scratch,
+                                       &SingleRun::is_cancelled};
+
+  const graph::Graph& graph_;
+  const graph::Node& node_;
+  std::vector<const eph_value*> input_slots_;
+  std::vector<eph_value*> output_slots_;
+  std::vector<eph_value> outputs_;
+  std::vector<AlignedMemory> memory_;
+  std::vector<StringTensor> strings_;
+  std::vector<std::vector<int64_t>> shapes_;
+  AlignedMemory workspace_;
+  ScratchArena scratch_;
+};
+
+}  // namespace
+
+bool KernelEvaluator::can_evaluate(const graph::Graph& graph, graph::NodeId node) const {
+  return provider_.kernels().fits(graph, graph.nodes[node]);
+}
+
+Result<std::vector<graph::Tensor>> KernelEvaluator::evaluate(const graph::Graph& graph,
+                                                             graph::NodeId node) {
+  // A graph of its own keeps the view small, however large the model is.
+  const std::vector<graph::NodeId> nodes = {node};
+  const graph::Extraction single = graph::extract_subgraph(graph, nodes, "fold");
+  const bridge::GraphView view(single.graph, model_);
+  EPHOST_ASSIGN_OR_RETURN(const bridge::Computation kernel, provider_.create_kernel(view, 0));
+  SingleRun run(single.graph, view);
+  EPHOST_RETURN_IF_ERROR(run.compute(kernel));
+  return run.take_outputs();
+}
+
+}  // namespace ephost::runtime

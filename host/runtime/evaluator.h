@@ -1,0 +1,30 @@
+// Computes single nodes with constant inputs by a provider's kernels: what constant folding needs.
+#pragma once
+
+#include <ephost/status.h>
+
+#include <vector>
+
+#include "host/bridge/graph_view.h"
+#include "host/bridge/provider.h"
+#include "host/graph/graph.h"
+#include "host/optimize/constant_folding.h"
+
+namespace ephost::runtime {
+
+// Borrows both; used by one thread at a time.
+class KernelEvaluator : public optimize::Evaluator {
+ public:
+  KernelEvaluator(bridge::Provider& provider, const graph::Model& model)
+      : provider_(provider), model_(model) {}
+
+  [[nodiscard]] bool can_evaluate(const graph::Graph& graph, graph::NodeId node) const override;
+  Result<std::vector<graph::Tensor>> evaluate(const graph::Graph& graph,
+                                              graph::NodeId node) override;
+
+ private:
+  bridge::Provider& provider_;
+  const graph::Model& model_;
+};
+
+}  // namespace ephost::runtime

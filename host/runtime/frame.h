@@ -1,0 +1,124 @@
+// An execution frame: the memory and the prepared arguments of one run at a time. Everything that does
+// not depend on the inputs is bound when the frame is made, so a step of a static model is one indirect
+// call. Frames of one program run in parallel; a frame itself is not thread-safe.
+#pragma once
+
+#include <ephost/plugin_abi.h>
+#include <ephost/status.h>
+#include <ephost/value.h>
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "host/bridge/computation.h"
+#include "host/bridge/error_sink.h"
+#include "host/runtime/memory_pool.h"
+#include "host/runtime/program.h"
+#include "host/runtime/tensor_memory.h"
+
+namespace ephost::runtime {
+
+class Frame {
+ public:
+  // Makes the states of all computations and takes the memory of the pattern. FAIL where memory runs out.
+  static Result<std::unique_ptr<Frame>> create(const Program& program);
+  Frame(const Frame&) = delete;
+  Frame& operator=(const Frame&) = delete;
+
+  // Runs the program. `inputs` has one entry for each graph input; null takes the input's default.
+  // `outputs` has one for each graph output: one with the right type and shape is written in place, any
+  // other is replaced by a value of its own memory. Types and shapes are checked against the model's.
+  [[nodiscard]] Status run(std::span<const Value* const> inputs, std::span<Value> outputs,
+                           const std::atomic<bool>* cancelled);
+
+ private:
+  // eph_run with what its callbacks need.
+  struct StepRun : eph_run {
+    Frame* frame = nullptr;
+    uint32_t step = 0;
+  };
+  struct Call {
+    decltype(eph_computation_api::compute) compute = nullptr;
+    eph_computation* computation = nullptr;
+    void* state = nullptr;
+    StepRun* run = nullptr;
+  };
+
+  explicit Frame(const Program& program);
+
+  // Made once.
+  Status make_states();
+  void prepare_values();
+  void prepare_calls();
+
+  // Made anew when the pattern changes.
+  Status bind_pattern(std::shared_ptr<const TracedPattern> traced);
+  [[nodiscard]] const plan::MemoryPattern& pattern() const;
+
+  // A run.
+  Status bind_inputs(std::span<const Value* const> inputs);
+  Status bind_input(size_t index, const Value* value);
+  Status choose_pattern();
+  Status bind_outputs();
+  Status bind_followers();
+  Status execute(const std::atomic<bool>* cancelled);
+  Status execute_step(size_t step);
+  void end_step(size_t step);
+  Status collect_outputs();
+  Status trace_pattern();
+  void end_run();
+
+  // Callbacks.
+  static int32_t allocate_output(eph_run* handle, uint32_t index, int32_t element_type,
+                                 const int64_t* shape, uint32_t rank, eph_error* error) noexcept;
+  static int32_t set_string(eph_run* handle, uint32_t index, uint64_t element, eph_string text,
+                            eph_error* error) noexcept;
+  static void* allocate_scratch(eph_run* handle, uint64_t size) noexcept;
+  static int32_t is_cancelled(const eph_run* handle) noexcept;
+  static const eph_run_api kApi;
+
+  [[nodiscard]] Status allocate_value(graph::ValueId id, ElementType type,
+                                      std::span<const int64_t> shape);
+  [[nodiscard]] Status check_against_model(graph::ValueId id, ElementType type,
+                                           std::span<const int64_t> shape) const;
+  [[nodiscard]] Result<std::byte*> memory_for(graph::ValueId id, uint64_t bytes);
+  [[nodiscard]] Status allocate_graph_output(graph::ValueId id, ElementType type,
+                                             std::span<const int64_t> shape);
+  void set_tensor(graph::ValueId id, void* data, uint64_t bytes, ElementType type,
+                  std::span<const int64_t> shape);
+
+  const Program& program_;
+  AlignedMemory block_;
+  uint64_t block_bytes_ = 0;
+  AlignedMemory workspace_;  // for steps whose workspace is not in the pattern
+  std::shared_ptr<const TracedPattern> traced_;  // null: the program's own pattern
+
+  std::vector<eph_value> values_;                   // by value id
+  std::vector<std::vector<int64_t>> shapes_;        // by value id; of values with open shapes
+  std::vector<const eph_value*> input_slots_;       // of all steps, one after the other
+  std::vector<eph_value*> output_slots_;
+  std::vector<StepRun> runs_;                       // by step
+  std::vector<bridge::ComputationState> states_;    // by step
+  std::vector<Call> calls_;                         // by step
+  std::vector<size_t> output_of_value_;             // by value id: first graph output, or npos
+  std::map<graph::ValueId, StringTensor> strings_;  // of values that hold text
+  std::map<graph::ValueId, std::vector<eph_string>> input_strings_;
+  std::map<graph::ValueId, const std::byte*> pooled_;  // values whose memory came from the pool
+
+  MemoryPool pool_;
+  ScratchArena scratch_;
+  bridge::ErrorSink error_;
+  // Of the run that is going on.
+  std::span<Value> outputs_;
+  const std::atomic<bool>* cancelled_ = nullptr;
+  ShapeKey shape_key_;
+  std::vector<int64_t> symbol_extents_;             // by symbol; -1 while not seen
+  std::vector<std::optional<uint64_t>> seen_bytes_;  // by value id
+};
+
+}  // namespace ephost::runtime

@@ -1,0 +1,182 @@
+#include "host/session/compilation.h"
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "host/base/log.h"
+#include "host/base/text.h"
+#include "host/bridge/abi_text.h"
+#include "host/bridge/provider.h"
+#include "host/graph/extract.h"
+
+namespace ephost::session {
+namespace {
+
+bool accepts(const bridge::Provider& provider, std::string_view source) {
+  const std::vector<std::string>& sources = provider.plugin().manifest.context_sources;
+  // A node without a source is taken by the first provider that makes contexts at all.
+  if (source.empty()) return !sources.empty();
+  return std::find(sources.begin(), sources.end(), source) != sources.end();
+}
+
+using CachedByNode = std::unordered_map<graph::NodeId, const context::CachedPartition*>;
+
+CachedByNode cached_by_node(const PreparedModel& prepared) {
+  CachedByNode cached;
+  for (const context::CachedPartition& partition : prepared.context.partitions) {
+    cached.emplace(partition.node, &partition);
+  }
+  return cached;
+}
+
+eph_ep_context to_abi_context(const PreparedModel& prepared,
+                              const context::CachedPartition& partition) {
+  const context::EpContextNode& node = partition.attributes;
+  const std::span<const std::byte> bytes = prepared.context.payloads[partition.payload].bytes.bytes;
+  eph_ep_context context = {};
+  context.struct_size = sizeof(context);
+  context.payload = {bytes.data(), bytes.size()};
+  context.partition_name = bridge::to_abi(node.partition_name);
+  context.source = bridge::to_abi(node.source);
+  context.sdk_version = bridge::to_abi(node.sdk_version);
+  context.hardware_architecture = bridge::to_abi(node.hardware_architecture);
+  context.notes = bridge::to_abi(node.notes);
+  context.max_size = node.max_size;
+  context.main_context = node.main_context ? 1 : 0;
+  return context;
+}
+
+// Makes the computations of one provider.
+class ProviderCompilation {
+ public:
+  ProviderCompilation(PreparedModel& prepared, const CachedByNode& cached, uint32_t provider,
+                      std::vector<std::optional<bridge::Computation>>& computations)
+      : prepared_(prepared),
+        cached_(cached),
+        provider_(*prepared.providers[provider]),
+        index_(provider),
+        computations_(computations) {}
+
+  Status run(const bridge::GraphView& whole) {
+    const std::vector<plan::Step>& steps = prepared_.execution.steps;
+    for (uint32_t step = 0; step < steps.size(); ++step) {
+      if (steps[step].provider != index_) continue;
+      if (steps[step].partition != plan::kNoPartition) {
+        add_partition(step);
+      } else if (const auto cached = cached_.find(steps[step].node); cached != cached_.end()) {
+        add_cached(step, *cached->second);
+      } else {
+        EPHOST_ASSIGN_OR_RETURN(computations_[step],
+                                provider_.create_kernel(whole, steps[step].node));
+      }
+    }
+    return compile();
+  }
+
+ private:
+  void add_partition(uint32_t step) {
+    const partition::Partition& partition =
+        prepared_.partitioning.partitions[prepared_.execution.steps[step].partition];
+    add_request(step, partition.nodes, partition.name, nullptr);
+  }
+
+  void add_cached(uint32_t step, const context::CachedPartition& cached) {
+    contexts_.push_back(to_abi_context(prepared_, cached));
+    add_request(step, {cached.node}, cached.attributes.partition_name, &contexts_.back());
+  }
+
+  void add_request(uint32_t step, std::vector<graph::NodeId> nodes, const std::string& name,
+                   const eph_ep_context* context) {
+    graphs_.push_back(graph::extract_subgraph(prepared_.model.graph, nodes, name).graph);
+    views_.emplace_back(graphs_.back(), prepared_.model);
+    requests_.push_back({&views_.back(), graphs_.back().name, context});
+    steps_.push_back(step);
+  }
+
+  Status compile() {
+    if (requests_.empty()) return Status::ok_status();
+    EPHOST_ASSIGN_OR_RETURN(std::vector<bridge::Computation> compiled,
+                            provider_.compile(requests_));
+    for (size_t i = 0; i < compiled.size(); ++i) {
+      computations_[steps_[i]] = std::move(compiled[i]);
+    }
+    return Status::ok_status();
+  }
+
+  PreparedModel& prepared_;
+  const CachedByNode& cached_;
+  bridge::Provider& provider_;
+  uint32_t index_;
+  std::vector<std::optional<bridge::Computation>>& computations_;
+  // What the requests point to; deques keep addresses.
+  std::deque<graph::Graph> graphs_;
+  std::deque<bridge::GraphView> views_;
+  std::deque<eph_ep_context> contexts_;
+  std::vector<bridge::CompileRequest> requests_;
+  std::vector<uint32_t> steps_;  // beside requests_
+};
+
+}  // namespace
+
+Result<std::vector<std::vector<graph::NodeId>>> match_sources(const PreparedModel& prepared) {
+  std::vector<std::vector<graph::NodeId>> cached(prepared.providers.size());
+  for (const context::CachedPartition& partition : prepared.context.partitions) {
+    const auto provider = std::find_if(
+        prepared.providers.begin(), prepared.providers.end(),
+        [&](const auto& candidate) { return accepts(*candidate, partition.attributes.source); });
+    if (provider == prepared.providers.end()) {
+      std::vector<std::string> names;
+      for (const auto& candidate : prepared.providers) names.push_back(candidate->name());
+      return Status(StatusCode::kNotImplemented,
+                    graph::describe_node(prepared.model.graph, partition.node) +
+                        " was made by source " + quote(partition.attributes.source) +
+                        ", which none of the session's providers (" + join(names, ", ") +
+                        ") accepts; add the provider that made it");
+    }
+    cached[static_cast<size_t>(provider - prepared.providers.begin())].push_back(partition.node);
+  }
+  return cached;
+}
+
+Status check_compatibility(PreparedModel& prepared, bool fail_on_suboptimal) {
+  for (const auto& [source, text] : prepared.context.compatibility) {
+    for (const auto& provider : prepared.providers) {
+      if (!accepts(*provider, source)) continue;
+      EPHOST_ASSIGN_OR_RETURN(const bridge::Compatibility level,
+                              provider->validate_compatibility(text));
+      if (level == bridge::Compatibility::kOptimal) break;
+      const std::string found = "the context of " + quote(source) + " was made for " +
+                                quote(text) + "; " + provider->name() + " here ";
+      if (level == bridge::Compatibility::kUnsupported) {
+        return Status(StatusCode::kInvalidGraph,
+                      found + "cannot load it; compile the model again on this machine");
+      }
+      const std::string advice = found + "would do better with a new one; compile the model again";
+      if (fail_on_suboptimal) return Status(StatusCode::kInvalidGraph, advice);
+      log_warning(advice);
+      break;
+    }
+  }
+  return Status::ok_status();
+}
+
+Result<std::vector<bridge::Computation>> make_computations(PreparedModel& prepared) {
+  std::vector<std::optional<bridge::Computation>> made(prepared.execution.steps.size());
+  const bridge::GraphView whole(prepared.model.graph, prepared.model);
+  const CachedByNode cached = cached_by_node(prepared);
+  for (uint32_t provider = 0; provider < prepared.providers.size(); ++provider) {
+    EPHOST_RETURN_IF_ERROR(ProviderCompilation(prepared, cached, provider, made).run(whole));
+  }
+  std::vector<bridge::Computation> computations;
+  computations.reserve(made.size());
+  for (std::optional<bridge::Computation>& computation : made) {
+    computations.push_back(std::move(*computation));
+  }
+  return computations;
+}
+
+}  // namespace ephost::session

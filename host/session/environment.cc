@@ -1,0 +1,78 @@
+#include <ephost/environment.h>
+
+#include <system_error>
+#include <utility>
+
+#include "host/base/log.h"
+#include "host/session/environment_state.h"
+
+namespace ephost {
+namespace {
+
+// Plugins that were installed with the program that embeds the host: <prefix>/lib/ephost/plugins beside
+// <prefix>/bin.
+std::vector<std::filesystem::path> install_directories() {
+  std::error_code failure;
+  const auto executable = std::filesystem::read_symlink("/proc/self/exe", failure);
+  if (failure) return {};
+  return {executable.parent_path().parent_path() / "lib" / "ephost" / "plugins"};
+}
+
+}  // namespace
+
+bridge::PluginLog plugin_log() {
+  return [](bridge::Severity severity, std::string_view provider, std::string_view message) {
+    const std::string line = std::string(provider) + ": " + std::string(message);
+    switch (severity) {
+      case bridge::Severity::kDebug:
+        break;
+      case bridge::Severity::kInfo:
+        log_info(line);
+        break;
+      case bridge::Severity::kWarning:
+        log_warning(line);
+        break;
+      case bridge::Severity::kError:
+        log_error(line);
+        break;
+    }
+  };
+}
+
+Result<Environment> Environment::create(const EnvironmentOptions& options) {
+  manifest::SearchRequest request;
+  request.directories = options.plugin_directories;
+  request.use_environment = options.search_default_directories;
+  request.use_data_directories = options.search_default_directories;
+  if (options.search_default_directories) request.install_directories = install_directories();
+  auto state = std::make_shared<State>();
+  state->search = manifest::find_plugins(request);
+  for (const manifest::SearchDirectory& directory : state->search.directories) {
+    state->directories.push_back(directory.path);
+  }
+  return Environment(std::move(state));
+}
+
+std::vector<InstalledPlugin> Environment::plugins() const {
+  std::vector<InstalledPlugin> plugins;
+  for (const manifest::FoundPlugin& found : state_->search.found) {
+    const manifest::Manifest& manifest = found.manifest;
+    plugins.push_back({manifest.provider, manifest.name, manifest.vendor,
+                       manifest.version.to_string(), manifest.file, found.library});
+  }
+  return plugins;
+}
+
+std::vector<SkippedPlugin> Environment::skipped_plugins() const {
+  std::vector<SkippedPlugin> skipped;
+  for (const manifest::SkippedManifest& manifest : state_->search.skipped) {
+    skipped.push_back({manifest.file, manifest.reason});
+  }
+  return skipped;
+}
+
+const std::vector<std::filesystem::path>& Environment::searched_directories() const {
+  return state_->directories;
+}
+
+}  // namespace ephost

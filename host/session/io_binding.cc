@@ -1,0 +1,93 @@
+#include <ephost/session.h>
+
+#include <utility>
+
+#include "host/base/text.h"
+#include "host/graph/types.h"
+#include "host/runtime/tensor_memory.h"
+#include "host/session/session_state.h"
+
+namespace ephost {
+namespace {
+
+Status check_value(const ValueDescription& wanted, std::string_view role, const Value& value) {
+  bool agrees = wanted.element_type == ElementType::kUndefined ||
+                wanted.element_type == value.element_type();
+  if (wanted.has_shape) {
+    agrees = agrees && wanted.shape.size() == value.shape().size();
+    for (size_t d = 0; agrees && d < wanted.shape.size(); ++d) {
+      agrees = wanted.shape[d] < 0 || wanted.shape[d] == value.shape()[d];
+    }
+  }
+  if (agrees) return Status::ok_status();
+  return Status(StatusCode::kInvalidArgument,
+                "cannot bind " + runtime::describe_tensor(value.element_type(), value.shape()) +
+                    " to " + std::string(role) + " " + quote(wanted.name) + ", which is " +
+                    runtime::describe_tensor(wanted.element_type, wanted.shape));
+}
+
+Result<size_t> find(const std::unordered_map<std::string_view, size_t>& index,
+                    std::string_view role, std::string_view name) {
+  const auto found = index.find(name);
+  if (found != index.end()) return found->second;
+  return Status(StatusCode::kNotFound,
+                "the model has no " + std::string(role) + " " + quote(name));
+}
+
+}  // namespace
+
+IoBinding::IoBinding(std::unique_ptr<State> state) : state_(std::move(state)) {}
+IoBinding::IoBinding(IoBinding&&) noexcept = default;
+IoBinding& IoBinding::operator=(IoBinding&&) noexcept = default;
+IoBinding::~IoBinding() = default;
+
+Status IoBinding::bind_input(std::string_view name, Value value) {
+  EPHOST_ASSIGN_OR_RETURN(const size_t i, find(state_->session->input_index, "input", name));
+  EPHOST_RETURN_IF_ERROR(check_value(state_->session->inputs[i], "input", value));
+  state_->inputs[i] = std::move(value);
+  state_->input_slots[i] = &state_->inputs[i];
+  return Status::ok_status();
+}
+
+Status IoBinding::bind_output(std::string_view name, Value value) {
+  EPHOST_ASSIGN_OR_RETURN(const size_t i, find(state_->session->output_index, "output", name));
+  EPHOST_RETURN_IF_ERROR(check_value(state_->session->outputs[i], "output", value));
+  state_->outputs[i] = std::move(value);
+  state_->bound_memory[i] = state_->outputs[i].bytes().data();
+  return Status::ok_status();
+}
+
+const std::vector<Value>& IoBinding::outputs() const { return state_->outputs; }
+
+Result<IoBinding> Session::create_binding() const {
+  auto state = std::make_unique<IoBinding::State>();
+  state->session = state_.get();
+  state->inputs.resize(state_->inputs.size());
+  state->input_slots.resize(state_->inputs.size(), nullptr);
+  state->outputs.resize(state_->outputs.size());
+  state->bound_memory.resize(state_->outputs.size(), nullptr);
+  return IoBinding(std::move(state));
+}
+
+Status Session::run(IoBinding& binding, const RunOptions& options) {
+  IoBinding::State& bound = *binding.state_;
+  if (bound.session != state_.get()) {
+    return Status(StatusCode::kInvalidArgument,
+                  "the binding belongs to another session; create one with this session");
+  }
+  EPHOST_RETURN_IF_ERROR(state_->run(bound.input_slots, bound.outputs, options));
+  for (size_t i = 0; i < bound.outputs.size(); ++i) {
+    if (bound.bound_memory[i] == nullptr) continue;
+    if (bound.outputs[i].bytes().data() == bound.bound_memory[i]) continue;
+    bound.bound_memory[i] = nullptr;
+    return Status(StatusCode::kInvalidArgument,
+                  "output " + quote(state_->outputs[i].name) + " came out as " +
+                      runtime::describe_tensor(bound.outputs[i].element_type(),
+                                               bound.outputs[i].shape()) +
+                      ", which is not the shape of the memory bound for it; bind memory of that "
+                      "shape");
+  }
+  return Status::ok_status();
+}
+
+}  // namespace ephost

@@ -1,0 +1,272 @@
+#include "host/session/pipeline.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "host/base/log.h"
+#include "host/base/text.h"
+#include "host/bridge/claim_source.h"
+#include "host/graph/extract.h"
+#include "host/manifest/choose.h"
+#include "host/manifest/options.h"
+#include "host/onnx_io/import.h"
+#include "host/onnx_io/infer.h"
+#include "host/plan/checker.h"
+#include "host/runtime/evaluator.h"
+#include "host/session/compilation.h"
+#include "host/session/environment_state.h"
+#include "host/session/session_config.h"
+
+namespace ephost::session {
+namespace {
+
+constexpr std::string_view kCpuProvider = "CPUExecutionProvider";
+
+class Pipeline {
+ public:
+  Pipeline(const Environment& environment, const SessionOptions& options,
+           const PipelineHooks& hooks)
+      : environment_(environment), options_(options), hooks_(hooks) {}
+
+  // The whole way.
+  Result<PreparedModel> run(const ModelSource& source, Stage until) {
+    EPHOST_RETURN_IF_ERROR(configure());
+    EPHOST_RETURN_IF_ERROR(timed("import", [&] { return import(source); }));
+    if (until == Stage::kImported) return std::move(prepared_);
+    EPHOST_RETURN_IF_ERROR(timed("providers", [&] { return create_providers(); }));
+    EPHOST_RETURN_IF_ERROR(timed("optimize", [&] { return optimize(); }));
+    EPHOST_RETURN_IF_ERROR(timed("context", [&] { return load_context(source); }));
+    if (until == Stage::kOptimized) return std::move(prepared_);
+    EPHOST_RETURN_IF_ERROR(timed("partition", [&] { return partition(); }));
+    if (until == Stage::kPartitioned) return std::move(prepared_);
+    EPHOST_RETURN_IF_ERROR(check_partitioning());
+    EPHOST_RETURN_IF_ERROR(timed("order", [&] { return order(); }));
+    EPHOST_RETURN_IF_ERROR(timed("compile", [&] { return compile(); }));
+    if (hooks_.after_compile) EPHOST_RETURN_IF_ERROR(hooks_.after_compile(prepared_));
+    release_dropped_constants();
+    if (until == Stage::kCompiled) return std::move(prepared_);
+    EPHOST_RETURN_IF_ERROR(timed("plan", [&] { return plan(); }));
+    return std::move(prepared_);
+  }
+
+ private:
+  template <class Body>
+  Status timed(std::string name, Body body) {
+    const auto start = std::chrono::steady_clock::now();
+    Status status = body();
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    prepared_.phases.push_back({std::move(name), taken.count()});
+    return status;
+  }
+
+  Status configure() {
+    std::vector<std::string> warnings;
+    EPHOST_ASSIGN_OR_RETURN(config_, read_session_config(options_, warnings));
+    for (const std::string& warning : warnings) log_warning(warning);
+    return Status::ok_status();
+  }
+
+  Status import(const ModelSource& source) {
+    onnx_io::ImportOptions import_options;
+    import_options.external_data_dir = config_.external_initializers_folder;
+    onnx_io::ImportReport report;
+    auto model = source.bytes
+                     ? onnx_io::import_model(graph::Blob{*source.bytes, nullptr}, import_options,
+                                             &report)
+                     : onnx_io::import_model(source.path, import_options, &report);
+    EPHOST_ASSIGN_OR_RETURN(prepared_.model, std::move(model));
+    prepared_.notes = std::move(report.notes);
+    return Status::ok_status();
+  }
+
+  Status create_providers() {
+    manifest::Selection selection;
+    for (const ProviderRequest& request : options_.providers()) {
+      EPHOST_ASSIGN_OR_RETURN(manifest::VersionRange range,
+                              manifest::VersionRange::parse(request.version_range));
+      selection.providers.push_back({request.name, std::move(range), request.options});
+    }
+    const manifest::SearchResult& search = environment_.state().search;
+    EPHOST_ASSIGN_OR_RETURN(std::vector<manifest::ChosenPlugin> chosen,
+                            manifest::choose_plugins(search, selection));
+    const bool has_cpu = std::any_of(chosen.begin(), chosen.end(), [](const auto& choice) {
+      return choice.plugin.manifest.provider == kCpuProvider;
+    });
+    if (!has_cpu) {
+      EPHOST_ASSIGN_OR_RETURN(
+          manifest::FoundPlugin cpu,
+          manifest::choose_plugin(search, {std::string(kCpuProvider), {}, {}}));
+      chosen.push_back({std::move(cpu), {}});
+    }
+    for (const manifest::ChosenPlugin& choice : chosen) {
+      EPHOST_RETURN_IF_ERROR(create_provider(choice));
+    }
+    return Status::ok_status();
+  }
+
+  Status create_provider(const manifest::ChosenPlugin& choice) {
+    const manifest::Manifest& manifest = choice.plugin.manifest;
+    EPHOST_ASSIGN_OR_RETURN(const std::vector<manifest::TypedOption> options,
+                            manifest::validate_options(manifest, choice.options));
+    EPHOST_ASSIGN_OR_RETURN(auto plugin, environment_.state().registry.load(choice.plugin));
+    auto services = std::make_unique<bridge::HostServices>(manifest.provider, plugin_log(),
+                                                           hooks_.progress);
+    EPHOST_ASSIGN_OR_RETURN(
+        auto provider,
+        bridge::Provider::create(std::move(plugin), options, std::move(services)));
+    prepared_.providers.push_back(std::move(provider));
+    return Status::ok_status();
+  }
+
+  [[nodiscard]] bridge::Provider& cpu_provider() {
+    const auto is_cpu = [](const auto& provider) { return provider->name() == kCpuProvider; };
+    return **std::find_if(prepared_.providers.begin(), prepared_.providers.end(), is_cpu);
+  }
+
+  Status optimize() {
+    runtime::KernelEvaluator evaluator(cpu_provider(), prepared_.model);
+    EPHOST_ASSIGN_OR_RETURN(prepared_.folding,
+                            optimize::fold_constants(prepared_.model.graph, evaluator));
+    std::vector<std::string>& notes = prepared_.notes;
+    const std::vector<std::string>& skipped = prepared_.folding.skipped;
+    notes.insert(notes.end(), skipped.begin(), skipped.end());
+    if (prepared_.folding.folded_nodes == 0) return Status::ok_status();
+    // What has become constant may fix shapes that were open.
+    for (std::string& note : onnx_io::infer_shapes(prepared_.model)) {
+      notes.push_back(std::move(note));
+    }
+    return Status::ok_status();
+  }
+
+  Status load_context(const ModelSource& source) {
+    context::LoadOptions load_options;
+    load_options.folder = source.bytes ? config_.context_file_path.parent_path()
+                                       : source.path.parent_path();
+    EPHOST_ASSIGN_OR_RETURN(prepared_.context,
+                            context::load_context(prepared_.model, load_options));
+    return check_compatibility(prepared_, config_.fail_on_suboptimal_context);
+  }
+
+  Status partition() {
+    const graph::Graph& graph = prepared_.model.graph;
+    EPHOST_ASSIGN_OR_RETURN(const auto cached, match_sources(prepared_));
+    std::vector<std::unique_ptr<bridge::ProviderClaims>> claims;
+    std::vector<partition::ClaimSource*> sources;
+    for (size_t i = 0; i < prepared_.providers.size(); ++i) {
+      claims.push_back(std::make_unique<bridge::ProviderClaims>(
+          *prepared_.providers[i], prepared_.model,
+          prepared_.is_context_model() ? &cached[i] : nullptr));
+      sources.push_back(claims.back().get());
+    }
+    partition::PartitionOptions partition_options;
+    partition_options.name_prefix = config_.context_node_name_prefix;
+    EPHOST_ASSIGN_OR_RETURN(prepared_.partitioning,
+                            partition::partition_graph(graph, sources, partition_options));
+    for (const auto& source : claims) prepared_.declines.push_back(source->declines());
+    return Status::ok_status();
+  }
+
+  Status check_partitioning() {
+    const graph::Graph& graph = prepared_.model.graph;
+    const partition::Partitioning& partitioning = prepared_.partitioning;
+    EPHOST_RETURN_IF_ERROR(partition::check_cover(graph, partitioning));
+    if (config_.disable_model_compile && !partitioning.partitions.empty()) {
+      const partition::Partition& first = partitioning.partitions.front();
+      return Status(StatusCode::kModelRequiresCompilation,
+                    "partition " + quote(first.name) + " of " +
+                        partitioning.providers[first.provider] +
+                        " needs compilation, which session.disable_model_compile=1 forbids; create "
+                        "a context model with compile_model and load that");
+    }
+    if (!config_.disable_cpu_fallback) return Status::ok_status();
+    for (graph::NodeId id = 0; id < graph.nodes.size(); ++id) {
+      if (partitioning.providers[partitioning.owner[id]] != kCpuProvider) continue;
+      return Status(StatusCode::kFail, graph::describe_node(graph, id) +
+                                           " would run on " + std::string(kCpuProvider) +
+                                           ", which session.disable_cpu_ep_fallback=1 forbids; allow "
+                                           "it, or add a provider that takes the node");
+    }
+    return Status::ok_status();
+  }
+
+  Status order() {
+    EPHOST_ASSIGN_OR_RETURN(
+        prepared_.execution,
+        plan::plan_execution(prepared_.model.graph, prepared_.partitioning));
+#ifndef NDEBUG
+    EPHOST_RETURN_IF_ERROR(plan::check_execution(prepared_.model.graph, prepared_.partitioning,
+                                                 prepared_.execution));
+#endif
+    return Status::ok_status();
+  }
+
+  Status compile() {
+    EPHOST_ASSIGN_OR_RETURN(prepared_.computations, make_computations(prepared_));
+    return Status::ok_status();
+  }
+
+  // Frees what only compiled partitions read and their providers gave up. The host's own memory goes;
+  // mapped files are given back by the kernel when it needs the room.
+  void release_dropped_constants() {
+    graph::Graph& graph = prepared_.model.graph;
+    std::vector<bool> needed(graph.values.size(), true);
+    const std::vector<partition::Partition>& partitions = prepared_.partitioning.partitions;
+    for (const partition::Partition& partition : partitions) {
+      if (!partition.drop_constants) continue;
+      for (const graph::ValueId id : partition.constants) needed[id] = false;
+    }
+    for (graph::NodeId id = 0; id < graph.nodes.size(); ++id) {
+      const uint32_t owner = prepared_.partitioning.partition_of[id];
+      if (owner != partition::kNoPartition && partitions[owner].drop_constants) continue;
+      for (const graph::ValueId input : graph.nodes[id].inputs) {
+        if (input != graph::kNoValue) needed[input] = true;
+      }
+      for (const graph::ValueId input : graph.nodes[id].implicit_inputs) needed[input] = true;
+    }
+    for (graph::ValueId id = 0; id < graph.values.size(); ++id) {
+      const graph::Value& value = graph.values[id];
+      if (needed[id] || !value.is_constant() || value.is_graph_output) continue;
+      graph.initializers[value.initializer].data = {};
+      graph.initializers[value.initializer].strings = nullptr;
+    }
+  }
+
+  Status plan() {
+    const graph::Graph& graph = prepared_.model.graph;
+    std::vector<plan::StepTraits> traits;
+    for (const bridge::Computation& computation : prepared_.computations) {
+      traits.push_back({computation.may_inplace(), computation.aliases(),
+                        computation.workspace_bytes(), 0});
+    }
+    EPHOST_ASSIGN_OR_RETURN(prepared_.allocation,
+                            plan::plan_allocation(graph, prepared_.execution, traits,
+                                                  {options_.mem_reuse()}));
+    plan::MemoryOptions memory_options;
+    memory_options.enable_mem_pattern = options_.mem_pattern();
+    EPHOST_ASSIGN_OR_RETURN(prepared_.pattern,
+                            plan::plan_memory(prepared_.allocation, {}, memory_options));
+#ifndef NDEBUG
+    EPHOST_RETURN_IF_ERROR(
+        plan::check_allocation(graph, prepared_.execution, traits, prepared_.allocation));
+    EPHOST_RETURN_IF_ERROR(plan::check_memory(prepared_.allocation, prepared_.pattern));
+#endif
+    return Status::ok_status();
+  }
+
+  const Environment& environment_;
+  const SessionOptions& options_;
+  const PipelineHooks& hooks_;
+  SessionConfig config_;
+  PreparedModel prepared_;
+};
+
+}  // namespace
+
+Result<PreparedModel> prepare_model(const Environment& environment, const ModelSource& source,
+                                    const SessionOptions& options, Stage until,
+                                    const PipelineHooks& hooks) {
+  return Pipeline(environment, options, hooks).run(source, until);
+}
+
+}  // namespace ephost::session

@@ -1,0 +1,154 @@
+#include <ephost/session.h>
+
+#include <chrono>
+#include <utility>
+
+#include "host/base/text.h"
+#include "host/context/names.h"
+#include "host/session/context_generation.h"
+#include "host/session/session_state.h"
+
+namespace ephost {
+namespace {
+
+ValueDescription describe(const graph::Model& model, graph::ValueId id) {
+  const graph::Value& value = model.graph.values[id];
+  ValueDescription description;
+  description.name = value.name;
+  description.element_type = value.type.element;
+  description.has_shape = value.type.shape.has_value();
+  if (!value.type.shape) return description;
+  for (const int64_t dim : *value.type.shape) {
+    description.shape.push_back(graph::is_static_dim(dim) ? dim : -1);
+    description.dim_names.push_back(
+        graph::is_symbolic_dim(dim) ? model.symbols[graph::dim_symbol(dim)] : std::string());
+  }
+  return description;
+}
+
+void describe_all(const graph::Model& model, std::span<const graph::ValueId> ids,
+                  std::vector<ValueDescription>& out,
+                  std::unordered_map<std::string_view, size_t>& index) {
+  out.reserve(ids.size());
+  for (const graph::ValueId id : ids) out.push_back(describe(model, id));
+  for (size_t i = 0; i < out.size(); ++i) index.emplace(out[i].name, i);
+}
+
+std::string known_names(std::span<const ValueDescription> descriptions) {
+  std::vector<std::string> names;
+  for (const ValueDescription& description : descriptions) names.push_back(description.name);
+  return join(names, ", ");
+}
+
+Result<std::unique_ptr<Session::State>> create_state(const Environment& environment,
+                                                     const session::ModelSource& source,
+                                                     const SessionOptions& options) {
+  auto state = std::make_unique<Session::State>(environment);
+  session::PipelineHooks hooks;
+  EPHOST_ASSIGN_OR_RETURN(const auto generation,
+                          session::ContextGeneration::for_session(source, options));
+  if (generation) {
+    hooks.after_compile = [&](session::PreparedModel& prepared) {
+      return generation->write(prepared);
+    };
+  }
+  EPHOST_ASSIGN_OR_RETURN(state->prepared,
+                          session::prepare_model(environment, source, options,
+                                                 session::Stage::kPlanned, hooks));
+  session::PreparedModel& prepared = state->prepared;
+  const graph::Graph& graph = prepared.model.graph;
+  describe_all(prepared.model, graph.inputs, state->inputs, state->input_index);
+  describe_all(prepared.model, graph.outputs, state->outputs, state->output_index);
+
+  runtime::Program::Parts parts;
+  parts.graph = &graph;
+  parts.symbols = prepared.model.symbols;
+  parts.execution = std::move(prepared.execution);
+  parts.computations = std::move(prepared.computations);
+  parts.allocation = std::move(prepared.allocation);
+  parts.pattern = std::move(prepared.pattern);
+  parts.memory_options.enable_mem_pattern = options.mem_pattern();
+  const auto start = std::chrono::steady_clock::now();
+  state->program = std::make_unique<runtime::Program>(std::move(parts));
+  EPHOST_ASSIGN_OR_RETURN(auto frame, runtime::Frame::create(*state->program));
+  state->frames.push_back(std::move(frame));
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  prepared.phases.push_back({"frame", taken.count()});
+  return state;
+}
+
+}  // namespace
+
+Status Session::State::run(std::span<const Value* const> run_inputs, std::span<Value> run_outputs,
+                           const RunOptions& options) {
+  std::unique_ptr<runtime::Frame> frame;
+  {
+    const std::lock_guard lock(frames_mutex);
+    if (!frames.empty()) {
+      frame = std::move(frames.back());
+      frames.pop_back();
+    }
+  }
+  if (frame == nullptr) {
+    EPHOST_ASSIGN_OR_RETURN(frame, runtime::Frame::create(*program));
+  }
+  Status status = frame->run(run_inputs, run_outputs, options.cancelled);
+  const std::lock_guard lock(frames_mutex);
+  frames.push_back(std::move(frame));
+  return status;
+}
+
+Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Session::Session(Session&&) noexcept = default;
+Session& Session::operator=(Session&&) noexcept = default;
+Session::~Session() = default;
+
+Result<Session> Session::create(const Environment& environment,
+                                const std::filesystem::path& model_path,
+                                const SessionOptions& options) {
+  EPHOST_ASSIGN_OR_RETURN(auto state, create_state(environment, {model_path, {}}, options));
+  return Session(std::move(state));
+}
+
+Result<Session> Session::create(const Environment& environment, ModelBytes model,
+                                const SessionOptions& options) {
+  EPHOST_ASSIGN_OR_RETURN(auto state, create_state(environment, {{}, model.bytes}, options));
+  return Session(std::move(state));
+}
+
+const std::vector<ValueDescription>& Session::inputs() const { return state_->inputs; }
+const std::vector<ValueDescription>& Session::outputs() const { return state_->outputs; }
+const std::vector<Phase>& Session::phases() const { return state_->prepared.phases; }
+
+Result<std::vector<Value>> Session::run(std::span<const NamedValue> inputs,
+                                        std::span<const std::string> output_names,
+                                        const RunOptions& options) {
+  std::vector<const Value*> slots(state_->inputs.size(), nullptr);
+  for (const NamedValue& input : inputs) {
+    const auto found = state_->input_index.find(input.name);
+    if (found == state_->input_index.end()) {
+      return Status(StatusCode::kInvalidArgument,
+                    "the model has no input " + quote(input.name) + "; its inputs are " +
+                        known_names(state_->inputs));
+    }
+    slots[found->second] = &input.value;
+  }
+  std::vector<size_t> wanted;
+  for (const std::string& name : output_names) {
+    const auto found = state_->output_index.find(name);
+    if (found == state_->output_index.end()) {
+      return Status(StatusCode::kInvalidArgument,
+                    "the model has no output " + quote(name) + "; its outputs are " +
+                        known_names(state_->outputs));
+    }
+    wanted.push_back(found->second);
+  }
+  std::vector<Value> values(state_->outputs.size());
+  EPHOST_RETURN_IF_ERROR(state_->run(slots, values, options));
+  if (output_names.empty()) return values;
+  std::vector<Value> selected;
+  for (const size_t index : wanted) selected.push_back(values[index]);
+  return selected;
+}
+
+}  // namespace ephost

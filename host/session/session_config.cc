@@ -1,0 +1,100 @@
+#include "host/session/session_config.h"
+
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "host/base/text.h"
+
+namespace ephost::session {
+namespace {
+
+Status set_flag(std::string_view key, std::string_view text, bool& flag) {
+  if (text != "0" && text != "1") {
+    return Status(StatusCode::kInvalidArgument, "configuration entry " + quote(key) +
+                                                    " cannot be " + quote(text) +
+                                                    "; use \"0\" or \"1\"");
+  }
+  flag = text == "1";
+  return Status::ok_status();
+}
+
+using Setter = Status (*)(SessionConfig&, std::string_view key, const std::string& text);
+
+template <bool SessionConfig::*kMember>
+Status flag(SessionConfig& config, std::string_view key, const std::string& text) {
+  return set_flag(key, text, config.*kMember);
+}
+
+template <auto kMember>
+Status text(SessionConfig& config, std::string_view, const std::string& value) {
+  config.*kMember = value;
+  return Status::ok_status();
+}
+
+// Sessions that share contexts are groups of an Environment, made by their own functions; accepting the
+// entry without them would write binaries that share nothing.
+Status sharing(SessionConfig&, std::string_view key, const std::string& value) {
+  bool wanted = false;
+  EPHOST_RETURN_IF_ERROR(set_flag(key, value, wanted));
+  if (!wanted) return Status::ok_status();
+  return Status(StatusCode::kNotImplemented, "configuration entry " + quote(key) +
+                                                 " is not supported; leave it at \"0\" and compile "
+                                                 "each model on its own");
+}
+
+struct Entry {
+  std::string_view key;
+  Setter set;
+};
+
+constexpr std::array kEntries = {
+    Entry{"ep.context_enable", &flag<&SessionConfig::context_enable>},
+    Entry{"ep.context_file_path", &text<&SessionConfig::context_file_path>},
+    Entry{"ep.context_embed_mode", &flag<&SessionConfig::context_embed_mode>},
+    Entry{"ep.context_node_name_prefix", &text<&SessionConfig::context_node_name_prefix>},
+    Entry{"ep.context_model_external_initializers_file_name",
+          &text<&SessionConfig::context_external_initializers_file>},
+    Entry{"ep.share_ep_contexts", &sharing},
+    Entry{"ep.stop_share_ep_contexts", &sharing},
+    Entry{"session.model_external_initializers_file_folder_path",
+          &text<&SessionConfig::external_initializers_folder>},
+    Entry{"session.disable_cpu_ep_fallback", &flag<&SessionConfig::disable_cpu_fallback>},
+    Entry{"session.disable_model_compile", &flag<&SessionConfig::disable_model_compile>},
+    Entry{"session.fail_on_suboptimal_compiled_model",
+          &flag<&SessionConfig::fail_on_suboptimal_context>},
+};
+
+const Entry* find_entry(std::string_view key) {
+  for (const Entry& entry : kEntries) {
+    if (entry.key == key) return &entry;
+  }
+  return nullptr;
+}
+
+std::string unknown_key(std::string_view key) {
+  std::vector<std::string_view> known;
+  for (const Entry& entry : kEntries) known.push_back(entry.key);
+  std::string message = "configuration entry " + quote(key) + " is unknown and has no effect";
+  if (const auto nearest = nearest_match(key, known)) {
+    message += "; did you mean " + quote(*nearest) + "?";
+  }
+  return message;
+}
+
+}  // namespace
+
+Result<SessionConfig> read_session_config(const SessionOptions& options,
+                                          std::vector<std::string>& warnings) {
+  SessionConfig config;
+  for (const auto& [key, value] : options.config_entries()) {
+    if (const Entry* entry = find_entry(key)) {
+      EPHOST_RETURN_IF_ERROR(entry->set(config, key, value));
+    } else {
+      warnings.push_back(unknown_key(key));
+    }
+  }
+  return config;
+}
+
+}  // namespace ephost::session

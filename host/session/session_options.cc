@@ -1,0 +1,55 @@
+#include <ephost/session_options.h>
+
+#include <utility>
+
+#include "host/manifest/selection.h"
+
+namespace ephost {
+
+SessionOptions& SessionOptions::add_config_entry(std::string key, std::string value) {
+  for (auto& [known, text] : entries_) {
+    if (known == key) {
+      text = std::move(value);
+      return *this;
+    }
+  }
+  entries_.emplace_back(std::move(key), std::move(value));
+  return *this;
+}
+
+SessionOptions& SessionOptions::append_execution_provider(std::string name, OptionList options,
+                                                          std::string version_range) {
+  providers_.push_back({std::move(name), std::move(version_range), std::move(options)});
+  return *this;
+}
+
+SessionOptions& SessionOptions::enable_mem_pattern(bool enable) {
+  mem_pattern_ = enable;
+  return *this;
+}
+
+SessionOptions& SessionOptions::enable_mem_reuse(bool enable) {
+  mem_reuse_ = enable;
+  return *this;
+}
+
+Status SessionOptions::load_selection(const std::filesystem::path& file) {
+  EPHOST_ASSIGN_OR_RETURN(manifest::Selection selection, manifest::load_selection(file));
+  for (manifest::ProviderChoice& choice : selection.providers) {
+    append_execution_provider(std::move(choice.name), std::move(choice.options),
+                              choice.version.to_string());
+  }
+  for (auto& [key, value] : selection.session_entries) {
+    add_config_entry(std::move(key), std::move(value));
+  }
+  return Status::ok_status();
+}
+
+std::optional<std::string_view> SessionOptions::config_entry(std::string_view key) const {
+  for (const auto& [known, text] : entries_) {
+    if (known == key) return text;
+  }
+  return std::nullopt;
+}
+
+}  // namespace ephost

@@ -1,0 +1,48 @@
+// What a Session and an IoBinding hold. Members are destroyed last to first: frames before the program
+// whose states they keep, the program before the model and the providers.
+#pragma once
+
+#include <ephost/session.h>
+#include <ephost/status.h>
+
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "host/runtime/frame.h"
+#include "host/runtime/program.h"
+#include "host/session/pipeline.h"
+
+namespace ephost {
+
+struct Session::State {
+  explicit State(Environment kept) : environment(std::move(kept)) {}
+
+  Environment environment;
+  session::PreparedModel prepared;  // its plans and computations have moved into `program`
+  std::vector<ValueDescription> inputs;
+  std::vector<ValueDescription> outputs;
+  std::unordered_map<std::string_view, size_t> input_index;  // keys are names in `inputs`
+  std::unordered_map<std::string_view, size_t> output_index;
+  std::unique_ptr<runtime::Program> program;
+
+  // Frames that no run uses now.
+  std::mutex frames_mutex;
+  std::vector<std::unique_ptr<runtime::Frame>> frames;
+
+  // One run on a frame that is free, or on a new one.
+  Status run(std::span<const Value* const> run_inputs, std::span<Value> run_outputs,
+             const RunOptions& options);
+};
+
+struct IoBinding::State {
+  const Session::State* session = nullptr;
+  std::vector<Value> inputs;  // by graph input; empty ones are not bound
+  std::vector<const Value*> input_slots;
+  std::vector<Value> outputs;                  // by graph output
+  std::vector<const std::byte*> bound_memory;  // of outputs that the caller bound; else null
+};
+
+}  // namespace ephost
