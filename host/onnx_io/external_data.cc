@@ -1,0 +1,47 @@
+#include "host/onnx_io/external_data.h"
+
+#include <utility>
+
+#include "host/base/checked_math.h"
+#include "host/base/contained_path.h"
+#include "host/base/file.h"
+#include "host/base/text.h"
+
+namespace ephost::onnx_io {
+
+Result<graph::Blob> ExternalData::content(const std::string& location) {
+  if (const auto given = buffers_.find(location); given != buffers_.end()) return given->second;
+  if (const auto known = mapped_.find(location); known != mapped_.end()) return known->second;
+  if (!folder_) {
+    return Status(StatusCode::kInvalidArgument,
+                  "external data is in " + quote(location) +
+                      ", but the model comes from memory; name the folder of its external data");
+  }
+  EPHOST_ASSIGN_OR_RETURN(const std::filesystem::path path,
+                          resolve_contained(*folder_, location, StatusCode::kInvalidGraph));
+  EPHOST_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(path));
+  const auto owner = std::make_shared<const MappedFile>(std::move(file));
+  graph::Blob blob{.bytes = owner->bytes(), .owner = owner};
+  mapped_.emplace(location, blob);
+  return blob;
+}
+
+Result<graph::Blob> ExternalData::find(const ExternalReference& reference, uint64_t needed) {
+  EPHOST_ASSIGN_OR_RETURN(graph::Blob blob, content(reference.location));
+  if (reference.length.value_or(needed) != needed) {
+    return Status(StatusCode::kInvalidGraph,
+                  "external data in " + quote(reference.location) + " has length " +
+                      std::to_string(*reference.length) + ", but type and shape need " +
+                      std::to_string(needed) + " bytes");
+  }
+  if (!range_fits(reference.offset, needed, blob.bytes.size())) {
+    return Status(StatusCode::kInvalidGraph,
+                  "external data of " + std::to_string(needed) + " bytes at offset " +
+                      std::to_string(reference.offset) + " exceeds " + quote(reference.location) +
+                      ", which has " + std::to_string(blob.bytes.size()) + " bytes");
+  }
+  blob.bytes = blob.bytes.subspan(reference.offset, needed);
+  return blob;
+}
+
+}  // namespace ephost::onnx_io

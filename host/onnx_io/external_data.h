@@ -1,0 +1,44 @@
+// Finds the bytes of tensors that lie outside the model file: contained in the model's folder (or
+// in buffers the caller gave), mapped once each. Used by the tensor importer only.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "ephost/status.h"
+#include "host/graph/types.h"
+
+namespace ephost::onnx_io {
+
+// As the model states it; unchecked.
+struct ExternalReference {
+  std::string location;
+  uint64_t offset = 0;
+  std::optional<uint64_t> length;  // nothing: what the tensor needs
+};
+
+class ExternalData {
+ public:
+  // `folder` is empty for a model from memory whose caller named none. `buffers` must outlive this.
+  ExternalData(std::optional<std::filesystem::path> folder,
+               const std::map<std::string, graph::Blob>& buffers)
+      : folder_(std::move(folder)), buffers_(buffers) {}
+
+  // The `needed` bytes of a tensor. INVALID_GRAPH if the path leaves the folder, the length differs
+  // or the file ends too early; NO_SUCHFILE if it's missing; INVALID_ARGUMENT if there is no
+  // folder.
+  Result<graph::Blob> find(const ExternalReference& reference, uint64_t needed);
+
+ private:
+  Result<graph::Blob> content(const std::string& location);
+
+  std::optional<std::filesystem::path> folder_;
+  const std::map<std::string, graph::Blob>& buffers_;
+  std::map<std::string, graph::Blob> mapped_;  // by location
+};
+
+}  // namespace ephost::onnx_io

@@ -1,0 +1,60 @@
+// GraphProto to graph::Graph: names to ids, subgraphs with what they capture, attributes, and the
+// check of each node against its operator's definition. Internal to the importer; names the
+// generated classes without including them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "ephost/status.h"
+#include "host/graph/graph.h"
+#include "host/onnx_io/notes.h"
+#include "host/onnx_io/operator_schemas.h"
+#include "host/onnx_io/tensor_import.h"
+#include "host/onnx_io/value_types.h"
+
+namespace onnx {
+class AttributeProto;
+class GraphProto;
+}  // namespace onnx
+
+namespace ephost::onnx_io {
+
+struct ImportedOpset {
+  int64_t version = 0;
+  OpsetKnowledge knowledge = OpsetKnowledge::kForeign;
+};
+
+// What all levels of a model share.
+struct ImportContext {
+  TensorImporter& tensors;
+  DimSymbols& symbols;
+  Notes& notes;
+  int64_t ir_version = 0;
+  std::map<std::string, ImportedOpset> opsets;              // by domain; "" is ai.onnx
+  std::set<std::pair<std::string, std::string>> functions;  // domain and name of model-local ones
+};
+
+// IR version since which an initializer that is also a graph input is a default that callers may
+// override; before, every initializer had to be listed as an input.
+inline constexpr int64_t kOptionalInputsSince = 4;
+
+// The graph is in SSA form but neither connected nor sorted. `proto` is changed where names have
+// several spellings. INVALID_GRAPH with the place.
+[[nodiscard]] Result<graph::Graph> import_graph(onnx::GraphProto& proto, ImportContext& context);
+
+using SubgraphImporter =
+    std::function<Result<std::unique_ptr<graph::Graph>>(onnx::GraphProto& proto)>;
+
+// INVALID_GRAPH if the attribute states no type and holds not exactly one value, if the value is of
+// another type than stated, or if it refers to an attribute of an enclosing function.
+[[nodiscard]] Result<graph::AttributeValue> import_attribute(onnx::AttributeProto& proto,
+                                                             ImportContext& context,
+                                                             const SubgraphImporter& subgraph);
+
+}  // namespace ephost::onnx_io

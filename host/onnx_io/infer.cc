@@ -1,0 +1,285 @@
+#include "host/onnx_io/infer.h"
+
+#include <onnx/defs/schema.h>
+#include <onnx/shape_inference/implementation.h>
+
+#include <algorithm>
+#include <exception>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "host/base/text.h"
+#include "host/graph/subgraphs.h"
+#include "host/onnx_io/inference_context.h"
+#include "host/onnx_io/inference_guards.h"
+#include "host/onnx_io/node_proto.h"
+#include "host/onnx_io/notes.h"
+#include "host/onnx_io/operator_schemas.h"
+#include "host/onnx_io/value_types.h"
+
+namespace ephost::onnx_io {
+namespace {
+
+using graph::Graph;
+using graph::kNoValue;
+using graph::Node;
+using graph::NodeId;
+using graph::Value;
+using graph::ValueId;
+using graph::ValueType;
+
+// What all levels share.
+struct Shared {
+  explicit Shared(graph::Model& inferred) : model(inferred), symbols(inferred.symbols) {
+    for (const graph::Function& function : inferred.functions) {
+      functions.emplace(function.domain, function.name);
+    }
+  }
+
+  graph::Model& model;
+  DimSymbols symbols;
+  Notes notes;
+  std::set<std::pair<std::string, std::string>> functions;
+};
+
+// Longer shapes are hidden from onnx, which copies shapes from node to node.
+constexpr size_t kMaxRank = 64;
+
+std::string first_line(std::string_view text) {
+  return std::string(text.substr(0, std::min<size_t>(text.find('\n'), 400)));
+}
+
+class LevelInference {
+ public:
+  LevelInference(Shared& shared, Graph& graph, LevelInference* enclosing)
+      : shared_(shared),
+        graph_(graph),
+        enclosing_(enclosing),
+        types_(graph.values.size()),
+        constants_(graph.values.size()),
+        shape_data_(graph.values.size()) {}
+
+  void run() {
+    for (NodeId id = 0; id < graph_.nodes.size(); ++id) infer_node(id);
+  }
+
+  // The type of a value as onnx sees it; empty where nothing is known.
+  const onnx::TypeProto& type(ValueId id) {
+    std::unique_ptr<onnx::TypeProto>& known = types_[id];
+    if (known) return *known;
+    Value& value = graph_.values[id];
+    if (value.outer != kNoValue && enclosing_) {
+      bool conflict = false;
+      value.type = merge_types(value.type, enclosing_->graph_.values[value.outer].type, conflict);
+    }
+    known = std::make_unique<onnx::TypeProto>();
+    ValueType shown = value.type;
+    if (shown.shape && shown.shape->size() > kMaxRank) shown.shape.reset();
+    export_type(shown, shared_.model.symbols, *known);
+    return *known;
+  }
+
+  // Completes what is known of a value; says in a note where it disagrees.
+  void refine(ValueId id, const onnx::TypeProto& found, const std::string& place) {
+    const Result<ValueType> imported = import_type(found, shared_.symbols);
+    Value& value = graph_.values[id];
+    if (!imported.ok()) {
+      shared_.notes.add(place + ": inferred an impossible type of " + quote(value.name) + ": " +
+                        imported.status().message());
+      return;
+    }
+    bool conflict = false;
+    ValueType merged = merge_types(value.type, *imported, conflict);
+    if (conflict) {
+      const auto& symbols = shared_.model.symbols;
+      shared_.notes.add(place + ": value " + quote(value.name) + " was declared as " +
+                        graph::to_string(value.type, symbols) + ", but is inferred as " +
+                        graph::to_string(*imported, symbols));
+    }
+    value.type = std::move(merged);
+    types_[id].reset();
+  }
+
+  Graph& graph() { return graph_; }
+
+ private:
+  const onnx::TensorProto* constant(ValueId id) {
+    const Value& value = graph_.values[id];
+    if (value.outer != kNoValue && enclosing_) return enclosing_->constant(value.outer);
+    const graph::Tensor* tensor = graph_.constant(id);
+    if (!tensor) return nullptr;
+    std::unique_ptr<ShownConstant>& shown = constants_[id];
+    if (!shown) {
+      shown = std::make_unique<ShownConstant>();
+      shown->has_data = export_small_tensor(*tensor, shown->proto);
+    }
+    return shown->has_data ? &shown->proto : nullptr;
+  }
+
+  const onnx::TensorShapeProto* shape_data(ValueId id) {
+    const Value& value = graph_.values[id];
+    if (value.outer != kNoValue && enclosing_) return enclosing_->shape_data(value.outer);
+    return shape_data_[id].get();
+  }
+
+  NodeFacts facts_of(const Node& node) {
+    NodeFacts facts;
+    for (const ValueId input : node.inputs) {
+      const bool present = input != kNoValue;
+      facts.types.push_back(present ? &type(input) : nullptr);
+      facts.constants.push_back(present ? constant(input) : nullptr);
+      facts.shape_data.push_back(present ? shape_data(input) : nullptr);
+    }
+    return facts;
+  }
+
+  void infer_node(NodeId id) {
+    const Node& node = graph_.nodes[id];
+    visited_.clear();
+    const std::string place = graph::describe_node(graph_, id);
+    try {
+      if (const onnx::OpSchema* schema = schema_of(node)) infer_by_schema(id, *schema, place);
+    } catch (const std::exception& failure) {
+      shared_.notes.add(place + ": " + first_line(failure.what()));
+    }
+    // Bodies of nodes that onnx did not look into.
+    graph::for_each_subgraph(graph_.nodes[id], [&](Graph& subgraph) {
+      if (!visited_.contains(&subgraph)) LevelInference(shared_, subgraph, this).run();
+    });
+  }
+
+  const onnx::OpSchema* schema_of(const Node& node) const {
+    if (shared_.functions.contains({node.domain, node.op_type})) return nullptr;
+    const auto opset = shared_.model.opset_imports.find(node.domain);
+    if (opset == shared_.model.opset_imports.end()) return nullptr;
+    return find_schema(node.domain, node.op_type, opset->second);
+  }
+
+  void infer_by_schema(NodeId id, const onnx::OpSchema& schema, const std::string& place);
+  std::unique_ptr<onnx::GraphInferencer> graph_inferencer(NodeId id, const std::string& attribute,
+                                                          const std::string& place);
+  void propagate_shape_data(const Node& node, const onnx::NodeProto& proto, const NodeFacts& facts,
+                            const onnx::OpSchema& schema);
+
+  struct ShownConstant {
+    onnx::TensorProto proto;
+    bool has_data = false;
+  };
+
+  friend class BodyInferencer;
+
+  Shared& shared_;
+  Graph& graph_;
+  LevelInference* enclosing_;
+  // By value; made when first asked for.
+  std::vector<std::unique_ptr<onnx::TypeProto>> types_;
+  std::vector<std::unique_ptr<ShownConstant>> constants_;
+  std::vector<std::unique_ptr<onnx::TensorShapeProto>> shape_data_;
+  std::set<const Graph*> visited_;  // bodies of the present node
+};
+
+// Infers a body once, with the input types of the first request: an operator that asks again, in a
+// nest of such operators, must not multiply the work.
+class BodyInferencer final : public onnx::GraphInferencer {
+ public:
+  BodyInferencer(LevelInference& enclosing, Graph& body, std::string place)
+      : enclosing_(enclosing),
+        place_(std::move(place)),
+        level_(enclosing.shared_, body, &enclosing) {}
+
+  std::vector<const onnx::TypeProto*> doInferencing(
+      const std::vector<const onnx::TypeProto*>& input_types,
+      const std::vector<const onnx::TensorProto*>& /*input_data*/) override {
+    Graph& body = level_.graph();
+    if (input_types.size() != body.inputs.size()) {
+      throw onnx::InferenceError("its body has " + std::to_string(body.inputs.size()) +
+                                 " inputs, but is given " + std::to_string(input_types.size()));
+    }
+    if (enclosing_.visited_.insert(&body).second) {
+      for (size_t i = 0; i < input_types.size(); ++i) {
+        if (input_types[i]) level_.refine(body.inputs[i], *input_types[i], place_);
+      }
+      level_.run();
+    }
+    std::vector<const onnx::TypeProto*> output_types;
+    for (const ValueId output : body.outputs) output_types.push_back(&level_.type(output));
+    return output_types;
+  }
+
+ private:
+  LevelInference& enclosing_;
+  std::string place_;
+  LevelInference level_;
+};
+
+std::unique_ptr<onnx::GraphInferencer> LevelInference::graph_inferencer(
+    NodeId id, const std::string& attribute, const std::string& place) {
+  for (graph::Attribute& candidate : graph_.nodes[id].attributes) {
+    auto* body = std::get_if<std::unique_ptr<Graph>>(&candidate.value);
+    if (candidate.name == attribute && body && *body) {
+      return std::make_unique<BodyInferencer>(*this, **body, place);
+    }
+  }
+  throw onnx::InferenceError("attribute " + attribute + " holds no graph");
+}
+
+void LevelInference::infer_by_schema(NodeId id, const onnx::OpSchema& schema,
+                                     const std::string& place) {
+  const Node& node = graph_.nodes[id];
+  onnx::NodeProto proto;
+  export_node(node, shared_.model.symbols, proto);
+  if (const Status status = verify_against(schema, proto); !status.ok()) {
+    // Of a newer opset this is the last definition known: it serves where the node keeps to it.
+    const int64_t version = shared_.model.opset_imports.at(node.domain);
+    if (opset_knowledge(node.domain, version) == OpsetKnowledge::kKnown) {
+      shared_.notes.add(place + ": " + status.message());
+    }
+    return;
+  }
+  const NodeFacts facts = facts_of(node);
+  if (const Status status = guard_inference(schema, proto, facts); !status.ok()) {
+    shared_.notes.add(place + ": " + status.message());
+    return;
+  }
+  TypeContext context(proto, facts, [&](const std::string& attribute) {
+    return graph_inferencer(id, attribute, place);
+  });
+  if (schema.has_type_and_shape_inference_function()) {
+    schema.GetTypeAndShapeInferenceFunction()(context);
+  } else if (schema.HasFunction()) {
+    onnx::shape_inference::InferShapeForFunctionNode(*schema.GetFunction(),
+                                                     onnx::OpSchemaRegistry::Instance(), context);
+  } else {
+    return;
+  }
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    if (node.outputs[i] != kNoValue) refine(node.outputs[i], context.outputs()[i], place);
+  }
+  propagate_shape_data(node, proto, facts, schema);
+}
+
+void LevelInference::propagate_shape_data(const Node& node, const onnx::NodeProto& proto,
+                                          const NodeFacts& facts, const onnx::OpSchema& schema) {
+  if (!schema.has_data_propagation_function()) return;
+  std::vector<onnx::TypeProto> output_types;
+  for (const ValueId output : node.outputs) {
+    output_types.push_back(output == kNoValue ? onnx::TypeProto() : type(output));
+  }
+  ShapeDataContext context(proto, facts, output_types);
+  schema.GetDataPropagationFunction()(context);
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    if (node.outputs[i] != kNoValue) shape_data_[node.outputs[i]] = std::move(context.found()[i]);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> infer_shapes(graph::Model& model) {
+  Shared shared(model);
+  LevelInference(shared, model.graph, nullptr).run();
+  return std::move(shared.notes).take();
+}
+
+}  // namespace ephost::onnx_io

@@ -1,0 +1,93 @@
+// What onnx's inference functions ask about a node, answered from plain lists. Internal to shape
+// inference: the only header of this folder that includes onnx, for infer.cc alone.
+#pragma once
+
+#include <onnx/defs/shape_inference.h>
+#include <onnx/onnx_pb.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ephost::onnx_io {
+
+// Longest list of numbers that is propagated as the content of a shape; longer ones are unknown, so
+// that concatenating in a loop of nodes cannot grow without bound.
+inline constexpr int kMaxShapeData = 4096;
+
+// Per input: null for one that is left out (types), or not known (data).
+struct NodeFacts {
+  std::vector<const onnx::TypeProto*> types;
+  std::vector<const onnx::TensorProto*> constants;
+  std::vector<const onnx::TensorShapeProto*> shape_data;
+};
+
+using MakeGraphInferencer =
+    std::function<std::unique_ptr<onnx::GraphInferencer>(const std::string& attribute)>;
+
+class TypeContext final : public onnx::InferenceContext {
+ public:
+  TypeContext(const onnx::NodeProto& node, const NodeFacts& facts, MakeGraphInferencer inferencer)
+      : node_(node),
+        facts_(facts),
+        inferencer_(std::move(inferencer)),
+        outputs_(static_cast<size_t>(node.output_size())) {}
+
+  const onnx::AttributeProto* getAttribute(const std::string& name) const override;
+  size_t getNumInputs() const override { return facts_.types.size(); }
+  const onnx::TypeProto* getInputType(size_t index) const override {
+    return facts_.types.at(index);
+  }
+  const onnx::TensorProto* getInputData(size_t index) const override {
+    return facts_.constants.at(index);
+  }
+  const onnx::SparseTensorProto* getInputSparseData(size_t) const override { return nullptr; }
+  const onnx::TensorShapeProto* getSymbolicInput(size_t index) const override {
+    return facts_.constants.at(index) ? nullptr : facts_.shape_data.at(index);
+  }
+  size_t getNumOutputs() const override { return outputs_.size(); }
+  onnx::TypeProto* getOutputType(size_t index) override { return &outputs_.at(index); }
+  onnx::GraphInferencer* getGraphAttributeInferencer(const std::string& name) override;
+
+  std::vector<onnx::TypeProto>& outputs() { return outputs_; }
+
+ private:
+  const onnx::NodeProto& node_;
+  const NodeFacts& facts_;
+  MakeGraphInferencer inferencer_;
+  std::vector<onnx::TypeProto> outputs_;
+  std::map<std::string, std::unique_ptr<onnx::GraphInferencer>> graph_inferencers_;
+};
+
+class ShapeDataContext final : public onnx::DataPropagationContext {
+ public:
+  ShapeDataContext(const onnx::NodeProto& node, const NodeFacts& facts,
+                   const std::vector<onnx::TypeProto>& output_types)
+      : node_(node), facts_(facts), output_types_(output_types), found_(output_types.size()) {}
+
+  const onnx::AttributeProto* getAttribute(const std::string& name) const override;
+  size_t getNumInputs() const override { return facts_.types.size(); }
+  const onnx::TypeProto* getInputType(size_t index) const override {
+    return facts_.types.at(index);
+  }
+  size_t getNumOutputs() const override { return output_types_.size(); }
+  const onnx::TypeProto* getOutputType(size_t index) const override {
+    return &output_types_.at(index);
+  }
+  const onnx::TensorShapeProto* getInputData(size_t index) override;
+  void addOutputData(size_t index, onnx::TensorShapeProto&& data) override;
+
+  // Per output; null where nothing is known.
+  std::vector<std::unique_ptr<onnx::TensorShapeProto>>& found() { return found_; }
+
+ private:
+  const onnx::NodeProto& node_;
+  const NodeFacts& facts_;
+  const std::vector<onnx::TypeProto>& output_types_;
+  std::vector<std::unique_ptr<onnx::TensorShapeProto>> found_;
+  std::map<size_t, onnx::TensorShapeProto> from_constants_;  // by input
+};
+
+}  // namespace ephost::onnx_io

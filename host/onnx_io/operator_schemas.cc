@@ -1,0 +1,72 @@
+#include "host/onnx_io/operator_schemas.h"
+
+#include <onnx/checker.h>
+#include <onnx/defs/schema.h>
+
+#include <algorithm>
+#include <exception>
+#include <limits>
+#include <string_view>
+
+namespace ephost::onnx_io {
+namespace {
+
+int to_onnx_version(int64_t version) {
+  return static_cast<int>(std::clamp<int64_t>(version, 0, std::numeric_limits<int>::max()));
+}
+
+// onnx appends the whole node as text to some messages; the first line says what is wrong.
+std::string first_line(std::string_view text) {
+  return std::string(text.substr(0, std::min<size_t>(text.find('\n'), 400)));
+}
+
+template <class Check>
+Status catching(Check check) {
+  try {
+    check();
+    return {};
+  } catch (const std::exception& failure) {
+    return {StatusCode::kInvalidGraph, first_line(failure.what())};
+  } catch (...) {
+    return {StatusCode::kInvalidGraph, "onnx refuses it without a reason"};
+  }
+}
+
+}  // namespace
+
+OpsetKnowledge opset_knowledge(const std::string& domain, int64_t version) {
+  const auto& ranges = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
+  const auto found = ranges.find(domain);
+  if (found == ranges.end()) return OpsetKnowledge::kForeign;
+  return version > found->second.second ? OpsetKnowledge::kNewer : OpsetKnowledge::kKnown;
+}
+
+const onnx::OpSchema* find_schema(const std::string& domain, const std::string& op_type,
+                                  int64_t version) {
+  return onnx::OpSchemaRegistry::Schema(op_type, to_onnx_version(version), domain);
+}
+
+int32_t since_version(const onnx::OpSchema& schema) { return schema.SinceVersion(); }
+
+bool is_experimental(const std::string& op_type) {
+  return onnx::checker::check_is_experimental_op(op_type);
+}
+
+Status verify_against(const onnx::OpSchema& schema, const onnx::NodeProto& node) {
+  if (schema.Deprecated()) {
+    return {StatusCode::kInvalidGraph,
+            "the operator is deprecated since version " + std::to_string(schema.SinceVersion())};
+  }
+  return catching([&] { schema.Verify(node); });
+}
+
+Status check_with_onnx(const onnx::NodeProto& node, int64_t ir_version, int64_t opset_version) {
+  return catching([&] {
+    onnx::checker::CheckerContext context;
+    context.set_ir_version(to_onnx_version(ir_version));
+    context.set_opset_imports({{node.domain(), to_onnx_version(opset_version)}});
+    onnx::checker::check_node(node, context, onnx::checker::LexicalScopeContext());
+  });
+}
+
+}  // namespace ephost::onnx_io

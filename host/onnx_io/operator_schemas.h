@@ -1,0 +1,45 @@
+// What the linked onnx knows about operators: the definition that an opset selects, and whether a
+// node keeps to it. Internal to the importer and to shape inference; names onnx's classes without
+// including them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "ephost/status.h"
+
+namespace onnx {
+class NodeProto;
+class OpSchema;
+}  // namespace onnx
+
+namespace ephost::onnx_io {
+
+enum class OpsetKnowledge {
+  kKnown,   // the linked onnx has every operator of this opset
+  kNewer,   // a domain it knows, a version it doesn't
+  kForeign  // a domain it doesn't know
+};
+
+[[nodiscard]] OpsetKnowledge opset_knowledge(const std::string& domain, int64_t version);
+
+// The newest definition the linked onnx has that is no newer than `version`, or null.
+[[nodiscard]] const onnx::OpSchema* find_schema(const std::string& domain,
+                                                const std::string& op_type, int64_t version);
+
+// Version in which the definition appeared.
+[[nodiscard]] int32_t since_version(const onnx::OpSchema& schema);
+
+// Operators that were never in an opset, but that old exporters wrote.
+[[nodiscard]] bool is_experimental(const std::string& op_type);
+
+// INVALID_GRAPH with onnx's reason if the counts of inputs and outputs or the attributes differ
+// from the definition, or if it is deprecated. Doesn't look into subgraphs.
+[[nodiscard]] Status verify_against(const onnx::OpSchema& schema, const onnx::NodeProto& node);
+
+// onnx's checker on a node without subgraphs; it must have a definition in the opset. INVALID_GRAPH
+// with the checker's reason.
+[[nodiscard]] Status check_with_onnx(const onnx::NodeProto& node, int64_t ir_version,
+                                     int64_t opset_version);
+
+}  // namespace ephost::onnx_io

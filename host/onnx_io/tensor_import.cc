@@ -1,0 +1,257 @@
+#include "host/onnx_io/tensor_import.h"
+
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <utility>
+
+#include "host/base/checked_math.h"
+#include "host/base/text.h"
+
+namespace ephost::onnx_io {
+namespace {
+
+using graph::Blob;
+using graph::ElementType;
+using graph::Shape;
+using graph::Tensor;
+
+Status invalid(const std::string& message) { return {StatusCode::kInvalidGraph, message}; }
+
+Result<Shape> import_shape(const onnx::TensorProto& proto) {
+  Shape shape(proto.dims().begin(), proto.dims().end());
+  for (const int64_t dim : shape) {
+    if (dim < 0) return invalid("it has the negative dimension " + std::to_string(dim));
+  }
+  return shape;
+}
+
+// Canonical bytes from a typed field whose entries are narrowed to Element.
+template <class Element, class Field>
+std::vector<std::byte> narrowed(const Field& field) {
+  std::vector<std::byte> bytes(static_cast<size_t>(field.size()) * sizeof(Element));
+  std::byte* out = bytes.data();
+  for (const auto entry : field) {
+    const auto element = static_cast<Element>(entry);
+    std::memcpy(out, &element, sizeof(element));
+    out += sizeof(element);
+  }
+  return bytes;
+}
+
+// Which typed field holds which type is fixed in onnx.proto.
+std::vector<std::byte> typed_bytes(const onnx::TensorProto& proto, ElementType type) {
+  switch (type) {
+    case ElementType::kFloat:
+    case ElementType::kComplex64:
+      return narrowed<float>(proto.float_data());
+    case ElementType::kDouble:
+    case ElementType::kComplex128:
+      return narrowed<double>(proto.double_data());
+    case ElementType::kInt64:
+      return narrowed<int64_t>(proto.int64_data());
+    case ElementType::kUint32:
+      return narrowed<uint32_t>(proto.uint64_data());
+    case ElementType::kUint64:
+      return narrowed<uint64_t>(proto.uint64_data());
+    case ElementType::kInt32:
+      return narrowed<int32_t>(proto.int32_data());
+    default:
+      // Narrow integers, bool, 16-bit and 8-bit floats as bit patterns; 4-bit pairs as bytes.
+      return graph::element_bits(type) == 16 ? narrowed<uint16_t>(proto.int32_data())
+                                             : narrowed<uint8_t>(proto.int32_data());
+  }
+}
+
+bool has_typed_data(const onnx::TensorProto& proto) {
+  return proto.float_data_size() > 0 || proto.int32_data_size() > 0 ||
+         proto.string_data_size() > 0 || proto.int64_data_size() > 0 ||
+         proto.double_data_size() > 0 || proto.uint64_data_size() > 0;
+}
+
+// Kernels read elements in place, and a load through a misaligned pointer is undefined; protobuf
+// puts payloads at any offset, so those that fell badly are moved.
+Blob aligned(Blob blob, ElementType type) {
+  const size_t element = graph::element_bits(type) / 8;
+  const bool is_complex = type == ElementType::kComplex64 || type == ElementType::kComplex128;
+  const size_t alignment = std::max<size_t>(is_complex ? element / 2 : element, 1);
+  if (reinterpret_cast<uintptr_t>(blob.bytes.data()) % alignment == 0) return blob;
+  return graph::make_blob({blob.bytes.begin(), blob.bytes.end()});
+}
+
+// A bool that is neither 0 nor 1 is undefined in C++; whatever is not 0 is true.
+Blob normalized_bools(Blob blob) {
+  const auto is_true = [](std::byte byte) { return byte > std::byte{1}; };
+  if (std::none_of(blob.bytes.begin(), blob.bytes.end(), is_true)) return blob;
+  std::vector<std::byte> bytes(blob.bytes.begin(), blob.bytes.end());
+  std::replace_if(bytes.begin(), bytes.end(), is_true, std::byte{1});
+  return graph::make_blob(std::move(bytes));
+}
+
+Result<uint64_t> parse_number(const std::string& key, const std::string& text) {
+  uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, failure] = std::from_chars(text.data(), end, number);
+  if (failure != std::errc() || stop != end) {
+    return invalid("the " + key + " of its external data is " + quote(text) +
+                   ", which is no byte count");
+  }
+  return number;
+}
+
+Result<ExternalReference> external_reference(const onnx::TensorProto& proto) {
+  ExternalReference reference;
+  for (const onnx::StringStringEntryProto& entry : proto.external_data()) {
+    if (entry.key() == "location") {
+      reference.location = entry.value();
+    } else if (entry.key() == "offset") {
+      EPHOST_ASSIGN_OR_RETURN(reference.offset, parse_number("offset", entry.value()));
+    } else if (entry.key() == "length") {
+      EPHOST_ASSIGN_OR_RETURN(reference.length, parse_number("length", entry.value()));
+    }
+  }
+  if (reference.location.empty()) return invalid("its external data has no location");
+  return reference;
+}
+
+Result<Tensor> string_tensor(const onnx::TensorProto& proto, Shape shape) {
+  if (proto.has_raw_data() || proto.data_location() == onnx::TensorProto::EXTERNAL) {
+    return invalid("strings cannot be raw or external data");
+  }
+  const std::optional<uint64_t> expected = graph::element_count(shape);
+  const auto found = static_cast<uint64_t>(proto.string_data_size());
+  if (!expected || *expected != found) {
+    return invalid("its shape needs " + (expected ? std::to_string(*expected) : "too many") +
+                   " strings, it has " + std::to_string(found));
+  }
+  auto strings = std::make_shared<const std::vector<std::string>>(proto.string_data().begin(),
+                                                                  proto.string_data().end());
+  return Tensor{
+      .type = ElementType::kString, .shape = std::move(shape), .strings = std::move(strings)};
+}
+
+Status size_mismatch(uint64_t expected, uint64_t found) {
+  return invalid("its type and shape need " + std::to_string(expected) + " bytes, it has " +
+                 std::to_string(found));
+}
+
+constexpr uint64_t kMaxDenseBytes = uint64_t{1} << 30;
+
+// Position in the dense tensor of the entry'th value, or nothing if it is out of range.
+std::optional<uint64_t> dense_position(std::span<const int64_t> index, const Shape& shape,
+                                       uint64_t count) {
+  if (index.size() == 1 && shape.size() != 1) {
+    if (index[0] < 0 || static_cast<uint64_t>(index[0]) >= count) return std::nullopt;
+    return static_cast<uint64_t>(index[0]);
+  }
+  uint64_t position = 0;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    if (index[axis] < 0 || index[axis] >= shape[axis]) return std::nullopt;
+    position = position * static_cast<uint64_t>(shape[axis]) + static_cast<uint64_t>(index[axis]);
+  }
+  return position;
+}
+
+}  // namespace
+
+std::optional<Blob> TensorImporter::lifted(std::string_view content) const {
+  const auto payload = skeleton_.resolve(content);
+  if (!payload) return std::nullopt;
+  return Blob{.bytes = *payload, .owner = model_owner_};
+}
+
+// The bytes of raw or external data, if the tensor has such.
+Result<Blob> TensorImporter::raw_payload(const onnx::TensorProto& proto, uint64_t needed) {
+  if (proto.data_location() == onnx::TensorProto::EXTERNAL) {
+    if (proto.has_raw_data() || has_typed_data(proto)) {
+      return invalid("it has data inside the model and external data");
+    }
+    EPHOST_ASSIGN_OR_RETURN(const ExternalReference reference, external_reference(proto));
+    return external_.find(reference, needed);
+  }
+  if (has_typed_data(proto)) return invalid("it has raw data and typed data");
+  if (std::optional<Blob> payload = lifted(proto.raw_data())) return *std::move(payload);
+  const std::string& raw = proto.raw_data();
+  std::vector<std::byte> bytes(raw.size());
+  if (!raw.empty()) std::memcpy(bytes.data(), raw.data(), raw.size());
+  return graph::make_blob(std::move(bytes));
+}
+
+Result<Tensor> TensorImporter::tensor(const onnx::TensorProto& proto, const std::string& what) {
+  const auto import = [&]() -> Result<Tensor> {
+    const auto type = static_cast<ElementType>(proto.data_type());
+    if (proto.has_segment()) return invalid("segments are not supported; store it whole");
+    EPHOST_ASSIGN_OR_RETURN(Shape shape, import_shape(proto));
+    if (type == ElementType::kString) return string_tensor(proto, std::move(shape));
+    if (graph::element_bits(type) == 0) {
+      return invalid("its element type is " + std::to_string(proto.data_type()) +
+                     ", which does not exist");
+    }
+    const std::optional<uint64_t> needed = graph::byte_size(type, shape);
+    if (!needed) return invalid("its shape has more elements than can be");
+    const bool is_raw =
+        proto.has_raw_data() || proto.data_location() == onnx::TensorProto::EXTERNAL;
+    Blob data;
+    if (is_raw) {
+      EPHOST_ASSIGN_OR_RETURN(data, raw_payload(proto, *needed));
+    } else {
+      data = graph::make_blob(typed_bytes(proto, type));
+    }
+    if (data.bytes.size() != *needed) return size_mismatch(*needed, data.bytes.size());
+    if (type == ElementType::kBool) data = normalized_bools(std::move(data));
+    return Tensor{.type = type, .shape = std::move(shape), .data = aligned(std::move(data), type)};
+  };
+  Result<Tensor> result = import();
+  if (result.ok()) return result;
+  const Status& status = result.status();
+  return Status(status.code(), what + ": " + status.message());
+}
+
+Result<graph::SparseTensor> TensorImporter::sparse_tensor(const onnx::SparseTensorProto& proto,
+                                                          const std::string& what) {
+  graph::SparseTensor sparse;
+  EPHOST_ASSIGN_OR_RETURN(sparse.values, tensor(proto.values(), "values of " + what));
+  EPHOST_ASSIGN_OR_RETURN(sparse.indices, tensor(proto.indices(), "indices of " + what));
+  sparse.shape.assign(proto.dims().begin(), proto.dims().end());
+  const Shape& indices = sparse.indices.shape;
+  const bool linear = indices.size() == 1;
+  const bool by_axis =
+      indices.size() == 2 && indices[1] == static_cast<int64_t>(sparse.shape.size());
+  const bool matches = sparse.indices.type == ElementType::kInt64 && (linear || by_axis) &&
+                       sparse.values.shape.size() == 1 && sparse.values.shape[0] == indices[0];
+  if (!matches) return invalid(what + ": its indices do not fit its values and shape");
+  if (!graph::element_count(sparse.shape)) return invalid(what + ": its shape is impossible");
+  return sparse;
+}
+
+Result<Tensor> densify(const graph::SparseTensor& sparse, const std::string& what) {
+  const ElementType type = sparse.values.type;
+  const std::optional<uint64_t> count = graph::element_count(sparse.shape);
+  const std::optional<uint64_t> size = graph::byte_size(type, sparse.shape);
+  const size_t element = graph::element_bits(type) / 8;
+  if (!count || !size || element == 0) return invalid(what + ": cannot be made dense");
+  if (*size > kMaxDenseBytes) {
+    return invalid(what + ": its dense form needs " + std::to_string(*size) +
+                   " bytes; more than 1 GiB is refused");
+  }
+  const size_t entries = sparse.values.data.bytes.size() / element;
+  const size_t width = sparse.indices.shape.size() == 2 ? sparse.shape.size() : 1;
+  std::vector<std::byte> bytes(*size);
+  std::vector<int64_t> index(width);
+  for (size_t entry = 0; entry < entries; ++entry) {
+    if (width > 0) {
+      std::memcpy(index.data(), sparse.indices.data.bytes.data() + entry * width * sizeof(int64_t),
+                  width * sizeof(int64_t));
+    }
+    const std::optional<uint64_t> position = dense_position(index, sparse.shape, *count);
+    if (!position)
+      return invalid(what + ": its index #" + std::to_string(entry) + " is out of range");
+    std::memcpy(bytes.data() + *position * element,
+                sparse.values.data.bytes.data() + entry * element, element);
+  }
+  return Tensor{.type = type, .shape = sparse.shape, .data = graph::make_blob(std::move(bytes))};
+}
+
+}  // namespace ephost::onnx_io

@@ -1,0 +1,49 @@
+// TensorProto to graph::Tensor. Payloads that were lifted or lie in external files are borrowed;
+// the rest is small, or stored in typed fields, and converted to the canonical form. Internal to
+// the importer; names the generated classes without including them.
+#pragma once
+
+#include <string>
+
+#include "ephost/status.h"
+#include "host/graph/types.h"
+#include "host/onnx_io/external_data.h"
+#include "host/onnx_io/lift_payloads.h"
+
+namespace onnx {
+class SparseTensorProto;
+class TensorProto;
+}  // namespace onnx
+
+namespace ephost::onnx_io {
+
+class TensorImporter {
+ public:
+  // `skeleton` and `external` must outlive the importer; `model_owner` keeps lifted payloads alive.
+  TensorImporter(const Skeleton& skeleton, std::shared_ptr<const void> model_owner,
+                 ExternalData& external)
+      : skeleton_(skeleton), model_owner_(std::move(model_owner)), external_(external) {}
+
+  // `what` names the tensor in messages, e.g. `initializer "w"`. INVALID_GRAPH if it makes no
+  // sense.
+  Result<graph::Tensor> tensor(const onnx::TensorProto& proto, const std::string& what);
+  Result<graph::SparseTensor> sparse_tensor(const onnx::SparseTensorProto& proto,
+                                            const std::string& what);
+
+  // A lifted string attribute as a borrow; nothing if `content` was not lifted.
+  [[nodiscard]] std::optional<graph::Blob> lifted(std::string_view content) const;
+
+ private:
+  Result<graph::Blob> raw_payload(const onnx::TensorProto& proto, uint64_t needed);
+
+  const Skeleton& skeleton_;
+  std::shared_ptr<const void> model_owner_;
+  ExternalData& external_;
+};
+
+// The same values in dense form, for what ONNX calls a sparse initializer. INVALID_GRAPH if indices
+// are out of range or the dense form would exceed 1 GiB.
+[[nodiscard]] Result<graph::Tensor> densify(const graph::SparseTensor& sparse,
+                                            const std::string& what);
+
+}  // namespace ephost::onnx_io
