@@ -1,0 +1,70 @@
+// From an imported context model to the payloads of its EPContext nodes: resolves and contains
+// paths, maps binaries, checks sums, finds the primary of each secondary node. Which provider takes
+// a node, and what it makes of the payload, is decided by the caller.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ephost/status.h"
+#include "host/base/file_system.h"
+#include "host/context/ep_context_node.h"
+#include "host/graph/graph.h"
+
+namespace ephost::context {
+
+// Alignment of every payload in memory, whichever way it came.
+inline constexpr size_t kPayloadAlignment = 64;
+
+struct LoadOptions {
+  // Folder that the nodes' paths are relative to: the model file's (empty means the current one),
+  // or that of `ep.context_file_path` for a model from memory. Nothing: the model may not refer to
+  // files.
+  std::optional<std::filesystem::path> folder;
+  // Content of files by the name the model states, looked up before `folder`.
+  std::map<std::string, graph::Blob> files;
+  // Compare each file and embedded payload with the sum that the model states of it, if it does.
+  bool check_sums = true;
+  const FileSystem* file_system = &posix_file_system();  // outlives the payloads
+};
+
+// The content that one or several nodes of one source stand on.
+struct CachedPayload {
+  graph::Blob
+      bytes;  // aligned to kPayloadAlignment; a file is mapped, its pages shared with others
+  std::string source;
+  std::string file_name;  // as the first of its nodes states it; empty: embedded
+};
+
+// One EPContext node.
+struct CachedPartition {
+  NodePlace place;
+  EpContextNode attributes;  // without the payload
+  uint32_t payload = 0;      // index into LoadedContext::payloads
+};
+
+struct LoadedContext {
+  std::vector<CachedPayload> payloads;               // in the order of their first primary node
+  std::vector<CachedPartition> partitions;           // in the order of find_ep_context_nodes
+  std::map<std::string, std::string> compatibility;  // the stated strings, by source
+};
+
+// A file is mapped once, however many nodes refer to it, and so is its sum taken.
+//
+// INVALID_GRAPH naming the node where attributes are malformed, a path is refused (empty, absolute,
+// with `..`, a link out of the folder, a directory or device), a file is missing or unreadable, a
+// sum is wrong, or a secondary node has no primary. A secondary node belongs to the primary of its
+// source whose partition_name, or else whose file, its `ep_cache_context` states; to the only
+// payload of its source if neither is there. Sums of the initializers' external file are checked as
+// well: the model must not run with weights of another generation.
+//
+// If the file is not the one that the model states, but its superseded form (names.h) is still
+// there, that one is taken: another process is just replacing the model, or died while doing so.
+[[nodiscard]] Result<LoadedContext> load_context(const graph::Model& model,
+                                                 const LoadOptions& options);
+
+}  // namespace ephost::context

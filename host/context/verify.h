@@ -1,0 +1,55 @@
+// What `ephost verify` tells about a context model. It looks at everything and stops at nothing:
+// the loader's rules, node by node, as data. Loads no plugin.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/context/loader.h"
+#include "host/graph/graph.h"
+
+namespace ephost::context {
+
+enum class SumState {
+  kOk,
+  kMismatch,
+  kNotStated,    // the model states no sum, or sums are not to be checked
+  kMissingFile,  // or one that cannot be read
+  kRefusedPath,
+  kUnknown,  // the node could not be read, or has no primary
+};
+
+// e.g. "ok", "missing file".
+[[nodiscard]] std::string_view sum_state_name(SumState state);
+
+struct VerifiedNode {
+  std::string description;  // node and, in a nested graph, that graph
+  std::string partition_name;
+  std::string source;
+  bool main_context = true;
+  bool embedded = true;
+  std::string primary;  // partition_name of a secondary's primary
+  std::string file;     // as stated, of the primary; empty: embedded
+  std::optional<uint64_t> payload_bytes;
+  SumState sum = SumState::kUnknown;  // of the payload
+  std::string sdk_version;
+  std::string hardware_architecture;
+  std::optional<std::string> compatibility;  // what the model states for the source
+};
+
+struct VerifyReport {
+  std::vector<VerifiedNode> nodes;
+  std::vector<std::string> problems;  // one sentence each
+
+  [[nodiscard]] bool ok() const { return problems.empty(); }
+};
+
+// A model without EPContext nodes gives an empty report. `ok` exactly where `load_context`
+// succeeds.
+[[nodiscard]] VerifyReport verify_context_model(const graph::Model& model,
+                                                const LoadOptions& options);
+
+}  // namespace ephost::context

@@ -1,0 +1,124 @@
+// Writes a context model and its binaries. Payloads stream to temporary files while providers write
+// them; the model is assembled, encoded and loaded once more; then everything is published
+// together, binaries first, the model last. Whatever fails, and whenever the process ends, the
+// files under their own names are the old ones or the new ones.
+//
+// Of several processes that write one output the last one stands, complete. A writer that is
+// destroyed before `finish` leaves nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ephost/status.h"
+#include "host/base/file_system.h"
+#include "host/context/metadata.h"
+#include "host/graph/graph.h"
+
+namespace ephost::context {
+
+enum class Destination {
+  kFile,
+  kMemory,  // the model is handed out as bytes; its files, if any, go beside `output_path`
+};
+
+// What protobuf can hold.
+inline constexpr uint64_t kMaxModelBytes = (uint64_t{1} << 31) - 1;
+
+struct WriteOptions {
+  // Where the context model goes; its folder and name give those of the binaries. May be empty for
+  // a model in memory without files.
+  std::filesystem::path output_path;
+  Destination destination = Destination::kFile;
+  // Payloads inside the nodes instead of in binaries.
+  bool embed = false;
+  // File name, beside the model, for the initializers of the remaining nodes; empty: embedded.
+  std::string external_initializers_file_name;
+  // The model file that is compiled, if it is one. Its file name is noted in the nodes; it is never
+  // overwritten.
+  std::filesystem::path source_path;
+  // Replace an output that exists.
+  bool overwrite = false;
+  // How large the model may be, embedded payloads included.
+  uint64_t max_model_bytes = kMaxModelBytes;
+  const FileSystem* file_system = &posix_file_system();  // outlives the writer
+};
+
+// Which subgraph of which node, counted as graph::for_each_subgraph visits them.
+struct SubgraphStep {
+  graph::NodeId node = graph::kNoNode;
+  uint32_t subgraph = 0;
+};
+
+// Nodes of the model that become one EPContext node.
+struct WrittenPartition {
+  std::vector<SubgraphStep> graph;     // from the main graph inwards; empty: the main graph
+  std::vector<graph::NodeId> nodes;    // ascending
+  std::vector<graph::ValueId> inputs;  // of the EPContext node, in this order
+  std::vector<graph::ValueId> outputs;
+  std::string name;      // partition_name; unique in the model
+  uint32_t payload = 0;  // from begin_payload
+  std::string source;
+  std::string sdk_version;
+  std::string hardware_architecture;
+  std::string notes;
+  int64_t max_size = 0;
+};
+
+struct WrittenFile {
+  std::filesystem::path path;
+  ContentSum sum;
+};
+
+struct WrittenContext {
+  std::vector<WrittenFile> files;  // in the order of publication, the model last
+  graph::Blob model;               // Destination::kMemory only: the encoded model
+  uint64_t remaining_nodes = 0;    // of the main graph that are no EPContext nodes
+};
+
+// One thread at a time.
+class ContextWriter {
+ public:
+  // Finds what is wrong with the output before anything is compiled. INVALID_ARGUMENT: no output
+  // path where one is needed, a folder or device, a name that cannot be stated in a model, or the
+  // source model itself; FAIL: an output that exists without `overwrite`, or a folder that cannot
+  // be written to; NO_SUCHFILE: no such folder.
+  static Result<ContextWriter> create(WriteOptions options);
+
+  ContextWriter(ContextWriter&&) noexcept;
+  ContextWriter& operator=(ContextWriter&&) noexcept;
+  ~ContextWriter();
+
+  // Starts a payload of the provider and returns its number.
+  [[nodiscard]] Result<uint32_t> begin_payload(std::string_view ep_short_name);
+
+  // Appends to a payload. FAIL as soon as embedded payloads exceed `max_model_bytes`. After a
+  // failure only destruction is meaningful.
+  [[nodiscard]] Status append(uint32_t payload, std::span<const std::byte> bytes);
+
+  // Replaces the partitions in `model`, drops what nothing uses any more, and publishes. The first
+  // partition of each payload becomes its primary node. `compatibility` holds the providers'
+  // strings by source. The same input gives the same bytes.
+  //
+  // INVALID_ARGUMENT where names, payload numbers or texts do not fit together, INVALID_GRAPH where
+  // a partition is not convex, FAIL where the model is larger than `max_model_bytes` or an external
+  // file exists that isn't the old output's own. Nothing is published then.
+  [[nodiscard]] Result<WrittenContext> finish(
+      graph::Model model, std::span<const WrittenPartition> partitions,
+      const std::map<std::string, std::string>& compatibility) &&;
+
+ private:
+  struct State;
+  explicit ContextWriter(std::unique_ptr<State> state);
+
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace ephost::context
