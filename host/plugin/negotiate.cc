@@ -1,0 +1,237 @@
+#include "host/plugin/negotiate.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "host/base/text.h"
+#include "host/plugin/adopt.h"
+
+namespace ephost::plugin {
+namespace {
+
+// Far beyond what any library offers; a greater count or size is garbage.
+constexpr uint64_t kMaxProviders = 1024;
+constexpr uint64_t kMaxTextSize = 1024;
+
+Status refuse(const std::string& what) { return Status(StatusCode::kEpFail, what); }
+
+// "1.0", or "1.2 to 1.5".
+std::string versions_text(uint32_t major, uint32_t minor_min, uint32_t minor_max) {
+  const std::string dot = std::to_string(major) + ".";
+  const std::string lowest = dot + std::to_string(minor_min);
+  return minor_min == minor_max ? lowest : lowest + " to " + dot + std::to_string(minor_max);
+}
+
+std::string host_versions(const HostOffer& host) {
+  return versions_text(EPH_ABI_MAJOR, host.minor_min, host.minor_max);
+}
+
+// The highest minor that both know.
+std::optional<uint32_t> common_minor(uint32_t minor_min, uint32_t minor_max,
+                                     const HostOffer& host) {
+  const uint32_t highest = std::min(minor_max, host.minor_max);
+  if (highest < std::max(minor_min, host.minor_min)) return std::nullopt;
+  return highest;
+}
+
+// Which side is behind when they have no version in common.
+std::string remedy(bool plugin_is_newer) {
+  return plugin_is_newer ? "; update the host or install an older version of the plugin"
+                         : "; install a newer version of the plugin";
+}
+
+std::string sanitizers_text(uint64_t flags) {
+  std::vector<std::string_view> names;
+  if ((flags & EPH_BUILD_ADDRESS_SANITIZER) != 0) names.emplace_back("AddressSanitizer");
+  if ((flags & EPH_BUILD_THREAD_SANITIZER) != 0) names.emplace_back("ThreadSanitizer");
+  if ((flags & EPH_BUILD_MEMORY_SANITIZER) != 0) names.emplace_back("MemorySanitizer");
+  return names.empty() ? "no sanitizer" : join(names, " and ");
+}
+
+Status check_build_flags(uint64_t plugin, uint64_t host) {
+  constexpr uint64_t kSanitizers =
+      EPH_BUILD_ADDRESS_SANITIZER | EPH_BUILD_THREAD_SANITIZER | EPH_BUILD_MEMORY_SANITIZER;
+  if ((plugin & kSanitizers) == (host & kSanitizers)) return {};
+  return refuse("the plugin was built with " + sanitizers_text(plugin) + ", this host with " +
+                sanitizers_text(host) + "; build both alike");
+}
+
+Status check_version_range(const eph_plugin_preamble& preamble) {
+  if (preamble.abi_minor_min <= preamble.abi_minor_max) return {};
+  return refuse("the library states an empty range of ABI minor versions, " +
+                std::to_string(preamble.abi_minor_min) + " to " +
+                std::to_string(preamble.abi_minor_max) + "; report this to the plugin's vendor");
+}
+
+Result<uint32_t> agree_on_minor(const eph_plugin_preamble& preamble, const HostOffer& host) {
+  EPHOST_RETURN_IF_ERROR(check_version_range(preamble));
+  const auto minor = common_minor(preamble.abi_minor_min, preamble.abi_minor_max, host);
+  if (minor) return *minor;
+  return refuse("no common ABI version: the library speaks " +
+                versions_text(EPH_ABI_MAJOR, preamble.abi_minor_min, preamble.abi_minor_max) +
+                ", this host " + host_versions(host) +
+                remedy(preamble.abi_minor_min > host.minor_max));
+}
+
+// A short text of the library's; it lives as long as the library.
+Result<std::string_view> checked_text(eph_string text, const std::string& what) {
+  if (text.size == 0)
+    return refuse("the library states no " + what + "; report this to the plugin's vendor");
+  if (text.data != nullptr && text.size <= kMaxTextSize) {
+    const std::string_view checked(text.data, static_cast<size_t>(text.size));
+    if (is_valid_utf8(checked)) return checked;
+  }
+  return refuse("the library's " + what +
+                " is no text (null, over 1024 bytes, or not UTF-8); report this to the plugin's "
+                "vendor");
+}
+
+Status check_same(const std::string& what, std::string_view in_manifest,
+                  std::string_view in_library) {
+  if (in_manifest == in_library) return {};
+  return refuse("manifest and library disagree: " + what + " is " + quote(in_manifest) +
+                " in the manifest and " + quote(in_library) +
+                " in the library; install the two files of one release");
+}
+
+Status check_promises(const eph_plugin_preamble& preamble, const manifest::Manifest& manifest) {
+  EPHOST_ASSIGN_OR_RETURN([[maybe_unused]] const std::string_view id,
+                          checked_text(preamble.id, "plugin id"));
+  EPHOST_ASSIGN_OR_RETURN(const std::string_view version,
+                          checked_text(preamble.version, "version"));
+  EPHOST_RETURN_IF_ERROR(check_same("the version", manifest.version.to_string(), version));
+  return check_same(
+      "the range of ABI versions",
+      versions_text(manifest.abi.major, manifest.abi.minor_min, manifest.abi.minor_max),
+      versions_text(EPH_ABI_MAJOR, preamble.abi_minor_min, preamble.abi_minor_max));
+}
+
+struct Identity {
+  std::string_view type_name;
+  std::string_view name;
+  std::string_view vendor;
+};
+
+Result<Identity> read_identity(const eph_provider_api* table, uint64_t index) {
+  static constexpr RequiredSlot kVendor{"vendor", offsetof(eph_provider_api, vendor),
+                                        sizeof(eph_string), true};
+  const std::string which = "provider table " + std::to_string(index);
+  EPHOST_ASSIGN_OR_RETURN(const eph_provider_api known, adopt(table, which, {&kVendor, 1}));
+  Identity identity;
+  EPHOST_ASSIGN_OR_RETURN(identity.type_name,
+                          checked_text(known.type_name, "type name of " + which));
+  EPHOST_ASSIGN_OR_RETURN(identity.name, checked_text(known.name, "short name of " + which));
+  EPHOST_ASSIGN_OR_RETURN(identity.vendor, checked_text(known.vendor, "vendor of " + which));
+  return identity;
+}
+
+Status check_providers(const eph_plugin_api& api) {
+  if (api.provider_count == 0) {
+    return refuse("the library offers no provider; report this to the plugin's vendor");
+  }
+  if (api.provider_count > kMaxProviders || api.providers == nullptr) {
+    return refuse(
+        "the library's list of providers is broken: " + std::to_string(api.provider_count) +
+        " entries at " + (api.providers == nullptr ? "a null pointer" : "some address") +
+        "; report this to the plugin's vendor");
+  }
+  return {};
+}
+
+Status check_no_duplicates(const std::vector<Identity>& identities) {
+  for (auto later = identities.begin(); later != identities.end(); ++later) {
+    const auto same = std::find_if(identities.begin(), later, [&](const Identity& earlier) {
+      return earlier.type_name == later->type_name || earlier.name == later->name;
+    });
+    if (same == later) continue;
+    return refuse("the library offers two providers under one name, " + quote(same->type_name) +
+                  " (" + quote(same->name) + ") and " + quote(later->type_name) + " (" +
+                  quote(later->name) + "); report this to the plugin's vendor");
+  }
+  return {};
+}
+
+Result<std::vector<Identity>> read_identities(const eph_plugin_api& api) {
+  EPHOST_RETURN_IF_ERROR(check_providers(api));
+  std::vector<Identity> identities;
+  for (uint64_t i = 0; i < api.provider_count; ++i) {
+    EPHOST_ASSIGN_OR_RETURN(const Identity identity, read_identity(api.providers[i], i));
+    identities.push_back(identity);
+  }
+  EPHOST_RETURN_IF_ERROR(check_no_duplicates(identities));
+  return identities;
+}
+
+// The manifest's provider, complete. A defect of another provider is that one's affair.
+Result<eph_provider_api> pick_provider(const eph_plugin_api& api,
+                                       const manifest::Manifest& manifest) {
+  EPHOST_ASSIGN_OR_RETURN(const std::vector<Identity> identities, read_identities(api));
+  const auto found = std::find_if(identities.begin(), identities.end(), [&](const Identity& one) {
+    return one.type_name == manifest.provider;
+  });
+  if (found == identities.end()) {
+    std::vector<std::string> offered;
+    for (const Identity& one : identities) offered.push_back(quote(one.type_name));
+    return refuse("the library does not offer the manifest's provider " + quote(manifest.provider) +
+                  ", only " + join(offered, ", ") + "; install the two files of one release");
+  }
+  EPHOST_RETURN_IF_ERROR(check_same("the short name", manifest.name, found->name));
+  EPHOST_RETURN_IF_ERROR(check_same("the vendor", manifest.vendor, found->vendor));
+  return adopt_provider(api.providers[found - identities.begin()]);
+}
+
+// A context without a `source` could not be given back to the provider.
+Status check_context(const eph_provider_api& provider, const manifest::Manifest& manifest) {
+  if (provider.get_ep_context_nodes == nullptr || !manifest.context_sources.empty()) return {};
+  return refuse(
+      "the provider writes EP contexts, and the manifest lists no \"context_sources\" "
+      "that they could be recognised by; add the key to the manifest");
+}
+
+Result<eph_plugin_api> fetch_api(const eph_plugin_preamble& preamble, uint32_t minor) {
+  const eph_plugin_api* table = preamble.get_api(minor);
+  if (table == nullptr) {
+    return refuse("the library states ABI version " + versions_text(EPH_ABI_MAJOR, minor, minor) +
+                  " and has no table for it; report this to the plugin's vendor");
+  }
+  return adopt_plugin(table);
+}
+
+}  // namespace
+
+Status check_manifest(const manifest::Manifest& manifest, const HostOffer& host) {
+  const manifest::AbiRange& abi = manifest.abi;
+  if (abi.major != EPH_ABI_MAJOR || !common_minor(abi.minor_min, abi.minor_max, host)) {
+    const bool is_newer =
+        std::pair(abi.major, abi.minor_min) > std::pair(uint32_t{EPH_ABI_MAJOR}, host.minor_max);
+    return refuse("no common ABI version: the manifest states " +
+                  versions_text(abi.major, abi.minor_min, abi.minor_max) + ", this host speaks " +
+                  host_versions(host) + remedy(is_newer));
+  }
+  for (const std::string& extension : manifest.requires_extensions) {
+    if (std::find(host.extensions.begin(), host.extensions.end(), extension) !=
+        host.extensions.end()) {
+      continue;
+    }
+    return refuse("the plugin requires the extension " + quote(extension) +
+                  ", which this host does not have; update the host");
+  }
+  return {};
+}
+
+Result<AdoptedPlugin> negotiate(const eph_plugin_preamble* preamble,
+                                const manifest::Manifest& manifest, const HostOffer& host) {
+  AdoptedPlugin adopted;
+  EPHOST_ASSIGN_OR_RETURN(adopted.preamble, adopt_preamble(preamble));
+  EPHOST_RETURN_IF_ERROR(check_build_flags(adopted.preamble.build_flags, host.build_flags));
+  EPHOST_ASSIGN_OR_RETURN(adopted.minor, agree_on_minor(adopted.preamble, host));
+  EPHOST_RETURN_IF_ERROR(check_promises(adopted.preamble, manifest));
+  EPHOST_ASSIGN_OR_RETURN(adopted.api, fetch_api(adopted.preamble, adopted.minor));
+  EPHOST_ASSIGN_OR_RETURN(adopted.provider, pick_provider(adopted.api, manifest));
+  EPHOST_RETURN_IF_ERROR(check_context(adopted.provider, manifest));
+  return adopted;
+}
+
+}  // namespace ephost::plugin

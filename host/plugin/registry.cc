@@ -1,0 +1,110 @@
+#include "host/plugin/registry.h"
+
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "host/base/file.h"
+#include "host/base/log.h"
+#include "host/base/text.h"
+#include "host/plugin/elf_summary.h"
+#include "host/plugin/load_lock.h"
+
+namespace ephost::plugin {
+namespace {
+
+// What would harm the process rather than make the loader fail.
+Status check_file(const std::filesystem::path& library, uint64_t host_flags) {
+  EPHOST_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::open(library));
+  const ElfSummary summary = summarize_elf(file.bytes());
+  if (summary.needed_size > file.bytes().size()) {
+    return Status(StatusCode::kEpFail,
+                  "the library is truncated: it has " + std::to_string(file.bytes().size()) +
+                      " bytes and needs " + std::to_string(summary.needed_size) +
+                      "; copy or install it again");
+  }
+  if ((sanitizers_of(summary.needed) & ~host_flags) == 0) return {};
+  return Status(
+      StatusCode::kEpFail,
+      "the plugin was built with a sanitizer that this host was built without (it needs " +
+          join(summary.needed, ", ") + "); build both alike");
+}
+
+// What can be told without running any code of the plugin's.
+Status check_before_loading(const manifest::FoundPlugin& plugin, const HostOffer& host) {
+  EPHOST_RETURN_IF_ERROR(check_manifest(plugin.manifest, host));
+  EPHOST_RETURN_IF_ERROR(manifest::verify_library_sum(plugin));
+  return check_file(plugin.library, host.build_flags);
+}
+
+Result<const eph_plugin_preamble*> ask_for_preamble(const Library& library) {
+  using EntryPoint = std::remove_pointer_t<eph_plugin_v1_function>;
+  auto* const entry_point = library.find_function<EntryPoint>(EPH_PLUGIN_SYMBOL);
+  if (entry_point == nullptr) {
+    return Status(StatusCode::kEpFail,
+                  "the library does not export \"" EPH_PLUGIN_SYMBOL
+                  "\", so it is no plugin for ABI major 1; name the right file in the manifest, or "
+                  "install a version of the plugin for this host");
+  }
+  return entry_point();
+}
+
+Result<std::shared_ptr<const LoadedPlugin>> negotiate_with(std::shared_ptr<const Library> library,
+                                                           const manifest::Manifest& manifest,
+                                                           const HostOffer& host) {
+  EPHOST_ASSIGN_OR_RETURN(const eph_plugin_preamble* const preamble, ask_for_preamble(*library));
+  EPHOST_ASSIGN_OR_RETURN(const AdoptedPlugin adopted, negotiate(preamble, manifest, host));
+  auto loaded = std::make_shared<LoadedPlugin>();
+  loaded->library = std::move(library);
+  loaded->manifest = manifest;
+  loaded->preamble = adopted.preamble;
+  loaded->abi_minor = adopted.minor;
+  loaded->api = adopted.api;
+  loaded->provider = adopted.provider;
+  return std::shared_ptr<const LoadedPlugin>(std::move(loaded));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Library>> Registry::open_library(const std::filesystem::path& path) {
+  std::weak_ptr<const Library>& known = libraries_[path];
+  if (auto library = known.lock()) return library;
+  EPHOST_ASSIGN_OR_RETURN(auto library, Library::open(path));
+  known = library;
+  return library;
+}
+
+Result<std::shared_ptr<const LoadedPlugin>> Registry::load_unguarded(
+    const manifest::FoundPlugin& plugin) {
+  EPHOST_RETURN_IF_ERROR(check_before_loading(plugin, host_));
+  EPHOST_ASSIGN_OR_RETURN(auto library, open_library(plugin.library));
+  return negotiate_with(std::move(library), plugin.manifest, host_);
+}
+
+Result<std::shared_ptr<const LoadedPlugin>> Registry::load(const manifest::FoundPlugin& plugin) {
+  const auto lock = lock_loading();
+  const std::filesystem::path& key = plugin.manifest.file;
+  if (auto loaded = plugins_[key].lock()) return loaded;
+  if (const auto refusal = refusals_.find(key); refusal != refusals_.end()) return refusal->second;
+  auto loaded = load_unguarded(plugin);
+  if (!loaded.ok()) {
+    Status reason = std::move(loaded).status().with_context(
+        "loading provider " + quote(plugin.manifest.provider) + " from " +
+        quote(plugin.library.native()) + ", as " + quote(key.native()) + " says");
+    refusals_.emplace(key, reason);
+    return reason;
+  }
+  plugins_[key] = *loaded;
+  log_info("loaded " + quote(plugin.library.native()) + " for provider " +
+           quote(plugin.manifest.provider));
+  return loaded;
+}
+
+std::vector<Refusal> Registry::refusals() const {
+  const auto lock = lock_loading();
+  std::vector<Refusal> all;
+  for (const auto& [file, reason] : refusals_) all.push_back({file, reason});
+  return all;
+}
+
+}  // namespace ephost::plugin

@@ -1,0 +1,79 @@
+#include "host/plugin/elf_summary.h"
+
+#include <elf.h>
+#include <ephost/plugin_abi.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+
+#include "host/base/file.h"
+#include "tests/fixtures/fixtures.h"
+
+namespace ephost::plugin {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::string library_bytes(const std::string& fixture) {
+  return test::read_bytes(test::fixture_directory(fixture) / ("lib" + fixture + ".so"));
+}
+
+TEST(ElfSummary, ListsWhatALibraryWasLinkedWith) {
+  EXPECT_THAT(summarize_elf(as_bytes(library_bytes("missing_dependency"))).needed,
+              Contains("libephost_absent.so"));
+}
+
+TEST(ElfSummary, KnowsTheSizeThatTheSegmentsNeed) {
+  const std::string whole = library_bytes("good");
+  const uint64_t size = summarize_elf(as_bytes(whole)).needed_size;
+  EXPECT_GT(size, 1000U);
+  EXPECT_LE(size, whole.size());
+  const std::string_view half = std::string_view(whole).substr(0, whole.size() / 2);
+  EXPECT_EQ(summarize_elf(as_bytes(half)).needed_size, size);
+}
+
+TEST(ElfSummary, LeavesWhatIsNoElfFileToTheLoader) {
+  for (const std::string_view text : {"", "not an ELF file, but a text"}) {
+    EXPECT_THAT(summarize_elf(as_bytes(text)).needed, IsEmpty());
+    EXPECT_EQ(summarize_elf(as_bytes(text)).needed_size, 0U);
+  }
+}
+
+TEST(ElfSummary, SurvivesEveryTruncation) {
+  const std::string whole = library_bytes("missing_dependency");
+  for (size_t size = 0; size < whole.size(); size += size < 1024 ? 1 : 97) {
+    static_cast<void>(summarize_elf(as_bytes(std::string_view(whole).substr(0, size))));
+  }
+}
+
+TEST(ElfSummary, SurvivesRandomHeaders) {
+  const std::string whole = library_bytes("missing_dependency");
+  std::mt19937 random(1);
+  for (int round = 0; round < 2000; ++round) {
+    std::string damaged = whole;
+    for (int i = 0; i < 8; ++i) {
+      damaged[EI_NIDENT + random() % 1000] = static_cast<char>(random() % 256);
+    }
+    static_cast<void>(summarize_elf(as_bytes(damaged)));
+  }
+}
+
+TEST(SanitizersOf, KnowsTheRunTimesOfGccAndClang) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(sanitizers_of(Names{"libc.so.6", "libasan.so.8"}), EPH_BUILD_ADDRESS_SANITIZER);
+  EXPECT_EQ(sanitizers_of(Names{"libclang_rt.asan-x86_64.so"}), EPH_BUILD_ADDRESS_SANITIZER);
+  EXPECT_EQ(sanitizers_of(Names{"libtsan.so.2"}), EPH_BUILD_THREAD_SANITIZER);
+  EXPECT_EQ(sanitizers_of(Names{"libclang_rt.msan-x86_64.so"}), EPH_BUILD_MEMORY_SANITIZER);
+}
+
+TEST(SanitizersOf, IsNotMisledBySimilarNames) {
+  const std::vector<std::string> names{"libasanitary.so", "asan", "libubsan.so.1", "libasan"};
+  EXPECT_EQ(sanitizers_of(names), 0U);
+}
+
+}  // namespace
+}  // namespace ephost::plugin
