@@ -40,22 +40,38 @@ std::string describe_skipped(const SearchResult& plugins, const ProviderChoice& 
   return text;
 }
 
+// What sets one type name apart from another.
+std::string_view without_suffix(std::string_view provider) {
+  constexpr std::string_view kSuffix = "ExecutionProvider";
+  const size_t length = provider.size() - std::min(provider.size(), kSuffix.size());
+  return equal_ignoring_case(provider.substr(length), kSuffix) ? provider.substr(0, length)
+                                                               : provider;
+}
+
+// "; did you mean ...?" when the name looks like a slip of an installed one, else empty.
+std::string suggest(const SearchResult& plugins, std::string_view wanted) {
+  std::vector<std::string_view> names;
+  std::vector<std::string_view> stems;
+  for (const FoundPlugin& plugin : plugins.found) {
+    const Manifest& manifest = plugin.manifest;
+    if (is_called(manifest, wanted)) return {};
+    names.insert(names.end(), {manifest.name, manifest.provider});
+    stems.insert(stems.end(), {manifest.name, without_suffix(manifest.provider)});
+  }
+  const std::optional<std::string_view> nearest = nearest_match(without_suffix(wanted), stems);
+  if (!nearest) return {};
+  const auto index = std::find(stems.begin(), stems.end(), *nearest) - stems.begin();
+  return "; did you mean " + quote(names[static_cast<size_t>(index)]) + "?";
+}
+
 Status not_found(const SearchResult& plugins, const ProviderChoice& choice) {
   std::vector<std::string> directories;
-  std::vector<std::string_view> names;
   for (const SearchDirectory& directory : plugins.directories) {
     directories.push_back(quote(directory.path.native()));
   }
-  for (const FoundPlugin& plugin : plugins.found) {
-    names.push_back(plugin.manifest.provider);
-    names.push_back(plugin.manifest.name);
-  }
-  const std::optional<std::string_view> nearest = nearest_match(choice.name, names);
-  const bool slip = nearest && *nearest != choice.name;
   return Status(StatusCode::kNotFound,
                 "no plugin offers the provider " + describe_choice(choice) +
-                    (slip ? "; did you mean " + quote(*nearest) + "?" : "") +
-                    "; installed: " + describe_installed(plugins) +
+                    suggest(plugins, choice.name) + "; installed: " + describe_installed(plugins) +
                     "; searched: " + (directories.empty() ? "nowhere" : join(directories, ", ")) +
                     describe_skipped(plugins, choice) +
                     "; install its library and manifest in one of these directories or add theirs");

@@ -156,8 +156,7 @@ Result<std::vector<std::string>> read_extensions(const Field& field) {
   EPHOST_ASSIGN_OR_RETURN(std::vector<std::string> ids, field.text_list());
   for (const std::string& id : ids) {
     if (is_extension_id(id)) continue;
-    return field.error(quote(id) +
-                       " is no extension; write name/revision, e.g. ephost.device_memory/1");
+    return field.error(quote(id) + " is no extension; write name/revision, e.g. ephost.progress/1");
   }
   return ids;
 }

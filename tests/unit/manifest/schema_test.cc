@@ -1,0 +1,55 @@
+// The shipped manifests and the examples of manifests/SCHEMA.md are what the parser accepts.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "host/base/file.h"
+#include "host/manifest/manifest.h"
+#include "host/manifest/selection.h"
+
+namespace ephost::manifest {
+namespace {
+
+const std::filesystem::path kDirectory = EPHOST_MANIFEST_DIRECTORY;
+
+// The blocks of a Markdown text that are marked as YAML.
+std::vector<std::string> yaml_blocks(const std::string& text) {
+  constexpr std::string_view kOpen = "```yaml\n";
+  std::vector<std::string> blocks;
+  size_t position = 0;
+  while ((position = text.find(kOpen, position)) != std::string::npos) {
+    const size_t begin = position + kOpen.size();
+    position = text.find("```\n", begin);
+    blocks.push_back(text.substr(begin, position - begin));
+  }
+  return blocks;
+}
+
+TEST(Schema, ExamplesAreAccepted) {
+  const std::vector<std::string> blocks = yaml_blocks(read_file(kDirectory / "SCHEMA.md").value());
+  ASSERT_EQ(blocks.size(), 2U);
+  const Result<Manifest> manifest = parse_manifest(blocks[0], "SCHEMA.md");
+  EXPECT_TRUE(manifest.ok()) << manifest.status().to_string();
+  const Result<Selection> selection = parse_selection(blocks[1], "SCHEMA.md");
+  EXPECT_TRUE(selection.ok()) << selection.status().to_string();
+}
+
+TEST(Schema, ShippedManifestsAreAccepted) {
+  for (const std::string name : {"cpu", "dnnl"}) {
+    const Result<Manifest> manifest = load_manifest(kDirectory / (name + ".yaml"));
+    ASSERT_TRUE(manifest.ok()) << manifest.status().to_string();
+    EXPECT_EQ(manifest->name, name);
+    EXPECT_EQ(manifest->library_for("linux-x86_64")->path, "libephost_" + name + ".so");
+  }
+}
+
+TEST(Schema, ShippedSelectionIsAccepted) {
+  const Result<Selection> selection = load_selection(kDirectory / "selection.example.yaml");
+  ASSERT_TRUE(selection.ok()) << selection.status().to_string();
+  EXPECT_EQ(selection->providers.size(), 2U);
+}
+
+}  // namespace
+}  // namespace ephost::manifest

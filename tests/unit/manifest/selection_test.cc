@@ -1,0 +1,129 @@
+#include "host/manifest/selection.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/support/temp_directory.h"
+
+namespace ephost::manifest {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+
+constexpr std::string_view kSample = R"(selection: 1
+providers:
+  - provider: AcmeExecutionProvider
+    version: ">=2.1, <3"
+    options:
+      mode: exact
+      cores: 4
+      verbose: true
+  - cpu
+session:
+  ep.context_enable: true
+  ep.context_embed_mode: 0
+  ep.context_node_name_prefix: "true"
+)";
+
+std::string error_of(std::string_view text) {
+  const Result<Selection> result = parse_selection(text, "sel.yaml");
+  if (result.ok()) return "accepted";
+  EXPECT_EQ(result.status().code(), StatusCode::kInvalidArgument);
+  return result.status().message();
+}
+
+std::string error_with(std::string_view from, std::string_view to) {
+  std::string text(kSample);
+  return error_of(text.replace(text.find(from), from.size(), to));
+}
+
+TEST(Selection, ReadsProvidersInTheirOrder) {
+  const Result<Selection> selection = parse_selection(kSample, "sel.yaml");
+  ASSERT_TRUE(selection.ok()) << selection.status().to_string();
+  EXPECT_EQ(selection->file, "sel.yaml");
+  ASSERT_EQ(selection->providers.size(), 2U);
+  const ProviderChoice& acme = selection->providers[0];
+  EXPECT_EQ(acme.name, "AcmeExecutionProvider");
+  EXPECT_EQ(acme.version.to_string(), ">=2.1, <3");
+  EXPECT_THAT(acme.options,
+              ElementsAre(Pair("mode", "exact"), Pair("cores", "4"), Pair("verbose", "true")));
+  EXPECT_EQ(selection->providers[1].name, "cpu");
+  EXPECT_EQ(selection->providers[1].version.to_string(), "");
+}
+
+TEST(Selection, SpellsTruthValuesOfTheSessionAsOneAndZero) {
+  const Result<Selection> selection = parse_selection(kSample, "sel.yaml");
+  ASSERT_TRUE(selection.ok());
+  EXPECT_THAT(selection->session_entries,
+              ElementsAre(Pair("ep.context_enable", "1"), Pair("ep.context_embed_mode", "0"),
+                          Pair("ep.context_node_name_prefix", "true")));
+}
+
+TEST(Selection, MayListNoProvider) {
+  EXPECT_EQ(error_of("selection: 1\nproviders: []\n"), "accepted");
+}
+
+TEST(Selection, RefusesAnUnknownKeyWithLineColumnAndTheNearestKey) {
+  EXPECT_EQ(error_with("providers:", "provider:"),
+            "sel.yaml:2:1: unknown key \"provider\"; did you mean \"providers\"?");
+  EXPECT_THAT(error_with("    version:", "    versions:"),
+              HasSubstr("sel.yaml:4:5: unknown key \"providers[0].versions\""));
+}
+
+TEST(Selection, RefusesADocumentWithoutItsKey) {
+  EXPECT_THAT(error_with("selection: 1\n", ""),
+              HasSubstr("the key \"selection\" is missing, so this is no selection"));
+  EXPECT_THAT(error_of("[cpu]"), HasSubstr("expected a map (key: value), found a list"));
+}
+
+TEST(Selection, RefusesANewerFormat) {
+  EXPECT_THAT(error_with("selection: 1", "selection: 2"),
+              HasSubstr("selection format 2 is not supported; this host reads format 1: update the "
+                        "host"));
+  EXPECT_THAT(error_with("selection: 1", "selection: 0"), HasSubstr("write \"selection: 1\""));
+}
+
+TEST(Selection, NeedsTheListOfProviders) {
+  EXPECT_THAT(error_of("selection: 1\n"),
+              HasSubstr("the key \"providers\" is missing; add a line like \"providers: [cpu]\""));
+  EXPECT_THAT(error_of("selection: 1\nproviders: cpu\n"), HasSubstr("expected a list"));
+  EXPECT_THAT(error_with("provider: AcmeExecutionProvider\n    version", "version"),
+              HasSubstr("key \"providers[0]\": the key \"provider\" is missing"));
+}
+
+TEST(Selection, RefusesABadProviderName) {
+  EXPECT_THAT(error_with("- cpu", "- my cpu"), HasSubstr("the name \"my cpu\" is not allowed"));
+  EXPECT_THAT(error_with("- cpu", "- 7"), HasSubstr("put it in quotes"));
+}
+
+TEST(Selection, RefusesABadVersionRange) {
+  EXPECT_THAT(error_with(">=2.1, <3", "~2"),
+              testing::AllOf(HasSubstr("sel.yaml:4:14: key \"providers[0].version\""),
+                             HasSubstr("is no version range"),
+                             HasSubstr("a range is a list like \">=1.2, <2\"")));
+}
+
+TEST(Selection, RefusesAProviderThatIsListedTwice) {
+  EXPECT_THAT(error_with("- cpu", "- cpu\n  - CPU"),
+              HasSubstr("key \"providers[2]\": the provider \"CPU\" is listed twice"));
+}
+
+TEST(Selection, RefusesAnOptionOrEntryWithoutAValue) {
+  EXPECT_THAT(error_with("cores: 4", "cores:"),
+              HasSubstr("key \"providers[0].options.cores\": expected one value, found nothing"));
+  EXPECT_THAT(error_with("ep.context_embed_mode: 0", "ep.context_embed_mode: [0]"),
+              HasSubstr("key \"session.ep.context_embed_mode\": expected one value, found a list"));
+}
+
+TEST(Selection, LoadsFromAFile) {
+  ephost::test::TempDirectory dir;
+  EXPECT_TRUE(load_selection(dir.write("s.yaml", kSample)).ok());
+  EXPECT_EQ(load_selection(dir / "none.yaml").status().code(), StatusCode::kNoSuchFile);
+}
+
+}  // namespace
+}  // namespace ephost::manifest
