@@ -28,7 +28,8 @@ Result<NamedTensor> read_tensor_file(const std::filesystem::path& path) {
                                                     " is no TensorProto; give a file of one ONNX "
                                                     "tensor");
   }
-  // Nothing was lifted out of the message; the importer wants to know from where it could have been.
+  // Nothing was lifted out of the message; the importer wants to know from where it could have
+  // been.
   EPHOST_ASSIGN_OR_RETURN(const Skeleton skeleton, lift_payloads({}));
   const std::map<std::string, graph::Blob> no_buffers;
   ExternalData external(path.parent_path(), no_buffers);

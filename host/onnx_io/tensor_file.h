@@ -21,6 +21,7 @@ struct NamedTensor {
 [[nodiscard]] Result<NamedTensor> read_tensor_file(const std::filesystem::path& path);
 
 // Atomically; the data inside the message. FAIL if protobuf cannot hold it (2 GiB).
-[[nodiscard]] Status write_tensor_file(const std::filesystem::path& path, const NamedTensor& tensor);
+[[nodiscard]] Status write_tensor_file(const std::filesystem::path& path,
+                                       const NamedTensor& tensor);
 
 }  // namespace ephost::onnx_io
