@@ -24,7 +24,8 @@ namespace ephost::bridge {
                                                  : StatusCode::kFail;
 }
 
-// The record with the fields that its maker knew; the rest is zero. `Record` starts with struct_size.
+// The record with the fields that its maker knew; the rest is zero. `Record` starts with
+// struct_size.
 template <class Record>
 [[nodiscard]] Record copy_known(const Record& from) {
   Record known = {};

@@ -16,10 +16,10 @@ constexpr uint64_t kMaxSlotPairs = uint64_t{1} << 20;
 Result<std::vector<plan::SlotPair>> copy_pairs(const eph_slot_pair* pairs, uint64_t count,
                                                std::string_view what) {
   if (count > kMaxSlotPairs || (count != 0 && pairs == nullptr)) {
-    return Status(StatusCode::kEpFail, "a computation declares " + std::to_string(count) + " " +
-                                           std::string(what) +
-                                           " pairs behind a bad pointer or count; report this to the "
-                                           "plugin's vendor");
+    return Status(StatusCode::kEpFail,
+                  "a computation declares " + std::to_string(count) + " " + std::string(what) +
+                      " pairs behind a bad pointer or count; report this to the "
+                      "plugin's vendor");
   }
   std::vector<plan::SlotPair> copied;
   for (uint64_t i = 0; i < count; ++i) copied.push_back({pairs[i].input, pairs[i].output});

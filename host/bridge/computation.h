@@ -35,7 +35,8 @@ class ComputationState {
 
 class Computation {
  public:
-  // Takes over `handle`, also where it fails: then the handle is destroyed if its table has a destroy.
+  // Takes over `handle`, also where it fails: then the handle is destroyed if its table has a
+  // destroy.
   static Result<Computation> adopt(std::shared_ptr<const Provider> provider,
                                    eph_computation* handle);
 

@@ -1,5 +1,5 @@
-// The eph_error that the host passes to a plugin: collects the plugin's message and makes a Status of
-// it. One at a time per object; it may be used again.
+// The eph_error that the host passes to a plugin: collects the plugin's message and makes a Status
+// of it. One at a time per object; it may be used again.
 #pragma once
 
 #include <ephost/plugin_abi.h>

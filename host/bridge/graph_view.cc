@@ -237,9 +237,9 @@ int32_t GraphView::get_value(const eph_graph* handle, uint32_t value,
   info.kind = kind_of(from.type.kind);
   info.element_type = static_cast<int32_t>(from.type.element);
   info.rank = -1;
-  info.flags = (from.is_graph_input ? EPH_VALUE_GRAPH_INPUT : 0U) |
-               (from.is_graph_output ? EPH_VALUE_GRAPH_OUTPUT : 0U) |
-               (from.outer != graph::kNoValue ? EPH_VALUE_OUTER_SCOPE : 0U);
+  if (from.is_graph_input) info.flags |= EPH_VALUE_GRAPH_INPUT;
+  if (from.is_graph_output) info.flags |= EPH_VALUE_GRAPH_OUTPUT;
+  if (from.outer != graph::kNoValue) info.flags |= EPH_VALUE_OUTER_SCOPE;
   if (from.type.shape) {
     info.rank = static_cast<int32_t>(from.type.shape->size());
     info.shape = from.type.shape->data();
@@ -272,8 +272,7 @@ Status GraphView::serialize() const {
   standalone.symbols = model_.symbols;
   standalone.functions = model_.functions;
   standalone.graph = graph::clone(graph_);
-  EPHOST_ASSIGN_OR_RETURN(const onnx_io::ExportedModel exported,
-                          onnx_io::export_model(standalone));
+  EPHOST_ASSIGN_OR_RETURN(const onnx_io::ExportedModel exported, onnx_io::export_model(standalone));
   onnx_ = exported.model.to_bytes();
   return Status::ok_status();
 }

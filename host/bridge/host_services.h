@@ -1,4 +1,5 @@
-// What a plugin can ask of the host through eph_host: logging, and the extensions that the host offers.
+// What a plugin can ask of the host through eph_host: logging, and the extensions that the host
+// offers.
 #pragma once
 
 #include <ephost/plugin_abi.h>
@@ -10,8 +11,8 @@
 
 namespace ephost::bridge {
 
-// What an application hooks into long compilations. Both may be empty; both are called from the thread
-// that compiles.
+// What an application hooks into long compilations. Both may be empty; both are called from the
+// thread that compiles.
 struct ProgressHooks {
   // `fraction` in 0..1 of what the provider is doing now.
   std::function<void(std::string_view provider, double fraction, std::string_view message)> report;

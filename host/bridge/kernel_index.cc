@@ -17,7 +17,8 @@ bool allows(const eph_type_rule& rule, const graph::Graph& graph, graph::ValueId
 bool obeys(const eph_type_rule& rule, const graph::Graph& graph, const graph::Node& node) {
   const auto& slots = (rule.flags & EPH_RULE_OUTPUT) != 0 ? node.outputs : node.inputs;
   const bool variadic = (rule.flags & EPH_RULE_VARIADIC) != 0;
-  const size_t end = variadic ? slots.size() : std::min<size_t>(slots.size(), size_t{rule.slot} + 1);
+  const size_t end =
+      variadic ? slots.size() : std::min<size_t>(slots.size(), size_t{rule.slot} + 1);
   for (size_t slot = rule.slot; slot < end; ++slot) {
     if (!allows(rule, graph, slots[slot])) return false;
   }

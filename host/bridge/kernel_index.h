@@ -20,8 +20,8 @@ class KernelIndex {
   // Borrows the list, which lives as long as the provider.
   explicit KernelIndex(std::span<const eph_kernel_def> kernels);
 
-  // Whether an entry fits the node by operator, domain, since_version and element types; a type that
-  // isn't known fits.
+  // Whether an entry fits the node by operator, domain, since_version and element types; a type
+  // that isn't known fits.
   [[nodiscard]] bool fits(const graph::Graph& graph, const graph::Node& node) const;
 
   // Why no entry fits: the operator is missing, its version, or a type.

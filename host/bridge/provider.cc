@@ -13,7 +13,8 @@
 namespace ephost::bridge {
 namespace {
 
-// The ABI calls [load] functions one at a time in the whole process; plugins may share a driver below.
+// The ABI calls [load] functions one at a time in the whole process; plugins may share a driver
+// below.
 std::mutex& load_mutex() {
   static std::mutex mutex;
   return mutex;
@@ -70,8 +71,8 @@ class ClaimCollector : public eph_claims {
   }
 
   static constexpr eph_claims_api kApi = {sizeof(eph_claims_api), &ClaimCollector::claim_node,
-                                          &ClaimCollector::claim_fused,
-                                          &ClaimCollector::has_kernel, &ClaimCollector::decline};
+                                          &ClaimCollector::claim_fused, &ClaimCollector::has_kernel,
+                                          &ClaimCollector::decline};
   const graph::Graph& graph_;
   const KernelIndex& kernels_;
   Capability& out_;
@@ -284,8 +285,9 @@ Result<Capability> Provider::capability(const GraphView& graph, std::span<const 
 
 Result<std::vector<Computation>> Provider::compile(std::span<const CompileRequest> requests) {
   if (!can_compile()) {
-    return Status(StatusCode::kNotImplemented, name() + " claims a fused partition and cannot "
-                                                        "compile; report this to its vendor");
+    return Status(StatusCode::kNotImplemented, name() +
+                                                   " claims a fused partition and cannot "
+                                                   "compile; report this to its vendor");
   }
   std::vector<eph_partition> partitions;
   for (const CompileRequest& request : requests) {

@@ -1,6 +1,6 @@
-// A provider of a loaded plugin, created for one session: the checked proxy through which everything
-// of the host speaks to it. No raw table is touched elsewhere. Calls follow the ABI's threads: one at a
-// time per provider, creation and destruction one at a time in the process.
+// A provider of a loaded plugin, created for one session: the checked proxy through which
+// everything of the host speaks to it. No raw table is touched elsewhere. Calls follow the ABI's
+// threads: one at a time per provider, creation and destruction one at a time in the process.
 #pragma once
 
 #include <ephost/plugin_abi.h>
@@ -24,8 +24,8 @@
 
 namespace ephost::bridge {
 
-// A partition to be compiled, or to be restored where `ep_context` is set. Everything is borrowed for
-// the call, but the payload: that must outlive the provider.
+// A partition to be compiled, or to be restored where `ep_context` is set. Everything is borrowed
+// for the call, but the payload: that must outlive the provider.
 struct CompileRequest {
   const GraphView* graph = nullptr;
   std::string_view name;
@@ -75,9 +75,9 @@ struct DeviceInfo {
 
 class Provider : public std::enable_shared_from_this<Provider> {
  public:
-  static Result<std::shared_ptr<Provider>> create(std::shared_ptr<const plugin::LoadedPlugin> plugin,
-                                                  std::span<const manifest::TypedOption> options,
-                                                  std::unique_ptr<HostServices> services);
+  static Result<std::shared_ptr<Provider>> create(
+      std::shared_ptr<const plugin::LoadedPlugin> plugin,
+      std::span<const manifest::TypedOption> options, std::unique_ptr<HostServices> services);
   Provider(const Provider&) = delete;
   Provider& operator=(const Provider&) = delete;
   ~Provider();
@@ -89,7 +89,8 @@ class Provider : public std::enable_shared_from_this<Provider> {
   [[nodiscard]] bool can_compile() const { return api().compile != nullptr; }
   [[nodiscard]] bool can_write_context() const { return api().get_ep_context_nodes != nullptr; }
 
-  // What the provider wants of the graph; the answer of its kernel list if it has no get_capability.
+  // What the provider wants of the graph; the answer of its kernel list if it has no
+  // get_capability.
   [[nodiscard]] Result<Capability> capability(const GraphView& graph,
                                               std::span<const uint32_t> owner);
 

@@ -45,9 +45,9 @@ class SingleRun : public eph_run {
     workspace = computation.workspace_bytes() == 0 ? nullptr : workspace_.get();
     EPHOST_ASSIGN_OR_RETURN(const bridge::ComputationState state, computation.create_state());
     bridge::ErrorSink error;
-    return error.to_status(
-        computation.compute()(computation.handle(), state.get(), this, &error),
-        computation.provider().name(), "folding " + graph::describe_node(graph_, 0));
+    return error.to_status(computation.compute()(computation.handle(), state.get(), this, &error),
+                           computation.provider().name(),
+                           "folding " + graph::describe_node(graph_, 0));
   }
 
   // The outputs as constants; takes their memory.
@@ -77,8 +77,8 @@ class SingleRun : public eph_run {
 
   Status allocate(uint32_t index, ElementType type, std::span<const int64_t> shape) {
     if (index >= output_slots_.size() || output_slots_[index] == nullptr) {
-      return Status(StatusCode::kInvalidArgument, "output " + std::to_string(index) +
-                                                      " does not exist or is not wanted");
+      return Status(StatusCode::kInvalidArgument,
+                    "output " + std::to_string(index) + " does not exist or is not wanted");
     }
     if (type == ElementType::kUndefined) {
       type = graph_.values[node_.outputs[index]].type.element;
@@ -100,8 +100,8 @@ class SingleRun : public eph_run {
     memory_[index] = allocate_aligned(bytes);
     value.data = memory_[index].get();
     if (value.data != nullptr) return Status::ok_status();
-    return Status(StatusCode::kFail, "out of memory: a constant needs " + std::to_string(bytes) +
-                                         " bytes");
+    return Status(StatusCode::kFail,
+                  "out of memory: a constant needs " + std::to_string(bytes) + " bytes");
   }
 
   static int32_t allocate_output(eph_run* handle, uint32_t index, int32_t element_type,

@@ -164,9 +164,8 @@ Status Frame::trace_pattern() {
   for (size_t id = 0; id < plans.size(); ++id) {
     if (plans[id].bytes) traced->bytes[id] = plans[id].bytes;
   }
-  EPHOST_ASSIGN_OR_RETURN(traced->pattern,
-                          plan::plan_memory(program_.allocation(), traced->bytes,
-                                            program_.memory_options()));
+  EPHOST_ASSIGN_OR_RETURN(traced->pattern, plan::plan_memory(program_.allocation(), traced->bytes,
+                                                             program_.memory_options()));
   program_.patterns().insert(shape_key_, std::move(traced));
   return Status::ok_status();
 }
@@ -197,8 +196,9 @@ Status Frame::bind_input(size_t index, const Value* value) {
   const graph::Value& wanted = program_.graph().values[id];
   if (value == nullptr || !value->has_value()) {
     if (wanted.initializer == graph::kNoInitializer) {
-      return Status(StatusCode::kInvalidArgument,
-                    "input " + quote(wanted.name) + " is missing; it has no default, so pass a value");
+      return Status(
+          StatusCode::kInvalidArgument,
+          "input " + quote(wanted.name) + " is missing; it has no default, so pass a value");
     }
     values_[id] = program_.constants()[wanted.initializer];
     shape_key_.push_back(-1);
@@ -209,10 +209,10 @@ Status Frame::bind_input(size_t index, const Value* value) {
   const bool type_agrees =
       type.element == ElementType::kUndefined || type.element == value->element_type();
   if (!type_agrees || (type.shape && !agrees(*type.shape, shape))) {
-    return Status(StatusCode::kInvalidArgument,
-                  "input " + quote(wanted.name) + " got " +
-                      describe_tensor(value->element_type(), shape) + ", the model wants " +
-                      graph::to_string(type, program_.symbols()));
+    return Status(StatusCode::kInvalidArgument, "input " + quote(wanted.name) + " got " +
+                                                    describe_tensor(value->element_type(), shape) +
+                                                    ", the model wants " +
+                                                    graph::to_string(type, program_.symbols()));
   }
   for (size_t d = 0; type.shape && d < shape.size(); ++d) {
     const int64_t dim = (*type.shape)[d];
@@ -222,7 +222,8 @@ Status Frame::bind_input(size_t index, const Value* value) {
       return Status(StatusCode::kInvalidArgument,
                     "input " + quote(wanted.name) + " has extent " + std::to_string(shape[d]) +
                         " for " + quote(program_.symbols()[graph::dim_symbol(dim)]) +
-                        ", which is " + std::to_string(extent) + " in another input; make them equal");
+                        ", which is " + std::to_string(extent) +
+                        " in another input; make them equal");
     }
     extent = shape[d];
   }
@@ -278,9 +279,9 @@ Status Frame::bind_followers() {
 Status Frame::allocate_graph_output(graph::ValueId id, ElementType type,
                                     std::span<const int64_t> shape) {
   Value& output = outputs_[output_of_value_[id]];
-  const bool fits = output.has_value() && output.element_type() == type &&
-                    std::equal(shape.begin(), shape.end(), output.shape().begin(),
-                               output.shape().end());
+  const bool fits =
+      output.has_value() && output.element_type() == type &&
+      std::equal(shape.begin(), shape.end(), output.shape().begin(), output.shape().end());
   if (!fits) {
     EPHOST_ASSIGN_OR_RETURN(output, Value::allocate(type, {shape.begin(), shape.end()}));
   }
@@ -308,8 +309,8 @@ Status Frame::collect_outputs() {
       for (uint64_t k = 0; k < value.byte_size / sizeof(eph_string); ++k) {
         strings.emplace_back(bridge::view(views[k]));
       }
-      EPHOST_ASSIGN_OR_RETURN(
-          outputs_[i], Value::of_strings({shape.begin(), shape.end()}, std::move(strings)));
+      EPHOST_ASSIGN_OR_RETURN(outputs_[i],
+                              Value::of_strings({shape.begin(), shape.end()}, std::move(strings)));
       continue;
     }
     if (outputs_[i].has_value() && outputs_[i].bytes().data() == value.data) continue;
@@ -342,9 +343,8 @@ Status Frame::run(std::span<const Value* const> inputs, std::span<Value> outputs
 Status Frame::execute(const std::atomic<bool>* cancelled) {
   for (size_t step = 0; step < calls_.size(); ++step) {
     if (cancelled != nullptr && cancelled->load(std::memory_order_relaxed)) {
-      return Status(StatusCode::kFail, "the run was cancelled before step " +
-                                           std::to_string(step) + " of " +
-                                           std::to_string(calls_.size()));
+      return Status(StatusCode::kFail, "the run was cancelled before step " + std::to_string(step) +
+                                           " of " + std::to_string(calls_.size()));
     }
     EPHOST_RETURN_IF_ERROR(execute_step(step));
   }
@@ -364,9 +364,9 @@ Status Frame::execute_step(size_t step) {
   for (uint32_t i = 0; i < call.run->output_count; ++i) {
     const eph_value* output = call.run->outputs[i];
     if (output != nullptr && output->data == nullptr) {
-      return Status(StatusCode::kEpFail,
-                    program_.describe_step(step) + " gave no value to its output " +
-                        std::to_string(i) + "; report this to the plugin's vendor");
+      return Status(StatusCode::kEpFail, program_.describe_step(step) +
+                                             " gave no value to its output " + std::to_string(i) +
+                                             "; report this to the plugin's vendor");
     }
   }
   return Status::ok_status();
@@ -390,8 +390,8 @@ void Frame::end_run() {
   if (program_.is_static()) return;
   const std::vector<plan::ValuePlan>& plans = program_.allocation().values;
   for (graph::ValueId id = 0; id < plans.size(); ++id) {
-    const bool own = plans[id].kind == plan::AllocKind::kAllocate ||
-                     plans[id].kind == plan::AllocKind::kReuse;
+    const bool own =
+        plans[id].kind == plan::AllocKind::kAllocate || plans[id].kind == plan::AllocKind::kReuse;
     const bool fixed = plans[id].bytes && pattern().offsets[id] != plan::kNoOffset;
     if (own && !fixed) values_[id].data = nullptr;
     seen_bytes_[id].reset();
@@ -488,8 +488,8 @@ int32_t Frame::set_string(eph_run* handle, uint32_t index, uint64_t element, eph
   try {
     Frame& frame = *run.frame;
     const std::vector<graph::ValueId>& outputs = frame.program_.steps()[run.step].outputs;
-    const auto tensor = index < outputs.size() ? frame.strings_.find(outputs[index])
-                                               : frame.strings_.end();
+    const auto tensor =
+        index < outputs.size() ? frame.strings_.find(outputs[index]) : frame.strings_.end();
     if (tensor != frame.strings_.end() && tensor->second.set(element, text)) return EPH_OK;
     error->api->set_message(
         error, bridge::to_abi("output " + std::to_string(index) + " has no string element " +

@@ -1,6 +1,6 @@
-// An execution frame: the memory and the prepared arguments of one run at a time. Everything that does
-// not depend on the inputs is bound when the frame is made, so a step of a static model is one indirect
-// call. Frames of one program run in parallel; a frame itself is not thread-safe.
+// An execution frame: the memory and the prepared arguments of one run at a time. Everything that
+// does not depend on the inputs is bound when the frame is made, so a step of a static model is one
+// indirect call. Frames of one program run in parallel; a frame itself is not thread-safe.
 #pragma once
 
 #include <ephost/plugin_abi.h>
@@ -25,14 +25,16 @@ namespace ephost::runtime {
 
 class Frame {
  public:
-  // Makes the states of all computations and takes the memory of the pattern. FAIL where memory runs out.
+  // Makes the states of all computations and takes the memory of the pattern. FAIL where memory
+  // runs out.
   static Result<std::unique_ptr<Frame>> create(const Program& program);
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
 
   // Runs the program. `inputs` has one entry for each graph input; null takes the input's default.
-  // `outputs` has one for each graph output: one with the right type and shape is written in place, any
-  // other is replaced by a value of its own memory. Types and shapes are checked against the model's.
+  // `outputs` has one for each graph output: one with the right type and shape is written in place,
+  // any other is replaced by a value of its own memory. Types and shapes are checked against the
+  // model's.
   [[nodiscard]] Status run(std::span<const Value* const> inputs, std::span<Value> outputs,
                            const std::atomic<bool>* cancelled);
 
@@ -95,12 +97,12 @@ class Frame {
   const Program& program_;
   AlignedMemory block_;
   uint64_t block_bytes_ = 0;
-  AlignedMemory workspace_;  // for steps whose workspace is not in the pattern
+  AlignedMemory workspace_;                      // for steps whose workspace is not in the pattern
   std::shared_ptr<const TracedPattern> traced_;  // null: the program's own pattern
 
-  std::vector<eph_value> values_;                   // by value id
-  std::vector<std::vector<int64_t>> shapes_;        // by value id; of values with open shapes
-  std::vector<const eph_value*> input_slots_;       // of all steps, one after the other
+  std::vector<eph_value> values_;              // by value id
+  std::vector<std::vector<int64_t>> shapes_;   // by value id; of values with open shapes
+  std::vector<const eph_value*> input_slots_;  // of all steps, one after the other
   std::vector<eph_value*> output_slots_;
   std::vector<StepRun> runs_;                       // by step
   std::vector<bridge::ComputationState> states_;    // by step
@@ -117,7 +119,7 @@ class Frame {
   std::span<Value> outputs_;
   const std::atomic<bool>* cancelled_ = nullptr;
   ShapeKey shape_key_;
-  std::vector<int64_t> symbol_extents_;             // by symbol; -1 while not seen
+  std::vector<int64_t> symbol_extents_;              // by symbol; -1 while not seen
   std::vector<std::optional<uint64_t>> seen_bytes_;  // by value id
 };
 

@@ -1,5 +1,5 @@
-// Memory of a frame for what the memory pattern does not place: blocks that a run takes and gives back,
-// kept for the next run. Not thread-safe; each frame has its own.
+// Memory of a frame for what the memory pattern does not place: blocks that a run takes and gives
+// back, kept for the next run. Not thread-safe; each frame has its own.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,12 @@ namespace ephost::runtime {
 // Blocks of any lifetime within a run.
 class MemoryPool {
  public:
-  // Null where memory runs out. Takes the smallest free block that is large enough and not more than
-  // twice as large, or a new one.
+  // Null where memory runs out. Takes the smallest free block that is large enough and not more
+  // than twice as large, or a new one.
   [[nodiscard]] std::byte* take(uint64_t bytes);
   void give_back(const std::byte* memory);
-  // Ends a run: everything is free again, and what this run did not use is released, so that runs of
-  // changing shapes do not add up.
+  // Ends a run: everything is free again, and what this run did not use is released, so that runs
+  // of changing shapes do not add up.
   void end_run();
 
  private:
@@ -36,8 +36,8 @@ class ScratchArena {
  public:
   // Null where memory runs out.
   [[nodiscard]] std::byte* take(uint64_t bytes);
-  // Frees everything. One block as large as the step's need replaces several, so that the same step takes
-  // no memory the next time.
+  // Frees everything. One block as large as the step's need replaces several, so that the same step
+  // takes no memory the next time.
   void end_step();
 
  private:

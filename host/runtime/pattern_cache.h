@@ -1,6 +1,6 @@
-// Memory patterns of runs with open shapes, by the exact shapes of their inputs. A pattern is traced:
-// the first run with certain shapes records the sizes, and later ones are placed beforehand. Bounded;
-// the least recently used pattern goes first. Thread-safe.
+// Memory patterns of runs with open shapes, by the exact shapes of their inputs. A pattern is
+// traced: the first run with certain shapes records the sizes, and later ones are placed
+// beforehand. Bounded; the least recently used pattern goes first. Thread-safe.
 #pragma once
 
 #include <cstdint>

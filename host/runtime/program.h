@@ -1,5 +1,5 @@
-// A planned graph with everything that runs it: immutable, shared by all frames. It owns the kernels
-// and compiled partitions; the graph is borrowed.
+// A planned graph with everything that runs it: immutable, shared by all frames. It owns the
+// kernels and compiled partitions; the graph is borrowed.
 #pragma once
 
 #include <ephost/status.h>

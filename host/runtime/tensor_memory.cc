@@ -26,12 +26,11 @@ void* empty_tensor_memory() {
 }
 
 Result<uint64_t> tensor_bytes(ElementType type, std::span<const int64_t> shape) {
-  const auto bytes = type == ElementType::kString
-                         ? [&]() -> std::optional<uint64_t> {
+  const auto bytes = type == ElementType::kString ? [&]() -> std::optional<uint64_t> {
     const auto count = graph::element_count(shape);
     return count ? checked_mul<uint64_t>(*count, sizeof(eph_string)) : std::nullopt;
   }()
-                         : graph::byte_size(type, shape);
+      : graph::byte_size(type, shape);
   if (bytes) return *bytes;
   return Status(StatusCode::kInvalidArgument,
                 "a tensor of " + describe_tensor(type, shape) +

@@ -28,7 +28,7 @@ using CachedByNode = std::unordered_map<graph::NodeId, const context::CachedPart
 CachedByNode cached_by_node(const PreparedModel& prepared) {
   CachedByNode cached;
   for (const context::CachedPartition& partition : prepared.context.partitions) {
-    cached.emplace(partition.node, &partition);
+    cached.emplace(partition.place.node, &partition);
   }
   return cached;
 }
@@ -86,7 +86,7 @@ class ProviderCompilation {
 
   void add_cached(uint32_t step, const context::CachedPartition& cached) {
     contexts_.push_back(to_abi_context(prepared_, cached));
-    add_request(step, {cached.node}, cached.attributes.partition_name, &contexts_.back());
+    add_request(step, {cached.place.node}, cached.attributes.partition_name, &contexts_.back());
   }
 
   void add_request(uint32_t step, std::vector<graph::NodeId> nodes, const std::string& name,
@@ -132,12 +132,13 @@ Result<std::vector<std::vector<graph::NodeId>>> match_sources(const PreparedMode
       std::vector<std::string> names;
       for (const auto& candidate : prepared.providers) names.push_back(candidate->name());
       return Status(StatusCode::kNotImplemented,
-                    graph::describe_node(prepared.model.graph, partition.node) +
+                    graph::describe_node(prepared.model.graph, partition.place.node) +
                         " was made by source " + quote(partition.attributes.source) +
                         ", which none of the session's providers (" + join(names, ", ") +
                         ") accepts; add the provider that made it");
     }
-    cached[static_cast<size_t>(provider - prepared.providers.begin())].push_back(partition.node);
+    cached[static_cast<size_t>(provider - prepared.providers.begin())].push_back(
+        partition.place.node);
   }
   return cached;
 }
@@ -149,8 +150,8 @@ Status check_compatibility(PreparedModel& prepared, bool fail_on_suboptimal) {
       EPHOST_ASSIGN_OR_RETURN(const bridge::Compatibility level,
                               provider->validate_compatibility(text));
       if (level == bridge::Compatibility::kOptimal) break;
-      const std::string found = "the context of " + quote(source) + " was made for " +
-                                quote(text) + "; " + provider->name() + " here ";
+      const std::string found = "the context of " + quote(source) + " was made for " + quote(text) +
+                                "; " + provider->name() + " here ";
       if (level == bridge::Compatibility::kUnsupported) {
         return Status(StatusCode::kInvalidGraph,
                       found + "cannot load it; compile the model again on this machine");

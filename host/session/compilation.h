@@ -12,8 +12,8 @@
 
 namespace ephost::session {
 
-// For each provider the EPContext nodes whose `source` its manifest accepts, ascending. NOT_IMPLEMENTED
-// for a node that no provider of the session accepts.
+// For each provider the EPContext nodes whose `source` its manifest accepts, ascending.
+// NOT_IMPLEMENTED for a node that no provider of the session accepts.
 [[nodiscard]] Result<std::vector<std::vector<graph::NodeId>>> match_sources(
     const PreparedModel& prepared);
 

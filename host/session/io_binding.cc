@@ -11,8 +11,8 @@ namespace ephost {
 namespace {
 
 Status check_value(const ValueDescription& wanted, std::string_view role, const Value& value) {
-  bool agrees = wanted.element_type == ElementType::kUndefined ||
-                wanted.element_type == value.element_type();
+  bool agrees =
+      wanted.element_type == ElementType::kUndefined || wanted.element_type == value.element_type();
   if (wanted.has_shape) {
     agrees = agrees && wanted.shape.size() == value.shape().size();
     for (size_t d = 0; agrees && d < wanted.shape.size(); ++d) {
@@ -30,8 +30,7 @@ Result<size_t> find(const std::unordered_map<std::string_view, size_t>& index,
                     std::string_view role, std::string_view name) {
   const auto found = index.find(name);
   if (found != index.end()) return found->second;
-  return Status(StatusCode::kNotFound,
-                "the model has no " + std::string(role) + " " + quote(name));
+  return Status(StatusCode::kNotFound, "the model has no " + std::string(role) + " " + quote(name));
 }
 
 }  // namespace
@@ -80,12 +79,12 @@ Status Session::run(IoBinding& binding, const RunOptions& options) {
     if (bound.bound_memory[i] == nullptr) continue;
     if (bound.outputs[i].bytes().data() == bound.bound_memory[i]) continue;
     bound.bound_memory[i] = nullptr;
-    return Status(StatusCode::kInvalidArgument,
-                  "output " + quote(state_->outputs[i].name) + " came out as " +
-                      runtime::describe_tensor(bound.outputs[i].element_type(),
-                                               bound.outputs[i].shape()) +
-                      ", which is not the shape of the memory bound for it; bind memory of that "
-                      "shape");
+    return Status(
+        StatusCode::kInvalidArgument,
+        "output " + quote(state_->outputs[i].name) + " came out as " +
+            runtime::describe_tensor(bound.outputs[i].element_type(), bound.outputs[i].shape()) +
+            ", which is not the shape of the memory bound for it; bind memory of that "
+            "shape");
   }
   return Status::ok_status();
 }

@@ -33,6 +33,7 @@ class Pipeline {
   Result<PreparedModel> run(const ModelSource& source, Stage until) {
     EPHOST_RETURN_IF_ERROR(configure());
     EPHOST_RETURN_IF_ERROR(timed("import", [&] { return import(source); }));
+    if (hooks_.after_import) EPHOST_RETURN_IF_ERROR(hooks_.after_import(prepared_));
     if (until == Stage::kImported) return std::move(prepared_);
     EPHOST_RETURN_IF_ERROR(timed("providers", [&] { return create_providers(); }));
     EPHOST_RETURN_IF_ERROR(timed("optimize", [&] { return optimize(); }));
@@ -71,10 +72,9 @@ class Pipeline {
     onnx_io::ImportOptions import_options;
     import_options.external_data_dir = config_.external_initializers_folder;
     onnx_io::ImportReport report;
-    auto model = source.bytes
-                     ? onnx_io::import_model(graph::Blob{*source.bytes, nullptr}, import_options,
-                                             &report)
-                     : onnx_io::import_model(source.path, import_options, &report);
+    auto model = source.bytes ? onnx_io::import_model(graph::Blob{*source.bytes, nullptr},
+                                                      import_options, &report)
+                              : onnx_io::import_model(source.path, import_options, &report);
     EPHOST_ASSIGN_OR_RETURN(prepared_.model, std::move(model));
     prepared_.notes = std::move(report.notes);
     return Status::ok_status();
@@ -94,9 +94,8 @@ class Pipeline {
       return choice.plugin.manifest.provider == kCpuProvider;
     });
     if (!has_cpu) {
-      EPHOST_ASSIGN_OR_RETURN(
-          manifest::FoundPlugin cpu,
-          manifest::choose_plugin(search, {std::string(kCpuProvider), {}, {}}));
+      EPHOST_ASSIGN_OR_RETURN(manifest::FoundPlugin cpu,
+                              manifest::choose_plugin(search, {std::string(kCpuProvider), {}, {}}));
       chosen.push_back({std::move(cpu), {}});
     }
     for (const manifest::ChosenPlugin& choice : chosen) {
@@ -110,11 +109,10 @@ class Pipeline {
     EPHOST_ASSIGN_OR_RETURN(const std::vector<manifest::TypedOption> options,
                             manifest::validate_options(manifest, choice.options));
     EPHOST_ASSIGN_OR_RETURN(auto plugin, environment_.state().registry.load(choice.plugin));
-    auto services = std::make_unique<bridge::HostServices>(manifest.provider, plugin_log(),
-                                                           hooks_.progress);
+    auto services =
+        std::make_unique<bridge::HostServices>(manifest.provider, plugin_log(), hooks_.progress);
     EPHOST_ASSIGN_OR_RETURN(
-        auto provider,
-        bridge::Provider::create(std::move(plugin), options, std::move(services)));
+        auto provider, bridge::Provider::create(std::move(plugin), options, std::move(services)));
     prepared_.providers.push_back(std::move(provider));
     return Status::ok_status();
   }
@@ -141,10 +139,17 @@ class Pipeline {
 
   Status load_context(const ModelSource& source) {
     context::LoadOptions load_options;
-    load_options.folder = source.bytes ? config_.context_file_path.parent_path()
-                                       : source.path.parent_path();
+    if (!source.bytes) {
+      load_options.folder = source.path.parent_path();
+    } else if (!config_.context_file_path.empty()) {
+      load_options.folder = config_.context_file_path.parent_path();
+    }
     EPHOST_ASSIGN_OR_RETURN(prepared_.context,
                             context::load_context(prepared_.model, load_options));
+    // Nodes inside a subgraph belong to whoever runs the node that holds it.
+    std::erase_if(prepared_.context.partitions, [&](const context::CachedPartition& partition) {
+      return partition.place.graph != &prepared_.model.graph;
+    });
     return check_compatibility(prepared_, config_.fail_on_suboptimal_context);
   }
 
@@ -182,21 +187,20 @@ class Pipeline {
     if (!config_.disable_cpu_fallback) return Status::ok_status();
     for (graph::NodeId id = 0; id < graph.nodes.size(); ++id) {
       if (partitioning.providers[partitioning.owner[id]] != kCpuProvider) continue;
-      return Status(StatusCode::kFail, graph::describe_node(graph, id) +
-                                           " would run on " + std::string(kCpuProvider) +
-                                           ", which session.disable_cpu_ep_fallback=1 forbids; allow "
-                                           "it, or add a provider that takes the node");
+      return Status(StatusCode::kFail,
+                    graph::describe_node(graph, id) + " would run on " + std::string(kCpuProvider) +
+                        ", which session.disable_cpu_ep_fallback=1 forbids; allow "
+                        "it, or add a provider that takes the node");
     }
     return Status::ok_status();
   }
 
   Status order() {
-    EPHOST_ASSIGN_OR_RETURN(
-        prepared_.execution,
-        plan::plan_execution(prepared_.model.graph, prepared_.partitioning));
+    EPHOST_ASSIGN_OR_RETURN(prepared_.execution,
+                            plan::plan_execution(prepared_.model.graph, prepared_.partitioning));
 #ifndef NDEBUG
-    EPHOST_RETURN_IF_ERROR(plan::check_execution(prepared_.model.graph, prepared_.partitioning,
-                                                 prepared_.execution));
+    EPHOST_RETURN_IF_ERROR(
+        plan::check_execution(prepared_.model.graph, prepared_.partitioning, prepared_.execution));
 #endif
     return Status::ok_status();
   }
@@ -206,8 +210,8 @@ class Pipeline {
     return Status::ok_status();
   }
 
-  // Frees what only compiled partitions read and their providers gave up. The host's own memory goes;
-  // mapped files are given back by the kernel when it needs the room.
+  // Frees what only compiled partitions read and their providers gave up. The host's own memory
+  // goes; mapped files are given back by the kernel when it needs the room.
   void release_dropped_constants() {
     graph::Graph& graph = prepared_.model.graph;
     std::vector<bool> needed(graph.values.size(), true);
@@ -236,12 +240,12 @@ class Pipeline {
     const graph::Graph& graph = prepared_.model.graph;
     std::vector<plan::StepTraits> traits;
     for (const bridge::Computation& computation : prepared_.computations) {
-      traits.push_back({computation.may_inplace(), computation.aliases(),
-                        computation.workspace_bytes(), 0});
+      traits.push_back(
+          {computation.may_inplace(), computation.aliases(), computation.workspace_bytes(), 0});
     }
-    EPHOST_ASSIGN_OR_RETURN(prepared_.allocation,
-                            plan::plan_allocation(graph, prepared_.execution, traits,
-                                                  {options_.mem_reuse()}));
+    EPHOST_ASSIGN_OR_RETURN(
+        prepared_.allocation,
+        plan::plan_allocation(graph, prepared_.execution, traits, {options_.mem_reuse()}));
     plan::MemoryOptions memory_options;
     memory_options.enable_mem_pattern = options_.mem_pattern();
     EPHOST_ASSIGN_OR_RETURN(prepared_.pattern,

@@ -1,5 +1,5 @@
-// The way from a model to something that runs, told in one function. Sessions go all of it, compile_model
-// and the commands stop where they have what they need.
+// The way from a model to something that runs, told in one function. Sessions go all of it,
+// compile_model and the commands stop where they have what they need.
 #pragma once
 
 #include <ephost/environment.h>
@@ -35,11 +35,11 @@ enum class Stage {
   kPlanned,      // allocation plan and memory pattern, proved in builds with assertions
 };
 
-// What the stages made. Members are in the order of their dependence: what stands later is destroyed
-// first.
+// What the stages made. Members are in the order of their dependence: what stands later is
+// destroyed first.
 struct PreparedModel {
   graph::Model model;
-  context::LoadedContext context;  // of a context model; empty otherwise
+  context::LoadedContext context;                            // of a context model; empty otherwise
   std::vector<std::shared_ptr<bridge::Provider>> providers;  // in priority order, CPU last
   std::vector<std::string> notes;                            // of import, inference and folding
   optimize::FoldReport folding;
@@ -56,8 +56,10 @@ struct PreparedModel {
 
 struct PipelineHooks {
   bridge::ProgressHooks progress;
-  // Called between compiling and releasing what only compiled partitions need: the one moment at which
-  // a context can be written. May be empty.
+  // Called as soon as the model is read. May be empty.
+  std::function<Status(const PreparedModel&)> after_import;
+  // Called between compiling and releasing what only compiled partitions need: the one moment at
+  // which a context can be written. May be empty.
   std::function<Status(PreparedModel&)> after_compile;
 };
 

@@ -52,9 +52,8 @@ Result<std::unique_ptr<Session::State>> create_state(const Environment& environm
       return generation->write(prepared);
     };
   }
-  EPHOST_ASSIGN_OR_RETURN(state->prepared,
-                          session::prepare_model(environment, source, options,
-                                                 session::Stage::kPlanned, hooks));
+  EPHOST_ASSIGN_OR_RETURN(state->prepared, session::prepare_model(environment, source, options,
+                                                                  session::Stage::kPlanned, hooks));
   session::PreparedModel& prepared = state->prepared;
   const graph::Graph& graph = prepared.model.graph;
   describe_all(prepared.model, graph.inputs, state->inputs, state->input_index);
@@ -127,9 +126,9 @@ Result<std::vector<Value>> Session::run(std::span<const NamedValue> inputs,
   for (const NamedValue& input : inputs) {
     const auto found = state_->input_index.find(input.name);
     if (found == state_->input_index.end()) {
-      return Status(StatusCode::kInvalidArgument,
-                    "the model has no input " + quote(input.name) + "; its inputs are " +
-                        known_names(state_->inputs));
+      return Status(StatusCode::kInvalidArgument, "the model has no input " + quote(input.name) +
+                                                      "; its inputs are " +
+                                                      known_names(state_->inputs));
     }
     slots[found->second] = &input.value;
   }
@@ -137,9 +136,9 @@ Result<std::vector<Value>> Session::run(std::span<const NamedValue> inputs,
   for (const std::string& name : output_names) {
     const auto found = state_->output_index.find(name);
     if (found == state_->output_index.end()) {
-      return Status(StatusCode::kInvalidArgument,
-                    "the model has no output " + quote(name) + "; its outputs are " +
-                        known_names(state_->outputs));
+      return Status(StatusCode::kInvalidArgument, "the model has no output " + quote(name) +
+                                                      "; its outputs are " +
+                                                      known_names(state_->outputs));
     }
     wanted.push_back(found->second);
   }

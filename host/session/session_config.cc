@@ -11,9 +11,9 @@ namespace {
 
 Status set_flag(std::string_view key, std::string_view text, bool& flag) {
   if (text != "0" && text != "1") {
-    return Status(StatusCode::kInvalidArgument, "configuration entry " + quote(key) +
-                                                    " cannot be " + quote(text) +
-                                                    "; use \"0\" or \"1\"");
+    return Status(
+        StatusCode::kInvalidArgument,
+        "configuration entry " + quote(key) + " cannot be " + quote(text) + "; use \"0\" or \"1\"");
   }
   flag = text == "1";
   return Status::ok_status();
@@ -32,8 +32,8 @@ Status text(SessionConfig& config, std::string_view, const std::string& value) {
   return Status::ok_status();
 }
 
-// Sessions that share contexts are groups of an Environment, made by their own functions; accepting the
-// entry without them would write binaries that share nothing.
+// Sessions that share contexts are groups of an Environment, made by their own functions; accepting
+// the entry without them would write binaries that share nothing.
 Status sharing(SessionConfig&, std::string_view key, const std::string& value) {
   bool wanted = false;
   EPHOST_RETURN_IF_ERROR(set_flag(key, value, wanted));

@@ -1,4 +1,5 @@
-// The configuration entries of SessionOptions, checked and typed. Keys and meanings are ONNX Runtime's.
+// The configuration entries of SessionOptions, checked and typed. Keys and meanings are ONNX
+// Runtime's.
 #pragma once
 
 #include <ephost/session_options.h>
@@ -10,15 +11,16 @@
 namespace ephost::session {
 
 struct SessionConfig {
-  bool context_enable = false;                        // ep.context_enable
-  std::filesystem::path context_file_path;            // ep.context_file_path
-  bool context_embed_mode = false;                    // ep.context_embed_mode
-  std::string context_node_name_prefix;               // ep.context_node_name_prefix
-  std::string context_external_initializers_file;     // ep.context_model_external_initializers_file_name
+  bool context_enable = false;              // ep.context_enable
+  std::filesystem::path context_file_path;  // ep.context_file_path
+  bool context_embed_mode = false;          // ep.context_embed_mode
+  std::string context_node_name_prefix;     // ep.context_node_name_prefix
+  std::string
+      context_external_initializers_file;  // ep.context_model_external_initializers_file_name
   std::filesystem::path external_initializers_folder;  // session.model_external_initializers_...
-  bool disable_cpu_fallback = false;                  // session.disable_cpu_ep_fallback
-  bool disable_model_compile = false;                 // session.disable_model_compile
-  bool fail_on_suboptimal_context = false;            // session.fail_on_suboptimal_compiled_model
+  bool disable_cpu_fallback = false;                   // session.disable_cpu_ep_fallback
+  bool disable_model_compile = false;                  // session.disable_model_compile
+  bool fail_on_suboptimal_context = false;             // session.fail_on_suboptimal_compiled_model
 };
 
 // INVALID_ARGUMENT for a value that its key cannot have. An entry whose key isn't known is reported

@@ -1,5 +1,5 @@
-// What a Session and an IoBinding hold. Members are destroyed last to first: frames before the program
-// whose states they keep, the program before the model and the providers.
+// What a Session and an IoBinding hold. Members are destroyed last to first: frames before the
+// program whose states they keep, the program before the model and the providers.
 #pragma once
 
 #include <ephost/session.h>

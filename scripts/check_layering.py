@@ -1,0 +1,103 @@
+#!/usr/bin/python3
+"""Checks who includes whom. The tables below are the architecture (ARCHITECTURE.md), line by line.
+
+Prints every breach and exits with 1 if there is one.
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
+
+# Folder of host/: the others that it may include.
+ALLOWED = {
+    "base": "",
+    "manifest": "base",
+    "graph": "base",
+    "onnx_io": "base graph",
+    "plugin": "base manifest",
+    "optimize": "base graph",
+    "partition": "base graph",
+    "plan": "base graph partition",
+    "bridge": "base graph manifest onnx_io partition plan plugin",
+    "context": "base graph onnx_io",
+    "runtime": "base graph optimize plan bridge",
+    "session": "base bridge context graph manifest onnx_io optimize partition plan plugin runtime",
+    "cli": "base bridge context graph manifest onnx_io optimize partition plan plugin runtime session",
+}
+
+# Third-party header: the one folder that may include it.
+OWNERS = {
+    r"yaml-cpp/": "host/manifest",
+    r"(onnx|google/protobuf)/": "host/onnx_io",
+    r"boost/": "host/plugin",
+    r"(spdlog/|xxhash\.h|openssl/)": "host/base",
+    r"(CLI/|nlohmann/)": "host/cli",
+    r"(dnnl\.h|dnnl\.hpp|oneapi/)": "plugins",
+    r"(Eigen|unsupported/Eigen)/": "plugins/cpu",
+}
+
+# What a plugin may include of ephost.
+SDK_HEADER = re.compile(r"ephost/(plugin_abi\.h|plugin\.hpp|sdk/.+|ext/.+)")
+
+
+def all_includes():
+    """File (relative to the root) -> headers it includes."""
+    found = {}
+    for top in ("host", "plugins", "plugin_sdk"):
+        for path in sorted((ROOT / top).rglob("*")):
+            if path.suffix in (".h", ".hpp", ".c", ".cc"):
+                found[str(path.relative_to(ROOT))] = INCLUDE.findall(path.read_text())
+    return found
+
+
+def host_breaches(file, headers):
+    folder = file.split("/")[1]
+    if folder == "include":
+        return
+    for header in headers:
+        if header.startswith("host/"):
+            target = header.split("/")[1]
+            if target != folder and target not in ALLOWED[folder].split():
+                yield f"{file} includes {header}"
+
+
+def third_party(header):
+    return next((owner for pattern, owner in OWNERS.items() if re.match(pattern, header)), None)
+
+
+def breaches(includes):
+    for folder in (path.name for path in (ROOT / "host").iterdir() if path.is_dir()):
+        if folder not in ALLOWED and folder != "include":
+            yield f"host/{folder} is not in the table"
+    exposed = set()  # headers through which a third-party type could leave its folder
+    for file, headers in includes.items():
+        if file.startswith("host/"):
+            yield from host_breaches(file, headers)
+        for header in headers:
+            owner = third_party(header)
+            if owner and not file.startswith(owner + "/"):
+                yield f"{file} includes {header}, which belongs to {owner}"
+            if owner and file.endswith(".h"):
+                exposed.add(file)
+            if not file.startswith("host/"):
+                if header.startswith("host/") or (header.startswith("ephost/") and
+                                                  not SDK_HEADER.fullmatch(header)):
+                    yield f"{file} includes {header}; plugins and the SDK see the SDK only"
+    for file, headers in includes.items():
+        for header in headers:
+            if header in exposed and pathlib.Path(file).parent != pathlib.Path(header).parent:
+                yield f"{file} includes {header}, which exposes a third-party header"
+
+
+def main():
+    found = list(breaches(all_includes()))
+    for breach in found:
+        print(f"layering: {breach}")
+    print(f"layering: {len(found)} breaches")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Sets up, builds and runs all tests.
+#   scripts/test.sh [preset] [ctest argument ...]
+# Presets: dev (default), release, asan-ubsan, tsan.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+preset=${1:-dev}
+[ $# -eq 0 ] || shift
+
+scripts/setup.sh
+cmake --preset "$preset"
+cmake --build --preset "$preset"
+ctest --preset "$preset" --parallel "$(nproc)" "$@"
