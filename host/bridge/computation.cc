@@ -6,6 +6,7 @@
 #include "host/bridge/error_sink.h"
 #include "host/bridge/provider.h"
 #include "host/plugin/adopt.h"
+#include "host/plugin/load_lock.h"
 
 namespace ephost::bridge {
 namespace {
@@ -45,7 +46,9 @@ ComputationState::~ComputationState() {
 }
 
 Computation::Object::~Object() {
-  if (handle != nullptr && api.destroy != nullptr) api.destroy(handle);
+  if (handle == nullptr || api.destroy == nullptr) return;
+  const auto lock = plugin::lock_loading();
+  api.destroy(handle);
 }
 
 Result<Computation> Computation::adopt(std::shared_ptr<const Provider> provider,

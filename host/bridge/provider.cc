@@ -1,7 +1,6 @@
 #include "host/bridge/provider.h"
 
 #include <algorithm>
-#include <mutex>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -9,16 +8,10 @@
 #include "host/base/text.h"
 #include "host/bridge/abi_text.h"
 #include "host/bridge/error_sink.h"
+#include "host/plugin/load_lock.h"
 
 namespace ephost::bridge {
 namespace {
-
-// The ABI calls [load] functions one at a time in the whole process; plugins may share a driver
-// below.
-std::mutex& load_mutex() {
-  static std::mutex mutex;
-  return mutex;
-}
 
 // ---- get_capability ---------------------------------------------------------------------------
 
@@ -217,7 +210,7 @@ Result<std::vector<DeviceInfo>> list_devices(const plugin::LoadedPlugin& plugin,
   std::vector<DeviceInfo> devices;
   DeviceCollector collector(devices);
   ErrorSink error;
-  const std::lock_guard lock(load_mutex());
+  const auto lock = plugin::lock_loading();
   EPHOST_RETURN_IF_ERROR(error.to_status(plugin.provider.get_devices(&services, &collector, &error),
                                          plugin.manifest.provider, "listing its devices"));
   return devices;
@@ -239,7 +232,7 @@ Result<std::shared_ptr<Provider>> Provider::create(
   config.option_count = converted.size();
   ErrorSink error;
   {
-    const std::lock_guard lock(load_mutex());
+    const auto lock = plugin::lock_loading();
     EPHOST_RETURN_IF_ERROR(error.to_status(
         provider->api().create(provider->services_.get(), &config, &provider->handle_, &error),
         provider->name(), "creating the provider"));
@@ -254,7 +247,7 @@ Result<std::shared_ptr<Provider>> Provider::create(
 }
 
 Provider::~Provider() {
-  const std::lock_guard lock(load_mutex());
+  const auto lock = plugin::lock_loading();
   if (handle_ != nullptr) api().destroy(handle_);
 }
 

@@ -40,6 +40,7 @@ struct Group {
   uint32_t first_pc = 0;
   uint32_t last_pc = 0;      // last use of any value in it so far
   uint32_t last_output = 0;  // program counter of the step that produced a value in it last
+  std::optional<uint64_t> bytes;  // of the first value in it whose size is known
   bool is_free = false;      // stands in the free list
 };
 
@@ -152,7 +153,7 @@ uint32_t Sharing::find_alias(uint32_t pc, uint32_t slot) const {
     const Group& group = groups_[group_of_[input]];
     if (group.location != traits_[pc].location) continue;
     if (!is_plain(graph_.values[input].type) || !is_plain(graph_.values[output].type)) continue;
-    if (is_known_to_differ(values_[input].bytes, values_[output].bytes)) continue;
+    if (is_known_to_differ(group.bytes, values_[output].bytes)) continue;
     if (may_take_output(group, output)) return group_of_[input];
   }
   return kNoGroup;
@@ -168,6 +169,7 @@ uint32_t Sharing::find_inplace(uint32_t pc, uint32_t slot) const {
     if (!group.owned || group.has_output || !is_dying) continue;
     if (group.location != traits_[pc].location) continue;
     if (is_read_elsewhere(pc, pair.input, group_of_[input])) continue;
+    if (is_known_to_differ(group.bytes, values_[output].bytes)) continue;
     if (!provably_equal_bytes(graph_.values[input].type, graph_.values[output].type)) continue;
     if (may_take_output(group, output)) return group_of_[input];
   }
@@ -222,6 +224,7 @@ void Sharing::add_group(ValueId root, bool owned) {
   group.first_pc = values_[root].first_pc;
   group.last_pc = values_[root].last_pc;
   group.last_output = group.first_pc;
+  group.bytes = values_[root].bytes;
   group_of_[root] = static_cast<uint32_t>(groups_.size());
   groups_.push_back(group);
 }
@@ -230,6 +233,7 @@ void Sharing::join(ValueId id, uint32_t index) {
   Group& group = groups_[index];
   group.last_pc = std::max(group.last_pc, values_[id].last_pc);
   group.last_output = values_[id].first_pc;
+  if (!group.bytes) group.bytes = values_[id].bytes;
   group_of_[id] = index;
   if (values_[id].kind == AllocKind::kAllocateOutput) {
     group.root = id;

@@ -1,0 +1,34 @@
+// A line on the terminal that says what takes so long: "compiling model.onnx ... 12 s". It appears
+// after a second, and only if standard error is a terminal.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace ephost::cli {
+
+class Activity {
+ public:
+  // Nothing is ever shown if `enabled` is false.
+  explicit Activity(std::string what, bool enabled = true);
+  Activity(const Activity&) = delete;
+  Activity& operator=(const Activity&) = delete;
+  // Takes the line away.
+  ~Activity();
+
+  // Says what is being done now. From any thread.
+  void update(std::string what);
+
+ private:
+  void show();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string what_;
+  bool done_ = false;
+  std::thread thread_;
+};
+
+}  // namespace ephost::cli

@@ -1,0 +1,23 @@
+// Compares what a run gave with what was expected, for `ephost test`.
+#pragma once
+
+#include <ephost/value.h>
+
+#include <optional>
+#include <string>
+
+namespace ephost::cli {
+
+// Two numbers agree if |actual - expected| <= absolute + relative * |expected|.
+struct Tolerance {
+  double relative = 1e-3;
+  double absolute = 1e-5;
+};
+
+// What differs, in one line, or nothing. Types and shapes must be equal; integers, bools and strings
+// too; floating-point numbers within the tolerance, where NaN agrees with NaN and an infinity only
+// with itself.
+[[nodiscard]] std::optional<std::string> find_difference(const Value& actual, const Value& expected,
+                                                         const Tolerance& tolerance);
+
+}  // namespace ephost::cli

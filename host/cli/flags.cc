@@ -1,0 +1,152 @@
+#include "host/cli/flags.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "host/base/log.h"
+#include "host/base/text.h"
+
+namespace ephost::cli {
+namespace {
+
+constexpr std::string_view kCpuProvider = "CPUExecutionProvider";
+constexpr const char* kSessionGroup = "Session";
+constexpr const char* kReportGroup = "Report";
+
+// The type name behind a type name or short name; the name itself if it isn't installed, which the
+// session then reports.
+std::string provider_behind(const std::string& name, const Environment& environment) {
+  for (const InstalledPlugin& plugin : environment.plugins()) {
+    if (plugin.provider == name || equal_ignoring_case(plugin.name, name)) return plugin.provider;
+  }
+  return equal_ignoring_case(name, "cpu") ? std::string(kCpuProvider) : name;
+}
+
+Status add_provider_option(std::vector<ProviderRequest>& requests, const std::string& argument,
+                           const Environment& environment) {
+  const auto [name, entry] = split_pair(argument, ':');
+  const auto [key, value] = split_pair(entry);
+  if (key.empty() || entry.find('=') == std::string::npos) {
+    return Status(StatusCode::kInvalidArgument,
+                  "--ep-option " + quote(argument) + " has no value; write NAME:key=value");
+  }
+  const std::string provider = provider_behind(name, environment);
+  auto request = std::ranges::find_if(requests, [&](const ProviderRequest& known) {
+    return provider_behind(known.name, environment) == provider;
+  });
+  if (request == requests.end()) {
+    if (provider != kCpuProvider) {
+      return Status(StatusCode::kInvalidArgument, "--ep-option " + quote(argument) +
+                                                      " is for a provider that is not asked; add " +
+                                                      "--ep " + name);
+    }
+    request = requests.insert(request, {.name = provider});
+  }
+  const auto given = std::ranges::find(request->options, key, &std::pair<std::string, std::string>::first);
+  if (given != request->options.end()) {
+    given->second = value;  // the command line overrides the selection file
+  } else {
+    request->options.emplace_back(key, value);
+  }
+  return Status::ok_status();
+}
+
+}  // namespace
+
+void add_report_flags(CLI::App& app, ReportFlags& flags, std::vector<std::string> formats) {
+  flags.format = formats.front();
+  app.add_option("--format", flags.format, "How to report")
+      ->check(CLI::IsMember(std::move(formats)))
+      ->capture_default_str()
+      ->group(kReportGroup);
+  auto* verbose = app.add_flag("-v,--verbose", flags.verbose, "Show more, and log what is done");
+  auto* quiet = app.add_flag("-q,--quiet", flags.quiet, "Log errors only, show no progress");
+  verbose->group(kReportGroup);
+  quiet->group(kReportGroup)->excludes(verbose);
+}
+
+void add_environment_flags(CLI::App& app, EnvironmentFlags& flags) {
+  app.add_option("--plugin-path", flags.plugin_paths,
+                 "Search this directory for plugins first (repeatable)")
+      ->type_name("DIR")
+      ->allow_extra_args(false)
+      ->group(kSessionGroup);
+}
+
+void add_session_flags(CLI::App& app, SessionFlags& flags) {
+  add_environment_flags(app, flags.environment);
+  app.add_option("--selection", flags.selection, "Selection file: providers, options, entries")
+      ->type_name("FILE")
+      ->group(kSessionGroup);
+  app.add_option("--ep", flags.providers,
+                 "Ask this provider, in the order given; CPU is always the last (repeatable)")
+      ->type_name("NAME")
+      ->allow_extra_args(false)
+      ->group(kSessionGroup);
+  add_pair_option(app, "--ep-option", flags.provider_options, "Option of a provider (repeatable)",
+                  "NAME:KEY=VALUE", ':')
+      ->group(kSessionGroup);
+  add_pair_option(app, "--config", flags.config, "Session configuration entry (repeatable)",
+                  "KEY=VALUE")
+      ->group(kSessionGroup);
+  app.add_flag("--no-mem-pattern", flags.no_mem_pattern, "Allocate each value when it is made")
+      ->group(kSessionGroup);
+  app.add_flag("--no-mem-reuse", flags.no_mem_reuse, "Give each value its own memory")
+      ->group(kSessionGroup);
+}
+
+CLI::Option* add_pair_option(CLI::App& app, const std::string& name,
+                             std::vector<std::string>& values, const std::string& help,
+                             const std::string& type_name, char separator) {
+  const auto check = [separator, type_name](const std::string& text) -> std::string {
+    const size_t at = text.find(separator);
+    if (at != std::string::npos && at > 0) return "";
+    return quote(text) + " is not of the form " + type_name;
+  };
+  return app.add_option(name, values, help)
+      ->type_name(type_name)
+      ->allow_extra_args(false)
+      ->check(CLI::Validator(check, ""));
+}
+
+std::pair<std::string, std::string> split_pair(std::string_view text, char separator) {
+  const size_t at = text.find(separator);
+  if (at == std::string_view::npos) return {std::string(text), ""};
+  return {std::string(text.substr(0, at)), std::string(text.substr(at + 1))};
+}
+
+void apply(const ReportFlags& flags) {
+  if (flags.verbose) set_log_level(LogLevel::kInfo);
+  if (flags.quiet) set_log_level(LogLevel::kError);
+}
+
+Result<Environment> open_environment(const EnvironmentFlags& flags) {
+  EnvironmentOptions options;
+  options.plugin_directories = flags.plugin_paths;
+  return Environment::create(options);
+}
+
+Result<SessionOptions> make_session_options(const SessionFlags& flags,
+                                            const Environment& environment) {
+  SessionOptions selected;
+  if (!flags.selection.empty()) EPHOST_RETURN_IF_ERROR(selected.load_selection(flags.selection));
+  std::vector<ProviderRequest> requests = selected.providers();
+  for (const std::string& name : flags.providers) requests.push_back({.name = name});
+  for (const std::string& option : flags.provider_options) {
+    EPHOST_RETURN_IF_ERROR(add_provider_option(requests, option, environment));
+  }
+  SessionOptions options;
+  for (ProviderRequest& request : requests) {
+    options.append_execution_provider(std::move(request.name), std::move(request.options),
+                                      std::move(request.version_range));
+  }
+  for (const auto& [key, value] : selected.config_entries()) options.add_config_entry(key, value);
+  for (const std::string& entry : flags.config) {
+    auto [key, value] = split_pair(entry);
+    options.add_config_entry(std::move(key), std::move(value));
+  }
+  options.enable_mem_pattern(!flags.no_mem_pattern).enable_mem_reuse(!flags.no_mem_reuse);
+  return options;
+}
+
+}  // namespace ephost::cli

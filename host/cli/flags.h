@@ -1,0 +1,73 @@
+// The options that several subcommands share, and what they become: an Environment, SessionOptions, a
+// way of reporting. Each command declares the groups it needs.
+#pragma once
+
+#include <ephost/environment.h>
+#include <ephost/session_options.h>
+#include <ephost/status.h>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace ephost::cli {
+
+struct ReportFlags {
+  std::string format = "table";
+  bool verbose = false;
+  bool quiet = false;
+
+  [[nodiscard]] bool json() const { return format == "json"; }
+};
+
+struct EnvironmentFlags {
+  std::vector<std::filesystem::path> plugin_paths;
+};
+
+struct SessionFlags {
+  EnvironmentFlags environment;
+  std::filesystem::path selection;
+  std::vector<std::string> providers;
+  std::vector<std::string> provider_options;  // NAME:key=value
+  std::vector<std::string> config;            // key=value
+  bool no_mem_pattern = false;
+  bool no_mem_reuse = false;
+};
+
+// --format, --verbose, --quiet. `formats` are what the command offers, the default first.
+void add_report_flags(CLI::App& app, ReportFlags& flags,
+                      std::vector<std::string> formats = {"table", "json"});
+// --plugin-path.
+void add_environment_flags(CLI::App& app, EnvironmentFlags& flags);
+// --selection, --ep, --ep-option, --config, --no-mem-pattern, --no-mem-reuse, and --plugin-path.
+void add_session_flags(CLI::App& app, SessionFlags& flags);
+
+// An option that may be given several times, each with one value of the form `left<separator>right`;
+// anything else is a usage error. `type_name` shows the form in the help, e.g. "KEY=VALUE".
+CLI::Option* add_pair_option(CLI::App& app, const std::string& name,
+                             std::vector<std::string>& values, const std::string& help,
+                             const std::string& type_name, char separator = '=');
+
+// The two sides of an argument that add_pair_option let pass.
+[[nodiscard]] std::pair<std::string, std::string> split_pair(std::string_view text,
+                                                             char separator = '=');
+
+// Sets the level of the log.
+void apply(const ReportFlags& flags);
+
+[[nodiscard]] Result<Environment> open_environment(const EnvironmentFlags& flags);
+
+// The providers of the selection file, then those of --ep. An option for a provider is added to where
+// that one is named, by type name or short name; INVALID_ARGUMENT if it is not named, except for the
+// CPU provider, which every session has.
+[[nodiscard]] Result<SessionOptions> make_session_options(const SessionFlags& flags,
+                                                          const Environment& environment);
+
+}  // namespace ephost::cli

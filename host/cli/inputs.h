@@ -1,0 +1,40 @@
+// The inputs of a run from the command line: files, zeros, or seeded random numbers, with the open
+// extents of the model filled in.
+#pragma once
+
+#include <ephost/session.h>
+#include <ephost/status.h>
+#include <ephost/value.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace ephost::cli {
+
+struct InputFlags {
+  std::vector<std::string> inputs;  // name=file, name=random[:seed], name=zeros
+  std::vector<std::string> shapes;  // name=1,3,224,224
+  std::vector<std::string> dims;    // symbol=1
+};
+
+// --input, --shape, --dim.
+void add_input_flags(CLI::App& app, InputFlags& flags);
+
+// One value for each input of the model; those that no flag mentions are random with seed 0.
+// INVALID_ARGUMENT for a shape that stays open and for what cannot be parsed; NOT_FOUND for an input or
+// a symbol that the model doesn't have.
+[[nodiscard]] Result<std::vector<NamedValue>> make_inputs(
+    std::span<const ValueDescription> descriptions, const InputFlags& flags);
+
+// The same numbers for the same seed, everywhere: floating-point ones uniform in [-1, 1), integers and
+// bools 0 or 1, so that they are good indices for most models. INVALID_ARGUMENT for other types.
+[[nodiscard]] Result<Value> random_value(ElementType type, std::vector<int64_t> shape,
+                                         uint64_t seed);
+
+}  // namespace ephost::cli

@@ -1,0 +1,20 @@
+// NumPy's .npy format, versions 1 and 2, little-endian and row-major: encode and decode. Knows no file
+// names but for messages.
+#pragma once
+
+#include <ephost/status.h>
+#include <ephost/value.h>
+
+#include <string>
+#include <string_view>
+
+namespace ephost::cli {
+
+// INVALID_ARGUMENT, naming `file`, for what is damaged, too large, or of a kind that a tensor cannot
+// have (objects, strings, structures, big-endian, column-major).
+[[nodiscard]] Result<Value> decode_npy(std::string_view content, std::string_view file);
+
+// Version 1. INVALID_ARGUMENT for element types that NumPy doesn't have.
+[[nodiscard]] Result<std::string> encode_npy(const Value& value);
+
+}  // namespace ephost::cli

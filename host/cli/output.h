@@ -1,0 +1,46 @@
+// What commands print: results on standard output or to a file, errors on standard error, numbers with
+// their units. Text from models and plugins is made safe for a terminal here.
+#pragma once
+
+#include <ephost/status.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+namespace ephost::cli {
+
+using Json = nlohmann::ordered_json;
+
+// "error[CODE]: message".
+void print_error(const Status& status);
+
+// To standard output as it is.
+void print(std::string_view text);
+
+// Indented, with a newline; bytes that are not UTF-8 become U+FFFD.
+[[nodiscard]] std::string to_text(const Json& json);
+
+// To standard output where `file` is empty, else to the file, atomically.
+[[nodiscard]] Status write_text(const std::filesystem::path& file, std::string_view text);
+
+// FAIL if what was printed did not all arrive (full disk).
+[[nodiscard]] Status flush_output();
+
+// Control characters and bytes that are not UTF-8 escaped as \xNN; the rest as it is.
+[[nodiscard]] std::string printable(std::string_view text);
+
+// "1 node", "2 nodes".
+[[nodiscard]] std::string counted(uint64_t count, std::string_view noun);
+// "17 B", "1.5 MiB".
+[[nodiscard]] std::string bytes_text(uint64_t bytes);
+// "12.3 us", "4.56 ms", "7.89 s": three digits that matter.
+[[nodiscard]] std::string seconds_text(double seconds);
+// "1.234" with so many digits after the point.
+[[nodiscard]] std::string fixed(double number, int digits);
+// At most so many digits that matter, in the shorter of plain and exponent form.
+[[nodiscard]] std::string compact(double number, int digits = 6);
+
+}  // namespace ephost::cli

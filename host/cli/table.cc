@@ -1,0 +1,80 @@
+#include "host/cli/table.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstddef>
+#include <utility>
+
+#include "host/cli/output.h"
+
+namespace ephost::cli {
+namespace {
+
+// Columns on a terminal, as far as one code point is one column.
+size_t width(std::string_view text) {
+  return static_cast<size_t>(std::ranges::count_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+std::string one_line(std::string_view text) {
+  std::string line = printable(text);
+  std::ranges::replace(line, '\n', ' ');
+  return line;
+}
+
+std::string padded(const std::string& text, size_t to, Align align) {
+  const std::string space(to - std::min(to, width(text)), ' ');
+  return align == Align::kLeft ? text + space : space + text;
+}
+
+void trim_end(std::string& line) { line.erase(line.find_last_not_of(' ') + 1); }
+
+}  // namespace
+
+void Table::add_row(std::vector<std::string> cells) {
+  assert(cells.size() == columns_.size());
+  for (std::string& cell : cells) cell = one_line(cell);
+  rows_.push_back(std::move(cells));
+}
+
+std::string Table::to_text() const {
+  std::vector<std::string> titles;
+  std::vector<size_t> widths;
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    titles.push_back(columns_[i].title);
+    size_t widest = width(columns_[i].title);
+    for (const auto& row : rows_) widest = std::max(widest, width(row[i]));
+    widths.push_back(widest);
+  }
+  std::string text;
+  const auto append = [&](const std::vector<std::string>& cells) {
+    std::string line;
+    for (size_t i = 0; i < cells.size(); ++i) {
+      if (i > 0) line += "  ";
+      line += padded(cells[i], widths[i], columns_[i].align);
+    }
+    trim_end(line);
+    text += line + "\n";
+  };
+  append(titles);
+  for (const auto& row : rows_) append(row);
+  return text;
+}
+
+void Facts::add(std::string_view name, std::string value) {
+  facts_.emplace_back(name, one_line(value));
+}
+
+std::string Facts::to_text() const {
+  size_t widest = 0;
+  for (const auto& [name, value] : facts_) widest = std::max(widest, width(name));
+  std::string text;
+  for (const auto& [name, value] : facts_) {
+    std::string line = padded(name, widest, Align::kLeft) + "  " + value;
+    trim_end(line);
+    text += line + "\n";
+  }
+  return text;
+}
+
+}  // namespace ephost::cli

@@ -1,0 +1,43 @@
+// Tables for terminals: columns as wide as their widest cell. Text in, text out.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ephost::cli {
+
+enum class Align { kLeft, kRight };
+
+struct Column {
+  std::string title;
+  Align align = Align::kLeft;
+};
+
+class Table {
+ public:
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+  // One cell a column. Cells are made printable; long ones are not cut.
+  void add_row(std::vector<std::string> cells);
+  [[nodiscard]] bool empty() const { return rows_.empty(); }
+
+  // Titles and rows, two spaces between columns, no spaces at the ends of lines.
+  [[nodiscard]] std::string to_text() const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+// Names and what they mean, e.g. for summaries: "  name   value" lines, names padded to one width.
+class Facts {
+ public:
+  void add(std::string_view name, std::string value);
+  [[nodiscard]] std::string to_text() const;
+
+ private:
+  std::vector<std::pair<std::string, std::string>> facts_;
+};
+
+}  // namespace ephost::cli

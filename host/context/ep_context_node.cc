@@ -1,0 +1,158 @@
+#include "host/context/ep_context_node.h"
+
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "host/base/text.h"
+#include "host/graph/subgraphs.h"
+
+namespace ephost::context {
+
+using graph::Attribute;
+using graph::Blob;
+using graph::Graph;
+using graph::Node;
+using graph::NodeId;
+
+namespace {
+
+constexpr std::string_view kCacheContext = "ep_cache_context";
+// A longer path opens on no system; it is refused before anything walks over it.
+constexpr size_t kMaxPathBytes = 4096;
+
+class AttributeReader {
+ public:
+  AttributeReader(const Graph& graph, NodeId node) : graph_(graph), node_(node) {}
+
+  Status error(std::string_view attribute, std::string_view what) const {
+    return Status(StatusCode::kInvalidGraph,
+                  "attribute " + quote(attribute) + " of " + graph::describe_node(graph_, node_) +
+                      " " + std::string(what) + "; compile the source model again");
+  }
+
+  Result<int64_t> integer(std::string_view name, int64_t absent, int64_t most) const {
+    if (!attributes().attribute(name)) return absent;
+    const std::optional<int64_t> value = attributes().integer(name);
+    if (!value) return error(name, "is no integer");
+    if (*value < 0 || *value > most) return error(name, "is " + std::to_string(*value));
+    return *value;
+  }
+
+  Status text(std::string_view name, std::string& out_text) const {
+    if (!attributes().attribute(name)) return {};
+    const std::optional<std::string_view> value = attributes().string(name);
+    if (!value) return error(name, "is no string");
+    out_text = *value;
+    return {};
+  }
+
+  // The bytes of a string attribute with their owner, if they have one.
+  Result<Blob> blob(std::string_view name) const {
+    const graph::AttributeValue* value = attributes().attribute(name);
+    if (!value) return error(name, "is missing, though main_context is 1");
+    if (const auto* large = std::get_if<Blob>(value)) return *large;
+    const auto* small = std::get_if<std::string>(value);
+    if (!small) return error(name, "is no string");
+    return Blob{.bytes = std::as_bytes(std::span(*small)), .owner = nullptr};
+  }
+
+ private:
+  const Node& attributes() const { return graph_.nodes[node_]; }
+
+  const Graph& graph_;
+  NodeId node_;
+};
+
+Status read_reference(const AttributeReader& reader, EpContextNode& read) {
+  if (read.main_context && read.embedded) {
+    EPHOST_ASSIGN_OR_RETURN(read.payload, reader.blob(kCacheContext));
+    return {};
+  }
+  if (read.main_context) {
+    EPHOST_ASSIGN_OR_RETURN(const Blob path, reader.blob(kCacheContext));
+    if (path.bytes.size() > kMaxPathBytes) {
+      return reader.error(kCacheContext, "is no path: it has " +
+                                             std::to_string(path.bytes.size()) + " bytes");
+    }
+  }
+  return reader.text(kCacheContext, read.reference);
+}
+
+void add_text(Node& node, std::string_view name, std::string& text) {
+  if (!text.empty()) node.attributes.push_back({std::string(name), std::move(text)});
+}
+
+void collect(const Graph& graph, std::vector<NodePlace>& places) {
+  for (NodeId id = 0; id < graph.nodes.size(); ++id) {
+    if (is_ep_context(graph.nodes[id])) places.push_back({.graph = &graph, .node = id});
+    graph::for_each_subgraph(graph.nodes[id],
+                             [&](const Graph& subgraph) { collect(subgraph, places); });
+  }
+}
+
+}  // namespace
+
+bool is_ep_context(const Node& node) {
+  return node.op_type == kEpContextOpType && node.domain == kEpContextDomain;
+}
+
+Result<EpContextNode> read_ep_context_node(const Graph& graph, NodeId node) {
+  const AttributeReader reader(graph, node);
+  EpContextNode read;
+  EPHOST_ASSIGN_OR_RETURN(const int64_t main_context, reader.integer("main_context", 1, 1));
+  EPHOST_ASSIGN_OR_RETURN(const int64_t embed_mode, reader.integer("embed_mode", 1, 1));
+  EPHOST_ASSIGN_OR_RETURN(read.max_size,
+                          reader.integer("max_size", 0, std::numeric_limits<int64_t>::max()));
+  read.main_context = main_context == 1;
+  read.embedded = embed_mode == 1;
+  EPHOST_RETURN_IF_ERROR(read_reference(reader, read));
+  EPHOST_RETURN_IF_ERROR(reader.text("ep_sdk_version", read.sdk_version));
+  EPHOST_RETURN_IF_ERROR(reader.text("onnx_model_filename", read.onnx_model_filename));
+  EPHOST_RETURN_IF_ERROR(reader.text("hardware_architecture", read.hardware_architecture));
+  EPHOST_RETURN_IF_ERROR(reader.text("partition_name", read.partition_name));
+  EPHOST_RETURN_IF_ERROR(reader.text("source", read.source));
+  EPHOST_RETURN_IF_ERROR(reader.text("notes", read.notes));
+  return read;
+}
+
+Node make_ep_context_node(EpContextNode attributes) {
+  Node node{.name = attributes.partition_name,
+            .op_type = std::string(kEpContextOpType),
+            .domain = std::string(kEpContextDomain),
+            .since_version = kEpContextVersion};
+  node.attributes.push_back({"main_context", int64_t{attributes.main_context}});
+  node.attributes.push_back({"embed_mode", int64_t{attributes.embedded}});
+  Attribute cache{.name = std::string(kCacheContext), .value = std::string()};
+  if (attributes.main_context && attributes.embedded) {
+    cache.value = std::move(attributes.payload);
+  } else {
+    cache.value = std::move(attributes.reference);
+  }
+  node.attributes.push_back(std::move(cache));
+  add_text(node, "ep_sdk_version", attributes.sdk_version);
+  add_text(node, "onnx_model_filename", attributes.onnx_model_filename);
+  add_text(node, "hardware_architecture", attributes.hardware_architecture);
+  add_text(node, "partition_name", attributes.partition_name);
+  add_text(node, "source", attributes.source);
+  add_text(node, "notes", attributes.notes);
+  if (attributes.max_size != 0) node.attributes.push_back({"max_size", attributes.max_size});
+  return node;
+}
+
+std::vector<NodePlace> find_ep_context_nodes(const Graph& graph) {
+  std::vector<NodePlace> places;
+  collect(graph, places);
+  return places;
+}
+
+Status refuse_ep_context_nodes(const Graph& graph) {
+  const std::vector<NodePlace> places = find_ep_context_nodes(graph);
+  if (places.empty()) return {};
+  return Status(StatusCode::kInvalidGraph,
+                "the model is a context model already: it contains " +
+                    graph::describe_node(*places[0].graph, places[0].node) +
+                    "; compile the model that it was made from");
+}
+
+}  // namespace ephost::context

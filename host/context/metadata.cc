@@ -1,0 +1,110 @@
+#include "host/context/metadata.h"
+
+#include <charconv>
+
+#include "host/base/text.h"
+
+namespace ephost::context {
+namespace {
+
+constexpr std::string_view kPrefix = "ephost.ep_context.";
+constexpr std::string_view kVersionKey = "version";
+constexpr std::string_view kVersion = "1";
+constexpr std::string_view kBinary = "binary.";
+constexpr std::string_view kEmbedded = "embedded.";
+constexpr std::string_view kInitializers = "initializers.";
+constexpr std::string_view kCompatibility = "compatibility.";
+constexpr std::string_view kSumPrefix = "xxh3:";
+
+Status malformed(const std::string& key, std::string_view reason) {
+  return Status(StatusCode::kInvalidGraph, "the model's metadata entry " + quote(key) + " " +
+                                               std::string(reason) +
+                                               "; compile the source model again");
+}
+
+// Adds an entry; the same one may come twice, as merging models may repeat it.
+template <class Value>
+Status add(std::map<std::string, Value>& entries, const std::string& key, std::string_view name,
+           Value value) {
+  const auto [entry, added] = entries.emplace(std::string(name), value);
+  if (!added && entry->second != value) return malformed(key, "is stated twice, differently");
+  return {};
+}
+
+Status add_sum(std::map<std::string, ContentSum>& sums, const std::string& key,
+               std::string_view name, const std::string& value) {
+  const std::optional<ContentSum> sum = parse_content_sum(value);
+  if (!sum) return malformed(key, "holds " + quote(value) + ", which is no sum");
+  return add(sums, key, name, *sum);
+}
+
+// If `text` starts with `kind`, removes it.
+bool take(std::string_view& text, std::string_view kind) {
+  if (!text.starts_with(kind)) return false;
+  text.remove_prefix(kind.size());
+  return true;
+}
+
+Status read_entry(const std::string& key, const std::string& value, ContextMetadata& stated) {
+  std::string_view rest = key;
+  if (!take(rest, kPrefix)) return {};
+  if (rest == kVersionKey) {
+    if (value == kVersion) return {};
+    return Status(StatusCode::kInvalidGraph, "the context model has format version " +
+                                                 quote(value) + ", this host knows version " +
+                                                 std::string(kVersion) +
+                                                 "; compile the source model again");
+  }
+  if (take(rest, kBinary)) return add_sum(stated.binaries, key, rest, value);
+  if (take(rest, kEmbedded)) return add_sum(stated.embedded, key, rest, value);
+  if (take(rest, kInitializers)) return add_sum(stated.initializers, key, rest, value);
+  if (take(rest, kCompatibility)) return add(stated.compatibility, key, rest, value);
+  return malformed(key, "is of an unknown kind");
+}
+
+void append_sums(const std::map<std::string, ContentSum>& sums, std::string_view kind,
+                 MetadataList& metadata) {
+  for (const auto& [name, sum] : sums) {
+    metadata.emplace_back(std::string(kPrefix) + std::string(kind) + name, to_string(sum));
+  }
+}
+
+}  // namespace
+
+std::string to_string(const ContentSum& sum) {
+  return std::string(kSumPrefix) + to_hex(sum.hash) + ":" + std::to_string(sum.size);
+}
+
+std::optional<ContentSum> parse_content_sum(std::string_view text) {
+  constexpr size_t kHexDigits = 32;
+  if (!take(text, kSumPrefix) || text.size() < kHexDigits + 2 || text[kHexDigits] != ':') {
+    return std::nullopt;
+  }
+  const std::optional<Hash128> hash = parse_hash128(text.substr(0, kHexDigits));
+  text.remove_prefix(kHexDigits + 1);
+  uint64_t size = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
+  if (!hash || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return ContentSum{.hash = *hash, .size = size};
+}
+
+Result<ContextMetadata> read_metadata(const MetadataList& metadata) {
+  ContextMetadata stated;
+  for (const auto& [key, value] : metadata) {
+    EPHOST_RETURN_IF_ERROR(read_entry(key, value, stated));
+  }
+  return stated;
+}
+
+void write_metadata(const ContextMetadata& stated, MetadataList& metadata) {
+  std::erase_if(metadata, [](const auto& entry) { return entry.first.starts_with(kPrefix); });
+  metadata.emplace_back(std::string(kPrefix) + std::string(kVersionKey), kVersion);
+  append_sums(stated.binaries, kBinary, metadata);
+  append_sums(stated.embedded, kEmbedded, metadata);
+  append_sums(stated.initializers, kInitializers, metadata);
+  for (const auto& [source, text] : stated.compatibility) {
+    metadata.emplace_back(std::string(kPrefix) + std::string(kCompatibility) + source, text);
+  }
+}
+
+}  // namespace ephost::context

@@ -1,0 +1,64 @@
+// The content that EPContext nodes stand on, found and compared with what the model states of it.
+// Used by the examination only.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "ephost/status.h"
+#include "host/context/loader.h"
+#include "host/context/metadata.h"
+
+namespace ephost::context {
+
+// What became of comparing some content with its stated sum.
+enum class SumState {
+  kOk,
+  kMismatch,
+  kNotStated,    // the model states no sum, or sums are not to be checked
+  kMissingFile,  // or one that cannot be read
+  kRefusedPath,
+  kUnknown,  // the node could not be read, or has no primary
+};
+
+struct Content {
+  graph::Blob bytes;  // as they were found, even if the sum is wrong
+  SumState state = SumState::kUnknown;
+  Status status;  // INVALID_GRAPH with the reason, without the node
+};
+
+// Compares with `stated`; nullptr: nothing is stated.
+[[nodiscard]] Content check_content(graph::Blob bytes, const ContentSum* stated,
+                                    std::string_view what);
+
+// The same bytes aligned to kPayloadAlignment and with an owner: a copy where they are not.
+[[nodiscard]] Result<graph::Blob> align_payload(graph::Blob bytes);
+
+// Opens each file once, whatever it is called, and takes its sum once.
+class PayloadFiles {
+ public:
+  // Both outlive the object. No `folder`: only LoadOptions::files are there.
+  PayloadFiles(const LoadOptions& options, const std::optional<std::filesystem::path>& folder)
+      : options_(options), folder_(folder) {}
+
+  // The content of the file `name`, or of its superseded form if only that is what was stated.
+  const Content& find(const std::string& name, const ContentSum* stated);
+
+ private:
+  Content look_up(const std::string& name, const ContentSum* stated);
+  Content open(const std::string& name, const ContentSum* stated);
+
+  struct MappedContent {
+    graph::Blob bytes;
+    std::map<std::string, SumState> compared;  // by stated sum
+  };
+
+  const LoadOptions& options_;
+  const std::optional<std::filesystem::path>& folder_;
+  std::map<std::string, Content> by_name_;
+  std::map<std::filesystem::path, graph::Blob> mapped_;
+};
+
+}  // namespace ephost::context
