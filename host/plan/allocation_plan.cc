@@ -38,10 +38,10 @@ struct Group {
   bool owned = false;       // by the plan: neither a graph input nor a constant
   bool has_output = false;  // its root is a graph output
   uint32_t first_pc = 0;
-  uint32_t last_pc = 0;      // last use of any value in it so far
-  uint32_t last_output = 0;  // program counter of the step that produced a value in it last
+  uint32_t last_pc = 0;           // last use of any value in it so far
+  uint32_t last_output = 0;       // program counter of the step that produced a value in it last
   std::optional<uint64_t> bytes;  // of the first value in it whose size is known
-  bool is_free = false;      // stands in the free list
+  bool is_free = false;           // stands in the free list
 };
 
 // Walks the steps once and decides for each output which group it joins.

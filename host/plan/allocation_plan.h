@@ -93,14 +93,15 @@ struct AllocationOptions {
 };
 
 // Sharing, where `enable_mem_reuse` is on and locations are equal:
-// - an alias output shares its input's buffer, whoever owns that, unless their sizes are known to
-//   differ; a graph output does so only as the root of the buffer;
+// - an alias output shares its input's buffer, whoever owns that, unless its size is known to
+// differ
+//   from what is in there; a graph output does so only as the root of the buffer;
 // - an in-place output takes over its input's buffer if the plan owns that, nothing in it is read
 //   later or by another slot of the step, and the sizes are provably equal;
-// - a graph output of known size at the end of such a chain is the chain's root, at most one a
-// buffer;
+// - a graph output of known size at the end of such a chain is the root, at most one a buffer;
 // - a value of unknown size takes a dead buffer of provably equal size (same element size, same
 //   shape with the same symbols); known sizes share through placement instead.
+// Strings and anything but tensors share nothing.
 //
 // `traits` has one entry a step. INVALID_ARGUMENT if it hasn't, or if `plan` doesn't fit `graph`.
 [[nodiscard]] Result<AllocationPlan> plan_allocation(const Graph& graph, const ExecutionPlan& plan,

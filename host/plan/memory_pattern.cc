@@ -42,29 +42,53 @@ Result<std::vector<Item>> to_items(std::span<const Buffer> buffers, uint64_t ali
   return items;
 }
 
-// The best packing that the orders and rules find, within a bounded amount of work.
-Packing pack(const Problem& problem, uint64_t lower_bound) {
-  constexpr uint64_t kMostWork = 50'000'000;
-  const std::vector<std::vector<uint32_t>> orders = placement_orders(problem);
-  Packing best;
-  best.peak = std::numeric_limits<uint64_t>::max();
-  for (const std::vector<uint32_t>& order : orders) {
-    Packing packing = place_by_skyline(problem, order);
-    if (packing.peak < best.peak) best = std::move(packing);
-    if (best.peak == lower_bound) return best;
+// Tries rules and orders until the lower bound is met or the work they may do is done.
+class Packer {
+ public:
+  Packer(const Problem& problem, uint64_t lower_bound)
+      : problem_(problem), lower_bound_(lower_bound), orders_(placement_orders(problem)) {}
+
+  [[nodiscard]] Packing run() && {
+    const bool done = try_tops() || try_skylines() || try_gaps();
+    static_cast<void>(done);
+    return std::move(best_);
   }
-  const GapPlacer placer(problem);
-  uint64_t work = 0;
-  for (const std::vector<uint32_t>& order : orders) {
-    for (const Fit fit : {Fit::kFirst, Fit::kBest}) {
-      work += placer.work();
-      if (work > kMostWork) return best;
-      if (auto packing = placer.place(order, fit, best.peak)) best = *std::move(packing);
-      if (best.peak == lower_bound) return best;
+
+ private:
+  // Keeps a packing that is better; true if no other can be.
+  bool offer(std::optional<Packing> packing) {
+    if (packing && packing->peak < best_.peak) best_ = *std::move(packing);
+    return best_.peak == lower_bound_;
+  }
+  bool try_tops() {
+    return std::ranges::any_of(orders_, [&](const std::vector<uint32_t>& order) {
+      return offer(place_on_top(problem_, order));
+    });
+  }
+  bool try_skylines() {
+    uint64_t work_left = 20'000'000;
+    return std::ranges::any_of(orders_, [&](const std::vector<uint32_t>& order) {
+      return offer(place_by_skyline(problem_, order, best_.peak, work_left));
+    });
+  }
+  bool try_gaps() {
+    const GapPlacer placer(problem_);
+    uint64_t work_left = 50'000'000;
+    for (const std::vector<uint32_t>& order : orders_) {
+      for (const Fit fit : {Fit::kFirst, Fit::kBest}) {
+        if (placer.work() > work_left) return false;
+        work_left -= placer.work();
+        if (offer(placer.place(order, fit, best_.peak))) return true;
+      }
     }
+    return false;
   }
-  return best;
-}
+
+  const Problem& problem_;
+  uint64_t lower_bound_;
+  std::vector<std::vector<uint32_t>> orders_;
+  Packing best_{{}, std::numeric_limits<uint64_t>::max()};
+};
 
 // What competes for the block of one location, and where its offsets go.
 struct Contents {
@@ -123,7 +147,7 @@ Result<Placement> place_buffers(std::span<const Buffer> buffers, uint64_t alignm
   if (items.empty()) return placement;
   const Problem problem = make_problem(std::move(items));
   const uint64_t lower_bound = lower_bound_of(problem);
-  const Packing packing = pack(problem, lower_bound);
+  const Packing packing = Packer(problem, lower_bound).run();
   for (size_t i = 0; i < ids.size(); ++i) {
     placement.offsets[ids[i]] = packing.offsets[i] * alignment;
   }

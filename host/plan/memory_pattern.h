@@ -32,11 +32,11 @@ struct Placement {
   bool proved_optimal = false;    // peak == lower_bound
 };
 
-// Several orders, each placed by skyline, first fit and best fit; the best is kept, the first that
-// meets the lower bound ends the search. Deterministic; effort is bounded by work, not by the
-// clock: near-linear in the buffers plus the pairs that overlap in time, and very dense problems
-// get fewer attempts. INVALID_ARGUMENT if a buffer has lower >= upper, if the alignment is not a
-// power of two, or if the sizes add up to more than 64 bits hold.
+// Several orders, each placed on top of one another, by skyline, by first fit and by best fit; the
+// best is kept, the first that meets the lower bound ends the search. Deterministic; effort is
+// bounded by work, not by the clock, so very large or dense problems get fewer attempts.
+// INVALID_ARGUMENT if a buffer has lower >= upper, if the alignment is not a power of two, or if
+// the sizes add up to more than 64 bits hold.
 [[nodiscard]] Result<Placement> place_buffers(std::span<const Buffer> buffers,
                                               uint64_t alignment = kDefaultAlignment);
 

@@ -34,9 +34,9 @@ class RangeMax {
 
 // For every time how far up it is filled, as a segment tree over the times: raising a range and
 // asking for the largest in a range take logarithmic time.
-class Skyline {
+class Tops {
  public:
-  explicit Skyline(uint32_t times)
+  explicit Tops(uint32_t times)
       : leaves_(std::bit_ceil(std::max(times, uint32_t{1}))),
         whole_(2 * size_t{leaves_}, 0),
         highest_(2 * size_t{leaves_}, 0) {}
@@ -152,14 +152,14 @@ std::vector<std::vector<uint32_t>> placement_orders(const Problem& problem) {
   return orders;
 }
 
-Packing place_by_skyline(const Problem& problem, std::span<const uint32_t> order) {
+Packing place_on_top(const Problem& problem, std::span<const uint32_t> order) {
   Packing packing{std::vector<uint64_t>(problem.items.size()), 0};
-  Skyline skyline(problem.times);
+  Tops tops(problem.times);
   for (const uint32_t i : order) {
     const Item& item = problem.items[i];
-    packing.offsets[i] = skyline.highest(item.lower, item.upper);
+    packing.offsets[i] = tops.highest(item.lower, item.upper);
     const uint64_t end = packing.offsets[i] + item.size;
-    skyline.raise(item.lower, item.upper, end);
+    tops.raise(item.lower, item.upper, end);
     packing.peak = std::max(packing.peak, end);
   }
   return packing;

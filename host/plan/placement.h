@@ -38,8 +38,15 @@ struct Packing {
   uint64_t peak = 0;
 };
 
-// Puts each item on top of everything placed before it that lives at the same time.
-[[nodiscard]] Packing place_by_skyline(const Problem& problem, std::span<const uint32_t> order);
+// Puts each item on top of everything placed before it that lives at the same time. Quick for any
+// number of items.
+[[nodiscard]] Packing place_on_top(const Problem& problem, std::span<const uint32_t> order);
+
+// Fills the lowest valley first, with the first item in the order that lives within it. Takes what
+// it looks at from `work_left`; nothing if that is used up, or if the peak would reach `limit`.
+[[nodiscard]] std::optional<Packing> place_by_skyline(const Problem& problem,
+                                                      std::span<const uint32_t> order,
+                                                      uint64_t limit, uint64_t& work_left);
 
 enum class Fit : uint8_t {
   kFirst,  // the lowest gap that is large enough

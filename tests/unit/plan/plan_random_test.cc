@@ -1,0 +1,149 @@
+// Plans thousands of random graphs with random partitions, traits and options, and has the checker
+// prove each plan.
+
+#include <gtest/gtest.h>
+
+#include "host/plan/checker.h"
+#include "tests/unit/partition/random_graph.h"
+#include "tests/unit/plan/planned.h"
+
+namespace ephost::plan {
+namespace {
+
+using graph::testing::below;
+using graph::testing::chance;
+using graph::testing::Random;
+using graph::testing::random_graph;
+using testing::plan_graph;
+using testing::Planned;
+using testing::StepNotes;
+
+std::vector<SlotPair> random_pairs(Random& random, const Step& step) {
+  std::vector<SlotPair> pairs(below(random, 4));
+  for (SlotPair& pair : pairs) {
+    pair.input = static_cast<uint32_t>(below(random, step.inputs.size() + 1));
+    pair.output = static_cast<uint32_t>(below(random, step.outputs.size() + 1));
+  }
+  return pairs;
+}
+
+std::vector<partition::Claim> random_claims(Random& random, size_t nodes) {
+  std::vector<partition::Claim> claims(below(random, 6));
+  for (partition::Claim& claim : claims) {
+    const uint64_t first = below(random, nodes);
+    for (uint64_t node = first; node < std::min<uint64_t>(first + 6, nodes); ++node) {
+      if (chance(random, 70)) claim.nodes.push_back(static_cast<NodeId>(node));
+    }
+    claim.fused = true;
+  }
+  return claims;
+}
+
+Planned random_plan(uint64_t seed) {
+  Random random(seed);
+  const auto nodes = static_cast<uint32_t>(1 + below(random, 40));
+  auto claims = random_claims(random, nodes);
+  Graph graph =
+      random_graph(random, {.nodes = nodes, .reach = static_cast<uint32_t>(1 + below(random, 15))});
+  Planned planned = plan_graph(std::move(graph), std::move(claims));
+  const bool has_locations = chance(random, 20);
+  for (size_t pc = 0; pc < planned.notes.size(); ++pc) {
+    StepNotes& notes = planned.notes[pc];
+    notes.may_inplace = random_pairs(random, planned.execution.steps[pc]);
+    if (chance(random, 50)) notes.aliases = random_pairs(random, planned.execution.steps[pc]);
+    if (chance(random, 20)) notes.workspace_bytes = below(random, 1000);
+    if (has_locations && chance(random, 20)) notes.location = 1;
+  }
+  planned.allocate({.enable_mem_reuse = chance(random, 90)});
+  return planned;
+}
+
+std::vector<std::optional<uint64_t>> random_sizes(Random& random, size_t values) {
+  std::vector<std::optional<uint64_t>> sizes(values);
+  for (auto& size : sizes) {
+    if (chance(random, 90)) size = below(random, 500);
+  }
+  return sizes;
+}
+
+struct Tally {
+  size_t reused = 0;
+  size_t views_of_read_only = 0;
+  size_t in_outputs = 0;
+  size_t unknown_reused = 0;
+};
+
+void count(const Planned& planned, Tally& tally) {
+  for (const ValuePlan& value : planned.allocation.values) {
+    if (value.kind != AllocKind::kReuse) continue;
+    const ValuePlan& root = planned.allocation.values[value.reused];
+    ++tally.reused;
+    if (root.kind == AllocKind::kAllocateOutput) ++tally.in_outputs;
+    if (root.kind == AllocKind::kPreExisting) ++tally.views_of_read_only;
+    if (!root.bytes && root.last_pc < value.first_pc) ++tally.unknown_reused;
+  }
+}
+
+TEST(PlanRandom, EveryPlanIsProvedByTheChecker) {
+  Tally tally;
+  for (uint64_t seed = 0; seed < 5000; ++seed) {
+    const Planned planned = random_plan(seed);
+    const Status execution =
+        check_execution(planned.graph, planned.partitioning, planned.execution);
+    ASSERT_TRUE(execution.ok()) << "seed " << seed << ": " << execution.to_string();
+    const auto traits = testing::to_traits(planned.notes);
+    const Status allocation =
+        check_allocation(planned.graph, planned.execution, traits, planned.allocation);
+    ASSERT_TRUE(allocation.ok()) << "seed " << seed << ": " << allocation.to_string();
+
+    Random random(seed);
+    const auto sizes = chance(random, 50) ? random_sizes(random, planned.graph.values.size())
+                                          : std::vector<std::optional<uint64_t>>();
+    const auto pattern = plan_memory(planned.allocation, sizes);
+    ASSERT_TRUE(pattern.ok());
+    const Status memory = check_memory(planned.allocation, *pattern, sizes);
+    ASSERT_TRUE(memory.ok()) << "seed " << seed << ": " << memory.to_string();
+    count(planned, tally);
+  }
+  // The graphs must exercise what can go wrong.
+  EXPECT_GT(tally.reused, 5000U);
+  EXPECT_GT(tally.views_of_read_only, 500U);
+  EXPECT_GT(tally.in_outputs, 250U);
+  EXPECT_GT(tally.unknown_reused, 500U);
+}
+
+bool operator==(const ValuePlan& a, const ValuePlan& b) {
+  return a.kind == b.kind && a.location == b.location && a.reused == b.reused &&
+         a.first_pc == b.first_pc && a.last_pc == b.last_pc && a.use_count == b.use_count &&
+         a.bytes == b.bytes;
+}
+
+TEST(PlanRandom, GivesTheSamePlanTwice) {
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    const Planned first = random_plan(seed);
+    const Planned second = random_plan(seed);
+    ASSERT_EQ(first.execution.steps.size(), second.execution.steps.size());
+    for (size_t pc = 0; pc < first.execution.steps.size(); ++pc) {
+      EXPECT_EQ(first.execution.steps[pc].node, second.execution.steps[pc].node);
+    }
+    ASSERT_EQ(first.allocation.values.size(), second.allocation.values.size());
+    for (size_t i = 0; i < first.allocation.values.size(); ++i) {
+      EXPECT_TRUE(first.allocation.values[i] == second.allocation.values[i]);
+    }
+    EXPECT_EQ(plan_memory(first.allocation)->offsets, plan_memory(second.allocation)->offsets);
+  }
+}
+
+TEST(PlanRandom, PlansAHundredThousandNodes) {
+  Random random(1);
+  const Planned planned = plan_graph(random_graph(random, {.nodes = 100'000}));
+  const auto traits = testing::to_traits(planned.notes);
+  EXPECT_TRUE(check_execution(planned.graph, planned.partitioning, planned.execution).ok());
+  EXPECT_TRUE(check_allocation(planned.graph, planned.execution, traits, planned.allocation).ok());
+  const auto pattern = plan_memory(planned.allocation);
+  ASSERT_TRUE(pattern.ok());
+  EXPECT_TRUE(check_memory(planned.allocation, *pattern).ok());
+}
+
+}  // namespace
+}  // namespace ephost::plan

@@ -1,0 +1,100 @@
+// A graph with all its plans, for tests of the planners and of the checker.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/graph/graph.h"
+#include "host/partition/partition.h"
+#include "host/plan/allocation_plan.h"
+#include "host/plan/execution_plan.h"
+#include "host/plan/memory_pattern.h"
+#include "tests/unit/partition/fake_source.h"
+
+namespace ephost::plan::testing {
+
+using partition::testing::FakeSource;
+
+// Traits that own their slot pairs.
+struct StepNotes {
+  std::vector<SlotPair> may_inplace;
+  std::vector<SlotPair> aliases;
+  uint64_t workspace_bytes = 0;
+  uint32_t location = 0;
+};
+
+inline std::vector<StepTraits> to_traits(const std::vector<StepNotes>& notes) {
+  std::vector<StepTraits> traits;
+  for (const StepNotes& note : notes) {
+    traits.push_back({note.may_inplace, note.aliases, note.workspace_bytes, note.location});
+  }
+  return traits;
+}
+
+// Relu may work in place, Add on either input; Reshape is a view.
+inline StepNotes notes_of(const std::string& op_type) {
+  StepNotes notes;
+  if (op_type == "Relu") notes.may_inplace = {{0, 0}};
+  if (op_type == "Add") notes.may_inplace = {{0, 0}, {1, 0}};
+  if (op_type == "Reshape") notes.aliases = {{0, 0}};
+  return notes;
+}
+
+struct Planned {
+  Graph graph;
+  partition::Partitioning partitioning;
+  ExecutionPlan execution;
+  std::vector<StepNotes> notes;  // by step
+  AllocationPlan allocation;
+
+  // Looks a value up by name.
+  [[nodiscard]] ValueId id(std::string_view name) const {
+    const ValueId found = graph.find_value(name);
+    EXPECT_NE(found, kNoValue) << name;
+    return found;
+  }
+  [[nodiscard]] const ValuePlan& value(std::string_view name) const {
+    return allocation.values[id(name)];
+  }
+  // "Reuse a", or only the kind where the value has its own buffer or none.
+  [[nodiscard]] std::string place(std::string_view name) const {
+    const ValuePlan& planned = value(name);
+    std::string text(alloc_kind_name(planned.kind));
+    if (planned.kind == AllocKind::kReuse) text += " " + graph.values[planned.reused].name;
+    return text;
+  }
+
+  void allocate(const AllocationOptions& options = {}) {
+    const auto traits = to_traits(notes);
+    auto result = plan_allocation(graph, execution, traits, options);
+    ASSERT_TRUE(result.ok()) << result.status().to_string();
+    allocation = *std::move(result);
+  }
+};
+
+// Everything that the claims leave is run by single kernels.
+inline Planned plan_graph(Graph graph, std::vector<partition::Claim> claims = {},
+                          const AllocationOptions& options = {}) {
+  Planned planned;
+  planned.graph = std::move(graph);
+  FakeSource fusing("Fusing", std::move(claims));
+  FakeSource rest = FakeSource::greedy("Rest");
+  partition::ClaimSource* const sources[] = {&fusing, &rest};
+  planned.partitioning = *partition::partition_graph(planned.graph, sources);
+  auto execution = plan_execution(planned.graph, planned.partitioning);
+  EXPECT_TRUE(execution.ok()) << execution.status().to_string();
+  planned.execution = *std::move(execution);
+  for (const Step& step : planned.execution.steps) {
+    const bool is_single = step.partition == kNoPartition;
+    planned.notes.push_back(is_single ? notes_of(planned.graph.nodes[step.node].op_type)
+                                      : StepNotes());
+  }
+  planned.allocate(options);
+  return planned;
+}
+
+}  // namespace ephost::plan::testing
