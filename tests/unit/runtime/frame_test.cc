@@ -1,0 +1,396 @@
+#include "host/runtime/frame.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "host/bridge/claim_source.h"
+#include "host/plan/checker.h"
+#include "tests/support/allocation_counter.h"
+#include "tests/unit/graph/graph_builder.h"
+#include "tests/unit/runtime/toy_provider.h"
+
+namespace ephost::runtime {
+namespace {
+
+using graph::testing::float_tensor;
+using graph::testing::GraphBuilder;
+using graph::testing::tensor_type;
+
+// A graph with everything that runs it.
+class Machine {
+ public:
+  explicit Machine(graph::Graph graph, std::vector<std::string> symbols = {},
+                   plan::MemoryOptions memory = {}) {
+    model_.graph = std::move(graph);
+    model_.symbols = std::move(symbols);
+    bridge::ProviderClaims claims(*provider_, model_);
+    partition::ClaimSource* const sources[] = {&claims};
+    const auto partitioning = *partition::partition_graph(model_.graph, sources);
+    Program::Parts parts;
+    parts.graph = &model_.graph;
+    parts.symbols = model_.symbols;
+    parts.execution = *plan::plan_execution(model_.graph, partitioning);
+    const bridge::GraphView view(model_.graph, model_);
+    std::vector<plan::StepTraits> traits;
+    for (const plan::Step& step : parts.execution.steps) {
+      auto kernel = provider_->create_kernel(view, step.node);
+      EXPECT_TRUE(kernel.ok()) << kernel.status().to_string();
+      parts.computations.push_back(std::move(kernel).value());
+      const bridge::Computation& made = parts.computations.back();
+      traits.push_back({made.may_inplace(), made.aliases(), made.workspace_bytes(), 0});
+    }
+    parts.allocation = *plan::plan_allocation(model_.graph, parts.execution, traits);
+    parts.pattern = *plan::plan_memory(parts.allocation, {}, memory);
+    parts.memory_options = memory;
+    EXPECT_TRUE(
+        plan::check_allocation(model_.graph, parts.execution, traits, parts.allocation).ok());
+    program_ = std::make_unique<Program>(std::move(parts));
+    frame_ = *Frame::create(*program_);
+  }
+
+  [[nodiscard]] const Program& program() const { return *program_; }
+  [[nodiscard]] Frame& frame() { return *frame_; }
+
+  Status run(const std::vector<const Value*>& inputs, std::vector<Value>& outputs,
+             const std::atomic<bool>* cancelled = nullptr) {
+    outputs.resize(model_.graph.outputs.size());
+    return frame_->run(inputs, outputs, cancelled);
+  }
+
+  // Output 0 for one input of floats; fails the test where the run fails.
+  std::vector<float> floats(const std::vector<int64_t>& shape, const std::vector<float>& input) {
+    const Value value = *Value::of<float>(shape, input);
+    std::vector<Value> outputs;
+    const Status status = run({&value}, outputs);
+    EXPECT_TRUE(status.ok()) << status.to_string();
+    if (!status.ok()) return {};
+    const std::span<const float> elements = outputs[0].elements<float>();
+    return {elements.begin(), elements.end()};
+  }
+
+ private:
+  std::shared_ptr<bridge::Provider> provider_ = test::create_in_process<testing::ToyProvider>();
+  graph::Model model_;
+  std::unique_ptr<Program> program_;
+  std::unique_ptr<Frame> frame_;
+};
+
+graph::ValueType floats(graph::Shape shape) {
+  return tensor_type(ElementType::kFloat, std::move(shape));
+}
+
+// Every value of the graph gets the type.
+graph::Graph typed(graph::Graph graph, const graph::ValueType& type) {
+  for (graph::Value& value : graph.values) {
+    if (value.type.kind == graph::ValueKind::kUnknown) value.type = type;
+  }
+  return graph;
+}
+
+graph::Graph chain() {
+  GraphBuilder builder;
+  builder.input("x", floats({2, 2}));
+  builder.node("Negate", {"x"}, {"a"});
+  builder.node("Relu", {"a"}, {"b"});
+  builder.node("Add", {"b", "x"}, {"y"}).output("y");
+  return typed(builder.build(), floats({2, 2}));
+}
+
+TEST(Frame, RunsAStaticGraphWithoutTracingAnything) {
+  Machine machine(chain());
+  EXPECT_TRUE(machine.program().is_static());
+  EXPECT_EQ(machine.floats({2, 2}, {1, -2, 3, -4}), (std::vector<float>{1, 0, 3, 0}));
+}
+
+TEST(Frame, WorksInPlaceWhereThePlanSaysSo) {
+  testing::observed().in_place = 0;
+  Machine machine(chain());
+  machine.floats({2, 2}, {1, -2, 3, -4});
+  EXPECT_EQ(testing::observed().in_place, 1);
+}
+
+TEST(Frame, AllocatesNothingInTheSecondRunOfAStaticGraph) {
+  Machine machine(chain());
+  const Value x = *Value::of<float>({2, 2}, std::vector<float>{1, 2, 3, 4});
+  const std::vector<const Value*> inputs = {&x};
+  std::vector<Value> outputs;
+  ASSERT_TRUE(machine.run(inputs, outputs).ok());
+  const uint64_t before = test::allocations_of_this_thread();
+  const Status second = machine.frame().run(inputs, outputs, nullptr);
+  EXPECT_EQ(test::allocations_of_this_thread(), before);
+  EXPECT_TRUE(second.ok());
+}
+
+TEST(Frame, WritesIntoTheOutputsThatTheCallerBrings) {
+  Machine machine(chain());
+  const Value x = *Value::of<float>({2, 2}, std::vector<float>{1, -2, 3, -4});
+  std::vector<float> memory(4);
+  std::vector<Value> outputs = {
+      *Value::borrow(ElementType::kFloat, {2, 2}, std::as_writable_bytes(std::span(memory)))};
+  ASSERT_TRUE(machine.run({&x}, outputs).ok());
+  EXPECT_EQ(memory, (std::vector<float>{1, 0, 3, 0}));
+}
+
+TEST(Frame, ReplacesAnOutputOfAnotherShape) {
+  Machine machine(chain());
+  const Value x = *Value::of<float>({2, 2}, std::vector<float>{1, 2, 3, 4});
+  std::vector<Value> outputs = {*Value::allocate(ElementType::kFloat, {7})};
+  ASSERT_TRUE(machine.run({&x}, outputs).ok());
+  EXPECT_EQ(outputs[0].shape(), (std::vector<int64_t>{2, 2}));
+}
+
+TEST(Frame, NamesTheInputThatIsMissing) {
+  Machine machine(chain());
+  std::vector<Value> outputs;
+  const Status status = machine.run({nullptr}, outputs);
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.message(), "input \"x\" is missing; it has no default, so pass a value");
+}
+
+TEST(Frame, NamesTheInputWhoseTypeOrShapeIsWrong) {
+  Machine machine(chain());
+  std::vector<Value> outputs;
+  const Value flat = *Value::of<float>({4}, std::vector<float>{1, 2, 3, 4});
+  EXPECT_EQ(machine.run({&flat}, outputs).message(),
+            "input \"x\" got float[4], the model wants float[2,2]");
+  const Value integers = *Value::of<int64_t>({2, 2}, std::vector<int64_t>{1, 2, 3, 4});
+  EXPECT_EQ(machine.run({&integers}, outputs).message(),
+            "input \"x\" got int64[2,2], the model wants float[2,2]");
+}
+
+TEST(Frame, RefusesInputsThatDisagreeAboutASymbol) {
+  GraphBuilder builder;
+  builder.input("a", floats({graph::symbolic_dim(0)}));
+  builder.input("b", floats({graph::symbolic_dim(0)}));
+  builder.node("Add", {"a", "b"}, {"y"}).output("y");
+  Machine machine(typed(builder.build(), floats({graph::symbolic_dim(0)})), {"batch"});
+  const Value two = *Value::of<float>({2}, std::vector<float>{1, 2});
+  const Value three = *Value::of<float>({3}, std::vector<float>{1, 2, 3});
+  std::vector<Value> outputs;
+  EXPECT_EQ(machine.run({&two, &three}, outputs).message(),
+            "input \"b\" has extent 3 for \"batch\", which is 2 in another input; make them equal");
+  EXPECT_TRUE(machine.run({&two, &two}, outputs).ok());
+}
+
+TEST(Frame, UsesTheDefaultOfAnInput) {
+  GraphBuilder builder;
+  builder.constant("x", float_tensor({5, -6}));
+  builder.input("x", floats({2}));
+  builder.node("Relu", {"x"}, {"y"}).output("y");
+  Machine machine(typed(builder.build(), floats({2})));
+  std::vector<Value> outputs;
+  ASSERT_TRUE(machine.run({nullptr}, outputs).ok());
+  EXPECT_EQ(outputs[0].elements<float>()[0], 5);
+  EXPECT_EQ(machine.floats({2}, {-1, 8}), (std::vector<float>{0, 8}));
+}
+
+TEST(Frame, FollowsShapesThatChangeFromRunToRun) {
+  const graph::ValueType open = floats({graph::symbolic_dim(0), 2});
+  GraphBuilder builder;
+  builder.input("x", open);
+  builder.node("Negate", {"x"}, {"a"});
+  builder.node("Relu", {"a"}, {"b"});
+  builder.node("Negate", {"b"}, {"c"});
+  builder.node("Add", {"c", "a"}, {"y"}).output("y");
+  Machine machine(typed(builder.build(), open), {"batch"});
+  EXPECT_FALSE(machine.program().is_static());
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_EQ(machine.floats({1, 2}, {1, -2}), (std::vector<float>{-1, 0}));
+    EXPECT_EQ(machine.floats({2, 2}, {1, -2, 3, -4}), (std::vector<float>{-1, 0, -3, 0}));
+  }
+}
+
+TEST(Frame, PlacesARunWithKnownShapesByTheTracedPattern) {
+  const graph::ValueType open = floats({graph::symbolic_dim(0)});
+  GraphBuilder builder;
+  builder.input("x", open);
+  builder.node("Negate", {"x"}, {"a"});
+  builder.node("Negate", {"a"}, {"b"});
+  builder.node("Negate", {"b"}, {"y"}).output("y");
+  Machine machine(typed(builder.build(), open), {"batch"});
+  EXPECT_EQ(machine.program().patterns().find({1, 3}), nullptr);
+  machine.floats({3}, {1, 2, 3});
+  const auto traced = machine.program().patterns().find({1, 3});
+  ASSERT_NE(traced, nullptr);
+  ASSERT_EQ(traced->pattern.blocks.size(), 1U);
+  EXPECT_EQ(traced->pattern.blocks[0].bytes, 128U);
+  EXPECT_EQ(machine.floats({3}, {1, 2, 3}), (std::vector<float>{-1, -2, -3}));
+}
+
+TEST(Frame, AllocatesWhatNoPatternPlaces) {
+  plan::MemoryOptions memory;
+  memory.enable_mem_pattern = false;
+  Machine machine(chain(), {}, memory);
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_EQ(machine.floats({2, 2}, {1, -2, 3, -4}), (std::vector<float>{1, 0, 3, 0}));
+  }
+}
+
+TEST(Frame, TakesOutputsWhoseSizeOnlyTheKernelKnows) {
+  GraphBuilder builder;
+  builder.input("x", floats({4}));
+  builder.node("Positives", {"x"}, {"p"});
+  builder.node("Negate", {"p"}, {"y"}).output("y");
+  Machine machine(typed(builder.build(), tensor_type(ElementType::kFloat)));
+  EXPECT_EQ(machine.floats({4}, {1, -2, 3, -4}), (std::vector<float>{-1, -3}));
+  EXPECT_EQ(machine.floats({4}, {1, 2, 3, 4}), (std::vector<float>{-1, -2, -3, -4}));
+  EXPECT_EQ(machine.floats({4}, {-1, -2, -3, -4}), std::vector<float>());
+  EXPECT_EQ(machine.floats({4}, {-1, -2, 3, -4}), (std::vector<float>{-3}));
+}
+
+TEST(Frame, LearnsATypeThatTheModelDoesNotState) {
+  GraphBuilder builder;
+  builder.input("x", floats({2}));
+  builder.node("Negate", {"x"}, {"a"});
+  builder.node("Negate", {"a"}, {"y"}).output("y");
+  Machine machine(builder.build());
+  EXPECT_EQ(machine.floats({2}, {1, -2}), (std::vector<float>{1, -2}));
+}
+
+TEST(Frame, ViewsShareTheMemoryOfAnInput) {
+  GraphBuilder builder;
+  builder.input("x", floats({2, 2}));
+  builder.node("Reshape", {"x"}, {"flat"});
+  builder.node("Negate", {"flat"}, {"y"}).output("y");
+  Machine machine(typed(builder.build(), floats({4})));
+  EXPECT_EQ(machine.floats({2, 2}, {1, 2, 3, 4}), (std::vector<float>{-1, -2, -3, -4}));
+  EXPECT_EQ(machine.floats({2, 2}, {5, 6, 7, 8}), (std::vector<float>{-5, -6, -7, -8}));
+}
+
+TEST(Frame, CopiesOutputsThatAreInputsOrConstantsOrListedTwice) {
+  GraphBuilder builder;
+  builder.input("x", floats({2})).constant("c", float_tensor({7, 8}));
+  builder.node("Negate", {"x"}, {"y"});
+  builder.output("x").output("c").output("y").output("y");
+  Machine machine(typed(builder.build(), floats({2})));
+  const Value x = *Value::of<float>({2}, std::vector<float>{1, 2});
+  std::vector<Value> outputs;
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_TRUE(machine.run({&x}, outputs).ok());
+    EXPECT_EQ(outputs[0].elements<float>()[1], 2);
+    EXPECT_NE(outputs[0].bytes().data(), x.bytes().data());
+    EXPECT_EQ(outputs[1].elements<float>()[0], 7);
+    EXPECT_EQ(outputs[2].elements<float>()[0], -1);
+    EXPECT_EQ(outputs[3].elements<float>()[1], -2);
+  }
+}
+
+TEST(Frame, CarriesText) {
+  GraphBuilder builder;
+  builder.input("x", tensor_type(ElementType::kString, graph::Shape{2}));
+  builder.node("Shout", {"x"}, {"a"});
+  builder.node("Shout", {"a"}, {"y"}).output("y");
+  Machine machine(typed(builder.build(), tensor_type(ElementType::kString, graph::Shape{2})));
+  const Value x = *Value::of_strings({2}, {"a rather long text that needs memory", ""});
+  std::vector<Value> outputs;
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_TRUE(machine.run({&x}, outputs).ok());
+    EXPECT_EQ(outputs[0].strings(),
+              (std::vector<std::string>{"a rather long text that needs memory!!", "!!"}));
+  }
+}
+
+TEST(Frame, GivesWorkspaceAndScratch) {
+  GraphBuilder builder;
+  builder.input("x", floats({2}));
+  builder.node("Workspace", {"x"}, {"a"});
+  builder.node("Workspace", {"a"}, {"y"}).output("y");
+  Machine machine(typed(builder.build(), floats({2})));
+  EXPECT_EQ(machine.floats({2}, {1, 2}), (std::vector<float>{1, 2}));
+  EXPECT_EQ(machine.floats({2}, {3, 4}), (std::vector<float>{3, 4}));
+}
+
+graph::Graph single(std::string_view op) {
+  GraphBuilder builder;
+  builder.input("x", floats({2}));
+  builder.node(op, {"x"}, {"y"}).output("y");
+  return typed(builder.build(), tensor_type(ElementType::kFloat));
+}
+
+TEST(Frame, NamesTheStepThatFailsAndRunsAgain) {
+  Machine machine(single("Fail"));
+  const Value x = *Value::of<float>({2}, std::vector<float>{1, 2});
+  std::vector<Value> outputs;
+  for (int round = 0; round < 2; ++round) {
+    const Status status = machine.run({&x}, outputs);
+    EXPECT_EQ(status.code(), StatusCode::kEngineError);
+    EXPECT_NE(status.message().find("Fail"), std::string::npos);
+    EXPECT_NE(status.message().find("ToyExecutionProvider failed computing: it broke"),
+              std::string::npos)
+        << status.message();
+  }
+}
+
+TEST(Frame, RefusesAKernelThatForgetsItsOutput) {
+  Machine machine(single("Forget"));
+  const Value x = *Value::of<float>({2}, std::vector<float>{1, 2});
+  std::vector<Value> outputs;
+  const Status status = machine.run({&x}, outputs);
+  EXPECT_EQ(status.code(), StatusCode::kEpFail);
+  EXPECT_NE(status.message().find("gave no value to its output 0"), std::string::npos);
+}
+
+TEST(Frame, RefusesAShapeThatContradictsTheModel) {
+  GraphBuilder builder;
+  builder.input("x", floats({2}));
+  builder.node("Misshape", {"x"}, {"y"}).output("y");
+  Machine machine(typed(builder.build(), floats({2})));
+  const Value x = *Value::of<float>({2}, std::vector<float>{1, 2});
+  std::vector<Value> outputs;
+  const Status status = machine.run({&x}, outputs);
+  EXPECT_EQ(status.code(), StatusCode::kInvalidGraph);
+  EXPECT_NE(status.message().find("came out as float[1,2,3], the model states float[2]"),
+            std::string::npos)
+      << status.message();
+}
+
+TEST(Frame, StopsWhenTheCallerCancels) {
+  Machine machine(chain());
+  const Value x = *Value::of<float>({2, 2}, std::vector<float>{1, 2, 3, 4});
+  const std::atomic<bool> cancelled = true;
+  std::vector<Value> outputs;
+  const Status status = machine.run({&x}, outputs, &cancelled);
+  EXPECT_EQ(status.message(), "the run was cancelled before step 0 of 3");
+}
+
+// Runs `threads` frames at once, each with input of its own.
+void run_frames(Machine& machine, int threads) {
+  std::vector<std::thread> workers;
+  for (int t = 0; t < threads; ++t) {
+    workers.emplace_back([&machine, t] {
+      const auto frame = *Frame::create(machine.program());
+      const auto number = static_cast<float>(t);
+      const Value x = *Value::of<float>({2}, std::vector<float>{number, -number});
+      const std::vector<const Value*> inputs = {&x};
+      std::vector<Value> outputs(1);
+      for (int round = 0; round < 100; ++round) {
+        ASSERT_TRUE(frame->run(inputs, outputs, nullptr).ok());
+        ASSERT_EQ(outputs[0].elements<float>()[0], -number);
+      }
+    });
+  }
+  for (std::thread& worker : workers) worker.join();
+}
+
+TEST(Frame, FramesRunAtTheSameTime) {
+  Machine machine(single("Negate"));
+  run_frames(machine, 4);
+}
+
+TEST(Frame, RunsAComputationThatIsNotConcurrentOneCallAtATime) {
+  testing::observed().most_running = 0;
+  Machine machine(single("Alone"));
+  run_frames(machine, 4);
+  EXPECT_EQ(testing::observed().most_running, 1);
+}
+
+TEST(Frame, MakesAStateForEachFrame) {
+  Machine machine(chain());
+  testing::observed().states = 0;
+  const auto another = *Frame::create(machine.program());
+  EXPECT_EQ(testing::observed().states, 3);
+}
+
+}  // namespace
+}  // namespace ephost::runtime

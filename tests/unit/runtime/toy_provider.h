@@ -1,0 +1,163 @@
+// Kernels that do just what a test of the runtime needs, named as operators.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tests/support/in_process_provider.h"
+
+namespace ephost::runtime::testing {
+
+// Counts what the kernels see; tests reset what they look at.
+struct Observed {
+  std::atomic<int> running{0};
+  std::atomic<int> most_running{0};
+  std::atomic<int> in_place{0};
+  std::atomic<int> states{0};
+};
+inline Observed& observed() {
+  static Observed counts;
+  return counts;
+}
+
+class ToyKernel : public eph::Computation {
+ public:
+  using Body = std::function<void(eph::Run&)>;
+  ToyKernel(std::string op, Body body) : op_(std::move(op)), body_(std::move(body)) {}
+
+  void compute(eph::Run& run, eph::State*) override {
+    const int now = ++observed().running;
+    int most = observed().most_running;
+    while (now > most && !observed().most_running.compare_exchange_weak(most, now)) {
+    }
+    try {
+      body_(run);
+    } catch (...) {
+      --observed().running;
+      throw;
+    }
+    --observed().running;
+  }
+  void describe(eph_computation_info& info) override {
+    info.flags = op_ == "Alone" ? 0 : EPH_COMPUTE_CONCURRENT;
+    if (op_ == "Workspace") info.workspace_bytes = 256;
+    if (op_ == "Relu") info.may_inplace = &kPair, info.may_inplace_count = 1;
+    if (op_ == "Reshape") info.aliases = &kPair, info.alias_count = 1;
+  }
+  std::unique_ptr<eph::State> create_state() override {
+    ++observed().states;
+    return std::make_unique<eph::State>();
+  }
+
+ private:
+  static constexpr eph_slot_pair kPair = {0, 0};
+  std::string op_;
+  Body body_;
+};
+
+inline void map_floats(eph::Run& run, float (*function)(float)) {
+  const eph_value& input = *run.input(0);
+  const eph::ArrayView<float> from = eph::elements<float>(input);
+  auto* to = run.allocate_data<float>(0, eph::shape_of(input));
+  if (to == from.data()) ++observed().in_place;
+  std::transform(from.begin(), from.end(), to, function);
+}
+
+inline void add(eph::Run& run) {
+  const eph::ArrayView<float> a = eph::elements<float>(*run.input(0));
+  const eph::ArrayView<float> b = eph::elements<float>(*run.input(1));
+  auto* to = run.allocate_data<float>(0, eph::shape_of(*run.input(0)));
+  for (size_t i = 0; i < a.size(); ++i) to[i] = a[i] + b[i % b.size()];
+}
+
+// The positive elements: as many as there are, which nobody knows beforehand.
+inline void positives(eph::Run& run) {
+  std::vector<float> kept;
+  for (const float x : eph::elements<float>(*run.input(0))) {
+    if (x > 0) kept.push_back(x);
+  }
+  const std::vector<int64_t> shape = {static_cast<int64_t>(kept.size())};
+  std::copy(kept.begin(), kept.end(), run.allocate_data<float>(0, shape));
+}
+
+inline void reshape(eph::Run& run) {
+  const eph_value& input = *run.input(0);
+  eph_value& output = *run.output(0);
+  if (output.data == nullptr) {
+    const std::vector<int64_t> flat = {static_cast<int64_t>(input.byte_size / sizeof(float))};
+    run.allocate(0, flat, EPH_FLOAT);
+  }
+  if (output.data != input.data) std::memcpy(output.data, input.data, input.byte_size);
+}
+
+inline void shout(eph::Run& run) {
+  const eph_value& input = *run.input(0);
+  run.allocate(0, eph::shape_of(input), EPH_STRING_ELEMENT);
+  const eph::ArrayView<eph_string> texts = eph::elements<eph_string>(input);
+  for (size_t i = 0; i < texts.size(); ++i) {
+    run.set_string(0, i, std::string(eph::view(texts[i])) + "!");
+  }
+}
+
+inline void use_workspace(eph::Run& run) {
+  std::memset(run.workspace(), 7, 256);
+  auto* scratch = static_cast<unsigned char*>(run.scratch(1000));
+  auto* more = static_cast<unsigned char*>(run.scratch(100000));
+  std::memset(scratch, 1, 1000);
+  std::memset(more, 2, 100000);
+  if (scratch[999] != 1) throw std::runtime_error("scratch blocks overlap");
+  map_floats(run, [](float x) { return x; });
+}
+
+inline ToyKernel::Body body_of(std::string_view op) {
+  if (op == "Relu")
+    return [](eph::Run& run) { map_floats(run, [](float x) { return x > 0 ? x : 0; }); };
+  if (op == "Negate" || op == "Alone") {
+    return [](eph::Run& run) { map_floats(run, [](float x) { return -x; }); };
+  }
+  if (op == "Add") return add;
+  if (op == "Positives") return positives;
+  if (op == "Reshape") return reshape;
+  if (op == "Shout") return shout;
+  if (op == "Workspace") return use_workspace;
+  if (op == "Fail") return [](eph::Run&) { throw eph::Failure(EPH_ENGINE_ERROR, "it broke"); };
+  if (op == "Forget") return [](eph::Run&) {};
+  if (op == "Misshape") {
+    return [](eph::Run& run) { run.allocate_data<float>(0, std::vector<int64_t>{1, 2, 3}); };
+  }
+  throw eph::Failure(EPH_NOT_IMPLEMENTED, "no toy kernel for " + std::string(op));
+}
+
+class ToyProvider : public eph::Provider {
+ public:
+  static constexpr std::string_view kTypeName = "ToyExecutionProvider";
+  static constexpr std::string_view kName = "toy";
+  static constexpr std::string_view kVendor = "tests";
+  static void get_devices(eph::Host, eph::DeviceList&) {}
+  static std::unique_ptr<ToyProvider> create(eph::Host, const eph::Options&) {
+    return std::make_unique<ToyProvider>();
+  }
+  ToyProvider() {
+    for (const std::string_view op : kOperators) {
+      kernels_.push_back({eph::to_abi(op), {}, 1, 100, nullptr, 0});
+    }
+  }
+  eph::ArrayView<eph_kernel_def> kernels() { return kernels_; }
+  std::unique_ptr<eph::Computation> create_kernel(const eph::GraphView& graph, uint32_t node) {
+    const std::string_view op = graph.node(node).op_type();
+    return std::make_unique<ToyKernel>(std::string(op), body_of(op));
+  }
+
+ private:
+  static constexpr std::string_view kOperators[] = {"Relu",      "Negate",  "Alone",   "Add",
+                                                    "Positives", "Reshape", "Shout",   "Workspace",
+                                                    "Fail",      "Forget",  "Misshape"};
+  std::vector<eph_kernel_def> kernels_;
+};
+
+}  // namespace ephost::runtime::testing
