@@ -72,8 +72,8 @@ Status read_reference(const AttributeReader& reader, EpContextNode& read) {
   if (read.main_context) {
     EPHOST_ASSIGN_OR_RETURN(const Blob path, reader.blob(kCacheContext));
     if (path.bytes.size() > kMaxPathBytes) {
-      return reader.error(kCacheContext, "is no path: it has " +
-                                             std::to_string(path.bytes.size()) + " bytes");
+      return reader.error(kCacheContext,
+                          "is no path: it has " + std::to_string(path.bytes.size()) + " bytes");
     }
   }
   return reader.text(kCacheContext, read.reference);

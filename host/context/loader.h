@@ -25,7 +25,9 @@ struct LoadOptions {
   // or that of `ep.context_file_path` for a model from memory. Nothing: the model may not refer to
   // files.
   std::optional<std::filesystem::path> folder;
-  // Content of files by the name the model states, looked up before `folder`.
+  // Folder of the initializers' external files if it is another one.
+  std::optional<std::filesystem::path> initializers_folder;
+  // Content of files by the name the model states, looked up before the folders.
   std::map<std::string, graph::Blob> files;
   // Compare each file and embedded payload with the sum that the model states of it, if it does.
   bool check_sums = true;

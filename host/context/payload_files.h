@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,14 +30,21 @@ struct Content {
   Status status;  // INVALID_GRAPH with the reason, without the node
 };
 
-// Compares with `stated`; nullptr: nothing is stated.
-[[nodiscard]] Content check_content(graph::Blob bytes, const ContentSum* stated,
+// Bytes whose sum is taken at most once.
+struct SummedBytes {
+  graph::Blob bytes;
+  std::optional<Hash128> hash;
+};
+
+// Compares with `stated`, unless that is null. `what` is how the message speaks of the bytes.
+[[nodiscard]] Content check_content(SummedBytes& found, const ContentSum* stated,
                                     std::string_view what);
 
-// The same bytes aligned to kPayloadAlignment and with an owner: a copy where they are not.
+// The same bytes aligned to kPayloadAlignment and with an owner: a copy where they are not. FAIL if
+// there is no memory for it.
 [[nodiscard]] Result<graph::Blob> align_payload(graph::Blob bytes);
 
-// Opens each file once, whatever it is called, and takes its sum once.
+// Opens each file once, however it is spelled.
 class PayloadFiles {
  public:
   // Both outlive the object. No `folder`: only LoadOptions::files are there.
@@ -50,15 +58,10 @@ class PayloadFiles {
   Content look_up(const std::string& name, const ContentSum* stated);
   Content open(const std::string& name, const ContentSum* stated);
 
-  struct MappedContent {
-    graph::Blob bytes;
-    std::map<std::string, SumState> compared;  // by stated sum
-  };
-
   const LoadOptions& options_;
   const std::optional<std::filesystem::path>& folder_;
   std::map<std::string, Content> by_name_;
-  std::map<std::filesystem::path, graph::Blob> mapped_;
+  std::map<std::filesystem::path, SummedBytes> mapped_;
 };
 
 }  // namespace ephost::context

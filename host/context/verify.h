@@ -9,18 +9,10 @@
 #include <vector>
 
 #include "host/context/loader.h"
+#include "host/context/payload_files.h"
 #include "host/graph/graph.h"
 
 namespace ephost::context {
-
-enum class SumState {
-  kOk,
-  kMismatch,
-  kNotStated,    // the model states no sum, or sums are not to be checked
-  kMissingFile,  // or one that cannot be read
-  kRefusedPath,
-  kUnknown,  // the node could not be read, or has no primary
-};
 
 // e.g. "ok", "missing file".
 [[nodiscard]] std::string_view sum_state_name(SumState state);

@@ -1,0 +1,158 @@
+#include "host/context/examination.h"
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "host/base/text.h"
+#include "host/context/primaries.h"
+
+namespace ephost::context {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+const ContentSum* look_up(const std::map<std::string, ContentSum>& sums, const std::string& name) {
+  const auto entry = sums.find(name);
+  return entry == sums.end() ? nullptr : &entry->second;
+}
+
+class Examiner {
+ public:
+  Examiner(const graph::Model& model, const LoadOptions& options)
+      : model_(model), options_(options), files_(options_, options_.folder) {}
+
+  Examination run() && {
+    read_stated_entries();
+    for (const NodePlace& place : find_ep_context_nodes(model_.graph)) read_node(place);
+    for (ExaminedNode& node : result_.nodes) find_primary(node);
+    check_initializers();
+    return std::move(result_);
+  }
+
+ private:
+  void read_stated_entries() {
+    Result<ContextMetadata> metadata = read_metadata(model_.metadata);
+    if (metadata.ok()) {
+      result_.metadata = std::move(*metadata);
+    } else {
+      result_.metadata_status = metadata.status();
+    }
+  }
+
+  static std::string describe(const ExaminedNode& node) {
+    return graph::describe_node(*node.place.graph, node.place.node);
+  }
+
+  static void fail(ExaminedNode& node, const Status& reason) {
+    node.status = Status(reason.code(), describe(node) + ": " + reason.message());
+  }
+
+  void read_node(NodePlace place) {
+    const auto index = static_cast<uint32_t>(result_.nodes.size());
+    ExaminedNode& node = result_.nodes.emplace_back(ExaminedNode{.place = place});
+    Result<EpContextNode> read = read_ep_context_node(*place.graph, place.node);
+    if (!read.ok()) {
+      node.status = read.status();
+      return;
+    }
+    graph::Blob embedded = std::exchange(read->payload, {});
+    node.attributes = std::move(*read);
+    if (!node.attributes.main_context) return;
+    if (node.attributes.embedded) {
+      add_embedded(index, std::move(embedded));
+    } else {
+      add_file(index);
+    }
+    if (node.payload != kNoPayload) primaries_.add(node.attributes, node.payload);
+  }
+
+  void add_embedded(uint32_t index, graph::Blob bytes) {
+    ExaminedNode& node = result_.nodes[index];
+    SummedBytes found{.bytes = std::move(bytes)};
+    const ContentSum* stated =
+        options_.check_sums ? look_up(result_.metadata.embedded, node.attributes.partition_name)
+                            : nullptr;
+    const Content content = check_content(found, stated, "its embedded payload");
+    add_payload(index, content, "");
+    if (!node.status.ok()) return;
+    Result<graph::Blob> aligned = align_payload(content.bytes);
+    if (!aligned.ok()) return fail(node, aligned.status());
+    result_.payloads[node.payload].payload.bytes = std::move(*aligned);
+  }
+
+  // Nodes of one source that state one file share a payload.
+  void add_file(uint32_t index) {
+    ExaminedNode& node = result_.nodes[index];
+    const std::string& name = node.attributes.reference;
+    const Content& content = files_.find(name, look_up(result_.metadata.binaries, name));
+    // The same bytes under another spelling are the same file; without bytes only the name counts.
+    const std::byte* bytes = content.bytes.bytes.data();
+    const auto key = std::tuple(bytes, node.attributes.source, bytes ? std::string() : name);
+    const auto known = payload_of_file_.find(key);
+    if (known == payload_of_file_.end()) {
+      add_payload(index, content, name);
+      payload_of_file_.emplace(key, node.payload);
+      return;
+    }
+    node.payload = known->second;
+    if (!content.status.ok()) fail(node, content.status);
+  }
+
+  void add_payload(uint32_t index, const Content& content, const std::string& file_name) {
+    ExaminedNode& node = result_.nodes[index];
+    node.payload = static_cast<uint32_t>(result_.payloads.size());
+    result_.payloads.push_back({.payload = {.bytes = content.bytes,
+                                            .source = node.attributes.source,
+                                            .file_name = file_name},
+                                .primary = index,
+                                .sum = content.state});
+    if (!content.status.ok()) fail(node, content.status);
+  }
+
+  void find_primary(ExaminedNode& node) {
+    if (node.attributes.main_context || !node.status.ok()) return;
+    const Result<uint32_t> payload = primaries_.find(node.attributes);
+    if (!payload.ok()) return fail(node, payload.status());
+    node.payload = *payload;
+  }
+
+  void check_initializers() {
+    if (!options_.check_sums) return;
+    const std::optional<fs::path>& folder =
+        options_.initializers_folder ? options_.initializers_folder : options_.folder;
+    PayloadFiles files(options_, folder);
+    for (const auto& [name, sum] : result_.metadata.initializers) {
+      // The importer got them from the caller's memory; nobody can have mixed them up.
+      if (!folder && !options_.files.contains(name)) continue;
+      const Content& content = files.find(name, &sum);
+      if (content.status.ok()) continue;
+      result_.initializers.push_back(
+          Status(content.status).with_context("checking the initializers"));
+    }
+  }
+
+  const graph::Model& model_;
+  const LoadOptions& options_;
+  PayloadFiles files_;
+  Primaries primaries_;
+  std::map<std::tuple<const std::byte*, std::string, std::string>, uint32_t> payload_of_file_;
+  Examination result_;
+};
+
+}  // namespace
+
+Examination examine_context(const graph::Model& model, const LoadOptions& options) {
+  return Examiner(model, options).run();
+}
+
+Status first_failure(const Examination& examination) {
+  EPHOST_RETURN_IF_ERROR(examination.metadata_status);
+  for (const ExaminedNode& node : examination.nodes) EPHOST_RETURN_IF_ERROR(node.status);
+  for (const Status& status : examination.initializers) EPHOST_RETURN_IF_ERROR(status);
+  return {};
+}
+
+}  // namespace ephost::context

@@ -1,0 +1,44 @@
+// Looks at every EPContext node of a model and stops at none: the one implementation of the rules
+// that the loader enforces and verification reports.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "ephost/status.h"
+#include "host/context/loader.h"
+#include "host/context/metadata.h"
+#include "host/context/payload_files.h"
+
+namespace ephost::context {
+
+inline constexpr uint32_t kNoPayload = std::numeric_limits<uint32_t>::max();
+
+struct ExaminedNode {
+  NodePlace place;
+  EpContextNode attributes;  // without the payload
+  uint32_t payload = kNoPayload;
+  Status status;  // what is wrong with it, naming it
+};
+
+struct ExaminedPayload {
+  CachedPayload payload;
+  uint32_t primary = 0;  // first node of it
+  SumState sum = SumState::kUnknown;
+};
+
+struct Examination {
+  Status metadata_status;  // if not OK, the entries count as not stated
+  ContextMetadata metadata;
+  std::vector<ExaminedPayload> payloads;
+  std::vector<ExaminedNode> nodes;
+  std::vector<Status> initializers;  // what is wrong with their external files
+};
+
+[[nodiscard]] Examination examine_context(const graph::Model& model, const LoadOptions& options);
+
+// The first thing that is wrong, or OK.
+[[nodiscard]] Status first_failure(const Examination& examination);
+
+}  // namespace ephost::context

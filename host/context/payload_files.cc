@@ -1,0 +1,117 @@
+#include "host/context/payload_files.h"
+
+#include <cstring>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "host/base/contained_path.h"
+#include "host/base/file.h"
+#include "host/base/text.h"
+#include "host/context/names.h"
+
+namespace ephost::context {
+
+namespace fs = std::filesystem;
+
+using graph::Blob;
+
+namespace {
+
+constexpr std::string_view kRemedy =
+    "; put the file that was written with the model there, or "
+    "compile the source model again";
+
+Content failed(SumState state, std::string message) {
+  return {.state = state, .status = Status(StatusCode::kInvalidGraph, std::move(message))};
+}
+
+Content mismatch(const SummedBytes& found, std::string message) {
+  Content content = failed(SumState::kMismatch, std::move(message));
+  content.bytes = found.bytes;
+  return content;
+}
+
+bool is_aligned(const std::byte* address) {
+  return reinterpret_cast<uintptr_t>(address) % kPayloadAlignment == 0;
+}
+
+}  // namespace
+
+Content check_content(SummedBytes& found, const ContentSum* stated, std::string_view what) {
+  if (!stated) return {.bytes = found.bytes, .state = SumState::kNotStated};
+  if (found.bytes.bytes.size() != stated->size) {
+    return mismatch(found, std::string(what) + " has " + std::to_string(found.bytes.bytes.size()) +
+                               " bytes, but the model states " + std::to_string(stated->size) +
+                               std::string(kRemedy));
+  }
+  if (!found.hash) found.hash = content_sum(found.bytes.bytes);
+  if (*found.hash != stated->hash) {
+    return mismatch(found, std::string(what) + " has the sum " + to_hex(*found.hash) +
+                               ", but the model states " + to_hex(stated->hash) +
+                               ": it is damaged or of another compilation" + std::string(kRemedy));
+  }
+  return {.bytes = found.bytes, .state = SumState::kOk};
+}
+
+Result<Blob> align_payload(Blob bytes) {
+  if (bytes.bytes.empty()) return Blob{};
+  if (bytes.owner && is_aligned(bytes.bytes.data())) return bytes;
+  const size_t size = bytes.bytes.size();
+  constexpr std::align_val_t kAlignment{kPayloadAlignment};
+  void* memory = ::operator new(size, kAlignment, std::nothrow);
+  if (!memory) {
+    return Status(StatusCode::kFail, "there is no memory for an embedded payload of " +
+                                         std::to_string(size) +
+                                         " bytes; write payloads to files (embed mode 0)");
+  }
+  const std::shared_ptr<void> owner(memory,
+                                    [](void* address) { ::operator delete(address, kAlignment); });
+  std::memcpy(memory, bytes.bytes.data(), size);
+  return Blob{.bytes = {static_cast<const std::byte*>(memory), size}, .owner = owner};
+}
+
+const Content& PayloadFiles::find(const std::string& name, const ContentSum* stated) {
+  const auto known = by_name_.find(name);
+  if (known != by_name_.end()) return known->second;
+  return by_name_.emplace(name, look_up(name, stated)).first->second;
+}
+
+Content PayloadFiles::look_up(const std::string& name, const ContentSum* stated) {
+  const ContentSum* compared = options_.check_sums ? stated : nullptr;
+  if (const auto given = options_.files.find(name); given != options_.files.end()) {
+    SummedBytes found{.bytes = given->second};
+    return check_content(found, compared, "file " + quote(name));
+  }
+  if (!folder_) {
+    return failed(SumState::kMissingFile,
+                  "the model comes from memory, so that the folder of file " + quote(name) +
+                      " is not known; state it with ep.context_file_path");
+  }
+  Content content = open(name, compared);
+  if (content.status.ok() || content.state == SumState::kRefusedPath || !stated) return content;
+  Content superseded = open(superseded_name(name, to_hex(stated->hash)), stated);
+  return superseded.status.ok() ? superseded : content;
+}
+
+Content PayloadFiles::open(const std::string& name, const ContentSum* stated) {
+  const Result<fs::path> path = resolve_contained(*folder_, name, StatusCode::kInvalidGraph);
+  if (!path.ok()) {
+    const bool refused = path.status().code() == StatusCode::kInvalidGraph;
+    return failed(refused ? SumState::kRefusedPath : SumState::kMissingFile,
+                  path.status().message());
+  }
+  auto found = mapped_.find(*path);
+  if (found == mapped_.end()) {
+    Result<MappedFile> file = MappedFile::open(*path, *options_.file_system);
+    if (!file.ok()) {
+      return failed(SumState::kMissingFile, file.status().message() + std::string(kRemedy));
+    }
+    const auto owner = std::make_shared<const MappedFile>(std::move(*file));
+    SummedBytes mapped{.bytes = {.bytes = owner->bytes(), .owner = owner}};
+    found = mapped_.emplace(*path, std::move(mapped)).first;
+  }
+  return check_content(found->second, stated, "file " + quote(path->native()));
+}
+
+}  // namespace ephost::context

@@ -1,0 +1,33 @@
+// Which payload a secondary EPContext node belongs to. Used by the examination only.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "ephost/status.h"
+#include "host/context/ep_context_node.h"
+
+namespace ephost::context {
+
+// The primary nodes of a model. All are added before the first look-up, so that their order among
+// the nodes does not matter.
+class Primaries {
+ public:
+  void add(const EpContextNode& primary, uint32_t payload);
+
+  // The payload of the primary of the same source whose partition_name the secondary states; else
+  // of the one whose file it states; else the only payload of its source. Otherwise INVALID_GRAPH,
+  // without the node.
+  [[nodiscard]] Result<uint32_t> find(const EpContextNode& secondary) const;
+
+ private:
+  using Key = std::pair<std::string, std::string>;  // source, and partition_name or file
+
+  std::map<Key, uint32_t> by_partition_;
+  std::map<Key, uint32_t> by_file_;
+  std::map<std::string, uint32_t> by_source_;
+};
+
+}  // namespace ephost::context

@@ -1,0 +1,56 @@
+// Puts several finished files under their names as one step: until `publish_last` succeeds, every
+// failure brings the old files back; after a crash the old ones are still there under their
+// superseded names (names.h), which the loader knows. Used by the writer only.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "ephost/status.h"
+#include "host/base/file.h"
+#include "host/context/folder_lock.h"
+#include "host/context/metadata.h"
+
+namespace ephost::context {
+
+class Publication {
+ public:
+  // Waits for other publications into the folder to end.
+  static Result<Publication> begin(const std::filesystem::path& folder,
+                                   const FileSystem& file_system);
+
+  Publication(Publication&&) = default;
+  ~Publication();
+
+  // Publishes a file that `publish_last`'s file refers to. What stood under its name steps aside,
+  // unless it is the same content: then it stays.
+  [[nodiscard]] Status publish(AtomicFile& file, const ContentSum& sum);
+
+  // Publishes the file that makes the others count, and removes what they superseded. A failure
+  // after the last rename leaves all the new files.
+  [[nodiscard]] Status publish_last(AtomicFile& file);
+
+  // The same without such a file.
+  void finish();
+
+ private:
+  Publication(std::filesystem::path folder, FolderLock lock, const FileSystem& file_system);
+
+  struct Step {
+    std::filesystem::path path;
+    std::filesystem::path superseded;  // empty: nothing stood there
+  };
+
+  std::filesystem::path folder_;
+  FolderLock lock_;
+  const FileSystem* file_system_;
+  std::vector<Step> steps_;         // to be taken back in reverse
+  std::vector<std::string> names_;  // of all files published
+};
+
+// Sum of what is at `path`; NO_SUCHFILE if nothing is there.
+[[nodiscard]] Result<ContentSum> sum_of_file(const std::filesystem::path& path,
+                                             const FileSystem& file_system);
+
+}  // namespace ephost::context

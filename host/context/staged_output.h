@@ -1,0 +1,56 @@
+// A context model and its files in temporary files: encoded, loaded back for a check, and published
+// together. Used by the writer only.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ephost/status.h"
+#include "host/context/metadata.h"
+#include "host/context/payload_sink.h"
+#include "host/context/writer.h"
+#include "host/graph/graph.h"
+#include "host/onnx_io/export.h"
+
+namespace ephost::context {
+
+// A payload as it was written.
+struct StagedPayload {
+  PayloadSink sink;
+  std::string file_name;  // empty: embedded
+};
+
+class StagedOutput {
+ public:
+  // Both outlive the object; the sinks of binaries are flushed.
+  StagedOutput(const WriteOptions& options, std::span<StagedPayload> payloads)
+      : options_(options), payloads_(payloads) {}
+
+  // Encodes the model with what `metadata` and the sum of the external initializers state.
+  [[nodiscard]] Status encode(graph::Model& model, ContextMetadata metadata);
+
+  // Loads what was encoded as a session would, before anybody else can see it.
+  [[nodiscard]] Status load_back(std::span<const WrittenPartition> partitions) const;
+
+  [[nodiscard]] Result<std::vector<WrittenFile>> publish();
+
+  // The encoded model; only for Destination::kMemory.
+  [[nodiscard]] const graph::Blob& model_bytes() const { return model_bytes_; }
+
+ private:
+  Status stage_initializers(const onnx_io::EncodedFile& external, ContextMetadata& metadata);
+  Status stage_model(const onnx_io::EncodedFile& encoded);
+
+  const WriteOptions& options_;
+  std::span<StagedPayload> payloads_;
+  std::optional<PayloadSink> initializers_;
+  std::optional<PayloadSink> model_file_;  // Destination::kFile
+  graph::Blob model_bytes_;                // Destination::kMemory
+};
+
+// FAIL with the remedy.
+[[nodiscard]] Status model_too_large(uint64_t bytes, uint64_t most);
+
+}  // namespace ephost::context

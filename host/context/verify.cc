@@ -1,0 +1,76 @@
+#include "host/context/verify.h"
+
+#include "host/base/text.h"
+#include "host/context/examination.h"
+
+namespace ephost::context {
+namespace {
+
+std::string describe(const NodePlace& place, const graph::Model& model) {
+  std::string text = graph::describe_node(*place.graph, place.node);
+  if (place.graph == &model.graph) return text;
+  return text + " in graph " + quote(place.graph->name);
+}
+
+VerifiedNode verified_node(const ExaminedNode& node, const Examination& examined,
+                           const graph::Model& model) {
+  const EpContextNode& attributes = node.attributes;
+  VerifiedNode verified{.description = describe(node.place, model),
+                        .partition_name = attributes.partition_name,
+                        .source = attributes.source,
+                        .main_context = attributes.main_context,
+                        .embedded = attributes.embedded,
+                        .sdk_version = attributes.sdk_version,
+                        .hardware_architecture = attributes.hardware_architecture};
+  const auto stated = examined.metadata.compatibility.find(attributes.source);
+  if (stated != examined.metadata.compatibility.end()) verified.compatibility = stated->second;
+  if (node.payload == kNoPayload) return verified;
+
+  const ExaminedPayload& payload = examined.payloads[node.payload];
+  verified.file = payload.payload.file_name;
+  verified.sum = payload.sum;
+  if (payload.sum != SumState::kMissingFile && payload.sum != SumState::kRefusedPath) {
+    verified.payload_bytes = payload.payload.bytes.bytes.size();
+  }
+  if (!attributes.main_context) {
+    verified.primary = examined.nodes[payload.primary].attributes.partition_name;
+  }
+  return verified;
+}
+
+}  // namespace
+
+std::string_view sum_state_name(SumState state) {
+  switch (state) {
+    case SumState::kOk:
+      return "ok";
+    case SumState::kMismatch:
+      return "mismatch";
+    case SumState::kNotStated:
+      return "not stated";
+    case SumState::kMissingFile:
+      return "missing file";
+    case SumState::kRefusedPath:
+      return "refused path";
+    case SumState::kUnknown:
+      break;
+  }
+  return "unknown";
+}
+
+VerifyReport verify_context_model(const graph::Model& model, const LoadOptions& options) {
+  const Examination examined = examine_context(model, options);
+  VerifyReport report;
+  const auto note = [&](const Status& status) {
+    if (!status.ok()) report.problems.push_back(status.message());
+  };
+  note(examined.metadata_status);
+  for (const ExaminedNode& node : examined.nodes) {
+    report.nodes.push_back(verified_node(node, examined, model));
+    note(node.status);
+  }
+  for (const Status& status : examined.initializers) note(status);
+  return report;
+}
+
+}  // namespace ephost::context
