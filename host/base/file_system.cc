@@ -43,8 +43,8 @@ void* PosixFileSystem::mmap(size_t size, int descriptor) const {
 int PosixFileSystem::munmap(void* address, size_t size) const { return ::munmap(address, size); }
 
 const FileSystem& posix_file_system() {
-  static const PosixFileSystem kFileSystem;
-  return kFileSystem;
+  static const PosixFileSystem instance;
+  return instance;
 }
 
 }  // namespace ephost

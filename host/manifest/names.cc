@@ -5,13 +5,6 @@
 
 namespace ephost::manifest {
 
-const NameRule kProviderName{"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_",
-                             "letters A-Z and a-z, digits and _", 128};
-const NameRule kShortName{"abcdefghijklmnopqrstuvwxyz0123456789_",
-                          "lower-case letters a-z, digits and _", 64};
-const NameRule kOptionName{"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-",
-                           "letters A-Z and a-z, digits, _, . and -", 128};
-
 std::string name_problem(std::string_view name, const NameRule& rule) {
   if (name.empty()) return "the name is empty; fill it in";
   if (name.find_first_not_of(rule.letters) != std::string_view::npos) {

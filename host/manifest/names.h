@@ -17,9 +17,16 @@ struct NameRule {
   size_t longest;
 };
 
-extern const NameRule kProviderName;  // a provider's type name
-extern const NameRule kShortName;     // goes into the names of context binaries
-extern const NameRule kOptionName;
+// A provider's type name.
+inline constexpr NameRule kProviderName{
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_",
+    "letters A-Z and a-z, digits and _", 128};
+// A short name; it goes into the names of context binaries.
+inline constexpr NameRule kShortName{"abcdefghijklmnopqrstuvwxyz0123456789_",
+                                     "lower-case letters a-z, digits and _", 64};
+inline constexpr NameRule kOptionName{
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-",
+    "letters A-Z and a-z, digits, _, . and -", 128};
 
 // Why `name` breaks the rule, with the remedy; empty when it does not.
 [[nodiscard]] std::string name_problem(std::string_view name, const NameRule& rule);

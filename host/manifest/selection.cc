@@ -40,7 +40,7 @@ Result<KeyValues> read_session(const Field& field) {
   for (const auto& [key, value] : entries) {
     EPHOST_ASSIGN_OR_RETURN(std::string text, value.scalar());
     // Session entries spell truth values as ONNX Runtime does.
-    if (value.is_plain_boolean()) text = *parse_boolean_word(text) ? "1" : "0";
+    if (value.is_plain_boolean()) text.assign(1, *parse_boolean_word(text) ? '1' : '0');
     session.emplace_back(key, std::move(text));
   }
   return session;

@@ -136,7 +136,7 @@ std::string Version::to_string() const {
 std::strong_ordering operator<=>(const Version& a, const Version& b) {
   const std::strong_ordering numbers =
       std::tie(a.major, a.minor, a.patch) <=> std::tie(b.major, b.minor, b.patch);
-  return numbers != 0 ? numbers : compare_prereleases(a.prerelease, b.prerelease);
+  return std::is_neq(numbers) ? numbers : compare_prereleases(a.prerelease, b.prerelease);
 }
 
 Result<VersionRange::Comparator> VersionRange::parse_comparator(std::string_view text) {
@@ -184,17 +184,17 @@ bool VersionRange::admits(const Comparator& comparator, const Version& version) 
   }
   switch (comparator.op) {
     case Operator::kGreaterEqual:
-      return order >= 0;
+      return std::is_gteq(order);
     case Operator::kGreater:
-      return order > 0;
+      return std::is_gt(order);
     case Operator::kLessEqual:
-      return order <= 0;
+      return std::is_lteq(order);
     case Operator::kLess:
-      return order < 0;
+      return std::is_lt(order);
     case Operator::kEqual:
       break;
   }
-  return order == 0;
+  return std::is_eq(order);
 }
 
 bool VersionRange::contains(const Version& version) const {

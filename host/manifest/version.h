@@ -25,7 +25,7 @@ struct Version {
   [[nodiscard]] std::string to_string() const;
 
   friend std::strong_ordering operator<=>(const Version& a, const Version& b);
-  friend bool operator==(const Version& a, const Version& b) { return (a <=> b) == 0; }
+  friend bool operator==(const Version& a, const Version& b) { return std::is_eq(a <=> b); }
 };
 
 // All of some comparators: ">=1.2, <2". A comparator is one of >=, >, <=, <, = and a version of

@@ -40,7 +40,7 @@ struct YamlEntry {
 };
 
 // The most that is read of a manifest or selection.
-inline constexpr size_t kMaxYamlBytes = 256 * 1024;
+inline constexpr size_t kMaxYamlBytes = size_t{256} * 1024;
 
 // `file` only serves the messages: INVALID_ARGUMENT, "file:line:column: what is wrong; what to do".
 [[nodiscard]] Result<YamlNode> parse_yaml(std::string_view text, const std::filesystem::path& file);

@@ -101,7 +101,7 @@ TEST(YamlTree, RefusesDeepNesting) {
 }
 
 TEST(YamlTree, RefusesTooManyValues) {
-  EXPECT_THAT(error_of("[" + repeat("1,", 20000) + "]"),
+  EXPECT_THAT(error_of(std::string("[") + repeat("1,", 20000) + "]"),
               HasSubstr("more than 10000 values; shorten it"));
 }
 
