@@ -1,5 +1,5 @@
-// What the subcommands of `ephost` have in common: each file declares one, with its options, and hands
-// back what runs it. Exit statuses and the list of subcommands are here; main.cc picks one.
+// What the subcommands of `ephost` have in common: each file declares one, with its options, and
+// hands back what runs it. Exit statuses and the list of subcommands are here; main.cc picks one.
 #pragma once
 
 #include <ephost/status.h>

@@ -1,5 +1,5 @@
-// The elements of a tensor as numbers and as text, whatever their type: for summaries and comparisons.
-// Slow; nothing here is on the way of a run.
+// The elements of a tensor as numbers and as text, whatever their type: for summaries and
+// comparisons. Slow; nothing here is on the way of a run.
 #pragma once
 
 #include <ephost/value.h>

@@ -42,7 +42,8 @@ Status add_provider_option(std::vector<ProviderRequest>& requests, const std::st
     }
     request = requests.insert(request, {.name = provider});
   }
-  const auto given = std::ranges::find(request->options, key, &std::pair<std::string, std::string>::first);
+  const auto given =
+      std::ranges::find(request->options, key, &std::pair<std::string, std::string>::first);
   if (given != request->options.end()) {
     given->second = value;  // the command line overrides the selection file
   } else {

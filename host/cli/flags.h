@@ -1,5 +1,5 @@
-// The options that several subcommands share, and what they become: an Environment, SessionOptions, a
-// way of reporting. Each command declares the groups it needs.
+// The options that several subcommands share, and what they become: an Environment, SessionOptions,
+// a way of reporting. Each command declares the groups it needs.
 #pragma once
 
 #include <ephost/environment.h>
@@ -49,8 +49,9 @@ void add_environment_flags(CLI::App& app, EnvironmentFlags& flags);
 // --selection, --ep, --ep-option, --config, --no-mem-pattern, --no-mem-reuse, and --plugin-path.
 void add_session_flags(CLI::App& app, SessionFlags& flags);
 
-// An option that may be given several times, each with one value of the form `left<separator>right`;
-// anything else is a usage error. `type_name` shows the form in the help, e.g. "KEY=VALUE".
+// An option that may be given several times, each with one value of the form
+// `left<separator>right`; anything else is a usage error. `type_name` shows the form in the help,
+// e.g. "KEY=VALUE".
 CLI::Option* add_pair_option(CLI::App& app, const std::string& name,
                              std::vector<std::string>& values, const std::string& help,
                              const std::string& type_name, char separator = '=');
@@ -64,9 +65,9 @@ void apply(const ReportFlags& flags);
 
 [[nodiscard]] Result<Environment> open_environment(const EnvironmentFlags& flags);
 
-// The providers of the selection file, then those of --ep. An option for a provider is added to where
-// that one is named, by type name or short name; INVALID_ARGUMENT if it is not named, except for the
-// CPU provider, which every session has.
+// The providers of the selection file, then those of --ep. An option for a provider is added to
+// where that one is named, by type name or short name; INVALID_ARGUMENT if it is not named, except
+// for the CPU provider, which every session has.
 [[nodiscard]] Result<SessionOptions> make_session_options(const SessionFlags& flags,
                                                           const Environment& environment);
 

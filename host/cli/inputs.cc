@@ -4,11 +4,13 @@
 #include <charconv>
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "host/base/text.h"
 #include "host/cli/flags.h"
 #include "host/cli/value_file.h"
+#include "host/session/session_state.h"
 
 namespace ephost::cli {
 namespace {
@@ -103,9 +105,9 @@ Result<std::vector<int64_t>> resolve_shape(const ValueDescription& description,
     return parse_shape(given->second, name + "=" + given->second);
   }
   if (!description.has_shape) {
-    return Status(StatusCode::kInvalidArgument, "the input " + quote(name) +
-                                                    " has no shape in the model; give --shape " +
-                                                    name + "=...");
+    return Status(
+        StatusCode::kInvalidArgument,
+        "the input " + quote(name) + " has no shape in the model; give --shape " + name + "=...");
   }
   std::vector<int64_t> shape = description.shape;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
@@ -164,12 +166,18 @@ void add_input_flags(CLI::App& app, InputFlags& flags) {
       ->group(kGroup);
 }
 
-Result<std::vector<NamedValue>> make_inputs(std::span<const ValueDescription> descriptions,
-                                            const InputFlags& flags) {
-  EPHOST_ASSIGN_OR_RETURN(const Flags checked, check_flags(descriptions, flags));
+bool has_default(const Session& session, size_t input) {
+  const graph::Graph& graph = session.state().prepared.model.graph;
+  return graph.values[graph.inputs[input]].initializer != graph::kNoInitializer;
+}
+
+Result<std::vector<NamedValue>> make_inputs(const Session& session, const InputFlags& flags) {
+  EPHOST_ASSIGN_OR_RETURN(const Flags checked, check_flags(session.inputs(), flags));
   std::vector<NamedValue> inputs;
-  for (const ValueDescription& description : descriptions) {
-    Result<Value> value = make_input(description, checked, inputs.size());
+  for (size_t i = 0; i < session.inputs().size(); ++i) {
+    const ValueDescription& description = session.inputs()[i];
+    if (has_default(session, i) && !checked.inputs.contains(description.name)) continue;
+    Result<Value> value = make_input(description, checked, i);
     if (!value.ok()) {
       return std::move(value).status().with_context("making the input " + quote(description.name));
     }

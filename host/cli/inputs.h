@@ -7,7 +7,6 @@
 #include <ephost/value.h>
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -26,14 +25,19 @@ struct InputFlags {
 // --input, --shape, --dim.
 void add_input_flags(CLI::App& app, InputFlags& flags);
 
-// One value for each input of the model; those that no flag mentions are random with seed 0.
-// INVALID_ARGUMENT for a shape that stays open and for what cannot be parsed; NOT_FOUND for an input or
-// a symbol that the model doesn't have.
-[[nodiscard]] Result<std::vector<NamedValue>> make_inputs(
-    std::span<const ValueDescription> descriptions, const InputFlags& flags);
+// One value for each input of the model. Those that no flag mentions are left to their default if
+// they have one, else random, each with its own fixed seed. INVALID_ARGUMENT for a shape that stays
+// open and for what cannot be parsed; NOT_FOUND for an input or a symbol that the model doesn't
+// have.
+[[nodiscard]] Result<std::vector<NamedValue>> make_inputs(const Session& session,
+                                                          const InputFlags& flags);
 
-// The same numbers for the same seed, everywhere: floating-point ones uniform in [-1, 1), integers and
-// bools 0 or 1, so that they are good indices for most models. INVALID_ARGUMENT for other types.
+// Whether a run may leave out the input at this position of `inputs()`.
+[[nodiscard]] bool has_default(const Session& session, size_t input);
+
+// The same numbers for the same seed, everywhere: floating-point ones uniform in [-1, 1), integers
+// and bools 0 or 1, so that they are good indices for most models. INVALID_ARGUMENT for other
+// types.
 [[nodiscard]] Result<Value> random_value(ElementType type, std::vector<int64_t> shape,
                                          uint64_t seed);
 

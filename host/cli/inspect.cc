@@ -68,8 +68,8 @@ Result<Inspection> inspect(const Environment& environment, const manifest::Found
   if (devices.ok()) inspection.devices = std::move(devices).value();
   EPHOST_ASSIGN_OR_RETURN(const auto options, manifest::validate_options(found.manifest, {}));
   auto provider = bridge::Provider::create(
-      inspection.plugin, options, std::make_unique<bridge::HostServices>(name, plugin_log(),
-                                                                         bridge::ProgressHooks{}));
+      inspection.plugin, options,
+      std::make_unique<bridge::HostServices>(name, plugin_log(), bridge::ProgressHooks{}));
   inspection.provider_status = provider.status();
   if (provider.ok()) inspection.provider = std::move(provider).value();
   return inspection;
@@ -233,8 +233,8 @@ std::string options_section(const manifest::Manifest& manifest) {
   for (const manifest::OptionSpec& option : manifest.options) {
     std::string values = join(option.choices, "|");
     if (option.range) {
-      values = manifest::to_text(option.range->first) + " to " +
-               manifest::to_text(option.range->second);
+      values =
+          manifest::to_text(option.range->first) + " to " + manifest::to_text(option.range->second);
     }
     table.add_row({option.name, std::string(manifest::option_type_name(option.type)),
                    manifest::to_text(option.default_value), values, option.help});
@@ -259,7 +259,8 @@ std::string kernels_section(const Inspection& inspection) {
 Result<int> run(const Flags& flags) {
   apply(flags.report);
   EPHOST_ASSIGN_OR_RETURN(const Environment environment, open_environment(flags.environment));
-  EPHOST_ASSIGN_OR_RETURN(const manifest::FoundPlugin found, find_plugin(environment, flags.plugin));
+  EPHOST_ASSIGN_OR_RETURN(const manifest::FoundPlugin found,
+                          find_plugin(environment, flags.plugin));
   EPHOST_ASSIGN_OR_RETURN(const Inspection inspection, inspect(environment, found));
   if (flags.report.json()) {
     print(to_text(to_json(inspection)));

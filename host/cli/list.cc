@@ -55,12 +55,12 @@ std::string directories_text(const manifest::SearchResult& search) {
 }
 
 std::string to_table(const manifest::SearchResult& search, bool verbose) {
-  Table table({{"provider"}, {"name"}, {"version"}, {"vendor"}, {"abi"}, {"devices"}, {"manifest"}});
+  Table table(
+      {{"provider"}, {"name"}, {"version"}, {"vendor"}, {"abi"}, {"devices"}, {"manifest"}});
   for (const manifest::FoundPlugin& found : search.found) {
     const manifest::Manifest& manifest = found.manifest;
     table.add_row({manifest.provider, manifest.name, manifest.version.to_string(), manifest.vendor,
-                   abi_text(manifest.abi), devices_text(manifest.devices),
-                   manifest.file.native()});
+                   abi_text(manifest.abi), devices_text(manifest.devices), manifest.file.native()});
   }
   std::string text = table.empty() ? "no plugins found\n" : table.to_text();
   if (!search.skipped.empty()) text += "\nskipped:\n";

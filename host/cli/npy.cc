@@ -24,13 +24,20 @@ struct Kind {
 };
 
 constexpr std::array<Kind, 14> kKinds = {{
-    {ElementType::kFloat, "f4"},      {ElementType::kDouble, "f8"},
-    {ElementType::kFloat16, "f2"},    {ElementType::kInt8, "i1"},
-    {ElementType::kInt16, "i2"},      {ElementType::kInt32, "i4"},
-    {ElementType::kInt64, "i8"},      {ElementType::kUint8, "u1"},
-    {ElementType::kUint16, "u2"},     {ElementType::kUint32, "u4"},
-    {ElementType::kUint64, "u8"},     {ElementType::kBool, "b1"},
-    {ElementType::kComplex64, "c8"},  {ElementType::kComplex128, "c16"},
+    {ElementType::kFloat, "f4"},
+    {ElementType::kDouble, "f8"},
+    {ElementType::kFloat16, "f2"},
+    {ElementType::kInt8, "i1"},
+    {ElementType::kInt16, "i2"},
+    {ElementType::kInt32, "i4"},
+    {ElementType::kInt64, "i8"},
+    {ElementType::kUint8, "u1"},
+    {ElementType::kUint16, "u2"},
+    {ElementType::kUint32, "u4"},
+    {ElementType::kUint64, "u8"},
+    {ElementType::kBool, "b1"},
+    {ElementType::kComplex64, "c8"},
+    {ElementType::kComplex128, "c16"},
 }};
 
 struct Header {
@@ -78,7 +85,8 @@ class HeaderParser {
     while (!take(')')) {
       skip_space();
       int64_t extent = 0;
-      const auto [end, failure] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), extent);
+      const auto [end, failure] =
+          std::from_chars(rest_.data(), rest_.data() + rest_.size(), extent);
       if (failure != std::errc() || extent < 0) return false;
       rest_.remove_prefix(static_cast<size_t>(end - rest_.data()));
       extents.push_back(extent);
@@ -112,7 +120,9 @@ class HeaderParser {
     rest_.remove_prefix(1);
     return true;
   }
-  void skip_space() { rest_.remove_prefix(std::min(rest_.find_first_not_of(" \n\t\r"), rest_.size())); }
+  void skip_space() {
+    rest_.remove_prefix(std::min(rest_.find_first_not_of(" \n\t\r"), rest_.size()));
+  }
 
   std::string_view rest_;
 };
@@ -124,7 +134,8 @@ std::optional<ElementType> element_type(std::string_view descr) {
   for (const Kind& known : kKinds) {
     if (known.descr != kind) continue;
     const bool single_byte = graph::element_bits(known.type) == 8;
-    const bool fits = order == '<' || order == '=' || (single_byte && (order == '|' || order == '>'));
+    const bool fits =
+        order == '<' || order == '=' || (single_byte && (order == '|' || order == '>'));
     return fits ? std::optional(known.type) : std::nullopt;
   }
   return std::nullopt;
@@ -178,6 +189,10 @@ Result<Value> decode_npy(std::string_view content, std::string_view file) {
   EPHOST_ASSIGN_OR_RETURN(Value value, Value::allocate(*type, std::move(header->shape)));
   if (!content.empty()) std::memcpy(value.mutable_bytes().data(), content.data(), content.size());
   return value;
+}
+
+bool is_numpy_type(ElementType type) {
+  return std::ranges::any_of(kKinds, [&](const Kind& kind) { return kind.type == type; });
 }
 
 Result<std::string> encode_npy(const Value& value) {

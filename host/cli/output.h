@@ -1,5 +1,5 @@
-// What commands print: results on standard output or to a file, errors on standard error, numbers with
-// their units. Text from models and plugins is made safe for a terminal here.
+// What commands print: results on standard output or to a file, errors on standard error, numbers
+// with their units. Text from models and plugins is made safe for a terminal here.
 #pragma once
 
 #include <ephost/status.h>

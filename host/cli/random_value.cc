@@ -93,10 +93,9 @@ Result<Value> random_value(ElementType type, std::vector<int64_t> shape, uint64_
       fill<uint64_t>(value, bit);
       return value;
     default:
-      return Status(StatusCode::kInvalidArgument,
-                    "there are no random tensors of " +
-                        std::string(graph::element_type_name(type)) +
-                        "; give the input as a .pb file");
+      return Status(StatusCode::kInvalidArgument, "there are no random tensors of " +
+                                                      std::string(graph::element_type_name(type)) +
+                                                      "; give the input as a .pb file");
   }
 }
 

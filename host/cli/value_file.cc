@@ -91,6 +91,10 @@ bool is_value_file(const std::filesystem::path& path) {
 
 bool is_raw_file(const std::filesystem::path& path) { return kind_of(path) == FileKind::kRaw; }
 
+std::string_view default_extension(const Value& value) {
+  return is_numpy_type(value.element_type()) ? ".npy" : ".pb";
+}
+
 Result<FileValue> read_value(const std::filesystem::path& path,
                              const std::optional<RawLayout>& raw) {
   EPHOST_ASSIGN_OR_RETURN(FileValue read, read_by_kind(path, raw));

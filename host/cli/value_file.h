@@ -1,5 +1,5 @@
-// Tensors in files, by extension: .pb (one TensorProto), .npy (NumPy), .raw and .bin (nothing but the
-// elements, little-endian and row-major). For `run`, `bench` and `test`.
+// Tensors in files, by extension: .pb (one TensorProto), .npy (NumPy), .raw and .bin (nothing but
+// the elements, little-endian and row-major). For `run`, `bench` and `test`.
 #pragma once
 
 #include <ephost/status.h>
@@ -32,6 +32,10 @@ struct RawLayout {
 // INVALID_ARGUMENT for an unknown extension, and for a raw file without layout or of another size.
 [[nodiscard]] Result<FileValue> read_value(const std::filesystem::path& path,
                                            const std::optional<RawLayout>& raw = std::nullopt);
+
+// The extension of a file that can hold the value and is the easiest to read: .npy, or .pb where
+// NumPy has no such type.
+[[nodiscard]] std::string_view default_extension(const Value& value);
 
 // Atomically; `name` goes into the file where its format has room for it.
 [[nodiscard]] Status write_value(const std::filesystem::path& path, std::string_view name,

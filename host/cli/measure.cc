@@ -1,0 +1,156 @@
+#include "host/cli/measure.h"
+
+#include <ephost/compile_model.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "host/cli/allocation_counter.h"
+#include "host/cli/statistics.h"
+#include "host/session/session_state.h"
+
+namespace ephost::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// A folder of our own below the system's temporary one, removed with what is in it.
+class TemporaryFolder {
+ public:
+  static Result<TemporaryFolder> create() {
+    std::error_code failure;
+    const fs::path parent = fs::temp_directory_path(failure);
+    std::string pattern = (parent / "ephost-bench-XXXXXX").string();
+    if (failure || ::mkdtemp(pattern.data()) == nullptr) {
+      return Status(StatusCode::kFail, "cannot make a folder in " + parent.string() +
+                                           "; set TMPDIR to one that is "
+                                           "writable");
+    }
+    return TemporaryFolder(pattern);
+  }
+  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  [[nodiscard]] const fs::path& path() const { return path_; }
+
+ private:
+  explicit TemporaryFolder(fs::path path) : path_(std::move(path)) {}
+  fs::path path_;
+};
+
+// The largest resident size that the process has had.
+uint64_t peak_resident_bytes() {
+  struct rusage usage {};
+  if (::getrusage(RUSAGE_SELF, &usage) != 0) return 0;
+  return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+// The same phases come in every session of one model.
+std::vector<Phase> median_phases(const std::vector<std::vector<Phase>>& sessions) {
+  std::vector<Phase> phases = sessions.front();
+  for (size_t i = 0; i < phases.size(); ++i) {
+    std::vector<double> seconds;
+    for (const auto& session : sessions) {
+      if (i < session.size()) seconds.push_back(session[i].seconds);
+    }
+    phases[i].seconds = median(seconds);
+  }
+  return phases;
+}
+
+Result<IoBinding> bind(const Session& session, const InputFlags& flags) {
+  EPHOST_ASSIGN_OR_RETURN(std::vector<NamedValue> inputs, make_inputs(session, flags));
+  EPHOST_ASSIGN_OR_RETURN(IoBinding binding, session.create_binding());
+  for (NamedValue& input : inputs) {
+    EPHOST_RETURN_IF_ERROR(binding.bind_input(input.name, std::move(input.value)));
+  }
+  return binding;
+}
+
+Status time_runs(Session& session, IoBinding& binding, const MeasureRequest& request,
+                 Measurement& out) {
+  const auto first = Clock::now();
+  EPHOST_RETURN_IF_ERROR(session.run(binding));
+  out.first_run_seconds = seconds_since(first);
+  for (uint32_t i = 0; i < request.warm_up; ++i) EPHOST_RETURN_IF_ERROR(session.run(binding));
+  out.run_seconds.resize(request.runs);
+  start_counting_allocations();
+  for (double& seconds : out.run_seconds) {
+    const auto start = Clock::now();
+    EPHOST_RETURN_IF_ERROR(session.run(binding));
+    seconds = seconds_since(start);
+  }
+  if (const auto allocations = stop_counting_allocations()) {
+    out.allocations_per_run = static_cast<double>(*allocations) / request.runs;
+  }
+  return Status::ok_status();
+}
+
+}  // namespace
+
+Result<Session> time_sessions(const Environment& environment, const fs::path& model,
+                              const SessionOptions& options, uint32_t count,
+                              SessionTimes& out_times) {
+  std::vector<std::vector<Phase>> phases;
+  for (uint32_t i = 0;; ++i) {
+    const auto start = Clock::now();
+    EPHOST_ASSIGN_OR_RETURN(Session session, Session::create(environment, model, options));
+    out_times.seconds.push_back(seconds_since(start));
+    phases.push_back(session.phases());
+    if (i + 1 >= count) {
+      out_times.phases = median_phases(phases);
+      return session;
+    }
+  }
+}
+
+Result<Measurement> measure(const Environment& environment, const SessionOptions& options,
+                            const MeasureRequest& request) {
+  Measurement measured;
+  EPHOST_ASSIGN_OR_RETURN(Session session, time_sessions(environment, request.model, options,
+                                                         request.sessions, measured.session));
+  EPHOST_ASSIGN_OR_RETURN(IoBinding binding, bind(session, request.inputs));
+  EPHOST_RETURN_IF_ERROR(time_runs(session, binding, request, measured));
+  measured.peak_resident_bytes = peak_resident_bytes();
+  for (const auto& provider : session.state().prepared.providers) {
+    measured.providers.push_back(provider->name());
+  }
+  for (const plan::MemoryBlock& block : session.state().program->pattern().blocks) {
+    measured.blocks.push_back({block.location, block.bytes, block.lower_bound});
+  }
+  return measured;
+}
+
+Result<ContextMeasurement> measure_context(const Environment& environment,
+                                           const SessionOptions& options,
+                                           const MeasureRequest& request) {
+  ContextMeasurement measured;
+  EPHOST_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::create());
+  CompileOptions compile;
+  compile.output_path = folder.path() / "model_ctx.onnx";
+  const auto start = Clock::now();
+  EPHOST_ASSIGN_OR_RETURN(const CompileReport report,
+                          compile_model(environment, request.model, options, compile));
+  measured.compile_seconds = seconds_since(start);
+  measured.partitions = report.partitions.size();
+  for (const CompiledFile& file : report.files) measured.file_bytes += file.bytes;
+  EPHOST_ASSIGN_OR_RETURN(
+      const Session last,
+      time_sessions(environment, compile.output_path, options, request.sessions, measured.session));
+  return measured;
+}
+
+}  // namespace ephost::cli

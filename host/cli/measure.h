@@ -1,0 +1,71 @@
+// The measurements behind `ephost bench`; what is printed is decided in bench.cc.
+#pragma once
+
+#include <ephost/environment.h>
+#include <ephost/session.h>
+#include <ephost/session_options.h>
+#include <ephost/status.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/cli/inputs.h"
+
+namespace ephost::cli {
+
+struct MeasureRequest {
+  std::filesystem::path model;
+  InputFlags inputs;
+  uint32_t sessions = 5;  // to create, at least one
+  uint32_t runs = 50;     // to time, after the first run and `warm_up`
+  uint32_t warm_up = 5;
+};
+
+struct SessionTimes {
+  std::vector<double> seconds;  // of each creation
+  std::vector<Phase> phases;    // medians over all creations
+};
+
+struct BlockUse {
+  uint32_t location = 0;
+  uint64_t peak_bytes = 0;
+  uint64_t lower_bound_bytes = 0;
+};
+
+struct Measurement {
+  std::vector<std::string> providers;  // in the order of priority
+  SessionTimes session;
+  double first_run_seconds = 0;
+  std::vector<double> run_seconds;  // with bound inputs and outputs
+  // Per run, averaged over `run_seconds`; nothing where this build cannot count.
+  std::optional<double> allocations_per_run;
+  uint64_t peak_resident_bytes = 0;  // of the process, so far
+  std::vector<BlockUse> blocks;
+};
+
+// Creates the session so many times, one after the other, and returns the last.
+[[nodiscard]] Result<Session> time_sessions(const Environment& environment,
+                                            const std::filesystem::path& model,
+                                            const SessionOptions& options, uint32_t count,
+                                            SessionTimes& out_times);
+
+[[nodiscard]] Result<Measurement> measure(const Environment& environment,
+                                          const SessionOptions& options,
+                                          const MeasureRequest& request);
+
+// Session creation from a context model that is compiled for the purpose and removed again.
+struct ContextMeasurement {
+  double compile_seconds = 0;
+  uint64_t partitions = 0;
+  uint64_t file_bytes = 0;
+  SessionTimes session;
+};
+
+[[nodiscard]] Result<ContextMeasurement> measure_context(const Environment& environment,
+                                                         const SessionOptions& options,
+                                                         const MeasureRequest& request);
+
+}  // namespace ephost::cli

@@ -1,0 +1,233 @@
+// `ephost plan MODEL`: the order of the steps, where each value lives, and how much memory that
+// takes.
+#include <CLI/CLI.hpp>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "host/cli/activity.h"
+#include "host/cli/command.h"
+#include "host/cli/flags.h"
+#include "host/cli/output.h"
+#include "host/cli/plan_buffers.h"
+#include "host/cli/table.h"
+#include "host/session/pipeline.h"
+
+namespace ephost::cli {
+namespace {
+
+struct Flags {
+  SessionFlags session;
+  ReportFlags report;
+  std::filesystem::path model;
+  std::filesystem::path output;
+  std::filesystem::path buffers;
+  std::optional<uint64_t> capacity;
+  std::optional<uint64_t> alignment;
+};
+
+// Text about the parts of one prepared model.
+class PlanNames {
+ public:
+  explicit PlanNames(const session::PreparedModel& prepared) : prepared_(prepared) {}
+
+  [[nodiscard]] const std::string& value(graph::ValueId id) const {
+    static const std::string none;
+    return id == graph::kNoValue ? none : prepared_.model.graph.values[id].name;
+  }
+  [[nodiscard]] std::vector<std::string> values(std::span<const graph::ValueId> ids) const {
+    std::vector<std::string> names;
+    for (const graph::ValueId id : ids) names.push_back(value(id));
+    return names;
+  }
+  [[nodiscard]] std::string type(graph::ValueId id) const {
+    return graph::to_string(prepared_.model.graph.values[id].type, prepared_.model.symbols);
+  }
+  [[nodiscard]] const std::string& provider(const plan::Step& step) const {
+    return prepared_.partitioning.providers[step.provider];
+  }
+  [[nodiscard]] std::string step(const plan::Step& step) const {
+    if (step.partition != plan::kNoPartition) {
+      const partition::Partition& p = prepared_.partitioning.partitions[step.partition];
+      return "partition " + p.name + " of " + counted(p.nodes.size(), "node");
+    }
+    return graph::describe_node(prepared_.model.graph, step.node);
+  }
+
+ private:
+  const session::PreparedModel& prepared_;
+};
+
+Json steps_json(const session::PreparedModel& prepared) {
+  const PlanNames names(prepared);
+  Json steps = Json::array();
+  for (const plan::Step& step : prepared.execution.steps) {
+    Json json = {{"provider", names.provider(step)},
+                 {"node", step.node},
+                 {"partition", nullptr},
+                 {"inputs", names.values(step.inputs)},
+                 {"outputs", names.values(step.outputs)}};
+    if (step.partition != plan::kNoPartition) {
+      json["partition"] = prepared.partitioning.partitions[step.partition].name;
+    }
+    steps.push_back(std::move(json));
+  }
+  return steps;
+}
+
+Json values_json(const session::PreparedModel& prepared) {
+  const PlanNames names(prepared);
+  Json values = Json::array();
+  for (graph::ValueId id = 0; id < prepared.allocation.values.size(); ++id) {
+    const plan::ValuePlan& value = prepared.allocation.values[id];
+    if (value.kind == plan::AllocKind::kNone) continue;
+    Json json = {{"name", names.value(id)},
+                 {"type", names.type(id)},
+                 {"kind", plan::alloc_kind_name(value.kind)},
+                 {"location", value.location},
+                 {"buffer", names.value(value.reused)},
+                 {"lifetime", {value.first_pc, value.last_pc}},
+                 {"use_count", value.use_count},
+                 {"bytes", nullptr},
+                 {"offset", nullptr}};
+    if (value.bytes) json["bytes"] = *value.bytes;
+    const uint64_t offset = prepared.pattern.offsets[id];
+    if (offset != plan::kNoOffset) json["offset"] = offset;
+    values.push_back(std::move(json));
+  }
+  return values;
+}
+
+Json to_json(const session::PreparedModel& prepared, const Flags& flags) {
+  Json blocks = Json::array();
+  for (const plan::MemoryBlock& block : prepared.pattern.blocks) {
+    blocks.push_back({{"location", block.location},
+                      {"peak_bytes", block.bytes},
+                      {"lower_bound_bytes", block.lower_bound},
+                      {"proved_optimal", block.proved_optimal}});
+  }
+  return {{"model", flags.model.native()},
+          {"steps", steps_json(prepared)},
+          {"values", values_json(prepared)},
+          {"blocks", blocks}};
+}
+
+std::string steps_table(const session::PreparedModel& prepared) {
+  const PlanNames names(prepared);
+  Table table({{"step", Align::kRight}, {"runs"}, {"on"}, {"outputs"}});
+  const std::vector<plan::Step>& steps = prepared.execution.steps;
+  for (size_t pc = 0; pc < steps.size(); ++pc) {
+    std::string outputs;
+    for (const std::string& name : names.values(steps[pc].outputs)) {
+      if (!name.empty()) outputs += (outputs.empty() ? "" : ", ") + name;
+    }
+    table.add_row({std::to_string(pc), names.step(steps[pc]), names.provider(steps[pc]), outputs});
+  }
+  return table.to_text();
+}
+
+std::string values_table(const session::PreparedModel& prepared) {
+  const PlanNames names(prepared);
+  Table table({{"value"},
+               {"type"},
+               {"kind"},
+               {"buffer of"},
+               {"steps", Align::kRight},
+               {"bytes", Align::kRight},
+               {"offset", Align::kRight}});
+  for (graph::ValueId id = 0; id < prepared.allocation.values.size(); ++id) {
+    const plan::ValuePlan& value = prepared.allocation.values[id];
+    if (value.kind == plan::AllocKind::kNone) continue;
+    const uint64_t offset = prepared.pattern.offsets[id];
+    table.add_row({names.value(id), names.type(id), std::string(plan::alloc_kind_name(value.kind)),
+                   value.reused == id ? "" : names.value(value.reused),
+                   std::to_string(value.first_pc) + "-" + std::to_string(value.last_pc),
+                   value.bytes ? std::to_string(*value.bytes) : "at run time",
+                   offset == plan::kNoOffset ? "" : std::to_string(offset)});
+  }
+  return "\n" + table.to_text();
+}
+
+std::string summary(const session::PreparedModel& prepared) {
+  std::map<std::string_view, uint64_t> kinds;
+  for (const plan::ValuePlan& value : prepared.allocation.values) {
+    if (value.kind != plan::AllocKind::kNone) ++kinds[plan::alloc_kind_name(value.kind)];
+  }
+  Facts facts;
+  facts.add("steps", std::to_string(prepared.execution.steps.size()));
+  std::string counts;
+  for (const auto& [kind, count] : kinds) {
+    counts += (counts.empty() ? "" : ", ") + std::to_string(count) + " " + std::string(kind);
+  }
+  facts.add("values", counts);
+  for (const plan::MemoryBlock& block : prepared.pattern.blocks) {
+    const double ratio = block.lower_bound == 0 ? 1.0
+                                                : static_cast<double>(block.bytes) /
+                                                      static_cast<double>(block.lower_bound);
+    facts.add("block " + std::to_string(block.location),
+              "peak " + std::to_string(block.bytes) + " bytes (" + bytes_text(block.bytes) +
+                  "), lower bound " + std::to_string(block.lower_bound) + ", ratio " +
+                  fixed(ratio, 3) + (block.proved_optimal ? ", optimal" : ""));
+  }
+  if (prepared.pattern.blocks.empty()) facts.add("block", "none: sizes are known at run time only");
+  return "\n" + facts.to_text();
+}
+
+Result<int> plan_model(const Flags& flags) {
+  EPHOST_ASSIGN_OR_RETURN(const Environment environment,
+                          open_environment(flags.session.environment));
+  EPHOST_ASSIGN_OR_RETURN(const SessionOptions options,
+                          make_session_options(flags.session, environment));
+  auto prepared = [&] {
+    const Activity activity("planning " + flags.model.native(), !flags.report.quiet);
+    return session::prepare_model(environment, {flags.model, {}}, options,
+                                  session::Stage::kPlanned);
+  }();
+  if (!prepared.ok()) return std::move(prepared).status();
+  const std::string text =
+      flags.report.json() ? to_text(to_json(*prepared, flags))
+                          : steps_table(*prepared) + values_table(*prepared) + summary(*prepared);
+  EPHOST_RETURN_IF_ERROR(write_text(flags.output, text));
+  return kExitSuccess;
+}
+
+Result<int> run(const Flags& flags) {
+  apply(flags.report);
+  if (flags.buffers.empty()) return plan_model(flags);
+  BufferPlanRequest request{.buffers = flags.buffers,
+                            .output = flags.output,
+                            .capacity = flags.capacity,
+                            .json = flags.report.json()};
+  if (flags.alignment) request.alignment = *flags.alignment;
+  EPHOST_RETURN_IF_ERROR(plan_buffers(request));
+  return kExitSuccess;
+}
+
+}  // namespace
+
+Command add_plan(CLI::App& root) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* app = root.add_subcommand("plan", "Order, memory of each value, peak and lower bound");
+  auto* model = app->add_option("MODEL", flags->model, "An ONNX model");
+  app->add_option("-o,--output", flags->output, "Write to this file instead of standard output")
+      ->type_name("FILE");
+  auto* buffers = app->add_option("--buffers", flags->buffers,
+                                  "Place these buffers instead (CSV: id,lower,upper,size)")
+                      ->type_name("FILE")
+                      ->excludes(model);
+  app->add_option("--capacity", flags->capacity, "Fail if the buffers need more bytes than this")
+      ->type_name("N")
+      ->needs(buffers);
+  app->add_option("--alignment", flags->alignment, "Of the buffers' offsets: a power of two [1]")
+      ->type_name("N")
+      ->needs(buffers);
+  add_session_flags(*app, flags->session);
+  add_report_flags(*app, flags->report);
+  // One of the two is required.
+  app->callback([model, buffers] {
+    if (model->count() + buffers->count() == 0) throw CLI::RequiredError("MODEL or --buffers");
+  });
+  return {app, [flags] { return run(*flags); }};
+}
+
+}  // namespace ephost::cli

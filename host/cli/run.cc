@@ -1,0 +1,208 @@
+// `ephost run MODEL`: runs a model on inputs from files, zeros or random numbers.
+#include <ephost/session.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "host/base/text.h"
+#include "host/cli/activity.h"
+#include "host/cli/command.h"
+#include "host/cli/elements.h"
+#include "host/cli/flags.h"
+#include "host/cli/inputs.h"
+#include "host/cli/report.h"
+#include "host/cli/statistics.h"
+#include "host/cli/table.h"
+#include "host/cli/value_file.h"
+#include "host/graph/types.h"
+
+namespace ephost::cli {
+namespace {
+
+constexpr uint64_t kShownElements = 8;
+
+struct Flags {
+  SessionFlags session;
+  ReportFlags report;
+  InputFlags inputs;
+  std::filesystem::path model;
+  std::vector<std::string> outputs;  // name=file
+  std::filesystem::path output_folder;
+  uint32_t repeat = 1;
+};
+
+struct RunResult {
+  std::vector<NamedValue> outputs;
+  std::vector<Phase> phases;
+  std::vector<double> seconds;  // of each run
+};
+
+struct OutputFile {
+  size_t output = 0;
+  std::filesystem::path file;
+};
+
+// What goes where; checked before anything is run.
+Result<std::vector<OutputFile>> output_files(const Session& session, const Flags& flags) {
+  std::vector<OutputFile> files;
+  const std::vector<ValueDescription>& outputs = session.outputs();
+  for (const std::string& argument : flags.outputs) {
+    auto [name, file] = split_pair(argument);
+    const auto found = std::ranges::find(outputs, name, &ValueDescription::name);
+    if (found == outputs.end()) {
+      std::vector<std::string_view> names;
+      for (const ValueDescription& output : outputs) names.push_back(output.name);
+      return Status(StatusCode::kNotFound,
+                    "the model has no output " + quote(name) + "; it has " + join(names, ", "));
+    }
+    if (!is_value_file(file)) {
+      return Status(StatusCode::kInvalidArgument, "the extension of " + quote(file) +
+                                                      " is no tensor format; use .pb, .npy, .raw "
+                                                      "or .bin");
+    }
+    files.push_back({static_cast<size_t>(found - outputs.begin()), std::move(file)});
+  }
+  return files;
+}
+
+Status make_folder(const std::filesystem::path& folder) {
+  std::error_code failure;
+  if (!folder.empty()) std::filesystem::create_directories(folder, failure);
+  if (!failure) return Status::ok_status();
+  return Status(StatusCode::kFail,
+                "cannot make the folder " + quote(folder.native()) + ": " + failure.message());
+}
+
+Status write_outputs(const std::vector<NamedValue>& outputs, const std::vector<OutputFile>& files,
+                     const std::filesystem::path& folder) {
+  for (const OutputFile& file : files) {
+    const NamedValue& output = outputs[file.output];
+    EPHOST_RETURN_IF_ERROR(write_value(file.file, output.name, output.value));
+  }
+  if (folder.empty()) return Status::ok_status();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    std::filesystem::path file = folder / ("output_" + std::to_string(i));
+    file += default_extension(outputs[i].value);
+    EPHOST_RETURN_IF_ERROR(write_value(file, outputs[i].name, outputs[i].value));
+  }
+  return Status::ok_status();
+}
+
+Result<RunResult> run_model(const Environment& environment, const Flags& flags) {
+  Activity activity("loading " + flags.model.native(), !flags.report.quiet);
+  EPHOST_ASSIGN_OR_RETURN(const SessionOptions options,
+                          make_session_options(flags.session, environment));
+  EPHOST_ASSIGN_OR_RETURN(Session session, Session::create(environment, flags.model, options));
+  EPHOST_ASSIGN_OR_RETURN(const std::vector<NamedValue> inputs, make_inputs(session, flags.inputs));
+  EPHOST_ASSIGN_OR_RETURN(const std::vector<OutputFile> files, output_files(session, flags));
+  EPHOST_RETURN_IF_ERROR(make_folder(flags.output_folder));
+  activity.update("running " + flags.model.native());
+  RunResult result{.phases = session.phases()};
+  std::vector<Value> values;
+  for (uint32_t i = 0; i < flags.repeat; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    EPHOST_ASSIGN_OR_RETURN(values, session.run(inputs));
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    result.seconds.push_back(taken.count());
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    result.outputs.push_back({session.outputs()[i].name, std::move(values[i])});
+  }
+  EPHOST_RETURN_IF_ERROR(write_outputs(result.outputs, files, flags.output_folder));
+  return result;
+}
+
+Json output_json(const NamedValue& output) {
+  const Value& value = output.value;
+  const Summary summary = summarize(value);
+  const Elements elements(value);
+  Json first = Json::array();
+  for (uint64_t i = 0; i < std::min(kShownElements, elements.count()); ++i) {
+    if (value.element_type() == ElementType::kString) {
+      first.push_back(value.strings()[i]);
+    } else {
+      first.push_back(elements.number(i));
+    }
+  }
+  Json json = {{"name", output.name},
+               {"type", graph::element_type_name(value.element_type())},
+               {"shape", value.shape()}};
+  if (summary.numbers > 0) {
+    json["min"] = summary.min;
+    json["max"] = summary.max;
+    json["mean"] = summary.mean;
+  }
+  json["nan_count"] = summary.nans;
+  json["first"] = std::move(first);
+  return json;
+}
+
+Json to_json(const RunResult& result, const Flags& flags) {
+  Json outputs = Json::array();
+  for (const NamedValue& output : result.outputs) outputs.push_back(output_json(output));
+  return {{"model", flags.model.native()},
+          {"outputs", outputs},
+          {"session", phases_json(result.phases)},
+          {"run_seconds", result.seconds}};
+}
+
+std::string to_table(const RunResult& result, bool verbose) {
+  Table table({{"output"},
+               {"type"},
+               {"min", Align::kRight},
+               {"max", Align::kRight},
+               {"mean", Align::kRight},
+               {"first values"}});
+  for (const NamedValue& output : result.outputs) {
+    const Summary summary = summarize(output.value);
+    const bool numeric = summary.numbers > 0;
+    std::string first = first_elements(output.value, kShownElements);
+    if (summary.nans > 0) first += " (" + counted(summary.nans, "NaN") + ")";
+    table.add_row({output.name, type_text(output.value), numeric ? compact(summary.min) : "",
+                   numeric ? compact(summary.max) : "", numeric ? compact(summary.mean) : "",
+                   first});
+  }
+  std::string text = table.to_text() + "\nfirst run " + seconds_text(result.seconds.front());
+  if (result.seconds.size() > 1) {
+    text += ", median of " + counted(result.seconds.size(), "run") + " " +
+            seconds_text(median(result.seconds));
+  }
+  text += "\n";
+  if (verbose) text += "session: " + phases_text(result.phases) + "\n";
+  return text;
+}
+
+Result<int> run(const Flags& flags) {
+  apply(flags.report);
+  EPHOST_ASSIGN_OR_RETURN(const Environment environment,
+                          open_environment(flags.session.environment));
+  EPHOST_ASSIGN_OR_RETURN(const RunResult result, run_model(environment, flags));
+  print(flags.report.json() ? to_text(to_json(result, flags))
+                            : to_table(result, flags.report.verbose));
+  return kExitSuccess;
+}
+
+}  // namespace
+
+Command add_run(CLI::App& root) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* app = root.add_subcommand("run", "Run a model");
+  app->add_option("MODEL", flags->model, "An ONNX model or context model")->required();
+  add_input_flags(*app, flags->inputs);
+  add_pair_option(*app, "-o,--output", flags->outputs,
+                  "Write an output to a .pb, .npy or .raw file (repeatable)", "NAME=FILE");
+  app->add_option("--output-dir", flags->output_folder,
+                  "Write all outputs here: output_0.npy, ... (.pb for what NumPy lacks)")
+      ->type_name("DIR");
+  app->add_option("--repeat", flags->repeat, "Run so many times")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  add_session_flags(*app, flags->session);
+  add_report_flags(*app, flags->report);
+  return {app, [flags] { return run(*flags); }};
+}
+
+}  // namespace ephost::cli

@@ -1,0 +1,217 @@
+// `ephost verify MODEL`: checks a context model without running it. Its files and sums are checked
+// by host/context; here it is decided whether what is installed can load it.
+#include "host/context/verify.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "host/base/text.h"
+#include "host/bridge/provider.h"
+#include "host/cli/command.h"
+#include "host/cli/flags.h"
+#include "host/cli/report.h"
+#include "host/cli/table.h"
+#include "host/manifest/options.h"
+#include "host/onnx_io/import.h"
+#include "host/session/environment_state.h"
+
+namespace ephost::cli {
+namespace {
+
+struct Flags {
+  EnvironmentFlags environment;
+  ReportFlags report;
+  std::filesystem::path model;
+  bool no_plugins = false;
+};
+
+// What becomes of the nodes of one source.
+struct SourceCheck {
+  std::string source;
+  std::string compatibility;  // as the model states it
+  std::string provider;       // that accepts the source; empty: none is installed
+  std::string verdict;
+  std::string problem;  // empty: it can be loaded
+};
+
+struct Verification {
+  context::VerifyReport report;
+  std::vector<SourceCheck> sources;
+  std::vector<std::string> problems;
+};
+
+// The highest version of the first provider whose manifest accepts the source. Nodes that state no
+// source go to the first provider that loads contexts at all.
+const manifest::FoundPlugin* find_acceptor(const manifest::SearchResult& search,
+                                           const std::string& source) {
+  for (const manifest::FoundPlugin& found : search.found) {
+    const std::vector<std::string>& sources = found.manifest.context_sources;
+    const bool accepts =
+        source.empty() ? !sources.empty() : std::ranges::find(sources, source) != sources.end();
+    if (accepts) return &found;
+  }
+  return nullptr;
+}
+
+Result<bridge::Compatibility> ask_plugin(const Environment& environment,
+                                         const manifest::FoundPlugin& found,
+                                         const std::string& compatibility) {
+  EPHOST_ASSIGN_OR_RETURN(auto plugin, environment.state().registry.load(found));
+  EPHOST_ASSIGN_OR_RETURN(const auto options, manifest::validate_options(found.manifest, {}));
+  auto services = std::make_unique<bridge::HostServices>(found.manifest.provider, plugin_log(),
+                                                         bridge::ProgressHooks{});
+  EPHOST_ASSIGN_OR_RETURN(const auto provider, bridge::Provider::create(std::move(plugin), options,
+                                                                        std::move(services)));
+  return provider->validate_compatibility(compatibility);
+}
+
+void judge(const Result<bridge::Compatibility>& answer, SourceCheck& check) {
+  if (!answer.ok()) {
+    check.verdict = "not known";
+    check.problem = answer.status().to_string();
+    return;
+  }
+  switch (*answer) {
+    case bridge::Compatibility::kOptimal:
+      check.verdict = "optimal";
+      return;
+    case bridge::Compatibility::kPreferRecompilation:
+      check.verdict = "loads, but a new compilation would do better";
+      return;
+    case bridge::Compatibility::kUnsupported:
+      check.verdict = "unsupported";
+      check.problem = check.provider + " cannot load what was made for " +
+                      quote(check.compatibility) + "; compile the model again on this machine";
+      return;
+  }
+}
+
+SourceCheck check_source(const Environment& environment, const std::string& source,
+                         const std::optional<std::string>& compatibility, bool no_plugins) {
+  SourceCheck check{.source = source, .compatibility = compatibility.value_or("")};
+  const manifest::FoundPlugin* acceptor = find_acceptor(environment.state().search, source);
+  if (acceptor == nullptr) {
+    check.verdict = "no plugin";
+    check.problem = "no installed plugin accepts the source " + quote(source) +
+                    "; install the provider that made the model, or give --plugin-path";
+    return check;
+  }
+  check.provider = acceptor->manifest.provider;
+  if (no_plugins || !compatibility) {
+    check.verdict = no_plugins ? "not asked" : "no compatibility stated";
+    return check;
+  }
+  judge(ask_plugin(environment, *acceptor, *compatibility), check);
+  return check;
+}
+
+Result<Verification> verify(const Environment& environment, const Flags& flags) {
+  onnx_io::ImportOptions import_options;
+  import_options.infer_shapes = false;
+  EPHOST_ASSIGN_OR_RETURN(const graph::Model model,
+                          onnx_io::import_model(flags.model, import_options));
+  context::LoadOptions load_options;
+  load_options.folder = flags.model.parent_path();
+  Verification verification;
+  verification.report = context::verify_context_model(model, load_options);
+  if (verification.report.nodes.empty() && verification.report.ok()) {
+    return Status(StatusCode::kInvalidArgument,
+                  quote(flags.model.native()) +
+                      " has no EPContext nodes; give a model that \"ephost compile\" wrote");
+  }
+  verification.problems = verification.report.problems;
+  std::map<std::string, std::optional<std::string>> sources;
+  for (const context::VerifiedNode& node : verification.report.nodes) {
+    sources.emplace(node.source, node.compatibility);
+  }
+  for (const auto& [source, compatibility] : sources) {
+    SourceCheck check = check_source(environment, source, compatibility, flags.no_plugins);
+    if (!check.problem.empty()) verification.problems.push_back(check.problem);
+    verification.sources.push_back(std::move(check));
+  }
+  return verification;
+}
+
+Json node_json(const context::VerifiedNode& node) {
+  Json json = {{"node", node.description},
+               {"partition_name", node.partition_name},
+               {"source", node.source},
+               {"main_context", node.main_context},
+               {"primary", node.main_context ? Json() : Json(node.primary)},
+               {"embedded", node.embedded},
+               {"file", node.file.empty() ? Json() : Json(node.file)},
+               {"bytes", node.payload_bytes ? Json(*node.payload_bytes) : Json()},
+               {"sum", context::sum_state_name(node.sum)},
+               {"sdk_version", node.sdk_version},
+               {"hardware_architecture", node.hardware_architecture}};
+  return json;
+}
+
+Json to_json(const Verification& verification, const Flags& flags) {
+  Json nodes = Json::array();
+  for (const auto& node : verification.report.nodes) nodes.push_back(node_json(node));
+  Json sources = Json::array();
+  for (const SourceCheck& check : verification.sources) {
+    sources.push_back({{"source", check.source},
+                       {"provider", check.provider.empty() ? Json() : Json(check.provider)},
+                       {"compatibility", check.compatibility},
+                       {"verdict", check.verdict}});
+  }
+  return {{"model", flags.model.native()},
+          {"ok", verification.problems.empty()},
+          {"nodes", nodes},
+          {"sources", sources},
+          {"problems", verification.problems}};
+}
+
+std::string to_table(const Verification& verification) {
+  Table nodes(
+      {{"partition"}, {"source"}, {"kind"}, {"content in"}, {"size", Align::kRight}, {"sum"}});
+  for (const context::VerifiedNode& node : verification.report.nodes) {
+    nodes.add_row({node.partition_name.empty() ? node.description : node.partition_name,
+                   node.source, node.main_context ? "primary" : "of " + node.primary,
+                   node.file.empty() ? "the model" : node.file,
+                   node.payload_bytes ? bytes_text(*node.payload_bytes) : "",
+                   std::string(context::sum_state_name(node.sum))});
+  }
+  Table sources({{"source"}, {"provider"}, {"compatibility"}});
+  for (const SourceCheck& check : verification.sources) {
+    sources.add_row(
+        {check.source, check.provider.empty() ? "none" : check.provider, check.verdict});
+  }
+  std::string text = nodes.to_text() + "\n" + sources.to_text() + "\n";
+  for (const std::string& problem : verification.problems) {
+    text += "problem: " + printable(problem) + "\n";
+  }
+  return verification.problems.empty() ? text + "the context model is sound\n" : text;
+}
+
+Result<int> run(const Flags& flags) {
+  apply(flags.report);
+  EPHOST_ASSIGN_OR_RETURN(const Environment environment, open_environment(flags.environment));
+  EPHOST_ASSIGN_OR_RETURN(const Verification verification, verify(environment, flags));
+  print(flags.report.json() ? to_text(to_json(verification, flags)) : to_table(verification));
+  if (verification.problems.empty()) return kExitSuccess;
+  const size_t more = verification.problems.size() - 1;
+  return Status(StatusCode::kInvalidGraph,
+                quote(flags.model.native()) +
+                    " cannot be loaded: " + verification.problems.front() +
+                    (more == 0 ? "" : " (and " + counted(more, "further problem") + ")"));
+}
+
+}  // namespace
+
+Command add_verify(CLI::App& root) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* app = root.add_subcommand("verify", "Check a context model: files, sums, providers");
+  app->add_option("MODEL", flags->model, "A context model")->required();
+  app->add_flag("--no-plugins", flags->no_plugins, "Load no plugin; go by the manifests alone");
+  add_environment_flags(*app, flags->environment);
+  add_report_flags(*app, flags->report);
+  return {app, [flags] { return run(*flags); }};
+}
+
+}  // namespace ephost::cli
