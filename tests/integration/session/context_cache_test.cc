@@ -1,0 +1,295 @@
+// The EP context cache through whole sessions with the dnnl provider. Names give the lines of
+// EP_CONTEXT_COVERAGE.md.
+#include <ephost/ephost.h>
+#include <gtest/gtest.h>
+
+#include "host/onnx_io/import.h"
+#include "tests/integration/session/sample.h"
+#include "tests/support/temp_directory.h"
+
+namespace ephost {
+namespace {
+
+using test::environment;
+using test::model_path;
+using test::with_dnnl;
+
+// Compiles a tiny model into `folder` and returns the context model's path.
+std::filesystem::path compile(const test::TempDirectory& folder, std::string_view model,
+                              bool embed = false) {
+  CompileOptions options;
+  options.output_path = folder / "model_ctx.onnx";
+  options.embed_context = embed;
+  const auto report = compile_model(environment(), model_path(model), with_dnnl(), options);
+  EXPECT_TRUE(report.ok()) << report.status().to_string();
+  return options.output_path;
+}
+
+graph::Model import(const std::filesystem::path& model) {
+  auto imported = onnx_io::import_model(model);
+  EXPECT_TRUE(imported.ok()) << imported.status().to_string();
+  return std::move(imported).value();
+}
+
+std::vector<const graph::Node*> context_nodes(const graph::Model& model) {
+  std::vector<const graph::Node*> nodes;
+  for (const graph::Node& node : model.graph.nodes) {
+    if (node.op_type == "EPContext") nodes.push_back(&node);
+  }
+  return nodes;
+}
+
+TEST(ContextCache, GivesTheSameOutputsFromFileAndFromMemory) {
+  for (const char* model :
+       {"tiny_cnn", "tiny_mlp", "tiny_residual", "tiny_constants", "tiny_external", "tiny_quick"}) {
+    SCOPED_TRACE(model);
+    const auto expected = test::run_model(model_path(model), with_dnnl());
+    ASSERT_TRUE(expected.ok()) << expected.status().to_string();
+    for (const bool embed : {false, true}) {
+      const test::TempDirectory folder;
+      const auto outputs = test::run_model(compile(folder, model, embed), with_dnnl());
+      ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+      test::expect_close(*outputs, *expected);
+    }
+  }
+}
+
+TEST(ContextCache, Line1NeedsAPathForAModelFromMemory) {
+  const std::string bytes = test::read(model_path("tiny_cnn"));
+  const ModelBytes model{std::as_bytes(std::span(bytes.data(), bytes.size()))};
+  SessionOptions options = with_dnnl();
+  options.add_config_entry("ep.context_enable", "1");
+  EXPECT_EQ(Session::create(environment(), model, options).status().code(),
+            StatusCode::kInvalidArgument);
+  const test::TempDirectory folder;
+  options.add_config_entry("ep.context_file_path", (folder / "m_ctx.onnx").string());
+  EXPECT_TRUE(Session::create(environment(), model, options).ok());
+  EXPECT_TRUE(std::filesystem::exists(folder / "m_ctx.onnx"));
+}
+
+TEST(ContextCache, Line2WritesBesideTheModelByDefault) {
+  const test::TempDirectory folder;
+  const auto copy = folder.write("dir.v1/model.onnx", test::read(model_path("tiny_cnn")));
+  SessionOptions options = with_dnnl();
+  options.add_config_entry("ep.context_enable", "1");
+  ASSERT_TRUE(Session::create(environment(), copy, options).ok());
+  EXPECT_TRUE(std::filesystem::exists(folder / "dir.v1/model_ctx.onnx"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "dir.v1/model_dnnl.bin"));
+}
+
+TEST(ContextCache, Line3RefusesAFolderAndAnOutputThatExists) {
+  const test::TempDirectory folder;
+  SessionOptions options = with_dnnl();
+  options.add_config_entry("ep.context_enable", "1");
+  options.add_config_entry("ep.context_file_path", folder.path().string());
+  EXPECT_EQ(Session::create(environment(), model_path("tiny_cnn"), options).status().code(),
+            StatusCode::kInvalidArgument);
+  const auto existing = folder.write("m_ctx.onnx", "mine");
+  options.add_config_entry("ep.context_file_path", existing.string());
+  EXPECT_EQ(Session::create(environment(), model_path("tiny_cnn"), options).status().code(),
+            StatusCode::kFail);
+  EXPECT_EQ(test::read(existing), "mine");
+  CompileOptions compile_options;
+  compile_options.output_path = existing;
+  EXPECT_TRUE(
+      compile_model(environment(), model_path("tiny_cnn"), with_dnnl(), compile_options).ok());
+}
+
+TEST(ContextCache, Line4WritesThePlainModelOrNothingWhereNothingWasCompiled) {
+  const test::TempDirectory folder;
+  const auto output = folder / "m_ctx.onnx";
+  SessionOptions session_options;
+  session_options.add_config_entry("ep.context_enable", "1");
+  session_options.add_config_entry("ep.context_file_path", output.string());
+  EXPECT_TRUE(Session::create(environment(), model_path("tiny_cnn"), session_options).ok());
+  EXPECT_FALSE(std::filesystem::exists(output));
+  CompileOptions options;
+  options.output_path = output;
+  options.error_if_no_nodes_compiled = true;
+  EXPECT_EQ(compile_model(environment(), model_path("tiny_cnn"), {}, options).status().code(),
+            StatusCode::kFail);
+  EXPECT_FALSE(std::filesystem::exists(output));
+  options.error_if_no_nodes_compiled = false;
+  ASSERT_TRUE(compile_model(environment(), model_path("tiny_cnn"), {}, options).ok());
+  test::expect_close(*test::run_model(output, {}), *test::run_model(model_path("tiny_cnn"), {}));
+}
+
+TEST(ContextCache, Line5RefusesToCompileAContextModel) {
+  const test::TempDirectory folder;
+  const auto context = compile(folder, "tiny_cnn");
+  const auto report = compile_model(environment(), context, with_dnnl());
+  EXPECT_EQ(report.status().code(), StatusCode::kInvalidGraph);
+  EXPECT_NE(report.status().message().find("EPContext"), std::string::npos);
+}
+
+TEST(ContextCache, Line6WritesOneBinaryForSeveralPartitions) {
+  const test::TempDirectory folder;
+  const graph::Model model = import(compile(folder, "tiny_quick"));
+  const auto nodes = context_nodes(model);
+  ASSERT_GE(nodes.size(), 2U);
+  int primaries = 0;
+  for (const graph::Node* node : nodes) {
+    primaries += static_cast<int>(node->integer("main_context").value_or(1));
+    EXPECT_EQ(node->string("source"), "ephost.dnnl");
+    EXPECT_FALSE(node->string("partition_name").value_or("").empty());
+  }
+  EXPECT_EQ(primaries, 1);
+  EXPECT_TRUE(std::filesystem::exists(folder / "model_dnnl.bin"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "model_dnnl_1.bin"));
+}
+
+TEST(ContextCache, Line7KeepsInputsAndOutputsOfTheModel) {
+  const test::TempDirectory folder;
+  const auto before = Session::create(environment(), model_path("tiny_quick"));
+  const auto after = Session::create(environment(), compile(folder, "tiny_quick"), with_dnnl());
+  ASSERT_TRUE(before.ok() && after.ok()) << after.status().to_string();
+  const auto names = [](const std::vector<ValueDescription>& descriptions) {
+    std::vector<std::string> result;
+    for (const ValueDescription& description : descriptions) result.push_back(description.name);
+    return result;
+  };
+  EXPECT_EQ(names(before->inputs()), names(after->inputs()));
+  EXPECT_EQ(names(before->outputs()), names(after->outputs()));
+}
+
+TEST(ContextCache, Line8DoesNotDependOnTheSourceFiles) {
+  const test::TempDirectory folder;
+  const auto copy = folder.write("source/model.onnx", test::read(model_path("tiny_external")));
+  for (const auto& file :
+       std::filesystem::directory_iterator(model_path("tiny_external").parent_path())) {
+    if (file.is_regular_file() && file.path().filename() != "model.onnx") {
+      std::filesystem::copy(file.path(), folder / "source");
+    }
+  }
+  CompileOptions options;
+  options.output_path = folder / "m_ctx.onnx";
+  ASSERT_TRUE(compile_model(environment(), copy, with_dnnl(), options).ok());
+  std::filesystem::remove_all(folder / "source");
+  EXPECT_TRUE(test::run_model(options.output_path, with_dnnl()).ok());
+}
+
+TEST(ContextCache, Line11GivesTheSameBytesAgain) {
+  const test::TempDirectory one;
+  const test::TempDirectory two;
+  const auto first = compile(one, "tiny_quick");
+  const auto second = compile(two, "tiny_quick");
+  EXPECT_EQ(test::read(first), test::read(second));
+  EXPECT_EQ(test::read(one / "model_dnnl.bin"), test::read(two / "model_dnnl.bin"));
+}
+
+TEST(ContextCache, Line14NamesTheSourceThatNobodyAccepts) {
+  const test::TempDirectory folder;
+  const auto session = Session::create(environment(), compile(folder, "tiny_cnn"), {});
+  EXPECT_EQ(session.status().code(), StatusCode::kNotImplemented);
+  EXPECT_NE(session.status().message().find("ephost.dnnl"), std::string::npos);
+  EXPECT_NE(session.status().message().find("CPUExecutionProvider"), std::string::npos);
+}
+
+TEST(ContextCache, Line16RefusesPathsThatLeaveTheFolder) {
+  for (const char* path : {"../model_dnnl.bin", "/etc/passwd", "", ".", "nowhere.bin"}) {
+    SCOPED_TRACE(path);
+    const test::TempDirectory folder;
+    const auto context = compile(folder, "tiny_cnn");
+    std::string bytes = test::read(context);
+    // A path of another length changes the lengths around it: the node is built anew instead.
+    graph::Model model = import(context);
+    for (graph::Node& node : model.graph.nodes) {
+      for (graph::Attribute& attribute : node.attributes) {
+        if (attribute.name == "ep_cache_context") attribute.value = std::string(path);
+      }
+    }
+    ASSERT_TRUE(onnx_io::export_model(model)->write(context).ok());
+    EXPECT_EQ(test::run_model(context, with_dnnl()).status().code(), StatusCode::kInvalidGraph);
+  }
+}
+
+TEST(ContextCache, Line18RefusesDamagedBinaries) {
+  const test::TempDirectory folder;
+  const auto context = compile(folder, "tiny_quick");
+  const auto binary = folder / "model_dnnl.bin";
+  const std::string intact = test::read(binary);
+  const auto code_with = [&](const std::string& bytes) {
+    test::write(binary, bytes);
+    return test::run_model(context, with_dnnl()).status().code();
+  };
+  EXPECT_EQ(code_with(intact), StatusCode::kOk);
+  EXPECT_EQ(code_with(intact.substr(0, intact.size() / 2)), StatusCode::kInvalidGraph);
+  EXPECT_EQ(code_with(""), StatusCode::kInvalidGraph);
+  EXPECT_EQ(code_with(intact + "x"), StatusCode::kInvalidGraph);
+  std::mt19937 engine(1);
+  for (int round = 0; round < 50; ++round) {
+    std::string flipped = intact;
+    flipped[engine() % flipped.size()] ^= static_cast<char>(1U << engine() % 8);
+    EXPECT_EQ(code_with(flipped), StatusCode::kInvalidGraph);
+  }
+  std::filesystem::remove(binary);
+  EXPECT_EQ(test::run_model(context, with_dnnl()).status().code(), StatusCode::kInvalidGraph);
+}
+
+// Without the sums the provider itself has to see the damage, or give the right result.
+TEST(ContextCache, Line18TheProviderRefusesDamageThatNoSumShows) {
+  const test::TempDirectory folder;
+  const auto context = compile(folder, "tiny_cnn");
+  graph::Model model = import(context);
+  model.metadata.clear();
+  ASSERT_TRUE(onnx_io::export_model(model)->write(context).ok());
+  const auto binary = folder / "model_dnnl.bin";
+  const std::string intact = test::read(binary);
+  ASSERT_TRUE(test::run_model(context, with_dnnl()).ok());
+  std::mt19937 engine(2);
+  for (int round = 0; round < 200; ++round) {
+    std::string damaged = intact;
+    if (round % 4 == 0) {
+      damaged.resize(engine() % damaged.size());
+    } else {
+      damaged[engine() % std::min<size_t>(damaged.size(), 2048)] ^=
+          static_cast<char>(1U << engine() % 8);
+    }
+    test::write(binary, damaged);
+    const auto outputs = test::run_model(context, with_dnnl());
+    if (!outputs.ok()) {
+      EXPECT_EQ(outputs.status().code(), StatusCode::kInvalidGraph) << outputs.status().message();
+    }
+  }
+}
+
+TEST(ContextCache, Line19FailsForAContextOfAnotherMachine) {
+  const test::TempDirectory folder;
+  const auto context = compile(folder, "tiny_cnn");
+  graph::Model model = import(context);
+  bool stated = false;
+  for (auto& [key, value] : model.metadata) {
+    if (key != "ephost.ep_context.compatibility.ephost.dnnl") continue;
+    value = "made elsewhere";
+    stated = true;
+  }
+  ASSERT_TRUE(stated);
+  ASSERT_TRUE(onnx_io::export_model(model)->write(context).ok());
+  EXPECT_EQ(test::run_model(context, with_dnnl()).status().code(), StatusCode::kInvalidGraph);
+}
+
+TEST(ContextCache, Line20RefusesToCompileWhereThatIsForbidden) {
+  SessionOptions options = with_dnnl();
+  options.add_config_entry("session.disable_model_compile", "1");
+  EXPECT_EQ(Session::create(environment(), model_path("tiny_cnn"), options).status().code(),
+            StatusCode::kModelRequiresCompilation);
+  const test::TempDirectory folder;
+  EXPECT_TRUE(Session::create(environment(), compile(folder, "tiny_cnn"), options).ok());
+}
+
+TEST(ContextCache, PrefixesTheNamesOfItsNodes) {
+  const test::TempDirectory folder;
+  SessionOptions options = with_dnnl();
+  options.add_config_entry("ep.context_node_name_prefix", "left_");
+  CompileOptions compile_options;
+  compile_options.output_path = folder / "m_ctx.onnx";
+  ASSERT_TRUE(compile_model(environment(), model_path("tiny_cnn"), options, compile_options).ok());
+  const graph::Model model = import(compile_options.output_path);
+  for (const graph::Node* node : context_nodes(model)) {
+    EXPECT_EQ(node->name.rfind("left_", 0), 0U) << node->name;
+    EXPECT_EQ(node->string("partition_name")->rfind("left_", 0), 0U);
+  }
+}
+
+}  // namespace
+}  // namespace ephost

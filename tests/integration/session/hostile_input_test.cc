@@ -1,0 +1,107 @@
+// Random damage to models: every one of them ends in a clean error, or in a session that runs.
+#include <ephost/ephost.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "tests/integration/session/sample.h"
+#include "tests/support/temp_directory.h"
+
+namespace ephost {
+namespace {
+
+// Flips bits, changes bytes, cuts, doubles or removes a stretch.
+std::string mutate(std::string bytes, std::mt19937& engine) {
+  const auto any = [&](size_t limit) {
+    return static_cast<size_t>(engine() % std::max<size_t>(limit, 1));
+  };
+  const size_t at = any(bytes.size());
+  switch (engine() % 6) {
+    case 0:
+      bytes[at] ^= static_cast<char>(1U << engine() % 8);
+      break;
+    case 1:
+      bytes[at] = static_cast<char>(engine());
+      break;
+    case 2:
+      bytes.resize(at);
+      break;
+    case 3:
+      bytes.insert(at, bytes.substr(at, any(40)));
+      break;
+    case 4:
+      bytes.erase(at, any(40));
+      break;
+    default:
+      for (int i = 0; i < 8; ++i) bytes[any(bytes.size())] = static_cast<char>(engine());
+  }
+  return bytes;
+}
+
+// Creates a session from the bytes and runs it. Returns true if it ran.
+bool survives(const Environment& environment, const std::string& bytes,
+              const SessionOptions& options) {
+  auto session = Session::create(
+      environment, ModelBytes{std::as_bytes(std::span(bytes.data(), bytes.size()))}, options);
+  if (!session.ok()) {
+    EXPECT_FALSE(session.status().message().empty());
+    return false;
+  }
+  for (const ValueDescription& input : session->inputs()) {
+    uint64_t elements = 1;
+    for (const int64_t extent : input.shape)
+      elements *= static_cast<uint64_t>(std::max<int64_t>(extent, 1));
+    // What asks for a larger input than the model ever had isn't run: that would only measure
+    // patience.
+    if (elements > 100000 || input.element_type == ElementType::kString) return false;
+  }
+  const auto outputs = session->run(test::random_inputs(*session));
+  return outputs.ok();
+}
+
+TEST(HostileInput, AThousandMutationsOfAModelEndInAnErrorOrARun) {
+  const Environment environment = test::environment();
+  std::mt19937 engine(11);
+  int ran = 0;
+  int refused = 0;
+  for (const char* model : {"tiny_mlp", "tiny_cnn", "tiny_if", "tiny_constants"}) {
+    const std::string intact = test::read(test::model_path(model));
+    for (int round = 0; round < 250; ++round) {
+      const bool fuse = round % 2 == 0;
+      const std::string bytes = mutate(intact, engine);
+      (survives(environment, bytes, fuse ? test::with_dnnl() : SessionOptions()) ? ran : refused)++;
+    }
+  }
+  // Damage to weights runs, damage to structure does not: a generator that only makes one of them
+  // proves little.
+  EXPECT_GT(ran, 50);
+  EXPECT_GT(refused, 50);
+}
+
+TEST(HostileInput, EveryTruncationOfASmallModelIsRefusedOrRuns) {
+  const Environment environment = test::environment();
+  const std::string intact = test::read(test::model_path("tiny_mlp"));
+  const size_t step = std::max<size_t>(1, intact.size() / 200);
+  for (size_t size = 0; size < intact.size(); size += step) {
+    survives(environment, intact.substr(0, size), {});
+  }
+}
+
+TEST(HostileInput, MutationsOfAnEmbeddedContextModelEndInAnErrorOrARun) {
+  const Environment environment = test::environment();
+  const test::TempDirectory folder;
+  CompileOptions options;
+  options.output_path = folder / "m_ctx.onnx";
+  options.embed_context = true;
+  const auto report =
+      compile_model(environment, test::model_path("tiny_mlp"), test::with_dnnl(), options);
+  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  const std::string intact = test::read(options.output_path);
+  std::mt19937 engine(12);
+  for (int round = 0; round < 250; ++round) {
+    survives(environment, mutate(intact, engine), test::with_dnnl());
+  }
+}
+
+}  // namespace
+}  // namespace ephost

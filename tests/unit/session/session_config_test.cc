@@ -1,0 +1,56 @@
+#include "host/session/session_config.h"
+
+#include <gtest/gtest.h>
+
+namespace ephost::session {
+namespace {
+
+Result<SessionConfig> read(std::string key, std::string value,
+                           std::vector<std::string>* warnings = nullptr) {
+  SessionOptions options;
+  options.add_config_entry(std::move(key), std::move(value));
+  std::vector<std::string> ignored;
+  return read_session_config(options, warnings ? *warnings : ignored);
+}
+
+TEST(SessionConfig, HasTheDefaultsOfOnnxRuntime) {
+  std::vector<std::string> warnings;
+  const auto config = read_session_config(SessionOptions(), warnings);
+  ASSERT_TRUE(config.ok());
+  EXPECT_FALSE(config->context_enable);
+  EXPECT_FALSE(config->context_embed_mode);
+  EXPECT_FALSE(config->disable_cpu_fallback);
+  EXPECT_TRUE(config->context_file_path.empty());
+}
+
+TEST(SessionConfig, ReadsFlagsAndTexts) {
+  EXPECT_TRUE(read("ep.context_enable", "1")->context_enable);
+  EXPECT_TRUE(read("ep.context_embed_mode", "1")->context_embed_mode);
+  EXPECT_EQ(read("ep.context_file_path", "a/b.onnx")->context_file_path, "a/b.onnx");
+  EXPECT_EQ(read("ep.context_node_name_prefix", "p_")->context_node_name_prefix, "p_");
+  EXPECT_TRUE(read("session.disable_model_compile", "1")->disable_model_compile);
+}
+
+TEST(SessionConfig, RefusesAFlagThatIsNeither0Nor1) {
+  const auto config = read("ep.context_embed_mode", "true");
+  EXPECT_EQ(config.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(config.status().message(),
+            "configuration entry \"ep.context_embed_mode\" cannot be \"true\"; use \"0\" or \"1\"");
+}
+
+TEST(SessionConfig, WarnsOfAnUnknownKeyWithTheNearestOne) {
+  std::vector<std::string> warnings;
+  EXPECT_TRUE(read("ep.context_enabled", "1", &warnings).ok());
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_EQ(warnings[0],
+            "configuration entry \"ep.context_enabled\" is unknown and has no effect; did you mean "
+            "\"ep.context_enable\"?");
+}
+
+TEST(SessionConfig, RefusesToShareContextsSilentlyAlone) {
+  EXPECT_EQ(read("ep.share_ep_contexts", "1").status().code(), StatusCode::kNotImplemented);
+  EXPECT_TRUE(read("ep.share_ep_contexts", "0").ok());
+}
+
+}  // namespace
+}  // namespace ephost::session
