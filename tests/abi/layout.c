@@ -1,0 +1,22 @@
+/* Asserts the layout of the ABI while it is compiled, in C and in C++: each line of layout.golden
+ * becomes an assertion. */
+#include <ephost/ext/progress.h>
+#include <ephost/plugin_abi.h>
+#include <stddef.h>
+
+#if defined(__cplusplus)
+#define LAYOUT_ASSERT static_assert
+#else
+#define LAYOUT_ASSERT _Static_assert
+#endif
+
+#define SIZE(type, size) LAYOUT_ASSERT(sizeof(type) == (size), #type " has another size");
+#define FIELD(type, field, offset, size)                                                    \
+  LAYOUT_ASSERT(offsetof(type, field) == (offset), #type "." #field " has another offset"); \
+  LAYOUT_ASSERT(sizeof(((type*)0)->field) == (size), #type "." #field " has another size");
+#define CONSTANT(name, number) LAYOUT_ASSERT(name == (number), #name " is another number");
+#include "layout.golden"
+
+/* What carries a code, a kind or an element type is 32 bits wide whatever a compiler makes of
+ * enums. */
+LAYOUT_ASSERT(EPH_FLOAT4E2M1 < 64, "element types must fit the bits of eph_type_rule");

@@ -1,0 +1,22 @@
+/* Prints the layout of the ABI in the form of layout.golden. */
+#include <ephost/ext/progress.h>
+#include <ephost/plugin_abi.h>
+#include <stddef.h>
+#include <stdio.h>
+
+int main(void) {
+  puts(
+      "/* The layout of the plugin ABI on 64-bit systems: sizes, offsets and numbers that plugins "
+      "were");
+  puts(
+      " * compiled with. A line that changes breaks every plugin; new lines come with a new minor "
+      "version.");
+  puts(" * Written by: cmake --build <build> --target update_abi_layout */");
+#define STRUCT(type) printf("SIZE(%s, %zu)\n", #type, sizeof(type));
+#define FIELD(type, field)                                                  \
+  printf("FIELD(%s, %s, %zu, %zu)\n", #type, #field, offsetof(type, field), \
+         sizeof(((type*)0)->field));
+#define CONSTANT(name) printf("CONSTANT(%s, %d)\n", #name, (int)name);
+#include "layout_fields.inc"
+  return 0;
+}

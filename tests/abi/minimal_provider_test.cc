@@ -1,0 +1,374 @@
+// The example of the SDK, linked in and run through its tables, without a host.
+#include <ephost/plugin_abi.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "tests/abi/fake_host.h"
+
+namespace {
+
+using ephost::test::FakeClaims;
+using ephost::test::FakeContextWriter;
+using ephost::test::FakeDevices;
+using ephost::test::FakeError;
+using ephost::test::FakeGraph;
+using ephost::test::FakeHost;
+using ephost::test::FakeRun;
+using ephost::test::to_abi;
+using ephost::test::to_text;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+const eph_provider_api& api() { return *eph_plugin_v1()->get_api(0)->providers[0]; }
+
+class MinimalProvider : public ::testing::Test {
+ protected:
+  void SetUp() override { create(2); }
+  void TearDown() override {
+    for (eph_computation* computation : made_) computation->api->destroy(computation);
+    api().destroy(provider_);
+  }
+
+  void create(int64_t min_chain) {
+    api().destroy(provider_);
+    eph_option option = {};
+    option.name = EPH_STRING("min_chain");
+    option.kind = EPH_OPTION_INT;
+    option.int_value = min_chain;
+    const eph_provider_config config = {sizeof(config), &option, 1};
+    ASSERT_EQ(api().create(&host_, &config, &provider_, &error_), EPH_OK);
+  }
+
+  FakeClaims claims_on(const FakeGraph& graph, const std::vector<uint32_t>& with_kernel = {}) {
+    FakeClaims claims;
+    claims.with_kernel = with_kernel;
+    EXPECT_EQ(api().get_capability(provider_, &graph, &claims, &error_), EPH_OK);
+    return claims;
+  }
+
+  eph_computation* keep(eph_computation* computation) {
+    if (computation != nullptr) made_.push_back(computation);
+    return computation;
+  }
+  eph_computation* compile(const FakeGraph& graph) {
+    const eph_partition partition = {sizeof(partition), &graph, EPH_STRING("chain"), nullptr};
+    eph_computation* computation = nullptr;
+    code_ = api().compile(provider_, &partition, sizeof(partition), 1, &computation, &error_);
+    return keep(computation);
+  }
+  eph_computation* restore(std::string_view payload, std::string_view notes) {
+    eph_ep_context context = {};
+    context.struct_size = sizeof(context);
+    context.payload = {payload.data(), payload.size()};
+    context.notes = to_abi(notes);
+    const eph_partition partition = {sizeof(partition), nullptr, EPH_STRING("chain"), &context};
+    eph_computation* computation = nullptr;
+    code_ = api().compile(provider_, &partition, sizeof(partition), 1, &computation, &error_);
+    return keep(computation);
+  }
+  std::string payload_of(const std::vector<eph_computation*>& computations) {
+    FakeContextWriter writer;
+    EXPECT_EQ(api().get_ep_context_nodes(provider_, computations.data(), computations.size(),
+                                         &writer, &error_),
+              EPH_OK);
+    EXPECT_THAT(writer.payloads, SizeIs(1));
+    EXPECT_THAT(writer.nodes, SizeIs(computations.size()));
+    for (uint32_t i = 0; i < writer.nodes.size(); ++i) {
+      EXPECT_EQ(writer.nodes[i].computation, i);
+      EXPECT_EQ(writer.nodes[i].source, "MinimalExecutionProvider");
+      EXPECT_EQ(writer.nodes[i].notes, std::to_string(i));
+    }
+    return writer.payloads.empty() ? std::string() : writer.payloads[0];
+  }
+
+  FakeHost host_;
+  FakeError error_;
+  eph_provider* provider_ = nullptr;
+  int32_t code_ = EPH_OK;
+  std::vector<eph_computation*> made_;
+};
+
+// y = p + p with p = (a + b) * c.
+struct ChainGraph {
+  FakeGraph graph;
+  explicit ChainGraph(std::vector<int64_t> shape = {2, 2}) {
+    const uint32_t a = graph.add_input("a", shape);
+    const uint32_t b = graph.add_input("b", shape);
+    const uint32_t c = graph.add_input("c", shape);
+    const uint32_t sum = graph.add_node("Add", {a, b}, shape);
+    const uint32_t product = graph.add_node("Mul", {c, sum}, shape);
+    graph.mark_output(graph.add_node("Add", {product, product}, shape));
+  }
+};
+
+TEST_F(MinimalProvider, NamesItselfAsItsManifestDoes) {
+  EXPECT_EQ(to_text(api().type_name), "MinimalExecutionProvider");
+  EXPECT_EQ(to_text(api().name), "minimal");
+  EXPECT_EQ(to_text(api().vendor), "ephost examples");
+  EXPECT_EQ(to_text(eph_plugin_v1()->version), "1.0.0");
+  EXPECT_EQ(eph_plugin_v1()->get_api(1), nullptr);
+}
+
+TEST_F(MinimalProvider, ListsADevice) {
+  FakeDevices devices;
+  ASSERT_EQ(api().get_devices(&host_, &devices, &error_), EPH_OK);
+  EXPECT_THAT(devices.names, ElementsAre("any processor"));
+}
+
+TEST_F(MinimalProvider, ClaimsKernelsAndChains) {
+  ChainGraph chain;
+  const uint32_t y = chain.graph.outputs[0];
+  chain.graph.mark_output(chain.graph.add_node("Relu", {y}, {2, 2}));
+  const FakeClaims claims = claims_on(chain.graph, {3});
+  EXPECT_THAT(claims.nodes, ElementsAre(3));
+  EXPECT_THAT(claims.fused, ElementsAre(ElementsAre(0, 1, 2)));
+}
+
+TEST_F(MinimalProvider, EndsAChainWhereItsResultIsReadTwice) {
+  FakeGraph graph;
+  const uint32_t a = graph.add_input("a", {4});
+  const uint32_t first = graph.add_node("Add", {a, a}, {4});
+  const uint32_t second = graph.add_node("Mul", {first, a}, {4});
+  graph.mark_output(graph.add_node("Add", {first, second}, {4}));
+  EXPECT_THAT(claims_on(graph).fused, ElementsAre(ElementsAre(1, 2)));
+}
+
+TEST_F(MinimalProvider, EndsAChainAtAGraphOutput) {
+  FakeGraph graph;
+  const uint32_t a = graph.add_input("a", {4});
+  const uint32_t first = graph.add_node("Add", {a, a}, {4});
+  graph.mark_output(first);
+  graph.mark_output(graph.add_node("Mul", {first, a}, {4}));
+  EXPECT_THAT(claims_on(graph).fused, IsEmpty());
+}
+
+TEST_F(MinimalProvider, GivesAReasonForAChainThatIsTooShort) {
+  FakeGraph graph;
+  const uint32_t a = graph.add_input("a", {4});
+  graph.mark_output(graph.add_node("Add", {a, a}, {4}));
+  FakeClaims claims = claims_on(graph);
+  EXPECT_THAT(claims.fused, IsEmpty());
+  EXPECT_THAT(claims.declined[0], HasSubstr("min_chain"));
+  create(1);
+  EXPECT_THAT(claims_on(graph).fused, ElementsAre(ElementsAre(0)));
+}
+
+TEST_F(MinimalProvider, LeavesAloneWhatItCannotCompute) {
+  FakeGraph graph;
+  const uint32_t a = graph.add_input("a", {4, 4});
+  const uint32_t row = graph.add_input("row", {4});
+  const uint32_t open = graph.add_input("open", {-1, 4});
+  const uint32_t integers = graph.add_input("integers", {4, 4});
+  graph.values[integers].element_type = EPH_INT64;
+  const uint32_t unknown = graph.add_input("unknown", {});
+  graph.values[unknown].has_rank = false;
+  const uint32_t constant = graph.add_constant("constant", {1}, {1});
+  create(1);
+  graph.add_node("Add", {a, row}, {4, 4});
+  graph.add_node("Add", {open, open}, {-1, 4});
+  graph.add_node("Add", {integers, integers}, {4, 4});
+  graph.add_node("Add", {unknown, unknown}, {});
+  graph.add_node("Add", {constant, constant}, {1});
+  graph.add_node("Sub", {a, a}, {4, 4});
+  graph.add_node("Add", {a, a}, {4, 4});
+  graph.nodes.back().since_version = 99;
+  graph.add_node("Add", {a, a}, {4, 4});
+  graph.nodes.back().flags = EPH_NODE_TAKEN;
+  EXPECT_THAT(claims_on(graph).fused, IsEmpty());
+}
+
+TEST_F(MinimalProvider, CutsAVeryLongChain) {
+  FakeGraph graph;
+  const uint32_t a = graph.add_input("a", {1});
+  uint32_t last = a;
+  for (int i = 0; i < 100; ++i) last = graph.add_node("Add", {last, a}, {1});
+  graph.mark_output(last);
+  const FakeClaims claims = claims_on(graph);
+  ASSERT_THAT(claims.fused, SizeIs(2));
+  EXPECT_THAT(claims.fused[0], SizeIs(63));
+  EXPECT_THAT(claims.fused[1], SizeIs(37));
+  const auto part = graph.partition(claims.fused[0]);
+  eph_computation* computation = compile(*part);
+  ASSERT_EQ(code_, EPH_OK) << error_.message;
+  FakeRun run({{{1}, {1}}});
+  ASSERT_EQ(computation->api->compute(computation, nullptr, &run, &error_), EPH_OK);
+  EXPECT_THAT(run.result, ElementsAre(64));
+}
+
+TEST_F(MinimalProvider, RunsItsKernel) {
+  FakeGraph graph;
+  graph.mark_output(graph.add_node("Relu", {graph.add_input("x", {4})}, {4}));
+  eph_computation* kernel = nullptr;
+  ASSERT_EQ(api().create_kernel(provider_, &graph, 0, &kernel, &error_), EPH_OK);
+  keep(kernel);
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  FakeRun run({{{4}, {-1, 0, 2, nan}}});
+  ASSERT_EQ(kernel->api->compute(kernel, nullptr, &run, &error_), EPH_OK);
+  EXPECT_THAT(run.result_shape, ElementsAre(4));
+  EXPECT_EQ(run.result[0], 0);
+  EXPECT_EQ(run.result[2], 2);
+  EXPECT_TRUE(std::isnan(run.result[3]));
+  eph_computation_info info = {};
+  info.struct_size = sizeof(info);
+  ASSERT_EQ(kernel->api->describe(kernel, &info, &error_), EPH_OK);
+  EXPECT_EQ(info.flags, uint32_t{EPH_COMPUTE_CONCURRENT});
+  EXPECT_EQ(info.may_inplace_count, 1U);
+}
+
+TEST_F(MinimalProvider, ListsKernelsForFloatsOnly) {
+  const eph_kernel_def* kernels = nullptr;
+  uint64_t count = 0;
+  ASSERT_EQ(api().get_kernels(provider_, &kernels, &count, &error_), EPH_OK);
+  ASSERT_EQ(count, 1U);
+  EXPECT_EQ(to_text(kernels[0].op_type), "Relu");
+  ASSERT_EQ(kernels[0].rule_count, 2U);
+  EXPECT_EQ(kernels[0].rules[0].element_types, uint64_t{1} << EPH_FLOAT);
+}
+
+TEST_F(MinimalProvider, ComputesAChain) {
+  const ChainGraph chain;
+  eph_computation* computation = compile(chain.graph);
+  ASSERT_EQ(code_, EPH_OK) << error_.message;
+  FakeRun run({{{2, 2}, {1, 2, 3, 4}}, {{2, 2}, {10, 20, 30, 40}}, {{2, 2}, {1, 2, 3, -1}}});
+  ASSERT_EQ(computation->api->compute(computation, nullptr, &run, &error_), EPH_OK);
+  EXPECT_THAT(run.result, ElementsAre(22, 88, 198, -88));
+  EXPECT_THAT(run.result_shape, ElementsAre(2, 2));
+}
+
+TEST_F(MinimalProvider, WritesIntoPreparedMemory) {
+  const ChainGraph chain;
+  eph_computation* computation = compile(chain.graph);
+  FakeRun run({{{2, 2}, {1, 1, 1, 1}}, {{2, 2}, {1, 1, 1, 1}}, {{2, 2}, {1, 1, 1, 1}}});
+  run.prepare({2, 2});
+  ASSERT_EQ(computation->api->compute(computation, nullptr, &run, &error_), EPH_OK);
+  EXPECT_EQ(run.allocations, 0);
+  EXPECT_THAT(run.result, ElementsAre(4, 4, 4, 4));
+}
+
+TEST_F(MinimalProvider, RefusesInputsOfAnotherSize) {
+  const ChainGraph chain;
+  eph_computation* computation = compile(chain.graph);
+  FakeRun small({{{2}, {1, 1}}, {{2, 2}, {1, 1, 1, 1}}, {{2, 2}, {1, 1, 1, 1}}});
+  EXPECT_EQ(computation->api->compute(computation, nullptr, &small, &error_), EPH_INVALID_ARGUMENT);
+  FakeRun few({{{2, 2}, {1, 1, 1, 1}}});
+  EXPECT_EQ(computation->api->compute(computation, nullptr, &few, &error_), EPH_INVALID_ARGUMENT);
+}
+
+TEST_F(MinimalProvider, DoesNotCompileWhatIsNoChain) {
+  FakeGraph graph;
+  const uint32_t a = graph.add_input("a", {4});
+  const uint32_t left = graph.add_node("Add", {a, a}, {4});
+  graph.mark_output(graph.add_node("Mul", {a, a}, {4}));
+  graph.outputs = {left};
+  EXPECT_EQ(compile(graph), nullptr);
+  EXPECT_EQ(code_, EPH_EP_FAIL);
+  FakeGraph empty;
+  EXPECT_EQ(compile(empty), nullptr);
+  EXPECT_EQ(code_, EPH_EP_FAIL);
+}
+
+TEST_F(MinimalProvider, HandlesScalarsAndEmptyTensors) {
+  const ChainGraph scalar(std::vector<int64_t>{});
+  eph_computation* one = compile(scalar.graph);
+  ASSERT_EQ(code_, EPH_OK) << error_.message;
+  FakeRun run({{{}, {1}}, {{}, {2}}, {{}, {3}}});
+  ASSERT_EQ(one->api->compute(one, nullptr, &run, &error_), EPH_OK);
+  EXPECT_THAT(run.result, ElementsAre(18));
+  const ChainGraph empty({0, 3});
+  eph_computation* none = compile(empty.graph);
+  ASSERT_EQ(code_, EPH_OK) << error_.message;
+  FakeRun nothing({{{0, 3}, {}}, {{0, 3}, {}}, {{0, 3}, {}}});
+  ASSERT_EQ(none->api->compute(none, nullptr, &nothing, &error_), EPH_OK);
+  EXPECT_THAT(nothing.result, IsEmpty());
+}
+
+TEST_F(MinimalProvider, RestoresChainsFromOnePayload) {
+  const ChainGraph first({2});
+  FakeGraph second;
+  const uint32_t a = second.add_input("a", {3});
+  second.mark_output(second.add_node("Mul", {a, a}, {3}));
+  const std::string payload = payload_of({compile(first.graph), compile(second)});
+  EXPECT_EQ(payload, payload_of({made_[0], made_[1]}));
+  eph_computation* restored = restore(payload, "1");
+  ASSERT_EQ(code_, EPH_OK) << error_.message;
+  FakeRun run({{{3}, {1, 2, 3}}});
+  ASSERT_EQ(restored->api->compute(restored, nullptr, &run, &error_), EPH_OK);
+  EXPECT_THAT(run.result, ElementsAre(1, 4, 9));
+}
+
+TEST_F(MinimalProvider, WritesNoPayloadForNothing) {
+  FakeContextWriter writer;
+  ASSERT_EQ(api().get_ep_context_nodes(provider_, nullptr, 0, &writer, &error_), EPH_OK);
+  EXPECT_THAT(writer.payloads, IsEmpty());
+}
+
+TEST_F(MinimalProvider, RefusesNotesThatNameNoRecipe) {
+  const ChainGraph chain;
+  const std::string payload = payload_of({compile(chain.graph)});
+  for (const std::string_view notes :
+       {"", "1", "x", "-1", "00000000000000000000001", "18446744073709551616"}) {
+    EXPECT_EQ(restore(payload, notes), nullptr) << notes;
+    EXPECT_EQ(code_, EPH_INVALID_GRAPH) << notes;
+  }
+}
+
+TEST_F(MinimalProvider, RefusesEveryTruncation) {
+  const ChainGraph chain;
+  const std::string payload = payload_of({compile(chain.graph)});
+  for (size_t size = 0; size < payload.size(); ++size) {
+    EXPECT_EQ(restore(std::string_view(payload).substr(0, size), "0"), nullptr) << size;
+    EXPECT_EQ(code_, EPH_INVALID_GRAPH) << size;
+  }
+}
+
+TEST_F(MinimalProvider, SurvivesDamagedPayloads) {
+  const ChainGraph chain;
+  const std::string payload = payload_of({compile(chain.graph)});
+  std::mt19937 random(1);
+  for (int round = 0; round < 3000; ++round) {
+    std::string damaged = payload;
+    damaged[random() % 160] = static_cast<char>(random() % 256);
+    eph_computation* computation = restore(damaged, "0");
+    if (computation == nullptr) {
+      EXPECT_EQ(code_, EPH_INVALID_GRAPH);
+      continue;
+    }
+    // Whatever it took for a recipe, it reads no memory but that of the inputs.
+    FakeRun run({{{2, 2}, {1, 2, 3, 4}}, {{2, 2}, {1, 2, 3, 4}}, {{2, 2}, {1, 2, 3, 4}}});
+    run.prepare({2, 2});
+    static_cast<void>(computation->api->compute(computation, nullptr, &run, &error_));
+  }
+}
+
+TEST_F(MinimalProvider, JudgesCompatibilityByItsText) {
+  eph_string own = {};
+  ASSERT_EQ(api().get_compatibility(provider_, &own, &error_), EPH_OK);
+  const std::string text = to_text(own);
+  const std::string format = text.substr(0, text.find(' '));
+  const std::pair<std::string, int32_t> cases[] = {
+      {text, EPH_COMPATIBILITY_OPTIMAL},
+      {format + " 0.9.0", EPH_COMPATIBILITY_PREFER_RECOMPILATION},
+      {format, EPH_COMPATIBILITY_UNSUPPORTED},
+      {"minimal-2-little-endian 1.0.0", EPH_COMPATIBILITY_UNSUPPORTED},
+      {"", EPH_COMPATIBILITY_UNSUPPORTED}};
+  for (const auto& [stored, expected] : cases) {
+    int32_t level = -1;
+    ASSERT_EQ(api().validate_compatibility(provider_, to_abi(stored), &level, &error_), EPH_OK);
+    EXPECT_EQ(level, expected) << stored;
+  }
+}
+
+TEST_F(MinimalProvider, DestroysNull) {
+  api().destroy(nullptr);
+  const ChainGraph chain;
+  eph_computation* computation = compile(chain.graph);
+  computation->api->destroy(nullptr);
+}
+
+}  // namespace

@@ -1,0 +1,66 @@
+// A plugin that declares everything, so that strict warnings see the templates of the wrapper
+// instantiated. Compiled by a test, never linked.
+#include <ephost/ext/progress.h>
+
+#include <ephost/plugin.hpp>
+
+namespace {
+
+class Nothing : public eph::Computation {
+ public:
+  void compute(eph::Run& run, eph::State*) override {
+    const eph_value* in = run.input(0);
+    if (in == nullptr || run.is_cancelled()) return;
+    const eph::ArrayView<float> from = eph::elements<float>(*in);
+    std::copy(from.begin(), from.end(), run.allocate_data<float>(0, eph::shape_of(*in)));
+    static_cast<void>(run.scratch(64));
+    run.set_string(1, 0, "text");
+  }
+};
+
+class EverythingProvider : public eph::Provider {
+ public:
+  static constexpr std::string_view kTypeName = "EverythingExecutionProvider";
+  static constexpr std::string_view kName = "everything";
+  static constexpr std::string_view kVendor = "tests";
+
+  explicit EverythingProvider(eph::Host host)
+      : progress_(host.extension<eph_progress_api>(EPH_EXT_PROGRESS)) {}
+  static void get_devices(eph::Host, eph::DeviceList& list) { list.add({}); }
+  static std::unique_ptr<EverythingProvider> create(eph::Host host, const eph::Options& options) {
+    static_cast<void>(options.get_string("a", "") == "b" || options.get_int("c", 0) > 0);
+    return std::make_unique<EverythingProvider>(host);
+  }
+  void get_capability(const eph::GraphView& graph, eph::Claims& claims) {
+    for (uint32_t n = 0; n < graph.node_count(); ++n) {
+      const eph::NodeView node = graph.node(n);
+      if (node.get_int("axis", 0) == 0 && node.get_float("alpha", 1) > 0 &&
+          node.get_ints("pads").empty() && node.get_string("mode", "x") == "x") {
+        claims.claim_fused(eph::ArrayView<uint32_t>(&n, 1));
+      }
+    }
+  }
+  eph::ArrayView<eph_kernel_def> kernels() { return {}; }
+  std::unique_ptr<eph::Computation> create_kernel(const eph::GraphView&, uint32_t) {
+    return std::make_unique<Nothing>();
+  }
+  std::vector<std::unique_ptr<eph::Computation>> compile(const eph::Partitions& partitions) {
+    std::vector<std::unique_ptr<eph::Computation>> made(partitions.size());
+    for (auto& one : made) one = std::make_unique<Nothing>();
+    return made;
+  }
+  void get_ep_context_nodes(eph::ArrayView<eph::Computation*>, eph::ContextWriter& writer) {
+    writer.write(writer.begin_payload(), "x", 1);
+    writer.add_node({});
+  }
+  std::string_view compatibility() { return "1"; }
+  int32_t validate_compatibility(std::string_view) { return EPH_COMPATIBILITY_OPTIMAL; }
+  const void* extension(std::string_view) { return progress_; }
+
+ private:
+  const eph_progress_api* progress_;
+};
+
+}  // namespace
+
+EPH_DEFINE_PLUGIN("org.ephost.tests.strict", "1.0.0", EverythingProvider)

@@ -1,0 +1,445 @@
+// The C++ wrapper, seen from the host's side: through the tables that it makes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <ephost/plugin.hpp>
+
+#include "tests/abi/fake_host.h"
+
+namespace {
+
+using ephost::test::FakeClaims;
+using ephost::test::FakeContextWriter;
+using ephost::test::FakeDevices;
+using ephost::test::FakeError;
+using ephost::test::FakeGraph;
+using ephost::test::FakeHost;
+using ephost::test::FakeRun;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// What the next call of the plugin throws.
+enum class Throws { kNothing, kFailure, kFailureWithOk, kStandard, kBadAlloc, kOther };
+Throws throws = Throws::kNothing;
+int alive = 0;
+
+void maybe_throw() {
+  switch (throws) {
+    case Throws::kNothing:
+      return;
+    case Throws::kFailure:
+      throw eph::Failure(EPH_INVALID_GRAPH, "a failure with a code");
+    case Throws::kFailureWithOk:
+      throw eph::Failure(EPH_OK, "a failure that claims success");
+    case Throws::kStandard:
+      throw std::runtime_error("a standard exception");
+    case Throws::kBadAlloc:
+      throw std::bad_alloc();
+    case Throws::kOther:
+      throw 42;
+  }
+}
+
+struct CountedState : eph::State {
+  CountedState() { ++alive; }
+  ~CountedState() override { --alive; }
+};
+
+class Doubling : public eph::Computation {
+ public:
+  Doubling() { ++alive; }
+  ~Doubling() override { --alive; }
+  void compute(eph::Run& run, eph::State*) override {
+    maybe_throw();
+    const eph_value& in = *run.input(0);
+    auto* out = run.allocate_data<float>(0, eph::shape_of(in));
+    for (const float x : eph::elements<float>(in)) *out++ = 2 * x;
+  }
+  std::unique_ptr<eph::State> create_state() override {
+    maybe_throw();
+    return std::make_unique<CountedState>();
+  }
+};
+
+class FullProvider : public eph::Provider {
+ public:
+  static constexpr std::string_view kTypeName = "FullExecutionProvider";
+  static constexpr std::string_view kName = "full";
+  static constexpr std::string_view kVendor = "tests";
+
+  static void get_devices(eph::Host, eph::DeviceList& list) {
+    maybe_throw();
+    eph_device device = {};
+    device.name = eph::to_abi("abacus");
+    list.add(device);
+  }
+  static std::unique_ptr<FullProvider> create(eph::Host host, const eph::Options& options) {
+    maybe_throw();
+    if (options.get_bool("nothing", false)) return nullptr;
+    host.log(EPH_LOG_INFO, "made");
+    return std::make_unique<FullProvider>();
+  }
+  FullProvider() { ++alive; }
+  ~FullProvider() { --alive; }
+
+  void get_capability(const eph::GraphView& graph, eph::Claims& claims) {
+    maybe_throw();
+    for (uint32_t n = 0; n < graph.node_count(); ++n) {
+      if (claims.has_kernel(n)) claims.claim_node(n);
+      if (graph.node(n).op_type() == "Mul") claims.decline(n, "no Mul here");
+    }
+    const std::vector<uint32_t> first{0};
+    claims.claim_fused(first, "first", EPH_CLAIM_DROP_CONSTANTS);
+  }
+  eph::ArrayView<eph_kernel_def> kernels() {
+    maybe_throw();
+    return list_;
+  }
+  std::unique_ptr<eph::Computation> create_kernel(const eph::GraphView&, uint32_t node) {
+    maybe_throw();
+    if (node == 7) return nullptr;
+    return std::make_unique<Doubling>();
+  }
+  std::vector<std::unique_ptr<eph::Computation>> compile(const eph::Partitions& partitions) {
+    maybe_throw();
+    std::vector<std::unique_ptr<eph::Computation>> made;
+    for (std::size_t i = 0; i < partitions.size(); ++i) {
+      if (eph::view(partitions[i].name) == "skip") continue;
+      made.push_back(eph::view(partitions[i].name) == "null" ? nullptr
+                                                             : std::make_unique<Doubling>());
+    }
+    return made;
+  }
+  void get_ep_context_nodes(eph::ArrayView<eph::Computation*> computations,
+                            eph::ContextWriter& writer) {
+    maybe_throw();
+    const uint32_t payload = writer.begin_payload();
+    writer.write(payload, "bytes", 5);
+    for (uint32_t i = 0; i < computations.size(); ++i) {
+      eph_context_node node = {};
+      node.computation = i;
+      node.payload = payload;
+      writer.add_node(node);
+    }
+  }
+  std::string_view compatibility() {
+    maybe_throw();
+    return "any";
+  }
+  int32_t validate_compatibility(std::string_view text) {
+    maybe_throw();
+    return text == "any" ? EPH_COMPATIBILITY_OPTIMAL : EPH_COMPATIBILITY_UNSUPPORTED;
+  }
+  const void* extension(std::string_view id) {
+    maybe_throw();
+    return id == "known/1" ? this : nullptr;
+  }
+
+ private:
+  std::vector<eph_kernel_def> list_{{EPH_STRING("Double"), {}, 1, 1, nullptr, 0}};
+};
+
+class BareProvider : public eph::Provider {
+ public:
+  static constexpr std::string_view kTypeName = "BareExecutionProvider";
+  static constexpr std::string_view kName = "bare";
+  static constexpr std::string_view kVendor = "tests";
+  static void get_devices(eph::Host, eph::DeviceList&) {}
+  static std::unique_ptr<BareProvider> create(eph::Host, const eph::Options&) {
+    return std::make_unique<BareProvider>();
+  }
+};
+
+}  // namespace
+
+EPH_DEFINE_PLUGIN("org.ephost.tests.wrapper", "4.5.6", FullProvider, BareProvider)
+
+namespace {
+
+const eph_provider_api& full() { return *eph_plugin_v1()->get_api(0)->providers[0]; }
+const eph_provider_api& bare() { return *eph_plugin_v1()->get_api(0)->providers[1]; }
+
+class Wrapper : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    throws = Throws::kNothing;
+    alive = 0;
+    ASSERT_EQ(full().create(&host_, &config_, &provider_, &error_), EPH_OK);
+  }
+  void TearDown() override {
+    throws = Throws::kNothing;
+    full().destroy(provider_);
+    EXPECT_EQ(alive, 0);
+  }
+
+  eph_computation* make_kernel() {
+    eph_computation* kernel = nullptr;
+    EXPECT_EQ(full().create_kernel(provider_, &graph_, 0, &kernel, &error_), EPH_OK);
+    return kernel;
+  }
+
+  FakeHost host_;
+  FakeError error_;
+  FakeGraph graph_;
+  eph_provider_config config_ = {sizeof(config_), nullptr, 0};
+  eph_provider* provider_ = nullptr;
+};
+
+TEST_F(Wrapper, DescribesThePluginInItsPreamble) {
+  const eph_plugin_preamble* preamble = eph_plugin_v1();
+  EXPECT_EQ(preamble, eph_plugin_v1());
+  EXPECT_EQ(preamble->struct_size, sizeof(eph_plugin_preamble));
+  EXPECT_EQ(preamble->abi_minor_max, uint32_t{EPH_ABI_MINOR});
+  EXPECT_EQ(ephost::test::to_text(preamble->id), "org.ephost.tests.wrapper");
+  EXPECT_EQ(ephost::test::to_text(preamble->version), "4.5.6");
+  EXPECT_EQ(preamble->get_api(0), preamble->get_api(0));
+  EXPECT_EQ(preamble->get_api(0)->provider_count, 2U);
+  EXPECT_EQ(preamble->get_api(EPH_ABI_MINOR + 1), nullptr);
+  EXPECT_EQ(ephost::test::to_text(bare().type_name), "BareExecutionProvider");
+}
+
+TEST_F(Wrapper, GivesNullSlotsForOmittedFunctions) {
+  EXPECT_NE(bare().create, nullptr);
+  EXPECT_NE(bare().destroy, nullptr);
+  EXPECT_NE(bare().get_devices, nullptr);
+  EXPECT_EQ(bare().get_capability, nullptr);
+  EXPECT_EQ(bare().get_kernels, nullptr);
+  EXPECT_EQ(bare().create_kernel, nullptr);
+  EXPECT_EQ(bare().compile, nullptr);
+  EXPECT_EQ(bare().get_ep_context_nodes, nullptr);
+  EXPECT_EQ(bare().get_compatibility, nullptr);
+  EXPECT_EQ(bare().validate_compatibility, nullptr);
+  EXPECT_EQ(bare().get_extension, nullptr);
+}
+
+TEST_F(Wrapper, DestroysNull) {
+  full().destroy(nullptr);
+  eph_computation* kernel = make_kernel();
+  kernel->api->destroy(nullptr);
+  kernel->api->release_state(kernel, nullptr);
+  kernel->api->destroy(kernel);
+}
+
+TEST_F(Wrapper, TurnsEachKindOfExceptionIntoACodeWithItsMessage) {
+  const struct {
+    Throws what;
+    int32_t code;
+    const char* message;
+  } cases[] = {{Throws::kFailure, EPH_INVALID_GRAPH, "a failure with a code"},
+               {Throws::kFailureWithOk, EPH_FAIL, "a failure that claims success"},
+               {Throws::kStandard, EPH_FAIL, "a standard exception"},
+               {Throws::kBadAlloc, EPH_FAIL, "the plugin ran out of memory"},
+               {Throws::kOther, EPH_FAIL, "an exception of an unknown type"}};
+  for (const auto& one : cases) {
+    throws = one.what;
+    FakeDevices devices;
+    EXPECT_EQ(full().get_devices(&host_, &devices, &error_), one.code);
+    EXPECT_THAT(error_.message, HasSubstr(one.message));
+  }
+}
+
+TEST_F(Wrapper, LetsNoExceptionOutOfAnyFunction) {
+  eph_computation* kernel = make_kernel();
+  FakeClaims claims;
+  FakeContextWriter writer;
+  FakeRun run({{{1}, {1}}});
+  const eph_partition partition = {sizeof(partition), &graph_, EPH_STRING("p"), nullptr};
+  eph_provider* provider = nullptr;
+  eph_computation* made = nullptr;
+  const eph_kernel_def* kernels = nullptr;
+  uint64_t count = 0;
+  void* state = nullptr;
+  eph_string text = {};
+  int32_t level = 0;
+  throws = Throws::kOther;
+  EXPECT_EQ(full().create(&host_, &config_, &provider, &error_), EPH_FAIL);
+  EXPECT_EQ(full().get_capability(provider_, &graph_, &claims, &error_), EPH_FAIL);
+  EXPECT_EQ(full().get_kernels(provider_, &kernels, &count, &error_), EPH_FAIL);
+  EXPECT_EQ(full().create_kernel(provider_, &graph_, 0, &made, &error_), EPH_FAIL);
+  EXPECT_EQ(full().compile(provider_, &partition, sizeof(partition), 1, &made, &error_), EPH_FAIL);
+  EXPECT_EQ(full().get_ep_context_nodes(provider_, &kernel, 1, &writer, &error_), EPH_FAIL);
+  EXPECT_EQ(full().get_compatibility(provider_, &text, &error_), EPH_FAIL);
+  EXPECT_EQ(full().validate_compatibility(provider_, text, &level, &error_), EPH_FAIL);
+  EXPECT_EQ(full().get_extension(provider_, ephost::test::to_abi("known/1")), nullptr);
+  EXPECT_EQ(kernel->api->compute(kernel, nullptr, &run, &error_), EPH_FAIL);
+  EXPECT_EQ(kernel->api->create_state(kernel, &state, &error_), EPH_FAIL);
+  throws = Throws::kNothing;
+  kernel->api->destroy(kernel);
+}
+
+TEST_F(Wrapper, SetsOutParametersToNullBeforeItFails) {
+  eph_computation* kernel = make_kernel();
+  auto* provider = reinterpret_cast<eph_provider*>(this);
+  auto* made = reinterpret_cast<eph_computation*>(this);
+  const auto* kernels = reinterpret_cast<const eph_kernel_def*>(this);
+  uint64_t count = 9;
+  void* state = this;
+  throws = Throws::kStandard;
+  EXPECT_NE(full().create(&host_, &config_, &provider, &error_), EPH_OK);
+  EXPECT_NE(full().create_kernel(provider_, &graph_, 0, &made, &error_), EPH_OK);
+  EXPECT_NE(full().get_kernels(provider_, &kernels, &count, &error_), EPH_OK);
+  EXPECT_NE(kernel->api->create_state(kernel, &state, &error_), EPH_OK);
+  EXPECT_EQ(provider, nullptr);
+  EXPECT_EQ(made, nullptr);
+  EXPECT_EQ(kernels, nullptr);
+  EXPECT_EQ(count, 0U);
+  EXPECT_EQ(state, nullptr);
+  throws = Throws::kNothing;
+  kernel->api->destroy(kernel);
+}
+
+TEST_F(Wrapper, DoesNotReportSuccessWithoutAResult) {
+  eph_option nothing = {};
+  nothing.name = EPH_STRING("nothing");
+  nothing.int_value = 1;
+  const eph_provider_config config = {sizeof(config), &nothing, 1};
+  eph_provider* provider = nullptr;
+  EXPECT_EQ(full().create(&host_, &config, &provider, &error_), EPH_FAIL);
+  EXPECT_THAT(error_.message, HasSubstr("create of the plugin made nothing"));
+  eph_computation* made = nullptr;
+  EXPECT_EQ(full().create_kernel(provider_, &graph_, 7, &made, &error_), EPH_FAIL);
+  const eph_partition null = {sizeof(null), &graph_, EPH_STRING("null"), nullptr};
+  EXPECT_EQ(full().compile(provider_, &null, sizeof(null), 1, &made, &error_), EPH_FAIL);
+  const eph_partition skip = {sizeof(skip), &graph_, EPH_STRING("skip"), nullptr};
+  EXPECT_EQ(full().compile(provider_, &skip, sizeof(skip), 1, &made, &error_), EPH_FAIL);
+  EXPECT_THAT(error_.message, HasSubstr("compile made 0 computations of 1 partitions"));
+}
+
+TEST_F(Wrapper, ReadsPartitionsByTheirStride) {
+  struct LaterPartition {
+    eph_partition known;
+    uint64_t unknown;
+  };
+  const LaterPartition partitions[] = {
+      {{sizeof(LaterPartition), &graph_, EPH_STRING("a"), nullptr}, 1},
+      {{sizeof(LaterPartition), &graph_, EPH_STRING("null"), nullptr}, 2}};
+  eph_computation* made[2] = {};
+  // Only the second one is named so; read with the wrong stride it would not be found.
+  EXPECT_EQ(
+      full().compile(provider_, &partitions[0].known, sizeof(LaterPartition), 2, made, &error_),
+      EPH_FAIL);
+  ASSERT_NE(made[0], nullptr);
+  EXPECT_EQ(made[1], nullptr);
+  made[0]->api->destroy(made[0]);
+}
+
+TEST_F(Wrapper, PassesClaimsAndReasonsOn) {
+  const uint32_t x = graph_.add_input("x", {2});
+  graph_.add_node("Add", {x, x}, {2});
+  graph_.add_node("Mul", {x, x}, {2});
+  FakeClaims claims;
+  claims.with_kernel = {1};
+  ASSERT_EQ(full().get_capability(provider_, &graph_, &claims, &error_), EPH_OK);
+  EXPECT_THAT(claims.nodes, ElementsAre(1));
+  EXPECT_THAT(claims.fused, ElementsAre(ElementsAre(0)));
+  EXPECT_THAT(claims.flags, ElementsAre(EPH_CLAIM_DROP_CONSTANTS));
+  EXPECT_EQ(claims.declined[1], "no Mul here");
+}
+
+TEST_F(Wrapper, ComputesIntoPreparedMemoryWithoutAskingTheHost) {
+  eph_computation* kernel = make_kernel();
+  FakeRun run({{{2}, {3, 4}}});
+  run.prepare({2});
+  ASSERT_EQ(kernel->api->compute(kernel, nullptr, &run, &error_), EPH_OK);
+  EXPECT_THAT(run.result, ElementsAre(6, 8));
+  EXPECT_EQ(run.allocations, 0);
+  kernel->api->destroy(kernel);
+}
+
+TEST_F(Wrapper, CarriesAFailureOfTheHostThroughThePlugin) {
+  eph_computation* kernel = make_kernel();
+  FakeRun run({{{2}, {3, 4}}});
+  run.allocate_code = EPH_INVALID_GRAPH;
+  EXPECT_EQ(kernel->api->compute(kernel, nullptr, &run, &error_), EPH_INVALID_GRAPH);
+  EXPECT_EQ(error_.message, "the fake host allocates nothing");
+  kernel->api->destroy(kernel);
+}
+
+TEST_F(Wrapper, DescribesItselfToAnOlderHost) {
+  eph_computation* kernel = make_kernel();
+  eph_computation_info info = {};
+  info.struct_size = offsetof(eph_computation_info, aliases);
+  info.alias_count = 77;  // memory that the older host does not have
+  ASSERT_EQ(kernel->api->describe(kernel, &info, &error_), EPH_OK);
+  EXPECT_EQ(info.flags, uint32_t{EPH_COMPUTE_CONCURRENT});
+  EXPECT_EQ(info.struct_size, offsetof(eph_computation_info, aliases));
+  EXPECT_EQ(info.alias_count, 77U);
+  kernel->api->destroy(kernel);
+}
+
+TEST_F(Wrapper, OwnsTheStatesOfItsComputations) {
+  eph_computation* kernel = make_kernel();
+  void* state = nullptr;
+  const int before = alive;
+  ASSERT_EQ(kernel->api->create_state(kernel, &state, &error_), EPH_OK);
+  EXPECT_EQ(alive, before + 1);
+  kernel->api->release_state(kernel, state);
+  EXPECT_EQ(alive, before);
+  kernel->api->destroy(kernel);
+}
+
+TEST_F(Wrapper, WritesContextNodesAndCompatibility) {
+  eph_computation* kernels[2] = {make_kernel(), make_kernel()};
+  FakeContextWriter writer;
+  ASSERT_EQ(full().get_ep_context_nodes(provider_, kernels, 2, &writer, &error_), EPH_OK);
+  EXPECT_THAT(writer.payloads, ElementsAre("bytes"));
+  EXPECT_EQ(writer.nodes.size(), 2U);
+  eph_string text = {};
+  int32_t level = -1;
+  ASSERT_EQ(full().get_compatibility(provider_, &text, &error_), EPH_OK);
+  EXPECT_EQ(full().validate_compatibility(provider_, text, &level, &error_), EPH_OK);
+  EXPECT_EQ(level, EPH_COMPATIBILITY_OPTIMAL);
+  for (eph_computation* kernel : kernels) kernel->api->destroy(kernel);
+}
+
+TEST_F(Wrapper, OffersExtensions) {
+  EXPECT_NE(full().get_extension(provider_, ephost::test::to_abi("known/1")), nullptr);
+  EXPECT_EQ(full().get_extension(provider_, ephost::test::to_abi("unknown/1")), nullptr);
+}
+
+TEST(GraphView, ThrowsForIndicesOutOfRange) {
+  FakeGraph graph;
+  const eph::GraphView view(&graph);
+  EXPECT_THROW(static_cast<void>(view.node(0)), eph::Failure);
+  EXPECT_THROW(static_cast<void>(view.value(0)), eph::Failure);
+  EXPECT_THROW(static_cast<void>(view.onnx()), eph::Failure);
+}
+
+TEST(GraphView, ReadsNodesValuesAndConstants) {
+  FakeGraph graph;
+  const uint32_t x = graph.add_input("x", {2, -1});
+  const uint32_t w = graph.add_constant("w", {2}, {1, 2});
+  graph.mark_output(graph.add_node("Add", {x, w, EPH_NONE}, {2, 2}));
+  const eph::GraphView view(&graph);
+  const eph::NodeView node = view.node(0);
+  EXPECT_EQ(node.op_type(), "Add");
+  EXPECT_EQ(node.input(2), EPH_NONE);
+  EXPECT_EQ(node.input(3), EPH_NONE);
+  EXPECT_EQ(view.constant_input(node, 0), nullptr);
+  ASSERT_NE(view.constant_input(node, 1), nullptr);
+  EXPECT_EQ(view.constant_input(node, 2), nullptr);
+  EXPECT_THAT(eph::elements<float>(*view.constant_input(node, 1)).to_vector(), ElementsAre(1, 2));
+  EXPECT_FALSE(view.value(x).has_static_shape());
+  EXPECT_TRUE(view.value(w).has_static_shape());
+  EXPECT_EQ(view.opset(""), 17);
+}
+
+TEST(NodeView, ThrowsForAnAttributeOfAnotherKind) {
+  FakeGraph graph;
+  graph.add_node("Concat", {}, {});
+  const int64_t axis = -1;
+  graph.nodes[0].attributes = {{EPH_STRING("axis"), &axis, 1, EPH_ATTRIBUTE_INT, 0}};
+  const eph::NodeView node = eph::GraphView(&graph).node(0);
+  EXPECT_EQ(node.get_int("axis", 7), -1);
+  EXPECT_EQ(node.get_int("absent", 7), 7);
+  EXPECT_THROW(static_cast<void>(node.get_float("axis", 0)), eph::Failure);
+}
+
+TEST(Elements, ThrowsForAnotherElementType) {
+  const std::vector<int64_t> shape{2};
+  const std::vector<float> data{1, 2};
+  const eph_value value = FakeGraph::tensor(shape, data);
+  EXPECT_THROW(static_cast<void>(eph::elements<int64_t>(value)), eph::Failure);
+}
+
+}  // namespace
