@@ -1,0 +1,20 @@
+// capability.h: the answer of get_capability: which nodes the provider claims, in which partitions,
+// and why it leaves the others alone.
+#pragma once
+
+#include <cstdint>
+#include <ephost/plugin.hpp>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <string>
+#include <vector>
+
+namespace ephost_dnnl {
+
+struct Capability {
+  std::vector<std::vector<uint32_t>> partitions;  // node indices, ascending
+  std::vector<std::string> reasons;               // by node; empty for claimed and taken ones
+};
+
+[[nodiscard]] Capability find_capability(const eph::GraphView& graph, const dnnl::engine& engine);
+
+}  // namespace ephost_dnnl

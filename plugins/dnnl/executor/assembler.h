@@ -1,0 +1,18 @@
+// assembler.h: turns a recipe into a program: chooses a primitive for each operation, carries the
+// layouts from one to the next, inserts reorders where two disagree and at the partition's border
+// (row-major outside), asks for constants in the layouts wanted, and places the buffers.
+//
+// It is a function of the recipe, the library and the machine: the same three always give the same
+// program, which is why a context binary need not store one.
+#pragma once
+
+#include "plugins/dnnl/executor/program.h"
+
+namespace ephost_dnnl {
+
+// The recipe must have passed check_recipe. Primitives are not created yet. Throws NoPrimitive, and
+// what `constants` throws.
+[[nodiscard]] Program assemble(const Recipe& recipe, ConstantSource& constants,
+                               const dnnl::engine& engine);
+
+}  // namespace ephost_dnnl

@@ -1,0 +1,65 @@
+#include "plugins/dnnl/executor/compiler.h"
+
+#include <cassert>
+#include <utility>
+
+#include "plugins/dnnl/executor/assembler.h"
+#include "plugins/dnnl/executor/primitive_choice.h"
+#include "plugins/dnnl/library/threads.h"
+#include "plugins/dnnl/lowering/lowering.h"
+#include "plugins/dnnl/passes/passes.h"
+#include "plugins/dnnl/recipe/shape_rules.h"
+
+namespace ephost_dnnl {
+namespace {
+
+bool has_fast_primitive(const Recipe& recipe, const Op& op, const dnnl::engine& engine) {
+  std::vector<bool> is_constant(recipe.tensors.size(), false);
+  for (const TensorId constant : recipe.constants) is_constant[constant] = true;
+  try {
+    return !choose_primitive(plain_request(recipe, op, is_constant), engine).is_reference;
+  } catch (const NoPrimitive&) {
+    return false;
+  }
+}
+
+std::unique_ptr<DnnlComputation> finish(Recipe recipe, Program program, std::string name,
+                                        const dnnl::engine& engine, int threads) {
+  create_primitives(program, threads);
+  return std::make_unique<DnnlComputation>(std::move(name), std::move(recipe), std::move(program),
+                                           engine, threads);
+}
+
+}  // namespace
+
+std::unique_ptr<DnnlComputation> compile_partition(const eph::GraphView& graph, std::string name,
+                                                   const dnnl::engine& engine, int threads) {
+  const ThreadScope scope(threads);
+  LoweredPartition lowered = lower_partition(graph);
+  run_passes(lowered, [&](const Recipe& recipe, const Op& op) {
+    return has_fast_primitive(recipe, op, engine);
+  });
+  try {
+    check_recipe(lowered.recipe);
+    PackingSource constants(lowered.constants, engine);
+    Program program = assemble(lowered.recipe, constants, engine);
+    return finish(std::move(lowered.recipe), std::move(program), std::move(name), engine, threads);
+  } catch (const InvalidRecipe& error) {
+    throw eph::Failure(EPH_EP_FAIL, "partition '" + name + "' was lowered wrongly: " + error.what());
+  } catch (const NoPrimitive& error) {
+    throw eph::Failure(EPH_EP_FAIL, "partition '" + name + "': " + error.what());
+  } catch (const dnnl::error& error) {
+    throw eph::Failure(EPH_EP_FAIL, "partition '" + name + "': oneDNN fails: " + error.what());
+  }
+}
+
+std::unique_ptr<DnnlComputation> restore_partition(const LoadedPartition& loaded, std::string name,
+                                                   const dnnl::engine& engine, int threads) {
+  const ThreadScope scope(threads);
+  RestoringSource constants(loaded.constants);
+  Program program = assemble(loaded.recipe, constants, engine);
+  constants.finish();
+  return finish(loaded.recipe, std::move(program), std::move(name), engine, threads);
+}
+
+}  // namespace ephost_dnnl

@@ -1,0 +1,82 @@
+#include "plugins/dnnl/executor/constants.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "plugins/dnnl/executor/workspace_plan.h"
+
+namespace ephost_dnnl {
+namespace {
+
+std::shared_ptr<void> allocate(uint64_t size) {
+  const uint64_t rounded = (size + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
+  void* memory = std::aligned_alloc(kBufferAlignment, rounded);
+  if (memory == nullptr) throw std::bad_alloc();
+  return {memory, &std::free};
+}
+
+}  // namespace
+
+void ConstantPool::borrow(TensorId tensor, const float* data) {
+  if (data_.size() <= tensor) data_.resize(tensor + 1, nullptr);
+  data_[tensor] = data;
+}
+
+void ConstantPool::own(TensorId tensor, std::vector<float> data) {
+  owned_.push_back(std::make_unique<std::vector<float>>(std::move(data)));
+  borrow(tensor, owned_.back()->data());
+}
+
+void ConstantPool::renumber(const std::vector<bool>& live) {
+  std::vector<const float*> kept;
+  for (std::size_t i = 0; i < live.size() && i < data_.size(); ++i) {
+    if (live[i]) kept.push_back(data_[i]);
+  }
+  data_ = std::move(kept);
+}
+
+PackedConstant PackingSource::get(TensorId tensor, const Descriptor& stored,
+                                  const Descriptor& wanted) {
+  PackedConstant packed;
+  packed.tensor = tensor;
+  packed.layout = descriptor_bytes(wanted);
+  packed.size = wanted.get_size();
+  const std::shared_ptr<void> memory = allocate(packed.size);
+  packed.owner = memory;
+  packed.data = memory.get();
+  const float* source = pool_.data(tensor);
+  if (same_layout(stored, wanted)) {
+    std::memcpy(memory.get(), source, packed.size);
+    return packed;
+  }
+  dnnl::stream stream(engine_);
+  dnnl::memory from(stored, engine_, const_cast<float*>(source));
+  dnnl::memory to(wanted, engine_, memory.get());
+  dnnl::reorder(from, to).execute(stream, from, to);
+  stream.wait();
+  return packed;
+}
+
+PackedConstant RestoringSource::get(TensorId tensor, const Descriptor&, const Descriptor& wanted) {
+  if (next_ == constants_.size()) {
+    throw LayoutMismatch("it holds " + std::to_string(constants_.size()) +
+                         " packed constants, and more are needed");
+  }
+  const PackedConstant& found = constants_[next_++];
+  if (found.tensor != tensor || found.layout != descriptor_bytes(wanted) ||
+      found.size != wanted.get_size()) {
+    throw LayoutMismatch("packed constant " + std::to_string(next_ - 1) +
+                         " has another layout than the library chooses here");
+  }
+  return found;
+}
+
+void RestoringSource::finish() const {
+  if (next_ != constants_.size()) {
+    throw LayoutMismatch("it holds " + std::to_string(constants_.size()) +
+                         " packed constants, and only " + std::to_string(next_) + " are needed");
+  }
+}
+
+}  // namespace ephost_dnnl

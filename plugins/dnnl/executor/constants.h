@@ -1,0 +1,84 @@
+// constants.h: where the assembler gets constants in the layouts that the primitives want: packed
+// from the model's data when a partition is compiled, or found ready in a context binary.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <string>
+#include <vector>
+
+#include "plugins/dnnl/library/descriptor.h"
+#include "plugins/dnnl/recipe/recipe.h"
+
+namespace ephost_dnnl {
+
+// Elements of the recipe's constants in row-major order of their dimensions.
+class ConstantPool {
+ public:
+  // Data that stays where it is; it must outlive the pool.
+  void borrow(TensorId tensor, const float* data);
+  // Data that a pass has made.
+  void own(TensorId tensor, std::vector<float> data);
+  // The constant must be in the pool.
+  [[nodiscard]] const float* data(TensorId tensor) const { return data_[tensor]; }
+  // Follows the tensors' numbers once those that don't live are dropped.
+  void renumber(const std::vector<bool>& live);
+
+ private:
+  std::vector<const float*> data_;  // by tensor
+  std::vector<std::unique_ptr<std::vector<float>>> owned_;
+};
+
+// One constant in one layout.
+struct PackedConstant {
+  TensorId tensor = 0;
+  std::string layout;          // descriptor_bytes of it
+  const void* data = nullptr;  // aligned to kBufferAlignment
+  uint64_t size = 0;
+  std::shared_ptr<const void> owner;  // null where `data` belongs to a context binary
+};
+
+class ConstantSource {
+ public:
+  virtual ~ConstantSource() = default;
+  // Constant `tensor` in the layout `wanted`. `stored` describes its row-major elements in the form
+  // of `wanted`: a reshaped or transposed view. The assembler asks in an order that depends on
+  // nothing but the recipe and the library's choices.
+  virtual PackedConstant get(TensorId tensor, const Descriptor& stored,
+                             const Descriptor& wanted) = 0;
+};
+
+// Converts the model's data with the library's reorders.
+class PackingSource : public ConstantSource {
+ public:
+  PackingSource(const ConstantPool& pool, const dnnl::engine& engine)
+      : pool_(pool), engine_(engine) {}
+  PackedConstant get(TensorId tensor, const Descriptor& stored, const Descriptor& wanted) override;
+
+ private:
+  const ConstantPool& pool_;
+  const dnnl::engine& engine_;
+};
+
+// The layouts in a context binary are not those that the library chooses now.
+class LayoutMismatch : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Hands out constants that were packed before, in the same order. Throws LayoutMismatch where the
+// assembler wants anything else.
+class RestoringSource : public ConstantSource {
+ public:
+  explicit RestoringSource(const std::vector<PackedConstant>& constants) : constants_(constants) {}
+  PackedConstant get(TensorId tensor, const Descriptor& stored, const Descriptor& wanted) override;
+  // Throws LayoutMismatch unless all were asked for.
+  void finish() const;
+
+ private:
+  const std::vector<PackedConstant>& constants_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace ephost_dnnl

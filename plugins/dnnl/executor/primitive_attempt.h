@@ -1,0 +1,69 @@
+// primitive_attempt.h: one try at a primitive: builds attributes and descriptors for an operation
+// under one assumption about layouts. Internal to primitive_choice; one overload of `attempt` for
+// each kind of operation, spread over the attempt_*.cc files.
+#pragma once
+
+#include <oneapi/dnnl/dnnl.hpp>
+
+#include "plugins/dnnl/executor/primitive_choice.h"
+
+namespace ephost_dnnl {
+
+struct Assumption {
+  bool inputs_as_they_lie = true;  // else in row-major order
+  bool preferred_output = false;   // write what the request prefers
+};
+
+class Attempt {
+ public:
+  Attempt(const PrimitiveRequest& request, Assumption assumption, const dnnl::engine& engine)
+      : request_(request), assumption_(assumption), engine_(engine) {}
+
+  // Throw dnnl::error or NoPrimitive where the library refuses.
+  PrimitiveChoice make(const Convolution& op) const;
+  PrimitiveChoice make(const MatMul& op) const;
+  PrimitiveChoice make(const Pooling& op) const;
+  PrimitiveChoice make(const BatchNormalization& op) const;
+  PrimitiveChoice make(const LayerNormalization& op) const;
+  PrimitiveChoice make(const Lrn& op) const;
+  PrimitiveChoice make(const Softmax& op) const;
+  PrimitiveChoice make(const Eltwise& op) const;
+  PrimitiveChoice make(const Binary& op) const;
+  PrimitiveChoice make(const Reduction& op) const;
+  PrimitiveChoice make(const Concat& op) const;
+  PrimitiveChoice make(const Reshape& op) const;
+  PrimitiveChoice make(const Transpose& op) const;
+
+ private:
+  [[nodiscard]] const Operand& input(std::size_t i) const { return request_.inputs[i]; }
+  [[nodiscard]] bool has_input(std::size_t i) const { return i < request_.inputs.size(); }
+
+  // Layout of input i under the assumption.
+  [[nodiscard]] Descriptor layout_of(std::size_t i) const;
+
+  // Attributes with the scratchpad left to us and the post-ops, whose operands are seen in the form
+  // of the primitive's output.
+  [[nodiscard]] dnnl::primitive_attr attributes(const Dims& output_form) const;
+
+  // The choice made from a primitive descriptor: arguments in the order of `arguments`, each with
+  // the layout that the descriptor states for it, then the post-op operands.
+  struct Wanted {
+    int argument;
+    Descriptor layout;
+  };
+  [[nodiscard]] PrimitiveChoice choice(const dnnl::primitive_desc_base& descriptor,
+                                       const std::vector<Wanted>& wanted) const;
+
+  const PrimitiveRequest& request_;
+  Assumption assumption_;
+  const dnnl::engine& engine_;
+};
+
+// The operand of a post-op in the form of a primitive whose output has other dimensions than the
+// operation's. Throws NoPrimitive where it has no such form.
+[[nodiscard]] Dims operand_form(const Dims& operand, const Dims& output, const Dims& output_form);
+
+[[nodiscard]] dnnl::algorithm to_library(EltwiseFunction function);
+[[nodiscard]] dnnl::algorithm to_library(BinaryFunction function);
+
+}  // namespace ephost_dnnl

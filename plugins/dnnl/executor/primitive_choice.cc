@@ -1,0 +1,68 @@
+#include "plugins/dnnl/executor/primitive_choice.h"
+
+#include <string_view>
+
+#include "plugins/dnnl/executor/primitive_attempt.h"
+
+namespace ephost_dnnl {
+namespace {
+
+bool is_reference(const dnnl::primitive_desc_base& descriptor) {
+  return std::string_view(descriptor.impl_info_str()).substr(0, 3) == "ref";
+}
+
+bool all_row_major(const PrimitiveRequest& request) {
+  for (const Operand& input : request.inputs) {
+    if (!same_layout(input.layout, row_major(input.dims))) return false;
+  }
+  return true;
+}
+
+std::vector<Assumption> assumptions(const PrimitiveRequest& request) {
+  std::vector<Assumption> all;
+  if (request.preferred_output) all.push_back({true, true});
+  all.push_back({true, false});
+  if (!all_row_major(request)) all.push_back({false, false});
+  return all;
+}
+
+}  // namespace
+
+PrimitiveChoice choose_primitive(const PrimitiveRequest& request, const dnnl::engine& engine) {
+  std::optional<PrimitiveChoice> slow;
+  std::string reason = "no implementation";
+  for (const Assumption& assumption : assumptions(request)) {
+    try {
+      PrimitiveChoice choice =
+          std::visit([&](const auto& op) { return Attempt(request, assumption, engine).make(op); },
+                     request.op->parameters);
+      choice.is_reference = is_reference(choice.descriptor);
+      if (!choice.is_reference) return choice;
+      if (!slow) slow = std::move(choice);
+    } catch (const dnnl::error& error) {
+      reason = error.what();
+    } catch (const NoPrimitive& error) {
+      reason = error.what();
+    }
+  }
+  if (!slow) throw NoPrimitive("oneDNN has no primitive for " + describe(*request.op) + ": " + reason);
+  return *std::move(slow);
+}
+
+PrimitiveRequest plain_request(const Recipe& recipe, const Op& op,
+                               const std::vector<bool>& is_constant) {
+  const auto operand = [&](TensorId tensor) {
+    return Operand{recipe.dims(tensor), row_major(recipe.dims(tensor)), is_constant[tensor]};
+  };
+  PrimitiveRequest request;
+  request.op = &op;
+  for (const TensorId input : op.inputs) request.inputs.push_back(operand(input));
+  for (const PostOp& post_op : op.post_ops) {
+    request.post_op_operands.push_back(post_op.has_operand() ? operand(post_op.operand)
+                                                             : Operand{});
+  }
+  request.output_dims = recipe.dims(op.output);
+  return request;
+}
+
+}  // namespace ephost_dnnl

@@ -1,0 +1,62 @@
+// primitive_choice.h: picks the oneDNN primitive for one operation and the layouts that it wants.
+// It decides from the operation and from how its inputs lie at the moment, and creates a primitive
+// descriptor but no primitive. Called by the assembler, and by lowering and passes to ask what the
+// library can do.
+#pragma once
+
+#include <oneapi/dnnl/dnnl.hpp>
+#include <optional>
+#include <stdexcept>
+#include <vector>
+
+#include "plugins/dnnl/library/descriptor.h"
+#include "plugins/dnnl/recipe/recipe.h"
+
+namespace ephost_dnnl {
+
+// The library has no primitive for an operation.
+class NoPrimitive : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// What an operation reads.
+struct Operand {
+  Dims dims;
+  Descriptor layout;         // as it lies
+  bool is_constant = false;  // can be brought into any layout for free
+};
+
+struct PrimitiveRequest {
+  const Op* op = nullptr;  // neither Reshape nor Transpose: those have no primitive
+  std::vector<Operand> inputs;
+  std::vector<Operand> post_op_operands;  // one for each post-op, empty for those without
+  Dims output_dims;
+  std::optional<Descriptor> preferred_output;  // where the consumer would profit
+};
+
+// One argument of a primitive, with the layout that it must have. The layout's dimensions may differ
+// from the tensor's: it is the same elements seen in the primitive's form.
+struct ChosenInput {
+  int argument = 0;  // DNNL_ARG_*
+  bool is_post_op_operand = false;
+  std::size_t index = 0;  // of the input, or of the post-op
+  Descriptor layout;
+};
+
+struct PrimitiveChoice {
+  dnnl::primitive_desc_base descriptor;
+  std::vector<ChosenInput> inputs;  // without the operand of a sum: that is the output's memory
+  Descriptor output;                // likewise in the primitive's form
+  bool is_reference = false;        // the library's slow, unspecialised implementation
+};
+
+// Throws NoPrimitive where the library has none.
+[[nodiscard]] PrimitiveChoice choose_primitive(const PrimitiveRequest& request,
+                                               const dnnl::engine& engine);
+
+// The request for an operation whose inputs all lie in row-major order.
+[[nodiscard]] PrimitiveRequest plain_request(const Recipe& recipe, const Op& op,
+                                             const std::vector<bool>& is_constant);
+
+}  // namespace ephost_dnnl

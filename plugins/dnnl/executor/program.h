@@ -1,0 +1,54 @@
+// program.h: a partition ready to run: primitives in order, the buffers that they work on, and where
+// each buffer lies. Made by the assembler, executed by the computation; immutable once made.
+#pragma once
+
+#include <cstdint>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <string>
+#include <vector>
+
+#include "plugins/dnnl/executor/constants.h"
+#include "plugins/dnnl/library/descriptor.h"
+
+namespace ephost_dnnl {
+
+enum class Place : uint8_t { kInput, kOutput, kConstant, kWorkspace };
+
+struct Buffer {
+  Place place = Place::kWorkspace;
+  uint32_t index = 0;   // of the port, or of the packed constant
+  uint64_t size = 0;    // kWorkspace
+  uint64_t offset = 0;  // kWorkspace, once planned
+};
+
+// A buffer seen through a layout. Shared by the arguments that see the same.
+struct View {
+  uint32_t buffer = 0;
+  Descriptor layout;
+};
+
+struct StepArgument {
+  int argument = 0;  // DNNL_ARG_*
+  uint32_t view = 0;
+};
+
+struct Step {
+  dnnl::primitive_desc_base descriptor;
+  dnnl::primitive primitive;
+  std::vector<StepArgument> arguments;
+  std::string label;  // "Convolution 'layer1/conv'", for messages
+};
+
+struct Program {
+  std::vector<Buffer> buffers;
+  std::vector<View> views;
+  std::vector<Step> steps;
+  std::vector<PackedConstant> constants;  // in the order in which the assembler asked for them
+  uint64_t workspace_bytes = 0;
+};
+
+// Generates the code of all steps, on up to `threads` threads at once. Throws dnnl::error, or
+// Failure naming the step.
+void create_primitives(Program& program, int threads);
+
+}  // namespace ephost_dnnl

@@ -1,0 +1,87 @@
+#include "plugins/dnnl/executor/program_builder.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "plugins/dnnl/executor/primitive_choice.h"
+
+namespace ephost_dnnl {
+
+uint32_t ProgramBuilder::add_buffer(Buffer buffer) {
+  program_.buffers.push_back(buffer);
+  lifetimes_.push_back({buffer.size, std::numeric_limits<uint32_t>::max(), 0});
+  return static_cast<uint32_t>(program_.buffers.size() - 1);
+}
+
+uint32_t ProgramBuilder::add_port(Place place, uint32_t index) {
+  return add_buffer({place, index, 0, 0});
+}
+
+uint32_t ProgramBuilder::add_workspace(uint64_t size) {
+  return add_buffer({Place::kWorkspace, 0, size, 0});
+}
+
+uint32_t ProgramBuilder::add_constant(PackedConstant constant) {
+  const auto index = static_cast<uint32_t>(program_.constants.size());
+  program_.constants.push_back(std::move(constant));
+  return add_buffer({Place::kConstant, index, 0, 0});
+}
+
+uint32_t ProgramBuilder::view(uint32_t buffer, const Descriptor& layout) {
+  const auto [entry, is_new] = views_.try_emplace({buffer, descriptor_bytes(layout)},
+                                                  static_cast<uint32_t>(program_.views.size()));
+  if (is_new) program_.views.push_back({buffer, layout});
+  return entry->second;
+}
+
+void ProgramBuilder::add_step(const dnnl::primitive_desc_base& descriptor,
+                              const std::vector<Argument>& arguments, std::string label) {
+  Step step;
+  step.descriptor = descriptor;
+  step.label = std::move(label);
+  std::vector<Argument> all = arguments;
+  const Descriptor scratchpad = descriptor.query_md(dnnl::query::scratchpad_md, 0);
+  if (scratchpad.get_size() > 0) {
+    all.push_back({DNNL_ARG_SCRATCHPAD, add_workspace(scratchpad.get_size()), scratchpad});
+  }
+  const auto now = static_cast<uint32_t>(program_.steps.size());
+  for (const Argument& argument : all) {
+    BufferLifetime& lifetime = lifetimes_[argument.buffer];
+    lifetime.first = std::min(lifetime.first, now);
+    lifetime.last = std::max(lifetime.last, now);
+    step.arguments.push_back({argument.argument, view(argument.buffer, argument.layout)});
+  }
+  program_.steps.push_back(std::move(step));
+}
+
+void ProgramBuilder::add_reorder(uint32_t from_buffer, const Descriptor& from, uint32_t to_buffer,
+                                 const Descriptor& to, std::string label) {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  try {
+    const dnnl::reorder::primitive_desc descriptor(engine_, from, engine_, to, attributes);
+    add_step(descriptor, {{DNNL_ARG_FROM, from_buffer, from}, {DNNL_ARG_TO, to_buffer, to}},
+             "the reorder for " + std::move(label));
+  } catch (const dnnl::error& error) {
+    throw NoPrimitive("oneDNN has no reorder for " + label + ": " + error.what());
+  }
+}
+
+Program ProgramBuilder::finish() && {
+  std::vector<BufferLifetime> lifetimes;
+  std::vector<uint32_t> workspace;
+  for (uint32_t i = 0; i < program_.buffers.size(); ++i) {
+    const bool is_used = lifetimes_[i].first <= lifetimes_[i].last;
+    if (program_.buffers[i].place != Place::kWorkspace || !is_used) continue;
+    workspace.push_back(i);
+    lifetimes.push_back(lifetimes_[i]);
+  }
+  const WorkspacePlan plan = plan_workspace(lifetimes);
+  for (std::size_t i = 0; i < workspace.size(); ++i) {
+    program_.buffers[workspace[i]].offset = plan.offsets[i];
+  }
+  program_.workspace_bytes = plan.size;
+  return std::move(program_);
+}
+
+}  // namespace ephost_dnnl

@@ -1,0 +1,68 @@
+#include "plugins/dnnl/library/build_id.h"
+
+#include <ephost/plugin_abi.h>
+
+#include <oneapi/dnnl/dnnl.hpp>
+
+namespace ephost_dnnl {
+namespace {
+
+std::string instruction_set_name(dnnl::cpu_isa isa) {
+  switch (isa) {
+    case dnnl::cpu_isa::sse41:
+      return "sse41";
+    case dnnl::cpu_isa::avx:
+      return "avx";
+    case dnnl::cpu_isa::avx2:
+      return "avx2";
+    case dnnl::cpu_isa::avx2_vnni:
+      return "avx2_vnni";
+    case dnnl::cpu_isa::avx512_mic:
+      return "avx512_mic";
+    case dnnl::cpu_isa::avx512_mic_4ops:
+      return "avx512_mic_4ops";
+    case dnnl::cpu_isa::avx512_core:
+      return "avx512_core";
+    case dnnl::cpu_isa::avx512_core_vnni:
+      return "avx512_core_vnni";
+    case dnnl::cpu_isa::avx512_core_bf16:
+      return "avx512_core_bf16";
+    case dnnl::cpu_isa::avx512_core_amx:
+      return "avx512_core_amx";
+    default:
+      return "isa" + std::to_string(static_cast<int>(isa));
+  }
+}
+
+// All but the threads.
+std::string fixed_part(const BuildId& id) {
+  return "ephost.dnnl/" + std::to_string(kContextFormat) + ";onednn=" + id.library +
+         ";isa=" + id.instruction_set + ";threads=";
+}
+
+}  // namespace
+
+BuildId current_build_id(int threads) {
+  const dnnl::version_t* version = dnnl::version();
+  return {std::to_string(version->major) + "." + std::to_string(version->minor) + "." +
+              std::to_string(version->patch) + "+" + version->hash,
+          instruction_set_name(dnnl::get_effective_cpu_isa()), threads};
+}
+
+std::string sdk_version(const BuildId& id) { return "oneDNN " + id.library; }
+
+std::string compatibility_text(const BuildId& id) {
+  return fixed_part(id) + std::to_string(id.threads);
+}
+
+int32_t judge_compatibility(std::string_view text, const BuildId& current) {
+  if (text == compatibility_text(current)) return EPH_COMPATIBILITY_OPTIMAL;
+  const std::string fixed = fixed_part(current);
+  if (text.substr(0, fixed.size()) != fixed) return EPH_COMPATIBILITY_UNSUPPORTED;
+  const std::string_view threads = text.substr(fixed.size());
+  const bool is_number =
+      !threads.empty() && threads.find_first_not_of("0123456789") == std::string_view::npos;
+  return is_number ? EPH_COMPATIBILITY_PREFER_RECOMPILATION : EPH_COMPATIBILITY_UNSUPPORTED;
+}
+
+}  // namespace ephost_dnnl

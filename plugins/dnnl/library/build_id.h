@@ -1,0 +1,33 @@
+// build_id.h: what packed weights depend on: the library's version, the instruction set it uses on
+// this machine, and the number of threads. The context binary and the compatibility text carry it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace ephost_dnnl {
+
+// Revision of the context binary and of the recipe in it. Raised with every change of either.
+inline constexpr uint32_t kContextFormat = 1;
+
+struct BuildId {
+  std::string library;          // "2.6.3+<hash of its sources>"
+  std::string instruction_set;  // "avx512_core"
+  int threads = 1;
+};
+
+// Of the library in this process, which detects the machine when it is first asked.
+[[nodiscard]] BuildId current_build_id(int threads);
+
+// "oneDNN 2.6.3+<hash>", for EPContext nodes.
+[[nodiscard]] std::string sdk_version(const BuildId& id);
+
+// "ephost.dnnl/1;onednn=2.6.3+<hash>;isa=avx512_core;threads=8".
+[[nodiscard]] std::string compatibility_text(const BuildId& id);
+
+// Judges the text of a context against this process: EPH_COMPATIBILITY_OPTIMAL if equal,
+// PREFER_RECOMPILATION if only the number of threads differs, else UNSUPPORTED.
+[[nodiscard]] int32_t judge_compatibility(std::string_view text, const BuildId& current);
+
+}  // namespace ephost_dnnl

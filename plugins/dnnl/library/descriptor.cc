@@ -1,0 +1,205 @@
+#include "plugins/dnnl/library/descriptor.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+namespace ephost_dnnl {
+namespace {
+
+using DataType = dnnl::memory::data_type;
+
+// A part of a dimension: `extent` steps of `stride` elements.
+struct Component {
+  int64_t extent = 0;
+  int64_t stride = 0;
+  bool operator==(const Component& other) const {
+    return extent == other.extent && stride == other.stride;
+  }
+};
+
+bool is_blocked_kind(const dnnl_memory_desc_t& raw) { return raw.format_kind == dnnl_blocked; }
+
+Dims row_major_strides(const Dims& dims) {
+  Dims strides(dims.size(), 1);
+  for (std::size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
+  return strides;
+}
+
+// The components of one dimension from slow to fast, merged where they continue each other.
+std::vector<Component> components(const dnnl_memory_desc_t& raw, int dimension) {
+  const dnnl_blocking_desc_t& blocking = raw.format_desc.blocking;
+  std::vector<Component> all;
+  int64_t inside = 1;  // extent that blocks of this dimension cover
+  int64_t stride = 1;  // of the block at hand, counted from the innermost
+  for (int block = blocking.inner_nblks - 1; block >= 0; --block) {
+    if (blocking.inner_idxs[block] == dimension) {
+      all.push_back({blocking.inner_blks[block], stride});
+      inside *= blocking.inner_blks[block];
+    }
+    stride *= blocking.inner_blks[block];
+  }
+  all.push_back({raw.padded_dims[dimension] / inside, blocking.strides[dimension]});
+  std::vector<Component> merged;
+  for (auto part = all.rbegin(); part != all.rend(); ++part) {
+    if (part->extent == 1) continue;
+    if (!merged.empty() && merged.back().stride == part->extent * part->stride) {
+      merged.back() = {merged.back().extent * part->extent, part->stride};
+    } else {
+      merged.push_back(*part);
+    }
+  }
+  return merged;
+}
+
+// The layout as one stride a dimension, where it has that form: no padding, no proper blocks.
+std::optional<Dims> plain_strides(const dnnl_memory_desc_t& raw) {
+  if (!is_blocked_kind(raw) || raw.offset0 != 0 || raw.extra.flags != 0) return std::nullopt;
+  Dims strides;
+  for (int i = 0; i < raw.ndims; ++i) {
+    if (raw.dims[i] != raw.padded_dims[i]) return std::nullopt;
+    const std::vector<Component> parts = components(raw, i);
+    if (parts.size() > 1) return std::nullopt;
+    strides.push_back(parts.empty() ? 0 : parts[0].stride);
+  }
+  return strides;
+}
+
+Descriptor strided(const Dims& dims, const Dims& strides) {
+  return Descriptor(dims, DataType::f32, strides);
+}
+
+// Strides of dimension 1 play no part; give them what row-major order would.
+Dims normalised(const Dims& dims, Dims strides) {
+  int64_t next = 1;
+  for (std::size_t i = dims.size(); i-- > 0;) {
+    if (dims[i] == 1) strides[i] = next;
+    next = strides[i] * dims[i];
+  }
+  return strides;
+}
+
+void append(std::string& bytes, int64_t value) {
+  char raw[sizeof(value)];
+  std::memcpy(raw, &value, sizeof(value));
+  bytes.append(raw, sizeof(value));
+}
+
+void append(std::string& bytes, const dnnl_dims_t& values, int count) {
+  for (int i = 0; i < count; ++i) append(bytes, values[i]);
+}
+
+void append_format(std::string& bytes, const dnnl_memory_desc_t& raw) {
+  if (is_blocked_kind(raw)) {
+    const dnnl_blocking_desc_t& blocking = raw.format_desc.blocking;
+    append(bytes, blocking.strides, raw.ndims);
+    append(bytes, blocking.inner_nblks);
+    append(bytes, blocking.inner_blks, blocking.inner_nblks);
+    append(bytes, blocking.inner_idxs, blocking.inner_nblks);
+  } else if (raw.format_kind == dnnl_format_kind_wino) {
+    const dnnl_wino_desc_t& wino = raw.format_desc.wino_desc;
+    for (const int64_t field : {int64_t{wino.wino_format}, int64_t{wino.r}, int64_t{wino.alpha},
+                                int64_t{wino.ic}, int64_t{wino.oc}, int64_t{wino.ic_block},
+                                int64_t{wino.oc_block}, int64_t{wino.ic2_block},
+                                int64_t{wino.oc2_block}, static_cast<int64_t>(wino.size)}) {
+      append(bytes, field);
+    }
+  }
+}
+
+}  // namespace
+
+Descriptor row_major(const Dims& dims) { return strided(dims, row_major_strides(dims)); }
+
+Descriptor any_layout(const Dims& dims) {
+  return Descriptor(dims, DataType::f32, dnnl::memory::format_tag::any);
+}
+
+Descriptor row_major_after(const Dims& dims, const Dims& permutation) {
+  Dims transposed;
+  for (const int64_t from : permutation) transposed.push_back(dims[static_cast<std::size_t>(from)]);
+  const Dims target = row_major_strides(transposed);
+  Dims strides(dims.size());
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    strides[static_cast<std::size_t>(permutation[i])] = target[i];
+  }
+  return strided(dims, strides);
+}
+
+Dims dims_of(const Descriptor& descriptor) {
+  return {descriptor.data.dims, descriptor.data.dims + descriptor.data.ndims};
+}
+
+bool same_layout(const Descriptor& a, const Descriptor& b) {
+  if (a == b) return true;
+  if (dims_of(a) != dims_of(b)) return false;
+  const std::optional<Dims> left = plain_strides(a.data), right = plain_strides(b.data);
+  return left && right && *left == *right;
+}
+
+std::optional<Descriptor> reshape_view(const Descriptor& descriptor, const Dims& dims) {
+  const Dims old_dims = dims_of(descriptor);
+  if (old_dims == dims) return descriptor;
+  const std::optional<Dims> old_strides = plain_strides(descriptor.data);
+  if (!old_strides || element_count(old_dims) != element_count(dims)) return std::nullopt;
+
+  // Walks both shapes from the slow end in groups of equal element count; each old group must be
+  // one contiguous run, which the new group then divides.
+  Dims strides(dims.size(), 0);
+  std::size_t old_end = 0, new_end = 0;
+  while (new_end < dims.size() && old_end < old_dims.size()) {
+    const std::size_t old_begin = old_end, new_begin = new_end;
+    int64_t old_count = old_dims[old_end++], new_count = dims[new_end++];
+    while (old_count != new_count) {
+      if (old_count < new_count)
+        old_count *= old_dims[old_end++];
+      else
+        new_count *= dims[new_end++];
+    }
+    std::optional<int64_t> run;  // stride of the fastest dimension so far, going to slower ones
+    int64_t covered = 1;
+    for (std::size_t i = old_end; i-- > old_begin;) {
+      if (old_dims[i] == 1) continue;
+      if (!run) run = (*old_strides)[i];
+      if ((*old_strides)[i] != *run * covered) return std::nullopt;
+      covered *= old_dims[i];
+    }
+    int64_t stride = run.value_or(0);
+    for (std::size_t i = new_end; i-- > new_begin;) {
+      strides[i] = stride;
+      stride *= dims[i];
+    }
+  }
+  return strided(dims, normalised(dims, strides));
+}
+
+std::optional<Descriptor> transpose_view(const Descriptor& descriptor, const Dims& permutation) {
+  const std::optional<Dims> old_strides = plain_strides(descriptor.data);
+  if (!old_strides) return std::nullopt;
+  const Dims old_dims = dims_of(descriptor);
+  Dims dims, strides;
+  for (const int64_t from : permutation) {
+    dims.push_back(old_dims[static_cast<std::size_t>(from)]);
+    strides.push_back((*old_strides)[static_cast<std::size_t>(from)]);
+  }
+  return strided(dims, normalised(dims, strides));
+}
+
+std::string descriptor_bytes(const Descriptor& descriptor) {
+  const dnnl_memory_desc_t& raw = descriptor.data;
+  std::string bytes;
+  append(bytes, raw.ndims);
+  append(bytes, int64_t{raw.data_type});
+  append(bytes, raw.dims, raw.ndims);
+  append(bytes, raw.padded_dims, raw.ndims);
+  append(bytes, raw.padded_offsets, raw.ndims);
+  append(bytes, raw.offset0);
+  append(bytes, int64_t{raw.format_kind});
+  append_format(bytes, raw);
+  append(bytes, static_cast<int64_t>(raw.extra.flags));
+  append(bytes, int64_t{raw.extra.compensation_mask});
+  append(bytes, int64_t{raw.extra.asymm_compensation_mask});
+  return bytes;
+}
+
+}  // namespace ephost_dnnl

@@ -1,0 +1,117 @@
+#include "plugins/dnnl/lowering/lowering.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "plugins/dnnl/lowering/node_lowerings.h"
+#include "plugins/dnnl/lowering/patterns.h"
+
+namespace ephost_dnnl {
+namespace {
+
+std::optional<Unit> match_pattern(const eph::GraphView& graph, uint32_t node) {
+  const std::string_view op_type = graph.node(node).op_type();
+  if (op_type == "Erf") return match_gelu(graph, node);
+  if (op_type == "Div") return match_layer_normalization(graph, node);
+  return std::nullopt;
+}
+
+// A pattern whose types or shapes don't fit counts as the single nodes that it consists of.
+bool can_lower(const eph::GraphView& graph, const Unit& unit) {
+  try {
+    static_cast<void>(lower_unit(graph, unit));
+    return true;
+  } catch (const Unsupported&) {
+    return false;
+  }
+}
+
+// Throws Unsupported unless the model states for a value what the recipe's tensor is.
+void require_stated_shape(ValueMap& values, uint32_t value, TensorId tensor) {
+  const Dims stated = dims_of_shape(values.shape(value));
+  if (stated != values.builder().dims(tensor)) {
+    throw Unsupported("the model states shape " + to_text(stated) + ", the operator gives " +
+                      to_text(values.builder().dims(tensor)));
+  }
+}
+
+TensorId add_pattern(ValueMap& values, const Unit& unit) {
+  RecipeBuilder& builder = values.builder();
+  const TensorId input = values.tensor(unit.input);
+  if (unit.kind == Unit::Kind::kGelu) {
+    return builder.add(Eltwise{EltwiseFunction::kGeluErf, 0, 0}, {input});
+  }
+  return builder.add(LayerNormalization{unit.epsilon},
+                     {input, values.tensor(unit.scale), values.tensor(unit.bias)});
+}
+
+void add_unit(ValueMap& values, const Unit& unit) {
+  const eph::NodeView last = values.graph().node(unit.nodes.back());
+  values.builder().set_name(last.name());
+  TensorId result = 0;
+  if (unit.kind == Unit::Kind::kNode) {
+    NodeContext context(last, values);
+    result = find_node_lowering(last)(context);
+  } else {
+    result = add_pattern(values, unit);
+  }
+  require_stated_shape(values, last.output(0), result);
+  values.bind(last.output(0), result);
+}
+
+}  // namespace
+
+std::vector<Unit> find_units(const eph::GraphView& graph) {
+  std::vector<Unit> units;
+  std::vector<bool> in_pattern(graph.node_count(), false);
+  for (uint32_t node = 0; node < graph.node_count(); ++node) {
+    std::optional<Unit> pattern = match_pattern(graph, node);
+    if (!pattern || !can_lower(graph, *pattern)) continue;
+    for (const uint32_t member : pattern->nodes) in_pattern[member] = true;
+    units.push_back(*std::move(pattern));
+  }
+  for (uint32_t node = 0; node < graph.node_count(); ++node) {
+    if (in_pattern[node]) continue;
+    Unit& unit = units.emplace_back();
+    unit.nodes = {node};
+  }
+  std::sort(units.begin(), units.end(),
+            [](const Unit& a, const Unit& b) { return a.nodes.back() < b.nodes.back(); });
+  return units;
+}
+
+LoweredPartition lower_unit(const eph::GraphView& graph, const Unit& unit) {
+  RecipeBuilder builder;
+  ValueMap values(graph, builder);
+  add_unit(values, unit);
+  const uint32_t output = graph.node(unit.nodes.back()).output(0);
+  builder.add_output(values.tensor(output), values.shape(output));
+  return std::move(builder).finish();
+}
+
+LoweredPartition lower_partition(const eph::GraphView& graph) {
+  RecipeBuilder builder;
+  ValueMap values(graph, builder);
+  const auto guarded = [](const std::string& what, const auto& body) {
+    try {
+      body();
+    } catch (const Unsupported& reason) {
+      throw eph::Failure(EPH_NOT_IMPLEMENTED,
+                         "the dnnl provider cannot compile " + what + ": " + reason.what());
+    }
+  };
+  for (const uint32_t input : graph.inputs()) {
+    guarded("an input", [&] { values.tensor(input); });
+  }
+  for (const Unit& unit : find_units(graph)) {
+    const eph::NodeView last = graph.node(unit.nodes.back());
+    guarded(std::string(last.op_type()) + " node '" + std::string(last.name()) + "'",
+            [&] { add_unit(values, unit); });
+  }
+  for (const uint32_t output : graph.outputs()) {
+    guarded("an output", [&] { builder.add_output(values.tensor(output), values.shape(output)); });
+  }
+  return std::move(builder).finish();
+}
+
+}  // namespace ephost_dnnl

@@ -1,0 +1,78 @@
+// node_context.h: what the lowering of one node sees: its attributes, its inputs as tensors of the
+// recipe that is being built, and its constants. Every accessor refuses what the provider cannot
+// take (other element types, dynamic shapes) by throwing Unsupported with the reason.
+#pragma once
+
+#include <ephost/plugin.hpp>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plugins/dnnl/lowering/recipe_builder.h"
+
+namespace ephost_dnnl {
+
+// The tensors that stand for a graph's values. A value that no node has produced becomes an input of
+// the recipe, or a constant, when it is first asked for.
+class ValueMap {
+ public:
+  ValueMap(const eph::GraphView& graph, RecipeBuilder& builder)
+      : graph_(graph), builder_(builder) {}
+
+  TensorId tensor(uint32_t value);
+  void bind(uint32_t value, TensorId tensor) { tensors_[value] = tensor; }
+
+  // The static shape of a float tensor value. Throws Unsupported for anything else.
+  [[nodiscard]] Dims shape(uint32_t value) const;
+
+  [[nodiscard]] const eph::GraphView& graph() const { return graph_; }
+  [[nodiscard]] RecipeBuilder& builder() { return builder_; }
+
+ private:
+  const eph::GraphView& graph_;
+  RecipeBuilder& builder_;
+  std::map<uint32_t, TensorId> tensors_;
+};
+
+class NodeContext {
+ public:
+  NodeContext(const eph::NodeView& node, ValueMap& values) : node_(node), values_(values) {}
+
+  [[nodiscard]] const eph::NodeView& node() const { return node_; }
+  [[nodiscard]] RecipeBuilder& builder() { return values_.builder(); }
+
+  // Whether input i is there and not left out.
+  [[nodiscard]] bool has_input(std::size_t i) const { return node_.input(i) != EPH_NONE; }
+  [[nodiscard]] std::size_t input_count() const { return node_.inputs().size(); }
+  // The tensor of an input. Throws Unsupported where it is left out.
+  TensorId input(std::size_t i);
+  // Dimensions of an input as the recipe has them.
+  [[nodiscard]] const Dims& dims(std::size_t i) { return builder().dims(input(i)); }
+
+  // The shape that the model states for output 0, in the recipe's form.
+  [[nodiscard]] Dims output_dims() const;
+
+  // A constant input: none where it is left out; Unsupported where it isn't constant.
+  [[nodiscard]] std::optional<std::vector<int64_t>> constant_ints(std::size_t i) const;
+  [[nodiscard]] std::optional<float> constant_scalar(std::size_t i) const;
+
+  // An INTS attribute, or `count` times `fallback`; Unsupported where the count differs.
+  [[nodiscard]] Dims ints_or(std::string_view name, std::size_t count, int64_t fallback) const;
+
+  // Throws Unsupported where somebody reads an output other than the first.
+  void require_single_output() const;
+
+  [[nodiscard]] const eph::GraphView& graph() const { return values_.graph(); }
+
+ private:
+  [[nodiscard]] const eph_value* constant(std::size_t i) const;
+
+  const eph::NodeView& node_;
+  ValueMap& values_;
+};
+
+// An axis counted from the end made one from the front. Throws Unsupported where out of range.
+[[nodiscard]] int64_t normalised_axis(int64_t axis, std::size_t rank);
+
+}  // namespace ephost_dnnl

@@ -1,0 +1,29 @@
+// passes.h: rewrites a lowered partition before it is assembled. Each pass keeps what the recipe
+// computes; after all of them it passes check_recipe again.
+#pragma once
+
+#include <functional>
+
+#include "plugins/dnnl/lowering/recipe_builder.h"
+
+namespace ephost_dnnl {
+
+// Whether the library computes an operation, post-ops included, with a fast primitive. The answer
+// may be no for operations that it could compute slowly.
+using FastPrimitiveQuery = std::function<bool(const Recipe& recipe, const Op& op)>;
+
+// Merges a BatchNormalization that follows a Convolution into its weights and bias, where nobody
+// else reads the convolution's output and everything but the data is constant.
+void fold_batch_normalizations(LoweredPartition& partition);
+
+// Moves element-wise operations into the operation that makes their input: bias, activations, sums
+// with another tensor, arithmetic with a broadcast one. Only what `is_fast` agrees to.
+void fuse_post_ops(LoweredPartition& partition, const FastPrimitiveQuery& is_fast);
+
+// Drops operations, constants and tensors that nothing depends on, and numbers the rest anew.
+void remove_dead_code(LoweredPartition& partition);
+
+// All of the above in order.
+void run_passes(LoweredPartition& partition, const FastPrimitiveQuery& is_fast);
+
+}  // namespace ephost_dnnl

@@ -1,0 +1,157 @@
+#include "plugins/dnnl/provider.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "plugins/dnnl/capability/capability.h"
+#include "plugins/dnnl/executor/compiler.h"
+#include "plugins/dnnl/executor/primitive_choice.h"
+#include "plugins/dnnl/library/threads.h"
+
+namespace ephost_dnnl {
+namespace {
+
+// Enough for several large models at once; a cached primitive saves half a millisecond.
+constexpr int kPrimitiveCacheCapacity = 8192;
+
+[[noreturn]] void fail_restore(const std::string& partition, const std::string& reason) {
+  throw eph::Failure(EPH_INVALID_GRAPH, "the context of partition '" + partition +
+                                            "' cannot be used: " + reason +
+                                            "; compile the model again");
+}
+
+// Whether the graph has as many inputs and outputs as the recipe, and no shape that contradicts it.
+bool fits(const eph::GraphView& graph, eph::ArrayView<uint32_t> values,
+          const std::vector<Port>& ports) {
+  if (values.size() != ports.size()) return false;
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    const eph::ValueView value = graph.value(values[i]);
+    if (value.element_type() != EPH_UNDEFINED && value.element_type() != EPH_FLOAT) return false;
+    if (value.has_static_shape() && value.shape().to_vector() != ports[i].shape) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void DnnlProvider::get_devices(eph::Host, eph::DeviceList& list) {
+  const BuildId id = current_build_id(default_thread_count());
+  const std::string version = sdk_version(id);
+  eph_device device = {};
+  device.type = EPH_DEVICE_CPU;
+  device.name = eph::to_abi("CPU");
+  device.architecture = eph::to_abi(id.instruction_set);
+  device.driver_version = eph::to_abi(version);
+  list.add(device);
+}
+
+std::unique_ptr<DnnlProvider> DnnlProvider::create(eph::Host, const eph::Options& options) {
+  const int64_t threads = options.get_int("num_threads", 0);
+  if (threads < 0 || threads > kMaxThreads) {
+    throw eph::Failure(EPH_INVALID_ARGUMENT, "num_threads is " + std::to_string(threads) +
+                                                 "; give 0 for all, or at most " +
+                                                 std::to_string(kMaxThreads));
+  }
+  return std::make_unique<DnnlProvider>(threads == 0 ? default_thread_count()
+                                                     : static_cast<int>(threads));
+}
+
+DnnlProvider::DnnlProvider(int threads)
+    : engine_(dnnl::engine::kind::cpu, 0),
+      build_id_(current_build_id(threads)),
+      compatibility_(compatibility_text(build_id_)) {
+  if (dnnl::get_primitive_cache_capacity() < kPrimitiveCacheCapacity) {
+    dnnl::set_primitive_cache_capacity(kPrimitiveCacheCapacity);
+  }
+}
+
+void DnnlProvider::get_capability(const eph::GraphView& graph, eph::Claims& claims) {
+  const ThreadScope scope(build_id_.threads);
+  const Capability capability = find_capability(graph, engine_);
+  for (const std::vector<uint32_t>& nodes : capability.partitions) {
+    claims.claim_fused(nodes, "dnnl", EPH_CLAIM_DROP_CONSTANTS);
+  }
+  for (uint32_t node = 0; node < capability.reasons.size(); ++node) {
+    if (!capability.reasons[node].empty()) claims.decline(node, capability.reasons[node]);
+  }
+}
+
+std::vector<std::unique_ptr<eph::Computation>> DnnlProvider::compile(
+    const eph::Partitions& partitions) {
+  std::vector<std::unique_ptr<eph::Computation>> computations;
+  for (std::size_t i = 0; i < partitions.size(); ++i) {
+    const eph_partition& partition = partitions[i];
+    computations.push_back(partition.ep_context != nullptr ? restore(partition)
+                                                           : compile_graph(partition));
+  }
+  return computations;
+}
+
+std::unique_ptr<DnnlComputation> DnnlProvider::compile_graph(const eph_partition& partition) {
+  return compile_partition(eph::GraphView(partition.graph), std::string(eph::view(partition.name)),
+                           engine_, build_id_.threads);
+}
+
+const Container& DnnlProvider::container(const eph_bytes& payload) {
+  const auto known = containers_.find(payload.data);
+  if (known != containers_.end()) return known->second;
+  const std::string_view bytes(static_cast<const char*>(payload.data),
+                               static_cast<std::size_t>(payload.size));
+  return containers_.emplace(payload.data, Container(bytes, build_id_)).first->second;
+}
+
+std::unique_ptr<DnnlComputation> DnnlProvider::restore(const eph_partition& partition) {
+  const std::string name(eph::view(partition.ep_context->partition_name));
+  try {
+    const Container& stored = container(partition.ep_context->payload);
+    const LoadedPartition loaded = stored.load(name);
+    const eph::GraphView graph(partition.graph);
+    if (!fits(graph, graph.inputs(), loaded.recipe.inputs) ||
+        !fits(graph, graph.outputs(), loaded.recipe.outputs)) {
+      throw Malformed("the node's inputs and outputs are not those that were compiled");
+    }
+    try {
+      return restore_partition(loaded, name, engine_, build_id_.threads);
+    } catch (const LayoutMismatch&) {
+      if (stored.threads() == build_id_.threads) throw;
+      // Some layouts follow the number of threads: with the number of then they are those of then.
+      return restore_partition(loaded, name, engine_, stored.threads());
+    }
+  } catch (const eph::Failure& failure) {
+    fail_restore(name, failure.what());
+  } catch (const std::runtime_error& error) {  // Malformed, LayoutMismatch, NoPrimitive
+    fail_restore(name, error.what());
+  } catch (const dnnl::error& error) {
+    fail_restore(name, std::string("oneDNN fails: ") + error.what());
+  }
+}
+
+void DnnlProvider::get_ep_context_nodes(eph::ArrayView<eph::Computation*> computations,
+                                        eph::ContextWriter& writer) {
+  if (computations.empty()) return;
+  std::vector<StoredPartition> partitions;
+  for (eph::Computation* computation : computations) {
+    const auto& own = static_cast<const DnnlComputation&>(*computation);
+    partitions.push_back({own.name(), &own.recipe(), &own.constants()});
+  }
+  const uint32_t payload = writer.begin_payload();
+  write_container(partitions, build_id_, [&](const void* data, std::size_t size) {
+    writer.write(payload, data, size);
+  });
+  const std::string version = sdk_version(build_id_);
+  for (uint32_t i = 0; i < computations.size(); ++i) {
+    eph_context_node node = {};
+    node.computation = i;
+    node.payload = payload;
+    node.source = eph::to_abi(kSource);
+    node.sdk_version = eph::to_abi(version);
+    node.hardware_architecture = eph::to_abi(build_id_.instruction_set);
+    writer.add_node(node);
+  }
+}
+
+int32_t DnnlProvider::validate_compatibility(std::string_view text) {
+  return judge_compatibility(text, build_id_);
+}
+
+}  // namespace ephost_dnnl

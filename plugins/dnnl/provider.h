@@ -1,0 +1,51 @@
+// provider.h: the DnnlExecutionProvider: claims fused partitions, compiles them with oneDNN, and
+// writes and restores their EP contexts. One object for each session; the parts that do the work
+// stand in the folders beside it.
+#pragma once
+
+#include <ephost/plugin.hpp>
+#include <map>
+#include <memory>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plugins/dnnl/context/container.h"
+#include "plugins/dnnl/executor/computation.h"
+
+namespace ephost_dnnl {
+
+class DnnlProvider : public eph::Provider {
+ public:
+  static constexpr std::string_view kTypeName = "DnnlExecutionProvider";
+  static constexpr std::string_view kName = "dnnl";
+  static constexpr std::string_view kVendor = "ephost";
+  static constexpr std::string_view kSource = "ephost.dnnl";
+
+  static void get_devices(eph::Host host, eph::DeviceList& list);
+  // Option num_threads: 0 stands for as many as OpenMP would use.
+  static std::unique_ptr<DnnlProvider> create(eph::Host host, const eph::Options& options);
+
+  explicit DnnlProvider(int threads);
+
+  void get_capability(const eph::GraphView& graph, eph::Claims& claims);
+  std::vector<std::unique_ptr<eph::Computation>> compile(const eph::Partitions& partitions);
+  void get_ep_context_nodes(eph::ArrayView<eph::Computation*> computations,
+                            eph::ContextWriter& writer);
+  std::string_view compatibility() { return compatibility_; }
+  int32_t validate_compatibility(std::string_view text);
+
+ private:
+  std::unique_ptr<DnnlComputation> compile_graph(const eph_partition& partition);
+  std::unique_ptr<DnnlComputation> restore(const eph_partition& partition);
+  // The payload's directory, read when its first partition is restored.
+  const Container& container(const eph_bytes& payload);
+
+  dnnl::engine engine_;
+  BuildId build_id_;
+  std::string compatibility_;
+  std::map<const void*, Container> containers_;  // by payload, which outlives the provider
+};
+
+}  // namespace ephost_dnnl

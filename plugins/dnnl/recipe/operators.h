@@ -1,0 +1,202 @@
+// operators.h: what an operation of a recipe does, as plain values in the field's terms. Semantics
+// are ONNX's, with padding already explicit and shapes static; nothing here knows ONNX nodes or
+// oneDNN.
+//
+// Each parameter struct lists its members in `fields`, the one place from which encoding, decoding
+// and comparison are made. A visitor is called with each member in turn.
+#pragma once
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+namespace ephost_dnnl {
+
+using Dims = std::vector<int64_t>;
+
+enum class EltwiseFunction : uint8_t {
+  kRelu,      // x < 0 ? alpha * x : x
+  kElu,       // x < 0 ? alpha * (exp(x) - 1) : x
+  kTanh,      //
+  kLogistic,  // 1 / (1 + exp(-x))
+  kExp,
+  kLog,
+  kSqrt,
+  kSquare,
+  kAbs,
+  kClip,      // between alpha and beta
+  kLinear,    // alpha * x + beta
+  kPow,       // alpha * x^beta
+  kGeluErf,   // x / 2 * (1 + erf(x / sqrt 2))
+  kHardSwish  // x * clip(x / 6 + 1 / 2, 0, 1)
+};
+constexpr EltwiseFunction last_of(EltwiseFunction) { return EltwiseFunction::kHardSwish; }
+
+enum class BinaryFunction : uint8_t { kAdd, kSub, kMul, kDiv, kMax, kMin };
+constexpr BinaryFunction last_of(BinaryFunction) { return BinaryFunction::kMin; }
+
+enum class ConvolutionAlgorithm : uint8_t { kDirect, kWinograd };
+constexpr ConvolutionAlgorithm last_of(ConvolutionAlgorithm) {
+  return ConvolutionAlgorithm::kWinograd;
+}
+
+enum class PoolingKind : uint8_t { kMax, kAverageIncludePadding, kAverageExcludePadding };
+constexpr PoolingKind last_of(PoolingKind) { return PoolingKind::kAverageExcludePadding; }
+
+enum class ReductionKind : uint8_t { kMean, kSum, kMax, kMin, kProduct };
+constexpr ReductionKind last_of(ReductionKind) { return ReductionKind::kProduct; }
+
+// Inputs: data [N, C, spatial...], weights [M, C / groups, spatial...], optional bias [M].
+struct Convolution {
+  Dims strides, dilations, pads_begin, pads_end;  // one for each spatial dimension; dilation 1: none
+  int64_t groups = 1;
+  ConvolutionAlgorithm algorithm = ConvolutionAlgorithm::kDirect;
+
+  template <class Self, class Visitor>
+  static void fields(Self& self, Visitor& visit) {
+    visit(self.strides);
+    visit(self.dilations);
+    visit(self.pads_begin);
+    visit(self.pads_end);
+    visit(self.groups);
+    visit(self.algorithm);
+  }
+};
+
+// Inputs: a [..., M, K], b [K, N] or [..., K, N] of a's rank with batch dimensions that broadcast,
+// optional bias [N].
+struct MatMul {
+  template <class Self, class Visitor>
+  static void fields(Self&, Visitor&) {}
+};
+
+// Input: data [N, C, spatial...].
+struct Pooling {
+  PoolingKind kind = PoolingKind::kMax;
+  Dims kernel, strides, dilations, pads_begin, pads_end;
+
+  template <class Self, class Visitor>
+  static void fields(Self& self, Visitor& visit) {
+    visit(self.kind);
+    visit(self.kernel);
+    visit(self.strides);
+    visit(self.dilations);
+    visit(self.pads_begin);
+    visit(self.pads_end);
+  }
+};
+
+// Inputs: data [N, C, ...], scale, bias, mean, variance [C].
+struct BatchNormalization {
+  float epsilon = 1e-5F;
+
+  template <class Self, class Visitor>
+  static void fields(Self& self, Visitor& visit) {
+    visit(self.epsilon);
+  }
+};
+
+// Over the last dimension. Inputs: data [..., N], scale [N], optional bias [N].
+struct LayerNormalization {
+  float epsilon = 1e-5F;
+
+  template <class Self, class Visitor>
+  static void fields(Self& self, Visitor& visit) {
+    visit(self.epsilon);
+  }
+};
+
+// Across channels. Input: data [N, C, ...].
+struct Lrn {
+  int64_t size = 5;  // odd
+  float alpha = 1e-4F, beta = 0.75F, bias = 1.0F;
+
+  template <class Self, class Visitor>
+  static void fields(Self& self, Visitor& visit) {
+    visit(self.size);
+    visit(self.alpha);
+    visit(self.beta);
+    visit(self.bias);
+  }
+};
+
+struct Softmax {
+  int64_t axis = 0;
+  uint8_t logarithm = 0;  // 1: LogSoftmax
+
+  template <class Self, class Visitor>
+  static void fields(Self& self, Visitor& visit) {
+    visit(self.axis);
+    visit(self.logarithm);
+  }
+};
+
+struct Eltwise {
+  EltwiseFunction function = EltwiseFunction::kRelu;
+  float alpha = 0, beta = 0;
+
+  template <class Self, class Visitor>
+  static void fields(Self& self, Visitor& visit) {
+    visit(self.function);
+    visit(self.alpha);
+    visit(self.beta);
+  }
+};
+
+// Inputs: a and b of one rank; the output has the dimensions of a, and b broadcasts to them.
+struct Binary {
+  BinaryFunction function = BinaryFunction::kAdd;
+
+  template <class Self, class Visitor>
+  static void fields(Self& self, Visitor& visit) {
+    visit(self.function);
+  }
+};
+
+// Keeps the reduced dimensions with extent 1.
+struct Reduction {
+  ReductionKind kind = ReductionKind::kMean;
+  Dims axes;
+
+  template <class Self, class Visitor>
+  static void fields(Self& self, Visitor& visit) {
+    visit(self.kind);
+    visit(self.axes);
+  }
+};
+
+struct Concat {
+  int64_t axis = 0;
+
+  template <class Self, class Visitor>
+  static void fields(Self& self, Visitor& visit) {
+    visit(self.axis);
+  }
+};
+
+// The same elements in the same order under other dimensions, those of the output tensor.
+struct Reshape {
+  Dims dims;
+
+  template <class Self, class Visitor>
+  static void fields(Self& self, Visitor& visit) {
+    visit(self.dims);
+  }
+};
+
+// Output dimension i is input dimension permutation[i].
+struct Transpose {
+  Dims permutation;
+
+  template <class Self, class Visitor>
+  static void fields(Self& self, Visitor& visit) {
+    visit(self.permutation);
+  }
+};
+
+// The order is part of the context format: only append.
+using Parameters =
+    std::variant<Convolution, MatMul, Pooling, BatchNormalization, LayerNormalization, Lrn, Softmax,
+                 Eltwise, Binary, Reduction, Concat, Reshape, Transpose>;
+
+}  // namespace ephost_dnnl

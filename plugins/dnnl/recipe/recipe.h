@@ -1,0 +1,87 @@
+// recipe.h: a partition as the provider understands it: float tensors with static shapes, and
+// operations on them in an order that can be executed. Lowering makes it from a graph, passes
+// rewrite it, the context binary stores it, and the assembler turns it into oneDNN primitives.
+//
+// A recipe says nothing of layouts: those follow from it, the library and the machine.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plugins/dnnl/recipe/operators.h"
+
+namespace ephost_dnnl {
+
+using TensorId = uint32_t;
+
+// Bounds that hold for every tensor; the library's kernels count elements with 32 bits.
+inline constexpr std::size_t kMaxRank = 8;
+inline constexpr int64_t kMaxElements = std::numeric_limits<int32_t>::max();
+
+struct Tensor {
+  Dims dims;  // rank 1 ... kMaxRank, extents > 0
+};
+
+enum class PostOpKind : uint8_t { kSum, kEltwise, kBinary };
+constexpr PostOpKind last_of(PostOpKind) { return PostOpKind::kBinary; }
+
+// Applied to the result of an operation before it is stored, in order.
+struct PostOp {
+  PostOpKind kind = PostOpKind::kEltwise;
+  Eltwise eltwise;       // kEltwise
+  Binary binary;         // kBinary: function(result, operand)
+  TensorId operand = 0;  // kSum: has the result's dimensions; kBinary: broadcasts to them
+
+  [[nodiscard]] bool has_operand() const { return kind != PostOpKind::kEltwise; }
+};
+
+struct Op {
+  Parameters parameters;
+  std::vector<TensorId> inputs;
+  TensorId output = 0;
+  std::vector<PostOp> post_ops;
+  std::string name;  // of the ONNX node that it comes from, for messages
+};
+
+// The operator's name, e.g. "Convolution".
+[[nodiscard]] std::string_view op_type(const Op& op);
+
+// "Convolution 'layer1/conv'", for messages.
+[[nodiscard]] std::string describe(const Op& op);
+
+template <class T>
+[[nodiscard]] const T* get_if(const Op& op) {
+  return std::get_if<T>(&op.parameters);
+}
+
+// An input or output of the partition. Its shape may differ from the tensor's dimensions where ONNX
+// has rank 0; the elements are the same.
+struct Port {
+  TensorId tensor = 0;
+  Dims shape;
+};
+
+struct Recipe {
+  std::vector<Tensor> tensors;
+  std::vector<Port> inputs;
+  std::vector<Port> outputs;  // a tensor may appear twice, and may be an input or a constant
+  std::vector<TensorId> constants;  // ascending; their elements live elsewhere
+  std::vector<Op> ops;              // every input of an op is defined before it
+
+  [[nodiscard]] const Dims& dims(TensorId tensor) const { return tensors[tensor].dims; }
+};
+
+// Number of elements. The dimensions obey the bounds above.
+[[nodiscard]] int64_t element_count(const Dims& dims);
+
+// "[1, 3, 224, 224]".
+[[nodiscard]] std::string to_text(const Dims& dims);
+
+// How often each tensor is read: by operations, their post-ops, and the partition's outputs.
+[[nodiscard]] std::vector<uint32_t> count_uses(const Recipe& recipe);
+
+}  // namespace ephost_dnnl
