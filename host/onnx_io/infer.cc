@@ -44,8 +44,21 @@ struct Shared {
   std::set<std::pair<std::string, std::string>> functions;
 };
 
-// Longer shapes are hidden from onnx, which copies shapes from node to node.
+// What is larger is hidden from onnx: it copies shapes from node to node, and counts up to extents.
 constexpr size_t kMaxRank = 64;
+constexpr int64_t kMaxExtent = int64_t{1} << 40;
+
+ValueType without_excess(ValueType type) {
+  if (!type.shape) return type;
+  if (type.shape->size() > kMaxRank) {
+    type.shape.reset();
+    return type;
+  }
+  for (int64_t& dim : *type.shape) {
+    if (dim > kMaxExtent) dim = graph::kUnknownDim;
+  }
+  return type;
+}
 
 std::string first_line(std::string_view text) {
   return std::string(text.substr(0, std::min<size_t>(text.find('\n'), 400)));
@@ -75,9 +88,7 @@ class LevelInference {
       value.type = merge_types(value.type, enclosing_->graph_.values[value.outer].type, conflict);
     }
     known = std::make_unique<onnx::TypeProto>();
-    ValueType shown = value.type;
-    if (shown.shape && shown.shape->size() > kMaxRank) shown.shape.reset();
-    export_type(shown, shared_.model.symbols, *known);
+    export_type(without_excess(value.type), shared_.model.symbols, *known);
     return *known;
   }
 
