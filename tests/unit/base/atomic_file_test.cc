@@ -213,6 +213,34 @@ TEST(AtomicFile, TriesAgainWhenAnyOperationIsInterrupted) {
   }
 }
 
+// Writes down which of the calls that make a file durable came in which order.
+class RecordingFileSystem : public PosixFileSystem {
+ public:
+  ssize_t write(int descriptor, const void* data, size_t size) const override {
+    calls_ += "write ";
+    return PosixFileSystem::write(descriptor, data, size);
+  }
+  int fsync(int descriptor) const override {
+    calls_ += "fsync ";
+    return PosixFileSystem::fsync(descriptor);
+  }
+  int rename(const char* from, const char* to) const override {
+    calls_ += "rename ";
+    return PosixFileSystem::rename(from, to);
+  }
+  [[nodiscard]] const std::string& calls() const { return calls_; }
+
+ private:
+  mutable std::string calls_;
+};
+
+TEST(AtomicFile, SyncsTheDataBeforeTheRenameAndTheDirectoryAfterIt) {
+  TempDirectory dir;
+  const RecordingFileSystem recording;
+  ASSERT_TRUE(write_file_atomically(dir / "out", as_bytes("x"), recording).ok());
+  EXPECT_EQ(recording.calls(), "write fsync rename fsync ");
+}
+
 class StuckFileSystem : public PosixFileSystem {
  public:
   ssize_t write(int, const void*, size_t) const override { return 0; }

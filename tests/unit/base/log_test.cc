@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -63,16 +64,25 @@ TEST_F(Log, DropsWhatASinkThrows) {
   EXPECT_NO_THROW(log_error("a"));
 }
 
-TEST_F(Log, TakesMessagesFromSeveralThreads) {
-  collect();
+TEST_F(Log, HandsTheSinkOneMessageAtATimeFromSeveralThreads) {
+  std::atomic<int> running{0};
+  std::atomic<int> overlaps{0};
+  int messages = 0;
+  set_log_sink([&](LogLevel, std::string_view) {
+    if (++running > 1) ++overlaps;
+    std::this_thread::yield();
+    ++messages;
+    --running;
+  });
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([] {
-      for (int j = 0; j < 100; ++j) log_error("x");
+      for (int j = 0; j < 500; ++j) log_error("x");
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(messages_.size(), 400U);
+  EXPECT_EQ(messages, 2000);
+  EXPECT_EQ(overlaps, 0);
 }
 
 }  // namespace
