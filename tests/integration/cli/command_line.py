@@ -1,0 +1,58 @@
+"""Runs `ephost` for the test cases beside this file, without regard to what the machine has installed."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+EPHOST = os.environ["EPHOST"]
+TINY_MODELS = pathlib.Path(os.environ["EPHOST_TINY_MODELS"])
+PLUGINS = pathlib.Path(EPHOST).parent.parent / "lib" / "ephost" / "plugins"
+
+
+def tiny(name):
+    return TINY_MODELS / name / "model.onnx"
+
+
+class CommandLineTest(unittest.TestCase):
+    """Each case has its own folder, in which the commands run."""
+
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name).resolve()
+
+    def ephost(self, *arguments, status=0):
+        """The finished process; a failure of the test if it ends with another status."""
+        environment = {name: value for name, value in os.environ.items()
+                       if not name.startswith(("EPHOST_", "XDG_"))}
+        environment.update(HOME=str(self.folder), XDG_DATA_DIRS=str(self.folder))
+        result = subprocess.run([EPHOST, *map(str, arguments)], cwd=self.folder, env=environment,
+                                capture_output=True, text=True, timeout=300)
+        self.assertEqual(result.returncode, status, f"{arguments}\n{result.stdout}{result.stderr}")
+        return result
+
+    def json(self, *arguments, status=0):
+        return json.loads(self.ephost(*arguments, "--format", "json", status=status).stdout)
+
+    def refusal(self, code, *arguments, status=1):
+        """What a command prints on standard error when it refuses; must be one line with this code."""
+        error = self.ephost(*arguments, status=status).stderr
+        lines = [line for line in error.splitlines() if line.startswith("error[")]
+        self.assertEqual(len(lines), 1, error)
+        self.assertTrue(lines[0].startswith(f"error[{code}]: "), error)
+        return lines[0]
+
+    def write(self, name, content=""):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+        return path
+
+    def copy_model(self, name):
+        """A copy of a tiny model's folder; returns the path of its model."""
+        shutil.copytree(TINY_MODELS / name, self.folder / name)
+        return self.folder / name / "model.onnx"

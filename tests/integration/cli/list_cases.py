@@ -1,0 +1,62 @@
+"""Cases of `ephost list`."""
+
+import unittest
+
+from command_line import CommandLineTest, PLUGINS
+
+MANIFEST = """schema: 1
+provider: OtherExecutionProvider
+name: other
+vendor: somebody
+version: 1.2.3
+abi: { major: 1, minor: [0, 0] }
+library:
+  linux-x86_64: other.so
+  linux-aarch64: other.so
+devices:
+  - type: npu
+    vendor: somebody
+"""
+
+
+class ListTest(CommandLineTest):
+    def test_shows_the_plugins_that_came_with_the_host(self):
+        plugins = {plugin["name"]: plugin for plugin in self.json("list")["plugins"]}
+        self.assertEqual(plugins["cpu"]["provider"], "CPUExecutionProvider")
+        self.assertEqual(plugins["dnnl"]["provider"], "DnnlExecutionProvider")
+        self.assertEqual(plugins["cpu"]["devices"][0]["type"], "cpu")
+        self.assertEqual(plugins["cpu"]["manifest"], str(PLUGINS.resolve() / "cpu.yaml"))
+
+    def test_a_table_has_the_same(self):
+        table = self.ephost("list").stdout
+        self.assertRegex(table, r"(?m)^provider +name +version +vendor +abi +devices +manifest$")
+        self.assertRegex(table, r"(?m)^CPUExecutionProvider +cpu +\d+\.\d+\.\d+ ")
+
+    def test_loads_nothing(self):
+        self.write("plugins/other.yaml", MANIFEST)
+        self.write("plugins/other.so", "no library at all")
+        plugins = self.json("list", "--plugin-path", "plugins")["plugins"]
+        other = [plugin for plugin in plugins if plugin["name"] == "other"]
+        self.assertEqual(len(other), 1)
+        self.assertEqual(other[0]["version"], "1.2.3")
+        self.assertEqual(other[0]["devices"], [{"type": "npu", "vendor": "somebody", "id": ""}])
+
+    def test_says_why_a_manifest_was_skipped(self):
+        self.write("plugins/other.yaml", MANIFEST.replace("vendor: some", "seller: some", 1))
+        report = self.json("list", "--plugin-path", "plugins")
+        self.assertEqual(len(report["skipped"]), 1)
+        self.assertEqual(report["skipped"][0]["reason"]["code"], "INVALID_ARGUMENT")
+        self.assertIn("other.yaml:4:1: key \"seller\"", report["skipped"][0]["reason"]["message"])
+        self.assertIn("cpu", [plugin["name"] for plugin in report["plugins"]])
+        self.assertIn("seller", self.ephost("list", "--plugin-path", "plugins").stdout)
+
+    def test_names_a_directory_that_is_missing(self):
+        skipped = self.json("list", "--plugin-path", "nowhere")["skipped"]
+        self.assertIn("nowhere", skipped[0]["manifest"])
+
+    def test_verbose_names_the_directories_searched(self):
+        self.assertIn(str(PLUGINS), self.ephost("list", "--verbose").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,97 @@
+"""Cases of `ephost partition`."""
+
+import unittest
+
+import onnx
+from onnx import TensorProto, helper
+
+from command_line import CommandLineTest, tiny
+
+
+def save_unknown_operator(path):
+    """A Relu between two operators that no provider has."""
+    nodes = [helper.make_node("Strange", ["x"], ["a"], name="first", domain="example.test"),
+             helper.make_node("Relu", ["a"], ["b"], name="middle"),
+             helper.make_node("Strange", ["b"], ["y"], name="last", domain="example.test")]
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in "xy"]
+    graph = helper.make_graph(nodes, "strange", values[:1], values[1:])
+    opsets = [helper.make_opsetid("", 13), helper.make_opsetid("example.test", 1)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=7), str(path))
+
+
+class PartitionTest(CommandLineTest):
+    def test_cpu_takes_every_node_one_by_one(self):
+        report = self.json("partition", tiny("tiny_cnn"))
+        self.assertEqual([provider["name"] for provider in report["providers"]],
+                         ["CPUExecutionProvider"])
+        self.assertEqual({node["provider"] for node in report["nodes"]}, {"CPUExecutionProvider"})
+        self.assertEqual(report["partitions"], [])
+        self.assertEqual(report["unassigned_nodes"], 0)
+
+    def test_dnnl_takes_partitions_and_cpu_the_rest(self):
+        report = self.json("partition", tiny("tiny_cnn"), "--ep", "dnnl")
+        self.assertEqual([provider["name"] for provider in report["providers"]],
+                         ["DnnlExecutionProvider", "CPUExecutionProvider"])
+        self.assertGreater(len(report["partitions"]), 0)
+        for partition in report["partitions"]:
+            self.assertEqual(partition["provider"], "DnnlExecutionProvider")
+            for node in partition["nodes"]:
+                self.assertEqual(report["nodes"][node]["partition"], partition["name"])
+
+    def test_explain_tells_of_claims_and_declines(self):
+        report = self.json("partition", tiny("tiny_bert"), "--ep", "dnnl", "--explain")
+        self.assertIn("refused_claims", report)
+        for decline in report["declines"]:
+            self.assertTrue(decline["reason"])
+        table = self.ephost("partition", tiny("tiny_bert"), "--ep", "dnnl", "--explain").stdout
+        self.assertRegex(table, r"(?m)^node +name +operator +provider +partition +refused to")
+        self.assertEqual(table.count("declined: "), len(report["declines"]))
+
+    def test_a_table_sums_up(self):
+        table = self.ephost("partition", tiny("tiny_cnn"), "--ep", "dnnl").stdout
+        self.assertRegex(table, r"(?m)^DnnlExecutionProvider +\d+ +\d+ +\d+ +\d+$")
+
+    def test_writes_graphviz_and_html(self):
+        self.assertTrue(
+            self.ephost("partition", tiny("tiny_cnn"), "--format", "dot").stdout.startswith("digraph"))
+        self.ephost("partition", tiny("tiny_cnn"), "--format", "html", "-o", "page.html")
+        page = (self.folder / "page.html").read_text()
+        self.assertTrue(page.lower().startswith("<!doctype html>"))
+        self.assertNotIn("http", page)
+
+    def test_names_nodes_that_nobody_takes_and_fails(self):
+        save_unknown_operator(self.folder / "strange.onnx")
+        error = self.refusal("NOT_IMPLEMENTED", "partition", "strange.onnx")
+        for word in ("Strange", "example.test", "first", "CPUExecutionProvider"):
+            self.assertIn(word, error)
+        report = self.json("partition", "strange.onnx", status=1)
+        self.assertEqual([node["provider"] for node in report["nodes"]],
+                         [None, "CPUExecutionProvider", None])
+
+    def test_refuses_what_is_no_model(self):
+        self.assertIn("absent.onnx", self.refusal("NO_SUCHFILE", "partition", "absent.onnx"))
+        garbage = self.write("garbage.onnx", "this is no model")
+        self.refusal("INVALID_PROTOBUF", "partition", garbage)
+
+    def test_refuses_a_provider_that_is_not_installed(self):
+        error = self.refusal("NOT_FOUND", "partition", tiny("tiny_cnn"), "--ep", "tensorrt")
+        self.assertIn("tensorrt", error)
+
+    def test_refuses_options_for_a_provider_that_is_not_asked(self):
+        error = self.refusal("INVALID_ARGUMENT", "partition", tiny("tiny_cnn"),
+                             "--ep-option", "dnnl:x=1")
+        self.assertIn("add --ep dnnl", error)
+
+    def test_refuses_an_option_that_the_provider_does_not_have(self):
+        error = self.refusal("INVALID_ARGUMENT", "partition", tiny("tiny_cnn"),
+                             "--ep-option", "cpu:num_thread=1")
+        self.assertIn("num_threads", error)
+
+    def test_takes_providers_from_a_selection_file(self):
+        self.write("selection.yaml", "selection: 1\nproviders:\n  - name: dnnl\n")
+        report = self.json("partition", tiny("tiny_cnn"), "--selection", "selection.yaml")
+        self.assertEqual(report["providers"][0]["name"], "DnnlExecutionProvider")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,96 @@
+"""Cases of `ephost plan`."""
+
+import csv
+import unittest
+
+from command_line import CommandLineTest, tiny
+
+KINDS = {"Allocate", "Reuse", "PreExisting", "AllocateStatically", "AllocateOutput"}
+
+# Five buffers; 7 bytes are alive at time 3.
+BUFFERS = "id,lower,upper,size\na,0,3,4\nb,3,9,4\nc,0,9,3\nd,9,21,4\ne,0,21,0\n"
+
+
+def alive_together(one, other):
+    return int(one["lower"]) < int(other["upper"]) and int(other["lower"]) < int(one["upper"])
+
+
+def apart(one, other):
+    return (int(one["offset"]) + int(one["size"]) <= int(other["offset"]) or
+            int(other["offset"]) + int(other["size"]) <= int(one["offset"]))
+
+
+class PlanTest(CommandLineTest):
+    def test_tells_order_kinds_offsets_and_peak(self):
+        report = self.json("plan", tiny("tiny_residual"))
+        self.assertGreater(len(report["steps"]), 5)
+        produced = {"input"}
+        for step in report["steps"]:
+            produced.update(step["outputs"])
+        kinds = {value["kind"] for value in report["values"]}
+        self.assertLessEqual(kinds, KINDS)
+        self.assertLessEqual({"Allocate", "PreExisting", "AllocateOutput"}, kinds)
+        block, = report["blocks"]
+        self.assertGreaterEqual(block["peak_bytes"], block["lower_bound_bytes"])
+        offsets = [value["offset"] for value in report["values"] if value["offset"] is not None]
+        self.assertTrue(offsets)
+        self.assertLess(max(offsets), block["peak_bytes"])
+        for value in report["values"]:
+            if value["offset"] is not None:
+                self.assertIn(value["name"], produced)
+
+    def test_a_table_has_the_same(self):
+        table = self.ephost("plan", tiny("tiny_cnn"), "--ep", "dnnl").stdout
+        self.assertRegex(table, r"(?m)^ *step +runs +on +outputs$")
+        self.assertRegex(table, r"(?m)^block 0 +peak \d+ bytes .*, lower bound \d+, ratio \d\.\d+")
+
+    def test_without_pattern_nothing_has_an_offset(self):
+        report = self.json("plan", tiny("tiny_cnn"), "--no-mem-pattern")
+        self.assertEqual({value["offset"] for value in report["values"]}, {None})
+
+    def test_without_reuse_nothing_is_reused(self):
+        report = self.json("plan", tiny("tiny_cnn"), "--no-mem-reuse")
+        self.assertNotIn("Reuse", {value["kind"] for value in report["values"]})
+
+    def test_places_the_buffers_of_a_minimalloc_instance(self):
+        self.write("buffers.csv", BUFFERS)
+        rows = list(csv.DictReader(
+            self.ephost("plan", "--buffers", "buffers.csv", "--capacity", 7).stdout.splitlines()))
+        self.assertEqual([row["id"] for row in rows], list("abcde"))
+        for index, one in enumerate(rows):
+            self.assertLessEqual(int(one["offset"]) + int(one["size"]), 7)
+            for other in rows[:index]:
+                self.assertTrue(apart(one, other) or not alive_together(one, other))
+
+    def test_writes_the_placement_to_a_file(self):
+        self.write("buffers.csv", BUFFERS)
+        text = self.ephost("plan", "--buffers", "buffers.csv", "-o", "out.csv").stdout
+        self.assertEqual(text, "5 buffers in 7 bytes, lower bound 7\n")
+        self.assertTrue((self.folder / "out.csv").read_text().startswith("id,lower,upper,size,offset\n"))
+
+    def test_reports_the_placement_as_json(self):
+        self.write("buffers.csv", BUFFERS)
+        report = self.json("plan", "--buffers", "buffers.csv", "--alignment", 4)
+        self.assertEqual((report["peak_bytes"], report["lower_bound_bytes"]), (8, 8))
+        self.assertEqual({offset["offset"] % 4 for offset in report["offsets"]}, {0})
+
+    def test_refuses_buffers_over_capacity_and_writes_nothing(self):
+        self.write("buffers.csv", BUFFERS)
+        error = self.refusal("FAIL", "plan", "--buffers", "buffers.csv", "--capacity", 6,
+                             "-o", "out.csv")
+        self.assertIn("no placement can fit, as 7 bytes are alive at one time", error)
+        self.assertFalse((self.folder / "out.csv").exists())
+
+    def test_names_line_and_column_of_a_broken_file(self):
+        self.write("buffers.csv", "id,lower,upper,size\na,0,x,4\n")
+        self.assertIn("buffers.csv:2:5", self.refusal("INVALID_ARGUMENT", "plan", "--buffers",
+                                                      "buffers.csv"))
+
+    def test_takes_either_a_model_or_buffers(self):
+        self.refusal("INVALID_ARGUMENT", "plan", status=2)
+        self.refusal("INVALID_ARGUMENT", "plan", "model.onnx", "--buffers", "b.csv", status=2)
+        self.refusal("INVALID_ARGUMENT", "plan", "model.onnx", "--capacity", 7, status=2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,111 @@
+"""Cases of `ephost run`."""
+
+import unittest
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+from command_line import CommandLineTest, TINY_MODELS, tiny
+
+
+def read_tensor(path):
+    with open(path, "rb") as file:
+        return numpy_helper.to_array(onnx.TensorProto.FromString(file.read()))
+
+
+def test_data(model, name):
+    return TINY_MODELS / model / "test_data_set_0" / name
+
+
+class RunTest(CommandLineTest):
+    def assert_expected(self, model, path):
+        found = np.load(path) if path.suffix == ".npy" else read_tensor(path)
+        np.testing.assert_allclose(found, read_tensor(test_data(model, "output_0.pb")), 1e-3, 1e-5)
+
+    def test_gives_the_expected_outputs(self):
+        for providers in ((), ("--ep", "dnnl")):
+            with self.subTest(providers):
+                self.ephost("run", tiny("tiny_cnn"), *providers, "--output", "logits=out.npy",
+                            "--input", f"input={test_data('tiny_cnn', 'input_0.pb')}")
+                self.assert_expected("tiny_cnn", self.folder / "out.npy")
+
+    def test_reads_npy_and_raw_inputs(self):
+        data = read_tensor(test_data("tiny_mlp", "input_0.pb"))
+        np.save(self.folder / "x.npy", data)
+        data.tofile(self.folder / "x.raw")
+        for file in ("x.npy", "x.raw"):
+            with self.subTest(file):
+                self.ephost("run", tiny("tiny_mlp"), "--input", f"input={file}", "--output-dir", "out")
+                self.assert_expected("tiny_mlp", self.folder / "out" / "output_0.npy")
+
+    def test_writes_each_format(self):
+        arguments = ("run", tiny("tiny_mlp"), "--input",
+                     f"input={test_data('tiny_mlp', 'input_0.pb')}")
+        self.ephost(*arguments, *(word for kind in ("pb", "npy", "raw")
+                                  for word in ("-o", f"probabilities=out.{kind}")))
+        self.assert_expected("tiny_mlp", self.folder / "out.pb")
+        self.assert_expected("tiny_mlp", self.folder / "out.npy")
+        raw = np.fromfile(self.folder / "out.raw", np.float32)
+        np.testing.assert_array_equal(raw, np.load(self.folder / "out.npy").ravel())
+
+    def test_sums_up_the_outputs(self):
+        output, = self.json("run", tiny("tiny_mlp"), "--input", "input=random:3")["outputs"]
+        self.assertEqual((output["name"], output["type"], output["shape"]),
+                         ("probabilities", "float", [4, 10]))
+        self.assertAlmostEqual(output["mean"], 0.1, places=5)
+        self.assertLessEqual(0, output["min"])
+        self.assertEqual(len(output["first"]), 8)
+        self.assertRegex(self.ephost("run", tiny("tiny_mlp")).stdout,
+                         r"(?m)^probabilities +float\[4,10\] +\S+ +\S+ +0\.1 ")
+
+    def test_random_inputs_are_the_same_every_time(self):
+        def first(*arguments):
+            return self.json("run", tiny("tiny_mlp"), *arguments)["outputs"][0]["first"]
+        self.assertEqual(first(), first())
+        self.assertEqual(first("--input", "input=random:1"), first("--input", "input=random:1"))
+        self.assertNotEqual(first("--input", "input=random:1"), first("--input", "input=random:2"))
+        self.assertNotEqual(first(), first("--input", "input=zeros"))
+
+    def test_repeats(self):
+        self.assertEqual(len(self.json("run", tiny("tiny_mlp"), "--repeat", 3)["run_seconds"]), 3)
+
+    def test_fills_open_dimensions(self):
+        symbol = onnx.load(tiny("tiny_dynamic")).graph.input[0].type.tensor_type.shape.dim[0].dim_param
+        output = self.json("run", tiny("tiny_dynamic"), "--dim", f"{symbol}=3")["outputs"][0]
+        self.assertEqual(output["shape"][0], 3)
+        shape = [dim.dim_value or 2
+                 for dim in onnx.load(tiny("tiny_dynamic")).graph.input[0].type.tensor_type.shape.dim]
+        output = self.json("run", tiny("tiny_dynamic"), "--shape",
+                           "input=" + ",".join(map(str, shape)))["outputs"][0]
+        self.assertEqual(output["shape"][0], 2)
+        error = self.refusal("INVALID_ARGUMENT", "run", tiny("tiny_dynamic"))
+        self.assertIn(f"--dim {symbol}=N", error)
+
+    def test_refusals_name_what_is_wrong(self):
+        model = tiny("tiny_mlp")
+        raw = self.write("short.raw", "abc")
+        for code, arguments, message in [
+            ("NOT_FOUND", ("--input", "inputs=zeros"), "did you mean \"input\"?"),
+            ("NOT_FOUND", ("--dim", "batch=1"), "no dimension \"batch\""),
+            ("NOT_FOUND", ("--output", "logits=x.npy"), "no output \"logits\""),
+            ("INVALID_ARGUMENT", ("--output", "probabilities=x.txt"), "use .pb, .npy"),
+            ("INVALID_ARGUMENT", ("--input", f"input={raw}"), "has 3 bytes, and float[4,16] needs 256"),
+            ("INVALID_ARGUMENT", ("--input", "input=x.jpg"), "no tensor format"),
+            ("INVALID_ARGUMENT", ("--input", "input=random:x"), "is no number"),
+            ("INVALID_ARGUMENT", ("--shape", "input=4,x"), "is no extent"),
+            ("INVALID_ARGUMENT", ("--shape", "input=4,17"), "input"),
+            ("NO_SUCHFILE", ("--input", "input=absent.npy"), "absent.npy"),
+            ("NO_SUCHFILE", ("--selection", "absent.yaml"), "absent.yaml"),
+        ]:
+            with self.subTest(arguments):
+                self.assertIn(message, self.refusal(code, "run", model, *arguments))
+
+    def test_outputs_are_checked_before_the_model_is_run(self):
+        self.refusal("NOT_FOUND", "run", tiny("tiny_mlp"), "--output", "nothing=x.npy",
+                     "--output-dir", "out")
+        self.assertFalse((self.folder / "out").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,91 @@
+"""Cases of `ephost test`."""
+
+import shutil
+import unittest
+
+import numpy as np
+from onnx import numpy_helper
+
+from command_line import CommandLineTest, TINY_MODELS
+from partition_cases import save_unknown_operator
+
+
+class TestTest(CommandLineTest):
+    def setUp(self):
+        super().setUp()
+        for name in ("tiny_cnn", "tiny_mlp"):
+            shutil.copytree(TINY_MODELS / name, self.folder / "tests" / name)
+
+    def spoil(self, name):
+        """Writes an expected output that is not right."""
+        file = self.folder / "tests" / name / "test_data_set_0" / "output_0.pb"
+        tensor = numpy_helper.from_array(np.full((1, 10), 7, np.float32), "logits")
+        file.write_bytes(tensor.SerializeToString())
+
+    def add_unsupported(self):
+        folder = self.folder / "tests" / "strange"
+        shutil.copytree(self.folder / "tests" / "tiny_mlp", folder)
+        save_unknown_operator(folder / "model.onnx")
+
+    def test_counts_what_passes(self):
+        lines = self.ephost("test", "tests").stdout.splitlines()
+        self.assertEqual(lines, ["2 passed, 0 failed, 0 skipped"])
+        self.assertEqual(self.ephost("test", "tests", "--ep", "dnnl", "--jobs", 2).stdout,
+                         "2 passed, 0 failed, 0 skipped\n")
+
+    def test_takes_single_tests(self):
+        self.assertEqual(self.ephost("test", "tests/tiny_cnn", "--verbose").stdout,
+                         "PASS tiny_cnn\n1 passed, 0 failed, 0 skipped\n")
+
+    def test_a_failure_is_one_line(self):
+        self.spoil("tiny_cnn")
+        lines = self.ephost("test", "tests", status=1).stdout.splitlines()
+        self.assertRegex(lines[0], r"^FAIL tiny_cnn: FAIL: output \"logits\": 10 of 10 numbers differ, "
+                                   r"the first at \[0,0\]: \S+, expected 7 .*test_data_set_0")
+        self.assertEqual(lines[1:], ["1 passed, 1 failed, 0 skipped"])
+        self.assertEqual(self.ephost("test", "tests", "--atol", 100).stdout,
+                         "2 passed, 0 failed, 0 skipped\n")
+
+    def test_the_skip_list_excuses_failures_and_nothing_else(self):
+        self.spoil("tiny_cnn")
+        self.write("skip.txt", "tiny_cnn: spoilt\n")
+        self.assertEqual(self.ephost("test", "tests", "--skip-list", "skip.txt").stdout,
+                         "SKIP tiny_cnn: spoilt\n1 passed, 0 failed, 1 skipped\n")
+        self.write("skip.txt", "tiny_cnn: spoilt\ntiny_mlp: once upon a time\n")
+        lines = self.ephost("test", "tests", "--skip-list", "skip.txt", status=1).stdout.splitlines()
+        self.assertEqual(lines[1], "FAIL tiny_mlp: it passes, although the skip list says "
+                                   "\"once upon a time\"; remove it from the list")
+
+    def test_what_is_not_implemented_fails_or_is_skipped_by_name(self):
+        self.add_unsupported()
+        lines = self.ephost("test", "tests", status=1).stdout.splitlines()
+        self.assertRegex(lines[0], "^FAIL strange: NOT_IMPLEMENTED: .*Strange")
+        lines = self.ephost("test", "tests", "--skip-unsupported").stdout.splitlines()
+        self.assertRegex(lines[0], "^SKIP strange: NOT_IMPLEMENTED: .*Strange")
+        self.assertEqual(lines[1:], ["2 passed, 0 failed, 1 skipped"])
+
+    def test_reports_json(self):
+        self.spoil("tiny_cnn")
+        report = self.json("test", "tests", status=1)
+        self.assertEqual((report["passed"], report["failed"], report["skipped"]), (1, 1, 0))
+        self.assertEqual([test["outcome"] for test in report["tests"]], ["fail", "pass"])
+
+    def test_refuses_folders_without_tests(self):
+        (self.folder / "empty").mkdir()
+        self.refusal("NOT_FOUND", "test", "empty")
+        self.refusal("NO_SUCHFILE", "test", "absent")
+
+    def test_refuses_a_broken_skip_list(self):
+        self.write("skip.txt", "tiny_cnn\n")
+        self.assertIn("skip.txt:1: ", self.refusal("INVALID_ARGUMENT", "test", "tests",
+                                                   "--skip-list", "skip.txt"))
+
+    def test_a_broken_model_is_a_failure_of_its_own(self):
+        (self.folder / "tests" / "tiny_cnn" / "model.onnx").write_bytes(b"garbage")
+        lines = self.ephost("test", "tests", status=1).stdout.splitlines()
+        self.assertRegex(lines[0], "^FAIL tiny_cnn: INVALID_PROTOBUF: ")
+        self.assertEqual(lines[1:], ["1 passed, 1 failed, 0 skipped"])
+
+
+if __name__ == "__main__":
+    unittest.main()
