@@ -29,8 +29,7 @@ class Evaluator {
 };
 
 struct FoldOptions {
-  // A node whose constant output would be larger stays, unless the output is no larger than the
-  // node's constant inputs together.
+  // A node whose outputs would be larger stays, unless they are no larger than its inputs.
   uint64_t max_output_bytes = uint64_t{64} << 20;
 };
 
@@ -40,10 +39,14 @@ struct FoldReport {
   std::vector<std::string> skipped;  // nodes left alone because evaluation failed, with the reason
 };
 
-// Folds in `graph` and all subgraphs and removes what is dead afterwards. Left alone: nodes that
-// are random, have subgraphs, are of unknown determinism (other domains than ONNX's own), or
-// produce a graph output of the main graph that is also a graph input. A failure of the evaluator
-// leaves its node alone. The graph must be connected and sorted and stays so.
+// Folds in `graph` and all subgraphs, and removes what is dead afterwards. `Constant` nodes, and
+// `Shape` and `Size` of values with static shapes, need no evaluator. What a subgraph captures of
+// the constants around it becomes a constant of its own, sharing the data. A graph output may end
+// up as a constant without producer.
+//
+// Left alone are nodes that are random or train, nodes with subgraphs, nodes of other domains than
+// ai.onnx (who knows what they do), and those whose evaluation fails or yields what contradicts the
+// types in the graph. The graph must be connected and sorted, and stays so.
 [[nodiscard]] Result<FoldReport> fold_constants(graph::Graph& graph, Evaluator& evaluator,
                                                 const FoldOptions& options = {});
 

@@ -1,0 +1,73 @@
+#include "host/optimize/dead_code.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "host/graph/rewrite.h"
+#include "host/graph/subgraphs.h"
+
+namespace ephost::optimize {
+namespace {
+
+using graph::Graph;
+using graph::kNoValue;
+using graph::Node;
+using graph::ValueId;
+
+class Sweep {
+ public:
+  explicit Sweep(Graph& graph)
+      : graph_(graph),
+        live_nodes_(graph.nodes.size(), false),
+        used_(graph.values.size(), false),
+        kept_(graph.values.size(), false) {}
+
+  uint64_t run() {
+    for (const ValueId id : graph_.inputs) kept_[id] = true;
+    for (const ValueId id : graph_.outputs) use(id);
+    // Consumers come after producers, so one walk backwards finds every use before it is asked for.
+    for (size_t id = graph_.nodes.size(); id-- > 0;) {
+      Node& node = graph_.nodes[id];
+      live_nodes_[id] = std::any_of(node.outputs.begin(), node.outputs.end(), [&](ValueId output) {
+        return output != kNoValue && used_[output];
+      });
+      if (live_nodes_[id]) {
+        keep(node);
+      } else {
+        ++removed_;
+      }
+    }
+    graph::compact(graph_, live_nodes_, kept_);
+    return removed_;
+  }
+
+ private:
+  void use(ValueId id) {
+    if (id == kNoValue) return;
+    used_[id] = true;
+    kept_[id] = true;
+  }
+
+  void keep(Node& node) {
+    for (const ValueId input : node.inputs) use(input);
+    graph::for_each_subgraph(node,
+                             [&](Graph& subgraph) { removed_ += remove_dead_code(subgraph); });
+    for (const ValueId captured : graph::captured_values(node)) use(captured);
+    for (const ValueId output : node.outputs) {
+      if (output != kNoValue) kept_[output] = true;
+    }
+  }
+
+  Graph& graph_;
+  std::vector<bool> live_nodes_;
+  std::vector<bool> used_;  // by a live node or as a graph output
+  std::vector<bool> kept_;
+  uint64_t removed_ = 0;
+};
+
+}  // namespace
+
+uint64_t remove_dead_code(Graph& graph) { return Sweep(graph).run(); }
+
+}  // namespace ephost::optimize
