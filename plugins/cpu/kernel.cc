@@ -1,0 +1,158 @@
+#include "plugins/cpu/kernel.h"
+
+#include <cstring>
+#include <new>
+
+#include "plugins/cpu/parallel.h"
+#include "plugins/cpu/registry.h"
+
+namespace cpu {
+
+int32_t NodeContext::input_type(std::size_t i) const {
+  return has_input(i) ? graph_.value(node_.input(i)).element_type() : EPH_UNDEFINED;
+}
+
+std::optional<Dims> NodeContext::static_shape(uint32_t value) const {
+  if (value == EPH_NONE) return std::nullopt;
+  const eph::ValueView view = graph_.value(value);
+  if (!view.has_static_shape() || view.shape().size() > kMaxRank) return std::nullopt;
+  return Dims(view.shape());
+}
+
+std::optional<Dims> NodeContext::input_shape(std::size_t i) const {
+  return static_shape(node_.input(i));
+}
+
+std::optional<Dims> NodeContext::output_shape(std::size_t i) const {
+  return static_shape(node_.output(i));
+}
+
+std::string NodeContext::label() const {
+  return std::string(node_.op_type()) + " node '" + std::string(node_.name()) + "'";
+}
+
+Kernel::Kernel(const NodeContext& context)
+    : label_(context.label()),
+      entry_(context.entry()),
+      num_threads_(context.settings().num_threads) {}
+
+void Kernel::allow_inplace_if_equal(const NodeContext& context, uint32_t input) {
+  const std::optional<Dims> from = context.input_shape(input);
+  const std::optional<Dims> to = context.output_shape(0);
+  if (from && to && *from == *to) allow_inplace(input);
+}
+
+void Kernel::check_arguments(const eph::Run& run) const {
+  for (uint32_t i = 0; i < entry_.inputs.required; ++i) {
+    if (run.input(i) == nullptr) fail("input " + std::to_string(i) + " is missing");
+  }
+  for (uint32_t i = 0; i < run.input_count(); ++i) {
+    const eph_value* input = run.input(i);
+    if (input != nullptr && (input->kind != EPH_KIND_TENSOR || input->memory != 0)) {
+      fail("input " + std::to_string(i) + " is no tensor in host memory");
+    }
+  }
+  for (const eph_type_rule& rule : entry_.rules) {
+    if ((rule.flags & EPH_RULE_OUTPUT) != 0) continue;
+    const uint32_t end = (rule.flags & EPH_RULE_VARIADIC) != 0 ? run.input_count() : rule.slot + 1;
+    for (uint32_t i = rule.slot; i < end; ++i) {
+      const eph_value* input = run.input(i);
+      if (input != nullptr && (rule.element_types & eph::type_bit(input->element_type)) == 0) {
+        fail_unsupported("input " + std::to_string(i) + " has element type " +
+                         type_name(input->element_type));
+      }
+    }
+  }
+  const eph_value* first = nullptr;
+  for (uint32_t i = 0; i < run.input_count(); ++i) {
+    const eph_value* input = run.input(i);
+    if (input == nullptr || (entry_.inputs.same_type >> std::min(i, 31U) & 1) == 0) continue;
+    if (first == nullptr) first = input;
+    if (input->element_type != first->element_type) {
+      fail("inputs of types " + type_name(first->element_type) + " and " +
+           type_name(input->element_type) + " do not go together");
+    }
+  }
+}
+
+void Kernel::compute(eph::Run& run, eph::State* state) {
+  const ThreadScope threads(num_threads_);
+  try {
+    check_arguments(run);
+    bool wanted = false;
+    for (uint32_t i = 0; i < run.output_count(); ++i) wanted = wanted || run.output(i) != nullptr;
+    if (wanted) this->run(run, state);
+  } catch (const eph::Failure& failure) {
+    throw eph::Failure(failure.code(), with_label(label_, failure.what()));
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& exception) {
+    throw eph::Failure(EPH_FAIL, with_label(label_, exception.what()));
+  }
+}
+
+void Kernel::describe(eph_computation_info& info) {
+  info.flags = EPH_COMPUTE_CONCURRENT;
+  info.workspace_bytes = workspace_bytes_;
+  info.may_inplace = inplace_.data();
+  info.may_inplace_count = inplace_.size();
+  info.aliases = aliases_.data();
+  info.alias_count = aliases_.size();
+}
+
+eph_value& allocate_output(eph::Run& run, uint32_t i, int32_t element_type, const Dims& shape) {
+  if (run.output(i) == nullptr) fail("output " + std::to_string(i) + " is left out");
+  eph_value& value = run.allocate(i, shape, element_type);
+  if (value.element_type != element_type) {
+    throw eph::Failure(EPH_INVALID_GRAPH, "output " + std::to_string(i) + " is declared as " +
+                                              type_name(value.element_type) + " but is " +
+                                              type_name(element_type));
+  }
+  return value;
+}
+
+void copy_reshaped(eph::Run& run, const eph_value& from, uint32_t i, const Dims& shape) {
+  const eph_value& to = allocate_output(run, i, from.element_type, shape);
+  if (to.data == from.data) return;
+  const int64_t count = element_count(shape);
+  if (count == 0) return;
+  if (from.element_type == EPH_STRING_ELEMENT) {
+    for (int64_t e = 0; e < count; ++e) {
+      run.set_string(i, static_cast<uint64_t>(e), eph::view(data<const eph_string>(from)[e]));
+    }
+    return;
+  }
+  const auto bytes = static_cast<std::size_t>(count * element_size(from.element_type));
+  std::memcpy(to.data, from.data, bytes);
+}
+
+Dims read_ints(const eph_value& value) {
+  if (value.rank > 1) {
+    fail("a list of numbers has rank " + std::to_string(value.rank) + ", expected 1");
+  }
+  const int64_t count = element_count(eph::shape_of(value));
+  Dims numbers;
+  dispatch<int64_t, int32_t>(value.element_type, [&](auto tag) {
+    const auto* elements = data<const typename decltype(tag)::type>(value);
+    for (int64_t i = 0; i < count; ++i) numbers.push_back(elements[i]);
+  });
+  return numbers;
+}
+
+int64_t read_int(const eph_value& value) {
+  if (element_count(eph::shape_of(value)) != 1) {
+    fail("expected a single number, found shape " + to_string(eph::shape_of(value)));
+  }
+  int64_t number = 0;
+  dispatch<int64_t, int32_t>(value.element_type, [&](auto tag) {
+    number = *data<const typename decltype(tag)::type>(value);
+  });
+  return number;
+}
+
+std::string with_label(const std::string& label, const char* message) {
+  const std::string text = message;
+  return text.rfind(label, 0) == 0 ? text : label + ": " + text;
+}
+
+}  // namespace cpu

@@ -1,0 +1,114 @@
+// Kernel: base of every kernel of this provider; NodeContext: what one is created from. The base
+// checks the arguments of a call against the kernel's table entry, so that a kernel may rely on the
+// number, kind and element types of its inputs, and puts the node's name before each failure.
+#pragma once
+
+#include <cstdint>
+#include <ephost/sdk/computation.hpp>
+#include <ephost/sdk/graph_view.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plugins/cpu/dims.h"
+#include "plugins/cpu/types.h"
+
+namespace cpu {
+
+struct KernelEntry;
+struct OneDnn;
+
+// What all kernels of a provider share.
+struct Settings {
+  int num_threads = 0;  // 0: OpenMP's default
+  std::shared_ptr<const OneDnn> onednn;
+};
+
+class NodeContext {
+ public:
+  NodeContext(const eph::GraphView& graph, uint32_t node, const KernelEntry& entry,
+              const Settings& settings)
+      : graph_(graph), node_(graph.node(node)), entry_(entry), settings_(settings) {}
+
+  [[nodiscard]] const eph::NodeView& node() const { return node_; }
+  [[nodiscard]] const KernelEntry& entry() const { return entry_; }
+  [[nodiscard]] const Settings& settings() const { return settings_; }
+  [[nodiscard]] int32_t version() const { return node_.since_version(); }
+  [[nodiscard]] bool has_input(std::size_t i) const { return node_.input(i) != EPH_NONE; }
+  [[nodiscard]] std::size_t output_count() const { return node_.outputs().size(); }
+
+  // EPH_UNDEFINED where it isn't known.
+  [[nodiscard]] int32_t input_type(std::size_t i) const;
+  // Nothing where an extent isn't known before the run.
+  [[nodiscard]] std::optional<Dims> input_shape(std::size_t i) const;
+  [[nodiscard]] std::optional<Dims> output_shape(std::size_t i) const;
+  // Null where the input is no constant.
+  [[nodiscard]] const eph_value* constant(std::size_t i) const {
+    return graph_.constant_input(node_, i);
+  }
+
+  // e.g. "Conv node 'stem/conv'".
+  [[nodiscard]] std::string label() const;
+
+ private:
+  [[nodiscard]] std::optional<Dims> static_shape(uint32_t value) const;
+
+  const eph::GraphView& graph_;
+  eph::NodeView node_;
+  const KernelEntry& entry_;
+  const Settings& settings_;
+};
+
+class Kernel : public eph::Computation {
+ public:
+  explicit Kernel(const NodeContext& context);
+
+  void compute(eph::Run& run, eph::State* state) final;
+  void describe(eph_computation_info& info) final;
+
+ protected:
+  // Computes the outputs that are wanted; at least one is. Inputs and types are as the table entry
+  // says. Concurrent calls have different states.
+  virtual void run(eph::Run& run, eph::State* state) = 0;
+
+  // To be called by constructors.
+  void allow_inplace(uint32_t input, uint32_t output = 0) { inplace_.push_back({input, output}); }
+  void allow_alias(uint32_t input, uint32_t output = 0) { aliases_.push_back({input, output}); }
+  void set_workspace(uint64_t bytes) { workspace_bytes_ = bytes; }
+  // In place for an input whose shape and type is known to be the output's.
+  void allow_inplace_if_equal(const NodeContext& context, uint32_t input);
+
+ private:
+  void check_arguments(const eph::Run& run) const;
+
+  std::string label_;
+  const KernelEntry& entry_;
+  int num_threads_;
+  uint64_t workspace_bytes_ = 0;
+  std::vector<eph_slot_pair> inplace_;
+  std::vector<eph_slot_pair> aliases_;
+};
+
+// Gives output `i`, which must be wanted, that type and shape, and memory for it. Throws where the
+// model states another type.
+eph_value& allocate_output(eph::Run& run, uint32_t i, int32_t element_type, const Dims& shape);
+
+template <class T>
+[[nodiscard]] T* data(const eph_value& value) {
+  return static_cast<T*>(value.data);
+}
+
+// Makes output `i` the input's bytes under another shape; copies nothing where both share memory.
+void copy_reshaped(eph::Run& run, const eph_value& from, uint32_t i, const Dims& shape);
+
+// The elements of a tensor of int32 or int64, such as axes or a shape.
+[[nodiscard]] Dims read_ints(const eph_value& value);
+
+// The one element of a tensor of int32 or int64.
+[[nodiscard]] int64_t read_int(const eph_value& value);
+
+// "<label>: <message>", unless the message names the node already.
+[[nodiscard]] std::string with_label(const std::string& label, const char* message);
+
+}  // namespace cpu

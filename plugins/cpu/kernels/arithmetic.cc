@@ -1,0 +1,186 @@
+// Add, Sub, Mul, Div and Mod with broadcasting. Integers wrap around; division by zero is refused.
+#include <cmath>
+#include <limits>
+
+#include "plugins/cpu/broadcast.h"
+#include "plugins/cpu/elementwise.h"
+#include "plugins/cpu/registry.h"
+
+namespace cpu {
+namespace {
+
+// Unsigned and at least int's width, so that nothing overflows on the way.
+template <class T>
+using Wrapping = std::conditional_t<sizeof(T) < 4, uint32_t, std::make_unsigned_t<T>>;
+
+#define CPU_WRAPPING_OP(name, symbol)                                                          \
+  struct name {                                                                                \
+    static constexpr double kCost = 0.25;                                                      \
+    template <class T>                                                                         \
+    CPU_INLINE T operator()(T a, T b) const {                                                  \
+      if constexpr (std::is_integral_v<T>) {                                                   \
+        return static_cast<T>(static_cast<Wrapping<T>>(a) symbol static_cast<Wrapping<T>>(b)); \
+      } else {                                                                                 \
+        return a symbol b;                                                                     \
+      }                                                                                        \
+    }                                                                                          \
+  }
+CPU_WRAPPING_OP(Add, +);
+CPU_WRAPPING_OP(Sub, -);
+CPU_WRAPPING_OP(Mul, *);
+#undef CPU_WRAPPING_OP
+
+template <class T>
+constexpr bool is_minus_one(T value) {
+  return std::is_signed_v<T> && value == static_cast<T>(-1);
+}
+
+struct Div {
+  static constexpr double kCost = 0.5;
+  template <class T>
+  CPU_INLINE T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>) {
+      if (is_minus_one(b)) return Sub{}(T{0}, a);
+      return static_cast<T>(a / b);
+    } else {
+      return a / b;
+    }
+  }
+};
+
+// The sign of the result is the divisor's, as in Python.
+struct FloorMod {
+  static constexpr double kCost = 1;
+  template <class T>
+  CPU_INLINE T operator()(T a, T b) const {
+    if (is_minus_one(b)) return T{0};
+    const auto rest = static_cast<T>(a % b);
+    return rest != 0 && ((rest < 0) != (b < 0)) ? static_cast<T>(rest + b) : rest;
+  }
+};
+
+// The sign of the result is the dividend's, as in C.
+struct TruncatedMod {
+  static constexpr double kCost = 1;
+  template <class T>
+  T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>) {
+      return is_minus_one(b) ? T{0} : static_cast<T>(a % b);
+    } else {
+      return std::fmod(a, b);
+    }
+  }
+};
+
+template <class T>
+void refuse_zero(const eph_value& divisor) {
+  if constexpr (std::is_integral_v<T>) {
+    const T* elements = data<const T>(divisor);
+    const int64_t count = element_count(eph::shape_of(divisor));
+    int64_t zeros = 0;
+    for (int64_t i = 0; i < count; ++i) zeros += elements[i] == 0 ? 1 : 0;
+    if (zeros != 0) fail("integer division by zero");
+  }
+}
+
+class BinaryKernel : public Kernel {
+ public:
+  explicit BinaryKernel(const NodeContext& context) : Kernel(context) {
+    allow_inplace_if_equal(context, 0);
+    allow_inplace_if_equal(context, 1);
+  }
+
+ protected:
+  void run(eph::Run& run, eph::State*) override {
+    const eph_value& a = *run.input(0);
+    const eph_value& b = *run.input(1);
+    const Dims a_shape = dims_of(a);
+    const Dims b_shape = dims_of(b);
+    const Dims shape = broadcast_shape(a_shape, b_shape);
+    const eph_value& y = allocate_output(run, 0, a.element_type, shape);
+    compute(a, a_shape, b, b_shape, y, shape);
+  }
+  using Kernel::compute;
+  virtual void compute(const eph_value& a, const Dims& a_shape, const eph_value& b,
+                       const Dims& b_shape, const eph_value& y, const Dims& shape) = 0;
+};
+
+// Wrapping operations don't see the sign: an integer type stands for both.
+template <class Op>
+class WrappingKernel final : public BinaryKernel {
+ public:
+  using BinaryKernel::BinaryKernel;
+
+ protected:
+  using BinaryKernel::compute;
+  void compute(const eph_value& a, const Dims& a_shape, const eph_value& b, const Dims& b_shape,
+               const eph_value& y, const Dims& shape) override {
+    const auto body = [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      broadcast_binary<T, T, T>(Op{}, a.data, a_shape, b.data, b_shape, y.data, shape);
+    };
+    if ((kFloat & eph::type_bit(a.element_type)) != 0)
+      return dispatch<float, double>(a.element_type, body);
+    switch (element_size(a.element_type)) {
+      case 1:
+        return body(Tag<uint8_t>{});
+      case 2:
+        return body(Tag<uint16_t>{});
+      case 4:
+        return body(Tag<uint32_t>{});
+      default:
+        return body(Tag<uint64_t>{});
+    }
+  }
+};
+
+template <class Op, class... Ts>
+class DividingKernel final : public BinaryKernel {
+ public:
+  using BinaryKernel::BinaryKernel;
+
+ protected:
+  using BinaryKernel::compute;
+  void compute(const eph_value& a, const Dims& a_shape, const eph_value& b, const Dims& b_shape,
+               const eph_value& y, const Dims& shape) override {
+    dispatch<Ts...>(a.element_type, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      refuse_zero<T>(b);
+      broadcast_binary<T, T, T>(Op{}, a.data, a_shape, b.data, b_shape, y.data, shape);
+    });
+  }
+};
+
+template <class Op>
+using IntegerMod =
+    DividingKernel<Op, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t>;
+template <class Op, class... Ts>
+using NumberDivision = DividingKernel<Op, float, double, int8_t, int16_t, int32_t, int64_t, uint8_t,
+                                      uint16_t, uint32_t, uint64_t>;
+
+std::unique_ptr<Kernel> make_mod(const NodeContext& context) {
+  if (context.node().get_int("fmod", 0) != 0) {
+    return std::make_unique<NumberDivision<TruncatedMod>>(context);
+  }
+  if ((kFloat & eph::type_bit(context.input_type(0))) != 0) {
+    fail("floating-point operands need the attribute fmod=1");
+  }
+  return std::make_unique<IntegerMod<FloorMod>>(context);
+}
+
+constexpr Inputs kTwo = {.required = 2, .same_type = 0b11};
+constexpr auto& kTypes = kInputTypes<kNumbers, kNumbers>;
+
+constexpr KernelEntry kEntries[] = {
+    {"Add", 7, 14, kTwo, kTypes, &make<WrappingKernel<Add>>},
+    {"Sub", 7, 14, kTwo, kTypes, &make<WrappingKernel<Sub>>},
+    {"Mul", 7, 14, kTwo, kTypes, &make<WrappingKernel<Mul>>},
+    {"Div", 7, 14, kTwo, kTypes, &make<NumberDivision<Div>>},
+    {"Mod", 10, 13, kTwo, kTypes, &make_mod},
+};
+
+}  // namespace
+
+Table arithmetic_kernels() { return kEntries; }
+
+}  // namespace cpu

@@ -1,0 +1,126 @@
+// Concat and Split.
+#include "plugins/cpu/registry.h"
+#include "plugins/cpu/strided_copy.h"
+
+namespace cpu {
+namespace {
+
+class Concat final : public Kernel {
+ public:
+  explicit Concat(const NodeContext& context)
+      : Kernel(context), axis_(context.node().get_int("axis", 1)) {
+    if (context.node().attribute("axis") == nullptr) fail("attribute 'axis' is missing");
+  }
+
+ protected:
+  void run(eph::Run& run, eph::State*) override {
+    Dims out = dims_of(*run.input(0));
+    const std::size_t axis = normalize_axis(axis_, out.size());
+    for (uint32_t i = 1; i < run.input_count(); ++i) add_extent(run, i, axis, out);
+    const eph_value& y = allocate_output(run, 0, run.input(0)->element_type, out);
+
+    CopyPlan plan;
+    plan.to_strides = dense_strides(out);
+    for (uint32_t i = 0; i < run.input_count(); ++i) {
+      plan.extents = dims_of(*run.input(i));
+      plan.from_strides = dense_strides(plan.extents);
+      if (y.byte_size != 0) strided_copy(plan, *run.input(i), run, 0);
+      plan.to_offset += plan.extents[axis] * plan.to_strides[axis];
+    }
+  }
+
+ private:
+  static void add_extent(const eph::Run& run, uint32_t i, std::size_t axis, Dims& out) {
+    if (run.input(i) == nullptr) fail("input " + std::to_string(i) + " is missing");
+    const Dims shape = dims_of(*run.input(i));
+    bool fits = shape.size() == out.size();
+    for (std::size_t d = 0; fits && d < out.size(); ++d) fits = d == axis || shape[d] == out[d];
+    if (!fits) {
+      fail("input " + std::to_string(i) + " of shape " + to_string(shape) +
+           " differs from the first one, " + to_string(dims_of(*run.input(0))) +
+           ", in more than axis " + std::to_string(axis));
+    }
+    out[axis] = checked_add(out[axis], shape[axis]);
+  }
+
+  int64_t axis_;
+};
+
+// Sizes come from an attribute (up to version 11) or an input; without them the parts are equal.
+class Split final : public Kernel {
+ public:
+  explicit Split(const NodeContext& context)
+      : Kernel(context),
+        axis_(context.node().get_int("axis", 0)),
+        attribute_(context.node().get_ints("split").to_vector()),
+        parts_(context.output_count()),
+        sizes_are_input_(context.version() >= 13) {}
+
+ protected:
+  void run(eph::Run& run, eph::State*) override {
+    const eph_value& x = *run.input(0);
+    const Dims shape = dims_of(x);
+    const std::size_t axis = normalize_axis(axis_, shape.size());
+    const eph::ArrayView<int64_t> sizes = find_sizes(run);
+    check(sizes, shape[axis]);
+
+    CopyPlan plan;
+    plan.from_strides = dense_strides(shape);
+    for (uint32_t i = 0; i < parts_; ++i) {
+      plan.extents = shape;
+      plan.extents[axis] = sizes.empty() ? shape[axis] / static_cast<int64_t>(parts_) : sizes[i];
+      if (run.output(i) != nullptr) {
+        allocate_output(run, i, x.element_type, plan.extents);
+        plan.to_strides = dense_strides(plan.extents);
+        strided_copy(plan, x, run, i);
+      }
+      plan.from_offset += plan.extents[axis] * plan.from_strides[axis];
+    }
+  }
+
+ private:
+  [[nodiscard]] eph::ArrayView<int64_t> find_sizes(const eph::Run& run) const {
+    if (!sizes_are_input_) return attribute_;
+    if (run.input(1) == nullptr) return {};
+    if (run.input(1)->rank != 1) fail("input 'split' has another rank than 1");
+    return eph::elements<int64_t>(*run.input(1));
+  }
+
+  void check(eph::ArrayView<int64_t> sizes, int64_t extent) const {
+    if (sizes.empty()) {
+      if (extent % static_cast<int64_t>(parts_) == 0) return;
+      fail("an extent of " + std::to_string(extent) + " cannot be split into " +
+           std::to_string(parts_) + " equal parts");
+    }
+    int64_t sum = 0;
+    bool negative = false;
+    for (const int64_t size : sizes) {
+      sum = checked_add(sum, size);
+      negative = negative || size < 0;
+    }
+    if (negative || sizes.size() != parts_ || sum != extent) {
+      fail(std::to_string(sizes.size()) + " sizes that add up to " + std::to_string(sum) +
+           " do not split an extent of " + std::to_string(extent) + " into " +
+           std::to_string(parts_) + " parts");
+    }
+  }
+
+  int64_t axis_;
+  std::vector<int64_t> attribute_;
+  std::size_t parts_;
+  bool sizes_are_input_;
+};
+
+constexpr Inputs kAll = {.required = 1, .same_type = ~0U};
+
+constexpr KernelEntry kEntries[] = {
+    {"Concat", 4, 13, kAll, kVariadicTypes<kAny>, &make<Concat>},
+    {"Split", 2, 11, {}, kInputTypes<kAny>, &make<Split>},
+    {"Split", 13, 13, {}, kInputTypes<kAny, kInt64>, &make<Split>},
+};
+
+}  // namespace
+
+Table concat_kernels() { return kEntries; }
+
+}  // namespace cpu

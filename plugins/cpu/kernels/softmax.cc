@@ -1,0 +1,172 @@
+// Softmax, LogSoftmax and Hardmax. Up to version 11 all dimensions from the axis on are one; from
+// 13 on the axis is a single dimension.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "plugins/cpu/parallel.h"
+#include "plugins/cpu/registry.h"
+#include "plugins/cpu/row_math.h"
+#include "plugins/cpu/vector_math.h"
+
+namespace cpu {
+namespace {
+
+// Each operation works on a row of neighbours, or on `columns` lines of `extent` elements that lie
+// `stride` apart. y may be x.
+constexpr int64_t kColumns = 64;
+
+struct Softmax {
+  template <class T>
+  static void row(const T* x, T* y, int64_t extent) {
+    const double sum = row_exp(x, row_max(x, extent), y, extent);
+    row_affine(y, static_cast<T>(1 / sum), T{0}, y, extent);
+  }
+  template <class T>
+  CPU_INLINE static T finish(T x, T top, T sum) {
+    return fast_exp(x - top) / sum;
+  }
+};
+
+struct LogSoftmax {
+  template <class T>
+  static void row(const T* x, T* y, int64_t extent) {
+    const T top = row_max(x, extent);
+    const double sum = row_sum_exp(x, top, extent);
+    const auto shift = static_cast<T>(std::log(sum));
+    // In two steps, since top + shift would round away what small numbers differ by.
+    row_affine(x, T{1}, -top, y, extent);
+    row_affine(y, T{1}, -shift, y, extent);
+  }
+  template <class T>
+  CPU_INLINE static T finish(T x, T top, T sum) {
+    return (x - top) - std::log(sum);
+  }
+};
+
+template <class Op, class T>
+CPU_INLINE void exponential_columns(const T* x, T* y, int64_t extent, int64_t stride,
+                                    int64_t columns) {
+  T top[kColumns];
+  T sum[kColumns];
+  for (int64_t j = 0; j < columns; ++j) top[j] = x[j];
+  for (int64_t i = 1; i < extent; ++i) {
+    for (int64_t j = 0; j < columns; ++j) {
+      const T value = x[i * stride + j];
+      top[j] = value > top[j] ? value : top[j];
+    }
+  }
+  for (int64_t j = 0; j < columns; ++j) sum[j] = 0;
+  for (int64_t i = 0; i < extent; ++i) {
+    for (int64_t j = 0; j < columns; ++j) sum[j] += fast_exp(x[i * stride + j] - top[j]);
+  }
+  for (int64_t i = 0; i < extent; ++i) {
+    CPU_INDEPENDENT
+    for (int64_t j = 0; j < columns; ++j) {
+      y[i * stride + j] = Op::template finish<T>(x[i * stride + j], top[j], sum[j]);
+    }
+  }
+}
+
+template <class Op>
+CPU_SIMD void columns_simd(const float* x, float* y, int64_t extent, int64_t stride,
+                           int64_t columns) {
+  exponential_columns<Op>(x, y, extent, stride, columns);
+}
+
+template <class Op, class T>
+void compute_columns(const T* x, T* y, int64_t extent, int64_t stride, int64_t columns) {
+  if constexpr (std::is_same_v<T, float>) {
+    columns_simd<Op>(x, y, extent, stride, columns);
+  } else {
+    exponential_columns<Op>(x, y, extent, stride, columns);
+  }
+}
+
+// One at the first maximum, zero elsewhere.
+struct Hardmax {
+  template <class T>
+  static void line(const T* x, T* y, int64_t extent, int64_t stride) {
+    int64_t best = 0;
+    for (int64_t i = 1; i < extent; ++i) best = x[i * stride] > x[best * stride] ? i : best;
+    for (int64_t i = 0; i < extent; ++i) y[i * stride] = i == best ? T{1} : T{0};
+  }
+  template <class T>
+  static void row(const T* x, T* y, int64_t extent) {
+    line(x, y, extent, 1);
+  }
+};
+
+template <class Op>
+class SoftmaxKernel final : public Kernel {
+ public:
+  explicit SoftmaxKernel(const NodeContext& context)
+      : Kernel(context),
+        flattens_(context.version() < 13),
+        axis_(context.node().get_int("axis", flattens_ ? 1 : -1)) {
+    allow_inplace(0);
+  }
+
+ protected:
+  void run(eph::Run& run, eph::State*) override {
+    const eph_value& x = *run.input(0);
+    const Dims shape = dims_of(x);
+    const std::size_t rank = shape.size();
+    // The flattening versions allow the rank itself, the others take a scalar as one element.
+    const bool past_end = flattens_ && axis_ == static_cast<int64_t>(rank);
+    const bool scalar = rank == 0 && (axis_ == -1 || axis_ == 0);
+    const std::size_t axis = past_end || scalar ? rank : normalize_axis(axis_, rank);
+    const std::size_t end = flattens_ || scalar ? rank : axis + 1;
+    const eph_value& y = allocate_output(run, 0, x.element_type, shape);
+    if (element_count(shape) == 0) return;
+    dispatch<float, double>(x.element_type, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      compute_lines(data<const T>(x), data<T>(y), element_count(shape, 0, axis),
+                    element_count(shape, axis, end), element_count(shape, end, rank));
+    });
+  }
+
+ private:
+  template <class T>
+  static void compute_lines(const T* x, T* y, int64_t outer, int64_t extent, int64_t inner) {
+    const double cost = 2.0 * static_cast<double>(extent);
+    if (inner == 1) {
+      parallel_for(outer, cost, [=](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) Op::row(x + i * extent, y + i * extent, extent);
+      });
+      return;
+    }
+    const int64_t tiles = (inner + kColumns - 1) / kColumns;
+    parallel_for(outer * tiles, cost * kColumns, [=](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t column = i % tiles * kColumns;
+        const int64_t at = i / tiles * extent * inner + column;
+        tile(x + at, y + at, extent, inner, std::min(kColumns, inner - column));
+      }
+    });
+  }
+
+  template <class T>
+  static void tile(const T* x, T* y, int64_t extent, int64_t stride, int64_t columns) {
+    if constexpr (std::is_same_v<Op, Hardmax>) {
+      for (int64_t j = 0; j < columns; ++j) Hardmax::line(x + j, y + j, extent, stride);
+    } else {
+      compute_columns<Op>(x, y, extent, stride, columns);
+    }
+  }
+
+  bool flattens_;
+  int64_t axis_;
+};
+
+constexpr KernelEntry kEntries[] = {
+    {"Softmax", 1, 13, {}, kInputTypes<kFloat>, &make<SoftmaxKernel<Softmax>>},
+    {"LogSoftmax", 1, 13, {}, kInputTypes<kFloat>, &make<SoftmaxKernel<LogSoftmax>>},
+    {"Hardmax", 1, 13, {}, kInputTypes<kFloat>, &make<SoftmaxKernel<Hardmax>>},
+};
+
+}  // namespace
+
+Table softmax_kernels() { return kEntries; }
+
+}  // namespace cpu

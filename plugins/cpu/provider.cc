@@ -1,0 +1,74 @@
+// CPUExecutionProvider: kernels for single nodes on the host's processor. It claims what its kernel
+// list fits, which is the host's default, and has nothing to compile.
+#include <ephost/plugin.hpp>
+
+#include "plugins/cpu/onednn.h"
+#include "plugins/cpu/parallel.h"
+#include "plugins/cpu/registry.h"
+
+namespace cpu {
+namespace {
+
+constexpr int64_t kMaxThreads = 1024;
+
+std::string_view instruction_set() {
+  switch (dnnl::get_effective_cpu_isa()) {
+    case dnnl::cpu_isa::sse41:
+      return "x86-64-sse41";
+    case dnnl::cpu_isa::avx:
+      return "x86-64-avx";
+    case dnnl::cpu_isa::avx2:
+    case dnnl::cpu_isa::avx2_vnni:
+      return "x86-64-avx2";
+    case dnnl::cpu_isa::avx512_core:
+    case dnnl::cpu_isa::avx512_core_vnni:
+    case dnnl::cpu_isa::avx512_core_bf16:
+    case dnnl::cpu_isa::avx512_core_amx:
+      return "x86-64-avx512";
+    default:
+      return "x86-64";
+  }
+}
+
+class CpuProvider : public eph::Provider {
+ public:
+  static constexpr std::string_view kTypeName = "CPUExecutionProvider";
+  static constexpr std::string_view kName = "cpu";
+  static constexpr std::string_view kVendor = "ephost";
+
+  static void get_devices(eph::Host, eph::DeviceList& list) {
+    eph_device device = {};
+    device.type = EPH_DEVICE_CPU;
+    device.name = eph::to_abi("Host processor");
+    device.vendor = eph::to_abi("generic");
+    device.architecture = eph::to_abi(instruction_set());
+    list.add(device);
+  }
+
+  static std::unique_ptr<CpuProvider> create(eph::Host, const eph::Options& options) {
+    const int64_t threads = options.get_int("num_threads", 0);
+    if (threads < 0 || threads > kMaxThreads) {
+      fail("option num_threads=" + std::to_string(threads) + " is outside of 0.." +
+           std::to_string(kMaxThreads));
+    }
+    pin_openmp();
+    auto provider = std::make_unique<CpuProvider>();
+    provider->settings_.num_threads = static_cast<int>(threads);
+    provider->settings_.onednn = std::make_shared<const OneDnn>();
+    return provider;
+  }
+
+  eph::ArrayView<eph_kernel_def> kernels() { return kernel_defs(); }
+
+  std::unique_ptr<eph::Computation> create_kernel(const eph::GraphView& graph, uint32_t node) {
+    return cpu::create_kernel(graph, node, settings_);
+  }
+
+ private:
+  Settings settings_;
+};
+
+}  // namespace
+}  // namespace cpu
+
+EPH_DEFINE_PLUGIN("org.ephost.cpu", "0.1.0", cpu::CpuProvider)

@@ -1,0 +1,104 @@
+#include "plugins/cpu/registry.h"
+
+#include "plugins/cpu/parallel.h"
+
+namespace cpu {
+namespace {
+
+constexpr Table (*kTables[])() = {
+    activation_kernels, arg_kernels,    arithmetic_kernels, cast_kernels,
+    comparison_kernels, concat_kernels, constant_kernels,   conv_kernels,
+    cumsum_kernels,     expand_kernels, gather_kernels,     gemm_kernels,
+    lrn_kernels,        matmul_kernels, nonzero_kernels,    normalization_kernels,
+    onehot_kernels,     pad_kernels,    pool_kernels,       pow_kernels,
+    predicate_kernels,  reduce_kernels, shape_kernels,      slice_kernels,
+    softmax_kernels,    topk_kernels,   transpose_kernels,  unary_kernels,
+    variadic_kernels,   where_kernels,
+};
+
+int32_t type_of(const eph::GraphView& graph, uint32_t value) {
+  return value == EPH_NONE ? EPH_UNDEFINED : graph.value(value).element_type();
+}
+
+bool obeys(const eph_type_rule& rule, const eph::GraphView& graph, const eph::NodeView& node) {
+  const bool of_output = (rule.flags & EPH_RULE_OUTPUT) != 0;
+  const eph::ArrayView<uint32_t> slots = of_output ? node.outputs() : node.inputs();
+  const bool variadic = (rule.flags & EPH_RULE_VARIADIC) != 0;
+  for (std::size_t i = rule.slot; i < slots.size() && (variadic || i == rule.slot); ++i) {
+    const int32_t type = type_of(graph, slots[i]);
+    if (type != EPH_UNDEFINED && (rule.element_types & eph::type_bit(type)) == 0) return false;
+  }
+  return true;
+}
+
+bool fits(const KernelEntry& entry, const eph::GraphView& graph, const eph::NodeView& node) {
+  if (entry.op_type != node.op_type() || !node.domain().empty()) return false;
+  if (node.since_version() < entry.since || node.since_version() > entry.until) return false;
+  return std::all_of(entry.rules.begin(), entry.rules.end(),
+                     [&](const eph_type_rule& rule) { return obeys(rule, graph, node); });
+}
+
+const KernelEntry* find_entry(const eph::GraphView& graph, const eph::NodeView& node) {
+  for (const auto table : kTables) {
+    for (const KernelEntry& entry : table()) {
+      if (fits(entry, graph, node)) return &entry;
+    }
+  }
+  return nullptr;
+}
+
+void check_node(const NodeContext& context, const eph::GraphView& graph) {
+  for (uint32_t i = 0; i < context.entry().inputs.required; ++i) {
+    if (!context.has_input(i)) {
+      throw eph::Failure(EPH_INVALID_GRAPH, "input " + std::to_string(i) + " is required");
+    }
+  }
+  for (const uint32_t input : context.node().inputs()) {
+    if (input == EPH_NONE) continue;
+    const int32_t kind = graph.value(input).kind();
+    if (kind != EPH_KIND_TENSOR && kind != EPH_KIND_NONE) {
+      fail_unsupported("only tensors are supported as inputs");
+    }
+  }
+}
+
+}  // namespace
+
+const std::vector<eph_kernel_def>& kernel_defs() {
+  static const std::vector<eph_kernel_def> defs = [] {
+    std::vector<eph_kernel_def> all;
+    for (const auto table : kTables) {
+      for (const KernelEntry& entry : table()) {
+        all.push_back({eph::to_abi(entry.op_type), eph_string{nullptr, 0}, entry.since, entry.until,
+                       entry.rules.data(), entry.rules.size()});
+      }
+    }
+    return all;
+  }();
+  return defs;
+}
+
+std::unique_ptr<Kernel> create_kernel(const eph::GraphView& graph, uint32_t index,
+                                      const Settings& settings) {
+  const eph::NodeView node = graph.node(index);
+  const KernelEntry* entry = find_entry(graph, node);
+  if (entry == nullptr) {
+    fail_unsupported(std::string(node.op_type()) + " node '" + std::string(node.name()) +
+                     "': no kernel for version " + std::to_string(node.since_version()) +
+                     " with these element types");
+  }
+  const NodeContext context(graph, index, *entry, settings);
+  const ThreadScope threads(settings.num_threads);
+  try {
+    check_node(context, graph);
+    return entry->create(context);
+  } catch (const eph::Failure& failure) {
+    throw eph::Failure(failure.code(), with_label(context.label(), failure.what()));
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& exception) {
+    throw eph::Failure(EPH_FAIL, with_label(context.label(), exception.what()));
+  }
+}
+
+}  // namespace cpu

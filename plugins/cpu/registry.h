@@ -1,0 +1,101 @@
+// The list of kernels. Each file of kernels/ has one table; an operator is found by searching for
+// its name there. registry.cc puts the tables together.
+#pragma once
+
+#include <ephost/plugin_abi.h>
+
+#include <array>
+#include <cstdint>
+#include <ephost/sdk/basics.hpp>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "plugins/cpu/kernel.h"
+
+namespace cpu {
+
+using Factory = std::unique_ptr<Kernel> (*)(const NodeContext& context);
+
+// Which inputs there are, apart from their element types.
+struct Inputs {
+  uint32_t required = 1;   // the first so many must be given
+  uint32_t same_type = 0;  // bit i: input i has the type of the first one with a bit
+};
+
+// Fits the operator's versions from `since` to `until`, both inclusive, in the domain ai.onnx.
+struct KernelEntry {
+  std::string_view op_type;
+  int32_t since;
+  int32_t until;
+  Inputs inputs;
+  std::span<const eph_type_rule> rules;
+  Factory create;
+};
+
+// Rules for the first inputs: sets of element types, in order.
+template <uint64_t... types>
+inline constexpr auto kInputTypes = [] {
+  constexpr uint64_t kSets[] = {types...};
+  std::array<eph_type_rule, sizeof...(types)> rules = {};
+  for (uint32_t i = 0; i < sizeof...(types); ++i) rules[i] = {i, 0, kSets[i]};
+  return rules;
+}();
+
+// A rule for all inputs of a variadic operator.
+template <uint64_t types>
+inline constexpr std::array<eph_type_rule, 1> kVariadicTypes = {
+    eph_type_rule{0, EPH_RULE_VARIADIC, types}};
+
+// A rule for the first input and one for the first output.
+template <uint64_t input, uint64_t output>
+inline constexpr std::array<eph_type_rule, 2> kInputOutputTypes = {
+    eph_type_rule{0, 0, input}, eph_type_rule{0, EPH_RULE_OUTPUT, output}};
+
+template <class K>
+std::unique_ptr<Kernel> make(const NodeContext& context) {
+  return std::make_unique<K>(context);
+}
+
+// The tables of kernels/, one for each file.
+using Table = std::span<const KernelEntry>;
+Table activation_kernels();
+Table arg_kernels();
+Table arithmetic_kernels();
+Table cast_kernels();
+Table comparison_kernels();
+Table concat_kernels();
+Table constant_kernels();
+Table conv_kernels();
+Table cumsum_kernels();
+Table expand_kernels();
+Table gather_kernels();
+Table gemm_kernels();
+Table lrn_kernels();
+Table matmul_kernels();
+Table nonzero_kernels();
+Table normalization_kernels();
+Table onehot_kernels();
+Table pad_kernels();
+Table pool_kernels();
+Table pow_kernels();
+Table predicate_kernels();
+Table reduce_kernels();
+Table shape_kernels();
+Table slice_kernels();
+Table softmax_kernels();
+Table topk_kernels();
+Table transpose_kernels();
+Table unary_kernels();
+Table variadic_kernels();
+Table where_kernels();
+
+// All entries in the form of the ABI; constant.
+[[nodiscard]] const std::vector<eph_kernel_def>& kernel_defs();
+
+// Makes the kernel of a node. Throws NOT_IMPLEMENTED where no entry fits it.
+[[nodiscard]] std::unique_ptr<Kernel> create_kernel(const eph::GraphView& graph, uint32_t node,
+                                                    const Settings& settings);
+
+}  // namespace cpu

@@ -1,0 +1,43 @@
+// The sliding window of convolution and pooling: its attributes, and what they come to for an
+// input.
+#pragma once
+
+#include <cstdint>
+#include <ephost/sdk/graph_view.hpp>
+
+#include "plugins/cpu/dims.h"
+
+namespace cpu {
+
+// For one input: as many entries in each list as there are spatial dimensions.
+struct Window {
+  Dims kernel;
+  Dims strides;
+  Dims dilations;
+  Dims pads_begin;
+  Dims pads_end;
+  Dims output;  // spatial extents of the output
+};
+
+class WindowAttributes {
+ public:
+  // Throws where an attribute's value makes no sense for any input.
+  explicit WindowAttributes(const eph::NodeView& node);
+
+  // From the attribute kernel_shape; empty if that is absent.
+  [[nodiscard]] const Dims& kernel_shape() const { return kernel_shape_; }
+
+  // The window of extents `kernel` over an input of spatial extents `input`. Throws where the
+  // numbers of dimensions differ, and where the window is larger than the padded input.
+  [[nodiscard]] Window resolve(const Dims& kernel, const Dims& input) const;
+
+ private:
+  enum class AutoPad { kNotSet, kValid, kSameUpper, kSameLower };
+  static AutoPad parse_auto_pad(std::string_view text);
+
+  AutoPad auto_pad_;
+  bool ceil_;
+  Dims kernel_shape_, strides_, dilations_, pads_;
+};
+
+}  // namespace cpu
