@@ -135,9 +135,8 @@ void DnnlProvider::get_ep_context_nodes(eph::ArrayView<eph::Computation*> comput
     partitions.push_back({own.name(), &own.recipe(), &own.constants()});
   }
   const uint32_t payload = writer.begin_payload();
-  write_container(partitions, build_id_, [&](const void* data, std::size_t size) {
-    writer.write(payload, data, size);
-  });
+  write_container(partitions, build_id_,
+                  [&](const void* data, std::size_t size) { writer.write(payload, data, size); });
   const std::string version = sdk_version(build_id_);
   for (uint32_t i = 0; i < computations.size(); ++i) {
     eph_context_node node = {};

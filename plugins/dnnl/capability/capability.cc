@@ -77,8 +77,7 @@ Support find_support(const eph::GraphView& graph, const Unit& unit, LibraryQuery
   try {
     if (reads_constants_only(graph, unit)) throw Unsupported("all inputs are constant");
     const LoweredPartition lowered = lower_unit(graph, unit);
-    support.is_heavy =
-        std::any_of(lowered.recipe.ops.begin(), lowered.recipe.ops.end(), &is_heavy);
+    support.is_heavy = std::any_of(lowered.recipe.ops.begin(), lowered.recipe.ops.end(), &is_heavy);
     support.reason = library.refusal(lowered.recipe);
     support.is_supported = support.reason.empty();
   } catch (const Unsupported& reason) {

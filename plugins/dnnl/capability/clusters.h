@@ -18,8 +18,8 @@ struct UnitGraph {
 };
 
 // The cluster of each unit, kNoCluster for those that can't be taken. Clusters are connected,
-// numbered from 0 in the order of their first units, and maximal: no two that an edge joins could be
-// one. Contracting all of them together leaves a graph without cycles.
+// numbered from 0 in the order of their first units, and maximal: no two that an edge joins could
+// be one. Contracting all of them together leaves a graph without cycles.
 [[nodiscard]] std::vector<uint32_t> find_clusters(const UnitGraph& graph);
 
 }  // namespace ephost_dnnl

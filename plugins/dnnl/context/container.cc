@@ -110,8 +110,7 @@ void check_header(const Header& header, std::string_view payload, const BuildId&
                     std::to_string(header.payload_size));
   }
   if (header.index_size > payload.size() - kHeaderSize ||
-      header.weights_offset !=
-          aligned(kHeaderSize + header.index_size, kWeightsAlignment) ||
+      header.weights_offset != aligned(kHeaderSize + header.index_size, kWeightsAlignment) ||
       header.weights_offset > payload.size() || header.threads < 1 ||
       header.threads > static_cast<uint32_t>(kMaxThreads)) {
     throw Malformed("its header is damaged");
@@ -202,8 +201,7 @@ std::vector<std::string_view> decode_blobs(ByteReader& reader, std::string_view 
   std::vector<std::string_view> blobs(reader.count(2 * sizeof(uint64_t)));
   for (std::string_view& blob : blobs) {
     const auto offset = reader.number<uint64_t>(), size = reader.number<uint64_t>();
-    if (offset > weights.size() || size > weights.size() - offset ||
-        offset % kBlobAlignment != 0) {
+    if (offset > weights.size() || size > weights.size() - offset || offset % kBlobAlignment != 0) {
       reader.fail("a packed constant outside of the payload");
     }
     blob = weights.substr(offset, size);

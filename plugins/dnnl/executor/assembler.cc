@@ -110,8 +110,8 @@ class Assembler {
     result.op = &op;
     for (const TensorId input : op.inputs) result.inputs.push_back(places_.operand(input));
     for (const PostOp& post_op : op.post_ops) {
-      result.post_op_operands.push_back(
-          post_op.has_operand() ? places_.operand(post_op.operand) : Operand{});
+      result.post_op_operands.push_back(post_op.has_operand() ? places_.operand(post_op.operand)
+                                                              : Operand{});
     }
     result.output_dims = recipe_.dims(op.output);
     result.preferred_output = destinies_[op.output].preferred;
@@ -142,9 +142,9 @@ class Assembler {
   // The buffer that the output goes to; holds the operand of a sum already.
   uint32_t output_buffer(const Op& op, const Descriptor& layout,
                          const std::vector<ProgramBuilder::Argument>& arguments) {
-    const auto sum = std::find_if(op.post_ops.begin(), op.post_ops.end(), [](const PostOp& post_op) {
-      return post_op.kind == PostOpKind::kSum;
-    });
+    const auto sum =
+        std::find_if(op.post_ops.begin(), op.post_ops.end(),
+                     [](const PostOp& post_op) { return post_op.kind == PostOpKind::kSum; });
     if (sum != op.post_ops.end()) return accumulator(op, sum->operand, layout, arguments);
     if (const std::optional<uint32_t> port = port_for(op, layout)) return *port;
     if (works_in_place(op) && can_take_over(arguments[0], layout, arguments, 1)) {
@@ -198,8 +198,8 @@ class Assembler {
     }
     const std::string label = "output " + std::to_string(port);
     const Operand operand = places_.operand(tensor);
-    const Placement source = places_.require(
-        tensor, operand.is_constant ? wanted : operand.layout, label);
+    const Placement source =
+        places_.require(tensor, operand.is_constant ? wanted : operand.layout, label);
     builder_.add_reorder(source.buffer, source.layout, ports_[port], wanted, label);
   }
 

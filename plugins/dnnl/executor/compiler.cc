@@ -45,7 +45,8 @@ std::unique_ptr<DnnlComputation> compile_partition(const eph::GraphView& graph, 
     Program program = assemble(lowered.recipe, constants, engine);
     return finish(std::move(lowered.recipe), std::move(program), std::move(name), engine, threads);
   } catch (const InvalidRecipe& error) {
-    throw eph::Failure(EPH_EP_FAIL, "partition '" + name + "' was lowered wrongly: " + error.what());
+    throw eph::Failure(EPH_EP_FAIL,
+                       "partition '" + name + "' was lowered wrongly: " + error.what());
   } catch (const NoPrimitive& error) {
     throw eph::Failure(EPH_EP_FAIL, "partition '" + name + "': " + error.what());
   } catch (const dnnl::error& error) {

@@ -100,21 +100,21 @@ void DnnlComputation::locate_input(eph::Run& run, const Buffer& buffer, void*& a
   const Dims& shape = recipe_.inputs[buffer.index].shape;
   const eph_value* value = run.input(buffer.index);
   if (value == nullptr || !has_shape(*value, shape) || value->byte_size < byte_size(shape)) {
-    throw eph::Failure(EPH_INVALID_ARGUMENT,
-                       "partition '" + name_ + "' was compiled for float " + to_text(shape) +
-                           " as input " + std::to_string(buffer.index) + " and got " +
-                           (value == nullptr ? "nothing" : "element type " +
-                                                               std::to_string(value->element_type) +
-                                                               " " + shape_text(*value)));
+    throw eph::Failure(
+        EPH_INVALID_ARGUMENT,
+        "partition '" + name_ + "' was compiled for float " + to_text(shape) + " as input " +
+            std::to_string(buffer.index) + " and got " +
+            (value == nullptr ? "nothing"
+                              : "element type " + std::to_string(value->element_type) + " " +
+                                    shape_text(*value)));
   }
   address = value->data;
 }
 
 void DnnlComputation::locate_output(eph::Run& run, const Buffer& buffer, void*& address) const {
   const Dims& shape = recipe_.outputs[buffer.index].shape;
-  address = run.output(buffer.index) != nullptr
-                ? run.allocate(buffer.index, shape, EPH_FLOAT).data
-                : run.scratch(byte_size(shape));
+  address = run.output(buffer.index) != nullptr ? run.allocate(buffer.index, shape, EPH_FLOAT).data
+                                                : run.scratch(byte_size(shape));
 }
 
 void DnnlComputation::locate(eph::Run& run, std::vector<void*>& addresses) const {

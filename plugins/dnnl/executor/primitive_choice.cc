@@ -45,7 +45,8 @@ PrimitiveChoice choose_primitive(const PrimitiveRequest& request, const dnnl::en
       reason = error.what();
     }
   }
-  if (!slow) throw NoPrimitive("oneDNN has no primitive for " + describe(*request.op) + ": " + reason);
+  if (!slow)
+    throw NoPrimitive("oneDNN has no primitive for " + describe(*request.op) + ": " + reason);
   return *std::move(slow);
 }
 

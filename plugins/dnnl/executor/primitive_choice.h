@@ -35,8 +35,8 @@ struct PrimitiveRequest {
   std::optional<Descriptor> preferred_output;  // where the consumer would profit
 };
 
-// One argument of a primitive, with the layout that it must have. The layout's dimensions may differ
-// from the tensor's: it is the same elements seen in the primitive's form.
+// One argument of a primitive, with the layout that it must have. The layout's dimensions may
+// differ from the tensor's: it is the same elements seen in the primitive's form.
 struct ChosenInput {
   int argument = 0;  // DNNL_ARG_*
   bool is_post_op_operand = false;

@@ -1,9 +1,8 @@
 #include "plugins/dnnl/executor/program.h"
 
-#include <ephost/plugin.hpp>
-
 #include <algorithm>
 #include <atomic>
+#include <ephost/plugin.hpp>
 #include <exception>
 #include <system_error>
 #include <thread>

@@ -43,7 +43,7 @@ class ProgramBuilder {
 
   const dnnl::engine& engine_;
   Program program_;
-  std::vector<BufferLifetime> lifetimes_;                      // by buffer
+  std::vector<BufferLifetime> lifetimes_;                       // by buffer
   std::map<std::pair<uint32_t, std::string>, uint32_t> views_;  // by buffer and layout
 };
 

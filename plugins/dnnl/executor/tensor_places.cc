@@ -44,8 +44,7 @@ Placement TensorPlaces::pack(const Constant& constant, const Descriptor& stored,
   const std::pair key(constant.root, descriptor_bytes(stored) + descriptor_bytes(wanted));
   auto known = packed_.find(key);
   if (known == packed_.end()) {
-    const uint32_t buffer =
-        builder_.add_constant(constants_.get(constant.root, stored, wanted));
+    const uint32_t buffer = builder_.add_constant(constants_.get(constant.root, stored, wanted));
     known = packed_.emplace(key, buffer).first;
   }
   return {known->second, wanted};

@@ -21,9 +21,8 @@ WorkspacePlan plan_workspace(const std::vector<BufferLifetime>& buffers) {
   plan.offsets.resize(buffers.size(), 0);
   std::vector<uint32_t> order(buffers.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-    return buffers[a].size > buffers[b].size;
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t a, uint32_t b) { return buffers[a].size > buffers[b].size; });
 
   std::vector<uint32_t> placed;  // by ascending offset
   for (const uint32_t buffer : order) {
@@ -35,10 +34,9 @@ WorkspacePlan plan_workspace(const std::vector<BufferLifetime>& buffers) {
     }
     plan.offsets[buffer] = offset;
     plan.size = std::max(plan.size, offset + aligned(buffers[buffer].size));
-    const auto position =
-        std::upper_bound(placed.begin(), placed.end(), offset, [&](uint64_t value, uint32_t other) {
-          return value < plan.offsets[other];
-        });
+    const auto position = std::upper_bound(
+        placed.begin(), placed.end(), offset,
+        [&](uint64_t value, uint32_t other) { return value < plan.offsets[other]; });
     placed.insert(position, buffer);
   }
   return plan;

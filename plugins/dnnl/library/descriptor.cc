@@ -98,10 +98,10 @@ void append_format(std::string& bytes, const dnnl_memory_desc_t& raw) {
     append(bytes, blocking.inner_idxs, blocking.inner_nblks);
   } else if (raw.format_kind == dnnl_format_kind_wino) {
     const dnnl_wino_desc_t& wino = raw.format_desc.wino_desc;
-    for (const int64_t field : {int64_t{wino.wino_format}, int64_t{wino.r}, int64_t{wino.alpha},
-                                int64_t{wino.ic}, int64_t{wino.oc}, int64_t{wino.ic_block},
-                                int64_t{wino.oc_block}, int64_t{wino.ic2_block},
-                                int64_t{wino.oc2_block}, static_cast<int64_t>(wino.size)}) {
+    for (const int64_t field :
+         {int64_t{wino.wino_format}, int64_t{wino.r}, int64_t{wino.alpha}, int64_t{wino.ic},
+          int64_t{wino.oc}, int64_t{wino.ic_block}, int64_t{wino.oc_block}, int64_t{wino.ic2_block},
+          int64_t{wino.oc2_block}, static_cast<int64_t>(wino.size)}) {
       append(bytes, field);
     }
   }

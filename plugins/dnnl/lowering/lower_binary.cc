@@ -18,7 +18,8 @@ std::optional<Eltwise> with_scalar(BinaryFunction function, float value, bool sw
     case BinaryFunction::kAdd:
       return Eltwise{Function::kLinear, 1, value};
     case BinaryFunction::kSub:
-      return swapped ? Eltwise{Function::kLinear, -1, value} : Eltwise{Function::kLinear, 1, -value};
+      return swapped ? Eltwise{Function::kLinear, -1, value}
+                     : Eltwise{Function::kLinear, 1, -value};
     case BinaryFunction::kMul:
       return Eltwise{Function::kLinear, value, 0};
     case BinaryFunction::kDiv:

@@ -16,8 +16,7 @@ TensorId lower_softmax_kind(NodeContext& node, bool logarithm) {
   }
   // Before version 13 the dimensions from the axis on count as one.
   const int64_t columns = element_count(Dims(dims.begin() + axis, dims.end()));
-  const TensorId matrix =
-      node.builder().reshape(data, {element_count(dims) / columns, columns});
+  const TensorId matrix = node.builder().reshape(data, {element_count(dims) / columns, columns});
   const Softmax over_columns{1, static_cast<uint8_t>(logarithm)};
   return node.builder().reshape(node.builder().add(over_columns, {matrix}), dims);
 }

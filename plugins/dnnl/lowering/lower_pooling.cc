@@ -9,8 +9,8 @@ namespace {
 void round_up(Window& window, const Dims& data) {
   for (std::size_t i = 0; i < window.kernel.size(); ++i) {
     const int64_t positions = position_count(window, data, i, true);
-    const int64_t covered = (positions - 1) * window.strides[i] +
-                            (window.kernel[i] - 1) * window.dilations[i] + 1;
+    const int64_t covered =
+        (positions - 1) * window.strides[i] + (window.kernel[i] - 1) * window.dilations[i] + 1;
     const int64_t needed = covered - data[i + 2] - window.pads_begin[i];
     if (needed > window.pads_end[i]) window.pads_end[i] = needed;
   }

@@ -7,8 +7,9 @@ namespace {
 
 std::string_view element_type_name(int32_t type) {
   static constexpr std::string_view kNames[] = {
-      "undefined", "float", "uint8",   "int8",   "uint16", "int16",  "int32",     "int64",      "string",
-      "bool",      "float16", "double", "uint32", "uint64", "complex64", "complex128", "bfloat16"};
+      "undefined", "float",  "uint8",     "int8",       "uint16",  "int16",
+      "int32",     "int64",  "string",    "bool",       "float16", "double",
+      "uint32",    "uint64", "complex64", "complex128", "bfloat16"};
   return type >= 0 && type < static_cast<int32_t>(std::size(kNames)) ? kNames[type] : "other";
 }
 

@@ -13,8 +13,8 @@
 
 namespace ephost_dnnl {
 
-// The tensors that stand for a graph's values. A value that no node has produced becomes an input of
-// the recipe, or a constant, when it is first asked for.
+// The tensors that stand for a graph's values. A value that no node has produced becomes an input
+// of the recipe, or a constant, when it is first asked for.
 class ValueMap {
  public:
   ValueMap(const eph::GraphView& graph, RecipeBuilder& builder)

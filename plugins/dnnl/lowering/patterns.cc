@@ -129,13 +129,12 @@ bool match_centring(const Walk& walk, uint32_t centred, uint32_t& subtraction, u
 uint32_t match_square(const Walk& walk, uint32_t value, uint32_t centred) {
   const uint32_t power = walk.producer(value, "Pow");
   if (power != EPH_NONE) {
-    const bool fits =
-        walk.input(power, 0) == centred && walk.is_scalar(walk.input(power, 1), 2.0);
+    const bool fits = walk.input(power, 0) == centred && walk.is_scalar(walk.input(power, 1), 2.0);
     return fits ? power : EPH_NONE;
   }
   const uint32_t product = walk.producer(value, "Mul");
-  const bool fits = product != EPH_NONE && walk.input(product, 0) == centred &&
-                    walk.input(product, 1) == centred;
+  const bool fits =
+      product != EPH_NONE && walk.input(product, 0) == centred && walk.input(product, 1) == centred;
   return fits ? product : EPH_NONE;
 }
 
@@ -206,10 +205,10 @@ std::optional<Unit> match_layer_normalization(const eph::GraphView& graph, uint3
 
   const eph::ArrayView<int64_t> shape = graph.value(centred).shape();
   if (shape.empty()) return std::nullopt;
-  Unit unit = make_unit(
-      Unit::Kind::kLayerNormalization,
-      {mean, subtraction, square, variance, sum, root, division, product, shifted},
-      walk.input(subtraction, 0));
+  Unit unit =
+      make_unit(Unit::Kind::kLayerNormalization,
+                {mean, subtraction, square, variance, sum, root, division, product, shifted},
+                walk.input(subtraction, 0));
   unit.scale = walk.other_input(product, walk.output(division));
   unit.bias = walk.other_input(shifted, walk.output(product));
   unit.epsilon = *epsilon;

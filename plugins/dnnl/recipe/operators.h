@@ -48,7 +48,8 @@ constexpr ReductionKind last_of(ReductionKind) { return ReductionKind::kProduct;
 
 // Inputs: data [N, C, spatial...], weights [M, C / groups, spatial...], optional bias [M].
 struct Convolution {
-  Dims strides, dilations, pads_begin, pads_end;  // one for each spatial dimension; dilation 1: none
+  Dims strides, dilations, pads_begin,
+      pads_end;  // one for each spatial dimension; dilation 1: none
   int64_t groups = 1;
   ConvolutionAlgorithm algorithm = ConvolutionAlgorithm::kDirect;
 

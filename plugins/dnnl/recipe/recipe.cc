@@ -8,15 +8,23 @@ namespace ephost_dnnl {
 
 std::string_view op_type(const Op& op) {
   static constexpr std::array<std::string_view, std::variant_size_v<Parameters>> kNames = {
-      "Convolution", "MatMul",  "Pooling", "BatchNormalization", "LayerNormalization",
-      "Lrn",         "Softmax", "Eltwise", "Binary",             "Reduction",
-      "Concat",      "Reshape", "Transpose"};
+      "Convolution",
+      "MatMul",
+      "Pooling",
+      "BatchNormalization",
+      "LayerNormalization",
+      "Lrn",
+      "Softmax",
+      "Eltwise",
+      "Binary",
+      "Reduction",
+      "Concat",
+      "Reshape",
+      "Transpose"};
   return kNames[op.parameters.index()];
 }
 
-std::string describe(const Op& op) {
-  return std::string(op_type(op)) + " '" + op.name + "'";
-}
+std::string describe(const Op& op) { return std::string(op_type(op)) + " '" + op.name + "'"; }
 
 int64_t element_count(const Dims& dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());

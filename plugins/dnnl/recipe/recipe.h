@@ -68,7 +68,7 @@ struct Port {
 struct Recipe {
   std::vector<Tensor> tensors;
   std::vector<Port> inputs;
-  std::vector<Port> outputs;  // a tensor may appear twice, and may be an input or a constant
+  std::vector<Port> outputs;        // a tensor may appear twice, and may be an input or a constant
   std::vector<TensorId> constants;  // ascending; their elements live elsewhere
   std::vector<Op> ops;              // every input of an op is defined before it
 

@@ -23,10 +23,9 @@ void require_vector(const Dims& dims, int64_t extent, const char* what) {
 constexpr int64_t kMaxWindow = 1 << 20;
 
 void require_window(const Dims& values, std::size_t rank, int64_t least, const char* what) {
-  require(values.size() == rank && std::all_of(values.begin(), values.end(),
-                                               [&](int64_t value) {
-                                                 return value >= least && value <= kMaxWindow;
-                                               }),
+  require(values.size() == rank &&
+              std::all_of(values.begin(), values.end(),
+                          [&](int64_t value) { return value >= least && value <= kMaxWindow; }),
           std::string(what) + " " + to_text(values) + " don't fit " + std::to_string(rank) +
               " spatial dimensions");
 }

@@ -17,8 +17,8 @@ class InvalidRecipe : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Dimensions of the output of an operation on inputs of these dimensions. Throws InvalidRecipe where
-// the parameters or inputs make no sense together.
+// Dimensions of the output of an operation on inputs of these dimensions. Throws InvalidRecipe
+// where the parameters or inputs make no sense together.
 [[nodiscard]] Dims infer_output_dims(const Parameters& parameters, const std::vector<Dims>& inputs);
 
 // Whether a tensor of dimensions `from` broadcasts to `to`: equal ranks, each extent equal or 1.

@@ -1,0 +1,233 @@
+#include "tests/support/fake_graph.h"
+
+#include <algorithm>
+
+namespace ephost::test {
+namespace {
+
+eph_string text(const std::string& value) { return {value.data(), value.size()}; }
+
+// Fills an eph_attribute from a field that outlives it.
+struct AttributeConverter {
+  eph_attribute& out;
+  std::deque<eph_string>& strings;
+
+  void set(int32_t kind, const void* values, uint64_t count) const {
+    out.kind = kind;
+    out.values = values;
+    out.count = count;
+  }
+  void operator()(const int64_t& value) const { set(EPH_ATTRIBUTE_INT, &value, 1); }
+  void operator()(const float& value) const { set(EPH_ATTRIBUTE_FLOAT, &value, 1); }
+  void operator()(const std::string& value) const {
+    strings.push_back(text(value));
+    set(EPH_ATTRIBUTE_STRING, &strings.back(), 1);
+  }
+  void operator()(const std::vector<int64_t>& values) const {
+    set(EPH_ATTRIBUTE_INTS, values.data(), values.size());
+  }
+  void operator()(const std::vector<float>& values) const {
+    set(EPH_ATTRIBUTE_FLOATS, values.data(), values.size());
+  }
+};
+
+}  // namespace
+
+const eph_graph_api FakeGraph::kApi = {
+    sizeof(eph_graph_api), &FakeGraph::get_graph, &FakeGraph::get_node,
+    &FakeGraph::get_value, &FakeGraph::get_opset, &FakeGraph::get_onnx,
+};
+
+FakeGraph::FakeGraph() : eph_graph{&kApi} {}
+
+uint32_t FakeGraph::add_value(const std::string& name, const Shape& shape, int32_t type) {
+  auto value = std::make_unique<Value>();
+  value->name = name;
+  value->shape = shape;
+  value->type = type;
+  values_.push_back(std::move(value));
+  return static_cast<uint32_t>(values_.size() - 1);
+}
+
+uint32_t FakeGraph::add_input(const std::string& name, const Shape& shape, int32_t type) {
+  const uint32_t value = add_value(name, shape, type);
+  values_[value]->flags |= EPH_VALUE_GRAPH_INPUT;
+  inputs_.push_back(value);
+  return value;
+}
+
+uint32_t FakeGraph::finish_constant(uint32_t value, const void* data, std::size_t byte_size) {
+  Value& target = *values_[value];
+  target.is_constant = true;
+  target.constant.data = const_cast<void*>(data);
+  target.constant.shape = target.shape.data();
+  target.constant.byte_size = byte_size;
+  target.constant.rank = static_cast<uint32_t>(target.shape.size());
+  target.constant.element_type = target.type;
+  target.constant.kind = EPH_KIND_TENSOR;
+  return value;
+}
+
+uint32_t FakeGraph::add_constant(const std::string& name, const Shape& shape,
+                                 std::vector<float> data) {
+  const uint32_t value = add_value(name, shape, EPH_FLOAT);
+  std::vector<float>& kept = values_[value]->floats = std::move(data);
+  return finish_constant(value, kept.data(), kept.size() * sizeof(float));
+}
+
+uint32_t FakeGraph::add_constant(const std::string& name, const Shape& shape,
+                                 std::vector<int64_t> data) {
+  const uint32_t value = add_value(name, shape, EPH_INT64);
+  std::vector<int64_t>& kept = values_[value]->ints = std::move(data);
+  return finish_constant(value, kept.data(), kept.size() * sizeof(int64_t));
+}
+
+void FakeGraph::convert_attributes(Node& node) {
+  for (const auto& [name, value] : node.fields) {
+    eph_attribute attribute = {};
+    attribute.name = text(name);
+    std::visit(AttributeConverter{attribute, node.strings}, value);
+    node.attributes.push_back(attribute);
+  }
+}
+
+uint32_t FakeGraph::add_node(const std::string& op_type, std::vector<uint32_t> inputs,
+                             std::vector<uint32_t> outputs, const FakeAttributes& attributes,
+                             int32_t since_version) {
+  const auto index = static_cast<uint32_t>(nodes_.size());
+  auto node = std::make_unique<Node>();
+  node->name = op_type + "_" + std::to_string(index);
+  node->op_type = op_type;
+  node->inputs = std::move(inputs);
+  node->outputs = std::move(outputs);
+  node->fields = attributes;
+  node->since_version = since_version;
+  convert_attributes(*node);
+  for (const uint32_t input : node->inputs) {
+    if (input == EPH_NONE) continue;
+    std::vector<uint32_t>& consumers = values_[input]->consumers;
+    if (consumers.empty() || consumers.back() != index) consumers.push_back(index);
+  }
+  for (const uint32_t output : node->outputs) {
+    if (output != EPH_NONE) values_[output]->producer = index;
+  }
+  nodes_.push_back(std::move(node));
+  return index;
+}
+
+void FakeGraph::mark_output(uint32_t value) {
+  values_[value]->flags |= EPH_VALUE_GRAPH_OUTPUT;
+  outputs_.push_back(value);
+}
+
+void FakeGraph::mark_taken(uint32_t node) { nodes_[node]->flags |= EPH_NODE_TAKEN; }
+
+uint32_t FakeGraph::adopt(const FakeGraph& other, uint32_t value,
+                          std::map<uint32_t, uint32_t>& known) {
+  const auto found = known.find(value);
+  if (found != known.end()) return found->second;
+  const Value& source = *other.values_[value];
+  const uint32_t copy = add_value(source.name, source.shape, source.type);
+  if (source.is_constant) finish_constant(copy, source.constant.data, source.constant.byte_size);
+  return known[value] = copy;
+}
+
+std::unique_ptr<FakeGraph> FakeGraph::extract(const std::vector<uint32_t>& nodes) const {
+  const auto contains = [&](uint32_t node) {
+    return std::binary_search(nodes.begin(), nodes.end(), node);
+  };
+  auto part = std::make_unique<FakeGraph>();
+  std::map<uint32_t, uint32_t> known;
+  for (const uint32_t index : nodes) {
+    const Node& node = *nodes_[index];
+    std::vector<uint32_t> inputs, outputs;
+    for (const uint32_t input : node.inputs) {
+      const bool is_new = input != EPH_NONE && known.find(input) == known.end();
+      inputs.push_back(input == EPH_NONE ? EPH_NONE : part->adopt(*this, input, known));
+      if (!is_new || values_[input]->is_constant) continue;
+      part->values_[inputs.back()]->flags |= EPH_VALUE_GRAPH_INPUT;
+      part->inputs_.push_back(inputs.back());
+    }
+    for (const uint32_t output : node.outputs) {
+      outputs.push_back(output == EPH_NONE ? EPH_NONE : part->adopt(*this, output, known));
+    }
+    part->add_node(node.op_type, inputs, outputs, node.fields, node.since_version);
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+      if (node.outputs[i] == EPH_NONE) continue;
+      const Value& value = *values_[node.outputs[i]];
+      const bool leaves = (value.flags & EPH_VALUE_GRAPH_OUTPUT) != 0 ||
+                          !std::all_of(value.consumers.begin(), value.consumers.end(), contains);
+      if (leaves) part->mark_output(outputs[i]);
+    }
+  }
+  return part;
+}
+
+std::unique_ptr<FakeGraph> FakeGraph::as_context_node() const {
+  auto graph = std::make_unique<FakeGraph>();
+  std::vector<uint32_t> inputs, outputs;
+  for (const uint32_t input : inputs_) {
+    inputs.push_back(graph->add_input(value_name(input), value_shape(input)));
+  }
+  for (const uint32_t output : outputs_) {
+    outputs.push_back(graph->add_value(value_name(output), value_shape(output)));
+  }
+  graph->add_node("EPContext", inputs, outputs, {}, 1);
+  for (const uint32_t output : outputs) graph->mark_output(output);
+  return graph;
+}
+
+int32_t FakeGraph::get_graph(const eph_graph* graph, eph_graph_info* out) noexcept {
+  const FakeGraph& fake = self(graph);
+  out->name = EPH_STRING("fake");
+  out->node_count = fake.nodes_.size();
+  out->value_count = fake.values_.size();
+  out->inputs = fake.inputs_.data();
+  out->input_count = fake.inputs_.size();
+  out->outputs = fake.outputs_.data();
+  out->output_count = fake.outputs_.size();
+  return EPH_OK;
+}
+
+int32_t FakeGraph::get_node(const eph_graph* graph, uint32_t index, eph_node_info* out) noexcept {
+  const FakeGraph& fake = self(graph);
+  if (index >= fake.nodes_.size()) return EPH_INVALID_ARGUMENT;
+  const Node& node = *fake.nodes_[index];
+  out->name = text(node.name);
+  out->op_type = text(node.op_type);
+  out->since_version = node.since_version;
+  out->flags = node.flags;
+  out->inputs = node.inputs.data();
+  out->input_count = node.inputs.size();
+  out->outputs = node.outputs.data();
+  out->output_count = node.outputs.size();
+  out->attributes = node.attributes.data();
+  out->attribute_count = node.attributes.size();
+  return EPH_OK;
+}
+
+int32_t FakeGraph::get_value(const eph_graph* graph, uint32_t index, eph_value_info* out) noexcept {
+  const FakeGraph& fake = self(graph);
+  if (index >= fake.values_.size()) return EPH_INVALID_ARGUMENT;
+  const Value& value = *fake.values_[index];
+  out->name = text(value.name);
+  out->kind = EPH_KIND_TENSOR;
+  out->element_type = value.type;
+  out->rank = static_cast<int32_t>(value.shape.size());
+  out->flags = value.flags;
+  out->shape = value.shape.data();
+  out->producer = value.producer;
+  out->consumers = value.consumers.data();
+  out->consumer_count = value.consumers.size();
+  out->constant = value.is_constant ? &value.constant : nullptr;
+  return EPH_OK;
+}
+
+int64_t FakeGraph::get_opset(const eph_graph*, eph_string) noexcept { return 17; }
+
+int32_t FakeGraph::get_onnx(const eph_graph*, eph_bytes* out, eph_error*) noexcept {
+  *out = {};
+  return EPH_NOT_IMPLEMENTED;
+}
+
+}  // namespace ephost::test

@@ -1,0 +1,152 @@
+#include "tests/support/fake_host.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <new>
+
+namespace ephost::test {
+namespace {
+
+std::string to_string(eph_string text) { return {text.data, static_cast<std::size_t>(text.size)}; }
+
+std::size_t count(const Shape& shape) {
+  std::size_t elements = 1;
+  for (const int64_t extent : shape) elements *= static_cast<std::size_t>(extent);
+  return elements;
+}
+
+}  // namespace
+
+const eph_error_api FakeError::kApi = {sizeof(eph_error_api), &FakeError::set_message};
+FakeError::FakeError() : eph_error{&kApi} {}
+void FakeError::set_message(eph_error* error, eph_string message) noexcept {
+  static_cast<FakeError*>(error)->message = to_string(message);
+}
+
+const eph_claims_api FakeClaims::kApi = {sizeof(eph_claims_api), &FakeClaims::claim_node,
+                                         &FakeClaims::claim_fused, &FakeClaims::has_kernel,
+                                         &FakeClaims::decline};
+FakeClaims::FakeClaims() : eph_claims{&kApi} {}
+int32_t FakeClaims::claim_node(eph_claims*, uint32_t, eph_error*) noexcept { return EPH_FAIL; }
+int32_t FakeClaims::claim_fused(eph_claims* claims, const eph_fused_claim* claim,
+                                eph_error*) noexcept {
+  static_cast<FakeClaims*>(claims)->fused.push_back(
+      {{claim->nodes, claim->nodes + claim->node_count}, claim->flags});
+  return EPH_OK;
+}
+int32_t FakeClaims::has_kernel(eph_claims*, uint32_t) noexcept { return 0; }
+void FakeClaims::decline(eph_claims* claims, uint32_t node, eph_string reason) noexcept {
+  static_cast<FakeClaims*>(claims)->declined[node] = to_string(reason);
+}
+
+const eph_context_writer_api FakeContextWriter::kApi = {
+    sizeof(eph_context_writer_api), &FakeContextWriter::begin_payload, &FakeContextWriter::write,
+    &FakeContextWriter::add_node};
+FakeContextWriter::FakeContextWriter() : eph_context_writer{&kApi} {}
+int32_t FakeContextWriter::begin_payload(eph_context_writer* writer, uint32_t* out,
+                                         eph_error*) noexcept {
+  auto& payloads = static_cast<FakeContextWriter*>(writer)->payloads;
+  payloads.emplace_back();
+  *out = static_cast<uint32_t>(payloads.size() - 1);
+  return EPH_OK;
+}
+int32_t FakeContextWriter::write(eph_context_writer* writer, uint32_t payload, const void* data,
+                                 uint64_t size, eph_error*) noexcept {
+  static_cast<FakeContextWriter*>(writer)->payloads[payload].append(static_cast<const char*>(data),
+                                                                    size);
+  return EPH_OK;
+}
+int32_t FakeContextWriter::add_node(eph_context_writer* writer, const eph_context_node* node,
+                                    eph_error*) noexcept {
+  static_cast<FakeContextWriter*>(writer)->nodes.push_back(
+      {node->computation, node->payload, to_string(node->source), to_string(node->sdk_version),
+       to_string(node->hardware_architecture)});
+  return EPH_OK;
+}
+
+const eph_device_list_api FakeDeviceList::kApi = {sizeof(eph_device_list_api),
+                                                  &FakeDeviceList::add};
+FakeDeviceList::FakeDeviceList() : eph_device_list{&kApi} {}
+int32_t FakeDeviceList::add(eph_device_list* list, const eph_device* device, eph_error*) noexcept {
+  static_cast<FakeDeviceList*>(list)->architectures.push_back(to_string(device->architecture));
+  return EPH_OK;
+}
+
+const eph_host_api FakeHost::kApi = {sizeof(eph_host_api), &FakeHost::log,
+                                     &FakeHost::get_extension};
+FakeHost::FakeHost() : eph_host{&kApi} {}
+void FakeHost::log(const eph_host*, int32_t, eph_string) noexcept {}
+const void* FakeHost::get_extension(const eph_host*, eph_string) noexcept { return nullptr; }
+
+AlignedBytes::AlignedBytes(std::size_t size) : size_(size) {
+  constexpr std::size_t kAlignment = 64;
+  const std::size_t rounded = (size + kAlignment - 1) / kAlignment * kAlignment;
+  void* memory = std::aligned_alloc(kAlignment, rounded == 0 ? kAlignment : rounded);
+  if (memory == nullptr) throw std::bad_alloc();
+  memory_ = {memory, &std::free};
+}
+
+AlignedBytes::AlignedBytes(const std::string& bytes) : AlignedBytes(bytes.size()) {
+  std::memcpy(memory_.get(), bytes.data(), bytes.size());
+}
+
+FloatTensor::FloatTensor(Shape shape)
+    : FloatTensor(shape, std::vector<float>(count(shape), -777)) {}
+
+FloatTensor::FloatTensor(Shape shape, const std::vector<float>& data)
+    : shape_(std::move(shape)), bytes_(data.size() * sizeof(float)) {
+  std::memcpy(bytes_.data(), data.data(), bytes_.size());
+  value.data = bytes_.data();
+  value.shape = shape_.data();
+  value.byte_size = bytes_.size();
+  value.rank = static_cast<uint32_t>(shape_.size());
+  value.element_type = EPH_FLOAT;
+  value.kind = EPH_KIND_TENSOR;
+}
+
+std::vector<float> FloatTensor::values() const {
+  const auto* first = static_cast<const float*>(bytes_.data());
+  return {first, first + bytes_.size() / sizeof(float)};
+}
+
+const eph_run_api FakeRun::kApi = {sizeof(eph_run_api), &FakeRun::allocate_output,
+                                   &FakeRun::set_string, &FakeRun::allocate_scratch,
+                                   &FakeRun::is_cancelled};
+
+FakeRun::FakeRun(std::vector<FloatTensor*> run_inputs, std::vector<FloatTensor*> run_outputs,
+                 uint64_t workspace_bytes)
+    : workspace_(workspace_bytes) {
+  for (FloatTensor* input : run_inputs) {
+    input_values_.push_back(input == nullptr ? nullptr : &input->value);
+  }
+  for (FloatTensor* output : run_outputs) {
+    output_values_.push_back(output == nullptr ? nullptr : &output->value);
+  }
+  std::memset(workspace_.data(), 0xff, workspace_.size());
+  struct_size = sizeof(eph_run);
+  api = &kApi;
+  inputs = input_values_.data();
+  outputs = output_values_.data();
+  input_count = static_cast<uint32_t>(input_values_.size());
+  output_count = static_cast<uint32_t>(output_values_.size());
+  workspace = workspace_bytes == 0 ? nullptr : workspace_.data();
+}
+
+int32_t FakeRun::allocate_output(eph_run*, uint32_t, int32_t, const int64_t*, uint32_t,
+                                 eph_error*) noexcept {
+  return EPH_INVALID_ARGUMENT;  // outputs are bound beforehand; another shape is a mistake
+}
+int32_t FakeRun::set_string(eph_run*, uint32_t, uint64_t, eph_string, eph_error*) noexcept {
+  return EPH_INVALID_ARGUMENT;
+}
+void* FakeRun::allocate_scratch(eph_run* run, uint64_t size) noexcept {
+  auto& scratch = static_cast<FakeRun*>(run)->scratch_;
+  scratch.emplace_back(static_cast<std::size_t>(size));
+  return scratch.back().data();
+}
+int32_t FakeRun::is_cancelled(const eph_run* run) noexcept {
+  return static_cast<const FakeRun*>(run)->cancelled ? 1 : 0;
+}
+
+}  // namespace ephost::test
