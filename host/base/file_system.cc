@@ -34,6 +34,10 @@ int PosixFileSystem::fsync(int descriptor) const { return ::fsync(descriptor); }
 
 int PosixFileSystem::rename(const char* from, const char* to) const { return ::rename(from, to); }
 
+int PosixFileSystem::link(const char* existing, const char* added) const {
+  return ::link(existing, added);
+}
+
 int PosixFileSystem::unlink(const char* path) const { return ::unlink(path); }
 
 void* PosixFileSystem::mmap(size_t size, int descriptor) const {

@@ -27,6 +27,7 @@ class FileSystem {
   virtual ssize_t write(int descriptor, const void* data, size_t size) const = 0;
   virtual int fsync(int descriptor) const = 0;
   virtual int rename(const char* from, const char* to) const = 0;
+  virtual int link(const char* existing, const char* added) const = 0;
   virtual int unlink(const char* path) const = 0;
   // Maps the first `size` bytes for reading, MAP_PRIVATE; MAP_FAILED on failure.
   virtual void* mmap(size_t size, int descriptor) const = 0;
@@ -44,6 +45,7 @@ class PosixFileSystem : public FileSystem {
   ssize_t write(int descriptor, const void* data, size_t size) const override;
   int fsync(int descriptor) const override;
   int rename(const char* from, const char* to) const override;
+  int link(const char* existing, const char* added) const override;
   int unlink(const char* path) const override;
   void* mmap(size_t size, int descriptor) const override;
   int munmap(void* address, size_t size) const override;

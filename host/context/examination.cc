@@ -121,13 +121,12 @@ class Examiner {
 
   void check_initializers() {
     if (!options_.check_sums) return;
-    const std::optional<fs::path>& folder =
-        options_.initializers_folder ? options_.initializers_folder : options_.folder;
+    const std::optional<fs::path>& folder = initializers_folder(options_);
     PayloadFiles files(options_, folder);
     for (const auto& [name, sum] : result_.metadata.initializers) {
       // The importer got them from the caller's memory; nobody can have mixed them up.
       if (!folder && !options_.files.contains(name)) continue;
-      const Content& content = files.find(name, &sum);
+      const Content content = files.find_current(name, &sum);
       if (content.status.ok()) continue;
       result_.initializers.push_back(
           Status(content.status).with_context("checking the initializers"));

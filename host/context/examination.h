@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "ephost/status.h"
@@ -35,6 +37,12 @@ struct Examination {
   std::vector<ExaminedNode> nodes;
   std::vector<Status> initializers;  // what is wrong with their external files
 };
+
+// The folder of the initializers' external files, if there is one.
+[[nodiscard]] inline const std::optional<std::filesystem::path>& initializers_folder(
+    const LoadOptions& options) {
+  return options.initializers_folder ? options.initializers_folder : options.folder;
+}
 
 [[nodiscard]] Examination examine_context(const graph::Model& model, const LoadOptions& options);
 

@@ -22,4 +22,19 @@ Result<LoadedContext> load_context(const graph::Model& model, const LoadOptions&
   return loaded;
 }
 
+std::map<std::string, graph::Blob> find_superseded_initializers(const graph::Model& model,
+                                                                const LoadOptions& options) {
+  std::map<std::string, graph::Blob> found;
+  const Result<ContextMetadata> metadata = read_metadata(model.metadata);
+  if (!metadata.ok()) return found;
+  PayloadFiles files(options, initializers_folder(options));
+  for (const auto& [name, sum] : metadata->initializers) {
+    const Content superseded = files.find_superseded(name, sum);
+    if (superseded.state != SumState::kOk) continue;
+    if (files.find_current(name, &sum).status.ok()) continue;
+    found.emplace(name, superseded.bytes);
+  }
+  return found;
+}
+
 }  // namespace ephost::context

@@ -69,4 +69,12 @@ struct LoadedContext {
 [[nodiscard]] Result<LoadedContext> load_context(const graph::Model& model,
                                                  const LoadOptions& options);
 
+// The same for the initializers' external files, which the importer opens and this module cannot
+// exchange: content, by name, that stands under a superseded name and is what the model states,
+// while the file of that name is not. Not empty: import the model again with these as
+// ImportOptions::external_files, and add them to LoadOptions::files; `load_context` would refuse
+// the model otherwise. Costs nothing where no publication was interrupted.
+[[nodiscard]] std::map<std::string, graph::Blob> find_superseded_initializers(
+    const graph::Model& model, const LoadOptions& options);
+
 }  // namespace ephost::context

@@ -98,6 +98,7 @@ Result<ContextMetadata> read_metadata(const MetadataList& metadata) {
 
 void write_metadata(const ContextMetadata& stated, MetadataList& metadata) {
   std::erase_if(metadata, [](const auto& entry) { return entry.first.starts_with(kPrefix); });
+  if (stated.empty()) return;
   metadata.emplace_back(std::string(kPrefix) + std::string(kVersionKey), kVersion);
   append_sums(stated.binaries, kBinary, metadata);
   append_sums(stated.embedded, kEmbedded, metadata);

@@ -45,13 +45,18 @@ struct ContextMetadata {
   std::map<std::string, ContentSum> embedded;        // by partition_name
   std::map<std::string, ContentSum> initializers;    // by file name
   std::map<std::string, std::string> compatibility;  // by source
+
+  [[nodiscard]] bool empty() const {
+    return binaries.empty() && embedded.empty() && initializers.empty() && compatibility.empty();
+  }
 };
 
 // INVALID_GRAPH for an entry that is malformed, stated twice with different values, of an unknown
 // kind, or of a newer version than this host knows.
 [[nodiscard]] Result<ContextMetadata> read_metadata(const MetadataList& metadata);
 
-// Replaces what `metadata` states of the cache; entries of others stay, in their order.
+// Replaces what `metadata` states of the cache, by nothing if there is nothing; entries of others
+// stay, in their order.
 void write_metadata(const ContextMetadata& stated, MetadataList& metadata);
 
 }  // namespace ephost::context

@@ -138,7 +138,9 @@ Status replace_partitions(graph::Model& model, std::span<const WrittenPartition>
     graph::connect(model.graph);
   }
   drop_unused_values(model.graph);
-  model.opset_imports.emplace(std::string(kEpContextDomain), kEpContextVersion);
+  if (!partitions.empty()) {
+    model.opset_imports.emplace(std::string(kEpContextDomain), kEpContextVersion);
+  }
   return graph::check_graph(model.graph).with_context("checking the context model");
 }
 

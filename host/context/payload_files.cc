@@ -71,27 +71,32 @@ Result<Blob> align_payload(Blob bytes) {
   return Blob{.bytes = {static_cast<const std::byte*>(memory), size}, .owner = owner};
 }
 
-const Content& PayloadFiles::find(const std::string& name, const ContentSum* stated) {
-  const auto known = by_name_.find(name);
-  if (known != by_name_.end()) return known->second;
-  return by_name_.emplace(name, look_up(name, stated)).first->second;
-}
-
-Content PayloadFiles::look_up(const std::string& name, const ContentSum* stated) {
+Content PayloadFiles::find_current(const std::string& name, const ContentSum* stated) {
   const ContentSum* compared = options_.check_sums ? stated : nullptr;
   if (const auto given = options_.files.find(name); given != options_.files.end()) {
     SummedBytes found{.bytes = given->second};
     return check_content(found, compared, "file " + quote(name));
   }
-  if (!folder_) {
-    return failed(SumState::kMissingFile,
-                  "the model comes from memory, so that the folder of file " + quote(name) +
-                      " is not known; state it with ep.context_file_path");
+  if (folder_) return open(name, compared);
+  return failed(SumState::kMissingFile, "the model comes from memory, so that the folder of file " +
+                                            quote(name) +
+                                            " is not known; state it with ep.context_file_path");
+}
+
+Content PayloadFiles::find_superseded(const std::string& name, const ContentSum& stated) {
+  if (!folder_) return {};
+  return open(superseded_name(name, to_hex(stated.hash)), &stated);
+}
+
+const Content& PayloadFiles::find(const std::string& name, const ContentSum* stated) {
+  const auto known = by_name_.find(name);
+  if (known != by_name_.end()) return known->second;
+  Content content = find_current(name, stated);
+  if (!content.status.ok() && content.state != SumState::kRefusedPath && stated) {
+    Content superseded = find_superseded(name, *stated);
+    if (superseded.state == SumState::kOk) content = std::move(superseded);
   }
-  Content content = open(name, compared);
-  if (content.status.ok() || content.state == SumState::kRefusedPath || !stated) return content;
-  Content superseded = open(superseded_name(name, to_hex(stated->hash)), stated);
-  return superseded.status.ok() ? superseded : content;
+  return by_name_.emplace(name, std::move(content)).first->second;
 }
 
 Content PayloadFiles::open(const std::string& name, const ContentSum* stated) {

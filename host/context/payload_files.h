@@ -51,11 +51,16 @@ class PayloadFiles {
   PayloadFiles(const LoadOptions& options, const std::optional<std::filesystem::path>& folder)
       : options_(options), folder_(folder) {}
 
-  // The content of the file `name`, or of its superseded form if only that is what was stated.
+  // The content of the file `name`.
+  Content find_current(const std::string& name, const ContentSum* stated);
+
+  // The same, or the content of its superseded form if only that is what was stated.
   const Content& find(const std::string& name, const ContentSum* stated);
 
+  // The content of the file's superseded form.
+  Content find_superseded(const std::string& name, const ContentSum& stated);
+
  private:
-  Content look_up(const std::string& name, const ContentSum* stated);
   Content open(const std::string& name, const ContentSum* stated);
 
   const LoadOptions& options_;

@@ -25,39 +25,53 @@ Result<Publication> Publication::begin(const fs::path& folder, const FileSystem&
 }
 
 Publication::~Publication() {
-  for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
-    if (step->superseded.empty()) {
-      file_system_->unlink(step->path.c_str());
-    } else {
-      file_system_->rename(step->superseded.c_str(), step->path.c_str());
-    }
+  for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) put_back(*step, true);
+}
+
+void Publication::put_back(const Step& step, bool replaced) {
+  if (step.old.path.empty()) {
+    if (replaced) file_system_->unlink(step.path.c_str());
+  } else if (replaced || step.old.moved) {
+    file_system_->rename(step.old.path.c_str(), step.path.c_str());
+  } else {
+    file_system_->unlink(step.old.path.c_str());
   }
+}
+
+// A second name keeps the old file readable under the first one until the new file takes its place;
+// where the file system has no links, the old file moves.
+Result<Publication::Aside> Publication::set_aside(const fs::path& path, const ContentSum& sum) {
+  fs::path aside = path;
+  aside.replace_filename(superseded_name(path.filename().native(), to_hex(sum.hash)));
+  if (file_system_->link(path.c_str(), aside.c_str()) == 0 || errno == EEXIST) {
+    return Aside{.path = std::move(aside), .moved = false};
+  }
+  if (file_system_->rename(path.c_str(), aside.c_str()) != 0) {
+    return file_error("set aside", path, errno);
+  }
+  return Aside{.path = std::move(aside), .moved = true};
 }
 
 Status Publication::publish(AtomicFile& file, const ContentSum& sum) {
   Step step{.path = file.path()};
   names_.push_back(step.path.filename().native());
   std::error_code ignored;
-  const fs::file_type old = fs::symlink_status(step.path, ignored).type();
-  if (old == fs::file_type::regular || old == fs::file_type::symlink) {
-    const Result<ContentSum> old_sum = sum_of_file(step.path, *file_system_);
-    // A link to nothing protects no content; the rename below replaces it.
-    if (!old_sum.ok() && old_sum.status().code() != StatusCode::kNoSuchFile) {
-      return old_sum.status();
-    }
-    if (old_sum.ok() && old == fs::file_type::regular && *old_sum == sum) return {};
-    if (old_sum.ok()) {
-      fs::path aside = step.path;
-      aside.replace_filename(superseded_name(step.path.filename().native(), to_hex(old_sum->hash)));
-      if (file_system_->rename(step.path.c_str(), aside.c_str()) != 0) {
-        return file_error("set aside", step.path, errno);
-      }
-      step.superseded = std::move(aside);
+  const fs::file_type type = fs::symlink_status(step.path, ignored).type();
+  if (type == fs::file_type::regular || type == fs::file_type::symlink) {
+    const Result<ContentSum> old = sum_of_file(step.path, *file_system_);
+    // A link to nothing protects no content; the commit replaces it.
+    if (!old.ok() && old.status().code() != StatusCode::kNoSuchFile) return old.status();
+    if (old.ok() && type == fs::file_type::regular && *old == sum) return {};
+    if (old.ok()) {
+      EPHOST_ASSIGN_OR_RETURN(step.old, set_aside(step.path, *old));
     }
   }
   Status status = file.commit();
-  const bool renamed = file.temporary_path().empty();
-  if (renamed || !step.superseded.empty()) steps_.push_back(std::move(step));
+  if (file.temporary_path().empty()) {
+    steps_.push_back(std::move(step));
+  } else {
+    put_back(step, false);
+  }
   return status;
 }
 

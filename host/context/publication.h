@@ -24,7 +24,7 @@ class Publication {
   ~Publication();
 
   // Publishes a file that `publish_last`'s file refers to. What stood under its name steps aside,
-  // unless it is the same content: then it stays.
+  // unless it is the same content: then it stays. A failure leaves the old file.
   [[nodiscard]] Status publish(AtomicFile& file, const ContentSum& sum);
 
   // Publishes the file that makes the others count, and removes what they superseded. A failure
@@ -37,10 +37,18 @@ class Publication {
  private:
   Publication(std::filesystem::path folder, FolderLock lock, const FileSystem& file_system);
 
+  // The old file under another name.
+  struct Aside {
+    std::filesystem::path path;  // empty: there is no old file
+    bool moved = false;          // else the old file has both names
+  };
   struct Step {
     std::filesystem::path path;
-    std::filesystem::path superseded;  // empty: nothing stood there
+    Aside old;
   };
+
+  Result<Aside> set_aside(const std::filesystem::path& path, const ContentSum& sum);
+  void put_back(const Step& step, bool replaced);
 
   std::filesystem::path folder_;
   FolderLock lock_;

@@ -14,8 +14,9 @@ namespace ephost::test {
 // Set the fields before use. Every call but munmap and unlink counts as one operation.
 class FaultyFileSystem : public PosixFileSystem {
  public:
-  int fail_at = -1;  // index of the operation that fails; -1: none
-  int error = EIO;   // what it fails with
+  int fail_at = -1;          // index of the operation that fails; -1: none
+  int error = EIO;           // what it fails with
+  bool skips_syncs = false;  // they count, but do not wait for the disk
   size_t most_bytes_per_call = std::numeric_limits<size_t>::max();
 
   // How many operations there were so far.
@@ -43,10 +44,14 @@ class FaultyFileSystem : public PosixFileSystem {
     return PosixFileSystem::write(descriptor, data, std::min(size, most_bytes_per_call));
   }
   int fsync(int descriptor) const override {
-    return fails() ? -1 : PosixFileSystem::fsync(descriptor);
+    if (fails()) return -1;
+    return skips_syncs ? 0 : PosixFileSystem::fsync(descriptor);
   }
   int rename(const char* from, const char* to) const override {
     return fails() ? -1 : PosixFileSystem::rename(from, to);
+  }
+  int link(const char* existing, const char* added) const override {
+    return fails() ? -1 : PosixFileSystem::link(existing, added);
   }
   void* mmap(size_t size, int descriptor) const override {
     return fails() ? MAP_FAILED : PosixFileSystem::mmap(size, descriptor);

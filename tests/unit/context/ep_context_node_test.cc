@@ -1,0 +1,144 @@
+#include "host/context/ep_context_node.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/context/context_samples.h"
+
+namespace ephost::context {
+namespace {
+
+using ::testing::AllOf;
+using testing::blob_of;
+using testing::GraphBuilder;
+using ::testing::HasSubstr;
+using testing::text_of;
+
+// Why a node with these attributes, beside an embedded payload, is refused.
+std::string refusal(std::string name, graph::AttributeValue value) {
+  graph::Graph graph;
+  graph::Node node{.name = "n", .op_type = "EPContext", .domain = "com.microsoft"};
+  node.attributes.push_back({std::move(name), std::move(value)});
+  graph.add_node(std::move(node));
+  graph.nodes[0].attributes.push_back({"ep_cache_context", std::string("payload")});
+  const Result<EpContextNode> read = read_ep_context_node(graph, 0);
+  if (read.ok()) return "accepted";
+  EXPECT_EQ(read.status().code(), StatusCode::kInvalidGraph);
+  return read.status().message();
+}
+
+Result<EpContextNode> round_trip(EpContextNode attributes) {
+  graph::Graph graph;
+  graph.add_node(make_ep_context_node(std::move(attributes)));
+  return read_ep_context_node(graph, 0);
+}
+
+TEST(EpContextNode, ReadsWhatItMakes) {
+  const Result<EpContextNode> read = round_trip({.main_context = true,
+                                                 .embedded = true,
+                                                 .payload = blob_of(std::string("a\0b", 3)),
+                                                 .sdk_version = "2",
+                                                 .onnx_model_filename = "m.onnx",
+                                                 .hardware_architecture = "avx",
+                                                 .partition_name = "p",
+                                                 .source = "EP",
+                                                 .notes = "n",
+                                                 .max_size = 9});
+  ASSERT_TRUE(read.ok()) << read.status().to_string();
+  EXPECT_TRUE(read->main_context);
+  EXPECT_TRUE(read->embedded);
+  EXPECT_EQ(text_of(read->payload), std::string("a\0b", 3));
+  EXPECT_EQ(read->sdk_version, "2");
+  EXPECT_EQ(read->onnx_model_filename, "m.onnx");
+  EXPECT_EQ(read->hardware_architecture, "avx");
+  EXPECT_EQ(read->partition_name, "p");
+  EXPECT_EQ(read->source, "EP");
+  EXPECT_EQ(read->notes, "n");
+  EXPECT_EQ(read->max_size, 9);
+}
+
+TEST(EpContextNode, KeepsFileAndPrimaryAsReferences) {
+  const Result<EpContextNode> file = round_trip({.embedded = false, .reference = "m_a.bin"});
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ(file->reference, "m_a.bin");
+  const Result<EpContextNode> secondary =
+      round_trip({.main_context = false, .reference = "primary"});
+  ASSERT_TRUE(secondary.ok());
+  EXPECT_FALSE(secondary->main_context);
+  EXPECT_EQ(secondary->reference, "primary");
+}
+
+TEST(EpContextNode, IsNamedAfterItsPartitionAndLeavesEmptyAttributesOut) {
+  const graph::Node node =
+      make_ep_context_node({.embedded = false, .reference = "f", .partition_name = "p"});
+  EXPECT_EQ(node.name, "p");
+  EXPECT_TRUE(is_ep_context(node));
+  EXPECT_EQ(node.attribute("notes"), nullptr);
+  EXPECT_EQ(node.attribute("max_size"), nullptr);
+}
+
+TEST(EpContextNode, HasTheOperatorsDefaults) {
+  graph::Graph graph;
+  graph.add_node({.op_type = "EPContext", .domain = "com.microsoft"});
+  graph.nodes[0].attributes.push_back({"ep_cache_context", std::string("payload")});
+  const Result<EpContextNode> read = read_ep_context_node(graph, 0);
+  ASSERT_TRUE(read.ok());
+  EXPECT_TRUE(read->main_context);
+  EXPECT_TRUE(read->embedded);
+  EXPECT_EQ(read->max_size, 0);
+  EXPECT_EQ(read->source, "");
+}
+
+TEST(EpContextNode, Line18RefusesAttributesOfAnotherTypeNamingNodeAndAttribute) {
+  EXPECT_THAT(refusal("main_context", std::string("1")),
+              AllOf(HasSubstr("\"main_context\""), HasSubstr("EPContext node \"n\""),
+                    HasSubstr("no integer")));
+  EXPECT_THAT(refusal("embed_mode", 1.0F), HasSubstr("no integer"));
+  EXPECT_THAT(refusal("source", int64_t{3}), HasSubstr("no string"));
+  EXPECT_THAT(refusal("notes", std::vector<std::string>{"a"}), HasSubstr("no string"));
+}
+
+TEST(EpContextNode, Line18RefusesNumbersOutOfRange) {
+  EXPECT_THAT(refusal("main_context", int64_t{2}), HasSubstr("is 2"));
+  EXPECT_THAT(refusal("embed_mode", int64_t{-1}), HasSubstr("is -1"));
+  EXPECT_THAT(refusal("max_size", int64_t{-5}), HasSubstr("is -5"));
+}
+
+TEST(EpContextNode, Line18RefusesAPrimaryWithoutContent) {
+  graph::Graph graph;
+  graph.add_node({.name = "n", .op_type = "EPContext", .domain = "com.microsoft"});
+  const Result<EpContextNode> read = read_ep_context_node(graph, 0);
+  ASSERT_FALSE(read.ok());
+  EXPECT_THAT(read.status().message(), HasSubstr("is missing, though main_context is 1"));
+}
+
+TEST(EpContextNode, Line16RefusesAPathLongerThanAnyCanBe) {
+  const Result<EpContextNode> read =
+      round_trip({.embedded = false, .reference = std::string(5000, 'a')});
+  ASSERT_FALSE(read.ok());
+  EXPECT_THAT(read.status().message(), HasSubstr("it has 5000 bytes"));
+}
+
+TEST(EpContextNode, IsFoundInNestedGraphsAtTheNodesPlace) {
+  graph::Graph body = testing::model_of({testing::file_node("inner", "f")}).graph;
+  graph::Graph graph = testing::model_of({testing::file_node("before", "f")}).graph;
+  graph::Node holder{.name = "if", .op_type = "If"};
+  holder.attributes.push_back({"then_branch", std::make_unique<graph::Graph>(std::move(body))});
+  graph.nodes.insert(graph.nodes.begin(), std::move(holder));
+  const std::vector<NodePlace> places = find_ep_context_nodes(graph);
+  ASSERT_EQ(places.size(), 2U);
+  EXPECT_EQ(places[0].graph->nodes[places[0].node].name, "inner");
+  EXPECT_EQ(places[1].graph, &graph);
+  EXPECT_EQ(places[1].node, 1U);
+}
+
+TEST(EpContextNode, Line5AContextModelIsNoSourceModel) {
+  EXPECT_TRUE(refuse_ep_context_nodes(testing::sample_model().graph).ok());
+  const Status status =
+      refuse_ep_context_nodes(testing::model_of({testing::file_node("p7", "f")}).graph);
+  EXPECT_EQ(status.code(), StatusCode::kInvalidGraph);
+  EXPECT_THAT(status.message(), HasSubstr("EPContext node \"p7\""));
+}
+
+}  // namespace
+}  // namespace ephost::context

@@ -1,0 +1,84 @@
+#include "host/context/metadata.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/base/file.h"
+
+namespace ephost::context {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+
+const ContentSum kSum{.hash = {0x0123456789abcdef, 0xfedcba9876543210}, .size = 42};
+constexpr std::string_view kSumText = "xxh3:0123456789abcdeffedcba9876543210:42";
+
+std::string refusal(MetadataList metadata) {
+  const Result<ContextMetadata> read = read_metadata(metadata);
+  if (read.ok()) return "accepted";
+  EXPECT_EQ(read.status().code(), StatusCode::kInvalidGraph);
+  return read.status().message();
+}
+
+TEST(ContextMetadata, SumsAreTextAndBack) {
+  EXPECT_EQ(to_string(kSum), kSumText);
+  EXPECT_EQ(parse_content_sum(kSumText), kSum);
+}
+
+TEST(ContextMetadata, RefusesWhatIsNoSum) {
+  for (const std::string_view text :
+       {"", "xxh3:", "0123456789abcdeffedcba9876543210:42", "xxh3:0123456789abcdeffedcba9876543210",
+        "xxh3:0123456789abcdeffedcba9876543210:", "xxh3:0123456789abcdeffedcba987654321g:4",
+        "xxh3:0123456789abcdeffedcba9876543210:-1", "xxh3:0123456789abcdeffedcba9876543210:4 ",
+        "xxh3:0123456789abcdeffedcba9876543210:99999999999999999999"}) {
+    EXPECT_FALSE(parse_content_sum(text)) << text;
+  }
+}
+
+TEST(ContextMetadata, ReadsWhatItWrites) {
+  const ContextMetadata stated{.binaries = {{"a.bin", kSum}, {"имя.bin", kSum}},
+                               .embedded = {{"p.1", kSum}},
+                               .initializers = {{"weights", kSum}},
+                               .compatibility = {{"EP", "1=2;3"}}};
+  MetadataList metadata;
+  write_metadata(stated, metadata);
+  const Result<ContextMetadata> read = read_metadata(metadata);
+  ASSERT_TRUE(read.ok()) << read.status().to_string();
+  EXPECT_EQ(read->binaries, stated.binaries);
+  EXPECT_EQ(read->embedded, stated.embedded);
+  EXPECT_EQ(read->initializers, stated.initializers);
+  EXPECT_EQ(read->compatibility, stated.compatibility);
+}
+
+TEST(ContextMetadata, KeepsTheEntriesOfOthersAndReplacesItsOwn) {
+  MetadataList metadata{{"author", "me"},
+                        {"ephost.ep_context.binary.old", std::string(kSumText)},
+                        {"license", "free"}};
+  write_metadata({.binaries = {{"new", kSum}}}, metadata);
+  EXPECT_THAT(metadata, ElementsAre(Pair("author", "me"), Pair("license", "free"),
+                                    Pair("ephost.ep_context.version", "1"),
+                                    Pair("ephost.ep_context.binary.new", std::string(kSumText))));
+}
+
+TEST(ContextMetadata, StatesNothingWhereThereIsNothing) {
+  MetadataList metadata{{"ephost.ep_context.version", "1"}};
+  write_metadata({}, metadata);
+  EXPECT_TRUE(metadata.empty());
+}
+
+TEST(ContextMetadata, Line18RefusesMalformedEntries) {
+  EXPECT_THAT(refusal({{"ephost.ep_context.binary.a", "12"}}), HasSubstr("is no sum"));
+  EXPECT_THAT(refusal({{"ephost.ep_context.unknown", "12"}}), HasSubstr("unknown kind"));
+  EXPECT_THAT(refusal({{"ephost.ep_context.version", "2"}}), HasSubstr("format version \"2\""));
+}
+
+TEST(ContextMetadata, Line22RepeatedEntriesOfMergedModelsMustAgree) {
+  const std::string key = "ephost.ep_context.compatibility.EP";
+  EXPECT_EQ(refusal({{key, "a"}, {key, "a"}}), "accepted");
+  EXPECT_THAT(refusal({{key, "a"}, {key, "b"}}), HasSubstr("stated twice, differently"));
+}
+
+}  // namespace
+}  // namespace ephost::context

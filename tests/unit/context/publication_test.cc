@@ -1,0 +1,109 @@
+#include "host/context/publication.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "host/context/names.h"
+#include "tests/unit/context/context_samples.h"
+
+namespace ephost::context {
+namespace {
+
+using test::TempDirectory;
+using testing::content_of;
+using ::testing::ElementsAre;
+using testing::files_in;
+
+ContentSum sum_of(std::string_view text) {
+  return {.hash = content_sum(as_bytes(text)), .size = text.size()};
+}
+
+// A file system without hard links.
+class LinklessFileSystem : public PosixFileSystem {
+ public:
+  int link(const char*, const char*) const override {
+    errno = EPERM;
+    return -1;
+  }
+};
+
+AtomicFile staged(const TempDirectory& dir, std::string_view name, std::string_view content) {
+  Result<AtomicFile> file = AtomicFile::create(dir / name);
+  EXPECT_TRUE(file.ok());
+  EXPECT_TRUE(file->append(as_bytes(content)).ok());
+  return std::move(*file);
+}
+
+TEST(Publication, Line10KeepsTheOldFileUntilTheLastOneIsInPlace) {
+  for (const bool has_links : {true, false}) {
+    const LinklessFileSystem linkless;
+    const FileSystem& file_system = has_links ? posix_file_system() : linkless;
+    const TempDirectory dir;
+    dir.write("a.bin", "old");
+    AtomicFile binary = staged(dir, "a.bin", "new");
+    AtomicFile model = staged(dir, "a.onnx", "model");
+    Result<Publication> publication = Publication::begin(dir.path(), file_system);
+    ASSERT_TRUE(publication.ok());
+    ASSERT_TRUE(publication->publish(binary, sum_of("new")).ok());
+    EXPECT_EQ(content_of(dir / "a.bin"), "new");
+    EXPECT_EQ(content_of(dir / superseded_name("a.bin", to_hex(sum_of("old").hash))), "old");
+    ASSERT_TRUE(publication->publish_last(model).ok());
+    EXPECT_THAT(files_in(dir.path()), ElementsAre("a.bin", "a.onnx"));
+  }
+}
+
+TEST(Publication, Line10BringsTheOldFilesBackWithoutALastOne) {
+  for (const bool has_links : {true, false}) {
+    const LinklessFileSystem linkless;
+    const FileSystem& file_system = has_links ? posix_file_system() : linkless;
+    const TempDirectory dir;
+    dir.write("a.bin", "old");
+    {
+      AtomicFile replaced = staged(dir, "a.bin", "new");
+      AtomicFile added = staged(dir, "b.bin", "new");
+      Result<Publication> publication = Publication::begin(dir.path(), file_system);
+      ASSERT_TRUE(publication.ok());
+      ASSERT_TRUE(publication->publish(replaced, sum_of("new")).ok());
+      ASSERT_TRUE(publication->publish(added, sum_of("new")).ok());
+    }
+    EXPECT_THAT(files_in(dir.path()), ElementsAre("a.bin"));
+    EXPECT_EQ(content_of(dir / "a.bin"), "old");
+  }
+}
+
+TEST(Publication, LeavesAFileOfTheSameContentAlone) {
+  const TempDirectory dir;
+  dir.write("a.bin", "same");
+  const auto before = std::filesystem::last_write_time(dir / "a.bin");
+  struct stat old {};
+  ASSERT_EQ(::stat((dir / "a.bin").c_str(), &old), 0);
+  {
+    AtomicFile file = staged(dir, "a.bin", "same");
+    Result<Publication> publication = Publication::begin(dir.path(), posix_file_system());
+    ASSERT_TRUE(publication.ok());
+    ASSERT_TRUE(publication->publish(file, sum_of("same")).ok());
+    publication->finish();
+  }
+  struct stat now {};
+  ASSERT_EQ(::stat((dir / "a.bin").c_str(), &now), 0);
+  EXPECT_EQ(now.st_ino, old.st_ino);
+  EXPECT_EQ(std::filesystem::last_write_time(dir / "a.bin"), before);
+  EXPECT_THAT(files_in(dir.path()), ElementsAre("a.bin"));
+}
+
+TEST(Publication, ClearsAwayWhatACrashLeftAside) {
+  const TempDirectory dir;
+  dir.write(superseded_name("a.bin", std::string(32, '0')), "of a crash");
+  dir.write("a.bin.notes", "of somebody");
+  AtomicFile file = staged(dir, "a.bin", "new");
+  Result<Publication> publication = Publication::begin(dir.path(), posix_file_system());
+  ASSERT_TRUE(publication.ok());
+  ASSERT_TRUE(publication->publish(file, sum_of("new")).ok());
+  publication->finish();
+  EXPECT_THAT(files_in(dir.path()), ElementsAre("a.bin", "a.bin.notes"));
+}
+
+}  // namespace
+}  // namespace ephost::context

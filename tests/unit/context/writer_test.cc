@@ -1,0 +1,669 @@
+#include "host/context/writer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <onnx/checker.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "host/context/verify.h"
+#include "tests/unit/context/context_samples.h"
+
+namespace ephost::context {
+namespace {
+
+namespace fs = std::filesystem;
+using test::TempDirectory;
+using ::testing::AllOf;
+using testing::content_of;
+using ::testing::ElementsAre;
+using testing::files_in;
+using testing::GraphBuilder;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::load_file;
+using testing::Loaded;
+using ::testing::Not;
+using testing::partition_of;
+using testing::sample_model;
+using testing::sample_partitions;
+using testing::text_of;
+using testing::write_sample;
+
+Status created(WriteOptions options) {
+  const Result<ContextWriter> writer = ContextWriter::create(std::move(options));
+  return writer.ok() ? Status() : writer.status();
+}
+
+// A writer with payloads of the provider `test`, which hold their number as text.
+ContextWriter writer_of(const WriteOptions& options, uint32_t payloads = 1) {
+  Result<ContextWriter> writer = ContextWriter::create(options);
+  EXPECT_TRUE(writer.ok()) << writer.status().to_string();
+  for (uint32_t i = 0; i < payloads; ++i) {
+    EXPECT_TRUE(writer->begin_payload("test").ok());
+    EXPECT_TRUE(writer->append(i, as_bytes("payload " + std::to_string(i))).ok());
+  }
+  return std::move(*writer);
+}
+
+// What `finish` says to partitions of the sample model; nothing may be left behind.
+Status refusal(const std::vector<WrittenPartition>& partitions, uint32_t payloads = 1,
+               const std::map<std::string, std::string>& compatibility = {}) {
+  const TempDirectory dir;
+  ContextWriter writer = writer_of({.output_path = dir / "m_ctx.onnx"}, payloads);
+  const Result<WrittenContext> written =
+      std::move(writer).finish(sample_model(), partitions, compatibility);
+  EXPECT_THAT(files_in(dir.path()), IsEmpty());
+  return written.ok() ? Status() : written.status();
+}
+
+TEST(ContextWriter, WritesAModelThatLoads) {
+  const TempDirectory dir;
+  const Result<WrittenContext> written = write_sample(
+      {.output_path = dir / "m_ctx.onnx", .source_path = "somewhere/m.onnx"}, "the payload");
+  ASSERT_TRUE(written.ok()) << written.status().to_string();
+  EXPECT_THAT(files_in(dir.path()), ElementsAre("m_ctx.onnx", "m_test.bin"));
+  EXPECT_EQ(content_of(dir / "m_test.bin"), "the payload");
+  EXPECT_EQ(written->remaining_nodes, 1U);
+  ASSERT_EQ(written->files.size(), 2U);
+  EXPECT_EQ(written->files[0].path, dir / "m_test.bin");
+  EXPECT_EQ(written->files[0].sum.size, 11U);
+  EXPECT_EQ(written->files[1].path, dir / "m_ctx.onnx");
+  EXPECT_EQ(written->files[1].sum.size, fs::file_size(dir / "m_ctx.onnx"));
+
+  const Result<Loaded> loaded = load_file(dir / "m_ctx.onnx");
+  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  EXPECT_EQ(loaded->payload_of("first"), "the payload");
+  EXPECT_EQ(loaded->context.compatibility.at(std::string(testing::kSource)), "works with 1.2");
+  EXPECT_EQ(loaded->model->opset_imports.at("com.microsoft"), 1);
+  EXPECT_EQ(loaded->model->producer_name, "ephost");
+  const EpContextNode& node = loaded->context.partitions[0].attributes;
+  EXPECT_EQ(node.sdk_version, "sdk 1.2");
+  EXPECT_EQ(node.hardware_architecture, "avx2");
+  EXPECT_EQ(node.onnx_model_filename, "m.onnx");
+  EXPECT_EQ(node.notes, "a note");
+  EXPECT_EQ(node.max_size, 7);
+}
+
+TEST(ContextWriter, EmbedsPayloads) {
+  const TempDirectory dir;
+  const std::string payload(3 << 20, 'p');
+  const Result<WrittenContext> written =
+      write_sample({.output_path = dir / "m_ctx.onnx", .embed = true}, payload);
+  ASSERT_TRUE(written.ok()) << written.status().to_string();
+  EXPECT_THAT(files_in(dir.path()), ElementsAre("m_ctx.onnx"));
+  const Result<Loaded> loaded = load_file(dir / "m_ctx.onnx");
+  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  EXPECT_EQ(loaded->payload_of("second"), payload);
+}
+
+TEST(ContextWriter, EmbedsAnEmptyPayload) {
+  const TempDirectory dir;
+  ASSERT_TRUE(write_sample({.output_path = dir / "m_ctx.onnx", .embed = true}, "").ok());
+  const Result<Loaded> loaded = load_file(dir / "m_ctx.onnx");
+  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  EXPECT_EQ(loaded->payload_of("first"), "");
+}
+
+TEST(ContextWriter, TakesPayloadsInPiecesOfAnySize) {
+  for (const bool embed : {false, true}) {
+    const TempDirectory dir;
+    Result<ContextWriter> writer =
+        ContextWriter::create({.output_path = dir / "m_ctx.onnx", .embed = embed});
+    ASSERT_TRUE(writer.ok());
+    ASSERT_TRUE(writer->begin_payload("test").ok());
+    std::string expected;
+    for (const size_t size : {1, 0, 7, 300000, 262144, 1, 100000, 262143}) {
+      const std::string piece(size, static_cast<char>('a' + size % 26));
+      ASSERT_TRUE(writer->append(0, as_bytes(piece)).ok());
+      expected += piece;
+    }
+    graph::Model model = sample_model();
+    const auto partitions = sample_partitions(model.graph);
+    ASSERT_TRUE(std::move(*writer).finish(std::move(model), partitions, {}).ok());
+    const Result<Loaded> loaded = load_file(dir / "m_ctx.onnx");
+    ASSERT_TRUE(loaded.ok());
+    EXPECT_TRUE(loaded->payload_of("first") == expected);
+  }
+}
+
+TEST(ContextWriter, HandsOutAModelInMemory) {
+  const Result<WrittenContext> written =
+      write_sample({.destination = Destination::kMemory, .embed = true}, "in memory");
+  ASSERT_TRUE(written.ok()) << written.status().to_string();
+  EXPECT_TRUE(written->files.empty());
+  const Result<graph::Model> model = onnx_io::import_model(written->model);
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  const Result<LoadedContext> loaded = load_context(*model, {});
+  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  EXPECT_EQ(text_of(loaded->payloads[0].bytes), "in memory");
+}
+
+TEST(ContextWriter, WritesTheBinariesOfAModelInMemoryBesideItsPath) {
+  const TempDirectory dir;
+  const WriteOptions options{.output_path = dir / "m_ctx.onnx",
+                             .destination = Destination::kMemory};
+  const Result<WrittenContext> written = write_sample(options, "beside");
+  ASSERT_TRUE(written.ok()) << written.status().to_string();
+  EXPECT_THAT(files_in(dir.path()), ElementsAre("m_test.bin"));
+  const Result<graph::Model> model = onnx_io::import_model(written->model);
+  ASSERT_TRUE(model.ok());
+  EXPECT_TRUE(load_context(*model, {.folder = dir.path()}).ok());
+
+  const Result<WrittenContext> again = write_sample(options, "other");
+  ASSERT_FALSE(again.ok());
+  EXPECT_EQ(again.status().code(), StatusCode::kFail);
+  EXPECT_THAT(again.status().message(), HasSubstr("m_test.bin\" exists already"));
+}
+
+TEST(ContextWriter, WritesAModelWithoutPartitionsAsItIs) {
+  const TempDirectory dir;
+  ContextWriter writer = writer_of({.output_path = dir / "m_ctx.onnx"}, 0);
+  const Result<WrittenContext> written = std::move(writer).finish(sample_model(), {}, {});
+  ASSERT_TRUE(written.ok()) << written.status().to_string();
+  EXPECT_EQ(written->remaining_nodes, 5U);
+  const Result<graph::Model> model = onnx_io::import_model(dir / "m_ctx.onnx");
+  ASSERT_TRUE(model.ok());
+  EXPECT_FALSE(model->opset_imports.contains("com.microsoft"));
+  EXPECT_TRUE(model->metadata.empty());
+}
+
+TEST(ContextWriter, Line1FilesNeedAPath) {
+  for (const bool embed : {false, true}) {
+    const Status file = created({.embed = embed});
+    EXPECT_EQ(file.code(), StatusCode::kInvalidArgument);
+    EXPECT_THAT(file.message(), HasSubstr("ep.context_file_path"));
+  }
+  EXPECT_EQ(created({.destination = Destination::kMemory}).code(), StatusCode::kInvalidArgument);
+}
+
+TEST(ContextWriter, Line3RefusesAFolderAsOutput) {
+  const TempDirectory dir;
+  const Status status = created({.output_path = dir.path()});
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("it is a directory"));
+  EXPECT_EQ(created({.output_path = dir.path() / ""}).code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(created({.output_path = "/dev/null", .overwrite = true}).code(),
+            StatusCode::kInvalidArgument);
+}
+
+TEST(ContextWriter, Line3RefusesAnOutputThatExistsBeforeAnythingIsCompiled) {
+  const TempDirectory dir;
+  const fs::path output = dir.write("m_ctx.onnx", "precious");
+  const Status status = created({.output_path = output});
+  EXPECT_EQ(status.code(), StatusCode::kFail);
+  EXPECT_THAT(status.message(), AllOf(HasSubstr("m_ctx.onnx\" exists already"),
+                                      HasSubstr("remove it, or choose another output path")));
+  EXPECT_EQ(content_of(output), "precious");
+  EXPECT_THAT(files_in(dir.path()), ElementsAre("m_ctx.onnx"));
+  EXPECT_TRUE(created({.output_path = output, .overwrite = true}).ok());
+  EXPECT_EQ(content_of(output), "precious");
+}
+
+TEST(ContextWriter, Line3RefusesAnOutputThatCameIntoBeingMeanwhile) {
+  const TempDirectory dir;
+  ContextWriter writer = writer_of({.output_path = dir / "m_ctx.onnx"});
+  dir.write("m_ctx.onnx", "precious");
+  graph::Model model = sample_model();
+  const auto partitions = sample_partitions(model.graph);
+  const auto written = std::move(writer).finish(std::move(model), partitions, {});
+  ASSERT_FALSE(written.ok());
+  EXPECT_EQ(written.status().code(), StatusCode::kFail);
+  EXPECT_THAT(files_in(dir.path()), ElementsAre("m_ctx.onnx"));
+  EXPECT_EQ(content_of(dir / "m_ctx.onnx"), "precious");
+}
+
+TEST(ContextWriter, Line3RefusesAFolderThatIsMissingOrCannotBeWrittenTo) {
+  const TempDirectory dir;
+  EXPECT_EQ(created({.output_path = dir / "gone/m_ctx.onnx"}).code(), StatusCode::kNoSuchFile);
+  if (::geteuid() == 0) return;  // nothing is closed to root
+  fs::permissions(dir.path(), fs::perms::owner_read | fs::perms::owner_exec);
+  EXPECT_EQ(created({.output_path = dir / "m_ctx.onnx"}).code(), StatusCode::kFail);
+  fs::permissions(dir.path(), fs::perms::owner_all);
+}
+
+TEST(ContextWriter, RefusesTheSourceModelAsOutput) {
+  const TempDirectory dir;
+  const fs::path source = dir.write("m.onnx", "the source");
+  const Status status = created({.output_path = source, .source_path = source, .overwrite = true});
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("is the model that is compiled"));
+  EXPECT_THAT(created({.output_path = dir / "m_ctx.onnx",
+                       .external_initializers_file_name = "m.onnx",
+                       .source_path = source,
+                       .overwrite = true})
+                  .message(),
+              HasSubstr("is the model that is compiled"));
+}
+
+TEST(ContextWriter, RefusesNamesThatCannotBeStated) {
+  const TempDirectory dir;
+  EXPECT_THAT(created({.output_path = dir / "m\xff_ctx.onnx"}).message(), HasSubstr("not UTF-8"));
+  for (const std::string name : {"sub/w", "/w", "..", ".", "w\xff"}) {
+    const Status status =
+        created({.output_path = dir / "m_ctx.onnx", .external_initializers_file_name = name});
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << name;
+  }
+  EXPECT_THAT(
+      created({.output_path = dir / "m_ctx.onnx", .external_initializers_file_name = "m_ctx.onnx"})
+          .message(),
+      HasSubstr("that of the context model itself"));
+  Result<ContextWriter> writer = ContextWriter::create({.output_path = dir / "m_ctx.onnx"});
+  ASSERT_TRUE(writer.ok());
+  for (const std::string_view name : {"", "a/b", "\xff"}) {
+    const Result<uint32_t> payload = writer->begin_payload(name);
+    ASSERT_FALSE(payload.ok());
+    EXPECT_THAT(payload.status().message(), HasSubstr("cannot be part of a file name"));
+  }
+}
+
+TEST(ContextWriter, Line6OnePayloadHasOnePrimaryNode) {
+  const TempDirectory dir;
+  ASSERT_TRUE(write_sample({.output_path = dir / "m_ctx.onnx"}).ok());
+  const Result<Loaded> loaded = load_file(dir / "m_ctx.onnx");
+  ASSERT_TRUE(loaded.ok());
+  ASSERT_EQ(loaded->context.partitions.size(), 2U);
+  const EpContextNode& first = loaded->context.partitions[0].attributes;
+  const EpContextNode& second = loaded->context.partitions[1].attributes;
+  EXPECT_TRUE(first.main_context);
+  EXPECT_EQ(first.reference, "m_test.bin");
+  EXPECT_FALSE(second.main_context);
+  EXPECT_EQ(second.reference, "first");
+  EXPECT_EQ(second.partition_name, "second");
+  EXPECT_EQ(loaded->context.payloads.size(), 1U);
+}
+
+TEST(ContextWriter, Line6FurtherPayloadsAreNumbered) {
+  const TempDirectory dir;
+  ContextWriter writer = writer_of({.output_path = dir / "m_ctx.onnx"}, 2);
+  graph::Model model = sample_model();
+  auto partitions = sample_partitions(model.graph);
+  partitions[1].payload = 1;
+  ASSERT_TRUE(std::move(writer).finish(std::move(model), partitions, {}).ok());
+  EXPECT_THAT(files_in(dir.path()), ElementsAre("m_ctx.onnx", "m_test.bin", "m_test_1.bin"));
+  const Result<Loaded> loaded = load_file(dir / "m_ctx.onnx");
+  ASSERT_TRUE(loaded.ok());
+  EXPECT_EQ(loaded->payload_of("first"), "payload 0");
+  EXPECT_EQ(loaded->payload_of("second"), "payload 1");
+}
+
+TEST(ContextWriter, Line7EachProviderHasNodesAndBinaryOfItsOwn) {
+  const TempDirectory dir;
+  Result<ContextWriter> writer = ContextWriter::create({.output_path = dir / "m_ctx.onnx"});
+  ASSERT_TRUE(writer.ok());
+  // The third name is that of the first provider's second payload.
+  for (const std::string_view name : {"test", "test", "test_1"}) {
+    const Result<uint32_t> payload = writer->begin_payload(name);
+    ASSERT_TRUE(payload.ok());
+    ASSERT_TRUE(writer->append(*payload, as_bytes("of payload " + std::to_string(*payload))).ok());
+  }
+  graph::Model model = sample_model();
+  std::vector<WrittenPartition> partitions{partition_of(model.graph, "a", {0}, "x", "a", 0),
+                                           partition_of(model.graph, "b", {1}, "a", "b", 1),
+                                           partition_of(model.graph, "c", {3, 4}, "c", "y", 2)};
+  partitions[2].source = "OtherExecutionProvider";
+  ASSERT_TRUE(std::move(*writer).finish(std::move(model), partitions, {}).ok());
+  EXPECT_THAT(files_in(dir.path()),
+              ElementsAre("m_ctx.onnx", "m_test.bin", "m_test_1.bin", "m_test_1_1.bin"));
+  const Result<Loaded> loaded = load_file(dir / "m_ctx.onnx");
+  ASSERT_TRUE(loaded.ok());
+  EXPECT_EQ(loaded->payload_of("b"), "of payload 1");
+  EXPECT_EQ(loaded->payload_of("c"), "of payload 2");
+  EXPECT_EQ(loaded->context.payloads[2].source, "OtherExecutionProvider");
+}
+
+// x0 and x1 enter, y1 and y0 leave, in this order.
+graph::Model crossed_model() {
+  graph::Model model = testing::wrap(GraphBuilder()
+                                         .input("x0", testing::vector_type())
+                                         .input("x1", testing::vector_type())
+                                         .node("Neg", {"x1"}, {"y1"})
+                                         .node("Relu", {"x0"}, {"y0"})
+                                         .node("Abs", {"x0"}, {"rest"})
+                                         .output("y1")
+                                         .output("rest")
+                                         .output("y0")
+                                         .build());
+  for (graph::Value& value : model.graph.values) value.type = testing::vector_type();
+  return model;
+}
+
+TEST(ContextWriter, Line7KeepsInputsAndOutputsOfModelAndPartitionsInOrder) {
+  const TempDirectory dir;
+  ContextWriter writer = writer_of({.output_path = dir / "m_ctx.onnx"});
+  graph::Model model = crossed_model();
+  WrittenPartition partition = partition_of(model.graph, "p", {0, 1}, "x1", "y0");
+  partition.inputs.push_back(model.graph.find_value("x0"));
+  partition.outputs.push_back(model.graph.find_value("y1"));
+  ASSERT_TRUE(std::move(writer).finish(std::move(model), {{partition}}, {}).ok());
+  const Result<Loaded> loaded = load_file(dir / "m_ctx.onnx");
+  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  const graph::Graph& graph = loaded->model->graph;
+  using graph::testing::value_names;
+  EXPECT_THAT(value_names(graph, graph.inputs), ElementsAre("x0", "x1"));
+  EXPECT_THAT(value_names(graph, graph.outputs), ElementsAre("y1", "rest", "y0"));
+  const graph::Node& node = graph.nodes[loaded->context.partitions[0].place.node];
+  EXPECT_THAT(value_names(graph, node.inputs), ElementsAre("x1", "x0"));
+  EXPECT_THAT(value_names(graph, node.outputs), ElementsAre("y0", "y1"));
+}
+
+// If(condition) with then: Relu(x + w1), else: Neg(x), followed by Abs.
+graph::Model nested_model() {
+  GraphBuilder builder;
+  builder.input("condition", graph::testing::tensor_type(graph::ElementType::kBool, graph::Shape{}))
+      .input("x", testing::vector_type())
+      .constant("w1", testing::four(1));
+  graph::Graph then_branch = GraphBuilder()
+                                 .capture("x", builder.value("x"))
+                                 .capture("w1", builder.value("w1"))
+                                 .node("Add", {"x", "w1"}, {"sum"})
+                                 .node("Relu", {"sum"}, {"then_y"})
+                                 .output("then_y")
+                                 .build();
+  graph::Graph else_branch = GraphBuilder()
+                                 .capture("x", builder.value("x"))
+                                 .node("Neg", {"x"}, {"else_y"})
+                                 .output("else_y")
+                                 .build();
+  for (graph::Graph* branch : {&then_branch, &else_branch}) {
+    branch->name = "branch";
+    for (graph::Value& value : branch->values) value.type = testing::vector_type();
+  }
+  graph::Model model = testing::wrap(builder.node("If", {"condition"}, {"chosen"})
+                                         .subgraph("then_branch", std::move(then_branch))
+                                         .subgraph("else_branch", std::move(else_branch))
+                                         .node("Abs", {"chosen"}, {"y"})
+                                         .output("y")
+                                         .build());
+  for (const std::string_view name : {"chosen", "y"}) {
+    model.graph.values[model.graph.find_value(name)].type = testing::vector_type();
+  }
+  return model;
+}
+
+TEST(ContextWriter, Line7WritesPartitionsInNestedGraphs) {
+  const TempDirectory dir;
+  ContextWriter writer = writer_of({.output_path = dir / "m_ctx.onnx"});
+  graph::Model model = nested_model();
+  const graph::Node& branches = model.graph.nodes[0];
+  WrittenPartition inner =
+      partition_of(*branches.subgraph("then_branch"), "inner", {0, 1}, "x", "then_y");
+  inner.graph = {{.node = 0, .subgraph = 0}};
+  WrittenPartition other =
+      partition_of(*branches.subgraph("else_branch"), "other", {0}, "x", "else_y");
+  other.graph = {{.node = 0, .subgraph = 1}};
+  const std::vector<WrittenPartition> partitions{
+      partition_of(model.graph, "outer", {1}, "chosen", "y"), inner, other};
+  const auto written = std::move(writer).finish(std::move(model), partitions, {});
+  ASSERT_TRUE(written.ok()) << written.status().to_string();
+  const Result<Loaded> loaded = load_file(dir / "m_ctx.onnx");
+  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  EXPECT_EQ(loaded->context.partitions.size(), 3U);
+  EXPECT_EQ(loaded->payload_of("inner"), "payload 0");
+  EXPECT_EQ(loaded->payload_of("other"), "payload 0");
+  // The constant was used by the inner partition alone.
+  EXPECT_TRUE(loaded->model->graph.initializers.empty());
+}
+
+TEST(ContextWriter, Line8DropsWhatOnlyPartitionsUsed) {
+  const TempDirectory dir;
+  ASSERT_TRUE(write_sample({.output_path = dir / "m_ctx.onnx"}).ok());
+  const Result<graph::Model> model = onnx_io::import_model(dir / "m_ctx.onnx");
+  ASSERT_TRUE(model.ok());
+  EXPECT_EQ(model->graph.initializers.size(), 1U);
+  EXPECT_NE(model->graph.constant(model->graph.find_value("w2")), nullptr);
+  EXPECT_EQ(model->graph.nodes.size(), 3U);
+}
+
+TEST(ContextWriter, Line8PutsInitializersIntoTheNamedFile) {
+  const TempDirectory dir;
+  const WriteOptions options{.output_path = dir / "m_ctx.onnx",
+                             .external_initializers_file_name = "m.weights"};
+  const Result<WrittenContext> written = write_sample(options);
+  ASSERT_TRUE(written.ok()) << written.status().to_string();
+  EXPECT_THAT(files_in(dir.path()), ElementsAre("m.weights", "m_ctx.onnx", "m_test.bin"));
+  EXPECT_EQ(written->files[1].path, dir / "m.weights");
+  const Result<Loaded> loaded = load_file(dir / "m_ctx.onnx");
+  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  const graph::Graph& graph = loaded->model->graph;
+  EXPECT_EQ(graph.constant(graph.find_value("w2"))->data.bytes.size(), 16U);
+
+  // Another sum than the stated one is found.
+  std::string weights = content_of(dir / "m.weights");
+  weights[0] ^= 1;
+  dir.write("m.weights", weights);
+  const Result<Loaded> damaged = load_file(dir / "m_ctx.onnx");
+  ASSERT_FALSE(damaged.ok());
+  EXPECT_EQ(damaged.status().code(), StatusCode::kInvalidGraph);
+}
+
+TEST(ContextWriter, Line8DoesNotTakeAFileThatMayBeAnotherModels) {
+  const TempDirectory dir;
+  dir.write("weights", "of the source model");
+  const WriteOptions options{.output_path = dir / "m_ctx.onnx",
+                             .external_initializers_file_name = "weights",
+                             .overwrite = true};
+  const Result<WrittenContext> refused = write_sample(options);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.status().code(), StatusCode::kFail);
+  EXPECT_THAT(refused.status().message(), HasSubstr("not known to be of the context model"));
+  EXPECT_THAT(files_in(dir.path()), ElementsAre("weights"));
+  EXPECT_EQ(content_of(dir / "weights"), "of the source model");
+}
+
+TEST(ContextWriter, Line8ReplacesTheInitializersOfTheModelItReplaces) {
+  const TempDirectory dir;
+  const WriteOptions options{.output_path = dir / "m_ctx.onnx",
+                             .external_initializers_file_name = "weights",
+                             .overwrite = true};
+  ASSERT_TRUE(write_sample(options).ok());
+  const std::string old = content_of(dir / "weights");
+  ContextWriter writer = writer_of(options);
+  graph::Model model = sample_model();
+  model.graph.initializers[1] = testing::four(9);
+  const auto partitions = sample_partitions(model.graph);
+  const auto written = std::move(writer).finish(std::move(model), partitions, {});
+  ASSERT_TRUE(written.ok()) << written.status().to_string();
+  EXPECT_NE(content_of(dir / "weights"), old);
+  EXPECT_TRUE(load_file(dir / "m_ctx.onnx").ok());
+  EXPECT_THAT(files_in(dir.path()), ElementsAre("m_ctx.onnx", "m_test.bin", "weights"));
+}
+
+TEST(ContextWriter, Line9RefusesMoreThanAModelCanHoldBeforeAnythingIsWritten) {
+  const TempDirectory dir;
+  Result<ContextWriter> writer = ContextWriter::create(
+      {.output_path = dir / "m_ctx.onnx", .embed = true, .max_model_bytes = 1000});
+  ASSERT_TRUE(writer.ok());
+  ASSERT_TRUE(writer->begin_payload("test").ok());
+  EXPECT_TRUE(writer->append(0, as_bytes(std::string(900, 'p'))).ok());
+  const Status status = writer->append(0, as_bytes(std::string(101, 'p')));
+  EXPECT_EQ(status.code(), StatusCode::kFail);
+  EXPECT_THAT(status.message(), HasSubstr("ep.context_embed_mode 0"));
+  EXPECT_THAT(files_in(dir.path()), IsEmpty());
+}
+
+TEST(ContextWriter, Line9CountsTheModelItselfToo) {
+  const TempDirectory dir;
+  const Result<WrittenContext> written =
+      write_sample({.output_path = dir / "m_ctx.onnx", .max_model_bytes = 300});
+  ASSERT_FALSE(written.ok());
+  EXPECT_EQ(written.status().code(), StatusCode::kFail);
+  EXPECT_THAT(written.status().message(), HasSubstr("at most 300"));
+  EXPECT_THAT(files_in(dir.path()), IsEmpty());
+}
+
+TEST(ContextWriter, Line10ReplacesTheWholeOutput) {
+  const TempDirectory dir;
+  const WriteOptions options{.output_path = dir / "m_ctx.onnx", .overwrite = true};
+  for (const std::string_view payload : {"one", "two", "two", "three"}) {
+    ASSERT_TRUE(write_sample(options, payload).ok());
+    const Result<Loaded> loaded = load_file(dir / "m_ctx.onnx");
+    ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+    EXPECT_EQ(loaded->payload_of("first"), payload);
+    EXPECT_THAT(files_in(dir.path()), ElementsAre("m_ctx.onnx", "m_test.bin"));
+  }
+}
+
+TEST(ContextWriter, Line10WritersOfOneOutputDoNotMix) {
+  const TempDirectory dir;
+  const WriteOptions options{
+      .output_path = dir / "m_ctx.onnx", .external_initializers_file_name = "", .overwrite = true};
+  constexpr int kRounds = 20;
+  const auto write = [&](const std::string& payload) {
+    for (int i = 0; i < kRounds; ++i) {
+      const Result<WrittenContext> written = write_sample(options, payload);
+      EXPECT_TRUE(written.ok()) << written.status().to_string();
+    }
+  };
+  std::thread other(write, "of one");
+  write("and another");
+  other.join();
+  const Result<Loaded> loaded = load_file(dir / "m_ctx.onnx");
+  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  EXPECT_THAT(loaded->payload_of("first"), ::testing::AnyOf("of one", "and another"));
+  EXPECT_THAT(files_in(dir.path()), ElementsAre("m_ctx.onnx", "m_test.bin"));
+}
+
+TEST(ContextWriter, Line10OutputsOfOtherNamesKeepTheirBinaries) {
+  const TempDirectory dir;
+  ASSERT_TRUE(write_sample({.output_path = dir / "fast_ctx.onnx"}, "fast").ok());
+  ASSERT_TRUE(write_sample({.output_path = dir / "small_ctx.onnx"}, "small").ok());
+  EXPECT_EQ(content_of(dir / "fast_test.bin"), "fast");
+  EXPECT_EQ(content_of(dir / "small_test.bin"), "small");
+  const Result<WrittenContext> refused =
+      write_sample({.output_path = dir / "fast.onnx"}, "another");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.status().code(), StatusCode::kFail);
+  EXPECT_THAT(refused.status().message(),
+              AllOf(HasSubstr("belongs to the context model"), HasSubstr("fast_ctx.onnx")));
+  EXPECT_EQ(content_of(dir / "fast_test.bin"), "fast");
+}
+
+TEST(ContextWriter, Line10ABinaryThatNoModelClaimsIsReplaced) {
+  const TempDirectory dir;
+  dir.write("m_test.bin", "left by a crash");
+  dir.write("m.onnx", "no model");
+  ASSERT_TRUE(write_sample({.output_path = dir / "m_ctx.onnx"}, "new").ok());
+  EXPECT_EQ(content_of(dir / "m_test.bin"), "new");
+}
+
+TEST(ContextWriter, Line10ALinkIsReplacedNotFollowed) {
+  const TempDirectory dir;
+  dir.write("elsewhere", "payload");
+  fs::create_symlink("elsewhere", dir / "m_test.bin");
+  ASSERT_TRUE(write_sample({.output_path = dir / "m_ctx.onnx"}, "payload").ok());
+  EXPECT_FALSE(fs::is_symlink(dir / "m_test.bin"));
+  EXPECT_EQ(content_of(dir / "elsewhere"), "payload");
+}
+
+TEST(ContextWriter, Line11TheSameInputGivesTheSameBytes) {
+  const TempDirectory dir;
+  fs::create_directory(dir / "a");
+  fs::create_directory(dir / "b");
+  for (const bool embed : {false, true}) {
+    for (const std::string_view folder : {"a", "b"}) {
+      ASSERT_TRUE(write_sample({.output_path = dir / folder / "m_ctx.onnx",
+                                .embed = embed,
+                                .external_initializers_file_name = "weights",
+                                .overwrite = true})
+                      .ok());
+    }
+    for (const std::string& name : files_in(dir / "a")) {
+      EXPECT_EQ(content_of(dir / "a" / name), content_of(dir / "b" / name)) << name;
+    }
+  }
+}
+
+TEST(ContextWriter, Line12TheModelPassesTheOnnxChecker) {
+  const TempDirectory dir;
+  for (const bool embed : {false, true}) {
+    const fs::path path = dir / (embed ? "e_ctx.onnx" : "m_ctx.onnx");
+    ASSERT_TRUE(write_sample({.output_path = path,
+                              .embed = embed,
+                              .external_initializers_file_name = "w",
+                              .overwrite = true})
+                    .ok());
+    EXPECT_NO_THROW(onnx::checker::check_model(path.native()));
+    fs::remove(dir / "w");
+  }
+}
+
+TEST(ContextWriter, Line13AWriterThatIsGivenUpLeavesNothing) {
+  const TempDirectory dir;
+  { const ContextWriter writer = writer_of({.output_path = dir / "m_ctx.onnx"}, 3); }
+  EXPECT_THAT(files_in(dir.path()), IsEmpty());
+}
+
+TEST(ContextWriter, RefusesPartitionsThatDoNotFitTogether) {
+  const graph::Model model = sample_model();
+  auto partitions = sample_partitions(model.graph);
+  partitions[1].name = "first";
+  EXPECT_THAT(refusal(partitions).message(), HasSubstr("two partitions are named \"first\""));
+  partitions[1].name = "";
+  EXPECT_THAT(refusal(partitions).message(), HasSubstr("the partition name \"\""));
+  partitions = sample_partitions(model.graph);
+  partitions[0].source = "\xff";
+  EXPECT_THAT(refusal(partitions).message(), HasSubstr("the source"));
+  partitions = sample_partitions(model.graph);
+  partitions[1].source = "OtherExecutionProvider";
+  EXPECT_THAT(refusal(partitions).message(), HasSubstr("states a payload of source"));
+  partitions = sample_partitions(model.graph);
+  partitions[1].payload = 4;
+  EXPECT_THAT(refusal(partitions).message(), HasSubstr("payload 4, which was not begun"));
+  partitions = sample_partitions(model.graph);
+  EXPECT_THAT(refusal(partitions, 2).message(), HasSubstr("payload 1 belongs to no partition"));
+  partitions[0].max_size = -1;
+  EXPECT_THAT(refusal(partitions).message(), HasSubstr("negative max_size"));
+  partitions = sample_partitions(model.graph);
+  EXPECT_THAT(refusal(partitions, 1, {{"EP", "\xff"}}).message(),
+              HasSubstr("the compatibility string"));
+}
+
+TEST(ContextWriter, RefusesPartitionsThatDoNotFitTheModel) {
+  const graph::Model model = sample_model();
+  auto partitions = sample_partitions(model.graph);
+  partitions[0].inputs = {1000};
+  EXPECT_THAT(refusal(partitions).message(), HasSubstr("an input or output does not exist"));
+  partitions = sample_partitions(model.graph);
+  partitions[0].graph = {{.node = 0, .subgraph = 0}};
+  EXPECT_THAT(refusal(partitions).message(), HasSubstr("its nested graph does not exist"));
+  partitions = {partition_of(model.graph, "torn", {0, 3}, "x", "d")};
+  partitions[0].outputs.push_back(model.graph.find_value("a"));
+  partitions[0].inputs.push_back(model.graph.find_value("c"));
+  EXPECT_EQ(refusal(partitions).code(), StatusCode::kInvalidGraph);
+}
+
+TEST(ContextWriter, RefusesAPayloadThatWasNotBegun) {
+  const TempDirectory dir;
+  Result<ContextWriter> writer = ContextWriter::create({.output_path = dir / "m_ctx.onnx"});
+  ASSERT_TRUE(writer.ok());
+  EXPECT_EQ(writer->append(0, as_bytes("x")).code(), StatusCode::kInvalidArgument);
+}
+
+TEST(ContextWriter, Line16WritesNamesInAnyScript) {
+  const TempDirectory dir;
+  ASSERT_TRUE(write_sample({.output_path = dir / "模型_ctx.onnx"}).ok());
+  EXPECT_THAT(files_in(dir.path()), ElementsAre("模型_ctx.onnx", "模型_test.bin"));
+  EXPECT_TRUE(load_file(dir / "模型_ctx.onnx").ok());
+}
+
+TEST(ContextWriter, Line18NoDamagedByteOfTheModelLeadsToAnotherPayload) {
+  const TempDirectory dir;
+  ASSERT_TRUE(write_sample({.output_path = dir / "m_ctx.onnx"}).ok());
+  const std::string intact = content_of(dir / "m_ctx.onnx");
+  for (size_t i = 0; i < intact.size(); ++i) {
+    std::string damaged = intact;
+    damaged[i] ^= 0x10;
+    const auto model = onnx_io::import_model(testing::blob_of(damaged), {.infer_shapes = false});
+    if (!model.ok()) continue;
+    for (const VerifiedNode& node : verify_context_model(*model, {.folder = dir.path()}).nodes) {
+      // A damaged name may find no sum; one that is stated is that of the payload.
+      if (node.sum != SumState::kOk) continue;
+      EXPECT_EQ(node.file, "m_test.bin") << "byte " << i;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ephost::context
