@@ -165,7 +165,8 @@ struct Tally {
 
 void check_one(uint64_t seed, Tally& tally) {
   Random random(seed);
-  const Graph graph = random_graph(random, {.nodes = static_cast<uint32_t>(1 + below(random, 30))});
+  const Graph graph = random_graph(random, {.nodes = static_cast<uint32_t>(1 + below(random, 30)),
+                                            .subgraph_percent = seed % 2 == 0 ? 5U : 60U});
   std::vector<FakeSource> sources;
   std::vector<std::vector<Claim>> claims;
   for (uint64_t i = 0, count = 1 + below(random, 3); i < count; ++i) {
