@@ -10,7 +10,7 @@ packages=(
   libyaml-cpp-dev libspdlog-dev                     # host/manifest, host/base/log
   libxxhash-dev libssl-dev                          # host/base/hash
   libcli11-dev nlohmann-json3-dev                   # host/cli
-  libdnnl-dev ocl-icd-opencl-dev                    # plugins (the CMake package of oneDNN asks for OpenCL)
+  libdnnl-dev                                       # plugins
   libgtest-dev libgmock-dev libbenchmark-dev        # tests
   libonnx-testdata python3-onnx python3-numpy       # conformance data, model scripts
 )

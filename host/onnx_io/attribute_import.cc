@@ -98,6 +98,7 @@ Result<AttributeValue> as_attribute(Result<Element> element) {
 Result<AttributeValue> import_attribute(AttributeProto& proto, ImportContext& context,
                                         const SubgraphImporter& subgraph) {
   EPHOST_ASSIGN_OR_RETURN(const AttributeProto::AttributeType type, attribute_type(proto));
+  proto.set_type(type);  // what checks the node later must not stumble over a missing one
   const auto tensor = [&](const onnx::TensorProto& t) {
     return context.tensors.tensor(t, "tensor");
   };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "host/base/text.h"
@@ -239,13 +240,15 @@ class LevelImporter {
       EPHOST_ASSIGN_OR_RETURN(Graph imported, LevelImporter(context_, this, depth_ + 1).run(body));
       return std::make_unique<Graph>(std::move(imported));
     };
+    std::unordered_set<std::string_view> names;
     for (onnx::AttributeProto& attribute : *proto.mutable_attribute()) {
-      const std::string place =
-          "attribute " + quote(attribute.name()) + " of " + graph::describe_node(graph_, id);
-      if (attribute.name().empty()) return invalid(place + " has no name");
-      if (graph_.nodes[id].attribute(attribute.name())) return invalid(place + " stands twice");
+      const auto place = [&] {
+        return "attribute " + quote(attribute.name()) + " of " + graph::describe_node(graph_, id);
+      };
+      if (attribute.name().empty()) return invalid(place() + " has no name");
+      if (!names.insert(attribute.name()).second) return invalid(place() + " stands twice");
       Result<graph::AttributeValue> value = import_attribute(attribute, context_, subgraph);
-      if (!value.ok()) return at_place(value.status(), place);
+      if (!value.ok()) return at_place(value.status(), place());
       graph_.nodes[id].attributes.push_back({attribute.name(), std::move(value).value()});
     }
     return {};

@@ -51,8 +51,9 @@ inline constexpr int64_t kOptionalInputsSince = 4;
 using SubgraphImporter =
     std::function<Result<std::unique_ptr<graph::Graph>>(onnx::GraphProto& proto)>;
 
-// INVALID_GRAPH if the attribute states no type and holds not exactly one value, if the value is of
-// another type than stated, or if it refers to an attribute of an enclosing function.
+// Sets the type in `proto` where it is missing. INVALID_GRAPH if the attribute states no type and
+// holds not exactly one value, if the value is of another type than stated, or if it refers to an
+// attribute of an enclosing function.
 [[nodiscard]] Result<graph::AttributeValue> import_attribute(onnx::AttributeProto& proto,
                                                              ImportContext& context,
                                                              const SubgraphImporter& subgraph);

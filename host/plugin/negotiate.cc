@@ -17,6 +17,11 @@ constexpr uint64_t kMaxTextSize = 1024;
 
 Status refuse(const std::string& what) { return Status(StatusCode::kEpFail, what); }
 
+// A refusal that nobody but the vendor can do anything about.
+Status refuse_bug(const std::string& what) {
+  return refuse(what + "; report this to the plugin's vendor");
+}
+
 // "1.0", or "1.2 to 1.5".
 std::string versions_text(uint32_t major, uint32_t minor_min, uint32_t minor_max) {
   const std::string dot = std::to_string(major) + ".";
@@ -60,9 +65,9 @@ Status check_build_flags(uint64_t plugin, uint64_t host) {
 
 Status check_version_range(const eph_plugin_preamble& preamble) {
   if (preamble.abi_minor_min <= preamble.abi_minor_max) return {};
-  return refuse("the library states an empty range of ABI minor versions, " +
-                std::to_string(preamble.abi_minor_min) + " to " +
-                std::to_string(preamble.abi_minor_max) + "; report this to the plugin's vendor");
+  return refuse_bug("the library states an empty range of ABI minor versions, " +
+                    std::to_string(preamble.abi_minor_min) + " to " +
+                    std::to_string(preamble.abi_minor_max));
 }
 
 Result<uint32_t> agree_on_minor(const eph_plugin_preamble& preamble, const HostOffer& host) {
@@ -77,15 +82,12 @@ Result<uint32_t> agree_on_minor(const eph_plugin_preamble& preamble, const HostO
 
 // A short text of the library's; it lives as long as the library.
 Result<std::string_view> checked_text(eph_string text, const std::string& what) {
-  if (text.size == 0)
-    return refuse("the library states no " + what + "; report this to the plugin's vendor");
+  if (text.size == 0) return refuse_bug("the library states no " + what);
   if (text.data != nullptr && text.size <= kMaxTextSize) {
     const std::string_view checked(text.data, static_cast<size_t>(text.size));
     if (is_valid_utf8(checked)) return checked;
   }
-  return refuse("the library's " + what +
-                " is no text (null, over 1024 bytes, or not UTF-8); report this to the plugin's "
-                "vendor");
+  return refuse_bug("the library's " + what + " is no text (null, over 1024 bytes, or not UTF-8)");
 }
 
 Status check_same(const std::string& what, std::string_view in_manifest,
@@ -129,13 +131,12 @@ Result<Identity> read_identity(const eph_provider_api* table, uint64_t index) {
 
 Status check_providers(const eph_plugin_api& api) {
   if (api.provider_count == 0) {
-    return refuse("the library offers no provider; report this to the plugin's vendor");
+    return refuse_bug("the library offers no provider");
   }
   if (api.provider_count > kMaxProviders || api.providers == nullptr) {
-    return refuse(
+    return refuse_bug(
         "the library's list of providers is broken: " + std::to_string(api.provider_count) +
-        " entries at " + (api.providers == nullptr ? "a null pointer" : "some address") +
-        "; report this to the plugin's vendor");
+        " entries at " + (api.providers == nullptr ? "a null pointer" : "some address"));
   }
   return {};
 }
@@ -146,9 +147,9 @@ Status check_no_duplicates(const std::vector<Identity>& identities) {
       return earlier.type_name == later->type_name || earlier.name == later->name;
     });
     if (same == later) continue;
-    return refuse("the library offers two providers under one name, " + quote(same->type_name) +
-                  " (" + quote(same->name) + ") and " + quote(later->type_name) + " (" +
-                  quote(later->name) + "); report this to the plugin's vendor");
+    return refuse_bug("the library offers two providers under one name, " + quote(same->type_name) +
+                      " (" + quote(same->name) + ") and " + quote(later->type_name) + " (" +
+                      quote(later->name) + ")");
   }
   return {};
 }
@@ -193,8 +194,8 @@ Status check_context(const eph_provider_api& provider, const manifest::Manifest&
 Result<eph_plugin_api> fetch_api(const eph_plugin_preamble& preamble, uint32_t minor) {
   const eph_plugin_api* table = preamble.get_api(minor);
   if (table == nullptr) {
-    return refuse("the library states ABI version " + versions_text(EPH_ABI_MAJOR, minor, minor) +
-                  " and has no table for it; report this to the plugin's vendor");
+    return refuse_bug("the library states ABI version " +
+                      versions_text(EPH_ABI_MAJOR, minor, minor) + " and has no table for it");
   }
   return adopt_plugin(table);
 }

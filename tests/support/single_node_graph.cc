@@ -254,8 +254,7 @@ SingleNodeGraph& SingleNodeGraph::attribute(const std::string& name, NodeAttribu
     view.values = real;
     view.kind = EPH_ATTRIBUTE_FLOAT;
   } else if (const auto* text = std::get_if<std::string>(&kept.value)) {
-    kept.texts = views_of({*text});
-    kept.texts[0] = eph::to_abi(*text);
+    kept.texts = {eph::to_abi(*text)};
     view.values = kept.texts.data();
     view.kind = EPH_ATTRIBUTE_STRING;
   } else if (const auto* numbers = std::get_if<std::vector<int64_t>>(&kept.value)) {

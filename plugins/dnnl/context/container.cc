@@ -125,7 +125,8 @@ class BlobTable {
  public:
   uint32_t add(const PackedConstant& constant) {
     const std::string_view bytes(static_cast<const char*>(constant.data), constant.size);
-    std::vector<uint32_t>& candidates = by_sum_[sum_of(bytes)];
+    // The beginning tells nearly all apart; the rest is compared where it doesn't.
+    std::vector<uint32_t>& candidates = by_sum_[sum_of(bytes.substr(0, 4096)) ^ bytes.size()];
     for (const uint32_t candidate : candidates) {
       if (blobs_[candidate] == bytes) return candidate;
     }

@@ -4,8 +4,11 @@
 //       `----- first ------'                    `----- second -----'
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>

@@ -1,0 +1,101 @@
+#include "host/onnx_io/external_data.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/base/file.h"
+#include "tests/support/temp_directory.h"
+
+namespace ephost::onnx_io {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ExternalDataTest : public ::testing::Test {
+ protected:
+  ExternalDataTest() : data_(folder_.path() / "model", buffers_) {
+    folder_.write("model/weights.bin", "0123456789");
+  }
+
+  std::string find(const ExternalReference& reference, uint64_t needed) {
+    const auto blob = data_.find(reference, needed);
+    if (!blob.ok()) return blob.status().to_string();
+    std::string text;
+    for (const std::byte byte : blob->bytes) text += static_cast<char>(byte);
+    return text;
+  }
+
+  test::TempDirectory folder_;
+  std::map<std::string, graph::Blob> buffers_;
+  ExternalData data_;
+};
+
+TEST_F(ExternalDataTest, TakesTheStatedRange) {
+  EXPECT_EQ(find({"weights.bin", 2, 4}, 4), "2345");
+  EXPECT_EQ(find({"weights.bin", 0, 10}, 10), "0123456789");
+  EXPECT_EQ(find({"weights.bin", 10, 0}, 0), "");
+}
+
+TEST_F(ExternalDataTest, TakesWhatTheTensorNeedsWhereNoLengthIsStated) {
+  EXPECT_EQ(find({"weights.bin", 7, std::nullopt}, 3), "789");
+  EXPECT_EQ(find({"weights.bin", 0, std::nullopt}, 3), "012");
+}
+
+TEST_F(ExternalDataTest, MapsEachFileOnce) {
+  const auto first = data_.find({"weights.bin", 0, 1}, 1);
+  const auto second = data_.find({"weights.bin", 5, 1}, 1);
+  EXPECT_EQ(first->bytes.data() + 5, second->bytes.data());
+  EXPECT_EQ(first->owner, second->owner);
+}
+
+TEST_F(ExternalDataTest, TheMappingOutlivesTheFinder) {
+  Result<graph::Blob> blob = Status(StatusCode::kFail, "");
+  {
+    ExternalData data(folder_.path() / "model", buffers_);
+    blob = data.find({"weights.bin", 1, 1}, 1);
+  }
+  EXPECT_EQ(blob->bytes[0], std::byte{'1'});
+}
+
+TEST_F(ExternalDataTest, PrefersBuffersOfTheCaller) {
+  const std::string content = "buffer";
+  buffers_["weights.bin"] = {.bytes = as_bytes(content)};
+  EXPECT_EQ(find({"weights.bin", 1, 3}, 3), "uff");
+}
+
+TEST_F(ExternalDataTest, RefusesRangesOutsideTheFile) {
+  EXPECT_THAT(find({"weights.bin", 8, 3}, 3),
+              HasSubstr("INVALID_GRAPH: external data of 3 bytes at offset 8 exceeds "
+                        "\"weights.bin\", which has 10 bytes"));
+  EXPECT_THAT(find({"weights.bin", 11, 0}, 0), HasSubstr("exceeds"));
+  EXPECT_THAT(find({"weights.bin", ~uint64_t{0}, 2}, 2), HasSubstr("exceeds"));
+  EXPECT_THAT(find({"weights.bin", 0, std::nullopt}, ~uint64_t{0}), HasSubstr("exceeds"));
+}
+
+TEST_F(ExternalDataTest, RefusesALengthThatDoesNotFitTheTensor) {
+  EXPECT_THAT(find({"weights.bin", 0, 5}, 4), HasSubstr("has length 5, but type and shape need 4"));
+}
+
+TEST_F(ExternalDataTest, RefusesAMissingFile) {
+  EXPECT_THAT(find({"none.bin", 0, 1}, 1), HasSubstr("NO_SUCHFILE"));
+}
+
+TEST_F(ExternalDataTest, RefusesPathsThatLeaveTheFolder) {
+  folder_.write("secret.bin", "0123456789");
+  EXPECT_THAT(find({"../secret.bin", 0, 1}, 1), HasSubstr("INVALID_GRAPH"));
+  EXPECT_THAT(find({(folder_ / "secret.bin").string(), 0, 1}, 1), HasSubstr("INVALID_GRAPH"));
+  std::filesystem::create_symlink(folder_ / "secret.bin", folder_ / "model/link.bin");
+  EXPECT_THAT(find({"link.bin", 0, 1}, 1), HasSubstr("INVALID_GRAPH"));
+  EXPECT_THAT(find({"", 0, 1}, 1), HasSubstr("INVALID_GRAPH"));
+}
+
+TEST_F(ExternalDataTest, AModelFromMemoryNeedsAFolder) {
+  ExternalData data(std::nullopt, buffers_);
+  const auto blob = data.find({"weights.bin", 0, 1}, 1);
+  ASSERT_FALSE(blob.ok());
+  EXPECT_EQ(blob.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(blob.status().message(), HasSubstr("the model comes from memory"));
+}
+
+}  // namespace
+}  // namespace ephost::onnx_io
