@@ -202,8 +202,8 @@ Tensor strings(Shape shape, std::vector<std::string> values) {
 
 // ---- SingleNodeGraph --------------------------------------------------------------------------
 
-const eph_graph_api SingleNodeGraph::kApi = {sizeof(eph_graph_api), &get_graph, &get_node,
-                                             &get_value,            &get_opset, &get_onnx};
+const eph_graph_api SingleNodeGraph::kApi = {
+    sizeof(eph_graph_api), &get_graph, &get_node, &get_value, &get_opset, &get_onnx};
 
 SingleNodeGraph::SingleNodeGraph(std::string op_type, int32_t since_version)
     : eph_graph{&kApi}, op_type_(std::move(op_type)), since_version_(since_version) {}

@@ -1,6 +1,6 @@
-// single_node_graph.h: one node as a plugin sees it, with tensors of any element type, and a session
-// that runs its kernel through the C ABI of a plugin's library. For tests of kernels, without any part
-// of the host; fake_graph.h is for tests of partitions.
+// single_node_graph.h: one node as a plugin sees it, with tensors of any element type, and a
+// session that runs its kernel through the C ABI of a plugin's library. For tests of kernels,
+// without any part of the host; fake_graph.h is for tests of partitions.
 #pragma once
 
 #include <ephost/plugin_abi.h>
@@ -69,8 +69,9 @@ class SingleNodeGraph : public eph_graph {
   SingleNodeGraph& input(Tensor value);
   SingleNodeGraph& constant(Tensor value);
   SingleNodeGraph& skip_input();
-  SingleNodeGraph& output();                // nothing is stated about it
-  SingleNodeGraph& output(const Tensor& like);  // its type and shape are stated, as far as `state` says
+  SingleNodeGraph& output();  // nothing is stated about it
+  SingleNodeGraph& output(
+      const Tensor& like);  // its type and shape are stated, as far as `state` says
   SingleNodeGraph& skip_output();
   SingleNodeGraph& attribute(const std::string& name, NodeAttribute value);
   SingleNodeGraph& state(Stated stated);

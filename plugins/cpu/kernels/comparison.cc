@@ -37,6 +37,11 @@ class Comparison final : public Kernel {
     const Dims b_shape = dims_of(b);
     const Dims shape = broadcast_shape(a_shape, b_shape);
     const eph_value& y = allocate_output(run, 0, EPH_BOOL, shape);
+    if (std::is_same_v<Op, Equal> && a.element_type == EPH_BOOL) {
+      // Any byte but zero is true.
+      return broadcast_binary<uint8_t, uint8_t, uint8_t>(SameTruth{}, a.data, a_shape, b.data,
+                                                         b_shape, y.data, shape);
+    }
     dispatch<Ts...>(a.element_type, [&](auto tag) {
       using T = typename decltype(tag)::type;
       broadcast_binary<T, T, uint8_t>(Op{}, a.data, a_shape, b.data, b_shape, y.data, shape);
@@ -70,8 +75,7 @@ constexpr auto& kOfNumbers = kInputTypes<kNumbers, kNumbers>;
 constexpr auto& kOfBools = kInputTypes<kBool, kBool>;
 
 constexpr KernelEntry kEntries[] = {
-    {"Equal", 7, 13, kTwo, kOfBools, &make<Logical<SameTruth>>},
-    {"Equal", 7, 13, kTwo, kOfNumbers, kOrder<Equal>},
+    {"Equal", 7, 13, kTwo, kInputTypes<kNumbers | kBool, kNumbers | kBool>, kOrder<Equal>},
     {"Less", 7, 13, kTwo, kOfNumbers, kOrder<Less>},
     {"LessOrEqual", 12, 16, kTwo, kOfNumbers, kOrder<LessOrEqual>},
     {"Greater", 7, 13, kTwo, kOfNumbers, kOrder<Less, true>},

@@ -76,7 +76,9 @@ TEST_F(OnnxConformance, HoldsWithNothingStated) { run_all(Stated::kNothing, fals
 
 TEST_F(OnnxConformance, HoldsWithConstantInputs) { run_all(Stated::kTypesAndShapes, true); }
 
-TEST_F(OnnxConformance, HoldsWithConstantInputsAndAnOpenFirstShape) { run_all(Stated::kTypes, true); }
+TEST_F(OnnxConformance, HoldsWithConstantInputsAndAnOpenFirstShape) {
+  run_all(Stated::kTypes, true);
+}
 
 TEST_F(OnnxConformance, HoldsInPlaceWhereAKernelAllowsIt) {
   int pairs = 0;
@@ -85,8 +87,8 @@ TEST_F(OnnxConformance, HoldsInPlaceWhereAKernelAllowsIt) {
     Outcome outcome;
     const std::unique_ptr<KernelSession> kernel = session_->create(*graph, &outcome);
     ASSERT_NE(kernel, nullptr) << test.name << ": " << outcome.message;
-    std::vector<eph_slot_pair> shared(kernel->info().may_inplace,
-                                      kernel->info().may_inplace + kernel->info().may_inplace_count);
+    std::vector<eph_slot_pair> shared(
+        kernel->info().may_inplace, kernel->info().may_inplace + kernel->info().may_inplace_count);
     shared.insert(shared.end(), kernel->info().aliases,
                   kernel->info().aliases + kernel->info().alias_count);
     for (const eph_slot_pair pair : shared) {

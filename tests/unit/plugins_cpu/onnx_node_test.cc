@@ -109,8 +109,9 @@ std::map<std::string, Tensor> read_data(
   return tensors;
 }
 
-std::vector<std::optional<Tensor>> pick(const google::protobuf::RepeatedPtrField<std::string>& names,
-                                        const std::map<std::string, Tensor>& tensors) {
+std::vector<std::optional<Tensor>> pick(
+    const google::protobuf::RepeatedPtrField<std::string>& names,
+    const std::map<std::string, Tensor>& tensors) {
   std::vector<std::optional<Tensor>> picked;
   for (const std::string& name : names) {
     const auto found = tensors.find(name);

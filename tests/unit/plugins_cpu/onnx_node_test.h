@@ -1,5 +1,5 @@
-// onnx_node_test.h: the ONNX backend tests that consist of one node, read into single_node_graph.h's
-// terms. The only place of these tests that includes onnx.
+// onnx_node_test.h: the ONNX backend tests that consist of one node, read into
+// single_node_graph.h's terms. The only place of these tests that includes onnx.
 #pragma once
 
 #include <filesystem>
