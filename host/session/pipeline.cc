@@ -83,8 +83,10 @@ class Pipeline {
   Status create_providers() {
     manifest::Selection selection;
     for (const ProviderRequest& request : options_.providers()) {
-      EPHOST_ASSIGN_OR_RETURN(manifest::VersionRange range,
-                              manifest::VersionRange::parse(request.version_range));
+      manifest::VersionRange range;
+      if (!request.version_range.empty()) {
+        EPHOST_ASSIGN_OR_RETURN(range, manifest::VersionRange::parse(request.version_range));
+      }
       selection.providers.push_back({request.name, std::move(range), request.options});
     }
     const manifest::SearchResult& search = environment_.state().search;
