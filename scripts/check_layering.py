@@ -79,7 +79,7 @@ def breaches(includes):
             owner = third_party(header)
             if owner and not file.startswith(owner + "/"):
                 yield f"{file} includes {header}, which belongs to {owner}"
-            if owner and file.endswith(".h"):
+            if owner and file.startswith("host/") and file.endswith(".h"):
                 exposed.add(file)
             if not file.startswith("host/"):
                 if header.startswith("host/") or (header.startswith("ephost/") and

@@ -147,7 +147,9 @@ Command add_bench(CLI::App& root) {
   auto flags = std::make_shared<Flags>();
   MeasureRequest& request = flags->request;
   CLI::App* app = root.add_subcommand("bench", "Time of session creation and runs, and memory");
-  app->add_option("MODEL", request.model, "An ONNX model or context model")->required();
+  app->add_option("MODEL", request.model, "An ONNX model or context model")
+      ->type_name("FILE")
+      ->required();
   app->add_option("--sessions", request.sessions, "Create so many sessions")
       ->type_name("N")
       ->check(CLI::PositiveNumber)

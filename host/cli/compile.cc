@@ -78,7 +78,7 @@ Command add_compile(CLI::App& root) {
   auto flags = std::make_shared<Flags>();
   CompileOptions& compile = flags->compile;
   CLI::App* app = root.add_subcommand("compile", "Write the context model of a model");
-  app->add_option("MODEL", flags->model, "An ONNX model")->required();
+  app->add_option("MODEL", flags->model, "An ONNX model")->type_name("FILE")->required();
   app->add_option("-o,--output", compile.output_path, "The context model [MODEL_ctx.onnx]")
       ->type_name("FILE");
   app->add_flag("--embed", compile.embed_context,

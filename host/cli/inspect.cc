@@ -278,6 +278,7 @@ Command add_inspect(CLI::App& root) {
   CLI::App* app =
       root.add_subcommand("inspect", "Load one plugin; show its devices, options and kernels");
   app->add_option("PLUGIN", flags->plugin, "A manifest file, a provider or its short name")
+      ->type_name("NAME")
       ->required();
   add_environment_flags(*app, flags->environment);
   add_report_flags(*app, flags->report);

@@ -180,7 +180,7 @@ Result<int> run(const Flags& flags) {
 Command add_partition(CLI::App& root) {
   auto flags = std::make_shared<Flags>();
   CLI::App* app = root.add_subcommand("partition", "Who takes which node, and why");
-  app->add_option("MODEL", flags->model, "An ONNX model")->required();
+  app->add_option("MODEL", flags->model, "An ONNX model")->type_name("FILE")->required();
   app->add_flag("--explain", flags->explain, "Each node, each refused claim, and why");
   app->add_option("-o,--output", flags->output, "Write to this file instead of standard output")
       ->type_name("FILE");

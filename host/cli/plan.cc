@@ -208,7 +208,7 @@ Result<int> run(const Flags& flags) {
 Command add_plan(CLI::App& root) {
   auto flags = std::make_shared<Flags>();
   CLI::App* app = root.add_subcommand("plan", "Order, memory of each value, peak and lower bound");
-  auto* model = app->add_option("MODEL", flags->model, "An ONNX model");
+  auto* model = app->add_option("MODEL", flags->model, "An ONNX model")->type_name("FILE");
   app->add_option("-o,--output", flags->output, "Write to this file instead of standard output")
       ->type_name("FILE");
   auto* buffers = app->add_option("--buffers", flags->buffers,

@@ -190,7 +190,9 @@ Result<int> run(const Flags& flags) {
 Command add_run(CLI::App& root) {
   auto flags = std::make_shared<Flags>();
   CLI::App* app = root.add_subcommand("run", "Run a model");
-  app->add_option("MODEL", flags->model, "An ONNX model or context model")->required();
+  app->add_option("MODEL", flags->model, "An ONNX model or context model")
+      ->type_name("FILE")
+      ->required();
   add_input_flags(*app, flags->inputs);
   add_pair_option(*app, "-o,--output", flags->outputs,
                   "Write an output to a .pb, .npy or .raw file (repeatable)", "NAME=FILE");

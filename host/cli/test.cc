@@ -191,7 +191,9 @@ Result<int> run(const Flags& flags) {
 Command add_test(CLI::App& root) {
   auto flags = std::make_shared<Flags>();
   CLI::App* app = root.add_subcommand("test", "Run ONNX backend test folders");
-  app->add_option("DIR", flags->folders, "Folders that hold tests, at any depth")->required();
+  app->add_option("DIR", flags->folders, "Folders that hold tests, at any depth")
+      ->type_name("PATH")
+      ->required();
   app->add_option("--rtol", flags->tolerance.relative, "Relative tolerance of numbers")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();

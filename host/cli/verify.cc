@@ -207,7 +207,7 @@ Result<int> run(const Flags& flags) {
 Command add_verify(CLI::App& root) {
   auto flags = std::make_shared<Flags>();
   CLI::App* app = root.add_subcommand("verify", "Check a context model: files, sums, providers");
-  app->add_option("MODEL", flags->model, "A context model")->required();
+  app->add_option("MODEL", flags->model, "A context model")->type_name("FILE")->required();
   app->add_flag("--no-plugins", flags->no_plugins, "Load no plugin; go by the manifests alone");
   add_environment_flags(*app, flags->environment);
   add_report_flags(*app, flags->report);

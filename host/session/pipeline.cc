@@ -124,18 +124,25 @@ class Pipeline {
     return **std::find_if(prepared_.providers.begin(), prepared_.providers.end(), is_cpu);
   }
 
+  // What becomes constant may fix shapes that were open, and known shapes let more be folded. Each
+  // round folds something or is the last; the bound is for models that are made to go on and on.
   Status optimize() {
+    constexpr int kMaxRounds = 8;
     runtime::KernelEvaluator evaluator(cpu_provider(), prepared_.model);
-    EPHOST_ASSIGN_OR_RETURN(prepared_.folding,
-                            optimize::fold_constants(prepared_.model.graph, evaluator));
-    std::vector<std::string>& notes = prepared_.notes;
-    const std::vector<std::string>& skipped = prepared_.folding.skipped;
-    notes.insert(notes.end(), skipped.begin(), skipped.end());
-    if (prepared_.folding.folded_nodes == 0) return Status::ok_status();
-    // What has become constant may fix shapes that were open.
-    for (std::string& note : onnx_io::infer_shapes(prepared_.model)) {
-      notes.push_back(std::move(note));
+    std::vector<std::string> skipped;
+    for (int round = 0; round < kMaxRounds; ++round) {
+      EPHOST_ASSIGN_OR_RETURN(optimize::FoldReport report,
+                              optimize::fold_constants(prepared_.model.graph, evaluator));
+      prepared_.folding.folded_nodes += report.folded_nodes;
+      prepared_.folding.folded_bytes += report.folded_bytes;
+      skipped = std::move(report.skipped);
+      if (report.folded_nodes == 0) break;
+      for (std::string& note : onnx_io::infer_shapes(prepared_.model)) {
+        prepared_.notes.push_back(std::move(note));
+      }
     }
+    prepared_.folding.skipped = skipped;
+    prepared_.notes.insert(prepared_.notes.end(), skipped.begin(), skipped.end());
     return Status::ok_status();
   }
 

@@ -106,8 +106,10 @@ std::unique_ptr<DnnlComputation> DnnlProvider::restore(const eph_partition& part
     const Container& stored = container(partition.ep_context->payload);
     const LoadedPartition loaded = stored.load(name);
     const eph::GraphView graph(partition.graph);
-    if (!fits(graph, graph.inputs(), loaded.recipe.inputs) ||
-        !fits(graph, graph.outputs(), loaded.recipe.outputs)) {
+    // The node's own lists, not the graph's: an input may have become constant since.
+    const eph::NodeView node = graph.node(0);
+    if (!fits(graph, node.inputs(), loaded.recipe.inputs) ||
+        !fits(graph, node.outputs(), loaded.recipe.outputs)) {
       throw Malformed("the node's inputs and outputs are not those that were compiled");
     }
     try {

@@ -515,7 +515,8 @@ typedef struct eph_ep_context {
 typedef struct eph_partition {
   uint64_t struct_size;
   /* The partition as a graph of its own: its inputs and outputs are those of the computation, in
-   * order. For a cached partition: the one EPContext node. */
+   * order. For a cached partition: the one EPContext node, whose own inputs and outputs
+   * are the computation's, inputs that are constant by now included. */
   const eph_graph* graph;
   eph_string name;
   /* Null: compile the graph. Otherwise: restore the computation from this payload, and fail with

@@ -25,9 +25,9 @@ Dims collapsed(const Dims& dims) {
 }  // namespace
 
 PrimitiveChoice Attempt::make(const Convolution& op) const {
-  const auto algorithm = op.algorithm == ConvolutionAlgorithm::kWinograd
-                             ? dnnl::algorithm::convolution_winograd
-                             : dnnl::algorithm::convolution_direct;
+  // Winograd's form was measured too: it wants other layouts than the convolutions around it, and
+  // the reorders cost what it gains.
+  const auto algorithm = dnnl::algorithm::convolution_direct;
   const auto forward = dnnl::prop_kind::forward_inference;
   const Descriptor data = any_layout(input(0).dims), output = any_layout(request_.output_dims);
   const Descriptor weights = any_layout(weights_form(input(1).dims, op.groups));

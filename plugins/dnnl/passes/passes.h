@@ -20,9 +20,6 @@ void fold_batch_normalizations(LoweredPartition& partition);
 // with another tensor, arithmetic with a broadcast one. Only what `is_fast` agrees to.
 void fuse_post_ops(LoweredPartition& partition, const FastPrimitiveQuery& is_fast);
 
-// Lets convolutions use Winograd's algorithm where it pays.
-void choose_convolution_algorithms(LoweredPartition& partition, const FastPrimitiveQuery& is_fast);
-
 // Drops operations, constants and tensors that nothing depends on, and numbers the rest anew.
 void remove_dead_code(LoweredPartition& partition);
 

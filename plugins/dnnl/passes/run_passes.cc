@@ -1,4 +1,3 @@
-#include <cstdlib>
 #include "plugins/dnnl/passes/passes.h"
 
 namespace ephost_dnnl {
@@ -7,7 +6,6 @@ void run_passes(LoweredPartition& partition, const FastPrimitiveQuery& is_fast) 
   fold_batch_normalizations(partition);
   remove_dead_code(partition);
   fuse_post_ops(partition, is_fast);
-  if (getenv("WINO")) choose_convolution_algorithms(partition, is_fast);
   remove_dead_code(partition);
 }
 

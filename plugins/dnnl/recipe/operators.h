@@ -35,11 +35,6 @@ constexpr EltwiseFunction last_of(EltwiseFunction) { return EltwiseFunction::kHa
 enum class BinaryFunction : uint8_t { kAdd, kSub, kMul, kDiv, kMax, kMin };
 constexpr BinaryFunction last_of(BinaryFunction) { return BinaryFunction::kMin; }
 
-enum class ConvolutionAlgorithm : uint8_t { kDirect, kWinograd };
-constexpr ConvolutionAlgorithm last_of(ConvolutionAlgorithm) {
-  return ConvolutionAlgorithm::kWinograd;
-}
-
 enum class PoolingKind : uint8_t { kMax, kAverageIncludePadding, kAverageExcludePadding };
 constexpr PoolingKind last_of(PoolingKind) { return PoolingKind::kAverageExcludePadding; }
 
@@ -51,7 +46,6 @@ struct Convolution {
   Dims strides, dilations, pads_begin,
       pads_end;  // one for each spatial dimension; dilation 1: none
   int64_t groups = 1;
-  ConvolutionAlgorithm algorithm = ConvolutionAlgorithm::kDirect;
 
   template <class Self, class Visitor>
   static void fields(Self& self, Visitor& visit) {
@@ -60,7 +54,6 @@ struct Convolution {
     visit(self.pads_begin);
     visit(self.pads_end);
     visit(self.groups);
-    visit(self.algorithm);
   }
 };
 

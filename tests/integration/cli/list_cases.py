@@ -46,7 +46,7 @@ class ListTest(CommandLineTest):
         report = self.json("list", "--plugin-path", "plugins")
         self.assertEqual(len(report["skipped"]), 1)
         self.assertEqual(report["skipped"][0]["reason"]["code"], "INVALID_ARGUMENT")
-        self.assertIn("other.yaml:4:1: key \"seller\"", report["skipped"][0]["reason"]["message"])
+        self.assertIn("other.yaml:4:1: unknown key \"seller\"", report["skipped"][0]["reason"]["message"])
         self.assertIn("cpu", [plugin["name"] for plugin in report["plugins"]])
         self.assertIn("seller", self.ephost("list", "--plugin-path", "plugins").stdout)
 

@@ -88,7 +88,7 @@ class PartitionTest(CommandLineTest):
         self.assertIn("num_threads", error)
 
     def test_takes_providers_from_a_selection_file(self):
-        self.write("selection.yaml", "selection: 1\nproviders:\n  - name: dnnl\n")
+        self.write("selection.yaml", "selection: 1\nproviders:\n  - provider: dnnl\n")
         report = self.json("partition", tiny("tiny_cnn"), "--selection", "selection.yaml")
         self.assertEqual(report["providers"][0]["name"], "DnnlExecutionProvider")
 

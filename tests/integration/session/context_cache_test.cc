@@ -3,6 +3,7 @@
 #include <ephost/ephost.h>
 #include <gtest/gtest.h>
 
+#include "host/onnx_io/export.h"
 #include "host/onnx_io/import.h"
 #include "tests/integration/session/sample.h"
 #include "tests/support/temp_directory.h"

@@ -589,6 +589,29 @@ TEST(ContextWriter, Line12TheModelPassesTheOnnxChecker) {
   }
 }
 
+// Loses a bit of what is written to it.
+class LossyFileSystem : public PosixFileSystem {
+ public:
+  ssize_t write(int descriptor, const void* data, size_t size) const override {
+    std::string bytes(static_cast<const char*>(data), size);
+    bytes[size / 2] ^= 1;
+    return PosixFileSystem::write(descriptor, bytes.data(), size);
+  }
+};
+
+TEST(ContextWriter, Line12WhatDoesNotLoadIsNotPublished) {
+  const TempDirectory dir;
+  ASSERT_TRUE(write_sample({.output_path = dir / "m_ctx.onnx"}, "old").ok());
+  const LossyFileSystem lossy;
+  const Result<WrittenContext> written = write_sample(
+      {.output_path = dir / "m_ctx.onnx", .overwrite = true, .file_system = &lossy}, "new");
+  ASSERT_FALSE(written.ok());
+  EXPECT_THAT(written.status().message(), HasSubstr("loading the context model for a check"));
+  const Result<Loaded> loaded = load_file(dir / "m_ctx.onnx");
+  ASSERT_TRUE(loaded.ok());
+  EXPECT_EQ(loaded->payload_of("first"), "old");
+}
+
 TEST(ContextWriter, Line13AWriterThatIsGivenUpLeavesNothing) {
   const TempDirectory dir;
   { const ContextWriter writer = writer_of({.output_path = dir / "m_ctx.onnx"}, 3); }

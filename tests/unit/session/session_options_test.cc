@@ -19,7 +19,7 @@ TEST(SessionOptions, AppendsWhatASelectionFileSays) {
   const auto file = folder.write("selection.yaml",
                                  "selection: 1\n"
                                  "providers:\n"
-                                 "  - name: dnnl\n"
+                                 "  - provider: dnnl\n"
                                  "    version: \">=0.1\"\n"
                                  "    options:\n"
                                  "      num_threads: 2\n"
