@@ -15,6 +15,11 @@ std::string hex_escape(unsigned char byte) {
   return std::string("\\x") + kDigits[byte >> 4] + kDigits[byte & 0xf];
 }
 
+// 0 behind the end.
+unsigned char byte_at(std::string_view text, size_t index) {
+  return index < text.size() ? static_cast<unsigned char>(text[index]) : 0;
+}
+
 template <class... Arguments>
 std::string formatted(const char* format, Arguments... arguments) {
   std::array<char, 64> buffer{};
@@ -52,13 +57,16 @@ Status flush_output() {
 std::string printable(std::string_view text) {
   const bool is_utf8 = is_valid_utf8(text);
   std::string safe;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool is_control = (byte < 0x20 && c != '\n') || byte == 0x7f;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const unsigned char byte = byte_at(text, i);
+    // U+0080 to U+009F are control characters too; UTF-8 writes them as C2 80 to C2 9F.
+    const bool is_control = (byte < 0x20 && byte != '\n') || byte == 0x7f ||
+                            (byte == 0xc2 && byte_at(text, i + 1) < 0xa0) ||
+                            (byte < 0xa0 && byte >= 0x80 && i > 0 && byte_at(text, i - 1) == 0xc2);
     if (is_control || (!is_utf8 && byte >= 0x80)) {
       safe += hex_escape(byte);
     } else {
-      safe += c;
+      safe += text[i];
     }
   }
   return safe;

@@ -11,6 +11,7 @@ TEST(Output, EscapesWhatATerminalWouldObey) {
   EXPECT_EQ(printable("conv\x1b[2J\x7f"), "conv\\x1b[2J\\x7f");
   EXPECT_EQ(printable("\xc3\xa9t\xc3\xa9\n"), "\xc3\xa9t\xc3\xa9\n");
   EXPECT_EQ(printable("bad \xff"), "bad \\xff");
+  EXPECT_EQ(printable("\xc2\x9b\xc2\xa0"), "\\xc2\\x9b\xc2\xa0");
 }
 
 TEST(Output, WritesNumbersWithUnits) {
