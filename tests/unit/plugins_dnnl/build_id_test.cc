@@ -1,0 +1,44 @@
+#include "plugins/dnnl/library/build_id.h"
+
+#include <ephost/plugin_abi.h>
+#include <gtest/gtest.h>
+
+namespace ephost_dnnl {
+namespace {
+
+const BuildId kId = {"2.6.3+abc", "avx512_core", 4};
+
+TEST(BuildId, SaysWhatAContextDependsOn) {
+  EXPECT_EQ(compatibility_text(kId), "ephost.dnnl/1;onednn=2.6.3+abc;isa=avx512_core;threads=4");
+  EXPECT_EQ(sdk_version(kId), "oneDNN 2.6.3+abc");
+}
+
+TEST(BuildId, JudgesEqualTextsAsOptimal) {
+  EXPECT_EQ(judge_compatibility(compatibility_text(kId), kId), EPH_COMPATIBILITY_OPTIMAL);
+}
+
+TEST(BuildId, PrefersRecompilationForAnotherNumberOfThreads) {
+  EXPECT_EQ(judge_compatibility("ephost.dnnl/1;onednn=2.6.3+abc;isa=avx512_core;threads=16", kId),
+            EPH_COMPATIBILITY_PREFER_RECOMPILATION);
+}
+
+TEST(BuildId, RefusesAnotherLibraryInstructionSetRevisionOrText) {
+  for (const char* text :
+       {"ephost.dnnl/1;onednn=2.6.2+abc;isa=avx512_core;threads=4",
+        "ephost.dnnl/1;onednn=2.6.3+abc;isa=avx2;threads=4",
+        "ephost.dnnl/2;onednn=2.6.3+abc;isa=avx512_core;threads=4",
+        "ephost.dnnl/1;onednn=2.6.3+abc;isa=avx512_core;threads=",
+        "ephost.dnnl/1;onednn=2.6.3+abc;isa=avx512_core;threads=4;x", "", "something"}) {
+    EXPECT_EQ(judge_compatibility(text, kId), EPH_COMPATIBILITY_UNSUPPORTED) << text;
+  }
+}
+
+TEST(BuildId, KnowsThisProcess) {
+  const BuildId id = current_build_id(3);
+  EXPECT_EQ(id.library.substr(0, 2), "2.");
+  EXPECT_FALSE(id.instruction_set.empty());
+  EXPECT_EQ(id.threads, 3);
+}
+
+}  // namespace
+}  // namespace ephost_dnnl

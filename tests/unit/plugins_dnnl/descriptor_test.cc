@@ -1,0 +1,74 @@
+#include "plugins/dnnl/library/descriptor.h"
+
+#include <gtest/gtest.h>
+
+namespace ephost_dnnl {
+namespace {
+
+using Tag = dnnl::memory::format_tag;
+
+Descriptor tagged(const Dims& dims, Tag tag) {
+  return Descriptor(dims, dnnl::memory::data_type::f32, tag);
+}
+
+TEST(Descriptor, SeesTheSameLayoutBehindBlocksThatContinueEachOther) {
+  EXPECT_TRUE(same_layout(tagged({2, 32, 1, 1}, Tag::nChw16c), row_major({2, 32, 1, 1})));
+  EXPECT_TRUE(same_layout(tagged({2, 32, 1, 1}, Tag::nhwc), row_major({2, 32, 1, 1})));
+  EXPECT_FALSE(same_layout(tagged({2, 32, 2, 1}, Tag::nChw16c), row_major({2, 32, 2, 1})));
+  EXPECT_FALSE(same_layout(tagged({2, 20, 1, 1}, Tag::nChw16c), row_major({2, 20, 1, 1})));
+  EXPECT_FALSE(same_layout(row_major({2, 3}), row_major({3, 2})));
+}
+
+TEST(Descriptor, ReshapesRowMajorLayoutsToAnyForm) {
+  for (const Dims& dims : {Dims{24}, Dims{2, 12}, Dims{1, 24, 1}, Dims{4, 3, 2}, Dims{2, 3, 4}}) {
+    const auto view = reshape_view(row_major({2, 3, 4}), dims);
+    ASSERT_TRUE(view.has_value()) << to_text(dims);
+    EXPECT_TRUE(same_layout(*view, row_major(dims))) << to_text(dims);
+  }
+}
+
+TEST(Descriptor, ReshapesWithinContiguousRunsOfOtherLayouts) {
+  // [N, C, H, W] with channels last: H and W are one run, C isn't part of it.
+  const Descriptor channels_last = tagged({2, 8, 3, 5}, Tag::nhwc);
+  const auto merged = reshape_view(channels_last, {2, 8, 15});
+  ASSERT_TRUE(merged.has_value());
+  EXPECT_TRUE(same_layout(*merged, tagged({2, 8, 15}, Tag::nwc)));
+  EXPECT_FALSE(reshape_view(channels_last, {2, 24, 5}).has_value());
+  EXPECT_FALSE(reshape_view(channels_last, {2, 120}).has_value());
+  EXPECT_TRUE(reshape_view(channels_last, {2, 2, 4, 3, 5}).has_value());
+}
+
+TEST(Descriptor, RefusesToReshapeProperBlocksAndOtherCounts) {
+  EXPECT_FALSE(reshape_view(tagged({2, 32, 4, 4}, Tag::nChw16c), {2, 32, 16}).has_value());
+  EXPECT_FALSE(reshape_view(row_major({2, 3}), {7}).has_value());
+}
+
+TEST(Descriptor, TransposesWithoutMovingElements) {
+  const auto view = transpose_view(row_major({2, 3, 4}), {2, 0, 1});
+  ASSERT_TRUE(view.has_value());
+  EXPECT_EQ(dims_of(*view), (Dims{4, 2, 3}));
+  const auto back = transpose_view(*view, {1, 2, 0});
+  ASSERT_TRUE(back.has_value());
+  EXPECT_TRUE(same_layout(*back, row_major({2, 3, 4})));
+  EXPECT_FALSE(transpose_view(tagged({2, 32, 4, 4}, Tag::nChw16c), {0, 2, 3, 1}).has_value());
+}
+
+TEST(Descriptor, GivesTheLayoutThatTransposesToRowMajor) {
+  const Descriptor before = row_major_after({2, 3, 5, 4}, {0, 2, 1, 3});
+  const auto after = transpose_view(before, {0, 2, 1, 3});
+  ASSERT_TRUE(after.has_value());
+  EXPECT_TRUE(same_layout(*after, row_major({2, 5, 3, 4})));
+}
+
+TEST(Descriptor, HasBytesThatTellLayoutsApart) {
+  const std::string plain = descriptor_bytes(row_major({2, 32, 3, 3}));
+  EXPECT_EQ(plain, descriptor_bytes(tagged({2, 32, 3, 3}, Tag::nchw)));
+  EXPECT_NE(plain, descriptor_bytes(tagged({2, 32, 3, 3}, Tag::nhwc)));
+  EXPECT_NE(plain, descriptor_bytes(tagged({2, 32, 3, 3}, Tag::nChw16c)));
+  EXPECT_NE(descriptor_bytes(tagged({2, 32, 3, 3}, Tag::nChw8c)),
+            descriptor_bytes(tagged({2, 32, 3, 3}, Tag::nChw16c)));
+  EXPECT_NE(plain, descriptor_bytes(row_major({2, 33, 3, 3})));
+}
+
+}  // namespace
+}  // namespace ephost_dnnl
