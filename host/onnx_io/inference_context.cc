@@ -43,8 +43,8 @@ const onnx::AttributeProto* ShapeDataContext::getAttribute(const std::string& na
 // Lists without elements are not shown: onnx's arithmetic takes the first element of the shorter
 // one.
 const onnx::TensorShapeProto* ShapeDataContext::getInputData(size_t index) {
-  if (const onnx::TensorShapeProto* known = facts_.shape_data.at(index)) return known;
-  const onnx::TensorProto* constant = facts_.constants.at(index);
+  if (const onnx::TensorShapeProto* known = checked_at(facts_.shape_data, index)) return known;
+  const onnx::TensorProto* constant = checked_at(facts_.constants, index);
   if (!constant || constant->dims_size() > 1 || constant->raw_data().empty()) return nullptr;
   if (const auto known = from_constants_.find(index); known != from_constants_.end()) {
     return &known->second;
@@ -60,7 +60,7 @@ const onnx::TensorShapeProto* ShapeDataContext::getInputData(size_t index) {
 
 void ShapeDataContext::addOutputData(size_t index, onnx::TensorShapeProto&& data) {
   if (data.dim_size() == 0 || data.dim_size() > kMaxShapeData) return;
-  found_.at(index) = std::make_unique<onnx::TensorShapeProto>(std::move(data));
+  checked_at(found_, index) = std::make_unique<onnx::TensorShapeProto>(std::move(data));
 }
 
 }  // namespace ephost::onnx_io

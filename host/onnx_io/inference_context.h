@@ -24,6 +24,15 @@ struct NodeFacts {
   std::vector<const onnx::TensorShapeProto*> shape_data;
 };
 
+// The element, where onnx trusts a node to have as many inputs and outputs as its body or its other
+// inputs imply.
+template <class List>
+auto& checked_at(List& list, size_t index) {
+  if (index < list.size()) return list[index];
+  throw onnx::InferenceError("it has no input or output #" + std::to_string(index) +
+                             ", which its other ones imply");
+}
+
 using MakeGraphInferencer =
     std::function<std::unique_ptr<onnx::GraphInferencer>(const std::string& attribute)>;
 
@@ -38,17 +47,17 @@ class TypeContext final : public onnx::InferenceContext {
   const onnx::AttributeProto* getAttribute(const std::string& name) const override;
   size_t getNumInputs() const override { return facts_.types.size(); }
   const onnx::TypeProto* getInputType(size_t index) const override {
-    return facts_.types.at(index);
+    return checked_at(facts_.types, index);
   }
   const onnx::TensorProto* getInputData(size_t index) const override {
-    return facts_.constants.at(index);
+    return checked_at(facts_.constants, index);
   }
   const onnx::SparseTensorProto* getInputSparseData(size_t) const override { return nullptr; }
   const onnx::TensorShapeProto* getSymbolicInput(size_t index) const override {
-    return facts_.constants.at(index) ? nullptr : facts_.shape_data.at(index);
+    return checked_at(facts_.constants, index) ? nullptr : checked_at(facts_.shape_data, index);
   }
   size_t getNumOutputs() const override { return outputs_.size(); }
-  onnx::TypeProto* getOutputType(size_t index) override { return &outputs_.at(index); }
+  onnx::TypeProto* getOutputType(size_t index) override { return &checked_at(outputs_, index); }
   onnx::GraphInferencer* getGraphAttributeInferencer(const std::string& name) override;
 
   std::vector<onnx::TypeProto>& outputs() { return outputs_; }
@@ -70,11 +79,11 @@ class ShapeDataContext final : public onnx::DataPropagationContext {
   const onnx::AttributeProto* getAttribute(const std::string& name) const override;
   size_t getNumInputs() const override { return facts_.types.size(); }
   const onnx::TypeProto* getInputType(size_t index) const override {
-    return facts_.types.at(index);
+    return checked_at(facts_.types, index);
   }
   size_t getNumOutputs() const override { return output_types_.size(); }
   const onnx::TypeProto* getOutputType(size_t index) const override {
-    return &output_types_.at(index);
+    return &checked_at(output_types_, index);
   }
   const onnx::TensorShapeProto* getInputData(size_t index) override;
   void addOutputData(size_t index, onnx::TensorShapeProto&& data) override;

@@ -46,6 +46,8 @@ class NodeView {
   NodeView(const onnx::NodeProto& node, const NodeFacts& facts) : node_(node), facts_(facts) {}
 
   std::string_view op_type() const { return node_.op_type(); }
+  int64_t input_count() const { return node_.input_size(); }
+  int64_t output_count() const { return node_.output_size(); }
 
   // Null unless the input is a tensor of known rank.
   const onnx::TensorShapeProto* shape(size_t input) const {
@@ -139,6 +141,17 @@ Status check_limits(std::string_view attribute, int64_t value, int64_t lowest, i
   return invalid("attribute " + std::string(attribute) + " must not be " + std::to_string(value));
 }
 
+// The scanned inputs are the last ones; those before are state, which comes out first. Version 8
+// has the sequence lengths before all others.
+Status check_scan(const onnx::OpSchema& schema, const NodeView& node) {
+  if (node.op_type() != "Scan") return {};
+  const int64_t inputs = node.input_count() - (schema.SinceVersion() == 8 ? 1 : 0);
+  const int64_t scanned = node.integer("num_scan_inputs", 0);
+  EPHOST_RETURN_IF_ERROR(check_limits("num_scan_inputs", scanned, 1, inputs));
+  if (inputs - scanned <= node.output_count()) return {};
+  return invalid("it has more state inputs than outputs");
+}
+
 Status check_integers(const NodeView& node) {
   const std::string_view op = node.op_type();
   if (op == "SplitToSequence" && node.has_zero(1)) return invalid("a part must not have length 0");
@@ -227,6 +240,7 @@ Status guard_inference(const onnx::OpSchema& schema, const onnx::NodeProto& node
   const NodeView view(node, facts);
   EPHOST_RETURN_IF_ERROR(check_ranks(view));
   EPHOST_RETURN_IF_ERROR(check_integers(view));
+  EPHOST_RETURN_IF_ERROR(check_scan(schema, view));
   EPHOST_RETURN_IF_ERROR(check_window(view));
   return check_shape_inputs(view);
 }

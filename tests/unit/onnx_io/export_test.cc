@@ -267,6 +267,8 @@ TEST(Export, PutsInitializersIntoOneExternalFile) {
                     .output("y")
                     .build();
   graph.nodes[0].domain = "com.example";
+  graph.values[graph.outputs[0]].type =
+      graph::testing::tensor_type(graph::ElementType::kFloat, graph::Shape{1});
   Model model = model_of(std::move(graph));
   model.opset_imports["com.example"] = 1;
   ExportOptions options;
