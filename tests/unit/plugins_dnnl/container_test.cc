@@ -66,8 +66,7 @@ std::string refusal(const std::string& bytes, const BuildId& id = kId, const cha
 
 template <class T>
 std::string with_number(std::string bytes, std::size_t offset, T value) {
-  std::memcpy(bytes.data() + offset, &value, sizeof(value));
-  return bytes;
+  return bytes.replace(offset, sizeof(value), reinterpret_cast<const char*>(&value), sizeof(value));
 }
 
 TEST(Container, GivesBackPartitionsByNameWithConstantsInPlace) {
