@@ -177,11 +177,12 @@ Dims infer(const Transpose& op, const std::vector<Dims>& inputs) {
   Dims sorted = op.permutation;
   std::sort(sorted.begin(), sorted.end());
   require(sorted.size() == inputs[0].size(), "permutation and data differ in rank");
-  Dims out;
+  // All of it before any is used: only then every element is an index.
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     require(sorted[i] == static_cast<int64_t>(i), "not a permutation");
-    out.push_back(inputs[0][static_cast<std::size_t>(op.permutation[i])]);
   }
+  Dims out;
+  for (const int64_t axis : op.permutation) out.push_back(inputs[0][static_cast<std::size_t>(axis)]);
   return out;
 }
 
