@@ -7,13 +7,64 @@
 
 #if defined(EPHOST_COUNT_ALLOCATIONS) && defined(__GLIBC__)
 
+#include <execinfo.h>
+#include <link.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
 namespace {
 
+struct AddressRange {
+  uintptr_t begin = 0;
+  uintptr_t end = 0;
+};
+
+// Written while nothing is counted, read while something is.
+std::vector<AddressRange> plugin_code;
 std::atomic<bool> counting{false};
 std::atomic<uint64_t> allocations{0};
+std::atomic<uint64_t> host_allocations{0};
+
+bool is_plugin_code(const void* address) {
+  const auto value = reinterpret_cast<uintptr_t>(address);
+  return std::ranges::any_of(plugin_code, [value](const AddressRange& range) {
+    return value >= range.begin && value < range.end;
+  });
+}
+
+void count_slowly() {
+  thread_local bool inside = false;
+  if (inside) return;  // looking at the stack may allocate itself
+  inside = true;
+  std::array<void*, 64> frames{};
+  const int depth = ::backtrace(frames.data(), static_cast<int>(frames.size()));
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  if (std::none_of(frames.begin(), frames.begin() + depth, is_plugin_code)) {
+    host_allocations.fetch_add(1, std::memory_order_relaxed);
+  }
+  inside = false;
+}
 
 void count() noexcept {
-  if (counting.load(std::memory_order_relaxed)) allocations.fetch_add(1, std::memory_order_relaxed);
+  if (counting.load(std::memory_order_relaxed)) count_slowly();
+}
+
+using Paths = std::span<const std::filesystem::path>;
+
+int note_plugin(struct dl_phdr_info* library, size_t /*size*/, void* context) {
+  const Paths& plugins = *static_cast<const Paths*>(context);
+  const std::string_view name = library->dlpi_name == nullptr ? "" : library->dlpi_name;
+  if (std::ranges::find(plugins, name) == plugins.end()) return 0;
+  for (ElfW(Half) i = 0; i < library->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = library->dlpi_phdr[i];
+    if (segment.p_type != PT_LOAD) continue;
+    const uintptr_t begin = library->dlpi_addr + segment.p_vaddr;
+    plugin_code.push_back({begin, begin + segment.p_memsz});
+  }
+  return 0;
 }
 
 }  // namespace
@@ -64,14 +115,20 @@ int posix_memalign(void** out_memory, size_t alignment, size_t size) noexcept {
 
 namespace ephost::cli {
 
-void start_counting_allocations() {
+void start_counting_allocations(std::span<const std::filesystem::path> plugins) {
+  plugin_code.clear();
+  ::dl_iterate_phdr(note_plugin, &plugins);
+  // The first look at a stack loads a library.
+  std::array<void*, 1> frame{};
+  ::backtrace(frame.data(), 1);
   allocations = 0;
+  host_allocations = 0;
   counting = true;
 }
 
-std::optional<uint64_t> stop_counting_allocations() {
+std::optional<AllocationCount> stop_counting_allocations() {
   counting = false;
-  return allocations.load();
+  return AllocationCount{allocations.load(), host_allocations.load()};
 }
 
 }  // namespace ephost::cli
@@ -80,8 +137,8 @@ std::optional<uint64_t> stop_counting_allocations() {
 
 namespace ephost::cli {
 
-void start_counting_allocations() {}
-std::optional<uint64_t> stop_counting_allocations() { return std::nullopt; }
+void start_counting_allocations(std::span<const std::filesystem::path> /*plugins*/) {}
+std::optional<AllocationCount> stop_counting_allocations() { return std::nullopt; }
 
 }  // namespace ephost::cli
 

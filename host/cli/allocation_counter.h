@@ -4,13 +4,21 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
+#include <span>
 
 namespace ephost::cli {
 
-// Starts and stops counting, from zero. Not reentrant.
-void start_counting_allocations();
+struct AllocationCount {
+  uint64_t all = 0;
+  uint64_t by_host = 0;  // those with no function of a plugin on the stack
+};
+
+// Starts counting from zero; slows every allocation down. `plugins` are the libraries of the
+// plugins, loaded and to stay so. One count at a time.
+void start_counting_allocations(std::span<const std::filesystem::path> plugins);
 // Nothing where the build cannot count (under a sanitizer, which has an allocator of its own).
-[[nodiscard]] std::optional<uint64_t> stop_counting_allocations();
+[[nodiscard]] std::optional<AllocationCount> stop_counting_allocations();
 
 }  // namespace ephost::cli

@@ -60,9 +60,13 @@ Json to_json(const Benchmark& benchmark, const Flags& flags) {
                  {"p90_seconds", percentile(model.run_seconds, 0.9)},
                  {"min_seconds", percentile(model.run_seconds, 0)}}},
                {"allocations_per_run", nullptr},
+               {"host_allocations_per_run", nullptr},
                {"peak_resident_bytes", model.peak_resident_bytes},
                {"planned_memory", blocks}};
-  if (model.allocations_per_run) json["allocations_per_run"] = *model.allocations_per_run;
+  if (model.allocations_per_run) {
+    json["allocations_per_run"] = *model.allocations_per_run;
+    json["host_allocations_per_run"] = *model.host_allocations_per_run;
+  }
   if (benchmark.context) {
     const ContextMeasurement& context = *benchmark.context;
     json["context"] = {{"compile_seconds", context.compile_seconds},
@@ -93,6 +97,12 @@ void add_context_facts(const Benchmark& benchmark, Facts& facts) {
   facts.add("context speed-up", fixed(context_speedup(benchmark), 2) + " times");
 }
 
+std::string allocations_text(const Measurement& model) {
+  if (!model.allocations_per_run) return "not counted in this build";
+  return compact(*model.host_allocations_per_run) + " by the host, " +
+         compact(*model.allocations_per_run) + " with its plugins";
+}
+
 std::string to_table(const Benchmark& benchmark) {
   const Measurement& model = benchmark.model;
   Facts facts;
@@ -103,8 +113,7 @@ std::string to_table(const Benchmark& benchmark) {
                        seconds_text(percentile(model.run_seconds, 0.9)) + ", best " +
                        seconds_text(percentile(model.run_seconds, 0)) + " (" +
                        counted(model.run_seconds.size(), "run") + ")");
-  facts.add("allocations per run", model.allocations_per_run ? compact(*model.allocations_per_run)
-                                                             : "not counted in this build");
+  facts.add("allocations per run", allocations_text(model));
   facts.add("peak resident memory", bytes_text(model.peak_resident_bytes));
   for (const BlockUse& block : model.blocks) {
     facts.add("planned memory", bytes_text(block.peak_bytes) + ", lower bound " +

@@ -87,16 +87,29 @@ Status time_runs(Session& session, IoBinding& binding, const MeasureRequest& req
   out.first_run_seconds = seconds_since(first);
   for (uint32_t i = 0; i < request.warm_up; ++i) EPHOST_RETURN_IF_ERROR(session.run(binding));
   out.run_seconds.resize(request.runs);
-  start_counting_allocations();
   for (double& seconds : out.run_seconds) {
     const auto start = Clock::now();
     EPHOST_RETURN_IF_ERROR(session.run(binding));
     seconds = seconds_since(start);
   }
-  if (const auto allocations = stop_counting_allocations()) {
-    out.allocations_per_run = static_cast<double>(*allocations) / request.runs;
-  }
   return Status::ok_status();
+}
+
+Status count_allocations(Session& session, IoBinding& binding, Measurement& out) {
+  constexpr uint32_t kRuns = 10;
+  std::vector<fs::path> plugins;
+  for (const auto& provider : session.state().prepared.providers) {
+    plugins.push_back(provider->plugin().library->path());
+  }
+  start_counting_allocations(plugins);
+  Status status;
+  for (uint32_t i = 0; i < kRuns && status.ok(); ++i) status = session.run(binding);
+  const std::optional<AllocationCount> counted = stop_counting_allocations();
+  EPHOST_RETURN_IF_ERROR(status);
+  if (!counted) return status;
+  out.allocations_per_run = static_cast<double>(counted->all) / kRuns;
+  out.host_allocations_per_run = static_cast<double>(counted->by_host) / kRuns;
+  return status;
 }
 
 }  // namespace
@@ -125,6 +138,7 @@ Result<Measurement> measure(const Environment& environment, const SessionOptions
   EPHOST_ASSIGN_OR_RETURN(IoBinding binding, bind(session, request.inputs));
   EPHOST_RETURN_IF_ERROR(time_runs(session, binding, request, measured));
   measured.peak_resident_bytes = peak_resident_bytes();
+  EPHOST_RETURN_IF_ERROR(count_allocations(session, binding, measured));
   for (const auto& provider : session.state().prepared.providers) {
     measured.providers.push_back(provider->name());
   }

@@ -40,9 +40,10 @@ struct Measurement {
   SessionTimes session;
   double first_run_seconds = 0;
   std::vector<double> run_seconds;  // with bound inputs and outputs
-  // Per run, averaged over `run_seconds`; nothing where this build cannot count.
+  // Per run, in runs of their own; nothing where this build cannot count.
   std::optional<double> allocations_per_run;
-  uint64_t peak_resident_bytes = 0;  // of the process, so far
+  std::optional<double> host_allocations_per_run;  // of these, those that no plugin made
+  uint64_t peak_resident_bytes = 0;                // of the process, so far
   std::vector<BlockUse> blocks;
 };
 

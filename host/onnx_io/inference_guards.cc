@@ -160,7 +160,8 @@ Status check_integers(const NodeView& node) {
   }
   const std::optional<int> rank = node.rank(0);
   if (op == "GatherND") {
-    return check_limits("batch_dims", node.integer("batch_dims", 0), 0, rank.value_or(1) - 1);
+    return check_limits("batch_dims", node.integer("batch_dims", 0), 0,
+                        rank ? *rank - 1 : kMaxExtent);
   }
   if (op == "LayerNormalization" && rank) {
     return check_limits("axis", node.integer("axis", -1), -*rank, *rank - 1);

@@ -22,7 +22,7 @@ Dims broadcast_strides(eph::ArrayView<int64_t> from, eph::ArrayView<int64_t> to)
   int64_t stride = 1;
   for (std::size_t i = from.size(); i-- > 0;) {
     if (from[i] != 1) strides[lead + i] = stride;
-    stride *= from[i];
+    stride = multiply_stride(stride, from[i]);
   }
   return strides;
 }

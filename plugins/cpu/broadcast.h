@@ -26,6 +26,7 @@ class Broadcast {
   Broadcast(const Dims& shape, const std::array<Dims, N>& operands) : extents_(shape) {
     for (std::size_t k = 0; k < N; ++k) strides_[k] = broadcast_strides(operands[k], shape);
     count_ = element_count(shape);
+    if (count_ == 0) return;
     merge_dimensions(extents_, strides_);
     if (extents_.empty()) return;
     inner_ = extents_.back();

@@ -73,9 +73,15 @@ std::size_t normalize_axis(int64_t axis, std::size_t rank) {
   return static_cast<std::size_t>(axis < 0 ? axis + signed_rank : axis);
 }
 
+int64_t multiply_stride(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+
 Dims dense_strides(eph::ArrayView<int64_t> shape) {
   Dims strides(shape.size(), 1);
-  for (std::size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
+  for (std::size_t i = shape.size(); i-- > 1;) {
+    strides[i - 1] = multiply_stride(strides[i], shape[i]);
+  }
   return strides;
 }
 

@@ -74,6 +74,10 @@ class Dims {
 [[nodiscard]] int64_t checked_multiply(int64_t a, int64_t b);
 [[nodiscard]] int64_t checked_add(int64_t a, int64_t b);
 
+// The product, wrapping around: strides of a tensor without elements may be any number, and are not
+// used.
+[[nodiscard]] int64_t multiply_stride(int64_t a, int64_t b);
+
 // `axis` counted from the front. Throws where it is outside of [-rank, rank).
 [[nodiscard]] std::size_t normalize_axis(int64_t axis, std::size_t rank);
 

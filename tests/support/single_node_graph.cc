@@ -350,8 +350,8 @@ int32_t SingleNodeGraph::get_onnx(const eph_graph*, eph_bytes*, eph_error*) noex
 
 // ---- Sessions ---------------------------------------------------------------------------------
 
-KernelSession::KernelSession(eph_computation* computation, const SingleNodeGraph& graph)
-    : computation_(computation), graph_(graph) {
+KernelSession::KernelSession(eph_computation* computation, const SingleNodeGraph& graph, bool owns)
+    : computation_(computation), graph_(graph), owns_(owns) {
   FakeError error;
   info_.struct_size = sizeof(info_);
   const eph_computation_api& api = *computation_->api;
@@ -363,7 +363,7 @@ KernelSession::~KernelSession() {
   if (computation_->api->release_state != nullptr) {
     computation_->api->release_state(computation_, state_);
   }
-  computation_->api->destroy(computation_);
+  if (owns_) computation_->api->destroy(computation_);
 }
 
 Outcome KernelSession::run(std::optional<eph_slot_pair> shared) {

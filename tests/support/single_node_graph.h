@@ -129,10 +129,12 @@ struct Outcome {
   [[nodiscard]] bool ok() const { return code == EPH_OK; }
 };
 
-// A kernel with the node it was made from, and one state.
+// A kernel, one state, and the node whose inputs it runs on.
 class KernelSession {
  public:
-  KernelSession(eph_computation* computation, const SingleNodeGraph& graph);
+  // Destroys the computation in the end, unless it is only borrowed: sessions in several threads
+  // may share one.
+  KernelSession(eph_computation* computation, const SingleNodeGraph& graph, bool owns = true);
   KernelSession(const KernelSession&) = delete;
   KernelSession& operator=(const KernelSession&) = delete;
   ~KernelSession();
@@ -148,6 +150,7 @@ class KernelSession {
  private:
   eph_computation* computation_;
   const SingleNodeGraph& graph_;
+  bool owns_;
   eph_computation_info info_ = {};
   void* state_ = nullptr;
   uint64_t scratch_bytes_ = 0;

@@ -17,14 +17,15 @@ class Concat final : public Kernel {
     Dims out = dims_of(*run.input(0));
     const std::size_t axis = normalize_axis(axis_, out.size());
     for (uint32_t i = 1; i < run.input_count(); ++i) add_extent(run, i, axis, out);
-    const eph_value& y = allocate_output(run, 0, run.input(0)->element_type, out);
+    allocate_output(run, 0, run.input(0)->element_type, out);
+    if (element_count(out) == 0) return;
 
     CopyPlan plan;
     plan.to_strides = dense_strides(out);
     for (uint32_t i = 0; i < run.input_count(); ++i) {
       plan.extents = dims_of(*run.input(i));
       plan.from_strides = dense_strides(plan.extents);
-      if (y.byte_size != 0) strided_copy(plan, *run.input(i), run, 0);
+      strided_copy(plan, *run.input(i), run, 0);
       plan.to_offset += plan.extents[axis] * plan.to_strides[axis];
     }
   }
@@ -74,7 +75,7 @@ class Split final : public Kernel {
         plan.to_strides = dense_strides(plan.extents);
         strided_copy(plan, x, run, i);
       }
-      plan.from_offset += plan.extents[axis] * plan.from_strides[axis];
+      plan.from_offset += multiply_stride(plan.extents[axis], plan.from_strides[axis]);
     }
   }
 

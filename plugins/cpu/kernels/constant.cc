@@ -155,7 +155,7 @@ class Range final : public Kernel {
       const double steps = std::ceil((static_cast<double>(limit) - static_cast<double>(start)) /
                                      static_cast<double>(delta));
       if (!(steps < 0x1p62)) fail("the range is infinite or too long");
-      return std::max<int64_t>(0, static_cast<int64_t>(steps));
+      return static_cast<int64_t>(std::max(0.0, steps));
     } else {
       if (delta > 0 ? start >= limit : start <= limit) return 0;
       const auto low = static_cast<uint64_t>(delta > 0 ? start : limit);

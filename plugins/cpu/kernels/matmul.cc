@@ -25,7 +25,7 @@ Dims without_matrix(const Dims& shape) {
 // Strides, in elements, of matrices of `size` elements along the broadcast batch.
 Dims batch_strides(const Dims& batch, const Dims& to, int64_t size) {
   Dims strides = broadcast_strides(batch, to);
-  for (int64_t& stride : strides) stride *= size;
+  for (int64_t& stride : strides) stride = multiply_stride(stride, size);
   return strides;
 }
 
@@ -55,8 +55,8 @@ Layout make_layout(Dims a, Dims b) {
     shape.batch = count;
   } else {
     layout.loop = batch;
-    layout.strides = {batch_strides(a_batch, batch, shape.m * shape.k),
-                      batch_strides(b_batch, batch, shape.k * shape.n)};
+    layout.strides = {batch_strides(a_batch, batch, multiply_stride(shape.m, shape.k)),
+                      batch_strides(b_batch, batch, multiply_stride(shape.k, shape.n))};
   }
   layout.out = batch;
   if (!a_is_row) layout.out.push_back(a[a.size() - 2]);

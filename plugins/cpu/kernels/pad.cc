@@ -63,7 +63,6 @@ class Pad final : public Kernel {
 
  private:
   [[nodiscard]] Dims find_pads(const eph::Run& run, std::size_t rank) const {
-    if (!has_attributes_ && run.input(1) == nullptr) fail("pads are missing");
     const Dims pads = has_attributes_ ? attribute_pads_ : read_ints(*run.input(1));
     if (pads.size() != 2 * rank) {
       fail("pads " + to_string(pads) + " do not have two numbers for each dimension");

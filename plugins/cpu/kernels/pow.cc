@@ -73,6 +73,7 @@ class Pow final : public Kernel {
     const Dims exponent_shape = dims_of(exponent);
     const Dims shape = broadcast_shape(base_shape, exponent_shape);
     const eph_value& y = allocate_output(run, 0, base.element_type, shape);
+    if (element_count(shape) == 0) return;
 
     dispatch<float, double, int32_t, int64_t>(base.element_type, [&](auto tag) {
       using T = typename decltype(tag)::type;

@@ -69,13 +69,16 @@ Descriptor strided(const Dims& dims, const Dims& strides) {
   return Descriptor(dims, DataType::f32, strides);
 }
 
-// Strides of dimension 1 play no part; give them what row-major order would.
+// Strides of extent 1 play no part in where elements lie, but the library recognises layouts by
+// them: in front they span the tensor, elsewhere they span what follows.
 Dims normalised(const Dims& dims, Dims strides) {
-  int64_t next = 1;
+  int64_t span = 1, next = 1;
   for (std::size_t i = dims.size(); i-- > 0;) {
     if (dims[i] == 1) strides[i] = next;
     next = strides[i] * dims[i];
+    span = std::max(span, next);
   }
+  for (std::size_t i = 0; i < dims.size() && dims[i] == 1; ++i) strides[i] = span;
   return strides;
 }
 

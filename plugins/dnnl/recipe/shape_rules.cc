@@ -182,7 +182,8 @@ Dims infer(const Transpose& op, const std::vector<Dims>& inputs) {
     require(sorted[i] == static_cast<int64_t>(i), "not a permutation");
   }
   Dims out;
-  for (const int64_t axis : op.permutation) out.push_back(inputs[0][static_cast<std::size_t>(axis)]);
+  for (const int64_t axis : op.permutation)
+    out.push_back(inputs[0][static_cast<std::size_t>(axis)]);
   return out;
 }
 

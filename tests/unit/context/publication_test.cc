@@ -2,8 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <thread>
 
 #include "host/context/names.h"
 #include "tests/unit/context/context_samples.h"
@@ -71,6 +75,24 @@ TEST(Publication, Line10BringsTheOldFilesBackWithoutALastOne) {
     EXPECT_THAT(files_in(dir.path()), ElementsAre("a.bin"));
     EXPECT_EQ(content_of(dir / "a.bin"), "old");
   }
+}
+
+TEST(Publication, Line10WaitsForAnotherOneIntoTheSameFolder) {
+  const TempDirectory dir;
+  std::atomic<bool> began = false;
+  std::thread other;
+  {
+    const Result<Publication> first = Publication::begin(dir.path(), posix_file_system());
+    ASSERT_TRUE(first.ok());
+    other = std::thread([&] {
+      const Result<Publication> second = Publication::begin(dir.path(), posix_file_system());
+      began = second.ok();
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_FALSE(began);
+  }
+  other.join();
+  EXPECT_TRUE(began);
 }
 
 TEST(Publication, LeavesAFileOfTheSameContentAlone) {

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <ostream>
+
 #include "host/context/writer.h"
 #include "tests/support/crashing_file_system.h"
 #include "tests/support/faulty_file_system.h"
@@ -31,12 +34,13 @@ struct Variant {
   int error = EIO;
 };
 
-std::string name_of(const ::testing::TestParamInfo<Variant>& info) {
-  const Variant& variant = info.param;
+std::string name_of(const Variant& variant) {
   return std::string(variant.embed ? "Embedded" : "Files") +
          (variant.external_initializers ? "WithInitializers" : "") +
          (variant.replaces ? "Replacing" : "New") + (variant.error == ENOSPC ? "OnAFullDisk" : "");
 }
+
+void PrintTo(const Variant& variant, std::ostream* out) { *out << name_of(variant); }
 
 // Writes two payloads and initializers that tell the generations apart.
 Result<WrittenContext> write_generation(const TempDirectory& dir, const Variant& variant,
@@ -161,7 +165,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Variant{.external_initializers = true},
                       Variant{.external_initializers = true, .replaces = true},
                       Variant{.external_initializers = true, .replaces = true, .error = ENOSPC}),
-    name_of);
+    [](const auto& variant) { return name_of(variant.param); });
 
 }  // namespace
 }  // namespace ephost::context
