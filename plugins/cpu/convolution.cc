@@ -103,7 +103,7 @@ std::optional<BoundStep> bind_step(const std::optional<Step>& step, const dnnl::
 
 class Convolutions::Plans {
  public:
-  Plans(std::shared_ptr<const OneDnn> onednn, const eph_value* constant_weights)
+  Plans(std::shared_ptr<const OneDnn> onednn, const void* constant_weights)
       : onednn_(std::move(onednn)), constant_weights_(constant_weights) {}
 
   [[nodiscard]] const dnnl::engine& engine() const { return onednn_->engine; }
@@ -153,7 +153,7 @@ class Convolutions::Plans {
       return plan;
     }
     if (packed_ == nullptr) {
-      packed_ = std::make_unique<PackedWeights>(constant_weights_->data, weights);
+      packed_ = std::make_unique<PackedWeights>(constant_weights_, weights);
     }
     plan->packed_weights = packed_->get(description.weights_desc(), engine());
     return plan;
@@ -169,12 +169,12 @@ class Convolutions::Plans {
   }
 
   std::shared_ptr<const OneDnn> onednn_;
-  const eph_value* constant_weights_;
+  const void* constant_weights_;
   std::unique_ptr<PackedWeights> packed_;
   PlanCache<ConvolutionShape, ConvolutionPlan> cache_;
 };
 
-Convolutions::Convolutions(std::shared_ptr<const OneDnn> onednn, const eph_value* constant_weights)
+Convolutions::Convolutions(std::shared_ptr<const OneDnn> onednn, const void* constant_weights)
     : plans_(std::make_unique<Plans>(std::move(onednn), constant_weights)) {}
 Convolutions::~Convolutions() = default;
 

@@ -27,8 +27,8 @@ struct ConvolutionShape {
 // The convolutions of one kernel. A plan is made for each shape that occurs, and kept.
 class Convolutions {
  public:
-  // `constant_weights` is null, or the constant that every convolution uses.
-  Convolutions(std::shared_ptr<const OneDnn> onednn, const eph_value* constant_weights);
+  // `constant_weights` is null, or the elements of the constant that every convolution uses.
+  Convolutions(std::shared_ptr<const OneDnn> onednn, const void* constant_weights);
   ~Convolutions();
 
   // Makes the plan and packs the weights now instead of at the first run; the bytes of memory that
@@ -39,8 +39,7 @@ class Convolutions {
 
   // `state` comes from create_state. No extent may be 0; `bias` is null without one. `weights` are
   // not read if they are constant. Takes its memory from the run's workspace if that is large
-  // enough
-  // (`workspace_bytes`), else as scratch.
+  // enough (`workspace_bytes`), else as scratch.
   void convolve(eph::Run& run, eph::State* state, const ConvolutionShape& shape, const float* x,
                 const float* weights, const float* bias, float* y, uint64_t workspace_bytes);
 

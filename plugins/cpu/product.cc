@@ -77,7 +77,7 @@ struct ProductState : eph::State {
 
 class Products::Plans {
  public:
-  Plans(std::shared_ptr<const OneDnn> onednn, const eph_value* constant_b)
+  Plans(std::shared_ptr<const OneDnn> onednn, const void* constant_b)
       : onednn_(std::move(onednn)), constant_b_(constant_b) {}
 
   [[nodiscard]] const dnnl::engine& engine() const { return onednn_->engine; }
@@ -106,19 +106,19 @@ class Products::Plans {
       plan->step = make_step(engine(), shape, plain);
       return plan;
     }
-    if (packed_b_ == nullptr) packed_b_ = std::make_unique<PackedWeights>(constant_b_->data, plain);
+    if (packed_b_ == nullptr) packed_b_ = std::make_unique<PackedWeights>(constant_b_, plain);
     plan->step = make_step(engine(), shape, with_any_layout(plain));
     plan->packed_b = packed_b_->get(plan->step.layout(DNNL_ARG_WEIGHTS), engine());
     return plan;
   }
 
   std::shared_ptr<const OneDnn> onednn_;
-  const eph_value* constant_b_;
+  const void* constant_b_;
   std::unique_ptr<PackedWeights> packed_b_;
   PlanCache<ProductShape, ProductPlan> cache_;
 };
 
-Products::Products(std::shared_ptr<const OneDnn> onednn, const eph_value* constant_b)
+Products::Products(std::shared_ptr<const OneDnn> onednn, const void* constant_b)
     : plans_(std::make_unique<Plans>(std::move(onednn), constant_b)) {}
 Products::~Products() = default;
 

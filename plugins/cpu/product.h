@@ -29,8 +29,8 @@ struct ProductShape {
 // The products of one kernel. A plan is made for each shape that occurs, and kept.
 class Products {
  public:
-  // `constant_b` is null, or the constant that every product multiplies by.
-  Products(std::shared_ptr<const OneDnn> onednn, const eph_value* constant_b);
+  // `constant_b` is null, or the elements of the constant that every product multiplies by.
+  Products(std::shared_ptr<const OneDnn> onednn, const void* constant_b);
   ~Products();
 
   // Makes the plan and packs B now instead of at the first run. No extent may be 0.

@@ -35,6 +35,7 @@ bool fits(const eph::GraphView& graph, eph::ArrayView<uint32_t> values,
 }  // namespace
 
 void DnnlProvider::get_devices(eph::Host, eph::DeviceList& list) {
+  pin_openmp();
   const BuildId id = current_build_id(default_thread_count());
   const std::string version = sdk_version(id);
   eph_device device = {};
@@ -46,6 +47,7 @@ void DnnlProvider::get_devices(eph::Host, eph::DeviceList& list) {
 }
 
 std::unique_ptr<DnnlProvider> DnnlProvider::create(eph::Host, const eph::Options& options) {
+  pin_openmp();
   const int64_t threads = options.get_int("num_threads", 0);
   if (threads < 0 || threads > kMaxThreads) {
     throw eph::Failure(EPH_INVALID_ARGUMENT, "num_threads is " + std::to_string(threads) +

@@ -11,9 +11,13 @@ namespace ephost::test {
 uint64_t allocations_of_this_thread() { return allocations; }
 }  // namespace ephost::test
 
-void* operator new(size_t size) {
+// Sanitizers bring a nothrow form of their own, which would not go with this delete.
+void* operator new(size_t size, const std::nothrow_t&) noexcept {
   ++allocations;
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
+  return std::malloc(size == 0 ? 1 : size);
+}
+void* operator new(size_t size) {
+  if (void* memory = operator new(size, std::nothrow)) return memory;
   throw std::bad_alloc();
 }
 void operator delete(void* memory) noexcept { std::free(memory); }

@@ -118,9 +118,9 @@ class Conv final : public Kernel {
   }
 
  private:
-  static const eph_value* usable_constant(const NodeContext& context) {
+  static const void* usable_constant(const NodeContext& context) {
     const eph_value* weights = context.constant(1);
-    return weights != nullptr && weights->element_type == EPH_FLOAT ? weights : nullptr;
+    return weights != nullptr && weights->element_type == EPH_FLOAT ? weights->data : nullptr;
   }
 
   static bool is_empty(const ConvolutionShape& shape) {

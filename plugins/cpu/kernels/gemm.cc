@@ -95,9 +95,9 @@ class Gemm final : public Kernel {
   }
 
  private:
-  static const eph_value* usable_constant(const NodeContext& context) {
+  static const void* usable_constant(const NodeContext& context) {
     const eph_value* b = context.constant(1);
-    return b != nullptr && b->element_type == EPH_FLOAT && b->rank == 2 ? b : nullptr;
+    return b != nullptr && b->element_type == EPH_FLOAT && b->rank == 2 ? b->data : nullptr;
   }
 
   [[nodiscard]] ProductShape make_shape(const Dims& a, const Dims& b,

@@ -102,11 +102,11 @@ class MatMul final : public Kernel {
 
  private:
   // B, if it is a constant matrix of floats without a batch: only then all products share it.
-  static const eph_value* usable_constant(const NodeContext& context) {
+  static const void* usable_constant(const NodeContext& context) {
     const eph_value* b = context.constant(1);
     if (b == nullptr || b->element_type != EPH_FLOAT || b->rank < 2) return nullptr;
     const Dims shape = dims_of(*b);
-    return element_count(without_matrix(shape)) == 1 ? b : nullptr;
+    return element_count(without_matrix(shape)) == 1 ? b->data : nullptr;
   }
 
   template <class T>

@@ -1,8 +1,16 @@
 #include "plugins/dnnl/library/threads.h"
 
+#include <dlfcn.h>
 #include <omp.h>
 
 namespace ephost_dnnl {
+
+void pin_openmp() {
+  Dl_info info = {};
+  if (dladdr(reinterpret_cast<void*>(&omp_get_max_threads), &info) != 0) {
+    dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+  }
+}
 
 int default_thread_count() { return omp_get_max_threads(); }
 

@@ -7,6 +7,10 @@ namespace ephost_dnnl {
 // More than any machine has; a number above it is taken for a mistake.
 inline constexpr int kMaxThreads = 1024;
 
+// Keeps the library of OpenMP mapped for good: its idle threads would be left without code where
+// the plugin is unloaded.
+void pin_openmp();
+
 // What OpenMP would use in this thread.
 [[nodiscard]] int default_thread_count();
 

@@ -19,6 +19,8 @@ struct UnaryCase {
   float low, high;
 };
 
+void PrintTo(const UnaryCase& test, std::ostream* out) { *out << test.op_type; }
+
 class Unary : public testing::TestWithParam<UnaryCase> {};
 
 // 100003 elements: vector loops, their remainders, and several threads.

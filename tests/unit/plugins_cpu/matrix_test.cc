@@ -52,6 +52,10 @@ struct MatMulCase {
   Shape a, b, batch;
 };
 
+void PrintTo(const MatMulCase& test, std::ostream* out) {
+  *out << testing::PrintToString(test.a) << " by " << testing::PrintToString(test.b);
+}
+
 class MatMul : public testing::TestWithParam<MatMulCase> {};
 
 TEST_P(MatMul, AgreesWithTheReference) {
@@ -111,6 +115,11 @@ struct GemmCase {
   float alpha, beta;
   Shape c;
 };
+
+void PrintTo(const GemmCase& test, std::ostream* out) {
+  *out << "transposed " << test.transpose_a << test.transpose_b << " alpha " << test.alpha
+       << " beta " << test.beta << " c " << testing::PrintToString(test.c);
+}
 
 class Gemm : public testing::TestWithParam<GemmCase> {};
 

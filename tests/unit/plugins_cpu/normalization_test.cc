@@ -52,6 +52,10 @@ struct SoftmaxCase {
   int64_t flattened;      // of one line before
 };
 
+void PrintTo(const SoftmaxCase& test, std::ostream* out) {
+  *out << testing::PrintToString(test.shape) << " axis " << test.axis;
+}
+
 class SoftmaxFamily : public testing::TestWithParam<SoftmaxCase> {};
 
 TEST_P(SoftmaxFamily, AgreesWithTheFormulas) {

@@ -61,6 +61,8 @@ Tensor reduce(const Reduction& reduction, const Tensor& x, uint32_t axes, bool k
   return from_doubles(out, result);
 }
 
+void PrintTo(const Reduction& reduction, std::ostream* out) { *out << reduction.op_type; }
+
 class Reducing : public testing::TestWithParam<Reduction> {};
 
 TEST_P(Reducing, AgreesForEverySetOfAxes) {
