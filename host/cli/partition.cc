@@ -32,9 +32,9 @@ std::vector<std::string_view> value_names(const graph::Graph& graph,
 Json partitions_json(const session::PreparedModel& prepared) {
   const graph::Graph& graph = prepared.model.graph;
   Json partitions = Json::array();
-  for (const partition::Partition& partition : prepared.partitioning.partitions) {
+  for (const partition::Partition& partition : prepared.main.partitioning.partitions) {
     partitions.push_back({{"name", partition.name},
-                          {"provider", prepared.partitioning.providers[partition.provider]},
+                          {"provider", prepared.main.partitioning.providers[partition.provider]},
                           {"nodes", partition.nodes},
                           {"inputs", value_names(graph, partition.inputs)},
                           {"outputs", value_names(graph, partition.outputs)}});
@@ -57,9 +57,9 @@ Json nodes_json(const partition::Explanation& explanation) {
 
 Json declines_json(const session::PreparedModel& prepared) {
   Json declines = Json::array();
-  for (size_t i = 0; i < prepared.declines.size(); ++i) {
-    for (const bridge::Decline& decline : prepared.declines[i]) {
-      declines.push_back({{"provider", prepared.partitioning.providers[i]},
+  for (size_t i = 0; i < prepared.main.declines.size(); ++i) {
+    for (const bridge::Decline& decline : prepared.main.declines[i]) {
+      declines.push_back({{"provider", prepared.main.partitioning.providers[i]},
                           {"node", decline.node},
                           {"reason", decline.reason}});
     }
@@ -105,8 +105,8 @@ std::string partitions_table(const session::PreparedModel& prepared) {
                {"nodes", Align::kRight},
                {"inputs", Align::kRight},
                {"outputs", Align::kRight}});
-  for (const partition::Partition& partition : prepared.partitioning.partitions) {
-    table.add_row({partition.name, prepared.partitioning.providers[partition.provider],
+  for (const partition::Partition& partition : prepared.main.partitioning.partitions) {
+    table.add_row({partition.name, prepared.main.partitioning.providers[partition.provider],
                    std::to_string(partition.nodes.size()), std::to_string(partition.inputs.size()),
                    std::to_string(partition.outputs.size())});
   }
@@ -135,9 +135,9 @@ std::string summary_table(const session::PreparedModel& prepared,
 std::string explanation_text(const session::PreparedModel& prepared,
                              const partition::Explanation& explanation) {
   std::string text = partition::to_text(explanation);
-  for (size_t i = 0; i < prepared.declines.size(); ++i) {
-    for (const bridge::Decline& decline : prepared.declines[i]) {
-      text += "declined: " + prepared.partitioning.providers[i] + ", #" +
+  for (size_t i = 0; i < prepared.main.declines.size(); ++i) {
+    for (const bridge::Decline& decline : prepared.main.declines[i]) {
+      text += "declined: " + prepared.main.partitioning.providers[i] + ", #" +
               std::to_string(decline.node) + " " +
               graph::describe_node(prepared.model.graph, decline.node) + ": " +
               printable(decline.reason) + "\n";
@@ -150,8 +150,8 @@ std::string explanation_text(const session::PreparedModel& prepared,
 std::string render(const session::PreparedModel& prepared, const Flags& flags) {
   const graph::Graph& graph = prepared.model.graph;
   const std::string& format = flags.report.format;
-  if (format == "dot") return partition::to_dot(graph, prepared.partitioning);
-  const partition::Explanation explanation = partition::explain(graph, prepared.partitioning);
+  if (format == "dot") return partition::to_dot(graph, prepared.main.partitioning);
+  const partition::Explanation explanation = partition::explain(graph, prepared.main.partitioning);
   if (format == "html") return partition::to_html(explanation);
   if (format == "json") return to_text(to_json(prepared, explanation, flags));
   return flags.explain ? explanation_text(prepared, explanation)
@@ -171,7 +171,8 @@ Result<int> run(const Flags& flags) {
   }();
   if (!prepared.ok()) return std::move(prepared).status();
   EPHOST_RETURN_IF_ERROR(write_text(flags.output, render(*prepared, flags)));
-  EPHOST_RETURN_IF_ERROR(partition::check_cover(prepared->model.graph, prepared->partitioning));
+  EPHOST_RETURN_IF_ERROR(
+      partition::check_cover(prepared->model.graph, prepared->main.partitioning));
   return kExitSuccess;
 }
 

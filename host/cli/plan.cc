@@ -44,11 +44,11 @@ class PlanNames {
     return graph::to_string(prepared_.model.graph.values[id].type, prepared_.model.symbols);
   }
   [[nodiscard]] const std::string& provider(const plan::Step& step) const {
-    return prepared_.partitioning.providers[step.provider];
+    return prepared_.main.partitioning.providers[step.provider];
   }
   [[nodiscard]] std::string step(const plan::Step& step) const {
     if (step.partition != plan::kNoPartition) {
-      const partition::Partition& p = prepared_.partitioning.partitions[step.partition];
+      const partition::Partition& p = prepared_.main.partitioning.partitions[step.partition];
       return "partition " + p.name + " of " + counted(p.nodes.size(), "node");
     }
     return graph::describe_node(prepared_.model.graph, step.node);
@@ -61,14 +61,14 @@ class PlanNames {
 Json steps_json(const session::PreparedModel& prepared) {
   const PlanNames names(prepared);
   Json steps = Json::array();
-  for (const plan::Step& step : prepared.execution.steps) {
+  for (const plan::Step& step : prepared.main.execution.steps) {
     Json json = {{"provider", names.provider(step)},
                  {"node", step.node},
                  {"partition", nullptr},
                  {"inputs", names.values(step.inputs)},
                  {"outputs", names.values(step.outputs)}};
     if (step.partition != plan::kNoPartition) {
-      json["partition"] = prepared.partitioning.partitions[step.partition].name;
+      json["partition"] = prepared.main.partitioning.partitions[step.partition].name;
     }
     steps.push_back(std::move(json));
   }
@@ -78,8 +78,8 @@ Json steps_json(const session::PreparedModel& prepared) {
 Json values_json(const session::PreparedModel& prepared) {
   const PlanNames names(prepared);
   Json values = Json::array();
-  for (graph::ValueId id = 0; id < prepared.allocation.values.size(); ++id) {
-    const plan::ValuePlan& value = prepared.allocation.values[id];
+  for (graph::ValueId id = 0; id < prepared.main.allocation.values.size(); ++id) {
+    const plan::ValuePlan& value = prepared.main.allocation.values[id];
     if (value.kind == plan::AllocKind::kNone) continue;
     Json json = {{"name", names.value(id)},
                  {"type", names.type(id)},
@@ -91,7 +91,7 @@ Json values_json(const session::PreparedModel& prepared) {
                  {"bytes", nullptr},
                  {"offset", nullptr}};
     if (value.bytes) json["bytes"] = *value.bytes;
-    const uint64_t offset = prepared.pattern.offsets[id];
+    const uint64_t offset = prepared.main.pattern.offsets[id];
     if (offset != plan::kNoOffset) json["offset"] = offset;
     values.push_back(std::move(json));
   }
@@ -100,7 +100,7 @@ Json values_json(const session::PreparedModel& prepared) {
 
 Json to_json(const session::PreparedModel& prepared, const Flags& flags) {
   Json blocks = Json::array();
-  for (const plan::MemoryBlock& block : prepared.pattern.blocks) {
+  for (const plan::MemoryBlock& block : prepared.main.pattern.blocks) {
     blocks.push_back({{"location", block.location},
                       {"peak_bytes", block.bytes},
                       {"lower_bound_bytes", block.lower_bound},
@@ -115,7 +115,7 @@ Json to_json(const session::PreparedModel& prepared, const Flags& flags) {
 std::string steps_table(const session::PreparedModel& prepared) {
   const PlanNames names(prepared);
   Table table({{"step", Align::kRight}, {"runs"}, {"on"}, {"outputs"}});
-  const std::vector<plan::Step>& steps = prepared.execution.steps;
+  const std::vector<plan::Step>& steps = prepared.main.execution.steps;
   for (size_t pc = 0; pc < steps.size(); ++pc) {
     std::string outputs;
     for (const std::string& name : names.values(steps[pc].outputs)) {
@@ -135,10 +135,10 @@ std::string values_table(const session::PreparedModel& prepared) {
                {"steps", Align::kRight},
                {"bytes", Align::kRight},
                {"offset", Align::kRight}});
-  for (graph::ValueId id = 0; id < prepared.allocation.values.size(); ++id) {
-    const plan::ValuePlan& value = prepared.allocation.values[id];
+  for (graph::ValueId id = 0; id < prepared.main.allocation.values.size(); ++id) {
+    const plan::ValuePlan& value = prepared.main.allocation.values[id];
     if (value.kind == plan::AllocKind::kNone) continue;
-    const uint64_t offset = prepared.pattern.offsets[id];
+    const uint64_t offset = prepared.main.pattern.offsets[id];
     table.add_row({names.value(id), names.type(id), std::string(plan::alloc_kind_name(value.kind)),
                    value.reused == id ? "" : names.value(value.reused),
                    std::to_string(value.first_pc) + "-" + std::to_string(value.last_pc),
@@ -150,17 +150,17 @@ std::string values_table(const session::PreparedModel& prepared) {
 
 std::string summary(const session::PreparedModel& prepared) {
   std::map<std::string_view, uint64_t> kinds;
-  for (const plan::ValuePlan& value : prepared.allocation.values) {
+  for (const plan::ValuePlan& value : prepared.main.allocation.values) {
     if (value.kind != plan::AllocKind::kNone) ++kinds[plan::alloc_kind_name(value.kind)];
   }
   Facts facts;
-  facts.add("steps", std::to_string(prepared.execution.steps.size()));
+  facts.add("steps", std::to_string(prepared.main.execution.steps.size()));
   std::string counts;
   for (const auto& [kind, count] : kinds) {
     counts += (counts.empty() ? "" : ", ") + std::to_string(count) + " " + std::string(kind);
   }
   facts.add("values", counts);
-  for (const plan::MemoryBlock& block : prepared.pattern.blocks) {
+  for (const plan::MemoryBlock& block : prepared.main.pattern.blocks) {
     const double ratio = block.lower_bound == 0 ? 1.0
                                                 : static_cast<double>(block.bytes) /
                                                       static_cast<double>(block.lower_bound);
@@ -169,7 +169,8 @@ std::string summary(const session::PreparedModel& prepared) {
                   "), lower bound " + std::to_string(block.lower_bound) + ", ratio " +
                   fixed(ratio, 3) + (block.proved_optimal ? ", optimal" : ""));
   }
-  if (prepared.pattern.blocks.empty()) facts.add("block", "none: sizes are known at run time only");
+  if (prepared.main.pattern.blocks.empty())
+    facts.add("block", "none: sizes are known at run time only");
   return "\n" + facts.to_text();
 }
 

@@ -51,7 +51,7 @@ Status Frame::make_states() {
   states_.reserve(program_.steps().size());
   for (size_t step = 0; step < program_.steps().size(); ++step) {
     EPHOST_ASSIGN_OR_RETURN(bridge::ComputationState state,
-                            program_.computation(step).create_state());
+                            program_.computation(step)->create_state());
     states_.push_back(std::move(state));
   }
   return Status::ok_status();
@@ -96,7 +96,7 @@ void Frame::prepare_calls() {
     run.step = static_cast<uint32_t>(i);
     inputs += steps[i].inputs.size();
     outputs += steps[i].outputs.size();
-    const bridge::Computation& computation = program_.computation(i);
+    const bridge::Computation& computation = *program_.computation(i);
     calls_[i] = {computation.compute(), computation.handle(), states_[i].get(), &run};
   }
 }

@@ -23,8 +23,9 @@ bool is_external(plan::AllocKind kind) {
 Program::Program(Parts parts) : parts_(std::move(parts)), patterns_(kMaxPatterns) {
   find_dynamic_buffers();
   convert_constants();
-  for (const bridge::Computation& computation : parts_.computations) {
-    mutexes_.push_back(computation.is_concurrent() ? nullptr : std::make_unique<std::mutex>());
+  for (const std::optional<bridge::Computation>& computation : parts_.computations) {
+    const bool is_alone = computation && !computation->is_concurrent();
+    mutexes_.push_back(is_alone ? std::make_unique<std::mutex>() : nullptr);
   }
 }
 
@@ -63,7 +64,8 @@ std::string Program::describe_step(size_t step) const {
   const plan::Step& planned = parts_.execution.steps[step];
   std::string text = graph::describe_node(*parts_.graph, planned.node);
   if (planned.partition != plan::kNoPartition) text = "the partition that starts with " + text;
-  return text + " on " + parts_.computations[step].provider().name();
+  const bridge::Computation* computation = this->computation(step);
+  return text + " on " + (computation ? computation->provider().name() : "the host");
 }
 
 }  // namespace ephost::runtime

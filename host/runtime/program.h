@@ -27,7 +27,8 @@ class Program {
     const graph::Graph* graph = nullptr;
     std::span<const std::string> symbols;  // of the model, for messages; borrowed
     plan::ExecutionPlan execution;
-    std::vector<bridge::Computation> computations;  // by step
+    // By step; nothing where the host runs the step itself.
+    std::vector<std::optional<bridge::Computation>> computations;
     plan::AllocationPlan allocation;
     plan::MemoryPattern pattern;
     plan::MemoryOptions memory_options;
@@ -40,8 +41,10 @@ class Program {
   [[nodiscard]] const graph::Graph& graph() const { return *parts_.graph; }
   [[nodiscard]] std::span<const std::string> symbols() const { return parts_.symbols; }
   [[nodiscard]] std::span<const plan::Step> steps() const { return parts_.execution.steps; }
-  [[nodiscard]] const bridge::Computation& computation(size_t step) const {
-    return parts_.computations[step];
+  // Null for a step that the host runs itself.
+  [[nodiscard]] const bridge::Computation* computation(size_t step) const {
+    const std::optional<bridge::Computation>& computation = parts_.computations[step];
+    return computation ? &*computation : nullptr;
   }
   [[nodiscard]] const plan::AllocationPlan& allocation() const { return parts_.allocation; }
   [[nodiscard]] const plan::MemoryPattern& pattern() const { return parts_.pattern; }

@@ -4,7 +4,6 @@
 #include <deque>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "host/base/log.h"
@@ -23,12 +22,13 @@ bool accepts(const bridge::Provider& provider, std::string_view source) {
   return std::find(sources.begin(), sources.end(), source) != sources.end();
 }
 
-using CachedByNode = std::unordered_map<graph::NodeId, const context::CachedPartition*>;
+using CachedByPlace =
+    std::map<std::pair<const graph::Graph*, graph::NodeId>, const context::CachedPartition*>;
 
-CachedByNode cached_by_node(const PreparedModel& prepared) {
-  CachedByNode cached;
+CachedByPlace cached_by_place(const PreparedModel& prepared) {
+  CachedByPlace cached;
   for (const context::CachedPartition& partition : prepared.context.partitions) {
-    cached.emplace(partition.place.node, &partition);
+    cached.emplace(std::pair(partition.place.graph, partition.place.node), &partition);
   }
   return cached;
 }
@@ -53,77 +53,75 @@ eph_ep_context to_abi_context(const PreparedModel& prepared,
 // Makes the computations of one provider.
 class ProviderCompilation {
  public:
-  ProviderCompilation(PreparedModel& prepared, const CachedByNode& cached, uint32_t provider,
-                      std::vector<std::optional<bridge::Computation>>& computations)
+  ProviderCompilation(PreparedModel& prepared, const CachedByPlace& cached, uint32_t provider)
       : prepared_(prepared),
         cached_(cached),
         provider_(*prepared.providers[provider]),
-        index_(provider),
-        computations_(computations) {}
+        index_(provider) {}
 
-  Status run(const bridge::GraphView& whole) {
-    const std::vector<plan::Step>& steps = prepared_.execution.steps;
-    for (uint32_t step = 0; step < steps.size(); ++step) {
-      if (steps[step].provider != index_) continue;
-      if (steps[step].partition != plan::kNoPartition) {
-        add_partition(step);
-      } else if (const auto cached = cached_.find(steps[step].node); cached != cached_.end()) {
-        add_cached(step, *cached->second);
-      } else {
-        EPHOST_ASSIGN_OR_RETURN(computations_[step],
-                                provider_.create_kernel(whole, steps[step].node));
-      }
-    }
+  Status run() {
+    for (PreparedGraph* graph : prepared_.graphs()) EPHOST_RETURN_IF_ERROR(visit(*graph));
     return compile();
   }
 
  private:
-  void add_partition(uint32_t step) {
-    const partition::Partition& partition =
-        prepared_.partitioning.partitions[prepared_.execution.steps[step].partition];
-    add_request(step, partition.nodes, partition.name, nullptr);
+  Status visit(PreparedGraph& prepared) {
+    const graph::Graph& graph = prepared_.graph_of(prepared);
+    const std::vector<plan::Step>& steps = prepared.execution.steps;
+    std::optional<bridge::GraphView> whole;  // made for the first kernel
+    for (size_t step = 0; step < steps.size(); ++step) {
+      if (steps[step].provider != index_) continue;
+      std::optional<bridge::Computation>& computation = prepared.computations[step];
+      const auto cached = cached_.find(std::pair(&graph, steps[step].node));
+      if (steps[step].partition != plan::kNoPartition) {
+        const partition::Partition& partition =
+            prepared.partitioning.partitions[steps[step].partition];
+        add_request(graph, partition.nodes, partition.name, nullptr, computation);
+      } else if (cached != cached_.end()) {
+        contexts_.push_back(to_abi_context(prepared_, *cached->second));
+        add_request(graph, {steps[step].node}, cached->second->attributes.partition_name,
+                    &contexts_.back(), computation);
+      } else {
+        if (!whole) whole.emplace(graph, prepared_.model);
+        EPHOST_ASSIGN_OR_RETURN(computation, provider_.create_kernel(*whole, steps[step].node));
+      }
+    }
+    return Status::ok_status();
   }
 
-  void add_cached(uint32_t step, const context::CachedPartition& cached) {
-    contexts_.push_back(to_abi_context(prepared_, cached));
-    add_request(step, {cached.place.node}, cached.attributes.partition_name, &contexts_.back());
-  }
-
-  void add_request(uint32_t step, std::vector<graph::NodeId> nodes, const std::string& name,
-                   const eph_ep_context* context) {
-    graphs_.push_back(graph::extract_subgraph(prepared_.model.graph, nodes, name).graph);
+  void add_request(const graph::Graph& graph, std::vector<graph::NodeId> nodes,
+                   const std::string& name, const eph_ep_context* context,
+                   std::optional<bridge::Computation>& computation) {
+    graphs_.push_back(graph::extract_subgraph(graph, nodes, name).graph);
     views_.emplace_back(graphs_.back(), prepared_.model);
     requests_.push_back({&views_.back(), graphs_.back().name, context});
-    steps_.push_back(step);
+    targets_.push_back(&computation);
   }
 
   Status compile() {
     if (requests_.empty()) return Status::ok_status();
     EPHOST_ASSIGN_OR_RETURN(std::vector<bridge::Computation> compiled,
                             provider_.compile(requests_));
-    for (size_t i = 0; i < compiled.size(); ++i) {
-      computations_[steps_[i]] = std::move(compiled[i]);
-    }
+    for (size_t i = 0; i < compiled.size(); ++i) *targets_[i] = std::move(compiled[i]);
     return Status::ok_status();
   }
 
   PreparedModel& prepared_;
-  const CachedByNode& cached_;
+  const CachedByPlace& cached_;
   bridge::Provider& provider_;
   uint32_t index_;
-  std::vector<std::optional<bridge::Computation>>& computations_;
   // What the requests point to; deques keep addresses.
   std::deque<graph::Graph> graphs_;
   std::deque<bridge::GraphView> views_;
   std::deque<eph_ep_context> contexts_;
   std::vector<bridge::CompileRequest> requests_;
-  std::vector<uint32_t> steps_;  // beside requests_
+  std::vector<std::optional<bridge::Computation>*> targets_;  // beside requests_
 };
 
 }  // namespace
 
-Result<std::vector<std::vector<graph::NodeId>>> match_sources(const PreparedModel& prepared) {
-  std::vector<std::vector<graph::NodeId>> cached(prepared.providers.size());
+Result<std::vector<CachedNodes>> match_sources(const PreparedModel& prepared) {
+  std::vector<CachedNodes> cached(prepared.providers.size());
   for (const context::CachedPartition& partition : prepared.context.partitions) {
     const auto provider = std::find_if(
         prepared.providers.begin(), prepared.providers.end(),
@@ -132,13 +130,13 @@ Result<std::vector<std::vector<graph::NodeId>>> match_sources(const PreparedMode
       std::vector<std::string> names;
       for (const auto& candidate : prepared.providers) names.push_back(candidate->name());
       return Status(StatusCode::kNotImplemented,
-                    graph::describe_node(prepared.model.graph, partition.place.node) +
+                    graph::describe_node(*partition.place.graph, partition.place.node) +
                         " was made by source " + quote(partition.attributes.source) +
                         ", which none of the session's providers (" + join(names, ", ") +
                         ") accepts; add the provider that made it");
     }
-    cached[static_cast<size_t>(provider - prepared.providers.begin())].push_back(
-        partition.place.node);
+    cached[static_cast<size_t>(provider - prepared.providers.begin())][partition.place.graph]
+        .push_back(partition.place.node);
   }
   return cached;
 }
@@ -165,19 +163,16 @@ Status check_compatibility(PreparedModel& prepared, bool fail_on_suboptimal) {
   return Status::ok_status();
 }
 
-Result<std::vector<bridge::Computation>> make_computations(PreparedModel& prepared) {
-  std::vector<std::optional<bridge::Computation>> made(prepared.execution.steps.size());
-  const bridge::GraphView whole(prepared.model.graph, prepared.model);
-  const CachedByNode cached = cached_by_node(prepared);
+Status make_computations(PreparedModel& prepared) {
+  for (PreparedGraph* graph : prepared.graphs()) {
+    graph->computations =
+        std::vector<std::optional<bridge::Computation>>(graph->execution.steps.size());
+  }
+  const CachedByPlace cached = cached_by_place(prepared);
   for (uint32_t provider = 0; provider < prepared.providers.size(); ++provider) {
-    EPHOST_RETURN_IF_ERROR(ProviderCompilation(prepared, cached, provider, made).run(whole));
+    EPHOST_RETURN_IF_ERROR(ProviderCompilation(prepared, cached, provider).run());
   }
-  std::vector<bridge::Computation> computations;
-  computations.reserve(made.size());
-  for (std::optional<bridge::Computation>& computation : made) {
-    computations.push_back(std::move(*computation));
-  }
-  return computations;
+  return Status::ok_status();
 }
 
 }  // namespace ephost::session

@@ -29,19 +29,13 @@ SessionOptions without_generation(SessionOptions options) {
   return options;
 }
 
-CompileReport report_on(const session::PreparedModel& prepared,
-                        const session::ContextGeneration& generation) {
+CompileReport report_on(const session::ContextGeneration& generation) {
   CompileReport report;
   for (const context::WrittenFile& file : generation.written().files) {
     report.files.push_back({file.path, file.sum.size});
   }
   if (!report.files.empty()) report.output_path = report.files.back().path;
-  const partition::Partitioning& partitioning = prepared.partitioning;
-  for (const uint32_t index : generation.partitions()) {
-    const partition::Partition& partition = partitioning.partitions[index];
-    report.partitions.push_back(
-        {partition.name, partitioning.providers[partition.provider], partition.nodes.size()});
-  }
+  report.partitions = generation.partitions();
   report.remaining_nodes = generation.written().remaining_nodes;
   return report;
 }
@@ -58,18 +52,18 @@ Result<CompileReport> compile_model(const Environment& environment,
     return context::refuse_ep_context_nodes(prepared.model.graph);
   };
   hooks.after_compile = [&](session::PreparedModel& prepared) {
-    if (prepared.partitioning.partitions.empty() && compile_options.error_if_no_nodes_compiled) {
+    if (prepared.partition_count() == 0 && compile_options.error_if_no_nodes_compiled) {
       return Status(StatusCode::kFail,
                     "no provider compiled any node of " + quote(model_path.native()) +
                         "; add a provider that does, or allow the plain model to be written");
     }
     return generation->write(prepared);
   };
-  EPHOST_ASSIGN_OR_RETURN(
-      const session::PreparedModel prepared,
-      session::prepare_model(environment, {model_path, {}}, without_generation(options),
-                             session::Stage::kCompiled, hooks));
-  return report_on(prepared, *generation);
+  EPHOST_RETURN_IF_ERROR(session::prepare_model(environment, {model_path, {}},
+                                                without_generation(options),
+                                                session::Stage::kCompiled, hooks)
+                             .status());
+  return report_on(*generation);
 }
 
 }  // namespace ephost

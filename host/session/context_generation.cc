@@ -14,11 +14,17 @@
 namespace ephost::session {
 namespace {
 
+// A compiled partition and the graph that it is in.
+struct PlacedPartition {
+  const PreparedGraph* graph = nullptr;
+  const partition::Partition* partition = nullptr;
+};
+
 // Connects one provider to the writer.
 class ProviderSink : public bridge::ContextSink {
  public:
   ProviderSink(context::ContextWriter& writer, const bridge::Provider& provider,
-               const std::vector<const partition::Partition*>& partitions,
+               const std::vector<PlacedPartition>& partitions,
                std::vector<context::WrittenPartition>& out)
       : writer_(writer), provider_(provider), partitions_(partitions), out_(out) {}
 
@@ -43,8 +49,10 @@ class ProviderSink : public bridge::ContextSink {
                     provider_.name() + " writes a context of source " + quote(source) +
                         ", which its manifest does not list under context_sources; add it there");
     }
-    const partition::Partition& partition = *partitions_[node.computation];
+    const PlacedPartition& placed = partitions_[node.computation];
+    const partition::Partition& partition = *placed.partition;
     context::WrittenPartition written;
+    written.graph = placed.graph->place;
     written.nodes = partition.nodes;
     written.inputs = partition.inputs;
     written.outputs = partition.outputs;
@@ -70,7 +78,7 @@ class ProviderSink : public bridge::ContextSink {
 
   context::ContextWriter& writer_;
   const bridge::Provider& provider_;
-  const std::vector<const partition::Partition*>& partitions_;
+  const std::vector<PlacedPartition>& partitions_;
   std::vector<context::WrittenPartition>& out_;
   std::vector<uint32_t> own_payloads_;
 };
@@ -107,15 +115,15 @@ Result<std::unique_ptr<ContextGeneration>> ContextGeneration::create(
 }
 
 Status ContextGeneration::write_provider(const PreparedModel& prepared, uint32_t provider) {
-  std::vector<const partition::Partition*> partitions;
-  std::vector<uint32_t> indices;
+  std::vector<PlacedPartition> partitions;
   std::vector<const bridge::Computation*> computations;
-  const std::vector<plan::Step>& steps = prepared.execution.steps;
-  for (size_t step = 0; step < steps.size(); ++step) {
-    if (steps[step].provider != provider || steps[step].partition == plan::kNoPartition) continue;
-    partitions.push_back(&prepared.partitioning.partitions[steps[step].partition]);
-    indices.push_back(steps[step].partition);
-    computations.push_back(&prepared.computations[step]);
+  for (const PreparedGraph* graph : prepared.graphs()) {
+    const std::vector<plan::Step>& steps = graph->execution.steps;
+    for (size_t step = 0; step < steps.size(); ++step) {
+      if (steps[step].provider != provider || steps[step].partition == plan::kNoPartition) continue;
+      partitions.push_back({graph, &graph->partitioning.partitions[steps[step].partition]});
+      computations.push_back(&*graph->computations[step]);
+    }
   }
   bridge::Provider& owner = *prepared.providers[provider];
   if (partitions.empty()) return Status::ok_status();
@@ -128,7 +136,10 @@ Status ContextGeneration::write_provider(const PreparedModel& prepared, uint32_t
   const size_t first = nodes_.size();
   ProviderSink sink(writer_, owner, partitions, nodes_);
   EPHOST_RETURN_IF_ERROR(owner.write_context(computations, sink));
-  written_partitions_.insert(written_partitions_.end(), indices.begin(), indices.end());
+  for (const PlacedPartition& placed : partitions) {
+    written_partitions_.push_back(
+        {placed.partition->name, owner.name(), placed.partition->nodes.size()});
+  }
   EPHOST_ASSIGN_OR_RETURN(const std::string compatibility, owner.compatibility());
   if (compatibility.empty()) return Status::ok_status();
   for (size_t i = first; i < nodes_.size(); ++i) compatibility_[nodes_[i].source] = compatibility;

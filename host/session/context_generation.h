@@ -3,6 +3,7 @@
 // compile_model.
 #pragma once
 
+#include <ephost/compile_model.h>
 #include <ephost/session_options.h>
 #include <ephost/status.h>
 
@@ -30,8 +31,10 @@ class ContextGeneration {
 
   // What `write` published; no files if it wrote nothing.
   [[nodiscard]] const context::WrittenContext& written() const { return written_; }
-  // Beside the EPContext nodes: indices into the partitioning's partitions.
-  [[nodiscard]] const std::vector<uint32_t>& partitions() const { return written_partitions_; }
+  // The partitions that became EPContext nodes.
+  [[nodiscard]] const std::vector<CompiledPartition>& partitions() const {
+    return written_partitions_;
+  }
 
  private:
   ContextGeneration(context::ContextWriter writer, bool write_without_partitions)
@@ -41,7 +44,7 @@ class ContextGeneration {
   context::ContextWriter writer_;
   bool write_without_partitions_;
   std::vector<context::WrittenPartition> nodes_;
-  std::vector<uint32_t> written_partitions_;
+  std::vector<CompiledPartition> written_partitions_;
   std::map<std::string, std::string> compatibility_;  // by source
   context::WrittenContext written_;
 };

@@ -43,7 +43,7 @@ class Pipeline {
     if (until == Stage::kPartitioned) return std::move(prepared_);
     EPHOST_RETURN_IF_ERROR(check_partitioning());
     EPHOST_RETURN_IF_ERROR(timed("order", [&] { return order(); }));
-    EPHOST_RETURN_IF_ERROR(timed("compile", [&] { return compile(); }));
+    EPHOST_RETURN_IF_ERROR(timed("compile", [&] { return make_computations(prepared_); }));
     if (hooks_.after_compile) EPHOST_RETURN_IF_ERROR(hooks_.after_compile(prepared_));
     release_dropped_constants();
     if (until == Stage::kCompiled) return std::move(prepared_);
@@ -155,35 +155,56 @@ class Pipeline {
     }
     EPHOST_ASSIGN_OR_RETURN(prepared_.context,
                             context::load_context(prepared_.model, load_options));
-    // Nodes inside a subgraph belong to whoever runs the node that holds it.
-    std::erase_if(prepared_.context.partitions, [&](const context::CachedPartition& partition) {
-      return partition.place.graph != &prepared_.model.graph;
-    });
     return check_compatibility(prepared_, config_.fail_on_suboptimal_context);
   }
 
   Status partition() {
-    const graph::Graph& graph = prepared_.model.graph;
-    EPHOST_ASSIGN_OR_RETURN(const auto cached, match_sources(prepared_));
+    EPHOST_ASSIGN_OR_RETURN(const std::vector<CachedNodes> cached, match_sources(prepared_));
+    std::vector<std::string> taken_names;
+    return partition(prepared_.main, cached, taken_names);
+  }
+
+  // One graph, and the bodies of those of its nodes that nobody but the host takes. Names of
+  // partitions are unique in the model.
+  Status partition(PreparedGraph& prepared, const std::vector<CachedNodes>& cached,
+                   std::vector<std::string>& taken_names) {
+    graph::Graph& graph = prepared_.graph_of(prepared);
+    static const std::vector<graph::NodeId> kNone;
     std::vector<std::unique_ptr<bridge::ProviderClaims>> claims;
     std::vector<partition::ClaimSource*> sources;
     for (size_t i = 0; i < prepared_.providers.size(); ++i) {
+      const auto nodes = cached[i].find(&graph);
+      const std::vector<graph::NodeId>& own = nodes == cached[i].end() ? kNone : nodes->second;
       claims.push_back(std::make_unique<bridge::ProviderClaims>(
-          *prepared_.providers[i], prepared_.model,
-          prepared_.is_context_model() ? &cached[i] : nullptr));
+          *prepared_.providers[i], prepared_.model, prepared_.is_context_model() ? &own : nullptr));
       sources.push_back(claims.back().get());
     }
     partition::PartitionOptions partition_options;
     partition_options.name_prefix = config_.context_node_name_prefix;
-    EPHOST_ASSIGN_OR_RETURN(prepared_.partitioning,
+    partition_options.taken_names = taken_names;
+    EPHOST_ASSIGN_OR_RETURN(prepared.partitioning,
                             partition::partition_graph(graph, sources, partition_options));
-    for (const auto& source : claims) prepared_.declines.push_back(source->declines());
+    for (const auto& source : claims) prepared.declines.push_back(source->declines());
+    for (const partition::Partition& partition : prepared.partitioning.partitions) {
+      taken_names.push_back(partition.name);
+    }
     return Status::ok_status();
   }
 
   Status check_partitioning() {
-    const graph::Graph& graph = prepared_.model.graph;
-    const partition::Partitioning& partitioning = prepared_.partitioning;
+    for (const PreparedGraph* prepared : prepared_.graphs()) {
+      Status status = check_partitioning(*prepared);
+      if (!prepared->path.empty()) {
+        status = std::move(status).with_context("preparing " + quote(prepared->path));
+      }
+      EPHOST_RETURN_IF_ERROR(status);
+    }
+    return Status::ok_status();
+  }
+
+  Status check_partitioning(const PreparedGraph& prepared) {
+    const graph::Graph& graph = prepared_.graph_of(prepared);
+    const partition::Partitioning& partitioning = prepared.partitioning;
     EPHOST_RETURN_IF_ERROR(partition::check_cover(graph, partitioning));
     if (config_.disable_model_compile && !partitioning.partitions.empty()) {
       const partition::Partition& first = partitioning.partitions.front();
@@ -205,32 +226,36 @@ class Pipeline {
   }
 
   Status order() {
-    EPHOST_ASSIGN_OR_RETURN(prepared_.execution,
-                            plan::plan_execution(prepared_.model.graph, prepared_.partitioning));
+    for (PreparedGraph* prepared : prepared_.graphs()) {
+      const graph::Graph& graph = prepared_.graph_of(*prepared);
+      EPHOST_ASSIGN_OR_RETURN(prepared->execution,
+                              plan::plan_execution(graph, prepared->partitioning));
 #ifndef NDEBUG
-    EPHOST_RETURN_IF_ERROR(
-        plan::check_execution(prepared_.model.graph, prepared_.partitioning, prepared_.execution));
+      EPHOST_RETURN_IF_ERROR(
+          plan::check_execution(graph, prepared->partitioning, prepared->execution));
 #endif
-    return Status::ok_status();
-  }
-
-  Status compile() {
-    EPHOST_ASSIGN_OR_RETURN(prepared_.computations, make_computations(prepared_));
+    }
     return Status::ok_status();
   }
 
   // Frees what only compiled partitions read and their providers gave up. The host's own memory
   // goes; mapped files are given back by the kernel when it needs the room.
   void release_dropped_constants() {
-    graph::Graph& graph = prepared_.model.graph;
+    for (PreparedGraph* prepared : prepared_.graphs()) {
+      release_dropped_constants(prepared_.graph_of(*prepared), prepared->partitioning);
+    }
+  }
+
+  static void release_dropped_constants(graph::Graph& graph,
+                                        const partition::Partitioning& partitioning) {
     std::vector<bool> needed(graph.values.size(), true);
-    const std::vector<partition::Partition>& partitions = prepared_.partitioning.partitions;
+    const std::vector<partition::Partition>& partitions = partitioning.partitions;
     for (const partition::Partition& partition : partitions) {
       if (!partition.drop_constants) continue;
       for (const graph::ValueId id : partition.constants) needed[id] = false;
     }
     for (graph::NodeId id = 0; id < graph.nodes.size(); ++id) {
-      const uint32_t owner = prepared_.partitioning.partition_of[id];
+      const uint32_t owner = partitioning.partition_of[id];
       if (owner != partition::kNoPartition && partitions[owner].drop_constants) continue;
       for (const graph::ValueId input : graph.nodes[id].inputs) {
         if (input != graph::kNoValue) needed[input] = true;
@@ -246,23 +271,30 @@ class Pipeline {
   }
 
   Status plan() {
-    const graph::Graph& graph = prepared_.model.graph;
+    for (PreparedGraph* prepared : prepared_.graphs()) EPHOST_RETURN_IF_ERROR(plan(*prepared));
+    return Status::ok_status();
+  }
+
+  Status plan(PreparedGraph& prepared) {
+    const graph::Graph& graph = prepared_.graph_of(prepared);
     std::vector<plan::StepTraits> traits;
-    for (const bridge::Computation& computation : prepared_.computations) {
-      traits.push_back(
-          {computation.may_inplace(), computation.aliases(), computation.workspace_bytes(), 0});
+    for (const std::optional<bridge::Computation>& computation : prepared.computations) {
+      plan::StepTraits& step = traits.emplace_back();
+      if (!computation) continue;
+      step = {computation->may_inplace(), computation->aliases(), computation->workspace_bytes(),
+              0};
     }
     EPHOST_ASSIGN_OR_RETURN(
-        prepared_.allocation,
-        plan::plan_allocation(graph, prepared_.execution, traits, {options_.mem_reuse()}));
+        prepared.allocation,
+        plan::plan_allocation(graph, prepared.execution, traits, {options_.mem_reuse()}));
     plan::MemoryOptions memory_options;
     memory_options.enable_mem_pattern = options_.mem_pattern();
-    EPHOST_ASSIGN_OR_RETURN(prepared_.pattern,
-                            plan::plan_memory(prepared_.allocation, {}, memory_options));
+    EPHOST_ASSIGN_OR_RETURN(prepared.pattern,
+                            plan::plan_memory(prepared.allocation, {}, memory_options));
 #ifndef NDEBUG
     EPHOST_RETURN_IF_ERROR(
-        plan::check_allocation(graph, prepared_.execution, traits, prepared_.allocation));
-    EPHOST_RETURN_IF_ERROR(plan::check_memory(prepared_.allocation, prepared_.pattern));
+        plan::check_allocation(graph, prepared.execution, traits, prepared.allocation));
+    EPHOST_RETURN_IF_ERROR(plan::check_memory(prepared.allocation, prepared.pattern));
 #endif
     return Status::ok_status();
   }
@@ -274,7 +306,31 @@ class Pipeline {
   PreparedModel prepared_;
 };
 
+template <class Graph>
+void append_with_bodies(Graph& graph, std::vector<Graph*>& out) {
+  out.push_back(&graph);
+  for (auto& body : graph.bodies) append_with_bodies<Graph>(body, out);
+}
+
 }  // namespace
+
+std::vector<PreparedGraph*> PreparedModel::graphs() {
+  std::vector<PreparedGraph*> all;
+  append_with_bodies(main, all);
+  return all;
+}
+
+std::vector<const PreparedGraph*> PreparedModel::graphs() const {
+  std::vector<const PreparedGraph*> all;
+  append_with_bodies(main, all);
+  return all;
+}
+
+size_t PreparedModel::partition_count() const {
+  size_t count = 0;
+  for (const PreparedGraph* graph : graphs()) count += graph->partitioning.partitions.size();
+  return count;
+}
 
 Result<PreparedModel> prepare_model(const Environment& environment, const ModelSource& source,
                                     const SessionOptions& options, Stage until,

@@ -12,17 +12,13 @@
 #include <string>
 #include <vector>
 
-#include "host/bridge/computation.h"
 #include "host/bridge/host_services.h"
 #include "host/bridge/provider.h"
 #include "host/context/loader.h"
 #include "host/graph/graph.h"
 #include "host/optimize/constant_folding.h"
-#include "host/partition/partition.h"
-#include "host/plan/allocation_plan.h"
-#include "host/plan/execution_plan.h"
-#include "host/plan/memory_pattern.h"
 #include "host/session/model_source.h"
+#include "host/session/prepared_graph.h"
 
 namespace ephost::session {
 
@@ -30,7 +26,7 @@ namespace ephost::session {
 enum class Stage {
   kImported,     // model
   kOptimized,    // providers are created, constants folded
-  kPartitioned,  // claims, partitioning; nodes may be left without owner
+  kPartitioned,  // claims, partitioning; nodes may be left without owner; bodies are known
   kCompiled,     // execution order, compiled partitions and kernels
   kPlanned,      // allocation plan and memory pattern, proved in builds with assertions
 };
@@ -43,15 +39,20 @@ struct PreparedModel {
   std::vector<std::shared_ptr<bridge::Provider>> providers;  // in priority order, CPU last
   std::vector<std::string> notes;                            // of import, inference and folding
   optimize::FoldReport folding;
-  partition::Partitioning partitioning;
-  std::vector<std::vector<bridge::Decline>> declines;  // by provider
-  plan::ExecutionPlan execution;
-  std::vector<bridge::Computation> computations;  // by step of `execution`
-  plan::AllocationPlan allocation;
-  plan::MemoryPattern pattern;
+  PreparedGraph main;
   std::vector<Phase> phases;
 
   [[nodiscard]] bool is_context_model() const { return !context.partitions.empty(); }
+  // The main graph and all bodies, each before those inside it.
+  [[nodiscard]] std::vector<PreparedGraph*> graphs();
+  [[nodiscard]] std::vector<const PreparedGraph*> graphs() const;
+  [[nodiscard]] graph::Graph& graph_of(const PreparedGraph& prepared) {
+    return prepared.graph != nullptr ? *prepared.graph : model.graph;
+  }
+  [[nodiscard]] const graph::Graph& graph_of(const PreparedGraph& prepared) const {
+    return prepared.graph != nullptr ? *prepared.graph : model.graph;
+  }
+  [[nodiscard]] size_t partition_count() const;
 };
 
 struct PipelineHooks {

@@ -62,10 +62,10 @@ Result<std::unique_ptr<Session::State>> create_state(const Environment& environm
   runtime::Program::Parts parts;
   parts.graph = &graph;
   parts.symbols = prepared.model.symbols;
-  parts.execution = std::move(prepared.execution);
-  parts.computations = std::move(prepared.computations);
-  parts.allocation = std::move(prepared.allocation);
-  parts.pattern = std::move(prepared.pattern);
+  parts.execution = std::move(prepared.main.execution);
+  parts.computations = std::move(prepared.main.computations);
+  parts.allocation = std::move(prepared.main.allocation);
+  parts.pattern = std::move(prepared.main.pattern);
   parts.memory_options.enable_mem_pattern = options.mem_pattern();
   const auto start = std::chrono::steady_clock::now();
   state->program = std::make_unique<runtime::Program>(std::move(parts));

@@ -17,7 +17,7 @@ TEST(Session, AppendsTheCpuProviderWhereItIsMissing) {
   const auto prepared = session::prepare_model(environment(), {model_path("tiny_cnn"), {}},
                                                with_dnnl(), session::Stage::kPartitioned);
   ASSERT_TRUE(prepared.ok()) << prepared.status().to_string();
-  EXPECT_EQ(prepared->partitioning.providers,
+  EXPECT_EQ(prepared->main.partitioning.providers,
             (std::vector<std::string>{"DnnlExecutionProvider", "CPUExecutionProvider"}));
 }
 

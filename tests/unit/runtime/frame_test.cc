@@ -37,7 +37,7 @@ class Machine {
       auto kernel = provider_->create_kernel(view, step.node);
       EXPECT_TRUE(kernel.ok()) << kernel.status().to_string();
       parts.computations.push_back(std::move(kernel).value());
-      const bridge::Computation& made = parts.computations.back();
+      const bridge::Computation& made = *parts.computations.back();
       traits.push_back({made.may_inplace(), made.aliases(), made.workspace_bytes(), 0});
     }
     parts.allocation = *plan::plan_allocation(model_.graph, parts.execution, traits);
