@@ -20,6 +20,14 @@ std::string first_line(std::string_view text) {
   return std::string(text.substr(0, std::min<size_t>(text.find('\n'), 400)));
 }
 
+// onnx fills its registry at the first use; after this, threads only read it.
+void load_schemas() {
+  static const bool loaded =
+      onnx::OpSchemaRegistry::Schema("Identity", 1, "") != nullptr &&
+      onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map().size() > 0;
+  static_cast<void>(loaded);
+}
+
 template <class Check>
 Status catching(Check check) {
   try {
@@ -35,6 +43,7 @@ Status catching(Check check) {
 }  // namespace
 
 OpsetKnowledge opset_knowledge(const std::string& domain, int64_t version) {
+  load_schemas();
   const auto& ranges = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
   const auto found = ranges.find(domain);
   if (found == ranges.end()) return OpsetKnowledge::kForeign;
@@ -43,6 +52,7 @@ OpsetKnowledge opset_knowledge(const std::string& domain, int64_t version) {
 
 const onnx::OpSchema* find_schema(const std::string& domain, const std::string& op_type,
                                   int64_t version) {
+  load_schemas();
   return onnx::OpSchemaRegistry::Schema(op_type, to_onnx_version(version), domain);
 }
 

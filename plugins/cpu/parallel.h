@@ -40,7 +40,7 @@ inline constexpr int64_t kParallelWork = 20000;
 // Calls body(begin, end) on disjoint ranges that make up [0, count), in parallel where `count`
 // items of `cost` nanoseconds are worth it. The body must not throw.
 template <class Body>
-void parallel_for(int64_t count, double cost, const Body& body) {
+void parallel_for(int64_t count, [[maybe_unused]] double cost, const Body& body) {
 #if !CPU_SINGLE_THREADED
   if (count > 1 && static_cast<double>(count) * cost > kParallelWork && omp_in_parallel() == 0 &&
       omp_get_max_threads() > 1) {
