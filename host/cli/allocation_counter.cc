@@ -27,6 +27,8 @@ std::vector<AddressRange> plugin_code;
 std::atomic<bool> counting{false};
 std::atomic<uint64_t> allocations{0};
 std::atomic<uint64_t> host_allocations{0};
+// The host runs a model on the thread that asks for it; other threads are a plugin's.
+thread_local bool is_counting_thread = false;
 
 bool is_plugin_code(const void* address) {
   const auto value = reinterpret_cast<uintptr_t>(address);
@@ -42,7 +44,7 @@ void count_slowly() {
   std::array<void*, 64> frames{};
   const int depth = ::backtrace(frames.data(), static_cast<int>(frames.size()));
   allocations.fetch_add(1, std::memory_order_relaxed);
-  if (std::none_of(frames.begin(), frames.begin() + depth, is_plugin_code)) {
+  if (is_counting_thread && std::none_of(frames.begin(), frames.begin() + depth, is_plugin_code)) {
     host_allocations.fetch_add(1, std::memory_order_relaxed);
   }
   inside = false;
@@ -123,11 +125,13 @@ void start_counting_allocations(std::span<const std::filesystem::path> plugins) 
   ::backtrace(frame.data(), 1);
   allocations = 0;
   host_allocations = 0;
+  is_counting_thread = true;
   counting = true;
 }
 
 std::optional<AllocationCount> stop_counting_allocations() {
   counting = false;
+  is_counting_thread = false;
   return AllocationCount{allocations.load(), host_allocations.load()};
 }
 

@@ -12,11 +12,11 @@ namespace ephost::cli {
 
 struct AllocationCount {
   uint64_t all = 0;
-  uint64_t by_host = 0;  // those with no function of a plugin on the stack
+  uint64_t by_host = 0;  // those of the counting thread with no function of a plugin on the stack
 };
 
 // Starts counting from zero; slows every allocation down. `plugins` are the libraries of the
-// plugins, loaded and to stay so. One count at a time.
+// plugins, loaded and to stay so. One count at a time, stopped by the thread that started it.
 void start_counting_allocations(std::span<const std::filesystem::path> plugins);
 // Nothing where the build cannot count (under a sanitizer, which has an allocator of its own).
 [[nodiscard]] std::optional<AllocationCount> stop_counting_allocations();
