@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "host/cli/allocation_counter.h"
+#include "host/cli/child_process.h"
+#include "host/cli/report.h"
 #include "host/cli/statistics.h"
 #include "host/session/session_state.h"
 
@@ -112,29 +114,67 @@ Status count_allocations(Session& session, IoBinding& binding, Measurement& out)
   return status;
 }
 
-}  // namespace
-
-Result<Session> time_sessions(const Environment& environment, const fs::path& model,
-                              const SessionOptions& options, uint32_t count,
-                              SessionTimes& out_times) {
-  std::vector<std::vector<Phase>> phases;
-  for (uint32_t i = 0;; ++i) {
-    const auto start = Clock::now();
-    EPHOST_ASSIGN_OR_RETURN(Session session, Session::create(environment, model, options));
-    out_times.seconds.push_back(seconds_since(start));
-    phases.push_back(session.phases());
-    if (i + 1 >= count) {
-      out_times.phases = median_phases(phases);
-      return session;
-    }
-  }
+std::string activity_of(const MeasureRequest& request, const std::string& what) {
+  return request.quiet ? std::string() : what + request.model.native();
 }
 
-Result<Measurement> measure(const Environment& environment, const SessionOptions& options,
-                            const MeasureRequest& request) {
+}  // namespace
+
+Result<SessionTimes> time_sessions(const Environment& environment, const SessionOptions& options,
+                                   const MeasureRequest& request) {
+  SessionTimes times;
+  const std::string activity = activity_of(request, "creating sessions of ");
+  std::vector<std::vector<Phase>> phases;
+  for (uint32_t i = 0; i < request.sessions; ++i) {
+    EPHOST_ASSIGN_OR_RETURN(
+        const Json made, in_child(activity, [&]() -> Result<Json> {
+          const auto start = Clock::now();
+          const auto session = Session::create(environment, request.model, options);
+          const double seconds = seconds_since(start);
+          EPHOST_RETURN_IF_ERROR(session.status());
+          return Json{{"seconds", seconds}, {"phases", phases_json(session->phases())}};
+        }));
+    times.seconds.push_back(made["seconds"]);
+    std::vector<Phase>& of_session = phases.emplace_back();
+    for (const Json& phase : made["phases"]) {
+      of_session.push_back({phase["name"], phase["seconds"]});
+    }
+  }
+  times.phases = median_phases(phases);
+  return times;
+}
+
+Result<ContextMeasurement> measure_context(const Environment& environment,
+                                           const SessionOptions& options,
+                                           const MeasureRequest& request) {
+  ContextMeasurement measured;
+  EPHOST_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::create());
+  CompileOptions compile;
+  compile.output_path = folder.path() / "model_ctx.onnx";
+  EPHOST_ASSIGN_OR_RETURN(
+      const Json compiled, in_child(activity_of(request, "compiling "), [&]() -> Result<Json> {
+        const auto start = Clock::now();
+        EPHOST_ASSIGN_OR_RETURN(const CompileReport report,
+                                compile_model(environment, request.model, options, compile));
+        const double seconds = seconds_since(start);
+        uint64_t bytes = 0;
+        for (const CompiledFile& file : report.files) bytes += file.bytes;
+        return Json{
+            {"seconds", seconds}, {"partitions", report.partitions.size()}, {"bytes", bytes}};
+      }));
+  measured.compile_seconds = compiled["seconds"];
+  measured.partitions = compiled["partitions"];
+  measured.file_bytes = compiled["bytes"];
+  MeasureRequest of_context = request;
+  of_context.model = compile.output_path;
+  EPHOST_ASSIGN_OR_RETURN(measured.session, time_sessions(environment, options, of_context));
+  return measured;
+}
+
+Result<Measurement> measure_runs(const Environment& environment, const SessionOptions& options,
+                                 const MeasureRequest& request) {
   Measurement measured;
-  EPHOST_ASSIGN_OR_RETURN(Session session, time_sessions(environment, request.model, options,
-                                                         request.sessions, measured.session));
+  EPHOST_ASSIGN_OR_RETURN(Session session, Session::create(environment, request.model, options));
   EPHOST_ASSIGN_OR_RETURN(IoBinding binding, bind(session, request.inputs));
   EPHOST_RETURN_IF_ERROR(time_runs(session, binding, request, measured));
   measured.peak_resident_bytes = peak_resident_bytes();
@@ -145,25 +185,6 @@ Result<Measurement> measure(const Environment& environment, const SessionOptions
   for (const plan::MemoryBlock& block : session.state().program->pattern().blocks) {
     measured.blocks.push_back({block.location, block.bytes, block.lower_bound});
   }
-  return measured;
-}
-
-Result<ContextMeasurement> measure_context(const Environment& environment,
-                                           const SessionOptions& options,
-                                           const MeasureRequest& request) {
-  ContextMeasurement measured;
-  EPHOST_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::create());
-  CompileOptions compile;
-  compile.output_path = folder.path() / "model_ctx.onnx";
-  const auto start = Clock::now();
-  EPHOST_ASSIGN_OR_RETURN(const CompileReport report,
-                          compile_model(environment, request.model, options, compile));
-  measured.compile_seconds = seconds_since(start);
-  measured.partitions = report.partitions.size();
-  for (const CompiledFile& file : report.files) measured.file_bytes += file.bytes;
-  EPHOST_ASSIGN_OR_RETURN(
-      const Session last,
-      time_sessions(environment, compile.output_path, options, request.sessions, measured.session));
   return measured;
 }
 

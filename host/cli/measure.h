@@ -22,8 +22,10 @@ struct MeasureRequest {
   uint32_t sessions = 5;  // to create, at least one
   uint32_t runs = 50;     // to time, after the first run and `warm_up`
   uint32_t warm_up = 5;
+  bool quiet = false;  // say nothing on the terminal meanwhile
 };
 
+// Sessions that were created in processes of their own, in which nothing was loaded yet.
 struct SessionTimes {
   std::vector<double> seconds;  // of each creation
   std::vector<Phase> phases;    // medians over all creations
@@ -47,15 +49,11 @@ struct Measurement {
   std::vector<BlockUse> blocks;
 };
 
-// Creates the session so many times, one after the other, and returns the last.
-[[nodiscard]] Result<Session> time_sessions(const Environment& environment,
-                                            const std::filesystem::path& model,
-                                            const SessionOptions& options, uint32_t count,
-                                            SessionTimes& out_times);
-
-[[nodiscard]] Result<Measurement> measure(const Environment& environment,
-                                          const SessionOptions& options,
-                                          const MeasureRequest& request);
+// Creates sessions in child processes. This and `measure_context` come before anything is loaded in
+// this process, and before it has threads: children start as copies of it.
+[[nodiscard]] Result<SessionTimes> time_sessions(const Environment& environment,
+                                                 const SessionOptions& options,
+                                                 const MeasureRequest& request);
 
 // Session creation from a context model that is compiled for the purpose and removed again.
 struct ContextMeasurement {
@@ -68,5 +66,10 @@ struct ContextMeasurement {
 [[nodiscard]] Result<ContextMeasurement> measure_context(const Environment& environment,
                                                          const SessionOptions& options,
                                                          const MeasureRequest& request);
+
+// Everything but `Measurement::session`, in this process.
+[[nodiscard]] Result<Measurement> measure_runs(const Environment& environment,
+                                               const SessionOptions& options,
+                                               const MeasureRequest& request);
 
 }  // namespace ephost::cli
