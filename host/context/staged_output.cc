@@ -111,28 +111,37 @@ Status StagedOutput::load_back(std::span<const WrittenPartition> partitions) con
   return Status(StatusCode::kFail, "it reads back with other partitions than were written");
 }
 
-Result<std::vector<WrittenFile>> StagedOutput::publish() {
+Result<std::vector<WrittenFile>> StagedOutput::publish(std::span<StagedOutput> outputs) {
   std::vector<WrittenFile> files;
-  if (!writes_files(options_)) return files;
+  const StagedOutput& first = outputs.front();
+  if (!writes_files(first.options_)) return files;
   EPHOST_ASSIGN_OR_RETURN(
       Publication publication,
-      Publication::begin(folder_of(options_.output_path), *options_.file_system));
-  // Somebody may have written the output since it was checked first.
-  EPHOST_RETURN_IF_ERROR(check_may_replace(options_));
+      Publication::begin(folder_of(first.options_.output_path), *first.options_.file_system));
+  // Somebody may have written an output since it was checked first.
+  for (const StagedOutput& output : outputs) {
+    EPHOST_RETURN_IF_ERROR(check_may_replace(output.options_));
+  }
   const auto put = [&](PayloadSink& sink) {
     files.push_back({.path = sink.file().path(), .sum = sink.sum()});
     return publication.publish(sink.file(), sink.sum());
   };
-  for (StagedPayload& payload : payloads_) {
+  for (StagedPayload& payload : first.payloads_) {
     if (!payload.file_name.empty()) EPHOST_RETURN_IF_ERROR(put(payload.sink));
   }
-  if (initializers_) EPHOST_RETURN_IF_ERROR(put(*initializers_));
-  if (model_file_) {
-    files.push_back({.path = options_.output_path, .sum = model_file_->sum()});
-    EPHOST_RETURN_IF_ERROR(publication.publish_last(model_file_->file()));
-  } else {
-    publication.finish();
+  for (StagedOutput& output : outputs) {
+    if (output.initializers_) EPHOST_RETURN_IF_ERROR(put(*output.initializers_));
   }
+  for (StagedOutput& output : outputs.first(outputs.size() - 1)) {
+    EPHOST_RETURN_IF_ERROR(put(*output.model_file_));
+  }
+  if (!outputs.back().model_file_) {
+    publication.finish();
+    return files;
+  }
+  PayloadSink& last = *outputs.back().model_file_;
+  files.push_back({.path = last.file().path(), .sum = last.sum()});
+  EPHOST_RETURN_IF_ERROR(publication.publish_last(last.file()));
   return files;
 }
 

@@ -34,7 +34,8 @@ class StagedOutput {
   // Loads what was encoded as a session would, before anybody else can see it.
   [[nodiscard]] Status load_back(std::span<const WrittenPartition> partitions) const;
 
-  [[nodiscard]] Result<std::vector<WrittenFile>> publish();
+  // Publishes models that share the payloads, and lie in one folder, as one step.
+  [[nodiscard]] static Result<std::vector<WrittenFile>> publish(std::span<StagedOutput> outputs);
 
   // The encoded model; only for Destination::kMemory.
   [[nodiscard]] const graph::Blob& model_bytes() const { return model_bytes_; }

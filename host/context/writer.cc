@@ -1,6 +1,7 @@
 #include "host/context/writer.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -26,32 +27,33 @@ Status check_text(std::string_view what, const std::string& text) {
                  " cannot be stated in a model; it must be UTF-8 and not empty");
 }
 
-Status check_texts(std::span<const WrittenPartition> partitions,
-                   const std::map<std::string, std::string>& compatibility) {
-  std::set<std::string_view> names;
-  for (const WrittenPartition& partition : partitions) {
+// `names` collects those of all models: one payload may hold partitions of each.
+Status check_texts(const ModelToWrite& model, std::set<std::string_view>& names) {
+  for (const WrittenPartition& partition : model.partitions) {
     EPHOST_RETURN_IF_ERROR(check_text("partition name", partition.name));
     EPHOST_RETURN_IF_ERROR(check_text("source", partition.source));
     if (!names.insert(partition.name).second) {
       return invalid("two partitions are named " + quote(partition.name) +
-                     "; names must differ within a model");
+                     "; names must differ within a model and a group of models");
     }
     if (partition.max_size < 0) {
       return invalid("partition " + quote(partition.name) + " states a negative max_size");
     }
   }
-  for (const auto& [source, text] : compatibility) {
+  for (const auto& [source, text] : model.compatibility) {
     EPHOST_RETURN_IF_ERROR(check_text("source", source));
     EPHOST_RETURN_IF_ERROR(check_text("compatibility string", text));
   }
   return {};
 }
 
-// Each payload belongs to the partitions of one source, and to at least one. Returns the first
-// partition of each.
-Result<std::vector<const WrittenPartition*>> find_primaries(
-    std::span<const WrittenPartition> partitions, size_t payload_count) {
-  std::vector<const WrittenPartition*> primaries(payload_count, nullptr);
+// By payload, the first of a model's partitions in it; null where it has none.
+using Primaries = std::vector<const WrittenPartition*>;
+
+// Each payload belongs to the partitions of one source.
+Result<Primaries> find_primaries(std::span<const WrittenPartition> partitions,
+                                 size_t payload_count) {
+  Primaries primaries(payload_count, nullptr);
   for (const WrittenPartition& partition : partitions) {
     if (partition.payload >= payload_count) {
       return invalid("partition " + quote(partition.name) + " states payload " +
@@ -65,10 +67,19 @@ Result<std::vector<const WrittenPartition*>> find_primaries(
                      quote(primary->source));
     }
   }
-  const auto unused = std::find(primaries.begin(), primaries.end(), nullptr);
-  if (unused == primaries.end()) return primaries;
-  return invalid("payload " + std::to_string(unused - primaries.begin()) +
-                 " belongs to no partition; add a node for it, or do not begin it");
+  return primaries;
+}
+
+// No payload is there for nothing.
+Status check_payloads_used(std::span<const Primaries> models, size_t payload_count) {
+  for (size_t i = 0; i < payload_count; ++i) {
+    const bool used = std::any_of(models.begin(), models.end(),
+                                  [&](const Primaries& model) { return model[i] != nullptr; });
+    if (used) continue;
+    return invalid("payload " + std::to_string(i) +
+                   " belongs to no partition; add a node for it, or do not begin it");
+  }
+  return {};
 }
 
 uint64_t count_remaining_nodes(const graph::Graph& graph) {
@@ -80,17 +91,25 @@ uint64_t count_remaining_nodes(const graph::Graph& graph) {
 }  // namespace
 
 struct ContextWriter::State {
+  struct Member {
+    WriteOptions options;
+    ModelToWrite content;
+  };
+
   explicit State(WriteOptions given) : options(std::move(given)) {
     file_names.insert(options.external_initializers_file_name);
   }
 
   std::string next_binary_name(std::string_view ep_short_name);
-  Status rewrite(graph::Model& model, std::span<const WrittenPartition> partitions,
-                 std::span<const WrittenPartition* const> primaries, ContextMetadata& metadata);
+  Status place_payloads();
+  Status rewrite(ModelToWrite& content, const WriteOptions& model_options,
+                 const Primaries& primaries, ContextMetadata& metadata) const;
 
-  WriteOptions options;
+  WriteOptions options;  // of the first model
+  std::vector<Member> added;
   std::vector<StagedPayload> payloads;
-  std::set<std::string> file_names;  // taken
+  std::vector<PayloadPlacement> placements;  // beside `payloads`, once they are complete
+  std::set<std::string> file_names;          // taken
   uint64_t embedded_bytes = 0;
 };
 
@@ -98,6 +117,8 @@ ContextWriter::ContextWriter(std::unique_ptr<State> state) : state_(std::move(st
 ContextWriter::ContextWriter(ContextWriter&&) noexcept = default;
 ContextWriter& ContextWriter::operator=(ContextWriter&&) noexcept = default;
 ContextWriter::~ContextWriter() = default;
+
+Status ContextWriter::check(const WriteOptions& options) { return check_output(options); }
 
 Result<ContextWriter> ContextWriter::create(WriteOptions options) {
   EPHOST_RETURN_IF_ERROR(check_output(options));
@@ -151,26 +172,56 @@ Status ContextWriter::append(uint32_t payload, std::span<const std::byte> bytes)
   return state.payloads[payload].sink.append(bytes);
 }
 
-// Puts the nodes into the model and their sums into the metadata.
-Status ContextWriter::State::rewrite(graph::Model& model,
-                                     std::span<const WrittenPartition> partitions,
-                                     std::span<const WrittenPartition* const> primaries,
-                                     ContextMetadata& metadata) {
-  std::vector<PayloadPlacement> placements;
-  for (size_t i = 0; i < payloads.size(); ++i) {
-    StagedPayload& payload = payloads[i];
+Status ContextWriter::add_model(WriteOptions options, ModelToWrite model) {
+  State& state = *state_;
+  const auto is_file = [](const WriteOptions& of) {
+    return of.destination == Destination::kFile && !of.embed;
+  };
+  if (!is_file(state.options) || !is_file(options)) {
+    return invalid("models share their payloads through files; write them with embed mode 0");
+  }
+  if (folder_of(options.output_path) != folder_of(state.options.output_path)) {
+    return invalid("the context models " + quote(state.options.output_path.native()) + " and " +
+                   quote(options.output_path.native()) +
+                   " share binaries, so they must lie in one folder");
+  }
+  for (const std::string& name :
+       {options.output_path.filename().native(), options.external_initializers_file_name}) {
+    const bool taken = name == state.options.output_path.filename().native() ||
+                       (!name.empty() && !state.file_names.insert(name).second);
+    if (!taken) continue;
+    return invalid("the file " + quote((folder_of(options.output_path) / name).native()) +
+                   " would be written for two models of the group; give them different names");
+  }
+  EPHOST_RETURN_IF_ERROR(check_output(options));
+  state.added.push_back({std::move(options), std::move(model)});
+  return {};
+}
+
+Status ContextWriter::State::place_payloads() {
+  for (StagedPayload& payload : payloads) {
     EPHOST_RETURN_IF_ERROR(payload.sink.flush());
     if (options.embed) {
-      metadata.embedded[primaries[i]->name] = payload.sink.sum();
       placements.push_back({.embedded = true, .bytes = payload.sink.take_memory()});
     } else {
-      metadata.binaries[payload.file_name] = payload.sink.sum();
       placements.push_back({.embedded = false, .file_name = payload.file_name});
     }
   }
-  model.producer_name = "ephost";
-  model.producer_version = EPHOST_VERSION;
-  return replace_partitions(model, partitions, placements, options.source_path.filename().native());
+  return {};
+}
+
+// Puts the nodes into the model and the sums of their payloads into the metadata.
+Status ContextWriter::State::rewrite(ModelToWrite& content, const WriteOptions& model_options,
+                                     const Primaries& primaries, ContextMetadata& metadata) const {
+  for (size_t i = 0; i < payloads.size(); ++i) {
+    if (primaries[i] == nullptr) continue;
+    auto& sums = options.embed ? metadata.embedded : metadata.binaries;
+    sums[options.embed ? primaries[i]->name : payloads[i].file_name] = payloads[i].sink.sum();
+  }
+  content.model.producer_name = "ephost";
+  content.model.producer_version = EPHOST_VERSION;
+  return replace_partitions(content.model, content.partitions, placements,
+                            model_options.source_path.filename().native());
 }
 
 Result<WrittenContext> ContextWriter::finish(
@@ -178,21 +229,41 @@ Result<WrittenContext> ContextWriter::finish(
     const std::map<std::string, std::string>& compatibility) && {
   // Temporary files go with the state, whatever happens.
   const std::unique_ptr<State> state = std::move(state_);
-  EPHOST_RETURN_IF_ERROR(check_texts(partitions, compatibility));
-  EPHOST_ASSIGN_OR_RETURN(const std::vector<const WrittenPartition*> primaries,
-                          find_primaries(partitions, state->payloads.size()));
-  ContextMetadata metadata{.compatibility = compatibility};
-  EPHOST_RETURN_IF_ERROR(state->rewrite(model, partitions, primaries, metadata));
+  std::vector<State::Member> members;
+  members.push_back({state->options,
+                     {.model = std::move(model),
+                      .partitions = {partitions.begin(), partitions.end()},
+                      .compatibility = compatibility}});
+  std::move(state->added.begin(), state->added.end(), std::back_inserter(members));
 
-  StagedOutput staged(state->options, state->payloads);
-  EPHOST_RETURN_IF_ERROR(
-      staged.encode(model, std::move(metadata)).with_context("encoding the context model"));
-  EPHOST_RETURN_IF_ERROR(
-      staged.load_back(partitions).with_context("loading the context model for a check"));
-  EPHOST_ASSIGN_OR_RETURN(std::vector<WrittenFile> files, staged.publish());
-  return WrittenContext{.files = std::move(files),
-                        .model = staged.model_bytes(),
-                        .remaining_nodes = count_remaining_nodes(model.graph)};
+  std::set<std::string_view> names;
+  std::vector<Primaries> primaries;
+  for (const State::Member& member : members) {
+    EPHOST_RETURN_IF_ERROR(check_texts(member.content, names));
+    EPHOST_ASSIGN_OR_RETURN(Primaries of_model,
+                            find_primaries(member.content.partitions, state->payloads.size()));
+    primaries.push_back(std::move(of_model));
+  }
+  EPHOST_RETURN_IF_ERROR(check_payloads_used(primaries, state->payloads.size()));
+  EPHOST_RETURN_IF_ERROR(state->place_payloads());
+
+  WrittenContext written;
+  std::vector<StagedOutput> staged;
+  staged.reserve(members.size());
+  for (size_t i = 0; i < members.size(); ++i) {
+    ModelToWrite& content = members[i].content;
+    ContextMetadata metadata{.compatibility = content.compatibility};
+    EPHOST_RETURN_IF_ERROR(state->rewrite(content, members[i].options, primaries[i], metadata));
+    StagedOutput& output = staged.emplace_back(members[i].options, state->payloads);
+    EPHOST_RETURN_IF_ERROR(output.encode(content.model, std::move(metadata))
+                               .with_context("encoding the context model"));
+    EPHOST_RETURN_IF_ERROR(
+        output.load_back(content.partitions).with_context("loading the context model for a check"));
+    written.remaining_nodes += count_remaining_nodes(content.model.graph);
+  }
+  EPHOST_ASSIGN_OR_RETURN(written.files, StagedOutput::publish(staged));
+  written.model = staged.front().model_bytes();
+  return written;
 }
 
 }  // namespace ephost::context

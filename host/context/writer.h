@@ -3,6 +3,9 @@
 // together, binaries first, the model last. Whatever fails, and whenever the process ends, the
 // files under their own names are the old ones or the new ones.
 //
+// Several models may share the binaries: they are named after the first model, and all the models
+// are published together.
+//
 // Of several processes that write one output the last one stands, complete. A writer that is
 // destroyed before `finish` leaves nothing.
 #pragma once
@@ -78,14 +81,24 @@ struct WrittenFile {
 };
 
 struct WrittenContext {
-  std::vector<WrittenFile> files;  // in the order of publication, the model last
+  std::vector<WrittenFile> files;  // in the order of publication, the models last
   graph::Blob model;               // Destination::kMemory only: the encoded model
-  uint64_t remaining_nodes = 0;    // of the main graph that are no EPContext nodes
+  uint64_t remaining_nodes = 0;    // of the main graphs that are no EPContext nodes
+};
+
+// A model to be written, with what becomes of it.
+struct ModelToWrite {
+  graph::Model model;
+  std::vector<WrittenPartition> partitions;
+  std::map<std::string, std::string> compatibility;  // the providers' strings, by source
 };
 
 // One thread at a time.
 class ContextWriter {
  public:
+  // What `create` finds wrong with an output, alone.
+  [[nodiscard]] static Status check(const WriteOptions& options);
+
   // Finds what is wrong with the output before anything is compiled. INVALID_ARGUMENT: no output
   // path where one is needed, a folder or device, a name that cannot be stated in a model, or the
   // source model itself; FAIL: an output that exists without `overwrite`, or a folder that cannot
@@ -102,6 +115,11 @@ class ContextWriter {
   // Appends to a payload. FAIL as soon as embedded payloads exceed `max_model_bytes`. After a
   // failure only destruction is meaningful.
   [[nodiscard]] Status append(uint32_t payload, std::span<const std::byte> bytes);
+
+  // Adds a model that refers to this writer's payloads, to be published by `finish` with the
+  // writer's own. Errors as of `create`; INVALID_ARGUMENT also where payloads are embedded, or the
+  // output lies in another folder, in memory, or where another model's does.
+  [[nodiscard]] Status add_model(WriteOptions options, ModelToWrite model);
 
   // Replaces the partitions in `model`, drops what nothing uses any more, and publishes. The first
   // partition of each payload becomes its primary node. `compatibility` holds the providers'
