@@ -153,6 +153,15 @@ void DnnlProvider::get_ep_context_nodes(eph::ArrayView<eph::Computation*> comput
   }
 }
 
+std::vector<std::string> DnnlProvider::list_partitions(const eph_bytes& payload) {
+  try {
+    return container(payload).partition_names();
+  } catch (const std::runtime_error& error) {  // Malformed
+    throw eph::Failure(EPH_INVALID_GRAPH, std::string("the shared context cannot be used: ") +
+                                              error.what() + "; compile the models again");
+  }
+}
+
 int32_t DnnlProvider::validate_compatibility(std::string_view text) {
   return judge_compatibility(text, build_id_);
 }

@@ -1,6 +1,6 @@
 // provider.h: the DnnlExecutionProvider: claims fused partitions, compiles them with oneDNN, and
-// writes and restores their EP contexts. One object for each session; the parts that do the work
-// stand in the folders beside it.
+// writes and restores their EP contexts. One object for each session, or group of sessions; the
+// parts that do the work stand in the folders beside it.
 #pragma once
 
 #include <ephost/plugin.hpp>
@@ -35,6 +35,7 @@ class DnnlProvider : public eph::Provider {
                             eph::ContextWriter& writer);
   std::string_view compatibility() { return compatibility_; }
   int32_t validate_compatibility(std::string_view text);
+  std::vector<std::string> list_partitions(const eph_bytes& payload);
 
  private:
   std::unique_ptr<DnnlComputation> compile_graph(const eph_partition& partition);

@@ -1,5 +1,6 @@
 /* Prints the layout of the ABI in the form of layout.golden. */
 #include <ephost/ext/progress.h>
+#include <ephost/ext/shared_contexts.h>
 #include <ephost/plugin_abi.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 // A plugin that declares everything, so that strict warnings see the templates of the wrapper
 // instantiated. Compiled by a test, never linked.
 #include <ephost/ext/progress.h>
+#include <ephost/ext/shared_contexts.h>
 
 #include <ephost/plugin.hpp>
 
@@ -55,6 +56,7 @@ class EverythingProvider : public eph::Provider {
   }
   std::string_view compatibility() { return "1"; }
   int32_t validate_compatibility(std::string_view) { return EPH_COMPATIBILITY_OPTIMAL; }
+  std::vector<std::string> list_partitions(const eph_bytes&) { return {"one"}; }
   const void* extension(std::string_view) { return progress_; }
 
  private:

@@ -648,7 +648,8 @@ typedef struct eph_provider_config {
   uint64_t option_count;
 } eph_provider_config;
 
-/* A provider's own object; one for each session. */
+/* A provider's own object; one for each session, or for a group of sessions where the provider
+ * offers ext/shared_contexts.h. */
 typedef struct eph_provider eph_provider;
 
 /* What a plugin offers under one provider name. */
@@ -693,8 +694,9 @@ typedef struct eph_provider_api {
                      uint64_t count, eph_computation** out_computations,
                      eph_error* error) EPH_NOEXCEPT;
 
-  /* Writes the context cache for all computations that `compile` made from graphs. Null: the
-   * provider's partitions cannot be cached. [optional] [owner] */
+  /* Writes the context cache for all computations that `compile` made from graphs for one model, or
+   * for a group of models (ext/shared_contexts.h). Null: the provider's partitions cannot be
+   * cached. [optional] [owner] */
   int32_t (*get_ep_context_nodes)(eph_provider* provider, eph_computation* const* computations,
                                   uint64_t count, eph_context_writer* writer,
                                   eph_error* error) EPH_NOEXCEPT;

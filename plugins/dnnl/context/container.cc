@@ -263,6 +263,12 @@ PackedConstant Container::decode_constant(ByteReader& reader) const {
   return constant;
 }
 
+std::vector<std::string> Container::partition_names() const {
+  std::vector<std::string> names;
+  for (const Entry& entry : partitions_) names.emplace_back(entry.name);
+  return names;
+}
+
 LoadedPartition Container::load(std::string_view name) const {
   const auto entry = std::find_if(partitions_.begin(), partitions_.end(),
                                   [&](const Entry& candidate) { return candidate.name == name; });

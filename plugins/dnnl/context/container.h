@@ -46,6 +46,9 @@ class Container {
   // The number of threads for which the layouts were chosen.
   [[nodiscard]] int threads() const { return threads_; }
 
+  // In the order of writing.
+  [[nodiscard]] std::vector<std::string> partition_names() const;
+
   // Throws Malformed where the payload has no such partition, or a damaged one.
   [[nodiscard]] LoadedPartition load(std::string_view name) const;
 

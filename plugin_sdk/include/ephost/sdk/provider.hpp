@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <ephost/ext/shared_contexts.h>
 #include <ephost/sdk/claims.hpp>
 #include <ephost/sdk/computation.hpp>
 #include <ephost/sdk/context.hpp>
@@ -30,6 +31,10 @@ class Provider {
   void get_ep_context_nodes(ArrayView<Computation*> computations, ContextWriter& writer);
   std::string_view compatibility();
   int32_t validate_compatibility(std::string_view text);
+  // Offers ephost.shared_contexts/1: one provider for all sessions of a group. `payload` may be
+  // anything; throws Failure(EPH_INVALID_GRAPH) where it cannot be read.
+  std::vector<std::string> list_partitions(const eph_bytes& payload);
+  // Any other extension.
   const void* extension(std::string_view id);
 };
 
@@ -115,12 +120,28 @@ struct ProviderTable {
     *out_level = EPH_COMPATIBILITY_UNSUPPORTED;
     return guard(error, [&] { *out_level = self(handle)->validate_compatibility(view(text)); });
   }
-  static const void* get_extension(eph_provider* handle, eph_string id) noexcept {
-    try {
-      return self(handle)->extension(view(id));
-    } catch (...) {  // there is no error to fill: what cannot be made isn't offered
-      return nullptr;
+  static int32_t list_partitions(eph_provider* handle, eph_bytes payload, eph_name_list* list,
+                                 eph_error* error) noexcept {
+    return guard(error, [&] {
+      for (const std::string& name : self(handle)->list_partitions(payload)) {
+        ThrowingError failure;
+        failure.check(list->api->add(list, to_abi(name), &failure));
+      }
+    });
+  }
+  static const void* get_extension([[maybe_unused]] eph_provider* handle, eph_string id) noexcept {
+    if constexpr (has_shared_contexts()) {
+      static constexpr eph_shared_contexts_api kApi = {sizeof(eph_shared_contexts_api),
+                                                       &list_partitions};
+      if (view(id) == EPH_EXT_SHARED_CONTEXTS) return &kApi;
     }
+    if constexpr (has_extension()) {
+      try {
+        return self(handle)->extension(view(id));
+      } catch (...) {  // there is no error to fill: what cannot be made isn't offered
+      }
+    }
+    return nullptr;
   }
 
   static constexpr eph_provider_api make() {
@@ -147,7 +168,7 @@ struct ProviderTable {
       api.get_compatibility = &get_compatibility;
       api.validate_compatibility = &validate_compatibility;
     }
-    if constexpr (has_extension()) api.get_extension = &get_extension;
+    if constexpr (has_extension() || has_shared_contexts()) api.get_extension = &get_extension;
     return api;
   }
 
@@ -163,6 +184,7 @@ struct ProviderTable {
   EPH_DETAIL_DECLARES(has_context, get_ep_context_nodes)
   EPH_DETAIL_DECLARES(has_compatibility, compatibility)
   EPH_DETAIL_DECLARES(has_validation, validate_compatibility)
+  EPH_DETAIL_DECLARES(has_shared_contexts, list_partitions)
   EPH_DETAIL_DECLARES(has_extension, extension)
 #undef EPH_DETAIL_DECLARES
 };
