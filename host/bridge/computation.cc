@@ -58,7 +58,7 @@ Result<Computation> Computation::adopt(std::shared_ptr<const Provider> provider,
                                            " reported success and gave no computation; report this "
                                            "to the plugin's vendor");
   }
-  auto object = std::make_unique<Object>();
+  auto object = std::make_shared<Object>();
   EPHOST_ASSIGN_OR_RETURN(object->api, plugin::adopt_computation(handle->api));
   object->handle = handle;
   object->provider = std::move(provider);

@@ -1,5 +1,5 @@
 // A kernel or a compiled partition that a plugin made: the handle, its adopted table, and what it
-// declared. Moves; keeps its provider, and so the library, alive.
+// declared. Moves, or is shared on request; keeps its provider, and so the library, alive.
 #pragma once
 
 #include <ephost/plugin_abi.h>
@@ -43,6 +43,9 @@ class Computation {
   Computation(Computation&&) noexcept = default;
   Computation& operator=(Computation&&) noexcept = default;
 
+  // The same computation, which lives until the last of those that share it is gone.
+  [[nodiscard]] Computation share() const { return Computation(object_); }
+
   [[nodiscard]] eph_computation* handle() const { return object_->handle; }
   // For the executor: one indirect call a step.
   [[nodiscard]] decltype(eph_computation_api::compute) compute() const {
@@ -74,10 +77,10 @@ class Computation {
     ~Object();
   };
 
-  explicit Computation(std::unique_ptr<Object> object) : object_(std::move(object)) {}
+  explicit Computation(std::shared_ptr<Object> object) : object_(std::move(object)) {}
   static Status describe(Object& object);
 
-  std::unique_ptr<Object> object_;
+  std::shared_ptr<Object> object_;
 };
 
 }  // namespace ephost::bridge

@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace ephost::bridge {
 
@@ -29,6 +30,9 @@ class HostServices : public eph_host {
   HostServices(std::string provider_name, PluginLog log, ProgressHooks hooks);
   HostServices(const HostServices&) = delete;
   HostServices& operator=(const HostServices&) = delete;
+
+  // Not while a call of the provider goes on.
+  void set_progress_hooks(ProgressHooks hooks) { hooks_ = std::move(hooks); }
 
  private:
   static const HostServices& self(const eph_host* handle) {

@@ -203,6 +203,26 @@ class DeviceCollector : public eph_device_list {
   std::vector<DeviceInfo>& out_;
 };
 
+// ---- Shared contexts --------------------------------------------------------------------------
+
+class NameCollector : public eph_name_list {
+ public:
+  explicit NameCollector(std::vector<std::string>& out) : eph_name_list{&kApi}, out_(out) {}
+
+ private:
+  static int32_t add(eph_name_list* handle, eph_string name, eph_error* error) noexcept {
+    try {
+      static_cast<NameCollector*>(handle)->out_.emplace_back(view(name));
+      return EPH_OK;
+    } catch (const std::exception& exception) {
+      error->api->set_message(error, to_abi(exception.what()));
+      return EPH_FAIL;
+    }
+  }
+  static constexpr eph_name_list_api kApi = {sizeof(eph_name_list_api), &NameCollector::add};
+  std::vector<std::string>& out_;
+};
+
 }  // namespace
 
 Result<std::vector<DeviceInfo>> list_devices(const plugin::LoadedPlugin& plugin,
@@ -243,6 +263,7 @@ Result<std::shared_ptr<Provider>> Provider::create(
                                            "the plugin's vendor");
   }
   EPHOST_RETURN_IF_ERROR(provider->load_kernels());
+  EPHOST_RETURN_IF_ERROR(provider->adopt_shared_contexts());
   return provider;
 }
 
@@ -261,6 +282,17 @@ Status Provider::load_kernels() {
   if (kernels == nullptr) count = 0;
   kernels_ = KernelIndex({kernels, static_cast<size_t>(count)});
   return Status::ok_status();
+}
+
+Status Provider::adopt_shared_contexts() {
+  if (api().get_extension == nullptr) return Status::ok_status();
+  const void* table = api().get_extension(handle_, EPH_STRING(EPH_EXT_SHARED_CONTEXTS));
+  if (table == nullptr) return Status::ok_status();
+  shared_contexts_ = copy_known(*static_cast<const eph_shared_contexts_api*>(table));
+  if (shared_contexts_.list_partitions != nullptr) return Status::ok_status();
+  return Status(StatusCode::kEpFail, name() + " offers " + EPH_EXT_SHARED_CONTEXTS +
+                                         " without its required function list_partitions; report "
+                                         "this to the plugin's vendor");
 }
 
 Result<Capability> Provider::capability(const GraphView& graph, std::span<const uint32_t> owner) {
@@ -364,6 +396,16 @@ Result<Compatibility> Provider::validate_compatibility(std::string_view text) {
   if (level == EPH_COMPATIBILITY_OPTIMAL) return Compatibility::kOptimal;
   return level == EPH_COMPATIBILITY_PREFER_RECOMPILATION ? Compatibility::kPreferRecompilation
                                                          : Compatibility::kUnsupported;
+}
+
+Result<std::vector<std::string>> Provider::list_partitions(std::span<const std::byte> payload) {
+  std::vector<std::string> names;
+  NameCollector list(names);
+  ErrorSink error;
+  EPHOST_RETURN_IF_ERROR(error.to_status(
+      shared_contexts_.list_partitions(handle_, {payload.data(), payload.size()}, &list, &error),
+      name(), "listing the partitions of a shared context"));
+  return names;
 }
 
 }  // namespace ephost::bridge

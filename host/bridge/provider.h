@@ -1,8 +1,10 @@
-// A provider of a loaded plugin, created for one session: the checked proxy through which
-// everything of the host speaks to it. No raw table is touched elsewhere. Calls follow the ABI's
-// threads: one at a time per provider, creation and destruction one at a time in the process.
+// A provider of a loaded plugin, created for one session or a group of sessions: the checked proxy
+// through which everything of the host speaks to it. No raw table is touched elsewhere. Calls
+// follow the ABI's threads: the caller makes one at a time per provider; creation and destruction
+// go one at a time in the process.
 #pragma once
 
+#include <ephost/ext/shared_contexts.h>
 #include <ephost/plugin_abi.h>
 #include <ephost/status.h>
 
@@ -108,17 +110,33 @@ class Provider : public std::enable_shared_from_this<Provider> {
   // kOptimal if the provider cannot judge.
   [[nodiscard]] Result<Compatibility> validate_compatibility(std::string_view text);
 
+  // Whether one object can serve all sessions of a group (ephost.shared_contexts/1).
+  [[nodiscard]] bool can_share_contexts() const { return shared_contexts_.struct_size != 0; }
+  // The partitions that a payload holds; the payload must outlive the provider. Only where contexts
+  // can be shared.
+  [[nodiscard]] Result<std::vector<std::string>> list_partitions(
+      std::span<const std::byte> payload);
+
+  // Keeps a payload as long as the provider.
+  void retain(graph::Blob payload) { payloads_.push_back(std::move(payload)); }
+
+  // For the calls that follow; the provider of a group serves one session after the other.
+  void set_progress_hooks(ProgressHooks hooks) { services_->set_progress_hooks(std::move(hooks)); }
+
  private:
   Provider(std::shared_ptr<const plugin::LoadedPlugin> plugin,
            std::unique_ptr<HostServices> services);
   [[nodiscard]] const eph_provider_api& api() const { return plugin_->provider; }
   Status load_kernels();
+  Status adopt_shared_contexts();
 
   // The plugin goes last: its library holds the code of everything else.
   std::shared_ptr<const plugin::LoadedPlugin> plugin_;
   std::unique_ptr<HostServices> services_;
+  std::vector<graph::Blob> payloads_;
   eph_provider* handle_ = nullptr;
   KernelIndex kernels_;
+  eph_shared_contexts_api shared_contexts_ = {};  // all zero where it isn't offered
 };
 
 }  // namespace ephost::bridge

@@ -8,6 +8,7 @@
  *   - `compile` is called for each model in turn, with partition names that are unique in the group.
  *     Sessions, and so computations, may be destroyed in any order, also before other models of the
  *     group are compiled; computations whose context is still to be written are kept by the host.
+ *     Computations of one session may run while another session compiles.
  *   - `get_ep_context_nodes` is called once, at the end of the group, with the computations of all
  *     its models. What they have in common is to be written once; computations of different models
  *     may state the same payload.
