@@ -262,7 +262,8 @@ typedef struct eph_value_info {
   const uint32_t* consumers;   /* node indices, ascending */
   uint64_t consumer_count;
   /* The data, if the value is a constant; else null. A graph input with a default is no constant.
-   * Not a copy: it points into the model. */
+   * What the record points to is no copy and lives as long as constants do (see eph_graph); the
+   * record itself lives as long as the graph. */
   const eph_value* constant;
 } eph_value_info;
 
