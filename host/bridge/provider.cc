@@ -398,6 +398,13 @@ Result<Compatibility> Provider::validate_compatibility(std::string_view text) {
                                                          : Compatibility::kUnsupported;
 }
 
+void Provider::retain(graph::Blob payload) {
+  const bool known = std::ranges::any_of(payloads_, [&](const graph::Blob& kept) {
+    return kept.bytes.data() == payload.bytes.data();
+  });
+  if (!known) payloads_.push_back(std::move(payload));
+}
+
 Result<std::vector<std::string>> Provider::list_partitions(std::span<const std::byte> payload) {
   std::vector<std::string> names;
   NameCollector list(names);

@@ -118,7 +118,7 @@ class Provider : public std::enable_shared_from_this<Provider> {
       std::span<const std::byte> payload);
 
   // Keeps a payload as long as the provider.
-  void retain(graph::Blob payload) { payloads_.push_back(std::move(payload)); }
+  void retain(graph::Blob payload);
 
   // For the calls that follow; the provider of a group serves one session after the other.
   void set_progress_hooks(ProgressHooks hooks) { services_->set_progress_hooks(std::move(hooks)); }

@@ -78,6 +78,7 @@ class ProviderCompilation {
             prepared.partitioning.partitions[steps[step].partition];
         add_request(graph, partition.nodes, partition.name, nullptr, computation);
       } else if (cached != cached_.end()) {
+        provider_.retain(prepared_.context.payloads[cached->second->payload].bytes);
         contexts_.push_back(to_abi_context(prepared_, *cached->second));
         add_request(graph, {steps[step].node}, cached->second->attributes.partition_name,
                     &contexts_.back(), computation);
@@ -120,13 +121,18 @@ class ProviderCompilation {
 
 }  // namespace
 
+bridge::Provider* find_accepting(const PreparedModel& prepared, std::string_view source) {
+  for (const auto& provider : prepared.providers) {
+    if (accepts(*provider, source)) return provider.get();
+  }
+  return nullptr;
+}
+
 Result<std::vector<CachedNodes>> match_sources(const PreparedModel& prepared) {
-  std::vector<CachedNodes> cached(prepared.providers.size());
+  std::map<const bridge::Provider*, CachedNodes> cached;
   for (const context::CachedPartition& partition : prepared.context.partitions) {
-    const auto provider = std::find_if(
-        prepared.providers.begin(), prepared.providers.end(),
-        [&](const auto& candidate) { return accepts(*candidate, partition.attributes.source); });
-    if (provider == prepared.providers.end()) {
+    const bridge::Provider* provider = find_accepting(prepared, partition.attributes.source);
+    if (provider == nullptr) {
       std::vector<std::string> names;
       for (const auto& candidate : prepared.providers) names.push_back(candidate->name());
       return Status(StatusCode::kNotImplemented,
@@ -135,10 +141,13 @@ Result<std::vector<CachedNodes>> match_sources(const PreparedModel& prepared) {
                         ", which none of the session's providers (" + join(names, ", ") +
                         ") accepts; add the provider that made it");
     }
-    cached[static_cast<size_t>(provider - prepared.providers.begin())][partition.place.graph]
-        .push_back(partition.place.node);
+    cached[provider][partition.place.graph].push_back(partition.place.node);
   }
-  return cached;
+  std::vector<CachedNodes> in_order;
+  for (const auto& provider : prepared.providers) {
+    in_order.push_back(std::move(cached[provider.get()]));
+  }
+  return in_order;
 }
 
 Status check_compatibility(PreparedModel& prepared, bool fail_on_suboptimal) {

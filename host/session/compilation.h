@@ -5,6 +5,7 @@
 #include <ephost/status.h>
 
 #include <map>
+#include <string_view>
 #include <vector>
 
 #include "host/graph/graph.h"
@@ -14,6 +15,10 @@ namespace ephost::session {
 
 // EPContext nodes by the graph that they are in, ascending.
 using CachedNodes = std::map<const graph::Graph*, std::vector<graph::NodeId>>;
+
+// The first provider whose manifest accepts the source; null if there is none.
+[[nodiscard]] bridge::Provider* find_accepting(const PreparedModel& prepared,
+                                               std::string_view source);
 
 // For each provider the EPContext nodes whose `source` its manifest accepts, in all graphs of the
 // model. NOT_IMPLEMENTED for a node that no provider of the session accepts.

@@ -14,19 +14,12 @@
 namespace ephost::session {
 namespace {
 
-// A compiled partition and the graph that it is in.
-struct PlacedPartition {
-  const PreparedGraph* graph = nullptr;
-  const partition::Partition* partition = nullptr;
-};
-
-// Connects one provider to the writer.
+// Connects one provider to the writer; fills in what it states of its nodes.
 class ProviderSink : public bridge::ContextSink {
  public:
   ProviderSink(context::ContextWriter& writer, const bridge::Provider& provider,
-               const std::vector<PlacedPartition>& partitions,
-               std::vector<context::WrittenPartition>& out)
-      : writer_(writer), provider_(provider), partitions_(partitions), out_(out) {}
+               const std::vector<CompiledNode*>& nodes)
+      : writer_(writer), provider_(provider), nodes_(nodes) {}
 
   Result<uint32_t> begin_payload() override {
     EPHOST_ASSIGN_OR_RETURN(const uint32_t payload, writer_.begin_payload(provider_.short_name()));
@@ -49,21 +42,13 @@ class ProviderSink : public bridge::ContextSink {
                     provider_.name() + " writes a context of source " + quote(source) +
                         ", which its manifest does not list under context_sources; add it there");
     }
-    const PlacedPartition& placed = partitions_[node.computation];
-    const partition::Partition& partition = *placed.partition;
-    context::WrittenPartition written;
-    written.graph = placed.graph->place;
-    written.nodes = partition.nodes;
-    written.inputs = partition.inputs;
-    written.outputs = partition.outputs;
-    written.name = partition.name;
+    context::WrittenPartition& written = nodes_[node.computation]->partition;
     written.payload = node.payload;
     written.source = std::move(source);
     written.sdk_version = bridge::view(node.sdk_version);
     written.hardware_architecture = bridge::view(node.hardware_architecture);
     written.notes = bridge::view(node.notes);
     written.max_size = node.max_size;
-    out_.push_back(std::move(written));
     return Status::ok_status();
   }
 
@@ -78,84 +63,151 @@ class ProviderSink : public bridge::ContextSink {
 
   context::ContextWriter& writer_;
   const bridge::Provider& provider_;
-  const std::vector<PlacedPartition>& partitions_;
-  std::vector<context::WrittenPartition>& out_;
+  const std::vector<CompiledNode*>& nodes_;
   std::vector<uint32_t> own_payloads_;
 };
 
+context::WrittenPartition place_of(const PreparedGraph& graph,
+                                   const partition::Partition& partition) {
+  context::WrittenPartition written;
+  written.graph = graph.place;
+  written.nodes = partition.nodes;
+  written.inputs = partition.inputs;
+  written.outputs = partition.outputs;
+  written.name = partition.name;
+  return written;
+}
+
+// The compiled nodes of one provider, in the order of their models.
+using NodesByProvider = std::vector<std::pair<bridge::Provider*, std::vector<CompiledNode*>>>;
+
+NodesByProvider group_by_provider(std::vector<CompiledModel>& models) {
+  NodesByProvider grouped;
+  for (CompiledModel& model : models) {
+    for (CompiledNode& node : model.nodes) {
+      auto own = std::find_if(grouped.begin(), grouped.end(), [&](const auto& entry) {
+        return entry.first == node.provider.get();
+      });
+      if (own == grouped.end()) own = grouped.insert(grouped.end(), {node.provider.get(), {}});
+      own->second.push_back(&node);
+    }
+  }
+  return grouped;
+}
+
+// The compatibility strings of the sources that a model's nodes state.
+Result<std::map<std::string, std::string>> compatibility_of(const CompiledModel& model) {
+  std::map<std::string, std::string> texts;
+  for (const CompiledNode& node : model.nodes) {
+    if (texts.contains(node.partition.source)) continue;
+    EPHOST_ASSIGN_OR_RETURN(std::string text, node.provider->compatibility());
+    if (!text.empty()) texts.emplace(node.partition.source, std::move(text));
+  }
+  return texts;
+}
+
+Result<context::ModelToWrite> to_model(CompiledModel& compiled) {
+  context::ModelToWrite model;
+  EPHOST_ASSIGN_OR_RETURN(model.compatibility, compatibility_of(compiled));
+  model.model = std::move(compiled.model);
+  for (CompiledNode& node : compiled.nodes) model.partitions.push_back(std::move(node.partition));
+  return model;
+}
+
 }  // namespace
 
-Result<std::unique_ptr<ContextGeneration>> ContextGeneration::for_session(
-    const ModelSource& source, const SessionOptions& options) {
-  std::vector<std::string> warnings;  // the pipeline logs them
-  EPHOST_ASSIGN_OR_RETURN(const SessionConfig config, read_session_config(options, warnings));
-  if (!config.context_enable) return std::unique_ptr<ContextGeneration>();
-  context::WriteOptions write_options;
-  write_options.output_path = config.context_file_path;
-  if (write_options.output_path.empty()) {
+CompiledModel share(const CompiledModel& model) {
+  CompiledModel shared{.options = model.options, .model = graph::clone(model.model), .nodes = {}};
+  for (const CompiledNode& node : model.nodes) {
+    shared.nodes.push_back({node.provider, node.computation.share(), node.partition});
+  }
+  return shared;
+}
+
+CompiledModel collect_compiled(const PreparedModel& prepared, context::WriteOptions options) {
+  CompiledModel compiled{
+      .options = std::move(options), .model = graph::clone(prepared.model), .nodes = {}};
+  // By provider, so that one which compiles later nodes also comes later in the output.
+  for (uint32_t provider = 0; provider < prepared.providers.size(); ++provider) {
+    const std::shared_ptr<bridge::Provider>& owner = prepared.providers[provider];
+    size_t uncached = 0;
+    for (const PreparedGraph* graph : prepared.graphs()) {
+      const std::vector<plan::Step>& steps = graph->execution.steps;
+      for (size_t step = 0; step < steps.size(); ++step) {
+        if (steps[step].provider != provider || steps[step].partition == plan::kNoPartition) {
+          continue;
+        }
+        if (!owner->can_write_context()) {
+          ++uncached;
+          continue;
+        }
+        compiled.nodes.push_back(
+            {owner, graph->computations[step]->share(),
+             place_of(*graph, graph->partitioning.partitions[steps[step].partition])});
+      }
+    }
+    if (uncached == 0) continue;
+    log_warning(owner->name() + " cannot write an EP context; its " + std::to_string(uncached) +
+                " partitions stay plain nodes in the context model");
+  }
+  return compiled;
+}
+
+Result<context::WrittenContext> write_compiled(context::ContextWriter writer,
+                                               std::vector<CompiledModel> models) {
+  for (auto& [provider, nodes] : group_by_provider(models)) {
+    std::vector<const bridge::Computation*> computations;
+    for (const CompiledNode* node : nodes) computations.push_back(&node->computation);
+    ProviderSink sink(writer, *provider, nodes);
+    EPHOST_RETURN_IF_ERROR(provider->write_context(computations, sink));
+  }
+  EPHOST_ASSIGN_OR_RETURN(context::ModelToWrite first, to_model(models.front()));
+  for (size_t i = 1; i < models.size(); ++i) {
+    EPHOST_ASSIGN_OR_RETURN(context::ModelToWrite model, to_model(models[i]));
+    EPHOST_RETURN_IF_ERROR(writer.add_model(std::move(models[i].options), std::move(model)));
+  }
+  return std::move(writer).finish(std::move(first.model), first.partitions, first.compatibility);
+}
+
+Result<std::optional<context::WriteOptions>> session_write_options(const ModelSource& source,
+                                                                   const SessionConfig& config) {
+  if (!config.context_enable) return std::optional<context::WriteOptions>();
+  context::WriteOptions options;
+  options.output_path = config.context_file_path;
+  if (options.output_path.empty()) {
     if (source.path.empty()) {
       return Status(StatusCode::kInvalidArgument,
                     "a model from memory has no name to derive its context model's from; set "
                     "ep.context_file_path");
     }
-    write_options.output_path = context::context_model_path(source.path);
+    options.output_path = context::context_model_path(source.path);
   }
-  write_options.source_path = source.path;
-  write_options.embed = config.context_embed_mode;
-  write_options.external_initializers_file_name = config.context_external_initializers_file;
-  return create(std::move(write_options), false);
+  options.source_path = source.path;
+  options.embed = config.context_embed_mode;
+  options.external_initializers_file_name = config.context_external_initializers_file;
+  return std::optional(std::move(options));
 }
 
 Result<std::unique_ptr<ContextGeneration>> ContextGeneration::create(
     context::WriteOptions options, bool write_without_partitions) {
-  EPHOST_ASSIGN_OR_RETURN(context::ContextWriter writer,
-                          context::ContextWriter::create(std::move(options)));
+  EPHOST_ASSIGN_OR_RETURN(context::ContextWriter writer, context::ContextWriter::create(options));
   return std::unique_ptr<ContextGeneration>(
-      new ContextGeneration(std::move(writer), write_without_partitions));
-}
-
-Status ContextGeneration::write_provider(const PreparedModel& prepared, uint32_t provider) {
-  std::vector<PlacedPartition> partitions;
-  std::vector<const bridge::Computation*> computations;
-  for (const PreparedGraph* graph : prepared.graphs()) {
-    const std::vector<plan::Step>& steps = graph->execution.steps;
-    for (size_t step = 0; step < steps.size(); ++step) {
-      if (steps[step].provider != provider || steps[step].partition == plan::kNoPartition) continue;
-      partitions.push_back({graph, &graph->partitioning.partitions[steps[step].partition]});
-      computations.push_back(&*graph->computations[step]);
-    }
-  }
-  bridge::Provider& owner = *prepared.providers[provider];
-  if (partitions.empty()) return Status::ok_status();
-  if (!owner.can_write_context()) {
-    log_warning(owner.name() + " cannot write an EP context; its " +
-                std::to_string(partitions.size()) +
-                " partitions stay plain nodes in the context model");
-    return Status::ok_status();
-  }
-  const size_t first = nodes_.size();
-  ProviderSink sink(writer_, owner, partitions, nodes_);
-  EPHOST_RETURN_IF_ERROR(owner.write_context(computations, sink));
-  for (const PlacedPartition& placed : partitions) {
-    written_partitions_.push_back(
-        {placed.partition->name, owner.name(), placed.partition->nodes.size()});
-  }
-  EPHOST_ASSIGN_OR_RETURN(const std::string compatibility, owner.compatibility());
-  if (compatibility.empty()) return Status::ok_status();
-  for (size_t i = first; i < nodes_.size(); ++i) compatibility_[nodes_[i].source] = compatibility;
-  return Status::ok_status();
+      new ContextGeneration(std::move(options), std::move(writer), write_without_partitions));
 }
 
 Status ContextGeneration::write(const PreparedModel& prepared) {
-  for (uint32_t provider = 0; provider < prepared.providers.size(); ++provider) {
-    EPHOST_RETURN_IF_ERROR(write_provider(prepared, provider));
-  }
-  if (nodes_.empty() && !write_without_partitions_) {
+  CompiledModel compiled = collect_compiled(prepared, options_);
+  if (compiled.nodes.empty() && !write_without_partitions_) {
     log_warning("no provider compiled anything that can be cached; no context model was written");
     return Status::ok_status();
   }
-  EPHOST_ASSIGN_OR_RETURN(
-      written_, std::move(writer_).finish(graph::clone(prepared.model), nodes_, compatibility_));
+  for (const CompiledNode& node : compiled.nodes) {
+    written_partitions_.push_back(
+        {node.partition.name, node.provider->name(), node.partition.nodes.size()});
+  }
+  std::vector<CompiledModel> models;
+  models.push_back(std::move(compiled));
+  EPHOST_ASSIGN_OR_RETURN(written_, write_compiled(std::move(writer_), std::move(models)));
   return Status::ok_status();
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "host/base/log.h"
+#include "host/base/text.h"
 #include "host/session/environment_state.h"
 
 namespace ephost {
@@ -73,6 +74,13 @@ std::vector<SkippedPlugin> Environment::skipped_plugins() const {
 
 const std::vector<std::filesystem::path>& Environment::searched_directories() const {
   return state_->directories;
+}
+
+std::vector<SessionGroupInfo> Environment::session_groups() const { return state_->groups.list(); }
+
+Status Environment::abandon_session_group(const std::string& name) const {
+  if (state_->groups.remove(name)) return Status::ok_status();
+  return Status(StatusCode::kNotFound, "there is no session group " + quote(name));
 }
 
 }  // namespace ephost

@@ -11,6 +11,7 @@
 #include "host/bridge/host_services.h"
 #include "host/manifest/search.h"
 #include "host/plugin/registry.h"
+#include "host/session/session_group.h"
 
 namespace ephost {
 
@@ -18,6 +19,7 @@ struct Environment::State {
   std::vector<std::filesystem::path> directories;
   manifest::SearchResult search;
   plugin::Registry registry;
+  session::SessionGroups groups;
 };
 
 // What plugins say goes to the host's log.

@@ -17,6 +17,7 @@
 #include "host/session/compilation.h"
 #include "host/session/environment_state.h"
 #include "host/session/session_config.h"
+#include "host/session/session_group.h"
 
 namespace ephost::session {
 namespace {
@@ -111,10 +112,19 @@ class Pipeline {
     EPHOST_ASSIGN_OR_RETURN(const std::vector<manifest::TypedOption> options,
                             manifest::validate_options(manifest, choice.options));
     EPHOST_ASSIGN_OR_RETURN(auto plugin, environment_.state().registry.load(choice.plugin));
+    if (hooks_.seat != nullptr) {
+      EPHOST_ASSIGN_OR_RETURN(auto shared, hooks_.seat->find_provider(*plugin, options));
+      if (shared != nullptr) {
+        shared->set_progress_hooks(hooks_.progress);
+        prepared_.providers.push_back(std::move(shared));
+        return Status::ok_status();
+      }
+    }
     auto services =
         std::make_unique<bridge::HostServices>(manifest.provider, plugin_log(), hooks_.progress);
     EPHOST_ASSIGN_OR_RETURN(
         auto provider, bridge::Provider::create(std::move(plugin), options, std::move(services)));
+    if (hooks_.seat != nullptr) hooks_.seat->add_provider(provider, options);
     prepared_.providers.push_back(std::move(provider));
     return Status::ok_status();
   }
@@ -153,14 +163,20 @@ class Pipeline {
     } else if (!config_.context_file_path.empty()) {
       load_options.folder = config_.context_file_path.parent_path();
     }
+    GroupSeat* seat = hooks_.seat;
+    if (seat != nullptr) {
+      load_options.files = seat->waiting_files(prepared_.model, load_options.folder);
+    }
     EPHOST_ASSIGN_OR_RETURN(prepared_.context,
                             context::load_context(prepared_.model, load_options));
-    return check_compatibility(prepared_, config_.fail_on_suboptimal_context);
+    EPHOST_RETURN_IF_ERROR(check_compatibility(prepared_, config_.fail_on_suboptimal_context));
+    return seat != nullptr ? seat->take(prepared_, load_options.folder) : Status::ok_status();
   }
 
   Status partition() {
     EPHOST_ASSIGN_OR_RETURN(const std::vector<CachedNodes> cached, match_sources(prepared_));
     std::vector<std::string> taken_names;
+    if (hooks_.seat != nullptr) taken_names = hooks_.seat->taken_names();
     return partition(prepared_.main, cached, taken_names);
   }
 

@@ -55,7 +55,11 @@ struct PreparedModel {
   [[nodiscard]] size_t partition_count() const;
 };
 
+class GroupSeat;
+
 struct PipelineHooks {
+  // Of a session that shares EP contexts; else null.
+  GroupSeat* seat = nullptr;
   bridge::ProgressHooks progress;
   // Called as soon as the model is read. May be empty.
   std::function<Status(const PreparedModel&)> after_import;

@@ -1,11 +1,15 @@
 #include <ephost/session.h>
 
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include "host/base/text.h"
 #include "host/context/names.h"
 #include "host/session/context_generation.h"
+#include "host/session/environment_state.h"
+#include "host/session/session_config.h"
+#include "host/session/session_group.h"
 #include "host/session/session_state.h"
 
 namespace ephost {
@@ -40,18 +44,54 @@ std::string known_names(std::span<const ValueDescription> descriptions) {
   return join(names, ", ");
 }
 
+// What a session does beside preparing its model: writing its context model, and sharing contexts
+// with the other sessions of its group.
+class ContextTasks {
+ public:
+  // Finds what is wrong with an output, before the model is read.
+  Status set_up(const Environment& environment, const session::ModelSource& source,
+                const SessionOptions& options, session::PipelineHooks& hooks) {
+    std::vector<std::string> warnings;  // the pipeline logs them
+    EPHOST_ASSIGN_OR_RETURN(const session::SessionConfig config,
+                            session::read_session_config(options, warnings));
+    EPHOST_ASSIGN_OR_RETURN(std::optional<context::WriteOptions> output,
+                            session::session_write_options(source, config));
+    if (config.share_contexts || config.stop_share_contexts) {
+      seat_.emplace(environment.state().groups, config.share_contexts_group,
+                    config.stop_share_contexts);
+      hooks.seat = &*seat_;
+    }
+    if (!output) return Status::ok_status();
+    if (seat_) {
+      EPHOST_RETURN_IF_ERROR(seat_->check_output(*output));
+      hooks.after_compile = [this, output](session::PreparedModel& prepared) {
+        return seat_->add_model(session::collect_compiled(prepared, *output));
+      };
+      return Status::ok_status();
+    }
+    EPHOST_ASSIGN_OR_RETURN(generation_,
+                            session::ContextGeneration::create(std::move(*output), false));
+    hooks.after_compile = [this](session::PreparedModel& prepared) {
+      return generation_->write(prepared);
+    };
+    return Status::ok_status();
+  }
+
+  // Once the session stands.
+  Status finish() { return seat_ ? seat_->commit() : Status::ok_status(); }
+
+ private:
+  std::optional<session::GroupSeat> seat_;
+  std::unique_ptr<session::ContextGeneration> generation_;
+};
+
 Result<std::unique_ptr<Session::State>> create_state(const Environment& environment,
                                                      const session::ModelSource& source,
                                                      const SessionOptions& options) {
   auto state = std::make_unique<Session::State>(environment);
   session::PipelineHooks hooks;
-  EPHOST_ASSIGN_OR_RETURN(const auto generation,
-                          session::ContextGeneration::for_session(source, options));
-  if (generation) {
-    hooks.after_compile = [&](session::PreparedModel& prepared) {
-      return generation->write(prepared);
-    };
-  }
+  ContextTasks tasks;
+  EPHOST_RETURN_IF_ERROR(tasks.set_up(environment, source, options, hooks));
   EPHOST_ASSIGN_OR_RETURN(state->prepared, session::prepare_model(environment, source, options,
                                                                   session::Stage::kPlanned, hooks));
   session::PreparedModel& prepared = state->prepared;
@@ -73,6 +113,7 @@ Result<std::unique_ptr<Session::State>> create_state(const Environment& environm
   state->frames.push_back(std::move(frame));
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   prepared.phases.push_back({"frame", taken.count()});
+  EPHOST_RETURN_IF_ERROR(tasks.finish());
   return state;
 }
 

@@ -32,17 +32,6 @@ Status text(SessionConfig& config, std::string_view, const std::string& value) {
   return Status::ok_status();
 }
 
-// Sessions that share contexts are groups of an Environment, made by their own functions; accepting
-// the entry without them would write binaries that share nothing.
-Status sharing(SessionConfig&, std::string_view key, const std::string& value) {
-  bool wanted = false;
-  EPHOST_RETURN_IF_ERROR(set_flag(key, value, wanted));
-  if (!wanted) return Status::ok_status();
-  return Status(StatusCode::kNotImplemented, "configuration entry " + quote(key) +
-                                                 " is not supported; leave it at \"0\" and compile "
-                                                 "each model on its own");
-}
-
 struct Entry {
   std::string_view key;
   Setter set;
@@ -55,8 +44,9 @@ constexpr std::array kEntries = {
     Entry{"ep.context_node_name_prefix", &text<&SessionConfig::context_node_name_prefix>},
     Entry{"ep.context_model_external_initializers_file_name",
           &text<&SessionConfig::context_external_initializers_file>},
-    Entry{"ep.share_ep_contexts", &sharing},
-    Entry{"ep.stop_share_ep_contexts", &sharing},
+    Entry{"ep.share_ep_contexts", &flag<&SessionConfig::share_contexts>},
+    Entry{"ep.share_ep_contexts_group", &text<&SessionConfig::share_contexts_group>},
+    Entry{"ep.stop_share_ep_contexts", &flag<&SessionConfig::stop_share_contexts>},
     Entry{"session.model_external_initializers_file_folder_path",
           &text<&SessionConfig::external_initializers_folder>},
     Entry{"session.disable_cpu_ep_fallback", &flag<&SessionConfig::disable_cpu_fallback>},

@@ -1,5 +1,5 @@
 // The configuration entries of SessionOptions, checked and typed. Keys and meanings are ONNX
-// Runtime's.
+// Runtime's, but for ep.share_ep_contexts_group, which names the group that is shared with.
 #pragma once
 
 #include <ephost/session_options.h>
@@ -17,6 +17,9 @@ struct SessionConfig {
   std::string context_node_name_prefix;     // ep.context_node_name_prefix
   std::string
       context_external_initializers_file;  // ep.context_model_external_initializers_file_name
+  bool share_contexts = false;             // ep.share_ep_contexts
+  bool stop_share_contexts = false;        // ep.stop_share_ep_contexts
+  std::string share_contexts_group;        // ep.share_ep_contexts_group
   std::filesystem::path external_initializers_folder;  // session.model_external_initializers_...
   bool disable_cpu_fallback = false;                   // session.disable_cpu_ep_fallback
   bool disable_model_compile = false;                  // session.disable_model_compile

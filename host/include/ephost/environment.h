@@ -35,6 +35,17 @@ struct SkippedPlugin {
   Status reason;
 };
 
+// Sessions that share EP contexts (ep.share_ep_contexts, ep.share_ep_contexts_group), from the
+// first one to the one with ep.stop_share_ep_contexts. Generating, the last one writes the context
+// models of all; loading, a binary is opened once for all.
+struct SessionGroupInfo {
+  std::string name;
+  // Partitions of loaded binaries that no session has taken yet.
+  std::vector<std::string> waiting_partitions;
+  // Context models that the last session will write.
+  std::vector<std::filesystem::path> unwritten_models;
+};
+
 // Cheap to copy; copies are the same environment. Sessions keep it alive. Safe to use from any
 // thread.
 class Environment {
@@ -46,6 +57,11 @@ class Environment {
   [[nodiscard]] std::vector<InstalledPlugin> plugins() const;
   [[nodiscard]] std::vector<SkippedPlugin> skipped_plugins() const;
   [[nodiscard]] const std::vector<std::filesystem::path>& searched_directories() const;
+
+  [[nodiscard]] std::vector<SessionGroupInfo> session_groups() const;
+  // Ends a group without its last session: nothing is written; its sessions live on. NOT_FOUND if
+  // there is no such group.
+  Status abandon_session_group(const std::string& name) const;
 
   // For the host's own code.
   struct State;

@@ -47,9 +47,17 @@ TEST(SessionConfig, WarnsOfAnUnknownKeyWithTheNearestOne) {
             "\"ep.context_enable\"?");
 }
 
-TEST(SessionConfig, RefusesToShareContextsSilentlyAlone) {
-  EXPECT_EQ(read("ep.share_ep_contexts", "1").status().code(), StatusCode::kNotImplemented);
-  EXPECT_TRUE(read("ep.share_ep_contexts", "0").ok());
+TEST(SessionConfig, ReadsTheGroupOfASession) {
+  SessionOptions options;
+  options.add_config_entry("ep.share_ep_contexts", "1");
+  options.add_config_entry("ep.share_ep_contexts_group", "speech");
+  std::vector<std::string> warnings;
+  const Result<SessionConfig> config = read_session_config(options, warnings);
+  ASSERT_TRUE(config.ok());
+  EXPECT_TRUE(config->share_contexts);
+  EXPECT_FALSE(config->stop_share_contexts);
+  EXPECT_EQ(config->share_contexts_group, "speech");
+  EXPECT_TRUE(warnings.empty());
 }
 
 }  // namespace

@@ -1,0 +1,256 @@
+#include "host/session/session_group.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "host/base/hash.h"
+#include "host/base/log.h"
+#include "host/base/text.h"
+#include "host/context/ep_context_node.h"
+#include "host/plugin/registry.h"
+#include "host/session/compilation.h"
+
+namespace ephost::session {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+fs::path key_of(const fs::path& folder, const std::string& name) {
+  return fs::absolute(folder / name).lexically_normal();
+}
+
+bool same_options(std::span<const manifest::TypedOption> a,
+                  std::span<const manifest::TypedOption> b) {
+  return std::ranges::equal(
+      a, b, [](const auto& x, const auto& y) { return x.name == y.name && x.text == y.text; });
+}
+
+// Partitions that a model wants, by the file that its primary nodes state for their source. A
+// secondary node may stand on any file of its source.
+std::map<std::string, std::set<std::string>> wanted_by_file(const graph::Model& model) {
+  std::vector<context::EpContextNode> nodes;
+  for (const context::NodePlace& place : context::find_ep_context_nodes(model.graph)) {
+    Result<context::EpContextNode> node = context::read_ep_context_node(*place.graph, place.node);
+    if (node.ok()) nodes.push_back(std::move(*node));
+  }
+  std::map<std::string, std::set<std::string>> wanted;
+  for (const context::EpContextNode& primary : nodes) {
+    if (!primary.main_context || primary.embedded) continue;
+    std::set<std::string>& names = wanted[primary.reference];
+    names.insert(primary.partition_name);
+    for (const context::EpContextNode& node : nodes) {
+      if (node.main_context || node.source != primary.source) continue;
+      if (node.reference == primary.partition_name || node.reference == primary.reference) {
+        names.insert(node.partition_name);
+      }
+    }
+  }
+  return wanted;
+}
+
+// What the model states has been checked when the payload was loaded.
+context::ContentSum sum_of(const graph::Model& model, const context::CachedPayload& payload) {
+  const Result<context::ContextMetadata> metadata = context::read_metadata(model.metadata);
+  if (metadata.ok()) {
+    const auto stated = metadata->binaries.find(payload.file_name);
+    if (stated != metadata->binaries.end()) return stated->second;
+  }
+  return {content_sum(payload.bytes.bytes), payload.bytes.bytes.size()};
+}
+
+}  // namespace
+
+std::shared_ptr<SessionGroup> SessionGroups::find_or_add(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<SessionGroup>& group = groups_[name];
+  if (group == nullptr) group = std::make_shared<SessionGroup>();
+  return group;
+}
+
+bool SessionGroups::remove(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  return groups_.erase(name) != 0;
+}
+
+std::vector<SessionGroupInfo> SessionGroups::list() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<SessionGroupInfo> infos;
+  for (const auto& [name, group] : groups_) {
+    const std::lock_guard group_lock(group->mutex);
+    SessionGroupInfo& info = infos.emplace_back();
+    info.name = name;
+    for (const auto& [path, binary] : group->work.workspace) {
+      info.waiting_partitions.insert(info.waiting_partitions.end(), binary.waiting.begin(),
+                                     binary.waiting.end());
+    }
+    for (const CompiledModel& model : group->work.models) {
+      info.unwritten_models.push_back(model.options.output_path);
+    }
+  }
+  return infos;
+}
+
+GroupSeat::GroupSeat(SessionGroups& groups, std::string name, bool is_last)
+    : groups_(groups),
+      name_(std::move(name)),
+      is_last_(is_last),
+      group_(groups.find_or_add(name_)),
+      creating_(group_->creating) {}
+
+GroupSeat::~GroupSeat() {
+  // What a session hooks in need not outlive its creation, as the providers do.
+  const std::lock_guard lock(group_->mutex);
+  for (const SharedProvider& shared : group_->providers) shared.provider->set_progress_hooks({});
+}
+
+Result<std::shared_ptr<bridge::Provider>> GroupSeat::find_provider(
+    const plugin::LoadedPlugin& plugin, std::span<const manifest::TypedOption> options) const {
+  const std::lock_guard lock(group_->mutex);
+  for (const SharedProvider& shared : group_->providers) {
+    if (shared.provider->name() != plugin.manifest.provider) continue;
+    if (&shared.provider->plugin() == &plugin && same_options(shared.options, options)) {
+      return shared.provider;
+    }
+    return Status(StatusCode::kInvalidArgument,
+                  "the sessions of group " + quote(name_) + " share one " +
+                      plugin.manifest.provider +
+                      ", which was created with other options or from another plugin; use the same "
+                      "for all of them");
+  }
+  return std::shared_ptr<bridge::Provider>();
+}
+
+void GroupSeat::add_provider(const std::shared_ptr<bridge::Provider>& provider,
+                             std::vector<manifest::TypedOption> options) {
+  if (!provider->can_share_contexts()) return;
+  const std::lock_guard lock(group_->mutex);
+  group_->providers.push_back({provider, std::move(options)});
+}
+
+std::vector<std::string> GroupSeat::taken_names() const {
+  const std::lock_guard lock(group_->mutex);
+  std::vector<std::string> names;
+  for (const CompiledModel& model : group_->work.models) {
+    for (const CompiledNode& node : model.nodes) names.push_back(node.partition.name);
+  }
+  return names;
+}
+
+std::map<std::string, graph::Blob> GroupSeat::waiting_files(
+    const graph::Model& model, const std::optional<fs::path>& folder) const {
+  std::map<std::string, graph::Blob> files;
+  if (!folder) return files;
+  const Result<context::ContextMetadata> metadata = context::read_metadata(model.metadata);
+  if (!metadata.ok()) return files;  // loading says why
+  const std::lock_guard lock(group_->mutex);
+  for (const auto& [file, wanted] : wanted_by_file(model)) {
+    const auto binary = group_->work.workspace.find(key_of(*folder, file));
+    if (binary == group_->work.workspace.end()) continue;
+    const SharedBinary& shared = binary->second;
+    const auto stated = metadata->binaries.find(file);
+    if (stated != metadata->binaries.end() && stated->second != shared.sum) continue;
+    if (std::ranges::includes(shared.waiting, wanted)) files.emplace(file, shared.bytes);
+  }
+  return files;
+}
+
+Status GroupSeat::take(const PreparedModel& prepared, const std::optional<fs::path>& folder) {
+  if (!folder) return Status::ok_status();
+  {
+    const std::lock_guard lock(group_->mutex);
+    workspace_ = group_->work.workspace;
+  }
+  for (const context::CachedPartition& partition : prepared.context.partitions) {
+    const context::CachedPayload& payload = prepared.context.payloads[partition.payload];
+    if (payload.file_name.empty()) continue;
+    const fs::path path = key_of(*folder, payload.file_name);
+    auto binary = workspace_.find(path);
+    if (binary == workspace_.end() ||
+        binary->second.bytes.bytes.data() != payload.bytes.bytes.data()) {
+      bridge::Provider* provider = find_accepting(prepared, payload.source);
+      if (provider == nullptr || !provider->can_share_contexts()) continue;
+      EPHOST_ASSIGN_OR_RETURN(const std::vector<std::string> names,
+                              provider->list_partitions(payload.bytes.bytes));
+      SharedBinary loaded;
+      loaded.bytes = payload.bytes;
+      loaded.sum = sum_of(prepared.model, payload);
+      loaded.waiting = {names.begin(), names.end()};
+      binary = workspace_.insert_or_assign(path, std::move(loaded)).first;
+    }
+    binary->second.waiting.erase(partition.attributes.partition_name);
+  }
+  std::erase_if(workspace_, [](const auto& entry) { return entry.second.waiting.empty(); });
+  return Status::ok_status();
+}
+
+Status GroupSeat::check_output(const context::WriteOptions& options) const {
+  if (options.embed) {
+    return Status(StatusCode::kInvalidArgument,
+                  "sessions share contexts through a file; set ep.context_embed_mode to 0");
+  }
+  EPHOST_RETURN_IF_ERROR(context::ContextWriter::check(options));
+  const std::lock_guard lock(group_->mutex);
+  for (const CompiledModel& model : group_->work.models) {
+    const fs::path& other = model.options.output_path;
+    if (key_of(".", options.output_path) == key_of(".", other)) {
+      return Status(StatusCode::kInvalidArgument,
+                    "two models of group " + quote(name_) + " would be written to " +
+                        quote(other.native()) + "; give them different output paths");
+    }
+    if (key_of(".", options.output_path).parent_path() != key_of(".", other).parent_path()) {
+      return Status(StatusCode::kInvalidArgument,
+                    "the context models " + quote(other.native()) + " and " +
+                        quote(options.output_path.native()) +
+                        " share a binary, so they must lie in one folder; set "
+                        "ep.context_file_path");
+    }
+  }
+  return Status::ok_status();
+}
+
+Status GroupSeat::add_model(CompiledModel model) {
+  for (const CompiledNode& node : model.nodes) {
+    if (node.provider->can_share_contexts()) continue;
+    return Status(
+        StatusCode::kNotImplemented,
+        node.provider->name() +
+            " cannot share contexts between sessions; leave ep.share_ep_contexts at 0, or "
+            "leave the provider out");
+  }
+  new_model_ = std::move(model);
+  return Status::ok_status();
+}
+
+Status GroupSeat::commit() {
+  std::vector<CompiledModel> models;
+  {
+    const std::lock_guard lock(group_->mutex);
+    for (const CompiledModel& model : group_->work.models) models.push_back(share(model));
+  }
+  if (new_model_) models.push_back(std::move(*new_model_));
+  if (!is_last_) {
+    const std::lock_guard lock(group_->mutex);
+    group_->work = {std::move(workspace_), std::move(models)};
+    return Status::ok_status();
+  }
+  EPHOST_RETURN_IF_ERROR(write(std::move(models)));
+  groups_.remove(name_);
+  return Status::ok_status();
+}
+
+Status GroupSeat::write(std::vector<CompiledModel> models) const {
+  const bool compiled =
+      std::ranges::any_of(models, [](const CompiledModel& model) { return !model.nodes.empty(); });
+  if (models.empty()) return Status::ok_status();
+  if (!compiled) {
+    log_warning("no provider compiled anything of group " + quote(name_) +
+                " that can be cached; no context models were written");
+    return Status::ok_status();
+  }
+  EPHOST_ASSIGN_OR_RETURN(context::ContextWriter writer,
+                          context::ContextWriter::create(models.front().options));
+  return write_compiled(std::move(writer), std::move(models)).status();
+}
+
+}  // namespace ephost::session
