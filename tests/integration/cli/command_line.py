@@ -25,22 +25,23 @@ class CommandLineTest(unittest.TestCase):
         self.addCleanup(temporary.cleanup)
         self.folder = pathlib.Path(temporary.name).resolve()
 
-    def ephost(self, *arguments, status=0):
+    def ephost(self, *arguments, status=0, program=EPHOST):
         """The finished process; a failure of the test if it ends with another status."""
         environment = {name: value for name, value in os.environ.items()
                        if not name.startswith(("EPHOST_", "XDG_"))}
         environment.update(HOME=str(self.folder), XDG_DATA_DIRS=str(self.folder))
-        result = subprocess.run([EPHOST, *map(str, arguments)], cwd=self.folder, env=environment,
+        result = subprocess.run([program, *map(str, arguments)], cwd=self.folder, env=environment,
                                 capture_output=True, text=True, timeout=300)
         self.assertEqual(result.returncode, status, f"{arguments}\n{result.stdout}{result.stderr}")
         return result
 
-    def json(self, *arguments, status=0):
-        return json.loads(self.ephost(*arguments, "--format", "json", status=status).stdout)
+    def json(self, *arguments, status=0, program=EPHOST):
+        return json.loads(
+            self.ephost(*arguments, "--format", "json", status=status, program=program).stdout)
 
-    def refusal(self, code, *arguments, status=1):
+    def refusal(self, code, *arguments, status=1, program=EPHOST):
         """What a command prints on standard error when it refuses; must be one line with this code."""
-        error = self.ephost(*arguments, status=status).stderr
+        error = self.ephost(*arguments, status=status, program=program).stderr
         lines = [line for line in error.splitlines() if line.startswith("error[")]
         self.assertEqual(len(lines), 1, error)
         self.assertTrue(lines[0].startswith(f"error[{code}]: "), error)

@@ -5,15 +5,15 @@
  * Sessions of one group share their EP contexts. A provider that offers this interface gets one
  * object for all the sessions of a group instead of one for each:
  *
- *   - `compile` is called for each model in turn, with partition names that are unique in the group.
- *     Sessions, and so computations, may be destroyed in any order, also before other models of the
- *     group are compiled; computations whose context is still to be written are kept by the host.
+ *   - `compile` is called for each model in turn, with partition names that are unique in the
+ * group. Sessions, and so computations, may be destroyed in any order, also before other models of
+ * the group are compiled; computations whose context is still to be written are kept by the host.
  *     Computations of one session may run while another session compiles.
  *   - `get_ep_context_nodes` is called once, at the end of the group, with the computations of all
  *     its models. What they have in common is to be written once; computations of different models
  *     may state the same payload.
- *   - When contexts are loaded, the computations of a payload may be restored one after the other, by
- *     different sessions. The payload stays where it is until the provider is destroyed.
+ *   - When contexts are loaded, the computations of a payload may be restored one after the other,
+ * by different sessions. The payload stays where it is until the provider is destroyed.
  *
  * The calls of the provider itself keep their marks: [owner] calls come one at a time, whichever
  * session makes them. A provider without this interface works in sessions that share nothing.

@@ -1,0 +1,77 @@
+// `ep_weight_sharing_ctx_gen`: the command line of ONNX Runtime's tool of that name. What it does
+// is `ephost compile --share-weights`.
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <string>
+
+#include "host/cli/command.h"
+#include "host/cli/flags.h"
+#include "host/cli/output.h"
+#include "host/cli/weight_sharing.h"
+
+namespace ephost::cli {
+namespace {
+
+struct Flags {
+  EnvironmentFlags environment;
+  ReportFlags report;
+  std::string provider;
+  std::string provider_options;
+  std::string config;
+  std::string models;
+};
+
+Status generate(const Flags& flags) {
+  apply(flags.report);
+  EPHOST_ASSIGN_OR_RETURN(const Environment environment, open_environment(flags.environment));
+  EPHOST_ASSIGN_OR_RETURN(const auto models, parse_model_list(flags.models));
+  EPHOST_ASSIGN_OR_RETURN(auto provider_options, parse_key_values(flags.provider_options));
+  EPHOST_ASSIGN_OR_RETURN(const auto config, parse_key_values(flags.config));
+  SessionOptions options;
+  options.append_execution_provider(flags.provider, std::move(provider_options));
+  for (const auto& [key, value] : config) options.add_config_entry(key, value);
+  return compile_sharing(environment, options, models, flags.report);
+}
+
+int run(int argc, char** argv) {
+  Flags flags;
+  CLI::App app(
+      "Writes the context models of several models, which share the weights of their "
+      "execution-provider contexts.",
+      "ep_weight_sharing_ctx_gen");
+  app.add_option("-e", flags.provider, "The execution provider")->type_name("NAME")->required();
+  app.add_option("-i", flags.provider_options, "Options of the provider")
+      ->type_name("\"KEY|VALUE KEY|VALUE\"");
+  app.add_option("-C", flags.config, "Session configuration entries")
+      ->type_name("\"KEY|VALUE KEY|VALUE\"");
+  app.add_option("MODELS", flags.models, "ONNX models, separated by commas")
+      ->type_name("FILE,FILE...")
+      ->required();
+  add_environment_flags(app, flags.environment);
+  add_report_flags(app, flags.report);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);
+    print_error(Status(StatusCode::kInvalidArgument,
+                       std::string(error.what()) + "; see \"ep_weight_sharing_ctx_gen --help\""));
+    return kExitUsage;
+  }
+  Status status = generate(flags);
+  if (status.ok()) status = flush_output();
+  if (status.ok()) return kExitSuccess;
+  print_error(status);
+  return kExitFailure;
+}
+
+}  // namespace
+}  // namespace ephost::cli
+
+int main(int argc, char** argv) {
+  try {
+    return ephost::cli::run(argc, argv);
+  } catch (const std::exception& error) {
+    ephost::cli::print_error(ephost::Status(ephost::StatusCode::kFail, error.what()));
+    return ephost::cli::kExitFailure;
+  }
+}
