@@ -7,6 +7,7 @@
 #include <exception>
 #include <limits>
 #include <string_view>
+#include <utility>
 
 namespace ephost::onnx_io {
 namespace {
@@ -20,11 +21,19 @@ std::string first_line(std::string_view text) {
   return std::string(text.substr(0, std::min<size_t>(text.find('\n'), 400)));
 }
 
-// onnx fills its registry at the first use; after this, threads only read it.
+using VersionRange = std::pair<int, int>;
+
+// The versions of a domain that onnx defines; null for a domain of somebody else's. onnx makes the
+// table at the first use; after that, threads only read it.
+const VersionRange* find_versions(const std::string& domain) {
+  static const auto& ranges = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
+  const auto found = ranges.find(domain);
+  return found == ranges.end() ? nullptr : &found->second;
+}
+
+// Likewise, but it takes onnx milliseconds: models without onnx's operators do without.
 void load_schemas() {
-  static const bool loaded =
-      onnx::OpSchemaRegistry::Schema("Identity", 1, "") != nullptr &&
-      onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map().size() > 0;
+  static const bool loaded = onnx::OpSchemaRegistry::Schema("Identity", 1, "") != nullptr;
   static_cast<void>(loaded);
 }
 
@@ -43,15 +52,14 @@ Status catching(Check check) {
 }  // namespace
 
 OpsetKnowledge opset_knowledge(const std::string& domain, int64_t version) {
-  load_schemas();
-  const auto& ranges = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
-  const auto found = ranges.find(domain);
-  if (found == ranges.end()) return OpsetKnowledge::kForeign;
-  return version > found->second.second ? OpsetKnowledge::kNewer : OpsetKnowledge::kKnown;
+  const VersionRange* versions = find_versions(domain);
+  if (versions == nullptr) return OpsetKnowledge::kForeign;
+  return version > versions->second ? OpsetKnowledge::kNewer : OpsetKnowledge::kKnown;
 }
 
 const onnx::OpSchema* find_schema(const std::string& domain, const std::string& op_type,
                                   int64_t version) {
+  if (find_versions(domain) == nullptr) return nullptr;
   load_schemas();
   return onnx::OpSchemaRegistry::Schema(op_type, to_onnx_version(version), domain);
 }
