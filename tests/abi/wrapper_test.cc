@@ -130,6 +130,10 @@ class FullProvider : public eph::Provider {
     maybe_throw();
     return text == "any" ? EPH_COMPATIBILITY_OPTIMAL : EPH_COMPATIBILITY_UNSUPPORTED;
   }
+  std::vector<std::string> list_partitions(const eph_bytes& payload) {
+    maybe_throw();
+    return {"one", std::string(static_cast<const char*>(payload.data), payload.size)};
+  }
   const void* extension(std::string_view id) {
     maybe_throw();
     return id == "known/1" ? this : nullptr;
@@ -395,6 +399,29 @@ TEST_F(Wrapper, WritesContextNodesAndCompatibility) {
 TEST_F(Wrapper, OffersExtensions) {
   EXPECT_NE(full().get_extension(provider_, ephost::test::to_abi("known/1")), nullptr);
   EXPECT_EQ(full().get_extension(provider_, ephost::test::to_abi("unknown/1")), nullptr);
+}
+
+struct NameList : eph_name_list {
+  NameList() : eph_name_list{&kApi} {}
+  static int32_t add(eph_name_list* list, eph_string name, eph_error*) noexcept {
+    static_cast<NameList*>(list)->names.emplace_back(eph::view(name));
+    return EPH_OK;
+  }
+  static constexpr eph_name_list_api kApi = {sizeof(eph_name_list_api), &NameList::add};
+  std::vector<std::string> names;
+};
+
+TEST_F(Wrapper, ListsThePartitionsOfASharedContext) {
+  const auto* shared = static_cast<const eph_shared_contexts_api*>(
+      full().get_extension(provider_, EPH_STRING(EPH_EXT_SHARED_CONTEXTS)));
+  ASSERT_NE(shared, nullptr);
+  EXPECT_EQ(shared->struct_size, sizeof(eph_shared_contexts_api));
+  NameList list;
+  EXPECT_EQ(shared->list_partitions(provider_, {"two", 3}, &list, &error_), EPH_OK);
+  EXPECT_EQ(list.names, (std::vector<std::string>{"one", "two"}));
+  throws = Throws::kFailure;
+  EXPECT_NE(shared->list_partitions(provider_, {"two", 3}, &list, &error_), EPH_OK);
+  EXPECT_EQ(bare().get_extension, nullptr);
 }
 
 TEST(GraphView, ThrowsForIndicesOutOfRange) {
