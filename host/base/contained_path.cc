@@ -13,18 +13,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Why the text alone cannot be accepted, or nothing.
-std::string_view refusal_of_text(std::string_view relative_path) {
-  if (relative_path.empty()) return "it is empty";
-  if (relative_path.find('\0') != std::string_view::npos) return "it contains a NUL byte";
-  const fs::path path(relative_path);
-  if (path.is_absolute()) return "it is absolute";
-  if (std::find(path.begin(), path.end(), fs::path("..")) != path.end()) {
-    return "it has a \"..\" component";
-  }
-  return {};
-}
-
 bool lies_below(const fs::path& base, const fs::path& path) {
   return std::mismatch(base.begin(), base.end(), path.begin(), path.end()).first == base.end();
 }
@@ -54,6 +42,17 @@ std::string_view refusal_of_file(const fs::path& base, const fs::path& resolved,
 
 }  // namespace
 
+std::string_view refusal_of_path(std::string_view relative_path) {
+  if (relative_path.empty()) return "it is empty";
+  if (relative_path.find('\0') != std::string_view::npos) return "it contains a NUL byte";
+  const fs::path path(relative_path);
+  if (path.is_absolute()) return "it is absolute";
+  if (std::find(path.begin(), path.end(), fs::path("..")) != path.end()) {
+    return "it has a \"..\" component";
+  }
+  return {};
+}
+
 Result<fs::path> resolve_contained(const fs::path& base_dir, std::string_view relative_path,
                                    StatusCode refusal) {
   const auto refuse = [&](std::string_view reason) {
@@ -62,7 +61,7 @@ Result<fs::path> resolve_contained(const fs::path& base_dir, std::string_view re
                                " is refused: " + std::string(reason) +
                                "; name a file inside that folder, relative to it");
   };
-  if (const std::string_view reason = refusal_of_text(relative_path); !reason.empty()) {
+  if (const std::string_view reason = refusal_of_path(relative_path); !reason.empty()) {
     return refuse(reason);
   }
   std::error_code error;

@@ -9,6 +9,10 @@
 
 namespace ephost {
 
+// Why the text of a relative path cannot be accepted (it is empty or absolute, has a `..` component
+// or a NUL byte), or nothing.
+[[nodiscard]] std::string_view refusal_of_path(std::string_view relative_path);
+
 // The canonical path of `relative_path` (UTF-8) below `base_dir`; an empty `base_dir` is the
 // current directory. `refusal` is the code, and the message says why, when the path is empty or
 // absolute, has a `..` component or a NUL byte, leaves the folder through a symbolic link, or names

@@ -3,23 +3,40 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "host/base/text.h"
 #include "host/cli/activity.h"
 #include "host/cli/command.h"
 #include "host/cli/flags.h"
+#include "host/cli/interrupt.h"
 #include "host/cli/output.h"
 #include "host/cli/table.h"
+#include "host/cli/weight_sharing.h"
 
 namespace ephost::cli {
 namespace {
 
+constexpr const char* kStandardStream = "-";
+
 struct Flags {
   SessionFlags session;
   ReportFlags report;
-  std::filesystem::path model;
-  CompileOptions compile;
+  bool embed = false;
+  bool share_weights = false;
+  std::string provider_options;  // with share_weights: "key|value key|value"
+  ModelCompilationOptions compile;
+
+  [[nodiscard]] bool from_standard_input() const {
+    return compile.input_model_path == kStandardStream;
+  }
+  [[nodiscard]] bool to_standard_output() const {
+    return compile.output_model_path == kStandardStream;
+  }
 };
 
 Json to_json(const CompileReport& report, double seconds) {
@@ -32,9 +49,17 @@ Json to_json(const CompileReport& report, double seconds) {
     partitions.push_back(
         {{"name", partition.name}, {"provider", partition.provider}, {"nodes", partition.nodes}});
   }
+  Json fallbacks = Json::array();
+  for (const Fallback& fallback : report.fallbacks) {
+    fallbacks.push_back({{"provider", fallback.provider},
+                         {"partition", fallback.partition},
+                         {"nodes", fallback.nodes},
+                         {"reason", fallback.reason.message()}});
+  }
   return {{"output", report.output_path.native()},
           {"files", files},
           {"partitions", partitions},
+          {"fallbacks", fallbacks},
           {"remaining_nodes", report.remaining_nodes},
           {"seconds", seconds}};
 }
@@ -49,26 +74,98 @@ std::string to_table(const CompileReport& report, double seconds) {
   for (const CompiledFile& file : report.files) {
     files.add_row({file.path.native(), bytes_text(file.bytes)});
   }
-  return text + "\n" + files.to_text() + "\n" + counted(report.partitions.size(), "partition") +
-         " compiled, " + counted(report.remaining_nodes, "node") + " left to kernels, " +
-         seconds_text(seconds) + "\n";
+  if (!files.empty()) text += "\n" + files.to_text();
+  text += "\n";
+  for (const Fallback& fallback : report.fallbacks) {
+    text += "left to others: " + counted(fallback.nodes, "node") + " of " + fallback.provider +
+            (fallback.partition.empty() ? "" : ", partition " + quote(fallback.partition)) + ": " +
+            printable(fallback.reason.message()) + "\n";
+  }
+  return text + counted(report.partitions.size(), "partition") + " compiled, " +
+         counted(report.remaining_nodes, "node") + " left to kernels, " + seconds_text(seconds) +
+         "\n";
+}
+
+Result<size_t> read_standard_input(std::span<std::byte> buffer) {
+  const size_t count = std::fread(buffer.data(), 1, buffer.size(), stdin);
+  if (std::ferror(stdin) == 0) return count;
+  return Status(StatusCode::kFail, "standard input could not be read");
+}
+
+Status write_standard_output(std::span<const std::byte> bytes) {
+  std::fwrite(bytes.data(), 1, bytes.size(), stdout);
+  return flush_output();
+}
+
+ModelCompilationOptions compilation_of(const Flags& flags) {
+  ModelCompilationOptions compile = flags.compile;
+  if (flags.embed) compile.ep_context_embed_mode = true;
+  if (flags.from_standard_input()) {
+    compile.input_model_path.clear();
+    compile.input_model_read_func = read_standard_input;
+  }
+  if (flags.to_standard_output()) {
+    // A reader that goes away is a failed write, after which everything is cleared up.
+    std::signal(SIGPIPE, SIG_IGN);
+    compile.output_model_path.clear();
+    compile.output_model_write_func = write_standard_output;
+  }
+  return compile;
+}
+
+Result<CompileReport> compile(const Flags& flags, const Environment& environment,
+                              SessionOptions options) {
+  const std::string what =
+      "compiling " +
+      (flags.from_standard_input() ? "standard input" : flags.compile.input_model_path.native());
+  Activity activity(what, !flags.report.quiet);
+  const Interrupt interrupt;
+  options.set_load_cancellation_flag(interrupt.flag());
+  options.set_progress_func(
+      [&](std::string_view provider, double fraction, std::string_view message) {
+        activity.update(what + ", " + std::string(provider) + " " + std::string(message) + " " +
+                        std::to_string(std::lround(fraction * 100)) + " %");
+      });
+  return compile_model(environment, options, compilation_of(flags));
+}
+
+// MODEL names several models, -i options of the only provider.
+Status compile_group(const Flags& flags, const Environment& environment) {
+  EPHOST_ASSIGN_OR_RETURN(const auto models,
+                          parse_model_list(flags.compile.input_model_path.native()));
+  EPHOST_ASSIGN_OR_RETURN(const auto provider_options, parse_key_values(flags.provider_options));
+  SessionFlags session = flags.session;
+  if (!provider_options.empty() && session.providers.size() != 1) {
+    return Status(StatusCode::kInvalidArgument,
+                  "-i gives options of one provider; name one with -e, or use --ep-option");
+  }
+  for (const auto& [key, value] : provider_options) {
+    session.provider_options.push_back(session.providers.front() + ":" + key + "=" + value);
+  }
+  EPHOST_ASSIGN_OR_RETURN(const SessionOptions options, make_session_options(session, environment));
+  return compile_sharing(environment, options, models, flags.report);
 }
 
 Result<int> run(const Flags& flags) {
   apply(flags.report);
   EPHOST_ASSIGN_OR_RETURN(const Environment environment,
                           open_environment(flags.session.environment));
-  EPHOST_ASSIGN_OR_RETURN(const SessionOptions options,
-                          make_session_options(flags.session, environment));
+  if (flags.share_weights) {
+    EPHOST_RETURN_IF_ERROR(compile_group(flags, environment));
+    return kExitSuccess;
+  }
+  EPHOST_ASSIGN_OR_RETURN(SessionOptions options, make_session_options(flags.session, environment));
   const auto start = std::chrono::steady_clock::now();
-  const auto report = [&] {
-    const Activity activity("compiling " + flags.model.native(), !flags.report.quiet);
-    return compile_model(environment, flags.model, options, flags.compile);
-  }();
-  if (!report.ok()) return report.status();
+  EPHOST_ASSIGN_OR_RETURN(const CompileReport report,
+                          compile(flags, environment, std::move(options)));
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  print(flags.report.json() ? to_text(to_json(*report, taken.count()))
-                            : to_table(*report, taken.count()));
+  const std::string text = flags.report.json() ? to_text(to_json(report, taken.count()))
+                                               : to_table(report, taken.count());
+  if (!flags.to_standard_output()) {
+    print(text);
+  } else if (!flags.report.quiet) {
+    std::fputs(text.c_str(), stderr);
+  }
   return kExitSuccess;
 }
 
@@ -76,16 +173,36 @@ Result<int> run(const Flags& flags) {
 
 Command add_compile(CLI::App& root) {
   auto flags = std::make_shared<Flags>();
-  CompileOptions& compile = flags->compile;
+  ModelCompilationOptions& compile = flags->compile;
   CLI::App* app = root.add_subcommand("compile", "Write the context model of a model");
-  app->add_option("MODEL", flags->model, "An ONNX model")->type_name("FILE")->required();
-  app->add_option("-o,--output", compile.output_path, "The context model [MODEL_ctx.onnx]")
-      ->type_name("FILE");
-  app->add_flag("--embed", compile.embed_context,
-                "Payloads inside the model instead of in .bin files beside it");
-  app->add_option("--external-initializers", compile.external_initializers_file_name,
-                  "Write all initializers to this file beside the model")
+  app->add_option("MODEL", compile.input_model_path, "An ONNX model; - is standard input")
+      ->type_name("FILE")
+      ->required();
+  CLI::Option* share_weights =
+      app->add_flag("--share-weights", flags->share_weights,
+                    "Compile several models, MODEL being \"a.onnx,b.onnx\", to context models that "
+                    "share binaries");
+  app->add_option("-i", flags->provider_options, "Options of the provider")
+      ->type_name("\"KEY|VALUE KEY|VALUE\"")
+      ->needs(share_weights);
+  app->add_option("-o,--output", compile.output_model_path,
+                  "The context model [MODEL_ctx.onnx]; - is standard output, the report goes to "
+                  "standard error then")
+      ->type_name("FILE")
+      ->excludes(share_weights);
+  app->add_flag("--embed", flags->embed,
+                "Payloads inside the model instead of in .bin files beside it")
+      ->excludes(share_weights);
+  app->add_option("--external-initializers", compile.output_model_external_initializers_file,
+                  "Write the initializers that are left to this file beside the model")
       ->type_name("NAME");
+  app->add_option("--initializer-threshold", compile.external_initializers_size_threshold,
+                  "Keep initializers of fewer bytes inside the model")
+      ->type_name("BYTES");
+  app->add_option("--initializer-alignment", compile.external_initializers_alignment,
+                  "Where initializers of 1 MiB or more start in that file: multiples of this")
+      ->type_name("BYTES")
+      ->capture_default_str();
   app->add_flag("--error-if-exists", compile.error_if_output_exists,
                 "Fail instead of replacing the output");
   app->add_flag("--error-if-nothing-compiled", compile.error_if_no_nodes_compiled,

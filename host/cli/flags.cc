@@ -79,7 +79,7 @@ void add_session_flags(CLI::App& app, SessionFlags& flags) {
   app.add_option("--selection", flags.selection, "Selection file: providers, options, entries")
       ->type_name("FILE")
       ->group(kSessionGroup);
-  app.add_option("--ep", flags.providers,
+  app.add_option("-e,--ep", flags.providers,
                  "Ask this provider, in the order given; CPU is always the last (repeatable)")
       ->type_name("NAME")
       ->allow_extra_args(false)

@@ -149,13 +149,14 @@ Result<ContextMeasurement> measure_context(const Environment& environment,
                                            const MeasureRequest& request) {
   ContextMeasurement measured;
   EPHOST_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::create());
-  CompileOptions compile;
-  compile.output_path = folder.path() / "model_ctx.onnx";
+  ModelCompilationOptions compile;
+  compile.input_model_path = request.model;
+  compile.output_model_path = folder.path() / "model_ctx.onnx";
   EPHOST_ASSIGN_OR_RETURN(
       const Json compiled, in_child(activity_of(request, "compiling "), [&]() -> Result<Json> {
         const auto start = Clock::now();
         EPHOST_ASSIGN_OR_RETURN(const CompileReport report,
-                                compile_model(environment, request.model, options, compile));
+                                compile_model(environment, options, compile));
         const double seconds = seconds_since(start);
         uint64_t bytes = 0;
         for (const CompiledFile& file : report.files) bytes += file.bytes;
@@ -166,7 +167,7 @@ Result<ContextMeasurement> measure_context(const Environment& environment,
   measured.partitions = compiled["partitions"];
   measured.file_bytes = compiled["bytes"];
   MeasureRequest of_context = request;
-  of_context.model = compile.output_path;
+  of_context.model = compile.output_model_path;
   EPHOST_ASSIGN_OR_RETURN(measured.session, time_sessions(environment, options, of_context));
   return measured;
 }

@@ -20,6 +20,7 @@ struct Flags {
   std::filesystem::path model;
   std::filesystem::path output;
   bool explain = false;
+  bool compile = false;
 };
 
 std::vector<std::string_view> value_names(const graph::Graph& graph,
@@ -166,8 +167,9 @@ Result<int> run(const Flags& flags) {
                           make_session_options(flags.session, environment));
   auto prepared = [&] {
     const Activity activity("partitioning " + flags.model.native(), !flags.report.quiet);
-    return session::prepare_model(environment, {flags.model, {}}, options,
-                                  session::Stage::kPartitioned);
+    return session::prepare_model(
+        environment, {flags.model, {}}, options,
+        flags.compile ? session::Stage::kCompiled : session::Stage::kPartitioned);
   }();
   if (!prepared.ok()) return std::move(prepared).status();
   EPHOST_RETURN_IF_ERROR(write_text(flags.output, render(*prepared, flags)));
@@ -183,6 +185,8 @@ Command add_partition(CLI::App& root) {
   CLI::App* app = root.add_subcommand("partition", "Who takes which node, and why");
   app->add_option("MODEL", flags->model, "An ONNX model")->type_name("FILE")->required();
   app->add_flag("--explain", flags->explain, "Each node, each refused claim, and why");
+  app->add_flag("--compile", flags->compile,
+                "Compile too, and show who takes what a provider fails to compile or to load");
   app->add_option("-o,--output", flags->output, "Write to this file instead of standard output")
       ->type_name("FILE");
   add_session_flags(*app, flags->session);

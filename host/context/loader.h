@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -29,6 +30,9 @@ struct LoadOptions {
   std::optional<std::filesystem::path> initializers_folder;
   // Content of files by the name the model states, looked up before the folders.
   std::map<std::string, graph::Blob> files;
+  // Gives the content of a binary by the name that the nodes state, instead of the folder. Called
+  // at most once for each name; its failure is a missing file.
+  std::function<Result<graph::Blob>(const std::string& name)> read_payload;
   // Compare each file and embedded payload with the sum that the model states of it, if it does.
   bool check_sums = true;
   const FileSystem* file_system = &posix_file_system();  // outlives the payloads

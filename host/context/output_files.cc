@@ -1,6 +1,7 @@
 #include "host/context/output_files.h"
 
 #include <algorithm>
+#include <bit>
 #include <system_error>
 
 #include "host/base/file.h"
@@ -41,6 +42,12 @@ Status check_file_name(const std::string& name, std::string_view what) {
 Status check_initializers_name(const WriteOptions& options) {
   const std::string& name = options.external_initializers_file_name;
   if (name.empty()) return {};
+  if (!std::has_single_bit(options.initializer_alignment) ||
+      options.initializer_alignment > uint64_t{1} << 20) {
+    return invalid("external initializers cannot be aligned to " +
+                   std::to_string(options.initializer_alignment) +
+                   " bytes; give a power of two, at most 1 MiB");
+  }
   EPHOST_RETURN_IF_ERROR(check_file_name(name, "external initializers' file name"));
   const fs::path path(name);
   const bool plain = path.filename() == path && name != "." && name != ".." &&
@@ -84,7 +91,8 @@ fs::path folder_of(const fs::path& output_path) {
 }
 
 bool writes_files(const WriteOptions& options) {
-  return options.destination == Destination::kFile || !options.embed ||
+  const bool has_binaries = !options.embed && !options.write_payload;
+  return options.destination == Destination::kFile || has_binaries ||
          !options.external_initializers_file_name.empty();
 }
 
@@ -99,6 +107,9 @@ Status check_may_replace(const WriteOptions& options) {
 }
 
 Status check_output(const WriteOptions& options) {
+  if (!options.embed) {
+    EPHOST_RETURN_IF_ERROR(check_file_name(context_model_stem(options.output_path), "output name"));
+  }
   if (!writes_files(options)) return {};
   if (options.output_path.empty()) {
     return invalid(
@@ -114,9 +125,6 @@ Status check_output(const WriteOptions& options) {
   const Result<AtomicFile> probe = AtomicFile::create(options.output_path, *options.file_system);
   if (!probe.ok()) return probe.status();
   EPHOST_RETURN_IF_ERROR(check_may_replace(options));
-  if (!options.embed) {
-    EPHOST_RETURN_IF_ERROR(check_file_name(context_model_stem(options.output_path), "output name"));
-  }
   return check_initializers_name(options);
 }
 
@@ -124,7 +132,7 @@ Status check_binary_name(const WriteOptions& options, const std::string& file_na
   const fs::path folder = folder_of(options.output_path);
   const fs::path path = folder / file_name;
   if (!exists(path, *options.file_system)) return {};
-  if (options.destination == Destination::kMemory && !options.overwrite) {
+  if (options.destination != Destination::kFile && !options.overwrite) {
     return Status(StatusCode::kFail, quote(path.native()) +
                                          " exists already; remove it, or choose another output "
                                          "path (ep.context_file_path)");

@@ -1,5 +1,5 @@
 // What may be written where: the checks of an output before anything is compiled, and who owns a
-// file that is there already. Used by the writer only.
+// file that is there already. For the writer.
 #pragma once
 
 #include <filesystem>

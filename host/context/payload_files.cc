@@ -91,12 +91,31 @@ Content PayloadFiles::find_superseded(const std::string& name, const ContentSum&
 const Content& PayloadFiles::find(const std::string& name, const ContentSum* stated) {
   const auto known = by_name_.find(name);
   if (known != by_name_.end()) return known->second;
+  if (options_.read_payload) {
+    return by_name_.emplace(name, read(name, options_.check_sums ? stated : nullptr)).first->second;
+  }
   Content content = find_current(name, stated);
   if (!content.status.ok() && content.state != SumState::kRefusedPath && stated) {
     Content superseded = find_superseded(name, *stated);
     if (superseded.state == SumState::kOk) content = std::move(superseded);
   }
   return by_name_.emplace(name, std::move(content)).first->second;
+}
+
+// The name need not be that of a file, but the function may take it for one.
+Content PayloadFiles::read(const std::string& name, const ContentSum* stated) const {
+  if (const std::string_view refusal = refusal_of_path(name); !refusal.empty()) {
+    return failed(SumState::kRefusedPath,
+                  "the name " + quote(name) + " is refused: " + std::string(refusal));
+  }
+  Result<Blob> given = options_.read_payload(name);
+  if (given.ok()) given = align_payload(std::move(given).value());
+  if (!given.ok()) {
+    return failed(SumState::kMissingFile, "the application cannot give the content of " +
+                                              quote(name) + ": " + given.status().to_string());
+  }
+  SummedBytes found{.bytes = std::move(given).value()};
+  return check_content(found, stated, "what the application gives as " + quote(name));
 }
 
 Content PayloadFiles::open(const std::string& name, const ContentSum* stated) {

@@ -54,7 +54,8 @@ class PayloadFiles {
   // The content of the file `name`.
   Content find_current(const std::string& name, const ContentSum* stated);
 
-  // The same, or the content of its superseded form if only that is what was stated.
+  // The content of the payload of that name: as LoadOptions::read_payload gives it, else as the
+  // function above, or that of its superseded form if only that is what was stated.
   const Content& find(const std::string& name, const ContentSum* stated);
 
   // The content of the file's superseded form.
@@ -62,6 +63,7 @@ class PayloadFiles {
 
  private:
   Content open(const std::string& name, const ContentSum* stated);
+  Content read(const std::string& name, const ContentSum* stated) const;
 
   const LoadOptions& options_;
   const std::optional<std::filesystem::path>& folder_;

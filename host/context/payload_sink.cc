@@ -75,6 +75,7 @@ Status PayloadSink::flush() {
 }
 
 Result<Blob> PayloadSink::map(const FileSystem& file_system) const {
+  if (!file_) return Blob{.bytes = memory_.bytes()};
   EPHOST_ASSIGN_OR_RETURN(MappedFile mapped,
                           MappedFile::open(file_->temporary_path(), file_system));
   const auto owner = std::make_shared<const MappedFile>(std::move(mapped));

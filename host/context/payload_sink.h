@@ -55,8 +55,7 @@ class PayloadSink {
   [[nodiscard]] AtomicFile& file() { return *file_; }
   // The content; only of a sink to memory.
   [[nodiscard]] graph::Blob take_memory() { return std::move(memory_).take(); }
-  // The content as long as it stays where it is: the temporary file mapped; only of a sink to a
-  // file.
+  // The content as long as it stays where it is: the temporary file mapped, or borrowed memory.
   [[nodiscard]] Result<graph::Blob> map(const FileSystem& file_system) const;
 
   [[nodiscard]] uint64_t size() const { return size_; }

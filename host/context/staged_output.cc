@@ -1,9 +1,12 @@
 #include "host/context/staged_output.h"
 
-#include <map>
-#include <string_view>
+#include <algorithm>
+#include <memory>
+#include <system_error>
 #include <utility>
 
+#include "host/base/file.h"
+#include "host/base/file_error.h"
 #include "host/context/loader.h"
 #include "host/context/output_files.h"
 #include "host/context/publication.h"
@@ -47,8 +50,7 @@ Status model_too_large(uint64_t bytes, uint64_t most) {
 }
 
 Status StagedOutput::encode(graph::Model& model, ContextMetadata metadata) {
-  const onnx_io::ExportOptions export_options{.external_file_name =
-                                                  options_.external_initializers_file_name};
+  EPHOST_ASSIGN_OR_RETURN(const onnx_io::ExportOptions export_options, make_export_options());
   // The model states the sum of the external initializers, so they are encoded first.
   if (!export_options.external_file_name.empty()) {
     EPHOST_ASSIGN_OR_RETURN(const onnx_io::ExportedModel exported,
@@ -63,7 +65,36 @@ Status StagedOutput::encode(graph::Model& model, ContextMetadata metadata) {
   if (exported.model.size > options_.max_model_bytes) {
     return model_too_large(exported.model.size, options_.max_model_bytes);
   }
+  originals_ = exported.originals;
   return stage_model(exported.model);
+}
+
+Result<onnx_io::ExportOptions> StagedOutput::make_export_options() {
+  onnx_io::ExportOptions export_options{
+      .external_file_name = options_.external_initializers_file_name,
+      .placement = [this](std::string_view name,
+                          const graph::Tensor& tensor) { return place(name, tensor); },
+      .large_alignment = options_.initializer_alignment};
+  if (options_.destination != Destination::kFile) return export_options;
+  std::error_code error;
+  export_options.folder = std::filesystem::canonical(folder_of(options_.output_path), error);
+  if (error) return file_error("resolve the folder of", options_.output_path, error.value());
+  return export_options;
+}
+
+// The model may be encoded twice; the caller decides once.
+Result<onnx_io::Placement> StagedOutput::place(std::string_view name, const graph::Tensor& tensor) {
+  const auto known = placements_.find(&tensor);
+  if (known != placements_.end()) return known->second;
+  const bool is_external = !options_.external_initializers_file_name.empty() &&
+                           tensor.data.bytes.size() >= options_.initializer_size_threshold;
+  onnx_io::Placement placement =
+      is_external ? onnx_io::Placement::kExternal : onnx_io::Placement::kEmbedded;
+  if (options_.place_initializer) {
+    EPHOST_ASSIGN_OR_RETURN(placement, options_.place_initializer(name, tensor));
+  }
+  placements_.emplace(&tensor, placement);
+  return placement;
 }
 
 Status StagedOutput::stage_initializers(const onnx_io::EncodedFile& external,
@@ -78,7 +109,7 @@ Status StagedOutput::stage_initializers(const onnx_io::EncodedFile& external,
 }
 
 Status StagedOutput::stage_model(const onnx_io::EncodedFile& encoded) {
-  if (options_.destination == Destination::kMemory) {
+  if (options_.destination != Destination::kFile) {
     model_bytes_ = graph::make_blob(encoded.to_bytes());
     return {};
   }
@@ -94,6 +125,11 @@ Status StagedOutput::load_back(std::span<const WrittenPartition> partitions) con
     EPHOST_ASSIGN_OR_RETURN(graph::Blob content, initializers_->map(*options_.file_system));
     import_options.external_files.emplace(options_.external_initializers_file_name, content);
     load_options.files = import_options.external_files;
+  }
+  for (const auto& [location, path] : originals_) {
+    EPHOST_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(path, *options_.file_system));
+    const auto owner = std::make_shared<const MappedFile>(std::move(file));
+    import_options.external_files.emplace(location, graph::Blob{owner->bytes(), owner});
   }
   for (const StagedPayload& payload : payloads_) {
     if (payload.file_name.empty()) continue;
@@ -111,10 +147,33 @@ Status StagedOutput::load_back(std::span<const WrittenPartition> partitions) con
   return Status(StatusCode::kFail, "it reads back with other partitions than were written");
 }
 
+Status StagedOutput::write_payloads() const {
+  if (options_.embed || !options_.write_payload) return {};
+  for (const StagedPayload& payload : payloads_) {
+    EPHOST_ASSIGN_OR_RETURN(const graph::Blob content, payload.sink.map(*options_.file_system));
+    EPHOST_RETURN_IF_ERROR(options_.write_payload(payload.file_name, content.bytes));
+  }
+  return {};
+}
+
+Status StagedOutput::write_model() const {
+  if (options_.destination != Destination::kFunction) return {};
+  for (std::span<const std::byte> rest = model_bytes_.bytes; !rest.empty();) {
+    const size_t piece = std::min(rest.size(), kModelPieceBytes);
+    EPHOST_RETURN_IF_ERROR(options_.write_model(rest.first(piece)));
+    rest = rest.subspan(piece);
+  }
+  return {};
+}
+
 Result<std::vector<WrittenFile>> StagedOutput::publish(std::span<StagedOutput> outputs) {
   std::vector<WrittenFile> files;
   const StagedOutput& first = outputs.front();
-  if (!writes_files(first.options_)) return files;
+  EPHOST_RETURN_IF_ERROR(first.write_payloads());
+  if (!writes_files(first.options_)) {
+    EPHOST_RETURN_IF_ERROR(first.write_model());
+    return files;
+  }
   EPHOST_ASSIGN_OR_RETURN(
       Publication publication,
       Publication::begin(folder_of(first.options_.output_path), *first.options_.file_system));
@@ -127,7 +186,8 @@ Result<std::vector<WrittenFile>> StagedOutput::publish(std::span<StagedOutput> o
     return publication.publish(sink.file(), sink.sum());
   };
   for (StagedPayload& payload : first.payloads_) {
-    if (!payload.file_name.empty()) EPHOST_RETURN_IF_ERROR(put(payload.sink));
+    const bool is_file = !payload.file_name.empty() && !first.options_.write_payload;
+    if (is_file) EPHOST_RETURN_IF_ERROR(put(payload.sink));
   }
   for (StagedOutput& output : outputs) {
     if (output.initializers_) EPHOST_RETURN_IF_ERROR(put(*output.initializers_));
@@ -136,6 +196,7 @@ Result<std::vector<WrittenFile>> StagedOutput::publish(std::span<StagedOutput> o
     EPHOST_RETURN_IF_ERROR(put(*output.model_file_));
   }
   if (!outputs.back().model_file_) {
+    EPHOST_RETURN_IF_ERROR(first.write_model());
     publication.finish();
     return files;
   }

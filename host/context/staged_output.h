@@ -2,9 +2,13 @@
 // together. Used by the writer only.
 #pragma once
 
+#include <filesystem>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "ephost/status.h"
@@ -37,18 +41,24 @@ class StagedOutput {
   // Publishes models that share the payloads, and lie in one folder, as one step.
   [[nodiscard]] static Result<std::vector<WrittenFile>> publish(std::span<StagedOutput> outputs);
 
-  // The encoded model; only for Destination::kMemory.
+  // The encoded model; only if it goes to no file.
   [[nodiscard]] const graph::Blob& model_bytes() const { return model_bytes_; }
 
  private:
+  Result<onnx_io::ExportOptions> make_export_options();
+  Result<onnx_io::Placement> place(std::string_view name, const graph::Tensor& tensor);
   Status stage_initializers(const onnx_io::EncodedFile& external, ContextMetadata& metadata);
   Status stage_model(const onnx_io::EncodedFile& encoded);
+  Status write_payloads() const;
+  Status write_model() const;
 
   const WriteOptions& options_;
   std::span<StagedPayload> payloads_;
+  std::unordered_map<const graph::Tensor*, onnx_io::Placement> placements_;
+  std::map<std::string, std::filesystem::path> originals_;  // by location
   std::optional<PayloadSink> initializers_;
   std::optional<PayloadSink> model_file_;  // Destination::kFile
-  graph::Blob model_bytes_;                // Destination::kMemory
+  graph::Blob model_bytes_;                // otherwise
 };
 
 // FAIL with the remedy.

@@ -150,6 +150,10 @@ Result<uint32_t> ContextWriter::begin_payload(std::string_view ep_short_name) {
                    " cannot be part of a file name; change it in the manifest");
   }
   std::string name = state.next_binary_name(ep_short_name);
+  if (state.options.write_payload) {
+    state.payloads.push_back({.sink = PayloadSink::to_memory(), .file_name = std::move(name)});
+    return number;
+  }
   EPHOST_RETURN_IF_ERROR(check_binary_name(state.options, name));
   EPHOST_ASSIGN_OR_RETURN(PayloadSink sink,
                           PayloadSink::to_file(folder_of(state.options.output_path) / name,
@@ -175,7 +179,7 @@ Status ContextWriter::append(uint32_t payload, std::span<const std::byte> bytes)
 Status ContextWriter::add_model(WriteOptions options, ModelToWrite model) {
   State& state = *state_;
   const auto is_file = [](const WriteOptions& of) {
-    return of.destination == Destination::kFile && !of.embed;
+    return of.destination == Destination::kFile && !of.embed && !of.write_payload;
   };
   if (!is_file(state.options) || !is_file(options)) {
     return invalid("models share their payloads through files; write them with embed mode 0");
@@ -255,8 +259,7 @@ Result<WrittenContext> ContextWriter::finish(
     ContextMetadata metadata{.compatibility = content.compatibility};
     EPHOST_RETURN_IF_ERROR(state->rewrite(content, members[i].options, primaries[i], metadata));
     StagedOutput& output = staged.emplace_back(members[i].options, state->payloads);
-    EPHOST_RETURN_IF_ERROR(output.encode(content.model, std::move(metadata))
-                               .with_context("encoding the context model"));
+    EPHOST_RETURN_IF_ERROR(output.encode(content.model, std::move(metadata)));
     EPHOST_RETURN_IF_ERROR(
         output.load_back(content.partitions).with_context("loading the context model for a check"));
     written.remaining_nodes += count_remaining_nodes(content.model.graph);

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -24,13 +25,18 @@
 #include "host/base/file_system.h"
 #include "host/context/metadata.h"
 #include "host/graph/graph.h"
+#include "host/onnx_io/export.h"
 
 namespace ephost::context {
 
+// Of a model that does not go to a file, the files, if any, go beside `output_path`.
 enum class Destination {
   kFile,
-  kMemory,  // the model is handed out as bytes; its files, if any, go beside `output_path`
+  kMemory,    // the model is handed out as bytes
+  kFunction,  // it goes to WriteOptions::write_model
 };
+
+inline constexpr size_t kModelPieceBytes = size_t{64} << 10;
 
 // What protobuf can hold.
 inline constexpr uint64_t kMaxModelBytes = (uint64_t{1} << 31) - 1;
@@ -42,8 +48,23 @@ struct WriteOptions {
   Destination destination = Destination::kFile;
   // Payloads inside the nodes instead of in binaries.
   bool embed = false;
+  // Takes each binary, complete and by its file name, in place of the file system; payloads stay in
+  // memory until then. A failure is `finish`'s own, as it is.
+  std::function<Status(const std::string& file_name, std::span<const std::byte> bytes)>
+      write_payload;
+  // Takes the model in pieces of kModelPieceBytes, the last one shorter, after the files are in
+  // place; they are taken back if it fails. A failure is `finish`'s own, as it is.
+  std::function<Status(std::span<const std::byte> bytes)> write_model;
   // File name, beside the model, for the initializers of the remaining nodes; empty: embedded.
   std::string external_initializers_file_name;
+  // Initializers of fewer bytes are embedded all the same.
+  uint64_t initializer_size_threshold = 0;
+  // Where large ones start in that file: a power of two, at most 1 MiB.
+  uint64_t initializer_alignment = 4096;
+  // Decides about each initializer in place of name and threshold; see onnx_io::ExportOptions. Sums
+  // are stated of files that the writer writes, not of those where data stays.
+  std::function<Result<onnx_io::Placement>(std::string_view name, const graph::Tensor& tensor)>
+      place_initializer;
   // The model file that is compiled, if it is one. Its file name is noted in the nodes; it is never
   // overwritten.
   std::filesystem::path source_path;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -63,6 +64,14 @@ struct Blob {
 // Takes over a buffer.
 [[nodiscard]] Blob make_blob(std::vector<std::byte> bytes);
 
+// Where data lies outside of the model file.
+struct ExternalLocation {
+  std::string location;        // as a model states it: relative to the model's folder
+  std::filesystem::path path;  // the file, canonical
+  uint64_t offset = 0;
+  uint64_t size = 0;
+};
+
 // A constant dense tensor, row-major, little-endian, 4-bit types packed low nibble first.
 // `strings` holds the elements where type is kString; `data` holds them otherwise.
 struct Tensor {
@@ -70,6 +79,8 @@ struct Tensor {
   Shape shape;
   Blob data;
   std::shared_ptr<const std::vector<std::string>> strings;
+  // The file that `data` came from, if it was a file of its own.
+  std::shared_ptr<const ExternalLocation> external;
 };
 
 // A constant sparse tensor as ONNX has it: values [nnz], indices [nnz] or [nnz, rank].

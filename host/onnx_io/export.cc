@@ -82,12 +82,11 @@ Result<ExportedModel> export_model(const graph::Model& model, const ExportOption
   EPHOST_RETURN_IF_ERROR(check_options(options));
   EPHOST_RETURN_IF_ERROR(check_capture_names(model.graph));
   ExportedModel result{.external_file_name = options.external_file_name};
-  ExternalLayout layout;
   const bool is_external = !options.external_file_name.empty();
-  if (is_external) layout = lay_out_initializers(model.graph, options);
+  EPHOST_ASSIGN_OR_RETURN(ExternalLayout layout, lay_out_initializers(model.graph, options));
 
   MessageWriter writer;
-  encode_model(model, is_external ? &layout : nullptr, writer);
+  encode_model(model, layout, writer);
   result.model.size = writer.size();
   if (result.model.size > kMaxModelBytes) {
     return Status(StatusCode::kFail,
@@ -97,9 +96,10 @@ Result<ExportedModel> export_model(const graph::Model& model, const ExportOption
                                    : "; name an external file for its initializers"));
   }
   writer.begin_writing();
-  encode_model(model, is_external ? &layout : nullptr, writer);
+  encode_model(model, layout, writer);
   assert(writer.size() == result.model.size);
   result.model.parts = std::move(writer).take_parts();
+  result.originals = std::move(layout.originals);
   if (layout.file.size > 0) result.external = std::move(layout.file);
   return result;
 }

@@ -11,7 +11,9 @@ namespace ephost::onnx_io {
 
 Result<graph::Blob> ExternalData::content(const std::string& location) {
   if (const auto given = buffers_.find(location); given != buffers_.end()) return given->second;
-  if (const auto known = mapped_.find(location); known != mapped_.end()) return known->second;
+  if (const auto known = mapped_.find(location); known != mapped_.end()) {
+    return known->second.content;
+  }
   if (!folder_) {
     return Status(StatusCode::kInvalidArgument,
                   "external data is in " + quote(location) +
@@ -22,7 +24,7 @@ Result<graph::Blob> ExternalData::content(const std::string& location) {
   EPHOST_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(path));
   const auto owner = std::make_shared<const MappedFile>(std::move(file));
   graph::Blob blob{.bytes = owner->bytes(), .owner = owner};
-  mapped_.emplace(location, blob);
+  mapped_.emplace(location, Mapped{.path = path, .content = blob});
   return blob;
 }
 
@@ -42,6 +44,17 @@ Result<graph::Blob> ExternalData::find(const ExternalReference& reference, uint6
   }
   blob.bytes = blob.bytes.subspan(reference.offset, needed);
   return blob;
+}
+
+std::shared_ptr<const graph::ExternalLocation> ExternalData::locate(
+    const ExternalReference& reference, uint64_t needed) const {
+  const auto mapped = mapped_.find(reference.location);
+  if (mapped == mapped_.end()) return nullptr;
+  return std::make_shared<const graph::ExternalLocation>(
+      graph::ExternalLocation{.location = reference.location,
+                              .path = mapped->second.path,
+                              .offset = reference.offset,
+                              .size = needed});
 }
 
 }  // namespace ephost::onnx_io

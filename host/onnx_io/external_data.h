@@ -33,12 +33,21 @@ class ExternalData {
   // folder.
   Result<graph::Blob> find(const ExternalReference& reference, uint64_t needed);
 
+  // Where `find` found it; null if that was in a buffer.
+  [[nodiscard]] std::shared_ptr<const graph::ExternalLocation> locate(
+      const ExternalReference& reference, uint64_t needed) const;
+
  private:
+  struct Mapped {
+    std::filesystem::path path;
+    graph::Blob content;
+  };
+
   Result<graph::Blob> content(const std::string& location);
 
   std::optional<std::filesystem::path> folder_;
   const std::map<std::string, graph::Blob>& buffers_;
-  std::map<std::string, graph::Blob> mapped_;  // by location
+  std::map<std::string, Mapped> mapped_;  // by location
 };
 
 }  // namespace ephost::onnx_io

@@ -59,7 +59,7 @@ Length length_around(bool is_large) { return is_large ? Length::kWide : Length::
 
 class Encoder {
  public:
-  Encoder(const graph::Model& model, const ExternalLayout* layout, MessageWriter& writer)
+  Encoder(const graph::Model& model, const ExternalLayout& layout, MessageWriter& writer)
       : model_(model), layout_(layout), out_(writer) {}
 
   void model() {
@@ -96,7 +96,7 @@ class Encoder {
     });
   }
 
-  bool is_embedded(const Tensor& tensor) const { return !layout_ || !layout_->find(tensor); }
+  bool is_embedded(const Tensor& tensor) const { return !layout_.find(tensor); }
 
   bool has_aligned_payload(const Graph& graph) const {
     return std::any_of(graph.nodes.begin(), graph.nodes.end(), has_large_attribute) ||
@@ -197,7 +197,7 @@ class Encoder {
   }
 
   void initializer(const Tensor& tensor, std::string_view name) {
-    const ExternalRange* range = layout_ ? layout_->find(tensor) : nullptr;
+    const ExternalRange* range = layout_.find(tensor);
     out_.message(5, length_around(is_large(tensor) && !range),
                  [&] { tensor_fields(tensor, name, range); });
   }
@@ -210,7 +210,7 @@ class Encoder {
     }
     text(8, name);
     if (range) {
-      entry(13, "location", layout_->file_name);
+      entry(13, "location", range->location);
       entry(13, "offset", std::to_string(range->offset));
       entry(13, "length", std::to_string(range->size));
       out_.varint(14, 1);
@@ -279,7 +279,7 @@ class Encoder {
   }
 
   const graph::Model& model_;
-  const ExternalLayout* layout_;
+  const ExternalLayout& layout_;
   MessageWriter& out_;
 };
 
@@ -303,7 +303,7 @@ Status check_level(const Graph& graph, const Names* enclosing) {
 
 }  // namespace
 
-void encode_model(const graph::Model& model, const ExternalLayout* layout, MessageWriter& writer) {
+void encode_model(const graph::Model& model, const ExternalLayout& layout, MessageWriter& writer) {
   Encoder(model, layout, writer).model();
 }
 

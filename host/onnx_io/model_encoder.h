@@ -8,8 +8,8 @@
 
 namespace ephost::onnx_io {
 
-// Encodes the fields of the model; `layout` is null if initializers are embedded.
-void encode_model(const graph::Model& model, const ExternalLayout* layout, MessageWriter& writer);
+// Encodes the fields of the model.
+void encode_model(const graph::Model& model, const ExternalLayout& layout, MessageWriter& writer);
 
 // ONNX captures by name: INVALID_GRAPH if a subgraph has a value of its own under the name of one
 // that it captures under another name.

@@ -162,21 +162,28 @@ std::optional<Blob> TensorImporter::lifted(std::string_view content) const {
   return Blob{.bytes = *payload, .owner = model_owner_};
 }
 
-// The bytes of raw or external data, if the tensor has such.
-Result<Blob> TensorImporter::raw_payload(const onnx::TensorProto& proto, uint64_t needed) {
+// The bytes of raw or external data; the tensor has such.
+Status TensorImporter::read_payload(const onnx::TensorProto& proto, uint64_t needed,
+                                    Tensor& out_tensor) {
   if (proto.data_location() == onnx::TensorProto::EXTERNAL) {
     if (proto.has_raw_data() || has_typed_data(proto)) {
       return invalid("it has data inside the model and external data");
     }
     EPHOST_ASSIGN_OR_RETURN(const ExternalReference reference, external_reference(proto));
-    return external_.find(reference, needed);
+    EPHOST_ASSIGN_OR_RETURN(out_tensor.data, external_.find(reference, needed));
+    out_tensor.external = external_.locate(reference, needed);
+    return Status::ok_status();
   }
   if (has_typed_data(proto)) return invalid("it has raw data and typed data");
-  if (std::optional<Blob> payload = lifted(proto.raw_data())) return *std::move(payload);
   const std::string& raw = proto.raw_data();
+  if (std::optional<Blob> payload = lifted(raw)) {
+    out_tensor.data = *std::move(payload);
+    return Status::ok_status();
+  }
   std::vector<std::byte> bytes(raw.size());
   if (!raw.empty()) std::memcpy(bytes.data(), raw.data(), raw.size());
-  return graph::make_blob(std::move(bytes));
+  out_tensor.data = graph::make_blob(std::move(bytes));
+  return Status::ok_status();
 }
 
 Result<Tensor> TensorImporter::tensor(const onnx::TensorProto& proto, const std::string& what) {
@@ -193,15 +200,17 @@ Result<Tensor> TensorImporter::tensor(const onnx::TensorProto& proto, const std:
     if (!needed) return invalid("its shape has more elements than can be");
     const bool is_raw =
         proto.has_raw_data() || proto.data_location() == onnx::TensorProto::EXTERNAL;
-    Blob data;
+    Tensor tensor{.type = type, .shape = std::move(shape)};
     if (is_raw) {
-      EPHOST_ASSIGN_OR_RETURN(data, raw_payload(proto, *needed));
+      EPHOST_RETURN_IF_ERROR(read_payload(proto, *needed, tensor));
     } else {
-      data = graph::make_blob(typed_bytes(proto, type));
+      tensor.data = graph::make_blob(typed_bytes(proto, type));
     }
+    Blob& data = tensor.data;
     if (data.bytes.size() != *needed) return size_mismatch(*needed, data.bytes.size());
     if (type == ElementType::kBool) data = normalized_bools(std::move(data));
-    return Tensor{.type = type, .shape = std::move(shape), .data = aligned(std::move(data), type)};
+    data = aligned(std::move(data), type);
+    return tensor;
   };
   Result<Tensor> result = import();
   if (result.ok()) return result;

@@ -34,7 +34,7 @@ class TensorImporter {
   [[nodiscard]] std::optional<graph::Blob> lifted(std::string_view content) const;
 
  private:
-  Result<graph::Blob> raw_payload(const onnx::TensorProto& proto, uint64_t needed);
+  Status read_payload(const onnx::TensorProto& proto, uint64_t needed, graph::Tensor& out_tensor);
 
   const Skeleton& skeleton_;
   std::shared_ptr<const void> model_owner_;

@@ -1,6 +1,7 @@
 #include "host/partition/partition.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -36,6 +37,7 @@ class Partitioner {
 
   void ask(uint32_t provider);
   void decide(uint32_t provider, Claim claim);
+  [[nodiscard]] Refusal check_bars(uint32_t provider, const Claim& claim);
   [[nodiscard]] Refusal check_nodes(uint32_t provider, const Claim& claim);
   [[nodiscard]] Refusal place(uint32_t provider, const Claim& claim);
   [[nodiscard]] Refusal fuse(uint32_t provider, const Claim& claim);
@@ -48,6 +50,7 @@ class Partitioner {
   ContractedGraph contracted_;
   BoundaryFinder boundaries_;
   PartitionNamer namer_;
+  std::map<std::pair<uint32_t, NodeId>, const Bar*> bars_;
   std::vector<uint64_t> claimed_in_;  // by node: number of the claim that named it last
   uint64_t claims_seen_ = 0;
 };
@@ -64,6 +67,9 @@ Partitioner::Partitioner(const Graph& graph, std::span<ClaimSource* const> sourc
   result_.partition_of.assign(graph.nodes.size(), kNoPartition);
   for (const ClaimSource* source : sources) {
     result_.providers.emplace_back(source->provider_name());
+  }
+  for (const Bar& bar : options.bars) {
+    for (const NodeId node : bar.nodes) bars_.emplace(std::pair(bar.provider, node), &bar);
   }
 }
 
@@ -88,7 +94,8 @@ void Partitioner::decide(uint32_t provider, Claim claim) {
   Decision decision;
   decision.provider = provider;
   decision.fused = claim.fused;
-  Refusal refusal = check_nodes(provider, claim);
+  Refusal refusal = check_bars(provider, claim);
+  if (!refusal) refusal = check_nodes(provider, claim);
   if (!refusal) refusal = claim.fused ? fuse(provider, claim) : place(provider, claim);
   decision.accepted = !refusal;
   if (refusal) {
@@ -98,6 +105,18 @@ void Partitioner::decide(uint32_t provider, Claim claim) {
   }
   decision.nodes = std::move(claim.nodes);
   result_.decisions.push_back(std::move(decision));
+}
+
+Partitioner::Refusal Partitioner::check_bars(uint32_t provider, const Claim& claim) {
+  for (const NodeId node : claim.nodes) {
+    const auto bar = bars_.find({provider, node});
+    if (bar == bars_.end()) continue;
+    if (claim.fused) {
+      static_cast<void>(namer_.name(claim.name, sources_[provider]->short_name()));
+    }
+    return describe_node(graph_, node) + " is not given to it again: " + bar->second->reason;
+  }
+  return std::nullopt;
 }
 
 Partitioner::Refusal Partitioner::check_nodes(uint32_t provider, const Claim& claim) {

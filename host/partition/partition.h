@@ -87,10 +87,21 @@ struct Partitioning {
   std::vector<Decision> decisions;     // every claim, in the order decided
 };
 
+// Nodes that a provider cannot have, because it failed at them before: a claim that names one of
+// them is refused.
+struct Bar {
+  uint32_t provider = kUnassigned;
+  std::vector<NodeId> nodes;
+  std::string reason;
+};
+
 struct PartitionOptions {
   std::string name_prefix;  // ep.context_node_name_prefix
   // Names that the other graphs of the model already use.
   std::span<const std::string> taken_names;
+  // A fused claim that is refused for a bar uses up its name all the same, so that the partitions
+  // after it keep theirs.
+  std::span<const Bar> bars;
 };
 
 // Asks the providers in order, first come first served, as ONNX Runtime does. A single-node claim

@@ -4,10 +4,14 @@
 
 #include <ephost/status.h>
 
+#include <cstdint>
 #include <map>
+#include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
+#include "host/bridge/computation.h"
 #include "host/graph/graph.h"
 #include "host/session/pipeline.h"
 
@@ -20,8 +24,10 @@ using CachedNodes = std::map<const graph::Graph*, std::vector<graph::NodeId>>;
 [[nodiscard]] bridge::Provider* find_accepting(const PreparedModel& prepared,
                                                std::string_view source);
 
-// For each provider the EPContext nodes whose `source` its manifest accepts, in all graphs of the
-// model. NOT_IMPLEMENTED for a node that no provider of the session accepts.
+// For each provider the EPContext nodes that it is to restore, in all graphs of the model: the
+// first one whose manifest accepts a node's `source` and which has not failed at it gets it.
+// NOT_IMPLEMENTED for a node that no provider of the session accepts, INVALID_GRAPH for one that
+// all of those failed at.
 [[nodiscard]] Result<std::vector<CachedNodes>> match_sources(const PreparedModel& prepared);
 
 // Asks each provider about the compatibility strings of its sources. INVALID_GRAPH where one cannot
@@ -29,8 +35,21 @@ using CachedNodes = std::map<const graph::Graph*, std::vector<graph::NodeId>>;
 // `fail_on_suboptimal`.
 [[nodiscard]] Status check_compatibility(PreparedModel& prepared, bool fail_on_suboptimal);
 
-// Fills PreparedGraph::computations of all graphs: each provider compiles or restores all its
-// partitions of the whole model in one call, and makes the kernels of its single nodes.
-[[nodiscard]] Status make_computations(PreparedModel& prepared);
+// Computations by provider, graph, nodes and partition name: what they were made of. They outlast a
+// partitioning that failed elsewhere.
+using MadeComputations =
+    std::map<std::tuple<uint32_t, const graph::Graph*, std::vector<graph::NodeId>, std::string>,
+             bridge::Computation>;
+
+// Fills PreparedGraph::computations of all graphs from `made`, after making what it does not have:
+// each provider makes the kernels of its single nodes, and compiles or restores all its partitions
+// of the whole model in one call; if that fails, each in a call of its own.
+//
+// What the first provider that fails, in order of priority, fails at is added to
+// PreparedModel::failures; the providers after it are not called then, and no computations are
+// filled in. The reason is INVALID_GRAPH for an EPContext node. MODEL_LOAD_CANCELED of a provider
+// is the function's own failure, and so is anything with `stop_at_failure`.
+[[nodiscard]] Status make_computations(PreparedModel& prepared, bool stop_at_failure,
+                                       MadeComputations& made);
 
 }  // namespace ephost::session

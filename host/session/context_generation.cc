@@ -9,6 +9,7 @@
 #include "host/bridge/abi_text.h"
 #include "host/context/names.h"
 #include "host/graph/clone.h"
+#include "host/session/cancellation.h"
 #include "host/session/session_config.h"
 
 namespace ephost::session {
@@ -18,8 +19,8 @@ namespace {
 class ProviderSink : public bridge::ContextSink {
  public:
   ProviderSink(context::ContextWriter& writer, const bridge::Provider& provider,
-               const std::vector<CompiledNode*>& nodes)
-      : writer_(writer), provider_(provider), nodes_(nodes) {}
+               const std::vector<CompiledNode*>& nodes, const std::atomic<bool>* cancelled)
+      : writer_(writer), provider_(provider), nodes_(nodes), cancelled_(cancelled) {}
 
   Result<uint32_t> begin_payload() override {
     EPHOST_ASSIGN_OR_RETURN(const uint32_t payload, writer_.begin_payload(provider_.short_name()));
@@ -28,6 +29,7 @@ class ProviderSink : public bridge::ContextSink {
   }
 
   Status append(uint32_t payload, std::span<const std::byte> bytes) override {
+    EPHOST_RETURN_IF_ERROR(check_not_cancelled(cancelled_));
     EPHOST_RETURN_IF_ERROR(check_payload(payload));
     return writer_.append(payload, bytes);
   }
@@ -64,6 +66,7 @@ class ProviderSink : public bridge::ContextSink {
   context::ContextWriter& writer_;
   const bridge::Provider& provider_;
   const std::vector<CompiledNode*>& nodes_;
+  const std::atomic<bool>* cancelled_;
   std::vector<uint32_t> own_payloads_;
 };
 
@@ -154,13 +157,15 @@ CompiledModel collect_compiled(const PreparedModel& prepared, context::WriteOpti
 }
 
 Result<context::WrittenContext> write_compiled(context::ContextWriter writer,
-                                               std::vector<CompiledModel> models) {
+                                               std::vector<CompiledModel> models,
+                                               const std::atomic<bool>* cancelled) {
   for (auto& [provider, nodes] : group_by_provider(models)) {
     std::vector<const bridge::Computation*> computations;
     for (const CompiledNode* node : nodes) computations.push_back(&node->computation);
-    ProviderSink sink(writer, *provider, nodes);
+    ProviderSink sink(writer, *provider, nodes, cancelled);
     EPHOST_RETURN_IF_ERROR(provider->write_context(computations, sink));
   }
+  EPHOST_RETURN_IF_ERROR(check_not_cancelled(cancelled));
   EPHOST_ASSIGN_OR_RETURN(context::ModelToWrite first, to_model(models.front()));
   for (size_t i = 1; i < models.size(); ++i) {
     EPHOST_ASSIGN_OR_RETURN(context::ModelToWrite model, to_model(models[i]));
@@ -189,15 +194,20 @@ Result<std::optional<context::WriteOptions>> session_write_options(const ModelSo
 }
 
 Result<std::unique_ptr<ContextGeneration>> ContextGeneration::create(
-    context::WriteOptions options, bool write_without_partitions) {
+    context::WriteOptions options, WithoutNodes without_nodes, const std::atomic<bool>* cancelled) {
   EPHOST_ASSIGN_OR_RETURN(context::ContextWriter writer, context::ContextWriter::create(options));
   return std::unique_ptr<ContextGeneration>(
-      new ContextGeneration(std::move(options), std::move(writer), write_without_partitions));
+      new ContextGeneration(std::move(options), std::move(writer), without_nodes, cancelled));
 }
 
 Status ContextGeneration::write(const PreparedModel& prepared) {
   CompiledModel compiled = collect_compiled(prepared, options_);
-  if (compiled.nodes.empty() && !write_without_partitions_) {
+  if (compiled.nodes.empty() && without_nodes_ == WithoutNodes::kFail) {
+    return Status(StatusCode::kFail,
+                  "no provider compiled anything that can be cached; add a provider that does, or "
+                  "allow the plain model to be written");
+  }
+  if (compiled.nodes.empty() && without_nodes_ == WithoutNodes::kWarn) {
     log_warning("no provider compiled anything that can be cached; no context model was written");
     return Status::ok_status();
   }
@@ -207,7 +217,8 @@ Status ContextGeneration::write(const PreparedModel& prepared) {
   }
   std::vector<CompiledModel> models;
   models.push_back(std::move(compiled));
-  EPHOST_ASSIGN_OR_RETURN(written_, write_compiled(std::move(writer_), std::move(models)));
+  EPHOST_ASSIGN_OR_RETURN(written_,
+                          write_compiled(std::move(writer_), std::move(models), cancelled_));
   return Status::ok_status();
 }
 

@@ -7,6 +7,7 @@
 #include <ephost/session_options.h>
 #include <ephost/status.h>
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -44,9 +45,10 @@ struct CompiledModel {
                                              context::WriteOptions options);
 
 // Has the providers write the context of all the models at once, with `writer`, whose own model is
-// the first of them.
-[[nodiscard]] Result<context::WrittenContext> write_compiled(context::ContextWriter writer,
-                                                             std::vector<CompiledModel> models);
+// the first of them. MODEL_LOAD_CANCELED once the flag is set; it may be null.
+[[nodiscard]] Result<context::WrittenContext> write_compiled(
+    context::ContextWriter writer, std::vector<CompiledModel> models,
+    const std::atomic<bool>* cancelled = nullptr);
 
 // What the configuration says about the output. Nothing unless ep.context_enable is set;
 // INVALID_ARGUMENT where the output has no name.
@@ -55,13 +57,21 @@ struct CompiledModel {
 
 class ContextGeneration {
  public:
+  // What to do if there is no EPContext node to write.
+  enum class WithoutNodes {
+    kWarn,  // and write nothing
+    kWritePlainModel,
+    kFail,
+  };
+
   // Everything that is wrong with the output is found here, before the model is read:
   // INVALID_ARGUMENT, FAIL where the output exists.
+  // MODEL_LOAD_CANCELED comes from `write` once the flag is set; it may be null.
   static Result<std::unique_ptr<ContextGeneration>> create(context::WriteOptions options,
-                                                           bool write_without_partitions);
+                                                           WithoutNodes without_nodes,
+                                                           const std::atomic<bool>* cancelled);
 
-  // Writes and publishes, once; for PipelineHooks::after_compile. Without compiled partitions it
-  // writes the plain model, or warns and writes nothing, as `create` was told.
+  // Writes and publishes, once; for PipelineHooks::after_compile.
   [[nodiscard]] Status write(const PreparedModel& prepared);
 
   // What `write` published; no files if it wrote nothing.
@@ -73,14 +83,16 @@ class ContextGeneration {
 
  private:
   ContextGeneration(context::WriteOptions options, context::ContextWriter writer,
-                    bool write_without_partitions)
+                    WithoutNodes without_nodes, const std::atomic<bool>* cancelled)
       : options_(std::move(options)),
         writer_(std::move(writer)),
-        write_without_partitions_(write_without_partitions) {}
+        without_nodes_(without_nodes),
+        cancelled_(cancelled) {}
 
   context::WriteOptions options_;
   context::ContextWriter writer_;
-  bool write_without_partitions_;
+  WithoutNodes without_nodes_;
+  const std::atomic<bool>* cancelled_;
   std::vector<CompiledPartition> written_partitions_;
   context::WrittenContext written_;
 };

@@ -1,12 +1,14 @@
 #include "host/session/pipeline.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <utility>
 
 #include "host/base/log.h"
 #include "host/base/text.h"
 #include "host/bridge/claim_source.h"
+#include "host/bridge/host_services.h"
 #include "host/graph/extract.h"
 #include "host/manifest/choose.h"
 #include "host/manifest/options.h"
@@ -14,6 +16,7 @@
 #include "host/onnx_io/infer.h"
 #include "host/plan/checker.h"
 #include "host/runtime/evaluator.h"
+#include "host/session/cancellation.h"
 #include "host/session/compilation.h"
 #include "host/session/environment_state.h"
 #include "host/session/session_config.h"
@@ -30,6 +33,10 @@ class Pipeline {
            const PipelineHooks& hooks)
       : environment_(environment), options_(options), hooks_(hooks) {}
 
+  Pipeline(const Pipeline&) = delete;
+  Pipeline& operator=(const Pipeline&) = delete;
+  ~Pipeline() { *is_running_ = false; }
+
   // The whole way.
   Result<PreparedModel> run(const ModelSource& source, Stage until) {
     EPHOST_RETURN_IF_ERROR(configure());
@@ -38,13 +45,12 @@ class Pipeline {
     if (until == Stage::kImported) return std::move(prepared_);
     EPHOST_RETURN_IF_ERROR(timed("providers", [&] { return create_providers(); }));
     EPHOST_RETURN_IF_ERROR(timed("optimize", [&] { return optimize(); }));
-    EPHOST_RETURN_IF_ERROR(timed("context", [&] { return load_context(source); }));
+    EPHOST_RETURN_IF_ERROR(timed("context", [&] { return load_context(); }));
     if (until == Stage::kOptimized) return std::move(prepared_);
     EPHOST_RETURN_IF_ERROR(timed("partition", [&] { return partition(); }));
     if (until == Stage::kPartitioned) return std::move(prepared_);
-    EPHOST_RETURN_IF_ERROR(check_partitioning());
-    EPHOST_RETURN_IF_ERROR(timed("order", [&] { return order(); }));
-    EPHOST_RETURN_IF_ERROR(timed("compile", [&] { return make_computations(prepared_); }));
+    EPHOST_RETURN_IF_ERROR(compile_with_fallback());
+    EPHOST_RETURN_IF_ERROR(check_not_cancelled(options_.load_cancellation_flag()));
     if (hooks_.after_compile) EPHOST_RETURN_IF_ERROR(hooks_.after_compile(prepared_));
     release_dropped_constants();
     if (until == Stage::kCompiled) return std::move(prepared_);
@@ -53,12 +59,20 @@ class Pipeline {
   }
 
  private:
+  // A stage that comes again adds to its time.
   template <class Body>
   Status timed(std::string name, Body body) {
+    EPHOST_RETURN_IF_ERROR(check_not_cancelled(options_.load_cancellation_flag()));
     const auto start = std::chrono::steady_clock::now();
     Status status = body();
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-    prepared_.phases.push_back({std::move(name), taken.count()});
+    const auto known = std::find_if(prepared_.phases.begin(), prepared_.phases.end(),
+                                    [&](const Phase& phase) { return phase.name == name; });
+    if (known != prepared_.phases.end()) {
+      known->seconds += taken.count();
+    } else {
+      prepared_.phases.push_back({std::move(name), taken.count()});
+    }
     return status;
   }
 
@@ -72,6 +86,16 @@ class Pipeline {
   Status import(const ModelSource& source) {
     onnx_io::ImportOptions import_options;
     import_options.external_data_dir = config_.external_initializers_folder;
+    EPHOST_RETURN_IF_ERROR(import(source, import_options));
+    set_load_options(source);
+    // Somebody may be replacing the model just now, or has died while doing so.
+    load_options_.files = context::find_superseded_initializers(prepared_.model, load_options_);
+    if (load_options_.files.empty()) return Status::ok_status();
+    import_options.external_files = load_options_.files;
+    return import(source, import_options);
+  }
+
+  Status import(const ModelSource& source, const onnx_io::ImportOptions& import_options) {
     onnx_io::ImportReport report;
     auto model = source.bytes ? onnx_io::import_model(graph::Blob{*source.bytes, nullptr},
                                                       import_options, &report)
@@ -79,6 +103,23 @@ class Pipeline {
     EPHOST_ASSIGN_OR_RETURN(prepared_.model, std::move(model));
     prepared_.notes = std::move(report.notes);
     return Status::ok_status();
+  }
+
+  void set_load_options(const ModelSource& source) {
+    if (!source.bytes) {
+      load_options_.folder = source.path.parent_path();
+    } else if (!config_.context_file_path.empty()) {
+      load_options_.folder = config_.context_file_path.parent_path();
+    }
+    if (!config_.external_initializers_folder.empty()) {
+      load_options_.initializers_folder = config_.external_initializers_folder;
+    }
+    if (const EpContextDataReadFunction& read = options_.ep_context_data_read_func()) {
+      load_options_.read_payload = [&read](const std::string& name) -> Result<graph::Blob> {
+        EPHOST_ASSIGN_OR_RETURN(EpContextData data, read(name));
+        return graph::Blob{data.bytes, std::move(data.owner)};
+      };
+    }
   }
 
   Status create_providers() {
@@ -115,18 +156,34 @@ class Pipeline {
     if (hooks_.seat != nullptr) {
       EPHOST_ASSIGN_OR_RETURN(auto shared, hooks_.seat->find_provider(*plugin, options));
       if (shared != nullptr) {
-        shared->set_progress_hooks(hooks_.progress);
+        shared->set_progress_hooks(progress_hooks());
         prepared_.providers.push_back(std::move(shared));
         return Status::ok_status();
       }
     }
     auto services =
-        std::make_unique<bridge::HostServices>(manifest.provider, plugin_log(), hooks_.progress);
+        std::make_unique<bridge::HostServices>(manifest.provider, plugin_log(), progress_hooks());
     EPHOST_ASSIGN_OR_RETURN(
         auto provider, bridge::Provider::create(std::move(plugin), options, std::move(services)));
     if (hooks_.seat != nullptr) hooks_.seat->add_provider(provider, options);
     prepared_.providers.push_back(std::move(provider));
     return Status::ok_status();
+  }
+
+  // Providers live longer than the application's functions need to.
+  [[nodiscard]] bridge::ProgressHooks progress_hooks() const {
+    bridge::ProgressHooks hooks;
+    if (const ProgressFunction& report = options_.progress_func()) {
+      hooks.report = [report, is_running = is_running_](auto&&... what) {
+        if (*is_running) report(what...);
+      };
+    }
+    if (const std::atomic<bool>* flag = options_.load_cancellation_flag()) {
+      hooks.is_cancelled = [flag, is_running = is_running_] {
+        return *is_running && is_cancelled(flag);
+      };
+    }
+    return hooks;
   }
 
   [[nodiscard]] bridge::Provider& cpu_provider() {
@@ -156,21 +213,15 @@ class Pipeline {
     return Status::ok_status();
   }
 
-  Status load_context(const ModelSource& source) {
-    context::LoadOptions load_options;
-    if (!source.bytes) {
-      load_options.folder = source.path.parent_path();
-    } else if (!config_.context_file_path.empty()) {
-      load_options.folder = config_.context_file_path.parent_path();
-    }
+  Status load_context() {
     GroupSeat* seat = hooks_.seat;
     if (seat != nullptr) {
-      load_options.files = seat->waiting_files(prepared_.model, load_options.folder);
+      load_options_.files.merge(seat->waiting_files(prepared_.model, load_options_.folder));
     }
     EPHOST_ASSIGN_OR_RETURN(prepared_.context,
-                            context::load_context(prepared_.model, load_options));
+                            context::load_context(prepared_.model, load_options_));
     EPHOST_RETURN_IF_ERROR(check_compatibility(prepared_, config_.fail_on_suboptimal_context));
-    return seat != nullptr ? seat->take(prepared_, load_options.folder) : Status::ok_status();
+    return seat != nullptr ? seat->take(prepared_, load_options_.folder) : Status::ok_status();
   }
 
   Status partition() {
@@ -198,13 +249,77 @@ class Pipeline {
     partition::PartitionOptions partition_options;
     partition_options.name_prefix = config_.context_node_name_prefix;
     partition_options.taken_names = taken_names;
+    std::vector<partition::Bar> bars;
+    for (const CompileFailure& failure : prepared_.failures) {
+      if (failure.graph != &graph) continue;
+      bars.push_back({failure.provider, failure.nodes, failure.reason.message()});
+    }
+    partition_options.bars = bars;
     EPHOST_ASSIGN_OR_RETURN(prepared.partitioning,
                             partition::partition_graph(graph, sources, partition_options));
+    prepared.declines.clear();
     for (const auto& source : claims) prepared.declines.push_back(source->declines());
     for (const partition::Partition& partition : prepared.partitioning.partitions) {
       taken_names.push_back(partition.name);
     }
     return Status::ok_status();
+  }
+
+  // Compiles. Where a provider fails, the model is partitioned again without it at these nodes, so
+  // that the next ones in order of priority get them. What was made already is used again.
+  Status compile_with_fallback() {
+    // Enough for each provider to fail at what the ones before it left, twice.
+    const size_t most_rounds = 2 * prepared_.providers.size() + 1;
+    MadeComputations made;
+    size_t reported = 0;
+    for (size_t round = 1;; ++round) {
+      EPHOST_RETURN_IF_ERROR(check_partitioning());
+      for (; reported < prepared_.failures.size(); ++reported) {
+        report_fallback(prepared_.failures[reported]);
+      }
+      EPHOST_RETURN_IF_ERROR(timed("order", [&] { return order(); }));
+      EPHOST_RETURN_IF_ERROR(timed("compile", [&] {
+        return make_computations(prepared_, config_.disable_ep_fallback, made);
+      }));
+      if (prepared_.failures.size() == reported) return Status::ok_status();
+      if (round == most_rounds) {
+        return Status(prepared_.failures.back().reason)
+            .with_context("falling back, attempt " + std::to_string(round));
+      }
+      EPHOST_RETURN_IF_ERROR(timed("partition", [&] { return partition(); }));
+    }
+  }
+
+  static void report_fallback(const CompileFailure& failure) {
+    const std::string what = failure.partition.empty()
+                                 ? graph::describe_node(*failure.graph, failure.nodes.front())
+                                 : "the nodes of partition " + quote(failure.partition);
+    log_warning(failure.reason.message() + "; " + what + " went to the next providers");
+  }
+
+  // The failure by which the node lost its first owner, or null.
+  [[nodiscard]] const CompileFailure* find_failure(const graph::Graph& graph,
+                                                   graph::NodeId node) const {
+    const auto failure = std::find_if(
+        prepared_.failures.begin(), prepared_.failures.end(), [&](const CompileFailure& candidate) {
+          return candidate.graph == &graph &&
+                 std::binary_search(candidate.nodes.begin(), candidate.nodes.end(), node);
+        });
+    return failure == prepared_.failures.end() ? nullptr : &*failure;
+  }
+
+  // Where a provider failed and no other one takes its nodes, the failure is the reason.
+  [[nodiscard]] Status check_cover(const graph::Graph& graph,
+                                   const partition::Partitioning& partitioning) const {
+    for (graph::NodeId id = 0; id < graph.nodes.size(); ++id) {
+      if (partitioning.owner[id] != partition::kUnassigned) continue;
+      const CompileFailure* failure = find_failure(graph, id);
+      if (failure == nullptr) continue;
+      return Status(failure->reason)
+          .with_context("looking for another provider of " + graph::describe_node(graph, id) +
+                        ", which there is not");
+    }
+    return partition::check_cover(graph, partitioning);
   }
 
   Status check_partitioning() {
@@ -221,7 +336,7 @@ class Pipeline {
   Status check_partitioning(const PreparedGraph& prepared) {
     const graph::Graph& graph = prepared_.graph_of(prepared);
     const partition::Partitioning& partitioning = prepared.partitioning;
-    EPHOST_RETURN_IF_ERROR(partition::check_cover(graph, partitioning));
+    EPHOST_RETURN_IF_ERROR(check_cover(graph, partitioning));
     if (config_.disable_model_compile && !partitioning.partitions.empty()) {
       const partition::Partition& first = partitioning.partitions.front();
       return Status(StatusCode::kModelRequiresCompilation,
@@ -233,10 +348,14 @@ class Pipeline {
     if (!config_.disable_cpu_fallback) return Status::ok_status();
     for (graph::NodeId id = 0; id < graph.nodes.size(); ++id) {
       if (partitioning.providers[partitioning.owner[id]] != kCpuProvider) continue;
-      return Status(StatusCode::kFail,
-                    graph::describe_node(graph, id) + " would run on " + std::string(kCpuProvider) +
-                        ", which session.disable_cpu_ep_fallback=1 forbids; allow "
-                        "it, or add a provider that takes the node");
+      Status refusal(StatusCode::kFail,
+                     graph::describe_node(graph, id) + " would run on " +
+                         std::string(kCpuProvider) +
+                         ", which session.disable_cpu_ep_fallback=1 forbids; allow "
+                         "it, or add a provider that takes the node");
+      const CompileFailure* failure = find_failure(graph, id);
+      if (failure == nullptr) return refusal;
+      return std::move(refusal).with_context("standing in, as " + failure->reason.message());
     }
     return Status::ok_status();
   }
@@ -318,7 +437,9 @@ class Pipeline {
   const Environment& environment_;
   const SessionOptions& options_;
   const PipelineHooks& hooks_;
+  std::shared_ptr<std::atomic<bool>> is_running_ = std::make_shared<std::atomic<bool>>(true);
   SessionConfig config_;
+  context::LoadOptions load_options_;
   PreparedModel prepared_;
 };
 
@@ -352,6 +473,15 @@ Result<PreparedModel> prepare_model(const Environment& environment, const ModelS
                                     const SessionOptions& options, Stage until,
                                     const PipelineHooks& hooks) {
   return Pipeline(environment, options, hooks).run(source, until);
+}
+
+std::vector<Fallback> fallbacks_of(const PreparedModel& prepared) {
+  std::vector<Fallback> fallbacks;
+  for (const CompileFailure& failure : prepared.failures) {
+    fallbacks.push_back({prepared.providers[failure.provider]->name(), failure.partition,
+                         failure.nodes.size(), failure.reason});
+  }
+  return fallbacks;
 }
 
 }  // namespace ephost::session

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <ephost/environment.h>
+#include <ephost/fallback.h>
 #include <ephost/session.h>
 #include <ephost/session_options.h>
 #include <ephost/status.h>
@@ -12,7 +13,6 @@
 #include <string>
 #include <vector>
 
-#include "host/bridge/host_services.h"
 #include "host/bridge/provider.h"
 #include "host/context/loader.h"
 #include "host/graph/graph.h"
@@ -31,6 +31,15 @@ enum class Stage {
   kPlanned,      // allocation plan and memory pattern, proved in builds with assertions
 };
 
+// What a provider could not compile, or not load.
+struct CompileFailure {
+  uint32_t provider = 0;
+  const graph::Graph* graph = nullptr;  // only while the model is being prepared
+  std::vector<graph::NodeId> nodes;     // ascending
+  std::string partition;                // its name; empty: the kernel of a single node
+  Status reason;
+};
+
 // What the stages made. Members are in the order of their dependence: what stands later is
 // destroyed first.
 struct PreparedModel {
@@ -39,6 +48,8 @@ struct PreparedModel {
   std::vector<std::shared_ptr<bridge::Provider>> providers;  // in priority order, CPU last
   std::vector<std::string> notes;                            // of import, inference and folding
   optimize::FoldReport folding;
+  // What providers failed at before others got those nodes, in the order of the attempts.
+  std::vector<CompileFailure> failures;
   PreparedGraph main;
   std::vector<Phase> phases;
 
@@ -60,7 +71,6 @@ class GroupSeat;
 struct PipelineHooks {
   // Of a session that shares EP contexts; else null.
   GroupSeat* seat = nullptr;
-  bridge::ProgressHooks progress;
   // Called as soon as the model is read. May be empty.
   std::function<Status(const PreparedModel&)> after_import;
   // Called between compiling and releasing what only compiled partitions need: the one moment at
@@ -72,5 +82,8 @@ struct PipelineHooks {
                                                   const ModelSource& source,
                                                   const SessionOptions& options, Stage until,
                                                   const PipelineHooks& hooks = {});
+
+// `failures` for the application.
+[[nodiscard]] std::vector<Fallback> fallbacks_of(const PreparedModel& prepared);
 
 }  // namespace ephost::session

@@ -69,8 +69,11 @@ class ContextTasks {
       };
       return Status::ok_status();
     }
-    EPHOST_ASSIGN_OR_RETURN(generation_,
-                            session::ContextGeneration::create(std::move(*output), false));
+    using session::ContextGeneration;
+    EPHOST_ASSIGN_OR_RETURN(
+        generation_,
+        ContextGeneration::create(std::move(*output), ContextGeneration::WithoutNodes::kWarn,
+                                  options.load_cancellation_flag()));
     hooks.after_compile = [this](session::PreparedModel& prepared) {
       return generation_->write(prepared);
     };
@@ -96,6 +99,7 @@ Result<std::unique_ptr<Session::State>> create_state(const Environment& environm
                                                                   session::Stage::kPlanned, hooks));
   session::PreparedModel& prepared = state->prepared;
   const graph::Graph& graph = prepared.model.graph;
+  state->fallbacks = session::fallbacks_of(prepared);
   describe_all(prepared.model, graph.inputs, state->inputs, state->input_index);
   describe_all(prepared.model, graph.outputs, state->outputs, state->output_index);
 
@@ -159,6 +163,7 @@ Result<Session> Session::create(const Environment& environment, ModelBytes model
 const std::vector<ValueDescription>& Session::inputs() const { return state_->inputs; }
 const std::vector<ValueDescription>& Session::outputs() const { return state_->outputs; }
 const std::vector<Phase>& Session::phases() const { return state_->prepared.phases; }
+const std::vector<Fallback>& Session::fallbacks() const { return state_->fallbacks; }
 
 Result<std::vector<Value>> Session::run(std::span<const NamedValue> inputs,
                                         std::span<const std::string> output_names,

@@ -50,6 +50,7 @@ constexpr std::array kEntries = {
     Entry{"session.model_external_initializers_file_folder_path",
           &text<&SessionConfig::external_initializers_folder>},
     Entry{"session.disable_cpu_ep_fallback", &flag<&SessionConfig::disable_cpu_fallback>},
+    Entry{"session.disable_ep_fallback", &flag<&SessionConfig::disable_ep_fallback>},
     Entry{"session.disable_model_compile", &flag<&SessionConfig::disable_model_compile>},
     Entry{"session.fail_on_suboptimal_compiled_model",
           &flag<&SessionConfig::fail_on_suboptimal_context>},

@@ -1,5 +1,7 @@
 // The configuration entries of SessionOptions, checked and typed. Keys and meanings are ONNX
-// Runtime's, but for ep.share_ep_contexts_group, which names the group that is shared with.
+// Runtime's, but for ep.share_ep_contexts_group, which names the group that is shared with, and
+// session.disable_ep_fallback: what a provider fails to compile or to load is an error then, where
+// the next providers would get it otherwise.
 #pragma once
 
 #include <ephost/session_options.h>
@@ -22,6 +24,7 @@ struct SessionConfig {
   std::string share_contexts_group;        // ep.share_ep_contexts_group
   std::filesystem::path external_initializers_folder;  // session.model_external_initializers_...
   bool disable_cpu_fallback = false;                   // session.disable_cpu_ep_fallback
+  bool disable_ep_fallback = false;                    // session.disable_ep_fallback
   bool disable_model_compile = false;                  // session.disable_model_compile
   bool fail_on_suboptimal_context = false;             // session.fail_on_suboptimal_compiled_model
 };

@@ -33,6 +33,21 @@ SessionOptions& SessionOptions::enable_mem_reuse(bool enable) {
   return *this;
 }
 
+SessionOptions& SessionOptions::set_ep_context_data_read_func(EpContextDataReadFunction read) {
+  read_context_data_ = std::move(read);
+  return *this;
+}
+
+SessionOptions& SessionOptions::set_progress_func(ProgressFunction progress) {
+  progress_ = std::move(progress);
+  return *this;
+}
+
+SessionOptions& SessionOptions::set_load_cancellation_flag(const std::atomic<bool>* cancelled) {
+  cancelled_ = cancelled;
+  return *this;
+}
+
 Status SessionOptions::load_selection(const std::filesystem::path& file) {
   EPHOST_ASSIGN_OR_RETURN(manifest::Selection selection, manifest::load_selection(file));
   for (manifest::ProviderChoice& choice : selection.providers) {

@@ -22,6 +22,7 @@ struct Session::State {
 
   Environment environment;
   session::PreparedModel prepared;  // its plans and computations have moved into `program`
+  std::vector<Fallback> fallbacks;
   std::vector<ValueDescription> inputs;
   std::vector<ValueDescription> outputs;
   std::unordered_map<std::string_view, size_t> input_index;  // keys are names in `inputs`

@@ -3,6 +3,7 @@
 
 #include <ephost/compile_model.h>
 #include <ephost/environment.h>
+#include <ephost/fallback.h>
 #include <ephost/session.h>
 #include <ephost/session_options.h>
 #include <ephost/status.h>

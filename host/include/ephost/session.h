@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ephost/environment.h>
+#include <ephost/fallback.h>
 #include <ephost/session_options.h>
 #include <ephost/status.h>
 #include <ephost/value.h>
@@ -96,6 +97,8 @@ class Session {
 
   // What session creation did, in order.
   [[nodiscard]] const std::vector<Phase>& phases() const;
+  // What providers failed at, in the order of the attempts; others run these nodes.
+  [[nodiscard]] const std::vector<Fallback>& fallbacks() const;
 
   // For the host's own code.
   struct State;

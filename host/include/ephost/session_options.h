@@ -4,8 +4,13 @@
 
 #include <ephost/status.h>
 
+#include <atomic>
+#include <cstddef>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,6 +25,19 @@ struct ProviderRequest {
   std::string version_range;  // e.g. ">=1.2, <2"; empty: any
   OptionList options;
 };
+
+// The content of a binary of the context cache. `owner` keeps the bytes alive as long as somebody
+// holds it; without an owner they need only last for the call, and are copied. Bytes that start at
+// a multiple of 64 and have an owner are used where they lie.
+struct EpContextData {
+  std::span<const std::byte> bytes;
+  std::shared_ptr<const void> owner;
+};
+using EpContextDataReadFunction = std::function<Result<EpContextData>(std::string_view file_name)>;
+
+// How far a provider has come with what it is doing: `fraction` of 0 to 1.
+using ProgressFunction =
+    std::function<void(std::string_view provider, double fraction, std::string_view message)>;
 
 // A plain value. What is wrong with an entry is said when a session is created with it.
 class SessionOptions {
@@ -38,18 +56,39 @@ class SessionOptions {
   // Lets values take over the memory of others (default).
   SessionOptions& enable_mem_reuse(bool enable);
 
+  // Gives the binaries of a context model by the names that its nodes state, instead of the file
+  // system. What the model states of their sums is checked as ever. Called by the thread that
+  // creates a session, at most once for each name; a failure makes creation fail with
+  // INVALID_GRAPH.
+  SessionOptions& set_ep_context_data_read_func(EpContextDataReadFunction read);
+
+  // Told what providers do while a session is created or a model compiled, by the thread that does
+  // it. It must not throw, and should be quick.
+  SessionOptions& set_progress_func(ProgressFunction progress);
+  // Set the flag from another thread, or in a signal handler, to end creation or compilation with
+  // MODEL_LOAD_CANCELED; nothing half-written stays. Borrowed; null (default): no such flag.
+  SessionOptions& set_load_cancellation_flag(const std::atomic<bool>* cancelled);
+
   // Appends what a selection file says (manifests/SCHEMA.md).
   [[nodiscard]] Status load_selection(const std::filesystem::path& file);
 
   [[nodiscard]] const std::vector<ProviderRequest>& providers() const { return providers_; }
   [[nodiscard]] const OptionList& config_entries() const { return entries_; }
   [[nodiscard]] std::optional<std::string_view> config_entry(std::string_view key) const;
+  [[nodiscard]] const EpContextDataReadFunction& ep_context_data_read_func() const {
+    return read_context_data_;
+  }
+  [[nodiscard]] const ProgressFunction& progress_func() const { return progress_; }
+  [[nodiscard]] const std::atomic<bool>* load_cancellation_flag() const { return cancelled_; }
   [[nodiscard]] bool mem_pattern() const { return mem_pattern_; }
   [[nodiscard]] bool mem_reuse() const { return mem_reuse_; }
 
  private:
   std::vector<ProviderRequest> providers_;
   OptionList entries_;
+  EpContextDataReadFunction read_context_data_;
+  ProgressFunction progress_;
+  const std::atomic<bool>* cancelled_ = nullptr;
   bool mem_pattern_ = true;
   bool mem_reuse_ = true;
 };

@@ -64,10 +64,11 @@ int run(std::span<char*> arguments) {
   const std::vector<ephost::Value> expected = run_once(session);
   bool same = agree(run_often(session, 10).front(), expected.front());
 
-  ephost::CompileOptions compile_options;
-  compile_options.output_path = arguments[3];
+  ephost::ModelCompilationOptions compilation;
+  compilation.input_model_path = arguments[2];
+  compilation.output_model_path = arguments[3];
   const ephost::CompileReport report =
-      value_or_throw(ephost::compile_model(environment, arguments[2], options, compile_options));
+      value_or_throw(ephost::compile_model(environment, options, compilation));
   std::cout << report.partitions.size() << " partitions, " << report.files.size() << " files\n";
   auto cached = value_or_throw(ephost::Session::create(environment, report.output_path, options));
   same = same && agree(run_once(cached).front(), expected.front());

@@ -18,12 +18,13 @@ using test::with_dnnl;
 // Compiles a tiny model into `folder` and returns the context model's path.
 std::filesystem::path compile(const test::TempDirectory& folder, std::string_view model,
                               bool embed = false) {
-  CompileOptions options;
-  options.output_path = folder / "model_ctx.onnx";
-  options.embed_context = embed;
-  const auto report = compile_model(environment(), model_path(model), with_dnnl(), options);
+  ModelCompilationOptions options;
+  options.input_model_path = model_path(model);
+  options.output_model_path = folder / "model_ctx.onnx";
+  options.ep_context_embed_mode = embed;
+  const auto report = compile_model(environment(), with_dnnl(), options);
   EXPECT_TRUE(report.ok()) << report.status().to_string();
-  return options.output_path;
+  return options.output_model_path;
 }
 
 graph::Model import(const std::filesystem::path& model) {
@@ -90,10 +91,10 @@ TEST(ContextCache, Line3RefusesAFolderAndAnOutputThatExists) {
   EXPECT_EQ(Session::create(environment(), model_path("tiny_cnn"), options).status().code(),
             StatusCode::kFail);
   EXPECT_EQ(test::read(existing), "mine");
-  CompileOptions compile_options;
-  compile_options.output_path = existing;
-  EXPECT_TRUE(
-      compile_model(environment(), model_path("tiny_cnn"), with_dnnl(), compile_options).ok());
+  ModelCompilationOptions compile_options;
+  compile_options.input_model_path = model_path("tiny_cnn");
+  compile_options.output_model_path = existing;
+  EXPECT_TRUE(compile_model(environment(), with_dnnl(), compile_options).ok());
 }
 
 TEST(ContextCache, Line4WritesThePlainModelOrNothingWhereNothingWasCompiled) {
@@ -104,21 +105,21 @@ TEST(ContextCache, Line4WritesThePlainModelOrNothingWhereNothingWasCompiled) {
   session_options.add_config_entry("ep.context_file_path", output.string());
   EXPECT_TRUE(Session::create(environment(), model_path("tiny_cnn"), session_options).ok());
   EXPECT_FALSE(std::filesystem::exists(output));
-  CompileOptions options;
-  options.output_path = output;
+  ModelCompilationOptions options;
+  options.input_model_path = model_path("tiny_cnn");
+  options.output_model_path = output;
   options.error_if_no_nodes_compiled = true;
-  EXPECT_EQ(compile_model(environment(), model_path("tiny_cnn"), {}, options).status().code(),
-            StatusCode::kFail);
+  EXPECT_EQ(compile_model(environment(), {}, options).status().code(), StatusCode::kFail);
   EXPECT_FALSE(std::filesystem::exists(output));
   options.error_if_no_nodes_compiled = false;
-  ASSERT_TRUE(compile_model(environment(), model_path("tiny_cnn"), {}, options).ok());
+  ASSERT_TRUE(compile_model(environment(), {}, options).ok());
   test::expect_close(*test::run_model(output, {}), *test::run_model(model_path("tiny_cnn"), {}));
 }
 
 TEST(ContextCache, Line5RefusesToCompileAContextModel) {
   const test::TempDirectory folder;
   const auto context = compile(folder, "tiny_cnn");
-  const auto report = compile_model(environment(), context, with_dnnl());
+  const auto report = compile_model(environment(), with_dnnl(), {.input_model_path = context});
   EXPECT_EQ(report.status().code(), StatusCode::kInvalidGraph);
   EXPECT_NE(report.status().message().find("EPContext"), std::string::npos);
 }
@@ -162,11 +163,12 @@ TEST(ContextCache, Line8DoesNotDependOnTheSourceFiles) {
       std::filesystem::copy(file.path(), folder / "source");
     }
   }
-  CompileOptions options;
-  options.output_path = folder / "m_ctx.onnx";
-  ASSERT_TRUE(compile_model(environment(), copy, with_dnnl(), options).ok());
+  ModelCompilationOptions options;
+  options.input_model_path = copy;
+  options.output_model_path = folder / "m_ctx.onnx";
+  ASSERT_TRUE(compile_model(environment(), with_dnnl(), options).ok());
   std::filesystem::remove_all(folder / "source");
-  EXPECT_TRUE(test::run_model(options.output_path, with_dnnl()).ok());
+  EXPECT_TRUE(test::run_model(options.output_model_path, with_dnnl()).ok());
 }
 
 TEST(ContextCache, Line11GivesTheSameBytesAgain) {
@@ -282,10 +284,11 @@ TEST(ContextCache, PrefixesTheNamesOfItsNodes) {
   const test::TempDirectory folder;
   SessionOptions options = with_dnnl();
   options.add_config_entry("ep.context_node_name_prefix", "left_");
-  CompileOptions compile_options;
-  compile_options.output_path = folder / "m_ctx.onnx";
-  ASSERT_TRUE(compile_model(environment(), model_path("tiny_cnn"), options, compile_options).ok());
-  const graph::Model model = import(compile_options.output_path);
+  ModelCompilationOptions compile_options;
+  compile_options.input_model_path = model_path("tiny_cnn");
+  compile_options.output_model_path = folder / "m_ctx.onnx";
+  ASSERT_TRUE(compile_model(environment(), options, compile_options).ok());
+  const graph::Model model = import(compile_options.output_model_path);
   for (const graph::Node* node : context_nodes(model)) {
     EXPECT_EQ(node->name.rfind("left_", 0), 0U) << node->name;
     EXPECT_EQ(node->string("partition_name")->rfind("left_", 0), 0U);

@@ -90,13 +90,13 @@ TEST(HostileInput, EveryTruncationOfASmallModelIsRefusedOrRuns) {
 TEST(HostileInput, MutationsOfAnEmbeddedContextModelEndInAnErrorOrARun) {
   const Environment environment = test::environment();
   const test::TempDirectory folder;
-  CompileOptions options;
-  options.output_path = folder / "m_ctx.onnx";
-  options.embed_context = true;
-  const auto report =
-      compile_model(environment, test::model_path("tiny_mlp"), test::with_dnnl(), options);
+  ModelCompilationOptions options;
+  options.input_model_path = test::model_path("tiny_mlp");
+  options.output_model_path = folder / "m_ctx.onnx";
+  options.ep_context_embed_mode = true;
+  const auto report = compile_model(environment, test::with_dnnl(), options);
   ASSERT_TRUE(report.ok()) << report.status().to_string();
-  const std::string intact = test::read(options.output_path);
+  const std::string intact = test::read(options.output_model_path);
   std::mt19937 engine(12);
   for (int round = 0; round < 250; ++round) {
     survives(environment, mutate(intact, engine), test::with_dnnl());

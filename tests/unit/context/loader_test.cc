@@ -48,6 +48,29 @@ class CountingFileSystem : public PosixFileSystem {
   mutable int mappings = 0;
 };
 
+TEST(ContextLoader, AsksForEachPayloadOnceWhereAFunctionGivesThem) {
+  const TempDirectory dir;
+  dir.write("m_test.bin", "of the folder");
+  int calls = 0;
+  LoadOptions options{.folder = dir.path()};
+  options.read_payload = [&](const std::string& name) -> Result<graph::Blob> {
+    ++calls;
+    EXPECT_EQ(name, "m_test.bin");
+    return testing::blob_of("of the function");
+  };
+  const graph::Model model = model_of({file_node("p", "m_test.bin"), file_node("q", "m_test.bin")});
+  const Result<LoadedContext> loaded = load_context(model, options);
+  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  EXPECT_EQ(calls, 1);
+  ASSERT_EQ(loaded->payloads.size(), 1U);
+  EXPECT_EQ(text_of(loaded->payloads[0].bytes), "of the function");
+  const void* address = loaded->payloads[0].bytes.bytes.data();
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(address) % kPayloadAlignment, 0U);
+  EXPECT_THAT(refusal(model_of({file_node("p", "../m_test.bin")}), options),
+              HasSubstr("has a \"..\" component"));
+  EXPECT_EQ(calls, 1);
+}
+
 TEST(ContextLoader, LoadsABinaryBesideTheModel) {
   const TempDirectory dir;
   dir.write("m_test.bin", "payload");

@@ -157,6 +157,57 @@ TEST(ContextWriter, WritesTheBinariesOfAModelInMemoryBesideItsPath) {
   EXPECT_THAT(again.status().message(), HasSubstr("m_test.bin\" exists already"));
 }
 
+TEST(ContextWriter, GivesModelAndBinariesToFunctions) {
+  std::map<std::string, std::string> binaries;
+  std::string model;
+  WriteOptions options{.output_path = "m_ctx.onnx", .destination = Destination::kFunction};
+  options.write_payload = [&](const std::string& name, std::span<const std::byte> bytes) {
+    EXPECT_TRUE(model.empty());
+    binaries[name] = text_of({.bytes = bytes});
+    return Status();
+  };
+  options.write_model = [&](std::span<const std::byte> bytes) {
+    EXPECT_LE(bytes.size(), kModelPieceBytes);
+    model += text_of({.bytes = bytes});
+    return Status();
+  };
+  const Result<WrittenContext> written = write_sample(options, "kept elsewhere");
+  ASSERT_TRUE(written.ok()) << written.status().to_string();
+  EXPECT_THAT(written->files, IsEmpty());
+  EXPECT_THAT(binaries, ElementsAre(::testing::Pair("m_test.bin", "kept elsewhere")));
+  EXPECT_FALSE(fs::exists("m_test.bin"));
+  const Result<graph::Model> again = onnx_io::import_model(testing::blob_of(model));
+  ASSERT_TRUE(again.ok());
+  LoadOptions load_options;
+  load_options.read_payload = [&](const std::string& name) -> Result<graph::Blob> {
+    return testing::blob_of(binaries.at(name));
+  };
+  const Result<LoadedContext> loaded = load_context(*again, load_options);
+  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  EXPECT_EQ(text_of(loaded->payloads[0].bytes), "kept elsewhere");
+}
+
+TEST(ContextWriter, TakesFilesBackIfAFunctionFails) {
+  const TempDirectory dir;
+  dir.write("m_test.bin", "old");
+  WriteOptions options{.output_path = dir / "m_ctx.onnx",
+                       .destination = Destination::kFunction,
+                       .external_initializers_file_name = "weights",
+                       .overwrite = true};
+  options.write_model = [&](std::span<const std::byte>) {
+    EXPECT_EQ(content_of(dir / "m_test.bin"), "new");
+    return Status(StatusCode::kEngineError, "no");
+  };
+  EXPECT_EQ(write_sample(options, "new").status().to_string(), "ENGINE_ERROR: no");
+  EXPECT_THAT(files_in(dir.path()), ElementsAre("m_test.bin"));
+  EXPECT_EQ(content_of(dir / "m_test.bin"), "old");
+  options.write_payload = [](const std::string&, std::span<const std::byte>) {
+    return Status(StatusCode::kNotFound, "neither");
+  };
+  EXPECT_EQ(write_sample(options, "new").status().to_string(), "NOT_FOUND: neither");
+  EXPECT_THAT(files_in(dir.path()), ElementsAre("m_test.bin"));
+}
+
 TEST(ContextWriter, WritesAModelWithoutPartitionsAsItIs) {
   const TempDirectory dir;
   ContextWriter writer = writer_of({.output_path = dir / "m_ctx.onnx"}, 0);

@@ -314,6 +314,71 @@ TEST(Export, MakesNoExternalFileForAModelWithoutData) {
   EXPECT_FALSE(exported(model, options).external);
 }
 
+// A model with `w`, whose data came from a file, and `v`, whose data did not.
+Model model_of_two_origins(const test::TempDirectory& folder) {
+  Model model = model_of(GraphBuilder()
+                             .constant("w", graph::testing::float_tensor({1, 2, 3, 4}))
+                             .constant("v", graph::testing::float_tensor({5, 6}))
+                             .node("Add", {"w", "v"}, {"y"})
+                             .output("y")
+                             .build());
+  folder.write("sub/old", "0123456789abcdef");
+  model.graph.initializers[0].external = std::make_shared<const graph::ExternalLocation>(
+      graph::ExternalLocation{.location = "old", .path = folder / "sub/old", .size = 16});
+  return model;
+}
+
+TEST(Export, AsksForThePlaceOfEachInitializerOnce) {
+  const test::TempDirectory folder;
+  const Model model = model_of_two_origins(folder);
+  std::vector<std::string> asked;
+  ExportOptions options;
+  options.external_file_name = "data";
+  options.folder = folder.path();
+  options.placement = [&](std::string_view name, const graph::Tensor&) -> Result<Placement> {
+    asked.emplace_back(name);
+    return name == "w" ? Placement::kOriginal : Placement::kExternal;
+  };
+  const ExportedModel file = exported(model, options);
+  EXPECT_EQ(asked, (std::vector<std::string>{"w", "v"}));
+  EXPECT_EQ(file.external->size, 8U);
+  EXPECT_EQ(file.originals.at("sub/old"), folder / "sub/old");
+  const onnx::ModelProto proto = parsed(file.model);
+  EXPECT_EQ(proto.graph().initializer(0).external_data(0).value(), "sub/old");
+  EXPECT_EQ(proto.graph().initializer(0).external_data(2).value(), "16");
+  EXPECT_EQ(proto.graph().initializer(1).external_data(0).value(), "data");
+}
+
+TEST(Export, KeepsStatedLocationsOfAModelWithoutAFolder) {
+  const test::TempDirectory folder;
+  ExportOptions options;
+  options.placement = [](std::string_view name, const graph::Tensor&) -> Result<Placement> {
+    return name == "w" ? Placement::kOriginal : Placement::kEmbedded;
+  };
+  const ExportedModel file = exported(model_of_two_origins(folder), options);
+  EXPECT_FALSE(file.external);
+  EXPECT_EQ(parsed(file.model).graph().initializer(0).external_data(0).value(), "old");
+}
+
+TEST(Export, RefusesPlacesThatCannotBe) {
+  const test::TempDirectory folder;
+  const Model model = model_of_two_origins(folder);
+  ExportOptions options;
+  options.folder = folder / "elsewhere";
+  Result<Placement> answer = Placement::kOriginal;
+  options.placement = [&](std::string_view, const graph::Tensor&) { return answer; };
+  const auto refused = [&] { return export_model(model, options).status().to_string(); };
+  EXPECT_THAT(refused(), HasSubstr("does not lie below the model's folder"));
+  answer = Placement::kExternal;
+  EXPECT_THAT(refused(), HasSubstr("initializer \"w\" is to be external, but no external file"));
+  answer = Status(StatusCode::kEngineError, "undecided");
+  EXPECT_EQ(refused(), "ENGINE_ERROR: undecided");
+  options.folder.clear();
+  answer = Placement::kOriginal;
+  EXPECT_THAT(refused(),
+              HasSubstr("initializer \"v\" is to stay where it is, but it is in no file"));
+}
+
 TEST(Export, RefusesExternalFilesOutsideTheModelsFolder) {
   const Model model = model_with_weight(floats(3));
   for (const char* name : {"/tmp/data", "../data", "a/../../data", "folder/"}) {

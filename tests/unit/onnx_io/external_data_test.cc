@@ -36,6 +36,19 @@ TEST_F(ExternalDataTest, TakesTheStatedRange) {
   EXPECT_EQ(find({"weights.bin", 10, 0}, 0), "");
 }
 
+TEST_F(ExternalDataTest, SaysWhereItFoundTheData) {
+  EXPECT_EQ(find({"weights.bin", 2, 4}, 4), "2345");
+  const auto location = data_.locate({"weights.bin", 2, 4}, 4);
+  ASSERT_TRUE(location);
+  EXPECT_EQ(location->location, "weights.bin");
+  EXPECT_EQ(location->path, folder_ / "model/weights.bin");
+  EXPECT_EQ(location->offset, 2U);
+  EXPECT_EQ(location->size, 4U);
+  buffers_["given"] = graph::make_blob(std::vector<std::byte>(4));
+  EXPECT_EQ(find({"given", 0, 4}, 4).size(), 4U);
+  EXPECT_FALSE(data_.locate({"given", 0, 4}, 4));
+}
+
 TEST_F(ExternalDataTest, TakesWhatTheTensorNeedsWhereNoLengthIsStated) {
   EXPECT_EQ(find({"weights.bin", 7, std::nullopt}, 3), "789");
   EXPECT_EQ(find({"weights.bin", 0, std::nullopt}, 3), "012");

@@ -50,6 +50,23 @@ TEST(Partition, GivesANodeToTheFirstProviderThatClaimsIt) {
   EXPECT_EQ(result.decisions[2].reason, "Relu node \"b\" is already taken by First");
 }
 
+TEST(Partition, RefusesTheClaimsOfABarredProviderAndKeepsTheOtherNames) {
+  FakeSource first("First", {fused({0}), fused({1, 2}), single(2), fused({3})});
+  FakeSource second("Second", {fused({1, 2})});
+  const std::vector<Bar> bars = {{.provider = 0, .nodes = {2, 77}, .reason = "it broke"}};
+  const Partitioning result = run(chain(), {&first, &second}, {.bars = bars});
+  EXPECT_THAT(result.owner, ElementsAre(0U, 1U, 1U, 0U));
+  for (const size_t barred : {1U, 2U}) {
+    EXPECT_FALSE(result.decisions[barred].accepted);
+    EXPECT_EQ(result.decisions[barred].reason,
+              "Relu node \"c\" is not given to it again: it broke");
+  }
+  ASSERT_EQ(result.partitions.size(), 3U);
+  EXPECT_EQ(result.partitions[0].name, "First_0");
+  EXPECT_EQ(result.partitions[1].name, "First_2");
+  EXPECT_EQ(result.partitions[2].name, "Second_0");
+}
+
 TEST(Partition, ShowsEachProviderWhatIsTaken) {
   FakeSource first("First", {fused({1, 2})});
   FakeSource second("Second", {});

@@ -1,0 +1,30 @@
+#include "host/cli/interrupt.h"
+
+namespace ephost::cli {
+
+namespace {
+
+std::atomic<bool> interrupted = false;
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
+
+void note(int) { interrupted.store(true, std::memory_order_relaxed); }
+
+}  // namespace
+
+Interrupt::Interrupt() {
+  interrupted = false;
+  struct sigaction action = {};
+  action.sa_handler = &note;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  ::sigaction(SIGINT, &action, &old_interrupt_);
+  ::sigaction(SIGTERM, &action, &old_terminate_);
+}
+
+Interrupt::~Interrupt() {
+  ::sigaction(SIGINT, &old_interrupt_, nullptr);
+  ::sigaction(SIGTERM, &old_terminate_, nullptr);
+}
+
+const std::atomic<bool>* Interrupt::flag() const { return &interrupted; }
+
+}  // namespace ephost::cli

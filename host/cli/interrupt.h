@@ -1,0 +1,25 @@
+// Ctrl-C as a flag, for work that is to end in order and leave nothing half-done.
+#pragma once
+
+#include <atomic>
+#include <csignal>
+
+namespace ephost::cli {
+
+// While it lives, the first SIGINT or SIGTERM sets the flag and the second one ends the process.
+// One at a time.
+class Interrupt {
+ public:
+  Interrupt();
+  Interrupt(const Interrupt&) = delete;
+  Interrupt& operator=(const Interrupt&) = delete;
+  ~Interrupt();
+
+  [[nodiscard]] const std::atomic<bool>* flag() const;
+
+ private:
+  struct sigaction old_interrupt_ = {};
+  struct sigaction old_terminate_ = {};
+};
+
+}  // namespace ephost::cli

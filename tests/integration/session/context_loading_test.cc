@@ -1,0 +1,223 @@
+// Loading context models: which nodes are partitioned, and where binaries come from.
+#include <gmock/gmock.h>
+
+#include <map>
+
+#include "host/context/metadata.h"
+#include "host/context/names.h"
+#include "host/session/pipeline.h"
+#include "tests/integration/session/scripted_sample.h"
+
+namespace ephost {
+namespace {
+
+using test::scripted;
+using test::scripted_environment;
+using test::TempDirectory;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class ContextLoading : public ::testing::Test {
+ protected:
+  std::filesystem::path compile(const SessionOptions& options = scripted()) {
+    const auto report = compile_model(environment_, options, compilation_);
+    EXPECT_TRUE(report.ok()) << report.status().to_string();
+    return folder_ / "m_ctx.onnx";
+  }
+  session::PreparedModel prepare(const std::filesystem::path& model,
+                                 const SessionOptions& options) {
+    auto prepared =
+        session::prepare_model(environment_, {model, {}}, options, session::Stage::kCompiled);
+    EXPECT_TRUE(prepared.ok()) << prepared.status().to_string();
+    return std::move(prepared).value();
+  }
+
+  TempDirectory folder_;
+  TempDirectory source_;
+  Environment environment_ = scripted_environment();
+  std::filesystem::path model_ = test::save(source_, test::scripted_model());
+  std::vector<Value> expected_ = test::expected_outputs(model_);
+  ModelCompilationOptions compilation_{.input_model_path = model_,
+                                       .output_model_path = folder_ / "m_ctx.onnx"};
+};
+
+TEST_F(ContextLoading, Line15AModelWithoutContextNodesIsPartitionedAsAWhole) {
+  const session::PreparedModel prepared = prepare(model_, scripted());
+  EXPECT_FALSE(prepared.is_context_model());
+  EXPECT_EQ(prepared.main.partitioning.partitions.size(), 2U);
+}
+
+// The provider would fuse what it left alone when the context was made; now it goes to kernels.
+TEST_F(ContextLoading, Line15OnlyContextNodesArePartitionedInAContextModel) {
+  const auto context = compile(scripted({{"claim", "fuse:Neg"}}));
+  const session::PreparedModel prepared = prepare(context, scripted({{"claim", "fuse:*"}}));
+  EXPECT_TRUE(prepared.is_context_model());
+  EXPECT_THAT(prepared.main.partitioning.partitions, IsEmpty());
+  const graph::Graph& graph = prepared.model.graph;
+  ASSERT_EQ(graph.nodes.size(), 5U);
+  for (graph::NodeId id = 0; id < graph.nodes.size(); ++id) {
+    const bool is_context = graph.nodes[id].op_type == "EPContext";
+    EXPECT_EQ(is_context, id == 4U);
+    EXPECT_EQ(prepared.providers[prepared.main.partitioning.owner[id]]->short_name(),
+              is_context ? "scripted" : "cpu");
+  }
+  test::expect_runs(Session::create(environment_, context, scripted()), expected_);
+}
+
+TEST_F(ContextLoading, Line15SingleNodesStillGoToKernelsInOrderOfPriority) {
+  const auto context = compile(scripted({{"claim", "fuse:Neg"}}));
+  const session::PreparedModel prepared =
+      prepare(context, scripted({{"claim", "fuse:*;kernels:Relu"}}));
+  std::vector<std::string> owners;
+  for (const uint32_t owner : prepared.main.partitioning.owner) {
+    owners.push_back(prepared.providers[owner]->short_name());
+  }
+  EXPECT_THAT(owners, ElementsAre("cpu", "scripted", "cpu", "cpu", "scripted"));
+}
+
+TEST_F(ContextLoading, Line15NothingIsCompiledForAContextModel) {
+  const auto context = compile();
+  const SessionOptions options = scripted({{"cannot_compile", "*"}});
+  auto session = Session::create(environment_, context, options);
+  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  EXPECT_THAT(session->fallbacks(), IsEmpty());
+  test::expect_runs(std::move(session), expected_);
+}
+
+// Keeps binaries as an application would that encrypts them.
+class Vault {
+ public:
+  EpContextDataWriteFunction writer() {
+    return [this](std::string_view name, std::span<const std::byte> bytes) {
+      std::vector<std::byte>& kept = binaries[std::string(name)];
+      kept.assign(bytes.begin(), bytes.end());
+      for (std::byte& byte : kept) byte ^= std::byte{0x5a};
+      return Status();
+    };
+  }
+  EpContextDataReadFunction reader() {
+    return [this](std::string_view name) -> Result<EpContextData> {
+      ++reads;
+      const auto kept = binaries.find(std::string(name));
+      if (kept == binaries.end()) return Status(StatusCode::kNotFound, "no such secret");
+      auto bytes = std::make_shared<std::vector<std::byte>>(kept->second);
+      for (std::byte& byte : *bytes) byte ^= std::byte{0x5a};
+      return EpContextData{*bytes, bytes};
+    };
+  }
+
+  std::map<std::string, std::vector<std::byte>> binaries;
+  int reads = 0;
+};
+
+class ContextVault : public ContextLoading {
+ protected:
+  ContextVault() { compilation_.ep_context_data_write_func = vault_.writer(); }
+  SessionOptions with_reader() {
+    return SessionOptions(scripted()).set_ep_context_data_read_func(vault_.reader());
+  }
+
+  Vault vault_;
+};
+
+TEST_F(ContextVault, BinariesGoToTheFunctionAndComeFromTheFunction) {
+  const auto context = compile();
+  EXPECT_THAT(test::files_in(folder_.path()), ElementsAre("m_ctx.onnx"));
+  ASSERT_EQ(vault_.binaries.size(), 1U);
+  EXPECT_EQ(vault_.binaries.begin()->first, "m_scripted.bin");
+  test::expect_runs(Session::create(environment_, context, with_reader()), expected_);
+  EXPECT_EQ(vault_.reads, 1);
+  const auto refused = Session::create(environment_, context, scripted());
+  EXPECT_EQ(refused.status().code(), StatusCode::kInvalidGraph);
+}
+
+TEST_F(ContextVault, EachPayloadHasItsName) {
+  const auto context = compile(scripted({{"payloads", "each"}}));
+  EXPECT_EQ(vault_.binaries.size(), 2U);
+  EXPECT_TRUE(vault_.binaries.contains("m_scripted_1.bin"));
+  test::expect_runs(Session::create(environment_, context, with_reader()), expected_);
+}
+
+TEST_F(ContextVault, AModelFromMemoryNeedsNoFileAtAll) {
+  std::vector<std::byte> model;
+  compilation_.output_model_path.clear();
+  compilation_.output_model_buffer = &model;
+  ASSERT_TRUE(compile_model(environment_, scripted(), compilation_).ok());
+  EXPECT_THAT(test::files_in(folder_.path()), IsEmpty());
+  EXPECT_TRUE(vault_.binaries.contains("model_scripted.bin"));
+  test::expect_runs(Session::create(environment_, ModelBytes{model}, with_reader()), expected_);
+}
+
+TEST_F(ContextVault, SumsAreCheckedOfWhatTheFunctionGives) {
+  const auto context = compile();
+  vault_.binaries.begin()->second.back() ^= std::byte{1};
+  const auto damaged = Session::create(environment_, context, with_reader());
+  EXPECT_EQ(damaged.status().code(), StatusCode::kInvalidGraph);
+  EXPECT_THAT(damaged.status().message(), HasSubstr("has the sum"));
+}
+
+TEST_F(ContextVault, AFailureOfTheReadFunctionSaysWhichNodeAndWhy) {
+  const auto context = compile();
+  vault_.binaries.clear();
+  const auto refused = Session::create(environment_, context, with_reader());
+  EXPECT_EQ(refused.status().code(), StatusCode::kInvalidGraph);
+  EXPECT_THAT(refused.status().message(),
+              AllOf(HasSubstr("EPContext node"), HasSubstr("m_scripted.bin"),
+                    HasSubstr("NOT_FOUND: no such secret")));
+}
+
+TEST_F(ContextVault, NamesThatLeadElsewhereNeverReachTheReadFunction) {
+  const auto context = compile();
+  for (const char* name : {"", "../m_scripted.bin", "/m_scripted.bin"}) {
+    graph::Model model = test::import_file(context);
+    for (graph::Node& node : model.graph.nodes) {
+      for (graph::Attribute& attribute : node.attributes) {
+        if (attribute.name == "ep_cache_context") attribute.value = std::string(name);
+      }
+    }
+    const auto refused =
+        Session::create(environment_, test::save(folder_, model, "odd.onnx"), with_reader());
+    EXPECT_EQ(refused.status().code(), StatusCode::kInvalidGraph);
+  }
+  EXPECT_EQ(vault_.reads, 0);
+}
+
+TEST_F(ContextVault, AFailureOfTheWriteFunctionIsReturnedAsItIs) {
+  compilation_.ep_context_data_write_func = [](std::string_view, std::span<const std::byte>) {
+    return Status(StatusCode::kEngineError, "the vault is shut");
+  };
+  EXPECT_EQ(compile_model(environment_, scripted(), compilation_).status().to_string(),
+            "ENGINE_ERROR: the vault is shut");
+  EXPECT_THAT(test::files_in(folder_.path()), IsEmpty());
+}
+
+TEST_F(ContextVault, BytesWithoutAnOwnerAreCopied) {
+  const auto context = compile();
+  std::vector<std::byte> buffer;
+  SessionOptions options = scripted();
+  options.set_ep_context_data_read_func([&](std::string_view name) -> Result<EpContextData> {
+    EPHOST_ASSIGN_OR_RETURN(const EpContextData data, vault_.reader()(name));
+    buffer.assign(data.bytes.begin(), data.bytes.end());
+    return EpContextData{buffer, nullptr};
+  });
+  auto session = Session::create(environment_, context, options);
+  buffer.assign(buffer.size(), std::byte{0});
+  test::expect_runs(std::move(session), expected_);
+}
+
+// A crash between the publication of the initializers and of the model leaves the old ones under
+// another name.
+TEST_F(ContextLoading, Line10TakesTheInitializersThatTheModelWasWrittenWith) {
+  compilation_.output_model_external_initializers_file = "weights";
+  const auto context = compile(scripted({{"claim", "fuse:Neg"}}));
+  const std::string weights = test::read(folder_ / "weights");
+  const auto hash = to_hex(content_sum(std::as_bytes(std::span(weights))));
+  std::filesystem::rename(folder_ / "weights", folder_ / context::superseded_name("weights", hash));
+  test::write(folder_ / "weights", std::string(weights.size(), '\0'));
+  test::expect_runs(Session::create(environment_, context, scripted()), expected_);
+}
+
+}  // namespace
+}  // namespace ephost

@@ -1,0 +1,195 @@
+// Where compile_model puts the initializers of the nodes that are left (line 8).
+#include <gmock/gmock.h>
+
+#include "tests/integration/session/scripted_sample.h"
+
+namespace ephost {
+namespace {
+
+using test::scripted;
+using test::scripted_environment;
+using test::TempDirectory;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+// Add and Mul are left, with w0 and w1.
+SessionOptions leaving_weights() { return scripted({{"claim", "fuse:Neg"}}); }
+
+// Where the importer found each initializer: the file's name, or nothing.
+std::map<std::string, std::string> files_of_initializers(const std::filesystem::path& model) {
+  std::map<std::string, std::string> files;
+  const graph::Model imported = test::import_file(model);
+  for (const graph::Value& value : imported.graph.values) {
+    const graph::Tensor* tensor = imported.graph.constant(imported.graph.find_value(value.name));
+    if (tensor != nullptr) files[value.name] = tensor->external ? tensor->external->location : "";
+  }
+  return files;
+}
+
+class Initializers : public ::testing::Test {
+ protected:
+  Result<CompileReport> compile() {
+    return compile_model(environment_, leaving_weights(), compilation_);
+  }
+  // The sample model with w0 and w1 in a file beside it.
+  void use_external_source(const TempDirectory& folder, int64_t width = 4) {
+    compilation_.input_model_path =
+        test::save(folder, test::scripted_model(width), "e.onnx", "e.weights");
+  }
+  void expect_runs() {
+    test::expect_runs(Session::create(environment_, output_, leaving_weights()), expected_);
+  }
+
+  TempDirectory folder_;
+  TempDirectory source_;
+  Environment environment_ = scripted_environment();
+  std::filesystem::path model_ = test::save(source_, test::scripted_model());
+  std::vector<Value> expected_ = test::expected_outputs(model_);
+  std::filesystem::path output_ = folder_ / "m_ctx.onnx";
+  ModelCompilationOptions compilation_{.input_model_path = model_, .output_model_path = output_};
+};
+
+TEST_F(Initializers, Line8AreEmbeddedUnlessAFileIsNamed) {
+  ASSERT_TRUE(compile().ok());
+  EXPECT_THAT(files_of_initializers(output_), ElementsAre(Pair("w0", ""), Pair("w1", "")));
+  compilation_.output_model_external_initializers_file = "weights";
+  ASSERT_TRUE(compile().ok());
+  EXPECT_THAT(files_of_initializers(output_),
+              ElementsAre(Pair("w0", "weights"), Pair("w1", "weights")));
+  expect_runs();
+}
+
+TEST_F(Initializers, Line8AreNamedByTheEntryOfTheSessionToo) {
+  SessionOptions options = leaving_weights();
+  options.add_config_entry("ep.context_model_external_initializers_file_name", "weights");
+  ASSERT_TRUE(compile_model(environment_, options, compilation_).ok());
+  EXPECT_EQ(files_of_initializers(output_).at("w0"), "weights");
+}
+
+TEST_F(Initializers, Line8BelowTheThresholdStayInTheModel) {
+  compilation_.output_model_external_initializers_file = "weights";
+  compilation_.external_initializers_size_threshold = 16;
+  ASSERT_TRUE(compile().ok());
+  EXPECT_EQ(files_of_initializers(output_).at("w0"), "weights");
+  compilation_.external_initializers_size_threshold = 17;
+  ASSERT_TRUE(compile().ok());
+  EXPECT_EQ(files_of_initializers(output_).at("w0"), "");
+  expect_runs();
+}
+
+TEST_F(Initializers, Line8LargeOnesAreAligned) {
+  constexpr int64_t kWidth = (1 << 18) + 1;  // just over 1 MiB
+  compilation_.input_model_path = test::save(source_, test::scripted_model(kWidth), "large.onnx");
+  compilation_.output_model_external_initializers_file = "weights";
+  for (const uint64_t alignment : {4096, 65536}) {
+    compilation_.external_initializers_alignment = alignment;
+    ASSERT_TRUE(compile().ok());
+    const graph::Model model = test::import_file(output_);
+    const graph::Tensor& second = *model.graph.constant(model.graph.find_value("w1"));
+    ASSERT_TRUE(second.external);
+    EXPECT_GT(second.external->offset, uint64_t{1} << 20);
+    EXPECT_EQ(second.external->offset % alignment, 0U);
+    std::filesystem::remove(folder_ / "weights");
+  }
+}
+
+TEST_F(Initializers, Line8AnAlignmentThatCannotBeIsRefusedFirst) {
+  compilation_.output_model_external_initializers_file = "weights";
+  for (const uint64_t alignment : {0, 3, 1 << 21}) {
+    compilation_.external_initializers_alignment = alignment;
+    const Status refused =
+        compile_model(environment_, scripted({{"fail", "create"}}), compilation_).status();
+    EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
+    EXPECT_THAT(refused.message(), HasSubstr("power of two"));
+  }
+}
+
+TEST_F(Initializers, Line8AFunctionDecidesAboutEachOnce) {
+  use_external_source(source_);
+  compilation_.output_model_external_initializers_file = "weights";
+  std::vector<std::string> asked;
+  compilation_.output_model_get_initializer_location_func =
+      [&](const InitializerInfo& info) -> Result<InitializerLocation> {
+    asked.emplace_back(info.name);
+    EXPECT_EQ(info.element_type, ElementType::kFloat);
+    EXPECT_THAT(std::vector<int64_t>(info.shape.begin(), info.shape.end()), ElementsAre(4));
+    EXPECT_EQ(info.bytes.size(), 16U);
+    EXPECT_TRUE(info.external != nullptr && info.external->file_path == "e.weights" &&
+                info.external->byte_size == 16);
+    return info.name == "w0" ? InitializerLocation::kExternalFile : InitializerLocation::kEmbedded;
+  };
+  ASSERT_TRUE(compile().ok());
+  EXPECT_THAT(asked, ElementsAre("w0", "w1"));
+  EXPECT_THAT(files_of_initializers(output_), ElementsAre(Pair("w0", "weights"), Pair("w1", "")));
+  expect_runs();
+}
+
+TEST_F(Initializers, Line8CanStayWhereTheyAreBelowTheOutput) {
+  std::filesystem::create_directory(folder_ / "sub");
+  const auto in_sub = test::save(folder_, test::scripted_model(), "sub/e.onnx", "e.weights");
+  compilation_.input_model_path = in_sub;
+  compilation_.output_model_get_initializer_location_func =
+      [](const InitializerInfo&) -> Result<InitializerLocation> {
+    return InitializerLocation::kOriginal;
+  };
+  const auto report = compile();
+  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  EXPECT_EQ(report->files.size(), 2U);
+  EXPECT_THAT(files_of_initializers(output_),
+              ElementsAre(Pair("w0", "sub/e.weights"), Pair("w1", "sub/e.weights")));
+  expect_runs();
+}
+
+TEST_F(Initializers, Line8CannotStayWhereTheOutputCannotReachThem) {
+  use_external_source(source_);
+  compilation_.output_model_get_initializer_location_func =
+      [](const InitializerInfo&) -> Result<InitializerLocation> {
+    return InitializerLocation::kOriginal;
+  };
+  const Status elsewhere = compile().status();
+  EXPECT_EQ(elsewhere.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(elsewhere.message(), AllOf(HasSubstr("\"w0\""), HasSubstr("does not lie below")));
+  compilation_.input_model_path = model_;
+  EXPECT_THAT(compile().status().message(), HasSubstr("it is in no file"));
+  EXPECT_THAT(test::files_in(folder_.path()), IsEmpty());
+}
+
+// Where a model in memory goes is not known: it says what the source model said.
+TEST_F(Initializers, Line8OfAModelInMemoryStayAsTheyWereStated) {
+  use_external_source(source_);
+  std::vector<std::byte> model;
+  compilation_.output_model_path.clear();
+  compilation_.output_model_buffer = &model;
+  compilation_.ep_context_embed_mode = true;
+  compilation_.output_model_get_initializer_location_func =
+      [](const InitializerInfo&) -> Result<InitializerLocation> {
+    return InitializerLocation::kOriginal;
+  };
+  ASSERT_TRUE(compile().ok());
+  SessionOptions options = leaving_weights();
+  options.add_config_entry("session.model_external_initializers_file_folder_path",
+                           source_.path().string());
+  test::expect_runs(Session::create(environment_, ModelBytes{model}, options), expected_);
+}
+
+TEST_F(Initializers, Line8TheFailureOfTheFunctionIsReturnedAsItIs) {
+  compilation_.output_model_get_initializer_location_func =
+      [](const InitializerInfo&) -> Result<InitializerLocation> {
+    return Status(StatusCode::kEngineError, "undecided");
+  };
+  const Status failed = compile().status();
+  EXPECT_EQ(failed.code(), StatusCode::kEngineError);
+  EXPECT_THAT(failed.message(), HasSubstr("undecided"));
+  compilation_.output_model_get_initializer_location_func =
+      [](const InitializerInfo&) -> Result<InitializerLocation> {
+    return InitializerLocation::kExternalFile;
+  };
+  EXPECT_THAT(compile().status().message(), HasSubstr("no external file is named"));
+  EXPECT_THAT(test::files_in(folder_.path()), IsEmpty());
+}
+
+}  // namespace
+}  // namespace ephost
