@@ -24,7 +24,7 @@ def parse_arguments():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out_dir", nargs="?", metavar="OUT_DIR", help="where the model folders go")
     parser.add_argument("names", nargs="*", metavar="name",
-                        help=f"models or groups ({', '.join(catalog.GROUPS)}); default: all")
+                        help=f"models or groups ({', '.join(catalog.GROUPS)}); default: all but large ones")
     parser.add_argument("-n", type=int, metavar="N", help="number of nodes of the synthetic models")
     parser.add_argument("--no-outputs", action="store_true", help="write no expected outputs")
     parser.add_argument("--list", action="store_true",

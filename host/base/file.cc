@@ -8,6 +8,7 @@
 
 #include "host/base/checked_math.h"
 #include "host/base/file_error.h"
+#include "host/base/mapped_pages.h"
 
 namespace ephost {
 
@@ -90,6 +91,7 @@ MappedFile::~MappedFile() { unmap(); }
 
 void MappedFile::unmap() noexcept {
   if (bytes_.empty()) return;
+  remove_mapping(bytes_);
   file_system_->munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
   bytes_ = {};
 }
@@ -102,6 +104,7 @@ Result<MappedFile> MappedFile::open(const fs::path& path, const FileSystem& file
 
   void* address = file_system.mmap(*size, file.descriptor_);
   if (address == MAP_FAILED) return file_error("map", path, errno);
+  add_mapping({static_cast<const std::byte*>(address), *size});
   return MappedFile(path, {static_cast<const std::byte*>(address), *size}, file_system);
 }
 

@@ -1,11 +1,13 @@
 #include "host/bridge/host_services.h"
 
+#include <ephost/ext/constants.h>
 #include <ephost/ext/progress.h>
 
 #include <algorithm>
 #include <exception>
 #include <utility>
 
+#include "host/base/mapped_pages.h"
 #include "host/bridge/abi_text.h"
 
 namespace ephost::bridge {
@@ -56,10 +58,19 @@ int32_t HostServices::is_cancelled(const eph_host* handle) noexcept {
   }
 }
 
+void HostServices::release(const eph_host*, const void* data, uint64_t size) noexcept {
+  release_pages({static_cast<const std::byte*>(data), static_cast<size_t>(size)});
+}
+
+std::vector<std::string> offered_extensions() { return {EPH_EXT_CONSTANTS, EPH_EXT_PROGRESS}; }
+
 const void* HostServices::get_extension(const eph_host*, eph_string id) noexcept {
   static constexpr eph_progress_api kProgress = {sizeof(eph_progress_api), &HostServices::report,
                                                  &HostServices::is_cancelled};
-  return view(id) == EPH_EXT_PROGRESS ? &kProgress : nullptr;
+  static constexpr eph_constants_api kConstants = {sizeof(eph_constants_api),
+                                                   &HostServices::release};
+  if (view(id) == EPH_EXT_PROGRESS) return &kProgress;
+  return view(id) == EPH_EXT_CONSTANTS ? &kConstants : nullptr;
 }
 
 }  // namespace ephost::bridge

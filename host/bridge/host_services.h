@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace ephost::bridge {
 
@@ -23,6 +24,9 @@ struct ProgressHooks {
 enum class Severity { kDebug, kInfo, kWarning, kError };
 using PluginLog =
     std::function<void(Severity, std::string_view provider, std::string_view message)>;
+
+// The ids of the extensions that the host offers.
+[[nodiscard]] std::vector<std::string> offered_extensions();
 
 // Lives longer than every provider that was created with it, and at one address.
 class HostServices : public eph_host {
@@ -42,6 +46,7 @@ class HostServices : public eph_host {
   static const void* get_extension(const eph_host* handle, eph_string id) noexcept;
   static void report(const eph_host* handle, double fraction, eph_string message) noexcept;
   static int32_t is_cancelled(const eph_host* handle) noexcept;
+  static void release(const eph_host* handle, const void* data, uint64_t size) noexcept;
 
   std::string provider_name_;
   PluginLog log_;

@@ -35,6 +35,8 @@ struct LoadOptions {
   std::function<Result<graph::Blob>(const std::string& name)> read_payload;
   // Compare each file and embedded payload with the sum that the model states of it, if it does.
   bool check_sums = true;
+  // Give the memory of mapped files back once their sums are taken: nobody reads them soon.
+  bool release_pages = false;
   const FileSystem* file_system = &posix_file_system();  // outlives the payloads
 };
 

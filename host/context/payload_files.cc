@@ -1,5 +1,6 @@
 #include "host/context/payload_files.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -7,6 +8,7 @@
 
 #include "host/base/contained_path.h"
 #include "host/base/file.h"
+#include "host/base/mapped_pages.h"
 #include "host/base/text.h"
 #include "host/context/names.h"
 
@@ -36,6 +38,17 @@ bool is_aligned(const std::byte* address) {
   return reinterpret_cast<uintptr_t>(address) % kPayloadAlignment == 0;
 }
 
+Hash128 sum_and_release(std::span<const std::byte> bytes) {
+  constexpr size_t kPiece = size_t{16} << 20;
+  ContentHasher hasher;
+  for (size_t begin = 0; begin < bytes.size(); begin += kPiece) {
+    const auto piece = bytes.subspan(begin, std::min(kPiece, bytes.size() - begin));
+    hasher.update(piece);
+    release_pages(piece);
+  }
+  return hasher.sum();
+}
+
 }  // namespace
 
 Content check_content(SummedBytes& found, const ContentSum* stated, std::string_view what) {
@@ -45,7 +58,10 @@ Content check_content(SummedBytes& found, const ContentSum* stated, std::string_
                                " bytes, but the model states " + std::to_string(stated->size) +
                                std::string(kRemedy));
   }
-  if (!found.hash) found.hash = content_sum(found.bytes.bytes);
+  if (!found.hash) {
+    found.hash =
+        found.release_pages ? sum_and_release(found.bytes.bytes) : content_sum(found.bytes.bytes);
+  }
   if (*found.hash != stated->hash) {
     return mismatch(found, std::string(what) + " has the sum " + to_hex(*found.hash) +
                                ", but the model states " + to_hex(stated->hash) +
@@ -74,7 +90,7 @@ Result<Blob> align_payload(Blob bytes) {
 Content PayloadFiles::find_current(const std::string& name, const ContentSum* stated) {
   const ContentSum* compared = options_.check_sums ? stated : nullptr;
   if (const auto given = options_.files.find(name); given != options_.files.end()) {
-    SummedBytes found{.bytes = given->second};
+    SummedBytes found{.bytes = given->second, .release_pages = options_.release_pages};
     return check_content(found, compared, "file " + quote(name));
   }
   if (folder_) return open(name, compared);
@@ -132,7 +148,8 @@ Content PayloadFiles::open(const std::string& name, const ContentSum* stated) {
       return failed(SumState::kMissingFile, file.status().message() + std::string(kRemedy));
     }
     const auto owner = std::make_shared<const MappedFile>(std::move(*file));
-    SummedBytes mapped{.bytes = {.bytes = owner->bytes(), .owner = owner}};
+    SummedBytes mapped{.bytes = {.bytes = owner->bytes(), .owner = owner},
+                       .release_pages = options_.release_pages};
     found = mapped_.emplace(*path, std::move(mapped)).first;
   }
   return check_content(found->second, stated, "file " + quote(path->native()));

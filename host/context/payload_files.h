@@ -33,6 +33,7 @@ struct Content {
 // Bytes whose sum is taken at most once.
 struct SummedBytes {
   graph::Blob bytes;
+  bool release_pages = false;  // while the sum is taken
   std::optional<Hash128> hash;
 };
 

@@ -120,7 +120,7 @@ Status StagedOutput::stage_model(const onnx_io::EncodedFile& encoded) {
 
 Status StagedOutput::load_back(std::span<const WrittenPartition> partitions) const {
   onnx_io::ImportOptions import_options{.infer_shapes = false};
-  LoadOptions load_options{.file_system = options_.file_system};
+  LoadOptions load_options{.release_pages = true, .file_system = options_.file_system};
   if (initializers_) {
     EPHOST_ASSIGN_OR_RETURN(graph::Blob content, initializers_->map(*options_.file_system));
     import_options.external_files.emplace(options_.external_initializers_file_name, content);

@@ -18,7 +18,7 @@ namespace ephost {
 struct Environment::State {
   std::vector<std::filesystem::path> directories;
   manifest::SearchResult search;
-  plugin::Registry registry;
+  plugin::Registry registry{plugin::HostOffer{.extensions = bridge::offered_extensions()}};
   session::SessionGroups groups;
 };
 

@@ -46,7 +46,7 @@ void DnnlProvider::get_devices(eph::Host, eph::DeviceList& list) {
   list.add(device);
 }
 
-std::unique_ptr<DnnlProvider> DnnlProvider::create(eph::Host, const eph::Options& options) {
+std::unique_ptr<DnnlProvider> DnnlProvider::create(eph::Host host, const eph::Options& options) {
   pin_openmp();
   const int64_t threads = options.get_int("num_threads", 0);
   if (threads < 0 || threads > kMaxThreads) {
@@ -54,12 +54,14 @@ std::unique_ptr<DnnlProvider> DnnlProvider::create(eph::Host, const eph::Options
                                                  "; give 0 for all, or at most " +
                                                  std::to_string(kMaxThreads));
   }
-  return std::make_unique<DnnlProvider>(threads == 0 ? default_thread_count()
-                                                     : static_cast<int>(threads));
+  return std::make_unique<DnnlProvider>(
+      host, threads == 0 ? default_thread_count() : static_cast<int>(threads));
 }
 
-DnnlProvider::DnnlProvider(int threads)
-    : engine_(dnnl::engine::kind::cpu, 0),
+DnnlProvider::DnnlProvider(eph::Host host, int threads)
+    : host_(host),
+      host_constants_(host.extension<eph_constants_api>(EPH_EXT_CONSTANTS)),
+      engine_(dnnl::engine::kind::cpu, 0),
       build_id_(current_build_id(threads)),
       compatibility_(compatibility_text(build_id_)) {
   if (dnnl::get_primitive_cache_capacity() < kPrimitiveCacheCapacity) {
@@ -89,9 +91,14 @@ std::vector<std::unique_ptr<eph::Computation>> DnnlProvider::compile(
   return computations;
 }
 
+void DnnlProvider::release_constant(const void* data, uint64_t size) const {
+  if (host_constants_ != nullptr) host_constants_->release(host_.handle(), data, size);
+}
+
 std::unique_ptr<DnnlComputation> DnnlProvider::compile_graph(const eph_partition& partition) {
-  return compile_partition(eph::GraphView(partition.graph), std::string(eph::view(partition.name)),
-                           engine_, build_id_.threads);
+  return compile_partition(
+      eph::GraphView(partition.graph), std::string(eph::view(partition.name)), engine_,
+      build_id_.threads, [this](const void* data, uint64_t size) { release_constant(data, size); });
 }
 
 const Container& DnnlProvider::container(const eph_bytes& payload) {

@@ -3,6 +3,8 @@
 // parts that do the work stand in the folders beside it.
 #pragma once
 
+#include <ephost/ext/constants.h>
+
 #include <ephost/plugin.hpp>
 #include <map>
 #include <memory>
@@ -27,7 +29,7 @@ class DnnlProvider : public eph::Provider {
   // Option num_threads: 0 stands for as many as OpenMP would use.
   static std::unique_ptr<DnnlProvider> create(eph::Host host, const eph::Options& options);
 
-  explicit DnnlProvider(int threads);
+  DnnlProvider(eph::Host host, int threads);
 
   void get_capability(const eph::GraphView& graph, eph::Claims& claims);
   std::vector<std::unique_ptr<eph::Computation>> compile(const eph::Partitions& partitions);
@@ -38,11 +40,15 @@ class DnnlProvider : public eph::Provider {
   std::vector<std::string> list_partitions(const eph_bytes& payload);
 
  private:
+  // Tells the host of constants that have been packed.
+  void release_constant(const void* data, uint64_t size) const;
   std::unique_ptr<DnnlComputation> compile_graph(const eph_partition& partition);
   std::unique_ptr<DnnlComputation> restore(const eph_partition& partition);
   // The payload's directory, read when its first partition is restored.
   const Container& container(const eph_bytes& payload);
 
+  eph::Host host_;
+  const eph_constants_api* host_constants_;  // null where the host doesn't offer it
   dnnl::engine engine_;
   BuildId build_id_;
   std::string compatibility_;

@@ -3,12 +3,13 @@
 import dataclasses
 from typing import Callable, Optional
 
-from models import bert, mobilenet, resnet, synthetic, tiny_control, tiny_nets
+from models import bert, large, mobilenet, resnet, synthetic, tiny_control, tiny_nets
 
 GROUPS = {
     "tiny": "a few kilobytes each, for tests",
     "full": "real architectures at their real size",
     "synthetic": "N cheap nodes (-n), for the cost per node",
+    "large": "more than 2 GB of weights; takes about 10 GB of memory to make",
 }
 
 
@@ -45,17 +46,19 @@ CATALOG = [
     Entry("full", resnet.resnet50, "ResNet-50 v1.5, 1x3x224x224"),
     Entry("full", mobilenet.mobilenetv2, "MobileNetV2, 1x3x224x224"),
     Entry("full", bert.bert_base, "12-layer BERT-base encoder, 128 tokens, primitive operators"),
+    Entry("large", large.large_mlp, "nine fully connected layers, 2.4 GB of weights in a file"),
     Entry("synthetic", synthetic.chain, "N nodes in a row on [1,16]", nodes=10000),
     Entry("synthetic", synthetic.fanout, "N/2 readers of one value, summed by a tree", nodes=10000),
 ]
 
 
 def select(names):
-    """The entries that names of models and groups stand for, in catalog order; all for no name.
-    Raises KeyError with the first unknown name."""
+    """The entries that names of models and groups stand for, in catalog order; for no name all that
+    are not large. Raises KeyError with the first unknown name."""
     known = {entry.name for entry in CATALOG} | set(GROUPS)
     for name in names:
         if name not in known:
             raise KeyError(name)
     return [entry for entry in CATALOG
-            if not names or entry.name in names or entry.group in names]
+            if entry.name in names or entry.group in names
+            or not names and entry.group != "large"]

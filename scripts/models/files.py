@@ -29,7 +29,7 @@ def write(model, folder, with_outputs=True):
             names = [declared.name for declared in model.proto.graph.output]
             write_tensors(data_set, "output", names, reference.run(model.proto, inputs))
     if model.external_data:
-        replace(os.path.join(folder, EXTERNAL_FILE), move_weights(model.proto.graph))
+        move_weights(model.proto.graph, os.path.join(folder, EXTERNAL_FILE))
     path = os.path.join(folder, "model.onnx")
     replace(path, model.proto.SerializeToString(deterministic=True))
     onnx.checker.check_model(path)  # full_check would write inferred shapes into the file
@@ -41,20 +41,20 @@ def write_tensors(folder, prefix, names, arrays):
         replace(os.path.join(folder, f"{prefix}_{index}.pb"), data)
 
 
-def move_weights(graph):
-    """Turns the larger initializers into references to EXTERNAL_FILE; returns its contents."""
-    data = bytearray()
-    for tensor in graph.initializer:
-        if len(tensor.raw_data) < EXTERNAL_THRESHOLD:
-            continue
-        data.extend(bytes(-len(data) % EXTERNAL_ALIGNMENT))
-        location = dict(location=EXTERNAL_FILE, offset=len(data), length=len(tensor.raw_data))
-        data.extend(tensor.raw_data)
-        for key, value in location.items():
-            tensor.external_data.add(key=key, value=str(value))
-        tensor.data_location = TensorProto.EXTERNAL
-        tensor.ClearField("raw_data")
-    return bytes(data)
+def move_weights(graph, path):
+    """Moves the larger initializers to a file, one by one, and leaves references to it."""
+    with open(path + ".part", "wb") as file:
+        for tensor in graph.initializer:
+            if len(tensor.raw_data) < EXTERNAL_THRESHOLD:
+                continue
+            file.write(bytes(-file.tell() % EXTERNAL_ALIGNMENT))
+            location = dict(location=EXTERNAL_FILE, offset=file.tell(), length=len(tensor.raw_data))
+            file.write(tensor.raw_data)
+            for key, value in location.items():
+                tensor.external_data.add(key=key, value=str(value))
+            tensor.data_location = TensorProto.EXTERNAL
+            tensor.ClearField("raw_data")
+    os.replace(path + ".part", path)
 
 
 def replace(path, data):

@@ -1,4 +1,5 @@
 /* Prints the layout of the ABI in the form of layout.golden. */
+#include <ephost/ext/constants.h>
 #include <ephost/ext/progress.h>
 #include <ephost/ext/shared_contexts.h>
 #include <ephost/plugin_abi.h>

@@ -33,7 +33,8 @@ std::unique_ptr<DnnlComputation> finish(Recipe recipe, Program program, std::str
 }  // namespace
 
 std::unique_ptr<DnnlComputation> compile_partition(const eph::GraphView& graph, std::string name,
-                                                   const dnnl::engine& engine, int threads) {
+                                                   const dnnl::engine& engine, int threads,
+                                                   ReleaseFunction release) {
   const ThreadScope scope(threads);
   LoweredPartition lowered = lower_partition(graph);
   run_passes(lowered, [&](const Recipe& recipe, const Op& op) {
@@ -41,7 +42,7 @@ std::unique_ptr<DnnlComputation> compile_partition(const eph::GraphView& graph, 
   });
   try {
     check_recipe(lowered.recipe);
-    PackingSource constants(lowered.constants, engine);
+    PackingSource constants(lowered.constants, engine, std::move(release));
     Program program = assemble(lowered.recipe, constants, engine);
     return finish(std::move(lowered.recipe), std::move(program), std::move(name), engine, threads);
   } catch (const InvalidRecipe& error) {

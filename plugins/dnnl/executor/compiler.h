@@ -9,6 +9,7 @@
 
 #include "plugins/dnnl/context/container.h"
 #include "plugins/dnnl/executor/computation.h"
+#include "plugins/dnnl/executor/constants.h"
 
 namespace ephost_dnnl {
 
@@ -16,7 +17,8 @@ namespace ephost_dnnl {
 [[nodiscard]] std::unique_ptr<DnnlComputation> compile_partition(const eph::GraphView& graph,
                                                                  std::string name,
                                                                  const dnnl::engine& engine,
-                                                                 int threads);
+                                                                 int threads,
+                                                                 ReleaseFunction release);
 
 // Throws LayoutMismatch where the library chooses other layouts with that many threads than the
 // constants were packed for; NoPrimitive or Failure where it cannot compute the recipe.

@@ -36,6 +36,9 @@ void ConstantPool::renumber(const std::vector<bool>& live) {
   data_ = std::move(kept);
 }
 
+// Smaller constants cost more to give back than they hold.
+constexpr uint64_t kWorthReleasing = uint64_t{1} << 20;
+
 PackedConstant PackingSource::get(TensorId tensor, const Descriptor& stored,
                                   const Descriptor& wanted) {
   PackedConstant packed;
@@ -48,13 +51,14 @@ PackedConstant PackingSource::get(TensorId tensor, const Descriptor& stored,
   const float* source = pool_.data(tensor);
   if (same_layout(stored, wanted)) {
     std::memcpy(memory.get(), source, packed.size);
-    return packed;
+  } else {
+    dnnl::stream stream(engine_);
+    dnnl::memory from(stored, engine_, const_cast<float*>(source));
+    dnnl::memory to(wanted, engine_, memory.get());
+    dnnl::reorder(from, to).execute(stream, from, to);
+    stream.wait();
   }
-  dnnl::stream stream(engine_);
-  dnnl::memory from(stored, engine_, const_cast<float*>(source));
-  dnnl::memory to(wanted, engine_, memory.get());
-  dnnl::reorder(from, to).execute(stream, from, to);
-  stream.wait();
+  if (stored.get_size() >= kWorthReleasing) release_(source, stored.get_size());
   return packed;
 }
 

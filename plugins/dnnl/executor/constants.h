@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "plugins/dnnl/library/descriptor.h"
@@ -49,16 +51,20 @@ class ConstantSource {
                              const Descriptor& wanted) = 0;
 };
 
+// Told of the model's data that has been packed and will hardly be read again.
+using ReleaseFunction = std::function<void(const void* data, uint64_t size)>;
+
 // Converts the model's data with the library's reorders.
 class PackingSource : public ConstantSource {
  public:
-  PackingSource(const ConstantPool& pool, const dnnl::engine& engine)
-      : pool_(pool), engine_(engine) {}
+  PackingSource(const ConstantPool& pool, const dnnl::engine& engine, ReleaseFunction release)
+      : pool_(pool), engine_(engine), release_(std::move(release)) {}
   PackedConstant get(TensorId tensor, const Descriptor& stored, const Descriptor& wanted) override;
 
  private:
   const ConstantPool& pool_;
   const dnnl::engine& engine_;
+  ReleaseFunction release_;
 };
 
 // The layouts in a context binary are not those that the library chooses now.
