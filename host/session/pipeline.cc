@@ -7,7 +7,7 @@
 #include "host/base/log.h"
 #include "host/base/text.h"
 #include "host/bridge/claim_source.h"
-#include "host/graph/extract.h"
+#include "host/graph/subgraphs.h"
 #include "host/manifest/choose.h"
 #include "host/manifest/options.h"
 #include "host/onnx_io/import.h"
@@ -16,6 +16,7 @@
 #include "host/runtime/evaluator.h"
 #include "host/session/compilation.h"
 #include "host/session/environment_state.h"
+#include "host/session/host_claims.h"
 #include "host/session/session_config.h"
 
 namespace ephost::session {
@@ -179,6 +180,8 @@ class Pipeline {
           *prepared_.providers[i], prepared_.model, prepared_.is_context_model() ? &own : nullptr));
       sources.push_back(claims.back().get());
     }
+    HostClaims host;
+    if (HostClaims::may_claim(graph)) sources.push_back(&host);
     partition::PartitionOptions partition_options;
     partition_options.name_prefix = config_.context_node_name_prefix;
     partition_options.taken_names = taken_names;
@@ -188,7 +191,31 @@ class Pipeline {
     for (const partition::Partition& partition : prepared.partitioning.partitions) {
       taken_names.push_back(partition.name);
     }
+    add_bodies(prepared, graph);
+    for (PreparedGraph& body : prepared.bodies) {
+      EPHOST_RETURN_IF_ERROR(partition(body, cached, taken_names));
+    }
     return Status::ok_status();
+  }
+
+  // The bodies of the nodes that the host took.
+  void add_bodies(PreparedGraph& prepared, graph::Graph& graph) const {
+    for (graph::NodeId id = 0; id < graph.nodes.size(); ++id) {
+      if (prepared.partitioning.owner[id] != prepared_.providers.size()) continue;
+      graph::Node& node = graph.nodes[id];
+      const std::string name =
+          node.name.empty() ? node.op_type + "#" + std::to_string(id) : node.name;
+      const std::string prefix = prepared.path.empty() ? name : prepared.path + "/" + name;
+      uint32_t index = 0;
+      graph::for_each_subgraph(node, [&](graph::Graph& subgraph, const std::string& attribute) {
+        PreparedGraph& body = prepared.bodies.emplace_back();
+        body.graph = &subgraph;
+        body.attribute = attribute;
+        body.path = prefix + "/" + attribute;
+        body.place = prepared.place;
+        body.place.push_back({id, index++});
+      });
+    }
   }
 
   Status check_partitioning() {
