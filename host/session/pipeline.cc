@@ -7,6 +7,7 @@
 #include "host/base/log.h"
 #include "host/base/text.h"
 #include "host/bridge/claim_source.h"
+#include "host/graph/body_path.h"
 #include "host/graph/subgraphs.h"
 #include "host/manifest/choose.h"
 #include "host/manifest/options.h"
@@ -202,19 +203,16 @@ class Pipeline {
   void add_bodies(PreparedGraph& prepared, graph::Graph& graph) const {
     for (graph::NodeId id = 0; id < graph.nodes.size(); ++id) {
       if (prepared.partitioning.owner[id] != prepared_.providers.size()) continue;
-      graph::Node& node = graph.nodes[id];
-      const std::string name =
-          node.name.empty() ? node.op_type + "#" + std::to_string(id) : node.name;
-      const std::string prefix = prepared.path.empty() ? name : prepared.path + "/" + name;
       uint32_t index = 0;
-      graph::for_each_subgraph(node, [&](graph::Graph& subgraph, const std::string& attribute) {
-        PreparedGraph& body = prepared.bodies.emplace_back();
-        body.graph = &subgraph;
-        body.attribute = attribute;
-        body.path = prefix + "/" + attribute;
-        body.place = prepared.place;
-        body.place.push_back({id, index++});
-      });
+      graph::for_each_subgraph(graph.nodes[id],
+                               [&](graph::Graph& subgraph, const std::string& attribute) {
+                                 PreparedGraph& body = prepared.bodies.emplace_back();
+                                 body.graph = &subgraph;
+                                 body.attribute = attribute;
+                                 body.path = graph::body_path(prepared.path, graph, id, attribute);
+                                 body.place = prepared.place;
+                                 body.place.push_back({id, index++});
+                               });
     }
   }
 

@@ -64,8 +64,8 @@ class PartitionTest(CommandLineTest):
         self.assertEqual(report["providers"][-1]["name"], "host")
         self.assertEqual([node["provider"] for node in report["nodes"] if node["op"] == "If"],
                          ["host"])
-        paths = ["if/then_branch", "if/then_branch/if/then_branch",
-                 "if/then_branch/if/else_branch", "if/else_branch"]
+        paths = ["if/else_branch", "if/then_branch", "if/then_branch/then.if/else_branch",
+                 "if/then_branch/then.if/then_branch"]
         self.assertEqual([body["path"] for body in report["bodies"]], paths)
         for body in report["bodies"]:
             self.assertGreater(len(body["nodes"]), 0)
