@@ -119,6 +119,13 @@ void carry_on(BodyRunner& body, size_t first_output, std::span<HeldValue> carrie
   }
 }
 
+graph::ValueType declared_element(const graph::Graph& body, size_t body_output,
+                                  const HostStep& step, size_t output) {
+  graph::ValueType type = body.values[body.outputs[body_output]].type;
+  if (type.element == ElementType::kUndefined) type.element = step.output_type(output).element;
+  return type;
+}
+
 Status in_iteration(Status status, int64_t iteration, const HostStep& step) {
   return std::move(status).with_context("running iteration " + std::to_string(iteration) + " of " +
                                         step.describe());

@@ -1,10 +1,10 @@
-// If, Loop and Scan of all opsets as the host runs them. Each body is a program of its own; one that
-// reads values of the graphs around it gets them from the frame that runs the step.
+// If, Loop and Scan of all opsets as the host runs them. Each body is a program of its own; one
+// that reads values of the graphs around it gets them from the frame that runs the step.
 //
 // What is copied: the first value of a loop-carried variable never; a body's output only where the
-// enclosing graph has planned a place for it or someone else holds it (one copy when the step ends);
-// each element of a scan output once, unless the body could write it in place; slices of a scan
-// input only for axes but the outermost; text always.
+// enclosing graph has planned a place for it or someone else holds it (one copy when the step
+// ends); each element of a scan output once, unless the body could write it in place; slices of a
+// scan input only for axes but the outermost; text always.
 #pragma once
 
 #include <ephost/status.h>

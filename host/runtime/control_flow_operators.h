@@ -62,6 +62,11 @@ class ControlFlowNode {
 // ended, and their old memory is written again.
 void carry_on(BodyRunner& body, size_t first_output, std::span<HeldValue> carried);
 
+// What is known of the elements of a stacked output, which the body gives as `body_output`. Where
+// the body leaves the element type open, the enclosing graph's counts.
+[[nodiscard]] graph::ValueType declared_element(const graph::Graph& body, size_t body_output,
+                                                const HostStep& step, size_t output);
+
 // "... (while running iteration 3 of Loop node 'x')"
 [[nodiscard]] Status in_iteration(Status status, int64_t iteration, const HostStep& step);
 

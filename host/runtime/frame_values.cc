@@ -85,7 +85,8 @@ Status Frame::bind_value(graph::ValueId id, const eph_value& value) {
   const bool type_agrees = type.element == ElementType::kUndefined || type.element == element;
   if (!type_agrees || (type.shape && !agrees(*type.shape, shape))) {
     return Status(StatusCode::kInvalidArgument,
-                  "input " + quote(wanted.name) + " got " + describe_tensor(element, shape) +
+                  (wanted.outer == graph::kNoValue ? "input " : "captured value ") +
+                      quote(wanted.name) + " got " + describe_tensor(element, shape) +
                       ", the model wants " + graph::to_string(type, program_.symbols()));
   }
   shape_key_.push_back(static_cast<int64_t>(shape.size()));

@@ -1,5 +1,6 @@
-// A tensor that goes into a body or comes out of it: a view, and the memory behind it unless that is
-// somebody else's. Shared between iterations, so that a value which a body passes on is not copied.
+// A tensor that goes into a body or comes out of it: a view, and the memory behind it unless that
+// is somebody else's. Shared between iterations, so that a value which a body passes on is not
+// copied.
 #pragma once
 
 #include <ephost/plugin_abi.h>
@@ -13,7 +14,7 @@
 namespace ephost::runtime {
 
 struct Held {
-  eph_value view = {};         // its shape is `shape`
+  eph_value view = {};  // its shape is `shape`
   std::vector<int64_t> shape;
   // The memory; without a value it is that of an input, an outer value or a constant, which stay
   // while the step runs.

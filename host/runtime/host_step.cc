@@ -90,8 +90,7 @@ Status HostStep::run_body(size_t body, std::span<const eph_value* const> inputs,
                           std::span<Value> outputs) {
   std::unique_ptr<Frame>& frame = bodies_[body];
   if (frame == nullptr) {
-    EPHOST_ASSIGN_OR_RETURN(frame,
-                            Frame::create(frame_.program_.host_operator(step_)->body(body)));
+    EPHOST_ASSIGN_OR_RETURN(frame, Frame::create(frame_.program_.host_operator(step_)->body(body)));
   }
   return frame->run_body(frame_, inputs, outputs);
 }

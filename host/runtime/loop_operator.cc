@@ -106,11 +106,12 @@ Status Loop::finish(HostStep& step, State& state) const {
   for (size_t k = 0; k < carried_; ++k) {
     EPHOST_RETURN_IF_ERROR(step.give(k, std::move(state.inputs[kFirstCarriedInput + k])));
   }
-  const graph::Graph& graph = body(0).graph();
   for (size_t i = 0; i < stacked_; ++i) {
-    if (!step.is_wanted(carried_ + i)) continue;
-    const graph::ValueId element = graph.outputs[kFirstCarriedOutput + carried_ + i];
-    EPHOST_RETURN_IF_ERROR(state.stacks[i].finish(step, carried_ + i, graph.values[element].type));
+    const size_t output = carried_ + i;
+    if (!step.is_wanted(output)) continue;
+    EPHOST_RETURN_IF_ERROR(state.stacks[i].finish(
+        step, output,
+        declared_element(body(0).graph(), kFirstCarriedOutput + output, step, output)));
   }
   return Status::ok_status();
 }

@@ -36,10 +36,9 @@ class Scan : public HostOperator {
   Status run(HostStep& step) const override;
 
  protected:
-  // The type of an output of the body; one that it doesn't know has the element type that the
-  // enclosing graph states of `output`.
-  [[nodiscard]] graph::ValueType declared(const HostStep& step, size_t body_output,
-                                          size_t output) const;
+  [[nodiscard]] graph::ValueType declared(const HostStep& step, size_t output) const {
+    return declared_element(body(0).graph(), output, step, output);
+  }
   Status prepare(const HostStep& step, std::vector<FixedStack>& stacks) const;
   Status go_through(const HostStep& step, BodyRunner& runner, Sequence& sequence,
                     std::vector<FixedStack>& stacks) const;
@@ -55,13 +54,6 @@ class Scan : public HostOperator {
                  int64_t index) const;
 };
 
-graph::ValueType Scan::declared(const HostStep& step, size_t body_output, size_t output) const {
-  const graph::Graph& graph = body(0).graph();
-  graph::ValueType type = graph.values[graph.outputs[body_output]].type;
-  if (type.element == ElementType::kUndefined) type.element = step.output_type(output).element;
-  return type;
-}
-
 Status Scan::check_lengths(const HostStep& step, std::span<const ScanInput> inputs) {
   for (size_t i = 1; i < inputs.size(); ++i) {
     if (inputs[i].length() == inputs[0].length()) continue;
@@ -76,7 +68,7 @@ Status Scan::check_lengths(const HostStep& step, std::span<const ScanInput> inpu
 Status Scan::prepare(const HostStep& step, std::vector<FixedStack>& stacks) const {
   for (size_t i = 0; i < stacks.size(); ++i) {
     if (!step.is_wanted(form_.states + i)) continue;
-    EPHOST_RETURN_IF_ERROR(stacks[i].prepare(declared(step, form_.states + i, form_.states + i)));
+    EPHOST_RETURN_IF_ERROR(stacks[i].prepare(declared(step, form_.states + i)));
   }
   return Status::ok_status();
 }
@@ -123,7 +115,7 @@ Status Scan::iterate(const HostStep& step, BodyRunner& runner, Sequence& sequenc
 Status Scan::finish(const HostStep& step, std::vector<FixedStack>& stacks) const {
   for (size_t i = 0; i < stacks.size(); ++i) {
     if (!step.is_wanted(form_.states + i)) continue;
-    EPHOST_RETURN_IF_ERROR(stacks[i].finish(declared(step, form_.states + i, form_.states + i)));
+    EPHOST_RETURN_IF_ERROR(stacks[i].finish(declared(step, form_.states + i)));
   }
   return Status::ok_status();
 }
@@ -173,6 +165,7 @@ class BatchScan : public Scan {
     std::vector<int64_t> lengths;
   };
   Result<Batch> open(const HostStep& step) const;
+  Result<Sequence> cut(Batch& batch, int64_t index) const;
   static Status read_lengths(const HostStep& step, Batch& batch);
 };
 
@@ -219,53 +212,58 @@ Status BatchScan::read_lengths(const HostStep& step, Batch& batch) {
                     std::to_string(batch.length));
 }
 
+// Sequence `index` of the batch, cut to its length.
+Result<Sequence> BatchScan::cut(Batch& batch, int64_t index) const {
+  Sequence sequence;
+  sequence.length = batch.lengths[static_cast<size_t>(index)];
+  sequence.first_position = static_cast<uint64_t>(index) * static_cast<uint64_t>(batch.length);
+  for (ScanInput& state : batch.states) {
+    EPHOST_ASSIGN_OR_RETURN(sequence.states.emplace_back(), state.slice(index));
+  }
+  for (size_t i = 0; i < form_.scanned; ++i) {
+    EPHOST_ASSIGN_OR_RETURN(const HeldValue whole, batch.inputs[i].slice(index));
+    std::vector<int64_t> shape = whole->shape;
+    shape[0] = sequence.length;
+    eph_value view = whole->view;
+    view.shape = shape.data();
+    if (batch.length != 0) {
+      view.byte_size = view.byte_size / static_cast<uint64_t>(batch.length) *
+                       static_cast<uint64_t>(sequence.length);
+    }
+    EPHOST_ASSIGN_OR_RETURN(ScanInput input,
+                            ScanInput::create(view, 0, form_.input_directions[i] != 0));
+    sequence.inputs.push_back(std::move(input));
+  }
+  return sequence;
+}
+
 Status BatchScan::run(HostStep& step) const {
   EPHOST_ASSIGN_OR_RETURN(Batch batch, open(step));
-  const auto batch_size = static_cast<int64_t>(batch.lengths.size());
+  const auto size = static_cast<int64_t>(batch.lengths.size());
   const bool padded =
       std::ranges::any_of(batch.lengths, [&](int64_t length) { return length != batch.length; });
-  std::vector<FixedStack> finals;
+  std::vector<FixedStack> states;
   for (size_t i = 0; i < form_.states; ++i) {
-    finals.emplace_back(step, i, std::vector<int64_t>{batch_size}, 0, false);
+    states.emplace_back(step, i, std::vector<int64_t>{size}, 0, false);
   }
   std::vector<FixedStack> stacks;
   for (size_t i = 0; i < form_.stacked; ++i) {
-    stacks.emplace_back(step, form_.states + i, std::vector<int64_t>{batch_size, batch.length}, 0,
+    stacks.emplace_back(step, form_.states + i, std::vector<int64_t>{size, batch.length}, 0,
                         padded);
   }
   BodyRunner runner(step, 0, body(0));
   EPHOST_RETURN_IF_ERROR(prepare(step, stacks));
-  for (int64_t b = 0; b < batch_size; ++b) {
-    Sequence sequence;
-    sequence.length = batch.lengths[static_cast<size_t>(b)];
-    sequence.first_position = static_cast<uint64_t>(b) * static_cast<uint64_t>(batch.length);
-    for (ScanInput& state : batch.states) {
-      EPHOST_ASSIGN_OR_RETURN(sequence.states.emplace_back(), state.slice(b));
-    }
-    std::vector<HeldValue> slices;  // keep the shapes of what is gone through
-    for (size_t i = 0; i < form_.scanned; ++i) {
-      EPHOST_ASSIGN_OR_RETURN(slices.emplace_back(), batch.inputs[i].slice(b));
-      eph_value whole = slices.back()->view;
-      std::vector<int64_t> shape = slices.back()->shape;
-      shape[0] = sequence.length;
-      const bool reversed = form_.input_directions[i] != 0;
-      if (batch.length != 0) {
-        whole.byte_size = whole.byte_size / static_cast<uint64_t>(batch.length) *
-                          static_cast<uint64_t>(sequence.length);
-      }
-      whole.shape = shape.data();
-      EPHOST_ASSIGN_OR_RETURN(ScanInput input, ScanInput::create(whole, 0, reversed));
-      sequence.inputs.push_back(std::move(input));
-    }
+  for (int64_t b = 0; b < size; ++b) {
+    EPHOST_ASSIGN_OR_RETURN(Sequence sequence, cut(batch, b));
     EPHOST_RETURN_IF_ERROR(go_through(step, runner, sequence, stacks)
                                .with_context("going through sequence " + std::to_string(b)));
     for (size_t i = 0; i < form_.states; ++i) {
       if (!step.is_wanted(i)) continue;
-      EPHOST_RETURN_IF_ERROR(finals[i].store(static_cast<uint64_t>(b), *sequence.states[i]));
+      EPHOST_RETURN_IF_ERROR(states[i].store(static_cast<uint64_t>(b), *sequence.states[i]));
     }
   }
   for (size_t i = 0; i < form_.states; ++i) {
-    if (step.is_wanted(i)) EPHOST_RETURN_IF_ERROR(finals[i].finish(declared(step, i, i)));
+    if (step.is_wanted(i)) EPHOST_RETURN_IF_ERROR(states[i].finish(declared(step, i)));
   }
   return finish(step, stacks);
 }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <limits>
+#include <thread>
 
 #include "tests/unit/runtime/control_machine.h"
 
@@ -252,8 +253,10 @@ TEST(ControlFlow, BodiesInBodiesReadEveryGraphAroundThem) {
       .subgraph("then_branch", typed(then_branch.build(), float_type({1})))
       .subgraph("else_branch", typed(else_branch.build(), float_type({1})));
   outer.output("c").output("w");
+  graph::Graph outer_body = outer.build();
+  outer_body.values[outer_body.find_value("condition")].type = kBool;
   builder.node("Loop", {"count", "", "x"}, {"y"})
-      .subgraph("body", typed(outer.build(), float_type({1})));
+      .subgraph("body", typed(std::move(outer_body), float_type({1})));
   builder.output("y");
   ControlMachine machine(typed(builder.build(), float_type({1})));
   for (int round = 0; round < 2; ++round) {
@@ -305,7 +308,7 @@ TEST(ControlFlow, AnEndlessLoopEndsWhenTheCallerCancels) {
     if (canceller.joinable()) canceller.join();
     EXPECT_EQ(status.code(), StatusCode::kFail);
     EXPECT_THAT(status.message(), HasSubstr("the run was cancelled"));
-    if (with_node) EXPECT_THAT(status.message(), HasSubstr("iteration 5 of Loop"));
+    EXPECT_THAT(status.message(), HasSubstr(with_node ? "iteration 5 of Loop" : "iteration"));
   }
 }
 

@@ -60,7 +60,7 @@ struct SumScan {
 const std::vector<float> kSix = {1, 2, 3, 4, 5, 6};
 
 TEST(Scan, AddsUpTheRowsOfAMatrix) {
-  for (const auto& state : {std::optional<graph::Shape>({2}), std::optional<graph::Shape>()}) {
+  for (const auto& state : {std::optional(graph::Shape{2}), std::optional<graph::Shape>()}) {
     ControlMachine machine(SumScan{.state = state}.build());
     for (int round = 0; round < 2; ++round) {
       const auto outputs = machine.run({floats({2}, {0, 10}), floats({3, 2}, kSix)});
