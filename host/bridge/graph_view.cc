@@ -7,6 +7,7 @@
 
 #include "host/bridge/abi_text.h"
 #include "host/graph/clone.h"
+#include "host/graph/connect.h"
 #include "host/onnx_io/export.h"
 #include "host/partition/partition.h"
 
@@ -272,6 +273,13 @@ Status GraphView::serialize() const {
   standalone.symbols = model_.symbols;
   standalone.functions = model_.functions;
   standalone.graph = graph::clone(graph_);
+  // A model of its own has nothing around it: what a body captures becomes its inputs.
+  graph::Graph& graph = standalone.graph;
+  for (graph::ValueId id = 0; id < graph.values.size(); ++id) {
+    if (std::exchange(graph.values[id].outer, graph::kNoValue) == graph::kNoValue) continue;
+    graph.inputs.push_back(id);
+  }
+  graph::connect(graph);
   EPHOST_ASSIGN_OR_RETURN(const onnx_io::ExportedModel exported, onnx_io::export_model(standalone));
   onnx_ = exported.model.to_bytes();
   return Status::ok_status();

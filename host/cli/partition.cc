@@ -30,15 +30,46 @@ std::vector<std::string_view> value_names(const graph::Graph& graph,
   return names;
 }
 
-Json partitions_json(const session::PreparedModel& prepared) {
-  const graph::Graph& graph = prepared.model.graph;
+// One graph of the model and what became of it.
+struct Part {
+  const graph::Graph& graph;
+  const session::PreparedGraph& prepared;
+  partition::Explanation explanation;
+};
+
+// The model's own graph and then the bodies of control flow, these under their paths.
+std::vector<Part> explain_parts(const session::PreparedModel& prepared) {
+  std::vector<Part> parts;
+  for (const session::PreparedGraph* one : prepared.graphs()) {
+    const graph::Graph& graph = prepared.graph_of(*one);
+    Part part{graph, *one, partition::explain(graph, one->partitioning)};
+    if (!one->path.empty()) part.explanation.graph_name = one->path;
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+Json providers_json(const partition::Explanation& explanation) {
+  Json providers = Json::array();
+  for (const partition::ProviderSummary& provider : explanation.providers) {
+    providers.push_back({{"name", provider.name},
+                         {"kernel_nodes", provider.kernel_nodes},
+                         {"fused_nodes", provider.fused_nodes},
+                         {"partitions", provider.partitions},
+                         {"refused_claims", provider.refused_claims}});
+  }
+  return providers;
+}
+
+Json partitions_json(const Part& part) {
+  const partition::Partitioning& partitioning = part.prepared.partitioning;
   Json partitions = Json::array();
-  for (const partition::Partition& partition : prepared.main.partitioning.partitions) {
+  for (const partition::Partition& partition : partitioning.partitions) {
     partitions.push_back({{"name", partition.name},
-                          {"provider", prepared.main.partitioning.providers[partition.provider]},
+                          {"provider", partitioning.providers[partition.provider]},
                           {"nodes", partition.nodes},
-                          {"inputs", value_names(graph, partition.inputs)},
-                          {"outputs", value_names(graph, partition.outputs)}});
+                          {"inputs", value_names(part.graph, partition.inputs)},
+                          {"outputs", value_names(part.graph, partition.outputs)}});
   }
   return partitions;
 }
@@ -56,11 +87,11 @@ Json nodes_json(const partition::Explanation& explanation) {
   return nodes;
 }
 
-Json declines_json(const session::PreparedModel& prepared) {
+Json declines_json(const session::PreparedGraph& prepared) {
   Json declines = Json::array();
-  for (size_t i = 0; i < prepared.main.declines.size(); ++i) {
-    for (const bridge::Decline& decline : prepared.main.declines[i]) {
-      declines.push_back({{"provider", prepared.main.partitioning.providers[i]},
+  for (size_t i = 0; i < prepared.declines.size(); ++i) {
+    for (const bridge::Decline& decline : prepared.declines[i]) {
+      declines.push_back({{"provider", prepared.partitioning.providers[i]},
                           {"node", decline.node},
                           {"reason", decline.reason}});
     }
@@ -68,95 +99,113 @@ Json declines_json(const session::PreparedModel& prepared) {
   return declines;
 }
 
-Json to_json(const session::PreparedModel& prepared, const partition::Explanation& explanation,
-             const Flags& flags) {
-  Json providers = Json::array();
-  for (const partition::ProviderSummary& provider : explanation.providers) {
-    providers.push_back({{"name", provider.name},
-                         {"kernel_nodes", provider.kernel_nodes},
-                         {"fused_nodes", provider.fused_nodes},
-                         {"partitions", provider.partitions},
-                         {"refused_claims", provider.refused_claims}});
-  }
-  Json json = {{"model", flags.model.native()},
-               {"graph", explanation.graph_name},
-               {"is_context_model", prepared.is_context_model()},
-               {"providers", providers},
-               {"unassigned_nodes", explanation.unassigned_nodes},
-               {"folded_nodes", prepared.folding.folded_nodes},
-               {"nodes", nodes_json(explanation)},
-               {"partitions", partitions_json(prepared)}};
+Json part_json(const Part& part, const Flags& flags) {
+  Json json = {{"providers", providers_json(part.explanation)},
+               {"unassigned_nodes", part.explanation.unassigned_nodes},
+               {"nodes", nodes_json(part.explanation)},
+               {"partitions", partitions_json(part)}};
   if (!flags.explain) return json;
   Json refused = Json::array();
-  for (const partition::Refusal& refusal : explanation.refusals) {
+  for (const partition::Refusal& refusal : part.explanation.refusals) {
     refused.push_back({{"provider", refusal.provider},
                        {"nodes", refusal.nodes},
                        {"fused", refusal.fused},
                        {"reason", refusal.reason}});
   }
   json["refused_claims"] = std::move(refused);
-  json["declines"] = declines_json(prepared);
-  json["notes"] = prepared.notes;
+  json["declines"] = declines_json(part.prepared);
   return json;
 }
 
-std::string partitions_table(const session::PreparedModel& prepared) {
+Json to_json(const session::PreparedModel& prepared, std::span<const Part> parts,
+             const Flags& flags) {
+  Json json = {{"model", flags.model.native()},
+               {"graph", parts.front().explanation.graph_name},
+               {"is_context_model", prepared.is_context_model()},
+               {"folded_nodes", prepared.folding.folded_nodes},
+               {"bodies", Json::array()}};
+  json.update(part_json(parts.front(), flags));
+  for (const Part& body : parts.subspan(1)) {
+    Json body_json = {{"path", body.prepared.path}, {"graph", body.graph.name}};
+    body_json.update(part_json(body, flags));
+    json["bodies"].push_back(std::move(body_json));
+  }
+  if (flags.explain) json["notes"] = prepared.notes;
+  return json;
+}
+
+std::string partitions_table(const partition::Partitioning& partitioning) {
   Table table({{"partition"},
                {"provider"},
                {"nodes", Align::kRight},
                {"inputs", Align::kRight},
                {"outputs", Align::kRight}});
-  for (const partition::Partition& partition : prepared.main.partitioning.partitions) {
-    table.add_row({partition.name, prepared.main.partitioning.providers[partition.provider],
+  for (const partition::Partition& partition : partitioning.partitions) {
+    table.add_row({partition.name, partitioning.providers[partition.provider],
                    std::to_string(partition.nodes.size()), std::to_string(partition.inputs.size()),
                    std::to_string(partition.outputs.size())});
   }
   return table.empty() ? "" : "\n" + table.to_text();
 }
 
-std::string summary_table(const session::PreparedModel& prepared,
-                          const partition::Explanation& explanation) {
+std::string summary_table(const Part& part) {
   Table table({{"provider"},
                {"nodes by kernel", Align::kRight},
                {"nodes fused", Align::kRight},
                {"partitions", Align::kRight},
                {"claims refused", Align::kRight}});
-  for (const partition::ProviderSummary& provider : explanation.providers) {
+  for (const partition::ProviderSummary& provider : part.explanation.providers) {
     table.add_row({provider.name, std::to_string(provider.kernel_nodes),
                    std::to_string(provider.fused_nodes), std::to_string(provider.partitions),
                    std::to_string(provider.refused_claims)});
   }
-  std::string text = table.to_text() + partitions_table(prepared);
-  if (explanation.unassigned_nodes > 0) {
-    text += "\n" + counted(explanation.unassigned_nodes, "node") + " taken by no provider\n";
+  std::string text = table.to_text() + partitions_table(part.prepared.partitioning);
+  if (part.explanation.unassigned_nodes > 0) {
+    text += "\n" + counted(part.explanation.unassigned_nodes, "node") + " taken by no provider\n";
   }
   return text;
 }
 
-std::string explanation_text(const session::PreparedModel& prepared,
-                             const partition::Explanation& explanation) {
-  std::string text = partition::to_text(explanation);
-  for (size_t i = 0; i < prepared.main.declines.size(); ++i) {
-    for (const bridge::Decline& decline : prepared.main.declines[i]) {
-      text += "declined: " + prepared.main.partitioning.providers[i] + ", #" +
-              std::to_string(decline.node) + " " +
-              graph::describe_node(prepared.model.graph, decline.node) + ": " +
-              printable(decline.reason) + "\n";
+std::string explanation_text(const Part& part) {
+  std::string text = partition::to_text(part.explanation);
+  for (size_t i = 0; i < part.prepared.declines.size(); ++i) {
+    for (const bridge::Decline& decline : part.prepared.declines[i]) {
+      text += "declined: " + part.prepared.partitioning.providers[i] + ", #" +
+              std::to_string(decline.node) + " " + graph::describe_node(part.graph, decline.node) +
+              ": " + printable(decline.reason) + "\n";
     }
   }
-  for (const std::string& note : prepared.notes) text += "note: " + printable(note) + "\n";
   return text;
+}
+
+std::string to_dot(std::span<const Part> parts) {
+  std::string text;
+  for (const Part& part : parts) {
+    text += partition::to_dot(part.graph, part.prepared.partitioning, part.prepared.path);
+  }
+  return text;
+}
+
+std::string to_html(std::span<const Part> parts) {
+  std::vector<partition::Explanation> bodies;
+  for (const Part& body : parts.subspan(1)) bodies.push_back(body.explanation);
+  return partition::to_html(parts.front().explanation, bodies);
 }
 
 std::string render(const session::PreparedModel& prepared, const Flags& flags) {
-  const graph::Graph& graph = prepared.model.graph;
+  const std::vector<Part> parts = explain_parts(prepared);
   const std::string& format = flags.report.format;
-  if (format == "dot") return partition::to_dot(graph, prepared.main.partitioning);
-  const partition::Explanation explanation = partition::explain(graph, prepared.main.partitioning);
-  if (format == "html") return partition::to_html(explanation);
-  if (format == "json") return to_text(to_json(prepared, explanation, flags));
-  return flags.explain ? explanation_text(prepared, explanation)
-                       : summary_table(prepared, explanation);
+  if (format == "dot") return to_dot(parts);
+  if (format == "html") return to_html(parts);
+  if (format == "json") return to_text(to_json(prepared, parts, flags));
+  std::string text;
+  for (const Part& part : parts) {
+    if (!part.prepared.path.empty()) text += "\nbody " + printable(part.prepared.path) + "\n";
+    text += flags.explain ? explanation_text(part) : summary_table(part);
+  }
+  if (!flags.explain) return text;
+  for (const std::string& note : prepared.notes) text += "note: " + printable(note) + "\n";
+  return text;
 }
 
 Result<int> run(const Flags& flags) {
@@ -173,8 +222,9 @@ Result<int> run(const Flags& flags) {
   }();
   if (!prepared.ok()) return std::move(prepared).status();
   EPHOST_RETURN_IF_ERROR(write_text(flags.output, render(*prepared, flags)));
-  EPHOST_RETURN_IF_ERROR(
-      partition::check_cover(prepared->model.graph, prepared->main.partitioning));
+  for (const session::PreparedGraph* one : prepared->graphs()) {
+    EPHOST_RETURN_IF_ERROR(partition::check_cover(prepared->graph_of(*one), one->partitioning));
+  }
   return kExitSuccess;
 }
 

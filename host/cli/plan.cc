@@ -26,14 +26,17 @@ struct Flags {
   std::optional<uint64_t> alignment;
 };
 
-// Text about the parts of one prepared model.
-class PlanNames {
+// One graph of a prepared model, and text about its parts.
+class PlannedGraph {
  public:
-  explicit PlanNames(const session::PreparedModel& prepared) : prepared_(prepared) {}
+  PlannedGraph(const session::PreparedModel& model, const session::PreparedGraph& prepared)
+      : model_(model), graph_(model.graph_of(prepared)), prepared_(prepared) {}
+
+  [[nodiscard]] const session::PreparedGraph& prepared() const { return prepared_; }
 
   [[nodiscard]] const std::string& value(graph::ValueId id) const {
     static const std::string none;
-    return id == graph::kNoValue ? none : prepared_.model.graph.values[id].name;
+    return id == graph::kNoValue ? none : graph_.values[id].name;
   }
   [[nodiscard]] std::vector<std::string> values(std::span<const graph::ValueId> ids) const {
     std::vector<std::string> names;
@@ -41,45 +44,47 @@ class PlanNames {
     return names;
   }
   [[nodiscard]] std::string type(graph::ValueId id) const {
-    return graph::to_string(prepared_.model.graph.values[id].type, prepared_.model.symbols);
+    return graph::to_string(graph_.values[id].type, model_.model.symbols);
   }
   [[nodiscard]] const std::string& provider(const plan::Step& step) const {
-    return prepared_.main.partitioning.providers[step.provider];
+    return prepared_.partitioning.providers[step.provider];
   }
   [[nodiscard]] std::string step(const plan::Step& step) const {
     if (step.partition != plan::kNoPartition) {
-      const partition::Partition& p = prepared_.main.partitioning.partitions[step.partition];
+      const partition::Partition& p = prepared_.partitioning.partitions[step.partition];
       return "partition " + p.name + " of " + counted(p.nodes.size(), "node");
     }
-    return graph::describe_node(prepared_.model.graph, step.node);
+    return graph::describe_node(graph_, step.node);
   }
 
  private:
-  const session::PreparedModel& prepared_;
+  const session::PreparedModel& model_;
+  const graph::Graph& graph_;
+  const session::PreparedGraph& prepared_;
 };
 
-Json steps_json(const session::PreparedModel& prepared) {
-  const PlanNames names(prepared);
+Json steps_json(const PlannedGraph& names) {
+  const session::PreparedGraph& prepared = names.prepared();
   Json steps = Json::array();
-  for (const plan::Step& step : prepared.main.execution.steps) {
+  for (const plan::Step& step : prepared.execution.steps) {
     Json json = {{"provider", names.provider(step)},
                  {"node", step.node},
                  {"partition", nullptr},
                  {"inputs", names.values(step.inputs)},
                  {"outputs", names.values(step.outputs)}};
     if (step.partition != plan::kNoPartition) {
-      json["partition"] = prepared.main.partitioning.partitions[step.partition].name;
+      json["partition"] = prepared.partitioning.partitions[step.partition].name;
     }
     steps.push_back(std::move(json));
   }
   return steps;
 }
 
-Json values_json(const session::PreparedModel& prepared) {
-  const PlanNames names(prepared);
+Json values_json(const PlannedGraph& names) {
+  const session::PreparedGraph& prepared = names.prepared();
   Json values = Json::array();
-  for (graph::ValueId id = 0; id < prepared.main.allocation.values.size(); ++id) {
-    const plan::ValuePlan& value = prepared.main.allocation.values[id];
+  for (graph::ValueId id = 0; id < prepared.allocation.values.size(); ++id) {
+    const plan::ValuePlan& value = prepared.allocation.values[id];
     if (value.kind == plan::AllocKind::kNone) continue;
     Json json = {{"name", names.value(id)},
                  {"type", names.type(id)},
@@ -91,31 +96,42 @@ Json values_json(const session::PreparedModel& prepared) {
                  {"bytes", nullptr},
                  {"offset", nullptr}};
     if (value.bytes) json["bytes"] = *value.bytes;
-    const uint64_t offset = prepared.main.pattern.offsets[id];
+    const uint64_t offset = prepared.pattern.offsets[id];
     if (offset != plan::kNoOffset) json["offset"] = offset;
     values.push_back(std::move(json));
   }
   return values;
 }
 
-Json to_json(const session::PreparedModel& prepared, const Flags& flags) {
+Json graph_json(const PlannedGraph& graph) {
   Json blocks = Json::array();
-  for (const plan::MemoryBlock& block : prepared.main.pattern.blocks) {
+  for (const plan::MemoryBlock& block : graph.prepared().pattern.blocks) {
     blocks.push_back({{"location", block.location},
                       {"peak_bytes", block.bytes},
                       {"lower_bound_bytes", block.lower_bound},
                       {"proved_optimal", block.proved_optimal}});
   }
-  return {{"model", flags.model.native()},
-          {"steps", steps_json(prepared)},
-          {"values", values_json(prepared)},
-          {"blocks", blocks}};
+  return {{"steps", steps_json(graph)}, {"values", values_json(graph)}, {"blocks", blocks}};
 }
 
-std::string steps_table(const session::PreparedModel& prepared) {
-  const PlanNames names(prepared);
+Json to_json(const session::PreparedModel& prepared, const Flags& flags) {
+  Json json = {{"model", flags.model.native()}, {"bodies", Json::array()}};
+  for (const session::PreparedGraph* one : prepared.graphs()) {
+    Json planned = graph_json({prepared, *one});
+    if (one->path.empty()) {
+      json.update(planned);
+    } else {
+      planned["path"] = one->path;
+      json["bodies"].push_back(std::move(planned));
+    }
+  }
+  return json;
+}
+
+std::string steps_table(const PlannedGraph& names) {
+  const session::PreparedGraph& prepared = names.prepared();
   Table table({{"step", Align::kRight}, {"runs"}, {"on"}, {"outputs"}});
-  const std::vector<plan::Step>& steps = prepared.main.execution.steps;
+  const std::vector<plan::Step>& steps = prepared.execution.steps;
   for (size_t pc = 0; pc < steps.size(); ++pc) {
     std::string outputs;
     for (const std::string& name : names.values(steps[pc].outputs)) {
@@ -126,8 +142,8 @@ std::string steps_table(const session::PreparedModel& prepared) {
   return table.to_text();
 }
 
-std::string values_table(const session::PreparedModel& prepared) {
-  const PlanNames names(prepared);
+std::string values_table(const PlannedGraph& names) {
+  const session::PreparedGraph& prepared = names.prepared();
   Table table({{"value"},
                {"type"},
                {"kind"},
@@ -135,10 +151,10 @@ std::string values_table(const session::PreparedModel& prepared) {
                {"steps", Align::kRight},
                {"bytes", Align::kRight},
                {"offset", Align::kRight}});
-  for (graph::ValueId id = 0; id < prepared.main.allocation.values.size(); ++id) {
-    const plan::ValuePlan& value = prepared.main.allocation.values[id];
+  for (graph::ValueId id = 0; id < prepared.allocation.values.size(); ++id) {
+    const plan::ValuePlan& value = prepared.allocation.values[id];
     if (value.kind == plan::AllocKind::kNone) continue;
-    const uint64_t offset = prepared.main.pattern.offsets[id];
+    const uint64_t offset = prepared.pattern.offsets[id];
     table.add_row({names.value(id), names.type(id), std::string(plan::alloc_kind_name(value.kind)),
                    value.reused == id ? "" : names.value(value.reused),
                    std::to_string(value.first_pc) + "-" + std::to_string(value.last_pc),
@@ -148,19 +164,19 @@ std::string values_table(const session::PreparedModel& prepared) {
   return "\n" + table.to_text();
 }
 
-std::string summary(const session::PreparedModel& prepared) {
+std::string summary(const session::PreparedGraph& prepared) {
   std::map<std::string_view, uint64_t> kinds;
-  for (const plan::ValuePlan& value : prepared.main.allocation.values) {
+  for (const plan::ValuePlan& value : prepared.allocation.values) {
     if (value.kind != plan::AllocKind::kNone) ++kinds[plan::alloc_kind_name(value.kind)];
   }
   Facts facts;
-  facts.add("steps", std::to_string(prepared.main.execution.steps.size()));
+  facts.add("steps", std::to_string(prepared.execution.steps.size()));
   std::string counts;
   for (const auto& [kind, count] : kinds) {
     counts += (counts.empty() ? "" : ", ") + std::to_string(count) + " " + std::string(kind);
   }
   facts.add("values", counts);
-  for (const plan::MemoryBlock& block : prepared.main.pattern.blocks) {
+  for (const plan::MemoryBlock& block : prepared.pattern.blocks) {
     const double ratio = block.lower_bound == 0 ? 1.0
                                                 : static_cast<double>(block.bytes) /
                                                       static_cast<double>(block.lower_bound);
@@ -169,9 +185,18 @@ std::string summary(const session::PreparedModel& prepared) {
                   "), lower bound " + std::to_string(block.lower_bound) + ", ratio " +
                   fixed(ratio, 3) + (block.proved_optimal ? ", optimal" : ""));
   }
-  if (prepared.main.pattern.blocks.empty())
-    facts.add("block", "none: sizes are known at run time only");
+  if (prepared.pattern.blocks.empty()) facts.add("block", "none: sizes are known at run time only");
   return "\n" + facts.to_text();
+}
+
+std::string to_tables(const session::PreparedModel& prepared) {
+  std::string text;
+  for (const session::PreparedGraph* one : prepared.graphs()) {
+    const PlannedGraph graph(prepared, *one);
+    if (!one->path.empty()) text += "\nbody " + printable(one->path) + "\n";
+    text += steps_table(graph) + values_table(graph) + summary(*one);
+  }
+  return text;
 }
 
 Result<int> plan_model(const Flags& flags) {
@@ -186,8 +211,7 @@ Result<int> plan_model(const Flags& flags) {
   }();
   if (!prepared.ok()) return std::move(prepared).status();
   const std::string text =
-      flags.report.json() ? to_text(to_json(*prepared, flags))
-                          : steps_table(*prepared) + values_table(*prepared) + summary(*prepared);
+      flags.report.json() ? to_text(to_json(*prepared, flags)) : to_tables(*prepared);
   EPHOST_RETURN_IF_ERROR(write_text(flags.output, text));
   return kExitSuccess;
 }

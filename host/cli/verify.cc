@@ -168,11 +168,16 @@ Json to_json(const Verification& verification, const Flags& flags) {
 }
 
 std::string to_table(const Verification& verification) {
-  Table nodes(
-      {{"partition"}, {"source"}, {"kind"}, {"content in"}, {"size", Align::kRight}, {"sum"}});
+  Table nodes({{"node"},
+               {"partition"},
+               {"source"},
+               {"kind"},
+               {"content in"},
+               {"size", Align::kRight},
+               {"sum"}});
   for (const context::VerifiedNode& node : verification.report.nodes) {
-    nodes.add_row({node.partition_name.empty() ? node.description : node.partition_name,
-                   node.source, node.main_context ? "primary" : "of " + node.primary,
+    nodes.add_row({node.description, node.partition_name, node.source,
+                   node.main_context ? "primary" : "of " + node.primary,
                    node.file.empty() ? "the model" : node.file,
                    node.payload_bytes ? bytes_text(*node.payload_bytes) : "",
                    std::string(context::sum_state_name(node.sum))});

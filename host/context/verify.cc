@@ -2,6 +2,7 @@
 
 #include "host/base/text.h"
 #include "host/context/examination.h"
+#include "host/graph/body_path.h"
 
 namespace ephost::context {
 namespace {
@@ -9,7 +10,7 @@ namespace {
 std::string describe(const NodePlace& place, const graph::Model& model) {
   std::string text = graph::describe_node(*place.graph, place.node);
   if (place.graph == &model.graph) return text;
-  return text + " in graph " + quote(place.graph->name);
+  return text + " in body " + quote(graph::path_of(*place.graph, model.graph));
 }
 
 VerifiedNode verified_node(const ExaminedNode& node, const Examination& examined,

@@ -18,7 +18,7 @@ namespace ephost::context {
 [[nodiscard]] std::string_view sum_state_name(SumState state);
 
 struct VerifiedNode {
-  std::string description;  // node and, in a nested graph, that graph
+  std::string description;  // node and, in a nested graph, the path of that
   std::string partition_name;
   std::string source;
   bool main_context = true;

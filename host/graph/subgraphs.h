@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <type_traits>
 #include <variant>
 #include <vector>
@@ -11,17 +12,24 @@
 
 namespace ephost::graph {
 
-// Calls `visit` with each subgraph (Graph& or const Graph&) of the node, in attribute order.
+// Calls `visit` with each subgraph (Graph& or const Graph&) of the node, in attribute order, or
+// with it and the attribute's name.
 template <class NodeType, class Visitor>
 void for_each_subgraph(NodeType& node, Visitor visit) {
   using GraphType = std::conditional_t<std::is_const_v<NodeType>, const Graph, Graph>;
   for (auto& attribute : node.attributes) {
-    if (auto* single = std::get_if<std::unique_ptr<Graph>>(&attribute.value)) {
-      if (*single) visit(static_cast<GraphType&>(**single));
-    } else if (auto* list = std::get_if<std::vector<std::unique_ptr<Graph>>>(&attribute.value)) {
-      for (auto& subgraph : *list) {
-        if (subgraph) visit(static_cast<GraphType&>(*subgraph));
+    const auto visit_one = [&](const std::unique_ptr<Graph>& subgraph) {
+      if (!subgraph) return;
+      if constexpr (std::is_invocable_v<Visitor, GraphType&, const std::string&>) {
+        visit(static_cast<GraphType&>(*subgraph), attribute.name);
+      } else {
+        visit(static_cast<GraphType&>(*subgraph));
       }
+    };
+    if (auto* single = std::get_if<std::unique_ptr<Graph>>(&attribute.value)) {
+      visit_one(*single);
+    } else if (auto* list = std::get_if<std::vector<std::unique_ptr<Graph>>>(&attribute.value)) {
+      for (auto& subgraph : *list) visit_one(subgraph);
     }
   }
 }

@@ -64,8 +64,8 @@ std::string edges(const Graph& graph) {
 
 }  // namespace
 
-std::string to_dot(const Graph& graph, const Partitioning& partitioning) {
-  std::string text = "digraph " + dot_string(graph.name) +
+std::string to_dot(const Graph& graph, const Partitioning& partitioning, std::string_view name) {
+  std::string text = "digraph " + dot_string(name.empty() ? graph.name : name) +
                      " {\n  node [shape=box, style=filled];\n" + legend(partitioning);
   for (size_t i = 0; i < partitioning.partitions.size(); ++i) {
     text += cluster(graph, partitioning, i);

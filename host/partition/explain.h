@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "host/graph/graph.h"
@@ -50,10 +52,14 @@ struct Explanation {
 // A table for terminals, one line a node, followed by a summary and the refused claims.
 [[nodiscard]] std::string to_text(const Explanation& explanation);
 
-// A Graphviz digraph: one box a node, one colour a provider, one cluster a partition.
-[[nodiscard]] std::string to_dot(const Graph& graph, const Partitioning& partitioning);
+// A Graphviz digraph: one box a node, one colour a provider, one cluster a partition. Without a
+// name it has the graph's.
+[[nodiscard]] std::string to_dot(const Graph& graph, const Partitioning& partitioning,
+                                 std::string_view name = {});
 
-// One HTML page without external resources.
-[[nodiscard]] std::string to_html(const Explanation& explanation);
+// One HTML page without external resources; the bodies of control flow follow the main graph, each
+// under its `graph_name`.
+[[nodiscard]] std::string to_html(const Explanation& explanation,
+                                  std::span<const Explanation> bodies = {});
 
 }  // namespace ephost::partition

@@ -125,13 +125,20 @@ std::string refusals(const Explanation& explanation) {
   return html + "</ol>\n";
 }
 
+std::string section(const Explanation& explanation) {
+  return legend(explanation) + strip(explanation) + table(explanation) + refusals(explanation);
+}
+
 }  // namespace
 
-std::string to_html(const Explanation& explanation) {
+std::string to_html(const Explanation& explanation, std::span<const Explanation> bodies) {
   const std::string title = "Partitioning of " + escape(explanation.graph_name);
-  return std::string(kHead) + "<title>" + title + "</title>\n</head>\n<body>\n<h1>" + title +
-         "</h1>\n" + legend(explanation) + strip(explanation) + table(explanation) +
-         refusals(explanation) + "</body>\n</html>\n";
+  std::string html = std::string(kHead) + "<title>" + title + "</title>\n</head>\n<body>\n<h1>" +
+                     title + "</h1>\n" + section(explanation);
+  for (const Explanation& body : bodies) {
+    html += "<h1>Body " + escape(body.graph_name) + "</h1>\n" + section(body);
+  }
+  return html + "</body>\n</html>\n";
 }
 
 }  // namespace ephost::partition

@@ -17,6 +17,7 @@
 
 #include "host/bridge/computation.h"
 #include "host/bridge/error_sink.h"
+#include "host/runtime/host_step.h"
 #include "host/runtime/memory_pool.h"
 #include "host/runtime/program.h"
 #include "host/runtime/tensor_memory.h"
@@ -30,6 +31,7 @@ class Frame {
   static Result<std::unique_ptr<Frame>> create(const Program& program);
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
+  ~Frame();
 
   // Runs the program. `inputs` has one entry for each graph input; null takes the input's default.
   // `outputs` has one for each graph output: one with the right type and shape is written in place,
@@ -38,7 +40,21 @@ class Frame {
   [[nodiscard]] Status run(std::span<const Value* const> inputs, std::span<Value> outputs,
                            const std::atomic<bool>* cancelled);
 
+  // Runs the program as a body on behalf of a step of `outer`, whose values it captures and whose
+  // cancellation it follows. Inputs are views that outlive the run. `outputs` are memory for what
+  // the body computes, as in `run`; outputs that it only passes on leave theirs alone. The results
+  // are read with `output`.
+  [[nodiscard]] Status run_body(const Frame& outer, std::span<const eph_value* const> inputs,
+                                std::span<Value> outputs);
+  // An output of the last `run_body`. It lies in the memory that was given or made for it, in an
+  // input, an outer value or a constant; text, in this frame until its next run.
+  [[nodiscard]] const eph_value& output(size_t index) const {
+    return values_[program_.graph().outputs[index]];
+  }
+
  private:
+  friend class HostStep;
+
   // eph_run with what its callbacks need.
   struct StepRun : eph_run {
     Frame* frame = nullptr;
@@ -65,11 +81,15 @@ class Frame {
   // A run.
   Status bind_inputs(std::span<const Value* const> inputs);
   Status bind_input(size_t index, const Value* value);
+  Status bind_value(graph::ValueId id, const eph_value& value);
+  Status check_symbols(graph::ValueId id);
+  Status bind_captures(const Frame& outer);
   Status choose_pattern();
   Status bind_outputs();
   Status bind_followers();
   Status execute(const std::atomic<bool>* cancelled);
   Status execute_step(size_t step);
+  Status compute(size_t step);
   void end_step(size_t step);
   Status collect_outputs();
   Status trace_pattern();
@@ -91,6 +111,9 @@ class Frame {
   [[nodiscard]] Result<std::byte*> memory_for(graph::ValueId id, uint64_t bytes);
   [[nodiscard]] Status allocate_graph_output(graph::ValueId id, ElementType type,
                                              std::span<const int64_t> shape);
+  // Makes `value` the memory of an output of a step, where the plan has no place for it and the
+  // caller brought none: then true.
+  [[nodiscard]] Result<bool> take_over(graph::ValueId id, Value& value);
   void set_tensor(graph::ValueId id, void* data, uint64_t bytes, ElementType type,
                   std::span<const int64_t> shape);
 
@@ -111,6 +134,8 @@ class Frame {
   std::map<graph::ValueId, StringTensor> strings_;  // of values that hold text
   std::map<graph::ValueId, std::vector<eph_string>> input_strings_;
   std::map<graph::ValueId, const std::byte*> pooled_;  // values whose memory came from the pool
+  std::map<graph::ValueId, Value> adopted_;            // values whose memory came from a body
+  std::vector<std::unique_ptr<HostStep>> host_steps_;  // by step; null for those of providers
 
   MemoryPool pool_;
   ScratchArena scratch_;
@@ -119,6 +144,7 @@ class Frame {
   std::span<Value> outputs_;
   const std::atomic<bool>* cancelled_ = nullptr;
   ShapeKey shape_key_;
+  ShapeKey last_body_key_;
   std::vector<int64_t> symbol_extents_;              // by symbol; -1 while not seen
   std::vector<std::optional<uint64_t>> seen_bytes_;  // by value id
 };

@@ -23,6 +23,9 @@ bool is_external(plan::AllocKind kind) {
 Program::Program(Parts parts) : parts_(std::move(parts)), patterns_(kMaxPatterns) {
   find_dynamic_buffers();
   convert_constants();
+  for (graph::ValueId id = 0; id < parts_.graph->values.size(); ++id) {
+    if (parts_.graph->values[id].outer != graph::kNoValue) captures_.push_back(id);
+  }
   for (const std::optional<bridge::Computation>& computation : parts_.computations) {
     const bool is_alone = computation && !computation->is_concurrent();
     mutexes_.push_back(is_alone ? std::make_unique<std::mutex>() : nullptr);

@@ -17,6 +17,7 @@
 #include "host/plan/allocation_plan.h"
 #include "host/plan/execution_plan.h"
 #include "host/plan/memory_pattern.h"
+#include "host/runtime/host_operator.h"
 #include "host/runtime/pattern_cache.h"
 
 namespace ephost::runtime {
@@ -32,6 +33,8 @@ class Program {
     plan::AllocationPlan allocation;
     plan::MemoryPattern pattern;
     plan::MemoryOptions memory_options;
+    // By step: the operators that the host runs itself, null for others. Empty if there are none.
+    std::vector<std::unique_ptr<HostOperator>> host_operators;
   };
 
   explicit Program(Parts parts);
@@ -49,6 +52,13 @@ class Program {
   [[nodiscard]] const plan::AllocationPlan& allocation() const { return parts_.allocation; }
   [[nodiscard]] const plan::MemoryPattern& pattern() const { return parts_.pattern; }
   [[nodiscard]] const plan::MemoryOptions& memory_options() const { return parts_.memory_options; }
+
+  // Null unless the host runs the step itself.
+  [[nodiscard]] const HostOperator* host_operator(size_t step) const {
+    return parts_.host_operators.empty() ? nullptr : parts_.host_operators[step].get();
+  }
+  // Values of a body that stand for values of the graph around it.
+  [[nodiscard]] std::span<const graph::ValueId> captures() const { return captures_; }
 
   // True where every value has its place before the run: nothing is allocated, nothing traced.
   [[nodiscard]] bool is_static() const { return is_static_; }
@@ -74,6 +84,7 @@ class Program {
 
   Parts parts_;
   bool is_static_ = true;
+  std::vector<graph::ValueId> captures_;
   std::vector<graph::ValueId> followers_;
   std::vector<std::vector<graph::ValueId>> released_after_;
   std::vector<eph_value> constants_;  // by initializer

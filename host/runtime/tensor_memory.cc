@@ -1,5 +1,7 @@
 #include "host/runtime/tensor_memory.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -18,6 +20,18 @@ AlignedMemory allocate_aligned(uint64_t bytes) {
   if (bytes > limit) return nullptr;
   const size_t rounded = (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
   return AlignedMemory(static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded)));
+}
+
+Status out_of_memory(uint64_t bytes, std::string_view what) {
+  return Status(StatusCode::kFail, "out of memory: " + std::string(what) + " needs " +
+                                       std::to_string(bytes) + " bytes");
+}
+
+uint64_t half_of_physical_memory() {
+  const int64_t pages = ::sysconf(_SC_PHYS_PAGES);
+  const int64_t page_bytes = ::sysconf(_SC_PAGE_SIZE);
+  if (pages <= 0 || page_bytes <= 0) return std::numeric_limits<uint64_t>::max();
+  return static_cast<uint64_t>(pages) / 2 * static_cast<uint64_t>(page_bytes);
 }
 
 void* empty_tensor_memory() {

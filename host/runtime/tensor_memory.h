@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ephost::runtime {
@@ -23,6 +24,12 @@ using AlignedMemory = std::unique_ptr<std::byte[], AlignedFree>;
 
 // At least one byte, aligned to kAlignment, uninitialised; null where memory runs out.
 [[nodiscard]] AlignedMemory allocate_aligned(uint64_t bytes);
+
+// FAIL: "out of memory: <what> needs <bytes> bytes".
+[[nodiscard]] Status out_of_memory(uint64_t bytes, std::string_view what);
+
+// What one value that nobody planned may grow to.
+[[nodiscard]] uint64_t half_of_physical_memory();
 
 // Where tensors without bytes point to, so that a null pointer always means "not allocated".
 [[nodiscard]] void* empty_tensor_memory();

@@ -9,7 +9,8 @@
 #include "host/base/text.h"
 #include "host/bridge/claim_source.h"
 #include "host/bridge/host_services.h"
-#include "host/graph/extract.h"
+#include "host/graph/body_path.h"
+#include "host/graph/subgraphs.h"
 #include "host/manifest/choose.h"
 #include "host/manifest/options.h"
 #include "host/onnx_io/import.h"
@@ -19,6 +20,7 @@
 #include "host/session/cancellation.h"
 #include "host/session/compilation.h"
 #include "host/session/environment_state.h"
+#include "host/session/host_claims.h"
 #include "host/session/session_config.h"
 #include "host/session/session_group.h"
 
@@ -246,6 +248,8 @@ class Pipeline {
           *prepared_.providers[i], prepared_.model, prepared_.is_context_model() ? &own : nullptr));
       sources.push_back(claims.back().get());
     }
+    HostClaims host;
+    if (HostClaims::may_claim(graph)) sources.push_back(&host);
     partition::PartitionOptions partition_options;
     partition_options.name_prefix = config_.context_node_name_prefix;
     partition_options.taken_names = taken_names;
@@ -261,6 +265,10 @@ class Pipeline {
     for (const auto& source : claims) prepared.declines.push_back(source->declines());
     for (const partition::Partition& partition : prepared.partitioning.partitions) {
       taken_names.push_back(partition.name);
+    }
+    add_bodies(prepared, graph);
+    for (PreparedGraph& body : prepared.bodies) {
+      EPHOST_RETURN_IF_ERROR(partition(body, cached, taken_names));
     }
     return Status::ok_status();
   }
@@ -320,6 +328,24 @@ class Pipeline {
                         ", which there is not");
     }
     return partition::check_cover(graph, partitioning);
+  }
+
+  // The bodies of the nodes that the host took.
+  void add_bodies(PreparedGraph& prepared, graph::Graph& graph) const {
+    prepared.bodies.clear();
+    for (graph::NodeId id = 0; id < graph.nodes.size(); ++id) {
+      if (prepared.partitioning.owner[id] != prepared_.providers.size()) continue;
+      uint32_t index = 0;
+      graph::for_each_subgraph(graph.nodes[id],
+                               [&](graph::Graph& subgraph, const std::string& attribute) {
+                                 PreparedGraph& body = prepared.bodies.emplace_back();
+                                 body.graph = &subgraph;
+                                 body.attribute = attribute;
+                                 body.path = graph::body_path(prepared.path, graph, id, attribute);
+                                 body.place = prepared.place;
+                                 body.place.push_back({id, index++});
+                               });
+    }
   }
 
   Status check_partitioning() {

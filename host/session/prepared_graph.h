@@ -23,8 +23,7 @@ struct PreparedGraph {
   // PreparedModel::graph_of).
   graph::Graph* graph = nullptr;
   std::string attribute;  // of the node that holds the body, e.g. "then_branch"
-  // How messages and reports speak of a body: "if_1/then_branch", or "If#3/then_branch" where the
-  // node has no name. Empty for the model's own graph.
+  // How messages and reports speak of a body (graph/body_path.h); empty for the model's own graph.
   std::string path;
   std::vector<context::SubgraphStep> place;  // from the model's own graph inwards
 

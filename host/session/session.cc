@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "host/base/text.h"
-#include "host/context/names.h"
+#include "host/session/assembly.h"
 #include "host/session/context_generation.h"
 #include "host/session/environment_state.h"
 #include "host/session/session_config.h"
@@ -103,16 +103,8 @@ Result<std::unique_ptr<Session::State>> create_state(const Environment& environm
   describe_all(prepared.model, graph.inputs, state->inputs, state->input_index);
   describe_all(prepared.model, graph.outputs, state->outputs, state->output_index);
 
-  runtime::Program::Parts parts;
-  parts.graph = &graph;
-  parts.symbols = prepared.model.symbols;
-  parts.execution = std::move(prepared.main.execution);
-  parts.computations = std::move(prepared.main.computations);
-  parts.allocation = std::move(prepared.main.allocation);
-  parts.pattern = std::move(prepared.main.pattern);
-  parts.memory_options.enable_mem_pattern = options.mem_pattern();
   const auto start = std::chrono::steady_clock::now();
-  state->program = std::make_unique<runtime::Program>(std::move(parts));
+  EPHOST_ASSIGN_OR_RETURN(state->program, session::assemble_program(prepared, options));
   EPHOST_ASSIGN_OR_RETURN(auto frame, runtime::Frame::create(*state->program));
   state->frames.push_back(std::move(frame));
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;

@@ -59,6 +59,22 @@ class PartitionTest(CommandLineTest):
         self.assertTrue(page.lower().startswith("<!doctype html>"))
         self.assertNotIn("http", page)
 
+    def test_shows_the_bodies_of_control_flow(self):
+        report = self.json("partition", tiny("tiny_if"))
+        self.assertEqual(report["providers"][-1]["name"], "host")
+        self.assertEqual([node["provider"] for node in report["nodes"] if node["op"] == "If"],
+                         ["host"])
+        paths = ["if/else_branch", "if/then_branch", "if/then_branch/then.if/else_branch",
+                 "if/then_branch/then.if/then_branch"]
+        self.assertEqual([body["path"] for body in report["bodies"]], paths)
+        for body in report["bodies"]:
+            self.assertGreater(len(body["nodes"]), 0)
+            self.assertEqual(body["unassigned_nodes"], 0)
+        for flags in ((), ("--explain",), ("--format", "html"), ("--format", "dot")):
+            text = self.ephost("partition", tiny("tiny_if"), *flags).stdout
+            for path in paths:
+                self.assertIn(path, text)
+
     def test_names_nodes_that_nobody_takes_and_fails(self):
         save_unknown_operator(self.folder / "strange.onnx")
         error = self.refusal("NOT_IMPLEMENTED", "partition", "strange.onnx")

@@ -21,6 +21,15 @@ def apart(one, other):
 
 
 class PlanTest(CommandLineTest):
+    def test_plans_the_bodies_of_control_flow(self):
+        report = self.json("plan", tiny("tiny_loop"))
+        body, = report["bodies"]
+        self.assertEqual(body["path"], "loop/body")
+        self.assertIn("host", [step["provider"] for step in report["steps"]])
+        kinds = {value["name"]: value["kind"] for value in body["values"]}
+        self.assertEqual(kinds["limit"], "PreExisting")
+        self.assertIn("\nbody loop/body\n", self.ephost("plan", tiny("tiny_loop")).stdout)
+
     def test_tells_order_kinds_offsets_and_peak(self):
         report = self.json("plan", tiny("tiny_residual"))
         self.assertGreater(len(report["steps"]), 5)

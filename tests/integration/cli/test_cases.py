@@ -37,6 +37,12 @@ class TestTest(CommandLineTest):
         self.assertEqual(self.ephost("test", "tests/tiny_cnn", "--verbose").stdout,
                          "PASS tiny_cnn\n1 passed, 0 failed, 0 skipped\n")
 
+    def test_runs_control_flow(self):
+        for name in ("tiny_if", "tiny_loop"):
+            for flags in ((), ("--ep", "dnnl")):
+                self.assertEqual(self.ephost("test", TINY_MODELS / name, *flags).stdout,
+                                 "1 passed, 0 failed, 0 skipped\n")
+
     def test_a_failure_is_one_line(self):
         self.spoil("tiny_cnn")
         lines = self.ephost("test", "tests", status=1).stdout.splitlines()

@@ -112,7 +112,7 @@ TEST(VerifyContext, SaysWhichGraphANestedNodeIsIn) {
   model.graph.add_node(std::move(holder));
   const VerifyReport report = verify_context_model(model, {});
   ASSERT_EQ(report.nodes.size(), 2U);
-  EXPECT_EQ(report.nodes[1].description, "EPContext node \"inner\" in graph \"body\"");
+  EXPECT_EQ(report.nodes[1].description, "EPContext node \"inner\" in body \"if/then_branch\"");
 }
 
 TEST(VerifyContext, NamesEveryState) {

@@ -19,6 +19,8 @@ struct Observed {
   std::atomic<int> most_running{0};
   std::atomic<int> in_place{0};
   std::atomic<int> states{0};
+  std::atomic<int> calls_before_stop{0};
+  std::atomic<bool> stop{false};
 };
 inline Observed& observed() {
   static Observed counts;
@@ -114,6 +116,17 @@ inline void use_workspace(eph::Run& run) {
   map_floats(run, [](float x) { return x; });
 }
 
+// Asks for the end of the run, in its last call before that.
+inline void stop(eph::Run& run) {
+  if (--observed().calls_before_stop == 0) observed().stop = true;
+  map_floats(run, [](float x) { return x; });
+}
+
+inline void is_positive(eph::Run& run) {
+  const bool positive = eph::elements<float>(*run.input(0))[0] > 0;
+  *static_cast<bool*>(run.allocate(0, std::vector<int64_t>{}, EPH_BOOL).data) = positive;
+}
+
 inline ToyKernel::Body body_of(std::string_view op) {
   if (op == "Relu")
     return [](eph::Run& run) { map_floats(run, [](float x) { return x > 0 ? x : 0; }); };
@@ -125,6 +138,8 @@ inline ToyKernel::Body body_of(std::string_view op) {
   if (op == "Reshape") return reshape;
   if (op == "Shout") return shout;
   if (op == "Workspace") return use_workspace;
+  if (op == "Stop") return stop;
+  if (op == "IsPositive") return is_positive;
   if (op == "Fail") return [](eph::Run&) { throw eph::Failure(EPH_ENGINE_ERROR, "it broke"); };
   if (op == "Forget") return [](eph::Run&) {};
   if (op == "Misshape") {
@@ -154,9 +169,9 @@ class ToyProvider : public eph::Provider {
   }
 
  private:
-  static constexpr std::string_view kOperators[] = {"Relu",      "Negate",  "Alone",   "Add",
-                                                    "Positives", "Reshape", "Shout",   "Workspace",
-                                                    "Fail",      "Forget",  "Misshape"};
+  static constexpr std::string_view kOperators[] = {
+      "Relu",      "Negate", "Alone",  "Add",      "Positives", "Reshape",   "Shout",
+      "Workspace", "Fail",   "Forget", "Misshape", "Stop",      "IsPositive"};
   std::vector<eph_kernel_def> kernels_;
 };
 

@@ -1,0 +1,18 @@
+// How messages and reports speak of the graphs inside a model.
+#pragma once
+
+#include <string>
+
+#include "host/graph/graph.h"
+
+namespace ephost::graph {
+
+// One step inwards: "if_1/then_branch", or "If#3/then_branch" where the node has no name. Behind
+// `around`, the path of the graph that has the node, unless that is empty.
+[[nodiscard]] std::string body_path(const std::string& around, const Graph& graph, NodeId node,
+                                    const std::string& attribute);
+
+// The path of `wanted`, a subgraph at any depth; empty if it is `graph` itself or not inside it.
+[[nodiscard]] std::string path_of(const Graph& wanted, const Graph& graph);
+
+}  // namespace ephost::graph

@@ -1,0 +1,44 @@
+// A tensor that goes into a body or comes out of it: a view, and the memory behind it unless that
+// is somebody else's. Shared between iterations, so that a value which a body passes on is not
+// copied.
+#pragma once
+
+#include <ephost/plugin_abi.h>
+#include <ephost/value.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace ephost::runtime {
+
+struct Held {
+  eph_value view = {};  // its shape is `shape`
+  std::vector<int64_t> shape;
+  // The memory; without a value it is that of an input, an outer value or a constant, which stay
+  // while the step runs.
+  Value value;
+  std::vector<eph_string> texts;  // of a tensor of strings: views of the strings in `value`
+};
+
+// Not thread-safe: belongs to one run of one step.
+using HeldValue = std::shared_ptr<Held>;
+
+// True if nobody else holds the value: it may be changed or given away.
+[[nodiscard]] inline bool is_exclusive(const HeldValue& held) { return held.use_count() == 1; }
+
+// A view of `value`, whose memory outlives the step; only the shape is copied.
+[[nodiscard]] HeldValue hold_borrowed(const eph_value& value);
+void set_borrowed(Held& held, const eph_value& value, std::span<const int64_t> shape);
+
+// A copy of a tensor of strings.
+[[nodiscard]] HeldValue hold_strings(const eph_value& value);
+
+// A tensor of one element; FAIL where memory runs out.
+[[nodiscard]] Result<HeldValue> hold_scalar(ElementType type, std::vector<int64_t> shape);
+
+// Whether type and shape are the same.
+[[nodiscard]] bool same_tensor_type(const eph_value& a, const eph_value& b);
+
+}  // namespace ephost::runtime

@@ -1,0 +1,110 @@
+#include "host/runtime/host_step.h"
+
+#include <cassert>
+#include <cstring>
+#include <utility>
+
+#include "host/bridge/abi_text.h"
+#include "host/runtime/frame.h"
+
+namespace ephost::runtime {
+
+HostStep::HostStep(Frame& frame, uint32_t step)
+    : frame_(frame), step_(step), bodies_(frame.program_.host_operator(step)->body_count()) {}
+
+HostStep::~HostStep() = default;
+
+std::string HostStep::describe() const {
+  return graph::describe_node(frame_.program_.graph(), frame_.program_.steps()[step_].node);
+}
+
+const eph_value* HostStep::input(size_t index) const {
+  const eph_run& run = frame_.runs_[step_];
+  return index < run.input_count ? run.inputs[index] : nullptr;
+}
+
+graph::ValueId HostStep::output_id(size_t output) const {
+  const std::vector<graph::ValueId>& outputs = frame_.program_.steps()[step_].outputs;
+  return output < outputs.size() ? outputs[output] : graph::kNoValue;
+}
+
+bool HostStep::is_wanted(size_t output) const { return output_id(output) != graph::kNoValue; }
+
+const graph::ValueType& HostStep::output_type(size_t output) const {
+  return frame_.program_.graph().values[output_id(output)].type;
+}
+
+const eph_value* HostStep::place(size_t output) const {
+  if (!is_wanted(output)) return nullptr;
+  const eph_value& value = frame_.values_[output_id(output)];
+  return value.data != nullptr ? &value : nullptr;
+}
+
+Result<const eph_value*> HostStep::allocate(size_t output, ElementType type,
+                                            std::span<const int64_t> shape) {
+  const graph::ValueId id = output_id(output);
+  const eph_value& value = frame_.values_[id];
+  eph_value wanted = {};
+  wanted.element_type = static_cast<int32_t>(type);
+  wanted.kind = EPH_KIND_TENSOR;
+  wanted.shape = shape.data();
+  wanted.rank = static_cast<uint32_t>(shape.size());
+  if (value.data == nullptr || !same_tensor_type(value, wanted)) {
+    EPHOST_RETURN_IF_ERROR(frame_.allocate_value(id, type, shape));
+  }
+  return &value;
+}
+
+void HostStep::set_string(size_t output, uint64_t element, std::string_view text) {
+  [[maybe_unused]] const bool is_there =
+      frame_.strings_[output_id(output)].set(element, bridge::to_abi(text));
+  assert(is_there);
+}
+
+Status HostStep::give(size_t output, HeldValue held) {
+  if (!is_wanted(output)) return Status::ok_status();
+  const eph_value& view = held->view;
+  if (const eph_value* own = place(output);
+      own != nullptr && own->data == view.data && same_tensor_type(*own, view)) {
+    return Status::ok_status();
+  }
+  const auto type = static_cast<ElementType>(view.element_type);
+  const bool is_text = type == ElementType::kString;
+  if (is_exclusive(held) && held->value.has_value() && !is_text) {
+    EPHOST_ASSIGN_OR_RETURN(const bool taken, frame_.take_over(output_id(output), held->value));
+    if (taken) return Status::ok_status();
+  }
+  EPHOST_ASSIGN_OR_RETURN(const eph_value* target, allocate(output, type, held->shape));
+  if (is_text) {
+    const auto* texts = static_cast<const eph_string*>(view.data);
+    for (uint64_t i = 0; i < view.byte_size / sizeof(eph_string); ++i) {
+      set_string(output, i, bridge::view(texts[i]));
+    }
+  } else if (view.byte_size != 0) {
+    std::memcpy(target->data, view.data, view.byte_size);
+  }
+  return Status::ok_status();
+}
+
+Status HostStep::run_body(size_t body, std::span<const eph_value* const> inputs,
+                          std::span<Value> outputs) {
+  std::unique_ptr<Frame>& frame = bodies_[body];
+  if (frame == nullptr) {
+    EPHOST_ASSIGN_OR_RETURN(frame, Frame::create(frame_.program_.host_operator(step_)->body(body)));
+  }
+  return frame->run_body(frame_, inputs, outputs);
+}
+
+const eph_value& HostStep::body_output(size_t body, size_t output) const {
+  return bodies_[body]->output(output);
+}
+
+Status HostStep::check_cancelled() const {
+  const std::atomic<bool>* cancelled = frame_.cancelled_;
+  if (cancelled == nullptr || !cancelled->load(std::memory_order_relaxed)) {
+    return Status::ok_status();
+  }
+  return Status(StatusCode::kFail, "the run was cancelled");
+}
+
+}  // namespace ephost::runtime
