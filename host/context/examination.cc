@@ -1,5 +1,6 @@
 #include "host/context/examination.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <tuple>
@@ -26,9 +27,12 @@ class Examiner {
 
   Examination run() && {
     read_stated_entries();
-    for (const NodePlace& place : find_ep_context_nodes(model_.graph)) read_node(place);
+    const std::vector<NodePlace> places = find_ep_context_nodes(model_.graph);
+    if (may_defer_sums(places)) files_.defer_sums();
+    for (const NodePlace& place : places) read_node(place);
     for (ExaminedNode& node : result_.nodes) find_primary(node);
     check_initializers();
+    result_.pending_sums = files_.take_pending_sums();
     return std::move(result_);
   }
 
@@ -40,6 +44,15 @@ class Examiner {
     } else {
       result_.metadata_status = metadata.status();
     }
+  }
+
+  // A file may hold partitions of several sources.
+  [[nodiscard]] bool may_defer_sums(const std::vector<NodePlace>& places) const {
+    if (options_.validating_sources.empty()) return false;
+    return std::all_of(places.begin(), places.end(), [&](const NodePlace& place) {
+      const Result<EpContextNode> node = read_ep_context_node(*place.graph, place.node);
+      return !node.ok() || options_.validating_sources.contains(node->source);
+    });
   }
 
   static std::string describe(const ExaminedNode& node) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <future>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -36,6 +37,7 @@ struct Examination {
   std::vector<ExaminedPayload> payloads;
   std::vector<ExaminedNode> nodes;
   std::vector<Status> initializers;  // what is wrong with their external files
+  std::vector<std::future<Status>> pending_sums;
 };
 
 // The folder of the initializers' external files, if there is one.

@@ -14,12 +14,23 @@ Result<LoadedContext> load_context(const graph::Model& model, const LoadOptions&
   for (ExaminedPayload& payload : examined.payloads) {
     loaded.payloads.push_back(std::move(payload.payload));
   }
+  loaded.pending_sums = std::move(examined.pending_sums);
   loaded.partitions.reserve(examined.nodes.size());
   for (ExaminedNode& node : examined.nodes) {
     loaded.partitions.push_back(
         {.place = node.place, .attributes = std::move(node.attributes), .payload = node.payload});
   }
   return loaded;
+}
+
+Status LoadedContext::finish_sums() {
+  Status first;
+  for (std::future<Status>& sum : pending_sums) {
+    Status status = sum.get();
+    if (first.ok()) first = std::move(status);
+  }
+  pending_sums.clear();
+  return first;
 }
 
 std::map<std::string, graph::Blob> find_superseded_initializers(const graph::Model& model,

@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <future>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,6 +37,9 @@ struct LoadOptions {
   std::function<Result<graph::Blob>(const std::string& name)> read_payload;
   // Compare each file and embedded payload with the sum that the model states of it, if it does.
   bool check_sums = true;
+  // Sources whose providers withstand any payload. Where all nodes that state files are of these,
+  // the sums of large files are compared in threads of their own; see LoadedContext::finish_sums.
+  std::set<std::string> validating_sources;
   // Give the memory of mapped files back once their sums are taken: nobody reads them soon.
   bool release_pages = false;
   const FileSystem* file_system = &posix_file_system();  // outlives the payloads
@@ -59,6 +64,12 @@ struct LoadedContext {
   std::vector<CachedPayload> payloads;               // in the order of their first primary node
   std::vector<CachedPartition> partitions;           // in the order of find_ep_context_nodes
   std::map<std::string, std::string> compatibility;  // the stated strings, by source
+  std::vector<std::future<Status>> pending_sums;
+
+  // Waits for the sums that are still being compared: INVALID_GRAPH if one is wrong. Nothing that
+  // was made from the payloads may be used before. The superseded form of a file is not looked for
+  // then: load without `validating_sources` to have it.
+  [[nodiscard]] Status finish_sums();
 };
 
 // A file is mapped once, however many nodes refer to it, and so is its sum taken.

@@ -152,7 +152,20 @@ Content PayloadFiles::open(const std::string& name, const ContentSum* stated) {
                        .release_pages = options_.release_pages};
     found = mapped_.emplace(*path, std::move(mapped)).first;
   }
-  return check_content(found->second, stated, "file " + quote(path->native()));
+  return check(found->second, stated, "file " + quote(path->native()));
+}
+
+Content PayloadFiles::check(SummedBytes& found, const ContentSum* stated, std::string what) {
+  constexpr size_t kWorthAThread = size_t{4} << 20;
+  const bool defers = defers_sums_ && stated && !found.hash &&
+                      found.bytes.bytes.size() == stated->size && stated->size >= kWorthAThread;
+  if (!defers) return check_content(found, stated, what);
+  pending_sums_.push_back(std::async(
+      std::launch::async, [own = found, sum = *stated, what = std::move(what)]() mutable {
+        return check_content(own, &sum, what).status;
+      }));
+  found.hash = stated->hash;  // taken once, whatever comes out
+  return {.bytes = found.bytes, .state = SumState::kOk};
 }
 
 }  // namespace ephost::context

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <filesystem>
+#include <future>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "ephost/status.h"
 #include "host/context/loader.h"
@@ -62,7 +65,15 @@ class PayloadFiles {
   // The content of the file's superseded form.
   Content find_superseded(const std::string& name, const ContentSum& stated);
 
+  // From now on, compares the sums of large files in threads of their own; until
+  // `take_pending_sums` tells, they count as right.
+  void defer_sums() { defers_sums_ = true; }
+  [[nodiscard]] std::vector<std::future<Status>> take_pending_sums() {
+    return std::move(pending_sums_);
+  }
+
  private:
+  Content check(SummedBytes& found, const ContentSum* stated, std::string what);
   Content open(const std::string& name, const ContentSum* stated);
   Content read(const std::string& name, const ContentSum* stated) const;
 
@@ -70,6 +81,8 @@ class PayloadFiles {
   const std::optional<std::filesystem::path>& folder_;
   std::map<std::string, Content> by_name_;
   std::map<std::filesystem::path, SummedBytes> mapped_;
+  bool defers_sums_ = false;
+  std::vector<std::future<Status>> pending_sums_;
 };
 
 }  // namespace ephost::context

@@ -204,6 +204,9 @@ Status read_abilities(const FieldMap& map, Manifest& manifest) {
   if (const Field* sources = map.find("context_sources")) {
     EPHOST_ASSIGN_OR_RETURN(manifest.context_sources, sources->text_list());
   }
+  if (const Field* validates = map.find("validates_contexts")) {
+    EPHOST_ASSIGN_OR_RETURN(manifest.validates_contexts, validates->boolean());
+  }
   if (const Field* devices = map.find("devices")) {
     EPHOST_ASSIGN_OR_RETURN(manifest.devices, read_devices(*devices));
   }
@@ -224,9 +227,10 @@ const LibraryEntry* Manifest::library_for(std::string_view platform) const {
 }
 
 Result<Manifest> read_manifest(const YamlNode& document, const fs::path& file) {
-  static constexpr std::array<std::string_view, 12> kKeys{
-      "schema", "provider",        "name",    "vendor",   "version", "abi", "library",
-      "sha256", "context_sources", "devices", "requires", "options"};
+  static constexpr std::array<std::string_view, 13> kKeys{
+      "schema",  "provider", "name",   "vendor",          "version",
+      "abi",     "library",  "sha256", "context_sources", "validates_contexts",
+      "devices", "requires", "options"};
   const Field root = Field::root(document, file);
   EPHOST_RETURN_IF_ERROR(check_schema(root));
   EPHOST_ASSIGN_OR_RETURN(const FieldMap map, root.map(kKeys));

@@ -49,6 +49,7 @@ struct Manifest {
   AbiRange abi;
   std::map<std::string, LibraryEntry, std::less<>> libraries;  // by platform; not empty
   std::vector<std::string> context_sources;      // values of EPContext's `source` that it accepts
+  bool validates_contexts = false;               // survives any bytes as a payload
   std::vector<Device> devices;                   // may be empty
   std::vector<std::string> requires_extensions;  // of the host, as "name/revision"
   std::vector<OptionSpec> options;               // names are unique

@@ -31,13 +31,17 @@ constexpr std::string_view kCpuProvider = "CPUExecutionProvider";
 
 class Pipeline {
  public:
+  // `defers_sums`: payloads of providers that withstand anything are summed meanwhile.
   Pipeline(const Environment& environment, const SessionOptions& options,
-           const PipelineHooks& hooks)
-      : environment_(environment), options_(options), hooks_(hooks) {}
+           const PipelineHooks& hooks, bool defers_sums)
+      : environment_(environment), options_(options), hooks_(hooks), defers_sums_(defers_sums) {}
 
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
   ~Pipeline() { *is_running_ = false; }
+
+  // Whether a sum turned out wrong, or something failed before all sums were known to be right.
+  [[nodiscard]] bool has_wrong_sum() { return has_wrong_sum_ || !finish_sums().ok(); }
 
   // The whole way.
   Result<PreparedModel> run(const ModelSource& source, Stage until) {
@@ -47,11 +51,12 @@ class Pipeline {
     if (until == Stage::kImported) return std::move(prepared_);
     EPHOST_RETURN_IF_ERROR(timed("providers", [&] { return create_providers(); }));
     EPHOST_RETURN_IF_ERROR(timed("optimize", [&] { return optimize(); }));
-    EPHOST_RETURN_IF_ERROR(timed("context", [&] { return load_context(); }));
+    EPHOST_RETURN_IF_ERROR(timed("context", [&] { return load_context(until); }));
     if (until == Stage::kOptimized) return std::move(prepared_);
     EPHOST_RETURN_IF_ERROR(timed("partition", [&] { return partition(); }));
     if (until == Stage::kPartitioned) return std::move(prepared_);
     EPHOST_RETURN_IF_ERROR(compile_with_fallback());
+    EPHOST_RETURN_IF_ERROR(timed("sums", [&] { return finish_sums(); }));
     EPHOST_RETURN_IF_ERROR(check_not_cancelled(options_.load_cancellation_flag()));
     if (hooks_.after_compile) EPHOST_RETURN_IF_ERROR(hooks_.after_compile(prepared_));
     release_dropped_constants();
@@ -215,7 +220,15 @@ class Pipeline {
     return Status::ok_status();
   }
 
-  Status load_context() {
+  Status load_context(Stage until) {
+    if (defers_sums_ && until >= Stage::kCompiled) {
+      for (const auto& provider : prepared_.providers) {
+        const manifest::Manifest& manifest = provider->plugin().manifest;
+        if (!manifest.validates_contexts) continue;
+        load_options_.validating_sources.insert(manifest.context_sources.begin(),
+                                                manifest.context_sources.end());
+      }
+    }
     GroupSeat* seat = hooks_.seat;
     if (seat != nullptr) {
       load_options_.files.merge(seat->waiting_files(prepared_.model, load_options_.folder));
@@ -224,6 +237,12 @@ class Pipeline {
                             context::load_context(prepared_.model, load_options_));
     EPHOST_RETURN_IF_ERROR(check_compatibility(prepared_, config_.fail_on_suboptimal_context));
     return seat != nullptr ? seat->take(prepared_, load_options_.folder) : Status::ok_status();
+  }
+
+  Status finish_sums() {
+    Status status = prepared_.context.finish_sums();
+    has_wrong_sum_ = has_wrong_sum_ || !status.ok();
+    return status;
   }
 
   Status partition() {
@@ -463,6 +482,8 @@ class Pipeline {
   const Environment& environment_;
   const SessionOptions& options_;
   const PipelineHooks& hooks_;
+  bool defers_sums_;
+  bool has_wrong_sum_ = false;
   std::shared_ptr<std::atomic<bool>> is_running_ = std::make_shared<std::atomic<bool>>(true);
   SessionConfig config_;
   context::LoadOptions load_options_;
@@ -498,7 +519,11 @@ size_t PreparedModel::partition_count() const {
 Result<PreparedModel> prepare_model(const Environment& environment, const ModelSource& source,
                                     const SessionOptions& options, Stage until,
                                     const PipelineHooks& hooks) {
-  return Pipeline(environment, options, hooks).run(source, until);
+  Pipeline pipeline(environment, options, hooks, true);
+  Result<PreparedModel> prepared = pipeline.run(source, until);
+  if (prepared.ok() || !pipeline.has_wrong_sum()) return prepared;
+  // With sums first: there may be a superseded file that is right, or else a better reason.
+  return Pipeline(environment, options, hooks, false).run(source, until);
 }
 
 std::vector<Fallback> fallbacks_of(const PreparedModel& prepared) {

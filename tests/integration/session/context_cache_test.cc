@@ -3,6 +3,8 @@
 #include <ephost/ephost.h>
 #include <gtest/gtest.h>
 
+#include "host/base/hash.h"
+#include "host/context/names.h"
 #include "host/onnx_io/export.h"
 #include "host/onnx_io/import.h"
 #include "tests/integration/session/sample.h"
@@ -227,6 +229,27 @@ TEST(ContextCache, Line18RefusesDamagedBinaries) {
   }
   std::filesystem::remove(binary);
   EXPECT_EQ(test::run_model(context, with_dnnl()).status().code(), StatusCode::kInvalidGraph);
+}
+
+// The sum of a large binary is compared while the provider restores from it; its superseded form is
+// found all the same.
+TEST(ContextCache, Line10LoadsTheSupersededFormOfALargeBinary) {
+  const test::TempDirectory folder;
+  const auto context = compile(folder, "tiny_quick");
+  const auto binary = folder / "model_dnnl.bin";
+  const std::string intact = test::read(binary);
+  ASSERT_GT(intact.size(), size_t{4} << 20);
+  std::string newer = intact;
+  newer.back() ^= 1;
+  test::write(binary, newer);
+  const auto refused = test::run_model(context, with_dnnl());
+  EXPECT_EQ(refused.status().code(), StatusCode::kInvalidGraph);
+  EXPECT_NE(refused.status().message().find("has the sum"), std::string::npos);
+  const Hash128 sum = content_sum(std::as_bytes(std::span(intact)));
+  test::write(folder / context::superseded_name("model_dnnl.bin", to_hex(sum)), intact);
+  const auto outputs = test::run_model(context, with_dnnl());
+  ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+  test::expect_close(*outputs, *test::run_model(model_path("tiny_quick"), with_dnnl()));
 }
 
 // Without the sums the provider itself has to see the damage, or give the right result.

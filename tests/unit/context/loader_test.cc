@@ -379,5 +379,34 @@ TEST(ContextLoader, Line22NodesOfSeveralModelsLoadFromOne) {
   EXPECT_EQ(text_of(loaded->payloads[loaded->partitions[3].payload].bytes), "second model");
 }
 
+TEST(ContextLoader, Line18ComparesSumsOfLargeFilesMeanwhileIfTheProviderWithstandsAnything) {
+  const TempDirectory dir;
+  const std::string payload(size_t{5} << 20, 'p');
+  ASSERT_TRUE(testing::write_sample({.output_path = dir / "m_ctx.onnx"}, payload).ok());
+  const Result<graph::Model> model = onnx_io::import_model(dir / "m_ctx.onnx");
+  ASSERT_TRUE(model.ok());
+  LoadOptions options{.folder = dir.path(), .validating_sources = {std::string(testing::kSource)}};
+  Result<LoadedContext> right = load_context(*model, options);
+  ASSERT_TRUE(right.ok());
+  EXPECT_EQ(right->pending_sums.size(), 1U);
+  EXPECT_TRUE(right->finish_sums().ok());
+  EXPECT_TRUE(right->finish_sums().ok());
+
+  std::string damaged = payload;
+  damaged[damaged.size() / 2] = 'd';
+  dir.write("m_test.bin", damaged);
+  Result<LoadedContext> wrong = load_context(*model, options);
+  ASSERT_TRUE(wrong.ok());
+  const Status status = wrong->finish_sums();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidGraph);
+  EXPECT_THAT(status.message(), HasSubstr("m_test.bin"));
+  // The size shows at once, and so does everything to a provider that trusts.
+  dir.write("m_test.bin", payload + "x");
+  EXPECT_FALSE(load_context(*model, options).ok());
+  dir.write("m_test.bin", damaged);
+  options.validating_sources = {"somebody else"};
+  EXPECT_FALSE(load_context(*model, options).ok());
+}
+
 }  // namespace
 }  // namespace ephost::context
