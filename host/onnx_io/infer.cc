@@ -75,6 +75,10 @@ class LevelInference {
         shape_data_(graph.values.size()) {}
 
   void run() {
+    // Also what is captured for the bodies of this graph's own nodes only.
+    for (ValueId id = 0; id < graph_.values.size(); ++id) {
+      if (graph_.values[id].outer != kNoValue) (void)type(id);
+    }
     for (NodeId id = 0; id < graph_.nodes.size(); ++id) infer_node(id);
   }
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <thread>
 
+#include "host/session/pipeline.h"
 #include "host/session/session_state.h"
 #include "tests/integration/session/flow_models.h"
 #include "tests/support/temp_directory.h"
@@ -216,6 +217,7 @@ TEST(ControlFlowSession, NamesTheGraphWhoseNodeNobodyTakes) {
   graph::Graph graph = nested_flow();
   auto& body = *std::get<std::unique_ptr<graph::Graph>>(graph.nodes[1].attributes[0].value);
   body.nodes[1].op_type = "Strange";
+  body.nodes[1].domain = "example.test";
   const test::TempDirectory folder;
   const auto session =
       Session::create(environment(), write_model(folder / "model.onnx", std::move(graph)), {});

@@ -40,7 +40,7 @@ inline std::filesystem::path write_model(const std::filesystem::path& file, grap
   model.graph = std::move(graph);
   model.graph.name = "flow";
   model.ir_version = 8;
-  model.opset_imports = {{"", opset}};
+  model.opset_imports = {{"", opset}, {"example.test", 1}};
   const auto exported = onnx_io::export_model(model);
   EXPECT_TRUE(exported.ok()) << exported.status().to_string();
   const Status written = exported->write(file);

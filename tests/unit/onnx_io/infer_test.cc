@@ -172,6 +172,25 @@ TEST(Infer, InfersBodiesOfNodesItDoesNotKnow) {
   EXPECT_EQ(graph::to_string(inferred.values[inferred.find_value("n")].type, {}), "float[2]");
 }
 
+// The graph between reads neither value itself.
+TEST(Infer, FollowsValuesThatABodyCapturesForItsOwnBodies) {
+  GraphBuilder outer;
+  outer.input("x", tensor_type(ElementType::kFloat, Shape{2})).node("Neg", {"x"}, {"h"});
+  GraphBuilder middle;
+  middle.capture("h", outer.value("h"));
+  GraphBuilder inner;
+  inner.capture("h", middle.value("h")).node("Neg", {"h"}, {"n"}).output("n");
+  middle.node("Any", {}, {"m"}).subgraph("body", inner.build()).output("m");
+  outer.node("Any", {}, {"y"}).subgraph("body", middle.build()).output("y");
+  Model model = model_of(outer);
+  EXPECT_THAT(infer_shapes(model), IsEmpty());
+  const graph::Graph& between = *model.graph.nodes[1].subgraph("body");
+  const graph::Graph& innermost = *between.nodes[0].subgraph("body");
+  for (const graph::Value& value : innermost.values) {
+    EXPECT_EQ(graph::to_string(value.type, {}), "float[2]") << value.name;
+  }
+}
+
 TEST(Infer, DoesNotGrowListsWithoutBound) {
   GraphBuilder builder;
   builder.constant("v0", int64_tensor({1, 2}));
