@@ -181,6 +181,11 @@ eph_option to_abi_option(const manifest::TypedOption& option) {
   return converted;
 }
 
+std::string describe(std::span<const CompileRequest> requests) {
+  return requests.size() == 1 ? "partition " + quote(requests.front().name)
+                              : std::to_string(requests.size()) + " partitions";
+}
+
 class DeviceCollector : public eph_device_list {
  public:
   explicit DeviceCollector(std::vector<DeviceInfo>& out) : eph_device_list{&kApi}, out_(out) {}
@@ -324,7 +329,7 @@ Result<std::vector<Computation>> Provider::compile(std::span<const CompileReques
   const Status compiled =
       error.to_status(api().compile(handle_, partitions.data(), sizeof(eph_partition),
                                     partitions.size(), handles.data(), &error),
-                      name(), "compiling " + std::to_string(requests.size()) + " partitions");
+                      name(), "compiling " + describe(requests));
   // Adopting each handle also destroys those that a failure has left behind.
   std::vector<Computation> computations;
   Status adopted;

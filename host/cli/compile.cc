@@ -121,11 +121,13 @@ Result<CompileReport> compile(const Flags& flags, const Environment& environment
   Activity activity(what, !flags.report.quiet);
   const Interrupt interrupt;
   options.set_load_cancellation_flag(interrupt.flag());
-  options.set_progress_func(
-      [&](std::string_view provider, double fraction, std::string_view message) {
-        activity.update(what + ", " + std::string(provider) + " " + std::string(message) + " " +
-                        std::to_string(std::lround(fraction * 100)) + " %");
-      });
+  // An empty message keeps the last one.
+  options.set_progress_func([&, last = std::string()](std::string_view provider, double fraction,
+                                                      std::string_view message) mutable {
+    if (!message.empty()) last = message;
+    activity.update(what + ", " + std::string(provider) + " " + last + " " +
+                    std::to_string(std::lround(fraction * 100)) + " %");
+  });
   return compile_model(environment, options, compilation_of(flags));
 }
 

@@ -74,6 +74,9 @@ class LayoutBuilder {
       }
       location = relative.native();
     }
+    if (location == options_.external_file_name) {
+      return impossible(name, "stay where it is", "the external file has the name of its file");
+    }
     layout_.originals.emplace(location, original.path);
     layout_.ranges.emplace(&tensor, ExternalRange{.location = std::move(location),
                                                   .offset = original.offset,

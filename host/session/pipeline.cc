@@ -317,11 +317,12 @@ class Pipeline {
     }
   }
 
-  static void report_fallback(const CompileFailure& failure) {
+  void report_fallback(const CompileFailure& failure) const {
     const std::string what = failure.partition.empty()
                                  ? graph::describe_node(*failure.graph, failure.nodes.front())
                                  : "the nodes of partition " + quote(failure.partition);
-    log_warning(failure.reason.message() + "; " + what + " went to the next providers");
+    log_warning(failure.reason.message() + "; " + what + " went from " +
+                prepared_.providers[failure.provider]->name() + " to the next providers");
   }
 
   // The failure by which the node lost its first owner, or null.

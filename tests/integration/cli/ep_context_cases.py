@@ -148,9 +148,9 @@ class EpContextTest(CommandLineTest):
                          ["m_scripted.bin", "m_scripted_1.bin"])
 
     def test_line7_two_providers_and_the_cpu_between_them(self):
-        report = self.compile("--ep", "scripted_two", "--ep-option", "scripted:claim=fuse:Add,Relu")
+        report = self.compile("--ep", "scripted_two", "--ep-option", "scripted_two:claim=fuse:Mul,Neg")
         self.assertEqual([partition["provider"] for partition in report["partitions"]],
-                         ["ScriptedExecutionProvider", "ScriptedTwoExecutionProvider"])
+                         ["ScriptedTwoExecutionProvider", "ScriptedExecutionProvider"])
         self.assertEqual([node.op_type for node in onnx.load(str(self.context)).graph.node],
                          ["EPContext", "Abs", "EPContext"])
         self.assertEqual(self.files(),

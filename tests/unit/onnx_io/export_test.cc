@@ -369,6 +369,10 @@ TEST(Export, RefusesPlacesThatCannotBe) {
   options.placement = [&](std::string_view, const graph::Tensor&) { return answer; };
   const auto refused = [&] { return export_model(model, options).status().to_string(); };
   EXPECT_THAT(refused(), HasSubstr("does not lie below the model's folder"));
+  options.folder = folder.path();
+  options.external_file_name = "sub/old";
+  EXPECT_THAT(refused(), HasSubstr("the external file has the name of its file"));
+  options.external_file_name.clear();
   answer = Placement::kExternal;
   EXPECT_THAT(refused(), HasSubstr("initializer \"w\" is to be external, but no external file"));
   answer = Status(StatusCode::kEngineError, "undecided");
