@@ -1,6 +1,7 @@
 #include "host/base/file_system.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -39,6 +40,18 @@ int PosixFileSystem::link(const char* existing, const char* added) const {
 }
 
 int PosixFileSystem::unlink(const char* path) const { return ::unlink(path); }
+
+int PosixFileSystem::mkdir(const char* path, mode_t mode) const { return ::mkdir(path, mode); }
+
+int PosixFileSystem::rmdir(const char* path) const { return ::rmdir(path); }
+
+int PosixFileSystem::utimensat(const char* path, const struct timespec* times) const {
+  return ::utimensat(AT_FDCWD, path, times, 0);
+}
+
+int PosixFileSystem::flock(int descriptor, int operation) const {
+  return ::flock(descriptor, operation);
+}
 
 void* PosixFileSystem::mmap(size_t size, int descriptor) const {
   return ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);

@@ -29,6 +29,11 @@ class FileSystem {
   virtual int rename(const char* from, const char* to) const = 0;
   virtual int link(const char* existing, const char* added) const = 0;
   virtual int unlink(const char* path) const = 0;
+  virtual int mkdir(const char* path, mode_t mode) const = 0;
+  virtual int rmdir(const char* path) const = 0;
+  // Relative to the current directory; follows links.
+  virtual int utimensat(const char* path, const struct timespec* times) const = 0;
+  virtual int flock(int descriptor, int operation) const = 0;
   // Maps the first `size` bytes for reading, MAP_PRIVATE; MAP_FAILED on failure.
   virtual void* mmap(size_t size, int descriptor) const = 0;
   virtual int munmap(void* address, size_t size) const = 0;
@@ -47,6 +52,10 @@ class PosixFileSystem : public FileSystem {
   int rename(const char* from, const char* to) const override;
   int link(const char* existing, const char* added) const override;
   int unlink(const char* path) const override;
+  int mkdir(const char* path, mode_t mode) const override;
+  int rmdir(const char* path) const override;
+  int utimensat(const char* path, const struct timespec* times) const override;
+  int flock(int descriptor, int operation) const override;
   void* mmap(size_t size, int descriptor) const override;
   int munmap(void* address, size_t size) const override;
 };

@@ -242,13 +242,16 @@ Result<std::vector<DeviceInfo>> list_devices(const plugin::LoadedPlugin& plugin,
 }
 
 Provider::Provider(std::shared_ptr<const plugin::LoadedPlugin> plugin,
+                   std::span<const manifest::TypedOption> options,
                    std::unique_ptr<HostServices> services)
-    : plugin_(std::move(plugin)), services_(std::move(services)) {}
+    : plugin_(std::move(plugin)),
+      services_(std::move(services)),
+      options_(options.begin(), options.end()) {}
 
 Result<std::shared_ptr<Provider>> Provider::create(
     std::shared_ptr<const plugin::LoadedPlugin> plugin,
     std::span<const manifest::TypedOption> options, std::unique_ptr<HostServices> services) {
-  std::shared_ptr<Provider> provider(new Provider(std::move(plugin), std::move(services)));
+  std::shared_ptr<Provider> provider(new Provider(std::move(plugin), options, std::move(services)));
   std::vector<eph_option> converted;
   for (const manifest::TypedOption& option : options) converted.push_back(to_abi_option(option));
   eph_provider_config config = {};
@@ -380,6 +383,10 @@ Status Provider::write_context(std::span<const Computation* const> computations,
                                            "report this to the plugin's vendor");
   }
   return Status::ok_status();
+}
+
+Result<std::vector<DeviceInfo>> Provider::devices() const {
+  return list_devices(*plugin_, *services_);
 }
 
 Result<std::string> Provider::compatibility() {

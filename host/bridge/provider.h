@@ -87,6 +87,8 @@ class Provider : public std::enable_shared_from_this<Provider> {
   [[nodiscard]] const std::string& name() const { return plugin_->manifest.provider; }
   [[nodiscard]] const std::string& short_name() const { return plugin_->manifest.name; }
   [[nodiscard]] const plugin::LoadedPlugin& plugin() const { return *plugin_; }
+  // As it was created with.
+  [[nodiscard]] const std::vector<manifest::TypedOption>& options() const { return options_; }
   [[nodiscard]] const KernelIndex& kernels() const { return kernels_; }
   [[nodiscard]] bool can_compile() const { return api().compile != nullptr; }
   [[nodiscard]] bool can_write_context() const { return api().get_ep_context_nodes != nullptr; }
@@ -104,6 +106,9 @@ class Provider : public std::enable_shared_from_this<Provider> {
   // Writes the context of computations that `compile` made from graphs.
   [[nodiscard]] Status write_context(std::span<const Computation* const> computations,
                                      ContextSink& sink);
+
+  // The devices that its plugin finds.
+  [[nodiscard]] Result<std::vector<DeviceInfo>> devices() const;
 
   // Empty if the provider states no compatibility.
   [[nodiscard]] Result<std::string> compatibility();
@@ -125,7 +130,7 @@ class Provider : public std::enable_shared_from_this<Provider> {
 
  private:
   Provider(std::shared_ptr<const plugin::LoadedPlugin> plugin,
-           std::unique_ptr<HostServices> services);
+           std::span<const manifest::TypedOption> options, std::unique_ptr<HostServices> services);
   [[nodiscard]] const eph_provider_api& api() const { return plugin_->provider; }
   Status load_kernels();
   Status adopt_shared_contexts();
@@ -134,6 +139,7 @@ class Provider : public std::enable_shared_from_this<Provider> {
   std::shared_ptr<const plugin::LoadedPlugin> plugin_;
   std::unique_ptr<HostServices> services_;
   std::vector<graph::Blob> payloads_;
+  std::vector<manifest::TypedOption> options_;
   eph_provider* handle_ = nullptr;
   KernelIndex kernels_;
   eph_shared_contexts_api shared_contexts_ = {};  // all zero where it isn't offered

@@ -53,6 +53,7 @@ Json to_json(const Benchmark& benchmark, const Flags& flags) {
   Json json = {{"model", flags.request.model.native()},
                {"providers", model.providers},
                {"session", session_json(model.session)},
+               {"cache", cache_json(model.cache)},
                {"first_run_seconds", model.first_run_seconds},
                {"run",
                 {{"count", model.run_seconds.size()},
@@ -108,6 +109,9 @@ std::string to_table(const Benchmark& benchmark) {
   Facts facts;
   facts.add("providers", join(model.providers, ", "));
   add_session_facts("session creation", model.session, facts);
+  if (const std::string cache = cache_text(model.cache); !cache.empty()) {
+    facts.add("cache, last session", cache);
+  }
   facts.add("first run", seconds_text(model.first_run_seconds));
   facts.add("run", "median " + seconds_text(median(model.run_seconds)) + ", p90 " +
                        seconds_text(percentile(model.run_seconds, 0.9)) + ", best " +
@@ -179,6 +183,7 @@ Command add_bench(CLI::App& root) {
                 "Also create sessions from the model's context model, and compare");
   add_input_flags(*app, request.inputs);
   add_session_flags(*app, flags->session);
+  add_cache_flag(*app, flags->session);
   add_report_flags(*app, flags->report);
   return {app, [flags] {
             flags->request.quiet = flags->report.quiet;

@@ -31,5 +31,6 @@ struct Command {
 [[nodiscard]] Command add_test(CLI::App& root);
 [[nodiscard]] Command add_bench(CLI::App& root);
 [[nodiscard]] Command add_verify(CLI::App& root);
+[[nodiscard]] Command add_cache(CLI::App& root);
 
 }  // namespace ephost::cli

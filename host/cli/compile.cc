@@ -14,7 +14,7 @@
 #include "host/cli/command.h"
 #include "host/cli/flags.h"
 #include "host/cli/interrupt.h"
-#include "host/cli/output.h"
+#include "host/cli/report.h"
 #include "host/cli/table.h"
 #include "host/cli/weight_sharing.h"
 
@@ -61,6 +61,7 @@ Json to_json(const CompileReport& report, double seconds) {
           {"partitions", partitions},
           {"fallbacks", fallbacks},
           {"remaining_nodes", report.remaining_nodes},
+          {"cache", cache_json(report.cache_use)},
           {"seconds", seconds}};
 }
 
@@ -80,6 +81,9 @@ std::string to_table(const CompileReport& report, double seconds) {
     text += "left to others: " + counted(fallback.nodes, "node") + " of " + fallback.provider +
             (fallback.partition.empty() ? "" : ", partition " + quote(fallback.partition)) + ": " +
             printable(fallback.reason.message()) + "\n";
+  }
+  if (const std::string cache = cache_text(report.cache_use); !cache.empty()) {
+    text += "cache: " + cache + "\n";
   }
   return text + counted(report.partitions.size(), "partition") + " compiled, " +
          counted(report.remaining_nodes, "node") + " left to kernels, " + seconds_text(seconds) +
@@ -210,6 +214,7 @@ Command add_compile(CLI::App& root) {
   app->add_flag("--error-if-nothing-compiled", compile.error_if_no_nodes_compiled,
                 "Fail instead of writing the plain model");
   add_session_flags(*app, flags->session);
+  add_cache_flag(*app, flags->session);
   add_report_flags(*app, flags->report);
   return {app, [flags] { return run(*flags); }};
 }

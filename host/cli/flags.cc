@@ -96,6 +96,13 @@ void add_session_flags(CLI::App& app, SessionFlags& flags) {
       ->group(kSessionGroup);
 }
 
+void add_cache_flag(CLI::App& app, SessionFlags& flags) {
+  app.add_option("--cache-dir", flags.cache_dir,
+                 "Cache store: keep there what providers compile, and look there first")
+      ->type_name("DIR")
+      ->group(kSessionGroup);
+}
+
 CLI::Option* add_pair_option(CLI::App& app, const std::string& name,
                              std::vector<std::string>& values, const std::string& help,
                              const std::string& type_name, char separator) {
@@ -146,6 +153,7 @@ Result<SessionOptions> make_session_options(const SessionFlags& flags,
     auto [key, value] = split_pair(entry);
     options.add_config_entry(std::move(key), std::move(value));
   }
+  if (!flags.cache_dir.empty()) options.add_config_entry("ep.cache_dir", flags.cache_dir.string());
   options.enable_mem_pattern(!flags.no_mem_pattern).enable_mem_reuse(!flags.no_mem_reuse);
   return options;
 }

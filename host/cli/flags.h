@@ -39,6 +39,7 @@ struct SessionFlags {
   std::vector<std::string> config;            // key=value
   bool no_mem_pattern = false;
   bool no_mem_reuse = false;
+  std::filesystem::path cache_dir;
 };
 
 // --format, --verbose, --quiet. `formats` are what the command offers, the default first.
@@ -48,6 +49,9 @@ void add_report_flags(CLI::App& app, ReportFlags& flags,
 void add_environment_flags(CLI::App& app, EnvironmentFlags& flags);
 // --selection, --ep, --ep-option, --config, --no-mem-pattern, --no-mem-reuse, and --plugin-path.
 void add_session_flags(CLI::App& app, SessionFlags& flags);
+
+// --cache-dir.
+void add_cache_flag(CLI::App& app, SessionFlags& flags);
 
 // An option that may be given several times, each with one value of the form
 // `left<separator>right`; anything else is a usage error. `type_name` shows the form in the help,

@@ -18,9 +18,9 @@ int usage_error(const CLI::App& root, const CLI::ParseError& error) {
 }
 
 std::vector<Command> add_commands(CLI::App& root) {
-  return {add_list(root), add_inspect(root), add_partition(root),
-          add_plan(root), add_compile(root), add_run(root),
-          add_test(root), add_bench(root),   add_verify(root)};
+  return {add_list(root),    add_inspect(root), add_partition(root), add_plan(root),
+          add_compile(root), add_run(root),     add_test(root),      add_bench(root),
+          add_verify(root),  add_cache(root)};
 }
 
 int run(int argc, char** argv) {

@@ -40,6 +40,7 @@ struct BlockUse {
 struct Measurement {
   std::vector<std::string> providers;  // in the order of priority
   SessionTimes session;
+  CacheUse cache;  // of the last session
   double first_run_seconds = 0;
   std::vector<double> run_seconds;  // with bound inputs and outputs
   // Per run, in runs of their own; nothing where this build cannot count.

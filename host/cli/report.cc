@@ -24,6 +24,39 @@ std::string phases_text(std::span<const Phase> phases) {
   return join(parts, ", ");
 }
 
+namespace {
+
+std::string_view outcome_name(CacheUse::Outcome outcome) {
+  switch (outcome) {
+    case CacheUse::Outcome::kHit:
+      return "hit";
+    case CacheUse::Outcome::kMiss:
+      return "miss";
+    case CacheUse::Outcome::kUncached:
+      return "uncached";
+    case CacheUse::Outcome::kOff:
+      break;
+  }
+  return "off";
+}
+
+}  // namespace
+
+Json cache_json(const CacheUse& use) {
+  if (use.outcome == CacheUse::Outcome::kOff) return nullptr;
+  return {{"outcome", outcome_name(use.outcome)},
+          {"key", use.key.empty() ? Json() : Json(use.key)},
+          {"reason", use.reason.empty() ? Json() : Json(use.reason)}};
+}
+
+std::string cache_text(const CacheUse& use) {
+  if (use.outcome == CacheUse::Outcome::kOff) return {};
+  std::string text(outcome_name(use.outcome));
+  if (!use.key.empty()) text += " " + use.key;
+  if (!use.reason.empty()) text += " (" + printable(use.reason) + ")";
+  return text;
+}
+
 std::string abi_text(const manifest::AbiRange& abi) {
   const std::string major = std::to_string(abi.major) + ".";
   const std::string lowest = major + std::to_string(abi.minor_min);

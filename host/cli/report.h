@@ -20,6 +20,11 @@ namespace ephost::cli {
 [[nodiscard]] Json phases_json(std::span<const Phase> phases);
 [[nodiscard]] std::string phases_text(std::span<const Phase> phases);
 
+// {"outcome": "hit", "key": "...", "reason": null}; null where no store was asked.
+[[nodiscard]] Json cache_json(const CacheUse& use);
+// "hit 0123...", "not used: the reason"; empty where no store was asked.
+[[nodiscard]] std::string cache_text(const CacheUse& use);
+
 // "1.0-1.3": major and minor versions of the ABI.
 [[nodiscard]] std::string abi_text(const manifest::AbiRange& abi);
 [[nodiscard]] Json abi_json(const manifest::AbiRange& abi);

@@ -37,6 +37,7 @@ struct Flags {
 struct RunResult {
   std::vector<NamedValue> outputs;
   std::vector<Phase> phases;
+  CacheUse cache;
   std::vector<double> seconds;  // of each run
 };
 
@@ -100,7 +101,7 @@ Result<RunResult> run_model(const Environment& environment, const Flags& flags) 
   EPHOST_ASSIGN_OR_RETURN(const std::vector<OutputFile> files, output_files(session, flags));
   EPHOST_RETURN_IF_ERROR(make_folder(flags.output_folder));
   activity.update("running " + flags.model.native());
-  RunResult result{.phases = session.phases()};
+  RunResult result{.phases = session.phases(), .cache = session.cache_use()};
   std::vector<Value> values;
   for (uint32_t i = 0; i < flags.repeat; ++i) {
     const auto start = std::chrono::steady_clock::now();
@@ -146,6 +147,7 @@ Json to_json(const RunResult& result, const Flags& flags) {
   return {{"model", flags.model.native()},
           {"outputs", outputs},
           {"session", phases_json(result.phases)},
+          {"cache", cache_json(result.cache)},
           {"run_seconds", result.seconds}};
 }
 
@@ -171,6 +173,9 @@ std::string to_table(const RunResult& result, bool verbose) {
             seconds_text(median(result.seconds));
   }
   text += "\n";
+  if (const std::string cache = cache_text(result.cache); !cache.empty()) {
+    text += "cache: " + cache + "\n";
+  }
   if (verbose) text += "session: " + phases_text(result.phases) + "\n";
   return text;
 }
@@ -203,6 +208,7 @@ Command add_run(CLI::App& root) {
       ->type_name("N")
       ->check(CLI::PositiveNumber);
   add_session_flags(*app, flags->session);
+  add_cache_flag(*app, flags->session);
   add_report_flags(*app, flags->report);
   return {app, [flags] { return run(*flags); }};
 }

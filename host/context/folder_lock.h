@@ -1,8 +1,10 @@
-// Keeps the publications of several processes and threads into one folder apart. The lock is on the
-// folder itself: no lock file is left, and it ends with the process.
+// A lock on a folder itself, shared or exclusive, across processes and threads: no lock file is
+// left, and it ends with the process. Keeps the publications into one folder apart, and those who
+// use an entry of the cache store from those who remove it.
 #pragma once
 
 #include <filesystem>
+#include <optional>
 
 #include "ephost/status.h"
 #include "host/base/file_system.h"
@@ -11,20 +13,37 @@ namespace ephost::context {
 
 class FolderLock {
  public:
+  enum class Mode { kShared, kExclusive };
+
   // Waits until nobody else holds it. Where the file system has no locks, or the folder may be
   // written but not read, the result holds nothing: publication then still is atomic file by file.
   static Result<FolderLock> acquire(const std::filesystem::path& folder,
                                     const FileSystem& file_system);
 
+  // The same without waiting; nothing if another holder excludes it.
+  static Result<std::optional<FolderLock>> try_acquire(const std::filesystem::path& folder,
+                                                       Mode mode, const FileSystem& file_system);
+
   FolderLock(FolderLock&& other) noexcept;
-  FolderLock& operator=(FolderLock&&) = delete;
+  FolderLock& operator=(FolderLock&& other) noexcept;
   ~FolderLock();
+
+  // False where the file system has no locks.
+  [[nodiscard]] bool is_held() const { return held_; }
+
+  // Whether `path` is the folder that was locked; no longer, if it was renamed or removed.
+  [[nodiscard]] bool is_at(const std::filesystem::path& path) const;
 
  private:
   FolderLock(int descriptor, const FileSystem& file_system)
       : descriptor_(descriptor), file_system_(&file_system) {}
+  static Result<FolderLock> open(const std::filesystem::path& folder,
+                                 const FileSystem& file_system);
+  // False if another holder excludes it.
+  bool lock(int operation);
 
   int descriptor_;
+  bool held_ = false;
   const FileSystem* file_system_;
 };
 

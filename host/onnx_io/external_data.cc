@@ -57,4 +57,10 @@ std::shared_ptr<const graph::ExternalLocation> ExternalData::locate(
                               .size = needed});
 }
 
+std::map<std::string, graph::Blob> ExternalData::contents() const {
+  std::map<std::string, graph::Blob> contents = buffers_;
+  for (const auto& [location, mapped] : mapped_) contents.emplace(location, mapped.content);
+  return contents;
+}
+
 }  // namespace ephost::onnx_io

@@ -37,6 +37,9 @@ class ExternalData {
   [[nodiscard]] std::shared_ptr<const graph::ExternalLocation> locate(
       const ExternalReference& reference, uint64_t needed) const;
 
+  // The content of all files that were opened, and all buffers, by location.
+  [[nodiscard]] std::map<std::string, graph::Blob> contents() const;
+
  private:
   struct Mapped {
     std::filesystem::path path;

@@ -144,7 +144,7 @@ Result<Model> import_from(const graph::Blob& bytes, std::optional<std::filesyste
     if (options.infer_shapes) {
       for (std::string& note : infer_shapes(model)) all.push_back(std::move(note));
     }
-    if (report) report->notes = std::move(all);
+    if (report) *report = {std::move(all), bytes, external.contents()};
     return model;
   } catch (const std::exception& failure) {
     // Protobuf and onnx throw; so does memory that runs out on a model that claims too much.

@@ -26,10 +26,14 @@ struct ImportOptions {
   bool infer_shapes = true;
 };
 
-// What went not quite as expected, one sentence each: shape inference that failed, operators and
-// opsets that the linked onnx doesn't know.
 struct ImportReport {
+  // What went not quite as expected, one sentence each: shape inference that failed, operators and
+  // opsets that the linked onnx doesn't know.
   std::vector<std::string> notes;
+  // What was read, as it lies in memory: the model's bytes, and the content of each file of
+  // external data by the location that the model states.
+  graph::Blob model;
+  std::map<std::string, graph::Blob> external_data;
 };
 
 // The graph of the result is connected, in SSA form and topologically sorted (files that are not

@@ -1,6 +1,7 @@
 #include <ephost/compile_model.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "host/base/text.h"
@@ -10,6 +11,7 @@
 #include "host/session/cancellation.h"
 #include "host/session/context_generation.h"
 #include "host/session/pipeline.h"
+#include "host/session/session_cache.h"
 #include "host/session/session_config.h"
 
 namespace ephost {
@@ -162,6 +164,16 @@ CompileReport report_on(const session::PreparedModel& prepared,
   return report;
 }
 
+// How many nodes partitions were made of that come from the cache store.
+void add_node_counts(const context::CacheEntry& entry, CompileReport& report) {
+  const std::map<std::string, uint64_t> counts(entry.partitions.begin(), entry.partitions.end());
+  for (CompiledPartition& partition : report.partitions) {
+    if (const auto found = counts.find(partition.name); found != counts.end()) {
+      partition.nodes = found->second;
+    }
+  }
+}
+
 }  // namespace
 
 Result<CompileReport> compile_model(const Environment& environment, const SessionOptions& options,
@@ -190,21 +202,36 @@ Result<CompileReport> compile_model(const Environment& environment, const Sessio
   } else if (source.path.empty()) {
     source.bytes = compilation.input_model_buffer;
   }
+  EPHOST_ASSIGN_OR_RETURN(session::SessionCache cache,
+                          session::SessionCache::create(source, without_generation(options)));
+  if (compilation.output_model_get_initializer_location_func) {
+    cache.skip("the application places initializers, which may stay in the model's own files");
+  }
+  bool writes = false;
   session::PipelineHooks hooks;
   hooks.after_import = [](const session::PreparedModel& prepared) {
     return context::refuse_ep_context_nodes(prepared.model.graph);
   };
   hooks.after_compile = [&](session::PreparedModel& prepared) {
-    return generation->write(prepared);
+    writes = true;
+    return cache.entry() ? generation->write_again(prepared) : generation->write(prepared);
   };
-  EPHOST_ASSIGN_OR_RETURN(const session::PreparedModel prepared,
-                          session::prepare_model(environment, source, without_generation(options),
-                                                 session::Stage::kCompiled, hooks));
+  cache.add_to(hooks);
+  const auto prepare = [&] {
+    return session::prepare_model(environment, source, without_generation(options),
+                                  session::Stage::kCompiled, hooks);
+  };
+  auto prepared = prepare();
+  if (!prepared.ok() && !writes && cache.blames_entry(prepared.status())) prepared = prepare();
+  if (!prepared.ok()) return prepared.status();
   if (compilation.output_model_buffer != nullptr) {
     const std::span<const std::byte> model = generation->written().model.bytes;
     compilation.output_model_buffer->assign(model.begin(), model.end());
   }
-  return report_on(prepared, *generation, has_path);
+  CompileReport report = report_on(*prepared, *generation, has_path);
+  if (cache.entry()) add_node_counts(cache.entry()->stated, report);
+  report.cache_use = cache.use();
+  return report;
 }
 
 }  // namespace ephost

@@ -10,6 +10,7 @@
 #include "host/context/names.h"
 #include "host/graph/clone.h"
 #include "host/session/cancellation.h"
+#include "host/session/context_rewrite.h"
 #include "host/session/session_config.h"
 
 namespace ephost::session {
@@ -219,6 +220,13 @@ Status ContextGeneration::write(const PreparedModel& prepared) {
   models.push_back(std::move(compiled));
   EPHOST_ASSIGN_OR_RETURN(written_,
                           write_compiled(std::move(writer_), std::move(models), cancelled_));
+  return Status::ok_status();
+}
+
+Status ContextGeneration::write_again(const PreparedModel& prepared) {
+  written_partitions_ = cached_partitions(prepared);
+  EPHOST_RETURN_IF_ERROR(check_not_cancelled(cancelled_));
+  EPHOST_ASSIGN_OR_RETURN(written_, rewrite_context(std::move(writer_), prepared));
   return Status::ok_status();
 }
 

@@ -74,6 +74,9 @@ class ContextGeneration {
   // Writes and publishes, once; for PipelineHooks::after_compile.
   [[nodiscard]] Status write(const PreparedModel& prepared);
 
+  // The same where a context model took the model's place.
+  [[nodiscard]] Status write_again(const PreparedModel& prepared);
+
   // What `write` published; no files if it wrote nothing.
   [[nodiscard]] const context::WrittenContext& written() const { return written_; }
   // The partitions that became EPContext nodes.

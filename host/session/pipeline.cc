@@ -44,12 +44,16 @@ class Pipeline {
   [[nodiscard]] bool has_wrong_sum() { return has_wrong_sum_ || !finish_sums().ok(); }
 
   // The whole way.
-  Result<PreparedModel> run(const ModelSource& source, Stage until) {
+  Result<PreparedModel> run(ModelSource source, Stage until) {
     EPHOST_RETURN_IF_ERROR(configure());
     EPHOST_RETURN_IF_ERROR(timed("import", [&] { return import(source); }));
     if (hooks_.after_import) EPHOST_RETURN_IF_ERROR(hooks_.after_import(prepared_));
     if (until == Stage::kImported) return std::move(prepared_);
     EPHOST_RETURN_IF_ERROR(timed("providers", [&] { return create_providers(); }));
+    if (hooks_.substitute) {
+      EPHOST_RETURN_IF_ERROR(timed("cache", [&] { return substitute(source); }));
+    }
+    import_report_ = {};
     EPHOST_RETURN_IF_ERROR(timed("optimize", [&] { return optimize(); }));
     EPHOST_RETURN_IF_ERROR(timed("context", [&] { return load_context(until); }));
     if (until == Stage::kOptimized) return std::move(prepared_);
@@ -93,6 +97,7 @@ class Pipeline {
   Status import(const ModelSource& source) {
     onnx_io::ImportOptions import_options;
     import_options.external_data_dir = config_.external_initializers_folder;
+    import_options.infer_shapes = !hooks_.substitute;
     EPHOST_RETURN_IF_ERROR(import(source, import_options));
     set_load_options(source);
     // Somebody may be replacing the model just now, or has died while doing so.
@@ -103,12 +108,11 @@ class Pipeline {
   }
 
   Status import(const ModelSource& source, const onnx_io::ImportOptions& import_options) {
-    onnx_io::ImportReport report;
     auto model = source.bytes ? onnx_io::import_model(graph::Blob{*source.bytes, nullptr},
-                                                      import_options, &report)
-                              : onnx_io::import_model(source.path, import_options, &report);
+                                                      import_options, &import_report_)
+                              : onnx_io::import_model(source.path, import_options, &import_report_);
     EPHOST_ASSIGN_OR_RETURN(prepared_.model, std::move(model));
-    prepared_.notes = std::move(report.notes);
+    prepared_.notes = import_report_.notes;
     return Status::ok_status();
   }
 
@@ -126,6 +130,26 @@ class Pipeline {
         EPHOST_ASSIGN_OR_RETURN(EpContextData data, read(name));
         return graph::Blob{data.bytes, std::move(data.owner)};
       };
+    }
+  }
+
+  // Goes on with another model if the hook names one, and does what `import` left to be done.
+  Status substitute(ModelSource& source) {
+    std::optional<ModelSource> other = hooks_.substitute(prepared_, import_report_);
+    if (other) {
+      source = std::move(*other);
+      config_.external_initializers_folder.clear();
+      load_options_ = {};
+      EPHOST_RETURN_IF_ERROR(import(source));
+      load_options_.read_payload = nullptr;  // of the application's own models
+    }
+    infer_shapes();
+    return Status::ok_status();
+  }
+
+  void infer_shapes() {
+    for (std::string& note : onnx_io::infer_shapes(prepared_.model)) {
+      prepared_.notes.push_back(std::move(note));
     }
   }
 
@@ -211,9 +235,7 @@ class Pipeline {
       prepared_.folding.folded_bytes += report.folded_bytes;
       skipped = std::move(report.skipped);
       if (report.folded_nodes == 0) break;
-      for (std::string& note : onnx_io::infer_shapes(prepared_.model)) {
-        prepared_.notes.push_back(std::move(note));
-      }
+      infer_shapes();
     }
     prepared_.folding.skipped = skipped;
     prepared_.notes.insert(prepared_.notes.end(), skipped.begin(), skipped.end());
@@ -488,6 +510,7 @@ class Pipeline {
   std::shared_ptr<std::atomic<bool>> is_running_ = std::make_shared<std::atomic<bool>>(true);
   SessionConfig config_;
   context::LoadOptions load_options_;
+  onnx_io::ImportReport import_report_;  // until the providers are there
   PreparedModel prepared_;
 };
 

@@ -10,12 +10,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "host/bridge/provider.h"
 #include "host/context/loader.h"
 #include "host/graph/graph.h"
+#include "host/onnx_io/import.h"
 #include "host/optimize/constant_folding.h"
 #include "host/session/model_source.h"
 #include "host/session/prepared_graph.h"
@@ -73,6 +75,10 @@ struct PipelineHooks {
   GroupSeat* seat = nullptr;
   // Called as soon as the model is read. May be empty.
   std::function<Status(const PreparedModel&)> after_import;
+  // Called when the model is read, its types not yet inferred, and the providers are there. A
+  // context model that it names takes the model's place. May be empty.
+  std::function<std::optional<ModelSource>(const PreparedModel&, const onnx_io::ImportReport&)>
+      substitute;
   // Called between compiling and releasing what only compiled partitions need: the one moment at
   // which a context can be written. May be empty.
   std::function<Status(PreparedModel&)> after_compile;

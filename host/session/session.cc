@@ -8,6 +8,7 @@
 #include "host/session/assembly.h"
 #include "host/session/context_generation.h"
 #include "host/session/environment_state.h"
+#include "host/session/session_cache.h"
 #include "host/session/session_config.h"
 #include "host/session/session_group.h"
 #include "host/session/session_state.h"
@@ -90,11 +91,13 @@ class ContextTasks {
 
 Result<std::unique_ptr<Session::State>> create_state(const Environment& environment,
                                                      const session::ModelSource& source,
-                                                     const SessionOptions& options) {
+                                                     const SessionOptions& options,
+                                                     session::SessionCache& cache) {
   auto state = std::make_unique<Session::State>(environment);
   session::PipelineHooks hooks;
   ContextTasks tasks;
   EPHOST_RETURN_IF_ERROR(tasks.set_up(environment, source, options, hooks));
+  cache.add_to(hooks);
   EPHOST_ASSIGN_OR_RETURN(state->prepared, session::prepare_model(environment, source, options,
                                                                   session::Stage::kPlanned, hooks));
   session::PreparedModel& prepared = state->prepared;
@@ -110,6 +113,23 @@ Result<std::unique_ptr<Session::State>> create_state(const Environment& environm
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   prepared.phases.push_back({"frame", taken.count()});
   EPHOST_RETURN_IF_ERROR(tasks.finish());
+  return state;
+}
+
+// Over the cache store, if there is one; a second time without an entry that turns out to be bad.
+Result<std::unique_ptr<Session::State>> create_cached_state(const Environment& environment,
+                                                            const session::ModelSource& source,
+                                                            const SessionOptions& options) {
+  EPHOST_ASSIGN_OR_RETURN(session::SessionCache cache,
+                          session::SessionCache::create(source, options));
+  auto state = create_state(environment, source, options, cache);
+  if (!state.ok() && cache.blames_entry(state.status())) {
+    state = create_state(environment, source, options, cache);
+  }
+  if (state.ok()) {
+    (*state)->cache_use = cache.use();
+    (*state)->cache_entry = cache.take_entry();
+  }
   return state;
 }
 
@@ -142,13 +162,13 @@ Session::~Session() = default;
 Result<Session> Session::create(const Environment& environment,
                                 const std::filesystem::path& model_path,
                                 const SessionOptions& options) {
-  EPHOST_ASSIGN_OR_RETURN(auto state, create_state(environment, {model_path, {}}, options));
+  EPHOST_ASSIGN_OR_RETURN(auto state, create_cached_state(environment, {model_path, {}}, options));
   return Session(std::move(state));
 }
 
 Result<Session> Session::create(const Environment& environment, ModelBytes model,
                                 const SessionOptions& options) {
-  EPHOST_ASSIGN_OR_RETURN(auto state, create_state(environment, {{}, model.bytes}, options));
+  EPHOST_ASSIGN_OR_RETURN(auto state, create_cached_state(environment, {{}, model.bytes}, options));
   return Session(std::move(state));
 }
 
@@ -156,6 +176,7 @@ const std::vector<ValueDescription>& Session::inputs() const { return state_->in
 const std::vector<ValueDescription>& Session::outputs() const { return state_->outputs; }
 const std::vector<Phase>& Session::phases() const { return state_->prepared.phases; }
 const std::vector<Fallback>& Session::fallbacks() const { return state_->fallbacks; }
+const CacheUse& Session::cache_use() const { return state_->cache_use; }
 
 Result<std::vector<Value>> Session::run(std::span<const NamedValue> inputs,
                                         std::span<const std::string> output_names,

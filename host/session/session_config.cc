@@ -1,6 +1,7 @@
 #include "host/session/session_config.h"
 
 #include <array>
+#include <charconv>
 #include <string_view>
 #include <vector>
 
@@ -32,6 +33,16 @@ Status text(SessionConfig& config, std::string_view, const std::string& value) {
   return Status::ok_status();
 }
 
+template <uint64_t context::CacheLimits::*kMember>
+Status limit(SessionConfig& config, std::string_view key, const std::string& text) {
+  uint64_t& number = config.cache_limits.*kMember;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size()) return Status::ok_status();
+  return Status(StatusCode::kInvalidArgument, "configuration entry " + quote(key) + " cannot be " +
+                                                  quote(text) +
+                                                  "; use a whole number, 0 for no limit");
+}
+
 struct Entry {
   std::string_view key;
   Setter set;
@@ -47,6 +58,9 @@ constexpr std::array kEntries = {
     Entry{"ep.share_ep_contexts", &flag<&SessionConfig::share_contexts>},
     Entry{"ep.share_ep_contexts_group", &text<&SessionConfig::share_contexts_group>},
     Entry{"ep.stop_share_ep_contexts", &flag<&SessionConfig::stop_share_contexts>},
+    Entry{"ep.cache_dir", &text<&SessionConfig::cache_dir>},
+    Entry{"ep.cache_max_bytes", &limit<&context::CacheLimits::max_bytes>},
+    Entry{"ep.cache_max_age_days", &limit<&context::CacheLimits::max_age_days>},
     Entry{"session.model_external_initializers_file_folder_path",
           &text<&SessionConfig::external_initializers_folder>},
     Entry{"session.disable_cpu_ep_fallback", &flag<&SessionConfig::disable_cpu_fallback>},

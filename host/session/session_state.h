@@ -7,10 +7,12 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "host/context/store/cache_store.h"
 #include "host/runtime/frame.h"
 #include "host/runtime/program.h"
 #include "host/session/pipeline.h"
@@ -21,6 +23,9 @@ struct Session::State {
   explicit State(Environment kept) : environment(std::move(kept)) {}
 
   Environment environment;
+  CacheUse cache_use;
+  // Keeps the entry that the session came from in its store.
+  std::optional<context::FoundEntry> cache_entry;
   session::PreparedModel prepared;  // its plans and computations have moved into `program`
   std::vector<Fallback> fallbacks;
   std::vector<ValueDescription> inputs;

@@ -37,6 +37,12 @@ class CrashingFileSystem : public PosixFileSystem {
   int unlink(const char* path) const override {
     return stopped() ? -1 : PosixFileSystem::unlink(path);
   }
+  int mkdir(const char* path, mode_t mode) const override {
+    return stopped() ? -1 : PosixFileSystem::mkdir(path, mode);
+  }
+  int rmdir(const char* path) const override {
+    return stopped() ? -1 : PosixFileSystem::rmdir(path);
+  }
 
  private:
   bool stopped() const {

@@ -11,7 +11,7 @@
 
 namespace ephost::test {
 
-// Set the fields before use. Every call but munmap and unlink counts as one operation.
+// Set the fields before use. Every call but munmap, unlink and rmdir counts as one operation.
 class FaultyFileSystem : public PosixFileSystem {
  public:
   int fail_at = -1;          // index of the operation that fails; -1: none
@@ -52,6 +52,15 @@ class FaultyFileSystem : public PosixFileSystem {
   }
   int link(const char* existing, const char* added) const override {
     return fails() ? -1 : PosixFileSystem::link(existing, added);
+  }
+  int mkdir(const char* path, mode_t mode) const override {
+    return fails() ? -1 : PosixFileSystem::mkdir(path, mode);
+  }
+  int utimensat(const char* path, const struct timespec* times) const override {
+    return fails() ? -1 : PosixFileSystem::utimensat(path, times);
+  }
+  int flock(int descriptor, int operation) const override {
+    return fails() ? -1 : PosixFileSystem::flock(descriptor, operation);
   }
   void* mmap(size_t size, int descriptor) const override {
     return fails() ? MAP_FAILED : PosixFileSystem::mmap(size, descriptor);

@@ -2,6 +2,7 @@
 // names follow ONNX Runtime's ModelCompilationOptions.
 #pragma once
 
+#include <ephost/cache_use.h>
 #include <ephost/element_type.h>
 #include <ephost/environment.h>
 #include <ephost/fallback.h>
@@ -117,6 +118,7 @@ struct CompileReport {
   std::vector<CompiledPartition> partitions;  // that were replaced by EPContext nodes
   std::vector<Fallback> fallbacks;            // in the order of the attempts
   uint64_t remaining_nodes = 0;               // that will be run by kernels
+  CacheUse cache_use;                         // a hit: nothing had to be compiled
 };
 
 // Compiles the partitions of a model and writes the context model. Everything appears at once and

@@ -1,6 +1,7 @@
 // The whole public API of the host.
 #pragma once
 
+#include <ephost/cache_use.h>
 #include <ephost/compile_model.h>
 #include <ephost/environment.h>
 #include <ephost/fallback.h>

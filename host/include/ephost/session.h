@@ -1,6 +1,7 @@
 // Session: a model, ready to run.
 #pragma once
 
+#include <ephost/cache_use.h>
 #include <ephost/environment.h>
 #include <ephost/fallback.h>
 #include <ephost/session_options.h>
@@ -99,6 +100,8 @@ class Session {
   [[nodiscard]] const std::vector<Phase>& phases() const;
   // What providers failed at, in the order of the attempts; others run these nodes.
   [[nodiscard]] const std::vector<Fallback>& fallbacks() const;
+  // What the cache store (`ep.cache_dir`) had to do with it.
+  [[nodiscard]] const CacheUse& cache_use() const;
 
   // For the host's own code.
   struct State;

@@ -4,7 +4,8 @@ import unittest
 
 from command_line import CommandLineTest
 
-COMMANDS = ["list", "inspect", "partition", "plan", "compile", "run", "test", "bench", "verify"]
+COMMANDS = ["list", "inspect", "partition", "plan", "compile", "run", "test", "bench", "verify",
+            "cache"]
 
 
 class UsageTest(CommandLineTest):
@@ -14,9 +15,10 @@ class UsageTest(CommandLineTest):
             self.assertRegex(text, rf"(?m)^  {command} ")
 
     def test_each_command_has_help(self):
-        for command in COMMANDS:
+        verbs = [f"cache {verb}" for verb in ("list", "verify", "prune", "clear")]
+        for command in [name for name in COMMANDS if name != "cache"] + verbs:
             with self.subTest(command):
-                self.assertIn("--format", self.ephost(command, "--help").stdout)
+                self.assertIn("--format", self.ephost(*command.split(), "--help").stdout)
 
     def test_tells_its_version(self):
         self.assertRegex(self.ephost("--version").stdout, r"^ephost \d+\.\d+\.\d+\n$")

@@ -38,6 +38,16 @@ TEST(SessionConfig, RefusesAFlagThatIsNeither0Nor1) {
             "configuration entry \"ep.context_embed_mode\" cannot be \"true\"; use \"0\" or \"1\"");
 }
 
+TEST(SessionConfig, ReadsTheLimitsOfTheCacheStore) {
+  EXPECT_EQ(read("ep.cache_dir", "store")->cache_dir, "store");
+  EXPECT_EQ(read("ep.cache_max_bytes", "5000000000")->cache_limits.max_bytes, 5000000000U);
+  EXPECT_EQ(read("ep.cache_max_age_days", "0")->cache_limits.max_age_days, 0U);
+  for (const char* text : {"", "-1", "10 GB", "1e9", "99999999999999999999"}) {
+    const auto config = read("ep.cache_max_bytes", text);
+    EXPECT_EQ(config.status().code(), StatusCode::kInvalidArgument) << text;
+  }
+}
+
 TEST(SessionConfig, WarnsOfAnUnknownKeyWithTheNearestOne) {
   std::vector<std::string> warnings;
   EXPECT_TRUE(read("ep.context_enabled", "1", &warnings).ok());

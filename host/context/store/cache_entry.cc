@@ -1,0 +1,81 @@
+#include "host/context/store/cache_entry.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "host/context/store/cache_key.h"
+
+namespace ephost::context {
+namespace {
+
+constexpr std::string_view kSumLine = "\nsum: ";
+
+Status damaged(std::string_view what) {
+  return Status(StatusCode::kInvalidGraph, "the description of the entry " + std::string(what));
+}
+
+std::optional<uint64_t> parse_number(std::string_view text) {
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+// Adds what "<value> <name>" states; false if it does not.
+template <class Value>
+bool add(std::string_view line, std::optional<Value> (*parse)(std::string_view),
+         std::vector<std::pair<std::string, Value>>& out) {
+  const size_t space = std::min(line.find(' '), line.size());
+  const std::optional<Value> value = parse(line.substr(0, space));
+  if (!value || space == line.size()) return false;
+  out.emplace_back(std::string(line.substr(space + 1)), *value);
+  return true;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, ContentSum>> entry_files(std::span<const WrittenFile> files) {
+  std::vector<std::pair<std::string, ContentSum>> named;
+  for (const WrittenFile& file : files) {
+    named.emplace_back(file.path.filename().native(), file.sum);
+  }
+  return named;
+}
+
+std::string to_text(const CacheEntry& entry) {
+  std::string text = entry.key_text + "\n";
+  for (const auto& [name, sum] : entry.files)
+    append_line(text, "file", to_string(sum) + " " + name);
+  for (const auto& [name, nodes] : entry.partitions) {
+    append_line(text, "partition", std::to_string(nodes) + " " + name);
+  }
+  append_line(text, "model name", entry.model_name);
+  append_line(text, "sum", cache_key_id(text));
+  return text;
+}
+
+Result<CacheEntry> parse_cache_entry(std::string_view text) {
+  const size_t sum_at = text.rfind(kSumLine);
+  if (sum_at == std::string_view::npos) return damaged("has no sum; it is cut off");
+  const std::string_view summed = text.substr(0, sum_at + 1);
+  std::string expected(summed);
+  append_line(expected, "sum", cache_key_id(summed));
+  if (expected != text) return damaged("does not have the sum that it states");
+
+  const size_t key_end = summed.find("\n\n");
+  if (key_end == std::string_view::npos) return damaged("has no list of files");
+  CacheEntry entry{.key_text = std::string(summed.substr(0, key_end + 1))};
+  for (auto& [name, value] : parse_lines(summed.substr(key_end + 2))) {
+    if (name == "model name") entry.model_name = std::move(value);
+    if (name == "file" && !add(value, &parse_content_sum, entry.files)) {
+      return damaged("states a file without a sum");
+    }
+    if (name == "partition" && !add(value, &parse_number, entry.partitions)) {
+      return damaged("states a partition without its nodes");
+    }
+  }
+  return entry;
+}
+
+}  // namespace ephost::context

@@ -1,0 +1,136 @@
+#include "host/context/store/cache_store.h"
+
+#include <cerrno>
+#include <utility>
+
+#include "host/base/file.h"
+#include "host/base/file_error.h"
+#include "host/base/text.h"
+#include "host/context/publication.h"
+#include "host/context/store/cache_entry.h"
+#include "host/context/store/cache_upkeep.h"
+
+namespace ephost::context {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Whether a failure tells of the entry, and not of the machine (no descriptors left, no rights).
+bool is_damage(const Status& status) {
+  return status.code() == StatusCode::kInvalidGraph ||
+         status.code() == StatusCode::kInvalidArgument || status.code() == StatusCode::kNoSuchFile;
+}
+
+Status damaged(const fs::path& file, std::string_view reason) {
+  return Status(StatusCode::kInvalidGraph, quote(file.native()) + " " + std::string(reason));
+}
+
+const ContentSum* find_sum(const CacheEntry& entry, std::string_view name) {
+  for (const auto& [file, sum] : entry.files) {
+    if (file == name) return &sum;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+fs::path FoundEntry::model_path() const { return folder / kEntryModelName; }
+
+fs::path StagedEntry::model_path() const { return entry_folder() / kEntryModelName; }
+
+Status CacheStore::check(FoundEntry& entry, const CacheKey& key) const {
+  EPHOST_ASSIGN_OR_RETURN(entry.stated, read_entry(entry.folder, *options_.file_system));
+  if (entry.stated.key_text != key.text) {
+    return damaged(entry.folder / kEntryFileName, "describes another key");
+  }
+  const ContentSum* sum = find_sum(entry.stated, kEntryModelName);
+  if (sum == nullptr) return damaged(entry.folder / kEntryFileName, "does not state the model");
+  EPHOST_ASSIGN_OR_RETURN(const ContentSum found,
+                          sum_of_file(entry.model_path(), *options_.file_system));
+  if (found != *sum) return damaged(entry.model_path(), "is not what was published");
+  return {};
+}
+
+Result<CacheLookup> CacheStore::find(const CacheKey& key) const {
+  const fs::path folder = options_.folder / key.id;
+  Result<std::optional<FolderLock>> lease =
+      FolderLock::try_acquire(folder, FolderLock::Mode::kShared, *options_.file_system);
+  if (lease.status().code() == StatusCode::kNoSuchFile) return CacheLookup();
+  if (!lease.ok()) return lease.status();
+  // Somebody is just removing it.
+  if (!*lease || !(*lease)->is_at(folder)) return CacheLookup();
+
+  FoundEntry entry{.folder = folder, .lease = std::move(**lease)};
+  Status status = check(entry, key);
+  if (status.ok()) {
+    touch(folder, *options_.file_system);
+    return CacheLookup{.found = std::move(entry)};
+  }
+  if (!is_damage(status)) return status;
+  EPHOST_RETURN_IF_ERROR(quarantine(entry, status));
+  return CacheLookup{.damage = std::move(status)};
+}
+
+Status CacheStore::quarantine(const FoundEntry& entry, const Status& reason) const {
+  const FileSystem& file_system = *options_.file_system;
+  const fs::path aside =
+      options_.folder / (std::string(kQuarantinePrefix) + entry.folder.filename().native());
+  EPHOST_ASSIGN_OR_RETURN(std::optional<FolderLock> lock,
+                          lock_store(options_.folder, options_.patience, file_system));
+  // The entry of that name may be a new one by now.
+  if (!entry.lease.is_at(entry.folder)) return {};
+  // One that is there already gives way, whoever still has it open.
+  const fs::path older = temporary_path(options_.folder);
+  file_system.rename(aside.c_str(), older.c_str());
+  if (file_system.rename(entry.folder.c_str(), aside.c_str()) != 0) {
+    return file_error("quarantine the cache entry", entry.folder, errno);
+  }
+  lock.reset();
+  remove_tree(older, file_system);
+  // Without the reason it is in quarantine all the same.
+  static_cast<void>(
+      write_file_atomically(aside / kReasonFileName, as_bytes(reason.to_string()), file_system));
+  return {};
+}
+
+Result<StagedEntry> CacheStore::stage() const {
+  const FileSystem& file_system = *options_.file_system;
+  EPHOST_RETURN_IF_ERROR(make_folders(options_.folder, file_system));
+  EPHOST_ASSIGN_OR_RETURN(const FolderLock lock,
+                          lock_store(options_.folder, options_.patience, file_system));
+  EPHOST_ASSIGN_OR_RETURN(TemporaryFolder folder,
+                          TemporaryFolder::create(options_.folder, file_system));
+  StagedEntry staged(std::move(folder));
+  EPHOST_RETURN_IF_ERROR(make_folders(staged.entry_folder(), file_system));
+  return staged;
+}
+
+Status CacheStore::publish(StagedEntry staged, const CacheKey& key, CacheEntry entry) const {
+  const FileSystem& file_system = *options_.file_system;
+  entry.key_text = key.text;
+  uint64_t bytes = 0;
+  for (const auto& [name, sum] : entry.files) bytes += sum.size;
+  if (options_.limits.max_bytes != 0 && bytes > options_.limits.max_bytes) {
+    return Status(StatusCode::kFail, "the entry would have " + std::to_string(bytes) +
+                                         " bytes, and the cache store may have " +
+                                         std::to_string(options_.limits.max_bytes) +
+                                         "; raise ep.cache_max_bytes");
+  }
+  EPHOST_RETURN_IF_ERROR(write_file_atomically(staged.entry_folder() / kEntryFileName,
+                                               as_bytes(to_text(entry)), file_system));
+  {
+    EPHOST_ASSIGN_OR_RETURN(const FolderLock lock,
+                            lock_store(options_.folder, options_.patience, file_system));
+    const fs::path target = options_.folder / key.id;
+    if (file_system.rename(staged.entry_folder().c_str(), target.c_str()) != 0 && errno != EEXIST &&
+        errno != ENOTEMPTY) {
+      return file_error("publish the cache entry", target, errno);
+    }
+  }
+  // What is too much stays too much until the next time.
+  static_cast<void>(evict(options_));
+  return {};
+}
+
+}  // namespace ephost::context

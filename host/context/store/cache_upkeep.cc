@@ -1,0 +1,148 @@
+#include "host/context/store/cache_upkeep.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "host/base/contained_path.h"
+#include "host/base/file.h"
+#include "host/base/text.h"
+#include "host/context/publication.h"
+
+namespace ephost::context {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using State = CacheItem::State;
+using std::chrono::hours;
+using std::chrono::system_clock;
+
+constexpr uint64_t kMaxTextBytes = 1 << 20;
+
+// Where the file system has no locks, age tells whether a temporary folder's process is gone.
+constexpr hours kTemporaryAge(24);
+
+system_clock::duration age_of(const CacheItem& item) {
+  return system_clock::now() - item.last_used;
+}
+
+bool is_too_old(const CacheItem& item, uint64_t max_age_days) {
+  // More days than the clock can count are no limit either.
+  const uint64_t most = static_cast<uint64_t>(system_clock::duration::max() / hours(24));
+  if (max_age_days == 0 || max_age_days >= most) return false;
+  return age_of(item) > hours(24) * static_cast<int64_t>(max_age_days);
+}
+
+// Whether an item goes, given the bytes of all that is left.
+using Wanted = std::function<bool(const CacheItem&, uint64_t bytes_left)>;
+
+class Removal {
+ public:
+  Removal(const CacheStoreOptions& options, Wanted wanted)
+      : options_(options), wanted_(std::move(wanted)) {}
+
+  Result<CacheRemoval> run() && {
+    {
+      EPHOST_ASSIGN_OR_RETURN(const FolderLock lock, lock_store(options_.folder, options_.patience,
+                                                                *options_.file_system));
+      EPHOST_ASSIGN_OR_RETURN(std::vector<CacheItem> items,
+                              scan_store(options_.folder, *options_.file_system));
+      std::stable_partition(items.begin(), items.end(),
+                            [](const CacheItem& item) { return item.state != State::kEntry; });
+      for (const CacheItem& item : items) {
+        if (item.state != State::kTemporary) bytes_left_ += item.bytes;
+      }
+      for (CacheItem& item : items) EPHOST_RETURN_IF_ERROR(consider(std::move(item)));
+    }
+    taken_.clear();  // removes, with the store open to others again
+    return std::move(result_);
+  }
+
+ private:
+  Status consider(CacheItem item) {
+    const bool temporary = item.state == State::kTemporary;
+    if (!temporary && !wanted_(item, bytes_left_)) return {};
+    Result<std::optional<TemporaryFolder>> taken = TemporaryFolder::take(
+        item.folder, *options_.file_system, temporary && age_of(item) < kTemporaryAge);
+    if (taken.status().code() == StatusCode::kNoSuchFile) return {};
+    if (!taken.ok()) return taken.status();
+    if (!*taken) {
+      if (!temporary) result_.in_use.push_back(std::move(item));
+      return {};
+    }
+    if (!temporary) bytes_left_ -= item.bytes;
+    taken_.push_back(std::move(**taken));
+    result_.removed.push_back(std::move(item));
+    return {};
+  }
+
+  const CacheStoreOptions& options_;
+  Wanted wanted_;
+  uint64_t bytes_left_ = 0;
+  std::vector<TemporaryFolder> taken_;
+  CacheRemoval result_;
+};
+
+bool exceeds(const CacheLimits& limits, const CacheItem& item, uint64_t bytes_left) {
+  return is_too_old(item, limits.max_age_days) ||
+         (limits.max_bytes != 0 && bytes_left > limits.max_bytes);
+}
+
+}  // namespace
+
+Result<CacheEntry> read_entry(const fs::path& folder, const FileSystem& file_system) {
+  EPHOST_ASSIGN_OR_RETURN(const std::string text,
+                          read_file(folder / kEntryFileName, kMaxTextBytes, file_system));
+  return parse_cache_entry(text);
+}
+
+std::string read_reason(const fs::path& folder, const FileSystem& file_system) {
+  Result<std::string> text = read_file(folder / kReasonFileName, kMaxTextBytes, file_system);
+  return text.ok() ? std::move(*text) : std::string();
+}
+
+std::vector<std::string> verify_entry(const CacheItem& item, const FileSystem& file_system) {
+  const Result<CacheEntry> entry = read_entry(item.folder, file_system);
+  if (!entry.ok()) return {entry.status().message()};
+  std::vector<std::string> problems;
+  if (cache_key_id(entry->key_text) != item.id) {
+    problems.push_back("the description is that of another key, " + cache_key_id(entry->key_text));
+  }
+  for (const auto& [name, stated] : entry->files) {
+    const Result<fs::path> path = resolve_contained(item.folder, name, StatusCode::kInvalidGraph);
+    const Result<ContentSum> found =
+        path.ok() ? sum_of_file(*path, file_system) : Result<ContentSum>(path.status());
+    if (!found.ok()) {
+      problems.push_back(found.status().message());
+    } else if (*found != stated) {
+      problems.push_back("file " + quote(name) + " has the sum " + to_string(*found) +
+                         ", but was published with " + to_string(stated));
+    }
+  }
+  return problems;
+}
+
+Result<CacheRemoval> evict(const CacheStoreOptions& options) {
+  return Removal(options,
+                 [&](const CacheItem& item, uint64_t bytes_left) {
+                   return exceeds(options.limits, item, bytes_left);
+                 })
+      .run();
+}
+
+Result<CacheRemoval> prune(const CacheStoreOptions& options) {
+  return Removal(options,
+                 [&](const CacheItem& item, uint64_t bytes_left) {
+                   return item.state == State::kQuarantined ||
+                          exceeds(options.limits, item, bytes_left);
+                 })
+      .run();
+}
+
+Result<CacheRemoval> clear(const CacheStoreOptions& options) {
+  return Removal(options, [](const CacheItem&, uint64_t) { return true; }).run();
+}
+
+}  // namespace ephost::context

@@ -1,0 +1,141 @@
+"""Cases of `ephost cache`, and of `--cache-dir` of the commands that create sessions."""
+
+import subprocess
+import unittest
+
+from command_line import EPHOST, CommandLineTest, tiny
+
+
+class CacheTest(CommandLineTest):
+    def setUp(self):
+        super().setUp()
+        self.store = self.folder / "store"
+
+    def run_model(self, *arguments, model="tiny_cnn"):
+        return self.json("run", tiny(model), "--ep", "dnnl", "--cache-dir", self.store, *arguments)
+
+    def entries(self):
+        return self.json("cache", "list", self.store)["entries"]
+
+    def damage(self, pattern="*.bin"):
+        file, = self.store.glob(f"*/{pattern}")
+        content = bytearray(file.read_bytes())
+        content[len(content) // 2] ^= 1
+        file.write_bytes(content)
+
+    def test_the_second_run_hits(self):
+        first = self.run_model()
+        self.assertEqual((first["cache"]["outcome"], first["cache"]["reason"]), ("miss", None))
+        second = self.run_model("--config", "session.disable_model_compile=1")
+        self.assertEqual((second["cache"]["outcome"], second["cache"]["key"]),
+                         ("hit", first["cache"]["key"]))
+        self.assertEqual(second["outputs"], first["outputs"])
+        text = self.ephost("run", tiny("tiny_cnn"), "--ep", "dnnl", "--cache-dir", self.store).stdout
+        self.assertRegex(text, f"(?m)^cache: hit {first['cache']['key']}$")
+        self.assertIsNone(self.json("run", tiny("tiny_cnn"))["cache"])
+
+    def test_bench_tells_of_its_last_session(self):
+        report = self.json("bench", tiny("tiny_cnn"), "--ep", "dnnl", "--cache-dir", self.store,
+                           "--sessions", 2, "--runs", 1)
+        self.assertEqual(report["cache"]["outcome"], "hit")
+        self.assertIn("cache", [phase["name"] for phase in report["session"]["phases"]])
+
+    def test_compile_takes_what_a_run_left(self):
+        key = self.run_model()["cache"]["key"]
+        arguments = ("compile", tiny("tiny_cnn"), "--ep", "dnnl", "-o", self.folder / "a_ctx.onnx")
+        direct = self.json(*arguments)
+        self.assertIsNone(direct["cache"])
+        stored = self.json(*arguments, "--cache-dir", self.store,
+                           "--config", "session.disable_model_compile=1")
+        self.assertEqual((stored["cache"]["outcome"], stored["cache"]["key"]), ("hit", key))
+        for name in ("files", "partitions", "remaining_nodes"):
+            self.assertEqual(stored[name], direct[name])
+        self.assertTrue(self.json("verify", self.folder / "a_ctx.onnx")["ok"])
+
+    def test_list_tells_what_a_key_was_made_of(self):
+        key = self.run_model()["cache"]["key"]
+        entry, = self.entries()
+        self.assertEqual((entry["key"], entry["state"], entry["model"], entry["problem"]),
+                         (key, "entry", "model.onnx", None))
+        self.assertEqual(entry["providers"], ["DnnlExecutionProvider", "CPUExecutionProvider"])
+        files = [file for file in (self.store / key).iterdir()]
+        self.assertEqual(entry["bytes"], sum(file.stat().st_size for file in files))
+        names = [line["name"] for line in entry["made_of"]]
+        for name in ("format", "host version", "model", "plugin version", "plugin library",
+                     "provider option", "device architecture", "device driver", "compatibility"):
+            self.assertIn(name, names)
+        table = self.ephost("cache", "list", "--cache-dir", self.store).stdout
+        self.assertRegex(table, rf"(?m)^{key} +entry +model.onnx +DnnlExecutionProvider, CPU")
+
+    def test_verify_finds_damage_and_the_next_run_repairs_it(self):
+        key = self.run_model()["cache"]["key"]
+        self.assertTrue(self.json("cache", "verify", self.store)["ok"])
+        self.assertIn("1 checked, 0 damaged", self.ephost("cache", "verify", self.store).stdout)
+        self.damage()
+        report = self.json("cache", "verify", self.store, status=1)
+        self.assertFalse(report["ok"])
+        self.assertIn("model_dnnl.bin", report["entries"][0]["problems"][0])
+        self.assertIn("damaged", self.refusal("INVALID_GRAPH", "cache", "verify", self.store))
+
+        repaired = self.run_model()["cache"]
+        self.assertEqual((repaired["outcome"], repaired["key"]), ("miss", key))
+        self.assertIn("model_dnnl.bin", repaired["reason"])
+        self.assertEqual({entry["state"] for entry in self.entries()}, {"entry", "quarantined"})
+        bad, = [entry for entry in self.entries() if entry["state"] == "quarantined"]
+        self.assertIn("model_dnnl.bin", bad["problem"])
+        self.assertTrue(self.json("cache", "verify", self.store)["ok"])
+        self.assertEqual(self.run_model()["cache"]["outcome"], "hit")
+
+        removed, = self.json("cache", "prune", self.store)["removed"]
+        self.assertEqual((removed["key"], removed["state"]), (key, "quarantined"))
+        self.assertEqual([entry["state"] for entry in self.entries()], ["entry"])
+
+    def test_a_bad_entry_is_warned_of(self):
+        self.run_model()
+        self.damage("model_ctx.onnx")
+        error = self.ephost("run", tiny("tiny_cnn"), "--ep", "dnnl", "--cache-dir", self.store).stderr
+        self.assertIn("is quarantined", error)
+
+    def test_prune_keeps_what_fits(self):
+        for model in ("tiny_cnn", "tiny_mlp"):
+            last = self.run_model(model=model)["cache"]["key"]
+        size, = [entry["bytes"] for entry in self.entries() if entry["key"] == last]
+        self.assertEqual(self.json("cache", "prune", self.store)["removed"], [])
+        self.assertEqual(len(self.json("cache", "prune", self.store, "--max-bytes", size)["removed"]), 1)
+        self.assertEqual([entry["key"] for entry in self.entries()], [last])
+
+    def test_clear_leaves_only_what_is_somebody_elses(self):
+        self.run_model()
+        (self.store / "notes.txt").write_text("mine")
+        self.assertIn("1 folder removed", self.ephost("cache", "clear", self.store).stdout)
+        self.assertEqual([file.name for file in self.store.iterdir()], ["notes.txt"])
+        self.assertEqual(self.entries(), [])
+        self.assertIn("the store is empty", self.ephost("cache", "list", self.store).stdout)
+
+    def test_a_store_that_cannot_be_used_only_costs_a_warning(self):
+        self.store.write_text("a file")
+        arguments = ("run", tiny("tiny_cnn"), "--ep", "dnnl", "--cache-dir", self.store)
+        self.assertIn("goes on without the cache store", self.ephost(*arguments).stderr)
+        self.assertEqual(self.json(*arguments)["cache"]["outcome"], "uncached")
+
+    def test_processes_use_one_store_at_once(self):
+        command = [EPHOST, "run", tiny("tiny_cnn"), "--ep", "dnnl", "--cache-dir", self.store]
+        running = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                   for _ in range(6)]
+        for process in running:
+            text, errors = process.communicate(timeout=300)
+            self.assertEqual((process.returncode, errors), (0, ""))
+            self.assertRegex(text, "(?m)^cache: (hit|miss) ")
+        self.assertEqual([entry["state"] for entry in self.entries()], ["entry"])
+        self.assertTrue(self.json("cache", "verify", self.store)["ok"])
+
+    def test_needs_a_store(self):
+        for verb in ("list", "verify", "prune", "clear"):
+            with self.subTest(verb):
+                self.assertIn("nowhere", self.refusal("NO_SUCHFILE", "cache", verb, "nowhere"))
+                self.refusal("INVALID_ARGUMENT", "cache", verb, status=2)
+        self.refusal("INVALID_ARGUMENT", "cache", status=2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,58 @@
+#include "host/context/store/cache_entry.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/context/store/store_samples.h"
+
+namespace ephost::context {
+namespace {
+
+CacheEntry sample_entry() {
+  return {.key_text = testing::key_of("a").text,
+          .files = {{"model_ctx.onnx", testing::sum_of_text("model")},
+                    {"name with\nnewline", testing::sum_of_text("binary")}},
+          .partitions = {{"first", 3}, {"the second", 17}},
+          .model_name = "my model.onnx"};
+}
+
+TEST(CacheEntry, ComesBackAsItWasWritten) {
+  const Result<CacheEntry> read = parse_cache_entry(to_text(sample_entry()));
+  ASSERT_TRUE(read.ok()) << read.status().to_string();
+  EXPECT_EQ(read->key_text, sample_entry().key_text);
+  EXPECT_EQ(read->files, sample_entry().files);
+  EXPECT_EQ(read->partitions, sample_entry().partitions);
+  EXPECT_EQ(read->model_name, "my model.onnx");
+}
+
+TEST(CacheEntry, IsRefusedWhereverItIsCutOff) {
+  const std::string text = to_text(sample_entry());
+  for (size_t size = 0; size < text.size(); ++size) {
+    EXPECT_EQ(parse_cache_entry(text.substr(0, size)).status().code(), StatusCode::kInvalidGraph)
+        << size;
+  }
+  EXPECT_FALSE(parse_cache_entry(text + "\n").ok());
+}
+
+TEST(CacheEntry, IsRefusedWhereverABitIsFlipped) {
+  for (size_t at = 0; at < to_text(sample_entry()).size(); ++at) {
+    std::string text = to_text(sample_entry());
+    text[at] ^= 1;
+    EXPECT_FALSE(parse_cache_entry(text).ok()) << at;
+  }
+}
+
+TEST(CacheEntry, IsRefusedWithoutTheSumOfAFileOrTheNodesOfAPartition) {
+  for (const auto& [name, value] : TextPairs{{"file", "no sum"},
+                                             {"file", "xxh3:0 model_ctx.onnx"},
+                                             {"file", ""},
+                                             {"partition", "17"},
+                                             {"partition", "-1 name"}}) {
+    std::string text = sample_entry().key_text + "\n";
+    append_line(text, name, value);
+    append_line(text, "sum", cache_key_id(text));
+    EXPECT_EQ(parse_cache_entry(text).status().code(), StatusCode::kInvalidGraph) << value;
+  }
+}
+
+}  // namespace
+}  // namespace ephost::context

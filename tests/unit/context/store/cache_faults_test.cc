@@ -1,0 +1,187 @@
+// Whatever file operation fails, wherever a process stops, and however many use a store at once:
+// an entry that is found is a whole one, and the store takes the next one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "tests/support/crashing_file_system.h"
+#include "tests/support/faulty_file_system.h"
+#include "tests/unit/context/store/store_samples.h"
+
+namespace ephost::context {
+namespace {
+
+namespace fs = std::filesystem;
+using test::CrashingFileSystem;
+using test::FaultyFileSystem;
+using test::TempDirectory;
+using ::testing::AnyOf;
+using ::testing::ElementsAre;
+using testing::files_in;
+using testing::key_of;
+using testing::payload_in;
+using testing::publish_sample;
+
+// Does not crash, and does not wait for the disk either.
+const CrashingFileSystem kNeverWaits;
+
+// What a session finds of the key, and that the next ones find it again and leave nothing else.
+void expect_usable(const TempDirectory& dir, const CacheKey& key) {
+  const CacheStore store({.folder = dir.path(), .file_system = &kNeverWaits});
+  ASSERT_THAT(payload_in(store, key), AnyOf("none", "payload"));
+  ASSERT_TRUE(publish_sample(store, key).ok());
+  ASSERT_EQ(payload_in(store, key), "payload");
+  ASSERT_THAT(files_in(dir.path()), ElementsAre(key.id));
+}
+
+TEST(CacheStoreFaults, EveryFailureLeavesAStoreThatWorks) {
+  const CacheKey key = key_of("a");
+  for (const int error : {EIO, ENOSPC}) {
+    for (int operation = 0;; ++operation) {
+      SCOPED_TRACE(operation);
+      const TempDirectory dir;
+      FaultyFileSystem faulty;
+      faulty.fail_at = operation;
+      faulty.error = error;
+      faulty.skips_syncs = true;
+      static_cast<void>(
+          publish_sample(CacheStore({.folder = dir.path(), .file_system = &faulty}), key));
+      ASSERT_NO_FATAL_FAILURE(expect_usable(dir, key));
+      if (faulty.operations() <= operation) break;
+    }
+  }
+}
+
+TEST(CacheStoreFaults, EveryFailureWhileReadingIsAMissOrAnError) {
+  const CacheKey key = key_of("a");
+  for (int operation = 0;; ++operation) {
+    SCOPED_TRACE(operation);
+    const TempDirectory dir;
+    ASSERT_TRUE(
+        publish_sample(CacheStore({.folder = dir.path(), .file_system = &kNeverWaits}), key).ok());
+    FaultyFileSystem faulty;
+    faulty.fail_at = operation;
+    const CacheStore store({.folder = dir.path(), .file_system = &faulty});
+    const Result<CacheLookup> lookup = store.find(key);
+    // A failing disk says nothing of the entry.
+    ASSERT_TRUE(!lookup.ok() || lookup->damage.ok());
+    ASSERT_THAT(files_in(dir.path()), ElementsAre(key.id));
+    if (faulty.operations() <= operation) break;
+  }
+}
+
+TEST(CacheStoreFaults, EveryCrashLeavesAStoreThatWorks) {
+  const CacheKey key = key_of("a");
+  for (int change = 0;; ++change) {
+    SCOPED_TRACE(change);
+    const TempDirectory dir;
+    CrashingFileSystem crashing;
+    crashing.crash_at = change;
+    static_cast<void>(
+        publish_sample(CacheStore({.folder = dir.path(), .file_system = &crashing}), key));
+    ASSERT_NO_FATAL_FAILURE(expect_usable(dir, key));
+    if (crashing.changes() <= change) break;
+  }
+}
+
+TEST(CacheStoreFaults, EveryCrashWhileRemovingLeavesAStoreThatWorks) {
+  const CacheKey key = key_of("a");
+  for (int change = 0;; ++change) {
+    SCOPED_TRACE(change);
+    const TempDirectory dir;
+    ASSERT_TRUE(
+        publish_sample(CacheStore({.folder = dir.path(), .file_system = &kNeverWaits}), key).ok());
+    CrashingFileSystem crashing;
+    crashing.crash_at = change;
+    static_cast<void>(clear({.folder = dir.path(), .file_system = &crashing}));
+    ASSERT_NO_FATAL_FAILURE(expect_usable(dir, key));
+    if (crashing.changes() <= change) break;
+  }
+}
+
+// Publishes and looks up a few keys again and again, with room for some of them only, and now and
+// then quarantines one. Returns what went wrong.
+std::string use_for_a_while(const fs::path& folder, unsigned seed) {
+  const CacheStore store({.folder = folder, .limits = {.max_bytes = 12'000}});
+  for (unsigned round = 0; round < 30; ++round) {
+    const std::string name(1, static_cast<char>('a' + (seed + round * 7) % 5));
+    const CacheKey key = key_of(name);
+    const Result<CacheLookup> lookup = store.find(key);
+    if (!lookup.ok() || !lookup->damage.ok()) return "finding failed";
+    if (!lookup->found) {
+      if (const Status status = publish_sample(store, key, name); !status.ok()) {
+        return status.to_string();
+      }
+      continue;
+    }
+    const Result<testing::Loaded> loaded = testing::load_file(lookup->found->model_path());
+    if (!loaded.ok()) return loaded.status().to_string();
+    if (loaded->payload_of("first") != name) return "the payload of another key";
+    if (round % 10 == 9 && !store.quarantine(*lookup->found, Status(StatusCode::kFail, "x")).ok()) {
+      return "quarantining failed";
+    }
+  }
+  return {};
+}
+
+// What must hold of the folder after all are done.
+void expect_sound(const fs::path& folder) {
+  for (const CacheItem& item : testing::items_in(folder)) {
+    EXPECT_NE(item.state, CacheItem::State::kTemporary);
+    EXPECT_TRUE(verify_entry(item, posix_file_system()).empty());
+  }
+}
+
+TEST(CacheStoreFaults, ThreadsShareAStore) {
+  const TempDirectory dir;
+  std::array<std::string, 4> failures;
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < failures.size(); ++i) {
+    threads.emplace_back([&, i] { failures[i] = use_for_a_while(dir.path(), i); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(failures, ::testing::Each(""));
+  expect_sound(dir.path());
+}
+
+TEST(CacheStoreFaults, ProcessesShareAStore) {
+  const TempDirectory dir;
+  std::vector<pid_t> children;
+  for (unsigned i = 0; i < 4; ++i) {
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      const std::string failure = use_for_a_while(dir.path(), i);
+      if (!failure.empty()) dir.write("failure", failure);
+      ::_exit(failure.empty() ? 0 : 1);
+    }
+    children.push_back(child);
+  }
+  for (const pid_t child : children) {
+    int status = -1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0) << testing::content_of(dir / "failure");
+  }
+  expect_sound(dir.path());
+}
+
+TEST(CacheStoreFaults, AProcessThatDiesWhileItWritesIsClearedAwayByTheNext) {
+  const TempDirectory dir;
+  const CacheStore store({.folder = dir.path()});
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const Result<StagedEntry> staged = store.stage();
+    static_cast<void>(testing::write_sample({.output_path = staged->model_path()}));
+    ::_exit(0);
+  }
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  ASSERT_EQ(files_in(dir.path()).size(), 1U);
+  ASSERT_NO_FATAL_FAILURE(expect_usable(dir, key_of("a")));
+}
+
+}  // namespace
+}  // namespace ephost::context

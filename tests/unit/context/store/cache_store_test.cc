@@ -1,0 +1,226 @@
+#include "host/context/store/cache_store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "tests/unit/context/store/store_samples.h"
+
+namespace ephost::context {
+namespace {
+
+namespace fs = std::filesystem;
+using test::TempDirectory;
+using ::testing::ElementsAre;
+using testing::files_in;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::key_of;
+using testing::payload_in;
+using testing::publish_sample;
+using ::testing::StartsWith;
+using ::testing::UnorderedElementsAre;
+
+std::string quarantined(const CacheKey& key) { return std::string(kQuarantinePrefix) + key.id; }
+
+// Nothing can be changed on it.
+class ReadOnlyFileSystem : public PosixFileSystem {
+ public:
+  int open(const char* path, int flags, mode_t mode) const override {
+    return (flags & O_CREAT) != 0 ? refuse() : PosixFileSystem::open(path, flags, mode);
+  }
+  int rename(const char*, const char*) const override { return refuse(); }
+  int unlink(const char*) const override { return refuse(); }
+  int mkdir(const char*, mode_t) const override { return refuse(); }
+  int rmdir(const char*) const override { return refuse(); }
+  int utimensat(const char*, const struct timespec*) const override { return refuse(); }
+
+ private:
+  static int refuse() {
+    errno = EROFS;
+    return -1;
+  }
+};
+
+// A file system that knows no locks.
+class LocklessFileSystem : public PosixFileSystem {
+ public:
+  int flock(int, int) const override {
+    errno = ENOLCK;
+    return -1;
+  }
+};
+
+TEST(CacheStore, FindsWhatWasPublished) {
+  const TempDirectory dir;
+  const CacheStore store({.folder = dir.path()});
+  ASSERT_TRUE(publish_sample(store, key_of("a"), "of a").ok());
+  ASSERT_TRUE(publish_sample(store, key_of("b"), "of b").ok());
+  EXPECT_EQ(payload_in(store, key_of("a")), "of a");
+  EXPECT_EQ(payload_in(store, key_of("b")), "of b");
+  EXPECT_EQ(payload_in(store, key_of("c")), "none");
+  EXPECT_THAT(files_in(dir.path()), UnorderedElementsAre(key_of("a").id, key_of("b").id));
+  EXPECT_THAT(files_in(dir / key_of("a").id),
+              ElementsAre("entry.txt", "initializers.bin", "model_ctx.onnx", "model_test.bin"));
+}
+
+TEST(CacheStore, MakesItsFolderForTheFirstEntry) {
+  const TempDirectory dir;
+  const CacheStore store({.folder = dir / "deep/down/"});
+  EXPECT_EQ(payload_in(store, key_of("a")), "none");
+  EXPECT_THAT(files_in(dir.path()), IsEmpty());
+  ASSERT_TRUE(publish_sample(store, key_of("a")).ok());
+  EXPECT_EQ(payload_in(store, key_of("a")), "payload");
+}
+
+TEST(CacheStore, IsNoFolder) {
+  const TempDirectory dir;
+  const CacheStore store({.folder = dir.write("file", "mine")});
+  EXPECT_EQ(payload_in(store, key_of("a")), "none");
+  EXPECT_THAT(store.stage().status().message(), HasSubstr((dir / "file").native()));
+  EXPECT_EQ(testing::content_of(dir / "file"), "mine");
+}
+
+TEST(CacheStore, KeepsNothingOfAnEntryThatIsNotPublished) {
+  const TempDirectory dir;
+  const CacheStore store({.folder = dir.path()});
+  {
+    const Result<StagedEntry> staged = store.stage();
+    ASSERT_TRUE(staged.ok());
+    ASSERT_TRUE(testing::write_sample({.output_path = staged->model_path()}).ok());
+    EXPECT_EQ(files_in(dir.path()).size(), 1U);
+  }
+  EXPECT_THAT(files_in(dir.path()), IsEmpty());
+}
+
+TEST(CacheStore, KeepsTheFirstOfTwoPublications) {
+  const TempDirectory dir;
+  const CacheStore store({.folder = dir.path()});
+  ASSERT_TRUE(publish_sample(store, key_of("a"), "first").ok());
+  ASSERT_TRUE(publish_sample(store, key_of("a"), "second").ok());
+  EXPECT_EQ(payload_in(store, key_of("a")), "first");
+  EXPECT_THAT(files_in(dir.path()), ElementsAre(key_of("a").id));
+}
+
+TEST(CacheStore, QuarantinesADamagedEntryAndTakesANewOne) {
+  const CacheKey key = key_of("a");
+  const auto rewrite = [](const fs::path& file, auto change) {
+    std::string content = testing::content_of(file);
+    change(content);
+    ASSERT_TRUE(write_file_atomically(file, as_bytes(content)).ok());
+  };
+  const std::vector<std::pair<std::string, std::function<void(const fs::path&)>>> damages = {
+      {"no sum",
+       [&](const fs::path& entry) {
+         rewrite(entry / "entry.txt", [](std::string& text) { text.resize(text.size() / 2); });
+       }},
+      {"entry.txt", [](const fs::path& entry) { fs::remove(entry / "entry.txt"); }},
+      {"not what was published",
+       [&](const fs::path& entry) {
+         rewrite(entry / "model_ctx.onnx", [](std::string& bytes) { bytes.back() ^= 1; });
+       }},
+      {"model_ctx.onnx", [](const fs::path& entry) { fs::remove(entry / "model_ctx.onnx"); }},
+      {"describes another key",
+       [&](const fs::path& entry) {
+         const CacheEntry other{.key_text = key_of("b").text};
+         ASSERT_TRUE(write_file_atomically(entry / "entry.txt", as_bytes(to_text(other))).ok());
+       }},
+      {"does not state the model",
+       [&](const fs::path& entry) {
+         const CacheEntry other{.key_text = key.text};
+         ASSERT_TRUE(write_file_atomically(entry / "entry.txt", as_bytes(to_text(other))).ok());
+       }},
+  };
+  for (const auto& [reason, damage] : damages) {
+    SCOPED_TRACE(reason);
+    const TempDirectory dir;
+    const CacheStore store({.folder = dir.path()});
+    ASSERT_TRUE(publish_sample(store, key).ok());
+    damage(dir / key.id);
+    const Result<CacheLookup> lookup = store.find(key);
+    ASSERT_TRUE(lookup.ok());
+    EXPECT_FALSE(lookup->found);
+    EXPECT_THAT(lookup->damage.message(), HasSubstr(reason));
+    EXPECT_THAT(files_in(dir.path()), ElementsAre(quarantined(key)));
+    EXPECT_THAT(read_reason(dir / quarantined(key), posix_file_system()), HasSubstr(reason));
+    ASSERT_TRUE(publish_sample(store, key, "again").ok());
+    EXPECT_EQ(payload_in(store, key), "again");
+  }
+}
+
+TEST(CacheStore, KeepsOneQuarantinedEntryOfAKey) {
+  const TempDirectory dir;
+  const CacheStore store({.folder = dir.path()});
+  const CacheKey key = key_of("a");
+  for (const char* reason : {"first", "second"}) {
+    ASSERT_TRUE(publish_sample(store, key).ok());
+    const Result<CacheLookup> lookup = store.find(key);
+    ASSERT_TRUE(lookup.ok() && lookup->found);
+    ASSERT_TRUE(store.quarantine(*lookup->found, Status(StatusCode::kEpFail, reason)).ok());
+    EXPECT_THAT(files_in(dir.path()), ElementsAre(quarantined(key)));
+    EXPECT_EQ(read_reason(dir / quarantined(key), posix_file_system()),
+              std::string("EP_FAIL: ") + reason);
+  }
+}
+
+TEST(CacheStore, DoesNotQuarantineAnEntryThatHasTakenTheBadOnesPlace) {
+  const TempDirectory dir;
+  const CacheStore store({.folder = dir.path()});
+  const CacheKey key = key_of("a");
+  ASSERT_TRUE(publish_sample(store, key, "bad").ok());
+  const Result<CacheLookup> one = store.find(key);
+  const Result<CacheLookup> other = store.find(key);
+  ASSERT_TRUE(store.quarantine(*one->found, Status(StatusCode::kEpFail, "bad")).ok());
+  ASSERT_TRUE(publish_sample(store, key, "good").ok());
+  EXPECT_TRUE(store.quarantine(*other->found, Status(StatusCode::kEpFail, "bad")).ok());
+  EXPECT_EQ(payload_in(store, key), "good");
+}
+
+TEST(CacheStore, IsReadWhereNothingCanBeWritten) {
+  const TempDirectory dir;
+  ASSERT_TRUE(publish_sample(CacheStore({.folder = dir.path()}), key_of("a")).ok());
+  ASSERT_TRUE(publish_sample(CacheStore({.folder = dir.path()}), key_of("damaged")).ok());
+  fs::remove(dir / key_of("damaged").id / "model_ctx.onnx");
+  const ReadOnlyFileSystem read_only;
+  const CacheStore store({.folder = dir.path(), .file_system = &read_only});
+  EXPECT_EQ(payload_in(store, key_of("a")), "payload");
+  EXPECT_THAT(publish_sample(store, key_of("b")).message(), HasSubstr("Read-only file system"));
+  EXPECT_THAT(store.find(key_of("damaged")).status().message(), HasSubstr("quarantine"));
+}
+
+TEST(CacheStore, GoesWithoutLocksWhereThereAreNone) {
+  const TempDirectory dir;
+  const LocklessFileSystem lockless;
+  const CacheStore store({.folder = dir.path(), .file_system = &lockless});
+  ASSERT_TRUE(publish_sample(store, key_of("a")).ok());
+  EXPECT_EQ(payload_in(store, key_of("a")), "payload");
+  EXPECT_THAT(files_in(dir.path()), ElementsAre(key_of("a").id));
+}
+
+TEST(CacheStore, DoesNotWaitForeverForAnotherProcess) {
+  const TempDirectory dir;
+  const CacheStore store({.folder = dir.path(), .patience = std::chrono::milliseconds(20)});
+  ASSERT_TRUE(publish_sample(store, key_of("a")).ok());
+  const Result<FolderLock> held = FolderLock::acquire(dir.path(), posix_file_system());
+  EXPECT_THAT(publish_sample(store, key_of("b")).message(), HasSubstr("is locked"));
+  EXPECT_EQ(payload_in(store, key_of("a")), "payload");
+}
+
+TEST(CacheStore, RefusesAnEntryThatIsLargerThanAllItMayHold) {
+  const TempDirectory dir;
+  const CacheStore store({.folder = dir.path(), .limits = {.max_bytes = 100}});
+  EXPECT_THAT(publish_sample(store, key_of("a")).message(), HasSubstr("ep.cache_max_bytes"));
+  EXPECT_THAT(files_in(dir.path()), IsEmpty());
+}
+
+TEST(CacheStore, MissesAnEntryThatIsBeingRemoved) {
+  const TempDirectory dir;
+  const CacheStore store({.folder = dir.path()});
+  ASSERT_TRUE(publish_sample(store, key_of("a")).ok());
+  const Result<FolderLock> remover = FolderLock::acquire(dir / key_of("a").id, posix_file_system());
+  EXPECT_EQ(payload_in(store, key_of("a")), "none");
+}
+
+}  // namespace
+}  // namespace ephost::context

@@ -1,0 +1,90 @@
+// Keys and entries for the tests of the cache store.
+#pragma once
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <string>
+
+#include "host/context/store/cache_entry.h"
+#include "host/context/store/cache_key.h"
+#include "host/context/store/cache_store.h"
+#include "host/context/store/cache_upkeep.h"
+#include "tests/unit/context/context_samples.h"
+
+namespace ephost::context::testing {
+
+namespace fs = std::filesystem;
+
+inline ContentSum sum_of_text(std::string_view text) {
+  return {.hash = content_sum(as_bytes(text)), .size = text.size()};
+}
+
+inline CacheIngredients sample_ingredients() {
+  return {.host_version = "1.2.3",
+          .abi = "1.0",
+          .model = sum_of_text("model"),
+          .external_data = {{"a.bin", sum_of_text("a")}, {"b.bin", sum_of_text("b")}},
+          .session_options = {{"ep.context_node_name_prefix", ""}},
+          .providers = {{.name = "One",
+                         .plugin_id = "org.one",
+                         .plugin_version = "1.0.0",
+                         .abi = "1.0",
+                         .library = sum_of_text("library"),
+                         .options = {{"threads", "0"}, {"mode", "fast"}},
+                         .devices = {{.type = "1",
+                                      .name = "device",
+                                      .vendor = "vendor",
+                                      .architecture = "avx2",
+                                      .driver_version = "5"}},
+                         .compatibility = "sdk 1"},
+                        {.name = "Two", .plugin_id = "org.two", .plugin_version = "1.0.0"}}};
+}
+
+// A key that differs by `name`.
+inline CacheKey key_of(std::string_view name) {
+  CacheIngredients ingredients = sample_ingredients();
+  ingredients.model = sum_of_text(name);
+  return make_cache_key(ingredients);
+}
+
+// Publishes the sample model with this payload.
+inline Status publish_sample(const CacheStore& store, const CacheKey& key,
+                             std::string_view payload = "payload") {
+  EPHOST_ASSIGN_OR_RETURN(StagedEntry staged, store.stage());
+  EPHOST_ASSIGN_OR_RETURN(const WrittenContext written,
+                          write_sample({.output_path = staged.model_path(),
+                                        .external_initializers_file_name = "initializers.bin",
+                                        .file_system = store.options().file_system},
+                                       payload));
+  return store.publish(std::move(staged), key,
+                       {.files = entry_files(written.files), .model_name = "sample.onnx"});
+}
+
+// The payload of the key's entry as a session loads it, "none", or the failure.
+inline std::string payload_in(const CacheStore& store, const CacheKey& key) {
+  const Result<CacheLookup> lookup = store.find(key);
+  if (!lookup.ok()) return lookup.status().to_string();
+  if (!lookup->damage.ok()) return lookup->damage.to_string();
+  if (!lookup->found) return "none";
+  const Result<Loaded> loaded = load_file(lookup->found->model_path());
+  return loaded.ok() ? loaded->payload_of("second") : loaded.status().to_string();
+}
+
+inline std::vector<CacheItem> items_in(const fs::path& folder) {
+  Result<std::vector<CacheItem>> items = scan_store(folder, posix_file_system());
+  EXPECT_TRUE(items.ok()) << items.status().to_string();
+  return items.ok() ? std::move(*items) : std::vector<CacheItem>();
+}
+
+// As if the folder had been used so many hours ago.
+inline void make_older(const fs::path& folder, int hours) {
+  const auto now = std::chrono::system_clock::now() - std::chrono::hours(hours);
+  const struct timespec then = {.tv_sec = std::chrono::system_clock::to_time_t(now), .tv_nsec = 0};
+  const struct timespec times[] = {then, then};
+  EXPECT_EQ(::utimensat(AT_FDCWD, folder.c_str(), times, 0), 0);
+}
+
+}  // namespace ephost::context::testing
