@@ -149,7 +149,7 @@ def measure(folder):
 
 def kill_one(folder, model, moment, times, generator):
     """Starts a generation and kills it. Returns what became of it."""
-    before = folder.state()
+    before, names_before = folder.state(), set(os.listdir(folder.path))
     process = start(model, folder.path)
     if moment == "any time":
         time.sleep(generator.uniform(0, times[0]))
@@ -166,8 +166,7 @@ def kill_one(folder, model, moment, times, generator):
     after = folder.state()
     if after not in (before, model):
         raise Breach(f"a killed generation of {model} turned {before} into {after}")
-    names = os.listdir(folder.path)
-    if any(SUPERSEDED.fullmatch(name) for name in names):
+    if any(SUPERSEDED.fullmatch(name) for name in set(os.listdir(folder.path)) - names_before):
         return "killed while publishing"
     if after == model and before != model:
         return "killed after publishing"
