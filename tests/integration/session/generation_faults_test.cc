@@ -52,13 +52,12 @@ SessionOptions generating(const Variant& variant, const fs::path& output) {
 
 Status compile(const Environment& environment, const std::string& model, const fs::path& output,
                const Variant& variant, bool fuses = true) {
-  CompileOptions options;
-  options.output_path = output;
-  options.embed_context = variant.embed;
-  options.external_initializers_file_name = variant.initializers;
-  return compile_model(environment, test::model_path(model),
-                       fuses ? test::with_dnnl() : SessionOptions(), options)
-      .status();
+  ModelCompilationOptions options;
+  options.input_model_path = test::model_path(model);
+  options.output_model_path = output;
+  options.ep_context_embed_mode = variant.embed;
+  options.output_model_external_initializers_file = variant.initializers;
+  return compile_model(environment, fuses ? test::with_dnnl() : SessionOptions(), options).status();
 }
 
 // Two sessions that share a binary; the second one writes.
