@@ -12,6 +12,7 @@ packages=(
   libcli11-dev nlohmann-json3-dev                   # host/cli
   libdnnl-dev                                       # plugins
   libgtest-dev libgmock-dev libbenchmark-dev        # tests
+  clang libclang-rt-14-dev                          # tests/fuzz
   libonnx-testdata python3-onnx python3-numpy       # conformance data, model scripts
 )
 

@@ -1,15 +1,19 @@
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cassert>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "host/base/checked_math.h"
 #include "host/base/file.h"
 #include "host/base/file_error.h"
+#include "host/base/temporary_files.h"
 
 namespace ephost {
 
@@ -22,12 +26,26 @@ fs::path directory_of(const fs::path& path) {
   return directory.empty() ? fs::path(".") : directory;
 }
 
+constexpr std::string_view kTemporaryPrefix = ".ephost-";
+constexpr std::string_view kTemporarySuffix = ".tmp";
+
 // Short whatever the target's name is, so that a name of the longest allowed length works too.
 fs::path temporary_name() {
   static std::atomic<uint64_t> counter{0};
-  return ".ephost-" + std::to_string(::getpid()) + "-" + std::to_string(counter.fetch_add(1)) +
-         ".tmp";
+  return std::string(kTemporaryPrefix) + std::to_string(::getpid()) + "-" +
+         std::to_string(counter.fetch_add(1)) + std::string(kTemporarySuffix);
 }
+
+bool is_temporary_name(std::string_view name) {
+  if (!name.starts_with(kTemporaryPrefix) || !name.ends_with(kTemporarySuffix)) return false;
+  name.remove_prefix(kTemporaryPrefix.size());
+  name.remove_suffix(kTemporarySuffix.size());
+  return name.find_first_not_of("0123456789-") == std::string_view::npos;
+}
+
+// A temporary file is locked as long as its writer lives: that tells it from one that was left
+// behind.
+bool lock_file(int descriptor) { return ::flock(descriptor, LOCK_EX | LOCK_NB) == 0; }
 
 Status check_target(const fs::path& path, const FileSystem& file_system) {
   EPHOST_RETURN_IF_ERROR(check_file_path(path));
@@ -112,8 +130,17 @@ Result<AtomicFile> AtomicFile::create(const fs::path& path, const FileSystem& fi
     fs::path temporary = directory_of(path) / temporary_name();
     const int descriptor =
         file_system.open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor >= 0) return AtomicFile(path, std::move(temporary), descriptor, file_system);
-    if (errno != EEXIST && errno != EINTR) return file_error("create", path, errno);
+    if (descriptor < 0) {
+      if (errno == EEXIST || errno == EINTR) continue;
+      return file_error("create", path, errno);
+    }
+    AtomicFile file(path, std::move(temporary), descriptor, file_system);
+    // Somebody who clears away may hold the lock, or have removed the file, before it was ours.
+    // Where the file system knows no locks, nobody removes it.
+    if (!lock_file(descriptor) && errno == EWOULDBLOCK) continue;
+    struct stat info {};
+    if (file_system.fstat(descriptor, &info) != 0) return file_error("create", path, errno);
+    if (info.st_nlink > 0) return file;
   }
   return file_error("create a temporary file for", path, EEXIST);
 }
@@ -149,14 +176,13 @@ Status AtomicFile::align_to(uint64_t alignment) {
 Status AtomicFile::commit() {
   assert(descriptor_ >= 0 && "commit is called at most once");
   if (sync_descriptor(descriptor_, *file_system_) != 0) return file_error("sync", path_, errno);
-  // Linux releases the descriptor even when close reports EINTR.
-  if (file_system_->close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR) {
-    return file_error("close", path_, errno);
-  }
+  // Still open, so that it is locked as long as it has the temporary name.
   if (file_system_->rename(temporary_path_.c_str(), path_.c_str()) != 0) {
     return file_error("rename the finished temporary file to", path_, errno);
   }
   temporary_path_.clear();
+  // The data are on the disk; closing has nothing to add.
+  file_system_->close(std::exchange(descriptor_, -1));
   return sync_directory(directory_of(path_), *file_system_);
 }
 
@@ -165,6 +191,20 @@ Status write_file_atomically(const fs::path& path, std::span<const std::byte> by
   EPHOST_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::create(path, file_system));
   EPHOST_RETURN_IF_ERROR(file.append(bytes));
   return file.commit();
+}
+
+void remove_abandoned_temporaries(const fs::path& directory, const FileSystem& file_system) {
+  std::error_code error;
+  fs::directory_iterator entry(directory, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    if (!is_temporary_name(entry->path().filename().native())) continue;
+    const std::string path = entry->path().native();
+    const int descriptor =
+        file_system.open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+    if (descriptor < 0) continue;
+    if (lock_file(descriptor)) file_system.unlink(path.c_str());
+    file_system.close(descriptor);
+  }
 }
 
 }  // namespace ephost

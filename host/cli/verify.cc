@@ -109,12 +109,14 @@ SourceCheck check_source(const Environment& environment, const std::string& sour
 }
 
 Result<Verification> verify(const Environment& environment, const Flags& flags) {
-  onnx_io::ImportOptions import_options;
-  import_options.infer_shapes = false;
-  EPHOST_ASSIGN_OR_RETURN(const graph::Model model,
-                          onnx_io::import_model(flags.model, import_options));
   context::LoadOptions load_options;
   load_options.folder = flags.model.parent_path();
+  load_options.files = context::find_superseded_initializers(flags.model, load_options);
+  onnx_io::ImportOptions import_options;
+  import_options.infer_shapes = false;
+  import_options.external_files = load_options.files;
+  EPHOST_ASSIGN_OR_RETURN(const graph::Model model,
+                          onnx_io::import_model(flags.model, import_options));
   Verification verification;
   verification.report = context::verify_context_model(model, load_options);
   if (verification.report.nodes.empty() && verification.report.ok()) {

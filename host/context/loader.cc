@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "host/base/file.h"
 #include "host/context/examination.h"
+#include "host/onnx_io/model_metadata.h"
 
 namespace ephost::context {
 
@@ -33,10 +35,19 @@ Status LoadedContext::finish_sums() {
   return first;
 }
 
-std::map<std::string, graph::Blob> find_superseded_initializers(const graph::Model& model,
+std::map<std::string, graph::Blob> find_superseded_initializers(const std::filesystem::path& path,
+                                                                const LoadOptions& options) {
+  const Result<MappedFile> file = MappedFile::open(path, *options.file_system);
+  if (!file.ok()) return {};
+  return find_superseded_initializers(file->bytes(), options);
+}
+
+std::map<std::string, graph::Blob> find_superseded_initializers(std::span<const std::byte> model,
                                                                 const LoadOptions& options) {
   std::map<std::string, graph::Blob> found;
-  const Result<ContextMetadata> metadata = read_metadata(model.metadata);
+  const auto entries = onnx_io::read_model_metadata(model);
+  if (!entries.ok()) return found;
+  const Result<ContextMetadata> metadata = read_metadata(*entries);
   if (!metadata.ok()) return found;
   PayloadFiles files(options, initializers_folder(options));
   for (const auto& [name, sum] : metadata->initializers) {

@@ -3,6 +3,7 @@
 // a node, and what it makes of the payload, is decided by the caller.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -10,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -86,12 +88,15 @@ struct LoadedContext {
 [[nodiscard]] Result<LoadedContext> load_context(const graph::Model& model,
                                                  const LoadOptions& options);
 
-// The same for the initializers' external files, which the importer opens and this module cannot
-// exchange: content, by name, that stands under a superseded name and is what the model states,
-// while the file of that name is not. Not empty: import the model again with these as
-// ImportOptions::external_files, and add them to LoadOptions::files; `load_context` would refuse
-// the model otherwise. Costs nothing where no publication was interrupted.
+// The same for the initializers' external files, which the importer opens: content, by name, that
+// stands under a superseded name and is what the model's metadata state, while the file of that
+// name is not. To be passed to the importer as ImportOptions::external_files, and to `load_context`
+// as LoadOptions::files; either would refuse the model otherwise. Empty too where there is no model
+// at `path`, or a damaged one. Costs next to nothing where no publication was interrupted.
 [[nodiscard]] std::map<std::string, graph::Blob> find_superseded_initializers(
-    const graph::Model& model, const LoadOptions& options);
+    const std::filesystem::path& path, const LoadOptions& options);
+// For a model in memory.
+[[nodiscard]] std::map<std::string, graph::Blob> find_superseded_initializers(
+    std::span<const std::byte> model, const LoadOptions& options);
 
 }  // namespace ephost::context

@@ -8,6 +8,7 @@
 #include "host/base/file_error.h"
 #include "host/base/text.h"
 #include "host/context/ep_context_node.h"
+#include "host/context/loader.h"
 #include "host/context/names.h"
 #include "host/context/publication.h"
 #include "host/onnx_io/import.h"
@@ -72,7 +73,10 @@ Status check_initializers_name(const WriteOptions& options) {
 bool claims_file(const fs::path& model_path, const std::string& file_name,
                  const FileSystem& file_system) {
   if (!exists(model_path, file_system)) return false;
-  const Result<graph::Model> model = onnx_io::import_model(model_path, {.infer_shapes = false});
+  const LoadOptions options{.folder = folder_of(model_path), .file_system = &file_system};
+  const Result<graph::Model> model = onnx_io::import_model(
+      model_path,
+      {.external_files = find_superseded_initializers(model_path, options), .infer_shapes = false});
   if (!model.ok()) return false;
   const Result<ContextMetadata> stated = read_metadata(model->metadata);
   if (stated.ok() && stated->initializers.contains(file_name)) return true;

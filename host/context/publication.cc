@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "host/base/file_error.h"
+#include "host/base/temporary_files.h"
 #include "host/context/names.h"
 
 namespace ephost::context {
@@ -94,6 +95,7 @@ void Publication::finish() {
     });
     if (superseded) file_system_->unlink(path.c_str());
   }
+  remove_abandoned_temporaries(folder_, *file_system_);
 }
 
 }  // namespace ephost::context

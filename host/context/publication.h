@@ -27,8 +27,8 @@ class Publication {
   // unless it is the same content: then it stays. A failure leaves the old file.
   [[nodiscard]] Status publish(AtomicFile& file, const ContentSum& sum);
 
-  // Publishes the file that makes the others count, and removes what they superseded. A failure
-  // after the last rename leaves all the new files.
+  // Publishes the file that makes the others count, and removes what they superseded and what dead
+  // writers left in the folder. A failure after the last rename leaves all the new files.
   [[nodiscard]] Status publish_last(AtomicFile& file);
 
   // The same without such a file.

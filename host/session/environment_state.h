@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host/base/file_system.h"
 #include "host/bridge/host_services.h"
 #include "host/manifest/search.h"
 #include "host/plugin/registry.h"
@@ -20,6 +21,8 @@ struct Environment::State {
   manifest::SearchResult search;
   plugin::Registry registry{plugin::HostOffer{.extensions = bridge::offered_extensions()}};
   session::SessionGroups groups;
+  // Through which context models are written; tests put a failing one here.
+  const FileSystem* output_file_system = &posix_file_system();
 };
 
 // What plugins say goes to the host's log.

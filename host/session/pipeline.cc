@@ -95,19 +95,15 @@ class Pipeline {
   }
 
   Status import(const ModelSource& source) {
-    onnx_io::ImportOptions import_options;
-    import_options.external_data_dir = config_.external_initializers_folder;
-    import_options.infer_shapes = !hooks_.substitute;
-    EPHOST_RETURN_IF_ERROR(import(source, import_options));
     set_load_options(source);
     // Somebody may be replacing the model just now, or has died while doing so.
-    load_options_.files = context::find_superseded_initializers(prepared_.model, load_options_);
-    if (load_options_.files.empty()) return Status::ok_status();
+    load_options_.files = source.bytes
+                              ? context::find_superseded_initializers(*source.bytes, load_options_)
+                              : context::find_superseded_initializers(source.path, load_options_);
+    onnx_io::ImportOptions import_options;
+    import_options.external_data_dir = config_.external_initializers_folder;
     import_options.external_files = load_options_.files;
-    return import(source, import_options);
-  }
-
-  Status import(const ModelSource& source, const onnx_io::ImportOptions& import_options) {
+    import_options.infer_shapes = !hooks_.substitute;
     auto model = source.bytes ? onnx_io::import_model(graph::Blob{*source.bytes, nullptr},
                                                       import_options, &import_report_)
                               : onnx_io::import_model(source.path, import_options, &import_report_);

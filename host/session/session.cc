@@ -63,6 +63,7 @@ class ContextTasks {
       hooks.seat = &*seat_;
     }
     if (!output) return Status::ok_status();
+    output->file_system = environment.state().output_file_system;
     if (seat_) {
       EPHOST_RETURN_IF_ERROR(seat_->check_output(*output));
       hooks.after_compile = [this, output](session::PreparedModel& prepared) {

@@ -18,7 +18,8 @@ if(EPHOST_SANITIZE)
     add_compile_options(-fno-sanitize-recover=undefined)
   endif()
   # gcc 12 reports maybe-uninitialized and similar in its own headers under sanitizers.
-  add_compile_options(-Wno-error=maybe-uninitialized -Wno-maybe-uninitialized)
+  add_compile_options(
+    "$<$<CXX_COMPILER_ID:GNU>:-Wno-error=maybe-uninitialized;-Wno-maybe-uninitialized>")
 endif()
 
 if(EPHOST_ASSERTIONS)

@@ -1,4 +1,5 @@
-// A FileSystem that fails the n-th operation, or moves few bytes at a time, on the real one below.
+// A FileSystem that fails the n-th operation, moves few bytes at a time, or runs full, on the real
+// one below.
 #pragma once
 
 #include <sys/mman.h>
@@ -18,6 +19,7 @@ class FaultyFileSystem : public PosixFileSystem {
   int error = EIO;           // what it fails with
   bool skips_syncs = false;  // they count, but do not wait for the disk
   size_t most_bytes_per_call = std::numeric_limits<size_t>::max();
+  mutable size_t room = std::numeric_limits<size_t>::max();  // bytes until the disk is full
 
   // How many operations there were so far.
   [[nodiscard]] int operations() const { return count_; }
@@ -41,7 +43,13 @@ class FaultyFileSystem : public PosixFileSystem {
   }
   ssize_t write(int descriptor, const void* data, size_t size) const override {
     if (fails()) return -1;
-    return PosixFileSystem::write(descriptor, data, std::min(size, most_bytes_per_call));
+    if (room == 0) {
+      errno = ENOSPC;
+      return -1;
+    }
+    const size_t fitting = std::min({size, most_bytes_per_call, room});
+    room -= fitting;
+    return PosixFileSystem::write(descriptor, data, fitting);
   }
   int fsync(int descriptor) const override {
     if (fails()) return -1;

@@ -148,9 +148,9 @@ class EpContextTest(CommandLineTest):
                          ["m_scripted.bin", "m_scripted_1.bin"])
 
     def test_line7_two_providers_and_the_cpu_between_them(self):
-        report = self.compile("--ep", "scripted_two", "--ep-option", "scripted_two:claim=fuse:Mul,Neg")
+        report = self.compile("--ep-option", "scripted:claim=fuse:Add,Relu", "--ep", "scripted_two")
         self.assertEqual([partition["provider"] for partition in report["partitions"]],
-                         ["ScriptedTwoExecutionProvider", "ScriptedExecutionProvider"])
+                         ["ScriptedExecutionProvider", "ScriptedTwoExecutionProvider"])
         self.assertEqual([node.op_type for node in onnx.load(str(self.context)).graph.node],
                          ["EPContext", "Abs", "EPContext"])
         self.assertEqual(self.files(),

@@ -1,6 +1,9 @@
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <iterator>
 #include <string>
@@ -9,6 +12,7 @@
 #include <vector>
 
 #include "host/base/file.h"
+#include "host/base/temporary_files.h"
 #include "tests/support/faulty_file_system.h"
 #include "tests/support/temp_directory.h"
 
@@ -187,9 +191,9 @@ TEST(AtomicFile, ReportsAnySingleFailureAndLeavesOldOrNew) {
       faulty.fail_at = n;
       faulty.error = error;
       const Status status = write_file_atomically(dir / "out", as_bytes(kNew), faulty);
-      const bool last_close =
-          n == healthy.operations() - 1;  // of the directory; nothing depends on it
-      EXPECT_EQ(status.ok(), last_close) << "operation " << n;
+      // Nothing depends on the close of the synced file and that of the directory.
+      const bool is_close = n == healthy.operations() - 1 || n == healthy.operations() - 4;
+      EXPECT_EQ(status.ok(), is_close) << "operation " << n;
       if (!status.ok()) {
         EXPECT_THAT(status.message(), HasSubstr(dir.path().native()));
       }
@@ -203,7 +207,7 @@ TEST(AtomicFile, TriesAgainWhenAnyOperationIsInterrupted) {
   FaultyFileSystem healthy;
   TempDirectory counting;
   ASSERT_TRUE(write_file_atomically(counting / "out", as_bytes("new"), healthy).ok());
-  for (int n = 0; n < 4; ++n) {  // stat, open, write, fsync
+  for (const int n : {0, 1, 3, 4}) {  // stat, open, write, fsync; fstat is never interrupted
     TempDirectory dir;
     FaultyFileSystem faulty;
     faulty.fail_at = n;
@@ -258,6 +262,55 @@ TEST(AtomicFile, StepsOverATemporaryFileThatWasLeftBehind) {
   faulty.fail_at = 1;  // the first attempt to create one
   faulty.error = EEXIST;
   EXPECT_TRUE(write_file_atomically(dir / "out", as_bytes("x"), faulty).ok());
+}
+
+TEST(AtomicFile, LeavesTemporaryFilesOfLivingWritersAndOtherFilesWhenClearingAway) {
+  const TempDirectory dir;
+  Result<AtomicFile> living = AtomicFile::create(dir / "out");
+  ASSERT_TRUE(living.ok());
+  dir.write(".ephost-123-4.tmp", "left behind");
+  for (const char* other : {".ephost-mine.tmp", ".ephost-1-2.tmpx", "1-2.tmp", ".ephost-1-2"}) {
+    dir.write(other, "");
+  }
+  remove_abandoned_temporaries(dir.path());
+  EXPECT_FALSE(fs::exists(dir / ".ephost-123-4.tmp"));
+  EXPECT_EQ(entries_of(dir.path()), 5);
+  EXPECT_TRUE(living->append(as_bytes("x")).ok());
+  EXPECT_TRUE(living->commit().ok());
+  EXPECT_EQ(content_of(dir / "out"), "x");
+}
+
+// Clears away between the creation of the first temporary file and its lock.
+class HastyFileSystem : public PosixFileSystem {
+ public:
+  explicit HastyFileSystem(bool holds_lock) : holds_lock_(holds_lock) {}
+  ~HastyFileSystem() override { ::close(lock_); }
+
+  int open(const char* path, int flags, mode_t mode) const override {
+    const int descriptor = PosixFileSystem::open(path, flags, mode);
+    if ((flags & O_CREAT) == 0 || lock_ >= 0) return descriptor;
+    lock_ = PosixFileSystem::open(path, O_RDWR, 0);
+    if (holds_lock_) {
+      EXPECT_EQ(::flock(lock_, LOCK_EX), 0);
+    } else {
+      PosixFileSystem::unlink(path);
+    }
+    return descriptor;
+  }
+
+ private:
+  bool holds_lock_;
+  mutable int lock_ = -1;
+};
+
+TEST(AtomicFile, TakesAnotherNameWhenItsTemporaryFileIsClearedAwayAtOnce) {
+  for (const bool holds_lock : {false, true}) {
+    const TempDirectory dir;
+    const HastyFileSystem hasty(holds_lock);
+    EXPECT_TRUE(write_file_atomically(dir / "out", as_bytes("x"), hasty).ok());
+    EXPECT_EQ(content_of(dir / "out"), "x");
+    EXPECT_EQ(entries_of(dir.path()), 1);
+  }
 }
 
 TEST(AtomicFile, MovesItsDutyToCleanUp) {

@@ -137,11 +137,9 @@ struct Loaded {
 inline Result<Loaded> load_file(const std::filesystem::path& path) {
   Loaded loaded;
   LoadOptions options{.folder = path.parent_path()};
-  EPHOST_ASSIGN_OR_RETURN(graph::Model model, onnx_io::import_model(path));
-  options.files = find_superseded_initializers(model, options);
-  if (!options.files.empty()) {
-    EPHOST_ASSIGN_OR_RETURN(model, onnx_io::import_model(path, {.external_files = options.files}));
-  }
+  options.files = find_superseded_initializers(path, options);
+  EPHOST_ASSIGN_OR_RETURN(graph::Model model,
+                          onnx_io::import_model(path, {.external_files = options.files}));
   loaded.model = std::make_unique<graph::Model>(std::move(model));
   EPHOST_ASSIGN_OR_RETURN(loaded.context, load_context(*loaded.model, options));
   return loaded;

@@ -141,6 +141,7 @@ TEST(GroupWriter, Line10EveryCrashLeavesEachModelOldOrNew) {
       }
       ASSERT_TRUE(write_group(dir, "next", CrashingFileSystem()).ok());
       ASSERT_EQ(generation(dir, "b"), "next");
+      ASSERT_THAT(files_in(dir.path()), ElementsAre("a_ctx.onnx", "a_test.bin", "b_ctx.onnx"));
       if (crashing.changes() <= change) break;
     }
   }

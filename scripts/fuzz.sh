@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Builds the fuzz targets with clang, AddressSanitizer and UndefinedBehaviorSanitizer, and runs each
+# for its part of the time, starting from its committed corpus.
+#   scripts/fuzz.sh [seconds in total, default 60]
+# An input that crashes, hangs or takes too much memory fails the run and stays in build/fuzz/found;
+# `build/fuzz/tests/fuzz/fuzz_<target> FILE` runs it alone. What a run learns stays in
+# build/fuzz/learned for the next one.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+seconds=${1:-60}
+targets=(onnx_import context_model dnnl_container)
+
+scripts/setup.sh
+cmake --preset fuzz
+cmake --build --preset fuzz
+mkdir -p build/fuzz/found
+for target in "${targets[@]}"; do
+  mkdir -p "build/fuzz/learned/$target"
+  log=build/fuzz/$target.log
+  if ! build/fuzz/tests/fuzz/"fuzz_$target" -max_total_time=$((seconds / ${#targets[@]})) \
+    -timeout=20 -rss_limit_mb=2048 -malloc_limit_mb=512 -max_len=65536 \
+    -artifact_prefix="build/fuzz/found/$target-" \
+    "build/fuzz/learned/$target" "tests/fuzz/corpus/$target" > "$log" 2>&1; then
+    grep -v -E '(NEW|REDUCE|pulse) ' "$log" | tail -n 80
+    echo "fuzz: $target failed"
+    exit 1
+  fi
+  echo "fuzz: $target: $(grep DONE "$log")"
+done
