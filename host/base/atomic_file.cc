@@ -45,7 +45,9 @@ bool is_temporary_name(std::string_view name) {
 
 // A temporary file is locked as long as its writer lives: that tells it from one that was left
 // behind.
-bool lock_file(int descriptor) { return ::flock(descriptor, LOCK_EX | LOCK_NB) == 0; }
+bool lock_file(int descriptor, const FileSystem& file_system) {
+  return file_system.flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+}
 
 Status check_target(const fs::path& path, const FileSystem& file_system) {
   EPHOST_RETURN_IF_ERROR(check_file_path(path));
@@ -137,7 +139,7 @@ Result<AtomicFile> AtomicFile::create(const fs::path& path, const FileSystem& fi
     AtomicFile file(path, std::move(temporary), descriptor, file_system);
     // Somebody who clears away may hold the lock, or have removed the file, before it was ours.
     // Where the file system knows no locks, nobody removes it.
-    if (!lock_file(descriptor) && errno == EWOULDBLOCK) continue;
+    if (!lock_file(descriptor, file_system) && errno == EWOULDBLOCK) continue;
     struct stat info {};
     if (file_system.fstat(descriptor, &info) != 0) return file_error("create", path, errno);
     if (info.st_nlink > 0) return file;
@@ -202,7 +204,7 @@ void remove_abandoned_temporaries(const fs::path& directory, const FileSystem& f
     const int descriptor =
         file_system.open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
     if (descriptor < 0) continue;
-    if (lock_file(descriptor)) file_system.unlink(path.c_str());
+    if (lock_file(descriptor, file_system)) file_system.unlink(path.c_str());
     file_system.close(descriptor);
   }
 }
