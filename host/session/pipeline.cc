@@ -7,27 +7,23 @@
 
 #include "host/base/log.h"
 #include "host/base/text.h"
-#include "host/bridge/claim_source.h"
 #include "host/bridge/host_services.h"
-#include "host/graph/body_path.h"
-#include "host/graph/subgraphs.h"
 #include "host/manifest/choose.h"
 #include "host/manifest/options.h"
 #include "host/onnx_io/import.h"
 #include "host/onnx_io/infer.h"
-#include "host/plan/checker.h"
 #include "host/runtime/evaluator.h"
 #include "host/session/cancellation.h"
 #include "host/session/compilation.h"
+#include "host/session/cpu_provider.h"
 #include "host/session/environment_state.h"
-#include "host/session/host_claims.h"
+#include "host/session/partitioning.h"
+#include "host/session/planning.h"
 #include "host/session/session_config.h"
 #include "host/session/session_group.h"
 
 namespace ephost::session {
 namespace {
-
-constexpr std::string_view kCpuProvider = "CPUExecutionProvider";
 
 class Pipeline {
  public:
@@ -63,9 +59,9 @@ class Pipeline {
     EPHOST_RETURN_IF_ERROR(timed("sums", [&] { return finish_sums(); }));
     EPHOST_RETURN_IF_ERROR(check_not_cancelled(options_.load_cancellation_flag()));
     if (hooks_.after_compile) EPHOST_RETURN_IF_ERROR(hooks_.after_compile(prepared_));
-    release_dropped_constants();
+    release_dropped_constants(prepared_);
     if (until == Stage::kCompiled) return std::move(prepared_);
-    EPHOST_RETURN_IF_ERROR(timed("plan", [&] { return plan(); }));
+    EPHOST_RETURN_IF_ERROR(timed("plan", [&] { return plan_memory(prepared_, options_); }));
     return std::move(prepared_);
   }
 
@@ -257,57 +253,16 @@ class Pipeline {
     return seat != nullptr ? seat->take(prepared_, load_options_.folder) : Status::ok_status();
   }
 
+  Status partition() {
+    std::vector<std::string> taken_names;
+    if (hooks_.seat != nullptr) taken_names = hooks_.seat->taken_names();
+    return partition_model(prepared_, config_.context_node_name_prefix, std::move(taken_names));
+  }
+
   Status finish_sums() {
     Status status = prepared_.context.finish_sums();
     has_wrong_sum_ = has_wrong_sum_ || !status.ok();
     return status;
-  }
-
-  Status partition() {
-    EPHOST_ASSIGN_OR_RETURN(const std::vector<CachedNodes> cached, match_sources(prepared_));
-    std::vector<std::string> taken_names;
-    if (hooks_.seat != nullptr) taken_names = hooks_.seat->taken_names();
-    return partition(prepared_.main, cached, taken_names);
-  }
-
-  // One graph, and the bodies of those of its nodes that nobody but the host takes. Names of
-  // partitions are unique in the model.
-  Status partition(PreparedGraph& prepared, const std::vector<CachedNodes>& cached,
-                   std::vector<std::string>& taken_names) {
-    graph::Graph& graph = prepared_.graph_of(prepared);
-    static const std::vector<graph::NodeId> kNone;
-    std::vector<std::unique_ptr<bridge::ProviderClaims>> claims;
-    std::vector<partition::ClaimSource*> sources;
-    for (size_t i = 0; i < prepared_.providers.size(); ++i) {
-      const auto nodes = cached[i].find(&graph);
-      const std::vector<graph::NodeId>& own = nodes == cached[i].end() ? kNone : nodes->second;
-      claims.push_back(std::make_unique<bridge::ProviderClaims>(
-          *prepared_.providers[i], prepared_.model, prepared_.is_context_model() ? &own : nullptr));
-      sources.push_back(claims.back().get());
-    }
-    HostClaims host;
-    if (HostClaims::may_claim(graph)) sources.push_back(&host);
-    partition::PartitionOptions partition_options;
-    partition_options.name_prefix = config_.context_node_name_prefix;
-    partition_options.taken_names = taken_names;
-    std::vector<partition::Bar> bars;
-    for (const CompileFailure& failure : prepared_.failures) {
-      if (failure.graph != &graph) continue;
-      bars.push_back({failure.provider, failure.nodes, failure.reason.message()});
-    }
-    partition_options.bars = bars;
-    EPHOST_ASSIGN_OR_RETURN(prepared.partitioning,
-                            partition::partition_graph(graph, sources, partition_options));
-    prepared.declines.clear();
-    for (const auto& source : claims) prepared.declines.push_back(source->declines());
-    for (const partition::Partition& partition : prepared.partitioning.partitions) {
-      taken_names.push_back(partition.name);
-    }
-    add_bodies(prepared, graph);
-    for (PreparedGraph& body : prepared.bodies) {
-      EPHOST_RETURN_IF_ERROR(partition(body, cached, taken_names));
-    }
-    return Status::ok_status();
   }
 
   // Compiles. Where a provider fails, the model is partitioned again without it at these nodes, so
@@ -318,11 +273,11 @@ class Pipeline {
     MadeComputations made;
     size_t reported = 0;
     for (size_t round = 1;; ++round) {
-      EPHOST_RETURN_IF_ERROR(check_partitioning());
+      EPHOST_RETURN_IF_ERROR(check_partitioning(prepared_, config_));
       for (; reported < prepared_.failures.size(); ++reported) {
-        report_fallback(prepared_.failures[reported]);
+        report_fallback(prepared_, prepared_.failures[reported]);
       }
-      EPHOST_RETURN_IF_ERROR(timed("order", [&] { return order(); }));
+      EPHOST_RETURN_IF_ERROR(timed("order", [&] { return order_steps(prepared_); }));
       EPHOST_RETURN_IF_ERROR(timed("compile", [&] {
         return make_computations(prepared_, config_.disable_ep_fallback, made);
       }));
@@ -333,169 +288,6 @@ class Pipeline {
       }
       EPHOST_RETURN_IF_ERROR(timed("partition", [&] { return partition(); }));
     }
-  }
-
-  void report_fallback(const CompileFailure& failure) const {
-    const std::string what = failure.partition.empty()
-                                 ? graph::describe_node(*failure.graph, failure.nodes.front())
-                                 : "the nodes of partition " + quote(failure.partition);
-    log_warning(failure.reason.message() + "; " + what + " went from " +
-                prepared_.providers[failure.provider]->name() + " to the next providers");
-  }
-
-  // The failure by which the node lost its first owner, or null.
-  [[nodiscard]] const CompileFailure* find_failure(const graph::Graph& graph,
-                                                   graph::NodeId node) const {
-    const auto failure = std::find_if(
-        prepared_.failures.begin(), prepared_.failures.end(), [&](const CompileFailure& candidate) {
-          return candidate.graph == &graph &&
-                 std::binary_search(candidate.nodes.begin(), candidate.nodes.end(), node);
-        });
-    return failure == prepared_.failures.end() ? nullptr : &*failure;
-  }
-
-  // Where a provider failed and no other one takes its nodes, the failure is the reason.
-  [[nodiscard]] Status check_cover(const graph::Graph& graph,
-                                   const partition::Partitioning& partitioning) const {
-    for (graph::NodeId id = 0; id < graph.nodes.size(); ++id) {
-      if (partitioning.owner[id] != partition::kUnassigned) continue;
-      const CompileFailure* failure = find_failure(graph, id);
-      if (failure == nullptr) continue;
-      return Status(failure->reason)
-          .with_context("looking for another provider of " + graph::describe_node(graph, id) +
-                        ", which there is not");
-    }
-    return partition::check_cover(graph, partitioning);
-  }
-
-  // The bodies of the nodes that the host took.
-  void add_bodies(PreparedGraph& prepared, graph::Graph& graph) const {
-    prepared.bodies.clear();
-    for (graph::NodeId id = 0; id < graph.nodes.size(); ++id) {
-      if (prepared.partitioning.owner[id] != prepared_.providers.size()) continue;
-      uint32_t index = 0;
-      graph::for_each_subgraph(graph.nodes[id],
-                               [&](graph::Graph& subgraph, const std::string& attribute) {
-                                 PreparedGraph& body = prepared.bodies.emplace_back();
-                                 body.graph = &subgraph;
-                                 body.attribute = attribute;
-                                 body.path = graph::body_path(prepared.path, graph, id, attribute);
-                                 body.place = prepared.place;
-                                 body.place.push_back({id, index++});
-                               });
-    }
-  }
-
-  Status check_partitioning() {
-    for (const PreparedGraph* prepared : prepared_.graphs()) {
-      Status status = check_partitioning(*prepared);
-      if (!prepared->path.empty()) {
-        status = std::move(status).with_context("preparing " + quote(prepared->path));
-      }
-      EPHOST_RETURN_IF_ERROR(status);
-    }
-    return Status::ok_status();
-  }
-
-  Status check_partitioning(const PreparedGraph& prepared) {
-    const graph::Graph& graph = prepared_.graph_of(prepared);
-    const partition::Partitioning& partitioning = prepared.partitioning;
-    EPHOST_RETURN_IF_ERROR(check_cover(graph, partitioning));
-    if (config_.disable_model_compile && !partitioning.partitions.empty()) {
-      const partition::Partition& first = partitioning.partitions.front();
-      return Status(StatusCode::kModelRequiresCompilation,
-                    "partition " + quote(first.name) + " of " +
-                        partitioning.providers[first.provider] +
-                        " needs compilation, which session.disable_model_compile=1 forbids; create "
-                        "a context model with compile_model and load that");
-    }
-    if (!config_.disable_cpu_fallback) return Status::ok_status();
-    for (graph::NodeId id = 0; id < graph.nodes.size(); ++id) {
-      if (partitioning.providers[partitioning.owner[id]] != kCpuProvider) continue;
-      Status refusal(StatusCode::kFail,
-                     graph::describe_node(graph, id) + " would run on " +
-                         std::string(kCpuProvider) +
-                         ", which session.disable_cpu_ep_fallback=1 forbids; allow "
-                         "it, or add a provider that takes the node");
-      const CompileFailure* failure = find_failure(graph, id);
-      if (failure == nullptr) return refusal;
-      return std::move(refusal).with_context("standing in, as " + failure->reason.message());
-    }
-    return Status::ok_status();
-  }
-
-  Status order() {
-    for (PreparedGraph* prepared : prepared_.graphs()) {
-      const graph::Graph& graph = prepared_.graph_of(*prepared);
-      EPHOST_ASSIGN_OR_RETURN(prepared->execution,
-                              plan::plan_execution(graph, prepared->partitioning));
-#ifndef NDEBUG
-      EPHOST_RETURN_IF_ERROR(
-          plan::check_execution(graph, prepared->partitioning, prepared->execution));
-#endif
-    }
-    return Status::ok_status();
-  }
-
-  // Frees what only compiled partitions read and their providers gave up. The host's own memory
-  // goes; mapped files are given back by the kernel when it needs the room.
-  void release_dropped_constants() {
-    for (PreparedGraph* prepared : prepared_.graphs()) {
-      release_dropped_constants(prepared_.graph_of(*prepared), prepared->partitioning);
-    }
-  }
-
-  static void release_dropped_constants(graph::Graph& graph,
-                                        const partition::Partitioning& partitioning) {
-    std::vector<bool> needed(graph.values.size(), true);
-    const std::vector<partition::Partition>& partitions = partitioning.partitions;
-    for (const partition::Partition& partition : partitions) {
-      if (!partition.drop_constants) continue;
-      for (const graph::ValueId id : partition.constants) needed[id] = false;
-    }
-    for (graph::NodeId id = 0; id < graph.nodes.size(); ++id) {
-      const uint32_t owner = partitioning.partition_of[id];
-      if (owner != partition::kNoPartition && partitions[owner].drop_constants) continue;
-      for (const graph::ValueId input : graph.nodes[id].inputs) {
-        if (input != graph::kNoValue) needed[input] = true;
-      }
-      for (const graph::ValueId input : graph.nodes[id].implicit_inputs) needed[input] = true;
-    }
-    for (graph::ValueId id = 0; id < graph.values.size(); ++id) {
-      const graph::Value& value = graph.values[id];
-      if (needed[id] || !value.is_constant() || value.is_graph_output) continue;
-      graph.initializers[value.initializer].data = {};
-      graph.initializers[value.initializer].strings = nullptr;
-    }
-  }
-
-  Status plan() {
-    for (PreparedGraph* prepared : prepared_.graphs()) EPHOST_RETURN_IF_ERROR(plan(*prepared));
-    return Status::ok_status();
-  }
-
-  Status plan(PreparedGraph& prepared) {
-    const graph::Graph& graph = prepared_.graph_of(prepared);
-    std::vector<plan::StepTraits> traits;
-    for (const std::optional<bridge::Computation>& computation : prepared.computations) {
-      plan::StepTraits& step = traits.emplace_back();
-      if (!computation) continue;
-      step = {computation->may_inplace(), computation->aliases(), computation->workspace_bytes(),
-              0};
-    }
-    EPHOST_ASSIGN_OR_RETURN(
-        prepared.allocation,
-        plan::plan_allocation(graph, prepared.execution, traits, {options_.mem_reuse()}));
-    plan::MemoryOptions memory_options;
-    memory_options.enable_mem_pattern = options_.mem_pattern();
-    EPHOST_ASSIGN_OR_RETURN(prepared.pattern,
-                            plan::plan_memory(prepared.allocation, {}, memory_options));
-#ifndef NDEBUG
-    EPHOST_RETURN_IF_ERROR(
-        plan::check_allocation(graph, prepared.execution, traits, prepared.allocation));
-    EPHOST_RETURN_IF_ERROR(plan::check_memory(prepared.allocation, prepared.pattern));
-#endif
-    return Status::ok_status();
   }
 
   const Environment& environment_;

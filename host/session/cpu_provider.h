@@ -1,0 +1,10 @@
+// The provider that every session has, as the last one.
+#pragma once
+
+#include <string_view>
+
+namespace ephost::session {
+
+inline constexpr std::string_view kCpuProvider = "CPUExecutionProvider";
+
+}  // namespace ephost::session
