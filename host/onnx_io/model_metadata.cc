@@ -31,12 +31,12 @@ Result<std::vector<std::pair<std::string, std::string>>> read_model_metadata(
   std::vector<std::pair<std::string, std::string>> entries;
   EPHOST_RETURN_IF_ERROR(for_each_content(model, [&](uint32_t number, Content entry) -> Status {
     if (number != kMetadataProps) return {};
-    auto& [key, value] = entries.emplace_back();
+    auto& stated = entries.emplace_back();
     return for_each_content(entry, [&](uint32_t part, Content text) -> Status {
       const void* data = text.data();
       const std::string content(static_cast<const char*>(data), text.size());
-      if (part == kKey) key = content;
-      if (part == kValue) value = content;
+      if (part == kKey) stated.first = content;
+      if (part == kValue) stated.second = content;
       return {};
     });
   }));
