@@ -410,11 +410,13 @@ Result<Compatibility> Provider::validate_compatibility(std::string_view text) {
                                                          : Compatibility::kUnsupported;
 }
 
+// Kept in the order of their addresses: a model may have a payload for each of its partitions.
 void Provider::retain(graph::Blob payload) {
-  const bool known = std::ranges::any_of(payloads_, [&](const graph::Blob& kept) {
-    return kept.bytes.data() == payload.bytes.data();
-  });
-  if (!known) payloads_.push_back(std::move(payload));
+  const auto address = [](const graph::Blob& blob) { return blob.bytes.data(); };
+  const auto place =
+      std::ranges::lower_bound(payloads_, address(payload), std::ranges::less(), address);
+  if (place != payloads_.end() && address(*place) == address(payload)) return;
+  payloads_.insert(place, std::move(payload));
 }
 
 Result<std::vector<std::string>> Provider::list_partitions(std::span<const std::byte> payload) {

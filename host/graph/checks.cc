@@ -89,7 +89,7 @@ class LevelCheck {
       owned[index] = true;
       available_[id] = true;  // also as the default of a graph input
       EPHOST_RETURN_IF_ERROR(
-          check_tensor(graph_.initializers[index], "initializer " + name_of(id)));
+          check_tensor(graph_.initializers[index], [&] { return "initializer " + name_of(id); }));
     }
     if (std::find(owned.begin(), owned.end(), false) != owned.end()) {
       return error("an initializer belongs to no value");
@@ -97,15 +97,17 @@ class LevelCheck {
     return {};
   }
 
-  Status check_tensor(const Tensor& tensor, const std::string& what) const {
+  // `describe` is called where the tensor is wrong.
+  template <class Describe>
+  Status check_tensor(const Tensor& tensor, Describe describe) const {
     if (tensor.type == ElementType::kString) {
       const auto count = element_count(tensor.shape);
       const bool complete = count && tensor.strings && tensor.strings->size() == *count;
-      return complete ? Status() : error(what + " lacks strings for its shape");
+      return complete ? Status() : error(describe() + " lacks strings for its shape");
     }
     const auto bytes = byte_size(tensor.type, tensor.shape);
     if (bytes && tensor.data.bytes.size() == *bytes) return {};
-    return error(what + " has " + std::to_string(tensor.data.bytes.size()) +
+    return error(describe() + " has " + std::to_string(tensor.data.bytes.size()) +
                  " bytes, but its shape needs " +
                  (bytes ? std::to_string(*bytes) : "more than can be"));
   }
@@ -138,12 +140,15 @@ class LevelCheck {
 
   Status check_attributes(NodeId id) const {
     for (const Attribute& attribute : graph_.nodes[id].attributes) {
-      const std::string what =
-          "attribute " + quote(attribute.name) + " of " + describe_node(graph_, id);
+      const auto describe = [&] {
+        return "attribute " + quote(attribute.name) + " of " + describe_node(graph_, id);
+      };
       if (const auto* tensor = std::get_if<Tensor>(&attribute.value)) {
-        EPHOST_RETURN_IF_ERROR(check_tensor(*tensor, what));
+        EPHOST_RETURN_IF_ERROR(check_tensor(*tensor, describe));
       } else if (const auto* tensors = std::get_if<std::vector<Tensor>>(&attribute.value)) {
-        for (const Tensor& element : *tensors) EPHOST_RETURN_IF_ERROR(check_tensor(element, what));
+        for (const Tensor& element : *tensors) {
+          EPHOST_RETURN_IF_ERROR(check_tensor(element, describe));
+        }
       }
     }
     return {};

@@ -21,7 +21,7 @@ class Extractor {
   }
 
   Extraction run() && {
-    result_.graph.nodes.reserve(result_.original_nodes.size());
+    reserve();
     for (const NodeId id : result_.original_nodes) take_node(id);
     for (const NodeId id : result_.original_nodes) {
       for (const ValueId output : source_.nodes[id].outputs) {
@@ -35,6 +35,17 @@ class Extractor {
   }
 
  private:
+  void reserve() {
+    size_t values = 0;
+    for (const NodeId id : result_.original_nodes) {
+      values += source_.nodes[id].inputs.size() + source_.nodes[id].outputs.size();
+    }
+    result_.graph.nodes.reserve(result_.original_nodes.size());
+    result_.graph.values.reserve(values);
+    result_.original_values.reserve(values);
+    local_ids_.reserve(values);
+  }
+
   void take_node(NodeId id) {
     Node node = clone(source_.nodes[id]);
     for (ValueId& input : node.inputs) {

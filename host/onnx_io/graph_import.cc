@@ -265,7 +265,10 @@ class LevelImporter {
     node.since_version = static_cast<int32_t>(version);
     if (context_.functions.contains({node.domain, node.op_type})) return {};
     if (knowledge != OpsetKnowledge::kKnown) return {};
-    const onnx::OpSchema* schema = find_schema(node.domain, node.op_type, version);
+    const auto [known, is_new] =
+        context_.schemas.try_emplace({proto.domain(), proto.op_type()}, nullptr);
+    if (is_new) known->second = find_schema(node.domain, node.op_type, version);
+    const onnx::OpSchema* schema = known->second;
     if (!schema) return check_unknown_operator(id, version);
     node.since_version = since_version(*schema);
     const bool leaf = !graph::has_subgraphs(node) && !has_external_attribute(proto);

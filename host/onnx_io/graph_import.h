@@ -9,6 +9,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "ephost/status.h"
@@ -38,6 +39,9 @@ struct ImportContext {
   int64_t ir_version = 0;
   std::map<std::string, ImportedOpset> opsets;              // by domain; "" is ai.onnx
   std::set<std::pair<std::string, std::string>> functions;  // domain and name of model-local ones
+  // Definitions that were looked up, null where there is none, by domain and type of operator. The
+  // names are those of the model's message.
+  std::map<std::pair<std::string_view, std::string_view>, const onnx::OpSchema*> schemas;
 };
 
 // IR version since which an initializer that is also a graph input is a default that callers may

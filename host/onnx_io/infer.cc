@@ -1,10 +1,13 @@
 #include "host/onnx_io/infer.h"
 
+#include <google/protobuf/arena.h>
 #include <onnx/defs/schema.h>
 #include <onnx/shape_inference/implementation.h>
 
 #include <algorithm>
 #include <exception>
+#include <functional>
+#include <map>
 #include <set>
 #include <string_view>
 #include <unordered_map>
@@ -38,11 +41,29 @@ struct Shared {
     }
   }
 
+  // The definition of a node's operator, or null; looked up once for all nodes of the operator.
+  const onnx::OpSchema* schema_of(const Node& node) {
+    const auto [entry, is_new] = schemas.try_emplace({node.domain, node.op_type}, nullptr);
+    if (!is_new || functions.contains(entry->first)) return entry->second;
+    const auto opset = model.opset_imports.find(node.domain);
+    if (opset != model.opset_imports.end()) {
+      entry->second = find_schema(node.domain, node.op_type, opset->second);
+    }
+    return entry->second;
+  }
+
+  using OperatorName = std::pair<std::string_view, std::string_view>;  // domain and type
+
+  google::protobuf::Arena arena;  // holds the types as onnx sees them
   graph::Model& model;
   DimSymbols symbols;
   Notes notes;
-  std::set<std::pair<std::string, std::string>> functions;
+  std::set<OperatorName> functions;
+  std::map<OperatorName, const onnx::OpSchema*> schemas;  // names are those of nodes
 };
+
+// What a note is about; only asked for where there is one.
+using Place = std::function<std::string()>;
 
 // What is larger is hidden from onnx: it copies shapes from node to node, and counts up to extents.
 constexpr size_t kMaxRank = 64;
@@ -84,24 +105,24 @@ class LevelInference {
 
   // The type of a value as onnx sees it; empty where nothing is known.
   const onnx::TypeProto& type(ValueId id) {
-    std::unique_ptr<onnx::TypeProto>& known = types_[id];
-    if (known) return *known;
+    if (types_[id] != nullptr) return *types_[id];
     Value& value = graph_.values[id];
     if (value.outer != kNoValue && enclosing_) {
       bool conflict = false;
       value.type = merge_types(value.type, enclosing_->graph_.values[value.outer].type, conflict);
     }
-    known = std::make_unique<onnx::TypeProto>();
-    export_type(without_excess(value.type), shared_.model.symbols, *known);
-    return *known;
+    auto* made = google::protobuf::Arena::CreateMessage<onnx::TypeProto>(&shared_.arena);
+    export_type(without_excess(value.type), shared_.model.symbols, *made);
+    types_[id] = made;
+    return *made;
   }
 
   // Completes what is known of a value; says in a note where it disagrees.
-  void refine(ValueId id, const onnx::TypeProto& found, const std::string& place) {
+  void refine(ValueId id, const onnx::TypeProto& found, const Place& place) {
     const Result<ValueType> imported = import_type(found, shared_.symbols);
     Value& value = graph_.values[id];
     if (!imported.ok()) {
-      shared_.notes.add(place + ": inferred an impossible type of " + quote(value.name) + ": " +
+      shared_.notes.add(place() + ": inferred an impossible type of " + quote(value.name) + ": " +
                         imported.status().message());
       return;
     }
@@ -109,12 +130,12 @@ class LevelInference {
     ValueType merged = merge_types(value.type, *imported, conflict);
     if (conflict) {
       const auto& symbols = shared_.model.symbols;
-      shared_.notes.add(place + ": value " + quote(value.name) + " was declared as " +
+      shared_.notes.add(place() + ": value " + quote(value.name) + " was declared as " +
                         graph::to_string(value.type, symbols) + ", but is inferred as " +
                         graph::to_string(*imported, symbols));
     }
     value.type = std::move(merged);
-    types_[id].reset();
+    types_[id] = nullptr;
   }
 
   Graph& graph() { return graph_; }
@@ -153,11 +174,13 @@ class LevelInference {
   void infer_node(NodeId id) {
     const Node& node = graph_.nodes[id];
     visited_.clear();
-    const std::string place = graph::describe_node(graph_, id);
+    const Place place = [this, id] { return graph::describe_node(graph_, id); };
     try {
-      if (const onnx::OpSchema* schema = schema_of(node)) infer_by_schema(id, *schema, place);
+      if (const onnx::OpSchema* schema = shared_.schema_of(node)) {
+        infer_by_schema(id, *schema, place);
+      }
     } catch (const std::exception& failure) {
-      shared_.notes.add(place + ": " + first_line(failure.what()));
+      shared_.notes.add(place() + ": " + first_line(failure.what()));
     }
     // Bodies of nodes that onnx did not look into.
     graph::for_each_subgraph(graph_.nodes[id], [&](Graph& subgraph) {
@@ -165,18 +188,10 @@ class LevelInference {
     });
   }
 
-  const onnx::OpSchema* schema_of(const Node& node) const {
-    if (shared_.functions.contains({node.domain, node.op_type})) return nullptr;
-    const auto opset = shared_.model.opset_imports.find(node.domain);
-    if (opset == shared_.model.opset_imports.end()) return nullptr;
-    return find_schema(node.domain, node.op_type, opset->second);
-  }
-
-  void infer_by_schema(NodeId id, const onnx::OpSchema& schema, const std::string& place);
+  void infer_by_schema(NodeId id, const onnx::OpSchema& schema, const Place& place);
   std::unique_ptr<onnx::GraphInferencer> graph_inferencer(NodeId id, const std::string& attribute,
-                                                          const std::string& place);
-  void propagate_shape_data(const Node& node, const onnx::NodeProto& proto, const NodeFacts& facts,
-                            const onnx::OpSchema& schema);
+                                                          const Place& place);
+  void propagate_shape_data(const Node& node, const NodeFacts& facts, const onnx::OpSchema& schema);
 
   struct ShownConstant {
     onnx::TensorProto proto;
@@ -189,17 +204,19 @@ class LevelInference {
   Graph& graph_;
   LevelInference* enclosing_;
   // By value; made when first asked for.
-  std::vector<std::unique_ptr<onnx::TypeProto>> types_;
+  std::vector<const onnx::TypeProto*> types_;
   std::vector<std::unique_ptr<ShownConstant>> constants_;
   std::vector<std::unique_ptr<onnx::TensorShapeProto>> shape_data_;
-  std::set<const Graph*> visited_;  // bodies of the present node
+  // Of the present node.
+  onnx::NodeProto proto_;
+  std::set<const Graph*> visited_;  // bodies
 };
 
 // Infers a body once, with the input types of the first request: an operator that asks again, in a
 // nest of such operators, must not multiply the work.
 class BodyInferencer final : public onnx::GraphInferencer {
  public:
-  BodyInferencer(LevelInference& enclosing, Graph& body, std::string place)
+  BodyInferencer(LevelInference& enclosing, Graph& body, Place place)
       : enclosing_(enclosing),
         place_(std::move(place)),
         level_(enclosing.shared_, body, &enclosing) {}
@@ -225,12 +242,12 @@ class BodyInferencer final : public onnx::GraphInferencer {
 
  private:
   LevelInference& enclosing_;
-  std::string place_;
+  Place place_;
   LevelInference level_;
 };
 
 std::unique_ptr<onnx::GraphInferencer> LevelInference::graph_inferencer(
-    NodeId id, const std::string& attribute, const std::string& place) {
+    NodeId id, const std::string& attribute, const Place& place) {
   for (graph::Attribute& candidate : graph_.nodes[id].attributes) {
     auto* body = std::get_if<std::unique_ptr<Graph>>(&candidate.value);
     if (candidate.name == attribute && body && *body) {
@@ -240,25 +257,24 @@ std::unique_ptr<onnx::GraphInferencer> LevelInference::graph_inferencer(
   throw onnx::InferenceError("attribute " + attribute + " holds no graph");
 }
 
-void LevelInference::infer_by_schema(NodeId id, const onnx::OpSchema& schema,
-                                     const std::string& place) {
+void LevelInference::infer_by_schema(NodeId id, const onnx::OpSchema& schema, const Place& place) {
   const Node& node = graph_.nodes[id];
-  onnx::NodeProto proto;
-  export_node(node, shared_.model.symbols, proto);
-  if (const Status status = verify_against(schema, proto); !status.ok()) {
+  proto_.Clear();  // keeps the memory of the node before
+  export_node(node, shared_.model.symbols, proto_);
+  if (const Status status = verify_against(schema, proto_); !status.ok()) {
     // Of a newer opset this is the last definition known: it serves where the node keeps to it.
     const int64_t version = shared_.model.opset_imports.at(node.domain);
     if (opset_knowledge(node.domain, version) == OpsetKnowledge::kKnown) {
-      shared_.notes.add(place + ": " + status.message());
+      shared_.notes.add(place() + ": " + status.message());
     }
     return;
   }
   const NodeFacts facts = facts_of(node);
-  if (const Status status = guard_inference(schema, proto, facts); !status.ok()) {
-    shared_.notes.add(place + ": " + status.message());
+  if (const Status status = guard_inference(schema, proto_, facts); !status.ok()) {
+    shared_.notes.add(place() + ": " + status.message());
     return;
   }
-  TypeContext context(proto, facts, [&](const std::string& attribute) {
+  TypeContext context(proto_, facts, shared_.arena, [&](const std::string& attribute) {
     return graph_inferencer(id, attribute, place);
   });
   if (schema.has_type_and_shape_inference_function()) {
@@ -270,19 +286,19 @@ void LevelInference::infer_by_schema(NodeId id, const onnx::OpSchema& schema,
     return;
   }
   for (size_t i = 0; i < node.outputs.size(); ++i) {
-    if (node.outputs[i] != kNoValue) refine(node.outputs[i], context.outputs()[i], place);
+    if (node.outputs[i] != kNoValue) refine(node.outputs[i], *context.outputs()[i], place);
   }
-  propagate_shape_data(node, proto, facts, schema);
+  propagate_shape_data(node, facts, schema);
 }
 
-void LevelInference::propagate_shape_data(const Node& node, const onnx::NodeProto& proto,
-                                          const NodeFacts& facts, const onnx::OpSchema& schema) {
+void LevelInference::propagate_shape_data(const Node& node, const NodeFacts& facts,
+                                          const onnx::OpSchema& schema) {
   if (!schema.has_data_propagation_function()) return;
   std::vector<onnx::TypeProto> output_types;
   for (const ValueId output : node.outputs) {
     output_types.push_back(output == kNoValue ? onnx::TypeProto() : type(output));
   }
-  ShapeDataContext context(proto, facts, output_types);
+  ShapeDataContext context(proto_, facts, output_types);
   schema.GetDataPropagationFunction()(context);
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] != kNoValue) shape_data_[node.outputs[i]] = std::move(context.found()[i]);

@@ -2,6 +2,7 @@
 // inference: the only header of this folder that includes onnx, for infer.cc alone.
 #pragma once
 
+#include <google/protobuf/arena.h>
 #include <onnx/defs/shape_inference.h>
 #include <onnx/onnx_pb.h>
 
@@ -38,11 +39,14 @@ using MakeGraphInferencer =
 
 class TypeContext final : public onnx::InferenceContext {
  public:
-  TypeContext(const onnx::NodeProto& node, const NodeFacts& facts, MakeGraphInferencer inferencer)
-      : node_(node),
-        facts_(facts),
-        inferencer_(std::move(inferencer)),
-        outputs_(static_cast<size_t>(node.output_size())) {}
+  // The output types lie in `arena`.
+  TypeContext(const onnx::NodeProto& node, const NodeFacts& facts, google::protobuf::Arena& arena,
+              MakeGraphInferencer inferencer)
+      : node_(node), facts_(facts), inferencer_(std::move(inferencer)) {
+    for (int i = 0; i < node.output_size(); ++i) {
+      outputs_.push_back(google::protobuf::Arena::CreateMessage<onnx::TypeProto>(&arena));
+    }
+  }
 
   const onnx::AttributeProto* getAttribute(const std::string& name) const override;
   size_t getNumInputs() const override { return facts_.types.size(); }
@@ -57,16 +61,16 @@ class TypeContext final : public onnx::InferenceContext {
     return checked_at(facts_.constants, index) ? nullptr : checked_at(facts_.shape_data, index);
   }
   size_t getNumOutputs() const override { return outputs_.size(); }
-  onnx::TypeProto* getOutputType(size_t index) override { return &checked_at(outputs_, index); }
+  onnx::TypeProto* getOutputType(size_t index) override { return checked_at(outputs_, index); }
   onnx::GraphInferencer* getGraphAttributeInferencer(const std::string& name) override;
 
-  std::vector<onnx::TypeProto>& outputs() { return outputs_; }
+  const std::vector<onnx::TypeProto*>& outputs() const { return outputs_; }
 
  private:
   const onnx::NodeProto& node_;
   const NodeFacts& facts_;
   MakeGraphInferencer inferencer_;
-  std::vector<onnx::TypeProto> outputs_;
+  std::vector<onnx::TypeProto*> outputs_;
   std::map<std::string, std::unique_ptr<onnx::GraphInferencer>> graph_inferencers_;
 };
 

@@ -16,13 +16,33 @@ namespace {
 Status invalid(const std::string& message) { return {StatusCode::kInvalidGraph, message}; }
 
 // onnx's name of a type, e.g. tensor(float); null if part of it is unknown.
-onnx::DataType data_type(const onnx::TypeProto& type) {
+onnx::DataType find_data_type(const onnx::TypeProto& type) {
   if (type.value_case() == onnx::TypeProto::VALUE_NOT_SET) return nullptr;
   try {
     return onnx::Utils::DataTypeUtils::ToType(type);
   } catch (const std::exception&) {
     return nullptr;
   }
+}
+
+// onnx spells a type out to find its name; those of tensors are looked up once.
+using TensorTypes = std::array<onnx::DataType, onnx::TensorProto::DataType_ARRAYSIZE>;
+
+TensorTypes find_tensor_types() {
+  TensorTypes types{};
+  for (size_t element = 0; element < types.size(); ++element) {
+    onnx::TypeProto type;
+    type.mutable_tensor_type()->set_elem_type(static_cast<int32_t>(element));
+    types[element] = find_data_type(type);
+  }
+  return types;
+}
+
+onnx::DataType data_type(const onnx::TypeProto& type) {
+  static const TensorTypes kTensors = find_tensor_types();
+  const auto element = static_cast<size_t>(type.tensor_type().elem_type());
+  return type.has_tensor_type() && element < kTensors.size() ? kTensors[element]
+                                                             : find_data_type(type);
 }
 
 Status check_input_types(const onnx::OpSchema& schema, const NodeFacts& facts) {

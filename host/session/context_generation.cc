@@ -1,6 +1,7 @@
 #include "host/session/context_generation.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -25,7 +26,7 @@ class ProviderSink : public bridge::ContextSink {
 
   Result<uint32_t> begin_payload() override {
     EPHOST_ASSIGN_OR_RETURN(const uint32_t payload, writer_.begin_payload(provider_.short_name()));
-    own_payloads_.push_back(payload);
+    own_payloads_.insert(payload);
     return payload;
   }
 
@@ -57,9 +58,7 @@ class ProviderSink : public bridge::ContextSink {
 
  private:
   Status check_payload(uint32_t payload) const {
-    if (std::find(own_payloads_.begin(), own_payloads_.end(), payload) != own_payloads_.end()) {
-      return Status::ok_status();
-    }
+    if (own_payloads_.contains(payload)) return Status::ok_status();
     return Status(StatusCode::kEpFail, provider_.name() + " writes to payload " +
                                            std::to_string(payload) + ", which it did not begin");
   }
@@ -68,7 +67,7 @@ class ProviderSink : public bridge::ContextSink {
   const bridge::Provider& provider_;
   const std::vector<CompiledNode*>& nodes_;
   const std::atomic<bool>* cancelled_;
-  std::vector<uint32_t> own_payloads_;
+  std::set<uint32_t> own_payloads_;
 };
 
 context::WrittenPartition place_of(const PreparedGraph& graph,

@@ -3,10 +3,13 @@
 #include <ephost/ephost.h>
 #include <gtest/gtest.h>
 
+#include "host/base/file.h"
 #include "host/base/hash.h"
 #include "host/context/names.h"
+#include "host/graph/connect.h"
 #include "host/onnx_io/export.h"
 #include "host/onnx_io/import.h"
+#include "tests/fixtures/fixtures.h"
 #include "tests/integration/session/sample.h"
 #include "tests/support/temp_directory.h"
 
@@ -56,6 +59,52 @@ TEST(ContextCache, GivesTheSameOutputsFromFileAndFromMemory) {
       test::expect_close(*outputs, *expected);
     }
   }
+}
+
+TEST(ContextCache, HundredsOfPartitionsEachHaveAPayloadOfTheirOwn) {
+  constexpr size_t kLength = 200;
+  graph::Model chain{.ir_version = 8, .opset_imports = {{"", 17}}};
+  graph::Graph& graph = chain.graph;
+  graph.name = "chain";
+  const graph::ValueType type{.kind = graph::ValueKind::kTensor,
+                              .element = graph::ElementType::kFloat,
+                              .shape = graph::Shape{3}};
+  graph.inputs = {graph.add_value({.name = "x", .type = type})};
+  for (size_t i = 0; i < kLength; ++i) {
+    const auto input = static_cast<graph::ValueId>(i);
+    graph.add_node({.name = "node" + std::to_string(i),
+                    .op_type = "Neg",
+                    .inputs = {input},
+                    .outputs = {graph.add_value({.name = "y" + std::to_string(i), .type = type})}});
+  }
+  graph.outputs = {static_cast<graph::ValueId>(kLength)};
+  graph::connect(graph);
+  const auto exported = onnx_io::export_model(chain);
+  ASSERT_TRUE(exported.ok()) << exported.status().to_string();
+  const test::TempDirectory folder;
+  const auto model = folder / "chain.onnx";
+  ASSERT_TRUE(write_file_atomically(model, exported->model.to_bytes()).ok());
+
+  EnvironmentOptions environment_options;
+  environment_options.plugin_directories = {EPHOST_PLUGINS, test::fixture_directory("scripted")};
+  environment_options.search_default_directories = false;
+  const auto created = Environment::create(environment_options);
+  ASSERT_TRUE(created.ok()) << created.status().to_string();
+  SessionOptions options;
+  options.append_execution_provider("scripted", {{"claim", "every:1"}, {"payloads", "each"}});
+  CompileOptions compile_options;
+  compile_options.output_path = folder / "chain_ctx.onnx";
+  const auto report = compile_model(*created, model, options, compile_options);
+  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  EXPECT_EQ(report->partitions.size(), kLength);
+  EXPECT_EQ(report->files.size(), kLength + 1);
+
+  auto session = Session::create(*created, compile_options.output_path, options);
+  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  const std::vector<NamedValue> inputs = test::random_inputs(*session);
+  const auto outputs = session->run(inputs);
+  ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+  test::expect_close(*outputs, {inputs[0].value});
 }
 
 TEST(ContextCache, Line1NeedsAPathForAModelFromMemory) {

@@ -119,6 +119,36 @@ TEST(Infer, NotesNodesItCannotInferAndGoesOn) {
   EXPECT_EQ(type_of(model, "good"), "float[2,3]");
 }
 
+TEST(Infer, NotesEachNodeOfAnOperatorUnderItsOwnName) {
+  GraphBuilder builder;
+  builder.input("x", tensor_type(ElementType::kFloat, Shape{2, 3}))
+      .input("m", tensor_type(ElementType::kFloat, Shape{4, 5}))
+      .node("MatMul", {"x", "m"}, {"first"})
+      .node("MatMul", {"m", "x"}, {"second"})
+      .output("first")
+      .output("second");
+  Model model = model_of(builder);
+  EXPECT_THAT(infer_shapes(model), ElementsAre(HasSubstr("MatMul node \"first\": "),
+                                               HasSubstr("MatMul node \"second\": ")));
+}
+
+TEST(Infer, TakesAFunctionOfTheModelForNoOperatorOfTheSameName) {
+  GraphBuilder builder;
+  builder.input("x", tensor_type(ElementType::kFloat, Shape{2}))
+      .node("Relu", {"x"}, {"y"})
+      .node("Relu", {"x"}, {"z"})
+      .node("Neg", {"x"}, {"n"})
+      .output("y")
+      .output("z")
+      .output("n");
+  Model model = model_of(builder);
+  model.functions.push_back({.domain = "", .name = "Relu", .serialized = ""});
+  EXPECT_THAT(infer_shapes(model), IsEmpty());
+  EXPECT_EQ(type_of(model, "y"), "?");
+  EXPECT_EQ(type_of(model, "z"), "?");
+  EXPECT_EQ(type_of(model, "n"), "float[2]");
+}
+
 TEST(Infer, LeavesWhatItDoesNotKnow) {
   GraphBuilder builder;
   builder.input("x", tensor_type(ElementType::kFloat, Shape{2}))

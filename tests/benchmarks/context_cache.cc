@@ -1,0 +1,118 @@
+#include "tests/benchmarks/context_cache.h"
+
+#include <memory>
+#include <utility>
+
+#include "tests/benchmarks/measurement.h"
+#include "tests/benchmarks/primitives_only.h"
+
+namespace ephost::benchmarks {
+namespace {
+
+namespace fs = std::filesystem;
+
+SessionOptions with_dnnl() {
+  SessionOptions options;
+  options.append_execution_provider("dnnl");
+  return options;
+}
+
+class ContextCache {
+ public:
+  ContextCache(fs::path model, const fs::path& work)
+      : model_(std::move(model)),
+        embedded_(work / "embedded_ctx.onnx"),
+        external_(work / "external_ctx.onnx"),
+        generated_(work / "generated_ctx.onnx"),
+        store_(work / "store") {}
+
+  void cold_session(benchmark::State& state) const {
+    measure(state, [&] { return time_session(model_, with_dnnl()); });
+  }
+
+  void generation(benchmark::State& state) const {
+    measure(state, [&] { return generate(generated_, false); });
+  }
+
+  void load(benchmark::State& state, bool embedded) const {
+    if (!require(state, embedded)) return;
+    measure(state, [&] { return time_session(embedded ? embedded_ : external_, with_dnnl()); });
+  }
+
+  // The model itself, whose context the store holds since an earlier session.
+  void load_from_store(benchmark::State& state) const {
+    SessionOptions options = with_dnnl();
+    options.add_config_entry("ep.cache_dir", store_.string());
+    if (!fs::exists(store_) &&
+        !prepare(state, [&] { return time_session(model_, options).status(); })) {
+      return;
+    }
+    measure(state, [&]() -> Result<Sample> {
+      const Stopwatch stopwatch;
+      EPHOST_ASSIGN_OR_RETURN(const Session session,
+                              Session::create(environment(), model_, options));
+      const Sample sample{stopwatch.seconds(), session.phases()};
+      if (session.cache_use().outcome == CacheUse::Outcome::kHit) return sample;
+      return Status(StatusCode::kFail, "the store has no entry: " + session.cache_use().reason);
+    });
+  }
+
+  // The binary is mapped already, and the libraries are loaded.
+  void second_session(benchmark::State& state) const {
+    if (!require(state, false)) return;
+    measure(state, [&]() -> Result<Sample> {
+      EPHOST_ASSIGN_OR_RETURN(const Session first,
+                              Session::create(environment(), external_, with_dnnl()));
+      return time_session(external_, with_dnnl());
+    });
+  }
+
+  // What no host could avoid.
+  void primitives_only(benchmark::State& state) const {
+    if (!require(state, false)) return;
+    measure(state, [&] { return time_primitives_only(external_); });
+  }
+
+ private:
+  [[nodiscard]] Result<Sample> generate(const fs::path& output, bool embedded) const {
+    CompileOptions options;
+    options.output_path = output;
+    options.embed_context = embedded;
+    return time_generation(model_, with_dnnl(), options);
+  }
+
+  // Generated at the first benchmark that needs it.
+  [[nodiscard]] bool require(benchmark::State& state, bool embedded) const {
+    const fs::path& context = embedded ? embedded_ : external_;
+    if (fs::exists(context)) return true;
+    return prepare(state, [&] { return generate(context, embedded).status(); });
+  }
+
+  fs::path model_;
+  fs::path embedded_;
+  fs::path external_;
+  fs::path generated_;
+  fs::path store_;
+};
+
+}  // namespace
+
+void register_context_cache(const std::string& name, const fs::path& model, const fs::path& work) {
+  fs::create_directories(work);
+  const auto cache = std::make_shared<const ContextCache>(model, work);
+  const auto add = [&](const std::string& what, auto method) {
+    register_benchmark(name + "/" + what,
+                       [cache, method](benchmark::State& state) { method(*cache, state); });
+  };
+  add("cold session", [](const ContextCache& of, benchmark::State& s) { of.cold_session(s); });
+  add("generation", [](const ContextCache& of, benchmark::State& s) { of.generation(s); });
+  add("load embedded", [](const ContextCache& of, benchmark::State& s) { of.load(s, true); });
+  add("load external", [](const ContextCache& of, benchmark::State& s) { of.load(s, false); });
+  add("load from store",
+      [](const ContextCache& of, benchmark::State& s) { of.load_from_store(s); });
+  add("second session", [](const ContextCache& of, benchmark::State& s) { of.second_session(s); });
+  add("primitives only",
+      [](const ContextCache& of, benchmark::State& s) { of.primitives_only(s); });
+}
+
+}  // namespace ephost::benchmarks

@@ -1,0 +1,54 @@
+// What all benchmarks share: the installed plugins, and measuring in processes of their own, so
+// that every session starts cold: no library is loaded, no operator registry and no primitive cache
+// is filled. Children start as copies of this process, which therefore loads nothing and has no
+// threads.
+#pragma once
+
+#include <benchmark/benchmark.h>
+#include <ephost/ephost.h>
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace ephost::benchmarks {
+
+// What a child measured. Phases become counters of the benchmark.
+struct Sample {
+  double seconds = 0;
+  std::vector<Phase> phases;
+};
+
+// The CPU, dnnl and scripted providers of the build.
+[[nodiscard]] const Environment& environment();
+
+class Stopwatch {
+ public:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+[[nodiscard]] Result<Sample> time_session(const std::filesystem::path& model,
+                                          const SessionOptions& options);
+// Of compile_model, with files.
+[[nodiscard]] Result<Sample> time_generation(const std::filesystem::path& model,
+                                             const SessionOptions& options,
+                                             const CompileOptions& compile_options);
+
+// Each iteration is one child that calls `body`. A failure ends the benchmark with its message.
+void measure(benchmark::State& state, const std::function<Result<Sample>()>& body);
+
+// Does what a benchmark needs, in a child; false if it fails, which the benchmark then says.
+[[nodiscard]] bool prepare(benchmark::State& state, const std::function<Status()>& work);
+
+// Milliseconds and real time, as every benchmark here reports.
+void register_benchmark(const std::string& name,
+                        const std::function<void(benchmark::State&)>& function);
+
+}  // namespace ephost::benchmarks

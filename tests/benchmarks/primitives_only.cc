@@ -1,0 +1,87 @@
+#include "tests/benchmarks/primitives_only.h"
+
+#include <deque>
+#include <memory>
+#include <utility>
+
+#include "host/base/file.h"
+#include "host/bridge/abi_text.h"
+#include "host/bridge/graph_view.h"
+#include "host/bridge/provider.h"
+#include "host/context/ep_context_node.h"
+#include "host/graph/extract.h"
+#include "host/manifest/choose.h"
+#include "host/onnx_io/import.h"
+#include "host/session/environment_state.h"
+
+namespace ephost::benchmarks {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The EPContext nodes of a model, each as a graph of its own.
+struct Nodes {
+  graph::Model model;
+  std::deque<context::EpContextNode> attributes;
+  std::deque<graph::Graph> graphs;
+  std::deque<bridge::GraphView> views;
+  fs::path binary;
+};
+
+Result<std::unique_ptr<Nodes>> read_nodes(const fs::path& context_model) {
+  auto nodes = std::make_unique<Nodes>();
+  EPHOST_ASSIGN_OR_RETURN(nodes->model, onnx_io::import_model(context_model));
+  for (const context::NodePlace& place : context::find_ep_context_nodes(nodes->model.graph)) {
+    EPHOST_ASSIGN_OR_RETURN(context::EpContextNode read,
+                            context::read_ep_context_node(*place.graph, place.node));
+    if (read.main_context) nodes->binary = context_model.parent_path() / read.reference;
+    const graph::NodeId node[] = {place.node};
+    nodes->graphs.push_back(graph::extract_subgraph(*place.graph, node, read.partition_name).graph);
+    nodes->views.emplace_back(nodes->graphs.back(), nodes->model);
+    nodes->attributes.push_back(std::move(read));
+  }
+  return nodes;
+}
+
+Result<std::shared_ptr<bridge::Provider>> create_provider() {
+  Environment::State& state = environment().state();
+  EPHOST_ASSIGN_OR_RETURN(const manifest::FoundPlugin found,
+                          manifest::choose_plugin(state.search, {"dnnl", {}, {}}));
+  EPHOST_ASSIGN_OR_RETURN(auto plugin, state.registry.load(found));
+  return bridge::Provider::create(
+      std::move(plugin), {},
+      std::make_unique<bridge::HostServices>(found.manifest.provider, plugin_log(),
+                                             bridge::ProgressHooks{}));
+}
+
+Result<std::vector<bridge::Computation>> restore(const Nodes& nodes, const MappedFile& binary,
+                                                 bridge::Provider& provider) {
+  std::deque<eph_ep_context> contexts;
+  std::vector<bridge::CompileRequest> requests;
+  for (size_t i = 0; i < nodes.attributes.size(); ++i) {
+    const context::EpContextNode& node = nodes.attributes[i];
+    eph_ep_context& context = contexts.emplace_back();
+    context.struct_size = sizeof(context);
+    context.payload = {binary.bytes().data(), binary.bytes().size()};
+    context.partition_name = bridge::to_abi(node.partition_name);
+    context.source = bridge::to_abi(node.source);
+    context.main_context = node.main_context ? 1 : 0;
+    requests.push_back({&nodes.views[i], node.partition_name, &context});
+  }
+  return provider.compile(requests);
+}
+
+}  // namespace
+
+Result<Sample> time_primitives_only(const fs::path& context_model) {
+  EPHOST_ASSIGN_OR_RETURN(const std::unique_ptr<Nodes> nodes, read_nodes(context_model));
+  const Stopwatch stopwatch;
+  EPHOST_ASSIGN_OR_RETURN(const MappedFile binary, MappedFile::open(nodes->binary));
+  EPHOST_ASSIGN_OR_RETURN(const auto provider, create_provider());
+  const double loaded = stopwatch.seconds();
+  EPHOST_ASSIGN_OR_RETURN(const auto computations, restore(*nodes, binary, *provider));
+  const double restored = stopwatch.seconds();
+  return Sample{restored, {{"providers", loaded}, {"compile", restored - loaded}}};
+}
+
+}  // namespace ephost::benchmarks

@@ -1,0 +1,98 @@
+#include "tests/benchmarks/ratios.h"
+
+#include <cstdio>
+#include <utility>
+
+#include "host/cli/statistics.h"
+#include "host/cli/table.h"
+#include "tests/benchmarks/partition_count.h"
+
+namespace ephost::benchmarks {
+namespace {
+
+std::string fixed(double value, const char* unit = "") {
+  if (value == 0) return "-";
+  char text[64];
+  std::snprintf(text, sizeof(text), "%.*f%s", value < 100 ? 2 : 0, value, unit);
+  return text;
+}
+
+double ratio(double a, double b) { return b == 0 ? 0 : a / b; }
+
+std::vector<cli::Column> columns(const std::vector<std::string>& titles) {
+  std::vector<cli::Column> all;
+  for (const std::string& title : titles) {
+    all.push_back({title, all.empty() ? cli::Align::kLeft : cli::Align::kRight});
+  }
+  return all;
+}
+
+}  // namespace
+
+RatioReporter::RatioReporter(std::vector<std::string> models)
+    : benchmark::ConsoleReporter(OO_Tabular), models_(std::move(models)) {}
+
+void RatioReporter::ReportRuns(const std::vector<Run>& runs) {
+  for (const Run& run : runs) {
+    if (run.error_occurred) has_failure_ = true;
+    if (run.error_occurred || run.run_type != Run::RT_Iteration) continue;
+    milliseconds_[run.run_name.function_name].push_back(
+        ratio(run.real_accumulated_time * 1000, static_cast<double>(run.iterations)));
+  }
+  // Their counters differ: one table for all would be too wide.
+  std::vector<Run> plain = runs;
+  for (Run& run : plain) run.counters.clear();
+  benchmark::ConsoleReporter::ReportRuns(plain);
+}
+
+void RatioReporter::Finalize() {
+  benchmark::ConsoleReporter::Finalize();
+  print_context_cache();
+  print_partition_counts();
+}
+
+double RatioReporter::time_of(const std::string& name) const {
+  const auto found = milliseconds_.find(name);
+  return found == milliseconds_.end() ? 0 : cli::median(found->second);
+}
+
+void RatioReporter::print_context_cache() {
+  cli::Table times(columns({"milliseconds", "cold", "generation", "embedded", "external", "store",
+                            "second", "primitives only"}));
+  cli::Table ratios(
+      columns({"ratio", "cold / external", "generation / cold", "embedded / external",
+               "store / external", "second / external", "external / primitives only"}));
+  for (const std::string& model : models_) {
+    const double cold = time_of(model + "/cold session");
+    const double generation = time_of(model + "/generation");
+    const double embedded = time_of(model + "/load embedded");
+    const double external = time_of(model + "/load external");
+    const double store = time_of(model + "/load from store");
+    const double second = time_of(model + "/second session");
+    const double primitives = time_of(model + "/primitives only");
+    times.add_row({model, fixed(cold), fixed(generation), fixed(embedded), fixed(external),
+                   fixed(store), fixed(second), fixed(primitives)});
+    ratios.add_row({model, fixed(ratio(cold, external)), fixed(ratio(generation, cold)),
+                    fixed(ratio(embedded, external)), fixed(ratio(store, external)),
+                    fixed(ratio(second, external)), fixed(ratio(external, primitives))});
+  }
+  if (times.empty()) return;
+  GetOutputStream() << "\nThe context cache\n" << times.to_text() << '\n' << ratios.to_text();
+}
+
+void RatioReporter::print_partition_counts() {
+  cli::Table table(columns(
+      {"partitions", "session ms", "generation ms", "load ms", "load, microseconds a partition"}));
+  for (const size_t count : kPartitionCounts) {
+    const std::string name = "partitions/" + std::to_string(count) + "/";
+    const double load = time_of(name + "load");
+    const double session = time_of(name + "session");
+    const double generation = time_of(name + "generation");
+    if (load + session + generation == 0) continue;
+    table.add_row({std::to_string(count), fixed(session), fixed(generation), fixed(load),
+                   fixed(load * 1000 / static_cast<double>(count))});
+  }
+  if (!table.empty()) GetOutputStream() << "\nPartitions of one chain\n" << table.to_text();
+}
+
+}  // namespace ephost::benchmarks

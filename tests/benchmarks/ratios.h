@@ -1,0 +1,33 @@
+// Prints what the benchmarks report, and at the end how their times compare: the tables that this
+// program is for.
+#pragma once
+
+#include <benchmark/benchmark.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ephost::benchmarks {
+
+class RatioReporter : public benchmark::ConsoleReporter {
+ public:
+  explicit RatioReporter(std::vector<std::string> models);
+
+  void ReportRuns(const std::vector<Run>& runs) override;
+  void Finalize() override;
+
+  [[nodiscard]] bool has_failure() const { return has_failure_; }
+
+ private:
+  // Median over the repetitions, in milliseconds; 0 if the benchmark did not run.
+  [[nodiscard]] double time_of(const std::string& name) const;
+  void print_context_cache();
+  void print_partition_counts();
+
+  std::vector<std::string> models_;
+  std::map<std::string, std::vector<double>> milliseconds_;  // by benchmark
+  bool has_failure_ = false;
+};
+
+}  // namespace ephost::benchmarks
