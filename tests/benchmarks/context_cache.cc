@@ -75,10 +75,11 @@ class ContextCache {
 
  private:
   [[nodiscard]] Result<Sample> generate(const fs::path& output, bool embedded) const {
-    CompileOptions options;
-    options.output_path = output;
-    options.embed_context = embedded;
-    return time_generation(model_, with_dnnl(), options);
+    ModelCompilationOptions compilation;
+    compilation.input_model_path = model_;
+    compilation.output_model_path = output;
+    compilation.ep_context_embed_mode = embedded;
+    return time_generation(with_dnnl(), compilation);
   }
 
   // Generated at the first benchmark that needs it.

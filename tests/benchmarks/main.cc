@@ -41,7 +41,7 @@ Result<size_t> count_nodes(const fs::path& model) {
 }
 
 int run(const fs::path& folder) {
-  environment();  // the manifests are read here, not in every child
+  static_cast<void>(environment());  // the manifests are read here, not in every child
   const test::TempDirectory work;
   std::vector<std::string> models = find_models(folder);
   if (std::erase(models, "chain") > 0) {

@@ -30,10 +30,10 @@ Result<Sample> time_session(const std::filesystem::path& model, const SessionOpt
   return Sample{stopwatch.seconds(), session.phases()};
 }
 
-Result<Sample> time_generation(const std::filesystem::path& model, const SessionOptions& options,
-                               const CompileOptions& compile_options) {
+Result<Sample> time_generation(const SessionOptions& options,
+                               const ModelCompilationOptions& compilation) {
   const Stopwatch stopwatch;
-  EPHOST_RETURN_IF_ERROR(compile_model(environment(), model, options, compile_options).status());
+  EPHOST_RETURN_IF_ERROR(compile_model(environment(), options, compilation).status());
   return Sample{stopwatch.seconds(), {}};
 }
 

@@ -37,9 +37,8 @@ class Stopwatch {
 [[nodiscard]] Result<Sample> time_session(const std::filesystem::path& model,
                                           const SessionOptions& options);
 // Of compile_model, with files.
-[[nodiscard]] Result<Sample> time_generation(const std::filesystem::path& model,
-                                             const SessionOptions& options,
-                                             const CompileOptions& compile_options);
+[[nodiscard]] Result<Sample> time_generation(const SessionOptions& options,
+                                             const ModelCompilationOptions& compilation);
 
 // Each iteration is one child that calls `body`. A failure ends the benchmark with its message.
 void measure(benchmark::State& state, const std::function<Result<Sample>()>& body);

@@ -16,9 +16,10 @@ SessionOptions with_groups_of(size_t nodes) {
 }
 
 Result<Sample> generate(const fs::path& model, const fs::path& output, size_t group) {
-  CompileOptions options;
-  options.output_path = output;
-  return time_generation(model, with_groups_of(group), options);
+  ModelCompilationOptions compilation;
+  compilation.input_model_path = model;
+  compilation.output_model_path = output;
+  return time_generation(with_groups_of(group), compilation);
 }
 
 }  // namespace

@@ -92,14 +92,15 @@ TEST(ContextCache, HundredsOfPartitionsEachHaveAPayloadOfTheirOwn) {
   ASSERT_TRUE(created.ok()) << created.status().to_string();
   SessionOptions options;
   options.append_execution_provider("scripted", {{"claim", "every:1"}, {"payloads", "each"}});
-  CompileOptions compile_options;
-  compile_options.output_path = folder / "chain_ctx.onnx";
-  const auto report = compile_model(*created, model, options, compile_options);
+  ModelCompilationOptions compilation;
+  compilation.input_model_path = model;
+  compilation.output_model_path = folder / "chain_ctx.onnx";
+  const auto report = compile_model(*created, options, compilation);
   ASSERT_TRUE(report.ok()) << report.status().to_string();
   EXPECT_EQ(report->partitions.size(), kLength);
   EXPECT_EQ(report->files.size(), kLength + 1);
 
-  auto session = Session::create(*created, compile_options.output_path, options);
+  auto session = Session::create(*created, compilation.output_model_path, options);
   ASSERT_TRUE(session.ok()) << session.status().to_string();
   const std::vector<NamedValue> inputs = test::random_inputs(*session);
   const auto outputs = session->run(inputs);
