@@ -499,8 +499,8 @@ typedef struct eph_kernel_def {
 typedef struct eph_ep_context {
   uint64_t struct_size;
   /* The payload that holds this partition. Nodes that share a payload get the same pointer. Mapped
-   * read-only, aligned to 64 bytes or better; lives until the provider is destroyed. Comes from a
-   * file: its sum was right, its content may still be anything. */
+   * read-only, aligned to 64 bytes or better; lives until the provider is destroyed. Its content
+   * may be anything: a sum finds damage, not malice. */
   eph_bytes payload;
   eph_string partition_name; /* the name under which the payload knows the partition */
   eph_string source;
@@ -690,7 +690,8 @@ typedef struct eph_provider_api {
 
   /* Compiles `count` partitions in one call. partitions: array with `stride` bytes from one record
    * to the next. out_computations: array of `count` nulls. After a failure the host destroys those
-   * that are set. Null: the provider has kernels only. [optional] [owner] */
+   * that are set, and may try partitions again one by one. Null: the provider has kernels only.
+   * [optional] [owner] */
   int32_t (*compile)(eph_provider* provider, const eph_partition* partitions, uint64_t stride,
                      uint64_t count, eph_computation** out_computations,
                      eph_error* error) EPH_NOEXCEPT;
@@ -702,9 +703,10 @@ typedef struct eph_provider_api {
                                   uint64_t count, eph_context_writer* writer,
                                   eph_error* error) EPH_NOEXCEPT;
 
-  /* What a context written now depends on (SDK, driver, device), as text that
-   * validate_compatibility can judge without the payload. Lives as long as the provider. Both or
-   * neither. [optional] [owner] */
+  /* What a context written now depends on (SDK, driver, device, and whatever else the provider
+   * reads beside model and options), as text that validate_compatibility can judge without the
+   * payload. A host may reuse contexts as long as it stays the same. Lives as long as the provider.
+   * Both or neither. [optional] [owner] */
   int32_t (*get_compatibility)(eph_provider* provider, eph_string* out_text,
                                eph_error* error) EPH_NOEXCEPT;
   int32_t (*validate_compatibility)(eph_provider* provider, eph_string text, int32_t* out_level,

@@ -91,6 +91,23 @@ TEST(NestedContext, PartitionsInBodiesRunWithoutACache) {
   expect_runs(model, two_providers());
 }
 
+TEST(NestedContext, WhatFailsInABodyGoesToTheNextProviderThere) {
+  const test::TempDirectory folder;
+  const auto model = write_model(folder / "model.onnx", nested_flow());
+  SessionOptions options;
+  options.append_execution_provider("scripted", {{"cannot_compile", "Sub"}});
+  const auto session = Session::create(scripted_environment(), model, options);
+  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ASSERT_EQ(session->fallbacks().size(), 1U);
+  EXPECT_EQ(session->fallbacks()[0].provider, "ScriptedExecutionProvider");
+  EXPECT_EQ(session->fallbacks()[0].nodes, 1U);
+  expect_runs(model, options);
+  // All graphs at once.
+  SessionOptions nothing;
+  nothing.append_execution_provider("scripted", {{"fail", "compile"}});
+  expect_runs(model, nothing);
+}
+
 TEST(NestedContext, Line7WritesPartitionsOfBodiesIntoTheirBodiesAndLoadsThemAgain) {
   for (const bool embed : {false, true}) {
     const test::TempDirectory folder;
