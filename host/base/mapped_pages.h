@@ -1,4 +1,4 @@
-// Pages of mapped files that nobody needs for now.
+// Giving back the memory of mapped files, which can be read from the disk again.
 #pragma once
 
 #include <cstddef>

@@ -2,9 +2,10 @@
 // derived from it.
 #pragma once
 
+#include <ephost/ext/shared_contexts.h>
+
 #include <algorithm>
 #include <cstdint>
-#include <ephost/ext/shared_contexts.h>
 #include <ephost/sdk/claims.hpp>
 #include <ephost/sdk/computation.hpp>
 #include <ephost/sdk/context.hpp>
