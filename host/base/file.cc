@@ -20,14 +20,14 @@ InputFile::InputFile(fs::path path, int descriptor, const FileSystem& file_syste
 InputFile::InputFile(InputFile&& other) noexcept
     : path_(std::move(other.path_)),
       descriptor_(std::exchange(other.descriptor_, -1)),
-      size_(other.size_),
+      version_(other.version_),
       file_system_(other.file_system_) {}
 
 InputFile& InputFile::operator=(InputFile&& other) noexcept {
   // What this object held goes with `other`, whose destructor closes it.
   std::swap(path_, other.path_);
   std::swap(descriptor_, other.descriptor_);
-  std::swap(size_, other.size_);
+  std::swap(version_, other.version_);
   std::swap(file_system_, other.file_system_);
   return *this;
 }
@@ -55,7 +55,8 @@ Result<InputFile> InputFile::open(const fs::path& path, const FileSystem& file_s
                       (S_ISDIR(info.st_mode) ? "a directory" : "a device, pipe or socket") +
                       "; give a regular file");
   }
-  file.size_ = static_cast<uint64_t>(std::max<off_t>(info.st_size, 0));
+  info.st_size = std::max<off_t>(info.st_size, 0);
+  file.version_ = FileVersion::of(info);
   return file;
 }
 
@@ -104,7 +105,7 @@ Result<MappedFile> MappedFile::open(const fs::path& path, const FileSystem& file
 
   void* address = file_system.mmap(*size, file.descriptor_);
   if (address == MAP_FAILED) return file_error("map", path, errno);
-  add_mapping({static_cast<const std::byte*>(address), *size});
+  add_mapping({static_cast<const std::byte*>(address), *size}, file.version_);
   return MappedFile(path, {static_cast<const std::byte*>(address), *size}, file_system);
 }
 

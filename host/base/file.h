@@ -15,6 +15,7 @@
 
 #include "ephost/status.h"
 #include "host/base/file_system.h"
+#include "host/base/mapped_pages.h"
 
 namespace ephost {
 
@@ -59,7 +60,7 @@ class InputFile {
   [[nodiscard]] Result<size_t> read(std::span<std::byte> buffer);
 
   // The size when the file was opened.
-  [[nodiscard]] uint64_t size() const { return size_; }
+  [[nodiscard]] uint64_t size() const { return version_.size; }
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
  private:
@@ -68,7 +69,7 @@ class InputFile {
 
   std::filesystem::path path_;
   int descriptor_ = -1;
-  uint64_t size_ = 0;
+  FileVersion version_;
   const FileSystem* file_system_;
 };
 

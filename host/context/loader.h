@@ -17,6 +17,7 @@
 
 #include "ephost/status.h"
 #include "host/base/file_system.h"
+#include "host/base/known_sums.h"
 #include "host/context/ep_context_node.h"
 #include "host/graph/graph.h"
 
@@ -42,6 +43,7 @@ struct LoadOptions {
   // Sources whose providers withstand any payload. Where all nodes that state files are of these,
   // the sums of large files are compared in threads of their own; see LoadedContext::finish_sums.
   std::set<std::string> validating_sources;
+  KnownSums known_sums;  // of files that were compared before
   // Give the memory of mapped files back once their sums are taken: nobody reads them soon.
   bool release_pages = false;
   const FileSystem* file_system = &posix_file_system();  // outlives the payloads

@@ -49,6 +49,22 @@ Hash128 sum_and_release(std::span<const std::byte> bytes) {
   return hasher.sum();
 }
 
+// A sum that is known can only confirm what is stated; before anything is refused it is taken.
+bool is_known_as(const SummedBytes& found, const Hash128& stated) {
+  return found.known.find(found.bytes.bytes) == stated;
+}
+
+void take_sum(SummedBytes& found, const Hash128& stated) {
+  if (found.hash) return;
+  if (is_known_as(found, stated)) {
+    found.hash = stated;
+    return;
+  }
+  found.hash =
+      found.release_pages ? sum_and_release(found.bytes.bytes) : content_sum(found.bytes.bytes);
+  found.known.remember(found.bytes.bytes, *found.hash);
+}
+
 }  // namespace
 
 Content check_content(SummedBytes& found, const ContentSum* stated, std::string_view what) {
@@ -58,10 +74,7 @@ Content check_content(SummedBytes& found, const ContentSum* stated, std::string_
                                " bytes, but the model states " + std::to_string(stated->size) +
                                std::string(kRemedy));
   }
-  if (!found.hash) {
-    found.hash =
-        found.release_pages ? sum_and_release(found.bytes.bytes) : content_sum(found.bytes.bytes);
-  }
+  take_sum(found, stated->hash);
   if (*found.hash != stated->hash) {
     return mismatch(found, std::string(what) + " has the sum " + to_hex(*found.hash) +
                                ", but the model states " + to_hex(stated->hash) +
@@ -90,7 +103,9 @@ Result<Blob> align_payload(Blob bytes) {
 Content PayloadFiles::find_current(const std::string& name, const ContentSum* stated) {
   const ContentSum* compared = options_.check_sums ? stated : nullptr;
   if (const auto given = options_.files.find(name); given != options_.files.end()) {
-    SummedBytes found{.bytes = given->second, .release_pages = options_.release_pages};
+    SummedBytes found{.bytes = given->second,
+                      .release_pages = options_.release_pages,
+                      .known = options_.known_sums};
     return check_content(found, compared, "file " + quote(name));
   }
   if (folder_) return open(name, compared);
@@ -149,7 +164,8 @@ Content PayloadFiles::open(const std::string& name, const ContentSum* stated) {
     }
     const auto owner = std::make_shared<const MappedFile>(std::move(*file));
     SummedBytes mapped{.bytes = {.bytes = owner->bytes(), .owner = owner},
-                       .release_pages = options_.release_pages};
+                       .release_pages = options_.release_pages,
+                       .known = options_.known_sums};
     found = mapped_.emplace(*path, std::move(mapped)).first;
   }
   return check(found->second, stated, "file " + quote(path->native()));
@@ -158,7 +174,8 @@ Content PayloadFiles::open(const std::string& name, const ContentSum* stated) {
 Content PayloadFiles::check(SummedBytes& found, const ContentSum* stated, std::string what) {
   constexpr size_t kWorthAThread = size_t{4} << 20;
   const bool defers = defers_sums_ && stated && !found.hash &&
-                      found.bytes.bytes.size() == stated->size && stated->size >= kWorthAThread;
+                      found.bytes.bytes.size() == stated->size && stated->size >= kWorthAThread &&
+                      !is_known_as(found, stated->hash);
   if (!defers) return check_content(found, stated, what);
   pending_sums_.push_back(std::async(
       std::launch::async, [own = found, sum = *stated, what = std::move(what)]() mutable {

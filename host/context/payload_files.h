@@ -37,6 +37,7 @@ struct Content {
 struct SummedBytes {
   graph::Blob bytes;
   bool release_pages = false;  // while the sum is taken
+  KnownSums known;             // may spare taking it
   std::optional<Hash128> hash;
 };
 

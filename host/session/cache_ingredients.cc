@@ -5,29 +5,31 @@
 #include <string>
 #include <utility>
 
+#include "host/base/file.h"
+#include "host/base/known_sums.h"
 #include "host/bridge/abi_text.h"
-#include "host/context/publication.h"
 
 namespace ephost::session {
 namespace {
 
-context::ContentSum sum_of(const graph::Blob& blob) {
-  return {.hash = content_sum(blob.bytes), .size = blob.bytes.size()};
+context::ContentSum sum_of(const graph::Blob& blob, const KnownSums& known) {
+  return {.hash = known.sum_of(blob.bytes), .size = blob.bytes.size()};
 }
 
 std::string abi_version(uint32_t minor) {
   return std::to_string(EPH_ABI_MAJOR) + "." + std::to_string(minor);
 }
 
-Result<context::CacheProvider> describe_provider(bridge::Provider& provider) {
+Result<context::CacheProvider> describe_provider(bridge::Provider& provider,
+                                                 const KnownSums& known) {
   const plugin::LoadedPlugin& plugin = provider.plugin();
   context::CacheProvider described{
       .name = provider.name(),
       .plugin_id = std::string(bridge::view(plugin.preamble.id)),
       .plugin_version = std::string(bridge::view(plugin.preamble.version)),
       .abi = abi_version(plugin.abi_minor)};
-  EPHOST_ASSIGN_OR_RETURN(described.library,
-                          context::sum_of_file(plugin.library->path(), posix_file_system()));
+  EPHOST_ASSIGN_OR_RETURN(const MappedFile library, MappedFile::open(plugin.library->path()));
+  described.library = sum_of({.bytes = library.bytes()}, known);
   for (const manifest::TypedOption& option : provider.options()) {
     described.options.emplace_back(option.name, option.text);
   }
@@ -48,20 +50,21 @@ Result<context::CacheProvider> describe_provider(bridge::Provider& provider) {
 Result<context::CacheIngredients> collect_cache_ingredients(const PreparedModel& prepared,
                                                             const onnx_io::ImportReport& read,
                                                             const SessionConfig& config) {
+  const KnownSums known(config.known_sums_dir);
   context::CacheIngredients ingredients{
       .host_version = EPHOST_VERSION,
       .abi = abi_version(EPH_ABI_MINOR),
-      .model = sum_of(read.model),
+      .model = sum_of(read.model, known),
       .session_options = {
           {"ep.context_node_name_prefix", config.context_node_name_prefix},
           // What fails with it must not be found by those that ask for it.
           {"session.disable_cpu_ep_fallback", config.disable_cpu_fallback ? "1" : "0"},
       }};
   for (const auto& [location, content] : read.external_data) {
-    ingredients.external_data.emplace(location, sum_of(content));
+    ingredients.external_data.emplace(location, sum_of(content, known));
   }
   for (const auto& provider : prepared.providers) {
-    EPHOST_ASSIGN_OR_RETURN(context::CacheProvider described, describe_provider(*provider));
+    EPHOST_ASSIGN_OR_RETURN(context::CacheProvider described, describe_provider(*provider, known));
     ingredients.providers.push_back(std::move(described));
   }
   return ingredients;

@@ -1,4 +1,4 @@
-// The provider that every session has, as the last one.
+// The provider that every session has, as the last one, unless its model is compiled throughout.
 #pragma once
 
 #include <string_view>

@@ -8,6 +8,7 @@
 #include "host/base/log.h"
 #include "host/base/text.h"
 #include "host/bridge/host_services.h"
+#include "host/context/ep_context_node.h"
 #include "host/manifest/choose.h"
 #include "host/manifest/options.h"
 #include "host/onnx_io/import.h"
@@ -109,6 +110,7 @@ class Pipeline {
   }
 
   void set_load_options(const ModelSource& source) {
+    load_options_.known_sums = KnownSums(config_.known_sums_dir);
     if (!source.bytes) {
       load_options_.folder = source.path.parent_path();
     } else if (!config_.context_file_path.empty()) {
@@ -160,7 +162,7 @@ class Pipeline {
     const bool has_cpu = std::any_of(chosen.begin(), chosen.end(), [](const auto& choice) {
       return choice.plugin.manifest.provider == kCpuProvider;
     });
-    if (!has_cpu) {
+    if (!has_cpu && (chosen.empty() || !is_compiled_throughout())) {
       EPHOST_ASSIGN_OR_RETURN(manifest::FoundPlugin cpu,
                               manifest::choose_plugin(search, {std::string(kCpuProvider), {}, {}}));
       chosen.push_back({std::move(cpu), {}});
@@ -169,6 +171,13 @@ class Pipeline {
       EPHOST_RETURN_IF_ERROR(create_provider(choice));
     }
     return Status::ok_status();
+  }
+
+  // Then nothing is left for a provider that takes what is left.
+  [[nodiscard]] bool is_compiled_throughout() const {
+    const graph::Graph& graph = prepared_.model.graph;
+    return !graph.nodes.empty() &&
+           std::all_of(graph.nodes.begin(), graph.nodes.end(), &context::is_ep_context);
   }
 
   Status create_provider(const manifest::ChosenPlugin& choice) {
@@ -209,16 +218,21 @@ class Pipeline {
     return hooks;
   }
 
-  [[nodiscard]] bridge::Provider& cpu_provider() {
-    const auto is_cpu = [](const auto& provider) { return provider->name() == kCpuProvider; };
-    return **std::find_if(prepared_.providers.begin(), prepared_.providers.end(), is_cpu);
+  // Null if the session has none.
+  [[nodiscard]] bridge::Provider* cpu_provider() const {
+    for (const auto& provider : prepared_.providers) {
+      if (provider->name() == kCpuProvider) return provider.get();
+    }
+    return nullptr;
   }
 
   // What becomes constant may fix shapes that were open, and known shapes let more be folded. Each
   // round folds something or is the last; the bound is for models that are made to go on and on.
   Status optimize() {
     constexpr int kMaxRounds = 8;
-    runtime::KernelEvaluator evaluator(cpu_provider(), prepared_.model);
+    bridge::Provider* const cpu = cpu_provider();
+    if (cpu == nullptr) return Status::ok_status();  // there is nothing but EPContext nodes
+    runtime::KernelEvaluator evaluator(*cpu, prepared_.model);
     std::vector<std::string> skipped;
     for (int round = 0; round < kMaxRounds; ++round) {
       EPHOST_ASSIGN_OR_RETURN(optimize::FoldReport report,

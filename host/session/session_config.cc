@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host/base/known_sums.h"
 #include "host/base/text.h"
 
 namespace ephost::session {
@@ -61,6 +62,7 @@ constexpr std::array kEntries = {
     Entry{"ep.cache_dir", &text<&SessionConfig::cache_dir>},
     Entry{"ep.cache_max_bytes", &limit<&context::CacheLimits::max_bytes>},
     Entry{"ep.cache_max_age_days", &limit<&context::CacheLimits::max_age_days>},
+    Entry{"ep.known_sums_dir", &text<&SessionConfig::known_sums_dir>},
     Entry{"session.model_external_initializers_file_folder_path",
           &text<&SessionConfig::external_initializers_folder>},
     Entry{"session.disable_cpu_ep_fallback", &flag<&SessionConfig::disable_cpu_fallback>},
@@ -91,7 +93,7 @@ std::string unknown_key(std::string_view key) {
 
 Result<SessionConfig> read_session_config(const SessionOptions& options,
                                           std::vector<std::string>& warnings) {
-  SessionConfig config;
+  SessionConfig config{.known_sums_dir = KnownSums::default_folder()};
   for (const auto& [key, value] : options.config_entries()) {
     if (const Entry* entry = find_entry(key)) {
       EPHOST_RETURN_IF_ERROR(entry->set(config, key, value));

@@ -1,7 +1,8 @@
 // The configuration entries of SessionOptions, checked and typed. Keys and meanings are ONNX
 // Runtime's, but for those of the cache store, ep.share_ep_contexts_group, which names the group
-// that is shared with, and session.disable_ep_fallback: what a provider fails to compile or to load
-// is an error then, where the next providers would get it otherwise.
+// that is shared with, ep.known_sums_dir (host/base/known_sums.h; empty: none) and
+// session.disable_ep_fallback: what a provider fails to compile or to load is an error then, where
+// the next providers would get it otherwise.
 #pragma once
 
 #include <ephost/session_options.h>
@@ -26,6 +27,7 @@ struct SessionConfig {
   std::string share_contexts_group;        // ep.share_ep_contexts_group
   std::filesystem::path cache_dir;         // ep.cache_dir
   context::CacheLimits cache_limits;       // ep.cache_max_bytes, ep.cache_max_age_days
+  std::filesystem::path known_sums_dir;    // ep.known_sums_dir
   std::filesystem::path external_initializers_folder;  // session.model_external_initializers_...
   bool disable_cpu_fallback = false;                   // session.disable_cpu_ep_fallback
   bool disable_ep_fallback = false;                    // session.disable_ep_fallback

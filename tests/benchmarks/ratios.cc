@@ -57,8 +57,8 @@ double RatioReporter::time_of(const std::string& name) const {
 }
 
 void RatioReporter::print_context_cache() {
-  cli::Table times(columns({"milliseconds", "cold", "generation", "embedded", "external", "store",
-                            "second", "primitives only"}));
+  cli::Table times(columns({"milliseconds", "cold", "generation", "embedded", "external",
+                            "external, unknown", "store", "second", "primitives only"}));
   cli::Table ratios(
       columns({"ratio", "cold / external", "generation / cold", "embedded / external",
                "store / external", "second / external", "external / primitives only"}));
@@ -67,11 +67,12 @@ void RatioReporter::print_context_cache() {
     const double generation = time_of(model + "/generation");
     const double embedded = time_of(model + "/load embedded");
     const double external = time_of(model + "/load external");
+    const double unknown = time_of(model + "/load unknown");
     const double store = time_of(model + "/load from store");
     const double second = time_of(model + "/second session");
     const double primitives = time_of(model + "/primitives only");
     times.add_row({model, fixed(cold), fixed(generation), fixed(embedded), fixed(external),
-                   fixed(store), fixed(second), fixed(primitives)});
+                   fixed(unknown), fixed(store), fixed(second), fixed(primitives)});
     ratios.add_row({model, fixed(ratio(cold, external)), fixed(ratio(generation, cold)),
                     fixed(ratio(embedded, external)), fixed(ratio(store, external)),
                     fixed(ratio(second, external)), fixed(ratio(external, primitives))});

@@ -1,0 +1,95 @@
+// Loading large context binaries whose sums were taken before.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+#include "host/base/hash.h"
+#include "tests/integration/session/scripted_sample.h"
+
+namespace ephost {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class KnownSumsOfContexts : public testing::Test {
+ protected:
+  void SetUp() override {
+    options_ = test::scripted({{"padding_bytes", "2000000"}});
+    options_.add_config_entry("ep.known_sums_dir", sums().string());
+    ModelCompilationOptions compilation;
+    compilation.input_model_path = test::save(folder_, test::scripted_model());
+    compilation.output_model_path = context_;
+    const auto report = compile_model(environment_, options_, compilation);
+    ASSERT_TRUE(report.ok()) << report.status().to_string();
+    ASSERT_GE(fs::file_size(binary_), 2'000'000U);
+    expected_ = test::expected_outputs(compilation.input_model_path);
+    settle();
+  }
+
+  // Files that changed less than two seconds ago are not recorded.
+  static void settle() { std::this_thread::sleep_for(std::chrono::milliseconds(2100)); }
+
+  [[nodiscard]] fs::path sums() const { return folder_ / "sums"; }
+  [[nodiscard]] std::vector<fs::path> records() const {
+    std::vector<fs::path> all;
+    for (const auto& entry : fs::directory_iterator(sums())) all.push_back(entry.path());
+    return all;
+  }
+  Result<Session> load() { return Session::create(environment_, context_, options_); }
+
+  // In the padding, which the provider does not look at.
+  void damage() {
+    std::fstream file(binary_, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(1'000'000).put('!');
+  }
+
+  test::TempDirectory folder_;
+  fs::path context_ = folder_ / "model_ctx.onnx";
+  fs::path binary_ = folder_ / "model_scripted.bin";
+  Environment environment_ = test::scripted_environment();
+  SessionOptions options_;
+  std::vector<Value> expected_;
+};
+
+TEST_F(KnownSumsOfContexts, AreRecordedByTheFirstLoadAndFoundByTheSecond) {
+  test::expect_runs(load(), expected_);
+  ASSERT_EQ(records().size(), 1U);
+  const std::string sum = test::read(records()[0]);
+  test::expect_runs(load(), expected_);
+  // What is recorded is believed: of a file that was damaged before it was seen, the sum that the
+  // model states.
+  damage();
+  settle();
+  EXPECT_FALSE(load().ok());
+  ASSERT_EQ(records().size(), 2U);
+  for (const fs::path& record : records()) test::write(record, sum);
+  EXPECT_TRUE(load().ok());
+}
+
+TEST_F(KnownSumsOfContexts, DoNotHideLaterDamage) {
+  test::expect_runs(load(), expected_);
+  damage();
+  const auto session = load();
+  ASSERT_FALSE(session.ok());
+  EXPECT_EQ(session.status().code(), StatusCode::kInvalidGraph);
+  EXPECT_THAT(session.status().message(), HasSubstr("model_scripted.bin"));
+}
+
+TEST_F(KnownSumsOfContexts, ARecordThatIsWrongCostsOnlyTime) {
+  test::expect_runs(load(), expected_);
+  test::write(records()[0], to_hex({.high = 1, .low = 2}));
+  test::expect_runs(load(), expected_);
+}
+
+TEST_F(KnownSumsOfContexts, AreNotKeptWithoutAFolder) {
+  options_.add_config_entry("ep.known_sums_dir", "");
+  test::expect_runs(load(), expected_);
+  EXPECT_FALSE(fs::exists(sums()));
+}
+
+}  // namespace
+}  // namespace ephost
