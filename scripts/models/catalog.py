@@ -3,7 +3,8 @@
 import dataclasses
 from typing import Callable, Optional
 
-from models import bert, large, mobilenet, resnet, synthetic, tiny_control, tiny_nets
+from models import (bert, densenet, inception, large, mobilenet, nasnet, resnet, synthetic,
+                    tiny_control, tiny_nets, unet)
 
 GROUPS = {
     "tiny": "a few kilobytes each, for tests",
@@ -46,6 +47,10 @@ CATALOG = [
     Entry("full", resnet.resnet50, "ResNet-50 v1.5, 1x3x224x224"),
     Entry("full", mobilenet.mobilenetv2, "MobileNetV2, 1x3x224x224"),
     Entry("full", bert.bert_base, "12-layer BERT-base encoder, 128 tokens, primitive operators"),
+    Entry("full", densenet.densenet121, "DenseNet-121, 1x3x224x224"),
+    Entry("full", inception.inception_v3, "Inception v3, 1x3x299x299"),
+    Entry("full", nasnet.nasnet_mobile, "NASNet-A mobile, 1x3x224x224"),
+    Entry("full", unet.unet, "U-Net, four levels, 1x3x256x256"),
     Entry("large", large.large_mlp, "nine fully connected layers, 2.4 GB of weights in a file"),
     Entry("synthetic", synthetic.chain, "N nodes in a row on [1,16]", nodes=10000),
     Entry("synthetic", synthetic.fanout, "N/2 readers of one value, summed by a tree", nodes=10000),

@@ -29,6 +29,7 @@ KERNELS = {
     "Transpose": lambda x, perm: x.transpose(perm),
     "Gather": lambda x, indices, axis=0: np.take(x, indices, axis),
     "Concat": lambda *inputs, axis: np.concatenate(inputs, axis),
+    "Expand": lambda x, shape: x * np.ones(shape, x.dtype),
     "Flatten": lambda x, axis=1: x.reshape(math.prod(x.shape[:axis]), -1),
     "Cast": lambda x, to: x.astype(working_type(to)),
     "Unsqueeze": lambda x, axes: np.expand_dims(x, tuple(axes)),
