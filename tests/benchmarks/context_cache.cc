@@ -50,9 +50,8 @@ class ContextCache {
   void load_from_store(benchmark::State& state) const {
     SessionOptions with_store = options();
     with_store.add_config_entry("ep.cache_dir", store_.string());
-    if (!fs::exists(store_) && !prepare_twice(state, [&] {
-          return time_session(model_, with_store).status();
-        })) {
+    if (!fs::exists(store_) &&
+        !prepare_twice(state, [&] { return time_session(model_, with_store).status(); })) {
       return;
     }
     measure(state, [&]() -> Result<Sample> {
