@@ -264,6 +264,17 @@ TEST_F(CacheStoreSession, StandsBackWhereItHasNothingToDo) {
   EXPECT_FALSE(std::filesystem::exists(store()));
 }
 
+TEST_F(CacheStoreSession, StandsBackForAProviderThatCannotWriteContexts) {
+  SessionOptions forgetful;
+  forgetful.append_execution_provider("scripted_forgetful");
+  forgetful.add_config_entry("ep.cache_dir", store().string());
+  const CacheUse found = use(model_, forgetful);
+  EXPECT_EQ(found.outcome, Outcome::kUncached);
+  EXPECT_THAT(found.reason,
+              HasSubstr("ScriptedForgetfulExecutionProvider cannot write an EP context"));
+  EXPECT_FALSE(std::filesystem::exists(store()));
+}
+
 TEST_F(CacheStoreSession, AFailureThatIsNotTheEntrysIsTheSessions) {
   SessionOptions failing = options({{"fail", "compile"}});
   EXPECT_THAT(use(model_, failing).reason, HasSubstr("scripted failure at compile"));
