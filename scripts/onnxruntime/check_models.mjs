@@ -1,31 +1,17 @@
 #!/usr/bin/env node
 // Runs generated models with ONNX Runtime and compares with the expected outputs beside them.
 //
-//   node check_models_with_onnxruntime.mjs MODELS_DIR CACHE_DIR [name ...]
+//   node check_models.mjs MODELS_DIR CACHE_DIR [name ...]
 //
-// MODELS_DIR is what make_models.py wrote; CACHE_DIR keeps the npm package between runs. The
-// package's install script, which would fetch GPU libraries, is not run: the CPU library is in the
-// package.
+// MODELS_DIR is what make_models.py wrote; CACHE_DIR keeps the npm package between runs.
 
-import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { VERSION, installRuntime, loadRuntime } from './runtime.mjs';
 
-const VERSION = '1.30.0';
 const RTOL = 1e-3;
 const ATOL = 1e-4;
 const MISSING = { ok: false, text: 'no expected output' };
-
-function loadRuntime(cache) {
-  const manifest = join(cache, 'node_modules', 'onnxruntime-node', 'package.json');
-  if (!existsSync(manifest) || JSON.parse(readFileSync(manifest)).version !== VERSION) {
-    const wanted = `onnxruntime-node@${VERSION}`;
-    const args = ['install', '--ignore-scripts', '--no-save', '--prefix', cache, wanted];
-    execFileSync('npm', args, { stdio: 'inherit' });
-  }
-  return createRequire(manifest)('onnxruntime-node');
-}
 
 // Element types of TensorProto: ONNX Runtime's name and the array that holds raw_data.
 const TYPES = {
@@ -120,10 +106,11 @@ async function checkModel(ort, folder) {
 
 async function main([modelsDir, cacheDir, ...chosen]) {
   if (!cacheDir) {
-    console.error('usage: check_models_with_onnxruntime.mjs MODELS_DIR CACHE_DIR [name ...]');
+    console.error('usage: check_models.mjs MODELS_DIR CACHE_DIR [name ...]');
     process.exit(2);
   }
-  const ort = loadRuntime(resolve(cacheDir));
+  installRuntime(cacheDir);
+  const ort = loadRuntime(cacheDir);
   const holdsModel = (name) => existsSync(join(modelsDir, name, 'model.onnx'));
   const names = chosen.length ? chosen : readdirSync(modelsDir).filter(holdsModel).sort();
   let failed = 0;

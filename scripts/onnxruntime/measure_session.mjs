@@ -1,0 +1,51 @@
+// Creates one session of a model in this process, runs it, and prints what that took as JSON.
+//
+//   node measure_session.mjs CACHE_DIR MODEL RUNS [--verbose]
+//
+// One thread, sequential, optimisations off. With --verbose ONNX Runtime logs to standard output
+// what its arena allocates.
+
+import { performance } from 'node:perf_hooks';
+import { readFileSync } from 'node:fs';
+import { loadRuntime } from './runtime.mjs';
+
+const OPTIONS = {
+  graphOptimizationLevel: 'disabled',
+  executionMode: 'sequential',
+  intraOpNumThreads: 1,
+  interOpNumThreads: 1,
+};
+
+const ARRAYS = { float32: Float32Array, int64: BigInt64Array, int32: Int32Array, bool: Uint8Array };
+
+function zeros(ort, { type, shape }) {
+  const extents = shape.map((extent) => (typeof extent === 'number' ? extent : 1));
+  const count = extents.reduce((a, b) => a * b, 1);
+  return new ort.Tensor(type, new ARRAYS[type](count), extents);
+}
+
+async function timed(work) {
+  const start = performance.now();
+  const result = await work();
+  return [(performance.now() - start) / 1000, result];
+}
+
+function peakResidentBytes() {
+  return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8'))[1]) * 1024;
+}
+
+const [cache, model, runs, verbose] = process.argv.slice(2);
+const ort = loadRuntime(cache);
+const options = verbose
+  ? // Initializers elsewhere, so that the arena holds intermediate values only.
+    { ...OPTIONS, logSeverityLevel: 0, logVerbosityLevel: 1,
+      extra: { session: { use_device_allocator_for_initializers: '1' } } }
+  : { ...OPTIONS, logSeverityLevel: 3 };
+if (verbose) ort.env.logLevel = 'verbose';
+const [sessionSeconds, session] = await timed(() => ort.InferenceSession.create(model, options));
+const feeds = Object.fromEntries(session.inputMetadata.map((input) => [input.name, zeros(ort, input)]));
+const [firstRunSeconds] = await timed(() => session.run(feeds));
+const runSeconds = [];
+for (let i = 0; i < Number(runs); i++) runSeconds.push((await timed(() => session.run(feeds)))[0]);
+const result = { sessionSeconds, firstRunSeconds, runSeconds, peakResidentBytes: peakResidentBytes() };
+console.log(JSON.stringify(result));
