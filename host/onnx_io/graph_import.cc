@@ -51,6 +51,7 @@ class LevelImporter {
     if (proto.quantization_annotation_size() > 0) {
       context_.notes.add("graph " + quote(proto.name()) + ": quantization annotations are dropped");
     }
+    reserve(proto);
     EPHOST_RETURN_IF_ERROR(add_inputs(proto));
     EPHOST_RETURN_IF_ERROR(add_initializers(proto));
     EPHOST_RETURN_IF_ERROR(add_node_outputs(proto));
@@ -69,6 +70,17 @@ class LevelImporter {
   }
 
  private:
+  void reserve(const onnx::GraphProto& proto) {
+    auto values =
+        static_cast<size_t>(proto.input_size()) + static_cast<size_t>(proto.initializer_size());
+    for (const onnx::NodeProto& node : proto.node()) {
+      values += static_cast<size_t>(node.output_size());
+    }
+    ids_.reserve(values);
+    graph_.values.reserve(values);
+    graph_.nodes.reserve(static_cast<size_t>(proto.node_size()));
+  }
+
   // `name` must outlive the importer; it belongs to the model's message.
   Result<ValueId> add_value(const std::string& name, const std::string& what) {
     if (name.empty()) return invalid(what + " has no name");
@@ -172,7 +184,9 @@ class LevelImporter {
     return {};
   }
 
+  // They get consecutive ids, in the order in which `add_node` meets them again.
   Status add_node_outputs(const onnx::GraphProto& proto) {
+    next_output_ = static_cast<ValueId>(graph_.values.size());
     for (const onnx::NodeProto& node : proto.node()) {
       for (const std::string& name : node.output()) {
         if (name.empty()) continue;
@@ -219,6 +233,7 @@ class LevelImporter {
     if (proto.op_type().empty()) {
       return invalid(graph::describe_node(graph_, id) + " has no operator");
     }
+    graph_.nodes[id].inputs.reserve(static_cast<size_t>(proto.input_size()));
     for (const std::string& name : proto.input()) {
       const ValueId input = name.empty() ? kNoValue : resolve(name);
       if (input == kNoValue && !name.empty()) {
@@ -227,8 +242,9 @@ class LevelImporter {
       }
       graph_.nodes[id].inputs.push_back(input);
     }
+    graph_.nodes[id].outputs.reserve(static_cast<size_t>(proto.output_size()));
     for (const std::string& name : proto.output()) {
-      graph_.nodes[id].outputs.push_back(name.empty() ? kNoValue : ids_.at(name));
+      graph_.nodes[id].outputs.push_back(name.empty() ? kNoValue : next_output_++);
     }
     EPHOST_RETURN_IF_ERROR(add_attributes(id, proto));
     return check_operator(id, proto);
@@ -241,6 +257,7 @@ class LevelImporter {
       return std::make_unique<Graph>(std::move(imported));
     };
     std::unordered_set<std::string_view> names;
+    graph_.nodes[id].attributes.reserve(static_cast<size_t>(proto.attribute_size()));
     for (onnx::AttributeProto& attribute : *proto.mutable_attribute()) {
       const auto place = [&] {
         return "attribute " + quote(attribute.name()) + " of " + graph::describe_node(graph_, id);
@@ -292,6 +309,7 @@ class LevelImporter {
   LevelImporter* enclosing_;
   uint32_t depth_;
   Graph graph_;
+  ValueId next_output_ = 0;
   std::unordered_map<std::string_view, ValueId> ids_;  // by name, captured values included
 };
 

@@ -38,11 +38,15 @@ class Sweep {
         ++removed_;
       }
     }
-    graph::compact(graph_, live_nodes_, kept_);
+    if (removed_ != 0 || !is_all(kept_)) graph::compact(graph_, live_nodes_, kept_);
     return removed_;
   }
 
  private:
+  static bool is_all(const std::vector<bool>& flags) {
+    return std::find(flags.begin(), flags.end(), false) == flags.end();
+  }
+
   void use(ValueId id) {
     if (id == kNoValue) return;
     used_[id] = true;

@@ -51,9 +51,9 @@ eph_ep_context to_abi_context(const PreparedModel& prepared,
   return context;
 }
 
-// What the computation of a step is made of.
-MadeComputations::key_type key_of(const graph::Graph& graph, const PreparedGraph& prepared,
-                                  const plan::Step& step) {
+// What the computation of a step is compiled from.
+MadeComputations::Origin origin_of(const graph::Graph& graph, const PreparedGraph& prepared,
+                                   const plan::Step& step) {
   if (step.partition == plan::kNoPartition) return {step.provider, &graph, {step.node}, ""};
   const partition::Partition& partition = prepared.partitioning.partitions[step.partition];
   return {step.provider, &graph, partition.nodes, partition.name};
@@ -79,40 +79,57 @@ class ProviderCompilation {
  private:
   Status visit(const PreparedGraph& prepared) {
     const graph::Graph& graph = prepared_.graph_of(prepared);
+    std::vector<std::optional<bridge::Computation>>& kernels = made_.kernels[{index_, &graph}];
+    kernels.resize(graph.nodes.size());
     std::optional<bridge::GraphView> whole;  // made for the first kernel
     for (const plan::Step& step : prepared.execution.steps) {
       if (step.provider != index_) continue;
-      const auto key = key_of(graph, prepared, step);
-      if (made_.contains(key)) continue;
-      const auto cached = cached_.find(std::pair(&graph, step.node));
-      if (step.partition != plan::kNoPartition) {
-        add_request(key, std::get<std::string>(key), nullptr);
-      } else if (cached != cached_.end()) {
-        provider_.retain(prepared_.context.payloads[cached->second->payload].bytes);
-        contexts_.push_back(to_abi_context(prepared_, *cached->second));
-        add_request(key, cached->second->attributes.partition_name, &contexts_.back());
-      } else {
+      const context::CachedPartition* cached = find_cached(graph, step);
+      if (step.partition != plan::kNoPartition || cached != nullptr) {
+        request(origin_of(graph, prepared, step), cached);
+      } else if (!kernels[step.node]) {
         if (!whole) whole.emplace(graph, prepared_.model);
-        EPHOST_RETURN_IF_ERROR(keep(key, "", provider_.create_kernel(*whole, step.node), false));
+        Result<bridge::Computation> made = provider_.create_kernel(*whole, step.node);
+        if (made.ok()) {
+          kernels[step.node] = std::move(made).value();
+        } else {
+          EPHOST_RETURN_IF_ERROR(fail(graph, {step.node}, "", std::move(made).status()));
+        }
       }
     }
     return Status::ok_status();
   }
 
-  void add_request(const MadeComputations::key_type& key, const std::string& name,
-                   const eph_ep_context* context) {
-    const auto& [provider, graph, nodes, partition] = key;
+  // Null unless the step is an EPContext node.
+  [[nodiscard]] const context::CachedPartition* find_cached(const graph::Graph& graph,
+                                                            const plan::Step& step) const {
+    if (cached_.empty() || step.partition != plan::kNoPartition) return nullptr;
+    const auto cached = cached_.find(std::pair(&graph, step.node));
+    return cached == cached_.end() ? nullptr : cached->second;
+  }
+
+  void request(MadeComputations::Origin origin, const context::CachedPartition* cached) {
+    if (made_.compiled.contains(origin)) return;
+    const auto& [provider, graph, nodes, partition] = origin;
+    const eph_ep_context* context = nullptr;
+    if (cached != nullptr) {
+      provider_.retain(prepared_.context.payloads[cached->payload].bytes);
+      context = &contexts_.emplace_back(to_abi_context(prepared_, *cached));
+    }
+    const std::string& name = cached != nullptr ? cached->attributes.partition_name : partition;
     graphs_.push_back(graph::extract_subgraph(*graph, nodes, name).graph);
     views_.emplace_back(graphs_.back(), prepared_.model);
     requests_.push_back({&views_.back(), graphs_.back().name, context});
-    keys_.push_back(key);
+    origins_.push_back(std::move(origin));
   }
 
   Status compile() {
     if (requests_.empty()) return Status::ok_status();
     Result<std::vector<bridge::Computation>> all = provider_.compile(requests_);
     if (all.ok()) {
-      for (size_t i = 0; i < requests_.size(); ++i) made_.emplace(keys_[i], std::move((*all)[i]));
+      for (size_t i = 0; i < requests_.size(); ++i) {
+        made_.compiled.emplace(origins_[i], std::move((*all)[i]));
+      }
       return Status::ok_status();
     }
     if (requests_.size() == 1 || is_cancelled(all.status())) {
@@ -128,25 +145,25 @@ class ProviderCompilation {
   }
 
   Status keep_request(size_t i, Result<bridge::Computation> made) {
-    return keep(keys_[i], requests_[i].name, std::move(made), requests_[i].ep_context != nullptr);
-  }
-
-  // Takes a computation, or notes why there is none.
-  Status keep(const MadeComputations::key_type& key, std::string_view name,
-              Result<bridge::Computation> made, bool is_cached) {
     if (made.ok()) {
-      made_.emplace(key, std::move(made).value());
+      made_.compiled.emplace(origins_[i], std::move(made).value());
       return Status::ok_status();
     }
+    const auto& [provider, graph, nodes, partition] = origins_[i];
     Status reason = std::move(made).status();
-    if (is_cancelled(reason)) return reason;
-    const auto& [provider, graph, nodes, partition] = key;
-    if (is_cached) {
+    if (requests_[i].ep_context != nullptr && !is_cancelled(reason)) {
       reason = Status(StatusCode::kInvalidGraph,
                       graph::describe_node(*graph, nodes.front()) + ": " + reason.message());
     }
-    if (stop_at_failure_) return reason;
-    prepared_.failures.push_back({index_, graph, nodes, std::string(name), std::move(reason)});
+    return fail(*graph, nodes, requests_[i].name, std::move(reason));
+  }
+
+  // Notes why there is no computation.
+  Status fail(const graph::Graph& graph, std::vector<graph::NodeId> nodes, std::string_view name,
+              Status reason) {
+    if (stop_at_failure_ || is_cancelled(reason)) return reason;
+    prepared_.failures.push_back(
+        {index_, &graph, std::move(nodes), std::string(name), std::move(reason)});
     return Status::ok_status();
   }
 
@@ -165,7 +182,7 @@ class ProviderCompilation {
   std::deque<bridge::GraphView> views_;
   std::deque<eph_ep_context> contexts_;
   std::vector<bridge::CompileRequest> requests_;
-  std::vector<MadeComputations::key_type> keys_;  // beside requests_
+  std::vector<MadeComputations::Origin> origins_;  // beside requests_
 };
 
 // Why the provider cannot have the node again, or null.
@@ -198,6 +215,21 @@ Result<size_t> match_source(const PreparedModel& prepared,
                     " was made by source " + quote(partition.attributes.source) +
                     ", which none of the session's providers (" + join(names, ", ") +
                     ") accepts; add the provider that made it");
+}
+
+// Nothing for a step that the host runs itself.
+std::optional<bridge::Computation> take(const graph::Graph& graph, const PreparedGraph& prepared,
+                                        const plan::Step& step, MadeComputations& made) {
+  if (step.partition == plan::kNoPartition) {
+    const auto kernels = made.kernels.find({step.provider, &graph});
+    if (kernels != made.kernels.end() && kernels->second[step.node]) {
+      return std::move(kernels->second[step.node]);
+    }
+  }
+  if (made.compiled.empty()) return std::nullopt;
+  const auto compiled = made.compiled.find(origin_of(graph, prepared, step));
+  if (compiled == made.compiled.end()) return std::nullopt;
+  return std::move(compiled->second);
 }
 
 }  // namespace
@@ -250,10 +282,9 @@ Status make_computations(PreparedModel& prepared, bool stop_at_failure, MadeComp
   }
   for (PreparedGraph* graph : prepared.graphs()) {
     graph->computations.clear();
+    graph->computations.reserve(graph->execution.steps.size());
     for (const plan::Step& step : graph->execution.steps) {
-      const auto found = made.find(key_of(prepared.graph_of(*graph), *graph, step));
-      std::optional<bridge::Computation>& computation = graph->computations.emplace_back();
-      if (found != made.end()) computation = std::move(found->second);
+      graph->computations.push_back(take(prepared.graph_of(*graph), *graph, step, made));
     }
   }
   return Status::ok_status();

@@ -6,9 +6,11 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "host/bridge/computation.h"
@@ -35,11 +37,16 @@ using CachedNodes = std::map<const graph::Graph*, std::vector<graph::NodeId>>;
 // `fail_on_suboptimal`.
 [[nodiscard]] Status check_compatibility(PreparedModel& prepared, bool fail_on_suboptimal);
 
-// Computations by provider, graph, nodes and partition name: what they were made of. They outlast a
-// partitioning that failed elsewhere.
-using MadeComputations =
-    std::map<std::tuple<uint32_t, const graph::Graph*, std::vector<graph::NodeId>, std::string>,
-             bridge::Computation>;
+// Computations by what they were made of. They outlast a partitioning that failed elsewhere.
+struct MadeComputations {
+  // Provider, graph, nodes and name of the partition; the name of an EPContext node's is empty.
+  using Origin = std::tuple<uint32_t, const graph::Graph*, std::vector<graph::NodeId>, std::string>;
+  std::map<Origin, bridge::Computation> compiled;
+  // By provider and graph, then by node.
+  std::map<std::pair<uint32_t, const graph::Graph*>,
+           std::vector<std::optional<bridge::Computation>>>
+      kernels;
+};
 
 // Fills PreparedGraph::computations of all graphs from `made`, after making what it does not have:
 // each provider makes the kernels of its single nodes, and compiles or restores all its partitions
