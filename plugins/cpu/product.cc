@@ -122,14 +122,16 @@ Products::Products(std::shared_ptr<const OneDnn> onednn, const void* constant_b)
     : plans_(std::make_unique<Plans>(std::move(onednn), constant_b)) {}
 Products::~Products() = default;
 
-void Products::prepare(const ProductShape& shape) { (void)plans_->find(shape); }
+uint64_t Products::prepare(const ProductShape& shape) {
+  return plans_->find(shape)->step.scratchpad_bytes;
+}
 
 std::unique_ptr<eph::State> Products::create_state() const {
   return std::make_unique<ProductState>(plans_->engine());
 }
 
 void Products::multiply(eph::Run& run, eph::State* state, const ProductShape& shape, const float* a,
-                        const float* b, const float* bias, float* y) {
+                        const float* b, const float* bias, float* y, void* scratch) {
   auto& own = *static_cast<ProductState*>(state);
   BoundProduct& bound = plans_->find_bound(own, shape);
   const ProductPlan& plan = *bound.plan;
@@ -138,7 +140,8 @@ void Products::multiply(eph::Run& run, eph::State* state, const ProductShape& sh
   bound.step.bind(DNNL_ARG_BIAS, bias);
   bound.step.bind(DNNL_ARG_DST, y);
   if (plan.step.scratchpad_bytes != 0) {
-    bound.step.bind(DNNL_ARG_SCRATCHPAD, run.scratch(plan.step.scratchpad_bytes));
+    if (scratch == nullptr) scratch = run.scratch(plan.step.scratchpad_bytes);
+    bound.step.bind(DNNL_ARG_SCRATCHPAD, scratch);
   }
   bound.step.execute(own.stream);
 }

@@ -33,14 +33,17 @@ class Products {
   Products(std::shared_ptr<const OneDnn> onednn, const void* constant_b);
   ~Products();
 
-  // Makes the plan and packs B now instead of at the first run. No extent may be 0.
-  void prepare(const ProductShape& shape);
+  // Makes the plan and packs B now instead of at the first run; the bytes of scratch memory that
+  // `multiply` needs for it. No extent may be 0.
+  uint64_t prepare(const ProductShape& shape);
 
   [[nodiscard]] std::unique_ptr<eph::State> create_state() const;
 
   // `state` comes from create_state. No extent may be 0. `b` is not read if B is constant.
+  // `scratch` is aligned memory of as many bytes as `prepare` says; if null, the run's is used, of
+  // which each call takes some.
   void multiply(eph::Run& run, eph::State* state, const ProductShape& shape, const float* a,
-                const float* b, const float* bias, float* y);
+                const float* b, const float* bias, float* y, void* scratch = nullptr);
 
  private:
   class Plans;

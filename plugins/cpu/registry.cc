@@ -5,16 +5,46 @@
 namespace cpu {
 namespace {
 
+// One a line, so that additions merge.
+// clang-format off
 constexpr Table (*kTables[])() = {
-    activation_kernels, arg_kernels,    arithmetic_kernels, cast_kernels,
-    comparison_kernels, concat_kernels, constant_kernels,   conv_kernels,
-    cumsum_kernels,     expand_kernels, gather_kernels,     gemm_kernels,
-    lrn_kernels,        matmul_kernels, nonzero_kernels,    normalization_kernels,
-    onehot_kernels,     pad_kernels,    pool_kernels,       pow_kernels,
-    predicate_kernels,  reduce_kernels, shape_kernels,      slice_kernels,
-    softmax_kernels,    topk_kernels,   transpose_kernels,  unary_kernels,
-    variadic_kernels,   where_kernels,
+    activation_kernels,
+    arg_kernels,
+    arithmetic_kernels,
+    batch_normalization_kernels,
+    cast_kernels,
+    comparison_kernels,
+    concat_kernels,
+    constant_kernels,
+    conv_kernels,
+    cumsum_kernels,
+    dropout_kernels,
+    expand_kernels,
+    gather_kernels,
+    gemm_kernels,
+    global_pool_kernels,
+    instance_normalization_kernels,
+    layer_normalization_kernels,
+    lp_pool_kernels,
+    lrn_kernels,
+    matmul_kernels,
+    nonzero_kernels,
+    onehot_kernels,
+    pad_kernels,
+    pool_kernels,
+    pow_kernels,
+    predicate_kernels,
+    reduce_kernels,
+    shape_kernels,
+    slice_kernels,
+    softmax_kernels,
+    topk_kernels,
+    transpose_kernels,
+    unary_kernels,
+    variadic_kernels,
+    where_kernels,
 };
+// clang-format on
 
 int32_t type_of(const eph::GraphView& graph, uint32_t value) {
   return value == EPH_NONE ? EPH_UNDEFINED : graph.value(value).element_type();

@@ -34,6 +34,10 @@ struct KernelEntry {
   Factory create;
 };
 
+// Models of opsets that the host has no schemas for state their opset as each operator's version:
+// an entry without a later definition reaches up to here.
+inline constexpr int32_t kNewest = 25;
+
 // Rules for the first inputs: sets of element types, in order.
 template <uint64_t... types>
 inline constexpr auto kInputTypes = [] {
@@ -63,19 +67,24 @@ using Table = std::span<const KernelEntry>;
 Table activation_kernels();
 Table arg_kernels();
 Table arithmetic_kernels();
+Table batch_normalization_kernels();
 Table cast_kernels();
 Table comparison_kernels();
 Table concat_kernels();
 Table constant_kernels();
 Table conv_kernels();
 Table cumsum_kernels();
+Table dropout_kernels();
 Table expand_kernels();
 Table gather_kernels();
 Table gemm_kernels();
+Table global_pool_kernels();
+Table instance_normalization_kernels();
+Table layer_normalization_kernels();
+Table lp_pool_kernels();
 Table lrn_kernels();
 Table matmul_kernels();
 Table nonzero_kernels();
-Table normalization_kernels();
 Table onehot_kernels();
 Table pad_kernels();
 Table pool_kernels();

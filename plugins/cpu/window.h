@@ -21,7 +21,8 @@ struct Window {
 
 class WindowAttributes {
  public:
-  // Throws where an attribute's value makes no sense for any input.
+  // Throws where an attribute's value makes no sense for any input. From opset 18 on, ceil_mode
+  // makes no window that would begin in the padding at the end.
   explicit WindowAttributes(const eph::NodeView& node);
 
   // From the attribute kernel_shape; empty if that is absent.
@@ -37,6 +38,7 @@ class WindowAttributes {
 
   AutoPad auto_pad_;
   bool ceil_;
+  bool drops_empty_;
   Dims kernel_shape_, strides_, dilations_, pads_;
 };
 

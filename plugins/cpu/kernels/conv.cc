@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "plugins/cpu/convolution.h"
+#include "plugins/cpu/float_arguments.h"
 #include "plugins/cpu/odometer.h"
 #include "plugins/cpu/parallel.h"
 #include "plugins/cpu/registry.h"
@@ -80,7 +81,8 @@ class Conv final : public Kernel {
     if (groups_ < 1) fail("attribute group=" + std::to_string(groups_) + " is not positive");
     const std::optional<Dims> x = context.input_shape(0);
     const std::optional<Dims> weights = context.input_shape(1);
-    if (!x || !weights || context.input_type(0) != EPH_FLOAT) return;
+    const int32_t type = context.input_type(0);
+    if (!x || !weights || type == EPH_UNDEFINED || type == EPH_DOUBLE) return;
     const ConvolutionShape shape = make_shape(*x, *weights, context.has_input(2));
     if (is_empty(shape) || !fits_onednn(shape)) return;
     workspace_bytes_ = convolutions_.prepare(shape);
@@ -102,22 +104,29 @@ class Conv final : public Kernel {
     }
     Dims out = {shape.x[0], shape.weights[0]};
     for (const int64_t extent : shape.window.output) out.push_back(extent);
-    const eph_value& y = allocate_output(run, 0, x.element_type, out);
-    if (element_count(out) == 0) return;
-    if (x.element_type == EPH_DOUBLE || is_empty(shape) || !fits_onednn(shape)) {
-      dispatch<float, double>(x.element_type, [&](auto tag) {
-        using T = typename decltype(tag)::type;
-        convolve_plainly(shape, data<const T>(x), data<const T>(weights),
-                         bias != nullptr ? data<const T>(*bias) : nullptr, data<T>(y));
-      });
-      return;
-    }
-    convolutions_.convolve(run, state, shape, data<const float>(x), data<const float>(weights),
-                           bias != nullptr ? data<const float>(*bias) : nullptr, data<float>(y),
-                           workspace_bytes_);
+    dispatch_compute_type(x.element_type, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      FloatArguments arguments(run);
+      T* y = arguments.output<T>(0, x.element_type, out);
+      if (element_count(out) == 0) return;
+      convolve(run, state, shape, arguments.input<T>(0), arguments.input<T>(1),
+               arguments.input<T>(2), y);
+      arguments.finish();
+    });
   }
 
  private:
+  template <class T>
+  void convolve(eph::Run& run, eph::State* state, const ConvolutionShape& shape, const T* x,
+                const T* weights, const T* bias, T* y) {
+    if constexpr (std::is_same_v<T, float>) {
+      if (!is_empty(shape) && fits_onednn(shape)) {
+        return convolutions_.convolve(run, state, shape, x, weights, bias, y, workspace_bytes_);
+      }
+    }
+    convolve_plainly(shape, x, weights, bias, y);
+  }
+
   static const void* usable_constant(const NodeContext& context) {
     const eph_value* weights = context.constant(1);
     return weights != nullptr && weights->element_type == EPH_FLOAT ? weights->data : nullptr;
@@ -168,7 +177,7 @@ class Conv final : public Kernel {
 constexpr Inputs kInputs = {.required = 2, .same_type = 0b111};
 
 constexpr KernelEntry kEntries[] = {
-    {"Conv", 1, 11, kInputs, kInputTypes<kFloat, kFloat, kFloat>, &make<Conv>},
+    {"Conv", 1, kNewest, kInputs, kInputTypes<kAllFloats, kAllFloats, kAllFloats>, &make<Conv>},
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plugins/cpu/float_arguments.h"
 #include "plugins/cpu/parallel.h"
 #include "plugins/cpu/registry.h"
 #include "plugins/cpu/simd.h"
@@ -61,11 +62,13 @@ class Lrn final : public Kernel {
     const eph_value& x = *run.input(0);
     const Dims shape = dims_of(x);
     if (shape.size() < 2) fail("the input " + to_string(shape) + " has no channels");
-    const eph_value& y = allocate_output(run, 0, x.element_type, shape);
-    if (element_count(shape) == 0) return;
-    dispatch<float, double>(x.element_type, [&](auto tag) {
+    dispatch_compute_type(x.element_type, [&](auto tag) {
       using T = typename decltype(tag)::type;
-      normalize(data<const T>(x), data<T>(y), shape);
+      FloatArguments arguments(run);
+      T* y = arguments.output<T>(0, x.element_type, shape);
+      if (element_count(shape) == 0) return;
+      normalize(arguments.input<T>(0), y, shape);
+      arguments.finish();
     });
   }
 
@@ -103,7 +106,7 @@ class Lrn final : public Kernel {
 };
 
 constexpr KernelEntry kEntries[] = {
-    {"LRN", 1, 13, {}, kInputTypes<kFloat>, &make<Lrn>},
+    {"LRN", 1, kNewest, {}, kInputTypes<kAllFloats>, &make<Lrn>},
 };
 
 }  // namespace

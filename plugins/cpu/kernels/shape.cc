@@ -1,5 +1,5 @@
 // Operators that keep the bytes and change the shape (Reshape, Flatten, Squeeze, Unsqueeze,
-// Identity, Dropout at inference), and those that ask for the shape (Shape, Size).
+// Identity), and those that ask for the shape (Shape, Size).
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -158,52 +158,6 @@ class Unsqueeze final : public Kernel {
   std::optional<Dims> axes_;
 };
 
-// At inference the input itself; the mask says that everything was kept.
-class Dropout final : public Kernel {
- public:
-  explicit Dropout(const NodeContext& context)
-      : Kernel(context), mask_has_input_type_(context.version() < 10) {
-    if (context.node().output(0) != EPH_NONE) allow_alias(0);
-  }
-
- protected:
-  void run(eph::Run& run, eph::State*) override {
-    const eph_value& x = *run.input(0);
-    const Dims shape = dims_of(x);
-    if (trains(run)) fail_unsupported("training_mode with a ratio above 0 is not supported");
-    if (run.output(0) != nullptr) copy_reshaped(run, x, 0, shape);
-    if (run.output(1) != nullptr) fill_mask(run, x.element_type, shape);
-  }
-
- private:
-  static bool trains(const eph::Run& run) {
-    if (run.input(2) == nullptr || element_count(eph::shape_of(*run.input(2))) != 1) return false;
-    if (*run.input_data<uint8_t>(2) == 0) return false;
-    if (run.input(1) == nullptr || element_count(eph::shape_of(*run.input(1))) != 1) return true;
-    double ratio = 0;
-    dispatch<float, double>(run.input(1)->element_type, [&](auto tag) {
-      ratio = static_cast<double>(*run.input_data<typename decltype(tag)::type>(1));
-    });
-    return ratio != 0;
-  }
-
-  void fill_mask(eph::Run& run, int32_t input_type, const Dims& shape) const {
-    const eph_value& mask =
-        allocate_output(run, 1, mask_has_input_type_ ? input_type : EPH_BOOL, shape);
-    const int64_t count = element_count(shape);
-    if (!mask_has_input_type_) {
-      std::fill_n(data<uint8_t>(mask), count, uint8_t{1});
-      return;
-    }
-    dispatch<float, double>(input_type, [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      std::fill_n(data<T>(mask), count, T{1});
-    });
-  }
-
-  bool mask_has_input_type_;
-};
-
 class Shape final : public Kernel {
  public:
   explicit Shape(const NodeContext& context)
@@ -243,7 +197,6 @@ class Size final : public Kernel {
 constexpr Inputs kTwo = {.required = 2};
 constexpr auto& kOfAny = kInputTypes<kAny>;
 constexpr auto& kOfAnyAndShape = kInputTypes<kAny, kInt64>;
-constexpr auto& kDropoutTypes = kInputTypes<kFloat, kFloat, kBool>;
 
 constexpr KernelEntry kEntries[] = {
     {"Identity", 1, 16, {}, kOfAny, &make<Identity>},
@@ -253,8 +206,6 @@ constexpr KernelEntry kEntries[] = {
     {"Squeeze", 13, 13, {}, kOfAnyAndShape, &make<Squeeze>},
     {"Unsqueeze", 1, 11, {}, kOfAny, &make<Unsqueeze>},
     {"Unsqueeze", 13, 13, kTwo, kOfAnyAndShape, &make<Unsqueeze>},
-    {"Dropout", 7, 10, {}, kInputTypes<kFloat>, &make<Dropout>},
-    {"Dropout", 12, 13, {}, kDropoutTypes, &make<Dropout>},
     {"Shape", 1, 15, {}, kOfAny, &make<Shape>},
     {"Size", 1, 13, {}, kOfAny, &make<Size>},
 };

@@ -13,10 +13,6 @@ namespace {
 // Tests of operators that the provider has, but not in that form.
 const std::set<std::string>& exceptions() {
   static const std::set<std::string> kNames = {
-      // Training.
-      "test_batchnorm_epsilon_training_mode", "test_batchnorm_example_training_mode",
-      "test_training_dropout", "test_training_dropout_default",
-      "test_training_dropout_default_mask", "test_training_dropout_mask",
       // Arithmetic on float16.
       "test_max_float16", "test_min_float16", "test_mod_mixed_sign_float16"};
   return kNames;
