@@ -29,9 +29,11 @@ Status at_place(const Status& status, const std::string& place) {
   return {status.code(), place + ": " + status.message()};
 }
 
-bool has_external_attribute(const onnx::NodeProto& node) {
+// onnx's checker would look for the file, or refuse the type of an element.
+bool has_unusual_attribute(const onnx::NodeProto& node) {
   return std::any_of(node.attribute().begin(), node.attribute().end(), [](const auto& attribute) {
     return attribute.t().data_location() == onnx::TensorProto::EXTERNAL ||
+           attribute.t().data_type() > onnx::TensorProto::DataType_MAX ||
            attribute.tensors_size() > 0 || attribute.has_sparse_tensor() ||
            attribute.sparse_tensors_size() > 0;
   });
@@ -288,7 +290,7 @@ class LevelImporter {
     const onnx::OpSchema* schema = known->second;
     if (!schema) return check_unknown_operator(id, version);
     node.since_version = since_version(*schema);
-    const bool leaf = !graph::has_subgraphs(node) && !has_external_attribute(proto);
+    const bool leaf = !graph::has_subgraphs(node) && !has_unusual_attribute(proto);
     const Status status = leaf ? check_with_onnx(proto, context_.ir_version, version)
                                : verify_against(*schema, proto);
     return status.ok() ? status : at_place(status, graph::describe_node(graph_, id));

@@ -68,7 +68,7 @@ Status import_opsets(const onnx::ModelProto& proto, ImportContext& context, Mode
     if (knowledge == OpsetKnowledge::kNewer) {
       context.notes.add("opset " + std::to_string(version) + " of domain " +
                         quote(domain.empty() ? "ai.onnx" : domain) +
-                        " is newer than the linked onnx knows; its nodes are not checked");
+                        " is newer than this build knows; its nodes are not checked");
     }
   }
   return {};

@@ -17,6 +17,7 @@
 #include "host/graph/subgraphs.h"
 #include "host/onnx_io/inference_context.h"
 #include "host/onnx_io/inference_guards.h"
+#include "host/onnx_io/newer_opsets.h"
 #include "host/onnx_io/node_proto.h"
 #include "host/onnx_io/notes.h"
 #include "host/onnx_io/operator_schemas.h"
@@ -280,8 +281,8 @@ void LevelInference::infer_by_schema(NodeId id, const onnx::OpSchema& schema, co
   if (schema.has_type_and_shape_inference_function()) {
     schema.GetTypeAndShapeInferenceFunction()(context);
   } else if (schema.HasFunction()) {
-    onnx::shape_inference::InferShapeForFunctionNode(*schema.GetFunction(),
-                                                     onnx::OpSchemaRegistry::Instance(), context);
+    onnx::shape_inference::InferShapeForFunctionNode(*schema.GetFunction(), &all_operators(),
+                                                     context);
   } else {
     return;
   }

@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "host/onnx_io/newer_opsets.h"
+
 namespace ephost::onnx_io {
 namespace {
 
@@ -45,14 +47,22 @@ onnx::DataType data_type(const onnx::TypeProto& type) {
                                                              : find_data_type(type);
 }
 
+bool takes_tensors(const onnx::OpSchema::FormalParameter& parameter) {
+  const auto& types = parameter.GetTypes();
+  return std::any_of(types.begin(), types.end(),
+                     [](const onnx::DataType type) { return type->rfind("tensor(", 0) == 0; });
+}
+
 Status check_input_types(const onnx::OpSchema& schema, const NodeFacts& facts) {
   const auto& formal = schema.inputs();
+  const bool newer = is_newer(schema);  // lists not all types
   if (formal.empty()) return {};
   for (size_t i = 0; i < facts.types.size(); ++i) {
     if (!facts.types[i]) continue;
     const onnx::DataType found = data_type(*facts.types[i]);
     const auto& parameter = formal[std::min(i, formal.size() - 1)];
-    if (found && !parameter.GetTypes().contains(found)) {
+    const bool any_tensor = newer && facts.types[i]->has_tensor_type() && takes_tensors(parameter);
+    if (found && !any_tensor && !parameter.GetTypes().contains(found)) {
       return invalid("input " + std::to_string(i) + " (" + parameter.GetName() + ") must not be " +
                      *found);
     }
@@ -190,9 +200,9 @@ Status check_integers(const NodeView& node) {
 }
 
 bool has_window(std::string_view op) {
-  constexpr std::array<std::string_view, 8> kOperators = {
-      "Conv",        "ConvInteger", "QLinearConv", "ConvTranspose",
-      "AveragePool", "MaxPool",     "LpPool",      "MaxUnpool"};
+  constexpr std::array<std::string_view, 9> kOperators = {
+      "Conv",        "ConvInteger", "DeformConv", "QLinearConv", "ConvTranspose",
+      "AveragePool", "MaxPool",     "LpPool",     "MaxUnpool"};
   return std::find(kOperators.begin(), kOperators.end(), op) != kOperators.end();
 }
 

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "host/onnx_io/newer_opsets.h"
+
 namespace ephost::onnx_io {
 namespace {
 
@@ -54,14 +56,15 @@ Status catching(Check check) {
 OpsetKnowledge opset_knowledge(const std::string& domain, int64_t version) {
   const VersionRange* versions = find_versions(domain);
   if (versions == nullptr) return OpsetKnowledge::kForeign;
-  return version > versions->second ? OpsetKnowledge::kNewer : OpsetKnowledge::kKnown;
+  const int newest = std::max(versions->second, newest_opset(domain));
+  return version > newest ? OpsetKnowledge::kNewer : OpsetKnowledge::kKnown;
 }
 
 const onnx::OpSchema* find_schema(const std::string& domain, const std::string& op_type,
                                   int64_t version) {
   if (find_versions(domain) == nullptr) return nullptr;
   load_schemas();
-  return onnx::OpSchemaRegistry::Schema(op_type, to_onnx_version(version), domain);
+  return all_operators().GetSchema(op_type, to_onnx_version(version), domain);
 }
 
 int32_t since_version(const onnx::OpSchema& schema) { return schema.SinceVersion(); }
@@ -81,6 +84,7 @@ Status verify_against(const onnx::OpSchema& schema, const onnx::NodeProto& node)
 Status check_with_onnx(const onnx::NodeProto& node, int64_t ir_version, int64_t opset_version) {
   return catching([&] {
     onnx::checker::CheckerContext context;
+    context.set_schema_registry(&all_operators());
     context.set_ir_version(to_onnx_version(ir_version));
     context.set_opset_imports({{node.domain(), to_onnx_version(opset_version)}});
     onnx::checker::check_node(node, context, onnx::checker::LexicalScopeContext());

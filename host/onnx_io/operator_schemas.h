@@ -1,6 +1,6 @@
-// What the linked onnx knows about operators: the definition that an opset selects, and whether a
-// node keeps to it. Internal to the importer and to shape inference; names onnx's classes without
-// including them.
+// What the linked onnx and newer_opsets.h know about operators: the definition that an opset
+// selects, and whether a node keeps to it. Internal to the importer and to shape inference; names
+// onnx's classes without including them.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ class OpSchema;
 namespace ephost::onnx_io {
 
 enum class OpsetKnowledge {
-  kKnown,   // the linked onnx has every operator of this opset
-  kNewer,   // a domain it knows, a version it doesn't
-  kForeign  // a domain it doesn't know
+  kKnown,   // every operator of this opset has a definition
+  kNewer,   // a domain that is known, a version that isn't
+  kForeign  // a domain that isn't known
 };
 
 [[nodiscard]] OpsetKnowledge opset_knowledge(const std::string& domain, int64_t version);
 
-// The newest definition the linked onnx has that is no newer than `version`, or null.
+// The newest definition that is no newer than `version`, or null.
 [[nodiscard]] const onnx::OpSchema* find_schema(const std::string& domain,
                                                 const std::string& op_type, int64_t version);
 

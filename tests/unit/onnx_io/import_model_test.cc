@@ -87,15 +87,15 @@ TEST(ImportModel, AcceptsOperatorsOfForeignDomains) {
 
 TEST(ImportModel, AcceptsNewerOpsetsWithANote) {
   onnx::ModelProto proto = small_model();
-  proto.mutable_opset_import(0)->set_version(21);
+  proto.mutable_opset_import(0)->set_version(99);
   proto.set_ir_version(10);
   add_node(*proto.mutable_graph(), "NotYetInvented", {"y"}, {"z"});
   proto.mutable_graph()->add_output()->set_name("z");
   ImportReport report;
   const Model model = import(proto, &report);
-  EXPECT_EQ(model.graph.nodes[0].since_version, 21);
+  EXPECT_EQ(model.graph.nodes[0].since_version, 99);
   EXPECT_EQ(type_of(model, "a"), "float[2,3]") << "Add has not changed";
-  EXPECT_THAT(report.notes, ElementsAre(HasSubstr("opset 21 of domain \"ai.onnx\" is newer")));
+  EXPECT_THAT(report.notes, ElementsAre(HasSubstr("opset 99 of domain \"ai.onnx\" is newer")));
 }
 
 TEST(ImportModel, AcceptsOperatorsThatWereExperimentalOnceWithANote) {
