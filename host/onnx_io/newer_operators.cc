@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "host/onnx_io/newer_inference.h"
+#include "host/onnx_io/newer_opsets.h"
 
 namespace ephost::onnx_io {
 namespace {
@@ -88,7 +89,7 @@ class Definition {
 };
 
 const OpSchema& onnx_operator(const char* name) {
-  return *onnx::OpSchemaRegistry::Schema(name, kLastOpsetOfOnnx);
+  return *all_operators().GetSchema(name, kLastOpsetOfOnnx, "");
 }
 
 OpSchema like_input(const OpSchema*) { return Definition().inputs({"X"}).outputs({"Y"}); }

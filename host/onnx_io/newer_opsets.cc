@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "host/onnx_io/newer_operators.h"
+#include "host/onnx_io/onnx_definitions.h"
 
 namespace ephost::onnx_io {
 namespace {
@@ -33,21 +34,35 @@ class AllOperators final : public onnx::ISchemaRegistry {
  public:
   const onnx::OpSchema* GetSchema(const std::string& op_type, const int version,
                                   const std::string& domain) const override {
-    const Revision* revision = find_revision(revisions_of(domain), op_type, version);
-    if (revision == nullptr) {
+    if (const auto* revision = find_revision(revisions_of(domain), op_type, version)) {
+      return find_or_make(revision, [&] { return make(*revision, domain); });
+    }
+    if (!domain.empty()) {
       return onnx::OpSchemaRegistry::Instance()->GetSchema(op_type, version, domain);
     }
-    {
-      const std::scoped_lock lock(mutex_);
-      const auto known = definitions_.find(revision);
-      if (known != definitions_.end()) return known->second.get();
-    }
-    auto made = std::make_unique<const onnx::OpSchema>(make(*revision, domain));
-    const std::scoped_lock lock(mutex_);
-    return definitions_.emplace(revision, std::move(made)).first->second.get();
+    const OnnxDefinition* definition = find_onnx_definition(op_type, version);
+    if (definition == nullptr) return nullptr;
+    return find_or_make(definition, [&] {
+      onnx::OpSchema schema = definition->make();
+      schema.Finalize();
+      return schema;
+    });
   }
 
  private:
+  // What is made for an entry of one of the tables.
+  template <class Make>
+  const onnx::OpSchema* find_or_make(const void* entry, Make make) const {
+    {
+      const std::scoped_lock lock(mutex_);
+      const auto known = definitions_.find(entry);
+      if (known != definitions_.end()) return known->second.get();
+    }
+    auto made = std::make_unique<const onnx::OpSchema>(make());
+    const std::scoped_lock lock(mutex_);
+    return definitions_.emplace(entry, std::move(made)).first->second.get();
+  }
+
   onnx::OpSchema make(const Revision& revision, const std::string& domain) const {
     const std::string op_type(revision.op_type);
     const onnx::OpSchema* before = GetSchema(op_type, revision.since - 1, domain);
@@ -63,7 +78,7 @@ class AllOperators final : public onnx::ISchemaRegistry {
   }
 
   mutable std::mutex mutex_;
-  mutable std::map<const Revision*, std::unique_ptr<const onnx::OpSchema>> definitions_;
+  mutable std::map<const void*, std::unique_ptr<const onnx::OpSchema>> definitions_;
 };
 
 }  // namespace

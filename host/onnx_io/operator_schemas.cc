@@ -33,12 +33,6 @@ const VersionRange* find_versions(const std::string& domain) {
   return found == ranges.end() ? nullptr : &found->second;
 }
 
-// Likewise, but it takes onnx milliseconds: models without onnx's operators do without.
-void load_schemas() {
-  static const bool loaded = onnx::OpSchemaRegistry::Schema("Identity", 1, "") != nullptr;
-  static_cast<void>(loaded);
-}
-
 template <class Check>
 Status catching(Check check) {
   try {
@@ -63,7 +57,6 @@ OpsetKnowledge opset_knowledge(const std::string& domain, int64_t version) {
 const onnx::OpSchema* find_schema(const std::string& domain, const std::string& op_type,
                                   int64_t version) {
   if (find_versions(domain) == nullptr) return nullptr;
-  load_schemas();
   return all_operators().GetSchema(op_type, to_onnx_version(version), domain);
 }
 
