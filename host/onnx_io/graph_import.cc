@@ -291,8 +291,8 @@ class LevelImporter {
     if (!schema) return check_unknown_operator(id, version);
     node.since_version = since_version(*schema);
     const bool leaf = !graph::has_subgraphs(node) && !has_unusual_attribute(proto);
-    const Status status = leaf ? check_with_onnx(proto, context_.ir_version, version)
-                               : verify_against(*schema, proto);
+    const Status status =
+        leaf ? context_.checker.check(proto, *schema) : verify_against(*schema, proto);
     return status.ok() ? status : at_place(status, graph::describe_node(graph_, id));
   }
 

@@ -36,6 +36,7 @@ struct ImportContext {
   TensorImporter& tensors;
   DimSymbols& symbols;
   Notes& notes;
+  NodeChecker& checker;
   int64_t ir_version = 0;
   std::map<std::string, ImportedOpset> opsets;              // by domain; "" is ai.onnx
   std::set<std::pair<std::string, std::string>> functions;  // domain and name of model-local ones

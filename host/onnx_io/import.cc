@@ -17,6 +17,7 @@
 #include "host/graph/checks.h"
 #include "host/graph/connect.h"
 #include "host/graph/topology.h"
+#include "host/onnx_io/arena_options.h"
 #include "host/onnx_io/graph_import.h"
 #include "host/onnx_io/infer.h"
 
@@ -48,7 +49,7 @@ Status parse(const std::string& skeleton, onnx::ModelProto& proto) {
   return {};
 }
 
-Status import_opsets(const onnx::ModelProto& proto, ImportContext& context, Model& model) {
+Status import_opsets(const onnx::ModelProto& proto, Model& model) {
   for (const onnx::OperatorSetIdProto& import : proto.opset_import()) {
     const std::string domain = import.domain() == "ai.onnx" ? "" : import.domain();
     if (import.version() < 1 || import.version() > std::numeric_limits<int32_t>::max()) {
@@ -62,6 +63,10 @@ Status import_opsets(const onnx::ModelProto& proto, ImportContext& context, Mode
   // Opsets came with IR version 3; before, there was one.
   if (model.ir_version < 3) model.opset_imports.emplace("", 1);
   if (model.opset_imports.empty()) return invalid("the model imports no opset");
+  return {};
+}
+
+void find_opsets(const Model& model, ImportContext& context) {
   for (const auto& [domain, version] : model.opset_imports) {
     const OpsetKnowledge knowledge = opset_knowledge(domain, version);
     context.opsets[domain] = {.version = version, .knowledge = knowledge};
@@ -71,7 +76,6 @@ Status import_opsets(const onnx::ModelProto& proto, ImportContext& context, Mode
                         " is newer than this build knows; its nodes are not checked");
     }
   }
-  return {};
 }
 
 Status import_metadata(const onnx::ModelProto& proto, Model& model) {
@@ -113,17 +117,22 @@ Status import_functions(const onnx::ModelProto& proto, ImportContext& context, M
 
 Result<Model> convert(const graph::Blob& bytes, ExternalData& external, Notes& notes) {
   EPHOST_ASSIGN_OR_RETURN(const Skeleton skeleton, lift_payloads(bytes.bytes));
-  google::protobuf::Arena arena;
+  google::protobuf::Arena arena(arena_options());
   auto& proto = *google::protobuf::Arena::CreateMessage<onnx::ModelProto>(&arena);
   EPHOST_RETURN_IF_ERROR(parse(skeleton.bytes, proto));
 
   Model model;
   EPHOST_RETURN_IF_ERROR(import_header(proto, model));
+  EPHOST_RETURN_IF_ERROR(import_opsets(proto, model));
   TensorImporter tensors(skeleton, bytes.owner, external);
   DimSymbols symbols(model.symbols);
-  ImportContext context{
-      .tensors = tensors, .symbols = symbols, .notes = notes, .ir_version = model.ir_version};
-  EPHOST_RETURN_IF_ERROR(import_opsets(proto, context, model));
+  NodeChecker checker(model.ir_version, model.opset_imports);
+  ImportContext context{.tensors = tensors,
+                        .symbols = symbols,
+                        .notes = notes,
+                        .checker = checker,
+                        .ir_version = model.ir_version};
+  find_opsets(model, context);
   EPHOST_RETURN_IF_ERROR(import_functions(proto, context, model));
   if (proto.training_info_size() > 0) notes.add("training information is dropped");
   EPHOST_ASSIGN_OR_RETURN(model.graph, import_graph(*proto.mutable_graph(), context));

@@ -5,6 +5,7 @@
 #include <onnx/shape_inference/implementation.h>
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <functional>
 #include <map>
@@ -15,6 +16,7 @@
 
 #include "host/base/text.h"
 #include "host/graph/subgraphs.h"
+#include "host/onnx_io/arena_options.h"
 #include "host/onnx_io/inference_context.h"
 #include "host/onnx_io/inference_guards.h"
 #include "host/onnx_io/newer_opsets.h"
@@ -55,7 +57,7 @@ struct Shared {
 
   using OperatorName = std::pair<std::string_view, std::string_view>;  // domain and type
 
-  google::protobuf::Arena arena;  // holds the types as onnx sees them
+  google::protobuf::Arena arena{arena_options()};  // holds the types as onnx sees them
   graph::Model& model;
   DimSymbols symbols;
   Notes notes;
@@ -178,7 +180,7 @@ class LevelInference {
     const Place place = [this, id] { return graph::describe_node(graph_, id); };
     try {
       if (const onnx::OpSchema* schema = shared_.schema_of(node)) {
-        infer_by_schema(id, *schema, place);
+        if (!infer_elementwise(node)) infer_by_schema(id, *schema, place);
       }
     } catch (const std::exception& failure) {
       shared_.notes.add(place() + ": " + first_line(failure.what()));
@@ -189,6 +191,7 @@ class LevelInference {
     });
   }
 
+  bool infer_elementwise(const Node& node);
   void infer_by_schema(NodeId id, const onnx::OpSchema& schema, const Place& place);
   std::unique_ptr<onnx::GraphInferencer> graph_inferencer(NodeId id, const std::string& attribute,
                                                           const Place& place);
@@ -256,6 +259,48 @@ std::unique_ptr<onnx::GraphInferencer> LevelInference::graph_inferencer(
     }
   }
   throw onnx::InferenceError("attribute " + attribute + " holds no graph");
+}
+
+// Operators whose output is like their inputs where these are all alike.
+bool is_elementwise(std::string_view op_type) {
+  constexpr std::array kNames = {
+      std::string_view("Abs"), std::string_view("Add"),     std::string_view("Ceil"),
+      std::string_view("Div"), std::string_view("Exp"),     std::string_view("Floor"),
+      std::string_view("Log"), std::string_view("Max"),     std::string_view("Min"),
+      std::string_view("Mul"), std::string_view("Neg"),     std::string_view("Relu"),
+      std::string_view("Sub"), std::string_view("Sigmoid"), std::string_view("Sqrt"),
+      std::string_view("Sum"), std::string_view("Tanh")};
+  return std::find(kNames.begin(), kNames.end(), op_type) != kNames.end();
+}
+
+// The usual case of the commonest operators, without a detour over onnx's messages: all inputs have
+// one known type. Integers are left to onnx, which also follows values that are shapes.
+bool LevelInference::infer_elementwise(const Node& node) {
+  if (!node.attributes.empty() || node.inputs.empty() || node.outputs.size() != 1 ||
+      node.outputs[0] == kNoValue || !node.domain.empty() || !is_elementwise(node.op_type)) {
+    return false;
+  }
+  if (node.inputs[0] == kNoValue) return false;
+  const ValueType& type = graph_.values[node.inputs[0]].type;
+  const bool is_float = type.element == graph::ElementType::kFloat ||
+                        type.element == graph::ElementType::kFloat16 ||
+                        type.element == graph::ElementType::kDouble;
+  if (type.kind != graph::ValueKind::kTensor || !is_float || !type.shape ||
+      !graph::is_static(*type.shape)) {
+    return false;
+  }
+  for (const ValueId input : node.inputs) {
+    if (input == kNoValue) return false;
+    const ValueType& other = graph_.values[input].type;
+    if (other.kind != type.kind || other.element != type.element || other.shape != type.shape) {
+      return false;
+    }
+  }
+  Value& output = graph_.values[node.outputs[0]];
+  if (output.type.kind != graph::ValueKind::kUnknown) return false;  // may disagree
+  output.type = type;
+  types_[node.outputs[0]] = nullptr;
+  return true;
 }
 
 void LevelInference::infer_by_schema(NodeId id, const onnx::OpSchema& schema, const Place& place) {

@@ -1,6 +1,6 @@
-// The definitions of ai.onnx's operators that the linked onnx has, one at a time. onnx's own registry
-// makes all of them, of all versions, at the first question, which takes longer than creating the
-// session of a model of a thousand nodes. Internal to newer_opsets.cc.
+// The definitions of ai.onnx's operators that the linked onnx has, one at a time. onnx's own
+// registry makes all of them, of all versions, at the first question, which takes longer than
+// creating the session of a model of a thousand nodes. Internal to newer_opsets.cc.
 #pragma once
 
 #include <onnx/defs/schema.h>

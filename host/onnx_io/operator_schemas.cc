@@ -7,6 +7,7 @@
 #include <exception>
 #include <limits>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "host/onnx_io/newer_opsets.h"
@@ -74,13 +75,32 @@ Status verify_against(const onnx::OpSchema& schema, const onnx::NodeProto& node)
   return catching([&] { schema.Verify(node); });
 }
 
-Status check_with_onnx(const onnx::NodeProto& node, int64_t ir_version, int64_t opset_version) {
+// The checker looks definitions up again for every node; the caller knows them.
+struct NodeChecker::State : onnx::ISchemaRegistry {
+  const onnx::OpSchema* GetSchema(const std::string& /*op_type*/, const int /*version*/,
+                                  const std::string& /*domain*/) const override {
+    return schema;
+  }
+
+  onnx::checker::CheckerContext context;
+  const onnx::OpSchema* schema = nullptr;
+};
+
+NodeChecker::NodeChecker(int64_t ir_version, const std::map<std::string, int64_t>& opset_imports)
+    : state_(std::make_unique<State>()) {
+  std::unordered_map<std::string, int> versions;
+  for (const auto& [domain, version] : opset_imports) versions[domain] = to_onnx_version(version);
+  state_->context.set_schema_registry(state_.get());
+  state_->context.set_ir_version(to_onnx_version(ir_version));
+  state_->context.set_opset_imports(std::move(versions));
+}
+
+NodeChecker::~NodeChecker() = default;
+
+Status NodeChecker::check(const onnx::NodeProto& node, const onnx::OpSchema& schema) {
+  state_->schema = &schema;
   return catching([&] {
-    onnx::checker::CheckerContext context;
-    context.set_schema_registry(&all_operators());
-    context.set_ir_version(to_onnx_version(ir_version));
-    context.set_opset_imports({{node.domain(), to_onnx_version(opset_version)}});
-    onnx::checker::check_node(node, context, onnx::checker::LexicalScopeContext());
+    onnx::checker::check_node(node, state_->context, onnx::checker::LexicalScopeContext());
   });
 }
 

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
 
 #include "ephost/status.h"
@@ -37,9 +39,21 @@ enum class OpsetKnowledge {
 // from the definition, or if it is deprecated. Doesn't look into subgraphs.
 [[nodiscard]] Status verify_against(const onnx::OpSchema& schema, const onnx::NodeProto& node);
 
-// onnx's checker on a node without subgraphs; it must have a definition in the opset. INVALID_GRAPH
-// with the checker's reason.
-[[nodiscard]] Status check_with_onnx(const onnx::NodeProto& node, int64_t ir_version,
-                                     int64_t opset_version);
+// onnx's checker for the nodes of one model. One thread at a time.
+class NodeChecker {
+ public:
+  NodeChecker(int64_t ir_version, const std::map<std::string, int64_t>& opset_imports);
+  NodeChecker(const NodeChecker&) = delete;
+  NodeChecker& operator=(const NodeChecker&) = delete;
+  ~NodeChecker();
+
+  // A node without subgraphs whose operator has this definition. INVALID_GRAPH with the checker's
+  // reason.
+  [[nodiscard]] Status check(const onnx::NodeProto& node, const onnx::OpSchema& schema);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace ephost::onnx_io

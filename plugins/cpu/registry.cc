@@ -1,5 +1,8 @@
 #include "plugins/cpu/registry.h"
 
+#include <algorithm>
+#include <unordered_map>
+
 #include "plugins/cpu/parallel.h"
 
 namespace cpu {
@@ -62,17 +65,30 @@ bool obeys(const eph_type_rule& rule, const eph::GraphView& graph, const eph::No
 }
 
 bool fits(const KernelEntry& entry, const eph::GraphView& graph, const eph::NodeView& node) {
-  if (entry.op_type != node.op_type() || !node.domain().empty()) return false;
+  if (!node.domain().empty()) return false;
   if (node.since_version() < entry.since || node.since_version() > entry.until) return false;
   return std::all_of(entry.rules.begin(), entry.rules.end(),
                      [&](const eph_type_rule& rule) { return obeys(rule, graph, node); });
 }
 
-const KernelEntry* find_entry(const eph::GraphView& graph, const eph::NodeView& node) {
-  for (const auto table : kTables) {
-    for (const KernelEntry& entry : table()) {
-      if (fits(entry, graph, node)) return &entry;
+using Index = std::unordered_map<std::string_view, std::vector<const KernelEntry*>>;
+
+const Index& entries_by_operator() {
+  static const Index index = [] {
+    Index made;
+    for (const auto table : kTables) {
+      for (const KernelEntry& entry : table()) made[entry.op_type].push_back(&entry);
     }
+    return made;
+  }();
+  return index;
+}
+
+const KernelEntry* find_entry(const eph::GraphView& graph, const eph::NodeView& node) {
+  const auto entries = entries_by_operator().find(node.op_type());
+  if (entries == entries_by_operator().end()) return nullptr;
+  for (const KernelEntry* entry : entries->second) {
+    if (fits(*entry, graph, node)) return entry;
   }
   return nullptr;
 }
