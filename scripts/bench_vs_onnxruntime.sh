@@ -19,9 +19,9 @@ for nodes in 2 1000 10000 100000; do
   done
 done
 # 10,000 values that live at once.
-if [ ! -d "$models/fanout-20000" ]; then
-  /usr/bin/python3 scripts/make_models.py "$models" fanout -n 20000 --no-outputs
-  mv "$models/fanout" "$models/fanout-20000"
+if [ ! -d "$models/gather-10000" ]; then
+  /usr/bin/python3 scripts/make_models.py "$models" gather -n 10000 --no-outputs
+  mv "$models/gather" "$models/gather-10000"
 fi
 for name in resnet50 mobilenetv2 bert_base densenet121 unet; do
   [ -d "$models/$name" ] || /usr/bin/python3 scripts/make_models.py "$models" "$name" --no-outputs

@@ -53,6 +53,7 @@ CATALOG = [
     Entry("full", unet.unet, "U-Net, four levels, 1x3x256x256"),
     Entry("large", large.large_mlp, "nine fully connected layers, 2.4 GB of weights in a file"),
     Entry("synthetic", synthetic.chain, "N nodes in a row on [1,16]", nodes=10000),
+    Entry("synthetic", synthetic.gather, "N-1 readers of one value, summed at once", nodes=10000),
     Entry("synthetic", synthetic.fanout, "N/2 readers of one value, summed by a tree", nodes=10000),
 ]
 

@@ -41,6 +41,16 @@ def sixteenths(name, low, high):
     return ((tensors.integers(name, SHAPE, high - low) + low) / 16).astype(np.float32)
 
 
+def gather(n):
+    """n - 1 readers of one value, which one Sum takes all at once."""
+    g = GraphBuilder("gather")
+    x = g.input("input", SHAPE)
+    offsets = [g.seeded(f"offset{k}", SHAPE, -1, 1) for k in range(POOL)]
+    readers = [g.node("Add", x, offsets[i % POOL], name=f"reader{i}") for i in range(n - 1)]
+    g.output(g.node("Sum", *readers, name="sum"), SHAPE)
+    return Model(g.model(), [{"input": tensors.uniform("gather.input", SHAPE, -2, 2)}])
+
+
 def fanout(n):
     """About n/2 readers of one value, summed pairwise by a tree of Add, then scaled to the mean."""
     g = GraphBuilder("fanout")

@@ -5,7 +5,7 @@
 // MODELS_DIR holds a folder for each model. Every session is created in a process of its own, ours
 // and theirs in turn; medians are printed. Peak resident memory is that above a model of one node.
 
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -33,6 +33,7 @@ const SMALLEST = 'chain-2';  // for the memory that a runtime needs by itself
 const MEASURE = fileURLToPath(new URL('measure_session.mjs', import.meta.url));
 const COUNTER = join(build, 'tests/benchmarks/libephost_count_allocations.so');
 const QUIET = { encoding: 'utf8', maxBuffer: 1 << 30, stdio: ['ignore', 'pipe', 'inherit'] };
+const WITH_LOG = { ...QUIET, stdio: 'pipe' };
 const ONE_THREAD = { ...process.env, OMP_NUM_THREADS: '1' };
 
 const median = (numbers) => {
@@ -58,14 +59,14 @@ function ours(model, runs) {
   };
 }
 
-/** The same with ONNX Runtime; gives its standard output. */
-function runTheirs(model, runs, environment = ONE_THREAD, ...more) {
-  const args = [MEASURE, cache, model, String(runs), ...more];
-  return execFileSync(process.execPath, args, { ...QUIET, env: environment });
+const measureArgs = (model, runs) => [MEASURE, cache, model, String(runs)];
+
+function runTheirs(model, runs, environment = ONE_THREAD) {
+  return JSON.parse(execFileSync(process.execPath, measureArgs(model, runs), { ...QUIET, env: environment }));
 }
 
 function theirs(model, runs) {
-  const report = JSON.parse(runTheirs(model, runs));
+  const report = runTheirs(model, runs);
   return {
     session: report.sessionSeconds,
     firstRun: report.firstRunSeconds,
@@ -76,20 +77,22 @@ function theirs(model, runs) {
 
 /**
  * What ONNX Runtime's memory pattern takes: it asks its arena for all of it at once in the second
- * run. Nothing where the arena had that much left over.
+ * run. NaN where the arena had that much left over.
  */
 function theirPlannedBytes(model) {
-  const log = runTheirs(model, 2, ONE_THREAD, '--verbose');
-  const requested = [...log.matchAll(/Extending BFCArena.*? num_bytes: (\d+)/g)].map((match) => Number(match[1]));
-  return requested.length ? Math.max(...requested) : undefined;
+  const args = [...measureArgs(model, 2), '--verbose'];
+  const { stderr } = spawnSync(process.execPath, args, { ...WITH_LOG, env: ONE_THREAD });
+  const later = stderr.slice(stderr.indexOf('first run ended'));
+  const requested = [...later.matchAll(/Extending BFCArena.*? num_bytes: (\d+)/g)].map((match) => Number(match[1]));
+  return requested.length ? Math.max(...requested) : NaN;
 }
 
 /** Allocations of a process per run: what more runs add to the count. */
-function allocationsPerRun(launch) {
+function allocationsPerRun(launch, model) {
   const folder = mkdtempSync(join(tmpdir(), 'ephost-count-'));
   const count = (runs) => {
     const file = join(folder, String(runs));
-    launch(runs, { ...ONE_THREAD, LD_PRELOAD: COUNTER, EPHOST_ALLOCATION_COUNT: file });
+    launch(model, runs, { ...ONE_THREAD, LD_PRELOAD: COUNTER, EPHOST_ALLOCATION_COUNT: file });
     return readFileSync(file, 'utf8').trim().split('\n').reduce((sum, line) => sum + Number(line), 0);
   };
   try {
@@ -100,9 +103,9 @@ function allocationsPerRun(launch) {
 }
 
 /** Medians over several launches, the two sides in turn. */
-function measure(model, runs) {
+function measure(model, runs, sessions = SESSIONS) {
   const samples = { ours: [], theirs: [] };
-  for (let i = 0; i < SESSIONS; i++) {
+  for (let i = 0; i < sessions; i++) {
     samples.ours.push(ours(model, runs));
     samples.theirs.push(theirs(model, runs));
   }
@@ -114,10 +117,11 @@ function measure(model, runs) {
 const digits = (value) => (value >= 100 ? 0 : value >= 10 ? 1 : 3);
 const rows = [];
 function add(what, model, unit, mine, other) {
-  rows.push({ what, model, unit, ephost: mine, onnxruntime: other, ratio: other ? mine / other : undefined });
-  const text = (value) => (value === undefined ? '-' : value.toFixed(digits(value)));
+  const ratio = mine / other;
+  rows.push({ what, model, unit, ephost: mine, onnxruntime: other, ratio });
+  const text = (value) => (Number.isFinite(value) ? value.toFixed(digits(value)) : '-');
   console.log([what.padEnd(26), model.padEnd(18), text(mine).padStart(10), text(other).padStart(12),
-               unit.padEnd(6), text(other ? mine / other : undefined).padStart(8)].join(' '));
+               unit.padEnd(6), text(ratio).padStart(8)].join(' '));
 }
 
 const MILLI = 1e3;
@@ -131,8 +135,9 @@ const baseline = measure(join(models, SMALLEST, 'model.onnx'), 1);
 const names = readdirSync(models).filter((name) => name !== SMALLEST).sort(new Intl.Collator('en', { numeric: true }).compare);
 for (const name of names) {
   const model = join(models, name, 'model.onnx');
-  const nodes = Number(/^(?:chain|fanout)-(\d+)$/.exec(name)?.[1] ?? 0);
-  const { ours: mine, theirs: other } = measure(model, nodes > 10000 ? 3 : nodes ? RUNS : 5);
+  const nodes = Number(/^(?:chain|fanout|gather)-(\d+)$/.exec(name)?.[1] ?? 0);
+  const { ours: mine, theirs: other } =
+    nodes > 10000 ? measure(model, 3, 1) : measure(model, nodes ? RUNS : 5);
   add('session creation', name, 'ms', mine.session * MILLI, other.session * MILLI);
   add('first run', name, 'ms', mine.firstRun * MILLI, other.firstRun * MILLI);
   add('run', name, 'ms', mine.run * MILLI, other.run * MILLI);
@@ -140,11 +145,7 @@ for (const name of names) {
   add('peak resident memory', name, 'MiB', (mine.resident - baseline.ours.resident) * MEBI,
       (other.resident - baseline.theirs.resident) * MEBI);
   if (nodes > 10000) continue;
-  add('planned peak', name, 'MiB', mine.planned * MEBI,
-      (() => { const bytes = theirPlannedBytes(model); return bytes === undefined ? undefined : bytes * MEBI; })());
-  if (nodes === 10000 || nodes === 1000) {
-    add('allocations per run', name, '', allocationsPerRun((runs, environment) => runOurs(model, runs, environment)),
-        allocationsPerRun((runs, environment) => runTheirs(model, runs, environment)));
-  }
+  add('planned peak', name, 'KiB', mine.planned / 1024, theirPlannedBytes(model) / 1024);
+  if (nodes) add('allocations per run', name, '', allocationsPerRun(runOurs, model), allocationsPerRun(runTheirs, model));
 }
 if (flags.json) writeFileSync(flags.json, JSON.stringify(rows, null, 2) + '\n');

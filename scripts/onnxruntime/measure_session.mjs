@@ -2,8 +2,8 @@
 //
 //   node measure_session.mjs CACHE_DIR MODEL RUNS [--verbose]
 //
-// One thread, sequential, optimisations off. With --verbose ONNX Runtime logs to standard output
-// what its arena allocates.
+// One thread, sequential, optimisations off. With --verbose ONNX Runtime logs to standard error what
+// its arena allocates, and a line says where the first run has ended.
 
 import { performance } from 'node:perf_hooks';
 import { readFileSync } from 'node:fs';
@@ -45,6 +45,7 @@ if (verbose) ort.env.logLevel = 'verbose';
 const [sessionSeconds, session] = await timed(() => ort.InferenceSession.create(model, options));
 const feeds = Object.fromEntries(session.inputMetadata.map((input) => [input.name, zeros(ort, input)]));
 const [firstRunSeconds] = await timed(() => session.run(feeds));
+if (verbose) console.error('first run ended');
 const runSeconds = [];
 for (let i = 0; i < Number(runs); i++) runSeconds.push((await timed(() => session.run(feeds)))[0]);
 const result = { sessionSeconds, firstRunSeconds, runSeconds, peakResidentBytes: peakResidentBytes() };
