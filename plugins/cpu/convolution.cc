@@ -155,7 +155,7 @@ class Convolutions::Plans {
     if (packed_ == nullptr) {
       packed_ = std::make_unique<PackedWeights>(constant_weights_, weights);
     }
-    plan->packed_weights = packed_->get(description.weights_desc(), engine());
+    plan->packed_weights = packed_->get(description.weights_desc(), *onednn_);
     return plan;
   }
 

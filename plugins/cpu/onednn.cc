@@ -54,7 +54,9 @@ void BoundStep::execute(const dnnl::stream& stream) {
   dnnl::error::wrap_c_api(status, "oneDNN could not execute a primitive");
 }
 
-const void* PackedWeights::get(const dnnl::memory::desc& wanted, const dnnl::engine& engine) {
+const void* PackedWeights::get(const dnnl::memory::desc& wanted, const OneDnn& onednn) {
+  constexpr std::size_t kWorthReleasing = std::size_t{64} << 10;
+  const dnnl::engine& engine = onednn.engine;
   if (wanted == desc_) return data_;
   const std::lock_guard lock(mutex_);
   for (const dnnl::memory& copy : copies_) {
@@ -71,6 +73,9 @@ const void* PackedWeights::get(const dnnl::memory::desc& wanted, const dnnl::eng
   bound.execute(stream);
   stream.wait();
   copies_.push_back(copy);
+  if (onednn.release_constants && desc_.get_size() >= kWorthReleasing) {
+    onednn.release_constants(data_, desc_.get_size());
+  }
   return copies_.back().get_data_handle();
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <ephost/sdk/computation.hpp>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -24,6 +25,8 @@ namespace cpu {
 
 struct OneDnn {
   dnnl::engine engine = dnnl::engine(dnnl::engine::kind::cpu, 0);
+  // Tells the host that constants will hardly be read again; empty where it does not want to know.
+  std::function<void(const void* data, uint64_t size)> release_constants;
 };
 
 // Row-major float32.
@@ -71,7 +74,7 @@ class PackedWeights {
   PackedWeights(const void* data, const dnnl::memory::desc& desc) : data_(data), desc_(desc) {}
 
   // The weights in that layout; valid while this object lives. Any thread.
-  const void* get(const dnnl::memory::desc& wanted, const dnnl::engine& engine);
+  const void* get(const dnnl::memory::desc& wanted, const OneDnn& onednn);
 
  private:
   const void* data_;

@@ -108,7 +108,7 @@ class Products::Plans {
     }
     if (packed_b_ == nullptr) packed_b_ = std::make_unique<PackedWeights>(constant_b_, plain);
     plan->step = make_step(engine(), shape, with_any_layout(plain));
-    plan->packed_b = packed_b_->get(plan->step.layout(DNNL_ARG_WEIGHTS), engine());
+    plan->packed_b = packed_b_->get(plan->step.layout(DNNL_ARG_WEIGHTS), *onednn_);
     return plan;
   }
 

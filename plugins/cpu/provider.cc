@@ -1,5 +1,7 @@
 // CPUExecutionProvider: kernels for single nodes on the host's processor. It claims what its kernel
 // list fits, which is the host's default, and has nothing to compile.
+#include <ephost/ext/constants.h>
+
 #include <ephost/plugin.hpp>
 
 #include "plugins/cpu/onednn.h"
@@ -45,7 +47,7 @@ class CpuProvider : public eph::Provider {
     list.add(device);
   }
 
-  static std::unique_ptr<CpuProvider> create(eph::Host, const eph::Options& options) {
+  static std::unique_ptr<CpuProvider> create(eph::Host host, const eph::Options& options) {
     const int64_t threads = options.get_int("num_threads", 0);
     if (threads < 0 || threads > kMaxThreads) {
       fail("option num_threads=" + std::to_string(threads) + " is outside of 0.." +
@@ -54,7 +56,13 @@ class CpuProvider : public eph::Provider {
     pin_openmp();
     auto provider = std::make_unique<CpuProvider>();
     provider->settings_.num_threads = static_cast<int>(threads);
-    provider->settings_.onednn = std::make_shared<const OneDnn>();
+    auto onednn = std::make_shared<OneDnn>();
+    if (const auto* constants = host.extension<eph_constants_api>(EPH_EXT_CONSTANTS)) {
+      onednn->release_constants = [host, constants](const void* data, uint64_t size) {
+        constants->release(host.handle(), data, size);
+      };
+    }
+    provider->settings_.onednn = std::move(onednn);
     return provider;
   }
 
