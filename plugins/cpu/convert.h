@@ -5,14 +5,35 @@
 
 #include <ephost/plugin_abi.h>
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 
 namespace cpu {
 
-// Converts `count` elements between any two types out of numbers, bool, float16 and bfloat16.
-// Throws where a type isn't one of these. The arrays do not overlap, or start at the same address
-// and have elements of the same size.
-void convert(const void* from, int32_t from_type, void* to, int32_t to_type, int64_t count);
+// A floating-point number as an integer: truncated, clamped to the range, 0 for NaN.
+template <class To, class From>
+[[nodiscard]] inline To saturate(From value) {
+  static_assert(std::is_floating_point_v<From> && std::is_integral_v<To>);
+  // Exact bounds: 2^digits is a floating-point number, the largest integer need not be.
+  const From bound = std::ldexp(From{1}, std::numeric_limits<To>::digits);
+  if (!(value < bound)) return std::isnan(value) ? To{0} : std::numeric_limits<To>::max();
+  if (std::is_signed_v<To> ? value < -bound : value <= -1) return std::numeric_limits<To>::min();
+  return static_cast<To>(value);
+}
+
+// Converts `count` elements between any two types out of numbers, bool, float16, bfloat16, float8
+// and those of 4 bits, which are packed. Throws where a type isn't one of these. The arrays do not
+// overlap, or start at the same address and have elements of the same size. `saturate` is for
+// float8, see encode_short_floats.
+void convert(const void* from, int32_t from_type, void* to, int32_t to_type, int64_t count,
+             bool saturate = true);
+
+// Elements of 4 bits as one byte each, with int4 in two's complement of a byte, and back: of those
+// the lower half is kept, and where `count` is odd a zero is put beside the last one.
+void unpack_nibbles(const uint8_t* packed, bool is_signed, uint8_t* bytes, int64_t count);
+void pack_nibbles(const uint8_t* bytes, uint8_t* packed, int64_t count);
 
 [[nodiscard]] float half_to_float(uint16_t bits);
 // Rounds to nearest, ties to even; too large a number becomes infinite.

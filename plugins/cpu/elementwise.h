@@ -6,7 +6,8 @@
 //     template <class T> CPU_INLINE T operator()(T x) const { return x + x; }
 //   };
 //
-// Loops over float are compiled for several instruction sets; other types take the plain loop.
+// Loops over float are compiled for several instruction sets, those over other types for the
+// compiler's default one.
 #pragma once
 
 #include <cstdint>
@@ -31,21 +32,27 @@ CPU_SIMD void unary_simd(Op op, const float* x, float* y, int64_t count) {
 }
 
 // Strides are 0 or 1, and not both are 0 where count > 1.
-template <class Op>
-CPU_SIMD void binary_simd(Op op, const float* a, int64_t a_stride, const float* b, int64_t b_stride,
-                          float* y, int64_t count) {
+template <class Op, class A, class B, class R>
+CPU_INLINE void binary_strided(Op op, const A* a, int64_t a_stride, const B* b, int64_t b_stride,
+                               R* y, int64_t count) {
   if (a_stride == 1 && b_stride == 1) {
     CPU_INDEPENDENT
     for (int64_t i = 0; i < count; ++i) y[i] = op(a[i], b[i]);
   } else if (a_stride == 1) {
-    const float scalar = *b;
+    const B scalar = *b;
     CPU_INDEPENDENT
     for (int64_t i = 0; i < count; ++i) y[i] = op(a[i], scalar);
   } else {
-    const float scalar = *a;
+    const A scalar = *a;
     CPU_INDEPENDENT
     for (int64_t i = 0; i < count; ++i) y[i] = op(scalar, b[i * b_stride]);
   }
+}
+
+template <class Op>
+CPU_SIMD void binary_simd(Op op, const float* a, int64_t a_stride, const float* b, int64_t b_stride,
+                          float* y, int64_t count) {
+  binary_strided(op, a, a_stride, b, b_stride, y, count);
 }
 
 // The loops behind pointers of one type each, so that the walk over broadcast operands and threads
@@ -76,7 +83,7 @@ void binary_loop(const void* op, const void* a, int64_t a_stride, const void* b,
   if constexpr (std::is_same_v<A, float> && std::is_same_v<B, float> && std::is_same_v<R, float>) {
     binary_simd(typed, left, a_stride, right, b_stride, to, count);
   } else {
-    for (int64_t i = 0; i < count; ++i) to[i] = typed(left[i * a_stride], right[i * b_stride]);
+    binary_strided(typed, left, a_stride, right, b_stride, to, count);
   }
 }
 

@@ -9,7 +9,15 @@
 namespace cpu {
 
 int32_t NodeContext::input_type(std::size_t i) const {
-  return has_input(i) ? graph_.value(node_.input(i)).element_type() : EPH_UNDEFINED;
+  if (!has_input(i)) return EPH_UNDEFINED;
+  const int32_t type = graph_.value(node_.input(i)).element_type();
+  return widens(entry_, i, type) ? int32_t{EPH_FLOAT} : type;
+}
+
+const eph_value* NodeContext::constant(std::size_t i) const {
+  const eph_value* constant = graph_.constant_input(node_, i);
+  if (constant == nullptr || !widens(entry_, i, constant->element_type)) return constant;
+  return &widened_constants_->get(i, *constant);
 }
 
 std::optional<Dims> NodeContext::static_shape(uint32_t value) const {
@@ -34,6 +42,7 @@ std::string NodeContext::label() const {
 Kernel::Kernel(const NodeContext& context)
     : label_(context.label()),
       entry_(context.entry()),
+      widened_constants_(context.widened_constants()),
       num_threads_(context.settings().num_threads) {}
 
 void Kernel::allow_inplace_if_equal(const NodeContext& context, uint32_t input) {
@@ -57,7 +66,8 @@ void Kernel::check_arguments(const eph::Run& run) const {
     const uint32_t end = (rule.flags & EPH_RULE_VARIADIC) != 0 ? run.input_count() : rule.slot + 1;
     for (uint32_t i = rule.slot; i < end; ++i) {
       const eph_value* input = run.input(i);
-      if (input != nullptr && (rule.element_types & eph::type_bit(input->element_type)) == 0) {
+      if (input != nullptr &&
+          (widened(rule.element_types) & eph::type_bit(input->element_type)) == 0) {
         fail_unsupported("input " + std::to_string(i) + " has element type " +
                          type_name(input->element_type));
       }
@@ -75,13 +85,26 @@ void Kernel::check_arguments(const eph::Run& run) const {
   }
 }
 
+bool Kernel::has_halves_to_widen(const eph::Run& run) const {
+  for (uint32_t i = 0; i < run.input_count(); ++i) {
+    const eph_value* input = run.input(i);
+    if (input != nullptr && widens(entry_, i, input->element_type)) return true;
+  }
+  return false;
+}
+
 void Kernel::compute(eph::Run& run, eph::State* state) {
   const ThreadScope threads(num_threads_);
   try {
     check_arguments(run);
     bool wanted = false;
     for (uint32_t i = 0; i < run.output_count(); ++i) wanted = wanted || run.output(i) != nullptr;
-    if (wanted) this->run(run, state);
+    if (!wanted) return;
+    if (!has_halves_to_widen(run)) return this->run(run, state);
+    WidenedRun in_float(run, entry_, *widened_constants_);
+    eph::Run view = in_float.view();
+    this->run(view, state);
+    in_float.finish();
   } catch (const eph::Failure& failure) {
     throw eph::Failure(failure.code(), with_label(label_, failure.what()));
   } catch (const std::bad_alloc&) {
@@ -122,7 +145,7 @@ void copy_reshaped(eph::Run& run, const eph_value& from, uint32_t i, const Dims&
     }
     return;
   }
-  const auto bytes = static_cast<std::size_t>(count * element_size(from.element_type));
+  const auto bytes = static_cast<std::size_t>(storage_size(from.element_type, count));
   std::memcpy(to.data, from.data, bytes);
 }
 

@@ -13,6 +13,7 @@
 
 #include "plugins/cpu/dims.h"
 #include "plugins/cpu/types.h"
+#include "plugins/cpu/widening.h"
 
 namespace cpu {
 
@@ -38,14 +39,16 @@ class NodeContext {
   [[nodiscard]] bool has_input(std::size_t i) const { return node_.input(i) != EPH_NONE; }
   [[nodiscard]] std::size_t output_count() const { return node_.outputs().size(); }
 
-  // EPH_UNDEFINED where it isn't known.
+  // EPH_UNDEFINED where it isn't known; EPH_FLOAT for an input that is widened.
   [[nodiscard]] int32_t input_type(std::size_t i) const;
   // Nothing where an extent isn't known before the run.
   [[nodiscard]] std::optional<Dims> input_shape(std::size_t i) const;
   [[nodiscard]] std::optional<Dims> output_shape(std::size_t i) const;
   // Null where the input is no constant.
-  [[nodiscard]] const eph_value* constant(std::size_t i) const {
-    return graph_.constant_input(node_, i);
+  [[nodiscard]] const eph_value* constant(std::size_t i) const;
+
+  [[nodiscard]] std::shared_ptr<const WidenedConstants> widened_constants() const {
+    return widened_constants_;
   }
 
   // e.g. "Conv node 'stem/conv'".
@@ -58,6 +61,7 @@ class NodeContext {
   eph::NodeView node_;
   const KernelEntry& entry_;
   const Settings& settings_;
+  std::shared_ptr<WidenedConstants> widened_constants_ = std::make_shared<WidenedConstants>();
 };
 
 class Kernel : public eph::Computation {
@@ -81,9 +85,11 @@ class Kernel : public eph::Computation {
 
  private:
   void check_arguments(const eph::Run& run) const;
+  [[nodiscard]] bool has_halves_to_widen(const eph::Run& run) const;
 
   std::string label_;
   const KernelEntry& entry_;
+  std::shared_ptr<const WidenedConstants> widened_constants_;
   int num_threads_;
   uint64_t workspace_bytes_ = 0;
   std::vector<eph_slot_pair> inplace_;

@@ -1,6 +1,7 @@
 #include "plugins/cpu/registry.h"
 
 #include <algorithm>
+#include <deque>
 #include <unordered_map>
 
 #include "plugins/cpu/parallel.h"
@@ -15,19 +16,24 @@ constexpr Table (*kTables[])() = {
     arg_kernels,
     arithmetic_kernels,
     batch_normalization_kernels,
+    bitwise_kernels,
     cast_kernels,
     comparison_kernels,
     concat_kernels,
     constant_kernels,
     conv_kernels,
     cumsum_kernels,
+    det_kernels,
     dropout_kernels,
+    einsum_kernels,
     expand_kernels,
     gather_kernels,
+    gelu_kernels,
     gemm_kernels,
     global_pool_kernels,
     instance_normalization_kernels,
     layer_normalization_kernels,
+    loss_kernels,
     lp_pool_kernels,
     lrn_kernels,
     matmul_kernels,
@@ -37,8 +43,12 @@ constexpr Table (*kTables[])() = {
     pool_kernels,
     pow_kernels,
     predicate_kernels,
+    quantize_kernels,
+    quantized_conv_kernels,
+    quantized_matmul_kernels,
     reduce_kernels,
     shape_kernels,
+    shrink_kernels,
     slice_kernels,
     softmax_kernels,
     topk_kernels,
@@ -59,13 +69,15 @@ bool obeys(const eph_type_rule& rule, const eph::GraphView& graph, const eph::No
   const bool variadic = (rule.flags & EPH_RULE_VARIADIC) != 0;
   for (std::size_t i = rule.slot; i < slots.size() && (variadic || i == rule.slot); ++i) {
     const int32_t type = type_of(graph, slots[i]);
-    if (type != EPH_UNDEFINED && (rule.element_types & eph::type_bit(type)) == 0) return false;
+    if (type != EPH_UNDEFINED && (widened(rule.element_types) & eph::type_bit(type)) == 0) {
+      return false;
+    }
   }
   return true;
 }
 
 bool fits(const KernelEntry& entry, const eph::GraphView& graph, const eph::NodeView& node) {
-  if (!node.domain().empty()) return false;
+  if (entry.domain != node.domain()) return false;
   if (node.since_version() < entry.since || node.since_version() > entry.until) return false;
   return std::all_of(entry.rules.begin(), entry.rules.end(),
                      [&](const eph_type_rule& rule) { return obeys(rule, graph, node); });
@@ -111,17 +123,23 @@ void check_node(const NodeContext& context, const eph::GraphView& graph) {
 }  // namespace
 
 const std::vector<eph_kernel_def>& kernel_defs() {
-  static const std::vector<eph_kernel_def> defs = [] {
-    std::vector<eph_kernel_def> all;
+  struct List {
+    std::deque<std::vector<eph_type_rule>> rules;
+    std::vector<eph_kernel_def> defs;
+  };
+  static const List list = [] {
+    List made;
     for (const auto table : kTables) {
       for (const KernelEntry& entry : table()) {
-        all.push_back({eph::to_abi(entry.op_type), eph_string{nullptr, 0}, entry.since, entry.until,
-                       entry.rules.data(), entry.rules.size()});
+        auto& rules = made.rules.emplace_back(entry.rules.begin(), entry.rules.end());
+        for (eph_type_rule& rule : rules) rule.element_types = widened(rule.element_types);
+        made.defs.push_back({eph::to_abi(entry.op_type), eph::to_abi(entry.domain), entry.since,
+                             entry.until, rules.data(), rules.size()});
       }
     }
-    return all;
+    return made;
   }();
-  return defs;
+  return list.defs;
 }
 
 std::unique_ptr<Kernel> create_kernel(const eph::GraphView& graph, uint32_t index,

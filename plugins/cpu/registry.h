@@ -24,7 +24,8 @@ struct Inputs {
   uint32_t same_type = 0;  // bit i: input i has the type of the first one with a bit
 };
 
-// Fits the operator's versions from `since` to `until`, both inclusive, in the domain ai.onnx.
+// Fits the operator's versions from `since` to `until`, both inclusive. Where a rule allows float,
+// float16 and bfloat16 are allowed too (widening.h).
 struct KernelEntry {
   std::string_view op_type;
   int32_t since;
@@ -32,6 +33,7 @@ struct KernelEntry {
   Inputs inputs;
   std::span<const eph_type_rule> rules;
   Factory create;
+  std::string_view domain = {};  // ai.onnx
 };
 
 // Models of opsets that the host has no schemas for state their opset as each operator's version:
@@ -68,19 +70,24 @@ Table activation_kernels();
 Table arg_kernels();
 Table arithmetic_kernels();
 Table batch_normalization_kernels();
+Table bitwise_kernels();
 Table cast_kernels();
 Table comparison_kernels();
 Table concat_kernels();
 Table constant_kernels();
 Table conv_kernels();
 Table cumsum_kernels();
+Table det_kernels();
 Table dropout_kernels();
+Table einsum_kernels();
 Table expand_kernels();
 Table gather_kernels();
+Table gelu_kernels();
 Table gemm_kernels();
 Table global_pool_kernels();
 Table instance_normalization_kernels();
 Table layer_normalization_kernels();
+Table loss_kernels();
 Table lp_pool_kernels();
 Table lrn_kernels();
 Table matmul_kernels();
@@ -90,8 +97,12 @@ Table pad_kernels();
 Table pool_kernels();
 Table pow_kernels();
 Table predicate_kernels();
+Table quantize_kernels();
+Table quantized_conv_kernels();
+Table quantized_matmul_kernels();
 Table reduce_kernels();
 Table shape_kernels();
+Table shrink_kernels();
 Table slice_kernels();
 Table softmax_kernels();
 Table topk_kernels();

@@ -21,16 +21,22 @@ inline constexpr uint64_t kInts =
 inline constexpr uint64_t kNumbers = kFloat | kInts;
 inline constexpr uint64_t kBool = kTypeSet<EPH_BOOL>;
 inline constexpr uint64_t kHalf = kTypeSet<EPH_FLOAT16, EPH_BFLOAT16>;
+inline constexpr uint64_t kFloat8 =
+    kTypeSet<EPH_FLOAT8E4M3FN, EPH_FLOAT8E4M3FNUZ, EPH_FLOAT8E5M2, EPH_FLOAT8E5M2FNUZ>;
+inline constexpr uint64_t kFourBits = kTypeSet<EPH_UINT4, EPH_INT4, EPH_FLOAT4E2M1>;
 inline constexpr uint64_t kString = kTypeSet<EPH_STRING_ELEMENT>;
 inline constexpr uint64_t kInt64 = kTypeSet<EPH_INT64>;
 inline constexpr uint64_t kIndices = kTypeSet<EPH_INT32, EPH_INT64>;
 // What can be moved as bytes, and that with strings.
 inline constexpr uint64_t kFixedSize =
-    kNumbers | kBool | kHalf | kTypeSet<EPH_COMPLEX64, EPH_COMPLEX128>;
+    kNumbers | kBool | kHalf | kFloat8 | kTypeSet<EPH_COMPLEX64, EPH_COMPLEX128>;
 inline constexpr uint64_t kAny = kFixedSize | kString;
 
 // Bytes of an element of a type in kFixedSize, sizeof(eph_string) for strings. Throws for others.
 [[nodiscard]] int64_t element_size(int32_t element_type);
+
+// Bytes of so many elements; those of 4 bits are packed in pairs. Throws as element_size.
+[[nodiscard]] int64_t storage_size(int32_t element_type, int64_t count);
 
 // e.g. "float16"; "type 99" for a number that ONNX doesn't know.
 [[nodiscard]] std::string type_name(int32_t element_type);

@@ -35,6 +35,10 @@ std::size_t element_bytes(int32_t type) {
     case EPH_INT8:
     case EPH_UINT8:
     case EPH_BOOL:
+    case EPH_FLOAT8E4M3FN:
+    case EPH_FLOAT8E4M3FNUZ:
+    case EPH_FLOAT8E5M2:
+    case EPH_FLOAT8E5M2FNUZ:
       return 1;
     case EPH_INT16:
     case EPH_UINT16:
@@ -142,7 +146,8 @@ void SingleRun::prepare(std::size_t output, int32_t type, Shape shape) {
   if (type == EPH_STRING_ELEMENT) {
     tensor.strings.assign(count, "garbage");
   } else {
-    tensor.bytes.assign(count * element_bytes(type), kGarbage);
+    const bool packed = type >= EPH_UINT4 && type <= EPH_FLOAT4E2M1;
+    tensor.bytes.assign(packed ? (count + 1) / 2 : count * element_bytes(type), kGarbage);
   }
   // A reserve, so that there is an address even where there are no elements.
   tensor.bytes.reserve(1);

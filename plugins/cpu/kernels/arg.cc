@@ -59,8 +59,8 @@ std::unique_ptr<Kernel> make_extreme(const NodeContext& context) {
 }
 
 constexpr KernelEntry kEntries[] = {
-    {"ArgMax", 1, 13, {}, kInputTypes<kNumbers>, &make_extreme<true>},
-    {"ArgMin", 1, 13, {}, kInputTypes<kNumbers>, &make_extreme<false>},
+    {"ArgMax", 1, kNewest, {}, kInputTypes<kNumbers>, &make_extreme<true>},
+    {"ArgMin", 1, kNewest, {}, kInputTypes<kNumbers>, &make_extreme<false>},
 };
 
 }  // namespace

@@ -172,11 +172,11 @@ constexpr Inputs kTwo = {.required = 2, .same_type = 0b11};
 constexpr auto& kTypes = kInputTypes<kNumbers, kNumbers>;
 
 constexpr KernelEntry kEntries[] = {
-    {"Add", 7, 14, kTwo, kTypes, &make<WrappingKernel<Add>>},
-    {"Sub", 7, 14, kTwo, kTypes, &make<WrappingKernel<Sub>>},
-    {"Mul", 7, 14, kTwo, kTypes, &make<WrappingKernel<Mul>>},
-    {"Div", 7, 14, kTwo, kTypes, &make<NumberDivision<Div>>},
-    {"Mod", 10, 13, kTwo, kTypes, &make_mod},
+    {"Add", 7, kNewest, kTwo, kTypes, &make<WrappingKernel<Add>>},
+    {"Sub", 7, kNewest, kTwo, kTypes, &make<WrappingKernel<Sub>>},
+    {"Mul", 7, kNewest, kTwo, kTypes, &make<WrappingKernel<Mul>>},
+    {"Div", 7, kNewest, kTwo, kTypes, &make<NumberDivision<Div>>},
+    {"Mod", 10, kNewest, kTwo, kTypes, &make_mod},
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "plugins/cpu/convert.h"
@@ -10,7 +11,7 @@
 namespace cpu {
 namespace {
 
-constexpr uint64_t kConvertible = kNumbers | kBool | kHalf;
+constexpr uint64_t kConvertible = kNumbers | kBool | kHalf | kFloat8 | kFourBits;
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";
@@ -25,8 +26,23 @@ std::string_view trimmed(std::string_view text) {
 template <class T>
 bool parse(std::string_view text, T& number) {
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (code == std::errc::result_out_of_range) return false;
-  return code == std::errc() && end == text.data() + text.size() && !text.empty();
+  return code == std::errc() && end == text.data() + text.size();
+}
+
+// As above, with zero and infinity for numbers that are too small or too large.
+bool parse_real(std::string_view text, double& number) {
+  const char* last = text.data() + text.size();
+  const auto [end, code] = std::from_chars(text.data(), last, number);
+  if (end != last || code == std::errc::invalid_argument) return false;
+  if (code == std::errc()) return true;
+  const bool is_negative = text[0] == '-';
+  const std::string_view digits = text.substr(is_negative ? 1 : 0);
+  const std::size_t exponent = digits.find_first_of("eE");
+  const bool is_small = exponent != std::string_view::npos ? digits.substr(exponent + 1, 1) == "-"
+                                                           : digits[0] == '0' || digits[0] == '.';
+  number = is_small ? 0 : std::numeric_limits<double>::infinity();
+  if (is_negative) number = -number;
+  return true;
 }
 
 // Integers keep all of their digits; everything else goes through double.
@@ -41,7 +57,11 @@ void parse_element(std::string_view text, int32_t type, void* to) {
     return convert(&integer, EPH_INT64, to, type, 1);
   }
   if (type == EPH_FLOAT && parse(digits, single)) return convert(&single, type, to, type, 1);
-  if (!parse(digits, real)) fail("'" + std::string(text) + "' is no number");
+  if (!parse_real(digits, real)) {
+    std::string message = "'";
+    message.append(text).append("' is no number");
+    fail(message);
+  }
   convert(&real, EPH_DOUBLE, to, type, 1);
 }
 
@@ -71,7 +91,8 @@ std::string_view print_element(const void* from, int32_t type, std::array<char, 
 
 class Cast final : public Kernel {
  public:
-  Cast(const NodeContext& context, int32_t to) : Kernel(context), to_(to) {
+  Cast(const NodeContext& context, int32_t to)
+      : Kernel(context), to_(to), saturates_(context.node().get_int("saturate", 1) != 0) {
     if (context.input_type(0) == to) allow_alias(0);
   }
 
@@ -84,33 +105,58 @@ class Cast final : public Kernel {
     const eph_value& y = allocate_output(run, 0, to, shape);
     const int64_t count = element_count(shape);
     if (x.element_type == EPH_STRING_ELEMENT) {
-      const int64_t size = element_size(to);
-      for (int64_t i = 0; i < count; ++i) {
-        parse_element(eph::view(data<const eph_string>(x)[i]), to, data<char>(y) + i * size);
-      }
+      read(run, x, y, count);
     } else if (to == EPH_STRING_ELEMENT) {
       print(run, x, count);
     } else {
-      convert(x.data, x.element_type, y.data, to, count);
+      convert(x.data, x.element_type, y.data, to, count, saturates_);
     }
   }
 
  private:
+  // Types of 8 bits and less go through float, which holds their numbers exactly.
+  static bool is_direct(int32_t type) { return ((kFloat8 | kFourBits) & eph::type_bit(type)) == 0; }
+  static float* floats(eph::Run& run, int64_t count) {
+    return static_cast<float*>(
+        run.scratch(static_cast<uint64_t>(checked_multiply(count + 1, sizeof(float)))));
+  }
+
+  void read(eph::Run& run, const eph_value& x, const eph_value& y, int64_t count) const {
+    const bool direct = is_direct(y.element_type);
+    const int32_t type = direct ? y.element_type : int32_t{EPH_FLOAT};
+    char* to = direct ? data<char>(y) : reinterpret_cast<char*>(floats(run, count));
+    const int64_t size = element_size(type);
+    for (int64_t i = 0; i < count; ++i) {
+      parse_element(eph::view(data<const eph_string>(x)[i]), type, to + i * size);
+    }
+    if (!direct) convert(to, type, y.data, y.element_type, count, saturates_);
+  }
+
   static void print(eph::Run& run, const eph_value& x, int64_t count) {
-    const int64_t size = element_size(x.element_type);
+    const bool direct = is_direct(x.element_type);
+    const int32_t type = direct ? x.element_type : int32_t{EPH_FLOAT};
+    const char* from = data<const char>(x);
+    if (!direct) {
+      float* copy = floats(run, count);
+      convert(x.data, x.element_type, copy, EPH_FLOAT, count);
+      from = reinterpret_cast<const char*>(copy);
+    }
+    const int64_t size = element_size(type);
     std::array<char, 64> buffer;
     for (int64_t i = 0; i < count; ++i) {
-      const char* element = data<const char>(x) + i * size;
-      run.set_string(0, static_cast<uint64_t>(i), print_element(element, x.element_type, buffer));
+      run.set_string(0, static_cast<uint64_t>(i), print_element(from + i * size, type, buffer));
     }
   }
 
   int32_t to_;  // EPH_UNDEFINED: the type of input 1
+  bool saturates_;
 };
+
+constexpr uint64_t kTypes = kConvertible | kString;
 
 std::unique_ptr<Kernel> make_cast(const NodeContext& context) {
   const int64_t to = context.node().get_int("to", 0);
-  if (to < 0 || to > 63 || ((kConvertible | kString) >> to & 1) == 0) {
+  if (to < 0 || to > 63 || (kTypes >> to & 1) == 0) {
     fail_unsupported("attribute to=" + std::to_string(to) + " is no supported element type");
   }
   return std::make_unique<Cast>(context, static_cast<int32_t>(to));
@@ -120,11 +166,9 @@ std::unique_ptr<Kernel> make_cast_like(const NodeContext& context) {
   return std::make_unique<Cast>(context, EPH_UNDEFINED);
 }
 
-constexpr uint64_t kTypes = kConvertible | kString;
-
 constexpr KernelEntry kEntries[] = {
-    {"Cast", 6, 13, {}, kInputOutputTypes<kTypes, kTypes>, &make_cast},
-    {"CastLike", 15, 15, {.required = 2}, kInputTypes<kTypes, kTypes>, &make_cast_like},
+    {"Cast", 6, kNewest, {}, kInputOutputTypes<kTypes, kTypes>, &make_cast},
+    {"CastLike", 15, kNewest, {.required = 2}, kInputTypes<kTypes, kTypes>, &make_cast_like},
 };
 
 }  // namespace

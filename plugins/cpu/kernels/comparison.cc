@@ -37,6 +37,9 @@ class Comparison final : public Kernel {
     const Dims b_shape = dims_of(b);
     const Dims shape = broadcast_shape(a_shape, b_shape);
     const eph_value& y = allocate_output(run, 0, EPH_BOOL, shape);
+    if (a.element_type == EPH_STRING_ELEMENT) {
+      return compare_strings(run, Broadcast<2>(shape, {a_shape, b_shape}), data<uint8_t>(y));
+    }
     if (std::is_same_v<Op, Equal> && a.element_type == EPH_BOOL) {
       // Any byte but zero is true.
       return broadcast_binary<uint8_t, uint8_t, uint8_t>(SameTruth{}, a.data, a_shape, b.data,
@@ -45,6 +48,19 @@ class Comparison final : public Kernel {
     dispatch<Ts...>(a.element_type, [&](auto tag) {
       using T = typename decltype(tag)::type;
       broadcast_binary<T, T, uint8_t>(Op{}, a.data, a_shape, b.data, b_shape, y.data, shape);
+    });
+  }
+
+ private:
+  // Only Equal has an entry for strings.
+  static void compare_strings(const eph::Run& run, const Broadcast<2>& broadcast, uint8_t* y) {
+    const auto* a = run.input_data<eph_string>(0);
+    const auto* b = run.input_data<eph_string>(1);
+    broadcast.for_each_row(20, [=](int64_t at, const auto& from, const auto& step, int64_t count) {
+      for (int64_t i = 0; i < count; ++i) {
+        const eph_string& left = a[from[0] + i * step[0]];
+        y[at + i] = eph::view(left) == eph::view(b[from[1] + i * step[1]]) ? 1 : 0;
+      }
     });
   }
 };
@@ -72,17 +88,20 @@ class Logical final : public Kernel {
 
 constexpr Inputs kTwo = {.required = 2, .same_type = 0b11};
 constexpr auto& kOfNumbers = kInputTypes<kNumbers, kNumbers>;
+constexpr uint64_t kEqual = kNumbers | kBool;
 constexpr auto& kOfBools = kInputTypes<kBool, kBool>;
 
 constexpr KernelEntry kEntries[] = {
-    {"Equal", 7, 13, kTwo, kInputTypes<kNumbers | kBool, kNumbers | kBool>, kOrder<Equal>},
-    {"Less", 7, 13, kTwo, kOfNumbers, kOrder<Less>},
-    {"LessOrEqual", 12, 16, kTwo, kOfNumbers, kOrder<LessOrEqual>},
-    {"Greater", 7, 13, kTwo, kOfNumbers, kOrder<Less, true>},
-    {"GreaterOrEqual", 12, 16, kTwo, kOfNumbers, kOrder<LessOrEqual, true>},
-    {"And", 7, 7, kTwo, kOfBools, &make<Logical<And>>},
-    {"Or", 7, 7, kTwo, kOfBools, &make<Logical<Or>>},
-    {"Xor", 7, 7, kTwo, kOfBools, &make<Logical<Xor>>},
+    {"Equal", 7, 18, kTwo, kInputTypes<kEqual, kEqual>, kOrder<Equal>},
+    {"Equal", 19, kNewest, kTwo, kInputTypes<kEqual | kString, kEqual | kString>,
+     kOrder<Equal>},
+    {"Less", 7, kNewest, kTwo, kOfNumbers, kOrder<Less>},
+    {"LessOrEqual", 12, kNewest, kTwo, kOfNumbers, kOrder<LessOrEqual>},
+    {"Greater", 7, kNewest, kTwo, kOfNumbers, kOrder<Less, true>},
+    {"GreaterOrEqual", 12, kNewest, kTwo, kOfNumbers, kOrder<LessOrEqual, true>},
+    {"And", 7, kNewest, kTwo, kOfBools, &make<Logical<And>>},
+    {"Or", 7, kNewest, kTwo, kOfBools, &make<Logical<Or>>},
+    {"Xor", 7, kNewest, kTwo, kOfBools, &make<Logical<Xor>>},
 };
 
 }  // namespace

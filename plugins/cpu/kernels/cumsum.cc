@@ -58,7 +58,12 @@ class CumSum final : public Kernel {
 };
 
 constexpr KernelEntry kEntries[] = {
-    {"CumSum", 11, 14, {.required = 2}, kInputTypes<kFloat | kWideInts, kIndices>, &make<CumSum>},
+    {"CumSum",
+     11,
+     kNewest,
+     {.required = 2},
+     kInputTypes<kFloat | kWideInts, kIndices>,
+     &make<CumSum>},
 };
 
 }  // namespace

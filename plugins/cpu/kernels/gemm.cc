@@ -156,7 +156,7 @@ constexpr uint64_t kWide = kFloat | kWideInts;
 
 constexpr KernelEntry kEntries[] = {
     {"Gemm", 7, 9, kAll, kInputTypes<kWide, kWide, kWide>, &make<Gemm>},
-    {"Gemm", 11, 13, kMatrices, kInputTypes<kWide, kWide, kWide>, &make<Gemm>},
+    {"Gemm", 11, kNewest, kMatrices, kInputTypes<kWide, kWide, kWide>, &make<Gemm>},
 };
 
 }  // namespace

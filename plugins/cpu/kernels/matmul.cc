@@ -1,68 +1,11 @@
 // MatMul with numpy's broadcasting of the leading dimensions.
-#include "plugins/cpu/broadcast.h"
+#include "plugins/cpu/matmul_layout.h"
 #include "plugins/cpu/odometer.h"
 #include "plugins/cpu/product.h"
 #include "plugins/cpu/registry.h"
 
 namespace cpu {
 namespace {
-
-// What a product of two tensors comes to.
-struct Layout {
-  Dims out;            // shape of the result
-  ProductShape shape;  // of one product
-  Dims loop;           // further dimensions to go through, if the batches don't fit into `shape`
-  std::array<Dims, 2> strides;  // of A and B along those, in elements
-};
-
-Dims without_matrix(const Dims& shape) {
-  Dims batch = shape;
-  batch.pop_back();
-  batch.pop_back();
-  return batch;
-}
-
-// Strides, in elements, of matrices of `size` elements along the broadcast batch.
-Dims batch_strides(const Dims& batch, const Dims& to, int64_t size) {
-  Dims strides = broadcast_strides(batch, to);
-  for (int64_t& stride : strides) stride = multiply_stride(stride, size);
-  return strides;
-}
-
-Layout make_layout(Dims a, Dims b) {
-  if (a.empty() || b.empty()) fail("a scalar cannot be multiplied as a matrix");
-  const bool a_is_row = a.size() == 1;
-  const bool b_is_column = b.size() == 1;
-  if (a_is_row) a.insert(0, 1);
-  if (b_is_column) b.push_back(1);
-  Layout layout;
-  ProductShape& shape = layout.shape;
-  shape.m = a[a.size() - 2];
-  shape.k = a.back();
-  shape.n = b.back();
-  if (b[b.size() - 2] != shape.k) {
-    fail("shapes " + to_string(a) + " and " + to_string(b) + " differ in the inner dimension");
-  }
-  const Dims a_batch = without_matrix(a);
-  const Dims b_batch = without_matrix(b);
-  const Dims batch = broadcast_shape(a_batch, b_batch);
-  const int64_t a_count = element_count(a_batch);
-  const int64_t b_count = element_count(b_batch);
-  const int64_t count = element_count(batch);
-  if (b_count == 1) {
-    shape.m = checked_multiply(shape.m, a_count);
-  } else if (a_count == count && b_count == count) {
-    shape.batch = count;
-  } else {
-    layout.loop = batch;
-    layout.strides = {batch_strides(a_batch, batch, multiply_stride(shape.m, shape.k)),
-                      batch_strides(b_batch, batch, multiply_stride(shape.k, shape.n))};
-  }
-  layout.out = batch;
-  if (!a_is_row) layout.out.push_back(a[a.size() - 2]);
-  if (!b_is_column) layout.out.push_back(shape.n);
-  return layout;
-}
 
 class MatMul final : public Kernel {
  public:
@@ -71,7 +14,7 @@ class MatMul final : public Kernel {
     const std::optional<Dims> a = context.input_shape(0);
     const std::optional<Dims> b = context.input_shape(1);
     if (!a || !b || context.input_type(0) != EPH_FLOAT) return;
-    const Layout layout = make_layout(*a, *b);
+    const MatMulLayout layout = make_matmul_layout(*a, *b);
     if (element_count(layout.out) > 0 && layout.shape.k > 0) products_.prepare(layout.shape);
   }
 
@@ -80,7 +23,7 @@ class MatMul final : public Kernel {
  protected:
   void run(eph::Run& run, eph::State* state) override {
     const eph_value& a = *run.input(0);
-    const Layout layout = make_layout(dims_of(a), dims_of(*run.input(1)));
+    const MatMulLayout layout = make_matmul_layout(dims_of(a), dims_of(*run.input(1)));
     allocate_output(run, 0, a.element_type, layout.out);
     if (element_count(layout.out) == 0) return;
     switch (a.element_type) {
@@ -106,17 +49,19 @@ class MatMul final : public Kernel {
     const eph_value* b = context.constant(1);
     if (b == nullptr || b->element_type != EPH_FLOAT || b->rank < 2) return nullptr;
     const Dims shape = dims_of(*b);
-    return element_count(without_matrix(shape)) == 1 ? b->data : nullptr;
+    return element_count(Dims(eph::ArrayView<int64_t>(shape.data(), shape.size() - 2))) == 1
+               ? b->data
+               : nullptr;
   }
 
   template <class T>
-  static void multiply_all(const eph::Run& run, const Layout& layout) {
+  static void multiply_all(const eph::Run& run, const MatMulLayout& layout) {
     each_product<T>(run, layout,
                     [&](const T* a, const T* b, T* y) { multiply_plain(layout.shape, a, b, y); });
   }
 
   template <class T, class Body>
-  static void each_product(const eph::Run& run, const Layout& layout, const Body& body) {
+  static void each_product(const eph::Run& run, const MatMulLayout& layout, const Body& body) {
     const T* a = run.input_data<T>(0);
     const T* b = run.input_data<T>(1);
     T* y = data<T>(*run.output(0));
@@ -134,7 +79,7 @@ constexpr Inputs kTwo = {.required = 2, .same_type = 0b11};
 constexpr auto& kWide = kInputTypes<kFloat | kWideInts, kFloat | kWideInts>;
 
 constexpr KernelEntry kEntries[] = {
-    {"MatMul", 1, 13, kTwo, kWide, &make<MatMul>},
+    {"MatMul", 1, kNewest, kTwo, kWide, &make<MatMul>},
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // IsNaN and IsInf.
 #include <cmath>
 
+#include "plugins/cpu/convert.h"
 #include "plugins/cpu/elementwise.h"
 #include "plugins/cpu/registry.h"
 
@@ -37,10 +38,16 @@ class Predicate final : public Kernel {
   void run(eph::Run& run, eph::State*) override {
     const eph_value& x = *run.input(0);
     const Dims shape = dims_of(x);
+    const int64_t count = element_count(shape);
     const eph_value& y = allocate_output(run, 0, EPH_BOOL, shape);
+    if ((kFloat8 & eph::type_bit(x.element_type)) != 0) {
+      void* copy = run.scratch(static_cast<uint64_t>(checked_multiply(count + 1, sizeof(float))));
+      convert(x.data, x.element_type, copy, EPH_FLOAT, count);
+      return map_elements<float, uint8_t>(op_, copy, y.data, count);
+    }
     dispatch<float, double>(x.element_type, [&](auto tag) {
       using T = typename decltype(tag)::type;
-      map_elements<T, uint8_t>(op_, x.data, y.data, element_count(shape));
+      map_elements<T, uint8_t>(op_, x.data, y.data, count);
     });
   }
 
@@ -49,8 +56,10 @@ class Predicate final : public Kernel {
 };
 
 constexpr KernelEntry kEntries[] = {
-    {"IsNaN", 9, 13, {}, kInputTypes<kFloat>, &make<Predicate<IsNan>>},
-    {"IsInf", 10, 10, {}, kInputTypes<kFloat>, &make<Predicate<IsInf>>},
+    {"IsNaN", 9, 19, {}, kInputTypes<kFloat>, &make<Predicate<IsNan>>},
+    {"IsNaN", 20, kNewest, {}, kInputTypes<kFloat | kFloat8>, &make<Predicate<IsNan>>},
+    {"IsInf", 10, 19, {}, kInputTypes<kFloat>, &make<Predicate<IsInf>>},
+    {"IsInf", 20, kNewest, {}, kInputTypes<kFloat | kFloat8>, &make<Predicate<IsInf>>},
 };
 
 }  // namespace

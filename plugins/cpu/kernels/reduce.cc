@@ -8,6 +8,7 @@
 #include "plugins/cpu/kernels/reduce_fold.h"
 #include "plugins/cpu/odometer.h"
 #include "plugins/cpu/parallel.h"
+#include "plugins/cpu/reduced_axes.h"
 #include "plugins/cpu/registry.h"
 
 namespace cpu {
@@ -15,43 +16,7 @@ namespace {
 
 constexpr int64_t kColumns = 128;
 
-// The two index spaces, with strides into the input.
-struct Split {
-  Dims kept, kept_strides;
-  Dims reduced, reduced_strides;
-  int64_t results = 1;  // elements of the output
-  int64_t terms = 1;    // elements that go into one of them
-};
-
-Split split_dimensions(const Dims& shape, const std::array<bool, kMaxRank>& reduced) {
-  const Dims strides = dense_strides(shape);
-  Split split;
-  for (std::size_t d = 0; d < shape.size(); ++d) {
-    (reduced[d] ? split.reduced : split.kept).push_back(shape[d]);
-    (reduced[d] ? split.reduced_strides : split.kept_strides).push_back(strides[d]);
-  }
-  split.results = element_count(split.kept);
-  split.terms = element_count(split.reduced);
-  if (split.results == 0 || split.terms == 0) return split;
-  std::array<Dims, 1> merged = {split.kept_strides};
-  merge_dimensions(split.kept, merged);
-  split.kept_strides = merged[0];
-  merged = {split.reduced_strides};
-  merge_dimensions(split.reduced, merged);
-  split.reduced_strides = merged[0];
-  return split;
-}
-
-// Takes the last dimension off if it steps by one element; its extent, or 1.
-int64_t take_unit_dimension(Dims& extents, Dims& strides) {
-  if (extents.empty() || strides.back() != 1) return 1;
-  const int64_t extent = extents.back();
-  extents.pop_back();
-  strides.pop_back();
-  return extent;
-}
-
-void reduce_rows(const Split& split, const Folding& folding, Finish finish, const char* x,
+void reduce_rows(const ReducedAxes& split, const Folding& folding, Finish finish, const char* x,
                  char* y) {
   Dims outer = split.reduced;
   Dims outer_strides = split.reduced_strides;
@@ -74,7 +39,7 @@ void reduce_rows(const Split& split, const Folding& folding, Finish finish, cons
   });
 }
 
-void reduce_columns(const Split& split, const Folding& folding, Finish finish, const char* x,
+void reduce_columns(const ReducedAxes& split, const Folding& folding, Finish finish, const char* x,
                     char* y) {
   Dims outer = split.kept;
   Dims outer_strides = split.kept_strides;
@@ -100,7 +65,7 @@ void reduce_columns(const Split& split, const Folding& folding, Finish finish, c
   });
 }
 
-void reduce(const Split& split, const Folding& folding, Finish finish, const eph_value& x,
+void reduce(const ReducedAxes& split, const Folding& folding, Finish finish, const eph_value& x,
             const eph_value& y) {
   if (split.results == 0) return;
   if (split.terms == 0) {
@@ -119,7 +84,7 @@ void reduce(const Split& split, const Folding& folding, Finish finish, const eph
   }
 }
 
-// Axes are an attribute, except for ReduceSum from version 13 on, where they are an input.
+// Axes are an attribute in older versions and an input in newer ones.
 template <class Op, class... Ts>
 class Reduction final : public Kernel {
  public:
@@ -127,9 +92,9 @@ class Reduction final : public Kernel {
       : Kernel(context),
         finish_(finish),
         keep_(context.node().get_int("keepdims", 1) != 0),
-        none_means_noop_(context.node().get_int("noop_with_empty_axes", 0) != 0),
+        none_means_none_(context.node().get_int("noop_with_empty_axes", 0) != 0),
         axes_(context.node().get_ints("axes")),
-        axes_are_input_(context.node().op_type() == "ReduceSum" && context.version() >= 13) {}
+        axes_are_input_(context.version() >= (context.node().op_type() == "ReduceSum" ? 13 : 18)) {}
 
  protected:
   void run(eph::Run& run, eph::State*) override {
@@ -138,10 +103,8 @@ class Reduction final : public Kernel {
     const Dims axes = !axes_are_input_          ? axes_
                       : run.input(1) != nullptr ? read_ints(*run.input(1))
                                                 : Dims();
-    if (axes.empty() && none_means_noop_) return copy_reshaped(run, x, 0, shape);
-
     std::array<bool, kMaxRank> reduced = {};
-    if (axes.empty()) reduced.fill(true);
+    if (axes.empty()) reduced.fill(!none_means_none_);
     for (const int64_t axis : axes) reduced[normalize_axis(axis, shape.size())] = true;
     Dims out;
     for (std::size_t d = 0; d < shape.size(); ++d) {
@@ -149,16 +112,20 @@ class Reduction final : public Kernel {
       if (reduced[d] && keep_) out.push_back(1);
     }
     const eph_value& y = allocate_output(run, 0, x.element_type, out);
-    const Split split = split_dimensions(shape, reduced);
-    dispatch<Ts...>(x.element_type, [&](auto tag) {
+    const ReducedAxes split(shape, reduced);
+    const bool is_bool = x.element_type == EPH_BOOL;
+    dispatch<Ts...>(is_bool ? int32_t{EPH_UINT8} : x.element_type, [&](auto tag) {
       using T = typename decltype(tag)::type;
       reduce(split, FoldingOf<Op, T>::kTable, finish_, x, y);
     });
+    if (!is_bool) return;
+    auto* bytes = data<uint8_t>(y);
+    for (int64_t i = 0; i < split.results; ++i) bytes[i] = bytes[i] != 0 ? 1 : 0;
   }
 
  private:
   Finish finish_;
-  bool keep_, none_means_noop_;
+  bool keep_, none_means_none_;
   Dims axes_;
   bool axes_are_input_;
 };
@@ -176,22 +143,24 @@ std::unique_ptr<Kernel> make_extreme(const NodeContext& context) {
   return std::make_unique<K>(context, Finish::kNothing);
 }
 
-constexpr auto& kWide = kInputTypes<kFloat | kWideInts>;
-constexpr auto& kWideAndAxes = kInputTypes<kFloat | kWideInts, kInt64>;
-constexpr auto& kBytes = kInputTypes<kFloat | kWideInts | kTypeSet<EPH_INT8, EPH_UINT8>>;
+constexpr uint64_t kBytes = kFloat | kWideInts | kTypeSet<EPH_INT8, EPH_UINT8>;
+constexpr auto& kWide = kInputTypes<kFloat | kWideInts, kInt64>;
+constexpr auto& kUpToBytes = kInputTypes<kBytes, kInt64>;
+constexpr auto& kUpToBools = kInputTypes<kBytes | kBool, kInt64>;
 
 constexpr KernelEntry kEntries[] = {
-    {"ReduceSum", 1, 11, {}, kWide, &make_wide<Sum>},
-    {"ReduceSum", 13, 13, {}, kWideAndAxes, &make_wide<Sum>},
-    {"ReduceMean", 1, 13, {}, kWide, &make_wide<Sum, Finish::kMean>},
-    {"ReduceMax", 1, 13, {}, kBytes, &make_extreme<true>},
-    {"ReduceMin", 1, 13, {}, kBytes, &make_extreme<false>},
-    {"ReduceProd", 1, 13, {}, kWide, &make_wide<Prod>},
-    {"ReduceL1", 1, 13, {}, kWide, &make_wide<SumMagnitude>},
-    {"ReduceL2", 1, 13, {}, kWide, &make_wide<SumSquare, Finish::kRoot>},
-    {"ReduceLogSum", 1, 13, {}, kWide, &make_wide<Sum, Finish::kLog>},
-    {"ReduceLogSumExp", 1, 13, {}, kWide, &make_wide<LogSumExp>},
-    {"ReduceSumSquare", 1, 13, {}, kWide, &make_wide<SumSquare>},
+    {"ReduceSum", 1, kNewest, {}, kWide, &make_wide<Sum>},
+    {"ReduceMean", 1, kNewest, {}, kWide, &make_wide<Sum, Finish::kMean>},
+    {"ReduceMax", 1, 19, {}, kUpToBytes, &make_extreme<true>},
+    {"ReduceMax", 20, kNewest, {}, kUpToBools, &make_extreme<true>},
+    {"ReduceMin", 1, 19, {}, kUpToBytes, &make_extreme<false>},
+    {"ReduceMin", 20, kNewest, {}, kUpToBools, &make_extreme<false>},
+    {"ReduceProd", 1, kNewest, {}, kWide, &make_wide<Prod>},
+    {"ReduceL1", 1, kNewest, {}, kWide, &make_wide<SumMagnitude>},
+    {"ReduceL2", 1, kNewest, {}, kWide, &make_wide<SumSquare, Finish::kRoot>},
+    {"ReduceLogSum", 1, kNewest, {}, kWide, &make_wide<Sum, Finish::kLog>},
+    {"ReduceLogSumExp", 1, kNewest, {}, kWide, &make_wide<LogSumExp>},
+    {"ReduceSumSquare", 1, kNewest, {}, kWide, &make_wide<SumSquare>},
 };
 
 }  // namespace

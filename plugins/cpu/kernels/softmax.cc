@@ -1,5 +1,7 @@
 // Softmax, LogSoftmax and Hardmax. Up to version 11 all dimensions from the axis on are one; from
 // 13 on the axis is a single dimension.
+#include "plugins/cpu/kernels/softmax.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -97,6 +99,34 @@ struct Hardmax {
   }
 };
 
+template <class Op, class T>
+void compute_tile(const T* x, T* y, int64_t extent, int64_t stride, int64_t columns) {
+  if constexpr (std::is_same_v<Op, Hardmax>) {
+    for (int64_t j = 0; j < columns; ++j) Hardmax::line(x + j, y + j, extent, stride);
+  } else {
+    compute_columns<Op>(x, y, extent, stride, columns);
+  }
+}
+
+template <class Op, class T>
+void compute_lines(const T* x, T* y, int64_t outer, int64_t extent, int64_t inner) {
+  const double cost = 2.0 * static_cast<double>(extent);
+  if (inner == 1) {
+    parallel_for(outer, cost, [=](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) Op::row(x + i * extent, y + i * extent, extent);
+    });
+    return;
+  }
+  const int64_t tiles = (inner + kColumns - 1) / kColumns;
+  parallel_for(outer * tiles, cost * kColumns, [=](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t column = i % tiles * kColumns;
+      const int64_t at = i / tiles * extent * inner + column;
+      compute_tile<Op>(x + at, y + at, extent, inner, std::min(kColumns, inner - column));
+    }
+  });
+}
+
 template <class Op>
 class SoftmaxKernel final : public Kernel {
  public:
@@ -121,51 +151,30 @@ class SoftmaxKernel final : public Kernel {
     if (element_count(shape) == 0) return;
     dispatch<float, double>(x.element_type, [&](auto tag) {
       using T = typename decltype(tag)::type;
-      compute_lines(data<const T>(x), data<T>(y), element_count(shape, 0, axis),
-                    element_count(shape, axis, end), element_count(shape, end, rank));
+      compute_lines<Op>(data<const T>(x), data<T>(y), element_count(shape, 0, axis),
+                        element_count(shape, axis, end), element_count(shape, end, rank));
     });
   }
 
  private:
-  template <class T>
-  static void compute_lines(const T* x, T* y, int64_t outer, int64_t extent, int64_t inner) {
-    const double cost = 2.0 * static_cast<double>(extent);
-    if (inner == 1) {
-      parallel_for(outer, cost, [=](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) Op::row(x + i * extent, y + i * extent, extent);
-      });
-      return;
-    }
-    const int64_t tiles = (inner + kColumns - 1) / kColumns;
-    parallel_for(outer * tiles, cost * kColumns, [=](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t column = i % tiles * kColumns;
-        const int64_t at = i / tiles * extent * inner + column;
-        tile(x + at, y + at, extent, inner, std::min(kColumns, inner - column));
-      }
-    });
-  }
-
-  template <class T>
-  static void tile(const T* x, T* y, int64_t extent, int64_t stride, int64_t columns) {
-    if constexpr (std::is_same_v<Op, Hardmax>) {
-      for (int64_t j = 0; j < columns; ++j) Hardmax::line(x + j, y + j, extent, stride);
-    } else {
-      compute_columns<Op>(x, y, extent, stride, columns);
-    }
-  }
-
   bool flattens_;
   int64_t axis_;
 };
 
 constexpr KernelEntry kEntries[] = {
-    {"Softmax", 1, 13, {}, kInputTypes<kFloat>, &make<SoftmaxKernel<Softmax>>},
-    {"LogSoftmax", 1, 13, {}, kInputTypes<kFloat>, &make<SoftmaxKernel<LogSoftmax>>},
-    {"Hardmax", 1, 13, {}, kInputTypes<kFloat>, &make<SoftmaxKernel<Hardmax>>},
+    {"Softmax", 1, kNewest, {}, kInputTypes<kFloat>, &make<SoftmaxKernel<Softmax>>},
+    {"LogSoftmax", 1, kNewest, {}, kInputTypes<kFloat>, &make<SoftmaxKernel<LogSoftmax>>},
+    {"Hardmax", 1, kNewest, {}, kInputTypes<kFloat>, &make<SoftmaxKernel<Hardmax>>},
 };
 
 }  // namespace
+
+void log_softmax(const float* x, float* y, int64_t outer, int64_t extent, int64_t inner) {
+  compute_lines<LogSoftmax>(x, y, outer, extent, inner);
+}
+void log_softmax(const double* x, double* y, int64_t outer, int64_t extent, int64_t inner) {
+  compute_lines<LogSoftmax>(x, y, outer, extent, inner);
+}
 
 Table softmax_kernels() { return kEntries; }
 

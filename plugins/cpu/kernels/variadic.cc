@@ -91,10 +91,10 @@ constexpr Factory kOfNumbers = &make<Fold<Op, false, float, double, int8_t, int1
 constexpr Inputs kAll = {.required = 1, .same_type = ~0U};
 
 constexpr KernelEntry kEntries[] = {
-    {"Sum", 6, 13, kAll, kVariadicTypes<kFloat>, kOfFloats<Sum>},
-    {"Mean", 6, 13, kAll, kVariadicTypes<kFloat>, kOfFloats<Sum, true>},
-    {"Max", 6, 13, kAll, kVariadicTypes<kNumbers>, kOfNumbers<Max>},
-    {"Min", 6, 13, kAll, kVariadicTypes<kNumbers>, kOfNumbers<Min>},
+    {"Sum", 6, kNewest, kAll, kVariadicTypes<kFloat>, kOfFloats<Sum>},
+    {"Mean", 6, kNewest, kAll, kVariadicTypes<kFloat>, kOfFloats<Sum, true>},
+    {"Max", 6, kNewest, kAll, kVariadicTypes<kNumbers>, kOfNumbers<Max>},
+    {"Min", 6, kNewest, kAll, kVariadicTypes<kNumbers>, kOfNumbers<Min>},
 };
 
 }  // namespace

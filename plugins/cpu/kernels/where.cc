@@ -58,7 +58,7 @@ class Where final : public Kernel {
 constexpr KernelEntry kEntries[] = {
     {"Where",
      9,
-     16,
+     kNewest,
      {.required = 3, .same_type = 0b110},
      kInputTypes<kBool, kAny, kAny>,
      &make<Where>},

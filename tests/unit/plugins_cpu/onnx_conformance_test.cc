@@ -10,14 +10,6 @@
 namespace ephost::test {
 namespace {
 
-// Tests of operators that the provider has, but not in that form.
-const std::set<std::string>& exceptions() {
-  static const std::set<std::string> kNames = {
-      // Arithmetic on float16.
-      "test_max_float16", "test_min_float16", "test_mod_mixed_sign_float16"};
-  return kNames;
-}
-
 class OnnxConformance : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -30,9 +22,7 @@ class OnnxConformance : public testing::Test {
     std::set<std::string> operators;
     for (uint64_t i = 0; i < count; ++i) operators.emplace(eph::view(kernels[i].op_type));
     for (OnnxNodeTest& test : read_onnx_node_tests(std::string(ONNX_TESTDATA) + "/node")) {
-      if (operators.count(test.op_type) != 0 && exceptions().count(test.name) == 0) {
-        tests_->push_back(std::move(test));
-      }
+      if (operators.count(test.op_type) != 0) tests_->push_back(std::move(test));
     }
   }
   static void TearDownTestSuite() {
