@@ -16,12 +16,16 @@ const OPTIONS = {
   interOpNumThreads: 1,
 };
 
-const ARRAYS = { float32: Float32Array, int64: BigInt64Array, int32: Int32Array, bool: Uint8Array };
+const ARRAYS = {
+  float32: Float32Array, int64: BigInt64Array, int32: Int32Array, uint8: Uint8Array, bool: Uint8Array,
+};
 
-function zeros(ort, { type, shape }) {
+// Zeros, or numbers in [-1, 1) where the type has them.
+function someInput(ort, { type, shape }) {
   const extents = shape.map((extent) => (typeof extent === 'number' ? extent : 1));
-  const count = extents.reduce((a, b) => a * b, 1);
-  return new ort.Tensor(type, new ARRAYS[type](count), extents);
+  const elements = new ARRAYS[type](extents.reduce((a, b) => a * b, 1));
+  if (type === 'float32') elements.forEach((_, i) => (elements[i] = 2 * Math.random() - 1));
+  return new ort.Tensor(type, elements, extents);
 }
 
 async function timed(work) {
@@ -43,7 +47,7 @@ const options = verbose
   : { ...OPTIONS, logSeverityLevel: 3 };
 if (verbose) ort.env.logLevel = 'verbose';
 const [sessionSeconds, session] = await timed(() => ort.InferenceSession.create(model, options));
-const feeds = Object.fromEntries(session.inputMetadata.map((input) => [input.name, zeros(ort, input)]));
+const feeds = Object.fromEntries(session.inputMetadata.map((input) => [input.name, someInput(ort, input)]));
 const [firstRunSeconds] = await timed(() => session.run(feeds));
 if (verbose) console.error('first run ended');
 const runSeconds = [];

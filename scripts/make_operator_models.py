@@ -1,0 +1,144 @@
+#!/usr/bin/python3
+"""Writes models of one node each, operators at sizes from real models, for
+scripts/bench_operators_vs_onnxruntime.sh: OUT_DIR/<name>/model.onnx. Weights are random but seeded.
+"""
+
+import os
+import sys
+import zlib
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+FLOAT = TensorProto.FLOAT
+INT64 = TensorProto.INT64
+
+
+class Case:
+    """A node. `inputs` are shapes of graph inputs, with a type unless it is float, or arrays, which
+    become constants."""
+
+    def __init__(self, name, op_type, inputs, outputs=1, opset=17, **attributes):
+        self.name = name
+        self.op_type = op_type
+        self.inputs = inputs
+        self.outputs = outputs
+        self.opset = opset
+        self.attributes = attributes
+
+    def model(self):
+        graph_inputs, initializers, names = [], [], []
+        for i, given in enumerate(self.inputs):
+            name = "" if given is None else f"input{i}"
+            names.append(name)
+            if isinstance(given, tuple):
+                element, shape = given if isinstance(given[-1], tuple) else (FLOAT, given)
+                graph_inputs.append(helper.make_tensor_value_info(name, element, shape))
+            elif given is not None:
+                initializers.append(numpy_helper.from_array(given, name))
+        outputs = [f"output{i}" for i in range(self.outputs)]
+        node = helper.make_node(self.op_type, names, outputs, self.name, **self.attributes)
+        infos = [helper.make_empty_tensor_value_info(output) for output in outputs]
+        graph = helper.make_graph([node], self.name, graph_inputs, infos, initializers)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)])
+        model.ir_version = 8
+        # The outputs' types are what inference says.
+        inferred = onnx.shape_inference.infer_shapes(model, check_type=True, strict_mode=True)
+        return inferred
+
+
+def weights(name, *shape, scale=0.05):
+    random = np.random.default_rng(zlib.crc32(name.encode()))
+    return (random.standard_normal(shape) * scale).astype(np.float32)
+
+
+def integers(name, high, *shape, dtype=np.int64):
+    random = np.random.default_rng(zlib.crc32(name.encode()))
+    return random.integers(0, high, shape, dtype=dtype)
+
+
+def scalar(value, dtype=np.float32):
+    return np.array(value, dtype)
+
+
+def cases():
+    image = (1, 64, 56, 56)
+    text = (1, 128, 768)
+    heads = (1, 12, 128, 128)
+    yield Case("Identity of one element", "Identity", [(1,)])
+    yield Case("Conv 3x3", "Conv", [image, weights("c3", 64, 64, 3, 3), weights("b", 64)], pads=[1] * 4)
+    yield Case("Conv 1x1", "Conv", [(1, 256, 56, 56), weights("c1", 64, 256, 1, 1)])
+    yield Case("Conv 7x7, stride 2", "Conv", [(1, 3, 224, 224), weights("c7", 64, 3, 7, 7)],
+               pads=[3] * 4, strides=[2, 2])
+    yield Case("Conv 3x3, depthwise", "Conv", [(1, 144, 56, 56), weights("dw", 144, 1, 3, 3)],
+               pads=[1] * 4, group=144)
+    yield Case("ConvTranspose 2x2", "ConvTranspose", [(1, 64, 64, 64), weights("ct", 64, 32, 2, 2)],
+               strides=[2, 2])
+    yield Case("MatMul", "MatMul", [text, weights("mm", 768, 768)])
+    yield Case("MatMul, batched", "MatMul", [(1, 12, 128, 64), (1, 12, 64, 128)])
+    yield Case("Gemm", "Gemm", [(1, 2048), weights("g", 1000, 2048), weights("gb", 1000)], transB=1)
+    yield Case("Einsum", "Einsum", [(1, 12, 128, 64), (1, 12, 128, 64)], equation="bhid,bhjd->bhij")
+    yield Case("Add", "Add", [(1, 256, 56, 56), (1, 256, 56, 56)])
+    yield Case("Add, broadcast row", "Add", [text, weights("bias", 768)])
+    yield Case("Mul, broadcast channel", "Mul", [(1, 256, 56, 56), weights("s", 1, 256, 1, 1)])
+    yield Case("Div by scalar", "Div", [heads, scalar(8)])
+    yield Case("Sub", "Sub", [text, (1, 128, 1)])
+    yield Case("Pow", "Pow", [text, scalar(2)])
+    yield Case("Max", "Max", [text, text])
+    yield Case("Where", "Where", [integers("w", 2, 1, 1, 128, 128).astype(bool), heads, scalar(-1e4)])
+    yield Case("Equal", "Equal", [heads, heads])
+    for op_type in ("Relu", "Sigmoid", "Tanh", "Erf", "Exp", "Sqrt", "LeakyRelu", "HardSwish"):
+        yield Case(op_type, op_type, [(1, 256, 56, 56)])
+    yield Case("Clip", "Clip", [(1, 256, 56, 56), scalar(0), scalar(6)])
+    yield Case("Cast to int64", "Cast", [text], to=INT64)
+    yield Case("Softmax", "Softmax", [heads], axis=-1)
+    yield Case("LayerNormalization", "LayerNormalization", [text, weights("ls", 768), weights("lb", 768)])
+    yield Case("BatchNormalization", "BatchNormalization",
+               [(1, 64, 112, 112), weights("s", 64), weights("b", 64), weights("m", 64),
+                np.abs(weights("v", 64)) + 1])
+    yield Case("InstanceNormalization", "InstanceNormalization", [image, weights("s", 64), weights("b", 64)])
+    yield Case("MaxPool 3x3", "MaxPool", [(1, 64, 112, 112)], kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
+    yield Case("AveragePool 2x2", "AveragePool", [(1, 64, 112, 112)], kernel_shape=[2, 2], strides=[2, 2])
+    yield Case("GlobalAveragePool", "GlobalAveragePool", [(1, 2048, 7, 7)])
+    yield Case("ReduceMean of rows", "ReduceMean", [text], axes=[-1])
+    yield Case("ReduceSum of columns", "ReduceSum", [text, np.array([1])])
+    yield Case("ReduceMax of images", "ReduceMax", [(1, 256, 56, 56)], axes=[2, 3])
+    yield Case("ArgMax", "ArgMax", [(1, 21, 128, 128)], axis=1)
+    yield Case("TopK", "TopK", [(1, 1000), np.array([5])], outputs=2)
+    yield Case("CumSum", "CumSum", [text, scalar(1, np.int64)])
+    yield Case("Transpose of heads", "Transpose", [(1, 128, 12, 64)], perm=[0, 2, 1, 3])
+    yield Case("Transpose to channels last", "Transpose", [(1, 256, 56, 56)], perm=[0, 2, 3, 1])
+    yield Case("Concat", "Concat", [(1, 128, 56, 56), (1, 128, 56, 56)], axis=1)
+    yield Case("Split", "Split", [(1, 128, 2304), np.array([768] * 3)], outputs=3, axis=2)
+    yield Case("Slice", "Slice", [image, np.array([1, 1]), np.array([55, 55]), np.array([2, 3])])
+    yield Case("Pad", "Pad", [image, np.array([0, 0, 3, 3, 0, 0, 3, 3])])
+    yield Case("Expand", "Expand", [(1, 1, 128, 128), np.array([1, 12, 128, 128])])
+    yield Case("Tile", "Tile", [(1, 64, 28, 28), np.array([1, 1, 2, 2])])
+    yield Case("Gather", "Gather", [weights("e", 30522, 768), (INT64, (1, 128))])
+    yield Case("GatherElements", "GatherElements", [text, integers("ge", 128, 1, 128, 768)], axis=1)
+    yield Case("ScatterND", "ScatterND", [(128, 768), integers("sn", 128, 64, 1), (64, 768)])
+    yield Case("Resize, nearest", "Resize", [(1, 64, 64, 64), None, np.array([1, 1, 2, 2], np.float32)])
+    yield Case("Resize, linear", "Resize", [(1, 64, 64, 64), None, np.array([1, 1, 2, 2], np.float32)],
+               mode="linear")
+    yield Case("DepthToSpace", "DepthToSpace", [(1, 256, 64, 64)], blocksize=2)
+    yield Case("LSTM", "LSTM", [(64, 1, 256), weights("lw", 1, 1024, 256), weights("lr", 1, 1024, 256),
+                                weights("lb", 1, 2048)], outputs=3, hidden_size=256)
+    yield Case("GRU", "GRU", [(64, 1, 256), weights("gw", 1, 768, 256), weights("gr", 1, 768, 256),
+                              weights("gb", 1, 1536)], outputs=2, hidden_size=256)
+    yield Case("QuantizeLinear", "QuantizeLinear", [text, scalar(0.02), scalar(128, np.uint8)])
+    yield Case("DequantizeLinear", "DequantizeLinear",
+               [(TensorProto.UINT8, text), scalar(0.02), scalar(128, np.uint8)])
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit("usage: make_operator_models.py OUT_DIR")
+    for case in cases():
+        folder = os.path.join(sys.argv[1], case.name)
+        os.makedirs(folder, exist_ok=True)
+        onnx.save(case.model(), os.path.join(folder, "model.onnx"))
+
+
+if __name__ == "__main__":
+    main()
