@@ -1,6 +1,8 @@
 #!/usr/bin/python3
-"""Writes models of one node each, operators at sizes from real models, for
+"""Writes models of one operator each, at sizes from real models, for
 scripts/bench_operators_vs_onnxruntime.sh: OUT_DIR/<name>/model.onnx. Weights are random but seeded.
+
+Of each output a Slice hands out one element, so that nobody's handling of large outputs counts.
 """
 
 import os
@@ -37,15 +39,25 @@ class Case:
                 graph_inputs.append(helper.make_tensor_value_info(name, element, shape))
             elif given is not None:
                 initializers.append(numpy_helper.from_array(given, name))
-        outputs = [f"output{i}" for i in range(self.outputs)]
-        node = helper.make_node(self.op_type, names, outputs, self.name, **self.attributes)
-        infos = [helper.make_empty_tensor_value_info(output) for output in outputs]
-        graph = helper.make_graph([node], self.name, graph_inputs, infos, initializers)
+        results = [f"result{i}" for i in range(self.outputs)]
+        nodes = [helper.make_node(self.op_type, names, results, self.name, **self.attributes)]
+        infos = [helper.make_empty_tensor_value_info(result) for result in results]
+        outputs = self.infer(nodes, graph_inputs, infos, initializers).graph.output
+        infos = []
+        for i, output in enumerate(outputs):
+            tensor = output.type.tensor_type
+            rank = len(tensor.shape.dim)
+            initializers += [numpy_helper.from_array(np.full(rank, end, np.int64), f"{word}{i}")
+                             for end, word in ((0, "starts"), (1, "ends"))]
+            nodes.append(helper.make_node("Slice", [results[i], f"starts{i}", f"ends{i}"], [f"output{i}"]))
+            infos.append(helper.make_tensor_value_info(f"output{i}", tensor.elem_type, [1] * rank))
+        return self.infer(nodes, graph_inputs, infos, initializers)
+
+    def infer(self, nodes, inputs, outputs, initializers):
+        graph = helper.make_graph(nodes, self.name, inputs, outputs, initializers)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)])
         model.ir_version = 8
-        # The outputs' types are what inference says.
-        inferred = onnx.shape_inference.infer_shapes(model, check_type=True, strict_mode=True)
-        return inferred
+        return onnx.shape_inference.infer_shapes(model, check_type=True, strict_mode=True)
 
 
 def weights(name, *shape, scale=0.05):
