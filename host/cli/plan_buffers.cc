@@ -1,5 +1,6 @@
 #include "host/cli/plan_buffers.h"
 
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "host/base/file.h"
@@ -26,16 +27,27 @@ Json to_json(const plan::BufferTable& table, const plan::Placement& placement,
 }
 
 Status over_capacity(const plan::Placement& placement, const BufferPlanRequest& request) {
-  const std::string capacity = std::to_string(*request.capacity);
-  const bool impossible = placement.lower_bound > *request.capacity;
-  const std::string advice =
-      impossible
-          ? "no placement can fit, as " + std::to_string(placement.lower_bound) +
-                " bytes are alive at one time; raise --capacity"
-          : "the best one found needs " + std::to_string(placement.peak) + " bytes (lower bound " +
-                std::to_string(placement.lower_bound) + "); raise --capacity";
+  const uint64_t capacity = *request.capacity;
+  std::string advice = "the best one found needs " + std::to_string(placement.peak) +
+                       " bytes (lower bound " + std::to_string(placement.lower_bound) + ")";
+  if (placement.lower_bound > capacity) {
+    advice = "no placement can fit, as " + std::to_string(placement.lower_bound) +
+             " bytes are alive at one time";
+  } else if (placement.proved_bound > capacity) {
+    advice = "no placement can fit, as the search tried all; one of " +
+             std::to_string(placement.peak) + " bytes is known";
+  }
   return Status(StatusCode::kFail, "the buffers of " + quote(request.buffers.native()) +
-                                       " do not fit into " + capacity + " bytes: " + advice);
+                                       " do not fit into " + std::to_string(capacity) +
+                                       " bytes: " + advice + "; raise --capacity");
+}
+
+std::string summary(const plan::Placement& placement, const BufferPlanRequest& request) {
+  std::string text = counted(placement.offsets.size(), "buffer") + ": peak " +
+                     std::to_string(placement.peak) + " bytes, lower bound " +
+                     std::to_string(placement.lower_bound);
+  if (request.capacity) text += ", capacity " + std::to_string(*request.capacity);
+  return text + (placement.proved_optimal ? ", proved optimal\n" : ", not proved optimal\n");
 }
 
 }  // namespace
@@ -44,8 +56,11 @@ Status plan_buffers(const BufferPlanRequest& request) {
   EPHOST_ASSIGN_OR_RETURN(const std::string text, read_file(request.buffers));
   EPHOST_ASSIGN_OR_RETURN(const plan::BufferTable table,
                           plan::read_minimalloc_csv(text, request.buffers.native()));
-  EPHOST_ASSIGN_OR_RETURN(const plan::Placement placement,
-                          plan::place_buffers(table.buffers, request.alignment));
+  EPHOST_ASSIGN_OR_RETURN(
+      const plan::Placement placement,
+      plan::place_buffers(table.buffers, {.alignment = request.alignment,
+                                          .capacity = request.capacity,
+                                          .search_work = plan::kPatientSearchWork}));
   if (request.capacity && placement.peak > *request.capacity) {
     return over_capacity(placement, request);
   }
@@ -55,9 +70,9 @@ Status plan_buffers(const BufferPlanRequest& request) {
     print(to_text(to_json(table, placement, request)));
   } else if (request.output.empty()) {
     print(csv);
+    std::fputs(summary(placement, request).c_str(), stderr);
   } else {
-    print(counted(table.buffers.size(), "buffer") + " in " + std::to_string(placement.peak) +
-          " bytes, lower bound " + std::to_string(placement.lower_bound) + "\n");
+    print(summary(placement, request));
   }
   return Status::ok_status();
 }

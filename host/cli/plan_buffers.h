@@ -17,7 +17,9 @@ struct BufferPlanRequest {
   bool json = false;                 // a report instead of the CSV on standard output
 };
 
-// Writes `id,lower,upper,size,offset`. FAIL if the capacity is exceeded; then nothing is written.
+// Writes `id,lower,upper,size,offset`, and says what it reached: on standard error where the table
+// goes to standard output. Searches for seconds if it must. FAIL if the capacity is exceeded; then
+// nothing is written.
 [[nodiscard]] Status plan_buffers(const BufferPlanRequest& request);
 
 }  // namespace ephost::cli

@@ -107,9 +107,7 @@ Status check_claims(const Extent& extent, uint64_t peak, uint64_t lower_bound, b
     return wrong("the lower bound is " + std::to_string(extent.live) + " bytes, not " +
                  std::to_string(lower_bound));
   }
-  if (is_optimal != (peak == lower_bound)) {
-    return wrong("optimality is claimed without proof, or not claimed with it");
-  }
+  if (peak == lower_bound && !is_optimal) return wrong("it is optimal, but not said to be");
   return {};
 }
 
@@ -239,7 +237,11 @@ Status check_placement(std::span<const Buffer> buffers, const Placement& placeme
         {lower, upper, placement.offsets[i], size, "buffer #" + std::to_string(i)});
   }
   EPHOST_ASSIGN_OR_RETURN(const Extent extent, Sweep(rectangles, alignment).run());
-  return check_claims(extent, placement.peak, placement.lower_bound, placement.proved_optimal);
+  const auto& [offsets, peak, lower_bound, is_optimal, proved_bound] = placement;
+  if (proved_bound < lower_bound || proved_bound > peak || is_optimal != (peak == proved_bound)) {
+    return wrong("a bound of " + std::to_string(proved_bound) + " bytes doesn't go with it");
+  }
+  return check_claims(extent, peak, lower_bound, is_optimal);
 }
 
 }  // namespace ephost::plan

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 #include <map>
+#include <numeric>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "host/base/checked_math.h"
+#include "host/plan/packer.h"
 #include "host/plan/placement.h"
 
 namespace ephost::plan {
@@ -17,11 +19,17 @@ Status refuse(const std::string& what) {
   return {StatusCode::kInvalidArgument, "cannot place buffers: " + what};
 }
 
-// The problem in units of the alignment, without buffers of no bytes. `ids` says which buffer each
-// item is.
-Result<std::vector<Item>> to_items(std::span<const Buffer> buffers, uint64_t alignment,
-                                   std::vector<size_t>& ids) {
+// The problem in units that all aligned sizes are multiples of, without buffers of no bytes and in
+// an order of its own, so that the answer doesn't depend on the order of the buffers.
+struct Reduced {
   std::vector<Item> items;
+  std::vector<size_t> buffers;  // which buffer each item is
+  uint64_t unit = 0;
+};
+
+Result<Reduced> reduce(std::span<const Buffer> buffers, uint64_t alignment) {
+  Reduced reduced;
+  std::vector<uint64_t> sizes;
   std::optional<uint64_t> total = 0;
   for (size_t i = 0; i < buffers.size(); ++i) {
     const auto& [lower, upper, size] = buffers[i];
@@ -35,60 +43,18 @@ Result<std::vector<Item>> to_items(std::span<const Buffer> buffers, uint64_t ali
       return refuse("the sizes up to buffer #" + std::to_string(i) +
                     " add up to more than 64 bits hold");
     }
-    if (*aligned == 0) continue;
-    items.push_back({lower, upper, *aligned / alignment});
-    ids.push_back(i);
+    sizes.push_back(*aligned);
+    reduced.unit = std::gcd(reduced.unit, *aligned);
+    if (*aligned > 0) reduced.buffers.push_back(i);
   }
-  return items;
+  std::ranges::stable_sort(reduced.buffers, {}, [&](size_t i) {
+    return std::tuple(buffers[i].lower, buffers[i].upper, sizes[i]);
+  });
+  for (const size_t i : reduced.buffers) {
+    reduced.items.push_back({buffers[i].lower, buffers[i].upper, sizes[i] / reduced.unit});
+  }
+  return reduced;
 }
-
-// Tries rules and orders until the lower bound is met or the work they may do is done.
-class Packer {
- public:
-  Packer(const Problem& problem, uint64_t lower_bound)
-      : problem_(problem), lower_bound_(lower_bound), orders_(placement_orders(problem)) {}
-
-  [[nodiscard]] Packing run() && {
-    const bool done = try_tops() || try_skylines() || try_gaps();
-    static_cast<void>(done);
-    return std::move(best_);
-  }
-
- private:
-  // Keeps a packing that is better; true if no other can be.
-  bool offer(std::optional<Packing> packing) {
-    if (packing && packing->peak < best_.peak) best_ = *std::move(packing);
-    return best_.peak == lower_bound_;
-  }
-  bool try_tops() {
-    return std::ranges::any_of(orders_, [&](const std::vector<uint32_t>& order) {
-      return offer(place_on_top(problem_, order));
-    });
-  }
-  bool try_skylines() {
-    uint64_t work_left = 20'000'000;
-    return std::ranges::any_of(orders_, [&](const std::vector<uint32_t>& order) {
-      return offer(place_by_skyline(problem_, order, best_.peak, work_left));
-    });
-  }
-  bool try_gaps() {
-    const GapPlacer placer(problem_);
-    uint64_t work_left = 50'000'000;
-    for (const std::vector<uint32_t>& order : orders_) {
-      for (const Fit fit : {Fit::kFirst, Fit::kBest}) {
-        if (placer.work() > work_left) return false;
-        work_left -= placer.work();
-        if (offer(placer.place(order, fit, best_.peak))) return true;
-      }
-    }
-    return false;
-  }
-
-  const Problem& problem_;
-  uint64_t lower_bound_;
-  std::vector<std::vector<uint32_t>> orders_;
-  Packing best_{{}, std::numeric_limits<uint64_t>::max()};
-};
 
 // What competes for the block of one location, and where its offsets go.
 struct Contents {
@@ -135,25 +101,26 @@ std::map<uint32_t, Contents> collect_contents(const AllocationPlan& plan,
 
 }  // namespace
 
-Result<Placement> place_buffers(std::span<const Buffer> buffers, uint64_t alignment) {
-  if (!std::has_single_bit(alignment)) {
-    return refuse("the alignment " + std::to_string(alignment) + " is not a power of two");
+Result<Placement> place_buffers(std::span<const Buffer> buffers, const PlacementOptions& options) {
+  if (!std::has_single_bit(options.alignment)) {
+    return refuse("the alignment " + std::to_string(options.alignment) + " is not a power of two");
   }
-  std::vector<size_t> ids;
-  EPHOST_ASSIGN_OR_RETURN(std::vector<Item> items, to_items(buffers, alignment, ids));
+  EPHOST_ASSIGN_OR_RETURN(Reduced reduced, reduce(buffers, options.alignment));
   Placement placement;
   placement.offsets.assign(buffers.size(), 0);
   placement.proved_optimal = true;
-  if (items.empty()) return placement;
-  const Problem problem = make_problem(std::move(items));
-  const uint64_t lower_bound = lower_bound_of(problem);
-  const Packing packing = Packer(problem, lower_bound).run();
-  for (size_t i = 0; i < ids.size(); ++i) {
-    placement.offsets[ids[i]] = packing.offsets[i] * alignment;
+  if (reduced.items.empty()) return placement;
+  std::optional<uint64_t> capacity;
+  if (options.capacity) capacity = *options.capacity / reduced.unit;
+  const Problem problem = make_problem(std::move(reduced.items));
+  const PackResult result = pack(problem, capacity, options.search_work);
+  for (size_t i = 0; i < reduced.buffers.size(); ++i) {
+    placement.offsets[reduced.buffers[i]] = result.packing.offsets[i] * reduced.unit;
   }
-  placement.peak = packing.peak * alignment;
-  placement.lower_bound = lower_bound * alignment;
-  placement.proved_optimal = packing.peak == lower_bound;
+  placement.peak = result.packing.peak * reduced.unit;
+  placement.lower_bound = lower_bound_of(problem) * reduced.unit;
+  placement.proved_bound = result.bound * reduced.unit;
+  placement.proved_optimal = placement.peak == placement.proved_bound;
   return placement;
 }
 
@@ -171,7 +138,8 @@ Result<MemoryPattern> plan_memory(const AllocationPlan& plan,
   if (!options.enable_mem_pattern) return pattern;
   for (auto& [location, contents] : collect_contents(plan, sizes, pattern)) {
     EPHOST_ASSIGN_OR_RETURN(const Placement placement,
-                            place_buffers(contents.buffers, options.alignment));
+                            place_buffers(contents.buffers, {.alignment = options.alignment,
+                                                             .search_work = options.search_work}));
     for (size_t i = 0; i < contents.offsets.size(); ++i) {
       *contents.offsets[i] = placement.offsets[i];
     }

@@ -9,22 +9,31 @@
 
 namespace ephost::plan {
 
-// A buffer of size > 0 in units; times are dense ranks of the times at which any buffer begins or
-// ends, so that they are at most twice the number of buffers.
+// A buffer of size > 0 in units, and the sections in which it lives.
 struct Item {
   uint32_t lower = 0;
   uint32_t upper = 0;
   uint64_t size = 0;
 };
 
+// Time is cut into sections in which the same items live. Those in which nothing lives that does
+// not live in a neighbour too are left out, as they ask for nothing more:
+//
+//   time      0 1 2 3 4 5         section   0 1 2
+//   item 0    a a a                         a
+//   item 1      b b b b b    ->             b b b
+//   item 2          c                         c
+//   item 3              d                       d
+//
 // Sums over all items fit into 64 bits, so offsets never overflow.
 struct Problem {
   std::vector<Item> items;
-  std::vector<uint64_t> live;  // by time rank: sum of sizes alive from it to the next
-  uint32_t times = 0;
+  std::vector<uint64_t> live;  // by section: sum of sizes alive in it
+
+  [[nodiscard]] uint32_t sections() const { return static_cast<uint32_t>(live.size()); }
 };
 
-// Ranks the times of `items` in place and sums what is alive.
+// Turns the times of `items` into sections and sums what is alive.
 [[nodiscard]] Problem make_problem(std::vector<Item> items);
 
 // The largest live sum: no placement is lower.
@@ -37,6 +46,9 @@ struct Packing {
   std::vector<uint64_t> offsets;  // by item
   uint64_t peak = 0;
 };
+
+// With its peak.
+[[nodiscard]] Packing packing_of(const Problem& problem, std::vector<uint64_t> offsets);
 
 // Puts each item on top of everything placed before it that lives at the same time. Quick for any
 // number of items.
@@ -59,29 +71,16 @@ class GapPlacer {
  public:
   explicit GapPlacer(const Problem& problem);
 
-  // Roughly how many items a call of `place` looks at.
-  [[nodiscard]] uint64_t work() const { return work_; }
-
-  // Nothing if the peak would reach `limit`.
+  // Takes what it looks at from `work_left`; nothing if that is used up, or if the peak would reach
+  // `limit`.
   [[nodiscard]] std::optional<Packing> place(std::span<const uint32_t> order, Fit fit,
-                                             uint64_t limit) const;
+                                             uint64_t limit, uint64_t& work_left) const;
 
  private:
-  struct Placed {
-    uint64_t offset = 0;
-    uint64_t end = 0;
-    uint32_t item = 0;
-  };
-
   [[nodiscard]] bool has_neighbours() const { return !first_neighbour_.empty(); }
   void find_neighbours();
-  [[nodiscard]] std::vector<uint32_t> by_start() const;
-  void collect(uint32_t item, std::span<const uint64_t> offsets, std::span<const Placed> placed,
-               std::vector<Placed>& around) const;
-  [[nodiscard]] static uint64_t choose(std::span<const Placed> around, uint64_t size, Fit fit);
 
   const Problem& problem_;
-  uint64_t work_ = 0;
   // Items alive at the same time as item i: neighbours_[first_neighbour_[i] ..
   // first_neighbour_[i + 1]). Empty if there are too many pairs.
   std::vector<uint32_t> first_neighbour_;

@@ -96,7 +96,7 @@ void Skyline::insert(Run run) {
 class Waiting {
  public:
   Waiting(const Problem& problem, std::span<const uint32_t> order)
-      : problem_(problem), order_(order), by_start_(problem.times), left_(order.size()) {
+      : problem_(problem), order_(order), by_start_(problem.sections()), left_(order.size()) {
     for (uint32_t rank = 0; rank < order.size(); ++rank) starting(rank).push_back(rank);
   }
 
@@ -135,10 +135,12 @@ class Waiting {
 std::optional<Packing> place_by_skyline(const Problem& problem, std::span<const uint32_t> order,
                                         uint64_t limit, uint64_t& work_left) {
   Packing packing{std::vector<uint64_t>(problem.items.size()), 0};
-  Skyline skyline(problem.times);
+  Skyline skyline(problem.sections());
   Waiting waiting(problem, order);
+  constexpr uint64_t kStep = 500;  // to change the skyline takes so much more than to look
   uint64_t work = 0;
   while (!waiting.empty() && packing.peak < limit && work <= work_left) {
+    work += kStep;
     const Skyline::Run run = skyline.lowest();
     const uint32_t i = waiting.take(run, work);
     if (i == kNone) {

@@ -7,6 +7,11 @@ from command_line import CommandLineTest, tiny
 
 KINDS = {"Allocate", "Reuse", "PreExisting", "AllocateStatically", "AllocateOutput"}
 
+# No more than 6 bytes live at any time, yet they need 7.
+KNOTTED = "id,lower,upper,size\n" + "".join(
+    f"{i},{lower},{upper},{size}\n" for i, (lower, upper, size) in enumerate([
+        (0, 1, 2), (0, 2, 1), (6, 7, 3), (1, 5, 1), (2, 6, 2), (8, 11, 3), (4, 6, 2), (6, 10, 1),
+        (5, 9, 2), (0, 3, 3)]))
 # Five buffers; 7 bytes are alive at time 3.
 BUFFERS = "id,lower,upper,size\na,0,3,4\nb,3,9,4\nc,0,9,3\nd,9,21,4\ne,0,21,0\n"
 
@@ -74,7 +79,7 @@ class PlanTest(CommandLineTest):
     def test_writes_the_placement_to_a_file(self):
         self.write("buffers.csv", BUFFERS)
         text = self.ephost("plan", "--buffers", "buffers.csv", "-o", "out.csv").stdout
-        self.assertEqual(text, "5 buffers in 7 bytes, lower bound 7\n")
+        self.assertEqual(text, "5 buffers: peak 7 bytes, lower bound 7, proved optimal\n")
         self.assertTrue((self.folder / "out.csv").read_text().startswith("id,lower,upper,size,offset\n"))
 
     def test_reports_the_placement_as_json(self):
@@ -89,6 +94,19 @@ class PlanTest(CommandLineTest):
                              "-o", "out.csv")
         self.assertIn("no placement can fit, as 7 bytes are alive at one time", error)
         self.assertFalse((self.folder / "out.csv").exists())
+
+    def test_says_what_it_reached_beside_the_placement(self):
+        self.write("buffers.csv", BUFFERS)
+        self.assertEqual(self.ephost("plan", "--buffers", "buffers.csv", "--capacity", 9).stderr,
+                         "5 buffers: peak 7 bytes, lower bound 7, capacity 9, proved optimal\n")
+
+    def test_finds_and_proves_the_optimum_above_the_lower_bound(self):
+        self.write("buffers.csv", KNOTTED)
+        report = self.json("plan", "--buffers", "buffers.csv")
+        self.assertEqual((report["peak_bytes"], report["lower_bound_bytes"]), (7, 6))
+        self.assertTrue(report["proved_optimal"])
+        error = self.refusal("FAIL", "plan", "--buffers", "buffers.csv", "--capacity", 6)
+        self.assertIn("no placement can fit, as the search tried all; one of 7 bytes is known", error)
 
     def test_names_line_and_column_of_a_broken_file(self):
         self.write("buffers.csv", "id,lower,upper,size\na,0,x,4\n")

@@ -491,7 +491,7 @@ TEST(CheckMemory, RefusesABlockOfAnotherSizeAndWrongClaims) {
   expect_refused(check_memory(planned.allocation, pattern), "the lower bound is");
   pattern = pattern_of(planned);
   pattern.blocks[0].proved_optimal = !pattern.blocks[0].proved_optimal;
-  expect_refused(check_memory(planned.allocation, pattern), "optimality is claimed without proof");
+  expect_refused(check_memory(planned.allocation, pattern), "it is optimal, but not said to be");
 }
 
 TEST(CheckMemory, RefusesMissingAndIdleBlocks) {
@@ -520,42 +520,52 @@ const std::vector<Buffer>& buffers() {
 }
 
 TEST(CheckPlacement, AcceptsAPlacement) {
-  EXPECT_TRUE(check_placement(buffers(), *place_buffers(buffers(), 1), 1).ok());
+  EXPECT_TRUE(check_placement(buffers(), *place_buffers(buffers(), {.alignment = 1}), 1).ok());
 }
 
 TEST(CheckPlacement, RefusesBuffersThatOverlap) {
-  const Placement placement = {{0, 99, 0}, 149, 150, false};
+  const Placement placement = {{0, 99, 0}, 149, 150, false, 150};
   expect_refused(check_placement(buffers(), placement, 1), "buffer #1 overlaps buffer #0");
-  const Placement below = {{50, 1, 50}, 150, 150, true};
+  const Placement below = {{50, 1, 50}, 150, 150, true, 150};
   expect_refused(check_placement(buffers(), below, 1), "buffer #1 overlaps buffer #0");
-  const Placement equal = {{0, 0, 0}, 100, 150, false};
+  const Placement equal = {{0, 0, 0}, 100, 150, false, 150};
   expect_refused(check_placement(buffers(), equal, 1), "buffer #1 overlaps buffer #0");
 }
 
 TEST(CheckPlacement, RefusesWrongClaims) {
-  expect_refused(check_placement(buffers(), {{0, 100, 0}, 151, 150, false}, 1),
+  expect_refused(check_placement(buffers(), {{0, 100, 0}, 151, 150, false, 150}, 1),
                  "the peak is 150 bytes, not 151");
-  expect_refused(check_placement(buffers(), {{0, 100, 0}, 150, 149, false}, 1),
+  expect_refused(check_placement(buffers(), {{0, 100, 0}, 150, 149, true, 150}, 1),
                  "the lower bound is 150 bytes, not 149");
-  expect_refused(check_placement(buffers(), {{0, 100, 0}, 150, 150, false}, 1),
-                 "optimality is claimed without proof, or not claimed with it");
+}
+
+TEST(CheckPlacement, RefusesClaimsOfOptimalityThatDoNotGoWithTheBounds) {
+  const auto check = [](uint64_t top, bool is_optimal, uint64_t proved_bound) {
+    return check_placement(buffers(), {{0, top - 50, 0}, top, 150, is_optimal, proved_bound}, 1);
+  };
+  EXPECT_TRUE(check(151, true, 151).ok());
+  EXPECT_TRUE(check(152, false, 151).ok());
+  expect_refused(check(150, false, 150), "a bound of 150 bytes doesn't go with it");
+  expect_refused(check(151, true, 150), "a bound of 150 bytes doesn't go with it");
+  expect_refused(check(151, false, 152), "a bound of 152 bytes doesn't go with it");
+  expect_refused(check(151, false, 149), "a bound of 149 bytes doesn't go with it");
 }
 
 TEST(CheckPlacement, RefusesOffsetsOffTheAlignmentAndBeyond64Bits) {
-  expect_refused(check_placement(buffers(), {{0, 100, 0}, 150, 150, true}, 64),
+  expect_refused(check_placement(buffers(), {{0, 100, 0}, 150, 150, true, 150}, 64),
                  "buffer #1 is not aligned");
   const uint64_t top = ~uint64_t{0} - 63;
-  expect_refused(check_placement(buffers(), {{0, top, 0}, 150, 150, true}, 64),
+  expect_refused(check_placement(buffers(), {{0, top, 0}, 150, 150, true, 150}, 64),
                  "buffer #1 ends beyond 64 bits");
-  expect_refused(check_placement(buffers(), {{0, 128, 0}, 192, 192, true}, 3),
+  expect_refused(check_placement(buffers(), {{0, 128, 0}, 192, 192, true, 192}, 3),
                  "the alignment is no power of two");
 }
 
 TEST(CheckPlacement, RefusesThePlacementOfOtherBuffers) {
-  expect_refused(check_placement(buffers(), {{0, 100}, 150, 150, true}, 1),
+  expect_refused(check_placement(buffers(), {{0, 100}, 150, 150, true, 150}, 1),
                  "it is of other buffers");
   const std::vector<Buffer> dead = {{3, 3, 1}};
-  expect_refused(check_placement(dead, {{0}, 1, 1, true}, 1), "buffer #0 never lives");
+  expect_refused(check_placement(dead, {{0}, 1, 1, true, 1}, 1), "buffer #0 never lives");
 }
 
 }  // namespace
