@@ -8,7 +8,7 @@
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define CPU_SIMD __attribute__((target_clones("default", "arch=haswell", "arch=skylake-avx512")))
+#define CPU_SIMD __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #else
 #define CPU_SIMD
 #endif
