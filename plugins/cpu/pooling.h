@@ -1,5 +1,6 @@
-// Pooling over a sliding window. A row of the output is made from whole rows of the input: for each
-// position in the window a strided row is folded into the output's row, which is a vector loop.
+// Pooling over a sliding window. A row of the output is made from whole rows of the input: those
+// that the window covers are folded into one, of which then, for each position in the window's last
+// dimension, a strided row is folded into the output's row. All of these are vector loops.
 #pragma once
 
 #include <algorithm>
@@ -40,6 +41,13 @@ void fold(Op op, const T* x, int64_t stride, T* y, int64_t count) {
     fold_strided(op, x, stride, y, count);
   }
 }
+
+struct Plus {
+  template <class T>
+  CPU_INLINE T operator()(T sum, T x) const {
+    return sum + x;
+  }
+};
 
 // A pooling of planes (a plane is one channel of one image), in terms of the input's rows (its last
 // dimension).
@@ -116,9 +124,28 @@ void fold_taps(Op op, const PoolPlan& plan, const T* x, T* y) {
   }
 }
 
+// Folds one row of the output; the number of the input's rows that went into it. `op` takes an
+// element in, `merge` what was folded already.
+template <class Op, class Merge, class T>
+int64_t pool_row(Op op, Merge merge, const PoolPlan& plan, T start, const T* plane,
+                 const Odometer<1>& at, Odometer<1>& tap, T* out) {
+  constexpr int64_t kLongest = 1024;
+  T together[kLongest];
+  if (plan.row > kLongest) {
+    return for_each_covered_row(plan, at, tap,
+                                [&](int64_t offset) { fold_taps(op, plan, plane + offset, out); });
+  }
+  std::fill_n(together, plan.row, start);
+  const int64_t covered = for_each_covered_row(
+      plan, at, tap, [&](int64_t offset) { fold(op, plane + offset, 1, together, plan.row); });
+  if (covered > 0) fold_taps(merge, plan, static_cast<const T*>(together), out);
+  return covered;
+}
+
 // Folds whole planes; finish(row of the output, its outer position, covered rows) ends each row.
-template <class Op, class T, class Finish>
-void pool_planes(Op op, const PoolPlan& plan, T start, const T* x, T* y, const Finish& finish) {
+template <class Op, class Merge, class T, class Finish>
+void pool_planes(Op op, Merge merge, const PoolPlan& plan, T start, const T* x, T* y,
+                 const Finish& finish) {
   const Dims no_strides(plan.outer.size(), 0);
   const int64_t rows = element_count(plan.outer);
   const double taps = static_cast<double>(element_count(plan.window.kernel));
@@ -130,10 +157,8 @@ void pool_planes(Op op, const PoolPlan& plan, T start, const T* x, T* y, const F
       T* out = y + p * plan.out_plane;
       for (int64_t r = 0; r < rows; ++r, at.next(), out += plan.out_row) {
         std::fill_n(out, plan.out_row, start);
-        const int64_t covered = for_each_covered_row(plan, at, tap, [&](int64_t offset) {
-          fold_taps(op, plan, x + p * plan.in_plane + offset, out);
-        });
-        finish(out, at, covered);
+        const T* plane = x + p * plan.in_plane;
+        finish(out, at, pool_row(op, merge, plan, start, plane, at, tap, out));
       }
     }
   });

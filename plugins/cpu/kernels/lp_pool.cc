@@ -66,9 +66,9 @@ class LpPool final : public Kernel {
         row[i] = std::pow(row[i], static_cast<T>(1 / p_));
       }
     };
-    if (p_ == 1) return pool_planes(PlusMagnitude{}, plan, T{0}, x, y, keep);
-    if (p_ == 2) return pool_planes(PlusSquare{}, plan, T{0}, x, y, root);
-    pool_planes(PlusPower{p_}, plan, T{0}, x, y, inverse_power);
+    if (p_ == 1) return pool_planes(PlusMagnitude{}, Plus{}, plan, T{0}, x, y, keep);
+    if (p_ == 2) return pool_planes(PlusSquare{}, Plus{}, plan, T{0}, x, y, root);
+    pool_planes(PlusPower{p_}, Plus{}, plan, T{0}, x, y, inverse_power);
   }
 
   WindowAttributes attributes_;

@@ -16,12 +16,6 @@ struct Greater {
   }
 };
 
-struct Plus {
-  template <class T>
-  CPU_INLINE T operator()(T sum, T x) const {
-    return sum + x;
-  }
-};
 class MaxPool final : public Kernel {
  public:
   explicit MaxPool(const NodeContext& context)
@@ -57,7 +51,7 @@ class MaxPool final : public Kernel {
     if (indices != nullptr) return find_indices(plan, x, y, indices);
     using Limits = std::numeric_limits<T>;
     const T lowest = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
-    pool_planes(Greater{}, plan, lowest, x, y, [](T*, const Odometer<1>&, int64_t) {});
+    pool_planes(Greater{}, Greater{}, plan, lowest, x, y, [](T*, const Odometer<1>&, int64_t) {});
   }
 
   // The straightforward way, element by element.
@@ -124,7 +118,7 @@ class AveragePool final : public Kernel {
       T* y = arguments.output<T>(0, x.element_type, out);
       if (element_count(out) == 0) return;
       pool_planes(
-          Plus{}, plan, T{0}, arguments.input<T>(0), y,
+          Plus{}, Plus{}, plan, T{0}, arguments.input<T>(0), y,
           [&](T* row, const Odometer<1>& at, int64_t covered) { divide(plan, at, covered, row); });
       arguments.finish();
     });
