@@ -11,7 +11,7 @@ namespace ephost::plan {
 namespace {
 
 constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
-constexpr uint32_t kMostDepth = 5000;  // of the recursion, about 2 MB of stack
+constexpr uint32_t kMostDepth = 2000;  // of the recursion, about 1 MB of stack
 constexpr uint64_t kNodesOfARun = 1000;
 
 // A number without pattern for each number (the finalizer of SplitMix64).
@@ -25,8 +25,8 @@ uint64_t scramble(uint64_t x) {
 // The same from 0 to 1.
 double chance(uint64_t seed) { return static_cast<double>(scramble(seed) >> 11) * 0x1p-53; }
 
-// 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ...: a restart strategy that is never much worse than the best one
-// for the problem (Luby, Sinclair, Zuckerman 1993).
+// 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ... for run 1, 2, 3 ...: limits that are never much worse than the
+// best one for the problem (Luby, Sinclair, Zuckerman 1993).
 uint64_t luby(uint64_t run) {
   for (;;) {
     const uint64_t power = std::bit_floor(run + 1);
@@ -73,10 +73,12 @@ SearchResult ValleySearch::run(uint64_t capacity, uint64_t& work_left) {
   const uint64_t nodes = std::max<uint64_t>(kNodesOfARun, 2 * problem_.items.size());
   for (uint64_t run = 0; work_left > 0; ++run) {
     const uint64_t work_before = state_.work();
+    work_limit_ = work_before + std::min(work_left, ValleyState::kNowhere - work_before);
     vary_taste(run);
     state_.reset(capacity);
     pool_.resize(problem_.items.size());
     std::iota(pool_.begin(), pool_.end(), 0U);
+    // Short runs serve best on the whole; the long ones are for proofs.
     nodes_left_ = nodes * std::max<uint64_t>(1, luby(run + 1) / 8);
     gave_up_ = false;
     const bool done = expand({0, pool_.size()});
@@ -120,9 +122,8 @@ void ValleySearch::vary_taste(uint64_t run) {
 // made in a loop; the slice shrinks with every item placed.
 bool ValleySearch::expand(Slice slice) {
   const size_t mark = state_.mark();
-  bool is_open = true;
-  while (is_open && slice.begin < slice.end) {
-    if (nodes_left_ == 0 || depth_ == kMostDepth) {
+  while (slice.begin < slice.end) {
+    if (nodes_left_ == 0 || depth_ == kMostDepth || state_.work() >= work_limit_) {
       gave_up_ = true;
       break;
     }
@@ -147,15 +148,15 @@ bool ValleySearch::expand(Slice slice) {
     } else if (!choice.items.empty()) {
       state_.place(choice.items[0], choice.level);
       const std::span<uint32_t> items = items_of(slice);
-      std::ranges::copy(std::ranges::find(items, choice.items[0]) + 1, items.end(),
-                        std::ranges::find(items, choice.items[0]));
+      const auto placed = std::ranges::find(items, choice.items[0]);
+      std::copy(placed + 1, items.end(), placed);
       --slice.end;
     } else {
       state_.blame(choice.section);
-      is_open = false;
+      break;
     }
   }
-  if (is_open && slice.begin == slice.end) return true;
+  if (slice.begin == slice.end) return true;
   state_.undo(mark);
   return false;
 }

@@ -62,7 +62,7 @@ class ValleySearch {
     uint32_t upper = 0;
     uint64_t slack = 0;
   };
-  // What to do in a section at its level: an item to put there, or kWaste to raise it to `next`.
+  // What can be done in a section at its level: put one of the items there, or raise it to `next`.
   struct Choice {
     std::vector<uint32_t> items;
     uint32_t section = 0;
@@ -103,6 +103,7 @@ class ValleySearch {
   std::vector<uint32_t> pool_;  // a stack of slices
   uint64_t capacity_ = 0;
   uint64_t nodes_left_ = 0;
+  uint64_t work_limit_ = 0;
   uint32_t depth_ = 0;
   bool gave_up_ = false;
 };

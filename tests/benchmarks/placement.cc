@@ -96,6 +96,7 @@ Status add_given(const fs::path& folder) {
   for (const fs::path& file : files) {
     EPHOST_ASSIGN_OR_RETURN(Instance instance, read_instance(file));
     add_variants(instance);
+    add(instance.name + "/as_in_a_session", {{instance.name, instance.buffers, {.alignment = 1}}});
     all.push_back(std::move(instance));
   }
   add("hard/all", std::move(all));
