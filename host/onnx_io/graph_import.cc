@@ -125,9 +125,9 @@ class LevelImporter {
   Status add_initializers(const onnx::GraphProto& proto) {
     graph_.initializers.reserve(static_cast<size_t>(proto.initializer_size()));
     for (const onnx::TensorProto& initializer : proto.initializer()) {
-      EPHOST_ASSIGN_OR_RETURN(
-          Tensor tensor,
-          context_.tensors.tensor(initializer, "initializer " + quote(initializer.name())));
+      EPHOST_ASSIGN_OR_RETURN(Tensor tensor,
+                              context_.tensors.unaligned_tensor(
+                                  initializer, "initializer " + quote(initializer.name())));
       EPHOST_RETURN_IF_ERROR(add_initializer(initializer.name(), std::move(tensor)));
     }
     for (const onnx::SparseTensorProto& initializer : proto.sparse_initializer()) {

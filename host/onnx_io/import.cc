@@ -16,6 +16,7 @@
 #include "host/base/text.h"
 #include "host/graph/checks.h"
 #include "host/graph/connect.h"
+#include "host/graph/subgraphs.h"
 #include "host/graph/topology.h"
 #include "host/onnx_io/arena_options.h"
 #include "host/onnx_io/graph_import.h"
@@ -150,6 +151,7 @@ Result<Model> import_from(const graph::Blob& bytes, std::optional<std::filesyste
     Notes notes;
     EPHOST_ASSIGN_OR_RETURN(Model model, convert(bytes, external, notes));
     std::vector<std::string> all = std::move(notes).take();
+    if (options.align_initializers) align_initializers(model);
     if (options.infer_shapes) {
       for (std::string& note : infer_shapes(model)) all.push_back(std::move(note));
     }
@@ -161,7 +163,14 @@ Result<Model> import_from(const graph::Blob& bytes, std::optional<std::filesyste
   }
 }
 
+void align_in(graph::Graph& graph) {
+  for (graph::Tensor& tensor : graph.initializers) align_data(tensor);
+  for (graph::Node& node : graph.nodes) graph::for_each_subgraph(node, &align_in);
+}
+
 }  // namespace
+
+void align_initializers(Model& model) { align_in(model.graph); }
 
 Result<Model> import_model(const graph::Blob& bytes, const ImportOptions& options,
                            ImportReport* report) {

@@ -24,6 +24,9 @@ struct ImportOptions {
   std::map<std::string, graph::Blob> external_files;
   // Fill in types that the model doesn't state.
   bool infer_shapes = true;
+  // Move the data of initializers that does not lie at a multiple of its element's size. Otherwise
+  // `align_initializers` must do so before anybody reads elements.
+  bool align_initializers = true;
 };
 
 struct ImportReport {
@@ -50,5 +53,9 @@ struct ImportReport {
 [[nodiscard]] Result<graph::Model> import_model(const graph::Blob& bytes,
                                                 const ImportOptions& options = {},
                                                 ImportReport* report = nullptr);
+
+// What `ImportOptions::align_initializers` says, afterwards. Memory of the model's file that is no
+// longer needed is given back.
+void align_initializers(graph::Model& model);
 
 }  // namespace ephost::onnx_io

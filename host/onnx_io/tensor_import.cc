@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "host/base/checked_math.h"
+#include "host/base/mapped_pages.h"
 #include "host/base/text.h"
 
 namespace ephost::onnx_io {
@@ -69,16 +70,6 @@ bool has_typed_data(const onnx::TensorProto& proto) {
   return proto.float_data_size() > 0 || proto.int32_data_size() > 0 ||
          proto.string_data_size() > 0 || proto.int64_data_size() > 0 ||
          proto.double_data_size() > 0 || proto.uint64_data_size() > 0;
-}
-
-// Kernels read elements in place, and a load through a misaligned pointer is undefined; protobuf
-// puts payloads at any offset, so those that fell badly are moved.
-Blob aligned(Blob blob, ElementType type) {
-  const size_t element = graph::element_bits(type) / 8;
-  const bool is_complex = type == ElementType::kComplex64 || type == ElementType::kComplex128;
-  const size_t alignment = std::max<size_t>(is_complex ? element / 2 : element, 1);
-  if (reinterpret_cast<uintptr_t>(blob.bytes.data()) % alignment == 0) return blob;
-  return graph::make_blob({blob.bytes.begin(), blob.bytes.end()});
 }
 
 // A bool that is neither 0 nor 1 is undefined in C++; whatever is not 0 is true.
@@ -187,6 +178,13 @@ Status TensorImporter::read_payload(const onnx::TensorProto& proto, uint64_t nee
 }
 
 Result<Tensor> TensorImporter::tensor(const onnx::TensorProto& proto, const std::string& what) {
+  Result<Tensor> tensor = unaligned_tensor(proto, what);
+  if (tensor.ok()) align_data(*tensor);
+  return tensor;
+}
+
+Result<Tensor> TensorImporter::unaligned_tensor(const onnx::TensorProto& proto,
+                                                const std::string& what) {
   const auto import = [&]() -> Result<Tensor> {
     const auto type = static_cast<ElementType>(proto.data_type());
     if (proto.has_segment()) return invalid("segments are not supported; store it whole");
@@ -209,7 +207,6 @@ Result<Tensor> TensorImporter::tensor(const onnx::TensorProto& proto, const std:
     Blob& data = tensor.data;
     if (data.bytes.size() != *needed) return size_mismatch(*needed, data.bytes.size());
     if (type == ElementType::kBool) data = normalized_bools(std::move(data));
-    data = aligned(std::move(data), type);
     return tensor;
   };
   Result<Tensor> result = import();
@@ -233,6 +230,17 @@ Result<graph::SparseTensor> TensorImporter::sparse_tensor(const onnx::SparseTens
   if (!matches) return invalid(what + ": its indices do not fit its values and shape");
   if (!graph::element_count(sparse.shape)) return invalid(what + ": its shape is impossible");
   return sparse;
+}
+
+void align_data(Tensor& tensor) {
+  const size_t element = graph::element_bits(tensor.type) / 8;
+  const bool is_complex =
+      tensor.type == ElementType::kComplex64 || tensor.type == ElementType::kComplex128;
+  const size_t alignment = std::max<size_t>(is_complex ? element / 2 : element, 1);
+  const std::span<const std::byte> bytes = tensor.data.bytes;
+  if (reinterpret_cast<uintptr_t>(bytes.data()) % alignment == 0) return;
+  const Blob unaligned = std::exchange(tensor.data, graph::make_blob({bytes.begin(), bytes.end()}));
+  release_pages(unaligned.bytes);
 }
 
 Result<Tensor> densify(const graph::SparseTensor& sparse, const std::string& what) {

@@ -27,6 +27,8 @@ class TensorImporter {
   // `what` names the tensor in messages, e.g. `initializer "w"`. INVALID_GRAPH if it makes no
   // sense.
   Result<graph::Tensor> tensor(const onnx::TensorProto& proto, const std::string& what);
+  // The same, but its data may lie at any address; see `align_initializers`.
+  Result<graph::Tensor> unaligned_tensor(const onnx::TensorProto& proto, const std::string& what);
   Result<graph::SparseTensor> sparse_tensor(const onnx::SparseTensorProto& proto,
                                             const std::string& what);
 
@@ -40,6 +42,10 @@ class TensorImporter {
   std::shared_ptr<const void> model_owner_;
   ExternalData& external_;
 };
+
+// Kernels read elements in place, and a load through a misaligned pointer is undefined; protobuf
+// puts payloads at any offset, so data that fell badly is moved.
+void align_data(graph::Tensor& tensor);
 
 // The same values in dense form, for what ONNX calls a sparse initializer. INVALID_GRAPH if indices
 // are out of range or the dense form would exceed 1 GiB.

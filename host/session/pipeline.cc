@@ -101,6 +101,7 @@ class Pipeline {
     import_options.external_data_dir = config_.external_initializers_folder;
     import_options.external_files = load_options_.files;
     import_options.infer_shapes = !hooks_.substitute;
+    import_options.align_initializers = !hooks_.substitute;
     auto model = source.bytes ? onnx_io::import_model(graph::Blob{*source.bytes, nullptr},
                                                       import_options, &import_report_)
                               : onnx_io::import_model(source.path, import_options, &import_report_);
@@ -137,6 +138,7 @@ class Pipeline {
       EPHOST_RETURN_IF_ERROR(import(source));
       load_options_.read_payload = nullptr;  // of the application's own models
     }
+    onnx_io::align_initializers(prepared_.model);
     infer_shapes();
     return Status::ok_status();
   }
