@@ -224,7 +224,11 @@ class BodyImport {
         return no_body();
       }
     }
-    if (function_.opset_import().empty()) {
+    if (graph::has_subgraphs(node_)) {
+      // Most of what it has now are nodes of the model.
+      body_.opset_imports = model_.opset_imports;
+      function_.clear_opset_import();
+    } else if (function_.opset_import().empty()) {
       body_.opset_imports[node_.domain] = schema->SinceVersion();
     }
     return {};
@@ -273,13 +277,13 @@ class BodyImport {
   void mark_other_opsets(Graph& body) const {
     for (Node& node : body.nodes) {
       const auto of_model = model_.opset_imports.find(node.domain);
-      const bool may_differ = of_model != model_.opset_imports.end() &&
-                              of_model->second != body_.opset_imports.at(node.domain) &&
-                              !functions_.contains(name_of(node));
+      const bool may_differ =
+          of_model != model_.opset_imports.end() && !functions_.contains(name_of(node));
       const onnx::OpSchema* schema =
           may_differ ? find_schema(node.domain, node.op_type, of_model->second) : nullptr;
-      node.is_of_other_opset =
-          may_differ && (schema == nullptr || schema->SinceVersion() != node.since_version);
+      const int64_t version_there =
+          schema != nullptr ? schema->SinceVersion() : may_differ ? of_model->second : 0;
+      node.is_of_other_opset = may_differ && version_there != node.since_version;
       graph::for_each_subgraph(node, [&](Graph& subgraph) { mark_other_opsets(subgraph); });
     }
   }

@@ -57,6 +57,30 @@ Status too_large(const std::string& call) {
               " nodes and values; its functions multiply, use them less often"};
 }
 
+bool stays(const InlinedRange& range) { return range.end - range.begin == 1; }
+
+void renumber(const Graph& graph, std::span<const InlinedRange> ranges, MadeComputations& made) {
+  decltype(made.compiled) compiled;
+  while (!made.compiled.empty()) {
+    auto entry = made.compiled.extract(made.compiled.begin());
+    auto& [provider, of_graph, nodes, name] = entry.key();
+    if (of_graph == &graph) {
+      if (!std::ranges::all_of(nodes, [&](NodeId node) { return stays(ranges[node]); })) continue;
+      for (NodeId& node : nodes) node = ranges[node].begin;
+    }
+    compiled.insert(std::move(entry));
+  }
+  made.compiled = std::move(compiled);
+  for (auto& [origin, kernels] : made.kernels) {
+    if (origin.second != &graph) continue;
+    std::vector<std::optional<bridge::Computation>> moved(graph.nodes.size());
+    for (NodeId node = 0; node < kernels.size(); ++node) {
+      if (stays(ranges[node])) moved[ranges[node].begin] = std::move(kernels[node]);
+    }
+    kernels = std::move(moved);
+  }
+}
+
 // What the nodes of a graph became, in all places that speak of them.
 void renumber(const Graph& graph, std::span<const InlinedRange> ranges, PreparedModel& prepared,
               MadeComputations& made) {
@@ -72,20 +96,7 @@ void renumber(const Graph& graph, std::span<const InlinedRange> ranges, Prepared
     if (partition.place.graph != &graph) continue;
     partition.place.node = ranges[partition.place.node].begin;
   }
-  MadeComputations renumbered;
-  while (!made.empty()) {
-    auto entry = made.extract(made.begin());
-    auto& [provider, of_graph, nodes, name] = entry.key();
-    if (of_graph == &graph) {
-      const bool all_stay = std::ranges::all_of(nodes, [&](NodeId node) {
-        return ranges[node].end - ranges[node].begin == 1;
-      });
-      if (!all_stay) continue;
-      for (NodeId& node : nodes) node = ranges[node].begin;
-    }
-    renumbered.insert(std::move(entry));
-  }
-  made = std::move(renumbered);
+  renumber(graph, ranges, made);
 }
 
 }  // namespace
@@ -151,8 +162,14 @@ Result<uint64_t> FunctionInlining::inline_in(PreparedModel& prepared, const Call
       return too_large(graph::describe_node(graph, id));
     }
     Result<graph::FunctionBody> body = library_->body_of(prepared.model, graph, id);
-    if (!body.ok() && body.status().code() == StatusCode::kNotFound) continue;
-    if (!body.ok()) return std::move(body).status();
+    if (!body.ok()) {
+      if (library_->is_local(graph.nodes[id])) return std::move(body).status();
+      // The operator stays, and who needs it is told why nobody takes it.
+      if (body.status().code() != StatusCode::kNotFound) {
+        prepared.notes.push_back(body.status().message());
+      }
+      continue;
+    }
     EPHOST_RETURN_IF_ERROR(count_growth(graph, id, *body));
     for (const auto& [domain, version] : body->opset_imports) {
       prepared.model.opset_imports.emplace(domain, version);

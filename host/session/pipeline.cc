@@ -331,7 +331,7 @@ class Pipeline {
         return make_computations(prepared_, config_.disable_ep_fallback, made_);
       }));
       if (prepared_.failures.size() == reported) {
-        made_.clear();
+        made_ = {};
         return Status::ok_status();
       }
       if (round == most_rounds) {
