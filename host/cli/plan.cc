@@ -245,7 +245,7 @@ Command add_plan(CLI::App& root) {
   auto* model = app->add_option("MODEL", flags->model, "An ONNX model")->type_name("FILE");
   app->add_option("-o,--output", flags->output, "Write to this file instead of standard output")
       ->type_name("FILE");
-  app->add_option("--html", flags.html, "Draw the memory map and the order as a page in this file")
+  app->add_option("--html", flags->html, "Draw the memory map and the order as a page in this file")
       ->type_name("FILE");
   auto* buffers = app->add_option("--buffers", flags->buffers,
                                   "Place these buffers instead (CSV: id,lower,upper,size)")
