@@ -14,6 +14,7 @@ packages=(
   libgtest-dev libgmock-dev libbenchmark-dev        # tests
   clang libclang-rt-14-dev                          # tests/fuzz
   libonnx-testdata python3-onnx python3-numpy       # conformance data, model scripts
+  chromium                                          # tests of the pages that ephost writes
 )
 
 missing=()

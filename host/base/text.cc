@@ -117,6 +117,34 @@ std::optional<std::string_view> nearest_match(std::string_view word,
   return match;
 }
 
+std::string escape_html(std::string_view text) {
+  std::string escaped;
+  escaped.reserve(text.size());
+  while (!text.empty()) {
+    const CodePoint point = decode_utf8(text);
+    const std::string_view bytes = text.substr(0, std::max<size_t>(point.size, 1));
+    if (point.size == 0) {
+      escaped += "\xef\xbf\xbd";
+    } else if (point.value == '&') {
+      escaped += "&amp;";
+    } else if (point.value == '<') {
+      escaped += "&lt;";
+    } else if (point.value == '>') {
+      escaped += "&gt;";
+    } else if (point.value == '"') {
+      escaped += "&quot;";
+    } else if (point.value == '\'') {
+      escaped += "&#39;";
+    } else if (point.value < 0x20 || (point.value >= 0x7f && point.value < 0xa0)) {
+      escaped += ' ';
+    } else {
+      escaped += bytes;
+    }
+    text.remove_prefix(bytes.size());
+  }
+  return escaped;
+}
+
 bool is_valid_utf8(std::string_view text) {
   while (!text.empty()) {
     const CodePoint point = decode_utf8(text);

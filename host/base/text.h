@@ -33,6 +33,10 @@ requires std::convertible_to<std::ranges::range_reference_t<const Range>, std::s
 [[nodiscard]] std::optional<std::string_view> nearest_match(
     std::string_view word, std::span<const std::string_view> candidates);
 
+// `text` for the content and the attributes of HTML elements; control characters become spaces and
+// bytes that are not UTF-8 U+FFFD.
+[[nodiscard]] std::string escape_html(std::string_view text);
+
 // Whether `text` is well-formed UTF-8.
 [[nodiscard]] bool is_valid_utf8(std::string_view text);
 

@@ -90,6 +90,15 @@ void add_session_flags(CLI::App& app, SessionFlags& flags) {
   add_pair_option(app, "--config", flags.config, "Session configuration entry (repeatable)",
                   "KEY=VALUE")
       ->group(kSessionGroup);
+  app.add_option("--optimization-level", flags.optimization_level,
+                 "What may change the model: disable_all, basic, extended, all [all]")
+      ->type_name("LEVEL")
+      ->group(kSessionGroup);
+  app.add_option("--disable-optimizer", flags.disabled_optimizers,
+                 "Leave out this optimization pass (repeatable)")
+      ->type_name("NAME")
+      ->allow_extra_args(false)
+      ->group(kSessionGroup);
   app.add_flag("--no-mem-pattern", flags.no_mem_pattern, "Allocate each value when it is made")
       ->group(kSessionGroup);
   app.add_flag("--no-mem-reuse", flags.no_mem_reuse, "Give each value its own memory")
@@ -152,6 +161,13 @@ Result<SessionOptions> make_session_options(const SessionFlags& flags,
   for (const std::string& entry : flags.config) {
     auto [key, value] = split_pair(entry);
     options.add_config_entry(std::move(key), std::move(value));
+  }
+  if (!flags.optimization_level.empty()) {
+    options.add_config_entry("session.graph_optimization_level", flags.optimization_level);
+  }
+  if (!flags.disabled_optimizers.empty()) {
+    options.add_config_entry("optimization.disable_specified_optimizers",
+                             join(flags.disabled_optimizers, ";"));
   }
   if (!flags.cache_dir.empty()) options.add_config_entry("ep.cache_dir", flags.cache_dir.string());
   options.enable_mem_pattern(!flags.no_mem_pattern).enable_mem_reuse(!flags.no_mem_reuse);

@@ -37,6 +37,8 @@ struct SessionFlags {
   std::vector<std::string> providers;
   std::vector<std::string> provider_options;  // NAME:key=value
   std::vector<std::string> config;            // key=value
+  std::string optimization_level;
+  std::vector<std::string> disabled_optimizers;
   bool no_mem_pattern = false;
   bool no_mem_reuse = false;
   std::filesystem::path cache_dir;
@@ -47,7 +49,8 @@ void add_report_flags(CLI::App& app, ReportFlags& flags,
                       std::vector<std::string> formats = {"table", "json"});
 // --plugin-path.
 void add_environment_flags(CLI::App& app, EnvironmentFlags& flags);
-// --selection, --ep, --ep-option, --config, --no-mem-pattern, --no-mem-reuse, and --plugin-path.
+// --selection, --ep, --ep-option, --config, --optimization-level, --disable-optimizer,
+// --no-mem-pattern, --no-mem-reuse, and --plugin-path.
 void add_session_flags(CLI::App& app, SessionFlags& flags);
 
 // --cache-dir.

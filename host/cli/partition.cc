@@ -117,12 +117,34 @@ Json part_json(const Part& part, const Flags& flags) {
   return json;
 }
 
+Json inlined_json(const session::PreparedModel& prepared) {
+  Json inlined = Json::array();
+  for (const session::InlinedCall& call : prepared.inlined) {
+    inlined.push_back({{"path", call.path},
+                       {"call", call.call},
+                       {"domain", call.domain},
+                       {"nodes", call.nodes}});
+  }
+  return inlined;
+}
+
+std::string inlined_text(const session::PreparedModel& prepared) {
+  std::string text;
+  for (const session::InlinedCall& call : prepared.inlined) {
+    text += "inlined: " + (call.path.empty() ? "" : printable(call.path) + ", ") + call.call +
+            ", a function of domain " + printable(call.domain.empty() ? "ai.onnx" : call.domain) +
+            " that no provider takes as it is, into " + counted(call.nodes, "node") + "\n";
+  }
+  return text;
+}
+
 Json to_json(const session::PreparedModel& prepared, std::span<const Part> parts,
              const Flags& flags) {
   Json json = {{"model", flags.model.native()},
                {"graph", parts.front().explanation.graph_name},
                {"is_context_model", prepared.is_context_model()},
                {"folded_nodes", prepared.folding.folded_nodes},
+               {"removed_identities", prepared.removed_identities},
                {"bodies", Json::array()}};
   json.update(part_json(parts.front(), flags));
   for (const Part& body : parts.subspan(1)) {
@@ -130,7 +152,10 @@ Json to_json(const session::PreparedModel& prepared, std::span<const Part> parts
     body_json.update(part_json(body, flags));
     json["bodies"].push_back(std::move(body_json));
   }
-  if (flags.explain) json["notes"] = prepared.notes;
+  if (flags.explain) {
+    json["inlined"] = inlined_json(prepared);
+    json["notes"] = prepared.notes;
+  }
   return json;
 }
 
@@ -204,6 +229,7 @@ std::string render(const session::PreparedModel& prepared, const Flags& flags) {
     text += flags.explain ? explanation_text(part) : summary_table(part);
   }
   if (!flags.explain) return text;
+  text += inlined_text(prepared);
   for (const std::string& note : prepared.notes) text += "note: " + printable(note) + "\n";
   return text;
 }

@@ -10,6 +10,7 @@
 #include "host/cli/flags.h"
 #include "host/cli/output.h"
 #include "host/cli/plan_buffers.h"
+#include "host/cli/plan_map.h"
 #include "host/cli/table.h"
 #include "host/session/pipeline.h"
 
@@ -21,6 +22,7 @@ struct Flags {
   ReportFlags report;
   std::filesystem::path model;
   std::filesystem::path output;
+  std::filesystem::path html;
   std::filesystem::path buffers;
   std::optional<uint64_t> capacity;
   std::optional<uint64_t> alignment;
@@ -212,6 +214,12 @@ Result<int> plan_model(const Flags& flags) {
   if (!prepared.ok()) return std::move(prepared).status();
   const std::string text =
       flags.report.json() ? to_text(to_json(*prepared, flags)) : to_tables(*prepared);
+  if (!flags.html.empty()) {
+    EPHOST_RETURN_IF_ERROR(
+        write_text(flags.html, to_html("Plan of " + flags.model.filename().string(),
+                                       maps_of(*prepared))));
+    if (flags.output.empty() && !flags.report.json()) return kExitSuccess;
+  }
   EPHOST_RETURN_IF_ERROR(write_text(flags.output, text));
   return kExitSuccess;
 }
@@ -221,6 +229,7 @@ Result<int> run(const Flags& flags) {
   if (flags.buffers.empty()) return plan_model(flags);
   BufferPlanRequest request{.buffers = flags.buffers,
                             .output = flags.output,
+                            .html = flags.html,
                             .capacity = flags.capacity,
                             .json = flags.report.json()};
   if (flags.alignment) request.alignment = *flags.alignment;
@@ -235,6 +244,8 @@ Command add_plan(CLI::App& root) {
   CLI::App* app = root.add_subcommand("plan", "Order, memory of each value, peak and lower bound");
   auto* model = app->add_option("MODEL", flags->model, "An ONNX model")->type_name("FILE");
   app->add_option("-o,--output", flags->output, "Write to this file instead of standard output")
+      ->type_name("FILE");
+  app->add_option("--html", flags->html, "Draw the memory map and the order as a page in this file")
       ->type_name("FILE");
   auto* buffers = app->add_option("--buffers", flags->buffers,
                                   "Place these buffers instead (CSV: id,lower,upper,size)")

@@ -6,6 +6,7 @@
 #include "host/base/file.h"
 #include "host/base/text.h"
 #include "host/cli/output.h"
+#include "host/cli/plan_map.h"
 #include "host/plan/minimalloc_csv.h"
 
 namespace ephost::cli {
@@ -66,6 +67,10 @@ Status plan_buffers(const BufferPlanRequest& request) {
   }
   const std::string csv = plan::write_minimalloc_csv(table, placement.offsets);
   if (!request.output.empty()) EPHOST_RETURN_IF_ERROR(write_text(request.output, csv));
+  if (!request.html.empty()) {
+    const MemoryMap map = map_of(request.buffers.filename().string(), table, placement);
+    EPHOST_RETURN_IF_ERROR(write_text(request.html, to_html("Placement of buffers", {&map, 1})));
+  }
   if (request.json) {
     print(to_text(to_json(table, placement, request)));
   } else if (request.output.empty()) {

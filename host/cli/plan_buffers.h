@@ -12,6 +12,7 @@ namespace ephost::cli {
 struct BufferPlanRequest {
   std::filesystem::path buffers;     // CSV: id,lower,upper,size
   std::filesystem::path output;      // empty: standard output
+  std::filesystem::path html;        // empty: no picture
   std::optional<uint64_t> capacity;  // the placement must fit in so many bytes
   uint64_t alignment = 1;            // of every offset
   bool json = false;                 // a report instead of the CSV on standard output

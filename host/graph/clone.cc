@@ -35,7 +35,9 @@ Node clone(const Node& node) {
   Node copy{.name = node.name,
             .op_type = node.op_type,
             .domain = node.domain,
+            .overload = node.overload,
             .since_version = node.since_version,
+            .is_of_other_opset = node.is_of_other_opset,
             .inputs = node.inputs,
             .outputs = node.outputs,
             .implicit_inputs = node.implicit_inputs};

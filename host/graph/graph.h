@@ -44,7 +44,11 @@ struct Node {
   std::string name;
   std::string op_type;
   std::string domain;         // "" is ai.onnx
+  std::string overload;       // of the model-local function that the node calls; mostly empty
   int32_t since_version = 0;  // of the operator's definition; the opset's version if unknown
+  // Set where the model's opset has another definition of the operator: the node came from a function
+  // that imports another version.
+  bool is_of_other_opset = false;
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
   std::vector<Attribute> attributes;
@@ -101,7 +105,16 @@ struct Graph {
 struct Function {
   std::string domain;
   std::string name;
+  std::string overload;
   std::string serialized;
+};
+
+// What a call of a function stands for, with the call's attributes in place. `inputs` and `outputs`
+// are those that the call does not leave out, in its order; each output has a producer. Values that
+// it captures are of the graph around the call, as a subgraph's are.
+struct FunctionBody {
+  Graph graph;
+  std::map<std::string, int64_t> opset_imports;
 };
 
 struct Model {

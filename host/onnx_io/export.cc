@@ -11,6 +11,7 @@
 #include "host/onnx_io/external_layout.h"
 #include "host/onnx_io/message_writer.h"
 #include "host/onnx_io/model_encoder.h"
+#include "host/onnx_io/version_wrappers.h"
 
 namespace ephost::onnx_io {
 namespace {
@@ -81,6 +82,7 @@ Result<ExportedModel> export_model(const graph::Model& model, const ExportOption
   assert(graph::check_graph(model.graph).ok());
   EPHOST_RETURN_IF_ERROR(check_options(options));
   EPHOST_RETURN_IF_ERROR(check_capture_names(model.graph));
+  EPHOST_RETURN_IF_ERROR(check_versions(model.graph));
   ExportedModel result{.external_file_name = options.external_file_name};
   const bool is_external = !options.external_file_name.empty();
   EPHOST_ASSIGN_OR_RETURN(ExternalLayout layout, lay_out_initializers(model.graph, options));

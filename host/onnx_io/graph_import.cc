@@ -10,7 +10,9 @@
 
 #include "host/base/text.h"
 #include "host/graph/checks.h"
+#include "host/graph/clone.h"
 #include "host/graph/subgraphs.h"
+#include "host/onnx_io/newer_fields.h"
 
 namespace ephost::onnx_io {
 namespace {
@@ -97,13 +99,32 @@ class LevelImporter {
   // kNoValue if no level knows the name.
   ValueId resolve(const std::string& name) {
     if (const auto known = ids_.find(name); known != ids_.end()) return known->second;
-    if (!enclosing_) return kNoValue;
+    if (!enclosing_) return resolve_in_call(name);
     const ValueId outer = enclosing_->resolve(name);
     if (outer == kNoValue) return kNoValue;
     const ValueId id = graph_.add_value(
         {.name = name, .type = enclosing_->graph_.values[outer].type, .outer = outer});
     ids_.emplace(name, id);
     return id;
+  }
+
+  ValueId resolve_in_call(const std::string& name) {
+    if (context_.call == nullptr) return kNoValue;
+    const auto known = context_.call->captures.find(name);
+    return known == context_.call->captures.end() ? kNoValue : capture_of_call(known->second);
+  }
+
+  // The value of this level that stands for one of the graph around the function's call.
+  ValueId capture_of_call(ValueId id) {
+    const auto [known, is_new] = call_ids_.emplace(id, kNoValue);
+    if (is_new) {
+      const Value& value = context_.call->graph.values[id];
+      // Names in a function are its own: this one cannot be among them.
+      known->second = graph_.add_value({.name = std::string("\0call:", 6) + std::to_string(id),
+                                        .type = value.type,
+                                        .outer = enclosing_ ? enclosing_->capture_of_call(id) : id});
+    }
+    return known->second;
   }
 
   Result<graph::ValueType> declared_type(const onnx::ValueInfoProto& info,
@@ -230,8 +251,10 @@ class LevelImporter {
 
   Status add_node(onnx::NodeProto& proto) {
     if (proto.domain() == "ai.onnx") proto.clear_domain();
-    const NodeId id = graph_.add_node(
-        {.name = proto.name(), .op_type = proto.op_type(), .domain = proto.domain()});
+    const NodeId id = graph_.add_node({.name = proto.name(),
+                                       .op_type = proto.op_type(),
+                                       .domain = proto.domain(),
+                                       .overload = overload_of(proto)});
     if (proto.op_type().empty()) {
       return invalid(graph::describe_node(graph_, id) + " has no operator");
     }
@@ -258,19 +281,76 @@ class LevelImporter {
       EPHOST_ASSIGN_OR_RETURN(Graph imported, LevelImporter(context_, this, depth_ + 1).run(body));
       return std::make_unique<Graph>(std::move(imported));
     };
-    std::unordered_set<std::string_view> names;
+    std::unordered_set<std::string> names;
     graph_.nodes[id].attributes.reserve(static_cast<size_t>(proto.attribute_size()));
-    for (onnx::AttributeProto& attribute : *proto.mutable_attribute()) {
+    for (int i = 0; i < proto.attribute_size();) {
+      onnx::AttributeProto& attribute = *proto.mutable_attribute(i);
       const auto place = [&] {
         return "attribute " + quote(attribute.name()) + " of " + graph::describe_node(graph_, id);
       };
       if (attribute.name().empty()) return invalid(place() + " has no name");
       if (!names.insert(attribute.name()).second) return invalid(place() + " stands twice");
+      if (!attribute.ref_attr_name().empty() && context_.call != nullptr) {
+        EPHOST_ASSIGN_OR_RETURN(const Bound bound, bind_reference(id, attribute));
+        if (bound == Bound::kToNothing) {
+          proto.mutable_attribute()->DeleteSubrange(i, 1);
+          continue;
+        }
+        ++i;
+        if (bound == Bound::kToCall) continue;
+      } else {
+        ++i;
+      }
       Result<graph::AttributeValue> value = import_attribute(attribute, context_, subgraph);
       if (!value.ok()) return at_place(value.status(), place());
       graph_.nodes[id].attributes.push_back({attribute.name(), std::move(value).value()});
     }
     return {};
+  }
+
+  enum class Bound { kToNothing, kToCall, kToDefault };
+
+  // Puts what the call says of an attribute in the place of the reference: into the node and into
+  // `attribute`. A default is put into `attribute` only.
+  Result<Bound> bind_reference(NodeId id, onnx::AttributeProto& attribute) {
+    const FunctionCall& call = *context_.call;
+    const std::string name = attribute.name();
+    const std::string referred = attribute.ref_attr_name();
+    const auto stated = attribute.type();
+    const graph::AttributeValue* given = call.node.attribute(referred);
+    if (given == nullptr) {
+      const auto preset = call.defaults.find(referred);
+      if (preset == call.defaults.end()) return Bound::kToNothing;
+      attribute = *preset->second;
+    } else {
+      for (const onnx::AttributeProto& candidate : call.proto.attribute()) {
+        if (candidate.name() == referred) attribute = candidate;
+      }
+    }
+    attribute.set_name(name);
+    attribute.clear_ref_attr_name();
+    if (stated != onnx::AttributeProto::UNDEFINED && attribute.type() != stated) {
+      return invalid("attribute " + quote(name) + " of " + graph::describe_node(graph_, id) +
+                     " stands for attribute " + quote(referred) +
+                     " of the function, which is given with another type");
+    }
+    if (given == nullptr) return Bound::kToDefault;
+    Node& node = graph_.nodes[id];
+    node.attributes.push_back({name, graph::clone(*given)});
+    adopt_captures(node.attributes.back());
+    return Bound::kToCall;
+  }
+
+  // Graphs that a call gives capture of the graph around the call.
+  void adopt_captures(graph::Attribute& attribute) {
+    Node holder;
+    holder.attributes.push_back(std::move(attribute));
+    graph::for_each_subgraph(holder, [&](Graph& subgraph) {
+      for (Value& value : subgraph.values) {
+        if (value.outer != kNoValue) value.outer = capture_of_call(value.outer);
+      }
+    });
+    attribute = std::move(holder.attributes.front());
   }
 
   Status check_operator(NodeId id, const onnx::NodeProto& proto) {
@@ -282,7 +362,7 @@ class LevelImporter {
     }
     const auto [version, knowledge] = opset->second;
     node.since_version = static_cast<int32_t>(version);
-    if (context_.functions.contains({node.domain, node.op_type})) return {};
+    if (context_.functions.contains({node.domain, node.op_type, node.overload})) return {};
     if (knowledge != OpsetKnowledge::kKnown) return {};
     const auto [known, is_new] =
         context_.schemas.try_emplace({proto.domain(), proto.op_type()}, nullptr);
@@ -290,7 +370,9 @@ class LevelImporter {
     const onnx::OpSchema* schema = known->second;
     if (!schema) return check_unknown_operator(id, version);
     node.since_version = since_version(*schema);
-    const bool leaf = !graph::has_subgraphs(node) && !has_unusual_attribute(proto);
+    // Of what a function's call gives, `proto` has no payloads.
+    const bool leaf = !graph::has_subgraphs(node) && !has_unusual_attribute(proto) &&
+                      context_.call == nullptr;
     const Status status =
         leaf ? context_.checker.check(proto, *schema) : verify_against(*schema, proto);
     return status.ok() ? status : at_place(status, graph::describe_node(graph_, id));
@@ -313,6 +395,7 @@ class LevelImporter {
   Graph graph_;
   ValueId next_output_ = 0;
   std::unordered_map<std::string_view, ValueId> ids_;  // by name, captured values included
+  std::unordered_map<ValueId, ValueId> call_ids_;      // by value of the graph around the call
 };
 
 }  // namespace

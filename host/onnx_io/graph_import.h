@@ -10,9 +10,11 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "ephost/status.h"
+#include "host/graph/checks.h"
 #include "host/graph/graph.h"
 #include "host/onnx_io/notes.h"
 #include "host/onnx_io/operator_schemas.h"
@@ -22,6 +24,7 @@
 namespace onnx {
 class AttributeProto;
 class GraphProto;
+class NodeProto;
 }  // namespace onnx
 
 namespace ephost::onnx_io {
@@ -29,6 +32,17 @@ namespace ephost::onnx_io {
 struct ImportedOpset {
   int64_t version = 0;
   OpsetKnowledge knowledge = OpsetKnowledge::kForeign;
+};
+
+// What the body of a function may refer to of the node that calls it.
+struct FunctionCall {
+  const graph::Graph& graph;
+  const graph::Node& node;
+  const onnx::NodeProto& proto;  // the node as onnx checks it (node_proto.h)
+  // What an attribute is if the call leaves it out.
+  std::map<std::string, const onnx::AttributeProto*> defaults;
+  // Values of `graph` that the body may read, by the names that it knows them under.
+  std::map<std::string, graph::ValueId> captures;
 };
 
 // What all levels of a model share.
@@ -39,18 +53,24 @@ struct ImportContext {
   NodeChecker& checker;
   int64_t ir_version = 0;
   std::map<std::string, ImportedOpset> opsets;              // by domain; "" is ai.onnx
-  std::set<std::pair<std::string, std::string>> functions;  // domain and name of model-local ones
+  // Domain, name and overload of model-local ones.
+  std::set<std::tuple<std::string, std::string, std::string>> functions;
   // Definitions that were looked up, null where there is none, by domain and type of operator. The
   // names are those of the model's message.
   std::map<std::pair<std::string_view, std::string_view>, const onnx::OpSchema*> schemas;
+  const FunctionCall* call = nullptr;  // where the graph is the body of a function
 };
+
+// For protobuf. Each graph level takes three messages; the rest is for what hangs off the innermost
+// one.
+inline constexpr int kRecursionLimit = 3 * static_cast<int>(graph::kMaxNesting) + 64;
 
 // IR version since which an initializer that is also a graph input is a default that callers may
 // override; before, every initializer had to be listed as an input.
 inline constexpr int64_t kOptionalInputsSince = 4;
 
 // The graph is in SSA form but neither connected nor sorted. `proto` is changed where names have
-// several spellings. INVALID_GRAPH with the place.
+// several spellings, and where it refers to attributes of a call. INVALID_GRAPH with the place.
 [[nodiscard]] Result<graph::Graph> import_graph(onnx::GraphProto& proto, ImportContext& context);
 
 using SubgraphImporter =

@@ -21,6 +21,7 @@
 #include "host/onnx_io/arena_options.h"
 #include "host/onnx_io/graph_import.h"
 #include "host/onnx_io/infer.h"
+#include "host/onnx_io/newer_fields.h"
 
 namespace ephost::onnx_io {
 namespace {
@@ -28,9 +29,6 @@ namespace {
 using graph::Model;
 
 Status invalid(const std::string& message) { return {StatusCode::kInvalidGraph, message}; }
-
-// Each graph level takes three messages; the rest is for what hangs off the innermost one.
-constexpr int kRecursionLimit = 3 * static_cast<int>(graph::kMaxNesting) + 64;
 
 Status parse(const std::string& skeleton, onnx::ModelProto& proto) {
   if (skeleton.size() > static_cast<size_t>(std::numeric_limits<int>::max())) {
@@ -106,12 +104,16 @@ Status import_header(const onnx::ModelProto& proto, Model& model) {
 Status import_functions(const onnx::ModelProto& proto, ImportContext& context, Model& model) {
   for (const onnx::FunctionProto& function : proto.functions()) {
     const std::string domain = function.domain() == "ai.onnx" ? "" : function.domain();
-    if (!context.functions.emplace(domain, function.name()).second) {
+    const std::string overload = overload_of(function);
+    if (!context.functions.emplace(domain, function.name(), overload).second) {
       return invalid("function " + quote(function.name()) + " of domain " + quote(domain) +
+                     (overload.empty() ? "" : ", overload " + quote(overload) + ",") +
                      " is defined twice");
     }
-    model.functions.push_back(
-        {.domain = domain, .name = function.name(), .serialized = function.SerializeAsString()});
+    model.functions.push_back({.domain = domain,
+                               .name = function.name(),
+                               .overload = overload,
+                               .serialized = function.SerializeAsString()});
   }
   return {};
 }

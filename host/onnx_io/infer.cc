@@ -11,6 +11,7 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -40,29 +41,38 @@ using graph::ValueType;
 struct Shared {
   explicit Shared(graph::Model& inferred) : model(inferred), symbols(inferred.symbols) {
     for (const graph::Function& function : inferred.functions) {
-      functions.emplace(function.domain, function.name);
+      functions.emplace(function.domain, function.name, function.overload);
     }
   }
 
   // The definition of a node's operator, or null; looked up once for all nodes of the operator.
   const onnx::OpSchema* schema_of(const Node& node) {
-    const auto [entry, is_new] = schemas.try_emplace({node.domain, node.op_type}, nullptr);
-    if (!is_new || functions.contains(entry->first)) return entry->second;
-    const auto opset = model.opset_imports.find(node.domain);
-    if (opset != model.opset_imports.end()) {
-      entry->second = find_schema(node.domain, node.op_type, opset->second);
+    const FunctionName name = {node.domain, node.op_type, node.overload};
+    const auto [entry, is_new] = schemas.try_emplace({name, node.since_version}, nullptr);
+    if (is_new && !functions.contains(name)) {
+      entry->second = find_schema(node.domain, node.op_type, version_of(node));
     }
     return entry->second;
   }
 
-  using OperatorName = std::pair<std::string_view, std::string_view>;  // domain and type
+  // Of the definition or the opset; nodes that came from functions may be of another opset than the
+  // model's.
+  [[nodiscard]] int64_t version_of(const Node& node) const {
+    if (node.since_version > 0) return node.since_version;
+    const auto opset = model.opset_imports.find(node.domain);
+    return opset == model.opset_imports.end() ? 0 : opset->second;
+  }
+
+  // Domain, type and overload.
+  using FunctionName = std::tuple<std::string_view, std::string_view, std::string_view>;
 
   google::protobuf::Arena arena{arena_options()};  // holds the types as onnx sees them
   graph::Model& model;
   DimSymbols symbols;
   Notes notes;
-  std::set<OperatorName> functions;
-  std::map<OperatorName, const onnx::OpSchema*> schemas;  // names are those of nodes
+  std::set<FunctionName> functions;
+  // By the names of nodes and their version.
+  std::map<std::pair<FunctionName, int32_t>, const onnx::OpSchema*> schemas;
 };
 
 // What a note is about; only asked for where there is one.
@@ -309,8 +319,7 @@ void LevelInference::infer_by_schema(NodeId id, const onnx::OpSchema& schema, co
   export_node(node, shared_.model.symbols, proto_);
   if (const Status status = verify_against(schema, proto_); !status.ok()) {
     // Of a newer opset this is the last definition known: it serves where the node keeps to it.
-    const int64_t version = shared_.model.opset_imports.at(node.domain);
-    if (opset_knowledge(node.domain, version) == OpsetKnowledge::kKnown) {
+    if (opset_knowledge(node.domain, shared_.version_of(node)) == OpsetKnowledge::kKnown) {
       shared_.notes.add(place() + ": " + status.message());
     }
     return;

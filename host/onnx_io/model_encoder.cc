@@ -6,6 +6,7 @@
 
 #include "host/base/text.h"
 #include "host/graph/subgraphs.h"
+#include "host/onnx_io/version_wrappers.h"
 
 namespace ephost::onnx_io {
 namespace {
@@ -22,6 +23,7 @@ using Length = MessageWriter::Length;
 
 // The version from which on a constant need not be listed as a graph input.
 constexpr int64_t kLowestIrVersion = 4;
+constexpr int64_t kFunctionsSince = 8;
 
 // AttributeProto.AttributeType, in the order of the alternatives of AttributeValue.
 constexpr uint64_t kAttributeTypes[] = {2, 1, 3, 3, 4, 11, 13, 5, 7, 6, 8, 9, 12, 14, 10};
@@ -60,10 +62,12 @@ Length length_around(bool is_large) { return is_large ? Length::kWide : Length::
 class Encoder {
  public:
   Encoder(const graph::Model& model, const ExternalLayout& layout, MessageWriter& writer)
-      : model_(model), layout_(layout), out_(writer) {}
+      : model_(model), layout_(layout), out_(writer), wrappers_(model) {}
 
   void model() {
-    out_.varint(1, static_cast<uint64_t>(std::max(model_.ir_version, kLowestIrVersion)));
+    const bool has_functions = !model_.functions.empty() || !wrappers_.all().empty();
+    const int64_t lowest = has_functions ? kFunctionsSince : kLowestIrVersion;
+    out_.varint(1, static_cast<uint64_t>(std::max(model_.ir_version, lowest)));
     text(2, model_.producer_name);
     text(3, model_.producer_version);
     text(4, model_.domain);
@@ -71,20 +75,60 @@ class Encoder {
     text(6, model_.doc);
     out_.message(7, length_around(has_aligned_payload(model_.graph)),
                  [&] { graph(model_.graph, nullptr); });
-    for (const auto& [domain, version] : model_.opset_imports) {
-      out_.message(8, Length::kNarrow, [&, &name = domain, &number_of = version] {
-        text(1, name);
-        number(2, number_of);
-      });
+    for (const auto& [domain, version] : model_.opset_imports) opset_import(8, domain, version);
+    if (!wrappers_.all().empty() && !model_.opset_imports.contains(kWrapperDomain)) {
+      opset_import(8, kWrapperDomain, 1);
     }
     for (const auto& [key, value] : model_.metadata) entry(14, key, value);
     for (const graph::Function& function : model_.functions) out_.bytes(25, function.serialized);
+    for (const VersionWrapper& wrapper : wrappers_.all()) function(wrapper);
   }
 
  private:
   // Optional strings are left out when empty.
   void text(uint32_t field, std::string_view content) {
     if (!content.empty()) out_.bytes(field, content);
+  }
+
+  void opset_import(uint32_t field, const std::string& domain, int64_t version) {
+    out_.message(field, Length::kNarrow, [&] {
+      text(1, domain);
+      number(2, version);
+    });
+  }
+
+  // The wrapped node, whose attributes are those of the call.
+  void function(const VersionWrapper& wrapper) {
+    const Node& node = *wrapper.node;
+    const auto formal = [](std::string_view stem, size_t i) {
+      return std::string(stem) + std::to_string(i);
+    };
+    const auto list = [&](uint32_t field, std::string_view stem, size_t count) {
+      for (size_t i = 0; i < count; ++i) out_.bytes(field, formal(stem, i));
+    };
+    out_.message(25, Length::kNarrow, [&] {
+      out_.bytes(1, wrapper.name);
+      list(4, "x", node.inputs.size());
+      list(5, "y", node.outputs.size());
+      for (const graph::Attribute& attribute : node.attributes) out_.bytes(6, attribute.name);
+      out_.message(7, Length::kNarrow, [&] {
+        list(1, "x", node.inputs.size());
+        list(2, "y", node.outputs.size());
+        out_.bytes(4, node.op_type);
+        for (const graph::Attribute& attribute : node.attributes) reference(attribute);
+        text(7, node.domain);
+      });
+      opset_import(9, node.domain, node.since_version);
+      out_.bytes(10, kWrapperDomain);
+    });
+  }
+
+  void reference(const graph::Attribute& attribute) {
+    out_.message(5, Length::kNarrow, [&] {
+      out_.bytes(1, attribute.name);
+      out_.varint(20, kAttributeTypes[attribute.value.index()]);
+      out_.bytes(21, attribute.name);
+    });
   }
 
   void number(uint32_t field, int64_t value) { out_.varint(field, static_cast<uint64_t>(value)); }
@@ -129,11 +173,13 @@ class Encoder {
     for (const ValueId id : node.inputs) out_.bytes(1, id == kNoValue ? "" : names[id]);
     for (const ValueId id : node.outputs) out_.bytes(2, id == kNoValue ? "" : names[id]);
     text(3, node.name);
-    out_.bytes(4, node.op_type);
+    const std::string* wrapper = wrappers_.find(node);
+    out_.bytes(4, wrapper != nullptr ? *wrapper : node.op_type);
     for (const graph::Attribute& encoded : node.attributes) {
       out_.message(5, length_around(is_large(encoded)), [&] { attribute(encoded, names); });
     }
-    text(7, node.domain);
+    text(7, wrapper != nullptr ? kWrapperDomain : node.domain);
+    text(8, node.overload);
   }
 
   void attribute(const graph::Attribute& attribute, const Names& names) {
@@ -281,6 +327,7 @@ class Encoder {
   const graph::Model& model_;
   const ExternalLayout& layout_;
   MessageWriter& out_;
+  VersionWrappers wrappers_;
 };
 
 Status check_level(const Graph& graph, const Names* enclosing) {

@@ -11,6 +11,7 @@
 #include "host/graph/subgraphs.h"
 #include "host/optimize/constant_nodes.h"
 #include "host/optimize/dead_code.h"
+#include "host/optimize/identity_rules.h"
 
 namespace ephost::optimize {
 namespace {
@@ -43,16 +44,6 @@ bool can_grow(std::string_view op) {
       op);
 }
 
-// Dropout trains on request: by an attribute that defaults to it before version 7, by an input
-// since version 12.
-bool trains(const Graph& graph, const Node& node) {
-  if (node.op_type != "Dropout") return false;
-  if (node.since_version < 7) return node.integer("is_test").value_or(0) == 0;
-  if (node.inputs.size() < 3 || node.inputs[2] == kNoValue) return false;
-  const Tensor* mode = graph.constant(node.inputs[2]);
-  return !mode || mode->data.bytes.empty() || mode->data.bytes[0] != std::byte{0};
-}
-
 uint64_t stored_bytes(const Tensor& tensor) {
   uint64_t bytes = tensor.data.bytes.size();
   if (tensor.strings) {
@@ -73,7 +64,7 @@ class Folder {
         take_over_constants(graph, subgraph);
         fold(subgraph);
       });
-      if (graph::has_subgraphs(node)) continue;
+      if (graph::has_subgraphs(node) || (!options_.computes && node.op_type != "Constant")) continue;
       if (std::optional<Tensor> value = value_of_constant_node(graph, node)) {
         std::vector<Tensor> values;
         values.push_back(*std::move(value));
@@ -226,7 +217,7 @@ class Folder {
 Result<FoldReport> fold_constants(Graph& graph, Evaluator& evaluator, const FoldOptions& options) {
   Folder folder(evaluator, options);
   folder.fold(graph);
-  remove_dead_code(graph);
+  remove_dead_code(graph, options.removes_dead_code ? DeadCode::kAll : DeadCode::kOutputless);
   return std::move(folder).take_report();
 }
 

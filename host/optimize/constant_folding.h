@@ -31,6 +31,10 @@ class Evaluator {
 struct FoldOptions {
   // A node whose outputs would be larger stays, unless they are no larger than its inputs.
   uint64_t max_output_bytes = uint64_t{64} << 20;
+  // Off: only `Constant` nodes become initializers, which no part of the host does without.
+  bool computes = true;
+  // Off: of what is dead afterwards only folded nodes go.
+  bool removes_dead_code = true;
 };
 
 struct FoldReport {
@@ -39,7 +43,7 @@ struct FoldReport {
   std::vector<std::string> skipped;  // nodes left alone because evaluation failed, with the reason
 };
 
-// Folds in `graph` and all subgraphs, and removes what is dead afterwards. `Constant` nodes, and
+// Folds in `graph` and all subgraphs, and removes what is dead afterwards (see FoldOptions). `Constant` nodes, and
 // `Shape` and `Size` of values with static shapes, need no evaluator. What a subgraph captures of
 // the constants around it becomes a constant of its own, sharing the data. A graph output may end
 // up as a constant without producer.

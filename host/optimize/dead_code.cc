@@ -17,8 +17,9 @@ using graph::ValueId;
 
 class Sweep {
  public:
-  explicit Sweep(Graph& graph)
+  Sweep(Graph& graph, DeadCode what)
       : graph_(graph),
+        what_(what),
         live_nodes_(graph.nodes.size(), false),
         used_(graph.values.size(), false),
         kept_(graph.values.size(), false) {}
@@ -30,7 +31,7 @@ class Sweep {
     for (size_t id = graph_.nodes.size(); id-- > 0;) {
       Node& node = graph_.nodes[id];
       live_nodes_[id] = std::any_of(node.outputs.begin(), node.outputs.end(), [&](ValueId output) {
-        return output != kNoValue && used_[output];
+        return output != kNoValue && (what_ == DeadCode::kOutputless || used_[output]);
       });
       if (live_nodes_[id]) {
         keep(node);
@@ -56,7 +57,7 @@ class Sweep {
   void keep(Node& node) {
     for (const ValueId input : node.inputs) use(input);
     graph::for_each_subgraph(node,
-                             [&](Graph& subgraph) { removed_ += remove_dead_code(subgraph); });
+                             [&](Graph& subgraph) { removed_ += remove_dead_code(subgraph, what_); });
     for (const ValueId captured : graph::captured_values(node)) use(captured);
     for (const ValueId output : node.outputs) {
       if (output != kNoValue) kept_[output] = true;
@@ -64,6 +65,7 @@ class Sweep {
   }
 
   Graph& graph_;
+  DeadCode what_;
   std::vector<bool> live_nodes_;
   std::vector<bool> used_;  // by a live node or as a graph output
   std::vector<bool> kept_;
@@ -72,6 +74,6 @@ class Sweep {
 
 }  // namespace
 
-uint64_t remove_dead_code(Graph& graph) { return Sweep(graph).run(); }
+uint64_t remove_dead_code(Graph& graph, DeadCode what) { return Sweep(graph, what).run(); }
 
 }  // namespace ephost::optimize

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "host/base/text.h"
 #include "host/partition/explain.h"
 #include "host/partition/render.h"
 
@@ -23,33 +24,6 @@ td.number { text-align: right; }
 </style>
 )";
 
-std::string escape(std::string_view text) {
-  std::string escaped;
-  escaped.reserve(text.size());
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      case '\'':
-        escaped += "&#39;";
-        break;
-      default:
-        escaped += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return escaped;
-}
-
 std::string_view color_of(const Explanation& explanation, std::string_view provider) {
   const auto& providers = explanation.providers;
   const auto found = std::ranges::find(providers, provider, &ProviderSummary::name);
@@ -65,7 +39,7 @@ std::string legend(const Explanation& explanation) {
   std::string html = "<ul>\n";
   for (const ProviderSummary& provider : explanation.providers) {
     html += "<li>" + key(color_of(explanation, provider.name)) +
-            escape(describe_provider(provider)) + "</li>\n";
+            escape_html(describe_provider(provider)) + "</li>\n";
   }
   if (explanation.unassigned_nodes > 0) {
     html += "<li>" + key(kUnassignedColor) + counted(explanation.unassigned_nodes, "node") +
@@ -82,7 +56,7 @@ std::string strip(const Explanation& explanation) {
     size_t end = begin + 1;
     while (end < nodes.size() && nodes[end].provider == nodes[begin].provider) ++end;
     const std::string& provider = nodes[begin].provider;
-    html += "<div title=\"" + escape(provider.empty() ? "no provider" : provider) + ", " +
+    html += "<div title=\"" + escape_html(provider.empty() ? "no provider" : provider) + ", " +
             counted(end - begin, "node") + "\" style=\"flex:" + std::to_string(end - begin) +
             ";background:" + std::string(color_of(explanation, provider)) + "\"></div>\n";
     begin = end;
@@ -93,14 +67,14 @@ std::string strip(const Explanation& explanation) {
 std::string row(const Explanation& explanation, const ExplainedNode& node) {
   constexpr size_t kRefusalsShown = 5;
   std::string html = "<tr><td class=\"number\">" + std::to_string(node.node) + "</td><td>" +
-                     escape(node.name) + "</td><td>" + escape(node.op) +
+                     escape_html(node.name) + "</td><td>" + escape_html(node.op) +
                      "</td><td class=\"number\">" + std::to_string(node.since_version) +
                      "</td><td>" + key(color_of(explanation, node.provider)) +
-                     escape(node.provider.empty() ? "none" : node.provider) + "</td><td>" +
-                     escape(node.partition) + "</td><td class=\"refusal\">";
+                     escape_html(node.provider.empty() ? "none" : node.provider) + "</td><td>" +
+                     escape_html(node.partition) + "</td><td class=\"refusal\">";
   for (size_t i = 0; i < std::min(kRefusalsShown, node.refusals.size()); ++i) {
     const Refusal& refusal = explanation.refusals[node.refusals[i]];
-    html += "<div>" + escape(refusal.provider + ": " + refusal.reason) + "</div>";
+    html += "<div>" + escape_html(refusal.provider + ": " + refusal.reason) + "</div>";
   }
   if (node.refusals.size() > kRefusalsShown) {
     html += "<div>and " + std::to_string(node.refusals.size() - kRefusalsShown) + " more</div>";
@@ -120,7 +94,7 @@ std::string refusals(const Explanation& explanation) {
   if (explanation.refusals.empty()) return {};
   std::string html = "<h2>Refused claims</h2>\n<ol>\n";
   for (const Refusal& refusal : explanation.refusals) {
-    html += "<li>" + escape(describe_refusal(explanation, refusal)) + "</li>\n";
+    html += "<li>" + escape_html(describe_refusal(explanation, refusal)) + "</li>\n";
   }
   return html + "</ol>\n";
 }
@@ -132,11 +106,11 @@ std::string section(const Explanation& explanation) {
 }  // namespace
 
 std::string to_html(const Explanation& explanation, std::span<const Explanation> bodies) {
-  const std::string title = "Partitioning of " + escape(explanation.graph_name);
+  const std::string title = "Partitioning of " + escape_html(explanation.graph_name);
   std::string html = std::string(kHead) + "<title>" + title + "</title>\n</head>\n<body>\n<h1>" +
                      title + "</h1>\n" + section(explanation);
   for (const Explanation& body : bodies) {
-    html += "<h1>Body " + escape(body.graph_name) + "</h1>\n" + section(body);
+    html += "<h1>Body " + escape_html(body.graph_name) + "</h1>\n" + section(body);
   }
   return html + "</body>\n</html>\n";
 }

@@ -13,11 +13,13 @@
 #include "host/manifest/options.h"
 #include "host/onnx_io/import.h"
 #include "host/onnx_io/infer.h"
+#include "host/optimize/identity_removal.h"
 #include "host/runtime/evaluator.h"
 #include "host/session/cancellation.h"
 #include "host/session/compilation.h"
 #include "host/session/cpu_provider.h"
 #include "host/session/environment_state.h"
+#include "host/session/functions.h"
 #include "host/session/partitioning.h"
 #include "host/session/planning.h"
 #include "host/session/session_config.h"
@@ -52,6 +54,7 @@ class Pipeline {
     }
     import_report_ = {};
     EPHOST_RETURN_IF_ERROR(timed("optimize", [&] { return optimize(); }));
+    EPHOST_RETURN_IF_ERROR(timed("functions", [&] { return inline_functions(); }));
     EPHOST_RETURN_IF_ERROR(timed("context", [&] { return load_context(until); }));
     if (until == Stage::kOptimized) return std::move(prepared_);
     EPHOST_RETURN_IF_ERROR(timed("partition", [&] { return partition(); }));
@@ -228,22 +231,29 @@ class Pipeline {
     return nullptr;
   }
 
-  // What becomes constant may fix shapes that were open, and known shapes let more be folded. Each
-  // round folds something or is the last; the bound is for models that are made to go on and on.
+  // What becomes constant may fix shapes that were open, and known shapes let more be folded or turn
+  // out to change nothing. Each round does something or is the last; the bound is for models that
+  // are made to go on and on.
   Status optimize() {
     constexpr int kMaxRounds = 8;
     bridge::Provider* const cpu = cpu_provider();
     if (cpu == nullptr) return Status::ok_status();  // there is nothing but EPContext nodes
     runtime::KernelEvaluator evaluator(*cpu, prepared_.model);
     std::vector<std::string> skipped;
+    optimize::FoldOptions fold_options;
+    fold_options.computes = config_.passes.runs(optimize::Pass::kConstantFolding);
+    fold_options.removes_dead_code = config_.passes.runs(optimize::Pass::kDeadCodeElimination);
     for (int round = 0; round < kMaxRounds; ++round) {
-      EPHOST_ASSIGN_OR_RETURN(optimize::FoldReport report,
-                              optimize::fold_constants(prepared_.model.graph, evaluator));
+      EPHOST_ASSIGN_OR_RETURN(
+          optimize::FoldReport report,
+          optimize::fold_constants(prepared_.model.graph, evaluator, fold_options));
+      const uint64_t removed = optimize::remove_identities(prepared_.model.graph, config_.passes);
       prepared_.folding.folded_nodes += report.folded_nodes;
       prepared_.folding.folded_bytes += report.folded_bytes;
+      prepared_.removed_identities += removed;
       skipped = std::move(report.skipped);
-      if (report.folded_nodes == 0) break;
-      infer_shapes();
+      if (report.folded_nodes + removed == 0) break;
+      if (report.folded_nodes > 0) infer_shapes();
     }
     prepared_.folding.skipped = skipped;
     prepared_.notes.insert(prepared_.notes.end(), skipped.begin(), skipped.end());
@@ -269,7 +279,33 @@ class Pipeline {
     return seat != nullptr ? seat->take(prepared_, load_options_.folder) : Status::ok_status();
   }
 
+  // Inlines what the providers won't take, and optimizes what comes of it: later, when nodes are
+  // spoken of elsewhere, only `partition` inlines what was taken here and is not there.
+  Status inline_functions() {
+    // Of a context model only what is left of it is asked about, which is not known yet.
+    if (!context::find_ep_context_nodes(prepared_.model.graph).empty()) return Status::ok_status();
+    EPHOST_ASSIGN_OR_RETURN(bool is_worth_asking, functions_.may_inline(prepared_));
+    while (is_worth_asking) {
+      EPHOST_RETURN_IF_ERROR(ask_providers());
+      EPHOST_ASSIGN_OR_RETURN(is_worth_asking, functions_.inline_unclaimed(prepared_, made_));
+      if (!is_worth_asking) break;
+      infer_shapes();
+      EPHOST_RETURN_IF_ERROR(optimize());
+    }
+    return Status::ok_status();
+  }
+
+  // Asks again while there are functions to inline that nobody takes.
   Status partition() {
+    for (;;) {
+      EPHOST_RETURN_IF_ERROR(ask_providers());
+      EPHOST_ASSIGN_OR_RETURN(const bool is_new, functions_.inline_unclaimed(prepared_, made_));
+      if (!is_new) return Status::ok_status();
+      infer_shapes();
+    }
+  }
+
+  Status ask_providers() {
     std::vector<std::string> taken_names;
     if (hooks_.seat != nullptr) taken_names = hooks_.seat->taken_names();
     return partition_model(prepared_, config_.context_node_name_prefix, std::move(taken_names));
@@ -286,7 +322,6 @@ class Pipeline {
   Status compile_with_fallback() {
     // Enough for each provider to fail at what the ones before it left, twice.
     const size_t most_rounds = 2 * prepared_.providers.size() + 1;
-    MadeComputations made;
     size_t reported = 0;
     for (size_t round = 1;; ++round) {
       EPHOST_RETURN_IF_ERROR(check_partitioning(prepared_, config_));
@@ -295,9 +330,12 @@ class Pipeline {
       }
       EPHOST_RETURN_IF_ERROR(timed("order", [&] { return order_steps(prepared_); }));
       EPHOST_RETURN_IF_ERROR(timed("compile", [&] {
-        return make_computations(prepared_, config_.disable_ep_fallback, made);
+        return make_computations(prepared_, config_.disable_ep_fallback, made_);
       }));
-      if (prepared_.failures.size() == reported) return Status::ok_status();
+      if (prepared_.failures.size() == reported) {
+        made_ = {};
+        return Status::ok_status();
+      }
       if (round == most_rounds) {
         return Status(prepared_.failures.back().reason)
             .with_context("falling back, attempt " + std::to_string(round));
@@ -316,6 +354,8 @@ class Pipeline {
   context::LoadOptions load_options_;
   onnx_io::ImportReport import_report_;  // until the providers are there
   PreparedModel prepared_;
+  FunctionInlining functions_;
+  MadeComputations made_;
 };
 
 template <class Graph>

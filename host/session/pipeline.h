@@ -27,7 +27,7 @@ namespace ephost::session {
 // Each stage contains those before it.
 enum class Stage {
   kImported,     // model
-  kOptimized,    // providers are created, constants folded
+  kOptimized,    // providers are created, constants folded, functions inlined
   kPartitioned,  // claims, partitioning; nodes may be left without owner; bodies are known
   kCompiled,     // execution order, compiled partitions and kernels
   kPlanned,      // allocation plan and memory pattern, proved in builds with assertions
@@ -42,6 +42,14 @@ struct CompileFailure {
   Status reason;
 };
 
+// A call of a function that no provider took, and that gave way to the function's body.
+struct InlinedCall {
+  std::string path;  // of the graph that it was in (graph/body_path.h)
+  std::string call;  // as messages speak of it
+  std::string domain;
+  uint64_t nodes = 0;  // that it became, subgraphs apart
+};
+
 // What the stages made. Members are in the order of their dependence: what stands later is
 // destroyed first.
 struct PreparedModel {
@@ -50,6 +58,8 @@ struct PreparedModel {
   std::vector<std::shared_ptr<bridge::Provider>> providers;  // in priority order, CPU last
   std::vector<std::string> notes;                            // of import, inference and folding
   optimize::FoldReport folding;
+  uint64_t removed_identities = 0;
+  std::vector<InlinedCall> inlined;  // in the order of inlining, calls in calls after those
   // What providers failed at before others got those nodes, in the order of the attempts.
   std::vector<CompileFailure> failures;
   PreparedGraph main;

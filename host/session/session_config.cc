@@ -1,5 +1,6 @@
 #include "host/session/session_config.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <string_view>
@@ -44,6 +45,34 @@ Status limit(SessionConfig& config, std::string_view key, const std::string& tex
                                                   "; use a whole number, 0 for no limit");
 }
 
+constexpr std::string_view kLevelKey = "session.graph_optimization_level";
+constexpr std::string_view kDisabledKey = "optimization.disable_specified_optimizers";
+
+// These two make one value: see read_passes.
+Status read_later(SessionConfig&, std::string_view, const std::string&) {
+  return Status::ok_status();
+}
+
+// Names with `;` between them.
+std::vector<std::string> split_names(std::string_view text) {
+  std::vector<std::string> names;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(';'), text.size());
+    if (end > 0) names.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return names;
+}
+
+Result<optimize::PassSelection> read_passes(const SessionOptions& options) {
+  const std::string_view level = options.config_entry(kLevelKey).value_or("all");
+  const std::vector<std::string> disabled =
+      split_names(options.config_entry(kDisabledKey).value_or(""));
+  Result<optimize::PassSelection> passes = optimize::PassSelection::create(level, disabled);
+  if (passes.ok()) return passes;
+  return std::move(passes).status().with_context("reading the configuration of optimizers");
+}
+
 struct Entry {
   std::string_view key;
   Setter set;
@@ -63,6 +92,8 @@ constexpr std::array kEntries = {
     Entry{"ep.cache_max_bytes", &limit<&context::CacheLimits::max_bytes>},
     Entry{"ep.cache_max_age_days", &limit<&context::CacheLimits::max_age_days>},
     Entry{"ep.known_sums_dir", &text<&SessionConfig::known_sums_dir>},
+    Entry{kLevelKey, &read_later},
+    Entry{kDisabledKey, &read_later},
     Entry{"session.model_external_initializers_file_folder_path",
           &text<&SessionConfig::external_initializers_folder>},
     Entry{"session.disable_cpu_ep_fallback", &flag<&SessionConfig::disable_cpu_fallback>},
@@ -101,6 +132,7 @@ Result<SessionConfig> read_session_config(const SessionOptions& options,
       warnings.push_back(unknown_key(key));
     }
   }
+  EPHOST_ASSIGN_OR_RETURN(config.passes, read_passes(options));
   return config;
 }
 

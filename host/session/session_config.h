@@ -12,6 +12,7 @@
 #include <string>
 
 #include "host/context/store/cache_store.h"
+#include "host/optimize/passes.h"
 
 namespace ephost::session {
 
@@ -32,6 +33,8 @@ struct SessionConfig {
   bool disable_cpu_fallback = false;                   // session.disable_cpu_ep_fallback
   bool disable_ep_fallback = false;                    // session.disable_ep_fallback
   bool disable_model_compile = false;                  // session.disable_model_compile
+  optimize::PassSelection passes;  // session.graph_optimization_level,
+                                   // optimization.disable_specified_optimizers
   bool fail_on_suboptimal_context = false;             // session.fail_on_suboptimal_compiled_model
 };
 

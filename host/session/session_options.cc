@@ -1,5 +1,6 @@
 #include <ephost/session_options.h>
 
+#include <array>
 #include <utility>
 
 #include "host/manifest/selection.h"
@@ -21,6 +22,11 @@ SessionOptions& SessionOptions::append_execution_provider(std::string name, Opti
                                                           std::string version_range) {
   providers_.push_back({std::move(name), std::move(version_range), std::move(options)});
   return *this;
+}
+
+SessionOptions& SessionOptions::set_graph_optimization_level(GraphOptimizationLevel level) {
+  constexpr std::array<const char*, 4> kLevels = {"disable_all", "basic", "extended", "all"};
+  return add_config_entry("session.graph_optimization_level", kLevels[static_cast<size_t>(level)]);
 }
 
 SessionOptions& SessionOptions::enable_mem_pattern(bool enable) {

@@ -39,6 +39,8 @@ using EpContextDataReadFunction = std::function<Result<EpContextData>(std::strin
 using ProgressFunction =
     std::function<void(std::string_view provider, double fraction, std::string_view message)>;
 
+enum class GraphOptimizationLevel { kDisableAll, kBasic, kExtended, kAll };
+
 // A plain value. What is wrong with an entry is said when a session is created with it.
 class SessionOptions {
  public:
@@ -50,6 +52,11 @@ class SessionOptions {
   // the session if it is missing.
   SessionOptions& append_execution_provider(std::string name, OptionList options = {},
                                             std::string version_range = {});
+
+  // Which optimization passes change the model (default: kAll); those that there are belong to
+  // kBasic. The same as the entry session.graph_optimization_level; single passes are switched off
+  // by optimization.disable_specified_optimizers, a list of names with `;` between them.
+  SessionOptions& set_graph_optimization_level(GraphOptimizationLevel level);
 
   // Places values by a plan made beforehand (default), or allocates each when it is made.
   SessionOptions& enable_mem_pattern(bool enable);

@@ -19,7 +19,68 @@ def save_unknown_operator(path):
     onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=7), str(path))
 
 
+def save_what_changes_nothing(path):
+    """y = x, after all: nodes that every pass has something to do with."""
+    def number(name, values):
+        return helper.make_tensor(name, TensorProto.INT64, [len(values)], values)
+    nodes = [helper.make_node("Neg", ["x"], ["n"]), helper.make_node("Identity", ["n"], ["a"]),
+             helper.make_node("Dropout", ["a"], ["b"]), helper.make_node("Cast", ["b"], ["c"], to=1),
+             helper.make_node("Reshape", ["c", "shape"], ["d"]),
+             helper.make_node("Transpose", ["d"], ["e"], perm=[0, 1]),
+             helper.make_node("Pad", ["e", "pads"], ["f"]),
+             helper.make_node("Slice", ["f", "zeros", "shape"], ["g"]),
+             helper.make_node("Expand", ["g", "ones"], ["h"]), helper.make_node("Neg", ["h"], ["y"]),
+             helper.make_node("Abs", ["x"], ["dead"]), helper.make_node("Add", ["ones", "zeros"], ["sum"]),
+             helper.make_node("Mul", ["sum", "k"], ["z"])]
+    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3]),
+              helper.make_tensor_value_info("k", TensorProto.INT64, [2])]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 3]),
+               helper.make_tensor_value_info("z", TensorProto.INT64, [2])]
+    constants = [number("shape", [2, 3]), number("pads", [0] * 4), number("zeros", [0, 0]),
+                 number("ones", [1, 1])]
+    graph = helper.make_graph(nodes, "nothing", inputs, outputs, constants)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=7), str(path))
+
+
+PASSES = {"ConstantFolding": "Add", "DeadCodeElimination": "Abs", "EliminateIdentity": "Identity",
+          "EliminateDropout": "Dropout", "EliminateCast": "Cast", "EliminateReshape": "Reshape",
+          "EliminateTranspose": "Transpose", "EliminatePad": "Pad", "EliminateSlice": "Slice",
+          "EliminateExpand": "Expand"}
+
+
 class PartitionTest(CommandLineTest):
+    def operators(self, *flags):
+        report = self.json("partition", "nothing.onnx", *flags)
+        return sorted(node["op"] for node in report["nodes"])
+
+    def test_each_optimizer_can_be_switched_off(self):
+        save_what_changes_nothing(self.folder / "nothing.onnx")
+        left = ["Mul", "Neg", "Neg"]
+        for level in ("basic", "extended", "all"):
+            self.assertEqual(self.operators("--optimization-level", level), left)
+        for name, op in PASSES.items():
+            self.assertEqual(self.operators("--disable-optimizer", name), sorted([*left, op]), name)
+            self.assertEqual(self.operators("--config", f"optimization.disable_specified_optimizers={name}"),
+                             sorted([*left, op]), name)
+        everything = sorted([*left, *PASSES.values()])
+        self.assertEqual(self.operators("--optimization-level", "disable_all"), everything)
+        self.assertEqual(self.operators("--config", "session.graph_optimization_level=disable_all"),
+                         everything)
+        self.assertEqual(self.operators(*(word for name in PASSES for word in ("--disable-optimizer", name))),
+                         everything)
+
+    def test_results_do_not_depend_on_optimizers(self):
+        save_what_changes_nothing(self.folder / "nothing.onnx")
+        sums = [self.json("run", "nothing.onnx", "--optimization-level", level)["outputs"]
+                for level in ("disable_all", "all")]
+        self.assertEqual(sums[0], sums[1])
+
+    def test_optimizers_that_do_not_exist_are_refused(self):
+        error = self.refusal("INVALID_ARGUMENT", "partition", tiny("tiny_cnn"),
+                             "--disable-optimizer", "ConstantFoldin")
+        self.assertIn('did you mean "ConstantFolding"?', error)
+        self.refusal("INVALID_ARGUMENT", "partition", tiny("tiny_cnn"), "--optimization-level", "most")
+
     def test_cpu_takes_every_node_one_by_one(self):
         report = self.json("partition", tiny("tiny_cnn"))
         self.assertEqual([provider["name"] for provider in report["providers"]],

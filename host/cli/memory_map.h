@@ -1,0 +1,64 @@
+// The picture of a plan: memory against time, one box a value, and the order of the steps, as one
+// HTML page without external resources. Plain data in, text out.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ephost::cli {
+
+struct MapBox {
+  std::string name;
+  std::string what;                  // one line: its type and kind
+  std::optional<uint32_t> provider;  // that makes it; index into MemoryMap::providers
+  uint64_t begin = 0;                // in steps, up to, not including, `end`
+  uint64_t end = 0;
+  uint64_t offset = 0;
+  uint64_t size = 0;
+  bool is_workspace = false;
+};
+
+// One block of memory.
+struct MapBlock {
+  uint32_t location = 0;
+  uint64_t peak = 0;
+  uint64_t lower_bound = 0;
+  bool proved_optimal = false;
+  std::vector<MapBox> boxes;
+  // From each of these times on, so many bytes are alive; ascending.
+  std::vector<std::pair<uint64_t, uint64_t>> live;
+};
+
+struct MapStep {
+  std::string node;
+  std::string op;
+  uint32_t provider = 0;
+  uint64_t live = 0;  // bytes in the blocks while it runs
+};
+
+struct MemoryMap {
+  std::string name;                    // of the graph, or a file
+  std::vector<std::string> providers;  // each has a colour
+  std::vector<MapBlock> blocks;
+  std::vector<MapStep> steps;
+  uint64_t end = 0;       // of time
+  uint64_t unplaced = 0;  // values that get their memory at run time
+};
+
+// `live` of a block: each entry needs `size` bytes from `begin` up to, not including, `end`.
+struct LiveRange {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  uint64_t size = 0;
+};
+[[nodiscard]] std::vector<std::pair<uint64_t, uint64_t>> live_bytes(
+    std::span<const LiveRange> ranges);
+
+// The first map is the model's own graph; bodies follow. Names may be anything: they are escaped.
+[[nodiscard]] std::string to_html(const std::string& title, std::span<const MemoryMap> maps);
+
+}  // namespace ephost::cli

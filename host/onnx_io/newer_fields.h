@@ -1,0 +1,25 @@
+// Fields that came to ONNX after the version that is linked: the parser keeps them as unknown ones.
+// Internal to the importer; names the generated classes without including them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace onnx {
+class AttributeProto;
+class FunctionProto;
+class NodeProto;
+}  // namespace onnx
+
+namespace ephost::onnx_io {
+
+// `overload`, of IR version 10. Empty if the message has none.
+[[nodiscard]] std::string overload_of(const onnx::NodeProto& node);
+[[nodiscard]] std::string overload_of(const onnx::FunctionProto& function);
+
+// `attribute_proto`, of IR version 9: the attributes of a function that have a default. What does
+// not parse is left out.
+[[nodiscard]] std::vector<onnx::AttributeProto> attribute_defaults(
+    const onnx::FunctionProto& function);
+
+}  // namespace ephost::onnx_io

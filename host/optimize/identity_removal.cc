@@ -1,0 +1,122 @@
+#include "host/optimize/identity_removal.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "host/graph/rewrite.h"
+#include "host/graph/subgraphs.h"
+#include "host/optimize/identity_rules.h"
+
+namespace ephost::optimize {
+namespace {
+
+using graph::Graph;
+using graph::kNoNode;
+using graph::kNoValue;
+using graph::Node;
+using graph::NodeId;
+using graph::ValueId;
+
+// One graph level. Of two values that are the same, one goes and the other stands for it; everybody
+// is told at the end.
+class Removal {
+ public:
+  Removal(Graph& graph, const PassSelection& passes)
+      : graph_(graph),
+        passes_(passes),
+        stands_for_(graph.values.size(), kNoValue),
+        is_captured_(graph.values.size(), false),
+        keep_nodes_(graph.nodes.size(), true),
+        keep_values_(graph.values.size(), true) {
+    for (const Node& node : graph.nodes) {
+      for (const ValueId id : node.implicit_inputs) is_captured_[id] = true;
+    }
+  }
+
+  uint64_t run() {
+    uint64_t inside = 0;
+    for (NodeId id = 0; id < graph_.nodes.size(); ++id) {
+      graph::for_each_subgraph(graph_.nodes[id], [&](Graph& subgraph) {
+        inside += remove_identities(subgraph, passes_);
+      });
+      const std::optional<Pass> pass = identity_pass(graph_, id);
+      if (pass && passes_.runs(*pass) && remove(id)) ++removed_;
+    }
+    if (removed_ > 0) rewrite();
+    return removed_ + inside;
+  }
+
+ private:
+  // The value that stands for `id` now.
+  ValueId find(ValueId id) {
+    ValueId last = id;
+    while (stands_for_[last] != kNoValue) last = stands_for_[last];
+    while (id != last) id = std::exchange(stands_for_[id], last);
+    return last;
+  }
+
+  bool remove(NodeId id) {
+    const Node& node = graph_.nodes[id];
+    const ValueId input = find(node.inputs[0]);
+    const ValueId output = node.outputs[0];
+    if (can_go(output)) {
+      replace(output, input);
+    } else if (graph_.values[input].producer != kNoNode && can_go(input)) {
+      graph_.values[output].producer = graph_.values[input].producer;
+      replace(input, output);
+    } else {
+      return false;
+    }
+    for (size_t i = 1; i < node.outputs.size(); ++i) {
+      if (node.outputs[i] != kNoValue) keep_values_[node.outputs[i]] = false;
+    }
+    keep_nodes_[id] = false;
+    return true;
+  }
+
+  // Subgraphs capture by name, and may know the other value already.
+  [[nodiscard]] bool can_go(ValueId id) const {
+    return !graph_.values[id].is_graph_output && !is_captured_[id];
+  }
+
+  void replace(ValueId gone, ValueId kept) {
+    refine(graph_.values[kept].type, graph_.values[gone].type);
+    stands_for_[gone] = kept;
+    keep_values_[gone] = false;
+  }
+
+  static void refine(graph::ValueType& known, const graph::ValueType& other) {
+    if (known.kind == graph::ValueKind::kUnknown) {
+      known = other;
+    } else if (known.kind == other.kind && known.element == other.element && !known.shape) {
+      known.shape = other.shape;
+    }
+  }
+
+  void rewrite() {
+    for (NodeId id = 0; id < graph_.nodes.size(); ++id) {
+      if (!keep_nodes_[id]) continue;
+      for (std::vector<ValueId>* used : {&graph_.nodes[id].inputs, &graph_.nodes[id].outputs}) {
+        for (ValueId& value : *used) value = value == kNoValue ? kNoValue : find(value);
+      }
+    }
+    graph::compact(graph_, keep_nodes_, keep_values_);
+  }
+
+  Graph& graph_;
+  const PassSelection& passes_;
+  std::vector<ValueId> stands_for_;  // kNoValue: itself
+  std::vector<bool> is_captured_;
+  std::vector<bool> keep_nodes_;
+  std::vector<bool> keep_values_;
+  uint64_t removed_ = 0;
+};
+
+}  // namespace
+
+uint64_t remove_identities(Graph& graph, const PassSelection& passes) {
+  return Removal(graph, passes).run();
+}
+
+}  // namespace ephost::optimize

@@ -1,0 +1,58 @@
+// Functions in the pipeline: what no provider takes as it is, and that has a body, gives way to its
+// body. Providers are asked before, with the call, and after, with what it stands for.
+#pragma once
+
+#include <ephost/status.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "host/onnx_io/functions.h"
+#include "host/optimize/function_inlining.h"
+#include "host/session/compilation.h"
+#include "host/session/pipeline.h"
+
+namespace ephost::session {
+
+// Of one model on its way through the pipeline; models may not be exchanged in between. A model that
+// is made to grow ends with INVALID_GRAPH: see kMaxDepth and kMaxNodes.
+class FunctionInlining {
+ public:
+  // Functions in functions.
+  static constexpr uint32_t kMaxDepth = 64;
+  // Nodes and values that may be added in all.
+  static constexpr uint64_t kMaxGrowth = uint64_t{1} << 20;
+
+  // Whether there may be a call that no provider has a kernel for: only then it is worth asking
+  // them beforehand.
+  [[nodiscard]] Result<bool> may_inline(const PreparedModel& prepared);
+
+  // After partition_model: inlines the calls that nobody took, of the model's functions first and of
+  // operators when there are no more of those, as their types are known only then. Whether there
+  // were any; partition_model must follow then. What was found out about nodes (failures, cached
+  // partitions, `made`) is kept for those that stay; what a provider failed at holds for the body
+  // of a call as well.
+  [[nodiscard]] Result<bool> inline_unclaimed(PreparedModel& prepared, MadeComputations& made);
+
+ private:
+  struct Calls {
+    graph::Graph* graph;
+    const std::string* path;
+    std::vector<graph::NodeId> nodes;
+  };
+
+  Status open(const PreparedModel& prepared);
+  [[nodiscard]] std::vector<Calls> find_unclaimed(PreparedModel& prepared) const;
+  Result<uint64_t> inline_in(PreparedModel& prepared, const Calls& calls, MadeComputations& made);
+  Status count_growth(const graph::Graph& graph, graph::NodeId call,
+                      const graph::FunctionBody& body);
+  void drop_unused_functions(graph::Model& model) const;
+
+  std::optional<onnx_io::FunctionLibrary> library_;
+  std::optional<optimize::UniqueNames> names_;
+  uint32_t depth_ = 0;
+  uint64_t growth_ = 0;
+};
+
+}  // namespace ephost::session
