@@ -41,9 +41,4 @@ class TensorImporter {
   ExternalData& external_;
 };
 
-// The same values in dense form, for what ONNX calls a sparse initializer. INVALID_GRAPH if indices
-// are out of range or the dense form would exceed 1 GiB.
-[[nodiscard]] Result<graph::Tensor> densify(const graph::SparseTensor& sparse,
-                                            const std::string& what);
-
 }  // namespace ephost::onnx_io
