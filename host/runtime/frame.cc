@@ -193,7 +193,7 @@ Status Frame::run_body(const Frame& outer, std::span<const HeldValue> inputs,
   // Shapes that change with each iteration are not worth a pattern each.
   if (status.ok() && shape_key_ == last_body_key_) status = trace_pattern();
   last_body_key_ = shape_key_;
-  end_run();
+  end_run(status.ok());
   return status;
 }
 
@@ -247,7 +247,8 @@ void Frame::end_step(size_t step) {
   }
 }
 
-void Frame::end_run() {
+// What a body gives is read when it has ended.
+void Frame::end_run(bool keep_outputs) {
   scratch_.end_step();
   pool_.end_run();
   pooled_.clear();
@@ -255,8 +256,7 @@ void Frame::end_run() {
   outputs_ = {};
   cancelled_ = nullptr;
   for (auto& [id, kept] : objects_) {
-    // Those of a body are read when it has ended.
-    if (!program_.graph().values[id].is_graph_output) kept = Value();
+    if (!keep_outputs || !program_.graph().values[id].is_graph_output) kept = Value();
   }
   if (program_.is_static()) return;
   const std::vector<plan::ValuePlan>& plans = program_.allocation().values;

@@ -98,7 +98,7 @@ class Frame {
   void end_step(size_t step);
   Status collect_outputs();
   Status trace_pattern();
-  void end_run();
+  void end_run(bool keep_outputs = false);
 
   // Callbacks.
   static int32_t allocate_output(eph_run* handle, uint32_t index, int32_t element_type,

@@ -37,6 +37,10 @@ Status give(Result<View*> made, View** out) {
   return Status::ok_status();
 }
 
+Status null_array(const std::string& what) {
+  return Status(StatusCode::kInvalidArgument, what + " came as a null pointer");
+}
+
 }  // namespace
 
 // ---- Values -----------------------------------------------------------------------------------
@@ -146,7 +150,8 @@ int32_t Frame::make_tensor(eph_run* handle, int32_t element_type, const int64_t*
   *out = nullptr;
   auto& run = *static_cast<StepRun*>(handle);
   return carry_over(error, [&] {
-    const std::span<const int64_t> extents(shape, shape == nullptr ? 0 : rank);
+    if (shape == nullptr && rank != 0) return null_array("the shape of a tensor");
+    const std::span<const int64_t> extents(shape, rank);
     return give(
         run.frame->builder(run).make_tensor(static_cast<ElementType>(element_type), extents), out);
   });
@@ -165,6 +170,7 @@ int32_t Frame::make_sequence(eph_run* handle, const eph_value* base, uint64_t po
   *out = nullptr;
   auto& run = *static_cast<StepRun*>(handle);
   return carry_over(error, [&] {
+    if (inserted == nullptr && count != 0) return null_array("the elements of a sequence");
     const std::span<const eph_value* const> elements(inserted, static_cast<size_t>(count));
     return give(run.frame->builder(run).make_sequence(base, position, removed, elements), out);
   });

@@ -20,6 +20,12 @@ const eph_value* NodeContext::constant(std::size_t i) const {
   return &widened_constants_->get(i, *constant);
 }
 
+bool NodeContext::holds_tensor(std::size_t input) const {
+  if (!has_input(input)) return true;
+  const int32_t kind = graph_.value(node_.input(input)).kind();
+  return kind == EPH_KIND_TENSOR || kind == EPH_KIND_NONE;
+}
+
 std::optional<Dims> NodeContext::static_shape(uint32_t value) const {
   if (value == EPH_NONE) return std::nullopt;
   const eph::ValueView view = graph_.value(value);

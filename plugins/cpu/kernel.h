@@ -44,6 +44,8 @@ class NodeContext {
 
   // EPH_UNDEFINED where it isn't known; EPH_FLOAT for an input that is widened.
   [[nodiscard]] int32_t input_type(std::size_t i) const;
+  // By its declared type; true where that is not known.
+  [[nodiscard]] bool holds_tensor(std::size_t input) const;
   // Nothing where an extent isn't known before the run.
   [[nodiscard]] std::optional<Dims> input_shape(std::size_t i) const;
   [[nodiscard]] std::optional<Dims> output_shape(std::size_t i) const;

@@ -1,11 +1,11 @@
-// Optionals: Optional, OptionalHasElement, OptionalGetElement; and Identity of what is no tensor.
+// Optionals: Optional, OptionalHasElement, OptionalGetElement.
 #include "plugins/cpu/registry.h"
 
 namespace cpu {
 namespace {
 
 // Optional without input is one without content.
-class PassOn final : public Kernel {
+class Optional final : public Kernel {
  public:
   using Kernel::Kernel;
 
@@ -45,12 +45,10 @@ constexpr SlotRule kContentOut = {kContent.flags | EPH_RULE_OUTPUT, kAny};
 constexpr SlotRule kOptional = {EPH_RULE_OPTIONAL, kAny};
 constexpr SlotRule kOptionalOut = {EPH_RULE_OPTIONAL | EPH_RULE_OUTPUT, kAny};
 constexpr SlotRule kEither = {kContent.flags | EPH_RULE_OPTIONAL, kAny};
-constexpr SlotRule kObject = {EPH_RULE_SEQUENCE | EPH_RULE_OPTIONAL, kAny};
-constexpr SlotRule kObjectOut = {kObject.flags | EPH_RULE_OUTPUT, kAny};
 constexpr Inputs kNone = {.required = 0};
 
 constexpr KernelEntry kEntries[] = {
-    {"Optional", 15, 15, kNone, kSlotRules<kContent, kOptionalOut>, &make<PassOn>},
+    {"Optional", 15, 15, kNone, kSlotRules<kContent, kOptionalOut>, &make<Optional>},
     {"OptionalHasElement", 15, 15, {}, kSlotRules<kOptional>, &make<OptionalHasElement>},
     {"OptionalHasElement", 18, 18, kNone, kSlotRules<kEither>, &make<OptionalHasElement>},
     {"OptionalGetElement",
@@ -60,7 +58,6 @@ constexpr KernelEntry kEntries[] = {
      kSlotRules<kOptional, kContentOut>,
      &make<OptionalGetElement>},
     {"OptionalGetElement", 18, 18, {}, kSlotRules<kEither, kContentOut>, &make<OptionalGetElement>},
-    {"Identity", 14, 25, {}, kSlotRules<kObject, kObjectOut>, &make<PassOn>},
 };
 
 }  // namespace

@@ -58,7 +58,7 @@ float parse_float(const std::string& text) {
   float number = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (failure != std::errc() || end != text.data() + text.size()) {
-    fail("'" + text + "' is no number");
+    fail(quoted(text) + " is no number");
   }
   return number;
 }
@@ -67,7 +67,7 @@ int64_t parse_int(const std::string& text) {
   int64_t number = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (failure != std::errc() || end != text.data() + text.size()) {
-    fail("'" + text + "' is no integer");
+    fail(quoted(text) + " is no integer");
   }
   return number;
 }
@@ -83,7 +83,7 @@ class CastMap final : public Kernel {
   explicit CastMap(const NodeContext& context)
       : Kernel(context), max_map_(context.node().get_int("max_map", 1)) {
     const std::string_view form = context.node().get_string("map_form", "DENSE");
-    if (form != "DENSE" && form != "SPARSE") fail("'" + std::string(form) + "' is no map_form");
+    if (form != "DENSE" && form != "SPARSE") fail(quoted(form) + " is no map_form");
     is_sparse_ = form == "SPARSE";
     const std::string_view target = context.node().get_string("cast_to", "TO_FLOAT");
     if (target == "TO_FLOAT") {
@@ -93,7 +93,7 @@ class CastMap final : public Kernel {
     } else if (target == "TO_INT64") {
       type_ = EPH_INT64;
     } else {
-      fail("'" + std::string(target) + "' is no target of a cast");
+      fail(quoted(target) + " is no target of a cast");
     }
   }
 

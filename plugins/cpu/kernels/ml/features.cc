@@ -168,7 +168,7 @@ class Normalizer final : public Kernel {
  public:
   explicit Normalizer(const NodeContext& context)
       : Kernel(context), norm_(context.node().get_string("norm", "MAX")) {
-    if (norm_ != "MAX" && norm_ != "L1" && norm_ != "L2") fail("'" + norm_ + "' is no norm");
+    if (norm_ != "MAX" && norm_ != "L1" && norm_ != "L2") fail(quoted(norm_) + " is no norm");
   }
 
  protected:

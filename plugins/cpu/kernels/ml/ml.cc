@@ -109,7 +109,7 @@ PostTransform post_transform_of(std::string_view name) {
   if (name == "LOGISTIC") return PostTransform::kLogistic;
   if (name == "SOFTMAX_ZERO") return PostTransform::kSoftmaxZero;
   if (name == "PROBIT") return PostTransform::kProbit;
-  fail("'" + std::string(name) + "' is no post_transform");
+  fail(quoted(name) + " is no post_transform");
 }
 
 void apply(PostTransform transform, std::vector<double>& scores) {

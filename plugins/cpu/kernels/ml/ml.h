@@ -15,6 +15,14 @@ inline constexpr std::string_view kMlDomain = "ai.onnx.ml";
 inline constexpr uint64_t kFeatures = kTypeSet<EPH_FLOAT, EPH_DOUBLE, EPH_INT32, EPH_INT64>;
 inline constexpr uint64_t kLabels = kTypeSet<EPH_STRING_ELEMENT, EPH_INT64>;
 
+// 'text', for messages.
+[[nodiscard]] inline std::string quoted(std::string_view text) {
+  std::string out(1, '\'');
+  out.append(text);
+  out += '\'';
+  return out;
+}
+
 // A tensor of features as rows [N, F]; rank 1 is one row, and higher ranks have the features in all
 // dimensions but the first. Reads every type of kFeatures, and float16, as double.
 class Features {

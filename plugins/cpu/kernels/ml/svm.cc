@@ -21,7 +21,7 @@ class KernelFunction {
       degree_ = numbers[2];
     }
     if (type_ != "LINEAR" && type_ != "POLY" && type_ != "RBF" && type_ != "SIGMOID") {
-      fail("'" + type_ + "' is no kernel_type");
+      fail(quoted(type_) + " is no kernel_type");
     }
   }
 

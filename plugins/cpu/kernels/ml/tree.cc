@@ -20,7 +20,7 @@ Branch branch_of(std::string_view name) {
   for (const auto& [known, branch] : kNames) {
     if (known == name) return branch;
   }
-  fail("'" + std::string(name) + "' is no mode of a node");
+  fail(quoted(name) + " is no mode of a node");
 }
 
 void check_size(std::size_t size, std::size_t wanted, const std::string& name) {

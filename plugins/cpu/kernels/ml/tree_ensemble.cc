@@ -62,7 +62,7 @@ Aggregate aggregate_of(std::string_view name) {
   if (name == "AVERAGE") return Aggregate::kAverage;
   if (name == "MIN") return Aggregate::kMin;
   if (name == "MAX") return Aggregate::kMax;
-  fail("'" + std::string(name) + "' is no aggregate_function");
+  fail(quoted(name) + " is no aggregate_function");
 }
 
 TreeEnsemble regression(const eph::NodeView& node) {
