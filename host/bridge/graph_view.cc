@@ -236,7 +236,7 @@ int32_t GraphView::get_value(const eph_graph* handle, uint32_t value,
   eph_value_info info = {};
   info.name = to_abi(from.name);
   info.kind = kind_of(from.type.kind);
-  info.element_type = static_cast<int32_t>(from.type.element);
+  info.element_type = static_cast<int32_t>(graph::content_element(from.type));
   info.rank = -1;
   if (from.is_graph_input) info.flags |= EPH_VALUE_GRAPH_INPUT;
   if (from.is_graph_output) info.flags |= EPH_VALUE_GRAPH_OUTPUT;

@@ -7,20 +7,65 @@
 namespace ephost::bridge {
 namespace {
 
-bool allows(const eph_type_rule& rule, const graph::Graph& graph, graph::ValueId value) {
-  if (value == graph::kNoValue) return true;
-  const graph::ValueType& type = graph.values[value].type;
-  if (type.element == ElementType::kUndefined) return true;
-  return (rule.element_types >> static_cast<uint32_t>(type.element) & 1) != 0;
+constexpr uint32_t kKinds = EPH_RULE_TENSOR | EPH_RULE_SEQUENCE | EPH_RULE_MAP | EPH_RULE_OPTIONAL;
+
+// The flag that allows values of the kind; 0 where none does.
+uint32_t flag_of(graph::ValueKind kind) {
+  switch (kind) {
+    case graph::ValueKind::kTensor:
+      return EPH_RULE_TENSOR;
+    case graph::ValueKind::kSequence:
+      return EPH_RULE_SEQUENCE;
+    case graph::ValueKind::kMap:
+      return EPH_RULE_MAP;
+    case graph::ValueKind::kOptional:
+      return EPH_RULE_OPTIONAL;
+    default:
+      return 0;
+  }
 }
 
-bool obeys(const eph_type_rule& rule, const graph::Graph& graph, const graph::Node& node) {
-  const auto& slots = (rule.flags & EPH_RULE_OUTPUT) != 0 ? node.outputs : node.inputs;
-  const bool variadic = (rule.flags & EPH_RULE_VARIADIC) != 0;
-  const size_t end =
-      variadic ? slots.size() : std::min<size_t>(slots.size(), size_t{rule.slot} + 1);
-  for (size_t slot = rule.slot; slot < end; ++slot) {
-    if (!allows(rule, graph, slots[slot])) return false;
+std::string_view kind_prefix(graph::ValueKind kind) {
+  switch (kind) {
+    case graph::ValueKind::kSequence:
+      return "sequence of ";
+    case graph::ValueKind::kMap:
+      return "map from ";
+    case graph::ValueKind::kOptional:
+      return "optional ";
+    case graph::ValueKind::kSparseTensor:
+      return "sparse ";
+    default:
+      return "";
+  }
+}
+
+bool applies(const eph_type_rule& rule, uint32_t slot, bool is_output) {
+  if (((rule.flags & EPH_RULE_OUTPUT) != 0) != is_output) return false;
+  return rule.slot == slot || ((rule.flags & EPH_RULE_VARIADIC) != 0 && rule.slot < slot);
+}
+
+bool allows(const eph_type_rule& rule, const graph::ValueType& type) {
+  const uint32_t kinds = rule.flags & kKinds;
+  if (((kinds == 0 ? uint32_t{EPH_RULE_TENSOR} : kinds) & flag_of(type.kind)) == 0) return false;
+  const ElementType element = graph::content_element(type);
+  return element == ElementType::kUndefined ||
+         (rule.element_types >> static_cast<uint32_t>(element) & 1) != 0;
+}
+
+bool obey(std::span<const eph_type_rule> rules, const graph::Graph& graph,
+          std::span<const graph::ValueId> slots, bool is_output) {
+  for (uint32_t slot = 0; slot < slots.size(); ++slot) {
+    if (slots[slot] == graph::kNoValue) continue;
+    const graph::ValueType& type = graph.values[slots[slot]].type;
+    if (type.kind == graph::ValueKind::kUnknown) continue;
+    bool is_named = type.kind == graph::ValueKind::kTensor;
+    for (const eph_type_rule& rule : rules) {
+      if (!applies(rule, slot, is_output)) continue;
+      if (!allows(rule, type)) return false;
+      is_named = true;
+    }
+    if (!is_named) return false;
   }
   return true;
 }
@@ -46,8 +91,9 @@ KernelIndex::Fit KernelIndex::best_fit(const graph::Graph& graph, const graph::N
     }
     best = std::max(best, Fit::kNoType);
     const std::span rules(kernel.rules, static_cast<size_t>(kernel.rule_count));
-    const auto obeyed = [&](const eph_type_rule& rule) { return obeys(rule, graph, node); };
-    if (std::all_of(rules.begin(), rules.end(), obeyed)) return Fit::kFits;
+    if (obey(rules, graph, node.inputs, false) && obey(rules, graph, node.outputs, true)) {
+      return Fit::kFits;
+    }
   }
   return best;
 }
@@ -67,9 +113,11 @@ std::string KernelIndex::why_not(const graph::Graph& graph, const graph::Node& n
       for (const graph::ValueId input : node.inputs) {
         if (input == graph::kNoValue) continue;
         if (!types.empty()) types += ", ";
-        types += graph::element_type_name(graph.values[input].type.element);
+        const graph::ValueType& type = graph.values[input].type;
+        types += kind_prefix(type.kind);
+        types += graph::element_type_name(graph::content_element(type));
       }
-      return "no kernel for the element types (" + types + ")";
+      return "no kernel for the types (" + types + ")";
     }
     case Fit::kFits:
       break;

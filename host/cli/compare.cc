@@ -22,10 +22,31 @@ bool same_exactly(const Value& actual, const Value& expected) {
   return std::ranges::equal(actual.bytes(), expected.bytes());
 }
 
+// Of sequences and maps.
+std::optional<std::string> find_different_part(const Value& actual, const Value& expected,
+                                               const Tolerance& tolerance) {
+  const size_t size = expected.parts().size();
+  if (actual.kind() != expected.kind() || actual.parts().size() != size) {
+    return "it is " + type_text(actual) + ", expected " + type_text(expected);
+  }
+  for (size_t i = 0; i < size; ++i) {
+    const auto difference = find_difference(actual.parts()[i], expected.parts()[i], tolerance);
+    if (!difference) continue;
+    if (expected.kind() == ValueKind::kMap) {
+      return std::string(i == 0 ? "in the keys: " : "in the values: ") + *difference;
+    }
+    return "in element " + std::to_string(i) + ": " + *difference;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::string> find_difference(const Value& actual, const Value& expected,
                                            const Tolerance& tolerance) {
+  const bool are_tensors =
+      actual.kind() == ValueKind::kTensor && expected.kind() == ValueKind::kTensor;
+  if (!are_tensors) return find_different_part(actual, expected, tolerance);
   if (actual.element_type() != expected.element_type() || actual.shape() != expected.shape()) {
     return "it is " + type_text(actual) + ", expected " + type_text(expected);
   }

@@ -14,9 +14,9 @@ struct Tolerance {
   double absolute = 1e-5;
 };
 
-// What differs, in one line, or nothing. Types and shapes must be equal; integers, bools and
-// strings too; floating-point numbers within the tolerance, where NaN agrees with NaN and an
-// infinity only with itself.
+// What differs, in one line, or nothing. Sequences and maps are compared part by part. Types and
+// shapes must be equal; integers, bools and strings too; floating-point numbers within the
+// tolerance, where NaN agrees with NaN and an infinity only with itself.
 [[nodiscard]] std::optional<std::string> find_difference(const Value& actual, const Value& expected,
                                                          const Tolerance& tolerance);
 

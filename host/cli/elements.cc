@@ -180,7 +180,21 @@ std::string shape_text(std::span<const int64_t> shape) {
 }
 
 std::string type_text(const Value& value) {
-  return std::string(graph::element_type_name(value.element_type())) + shape_text(value.shape());
+  const std::string element(graph::element_type_name(value.element_type()));
+  switch (value.kind()) {
+    case ValueKind::kNone:
+      return "none";
+    case ValueKind::kSequence: {
+      const std::span<const Value> parts = value.parts();
+      const bool of_maps = !parts.empty() && parts[0].kind() == ValueKind::kMap;
+      return "seq(" + (of_maps ? "map" : element) + ") of " + std::to_string(parts.size());
+    }
+    case ValueKind::kMap:
+      return "map(" + element + ") of " + std::to_string(value.parts()[0].element_count());
+    case ValueKind::kTensor:
+      break;
+  }
+  return element + shape_text(value.shape());
 }
 
 std::string position_text(std::span<const int64_t> shape, uint64_t index) {
@@ -196,7 +210,9 @@ std::string position_text(std::span<const int64_t> shape, uint64_t index) {
 Summary summarize(const Value& value) {
   const Elements elements(value);
   Summary summary;
-  if (value.element_type() == ElementType::kString) return summary;
+  const bool has_numbers =
+      value.kind() == ValueKind::kTensor && value.element_type() != ElementType::kString;
+  if (!has_numbers) return summary;
   double sum = 0;
   for (uint64_t i = 0; i < elements.count(); ++i) {
     const double number = elements.number(i);
@@ -214,6 +230,13 @@ Summary summarize(const Value& value) {
 }
 
 std::string first_elements(const Value& value, uint64_t limit) {
+  if (value.kind() != ValueKind::kTensor) {
+    std::string parts;
+    for (const Value& part : value.parts().first(std::min<size_t>(limit, value.parts().size()))) {
+      parts += (parts.empty() ? "[" : ", [") + first_elements(part, limit) + "]";
+    }
+    return value.parts().size() > limit ? parts + ", ..." : parts;
+  }
   const Elements elements(value);
   std::string text;
   for (uint64_t i = 0; i < std::min(limit, elements.count()); ++i) {

@@ -35,12 +35,12 @@ class Elements {
 
 // "[1,3,224,224]"; "[]" for a scalar.
 [[nodiscard]] std::string shape_text(std::span<const int64_t> shape);
-// "float[1,3,224,224]".
+// "float[1,3,224,224]"; "seq(float) of 3", "map(string) of 2", "none".
 [[nodiscard]] std::string type_text(const Value& value);
 // Where the element stands: "[0,2,1]" of a tensor of that shape.
 [[nodiscard]] std::string position_text(std::span<const int64_t> shape, uint64_t index);
 
-// What a tensor holds, in short.
+// What a tensor holds, in short. Nothing of other values.
 struct Summary {
   double min = 0;  // of the numbers that are not NaN, as are max and mean
   double max = 0;
@@ -50,7 +50,8 @@ struct Summary {
 };
 [[nodiscard]] Summary summarize(const Value& value);
 
-// "1.5, 2, nan, ..." with at most `limit` elements.
+// "1.5, 2, nan, ..." with at most `limit` elements, of a sequence or map with so many of each part:
+// "[1, 2], [3]".
 [[nodiscard]] std::string first_elements(const Value& value, uint64_t limit);
 
 }  // namespace ephost::cli

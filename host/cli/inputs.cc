@@ -127,7 +127,8 @@ Result<Value> read_input_file(const std::string& file, const ValueDescription& d
     raw.emplace().type = description.element_type;
     EPHOST_ASSIGN_OR_RETURN(raw->shape, resolve_shape(description, flags));
   }
-  EPHOST_ASSIGN_OR_RETURN(FileValue read, read_value(file, raw));
+  const ValueForm form{description.kind, description.is_optional, description.element_type};
+  EPHOST_ASSIGN_OR_RETURN(FileValue read, read_value(file, raw, form));
   return std::move(read.value);
 }
 
@@ -136,6 +137,11 @@ Result<Value> make_input(const ValueDescription& description, const Flags& flags
   const std::string spec = given == flags.inputs.end() ? "random" : given->second;
   const bool is_random = spec == "random" || spec.starts_with("random:");
   if (!is_random && spec != "zeros") return read_input_file(spec, description, flags);
+  if (description.kind != ValueKind::kTensor) {
+    return Status(StatusCode::kInvalidArgument, "the input " + quote(description.name) + " is " +
+                                                    description.type + "; give --input " +
+                                                    description.name + "=FILE.pb");
+  }
   EPHOST_ASSIGN_OR_RETURN(std::vector<int64_t> shape, resolve_shape(description, flags));
   if (!is_random) return Value::allocate(description.element_type, std::move(shape));
   uint64_t seed = index;  // inputs without a seed of their own differ from each other
@@ -176,7 +182,8 @@ Result<std::vector<NamedValue>> make_inputs(const Session& session, const InputF
   std::vector<NamedValue> inputs;
   for (size_t i = 0; i < session.inputs().size(); ++i) {
     const ValueDescription& description = session.inputs()[i];
-    if (has_default(session, i) && !checked.inputs.contains(description.name)) continue;
+    const bool may_be_absent = has_default(session, i) || description.is_optional;
+    if (may_be_absent && !checked.inputs.contains(description.name)) continue;
     Result<Value> value = make_input(description, checked, i);
     if (!value.ok()) {
       return std::move(value).status().with_context("making the input " + quote(description.name));

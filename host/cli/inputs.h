@@ -26,9 +26,9 @@ struct InputFlags {
 void add_input_flags(CLI::App& app, InputFlags& flags);
 
 // One value for each input of the model. Those that no flag mentions are left to their default if
-// they have one, else random, each with its own fixed seed. INVALID_ARGUMENT for a shape that stays
-// open and for what cannot be parsed; NOT_FOUND for an input or a symbol that the model doesn't
-// have.
+// they have one, and out if they are optional; else random, each with its own fixed seed.
+// INVALID_ARGUMENT for a shape that stays open and for what cannot be parsed; NOT_FOUND for an
+// input or a symbol that the model doesn't have.
 [[nodiscard]] Result<std::vector<NamedValue>> make_inputs(const Session& session,
                                                           const InputFlags& flags);
 

@@ -109,6 +109,16 @@ std::string slot_text(const eph_type_rule& rule) {
          std::to_string(rule.slot) + ((rule.flags & EPH_RULE_VARIADIC) != 0 ? "..." : "");
 }
 
+// "sequence|optional of " for slots that are not for tensors alone.
+std::string kinds_text(const eph_type_rule& rule) {
+  std::vector<std::string> kinds;
+  if ((rule.flags & EPH_RULE_TENSOR) != 0) kinds.emplace_back("tensor");
+  if ((rule.flags & EPH_RULE_SEQUENCE) != 0) kinds.emplace_back("sequence");
+  if ((rule.flags & EPH_RULE_MAP) != 0) kinds.emplace_back("map");
+  if ((rule.flags & EPH_RULE_OPTIONAL) != 0) kinds.emplace_back("optional");
+  return kinds.empty() ? "" : join(kinds, "|") + " of ";
+}
+
 std::span<const eph_type_rule> rules_of(const eph_kernel_def& kernel) {
   return {kernel.rules, kernel.rules == nullptr ? 0 : static_cast<size_t>(kernel.rule_count)};
 }
@@ -116,7 +126,7 @@ std::span<const eph_type_rule> rules_of(const eph_kernel_def& kernel) {
 std::string rules_text(const eph_kernel_def& kernel) {
   std::vector<std::string> parts;
   for (const eph_type_rule& rule : rules_of(kernel)) {
-    parts.push_back(slot_text(rule) + ": " + join(rule_types(rule), "|"));
+    parts.push_back(slot_text(rule) + ": " + kinds_text(rule) + join(rule_types(rule), "|"));
   }
   return join(parts, ", ");
 }

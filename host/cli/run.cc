@@ -77,17 +77,20 @@ Status make_folder(const std::filesystem::path& folder) {
                 "cannot make the folder " + quote(folder.native()) + ": " + failure.message());
 }
 
-Status write_outputs(const std::vector<NamedValue>& outputs, const std::vector<OutputFile>& files,
-                     const std::filesystem::path& folder) {
+Status write_outputs(const std::vector<NamedValue>& outputs,
+                     const std::vector<ValueDescription>& descriptions,
+                     const std::vector<OutputFile>& files, const std::filesystem::path& folder) {
   for (const OutputFile& file : files) {
     const NamedValue& output = outputs[file.output];
-    EPHOST_RETURN_IF_ERROR(write_value(file.file, output.name, output.value));
+    EPHOST_RETURN_IF_ERROR(
+        write_value(file.file, output.name, output.value, descriptions[file.output].is_optional));
   }
   if (folder.empty()) return Status::ok_status();
   for (size_t i = 0; i < outputs.size(); ++i) {
     std::filesystem::path file = folder / ("output_" + std::to_string(i));
     file += default_extension(outputs[i].value);
-    EPHOST_RETURN_IF_ERROR(write_value(file, outputs[i].name, outputs[i].value));
+    EPHOST_RETURN_IF_ERROR(
+        write_value(file, outputs[i].name, outputs[i].value, descriptions[i].is_optional));
   }
   return Status::ok_status();
 }
@@ -112,12 +115,12 @@ Result<RunResult> run_model(const Environment& environment, const Flags& flags) 
   for (size_t i = 0; i < values.size(); ++i) {
     result.outputs.push_back({session.outputs()[i].name, std::move(values[i])});
   }
-  EPHOST_RETURN_IF_ERROR(write_outputs(result.outputs, files, flags.output_folder));
+  EPHOST_RETURN_IF_ERROR(
+      write_outputs(result.outputs, session.outputs(), files, flags.output_folder));
   return result;
 }
 
-Json output_json(const NamedValue& output) {
-  const Value& value = output.value;
+Json tensor_json(const Value& value) {
   const Summary summary = summarize(value);
   const Elements elements(value);
   Json first = Json::array();
@@ -128,9 +131,7 @@ Json output_json(const NamedValue& output) {
       first.push_back(elements.number(i));
     }
   }
-  Json json = {{"name", output.name},
-               {"type", graph::element_type_name(value.element_type())},
-               {"shape", value.shape()}};
+  Json json = {{"type", graph::element_type_name(value.element_type())}, {"shape", value.shape()}};
   if (summary.numbers > 0) {
     json["min"] = summary.min;
     json["max"] = summary.max;
@@ -138,6 +139,22 @@ Json output_json(const NamedValue& output) {
   }
   json["nan_count"] = summary.nans;
   json["first"] = std::move(first);
+  return json;
+}
+
+// A sequence has its elements, a map its keys and values, an empty optional nothing.
+Json value_json(const Value& value) {
+  if (value.kind() == ValueKind::kTensor) return tensor_json(value);
+  if (!value.has_value()) return {{"type", "none"}};
+  Json parts = Json::array();
+  for (const Value& part : value.parts()) parts.push_back(value_json(part));
+  if (value.kind() == ValueKind::kSequence) return {{"type", "sequence"}, {"elements", parts}};
+  return {{"type", "map"}, {"keys", parts[0]}, {"values", parts[1]}};
+}
+
+Json output_json(const NamedValue& output) {
+  Json json = {{"name", output.name}};
+  json.update(value_json(output.value));
   return json;
 }
 

@@ -1,5 +1,6 @@
-// Tensors in files, by extension: .pb (one TensorProto), .npy (NumPy), .raw and .bin (nothing but
-// the elements, little-endian and row-major). For `run`, `bench` and `test`.
+// Values in files, by extension: .pb (one TensorProto, or SequenceProto, MapProto or OptionalProto
+// as the model's type has it), and for tensors .npy (NumPy), .raw and .bin (nothing but the
+// elements, little-endian and row-major). For `run`, `bench` and `test`.
 #pragma once
 
 #include <ephost/status.h>
@@ -24,21 +25,30 @@ struct RawLayout {
   std::vector<int64_t> shape;
 };
 
-// How a tensor may be written: whether the extension is one that is known.
+// What a .pb file does not say about itself; see ValueDescription.
+struct ValueForm {
+  ValueKind kind = ValueKind::kTensor;
+  bool is_optional = false;
+  ElementType element_type = ElementType::kUndefined;
+};
+
+// How a value may be written: whether the extension is one that is known.
 [[nodiscard]] bool is_value_file(const std::filesystem::path& path);
 // Whether reading it needs a RawLayout.
 [[nodiscard]] bool is_raw_file(const std::filesystem::path& path);
 
 // INVALID_ARGUMENT for an unknown extension, and for a raw file without layout or of another size.
 [[nodiscard]] Result<FileValue> read_value(const std::filesystem::path& path,
-                                           const std::optional<RawLayout>& raw = std::nullopt);
+                                           const std::optional<RawLayout>& raw = std::nullopt,
+                                           const ValueForm& form = {});
 
 // The extension of a file that can hold the value and is the easiest to read: .npy, or .pb where
-// NumPy has no such type.
+// NumPy has no such type or it is no tensor.
 [[nodiscard]] std::string_view default_extension(const Value& value);
 
-// Atomically; `name` goes into the file where its format has room for it.
+// Atomically; `name` goes into the file where its format has room for it. INVALID_ARGUMENT where
+// the format cannot hold the value.
 [[nodiscard]] Status write_value(const std::filesystem::path& path, std::string_view name,
-                                 const Value& value);
+                                 const Value& value, bool is_optional = false);
 
 }  // namespace ephost::cli

@@ -72,6 +72,12 @@ std::optional<uint64_t> byte_size(ElementType type, std::span<const int64_t> sha
   return checked_mul<uint64_t>(*count, bits / 8);
 }
 
+ElementType content_element(const ValueType& type) {
+  const bool holds_others = type.kind == ValueKind::kSequence || type.kind == ValueKind::kOptional;
+  if (!holds_others) return type.element;
+  return type.nested ? content_element(*type.nested) : ElementType::kUndefined;
+}
+
 std::string to_string(const ValueType& type, std::span<const std::string> symbols) {
   const auto nested = [&] { return type.nested ? to_string(*type.nested, symbols) : "?"; };
   switch (type.kind) {

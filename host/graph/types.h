@@ -51,6 +51,9 @@ struct ValueType {
   std::shared_ptr<const ValueType> nested;        // of sequence, optional and a map's values
 };
 
+// The element type of a tensor, of the tensors in a sequence or optional, or of a map's keys.
+[[nodiscard]] ElementType content_element(const ValueType& type);
+
 // e.g. "float[1,3,batch,?]", "seq(int64[?])".
 [[nodiscard]] std::string to_string(const ValueType& type, std::span<const std::string> symbols);
 

@@ -11,6 +11,7 @@
 #include "host/base/text.h"
 #include "host/graph/checks.h"
 #include "host/graph/clone.h"
+#include "host/graph/sparse.h"
 #include "host/graph/subgraphs.h"
 #include "host/onnx_io/newer_fields.h"
 
@@ -156,7 +157,7 @@ class LevelImporter {
       const std::string what = "sparse initializer " + quote(name);
       EPHOST_ASSIGN_OR_RETURN(const graph::SparseTensor sparse,
                               context_.tensors.sparse_tensor(initializer, what));
-      EPHOST_ASSIGN_OR_RETURN(Tensor tensor, densify(sparse, what));
+      EPHOST_ASSIGN_OR_RETURN(Tensor tensor, graph::densify(sparse, what));
       EPHOST_RETURN_IF_ERROR(add_initializer(name, std::move(tensor)));
     }
     return drop_constant_inputs();

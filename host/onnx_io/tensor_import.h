@@ -47,9 +47,4 @@ class TensorImporter {
 // puts payloads at any offset, so data that fell badly is moved.
 void align_data(graph::Tensor& tensor);
 
-// The same values in dense form, for what ONNX calls a sparse initializer. INVALID_GRAPH if indices
-// are out of range or the dense form would exceed 1 GiB.
-[[nodiscard]] Result<graph::Tensor> densify(const graph::SparseTensor& sparse,
-                                            const std::string& what);
-
 }  // namespace ephost::onnx_io

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "host/graph/sparse.h"
+
 namespace ephost::optimize {
 namespace {
 
@@ -42,6 +44,13 @@ std::optional<Tensor> value_of_constant(const Node& node) {
   if (const auto* value = node.attribute("value")) {
     const auto* tensor = std::get_if<Tensor>(value);
     return tensor ? std::optional(*tensor) : std::nullopt;
+  }
+  if (const auto* value = node.attribute("sparse_value")) {
+    const auto* sparse = std::get_if<graph::SparseTensor>(value);
+    if (!sparse) return std::nullopt;
+    // One that makes no sense stays a node, and fails where it is run.
+    Result<Tensor> tensor = graph::densify(*sparse, "sparse constant");
+    return tensor.ok() ? std::optional(std::move(tensor).value()) : std::nullopt;
   }
   if (const auto number = node.integer("value_int")) return scalar(ElementType::kInt64, *number);
   if (const auto text = node.string("value_string")) return strings({}, {std::string(*text)});

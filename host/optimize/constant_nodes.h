@@ -8,8 +8,8 @@
 
 namespace ephost::optimize {
 
-// The node's output; nothing if the node is none of these, or one that holds its value in a form
-// that stays (sparse, invalid) or whose input's shape is open.
+// The node's output; nothing if the node is none of these, holds no valid value, or has an input
+// whose shape is open.
 [[nodiscard]] std::optional<graph::Tensor> value_of_constant_node(const graph::Graph& graph,
                                                                   const graph::Node& node);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/runtime/composite.h"
+
 namespace ephost::runtime {
 
 BodyRunner::BodyRunner(HostStep& step, size_t body, const Program& program)
@@ -27,15 +29,19 @@ BodyRunner::BodyRunner(HostStep& step, size_t body, const Program& program)
 }
 
 Status BodyRunner::run(std::span<const HeldValue> inputs) {
-  views_.clear();
-  for (const HeldValue& input : inputs) views_.push_back(&input->view);
-  EPHOST_RETURN_IF_ERROR(step_.run_body(body_, views_, outputs_));
+  EPHOST_RETURN_IF_ERROR(step_.run_body(body_, inputs, outputs_));
   for (size_t i = 0; i < origins_.size(); ++i) {
     const Origin& origin = origins_[i];
-    if (origin.source == Source::kPassedOn && origin.index < inputs.size()) {
+    if (auto object = step_.take_body_object(body_, i)) {
+      results_[i] = hold_value(*std::move(object));
+    } else if (origin.source == Source::kPassedOn && origin.index < inputs.size()) {
       results_[i] = inputs[origin.index];
     } else if (origin.source == Source::kComputed) {
-      results_[i] = origin.index == i ? collect(i) : results_[origin.index];
+      if (origin.index == i) {
+        EPHOST_ASSIGN_OR_RETURN(results_[i], collect(i));
+      } else {
+        results_[i] = results_[origin.index];
+      }
     } else {
       results_[i] = hold_borrowed(step_.body_output(body_, i));
     }
@@ -43,9 +49,12 @@ Status BodyRunner::run(std::span<const HeldValue> inputs) {
   return Status::ok_status();
 }
 
-HeldValue BodyRunner::collect(size_t output) {
+Result<HeldValue> BodyRunner::collect(size_t output) {
   const eph_value& view = step_.body_output(body_, output);
-  if (view.element_type == EPH_STRING_ELEMENT) return hold_strings(view);
+  if (view.element_type == EPH_STRING_ELEMENT) {
+    EPHOST_ASSIGN_OR_RETURN(Value text, copy_tensor(view));
+    return hold_value(std::move(text));
+  }
   HeldValue held = std::move(discarded_[output]);
   if (held == nullptr) held = std::make_shared<Held>();
   set_borrowed(*held, view, {view.shape, view.rank});
@@ -55,6 +64,10 @@ HeldValue BodyRunner::collect(size_t output) {
 
 void BodyRunner::recycle(size_t output, HeldValue held) {
   if (held == nullptr || !is_exclusive(held) || !held->texts.empty()) return;
+  const bool is_plain = held->value.kind() != ValueKind::kSequence &&
+                        held->value.kind() != ValueKind::kMap &&
+                        held->value.element_type() != ElementType::kString;
+  if (!is_plain || !ValueAccess::is_sole_owner(held->value)) return;
   outputs_[output] = std::exchange(held->value, Value());
   discarded_[output] = std::move(held);
 }

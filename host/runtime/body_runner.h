@@ -2,7 +2,8 @@
 // earlier iteration gave up is written again.
 //
 // Copies: none of what a body computes or passes through, but for tensors of strings, which are
-// copied when they leave the body.
+// copied when they leave the body. What is no tensor goes in and out by reference, and goes in as
+// the body's own where the caller holds it alone.
 #pragma once
 
 #include <ephost/status.h>
@@ -48,7 +49,7 @@ class BodyRunner {
     Source source = Source::kFromOutside;
     size_t index = 0;
   };
-  [[nodiscard]] HeldValue collect(size_t output);
+  [[nodiscard]] Result<HeldValue> collect(size_t output);
 
   HostStep& step_;
   size_t body_;
@@ -56,7 +57,6 @@ class BodyRunner {
   std::vector<Value> outputs_;        // by output: memory for the next run
   std::vector<HeldValue> results_;    // by output
   std::vector<HeldValue> discarded_;  // by output: empty objects to be used again
-  std::vector<const eph_value*> views_;
 };
 
 }  // namespace ephost::runtime

@@ -17,8 +17,10 @@ struct Operator {
   std::string_view op_type;
   Maker make;
 };
-constexpr std::array<Operator, 3> kOperators = {
-    {{"If", make_if}, {"Loop", make_loop}, {"Scan", make_scan}}};
+constexpr std::array<Operator, 4> kOperators = {{{"If", make_if},
+                                                 {"Loop", make_loop},
+                                                 {"Scan", make_scan},
+                                                 {"SequenceMap", make_sequence_map}}};
 
 const Operator* find_operator(const graph::Node& node) {
   if (!node.domain.empty()) return nullptr;

@@ -1,5 +1,5 @@
-// If, Loop and Scan of all opsets as the host runs them. Each body is a program of its own; one
-// that reads values of the graphs around it gets them from the frame that runs the step.
+// If, Loop, Scan and SequenceMap of all opsets as the host runs them. Each body is a program of its
+// own; one that reads values of the graphs around it gets them from the frame that runs the step.
 //
 // What is copied: the first value of a loop-carried variable never; a body's output only where the
 // enclosing graph has planned a place for it or someone else holds it (one copy when the step
@@ -19,7 +19,7 @@
 
 namespace ephost::runtime {
 
-// Whether the node is one that the host can run: If, Loop or Scan of ai.onnx.
+// Whether the node is one that the host can run: If, Loop, Scan or SequenceMap of ai.onnx.
 [[nodiscard]] bool is_control_flow(const graph::Node& node);
 
 struct BodyProgram {

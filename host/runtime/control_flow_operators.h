@@ -49,6 +49,7 @@ class ControlFlowNode {
 [[nodiscard]] Result<std::unique_ptr<HostOperator>> make_if(ControlFlowNode node);
 [[nodiscard]] Result<std::unique_ptr<HostOperator>> make_loop(ControlFlowNode node);
 [[nodiscard]] Result<std::unique_ptr<HostOperator>> make_scan(ControlFlowNode node);
+[[nodiscard]] Result<std::unique_ptr<HostOperator>> make_sequence_map(ControlFlowNode node);
 
 // The only element of a tensor, of any rank. INVALID_ARGUMENT, naming it as `what`, for another
 // type or number of elements.

@@ -7,6 +7,7 @@
 #include "host/bridge/abi_text.h"
 #include "host/bridge/error_sink.h"
 #include "host/graph/extract.h"
+#include "host/runtime/composite.h"
 #include "host/runtime/memory_pool.h"
 #include "host/runtime/tensor_memory.h"
 
@@ -138,9 +139,38 @@ class SingleRun : public eph_run {
   }
   static int32_t is_cancelled(const eph_run*) noexcept { return 0; }
 
-  static constexpr eph_run_api kApi = {sizeof(eph_run_api), &SingleRun::allocate_output,
-                                       &SingleRun::set_string, &SingleRun::allocate_scratch,
-                                       &SingleRun::is_cancelled};
+  // Nodes with anything but tensors are not folded.
+  static int32_t refuse(eph_error* error) {
+    error->api->set_message(error, EPH_STRING("a constant is folded from tensors alone"));
+    return EPH_NOT_IMPLEMENTED;
+  }
+  static int32_t make_tensor(eph_run*, int32_t, const int64_t*, uint32_t, eph_value** out,
+                             eph_error* error) noexcept {
+    *out = nullptr;
+    return refuse(error);
+  }
+  static int32_t set_element(eph_run*, eph_value*, uint64_t, eph_string,
+                             eph_error* error) noexcept {
+    return refuse(error);
+  }
+  static int32_t make_sequence(eph_run*, const eph_value*, uint64_t, uint64_t,
+                               const eph_value* const*, uint64_t, const eph_value** out,
+                               eph_error* error) noexcept {
+    *out = nullptr;
+    return refuse(error);
+  }
+  static int32_t make_map(eph_run*, const eph_value*, const eph_value*, const eph_value** out,
+                          eph_error* error) noexcept {
+    *out = nullptr;
+    return refuse(error);
+  }
+  static int32_t set_output(eph_run*, uint32_t, const eph_value*, eph_error* error) noexcept {
+    return refuse(error);
+  }
+
+  static constexpr eph_run_api kApi = {
+      sizeof(eph_run_api), &allocate_output, &set_string,    &allocate_scratch, &is_cancelled,
+      &make_tensor,        &set_element,     &make_sequence, &make_map,         &set_output};
 
   const graph::Graph& graph_;
   const graph::Node& node_;
@@ -157,7 +187,13 @@ class SingleRun : public eph_run {
 }  // namespace
 
 bool KernelEvaluator::can_evaluate(const graph::Graph& graph, graph::NodeId node) const {
-  return provider_.kernels().fits(graph, graph.nodes[node]);
+  const auto is_foldable = [&](graph::ValueId id) {
+    return id == graph::kNoValue || !is_object(graph.values[id].type);
+  };
+  const graph::Node& candidate = graph.nodes[node];
+  return std::ranges::all_of(candidate.inputs, is_foldable) &&
+         std::ranges::all_of(candidate.outputs, is_foldable) &&
+         provider_.kernels().fits(graph, candidate);
 }
 
 Result<std::vector<graph::Tensor>> KernelEvaluator::evaluate(const graph::Graph& graph,

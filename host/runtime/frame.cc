@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "host/bridge/graph_view.h"
+#include "host/runtime/composite.h"
 
 namespace ephost::runtime {
 namespace {
@@ -47,6 +48,7 @@ void Frame::prepare_values() {
   for (graph::ValueId id = 0; id < graph.values.size(); ++id) {
     const graph::Value& value = graph.values[id];
     if (value.is_constant()) values_[id] = program_.constants()[value.initializer];
+    if (is_object(value.type)) objects_.emplace(id, Value());
   }
   for (size_t i = graph.outputs.size(); i-- > 0;) output_of_value_[graph.outputs[i]] = i;
 }
@@ -175,15 +177,14 @@ Status Frame::run(std::span<const Value* const> inputs, std::span<Value> outputs
   return status;
 }
 
-Status Frame::run_body(const Frame& outer, std::span<const eph_value* const> inputs,
+Status Frame::run_body(const Frame& outer, std::span<const HeldValue> inputs,
                        std::span<Value> outputs) {
   outputs_ = outputs;
   cancelled_ = outer.cancelled_;
   shape_key_.clear();
   Status status = bind_captures(outer);
-  const std::vector<graph::ValueId>& wanted = program_.graph().inputs;
-  for (size_t i = 0; i < wanted.size() && status.ok(); ++i) {
-    status = i < inputs.size() ? bind_value(wanted[i], *inputs[i]) : bind_input(i, nullptr);
+  for (size_t i = 0; i < program_.graph().inputs.size() && status.ok(); ++i) {
+    status = bind_body_input(i, i < inputs.size() ? &inputs[i] : nullptr);
   }
   if (status.ok()) status = choose_pattern();
   if (status.ok()) status = bind_outputs();
@@ -192,7 +193,7 @@ Status Frame::run_body(const Frame& outer, std::span<const eph_value* const> inp
   // Shapes that change with each iteration are not worth a pattern each.
   if (status.ok() && shape_key_ == last_body_key_) status = trace_pattern();
   last_body_key_ = shape_key_;
-  end_run();
+  end_run(status.ok());
   return status;
 }
 
@@ -212,6 +213,7 @@ Status Frame::compute(size_t step) {
   std::mutex* const mutex = program_.step_mutex(step);
   const auto lock = mutex ? std::unique_lock(*mutex) : std::unique_lock<std::mutex>();
   const int32_t code = call.compute(call.computation, call.state, call.run, &error_);
+  call.run->builder.reset();
   if (code == EPH_OK) return Status::ok_status();
   return error_.to_status(code, program_.describe_step(step), "computing");
 }
@@ -237,6 +239,7 @@ Status Frame::execute_step(size_t step) {
 void Frame::end_step(size_t step) {
   for (const graph::ValueId root : program_.released_after(step)) {
     adopted_.erase(root);
+    if (const auto kept = objects_.find(root); kept != objects_.end()) kept->second = Value();
     const auto pooled = pooled_.find(root);
     if (pooled == pooled_.end()) continue;
     pool_.give_back(pooled->second);
@@ -244,13 +247,17 @@ void Frame::end_step(size_t step) {
   }
 }
 
-void Frame::end_run() {
+// What a body gives is read when it has ended.
+void Frame::end_run(bool keep_outputs) {
   scratch_.end_step();
   pool_.end_run();
   pooled_.clear();
   adopted_.clear();
   outputs_ = {};
   cancelled_ = nullptr;
+  for (auto& [id, kept] : objects_) {
+    if (!keep_outputs || !program_.graph().values[id].is_graph_output) kept = Value();
+  }
   if (program_.is_static()) return;
   const std::vector<plan::ValuePlan>& plans = program_.allocation().values;
   for (graph::ValueId id = 0; id < plans.size(); ++id) {

@@ -21,6 +21,7 @@
 #include "host/runtime/memory_pool.h"
 #include "host/runtime/program.h"
 #include "host/runtime/tensor_memory.h"
+#include "host/runtime/value_builder.h"
 
 namespace ephost::runtime {
 
@@ -41,16 +42,18 @@ class Frame {
                            const std::atomic<bool>* cancelled);
 
   // Runs the program as a body on behalf of a step of `outer`, whose values it captures and whose
-  // cancellation it follows. Inputs are views that outlive the run. `outputs` are memory for what
-  // the body computes, as in `run`; outputs that it only passes on leave theirs alone. The results
-  // are read with `output`.
-  [[nodiscard]] Status run_body(const Frame& outer, std::span<const eph_value* const> inputs,
+  // cancellation it follows. Inputs outlive the run; of those that are no tensors and that nobody
+  // else holds, the value is taken out. `outputs` are memory for what the body computes, as in
+  // `run`; outputs that it only passes on leave theirs alone. The results are read with `output`.
+  [[nodiscard]] Status run_body(const Frame& outer, std::span<const HeldValue> inputs,
                                 std::span<Value> outputs);
   // An output of the last `run_body`. It lies in the memory that was given or made for it, in an
   // input, an outer value or a constant; text, in this frame until its next run.
   [[nodiscard]] const eph_value& output(size_t index) const {
     return values_[program_.graph().outputs[index]];
   }
+  // The same where it is no tensor, taken out of the frame; nothing for tensors.
+  [[nodiscard]] std::optional<Value> take_output_object(size_t index);
 
  private:
   friend class HostStep;
@@ -59,6 +62,7 @@ class Frame {
   struct StepRun : eph_run {
     Frame* frame = nullptr;
     uint32_t step = 0;
+    std::unique_ptr<ValueBuilder> builder;  // while the step computes, once it is needed
   };
   struct Call {
     decltype(eph_computation_api::compute) compute = nullptr;
@@ -83,6 +87,7 @@ class Frame {
   Status bind_input(size_t index, const Value* value);
   Status bind_value(graph::ValueId id, const eph_value& value);
   Status check_symbols(graph::ValueId id);
+  Status bind_body_input(size_t index, const HeldValue* held);
   Status bind_captures(const Frame& outer);
   Status choose_pattern();
   Status bind_outputs();
@@ -93,7 +98,7 @@ class Frame {
   void end_step(size_t step);
   Status collect_outputs();
   Status trace_pattern();
-  void end_run();
+  void end_run(bool keep_outputs = false);
 
   // Callbacks.
   static int32_t allocate_output(eph_run* handle, uint32_t index, int32_t element_type,
@@ -102,7 +107,33 @@ class Frame {
                             eph_error* error) noexcept;
   static void* allocate_scratch(eph_run* handle, uint64_t size) noexcept;
   static int32_t is_cancelled(const eph_run* handle) noexcept;
+  static int32_t make_tensor(eph_run* handle, int32_t element_type, const int64_t* shape,
+                             uint32_t rank, eph_value** out, eph_error* error) noexcept;
+  static int32_t set_element(eph_run* handle, eph_value* tensor, uint64_t element, eph_string text,
+                             eph_error* error) noexcept;
+  static int32_t make_sequence(eph_run* handle, const eph_value* base, uint64_t position,
+                               uint64_t removed, const eph_value* const* inserted, uint64_t count,
+                               const eph_value** out, eph_error* error) noexcept;
+  static int32_t make_map(eph_run* handle, const eph_value* keys, const eph_value* values,
+                          const eph_value** out, eph_error* error) noexcept;
+  static int32_t set_output(eph_run* handle, uint32_t index, const eph_value* value,
+                            eph_error* error) noexcept;
   static const eph_run_api kApi;
+
+  // Values that are no tensors: kept by reference in `objects_`, which has an entry for each from
+  // the start.
+  [[nodiscard]] const Value* object(graph::ValueId id) const {
+    const auto found = objects_.find(id);
+    return found == objects_.end() ? nullptr : &found->second;
+  }
+  // Makes `value` the value `id`, which is no tensor by its type. INVALID_GRAPH where it does not
+  // conform to that.
+  [[nodiscard]] Status set_object(graph::ValueId id, Value value);
+  [[nodiscard]] Status bind_object(graph::ValueId id, Value value);
+  // Copies a tensor to where the plan wants value `id`.
+  [[nodiscard]] Status copy_to(graph::ValueId id, const eph_value& tensor);
+  [[nodiscard]] ValueBuilder& builder(StepRun& run);
+  [[nodiscard]] Status set_step_output(StepRun& run, uint32_t index, const eph_value* value);
 
   [[nodiscard]] Status allocate_value(graph::ValueId id, ElementType type,
                                       std::span<const int64_t> shape);
@@ -127,12 +158,12 @@ class Frame {
   std::vector<std::vector<int64_t>> shapes_;   // by value id; of values with open shapes
   std::vector<const eph_value*> input_slots_;  // of all steps, one after the other
   std::vector<eph_value*> output_slots_;
-  std::vector<StepRun> runs_;                       // by step
-  std::vector<bridge::ComputationState> states_;    // by step
-  std::vector<Call> calls_;                         // by step
-  std::vector<size_t> output_of_value_;             // by value id: first graph output, or npos
-  std::map<graph::ValueId, StringTensor> strings_;  // of values that hold text
-  std::map<graph::ValueId, std::vector<eph_string>> input_strings_;
+  std::vector<StepRun> runs_;                          // by step
+  std::vector<bridge::ComputationState> states_;       // by step
+  std::vector<Call> calls_;                            // by step
+  std::vector<size_t> output_of_value_;                // by value id: first graph output, or npos
+  std::map<graph::ValueId, StringTensor> strings_;     // of values that hold text
+  std::map<graph::ValueId, Value> objects_;            // of values that are no tensors
   std::map<graph::ValueId, const std::byte*> pooled_;  // values whose memory came from the pool
   std::map<graph::ValueId, Value> adopted_;            // values whose memory came from a body
   std::vector<std::unique_ptr<HostStep>> host_steps_;  // by step; null for those of providers

@@ -6,6 +6,7 @@
 
 #include "host/base/text.h"
 #include "host/bridge/abi_text.h"
+#include "host/runtime/composite.h"
 #include "host/runtime/frame.h"
 
 namespace ephost::runtime {
@@ -20,6 +21,14 @@ bool agrees(const graph::Shape& stated, std::span<const int64_t> actual) {
 }
 
 std::span<const int64_t> shape_of(const eph_value& value) { return {value.shape, value.rank}; }
+
+Status wrong_input(const graph::Value& wanted, const eph_value& value,
+                   std::span<const std::string> symbols) {
+  return Status(StatusCode::kInvalidArgument,
+                (wanted.outer == graph::kNoValue ? "input " : "captured value ") +
+                    quote(wanted.name) + " got " + describe_value(value) + ", the model wants " +
+                    graph::to_string(wanted.type, symbols));
+}
 
 }  // namespace
 
@@ -47,6 +56,11 @@ Status Frame::bind_inputs(std::span<const Value* const> inputs) {
 Status Frame::bind_input(size_t index, const Value* value) {
   const graph::ValueId id = program_.graph().inputs[index];
   const graph::Value& wanted = program_.graph().values[id];
+  // An optional may always be left out.
+  const bool is_optional = wanted.type.kind == graph::ValueKind::kOptional;
+  if (object(id) != nullptr && (value != nullptr || is_optional)) {
+    return bind_object(id, value == nullptr ? Value() : *value);
+  }
   if (value == nullptr || !value->has_value()) {
     if (wanted.initializer == graph::kNoInitializer) {
       return Status(
@@ -57,23 +71,7 @@ Status Frame::bind_input(size_t index, const Value* value) {
     shape_key_.push_back(-1);
     return Status::ok_status();
   }
-  const std::span<const std::byte> bytes = value->bytes();
-  eph_value view = {};
-  // Inputs are read only; the ABI has one struct for both directions.
-  view.data = bytes.empty() ? empty_tensor_memory() : const_cast<std::byte*>(bytes.data());
-  view.byte_size = bytes.size();
-  if (value->element_type() == ElementType::kString) {
-    std::vector<eph_string>& texts = input_strings_[id];
-    texts.clear();
-    for (const std::string& text : value->strings()) texts.push_back(bridge::to_abi(text));
-    if (!texts.empty()) view.data = texts.data();
-    view.byte_size = texts.size() * sizeof(eph_string);
-  }
-  view.shape = value->shape().data();
-  view.rank = static_cast<uint32_t>(value->shape().size());
-  view.element_type = static_cast<int32_t>(value->element_type());
-  view.kind = EPH_KIND_TENSOR;
-  EPHOST_RETURN_IF_ERROR(bind_value(id, view));
+  EPHOST_RETURN_IF_ERROR(bind_value(id, view_of(*value)));
   return check_symbols(id);
 }
 
@@ -83,11 +81,9 @@ Status Frame::bind_value(graph::ValueId id, const eph_value& value) {
   const auto element = static_cast<ElementType>(value.element_type);
   const std::span<const int64_t> shape = shape_of(value);
   const bool type_agrees = type.element == ElementType::kUndefined || type.element == element;
-  if (!type_agrees || (type.shape && !agrees(*type.shape, shape))) {
-    return Status(StatusCode::kInvalidArgument,
-                  (wanted.outer == graph::kNoValue ? "input " : "captured value ") +
-                      quote(wanted.name) + " got " + describe_tensor(element, shape) +
-                      ", the model wants " + graph::to_string(type, program_.symbols()));
+  if (value.kind != EPH_KIND_TENSOR || is_object(type) || !type_agrees ||
+      (type.shape && !agrees(*type.shape, shape))) {
+    return wrong_input(wanted, value, program_.symbols());
   }
   shape_key_.push_back(static_cast<int64_t>(shape.size()));
   shape_key_.insert(shape_key_.end(), shape.begin(), shape.end());
@@ -115,10 +111,21 @@ Status Frame::check_symbols(graph::ValueId id) {
   return Status::ok_status();
 }
 
+Status Frame::bind_body_input(size_t index, const HeldValue* held) {
+  const graph::ValueId id = program_.graph().inputs[index];
+  if (held == nullptr) return bind_input(index, nullptr);
+  if (object(id) == nullptr) return bind_value(id, (*held)->view);
+  EPHOST_ASSIGN_OR_RETURN(Value value, take_value(*held));
+  return bind_object(id, std::move(value));
+}
+
 Status Frame::bind_captures(const Frame& outer) {
   for (const graph::ValueId id : program_.captures()) {
     if (program_.allocation().values[id].kind == plan::AllocKind::kNone) continue;
-    EPHOST_RETURN_IF_ERROR(bind_value(id, outer.values_[program_.graph().values[id].outer]));
+    const graph::ValueId from = program_.graph().values[id].outer;
+    const Value* kept = outer.object(from);
+    EPHOST_RETURN_IF_ERROR(kept != nullptr ? bind_object(id, *kept)
+                                           : bind_value(id, outer.values_[from]));
   }
   return Status::ok_status();
 }
@@ -179,6 +186,10 @@ Status Frame::collect_outputs() {
       outputs_[i] = outputs_[output_of_value_[id]];
       continue;
     }
+    if (const Value* kept = object(id)) {
+      EPHOST_ASSIGN_OR_RETURN(outputs_[i], own_tensors(*kept));
+      continue;
+    }
     const eph_value& value = values_[id];
     const auto type = static_cast<ElementType>(value.element_type);
     const std::span<const int64_t> shape = shape_of(value);
@@ -208,7 +219,8 @@ Status Frame::check_against_model(graph::ValueId id, ElementType type,
                                   std::span<const int64_t> shape) const {
   const graph::Value& value = program_.graph().values[id];
   const bool type_agrees =
-      value.type.element == ElementType::kUndefined || value.type.element == type;
+      !is_object(value.type) &&
+      (value.type.element == ElementType::kUndefined || value.type.element == type);
   if (type_agrees && (!value.type.shape || agrees(*value.type.shape, shape))) {
     return Status::ok_status();
   }
@@ -287,8 +299,10 @@ Result<bool> Frame::take_over(graph::ValueId id, Value& value) {
 
 // ---- Callbacks --------------------------------------------------------------------------------
 
-const eph_run_api Frame::kApi = {sizeof(eph_run_api), &Frame::allocate_output, &Frame::set_string,
-                                 &Frame::allocate_scratch, &Frame::is_cancelled};
+const eph_run_api Frame::kApi = {
+    sizeof(eph_run_api),  &Frame::allocate_output, &Frame::set_string,  &Frame::allocate_scratch,
+    &Frame::is_cancelled, &Frame::make_tensor,     &Frame::set_element, &Frame::make_sequence,
+    &Frame::make_map,     &Frame::set_output};
 
 int32_t Frame::allocate_output(eph_run* handle, uint32_t index, int32_t element_type,
                                const int64_t* shape, uint32_t rank, eph_error* error) noexcept {

@@ -1,11 +1,9 @@
 #include "host/runtime/held_value.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
-#include "host/bridge/abi_text.h"
-#include "host/runtime/tensor_memory.h"
+#include "host/runtime/composite.h"
 
 namespace ephost::runtime {
 
@@ -22,31 +20,25 @@ HeldValue hold_borrowed(const eph_value& value) {
   return held;
 }
 
-HeldValue hold_strings(const eph_value& value) {
-  HeldValue held = hold_borrowed(value);
-  const std::span views(static_cast<const eph_string*>(value.data),
-                        static_cast<size_t>(value.byte_size / sizeof(eph_string)));
-  std::vector<std::string> strings;
-  strings.reserve(views.size());
-  for (const eph_string text : views) strings.emplace_back(bridge::view(text));
-  // As many strings as the shape says: that was checked when the value was made.
-  held->value = Value::of_strings(held->shape, std::move(strings)).value();
-  for (const std::string& text : held->value.strings()) {
-    held->texts.push_back(bridge::to_abi(text));
-  }
-  held->view.data = held->texts.empty() ? empty_tensor_memory() : held->texts.data();
+HeldValue hold_value(Value value) {
+  auto held = std::make_shared<Held>();
+  held->value = std::move(value);
+  const eph_value view = view_of(held->value);
+  set_borrowed(*held, view, {view.shape, view.rank});
   return held;
+}
+
+Result<Value> take_value(const HeldValue& held) {
+  const bool is_own = held->value.has_value() && !ValueAccess::is_borrowed(held->value);
+  if (held->view.kind == EPH_KIND_TENSOR && !is_own) return copy_tensor(held->view);
+  if (is_exclusive(held)) return std::exchange(held->value, Value());
+  return held->value;
 }
 
 Result<HeldValue> hold_scalar(ElementType type, std::vector<int64_t> shape) {
   auto held = std::make_shared<Held>();
   EPHOST_ASSIGN_OR_RETURN(held->value, Value::allocate(type, std::move(shape)));
-  eph_value view = {};
-  view.data = held->value.mutable_bytes().data();
-  view.byte_size = held->value.bytes().size();
-  view.element_type = static_cast<int32_t>(type);
-  view.kind = EPH_KIND_TENSOR;
-  set_borrowed(*held, view, held->value.shape());
+  set_borrowed(*held, view_of(held->value), held->value.shape());
   return held;
 }
 

@@ -1,4 +1,4 @@
-// A tensor that goes into a body or comes out of it: a view, and the memory behind it unless that
+// A value that goes into a body or comes out of it: a view, and the memory behind it unless that
 // is somebody else's. Shared between iterations, so that a value which a body passes on is not
 // copied.
 #pragma once
@@ -19,7 +19,7 @@ struct Held {
   // The memory; without a value it is that of an input, an outer value or a constant, which stay
   // while the step runs.
   Value value;
-  std::vector<eph_string> texts;  // of a tensor of strings: views of the strings in `value`
+  std::vector<eph_string> texts;  // views of text that is somebody else's, where they were gathered
 };
 
 // Not thread-safe: belongs to one run of one step.
@@ -32,8 +32,12 @@ using HeldValue = std::shared_ptr<Held>;
 [[nodiscard]] HeldValue hold_borrowed(const eph_value& value);
 void set_borrowed(Held& held, const eph_value& value, std::span<const int64_t> shape);
 
-// A copy of a tensor of strings.
-[[nodiscard]] HeldValue hold_strings(const eph_value& value);
+// A value with what is behind it.
+[[nodiscard]] HeldValue hold_value(Value value);
+
+// What is held: taken out where nobody else holds it, a copy of a tensor that is only borrowed,
+// else a reference.
+[[nodiscard]] Result<Value> take_value(const HeldValue& held);
 
 // A tensor of one element; FAIL where memory runs out.
 [[nodiscard]] Result<HeldValue> hold_scalar(ElementType type, std::vector<int64_t> shape);

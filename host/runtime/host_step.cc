@@ -1,10 +1,10 @@
 #include "host/runtime/host_step.h"
 
 #include <cassert>
-#include <cstring>
 #include <utility>
 
 #include "host/bridge/abi_text.h"
+#include "host/runtime/composite.h"
 #include "host/runtime/frame.h"
 
 namespace ephost::runtime {
@@ -21,6 +21,12 @@ std::string HostStep::describe() const {
 const eph_value* HostStep::input(size_t index) const {
   const eph_run& run = frame_.runs_[step_];
   return index < run.input_count ? run.inputs[index] : nullptr;
+}
+
+HeldValue HostStep::hold_input(size_t index) const {
+  const graph::ValueId id = frame_.program_.steps()[step_].inputs[index];
+  if (const Value* kept = frame_.object(id)) return hold_value(*kept);
+  return hold_borrowed(frame_.values_[id]);
 }
 
 graph::ValueId HostStep::output_id(size_t output) const {
@@ -63,30 +69,25 @@ void HostStep::set_string(size_t output, uint64_t element, std::string_view text
 
 Status HostStep::give(size_t output, HeldValue held) {
   if (!is_wanted(output)) return Status::ok_status();
+  if (frame_.object(output_id(output)) != nullptr) {
+    EPHOST_ASSIGN_OR_RETURN(Value value, take_value(held));
+    return frame_.set_object(output_id(output), std::move(value));
+  }
   const eph_value& view = held->view;
   if (const eph_value* own = place(output);
       own != nullptr && own->data == view.data && same_tensor_type(*own, view)) {
     return Status::ok_status();
   }
-  const auto type = static_cast<ElementType>(view.element_type);
-  const bool is_text = type == ElementType::kString;
-  if (is_exclusive(held) && held->value.has_value() && !is_text) {
+  const bool is_text = view.element_type == EPH_STRING_ELEMENT;
+  if (is_exclusive(held) && held->value.has_value() && !is_text &&
+      ValueAccess::is_sole_owner(held->value)) {
     EPHOST_ASSIGN_OR_RETURN(const bool taken, frame_.take_over(output_id(output), held->value));
     if (taken) return Status::ok_status();
   }
-  EPHOST_ASSIGN_OR_RETURN(const eph_value* target, allocate(output, type, held->shape));
-  if (is_text) {
-    const auto* texts = static_cast<const eph_string*>(view.data);
-    for (uint64_t i = 0; i < view.byte_size / sizeof(eph_string); ++i) {
-      set_string(output, i, bridge::view(texts[i]));
-    }
-  } else if (view.byte_size != 0) {
-    std::memcpy(target->data, view.data, view.byte_size);
-  }
-  return Status::ok_status();
+  return frame_.copy_to(output_id(output), view);
 }
 
-Status HostStep::run_body(size_t body, std::span<const eph_value* const> inputs,
+Status HostStep::run_body(size_t body, std::span<const HeldValue> inputs,
                           std::span<Value> outputs) {
   std::unique_ptr<Frame>& frame = bodies_[body];
   if (frame == nullptr) {
@@ -97,6 +98,10 @@ Status HostStep::run_body(size_t body, std::span<const eph_value* const> inputs,
 
 const eph_value& HostStep::body_output(size_t body, size_t output) const {
   return bodies_[body]->output(output);
+}
+
+std::optional<Value> HostStep::take_body_object(size_t body, size_t output) {
+  return bodies_[body]->take_output_object(output);
 }
 
 Status HostStep::check_cancelled() const {

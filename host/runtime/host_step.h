@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,6 +34,8 @@ class HostStep {
 
   // Null where it is left out, and past the end.
   [[nodiscard]] const eph_value* input(size_t index) const;
+  // An input that is there, for a body: a view of a tensor, a reference to anything else.
+  [[nodiscard]] HeldValue hold_input(size_t index) const;
   [[nodiscard]] bool is_wanted(size_t output) const;
   // What the enclosing graph states of an output that is wanted.
   [[nodiscard]] const graph::ValueType& output_type(size_t output) const;
@@ -47,14 +50,16 @@ class HostStep {
   void set_string(size_t output, uint64_t element, std::string_view text);
   // Makes `held` the output. Nothing is done where it lies in the output's place; its memory is
   // taken over where nobody else holds it and the plan has no place for the output; otherwise it is
-  // copied. An output that is not wanted is dropped.
+  // copied. What is no tensor goes by reference. An output that is not wanted is dropped.
   [[nodiscard]] Status give(size_t output, HeldValue held);
 
   // Runs a body; see Frame::run_body.
-  [[nodiscard]] Status run_body(size_t body, std::span<const eph_value* const> inputs,
+  [[nodiscard]] Status run_body(size_t body, std::span<const HeldValue> inputs,
                                 std::span<Value> outputs);
   // Of the last run of the body; valid until its next.
   [[nodiscard]] const eph_value& body_output(size_t body, size_t output) const;
+  // The same where it is no tensor, taken out of the body; nothing for tensors.
+  [[nodiscard]] std::optional<Value> take_body_object(size_t body, size_t output);
 
   // FAIL once the caller of the run asked for its end.
   [[nodiscard]] Status check_cancelled() const;

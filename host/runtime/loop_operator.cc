@@ -59,8 +59,8 @@ Status Loop::run(HostStep& step) const {
   }
   state.inputs.resize(kFirstCarriedInput + carried_);
   for (size_t k = kFirstCarriedInput; k < state.inputs.size(); ++k) {
-    EPHOST_ASSIGN_OR_RETURN(const eph_value* initial, required_input(step, k));
-    state.inputs[k] = hold_borrowed(*initial);
+    EPHOST_RETURN_IF_ERROR(required_input(step, k).status());
+    state.inputs[k] = step.hold_input(k);
   }
   for (int64_t i = 0; i < trip_count && state.goes_on; ++i) {
     Status status = step.check_cancelled();

@@ -6,6 +6,7 @@
 
 #include "host/base/checked_math.h"
 #include "host/bridge/abi_text.h"
+#include "host/runtime/composite.h"
 
 namespace ephost::runtime {
 namespace {
@@ -24,6 +25,12 @@ uint64_t product(std::span<const int64_t> extents) {
 bool fills_bytes(ElementType type, std::span<const int64_t> shape) {
   const uint32_t bits = graph::element_bits(type);
   return bits % 8 == 0 || graph::element_count(shape).value_or(0) * bits % 8 == 0;
+}
+
+Status check_tensor(const eph_value& value) {
+  if (value.kind == EPH_KIND_TENSOR) return Status::ok_status();
+  return Status(StatusCode::kInvalidArgument,
+                "a scan output came out as " + describe_value(value) + "; it must be a tensor");
 }
 
 }  // namespace
@@ -86,6 +93,7 @@ Result<Value> GrowingStack::place() {
 
 Status GrowingStack::append(const Held& element) {
   const eph_value& view = element.view;
+  EPHOST_RETURN_IF_ERROR(check_tensor(view));
   if (!form_.is_known()) {
     EPHOST_RETURN_IF_ERROR(form_.set(static_cast<ElementType>(view.element_type), element.shape));
   }
@@ -161,6 +169,7 @@ Result<Value> FixedStack::place(uint64_t position) const {
 
 Status FixedStack::store(uint64_t position, const Held& element) {
   const eph_value& view = element.view;
+  EPHOST_RETURN_IF_ERROR(check_tensor(view));
   if (data_ == nullptr) {
     EPHOST_RETURN_IF_ERROR(allocate(static_cast<ElementType>(view.element_type), element.shape));
   }

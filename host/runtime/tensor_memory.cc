@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdlib>
 #include <limits>
+#include <utility>
 
 #include "host/base/checked_math.h"
 #include "host/bridge/abi_text.h"
@@ -59,6 +60,11 @@ std::string describe_tensor(ElementType type, std::span<const int64_t> shape) {
     text += graph::is_static_dim(shape[i]) ? std::to_string(shape[i]) : "?";
   }
   return text + ']';
+}
+
+StringTensor::StringTensor(std::vector<std::string> strings) : strings_(std::move(strings)) {
+  views_.reserve(strings_.size());
+  for (const std::string& text : strings_) views_.push_back(bridge::to_abi(text));
 }
 
 eph_string* StringTensor::reset(size_t count) {

@@ -41,14 +41,17 @@ using AlignedMemory = std::unique_ptr<std::byte[], AlignedFree>;
 // "float[1,3,224,224]".
 [[nodiscard]] std::string describe_tensor(ElementType type, std::span<const int64_t> shape);
 
-// The elements of a string tensor that a computation fills: owned text and the ABI's view of it.
+// The elements of a string tensor: owned text and the ABI's view of it.
 class StringTensor {
  public:
+  StringTensor() = default;
+  explicit StringTensor(std::vector<std::string> strings);
   // `count` empty strings; keeps the memory of earlier uses.
   eph_string* reset(size_t count);
   // False if there is no such element.
   [[nodiscard]] bool set(uint64_t element, eph_string text);
   [[nodiscard]] const std::vector<std::string>& strings() const { return strings_; }
+  [[nodiscard]] const std::vector<eph_string>& views() const { return views_; }
 
  private:
   std::vector<std::string> strings_;

@@ -4,31 +4,16 @@
 #include <utility>
 
 #include "host/graph/types.h"
+#include "host/runtime/composite.h"
 #include "host/runtime/tensor_memory.h"
 
 namespace ephost {
 
+using runtime::ValueAccess;
+
 Result<Value> Value::allocate(ElementType type, std::vector<int64_t> shape) {
-  if (type == ElementType::kString) {
-    const auto count = graph::element_count(shape);
-    if (!count) return runtime::tensor_bytes(type, shape).status();
-    return of_strings(std::move(shape), std::vector<std::string>(*count));
-  }
-  EPHOST_ASSIGN_OR_RETURN(const uint64_t size, runtime::tensor_bytes(type, shape));
-  runtime::AlignedMemory memory = runtime::allocate_aligned(size);
-  if (memory == nullptr) {
-    return Status(StatusCode::kFail, "out of memory: a tensor of " +
-                                         runtime::describe_tensor(type, shape) + " needs " +
-                                         std::to_string(size) + " bytes");
-  }
-  std::memset(memory.get(), 0, size);
-  Value value;
-  value.type_ = type;
-  value.shape_ = std::move(shape);
-  value.bytes_ = {memory.get(), static_cast<size_t>(size)};
-  value.owner_ = std::shared_ptr<void>(memory.release(), [](void* owned) {
-    runtime::AlignedFree()(static_cast<std::byte*>(owned));
-  });
+  EPHOST_ASSIGN_OR_RETURN(Value value, ValueAccess::allocate(type, std::move(shape)));
+  if (!value.bytes_.empty()) std::memset(value.bytes_.data(), 0, value.bytes_.size());
   return value;
 }
 
@@ -42,6 +27,7 @@ Result<Value> Value::borrow(ElementType type, std::vector<int64_t> shape,
                       " bytes; pass exactly the bytes of the shape (strings cannot be borrowed)");
   }
   Value value;
+  value.kind_ = ValueKind::kTensor;
   value.type_ = type;
   value.shape_ = std::move(shape);
   value.bytes_ = memory;
@@ -57,10 +43,26 @@ Result<Value> Value::of_strings(std::vector<int64_t> shape, std::vector<std::str
                       "; pass one for each element");
   }
   Value value;
+  value.kind_ = ValueKind::kTensor;
   value.type_ = ElementType::kString;
   value.shape_ = std::move(shape);
-  value.owner_ = std::make_shared<std::vector<std::string>>(std::move(strings));
+  value.owner_ = std::make_shared<runtime::StringTensor>(std::move(strings));
   return value;
+}
+
+Result<Value> Value::sequence(std::vector<Value> elements, ElementType type) {
+  EPHOST_ASSIGN_OR_RETURN(Value value, runtime::splice({}, 0, 0, std::move(elements)));
+  if (value.type_ == ElementType::kUndefined) value.type_ = type;
+  return value;
+}
+
+Result<Value> Value::map(Value keys, Value values) {
+  return ValueAccess::map(std::move(keys), std::move(values));
+}
+
+std::span<const Value> Value::parts() const {
+  const runtime::Composite* composite = ValueAccess::composite(*this);
+  return composite ? std::span<const Value>(composite->elements) : std::span<const Value>();
 }
 
 Result<Value> Value::copy(ElementType type, std::vector<int64_t> shape,
@@ -77,13 +79,13 @@ Result<Value> Value::copy(ElementType type, std::vector<int64_t> shape,
 }
 
 uint64_t Value::element_count() const {
-  return has_value() ? graph::element_count(shape_).value_or(0) : 0;
+  return kind_ == ValueKind::kTensor ? graph::element_count(shape_).value_or(0) : 0;
 }
 
 const std::vector<std::string>& Value::strings() const {
   static const std::vector<std::string> none;
-  if (type_ != ElementType::kString) return none;
-  return *static_cast<const std::vector<std::string>*>(owner_.get());
+  const runtime::StringTensor* text = ValueAccess::text(*this);
+  return text ? text->strings() : none;
 }
 
 }  // namespace ephost

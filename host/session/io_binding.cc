@@ -4,6 +4,7 @@
 
 #include "host/base/text.h"
 #include "host/graph/types.h"
+#include "host/runtime/composite.h"
 #include "host/runtime/tensor_memory.h"
 #include "host/session/session_state.h"
 
@@ -11,8 +12,11 @@ namespace ephost {
 namespace {
 
 Status check_value(const ValueDescription& wanted, std::string_view role, const Value& value) {
+  // The parts of other values are looked at when they are run.
+  if (wanted.kind != ValueKind::kTensor || wanted.is_optional) return Status::ok_status();
   bool agrees =
-      wanted.element_type == ElementType::kUndefined || wanted.element_type == value.element_type();
+      value.kind() == ValueKind::kTensor && (wanted.element_type == ElementType::kUndefined ||
+                                             wanted.element_type == value.element_type());
   if (wanted.has_shape) {
     agrees = agrees && wanted.shape.size() == value.shape().size();
     for (size_t d = 0; agrees && d < wanted.shape.size(); ++d) {
@@ -21,8 +25,8 @@ Status check_value(const ValueDescription& wanted, std::string_view role, const 
   }
   if (agrees) return Status::ok_status();
   return Status(StatusCode::kInvalidArgument,
-                "cannot bind " + runtime::describe_tensor(value.element_type(), value.shape()) +
-                    " to " + std::string(role) + " " + quote(wanted.name) + ", which is " +
+                "cannot bind " + runtime::describe_value(runtime::view_of(value)) + " to " +
+                    std::string(role) + " " + quote(wanted.name) + ", which is " +
                     runtime::describe_tensor(wanted.element_type, wanted.shape));
 }
 
@@ -50,7 +54,13 @@ Status IoBinding::bind_input(std::string_view name, Value value) {
 
 Status IoBinding::bind_output(std::string_view name, Value value) {
   EPHOST_ASSIGN_OR_RETURN(const size_t i, find(state_->session->output_index, "output", name));
-  EPHOST_RETURN_IF_ERROR(check_value(state_->session->outputs[i], "output", value));
+  const ValueDescription& wanted = state_->session->outputs[i];
+  if (wanted.kind != ValueKind::kTensor || wanted.is_optional) {
+    return Status(StatusCode::kInvalidArgument,
+                  "output " + quote(name) + " is " + wanted.type +
+                      "; memory can be bound to tensors only, others are read after the run");
+  }
+  EPHOST_RETURN_IF_ERROR(check_value(wanted, "output", value));
   state_->outputs[i] = std::move(value);
   state_->bound_memory[i] = state_->outputs[i].bytes().data();
   return Status::ok_status();

@@ -20,10 +20,16 @@ ValueDescription describe(const graph::Model& model, graph::ValueId id) {
   const graph::Value& value = model.graph.values[id];
   ValueDescription description;
   description.name = value.name;
-  description.element_type = value.type.element;
-  description.has_shape = value.type.shape.has_value();
-  if (!value.type.shape) return description;
-  for (const int64_t dim : *value.type.shape) {
+  description.type = graph::to_string(value.type, model.symbols);
+  description.is_optional = value.type.kind == graph::ValueKind::kOptional;
+  const graph::ValueType& content =
+      description.is_optional && value.type.nested ? *value.type.nested : value.type;
+  if (content.kind == graph::ValueKind::kSequence) description.kind = ValueKind::kSequence;
+  if (content.kind == graph::ValueKind::kMap) description.kind = ValueKind::kMap;
+  description.element_type = graph::content_element(content);
+  description.has_shape = content.shape.has_value();
+  if (!content.shape) return description;
+  for (const int64_t dim : *content.shape) {
     description.shape.push_back(graph::is_static_dim(dim) ? dim : -1);
     description.dim_names.push_back(
         graph::is_symbolic_dim(dim) ? model.symbols[graph::dim_symbol(dim)] : std::string());

@@ -20,6 +20,12 @@ const eph_value* NodeContext::constant(std::size_t i) const {
   return &widened_constants_->get(i, *constant);
 }
 
+bool NodeContext::holds_tensor(std::size_t input) const {
+  if (!has_input(input)) return true;
+  const int32_t kind = graph_.value(node_.input(input)).kind();
+  return kind == EPH_KIND_TENSOR || kind == EPH_KIND_NONE;
+}
+
 std::optional<Dims> NodeContext::static_shape(uint32_t value) const {
   if (value == EPH_NONE) return std::nullopt;
   const eph::ValueView view = graph_.value(value);
@@ -51,23 +57,44 @@ void Kernel::allow_inplace_if_equal(const NodeContext& context, uint32_t input) 
   if (from && to && *from == *to) allow_inplace(input);
 }
 
+// Inputs without a rule are tensors; an optional may be its content, or nothing.
+void Kernel::check_kinds(const eph::Run& run) const {
+  for (uint32_t i = 0; i < run.input_count(); ++i) {
+    const eph_value* input = run.input(i);
+    if (input == nullptr) continue;
+    uint32_t flags = 0;
+    for (const eph_type_rule& rule : entry_.rules) {
+      const bool variadic = (rule.flags & EPH_RULE_VARIADIC) != 0;
+      const bool applies =
+          (rule.flags & EPH_RULE_OUTPUT) == 0 && (rule.slot == i || (variadic && rule.slot < i));
+      if (applies) flags = rule.flags & kKindFlags;
+    }
+    if (flags == 0) flags = EPH_RULE_TENSOR;
+    const bool optional = (flags & EPH_RULE_OPTIONAL) != 0;
+    const bool fits = input->kind == EPH_KIND_TENSOR ? optional || (flags & EPH_RULE_TENSOR) != 0
+                      : input->kind == EPH_KIND_SEQUENCE
+                          ? optional || (flags & EPH_RULE_SEQUENCE) != 0
+                      : input->kind == EPH_KIND_MAP ? (flags & EPH_RULE_MAP) != 0
+                                                    : optional;
+    if (!fits || input->memory != 0) {
+      fail("input " + std::to_string(i) + " is of a kind that the operator does not take");
+    }
+  }
+}
+
 void Kernel::check_arguments(const eph::Run& run) const {
   for (uint32_t i = 0; i < entry_.inputs.required; ++i) {
     if (run.input(i) == nullptr) fail("input " + std::to_string(i) + " is missing");
   }
-  for (uint32_t i = 0; i < run.input_count(); ++i) {
-    const eph_value* input = run.input(i);
-    if (input != nullptr && (input->kind != EPH_KIND_TENSOR || input->memory != 0)) {
-      fail("input " + std::to_string(i) + " is no tensor in host memory");
-    }
-  }
+  check_kinds(run);
   for (const eph_type_rule& rule : entry_.rules) {
     if ((rule.flags & EPH_RULE_OUTPUT) != 0) continue;
     const uint32_t end = (rule.flags & EPH_RULE_VARIADIC) != 0 ? run.input_count() : rule.slot + 1;
     for (uint32_t i = rule.slot; i < end; ++i) {
       const eph_value* input = run.input(i);
-      if (input != nullptr &&
-          (widened(rule.element_types) & eph::type_bit(input->element_type)) == 0) {
+      if (input == nullptr) continue;
+      const bool is_open = input->kind != EPH_KIND_TENSOR && input->element_type == EPH_UNDEFINED;
+      if (!is_open && (widened(rule.element_types) & eph::type_bit(input->element_type)) == 0) {
         fail_unsupported("input " + std::to_string(i) + " has element type " +
                          type_name(input->element_type));
       }
@@ -88,7 +115,8 @@ void Kernel::check_arguments(const eph::Run& run) const {
 bool Kernel::has_halves_to_widen(const eph::Run& run) const {
   for (uint32_t i = 0; i < run.input_count(); ++i) {
     const eph_value* input = run.input(i);
-    if (input != nullptr && widens(entry_, i, input->element_type)) return true;
+    const bool is_tensor = input != nullptr && input->kind == EPH_KIND_TENSOR;
+    if (is_tensor && widens(entry_, i, input->element_type)) return true;
   }
   return false;
 }
@@ -147,6 +175,19 @@ void copy_reshaped(eph::Run& run, const eph_value& from, uint32_t i, const Dims&
   }
   const auto bytes = static_cast<std::size_t>(storage_size(from.element_type, count));
   std::memcpy(to.data, from.data, bytes);
+}
+
+eph_value& make_copy(eph::Run& run, const eph_value& from, const Dims& shape) {
+  eph_value& to = run.make_tensor(shape, from.element_type);
+  const int64_t count = element_count(shape);
+  if (from.element_type == EPH_STRING_ELEMENT) {
+    for (int64_t e = 0; e < count; ++e) {
+      run.set_element(to, static_cast<uint64_t>(e), eph::view(data<const eph_string>(from)[e]));
+    }
+  } else if (count > 0) {
+    std::memcpy(to.data, from.data, static_cast<std::size_t>(to.byte_size));
+  }
+  return to;
 }
 
 Dims read_ints(const eph_value& value) {

@@ -17,6 +17,9 @@
 
 namespace cpu {
 
+inline constexpr uint32_t kKindFlags =
+    EPH_RULE_TENSOR | EPH_RULE_SEQUENCE | EPH_RULE_MAP | EPH_RULE_OPTIONAL;
+
 struct KernelEntry;
 struct OneDnn;
 
@@ -41,6 +44,8 @@ class NodeContext {
 
   // EPH_UNDEFINED where it isn't known; EPH_FLOAT for an input that is widened.
   [[nodiscard]] int32_t input_type(std::size_t i) const;
+  // By its declared type; true where that is not known.
+  [[nodiscard]] bool holds_tensor(std::size_t input) const;
   // Nothing where an extent isn't known before the run.
   [[nodiscard]] std::optional<Dims> input_shape(std::size_t i) const;
   [[nodiscard]] std::optional<Dims> output_shape(std::size_t i) const;
@@ -86,6 +91,7 @@ class Kernel : public eph::Computation {
  private:
   void check_arguments(const eph::Run& run) const;
   [[nodiscard]] bool has_halves_to_widen(const eph::Run& run) const;
+  void check_kinds(const eph::Run& run) const;
 
   std::string label_;
   const KernelEntry& entry_;
@@ -104,6 +110,9 @@ template <class T>
 [[nodiscard]] T* data(const eph_value& value) {
   return static_cast<T*>(value.data);
 }
+
+// A tensor for an output that is no tensor: a copy of the elements of `from` under that shape.
+eph_value& make_copy(eph::Run& run, const eph_value& from, const Dims& shape);
 
 // Makes output `i` the input's bytes under another shape; copies nothing where both share memory.
 void copy_reshaped(eph::Run& run, const eph_value& from, uint32_t i, const Dims& shape);

@@ -37,8 +37,15 @@ constexpr Table (*kTables[])() = {
     lp_pool_kernels,
     lrn_kernels,
     matmul_kernels,
+    ml_dictionary_kernels,
+    ml_encode_kernels,
+    ml_feature_kernels,
+    ml_linear_kernels,
+    ml_svm_kernels,
+    ml_tree_kernels,
     nonzero_kernels,
     onehot_kernels,
+    optional_kernels,
     pad_kernels,
     pool_kernels,
     pow_kernels,
@@ -47,6 +54,7 @@ constexpr Table (*kTables[])() = {
     quantized_conv_kernels,
     quantized_matmul_kernels,
     reduce_kernels,
+    sequence_kernels,
     shape_kernels,
     shrink_kernels,
     slice_kernels,
@@ -59,8 +67,22 @@ constexpr Table (*kTables[])() = {
 };
 // clang-format on
 
-int32_t type_of(const eph::GraphView& graph, uint32_t value) {
-  return value == EPH_NONE ? EPH_UNDEFINED : graph.value(value).element_type();
+// Without flags: tensors only.
+bool allows_kind(uint32_t flags, int32_t kind) {
+  switch (kind) {
+    case EPH_KIND_NONE:
+      return true;  // not known
+    case EPH_KIND_TENSOR:
+      return (flags & kKindFlags) == 0 || (flags & EPH_RULE_TENSOR) != 0;
+    case EPH_KIND_SEQUENCE:
+      return (flags & EPH_RULE_SEQUENCE) != 0;
+    case EPH_KIND_MAP:
+      return (flags & EPH_RULE_MAP) != 0;
+    case EPH_KIND_OPTIONAL:
+      return (flags & EPH_RULE_OPTIONAL) != 0;
+    default:
+      return false;
+  }
 }
 
 bool obeys(const eph_type_rule& rule, const eph::GraphView& graph, const eph::NodeView& node) {
@@ -68,10 +90,11 @@ bool obeys(const eph_type_rule& rule, const eph::GraphView& graph, const eph::No
   const eph::ArrayView<uint32_t> slots = of_output ? node.outputs() : node.inputs();
   const bool variadic = (rule.flags & EPH_RULE_VARIADIC) != 0;
   for (std::size_t i = rule.slot; i < slots.size() && (variadic || i == rule.slot); ++i) {
-    const int32_t type = type_of(graph, slots[i]);
-    if (type != EPH_UNDEFINED && (widened(rule.element_types) & eph::type_bit(type)) == 0) {
-      return false;
-    }
+    if (slots[i] == EPH_NONE) continue;
+    const eph::ValueView value = graph.value(slots[i]);
+    if (!allows_kind(rule.flags, value.kind())) return false;
+    const int32_t type = value.element_type();
+    if (type != EPH_UNDEFINED && (widened(rule.element_types) & eph::type_bit(type)) == 0) return false;
   }
   return true;
 }
@@ -105,17 +128,10 @@ const KernelEntry* find_entry(const eph::GraphView& graph, const eph::NodeView& 
   return nullptr;
 }
 
-void check_node(const NodeContext& context, const eph::GraphView& graph) {
+void check_node(const NodeContext& context) {
   for (uint32_t i = 0; i < context.entry().inputs.required; ++i) {
     if (!context.has_input(i)) {
       throw eph::Failure(EPH_INVALID_GRAPH, "input " + std::to_string(i) + " is required");
-    }
-  }
-  for (const uint32_t input : context.node().inputs()) {
-    if (input == EPH_NONE) continue;
-    const int32_t kind = graph.value(input).kind();
-    if (kind != EPH_KIND_TENSOR && kind != EPH_KIND_NONE) {
-      fail_unsupported("only tensors are supported as inputs");
     }
   }
 }
@@ -154,7 +170,7 @@ std::unique_ptr<Kernel> create_kernel(const eph::GraphView& graph, uint32_t inde
   const NodeContext context(graph, index, *entry, settings);
   const ThreadScope threads(settings.num_threads);
   try {
-    check_node(context, graph);
+    check_node(context);
     return entry->create(context);
   } catch (const eph::Failure& failure) {
     throw eph::Failure(failure.code(), with_label(context.label(), failure.what()));

@@ -59,6 +59,24 @@ template <uint64_t input, uint64_t output>
 inline constexpr std::array<eph_type_rule, 2> kInputOutputTypes = {
     eph_type_rule{0, 0, input}, eph_type_rule{0, EPH_RULE_OUTPUT, output}};
 
+// Rules for the first inputs that may be of other kinds than tensors: flags as in eph_type_rule.
+struct SlotRule {
+  uint32_t flags = 0;
+  uint64_t types = kAny;
+};
+template <SlotRule... slots>
+inline constexpr auto kSlotRules = [] {
+  constexpr SlotRule kSlots[] = {slots...};
+  std::array<eph_type_rule, sizeof...(slots)> rules = {};
+  uint32_t inputs = 0;
+  uint32_t outputs = 0;
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    const bool is_output = (kSlots[i].flags & EPH_RULE_OUTPUT) != 0;
+    rules[i] = {is_output ? outputs++ : inputs++, kSlots[i].flags, kSlots[i].types};
+  }
+  return rules;
+}();
+
 template <class K>
 std::unique_ptr<Kernel> make(const NodeContext& context) {
   return std::make_unique<K>(context);
@@ -91,8 +109,15 @@ Table loss_kernels();
 Table lp_pool_kernels();
 Table lrn_kernels();
 Table matmul_kernels();
+Table ml_dictionary_kernels();
+Table ml_encode_kernels();
+Table ml_feature_kernels();
+Table ml_linear_kernels();
+Table ml_svm_kernels();
+Table ml_tree_kernels();
 Table nonzero_kernels();
 Table onehot_kernels();
+Table optional_kernels();
 Table pad_kernels();
 Table pool_kernels();
 Table pow_kernels();
@@ -101,6 +126,7 @@ Table quantize_kernels();
 Table quantized_conv_kernels();
 Table quantized_matmul_kernels();
 Table reduce_kernels();
+Table sequence_kernels();
 Table shape_kernels();
 Table shrink_kernels();
 Table slice_kernels();

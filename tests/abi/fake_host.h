@@ -330,6 +330,8 @@ class FakeRun : public eph_run {
   bool is_cancelled_now = false;
   int32_t allocate_code = EPH_OK;
   int allocations = 0;
+  std::vector<std::string> made;  // what was made and set, in order
+  int32_t make_code = EPH_OK;     // of everything that makes a value
 
   // As a host does with static shapes.
   void prepare(std::vector<int64_t> shape) {
@@ -366,8 +368,62 @@ class FakeRun : public eph_run {
   static int32_t is_cancelled(const eph_run* run) noexcept {
     return static_cast<const FakeRun&>(*run).is_cancelled_now ? 1 : 0;
   }
-  static constexpr eph_run_api kApi = {sizeof(eph_run_api), &allocate_output, &set_string,
-                                       &allocate_scratch, &is_cancelled};
+  // Notes what is made; values have an address and nothing else.
+  int32_t make(std::string what, const eph_value** out, eph_error* error) {
+    *out = nullptr;
+    if (make_code != EPH_OK) {
+      error->api->set_message(error, to_abi("the fake host makes nothing"));
+      return make_code;
+    }
+    made.push_back(std::move(what));
+    *out = &made_values_.emplace_back();
+    return EPH_OK;
+  }
+  // "input 1", or "value 0" for the first that was made.
+  [[nodiscard]] std::string name_of(const eph_value* value) const {
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      if (inputs_[i] == value) return "input " + std::to_string(i);
+    }
+    for (size_t i = 0; i < made_values_.size(); ++i) {
+      if (&made_values_[i] == value) return "value " + std::to_string(i);
+    }
+    return value == nullptr ? "nothing" : "a stranger";
+  }
+  static int32_t make_tensor(eph_run* run, int32_t type, const int64_t*, uint32_t rank,
+                             eph_value** out, eph_error* error) noexcept {
+    const eph_value* value = nullptr;
+    const int32_t code = self(run).make(
+        "tensor of type " + std::to_string(type) + ", rank " + std::to_string(rank), &value, error);
+    *out = const_cast<eph_value*>(value);
+    return code;
+  }
+  static int32_t set_element(eph_run* run, eph_value* tensor, uint64_t element, eph_string text,
+                             eph_error*) noexcept {
+    self(run).made.push_back(self(run).name_of(tensor) + "[" + std::to_string(element) +
+                             "] = " + std::string(text.data, text.size));
+    return EPH_OK;
+  }
+  static int32_t make_sequence(eph_run* run, const eph_value* base, uint64_t position,
+                               uint64_t removed, const eph_value* const* inserted, uint64_t count,
+                               const eph_value** out, eph_error* error) noexcept {
+    std::string what = "sequence of " + self(run).name_of(base) + " at " +
+                       std::to_string(position) + " less " + std::to_string(removed);
+    for (uint64_t i = 0; i < count; ++i) what += " with " + self(run).name_of(inserted[i]);
+    return self(run).make(what, out, error);
+  }
+  static int32_t make_map(eph_run* run, const eph_value* keys, const eph_value* values,
+                          const eph_value** out, eph_error* error) noexcept {
+    return self(run).make("map of " + self(run).name_of(keys) + " to " + self(run).name_of(values),
+                          out, error);
+  }
+  static int32_t set_output(eph_run* run, uint32_t index, const eph_value* value,
+                            eph_error*) noexcept {
+    self(run).made.push_back("output " + std::to_string(index) + " = " + self(run).name_of(value));
+    return EPH_OK;
+  }
+  static constexpr eph_run_api kApi = {
+      sizeof(eph_run_api), &allocate_output, &set_string,    &allocate_scratch, &is_cancelled,
+      &make_tensor,        &set_element,     &make_sequence, &make_map,         &set_output};
 
   std::deque<std::vector<int64_t>> shapes_;
   std::deque<std::vector<float>> data_;
@@ -376,6 +432,7 @@ class FakeRun : public eph_run {
   eph_value output_ = {};
   eph_value* output_pointer_ = &output_;
   std::deque<std::vector<char>> scratch_;
+  std::deque<eph_value> made_values_;
 };
 
 }  // namespace ephost::test

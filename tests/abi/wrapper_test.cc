@@ -359,6 +359,42 @@ TEST_F(Wrapper, CarriesAFailureOfTheHostThroughThePlugin) {
   kernel->api->destroy(kernel);
 }
 
+TEST_F(Wrapper, PutsValuesTogether) {
+  FakeRun fake({{{2}, {3, 4}}, {{1}, {5}}});
+  eph::Run run(&fake);
+  eph_value& text = run.make_tensor(std::vector<int64_t>{1}, EPH_STRING_ELEMENT);
+  run.set_element(text, 0, "a");
+  const std::vector<const eph_value*> elements = {run.input(0), run.input(1)};
+  const eph_value& sequence = run.make_sequence(elements);
+  run.set_output(0, &run.splice(&sequence, 1, 1, elements));
+  run.set_output(0, &run.make_map(text, *run.input(1)));
+  run.set_output(0, nullptr);
+  EXPECT_THAT(fake.made, ElementsAre("tensor of type 8, rank 1", "value 0[0] = a",
+                                     "sequence of nothing at 0 less 0 with input 0 with input 1",
+                                     "sequence of value 1 at 1 less 1 with input 0 with input 1",
+                                     "output 0 = value 2", "map of value 0 to input 1",
+                                     "output 0 = value 3", "output 0 = nothing"));
+}
+
+TEST_F(Wrapper, CarriesAFailureToMakeAValueThroughThePlugin) {
+  FakeRun fake({{{2}, {3, 4}}});
+  fake.make_code = EPH_INVALID_ARGUMENT;
+  eph::Run run(&fake);
+  const auto code_of = [](auto make) {
+    try {
+      make();
+    } catch (const eph::Failure& failure) {
+      EXPECT_STREQ(failure.what(), "the fake host makes nothing");
+      return failure.code();
+    }
+    return int32_t{EPH_OK};
+  };
+  EXPECT_EQ(code_of([&] { run.make_tensor(std::vector<int64_t>{1}, EPH_FLOAT); }),
+            EPH_INVALID_ARGUMENT);
+  EXPECT_EQ(code_of([&] { run.make_sequence({}); }), EPH_INVALID_ARGUMENT);
+  EXPECT_EQ(code_of([&] { run.make_map(*run.input(0), *run.input(0)); }), EPH_INVALID_ARGUMENT);
+}
+
 TEST_F(Wrapper, DescribesItselfToAnOlderHost) {
   eph_computation* kernel = make_kernel();
   eph_computation_info info = {};

@@ -110,9 +110,34 @@ std::vector<float> FloatTensor::values() const {
   return {first, first + bytes_.size() / sizeof(float)};
 }
 
-const eph_run_api FakeRun::kApi = {sizeof(eph_run_api), &FakeRun::allocate_output,
-                                   &FakeRun::set_string, &FakeRun::allocate_scratch,
-                                   &FakeRun::is_cancelled};
+int32_t refuse_make_tensor(eph_run*, int32_t, const int64_t*, uint32_t, eph_value** out,
+                           eph_error*) noexcept {
+  *out = nullptr;
+  return EPH_NOT_IMPLEMENTED;
+}
+int32_t refuse_set_element(eph_run*, eph_value*, uint64_t, eph_string, eph_error*) noexcept {
+  return EPH_NOT_IMPLEMENTED;
+}
+int32_t refuse_make_sequence(eph_run*, const eph_value*, uint64_t, uint64_t,
+                             const eph_value* const*, uint64_t, const eph_value** out,
+                             eph_error*) noexcept {
+  *out = nullptr;
+  return EPH_NOT_IMPLEMENTED;
+}
+int32_t refuse_make_map(eph_run*, const eph_value*, const eph_value*, const eph_value** out,
+                        eph_error*) noexcept {
+  *out = nullptr;
+  return EPH_NOT_IMPLEMENTED;
+}
+int32_t refuse_set_output(eph_run*, uint32_t, const eph_value*, eph_error*) noexcept {
+  return EPH_NOT_IMPLEMENTED;
+}
+
+const eph_run_api FakeRun::kApi = {sizeof(eph_run_api),    &FakeRun::allocate_output,
+                                   &FakeRun::set_string,   &FakeRun::allocate_scratch,
+                                   &FakeRun::is_cancelled, &refuse_make_tensor,
+                                   &refuse_set_element,    &refuse_make_sequence,
+                                   &refuse_make_map,       &refuse_set_output};
 
 FakeRun::FakeRun(std::vector<FloatTensor*> run_inputs, std::vector<FloatTensor*> run_outputs,
                  uint64_t workspace_bytes)

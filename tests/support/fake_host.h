@@ -115,6 +115,17 @@ class FloatTensor {
   AlignedBytes bytes_;
 };
 
+// The functions of eph_run_api that make values, for hosts that have tensors only: all refuse.
+int32_t refuse_make_tensor(eph_run*, int32_t, const int64_t*, uint32_t, eph_value** out,
+                           eph_error*) noexcept;
+int32_t refuse_set_element(eph_run*, eph_value*, uint64_t, eph_string, eph_error*) noexcept;
+int32_t refuse_make_sequence(eph_run*, const eph_value*, uint64_t, uint64_t,
+                             const eph_value* const*, uint64_t, const eph_value** out,
+                             eph_error*) noexcept;
+int32_t refuse_make_map(eph_run*, const eph_value*, const eph_value*, const eph_value** out,
+                        eph_error*) noexcept;
+int32_t refuse_set_output(eph_run*, uint32_t, const eph_value*, eph_error*) noexcept;
+
 // Calls compute once: inputs and outputs are bound, the workspace is filled with garbage.
 class FakeRun : public eph_run {
  public:

@@ -101,9 +101,11 @@ class SingleRun : public eph_run {
   void finish();
 };
 
-const eph_run_api SingleRun::kApi = {sizeof(eph_run_api), &SingleRun::allocate_output,
-                                     &SingleRun::set_string, &SingleRun::allocate_scratch,
-                                     &SingleRun::is_cancelled};
+const eph_run_api SingleRun::kApi = {sizeof(eph_run_api),      &SingleRun::allocate_output,
+                                     &SingleRun::set_string,   &SingleRun::allocate_scratch,
+                                     &SingleRun::is_cancelled, &refuse_make_tensor,
+                                     &refuse_set_element,      &refuse_make_sequence,
+                                     &refuse_make_map,         &refuse_set_output};
 
 SingleRun::SingleRun(const SingleNodeGraph& graph, uint64_t workspace_bytes,
                      std::optional<eph_slot_pair> shared)

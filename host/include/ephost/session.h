@@ -27,7 +27,12 @@ struct ModelBytes {
 // An input or output of the model.
 struct ValueDescription {
   std::string name;
+  std::string type;  // e.g. "float[batch,3]", "optional(seq(int64[?]))"
+  ValueKind kind = ValueKind::kTensor;
+  bool is_optional = false;  // it may be without value
+  // Of a tensor; of the tensors in a sequence, and of a map's keys.
   ElementType element_type = ElementType::kUndefined;
+  // Of a tensor.
   bool has_shape = false;
   std::vector<int64_t> shape;          // -1 where the extent is open
   std::vector<std::string> dim_names;  // beside `shape`; the symbol of an open extent, or empty

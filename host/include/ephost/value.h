@@ -1,4 +1,5 @@
-// Value: a tensor that goes into or comes out of a run. It owns its memory or borrows the caller's.
+// Value: what goes into or comes out of a run: a tensor, which owns its memory or borrows the
+// caller's, a sequence or map of values, or nothing.
 #pragma once
 
 #include <ephost/element_type.h>
@@ -13,6 +14,17 @@
 #include <vector>
 
 namespace ephost {
+
+namespace runtime {
+struct ValueAccess;
+}
+
+enum class ValueKind : uint8_t {
+  kNone,    // no value, also an optional without content
+  kTensor,  // dense, row-major
+  kSequence,
+  kMap,
+};
 
 template <class T>
 constexpr ElementType element_type_of() {
@@ -30,8 +42,9 @@ constexpr ElementType element_type_of() {
   return ElementType::kUndefined;
 }
 
-// A dense row-major tensor. Copies share the memory; concurrent reads are safe. Tensors of strings
-// have their elements in `strings()` and no bytes.
+// Copies share the memory, and so do sequences and maps with what was put into them; an output that
+// is no tensor may share elements with inputs of its run. Concurrent reads are safe. Tensors of
+// strings have their elements in `strings()` and no bytes.
 class Value {
  public:
   // No tensor: element type undefined, no shape. What an optional output may be.
@@ -55,9 +68,24 @@ class Value {
     return copy(element_type_of<T>(), std::move(shape), std::as_bytes(elements));
   }
 
-  [[nodiscard]] bool has_value() const { return type_ != ElementType::kUndefined; }
+  // Elements of one kind and element type; INVALID_ARGUMENT otherwise. `type` is that of the
+  // tensors in it, and matters only where there are none.
+  static Result<Value> sequence(std::vector<Value> elements,
+                                ElementType type = ElementType::kUndefined);
+
+  // The keys are a tensor of rank 1, of strings or integers; the values are a tensor of rank 1 or a
+  // sequence, as many as keys. INVALID_ARGUMENT otherwise.
+  static Result<Value> map(Value keys, Value values);
+
+  [[nodiscard]] ValueKind kind() const { return kind_; }
+  [[nodiscard]] bool has_value() const { return kind_ != ValueKind::kNone; }
+  // Of a tensor, of the tensors in a sequence, or of a map's keys.
   [[nodiscard]] ElementType element_type() const { return type_; }
+  // Of a tensor; empty otherwise.
   [[nodiscard]] const std::vector<int64_t>& shape() const { return shape_; }
+  // Of a sequence; of a map, its keys and its values. Empty for a tensor.
+  [[nodiscard]] std::span<const Value> parts() const;
+  // Of a tensor; 0 otherwise.
   [[nodiscard]] uint64_t element_count() const;
   [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
   [[nodiscard]] std::span<std::byte> mutable_bytes() { return bytes_; }
@@ -66,23 +94,25 @@ class Value {
   // The elements; empty unless T is the element type.
   template <class T>
   [[nodiscard]] std::span<const T> elements() const {
-    if (element_type_of<T>() != type_) return {};
+    if (element_type_of<T>() != type_ || kind_ != ValueKind::kTensor) return {};
     return {reinterpret_cast<const T*>(bytes_.data()), bytes_.size() / sizeof(T)};
   }
   template <class T>
   [[nodiscard]] std::span<T> mutable_elements() {
-    if (element_type_of<T>() != type_) return {};
+    if (element_type_of<T>() != type_ || kind_ != ValueKind::kTensor) return {};
     return {reinterpret_cast<T*>(bytes_.data()), bytes_.size() / sizeof(T)};
   }
 
  private:
+  friend struct runtime::ValueAccess;
   static Result<Value> copy(ElementType type, std::vector<int64_t> shape,
                             std::span<const std::byte> bytes);
 
+  ValueKind kind_ = ValueKind::kNone;
   ElementType type_ = ElementType::kUndefined;
   std::vector<int64_t> shape_;
   std::span<std::byte> bytes_;
-  std::shared_ptr<void> owner_;  // the memory, or the vector of strings; null if borrowed
+  std::shared_ptr<void> owner_;  // the memory, strings or parts; null if borrowed
 };
 
 // A value with the name of the graph input or output it is for.

@@ -163,9 +163,12 @@ enum {
  *   TENSOR         data: element 0, aligned to 64 bytes where the host allocated it and at least to
  *                  the element otherwise; 4-bit types are packed low nibble first; strings are an
  *                  array of eph_string. shape: `rank` extents >= 0.
- *   SEQUENCE       data: an array of eph_value; rank 1, shape[0] is their number.
+ *   SEQUENCE       data: an array of eph_value, all of one kind and element type; rank 1, shape[0]
+ *                  is their number. element_type: that of the tensors in it, EPH_UNDEFINED where
+ *                  there are none.
  *   MAP            data: two eph_value, keys then values; both are tensors of rank 1, or the values
- *                  are a SEQUENCE.
+ *                  are a SEQUENCE. element_type: that of the keys.
+ *   NONE           nothing may be read; `data` is not null.
  *   SPARSE_TENSOR  data: two eph_value, values [nnz] then indices; shape: the dense shape.
  */
 typedef struct eph_value {
@@ -250,9 +253,9 @@ enum {
 typedef struct eph_value_info {
   uint64_t struct_size;
   eph_string name;
-  int32_t kind; /* EPH_KIND_NONE where the type isn't known */
-  int32_t element_type;
-  int32_t rank; /* -1: not known */
+  int32_t kind;         /* EPH_KIND_NONE where the type isn't known */
+  int32_t element_type; /* of a tensor, of the tensors in a sequence or optional, of a map's keys */
+  int32_t rank;         /* -1: not known */
   uint32_t flags;
   const int64_t* shape;        /* `rank` extents; -1 for one that isn't known before the run */
   const eph_string* dim_names; /* `rank` names, empty where a dimension has no symbol; null where
@@ -382,6 +385,46 @@ typedef struct eph_run_api {
   /* 1 once the caller of the run asked for its end. A long computation looks now and then and
    * returns EPH_FAIL. [required] [any] */
   int32_t (*is_cancelled)(const eph_run* run) EPH_NOEXCEPT;
+
+  /*
+   * Outputs that are sequences, maps or optionals are put together from values and then set. Where
+   * a function below takes a value, that is one made by these functions in the same call of
+   * `compute`, an input of the run, or an element of an input that is a SEQUENCE or MAP;
+   * EPH_INVALID_ARGUMENT for any other pointer. What is made lives until `compute` returns, and
+   * longer where it went into an output. The host counts references: elements are shared, not
+   * copied, but for an input that is a tensor itself.
+   */
+
+  /* Makes a tensor of that type and shape. The elements are undefined, those of strings empty; they
+   * may be written as long as `compute` runs. Fails as allocate_output does. [required] [owner] */
+  int32_t (*make_tensor)(eph_run* run, int32_t element_type, const int64_t* shape, uint32_t rank,
+                         eph_value** out_value, eph_error* error) EPH_NOEXCEPT;
+
+  /* Stores a copy of `text` as an element of a tensor of strings from make_tensor.
+   * [required] [owner] */
+  int32_t (*set_element)(eph_run* run, eph_value* tensor, uint64_t element, eph_string text,
+                         eph_error* error) EPH_NOEXCEPT;
+
+  /* Makes a sequence: `base` (null: an empty one) with the `removed` elements from `position` on
+   * replaced by the `inserted` ones. All elements must be of one kind and element type. The host
+   * may make it out of `base` itself where nobody needs that any more, so that a sequence that
+   * grows in a loop costs no copies: once this has returned, `base` and its elements must not be
+   * read. [required] [owner] */
+  int32_t (*make_sequence)(eph_run* run, const eph_value* base, uint64_t position, uint64_t removed,
+                           const eph_value* const* inserted, uint64_t inserted_count,
+                           const eph_value** out_value, eph_error* error) EPH_NOEXCEPT;
+
+  /* Makes a map. The keys are a tensor of rank 1, of strings or integers; the values are a tensor
+   * of rank 1 or a sequence, as many as keys. [required] [owner] */
+  int32_t (*make_map)(eph_run* run, const eph_value* keys, const eph_value* values,
+                      const eph_value** out_value, eph_error* error) EPH_NOEXCEPT;
+
+  /* Makes `value` the output `index`; null makes it an optional without content. A value may be set
+   * for several outputs. Also for tensors: one from make_tensor is taken over where the plan allows
+   * it, others are copied. EPH_INVALID_GRAPH where the model states another type.
+   * [required] [owner] */
+  int32_t (*set_output)(eph_run* run, uint32_t index, const eph_value* value,
+                        eph_error* error) EPH_NOEXCEPT;
 } eph_run_api;
 
 /*
@@ -468,20 +511,32 @@ struct eph_computation {
  * Kernels for single nodes
  * --------------------------------------------------------------------------------------------- */
 
-/* Restricts the element type of one input or output. Frozen. */
+/* Says what one input or output may be. Frozen. */
 typedef struct eph_type_rule {
   /* Index of the input, or with EPH_RULE_OUTPUT of the output. The last slot of a variadic operator
    * stands for all that follow with EPH_RULE_VARIADIC. */
   uint32_t slot;
   uint32_t flags;
-  uint64_t element_types; /* bit n allows element type n */
+  /* Bit n allows element type n: of the tensor, of the tensors in a sequence or optional, of the
+   * keys of a map. */
+  uint64_t element_types;
 } eph_type_rule;
 
 /* Flags of eph_type_rule. */
-enum { EPH_RULE_OUTPUT = 1 << 0, EPH_RULE_VARIADIC = 1 << 1 };
+enum {
+  EPH_RULE_OUTPUT = 1 << 0,
+  EPH_RULE_VARIADIC = 1 << 1,
+  /* The kinds that the slot may have by its declared type. Without any of these, and for a slot
+   * without a rule: dense tensors only. */
+  EPH_RULE_TENSOR = 1 << 2,
+  EPH_RULE_SEQUENCE = 1 << 3,
+  EPH_RULE_MAP = 1 << 4,
+  EPH_RULE_OPTIONAL = 1 << 5
+};
 
 /* One entry of a provider's kernel list. Frozen. It fits a node whose operator, domain and
- * since_version agree and whose types break no rule; a type that isn't known breaks none. */
+ * since_version agree and whose types break no rule; a type that isn't known breaks none. A value
+ * that isn't a dense tensor needs a rule that allows its kind. */
 typedef struct eph_kernel_def {
   eph_string op_type;
   eph_string domain;

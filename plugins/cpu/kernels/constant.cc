@@ -25,6 +25,7 @@ class Constant final : public Kernel {
  private:
   void keep(const eph::NodeView& node) {
     if (const eph_value* value = node.get_tensor("value")) return keep_tensor(*value);
+    if (const eph_attribute* sparse = node.attribute("sparse_value")) return keep_sparse(*sparse);
     if (node.attribute("value_int") != nullptr) return keep_number(node.get_int("value_int", 0));
     if (node.attribute("value_float") != nullptr) {
       return keep_number(node.get_float("value_float", 0));
@@ -41,7 +42,8 @@ class Constant final : public Kernel {
       shape_.push_back(static_cast<int64_t>(texts_.size()));
     } else {
       fail_unsupported(
-          "none of the attributes value, value_int(s), value_float(s), value_string(s)");
+          "none of the attributes value, sparse_value, value_int(s), value_float(s), "
+          "value_string(s)");
     }
     type_ = EPH_STRING_ELEMENT;
   }
@@ -56,6 +58,31 @@ class Constant final : public Kernel {
       return;
     }
     keep_bytes(value.data, checked_multiply(count, element_size(type_)));
+  }
+  // Everything but the values given is zero.
+  void keep_sparse(const eph_attribute& attribute) {
+    if (attribute.kind != EPH_ATTRIBUTE_SPARSE_TENSOR) fail("'sparse_value' is no sparse tensor");
+    const auto& sparse = *static_cast<const eph_value*>(attribute.values);
+    const eph_value* parts = data<const eph_value>(sparse);
+    type_ = parts[0].element_type;
+    if (type_ == EPH_STRING_ELEMENT) fail_unsupported("'sparse_value' of strings");
+    shape_ = dims_of(sparse);
+    const int64_t size = element_size(type_);
+    const int64_t count = element_count(shape_);
+    bytes_.resize(static_cast<std::size_t>(checked_multiply(count, size)));
+    const auto indices = eph::elements<int64_t>(parts[1]);
+    const Dims strides = parts[1].rank == 2 ? dense_strides(shape_) : Dims{1};
+    for (int64_t i = 0; i < parts[0].shape[0]; ++i) {
+      int64_t position = 0;
+      for (std::size_t d = 0; d < strides.size(); ++d) {
+        const int64_t index = indices[static_cast<std::size_t>(i) * strides.size() + d];
+        const int64_t extent = parts[1].rank == 2 ? shape_[d] : count;
+        if (index < 0 || index >= extent) fail("an index of 'sparse_value' is out of range");
+        position += index * strides[d];
+      }
+      std::memcpy(bytes_.data() + position * size, data<const char>(parts[0]) + i * size,
+                  static_cast<std::size_t>(size));
+    }
   }
   template <class T>
   void keep_number(T number) {

@@ -11,12 +11,23 @@ namespace {
 
 class Identity final : public Kernel {
  public:
-  explicit Identity(const NodeContext& context) : Kernel(context) { allow_alias(0); }
+  explicit Identity(const NodeContext& context)
+      : Kernel(context), is_tensor_(context.holds_tensor(0)) {
+    allow_alias(0);
+  }
 
  protected:
   void run(eph::Run& run, eph::State*) override {
-    copy_reshaped(run, *run.input(0), 0, dims_of(*run.input(0)));
+    const eph_value& x = *run.input(0);
+    if (is_tensor_) {
+      copy_reshaped(run, x, 0, dims_of(x));
+    } else {
+      run.set_output(0, x.kind == EPH_KIND_NONE ? nullptr : &x);
+    }
   }
+
+ private:
+  bool is_tensor_;
 };
 
 class Reshape final : public Kernel {
@@ -196,10 +207,14 @@ class Size final : public Kernel {
 
 constexpr Inputs kTwo = {.required = 2};
 constexpr auto& kOfAny = kInputTypes<kAny>;
+constexpr uint32_t kAllKinds = EPH_RULE_TENSOR | EPH_RULE_SEQUENCE | EPH_RULE_OPTIONAL;
+constexpr SlotRule kValue = {kAllKinds, kAny};
+constexpr SlotRule kValueOut = {kAllKinds | EPH_RULE_OUTPUT, kAny};
 constexpr auto& kOfAnyAndShape = kInputTypes<kAny, kInt64>;
 
 constexpr KernelEntry kEntries[] = {
-    {"Identity", 1, 16, {}, kOfAny, &make<Identity>},
+    {"Identity", 1, 13, {}, kOfAny, &make<Identity>},
+    {"Identity", 14, kNewest, {}, kSlotRules<kValue, kValueOut>, &make<Identity>},
     {"Reshape", 5, 14, kTwo, kOfAnyAndShape, &make<Reshape>},
     {"Flatten", 1, 13, {}, kOfAny, &make<Flatten>},
     {"Squeeze", 1, 11, {}, kOfAny, &make<Squeeze>},

@@ -4,7 +4,7 @@ import unittest
 
 import numpy as np
 import onnx
-from onnx import numpy_helper
+from onnx import OptionalProto, SequenceProto, TensorProto, helper, numpy_helper
 
 from command_line import CommandLineTest, TINY_MODELS, tiny
 
@@ -81,6 +81,36 @@ class RunTest(CommandLineTest):
         self.assertEqual(output["shape"][0], 2)
         error = self.refusal("INVALID_ARGUMENT", "run", tiny("tiny_dynamic"))
         self.assertIn(f"--dim {symbol}=N", error)
+
+    def test_sequences_go_in_and_out_as_messages(self):
+        """Appends a tensor to an optional sequence, where there is one."""
+        tensor = helper.make_tensor_type_proto(TensorProto.FLOAT, [2])
+        optional = helper.make_optional_type_proto(helper.make_sequence_type_proto(tensor))
+        nodes = [helper.make_node("OptionalGetElement", ["s"], ["t"]),
+                 helper.make_node("SequenceInsert", ["t", "x"], ["y"])]
+        graph = helper.make_graph(nodes, "g", [helper.make_value_info("s", optional),
+                                               helper.make_value_info("x", tensor)],
+                                  [helper.make_value_info("y", helper.make_sequence_type_proto(tensor))])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)])
+        model.ir_version = 8
+        self.folder.joinpath("model.onnx").write_bytes(model.SerializeToString())
+        given = OptionalProto(elem_type=OptionalProto.SEQUENCE)
+        given.sequence_value.elem_type = SequenceProto.TENSOR
+        given.sequence_value.tensor_values.append(numpy_helper.from_array(np.float32([1, 2])))
+        self.folder.joinpath("s.pb").write_bytes(given.SerializeToString())
+        result = self.json("run", "model.onnx", "--input", "s=s.pb", "--output", "y=y.pb")
+        output = result["outputs"][0]
+        self.assertEqual(output["type"], "sequence")
+        self.assertEqual(output["elements"][0]["first"], [1, 2])
+        self.assertEqual(len(output["elements"]), 2)
+        written = SequenceProto()
+        written.ParseFromString(self.folder.joinpath("y.pb").read_bytes())
+        self.assertEqual(numpy_helper.to_array(written.tensor_values[0]).tolist(), [1, 2])
+        self.assertIn("seq(float) of 2", self.ephost("run", "model.onnx", "--input", "s=s.pb").stdout)
+        self.assertIn("the optional has no element",
+                      self.refusal("INVALID_ARGUMENT", "run", "model.onnx"))
+        self.assertIn("can hold a tensor only", self.refusal(
+            "INVALID_ARGUMENT", "run", "model.onnx", "--input", "s=s.pb", "--output", "y=y.npy"))
 
     def test_refusals_name_what_is_wrong(self):
         model = tiny("tiny_mlp")

@@ -82,8 +82,7 @@ TEST(KernelIndex, SaysWhyNothingFits) {
   const KernelIndexOf index({{0, 0, kFloats}});
   EXPECT_EQ(index.why_not(graph_of(kFloat, kFloat, 14)),
             "no kernel for version 14 of the operator");
-  EXPECT_EQ(index.why_not(graph_of(kInt64, kFloat)),
-            "no kernel for the element types (int64, float)");
+  EXPECT_EQ(index.why_not(graph_of(kInt64, kFloat)), "no kernel for the types (int64, float)");
   graph::Graph other = graph_of(kFloat, kFloat);
   other.nodes[0].op_type = "Else";
   EXPECT_EQ(index.why_not(other), "no kernel for the operator");
@@ -94,6 +93,32 @@ TEST(KernelIndex, KeepsDomainsApart) {
   graph::Graph other = graph_of(kFloat, kFloat);
   other.nodes[0].domain = "com.example";
   EXPECT_FALSE(index.fits(other));
+}
+
+graph::ValueType sequence_of(ElementType element) {
+  return {.kind = graph::ValueKind::kSequence,
+          .nested = std::make_shared<const graph::ValueType>(tensor_type(element))};
+}
+
+TEST(KernelIndex, FitsOtherKindsOnlyWhereARuleAllowsThem) {
+  graph::Graph graph = graph_of(ElementType::kFloat, ElementType::kFloat);
+  graph.values[graph.inputs[1]].type = sequence_of(ElementType::kFloat);
+  const auto fits = [&](std::vector<eph_type_rule> rules) {
+    return KernelIndexOf(std::move(rules)).fits(graph);
+  };
+  EXPECT_FALSE(fits({}));
+  EXPECT_FALSE(fits({{1, 0, kFloats}}));
+  EXPECT_FALSE(fits({{1, EPH_RULE_OPTIONAL, kFloats}}));
+  EXPECT_TRUE(fits({{1, EPH_RULE_SEQUENCE, kFloats}}));
+  EXPECT_TRUE(fits({{1, EPH_RULE_TENSOR | EPH_RULE_SEQUENCE, kFloats}}));
+  EXPECT_FALSE(fits({{1, EPH_RULE_SEQUENCE, eph::type_bit(EPH_INT64)}}));
+  EXPECT_FALSE(fits({{0, EPH_RULE_SEQUENCE, kFloats}, {1, EPH_RULE_SEQUENCE, kFloats}}));
+  // An output as well.
+  graph.values[graph.outputs[0]].type = sequence_of(ElementType::kFloat);
+  EXPECT_FALSE(fits({{1, EPH_RULE_SEQUENCE, kFloats}}));
+  EXPECT_TRUE(
+      fits({{1, EPH_RULE_SEQUENCE, kFloats}, {0, EPH_RULE_OUTPUT | EPH_RULE_SEQUENCE, kFloats}}));
+  EXPECT_EQ(KernelIndexOf({}).why_not(graph), "no kernel for the types (float, sequence of float)");
 }
 
 }  // namespace

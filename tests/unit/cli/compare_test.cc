@@ -89,5 +89,21 @@ TEST(Compare, AcceptsEmptyTensors) {
             std::nullopt);
 }
 
+TEST(Compare, LooksIntoSequencesAndMaps) {
+  const Value one = tensor<float>({1}, {1});
+  const Value two = tensor<float>({1}, {2});
+  const auto sequence = [](std::vector<Value> parts) { return *Value::sequence(std::move(parts)); };
+  EXPECT_EQ(find_difference(sequence({one, two}), sequence({one, two}), {}), std::nullopt);
+  EXPECT_EQ(find_difference(Value(), Value(), {}), std::nullopt);
+  EXPECT_THAT(find_difference(sequence({one, one}), sequence({one, two}), {}),
+              Optional(Eq("in element 1: 1 of 1 number differ, the first at [0]: 1, expected 2")));
+  EXPECT_THAT(find_difference(sequence({one}), sequence({one, two}), {}),
+              Optional(Eq("it is seq(float) of 1, expected seq(float) of 2")));
+  EXPECT_THAT(find_difference(Value(), one, {}), Optional(Eq("it is none, expected float[1]")));
+  const Value keys = *Value::of_strings({1}, {"a"});
+  EXPECT_THAT(find_difference(*Value::map(keys, one), *Value::map(keys, two), {}),
+              Optional(Eq("in the values: 1 of 1 number differ, the first at [0]: 1, expected 2")));
+}
+
 }  // namespace
 }  // namespace ephost::cli

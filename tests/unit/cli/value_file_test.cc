@@ -89,5 +89,34 @@ TEST_F(ValueFile, RefusesStringsInRawForm) {
               HasSubstr("strings have no raw form"));
 }
 
+TEST_F(ValueFile, KeepsSequencesOptionalsAndMaps) {
+  const Value keys = *Value::of_strings({3}, {"a", "b", "c"});
+  const Value numbers = *Value::of<float>({3}, std::vector<float>{1, 2, 3});
+  const Value maps = *Value::sequence({*Value::map(keys, numbers)});
+  EXPECT_EQ(default_extension(maps), ".pb");
+  ASSERT_TRUE(write_value(folder_ / "x.pb", "maps", maps, true).ok());
+  const auto read = read_value(folder_ / "x.pb", std::nullopt,
+                               {.kind = ValueKind::kSequence, .is_optional = true});
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(read->name, "maps");
+  ASSERT_EQ(read->value.parts().size(), 1U);
+  const Value& map = read->value.parts()[0];
+  ASSERT_EQ(map.kind(), ValueKind::kMap);
+  EXPECT_THAT(map.parts()[0].strings(), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(map.parts()[1].elements<float>(), ElementsAre(1, 2, 3));
+  ASSERT_TRUE(write_value(folder_ / "none.pb", "none", Value(), true).ok());
+  const auto none = read_value(folder_ / "none.pb", std::nullopt, {.is_optional = true});
+  ASSERT_TRUE(none.ok()) << none.status().message();
+  EXPECT_FALSE(none->value.has_value());
+}
+
+TEST_F(ValueFile, RefusesSequencesInFilesOfTensors) {
+  const Value sequence = *Value::sequence({floats()});
+  for (const char* name : {"x.npy", "x.raw"}) {
+    EXPECT_THAT(write_value(folder_ / name, "s", sequence).message(),
+                HasSubstr("\"s\" is seq(float) of 1, and"));
+  }
+}
+
 }  // namespace
 }  // namespace ephost::cli

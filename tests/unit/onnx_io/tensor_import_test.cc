@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "host/base/file.h"
+#include "host/graph/sparse.h"
 #include "tests/support/temp_directory.h"
 #include "tests/unit/onnx_io/model_protos.h"
 

@@ -84,7 +84,19 @@ TEST(ConstantNodes, KnowEveryFormOfConstant) {
   EXPECT_THAT(*texts->strings, ElementsAre("a", "b"));
 }
 
-TEST(ConstantNodes, LeaveSparseAndInvalidConstants) {
+TEST(ConstantNodes, MakeSparseConstantsDense) {
+  graph::SparseTensor sparse{.values = graph::testing::float_tensor({5, 7}),
+                             .indices = graph::testing::int64_tensor({1, 3}),
+                             .shape = {2, 2}};
+  const auto dense = constant_with("sparse_value", sparse);
+  ASSERT_TRUE(dense);
+  EXPECT_EQ(dense->shape, (Shape{2, 2}));
+  EXPECT_THAT(elements<float>(*dense), ElementsAre(0, 5, 0, 7));
+  sparse.indices = graph::testing::int64_tensor({1, 4});
+  EXPECT_FALSE(constant_with("sparse_value", sparse));
+}
+
+TEST(ConstantNodes, LeaveInvalidConstants) {
   EXPECT_FALSE(constant_with("sparse_value", graph::SparseTensor{}));
   EXPECT_FALSE(constant_with("value", int64_t{1}));
   EXPECT_FALSE(constant_with("value_float", int64_t{1}));

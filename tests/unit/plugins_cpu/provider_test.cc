@@ -36,11 +36,11 @@ TEST(CpuProvider, ListsKernelsWithoutOverlap) {
   std::set<std::pair<std::string, int32_t>> seen;
   for (uint64_t i = 0; i < count; ++i) {
     const eph_kernel_def& kernel = kernels[i];
-    EXPECT_EQ(kernel.domain.size, 0U);
+    const std::string operation =
+        std::string(eph::view(kernel.domain)) + ":" + std::string(eph::view(kernel.op_type));
     EXPECT_LE(kernel.since_version, kernel.until_version);
     for (int32_t version = kernel.since_version; version <= kernel.until_version; ++version) {
-      EXPECT_TRUE(seen.emplace(eph::view(kernel.op_type), version).second)
-          << eph::view(kernel.op_type) << " " << version;
+      EXPECT_TRUE(seen.emplace(operation, version).second) << operation << " " << version;
     }
     for (uint64_t r = 0; r < kernel.rule_count; ++r) EXPECT_NE(kernel.rules[r].element_types, 0U);
   }

@@ -21,6 +21,7 @@ struct Observed {
   std::atomic<int> states{0};
   std::atomic<int> calls_before_stop{0};
   std::atomic<bool> stop{false};
+  std::function<void()> probe;  // called by Probe
 };
 inline Observed& observed() {
   static Observed counts;
@@ -127,6 +128,65 @@ inline void is_positive(eph::Run& run) {
   *static_cast<bool*>(run.allocate(0, std::vector<int64_t>{}, EPH_BOOL).data) = positive;
 }
 
+// ---- Sequences, maps and optionals
+
+// All inputs as one sequence.
+inline void sequence(eph::Run& run) {
+  std::vector<const eph_value*> elements;
+  for (uint32_t i = 0; i < run.input_count(); ++i) elements.push_back(run.input(i));
+  run.set_output(0, &run.make_sequence(elements));
+}
+
+// Input 1 behind the elements of input 0. Counts as in place where the array stays where it is.
+inline void append(eph::Run& run) {
+  const eph_value& base = *run.input(0);
+  const void* before = base.data;
+  const std::vector<const eph_value*> inserted = {run.input(1)};
+  const eph_value& made = run.splice(&base, eph::parts_of(base).size(), 0, inserted);
+  if (made.data == before) ++observed().in_place;
+  run.set_output(0, &made);
+}
+
+inline ToyKernel::Body object_body_of(std::string_view op) {
+  if (op == "SeqMake") return sequence;
+  if (op == "SeqAppend") return append;
+  if (op == "SeqFirst") {
+    return [](eph::Run& run) { run.set_output(0, &eph::parts_of(*run.input(0))[0]); };
+  }
+  if (op == "SeqPass") return [](eph::Run& run) { run.set_output(0, run.input(0)); };
+  if (op == "SeqNone") return [](eph::Run& run) { run.set_output(0, nullptr); };
+  if (op == "SeqMap") {
+    return [](eph::Run& run) { run.set_output(0, &run.make_map(*run.input(0), *run.input(1))); };
+  }
+  if (op == "SeqText") {
+    return [](eph::Run& run) {
+      eph_value& text = run.make_tensor(std::vector<int64_t>{2}, EPH_STRING_ELEMENT);
+      run.set_element(text, 1, "made");
+      const std::vector<const eph_value*> elements = {&text, run.input(0)};
+      run.set_output(0, &run.make_sequence(elements));
+    };
+  }
+  if (op == "SeqStranger") {
+    return [](eph::Run& run) {
+      const eph_value stranger = *run.input(0);
+      run.set_output(0, &stranger);
+    };
+  }
+  if (op == "SeqFar") {
+    return [](eph::Run& run) { run.set_output(0, &run.splice(run.input(0), 7, 1, {})); };
+  }
+  if (op == "SeqTensor") {
+    return [](eph::Run& run) { run.allocate_data<float>(0, std::vector<int64_t>{1}); };
+  }
+  if (op == "SeqProbe") {
+    return [](eph::Run& run) {
+      observed().probe();
+      map_floats(run, [](float x) { return x; });
+    };
+  }
+  throw eph::Failure(EPH_NOT_IMPLEMENTED, "no toy kernel for " + std::string(op));
+}
+
 inline ToyKernel::Body body_of(std::string_view op) {
   if (op == "Relu")
     return [](eph::Run& run) { map_floats(run, [](float x) { return x > 0 ? x : 0; }); };
@@ -145,7 +205,7 @@ inline ToyKernel::Body body_of(std::string_view op) {
   if (op == "Misshape") {
     return [](eph::Run& run) { run.allocate_data<float>(0, std::vector<int64_t>{1, 2, 3}); };
   }
-  throw eph::Failure(EPH_NOT_IMPLEMENTED, "no toy kernel for " + std::string(op));
+  return object_body_of(op);
 }
 
 class ToyProvider : public eph::Provider {
@@ -161,6 +221,9 @@ class ToyProvider : public eph::Provider {
     for (const std::string_view op : kOperators) {
       kernels_.push_back({eph::to_abi(op), {}, 1, 100, nullptr, 0});
     }
+    for (const std::string_view op : kObjectOperators) {
+      kernels_.push_back({eph::to_abi(op), {}, 1, 100, kAnything, 2});
+    }
   }
   eph::ArrayView<eph_kernel_def> kernels() { return kernels_; }
   std::unique_ptr<eph::Computation> create_kernel(const eph::GraphView& graph, uint32_t node) {
@@ -172,6 +235,13 @@ class ToyProvider : public eph::Provider {
   static constexpr std::string_view kOperators[] = {
       "Relu",      "Negate", "Alone",  "Add",      "Positives", "Reshape",   "Shout",
       "Workspace", "Fail",   "Forget", "Misshape", "Stop",      "IsPositive"};
+  static constexpr std::string_view kObjectOperators[] = {
+      "SeqMake", "SeqAppend",   "SeqFirst", "SeqPass",   "SeqNone", "SeqMap",
+      "SeqText", "SeqStranger", "SeqFar",   "SeqTensor", "SeqProbe"};
+  static constexpr uint32_t kKinds =
+      EPH_RULE_VARIADIC | EPH_RULE_TENSOR | EPH_RULE_SEQUENCE | EPH_RULE_MAP | EPH_RULE_OPTIONAL;
+  static constexpr eph_type_rule kAnything[] = {{0, kKinds, ~uint64_t{0}},
+                                                {0, kKinds | EPH_RULE_OUTPUT, ~uint64_t{0}}};
   std::vector<eph_kernel_def> kernels_;
 };
 

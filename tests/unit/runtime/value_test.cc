@@ -58,5 +58,37 @@ TEST(Value, HoldsText) {
   EXPECT_EQ(Value::of_strings({3}, {"a"}).status().code(), StatusCode::kInvalidArgument);
 }
 
+TEST(Value, MakesSequencesOfOneKind) {
+  const Value number = *Value::allocate(ElementType::kFloat, {2});
+  const Value text = *Value::of_strings({1}, {"a"});
+  const Value sequence = *Value::sequence({number, number});
+  EXPECT_EQ(sequence.kind(), ValueKind::kSequence);
+  EXPECT_EQ(sequence.element_type(), ElementType::kFloat);
+  EXPECT_EQ(sequence.parts()[1].bytes().data(), number.bytes().data());
+  EXPECT_EQ(Value::sequence({number, text}).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(Value::sequence({number, Value()}).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(Value::sequence({}, ElementType::kInt8)->element_type(), ElementType::kInt8);
+  EXPECT_TRUE(sequence.elements<float>().empty());
+}
+
+TEST(Value, MakesMapsWithAsManyValuesAsKeys) {
+  const Value keys = *Value::of_strings({2}, {"a", "b"});
+  const Value numbers = *Value::allocate(ElementType::kFloat, {2});
+  const Value map = *Value::map(keys, numbers);
+  EXPECT_EQ(map.kind(), ValueKind::kMap);
+  EXPECT_EQ(map.element_type(), ElementType::kString);
+  EXPECT_EQ(map.parts()[0].strings()[1], "b");
+  EXPECT_TRUE(Value::map(keys, *Value::sequence({numbers, numbers})).ok());
+  EXPECT_EQ(Value::map(numbers, numbers).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(Value::map(keys, *Value::allocate(ElementType::kFloat, {3})).status().code(),
+            StatusCode::kInvalidArgument);
+}
+
+TEST(Value, HoldsNothing) {
+  EXPECT_FALSE(Value().has_value());
+  EXPECT_EQ(Value().kind(), ValueKind::kNone);
+  EXPECT_TRUE(Value().parts().empty());
+}
+
 }  // namespace
 }  // namespace ephost

@@ -54,6 +54,42 @@ class Run {
     error.check(run_->api->set_string(run_, i, element, to_abi(text), &error));
   }
 
+  // Values for outputs that are no tensors: see eph_run_api. They live until compute returns.
+  eph_value& make_tensor(ArrayView<int64_t> shape, int32_t element_type) {
+    eph_value* made = nullptr;
+    detail::ThrowingError error;
+    error.check(run_->api->make_tensor(run_, element_type, shape.data(),
+                                       static_cast<uint32_t>(shape.size()), &made, &error));
+    return *made;
+  }
+  void set_element(eph_value& tensor, uint64_t element, std::string_view text) {
+    detail::ThrowingError error;
+    error.check(run_->api->set_element(run_, &tensor, element, to_abi(text), &error));
+  }
+  const eph_value& make_sequence(ArrayView<const eph_value*> elements) {
+    return splice(nullptr, 0, 0, elements);
+  }
+  // `base` with some of its elements replaced; it must not be read any more.
+  const eph_value& splice(const eph_value* base, uint64_t position, uint64_t removed,
+                          ArrayView<const eph_value*> inserted) {
+    const eph_value* made = nullptr;
+    detail::ThrowingError error;
+    error.check(run_->api->make_sequence(run_, base, position, removed, inserted.data(),
+                                         inserted.size(), &made, &error));
+    return *made;
+  }
+  const eph_value& make_map(const eph_value& keys, const eph_value& values) {
+    const eph_value* made = nullptr;
+    detail::ThrowingError error;
+    error.check(run_->api->make_map(run_, &keys, &values, &made, &error));
+    return *made;
+  }
+  // Null: an optional without content.
+  void set_output(uint32_t i, const eph_value* value) {
+    detail::ThrowingError error;
+    error.check(run_->api->set_output(run_, i, value, &error));
+  }
+
   [[nodiscard]] void* workspace() const { return run_->workspace; }
   // Memory until compute returns, aligned to 64.
   [[nodiscard]] void* scratch(uint64_t bytes) {

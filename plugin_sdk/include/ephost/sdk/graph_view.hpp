@@ -26,6 +26,16 @@ template <class T>
   return {value.shape, value.rank};
 }
 
+// The elements of a run-time sequence, or the keys and the values of a map.
+[[nodiscard]] inline ArrayView<eph_value> parts_of(const eph_value& value) {
+  if (value.kind != EPH_KIND_SEQUENCE && value.kind != EPH_KIND_MAP) {
+    throw Failure(EPH_INVALID_ARGUMENT,
+                  "a value of kind " + std::to_string(value.kind) + " is no sequence and no map");
+  }
+  return {static_cast<const eph_value*>(value.data),
+          static_cast<std::size_t>(value.byte_size / sizeof(eph_value))};
+}
+
 class NodeView {
  public:
   NodeView(uint32_t index, const eph_node_info& info) : index_(index), info_(info) {}

@@ -1,0 +1,63 @@
+#include "host/graph/sparse.h"
+
+#include <cstring>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "host/base/checked_math.h"
+
+namespace ephost::graph {
+namespace {
+
+constexpr uint64_t kMaxDenseBytes = uint64_t{1} << 30;
+
+Status invalid(const std::string& message) { return {StatusCode::kInvalidGraph, message}; }
+
+// Position in the dense tensor of the entry'th value, or nothing if it is out of range.
+std::optional<uint64_t> dense_position(std::span<const int64_t> index, const Shape& shape,
+                                       uint64_t count) {
+  if (index.size() == 1 && shape.size() != 1) {
+    if (index[0] < 0 || static_cast<uint64_t>(index[0]) >= count) return std::nullopt;
+    return static_cast<uint64_t>(index[0]);
+  }
+  uint64_t position = 0;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    if (index[axis] < 0 || index[axis] >= shape[axis]) return std::nullopt;
+    position = position * static_cast<uint64_t>(shape[axis]) + static_cast<uint64_t>(index[axis]);
+  }
+  return position;
+}
+
+}  // namespace
+
+Result<Tensor> densify(const SparseTensor& sparse, const std::string& what) {
+  const ElementType type = sparse.values.type;
+  const std::optional<uint64_t> count = element_count(sparse.shape);
+  const std::optional<uint64_t> size = byte_size(type, sparse.shape);
+  const size_t element = element_bits(type) / 8;
+  if (!count || !size || element == 0) return invalid(what + ": cannot be made dense");
+  if (*size > kMaxDenseBytes) {
+    return invalid(what + ": its dense form needs " + std::to_string(*size) +
+                   " bytes; more than 1 GiB is refused");
+  }
+  const size_t entries = sparse.values.data.bytes.size() / element;
+  const size_t width = sparse.indices.shape.size() == 2 ? sparse.shape.size() : 1;
+  std::vector<std::byte> bytes(*size);
+  std::vector<int64_t> index(width);
+  for (size_t entry = 0; entry < entries; ++entry) {
+    if (width > 0) {
+      std::memcpy(index.data(), sparse.indices.data.bytes.data() + entry * width * sizeof(int64_t),
+                  width * sizeof(int64_t));
+    }
+    const std::optional<uint64_t> position = dense_position(index, sparse.shape, *count);
+    if (!position)
+      return invalid(what + ": its index #" + std::to_string(entry) + " is out of range");
+    std::memcpy(bytes.data() + *position * element,
+                sparse.values.data.bytes.data() + entry * element, element);
+  }
+  return Tensor{.type = type, .shape = sparse.shape, .data = make_blob(std::move(bytes))};
+}
+
+}  // namespace ephost::graph

@@ -1,0 +1,52 @@
+// The values that one call of `compute` makes for outputs that are no tensors (see eph_run_api).
+// Every pointer that a plugin hands in is looked up here before anything behind it is read.
+#pragma once
+
+#include <ephost/plugin_abi.h>
+#include <ephost/status.h>
+#include <ephost/value.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace ephost::runtime {
+
+// Belongs to one call; one thread.
+class ValueBuilder {
+ public:
+  // An input of the call.
+  struct Input {
+    const eph_value* view = nullptr;  // null: left out
+    Value* object = nullptr;          // what is behind it; null for a tensor
+    eph_value* taken_view = nullptr;  // not null: nobody reads the value later, it may be changed
+  };
+
+  explicit ValueBuilder(std::vector<Input> inputs) : inputs_(std::move(inputs)) {}
+
+  // See the functions of eph_run_api with these names.
+  [[nodiscard]] Result<eph_value*> make_tensor(ElementType type, std::span<const int64_t> shape);
+  [[nodiscard]] Status set_element(const eph_value* tensor, uint64_t element, eph_string text);
+  [[nodiscard]] Result<const eph_value*> make_sequence(const eph_value* base, uint64_t position,
+                                                       uint64_t removed,
+                                                       std::span<const eph_value* const> inserted);
+  [[nodiscard]] Result<const eph_value*> make_map(const eph_value* keys, const eph_value* values);
+
+  // A reference to the value behind a plugin's pointer; a copy of an input that is a tensor; no
+  // value for null. With `take`, the value itself where this call is the last to need it.
+  [[nodiscard]] Result<Value> find(const eph_value* value, bool take = false);
+
+ private:
+  struct Made {
+    eph_value view = {};
+    Value value;
+  };
+  eph_value* keep(Value value);
+
+  std::vector<Input> inputs_;
+  std::unordered_map<const eph_value*, std::unique_ptr<Made>> made_;  // by the address of its view
+};
+
+}  // namespace ephost::runtime
