@@ -199,15 +199,15 @@ constexpr auto& kOfAny = kInputTypes<kAny>;
 constexpr auto& kOfAnyAndShape = kInputTypes<kAny, kInt64>;
 
 constexpr KernelEntry kEntries[] = {
-    {"Identity", 1, 16, {}, kOfAny, &make<Identity>},
-    {"Reshape", 5, 14, kTwo, kOfAnyAndShape, &make<Reshape>},
-    {"Flatten", 1, 13, {}, kOfAny, &make<Flatten>},
+    {"Identity", 1, kNewest, {}, kOfAny, &make<Identity>},
+    {"Reshape", 5, kNewest, kTwo, kOfAnyAndShape, &make<Reshape>},
+    {"Flatten", 1, kNewest, {}, kOfAny, &make<Flatten>},
     {"Squeeze", 1, 11, {}, kOfAny, &make<Squeeze>},
-    {"Squeeze", 13, 13, {}, kOfAnyAndShape, &make<Squeeze>},
+    {"Squeeze", 13, kNewest, {}, kOfAnyAndShape, &make<Squeeze>},
     {"Unsqueeze", 1, 11, {}, kOfAny, &make<Unsqueeze>},
-    {"Unsqueeze", 13, 13, kTwo, kOfAnyAndShape, &make<Unsqueeze>},
-    {"Shape", 1, 15, {}, kOfAny, &make<Shape>},
-    {"Size", 1, 13, {}, kOfAny, &make<Size>},
+    {"Unsqueeze", 13, kNewest, kTwo, kOfAnyAndShape, &make<Unsqueeze>},
+    {"Shape", 1, kNewest, {}, kOfAny, &make<Shape>},
+    {"Size", 1, kNewest, {}, kOfAny, &make<Size>},
 };
 
 }  // namespace
