@@ -10,7 +10,7 @@ packages=(
   libyaml-cpp-dev libspdlog-dev                     # host/manifest, host/base/log
   libxxhash-dev libssl-dev                          # host/base/hash
   libcli11-dev nlohmann-json3-dev                   # host/cli
-  libdnnl-dev                                       # plugins
+  libdnnl-dev libre2-dev                            # plugins
   libgtest-dev libgmock-dev libbenchmark-dev        # tests
   clang libclang-rt-14-dev                          # tests/fuzz
   libonnx-testdata python3-onnx python3-numpy       # conformance data, model scripts

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <stdexcept>
 
@@ -161,6 +162,22 @@ void SingleRun::prepare(std::size_t output, int32_t type, Shape shape) {
   }
 }
 
+// What kernels get, so that senseless sizes do not take the machine's memory.
+constexpr uint64_t kMaxBytes = uint64_t{1} << 28;
+
+// An element is 16 bytes at most.
+bool is_affordable(const Shape& shape) {
+  uint64_t bytes = 16;
+  for (const int64_t extent : shape) {
+    if (extent == 0) return true;
+    if (extent < 0 || __builtin_mul_overflow(bytes, static_cast<uint64_t>(extent), &bytes) ||
+        bytes > kMaxBytes) {
+      return std::find(shape.begin(), shape.end(), 0) != shape.end();
+    }
+  }
+  return true;
+}
+
 int32_t SingleRun::allocate_output(eph_run* run, uint32_t index, int32_t type, const int64_t* shape,
                                    uint32_t rank, eph_error* error) noexcept {
   SingleRun& own = self(run);
@@ -170,6 +187,10 @@ int32_t SingleRun::allocate_output(eph_run* run, uint32_t index, int32_t type, c
   if (known.type != EPH_UNDEFINED && (known.shape != wanted || known.type != type)) {
     error->api->set_message(error, EPH_STRING("the model states another type or shape"));
     return EPH_INVALID_GRAPH;
+  }
+  if (!is_affordable(wanted)) {
+    error->api->set_message(error, EPH_STRING("more memory than a test has"));
+    return EPH_FAIL;
   }
   own.prepare(index, type, wanted);
   return EPH_OK;
@@ -183,6 +204,7 @@ int32_t SingleRun::set_string(eph_run* run, uint32_t index, uint64_t element, ep
 
 void* SingleRun::allocate_scratch(eph_run* run, uint64_t size) noexcept {
   SingleRun& own = self(run);
+  if (size > kMaxBytes) return nullptr;
   own.scratch_.emplace_back(static_cast<std::size_t>(size));
   std::memset(own.scratch_.back().data(), kGarbage, own.scratch_.back().size());
   own.scratch_bytes_ += size;
@@ -374,6 +396,7 @@ KernelSession::~KernelSession() {
 }
 
 Outcome KernelSession::run(std::optional<eph_slot_pair> shared) {
+  if (info_.workspace_bytes > kMaxBytes) return {EPH_FAIL, "more memory than a test has", {}};
   SingleRun run(graph_, info_.workspace_bytes, shared);
   FakeError error;
   Outcome outcome;

@@ -1,4 +1,6 @@
 // Concat and Split.
+#include <algorithm>
+
 #include "plugins/cpu/registry.h"
 #include "plugins/cpu/strided_copy.h"
 
@@ -47,7 +49,8 @@ class Concat final : public Kernel {
   int64_t axis_;
 };
 
-// Sizes come from an attribute (up to version 11) or an input; without them the parts are equal.
+// Sizes come from an attribute (up to version 11) or an input; without them the parts are equal,
+// but for the last one, which may be shorter from version 18 on.
 class Split final : public Kernel {
  public:
   explicit Split(const NodeContext& context)
@@ -55,7 +58,15 @@ class Split final : public Kernel {
         axis_(context.node().get_int("axis", 0)),
         attribute_(context.node().get_ints("split").to_vector()),
         parts_(context.output_count()),
-        sizes_are_input_(context.version() >= 13) {}
+        sizes_are_input_(context.version() >= 13),
+        may_be_uneven_(context.version() >= 18) {
+    const auto parts = static_cast<int64_t>(parts_);
+    const int64_t stated = context.node().get_int("num_outputs", parts);
+    if (stated != parts) {
+      fail("attribute num_outputs=" + std::to_string(stated) + ", but there are " +
+           std::to_string(parts) + " outputs");
+    }
+  }
 
  protected:
   void run(eph::Run& run, eph::State*) override {
@@ -69,7 +80,7 @@ class Split final : public Kernel {
     plan.from_strides = dense_strides(shape);
     for (uint32_t i = 0; i < parts_; ++i) {
       plan.extents = shape;
-      plan.extents[axis] = sizes.empty() ? shape[axis] / static_cast<int64_t>(parts_) : sizes[i];
+      plan.extents[axis] = sizes.empty() ? equal_part(shape[axis], i) : sizes[i];
       if (run.output(i) != nullptr) {
         allocate_output(run, i, x.element_type, plan.extents);
         plan.to_strides = dense_strides(plan.extents);
@@ -87,9 +98,16 @@ class Split final : public Kernel {
     return eph::elements<int64_t>(*run.input(1));
   }
 
+  [[nodiscard]] int64_t equal_part(int64_t extent, int64_t index) const {
+    const auto parts = static_cast<int64_t>(parts_);
+    const int64_t part = extent / parts + (extent % parts != 0 ? 1 : 0);
+    if (index > extent / std::max<int64_t>(part, 1)) return 0;
+    return std::min(part, extent - index * part);
+  }
+
   void check(eph::ArrayView<int64_t> sizes, int64_t extent) const {
     if (sizes.empty()) {
-      if (extent % static_cast<int64_t>(parts_) == 0) return;
+      if (may_be_uneven_ || extent % static_cast<int64_t>(parts_) == 0) return;
       fail("an extent of " + std::to_string(extent) + " cannot be split into " +
            std::to_string(parts_) + " equal parts");
     }
@@ -110,14 +128,15 @@ class Split final : public Kernel {
   std::vector<int64_t> attribute_;
   std::size_t parts_;
   bool sizes_are_input_;
+  bool may_be_uneven_;
 };
 
 constexpr Inputs kAll = {.required = 1, .same_type = ~0U};
 
 constexpr KernelEntry kEntries[] = {
-    {"Concat", 4, 13, kAll, kVariadicTypes<kAny>, &make<Concat>},
+    {"Concat", 4, kNewest, kAll, kVariadicTypes<kAny>, &make<Concat>},
     {"Split", 2, 11, {}, kInputTypes<kAny>, &make<Split>},
-    {"Split", 13, 13, {}, kInputTypes<kAny, kInt64>, &make<Split>},
+    {"Split", 13, kNewest, {}, kInputTypes<kAny, kInt64>, &make<Split>},
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "plugins/cpu/indices.h"
 #include "plugins/cpu/registry.h"
 
 namespace cpu {
@@ -59,28 +60,35 @@ class Constant final : public Kernel {
     }
     keep_bytes(value.data, checked_multiply(count, element_size(type_)));
   }
-  // Everything but the values given is zero.
+  // The values at their places, zero elsewhere.
   void keep_sparse(const eph_attribute& attribute) {
-    if (attribute.kind != EPH_ATTRIBUTE_SPARSE_TENSOR) fail("'sparse_value' is no sparse tensor");
+    if (attribute.kind != EPH_ATTRIBUTE_SPARSE_TENSOR) fail("sparse_value is no sparse tensor");
     const auto& sparse = *static_cast<const eph_value*>(attribute.values);
-    const eph_value* parts = data<const eph_value>(sparse);
-    type_ = parts[0].element_type;
-    if (type_ == EPH_STRING_ELEMENT) fail_unsupported("'sparse_value' of strings");
+    const auto* parts = static_cast<const eph_value*>(sparse.data);
+    const eph_value& values = parts[0];
+    const eph_value& indices = parts[1];
+    type_ = values.element_type;
     shape_ = dims_of(sparse);
     const int64_t size = element_size(type_);
-    const int64_t count = element_count(shape_);
-    bytes_.resize(static_cast<std::size_t>(checked_multiply(count, size)));
-    const auto indices = eph::elements<int64_t>(parts[1]);
-    const Dims strides = parts[1].rank == 2 ? dense_strides(shape_) : Dims{1};
-    for (int64_t i = 0; i < parts[0].shape[0]; ++i) {
-      int64_t position = 0;
-      for (std::size_t d = 0; d < strides.size(); ++d) {
-        const int64_t index = indices[static_cast<std::size_t>(i) * strides.size() + d];
-        const int64_t extent = parts[1].rank == 2 ? shape_[d] : count;
-        if (index < 0 || index >= extent) fail("an index of 'sparse_value' is out of range");
-        position += index * strides[d];
+    const int64_t bytes = checked_multiply(element_count(shape_), size);
+    const int64_t count = element_count(eph::shape_of(values));
+    // An index is a position in the whole tensor, or one for each axis.
+    const auto axes = indices.rank == 2 ? shape_.size() : std::size_t{1};
+    const bool fits = (indices.rank == 1 || indices.rank == 2) &&
+                      indices.element_type == EPH_INT64 && type_ != EPH_STRING_ELEMENT &&
+                      element_count(eph::shape_of(indices)) ==
+                          checked_multiply(count, static_cast<int64_t>(axes));
+    if (!fits) fail("the indices of sparse_value do not fit its values and shape");
+    if (bytes > kMaxDenseBytes) fail_unsupported("sparse_value is larger than 1 GiB when dense");
+    bytes_.assign(static_cast<std::size_t>(bytes), 0);
+    const Dims extents = indices.rank == 2 ? shape_ : Dims{element_count(shape_)};
+    const auto* index = data<const int64_t>(indices);
+    for (int64_t i = 0; i < count; ++i) {
+      int64_t at = 0;
+      for (std::size_t d = 0; d < axes; ++d) {
+        at = at * extents[d] + checked_index(*index++, extents[d]);
       }
-      std::memcpy(bytes_.data() + position * size, data<const char>(parts[0]) + i * size,
+      std::memcpy(bytes_.data() + at * size, data<const char>(values) + i * size,
                   static_cast<std::size_t>(size));
     }
   }
@@ -99,6 +107,8 @@ class Constant final : public Kernel {
     const char* first = static_cast<const char*>(from);
     if (count > 0) bytes_.assign(first, first + count);
   }
+
+  static constexpr int64_t kMaxDenseBytes = int64_t{1} << 30;
 
   int32_t type_ = EPH_UNDEFINED;
   Dims shape_;
@@ -199,9 +209,9 @@ constexpr uint64_t kRange = kFloat | kTypeSet<EPH_INT16, EPH_INT32, EPH_INT64>;
 constexpr Inputs kThree = {.required = 3, .same_type = 0b111};
 
 constexpr KernelEntry kEntries[] = {
-    {"Constant", 1, 13, {.required = 0}, {}, &make<Constant>},
-    {"ConstantOfShape", 9, 9, {}, kInputTypes<kInt64>, &make<ConstantOfShape>},
-    {"Range", 11, 11, kThree, kInputTypes<kRange, kRange, kRange>, &make<Range>},
+    {"Constant", 1, kNewest, {.required = 0}, {}, &make<Constant>},
+    {"ConstantOfShape", 9, kNewest, {}, kInputTypes<kInt64>, &make<ConstantOfShape>},
+    {"Range", 11, kNewest, kThree, kInputTypes<kRange, kRange, kRange>, &make<Range>},
 };
 
 }  // namespace

@@ -74,8 +74,8 @@ class Tile final : public Kernel {
 constexpr auto& kTypes = kInputTypes<kAny, kInt64>;
 
 constexpr KernelEntry kEntries[] = {
-    {"Expand", 8, 13, {.required = 2}, kTypes, &make<Expand>},
-    {"Tile", 6, 13, {.required = 2}, kTypes, &make<Tile>},
+    {"Expand", 8, kNewest, {.required = 2}, kTypes, &make<Expand>},
+    {"Tile", 6, kNewest, {.required = 2}, kTypes, &make<Tile>},
 };
 
 }  // namespace

@@ -1,60 +1,12 @@
 // Gather, GatherElements and GatherND. An index counts from the end where it is negative; one that
 // is out of range is refused.
-#include <cstring>
-
-#include "plugins/cpu/convert.h"
+#include "plugins/cpu/element_mover.h"
+#include "plugins/cpu/indices.h"
 #include "plugins/cpu/odometer.h"
 #include "plugins/cpu/registry.h"
 
 namespace cpu {
 namespace {
-
-// The indices as int64: the input itself, or a converted copy.
-const int64_t* read_indices(eph::Run& run, const eph_value& indices, int64_t count) {
-  if (indices.element_type == EPH_INT64) return data<const int64_t>(indices);
-  void* copy = run.scratch(static_cast<uint64_t>(checked_multiply(count, sizeof(int64_t))));
-  convert(indices.data, indices.element_type, copy, EPH_INT64, count);
-  return static_cast<const int64_t*>(copy);
-}
-
-int64_t checked_index(int64_t index, int64_t extent) {
-  if (index < -extent || index >= extent) {
-    fail("index " + std::to_string(index) + " is out of range for an extent of " +
-         std::to_string(extent));
-  }
-  return index < 0 ? index + extent : index;
-}
-
-// Copies runs of elements from the first input to the first output.
-class Mover {
- public:
-  explicit Mover(eph::Run& run)
-      : run_(run),
-        from_(run.input_data<char>(0)),
-        to_(static_cast<char*>(run.output(0)->data)),
-        strings_(run.input(0)->element_type == EPH_STRING_ELEMENT),
-        size_(element_size(run.input(0)->element_type)) {}
-
-  void copy(int64_t to, int64_t from, int64_t count) {
-    if (strings_) {
-      const auto* texts = run_.input_data<eph_string>(0);
-      for (int64_t i = 0; i < count; ++i) {
-        run_.set_string(0, static_cast<uint64_t>(to + i), eph::view(texts[from + i]));
-      }
-    } else if (size_ * count == 8) {  // a common case: single int64 of shape computations
-      std::memcpy(to_ + to * size_, from_ + from * size_, 8);
-    } else {
-      std::memcpy(to_ + to * size_, from_ + from * size_, static_cast<std::size_t>(size_ * count));
-    }
-  }
-
- private:
-  eph::Run& run_;
-  const char* from_;
-  char* to_;
-  bool strings_;
-  int64_t size_;
-};
 
 class Gather final : public Kernel {
  public:
@@ -80,7 +32,7 @@ class Gather final : public Kernel {
     const int64_t* indices = read_indices(run, *run.input(1), count);
     const int64_t outer = element_count(shape, 0, axis);
     const int64_t inner = element_count(shape, axis + 1, shape.size());
-    Mover mover(run);
+    ElementMover mover(run);
     for (int64_t o = 0; o < outer; ++o) {
       for (int64_t i = 0; i < count; ++i) {
         const int64_t row = o * shape[axis] + checked_index(indices[i], shape[axis]);
@@ -118,7 +70,7 @@ class GatherElements final : public Kernel {
     const int64_t stride = strides[axis];
     strides[axis] = 0;
     Odometer<1> position(out, {strides});
-    Mover mover(run);
+    ElementMover mover(run);
     for (int64_t i = 0; i < count; ++i, position.next()) {
       mover.copy(i, position.offset(0) + checked_index(indices[i], shape[axis]) * stride, 1);
     }
@@ -154,7 +106,7 @@ class GatherNd final : public Kernel {
     const int64_t inner = element_count(shape, batch + depth, shape.size());
     const int64_t batch_elements = element_count(shape, batch, shape.size());
     const int64_t per_batch = tuples / element_count(shape, 0, batch);
-    Mover mover(run);
+    ElementMover mover(run);
     for (int64_t t = 0; t < tuples; ++t) {
       int64_t from = t / per_batch * batch_elements;
       for (std::size_t d = 0; d < depth; ++d) {
@@ -190,9 +142,9 @@ constexpr Inputs kTwo = {.required = 2};
 constexpr auto& kTypes = kInputTypes<kAny, kIndices>;
 
 constexpr KernelEntry kEntries[] = {
-    {"Gather", 1, 13, kTwo, kTypes, &make<Gather>},
-    {"GatherElements", 11, 13, kTwo, kTypes, &make<GatherElements>},
-    {"GatherND", 11, 13, kTwo, kInputTypes<kAny, kInt64>, &make<GatherNd>},
+    {"Gather", 1, kNewest, kTwo, kTypes, &make<Gather>},
+    {"GatherElements", 11, kNewest, kTwo, kTypes, &make<GatherElements>},
+    {"GatherND", 11, kNewest, kTwo, kInputTypes<kAny, kInt64>, &make<GatherNd>},
 };
 
 }  // namespace

@@ -73,7 +73,7 @@ class OneHot final : public Kernel {
 };
 
 constexpr KernelEntry kEntries[] = {
-    {"OneHot", 9, 11, {.required = 3}, kInputTypes<kNumbers, kNumbers, kAny>, &make<OneHot>},
+    {"OneHot", 9, kNewest, {.required = 3}, kInputTypes<kNumbers, kNumbers, kAny>, &make<OneHot>},
 };
 
 }  // namespace

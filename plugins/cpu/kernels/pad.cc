@@ -1,27 +1,29 @@
-// Pad: constant, reflect and edge; negative pads cut away.
+// Pad: constant, reflect, edge and wrap; negative pads cut away.
 #include <algorithm>
 #include <cstring>
 
 #include "plugins/cpu/convert.h"
 #include "plugins/cpu/odometer.h"
+#include "plugins/cpu/padding.h"
 #include "plugins/cpu/registry.h"
-#include "plugins/cpu/strided_copy.h"
 
 namespace cpu {
 namespace {
 
-enum class PadMode { kConstant, kReflect, kEdge };
+enum class PadMode { kConstant, kReflect, kEdge, kWrap };
 
 PadMode parse_mode(std::string_view mode) {
   if (mode == "constant") return PadMode::kConstant;
   if (mode == "reflect") return PadMode::kReflect;
   if (mode == "edge") return PadMode::kEdge;
+  if (mode == "wrap") return PadMode::kWrap;
   fail("attribute mode '" + std::string(mode) + "' is unknown");
 }
 
 // Where index `i` of a padded dimension comes from.
 int64_t source_index(int64_t i, int64_t extent, PadMode mode) {
   if (mode == PadMode::kEdge) return std::clamp<int64_t>(i, 0, extent - 1);
+  if (mode == PadMode::kWrap) return i % extent < 0 ? i % extent + extent : i % extent;
   if (extent == 1) return 0;
   const int64_t period = 2 * (extent - 1);
   i %= period;
@@ -51,63 +53,53 @@ class Pad final : public Kernel {
         fail("there is nothing to repeat along a dimension of extent 0");
       }
     }
-    allocate_output(run, 0, x.element_type, out);
-    if (element_count(out) == 0) return;
     if (mode_ == PadMode::kConstant) {
-      fill(run, x, element_count(out));
-      copy_inside(run, x, shape, pads, out);
-    } else {
-      repeat(run, x, shape, pads, out);
+      Dims before;
+      for (std::size_t i = 0; i < shape.size(); ++i) before.push_back(pads[i]);
+      alignas(16) std::array<char, 16> from_attribute = {};
+      pad_with(run, before, out, value(run, x.element_type, from_attribute.data()));
+      return;
     }
+    allocate_output(run, 0, x.element_type, out);
+    if (element_count(out) > 0) repeat(run, x, shape, pads, out);
   }
 
  private:
+  // Two numbers for each dimension, also where only some axes are padded.
   [[nodiscard]] Dims find_pads(const eph::Run& run, std::size_t rank) const {
-    const Dims pads = has_attributes_ ? attribute_pads_ : read_ints(*run.input(1));
-    if (pads.size() != 2 * rank) {
-      fail("pads " + to_string(pads) + " do not have two numbers for each dimension");
+    const Dims given = has_attributes_ ? attribute_pads_ : read_ints(*run.input(1));
+    const eph_value* axes_input = has_attributes_ ? nullptr : run.input(3);
+    const std::size_t count = axes_input != nullptr ? read_ints(*axes_input).size() : rank;
+    if (given.size() != 2 * count) {
+      fail("pads " + to_string(given) + " do not have two numbers for each of " +
+           std::to_string(count) + " axes");
+    }
+    if (axes_input == nullptr) return given;
+    const Dims axes = read_ints(*axes_input);
+    Dims pads(2 * rank, 0);
+    std::array<bool, kMaxRank> seen = {};
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t axis = normalize_axis(axes[i], rank);
+      if (seen[axis]) fail("axis " + std::to_string(axes[i]) + " is given twice");
+      seen[axis] = true;
+      pads[axis] = given[i];
+      pads[axis + rank] = given[i + count];
     }
     return pads;
   }
 
-  void fill(eph::Run& run, const eph_value& x, int64_t count) const {
-    const eph_value* given = has_attributes_ ? nullptr : run.input(2);
-    if (given != nullptr && element_count(eph::shape_of(*given)) != 1) {
+  // Null for zero; `from_attribute` has room for an element.
+  const void* value(const eph::Run& run, int32_t type, void* from_attribute) const {
+    if (has_attributes_) {
+      convert(&attribute_value_, EPH_FLOAT, from_attribute, type, 1);
+      return from_attribute;
+    }
+    const eph_value* given = run.input(2);
+    if (given == nullptr) return nullptr;
+    if (element_count(eph::shape_of(*given)) != 1) {
       fail("constant_value has shape " + to_string(eph::shape_of(*given)));
     }
-    if (x.element_type == EPH_STRING_ELEMENT) {
-      const std::string_view text =
-          given != nullptr ? eph::view(*data<const eph_string>(*given)) : std::string_view();
-      for (int64_t i = 0; i < count; ++i) run.set_string(0, static_cast<uint64_t>(i), text);
-      return;
-    }
-    alignas(16) std::array<char, 16> zero_or_attribute = {};
-    if (has_attributes_) {
-      convert(&attribute_value_, EPH_FLOAT, zero_or_attribute.data(), x.element_type, 1);
-    }
-    const void* value = given != nullptr ? given->data : zero_or_attribute.data();
-    dispatch_size(element_size(x.element_type), [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      std::fill_n(data<T>(*run.output(0)), count, *static_cast<const T*>(value));
-    });
-  }
-
-  // The part of the input that no negative pad cuts away.
-  static void copy_inside(eph::Run& run, const eph_value& x, const Dims& shape, const Dims& pads,
-                          const Dims& out) {
-    CopyPlan plan;
-    plan.from_strides = dense_strides(shape);
-    plan.to_strides = dense_strides(out);
-    for (std::size_t i = 0; i < shape.size(); ++i) {
-      const int64_t before = pads[i];
-      const int64_t begin = std::max<int64_t>(0, -before);
-      const int64_t end = std::min(shape[i], out[i] - before);
-      if (end <= begin) return;
-      plan.extents.push_back(end - begin);
-      plan.from_offset += begin * plan.from_strides[i];
-      plan.to_offset += (begin + before) * plan.to_strides[i];
-    }
-    strided_copy(plan, x, run, 0);
+    return given->data;
   }
 
   // Reads every output element from where the mode puts it.
@@ -150,7 +142,7 @@ constexpr Inputs kInputs = {.required = 2, .same_type = 0b101};
 
 constexpr KernelEntry kEntries[] = {
     {"Pad", 2, 2, {}, kInputTypes<kFloat>, &make<Pad>},
-    {"Pad", 11, 13, kInputs, kInputTypes<kAny, kInt64, kAny>, &make<Pad>},
+    {"Pad", 11, kNewest, kInputs, kInputTypes<kAny, kInt64, kAny, kIndices>, &make<Pad>},
 };
 
 }  // namespace

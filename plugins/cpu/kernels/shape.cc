@@ -215,14 +215,14 @@ constexpr auto& kOfAnyAndShape = kInputTypes<kAny, kInt64>;
 constexpr KernelEntry kEntries[] = {
     {"Identity", 1, 13, {}, kOfAny, &make<Identity>},
     {"Identity", 14, kNewest, {}, kSlotRules<kValue, kValueOut>, &make<Identity>},
-    {"Reshape", 5, 14, kTwo, kOfAnyAndShape, &make<Reshape>},
-    {"Flatten", 1, 13, {}, kOfAny, &make<Flatten>},
+    {"Reshape", 5, kNewest, kTwo, kOfAnyAndShape, &make<Reshape>},
+    {"Flatten", 1, kNewest, {}, kOfAny, &make<Flatten>},
     {"Squeeze", 1, 11, {}, kOfAny, &make<Squeeze>},
-    {"Squeeze", 13, 13, {}, kOfAnyAndShape, &make<Squeeze>},
+    {"Squeeze", 13, kNewest, {}, kOfAnyAndShape, &make<Squeeze>},
     {"Unsqueeze", 1, 11, {}, kOfAny, &make<Unsqueeze>},
-    {"Unsqueeze", 13, 13, kTwo, kOfAnyAndShape, &make<Unsqueeze>},
-    {"Shape", 1, 15, {}, kOfAny, &make<Shape>},
-    {"Size", 1, 13, {}, kOfAny, &make<Size>},
+    {"Unsqueeze", 13, kNewest, kTwo, kOfAnyAndShape, &make<Unsqueeze>},
+    {"Shape", 1, kNewest, {}, kOfAny, &make<Shape>},
+    {"Size", 1, kNewest, {}, kOfAny, &make<Size>},
 };
 
 }  // namespace

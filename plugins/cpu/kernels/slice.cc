@@ -99,7 +99,7 @@ constexpr KernelEntry kEntries[] = {
     {"Slice", 1, 1, {}, kInputTypes<kAny>, &make<Slice>},
     {"Slice",
      10,
-     13,
+     kNewest,
      {.required = 3, .same_type = 0b11110},
      kInputTypes<kAny, kIndices, kIndices, kIndices, kIndices>,
      &make<Slice>},

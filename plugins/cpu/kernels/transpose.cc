@@ -135,9 +135,9 @@ class SpaceToDepth final : public Kernel {
 };
 
 constexpr KernelEntry kEntries[] = {
-    {"Transpose", 1, 13, {}, kInputTypes<kAny>, &make<Transpose>},
-    {"DepthToSpace", 1, 13, {}, kInputTypes<kAny>, &make<DepthToSpace>},
-    {"SpaceToDepth", 1, 13, {}, kInputTypes<kAny>, &make<SpaceToDepth>},
+    {"Transpose", 1, kNewest, {}, kInputTypes<kAny>, &make<Transpose>},
+    {"DepthToSpace", 1, kNewest, {}, kInputTypes<kAny>, &make<DepthToSpace>},
+    {"SpaceToDepth", 1, kNewest, {}, kInputTypes<kAny>, &make<SpaceToDepth>},
 };
 
 }  // namespace

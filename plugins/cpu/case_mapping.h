@@ -1,0 +1,16 @@
+// Lower and upper case of UTF-8 text by Unicode's simple mappings: one code point for another, the
+// same ones in every locale.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace cpu {
+
+enum class Case { kLower, kUpper };
+
+// Replaces `changed` by the text in that case. Bytes that are no UTF-8 stay as they are.
+void change_case(std::string_view text, Case to, std::string& changed);
+
+}  // namespace cpu

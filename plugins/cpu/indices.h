@@ -1,0 +1,15 @@
+// Tensors of indices, as Gather, Scatter and their kin take them.
+#pragma once
+
+#include <cstdint>
+#include <ephost/sdk/computation.hpp>
+
+namespace cpu {
+
+// The `count` indices as int64: the tensor itself, or a converted copy in scratch memory.
+[[nodiscard]] const int64_t* read_indices(eph::Run& run, const eph_value& indices, int64_t count);
+
+// An index that counts from the end where it is negative. Throws where it is out of range.
+[[nodiscard]] int64_t checked_index(int64_t index, int64_t extent);
+
+}  // namespace cpu
