@@ -38,7 +38,7 @@ WindowAttributes::WindowAttributes(const eph::NodeView& node)
       dilations_(read(node, "dilations", 1)),
       pads_(read(node, "pads", 0)) {}
 
-Window WindowAttributes::resolve(const Dims& kernel, const Dims& input) const {
+Window WindowAttributes::start(const Dims& kernel, const Dims& input) const {
   const std::size_t rank = input.size();
   const auto fits = [](const Dims& list, std::size_t size) {
     return list.empty() || list.size() == size;
@@ -52,7 +52,17 @@ Window WindowAttributes::resolve(const Dims& kernel, const Dims& input) const {
   if (strides_.empty()) window.strides = Dims(rank, 1);
   if (dilations_.empty()) window.dilations = Dims(rank, 1);
   for (std::size_t i = 0; i < rank; ++i) {
-    if (input[i] >= kLimit || kernel[i] >= kLimit) fail("an extent is beyond all use");
+    if (input[i] < 0 || input[i] >= kLimit || kernel[i] >= kLimit)
+      fail("an extent is beyond all use");
+    if (kernel[i] < 1) fail("a window " + to_string(kernel) + " is empty");
+  }
+  return window;
+}
+
+Window WindowAttributes::resolve(const Dims& kernel, const Dims& input) const {
+  Window window = start(kernel, input);
+  const std::size_t rank = input.size();
+  for (std::size_t i = 0; i < rank; ++i) {
     const int64_t span = (kernel[i] - 1) * window.dilations[i] + 1;
     const int64_t stride = window.strides[i];
     int64_t begin = 0;
@@ -78,6 +88,48 @@ Window WindowAttributes::resolve(const Dims& kernel, const Dims& input) const {
     if (ceil_ && room % stride != 0) ++positions;
     if (ceil_ && drops_empty_ && (positions - 1) * stride >= input[i] + begin) --positions;
     window.output.push_back(positions);
+  }
+  return window;
+}
+
+Window WindowAttributes::resolve_transposed(const Dims& kernel, const Dims& input,
+                                            const Dims& output_padding, const Dims& output_shape,
+                                            Dims& extents) const {
+  Window window = start(kernel, input);
+  const std::size_t rank = input.size();
+  // Some exporters state all dimensions of the output.
+  const std::size_t skipped = output_shape.size() == rank + 2 ? 2 : 0;
+  if ((!output_padding.empty() && output_padding.size() != rank) ||
+      (!output_shape.empty() && output_shape.size() != rank + skipped)) {
+    fail("output_padding " + to_string(output_padding) + " or output_shape " +
+         to_string(output_shape) + " do not match an input of " + std::to_string(rank) +
+         " spatial dimensions");
+  }
+  const bool same = auto_pad_ == AutoPad::kSameUpper || auto_pad_ == AutoPad::kSameLower;
+  window.output = input;
+  for (std::size_t i = 0; i < rank; ++i) {
+    const int64_t extra = output_padding.empty() ? 0 : output_padding[i];
+    if (extra < 0 || extra >= kLimit) fail("output_padding " + to_string(output_padding));
+    const int64_t span = (kernel[i] - 1) * window.dilations[i] + 1;
+    // What the windows cover, with an empty input as if it had one element.
+    const int64_t full = window.strides[i] * std::max<int64_t>(0, input[i] - 1) + extra + span;
+    int64_t begin = 0;
+    int64_t extent = full;
+    if (!output_shape.empty() || same) {
+      extent = output_shape.empty() ? input[i] * window.strides[i] : output_shape[i + skipped];
+      if (extent < 0 || extent >= 2 * kLimit) fail("output_shape " + to_string(output_shape));
+      const int64_t total = std::max<int64_t>(0, full - extent);
+      begin = auto_pad_ == AutoPad::kSameUpper ? total / 2 : total - total / 2;
+    } else if (auto_pad_ == AutoPad::kNotSet && !pads_.empty()) {
+      begin = pads_[i];
+      extent = full - begin - pads_[i + rank];
+      if (extent < 0) {
+        fail("pads " + to_string(pads_) + " cut away more than there is, " + std::to_string(full));
+      }
+    }
+    window.pads_begin.push_back(begin);
+    window.pads_end.push_back(0);
+    extents.push_back(extent);
   }
   return window;
 }

@@ -32,8 +32,17 @@ class WindowAttributes {
   // numbers of dimensions differ, and where the window is larger than the padded input.
   [[nodiscard]] Window resolve(const Dims& kernel, const Dims& input) const;
 
+  // The window whose positions are the elements of `input` and which covers the output of a
+  // transposed convolution; its spatial extents come out in `extents`. `output_padding` and
+  // `output_shape` are as the attributes, empty where they are absent. Throws like `resolve`.
+  [[nodiscard]] Window resolve_transposed(const Dims& kernel, const Dims& input,
+                                          const Dims& output_padding, const Dims& output_shape,
+                                          Dims& extents) const;
+
  private:
   enum class AutoPad { kNotSet, kValid, kSameUpper, kSameLower };
+  // With defaults filled in, without pads and output. Throws where lists have other lengths.
+  [[nodiscard]] Window start(const Dims& kernel, const Dims& input) const;
   static AutoPad parse_auto_pad(std::string_view text);
 
   AutoPad auto_pad_;

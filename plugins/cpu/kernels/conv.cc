@@ -177,7 +177,7 @@ class Conv final : public Kernel {
 constexpr Inputs kInputs = {.required = 2, .same_type = 0b111};
 
 constexpr KernelEntry kEntries[] = {
-    {"Conv", 1, kNewest, kInputs, kInputTypes<kAllFloats, kAllFloats, kAllFloats>, &make<Conv>},
+    {"Conv", 1, kNewest, kInputs, kInputTypes<kFloat, kFloat, kFloat>, &make<Conv>},
 };
 
 }  // namespace

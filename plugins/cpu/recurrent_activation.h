@@ -1,0 +1,40 @@
+// The activation functions of RNN, GRU and LSTM, chosen by name in a node's attributes.
+#pragma once
+
+#include <cstdint>
+#include <ephost/sdk/graph_view.hpp>
+#include <string_view>
+#include <vector>
+
+namespace cpu {
+
+enum class ActivationKind {
+  kRelu,
+  kTanh,
+  kSigmoid,
+  kAffine,
+  kLeakyRelu,
+  kThresholdedRelu,
+  kScaledTanh,
+  kHardSigmoid,
+  kElu,
+  kSoftsign,
+  kSoftplus
+};
+
+struct Activation {
+  ActivationKind kind;
+  float alpha, beta;
+};
+
+// Those of a node: as many for each direction as there are defaults. Throws where names are unknown
+// or their number is wrong.
+[[nodiscard]] std::vector<Activation> read_activations(
+    const eph::NodeView& node, std::size_t directions,
+    const std::vector<std::string_view>& defaults);
+
+// x[i] = f(x[i]).
+void activate(const Activation& f, float* x, int64_t count);
+void activate(const Activation& f, double* x, int64_t count);
+
+}  // namespace cpu
