@@ -1,9 +1,9 @@
 // The allocation plan: for each value where its bytes live, whose buffer it uses and how long.
 // Decides sharing of buffers, not offsets (memory_pattern.h), and allocates nothing (host/runtime).
 //
-// Kernels work under this contract: a step may be given an output pointer that equals the pointer
-// of an input only for a pair of slots that it named in its traits. For an alias pair with equal
-// pointers there is nothing to copy; with different pointers the kernel copies.
+// Kernels work under this contract: a step may be given an output whose memory overlaps that of an
+// input only for slots that it named in its traits, and exactly as they say. For an alias pair or a
+// part that lies in its place there is nothing to copy; otherwise the kernel copies.
 #pragma once
 
 #include <ephost/status.h>
@@ -39,13 +39,25 @@ struct SlotPair {
   uint32_t output = 0;
 };
 
+// One of the two values lies within the other, `offset` bytes after its start.
+struct SlotPart {
+  uint32_t input = 0;
+  uint32_t output = 0;
+  uint64_t offset = 0;
+};
+
+// Parts begin at multiples of this, as all memory that the host gives does.
+inline constexpr uint64_t kPartAlignment = 64;
+
 // What a step's kernel or compiled partition declared. Slots that don't exist or hold no value are
 // ignored. The spans are borrowed for the call.
 struct StepTraits {
-  std::span<const SlotPair> may_inplace;  // output may overwrite the input while reading it
-  std::span<const SlotPair> aliases;      // output has the input's bytes unchanged (Reshape)
-  uint64_t workspace_bytes = 0;           // scratch memory while the step runs
-  uint32_t location = 0;                  // memory that outputs and workspace live in
+  std::span<const SlotPair> may_inplace;   // output may overwrite the input while reading it
+  std::span<const SlotPair> aliases;       // output has the input's bytes unchanged (Reshape)
+  uint64_t workspace_bytes = 0;            // scratch memory while the step runs
+  uint32_t location = 0;                   // memory that outputs and workspace live in
+  std::span<const SlotPart> input_parts;   // the input's bytes are a part of the output's (Concat)
+  std::span<const SlotPart> output_parts;  // the output's bytes are a part of the input's (Split)
 };
 
 struct ValuePlan {
@@ -55,6 +67,7 @@ struct ValuePlan {
   // kNoValue for kNone. A kReuse value's root may be a graph input or a constant (views), or a
   // graph output that a later step produces in place.
   ValueId reused = kNoValue;
+  uint64_t offset = 0;  // in that buffer; not 0 only for parts
   // Program counters of the first and last step that need the value itself, inclusive. A graph
   // output and a constant live to the last step, a graph input from step 0 to its last reader.
   uint32_t first_pc = 0;
@@ -90,18 +103,21 @@ struct AllocationPlan {
 
 struct AllocationOptions {
   bool enable_mem_reuse = true;  // off: every value that a step produces has its own buffer
+  // Off: parts are copied. They need a pattern, as a part may exist before the whole does.
+  bool enable_parts = true;
 };
 
 // Sharing, where `enable_mem_reuse` is on and locations are equal:
 // - an alias output shares its input's buffer, whoever owns that, unless its size is known to
-// differ
-//   from what is in there; a graph output does so only as the root of the buffer;
-// - an in-place output takes over its input's buffer if the plan owns that, nothing in it is read
+//   differ; a graph output does so only as the root of the buffer;
+// - an output that is a part of an input is a view of it; an input that is a part of an output is
+//   made in the output's buffer, if nothing else is in its own. Both only where sizes are known,
+//   and only as far as that does not raise the largest sum of bytes needed at one step;
+// - an in-place output takes over its input's place if the plan owns that, nothing in it is read
 //   later or by another slot of the step, and the sizes are provably equal;
-// - a graph output of known size at the end of such a chain is the root, at most one a buffer;
-// - a value of unknown size takes a dead buffer of provably equal size (same element size, same
-//   shape with the same symbols); known sizes share through placement instead.
-// Strings and anything but tensors share nothing.
+// - a graph output of known size at the end of such a chain is the root, at most one a buffer.
+// Dead buffers are given to later values by placement, or by the pool of a run for what has no
+// known size. Strings and anything but tensors share nothing.
 //
 // `traits` has one entry a step. INVALID_ARGUMENT if it hasn't, or if `plan` doesn't fit `graph`.
 [[nodiscard]] Result<AllocationPlan> plan_allocation(const Graph& graph, const ExecutionPlan& plan,

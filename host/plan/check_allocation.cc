@@ -50,8 +50,6 @@ class AllocationCheck {
   [[nodiscard]] Status run();
 
  private:
-  enum class Write : uint8_t { kView, kInPlace, kFresh };
-
   void find_uses();
   [[nodiscard]] Status check_value(ValueId id) const;
   [[nodiscard]] AllocKind expected_kind(ValueId id) const;
@@ -62,10 +60,18 @@ class AllocationCheck {
   [[nodiscard]] Status check_reads(uint32_t pc) const;
   [[nodiscard]] Status write(uint32_t pc, uint32_t slot);
   [[nodiscard]] Status check_view(uint32_t pc, uint32_t slot, ValueId input) const;
+  [[nodiscard]] Status check_output_part(uint32_t pc, const SlotPart& part) const;
   [[nodiscard]] Status check_in_place(uint32_t pc, uint32_t slot, ValueId input) const;
-  [[nodiscard]] Status check_fresh(uint32_t pc, ValueId output) const;
+  [[nodiscard]] Status check_fresh(uint32_t pc, uint32_t slot) const;
   // The input whose buffer a pair of slots lets the output have, or kNoValue.
   [[nodiscard]] ValueId partner(uint32_t pc, uint32_t slot, std::span<const SlotPair> pairs) const;
+  // The part that lets the output lie where it does in an input, or null.
+  [[nodiscard]] const SlotPart* output_part(uint32_t pc, uint32_t slot) const;
+  // True if `id` lies within an input that is where it must be as a part of the output.
+  [[nodiscard]] bool is_in_input_part(uint32_t pc, uint32_t slot, ValueId id) const;
+  [[nodiscard]] bool has_place(const SlotPart& part, ValueId inner, ValueId outer) const;
+  [[nodiscard]] bool overlap(ValueId a, ValueId b) const;
+  [[nodiscard]] bool contains(ValueId outer, ValueId inner) const;
   [[nodiscard]] bool is_needed_after(ValueId id, uint32_t pc) const {
     return uses_[id].is_output || uses_[id].last > pc;
   }
@@ -160,7 +166,9 @@ Status AllocationCheck::check_value(ValueId id) const {
 Status AllocationCheck::check_reuse(ValueId id) const {
   const ValuePlan& planned = allocation_.values[id];
   if (planned.kind != AllocKind::kReuse) {
-    return planned.reused == id ? Status() : wrong(name(id) + " has its own kind but reuses");
+    return planned.reused == id && planned.offset == 0
+               ? Status()
+               : wrong(name(id) + " has its own kind but reuses");
   }
   if (planned.reused >= allocation_.values.size() || planned.reused == id) {
     return wrong(name(id) + " reuses the buffer of nothing");
@@ -171,6 +179,12 @@ Status AllocationCheck::check_reuse(ValueId id) const {
   }
   if (owner.location != planned.location) {
     return wrong(name(id) + " reuses a buffer in another location");
+  }
+  if (planned.offset == 0) return {};
+  const bool fits = planned.bytes && owner.bytes && planned.offset <= *owner.bytes &&
+                    *planned.bytes <= *owner.bytes - planned.offset;
+  if (!fits || planned.offset % kPartAlignment != 0) {
+    return wrong(name(id) + " is no aligned part of the buffer of " + name(planned.reused));
   }
   return {};
 }
@@ -254,15 +268,25 @@ Status AllocationCheck::check_reads(uint32_t pc) const {
 Status AllocationCheck::write(uint32_t pc, uint32_t slot) {
   const ValueId output = plan_.steps[pc].outputs[slot];
   std::set<ValueId>& held = holds_[root(output)];
-  if (const ValueId input = partner(pc, slot, traits_[pc].aliases); input != kNoValue) {
-    EPHOST_RETURN_IF_ERROR(check_view(pc, slot, input));
+  const SlotPart* const part = output_part(pc, slot);
+  ValueId viewed = partner(pc, slot, traits_[pc].aliases);
+  if (viewed != kNoValue && is_in_input_part(pc, slot, viewed) && !contains(viewed, output)) {
+    viewed = kNoValue;
+  }
+  if (part != nullptr || viewed != kNoValue) {
+    EPHOST_RETURN_IF_ERROR(part != nullptr ? check_output_part(pc, *part)
+                                           : check_view(pc, slot, viewed));
     held.insert(output);
     return {};
   }
-  const ValueId input = partner(pc, slot, traits_[pc].may_inplace);
+  ValueId input = partner(pc, slot, traits_[pc].may_inplace);
+  if (input != kNoValue && is_in_input_part(pc, slot, input)) input = kNoValue;
   EPHOST_RETURN_IF_ERROR(input != kNoValue ? check_in_place(pc, slot, input)
-                                           : check_fresh(pc, output));
-  held = {output};
+                                           : check_fresh(pc, slot));
+  std::erase_if(held, [&](ValueId id) {
+    return overlap(id, output) && (input != kNoValue || !is_in_input_part(pc, slot, id));
+  });
+  held.insert(output);
   return {};
 }
 
@@ -284,23 +308,34 @@ Status AllocationCheck::check_in_place(uint32_t pc, uint32_t slot, ValueId input
     return wrong(at(pc, output) + " is written over something of another size");
   }
   for (const ValueId id : holds_.at(root(output))) {
-    if (is_needed_after(id, pc)) {
+    if (overlap(id, output) && is_needed_after(id, pc)) {
       return wrong(at(pc, output) + " overwrites " + name(id) + ", which is needed later");
     }
   }
   size_t reads = 0;
   for (const auto* list : {&plan_.steps[pc].inputs, &plan_.steps[pc].implicit_inputs}) {
     reads += static_cast<size_t>(std::ranges::count_if(
-        *list, [&](ValueId id) { return id != kNoValue && root(id) == root(output); }));
+        *list, [&](ValueId id) { return id != kNoValue && overlap(id, output); }));
   }
   if (reads > 1) return wrong(at(pc, output) + " overwrites what another slot of the step reads");
   return {};
 }
 
-Status AllocationCheck::check_fresh(uint32_t pc, ValueId output) const {
+Status AllocationCheck::check_output_part(uint32_t pc, const SlotPart& part) const {
+  const ValueId input = plan_.steps[pc].inputs[part.input];
+  const ValueId output = plan_.steps[pc].outputs[part.output];
+  if (!holds_.at(root(output)).contains(input)) {
+    return wrong(at(pc, output) + " is a part of " + name(input) + ", which was overwritten");
+  }
+  return {};
+}
+
+Status AllocationCheck::check_fresh(uint32_t pc, uint32_t slot) const {
+  const ValueId output = plan_.steps[pc].outputs[slot];
   const ValueId owner = root(output);
   if (is_read_only(owner)) return wrong(at(pc, output) + " overwrites what is read only");
   for (const ValueId id : holds_.at(owner)) {
+    if (!overlap(id, output) || is_in_input_part(pc, slot, id)) continue;
     if (uses_[id].last >= pc || uses_[id].is_output) {
       return wrong(at(pc, output) + " overwrites " + name(id) + ", which is still needed");
     }
@@ -321,9 +356,60 @@ ValueId AllocationCheck::partner(uint32_t pc, uint32_t slot,
   for (const SlotPair pair : pairs) {
     if (pair.output != slot || pair.input >= step.inputs.size()) continue;
     const ValueId input = step.inputs[pair.input];
-    if (input != kNoValue && root(input) == root(step.outputs[slot])) return input;
+    const ValuePlan& output = allocation_.values[step.outputs[slot]];
+    if (input != kNoValue && root(input) == output.reused &&
+        allocation_.values[input].offset == output.offset) {
+      return input;
+    }
   }
   return kNoValue;
+}
+
+const SlotPart* AllocationCheck::output_part(uint32_t pc, uint32_t slot) const {
+  const Step& step = plan_.steps[pc];
+  for (const SlotPart& part : traits_[pc].output_parts) {
+    if (part.output != slot || part.input >= step.inputs.size()) continue;
+    const ValueId input = step.inputs[part.input];
+    const ValueId output = step.outputs[slot];
+    if (input != kNoValue && has_place(part, output, input) && contains(input, output)) {
+      return &part;
+    }
+  }
+  return nullptr;
+}
+
+bool AllocationCheck::is_in_input_part(uint32_t pc, uint32_t slot, ValueId id) const {
+  const Step& step = plan_.steps[pc];
+  const ValueId output = step.outputs[slot];
+  return std::ranges::any_of(traits_[pc].input_parts, [&](const SlotPart& part) {
+    if (part.output != slot || part.input >= step.inputs.size()) return false;
+    const ValueId input = step.inputs[part.input];
+    return input != kNoValue && has_place(part, input, output) && contains(output, input) &&
+           contains(input, id) && holds_.at(root(output)).contains(input);
+  });
+}
+
+bool AllocationCheck::has_place(const SlotPart& part, ValueId inner, ValueId outer) const {
+  const ValuePlan& a = allocation_.values[inner];
+  const ValuePlan& b = allocation_.values[outer];
+  return a.reused == b.reused && a.offset >= b.offset && a.offset - b.offset == part.offset;
+}
+
+// What has no known size may be anywhere in its buffer.
+bool AllocationCheck::overlap(ValueId a, ValueId b) const {
+  const ValuePlan& first = allocation_.values[a];
+  const ValuePlan& second = allocation_.values[b];
+  if (first.reused != second.reused) return false;
+  if (!first.bytes || !second.bytes || first.offset == second.offset) return true;
+  return first.offset < second.offset ? second.offset - first.offset < *first.bytes
+                                      : first.offset - second.offset < *second.bytes;
+}
+
+bool AllocationCheck::contains(ValueId outer, ValueId inner) const {
+  const ValuePlan& a = allocation_.values[outer];
+  const ValuePlan& b = allocation_.values[inner];
+  return a.reused == b.reused && a.bytes && b.bytes && a.offset <= b.offset &&
+         b.offset - a.offset <= *a.bytes && *b.bytes <= *a.bytes - (b.offset - a.offset);
 }
 
 bool AllocationCheck::is_read_only(ValueId id) const {

@@ -176,16 +176,18 @@ Status PatternCheck::visit_value(ValueId id) {
     return wrong(name + (root ? " is missing from its block" : " should not be in a block"));
   }
   if (!root) return {};
-  if (offset != pattern_.offsets[*root]) return wrong(name + " is not where its buffer is");
   const ValuePlan& value = allocation_.values[id];
+  if (offset != pattern_.offsets[*root] + value.offset) {
+    return wrong(name + " is not where its buffer is");
+  }
   Rectangle& rectangle = buffers_[*root];
   if (rectangle.name.empty()) {
-    rectangle = {value.first_pc, uint64_t{value.last_pc} + 1, offset, *size_of(*root),
-                 "the buffer of value #" + std::to_string(*root)};
+    rectangle = {value.first_pc, uint64_t{value.last_pc} + 1, pattern_.offsets[*root],
+                 *size_of(*root), "the buffer of value #" + std::to_string(*root)};
   }
   rectangle.lower = std::min<uint64_t>(rectangle.lower, value.first_pc);
   rectangle.upper = std::max(rectangle.upper, uint64_t{value.last_pc} + 1);
-  rectangle.size = std::max(rectangle.size, size_of(id).value_or(0));
+  rectangle.size = std::max(rectangle.size, value.offset + size_of(id).value_or(0));
   return {};
 }
 

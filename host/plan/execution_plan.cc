@@ -4,6 +4,7 @@
 #include <functional>
 #include <queue>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "host/base/text.h"
@@ -52,10 +53,14 @@ class StepOrder {
   StepOrder(const Graph& graph, const Partitioning& partitioning);
 
   // First nodes of steps in order; fewer than there are steps if partitions depend on each other.
-  [[nodiscard]] std::vector<NodeId> run();
+  [[nodiscard]] std::vector<NodeId> run(const ExecutionOptions& options);
   [[nodiscard]] size_t steps() const { return steps_; }
 
  private:
+  // The lowest goes first.
+  using Rank = std::tuple<bool, int64_t, NodeId>;
+
+  [[nodiscard]] Rank rank_of(NodeId first, const ExecutionOptions& options) const;
   [[nodiscard]] NodeId first_of(NodeId node) const;
   [[nodiscard]] std::span<const NodeId> members(const NodeId& first) const;
   template <class Visit>
@@ -97,20 +102,33 @@ void StepOrder::for_each_dependent(NodeId node, Visit visit) const {
   }
 }
 
-std::vector<NodeId> StepOrder::run() {
-  std::priority_queue<NodeId, std::vector<NodeId>, std::greater<>> ready;
+StepOrder::Rank StepOrder::rank_of(NodeId first, const ExecutionOptions& options) const {
+  if (options.order == ExecutionOrder::kDefault) return {false, 0, first};
+  const graph::Node& node = graph_.nodes[first];
+  const bool reads_shapes = node.domain.empty() &&
+                            (node.op_type == "Shape" || node.op_type == "Size") &&
+                            members(first).size() == 1;
+  int64_t priority = options.priorities.empty() ? 0 : options.priorities[first];
+  for (const NodeId member : members(first)) {
+    if (!options.priorities.empty()) priority = std::min(priority, options.priorities[member]);
+  }
+  return {!reads_shapes, priority, first};
+}
+
+std::vector<NodeId> StepOrder::run(const ExecutionOptions& options) {
+  std::priority_queue<Rank, std::vector<Rank>, std::greater<>> ready;
   for (NodeId node = 0; node < graph_.nodes.size(); ++node) {
-    if (first_of(node) == node && waits_for_[node] == 0) ready.push(node);
+    if (first_of(node) == node && waits_for_[node] == 0) ready.push(rank_of(node, options));
   }
   std::vector<NodeId> order;
   order.reserve(steps_);
   while (!ready.empty()) {
-    const NodeId first = ready.top();
+    const NodeId first = std::get<NodeId>(ready.top());
     ready.pop();
     order.push_back(first);
     for (const NodeId node : members(first)) {
       for_each_dependent(node, [&](NodeId dependent) {
-        if (--waits_for_[dependent] == 0) ready.push(dependent);
+        if (--waits_for_[dependent] == 0) ready.push(rank_of(dependent, options));
       });
     }
   }
@@ -140,9 +158,11 @@ Step make_step(const Graph& graph, const Partitioning& partitioning, NodeId firs
 Result<ExecutionPlan> plan_execution(const Graph& graph, const Partitioning& partitioning,
                                      const ExecutionOptions& options) {
   EPHOST_RETURN_IF_ERROR(check_fit(graph, partitioning));
-  if (options.order != ExecutionOrder::kDefault) return misfit(graph, "the order is unknown");
+  if (!options.priorities.empty() && options.priorities.size() != graph.nodes.size()) {
+    return misfit(graph, "the priorities are of another graph");
+  }
   StepOrder order(graph, partitioning);
-  const std::vector<NodeId> firsts = order.run();
+  const std::vector<NodeId> firsts = order.run(options);
   if (firsts.size() != order.steps()) {
     return misfit(graph, "partitions or nodes depend on each other in a cycle");
   }

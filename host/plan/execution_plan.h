@@ -6,6 +6,7 @@
 #include <ephost/status.h>
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "host/graph/graph.h"
@@ -39,10 +40,15 @@ struct ExecutionPlan {
 
 enum class ExecutionOrder : uint8_t {
   kDefault,  // topological, the smallest node index first: file order as far as partitions permit
+  // Of the steps that are ready: those of Shape and Size nodes, which free what they read, then the
+  // lowest priority, then the smallest node index. ONNX Runtime's priority-based order.
+  kPriority,
 };
 
 struct ExecutionOptions {
   ExecutionOrder order = ExecutionOrder::kDefault;
+  // By node; a partition has the lowest of its nodes. Empty: all are 0. Only for kPriority.
+  std::span<const int64_t> priorities;
 };
 
 // INVALID_ARGUMENT if a node has no owner, if the partitioning doesn't fit the graph, or if its

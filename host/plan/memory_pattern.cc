@@ -73,7 +73,8 @@ std::vector<std::optional<uint64_t>> buffer_sizes(const AllocationPlan& plan,
   for (ValueId id = 0; id < plan.values.size(); ++id) {
     if (plan.values[id].kind != AllocKind::kReuse) continue;
     std::optional<uint64_t>& size = result[plan.values[id].reused];
-    if (const std::optional<uint64_t> own = size_of(id); size && own) size = std::max(*size, *own);
+    const std::optional<uint64_t> own = size_of(id);
+    if (size && own) size = std::max(*size, plan.values[id].offset + *own);
   }
   return result;
 }
@@ -148,7 +149,8 @@ Result<MemoryPattern> plan_memory(const AllocationPlan& plan,
   }
   for (ValueId id = 0; id < plan.values.size(); ++id) {
     if (plan.values[id].kind != AllocKind::kReuse) continue;
-    pattern.offsets[id] = pattern.offsets[plan.values[id].reused];
+    const uint64_t base = pattern.offsets[plan.values[id].reused];
+    if (base != kNoOffset) pattern.offsets[id] = base + plan.values[id].offset;
   }
   return pattern;
 }

@@ -69,8 +69,9 @@ struct MemoryBlock {
 struct MemoryPattern {
   uint64_t alignment = kDefaultAlignment;
   std::vector<MemoryBlock> blocks;  // ascending by location; only locations with buffers
-  // By value id: offset in the block of the value's location, the root's for a kReuse value; or
-  // kNoOffset for everything whose buffer is not kAllocate or whose size is unknown.
+  // By value id: offset in the block of the value's location; of a kReuse value it is the root's
+  // plus ValuePlan::offset. kNoOffset for everything whose buffer is not kAllocate or whose size is
+  // unknown.
   std::vector<uint64_t> offsets;
   std::vector<uint64_t> workspace_offsets;  // by step; kNoOffset without workspace
 };

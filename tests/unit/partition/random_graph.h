@@ -56,8 +56,9 @@ class RandomGraph {
 
   // Few shapes, so that equal sizes are frequent; some with symbols, unknown parts or no bytes.
   ValueType random_type() {
-    static const std::vector<Shape> kShapes = {{4},     {2, 2},  {2, 2},  {16},    {0, 3}, {-2, 4},
-                                               {4, -2}, {-2, 4}, {-3, 4}, {-1, 4}, {}};
+    static const std::vector<Shape> kShapes = {{4},     {2, 2},  {2, 2},  {16},    {32},
+                                               {2, 16}, {48},    {0, 3},  {-2, 4}, {4, -2},
+                                               {-2, 4}, {-3, 4}, {-1, 4}, {}};
     ValueType type;
     type.kind = chance(random_, 95) ? ValueKind::kTensor : ValueKind::kSequence;
     type.element = chance(random_, 80)   ? ElementType::kFloat

@@ -62,6 +62,33 @@ TEST(ExecutionPlan, GivesASingleNodeItsOwnSlots) {
   EXPECT_THAT(value_names(graph, clip.outputs), ElementsAre("d", ""));
 }
 
+TEST(ExecutionPlan, PrioritiesDecideAmongWhatIsReady) {
+  const Graph graph = diamond();
+  const std::vector<int64_t> priorities = {0, -1, 0, 0, -9};
+  const ExecutionOptions options = {ExecutionOrder::kPriority, priorities};
+  EXPECT_THAT(firsts(*plan_execution(graph, partitioned(graph, {}), options)),
+              ElementsAre(1U, 0U, 2U, 3U, 4U));
+  // A partition has the lowest priority of its nodes.
+  const std::vector<int64_t> late = {0, 5, 5, -3, 0};
+  EXPECT_THAT(firsts(*plan_execution(graph, partitioned(graph, {fused({1, 3})}),
+                                     {ExecutionOrder::kPriority, late})),
+              ElementsAre(1U, 0U, 2U, 4U));
+}
+
+TEST(ExecutionPlan, NodesThatReadShapesComeFirst) {
+  const Graph graph = GraphBuilder()
+                          .input("x")
+                          .node("Relu", {"x"}, {"a"})
+                          .node("Relu", {"x"}, {"b"})
+                          .node("Shape", {"a"}, {"s"})
+                          .output("b")
+                          .output("s")
+                          .build();
+  EXPECT_THAT(
+      firsts(*plan_execution(graph, partitioned(graph, {}), {ExecutionOrder::kPriority, {}})),
+      ElementsAre(0U, 2U, 1U));
+}
+
 TEST(ExecutionPlan, RunsAPartitionAsOneStepWithoutItsConstants) {
   const Graph graph = diamond();
   const ExecutionPlan plan = *plan_execution(graph, partitioned(graph, {fused({0, 3, 4, 2})}));

@@ -27,6 +27,16 @@ std::vector<SlotPair> random_pairs(Random& random, const Step& step) {
   return pairs;
 }
 
+std::vector<SlotPart> random_parts(Random& random, const Step& step) {
+  std::vector<SlotPart> parts(below(random, 4));
+  for (SlotPart& part : parts) {
+    part.input = static_cast<uint32_t>(below(random, step.inputs.size() + 1));
+    part.output = static_cast<uint32_t>(below(random, step.outputs.size() + 1));
+    part.offset = below(random, 4) * 64;
+  }
+  return parts;
+}
+
 std::vector<partition::Claim> random_claims(Random& random, size_t nodes) {
   std::vector<partition::Claim> claims(below(random, 6));
   for (partition::Claim& claim : claims) {
@@ -51,6 +61,8 @@ Planned random_plan(uint64_t seed) {
     StepNotes& notes = planned.notes[pc];
     notes.may_inplace = random_pairs(random, planned.execution.steps[pc]);
     if (chance(random, 50)) notes.aliases = random_pairs(random, planned.execution.steps[pc]);
+    if (chance(random, 30)) notes.input_parts = random_parts(random, planned.execution.steps[pc]);
+    if (chance(random, 20)) notes.output_parts = random_parts(random, planned.execution.steps[pc]);
     if (chance(random, 20)) notes.workspace_bytes = below(random, 1000);
     if (has_locations && chance(random, 20)) notes.location = 1;
   }
@@ -70,7 +82,8 @@ struct Tally {
   size_t reused = 0;
   size_t views_of_read_only = 0;
   size_t in_outputs = 0;
-  size_t unknown_reused = 0;
+  size_t joined = 0;
+  size_t split = 0;
 };
 
 void count(const Planned& planned, Tally& tally) {
@@ -80,13 +93,14 @@ void count(const Planned& planned, Tally& tally) {
     ++tally.reused;
     if (root.kind == AllocKind::kAllocateOutput) ++tally.in_outputs;
     if (root.kind == AllocKind::kPreExisting) ++tally.views_of_read_only;
-    if (!root.bytes && root.last_pc < value.first_pc) ++tally.unknown_reused;
+    if (root.first_pc > value.first_pc) ++tally.joined;
+    if (value.offset != 0 && root.first_pc < value.first_pc) ++tally.split;
   }
 }
 
 TEST(PlanRandom, EveryPlanIsProvedByTheChecker) {
   Tally tally;
-  for (uint64_t seed = 0; seed < 5000; ++seed) {
+  for (uint64_t seed = 0; seed < 10'000; ++seed) {
     const Planned planned = random_plan(seed);
     const Status execution =
         check_execution(planned.graph, planned.partitioning, planned.execution);
@@ -109,13 +123,14 @@ TEST(PlanRandom, EveryPlanIsProvedByTheChecker) {
   EXPECT_GT(tally.reused, 5000U);
   EXPECT_GT(tally.views_of_read_only, 500U);
   EXPECT_GT(tally.in_outputs, 250U);
-  EXPECT_GT(tally.unknown_reused, 500U);
+  EXPECT_GT(tally.joined, 500U);
+  EXPECT_GT(tally.split, 200U);
 }
 
 bool operator==(const ValuePlan& a, const ValuePlan& b) {
   return a.kind == b.kind && a.location == b.location && a.reused == b.reused &&
          a.first_pc == b.first_pc && a.last_pc == b.last_pc && a.use_count == b.use_count &&
-         a.bytes == b.bytes;
+         a.bytes == b.bytes && a.offset == b.offset;
 }
 
 TEST(PlanRandom, GivesTheSamePlanTwice) {

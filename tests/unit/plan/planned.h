@@ -25,12 +25,15 @@ struct StepNotes {
   std::vector<SlotPair> aliases;
   uint64_t workspace_bytes = 0;
   uint32_t location = 0;
+  std::vector<SlotPart> input_parts;
+  std::vector<SlotPart> output_parts;
 };
 
 inline std::vector<StepTraits> to_traits(const std::vector<StepNotes>& notes) {
   std::vector<StepTraits> traits;
   for (const StepNotes& note : notes) {
-    traits.push_back({note.may_inplace, note.aliases, note.workspace_bytes, note.location});
+    traits.push_back({note.may_inplace, note.aliases, note.workspace_bytes, note.location,
+                      note.input_parts, note.output_parts});
   }
   return traits;
 }
@@ -60,11 +63,12 @@ struct Planned {
   [[nodiscard]] const ValuePlan& value(std::string_view name) const {
     return allocation.values[id(name)];
   }
-  // "Reuse a", or only the kind where the value has its own buffer or none.
+  // "Reuse a" or "Reuse a + 64", or only the kind where the value has its own buffer or none.
   [[nodiscard]] std::string place(std::string_view name) const {
     const ValuePlan& planned = value(name);
     std::string text(alloc_kind_name(planned.kind));
     if (planned.kind == AllocKind::kReuse) text += " " + graph.values[planned.reused].name;
+    if (planned.offset != 0) text += " + " + std::to_string(planned.offset);
     return text;
   }
 
