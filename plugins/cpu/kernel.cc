@@ -9,8 +9,7 @@
 namespace cpu {
 
 int32_t NodeContext::input_type(std::size_t i) const {
-  if (!has_input(i)) return EPH_UNDEFINED;
-  const int32_t type = graph_.value(node_.input(i)).element_type();
+  const int32_t type = type_of(node_.input(i));
   return widens(entry_, i, type) ? int32_t{EPH_FLOAT} : type;
 }
 

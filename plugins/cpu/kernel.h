@@ -41,6 +41,7 @@ class NodeContext {
 
   // EPH_UNDEFINED where it isn't known; EPH_FLOAT for an input that is widened.
   [[nodiscard]] int32_t input_type(std::size_t i) const;
+  [[nodiscard]] int32_t output_type(std::size_t i) const { return type_of(node_.output(i)); }
   // Nothing where an extent isn't known before the run.
   [[nodiscard]] std::optional<Dims> input_shape(std::size_t i) const;
   [[nodiscard]] std::optional<Dims> output_shape(std::size_t i) const;
@@ -55,6 +56,9 @@ class NodeContext {
   [[nodiscard]] std::string label() const;
 
  private:
+  [[nodiscard]] int32_t type_of(uint32_t value) const {
+    return value == EPH_NONE ? EPH_UNDEFINED : graph_.value(value).element_type();
+  }
   [[nodiscard]] std::optional<Dims> static_shape(uint32_t value) const;
 
   const eph::GraphView& graph_;
