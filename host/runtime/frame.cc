@@ -74,12 +74,12 @@ void Frame::prepare_calls() {
     run.input_count = static_cast<uint32_t>(steps[i].inputs.size());
     run.output_count = static_cast<uint32_t>(steps[i].outputs.size());
     run.frame = this;
-    run.step = static_cast<uint32_t>(i);
+    run.lane = &lane_;
     inputs += steps[i].inputs.size();
     outputs += steps[i].outputs.size();
-    calls_[i].run = &run;
     if (const bridge::Computation* computation = program_.computation(i)) {
-      calls_[i] = {computation->compute(), computation->handle(), states_[i].get(), &run};
+      calls_[i] = {computation->compute(), computation->handle(), states_[i].get(),
+                   program_.is_static() && computation->is_concurrent()};
     }
   }
   host_steps_.resize(steps.size());
@@ -168,7 +168,7 @@ Status Frame::run(std::span<const Value* const> inputs, std::span<Value> outputs
   if (status.ok()) status = choose_pattern();
   if (status.ok()) status = bind_outputs();
   if (status.ok()) status = bind_followers();
-  if (status.ok()) status = execute(cancelled);
+  if (status.ok()) status = execute();
   if (status.ok()) status = collect_outputs();
   if (status.ok()) status = trace_pattern();
   end_run();
@@ -188,7 +188,7 @@ Status Frame::run_body(const Frame& outer, std::span<const eph_value* const> inp
   if (status.ok()) status = choose_pattern();
   if (status.ok()) status = bind_outputs();
   if (status.ok()) status = bind_followers();
-  if (status.ok()) status = execute(cancelled_);
+  if (status.ok()) status = execute();
   // Shapes that change with each iteration are not worth a pattern each.
   if (status.ok() && shape_key_ == last_body_key_) status = trace_pattern();
   last_body_key_ = shape_key_;
@@ -196,40 +196,52 @@ Status Frame::run_body(const Frame& outer, std::span<const eph_value* const> inp
   return status;
 }
 
-Status Frame::execute(const std::atomic<bool>* cancelled) {
+Status Frame::execute() {
   for (size_t step = 0; step < calls_.size(); ++step) {
-    if (cancelled != nullptr && cancelled->load(std::memory_order_relaxed)) {
+    if (cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed)) {
       return Status(StatusCode::kFail, "the run was cancelled before step " + std::to_string(step) +
                                            " of " + std::to_string(calls_.size()));
     }
-    EPHOST_RETURN_IF_ERROR(execute_step(step));
+    const Call& call = calls_[step];
+    if (!call.is_plain || !followers_fit_) {
+      EPHOST_RETURN_IF_ERROR(execute_step(step));
+      continue;
+    }
+    const int32_t code = call.compute(call.computation, call.state, &runs_[step], &lane_.error);
+    if (code != EPH_OK) return failure(step, code);
+    lane_.scratch.end_step();
   }
   return Status::ok_status();
+}
+
+Status Frame::failure(size_t step, int32_t code) {
+  return lane_.error.to_status(code, program_.describe_step(step), "computing");
+}
+
+Status Frame::execute_step(size_t step) {
+  EPHOST_RETURN_IF_ERROR(calls_[step].compute != nullptr
+                             ? compute(step)
+                             : program_.host_operator(step)->run(*host_steps_[step]));
+  lane_.scratch.end_step();
+  end_step(step);
+  return check_outputs(step);
 }
 
 Status Frame::compute(size_t step) {
   const Call& call = calls_[step];
   std::mutex* const mutex = program_.step_mutex(step);
   const auto lock = mutex ? std::unique_lock(*mutex) : std::unique_lock<std::mutex>();
-  const int32_t code = call.compute(call.computation, call.state, call.run, &error_);
-  if (code == EPH_OK) return Status::ok_status();
-  return error_.to_status(code, program_.describe_step(step), "computing");
+  const int32_t code = call.compute(call.computation, call.state, &runs_[step], &lane_.error);
+  return code == EPH_OK ? Status::ok_status() : failure(step, code);
 }
 
-Status Frame::execute_step(size_t step) {
-  const Call& call = calls_[step];
-  EPHOST_RETURN_IF_ERROR(call.compute != nullptr
-                             ? compute(step)
-                             : program_.host_operator(step)->run(*host_steps_[step]));
-  scratch_.end_step();
-  if (!program_.is_static()) end_step(step);
-  for (uint32_t i = 0; i < call.run->output_count; ++i) {
-    const eph_value* output = call.run->outputs[i];
-    if (output != nullptr && output->data == nullptr) {
-      return Status(StatusCode::kEpFail, program_.describe_step(step) +
-                                             " gave no value to its output " + std::to_string(i) +
-                                             "; report this to the plugin's vendor");
-    }
+Status Frame::check_outputs(size_t step) const {
+  const StepRun& run = runs_[step];
+  for (uint32_t i = 0; i < run.output_count; ++i) {
+    if (run.outputs[i] == nullptr || run.outputs[i]->data != nullptr) continue;
+    return Status(StatusCode::kEpFail, program_.describe_step(step) +
+                                           " gave no value to its output " + std::to_string(i) +
+                                           "; report this to the plugin's vendor");
   }
   return Status::ok_status();
 }
@@ -245,7 +257,7 @@ void Frame::end_step(size_t step) {
 }
 
 void Frame::end_run() {
-  scratch_.end_step();
+  lane_.scratch.end_step();
   pool_.end_run();
   pooled_.clear();
   adopted_.clear();

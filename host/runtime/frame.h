@@ -55,16 +55,23 @@ class Frame {
  private:
   friend class HostStep;
 
-  // eph_run with what its callbacks need.
-  struct StepRun : eph_run {
+  // What one thread needs while it runs a step.
+  struct Lane {
+    ScratchArena scratch;
+    bridge::ErrorSink error;
+  };
+  // eph_run with what its callbacks need; one a cache line.
+  struct alignas(64) StepRun : eph_run {
     Frame* frame = nullptr;
-    uint32_t step = 0;
+    Lane* lane = nullptr;
   };
   struct Call {
     decltype(eph_computation_api::compute) compute = nullptr;
     eph_computation* computation = nullptr;
     void* state = nullptr;
-    StepRun* run = nullptr;
+    // Nothing is to be done but the call: it may overlap with others, its outputs have their memory
+    // before it, and nothing is released after it.
+    bool is_plain = false;
   };
 
   explicit Frame(const Program& program);
@@ -87,10 +94,13 @@ class Frame {
   Status choose_pattern();
   Status bind_outputs();
   Status bind_followers();
-  Status execute(const std::atomic<bool>* cancelled);
+  Status execute();
   Status execute_step(size_t step);
   Status compute(size_t step);
+  Status check_outputs(size_t step) const;
   void end_step(size_t step);
+  Status failure(size_t step, int32_t code);
+  [[nodiscard]] size_t step_of(const StepRun& run) const { return &run - runs_.data(); }
   Status collect_outputs();
   Status trace_pattern();
   void end_run();
@@ -138,8 +148,11 @@ class Frame {
   std::vector<std::unique_ptr<HostStep>> host_steps_;  // by step; null for those of providers
 
   MemoryPool pool_;
-  ScratchArena scratch_;
-  bridge::ErrorSink error_;
+  Lane lane_;
+  // Of the followers since the last run: whether what they follow moved, and whether each has its
+  // memory there.
+  bool followers_moved_ = true;
+  bool followers_fit_ = false;
   // Of the run that is going on.
   std::span<Value> outputs_;
   const std::atomic<bool>* cancelled_ = nullptr;

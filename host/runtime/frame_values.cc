@@ -28,6 +28,7 @@ std::span<const int64_t> shape_of(const eph_value& value) { return {value.shape,
 void Frame::set_tensor(graph::ValueId id, void* data, uint64_t bytes, ElementType type,
                        std::span<const int64_t> shape) {
   eph_value& value = values_[id];
+  followers_moved_ = followers_moved_ || value.data != data;
   value.data = data;
   value.shape = shape.data();
   value.byte_size = bytes;
@@ -53,7 +54,9 @@ Status Frame::bind_input(size_t index, const Value* value) {
           StatusCode::kInvalidArgument,
           "input " + quote(wanted.name) + " is missing; it has no default, so pass a value");
     }
-    values_[id] = program_.constants()[wanted.initializer];
+    const eph_value& fallback = program_.constants()[wanted.initializer];
+    followers_moved_ = followers_moved_ || values_[id].data != fallback.data;
+    values_[id] = fallback;
     shape_key_.push_back(-1);
     return Status::ok_status();
   }
@@ -91,6 +94,7 @@ Status Frame::bind_value(graph::ValueId id, const eph_value& value) {
   }
   shape_key_.push_back(static_cast<int64_t>(shape.size()));
   shape_key_.insert(shape_key_.end(), shape.begin(), shape.end());
+  followers_moved_ = followers_moved_ || values_[id].data != value.data;
   values_[id] = value;
   return Status::ok_status();
 }
@@ -141,6 +145,9 @@ Status Frame::bind_outputs() {
 
 // A value in the buffer of an input, a constant or an output goes where that went.
 Status Frame::bind_followers() {
+  // Where every value has its place, those of the last run are still right.
+  if (program_.is_static() && followers_fit_ && !followers_moved_) return Status::ok_status();
+  followers_fit_ = true;
   const std::vector<plan::ValuePlan>& plans = program_.allocation().values;
   for (const graph::ValueId id : program_.followers()) {
     const eph_value& root = values_[plans[id].reused];
@@ -150,8 +157,10 @@ Status Frame::bind_followers() {
       set_tensor(id, root.data, *plans[id].bytes, type.element, *type.shape);
     } else {
       values_[id] = {};
+      followers_fit_ = false;
     }
   }
+  followers_moved_ = false;
   return Status::ok_status();
 }
 
@@ -295,7 +304,7 @@ int32_t Frame::allocate_output(eph_run* handle, uint32_t index, int32_t element_
   const auto& run = *static_cast<StepRun*>(handle);
   try {
     Frame& frame = *run.frame;
-    const std::vector<graph::ValueId>& outputs = frame.program_.steps()[run.step].outputs;
+    const std::vector<graph::ValueId>& outputs = frame.program_.steps()[frame.step_of(run)].outputs;
     Status status(StatusCode::kInvalidArgument,
                   "output " + std::to_string(index) + " does not exist or is not wanted");
     if (index < outputs.size() && outputs[index] != graph::kNoValue &&
@@ -317,7 +326,7 @@ int32_t Frame::set_string(eph_run* handle, uint32_t index, uint64_t element, eph
   const auto& run = *static_cast<StepRun*>(handle);
   try {
     Frame& frame = *run.frame;
-    const std::vector<graph::ValueId>& outputs = frame.program_.steps()[run.step].outputs;
+    const std::vector<graph::ValueId>& outputs = frame.program_.steps()[frame.step_of(run)].outputs;
     const auto tensor =
         index < outputs.size() ? frame.strings_.find(outputs[index]) : frame.strings_.end();
     if (tensor != frame.strings_.end() && tensor->second.set(element, text)) return EPH_OK;
@@ -333,7 +342,7 @@ int32_t Frame::set_string(eph_run* handle, uint32_t index, uint64_t element, eph
 
 void* Frame::allocate_scratch(eph_run* handle, uint64_t size) noexcept {
   try {
-    return static_cast<StepRun*>(handle)->frame->scratch_.take(size);
+    return static_cast<StepRun*>(handle)->lane->scratch.take(size);
   } catch (const std::exception&) {
     return nullptr;
   }
