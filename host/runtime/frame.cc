@@ -11,11 +11,23 @@ namespace {
 
 constexpr size_t kNoOutput = std::numeric_limits<size_t>::max();
 
+Status cancelled_before(size_t step, size_t steps) {
+  return Status(StatusCode::kFail, "the run was cancelled before step " + std::to_string(step) +
+                                       " of " + std::to_string(steps));
+}
+
 }  // namespace
 
 // ---- What is made once ------------------------------------------------------------------------
 
-Frame::Frame(const Program& program) : program_(program) {}
+Frame::Frame(const Program& program)
+    : program_(program),
+      lane_count_(program.is_parallel() ? program.thread_count() : 1),
+      lanes_(std::make_unique<Lane[]>(lane_count_)) {
+  if (!program.is_parallel()) return;
+  executor_ = std::make_unique<ParallelExecutor>(*program.thread_pool(), lane_count_);
+  users_left_ = std::make_unique<std::atomic<uint32_t>[]>(program.open_buffers().size());
+}
 Frame::~Frame() = default;
 
 Result<std::unique_ptr<Frame>> Frame::create(const Program& program) {
@@ -74,7 +86,7 @@ void Frame::prepare_calls() {
     run.input_count = static_cast<uint32_t>(steps[i].inputs.size());
     run.output_count = static_cast<uint32_t>(steps[i].outputs.size());
     run.frame = this;
-    run.lane = &lane_;
+    run.lane = &lanes_[0];
     inputs += steps[i].inputs.size();
     outputs += steps[i].outputs.size();
     if (const bridge::Computation* computation = program_.computation(i)) {
@@ -121,14 +133,15 @@ Status Frame::bind_pattern(std::shared_ptr<const TracedPattern> traced) {
       loose = std::max(loose, workspace.bytes);
     }
   }
-  if (loose != 0 && workspace_ == nullptr) {
-    workspace_ = allocate_aligned(loose);
-    if (workspace_ == nullptr) return out_of_memory(loose, "a workspace");
+  for (uint32_t i = 0; loose != 0 && i < lane_count_; ++i) {
+    AlignedMemory& workspace = lanes_[i].workspace;
+    if (workspace == nullptr) workspace = allocate_aligned(loose);
+    if (workspace == nullptr) return out_of_memory(loose, "a workspace");
   }
   for (const plan::Workspace& workspace : program_.allocation().workspaces) {
     const uint64_t offset = pattern().workspace_offsets[workspace.pc];
     runs_[workspace.pc].workspace =
-        offset == plan::kNoOffset ? workspace_.get() : block_.get() + offset;
+        offset == plan::kNoOffset ? lanes_[0].workspace.get() : block_.get() + offset;
   }
   return Status::ok_status();
 }
@@ -154,6 +167,9 @@ Status Frame::trace_pattern() {
   }
   EPHOST_ASSIGN_OR_RETURN(traced->pattern, plan::plan_memory(program_.allocation(), traced->bytes,
                                                              program_.memory_options()));
+  if (program_.is_parallel()) {
+    traced->dependencies = program_.find_dependencies(traced->pattern, traced->bytes);
+  }
   program_.patterns().insert(shape_key_, std::move(traced));
   return Status::ok_status();
 }
@@ -179,6 +195,7 @@ Status Frame::run_body(const Frame& outer, std::span<const eph_value* const> inp
                        std::span<Value> outputs) {
   outputs_ = outputs;
   cancelled_ = outer.cancelled_;
+  outer_ = &outer;
   shape_key_.clear();
   Status status = bind_captures(outer);
   const std::vector<graph::ValueId>& wanted = program_.graph().inputs;
@@ -197,42 +214,69 @@ Status Frame::run_body(const Frame& outer, std::span<const eph_value* const> inp
 }
 
 Status Frame::execute() {
+  if (executor_) return execute_in_parallel();
+  Lane& lane = lanes_[0];
   for (size_t step = 0; step < calls_.size(); ++step) {
     if (cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed)) {
-      return Status(StatusCode::kFail, "the run was cancelled before step " + std::to_string(step) +
-                                           " of " + std::to_string(calls_.size()));
+      return cancelled_before(step, calls_.size());
     }
     const Call& call = calls_[step];
     if (!call.is_plain || !followers_fit_) {
-      EPHOST_RETURN_IF_ERROR(execute_step(step));
+      EPHOST_RETURN_IF_ERROR(execute_step(step, lane));
       continue;
     }
-    const int32_t code = call.compute(call.computation, call.state, &runs_[step], &lane_.error);
-    if (code != EPH_OK) return failure(step, code);
-    lane_.scratch.end_step();
+    const int32_t code = call.compute(call.computation, call.state, &runs_[step], &lane.error);
+    if (code != EPH_OK) return failure(step, code, lane);
+    lane.scratch.end_step();
   }
   return Status::ok_status();
 }
 
-Status Frame::failure(size_t step, int32_t code) {
-  return lane_.error.to_status(code, program_.describe_step(step), "computing");
+Status Frame::execute_in_parallel() {
+  const std::span<const Program::OpenBuffer> buffers = program_.open_buffers();
+  for (size_t i = 0; i < buffers.size(); ++i) users_left_[i] = buffers[i].users;
+  return executor_->run(traced_ ? traced_->dependencies : program_.dependencies(), *this);
 }
 
-Status Frame::execute_step(size_t step) {
+Status Frame::run_step(uint32_t step, uint32_t index) {
+  if (cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed)) {
+    return cancelled_before(step, calls_.size());
+  }
+  Lane& lane = lanes_[index];
+  StepRun& run = runs_[step];
+  run.lane = &lane;
+  const bool has_loose_workspace =
+      run.workspace != nullptr && pattern().workspace_offsets[step] == plan::kNoOffset;
+  if (has_loose_workspace) run.workspace = lane.workspace.get();
+  return execute_step(step, lane);
+}
+
+Status Frame::failure(size_t step, int32_t code, Lane& lane) {
+  return lane.error.to_status(code, program_.describe_step(step), "computing");
+}
+
+bool Frame::is_stopping() const {
+  if (cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed)) return true;
+  if (executor_ && executor_->is_stopping()) return true;
+  return outer_ != nullptr && outer_->is_stopping();
+}
+
+Status Frame::execute_step(size_t step, Lane& lane) {
   EPHOST_RETURN_IF_ERROR(calls_[step].compute != nullptr
-                             ? compute(step)
+                             ? compute(step, lane)
                              : program_.host_operator(step)->run(*host_steps_[step]));
-  lane_.scratch.end_step();
-  end_step(step);
-  return check_outputs(step);
+  lane.scratch.end_step();
+  EPHOST_RETURN_IF_ERROR(check_outputs(step));
+  release_after(step);
+  return Status::ok_status();
 }
 
-Status Frame::compute(size_t step) {
+Status Frame::compute(size_t step, Lane& lane) {
   const Call& call = calls_[step];
   std::mutex* const mutex = program_.step_mutex(step);
   const auto lock = mutex ? std::unique_lock(*mutex) : std::unique_lock<std::mutex>();
-  const int32_t code = call.compute(call.computation, call.state, &runs_[step], &lane_.error);
-  return code == EPH_OK ? Status::ok_status() : failure(step, code);
+  const int32_t code = call.compute(call.computation, call.state, &runs_[step], &lane.error);
+  return code == EPH_OK ? Status::ok_status() : failure(step, code, lane);
 }
 
 Status Frame::check_outputs(size_t step) const {
@@ -246,23 +290,36 @@ Status Frame::check_outputs(size_t step) const {
   return Status::ok_status();
 }
 
-void Frame::end_step(size_t step) {
-  for (const graph::ValueId root : program_.released_after(step)) {
-    adopted_.erase(root);
-    const auto pooled = pooled_.find(root);
-    if (pooled == pooled_.end()) continue;
-    pool_.give_back(pooled->second);
-    pooled_.erase(pooled);
+// In the plan's order the last step that needs a buffer is known; otherwise they are counted.
+void Frame::release_after(size_t step) {
+  if (!executor_) {
+    for (const graph::ValueId root : program_.released_after(step)) release(root);
+    return;
+  }
+  for (const uint32_t buffer : program_.open_buffers_of(step)) {
+    if (users_left_[buffer].fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      release(program_.open_buffers()[buffer].root);
+    }
   }
 }
 
+void Frame::release(graph::ValueId root) {
+  const std::lock_guard lock(memory_mutex_);
+  adopted_.erase(root);
+  const auto pooled = pooled_.find(root);
+  if (pooled == pooled_.end()) return;
+  pool_.give_back(pooled->second);
+  pooled_.erase(pooled);
+}
+
 void Frame::end_run() {
-  lane_.scratch.end_step();
+  for (uint32_t i = 0; i < lane_count_; ++i) lanes_[i].scratch.end_step();
   pool_.end_run();
   pooled_.clear();
   adopted_.clear();
   outputs_ = {};
   cancelled_ = nullptr;
+  outer_ = nullptr;
   if (program_.is_static()) return;
   const std::vector<plan::ValuePlan>& plans = program_.allocation().values;
   for (graph::ValueId id = 0; id < plans.size(); ++id) {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
@@ -19,12 +20,13 @@
 #include "host/bridge/error_sink.h"
 #include "host/runtime/host_step.h"
 #include "host/runtime/memory_pool.h"
+#include "host/runtime/parallel_executor.h"
 #include "host/runtime/program.h"
 #include "host/runtime/tensor_memory.h"
 
 namespace ephost::runtime {
 
-class Frame {
+class Frame final : StepRunner {
  public:
   // Makes the states of all computations and takes the memory of the pattern. FAIL where memory
   // runs out.
@@ -59,6 +61,7 @@ class Frame {
   struct Lane {
     ScratchArena scratch;
     bridge::ErrorSink error;
+    AlignedMemory workspace;  // for steps whose workspace is not in the pattern
   };
   // eph_run with what its callbacks need; one a cache line.
   struct alignas(64) StepRun : eph_run {
@@ -95,11 +98,16 @@ class Frame {
   Status bind_outputs();
   Status bind_followers();
   Status execute();
-  Status execute_step(size_t step);
-  Status compute(size_t step);
+  Status execute_in_parallel();
+  [[nodiscard]] Status run_step(uint32_t step, uint32_t lane) override;
+  Status execute_step(size_t step, Lane& lane);
+  Status compute(size_t step, Lane& lane);
   Status check_outputs(size_t step) const;
-  void end_step(size_t step);
-  Status failure(size_t step, int32_t code);
+  void release_after(size_t step);
+  void release(graph::ValueId root);
+  Status failure(size_t step, int32_t code, Lane& lane);
+  // Whether the caller, or the failure of another step, ends the run.
+  [[nodiscard]] bool is_stopping() const;
   [[nodiscard]] size_t step_of(const StepRun& run) const { return &run - runs_.data(); }
   Status collect_outputs();
   Status trace_pattern();
@@ -118,6 +126,7 @@ class Frame {
                                       std::span<const int64_t> shape);
   [[nodiscard]] Status check_against_model(graph::ValueId id, ElementType type,
                                            std::span<const int64_t> shape) const;
+  [[nodiscard]] StringTensor& text_of(graph::ValueId id);
   [[nodiscard]] Result<std::byte*> memory_for(graph::ValueId id, uint64_t bytes);
   [[nodiscard]] Status allocate_graph_output(graph::ValueId id, ElementType type,
                                              std::span<const int64_t> shape);
@@ -130,7 +139,6 @@ class Frame {
   const Program& program_;
   AlignedMemory block_;
   uint64_t block_bytes_ = 0;
-  AlignedMemory workspace_;                      // for steps whose workspace is not in the pattern
   std::shared_ptr<const TracedPattern> traced_;  // null: the program's own pattern
 
   std::vector<eph_value> values_;              // by value id
@@ -147,15 +155,22 @@ class Frame {
   std::map<graph::ValueId, Value> adopted_;            // values whose memory came from a body
   std::vector<std::unique_ptr<HostStep>> host_steps_;  // by step; null for those of providers
 
+  uint32_t lane_count_;
+  std::unique_ptr<Lane[]> lanes_;
+  std::unique_ptr<ParallelExecutor> executor_;           // null: steps run one after the other
+  std::unique_ptr<std::atomic<uint32_t>[]> users_left_;  // in parallel, by open buffer
+
+  // Guards pool_, pooled_, adopted_ and the map strings_ while steps run in parallel.
+  std::mutex memory_mutex_;
   MemoryPool pool_;
-  Lane lane_;
   // Of the followers since the last run: whether what they follow moved, and whether each has its
   // memory there.
-  bool followers_moved_ = true;
+  std::atomic<bool> followers_moved_{true};
   bool followers_fit_ = false;
   // Of the run that is going on.
   std::span<Value> outputs_;
   const std::atomic<bool>* cancelled_ = nullptr;
+  const Frame* outer_ = nullptr;  // of a body
   ShapeKey shape_key_;
   ShapeKey last_body_key_;
   std::vector<int64_t> symbol_extents_;              // by symbol; -1 while not seen
