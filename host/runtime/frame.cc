@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "host/bridge/graph_view.h"
+#include "host/bridge/provider.h"
 
 namespace ephost::runtime {
 namespace {
@@ -216,13 +217,15 @@ Status Frame::run_body(const Frame& outer, std::span<const eph_value* const> inp
 Status Frame::execute() {
   if (executor_) return execute_in_parallel();
   Lane& lane = lanes_[0];
+  Profiler* const profiler = program_.profiler();
+  const bool may_be_plain = followers_fit_ && profiler == nullptr;
   for (size_t step = 0; step < calls_.size(); ++step) {
     if (cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed)) {
       return cancelled_before(step, calls_.size());
     }
     const Call& call = calls_[step];
-    if (!call.is_plain || !followers_fit_) {
-      EPHOST_RETURN_IF_ERROR(execute_step(step, lane));
+    if (!call.is_plain || !may_be_plain) {
+      EPHOST_RETURN_IF_ERROR(execute_step(step, lane, profiler));
       continue;
     }
     const int32_t code = call.compute(call.computation, call.state, &runs_[step], &lane.error);
@@ -248,7 +251,7 @@ Status Frame::run_step(uint32_t step, uint32_t index) {
   const bool has_loose_workspace =
       run.workspace != nullptr && pattern().workspace_offsets[step] == plan::kNoOffset;
   if (has_loose_workspace) run.workspace = lane.workspace.get();
-  return execute_step(step, lane);
+  return execute_step(step, lane, program_.profiler());
 }
 
 Status Frame::failure(size_t step, int32_t code, Lane& lane) {
@@ -261,14 +264,27 @@ bool Frame::is_stopping() const {
   return outer_ != nullptr && outer_->is_stopping();
 }
 
-Status Frame::execute_step(size_t step, Lane& lane) {
+Status Frame::execute_step(size_t step, Lane& lane, Profiler* profiler) {
+  const auto start = profiler ? Profiler::Clock::now() : Profiler::Clock::time_point();
   EPHOST_RETURN_IF_ERROR(calls_[step].compute != nullptr
                              ? compute(step, lane)
                              : program_.host_operator(step)->run(*host_steps_[step]));
+  if (profiler != nullptr) record(step, *profiler, start);
   lane.scratch.end_step();
   EPHOST_RETURN_IF_ERROR(check_outputs(step));
   release_after(step);
   return Status::ok_status();
+}
+
+void Frame::record(size_t step, Profiler& profiler, Profiler::Clock::time_point start) const {
+  const plan::Step& planned = program_.steps()[step];
+  const graph::Node& node = program_.graph().nodes[planned.node];
+  const bridge::Computation* computation = program_.computation(step);
+  const bool is_partition = planned.partition != plan::kNoPartition;
+  profiler.add("step", node.name.empty() ? node.op_type : node.name, start,
+               {{"op_type", is_partition ? "partition" : node.op_type},
+                {"provider", computation ? computation->provider().name() : "host"},
+                {"step", std::to_string(step)}});
 }
 
 Status Frame::compute(size_t step, Lane& lane) {

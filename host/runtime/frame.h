@@ -100,11 +100,13 @@ class Frame final : StepRunner {
   Status execute();
   Status execute_in_parallel();
   [[nodiscard]] Status run_step(uint32_t step, uint32_t lane) override;
-  Status execute_step(size_t step, Lane& lane);
+  // `profiler`: where the step is recorded, or null.
+  Status execute_step(size_t step, Lane& lane, Profiler* profiler);
   Status compute(size_t step, Lane& lane);
   Status check_outputs(size_t step) const;
   void release_after(size_t step);
   void release(graph::ValueId root);
+  void record(size_t step, Profiler& profiler, Profiler::Clock::time_point start) const;
   Status failure(size_t step, int32_t code, Lane& lane);
   // Whether the caller, or the failure of another step, ends the run.
   [[nodiscard]] bool is_stopping() const;

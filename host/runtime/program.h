@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "host/base/profiler.h"
 #include "host/base/thread_pool.h"
 #include "host/bridge/computation.h"
 #include "host/graph/graph.h"
@@ -41,6 +42,7 @@ class Program {
     // runs the program included. With 1 all steps run one after the other. The pool is borrowed.
     ThreadPool* thread_pool = nullptr;
     uint32_t threads = 1;
+    Profiler* profiler = nullptr;  // records each step, if there is one; borrowed
   };
 
   explicit Program(Parts parts);
@@ -74,6 +76,12 @@ class Program {
   [[nodiscard]] std::span<const graph::ValueId> released_after(size_t step) const {
     return released_after_.empty() ? std::span<const graph::ValueId>() : released_after_[step];
   }
+  // Null where nobody wants to know how long steps take, now.
+  [[nodiscard]] Profiler* profiler() const {
+    return parts_.profiler != nullptr && parts_.profiler->is_recording() ? parts_.profiler
+                                                                          : nullptr;
+  }
+
   // ---- For steps that run in parallel ----
   // False where there is one thread, or where no two steps could run at the same time.
   [[nodiscard]] bool is_parallel() const { return is_parallel_; }

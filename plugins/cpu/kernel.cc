@@ -3,7 +3,6 @@
 #include <cstring>
 #include <new>
 
-#include "plugins/cpu/parallel.h"
 #include "plugins/cpu/registry.h"
 
 namespace cpu {
@@ -42,7 +41,7 @@ Kernel::Kernel(const NodeContext& context)
     : label_(context.label()),
       entry_(context.entry()),
       widened_constants_(context.widened_constants()),
-      num_threads_(context.settings().num_threads) {}
+      threads_(context.settings().threads) {}
 
 void Kernel::allow_inplace_if_equal(const NodeContext& context, uint32_t input) {
   const std::optional<Dims> from = context.input_shape(input);
@@ -93,7 +92,7 @@ bool Kernel::has_halves_to_widen(const eph::Run& run) const {
 }
 
 void Kernel::compute(eph::Run& run, eph::State* state) {
-  const ThreadScope threads(num_threads_);
+  const ThreadScope scope(threads_);
   try {
     check_arguments(run);
     bool wanted = false;

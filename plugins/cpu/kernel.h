@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "plugins/cpu/dims.h"
+#include "plugins/cpu/parallel.h"
 #include "plugins/cpu/types.h"
 #include "plugins/cpu/widening.h"
 
@@ -22,7 +23,7 @@ struct OneDnn;
 
 // What all kernels of a provider share.
 struct Settings {
-  int num_threads = 0;  // 0: OpenMP's default
+  Threads threads;
   std::shared_ptr<const OneDnn> onednn;
 };
 
@@ -94,7 +95,7 @@ class Kernel : public eph::Computation {
   std::string label_;
   const KernelEntry& entry_;
   std::shared_ptr<const WidenedConstants> widened_constants_;
-  int num_threads_;
+  const Threads& threads_;  // the provider's
   uint64_t workspace_bytes_ = 0;
   std::vector<eph_slot_pair> inplace_;
   std::vector<eph_slot_pair> aliases_;
