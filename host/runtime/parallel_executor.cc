@@ -11,9 +11,10 @@ ParallelExecutor::ParallelExecutor(ThreadPool& pool, uint32_t threads)
 Status ParallelExecutor::run(const plan::StepDependencies& dependencies, StepRunner& runner) {
   runner_ = &runner;
   reset(dependencies);
+  const uint32_t first_steps = ready_count_;
   {
     const ThreadPool::Opening opening(pool_, *this, threads_ - 1);
-    if (ready_.size() > 1) pool_.wake(std::min<uint32_t>(threads_ - 1, ready_count_ - 1));
+    if (first_steps > 1) pool_.wake(std::min(threads_, first_steps) - 1);
     work_to_the_end();
   }
   return std::exchange(failure_, Status());

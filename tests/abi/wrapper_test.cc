@@ -401,6 +401,30 @@ TEST_F(Wrapper, OffersExtensions) {
   EXPECT_EQ(full().get_extension(provider_, ephost::test::to_abi("unknown/1")), nullptr);
 }
 
+// Does nothing where it has inputs, and cannot do without.
+class FastWithInputs : public eph::Computation {
+ public:
+  FastWithInputs() { compute_directly<&FastWithInputs::call>(); }
+  void compute(eph::Run&, eph::State*) override { throw eph::Failure(EPH_ENGINE_ERROR, "slow"); }
+
+ private:
+  static int32_t call(eph_computation* handle, void* state, eph_run* run,
+                      eph_error* error) noexcept {
+    return run->input_count != 0 ? int32_t{EPH_OK} : do_compute(handle, state, run, error);
+  }
+};
+
+TEST(WrapperComputation, MayBeCalledDirectlyAndFallBack) {
+  FastWithInputs computation;
+  eph_run run = {};
+  FakeError error;
+  run.input_count = 1;
+  EXPECT_EQ(computation.api->compute(&computation, nullptr, &run, &error), EPH_OK);
+  run.input_count = 0;
+  EXPECT_EQ(computation.api->compute(&computation, nullptr, &run, &error), EPH_ENGINE_ERROR);
+  EXPECT_EQ(error.message, "slow");
+}
+
 TEST(WrapperThreads, AreTheCallingOneWithoutAHostThatOffersMore) {
   FakeHost host;
   const eph::ThreadPool pool{eph::Host(&host)};
