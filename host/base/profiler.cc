@@ -37,8 +37,7 @@ void append_text(std::string_view text, std::string& json) {
 
 // Microseconds with the nanoseconds behind the point.
 void append_microseconds(Profiler::Clock::duration duration, std::string& json) {
-  const auto nanoseconds =
-      std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count();
+  const auto nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count();
   char text[40];
   std::snprintf(text, sizeof(text), "%lld.%03lld", static_cast<long long>(nanoseconds / 1000),
                 static_cast<long long>(nanoseconds % 1000));

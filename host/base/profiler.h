@@ -34,8 +34,8 @@ class Profiler {
   [[nodiscard]] bool is_recording() const { return is_recording_.load(std::memory_order_relaxed); }
   void stop() { is_recording_ = false; }
 
-  // Everything recorded so far: {"traceEvents": [{"ph": "X", "ts": microseconds, ...}, ...]}, in the
-  // order of the events' ends.
+  // Everything recorded so far: {"traceEvents": [{"ph": "X", "ts": microseconds, ...}, ...]}, in
+  // the order of the events' ends.
   [[nodiscard]] std::string to_json() const;
   // FAIL where the file cannot be written.
   [[nodiscard]] Status write() const;

@@ -1,6 +1,6 @@
 // Threads that help with work of several pieces. A job is opened by the thread that has the work;
-// that thread works on it too, so every job ends whether helpers come or not, and jobs may be opened
-// from within jobs. Threads are started when they are first wanted, and shared by all jobs.
+// that thread works on it too, so every job ends whether helpers come or not, and jobs may be
+// opened from within jobs. Threads are started when they are first wanted, and shared by all jobs.
 #pragma once
 
 #include <atomic>

@@ -71,9 +71,8 @@ void HostServices::parallel_for(const eph_host* handle, uint64_t total, uint64_t
     if (total != 0) function(context, 0, total);
     return;
   }
-  threads.pool->parallel_for(
-      total, grain, threads.loops,
-      [&](uint64_t begin, uint64_t end) { function(context, begin, end); });
+  threads.pool->parallel_for(total, grain, threads.loops,
+                             [&](uint64_t begin, uint64_t end) { function(context, begin, end); });
 }
 
 uint32_t HostServices::thread_count(const eph_host* handle) noexcept {

@@ -47,8 +47,8 @@ class DependencyFinder {
     while (next_buffer_ < allocation_.buffers.size() &&
            allocation_.buffers[next_buffer_].first_pc == pc) {
       const BufferPlan& buffer = allocation_.buffers[next_buffer_++];
-      take_place(buffer.root, buffer.location, pattern_.offsets[buffer.root],
-                 bytes_[buffer.root], pc);
+      take_place(buffer.root, buffer.location, pattern_.offsets[buffer.root], bytes_[buffer.root],
+                 pc);
     }
     while (next_workspace_ < allocation_.workspaces.size() &&
            allocation_.workspaces[next_workspace_].pc == pc) {
@@ -90,8 +90,8 @@ class DependencyFinder {
   // From now on the bytes are the owner's; its first step waits for all who used them before.
   void take_place(Owner owner, uint32_t location, uint64_t offset, uint64_t bytes, uint32_t pc) {
     if (offset == kNoOffset || bytes == 0) return;
-    const uint64_t end = offset + (bytes + pattern_.alignment - 1) / pattern_.alignment *
-                                      pattern_.alignment;
+    const uint64_t end =
+        offset + (bytes + pattern_.alignment - 1) / pattern_.alignment * pattern_.alignment;
     std::map<uint64_t, Place>& places = places_[location];
     auto place = places.upper_bound(offset);
     if (place != places.begin()) --place;
@@ -141,9 +141,9 @@ class DependencyFinder {
   const ExecutionPlan& execution_;
   const AllocationPlan& allocation_;
   const MemoryPattern& pattern_;
-  std::vector<uint32_t> producer_;            // by value
-  std::vector<std::vector<uint32_t>> users_;  // by owner
-  std::vector<uint64_t> bytes_;               // by owner that is a value
+  std::vector<uint32_t> producer_;                        // by value
+  std::vector<std::vector<uint32_t>> users_;              // by owner
+  std::vector<uint64_t> bytes_;                           // by owner that is a value
   std::map<uint32_t, std::map<uint64_t, Place>> places_;  // by location, then by offset
   std::vector<uint32_t> seen_at_;  // by step: the last one that it became a predecessor of
   std::vector<std::vector<uint32_t>> predecessors_;  // by step

@@ -2,10 +2,10 @@
 // memory that they write. The order of the execution plan is one that obeys; any other that does
 // gives the same results in the same memory.
 //
-// A step that writes waits for all earlier users of the memory it writes to. The alternative, to let
-// values share memory only where one is an ancestor of the other, would allow more steps at once and
-// need another, larger plan; these edges keep the sequential plan, its peak and its proofs. A view
-// counts as written.
+// A step that writes waits for all earlier users of the memory it writes to. The alternative, to
+// let values share memory only where one is an ancestor of the other, would allow more steps at
+// once and need another, larger plan; these edges keep the sequential plan, its peak and its
+// proofs. A view counts as written.
 #pragma once
 
 #include <ephost/status.h>
@@ -33,10 +33,9 @@ struct StepDependencies {
 };
 
 // `sizes` as given to plan_memory for the pattern.
-[[nodiscard]] StepDependencies find_dependencies(const ExecutionPlan& execution,
-                                                 const AllocationPlan& allocation,
-                                                 const MemoryPattern& pattern,
-                                                 std::span<const std::optional<uint64_t>> sizes = {});
+[[nodiscard]] StepDependencies find_dependencies(
+    const ExecutionPlan& execution, const AllocationPlan& allocation, const MemoryPattern& pattern,
+    std::span<const std::optional<uint64_t>> sizes = {});
 
 // True if two steps may ever run at the same time.
 [[nodiscard]] bool has_parallel_steps(const StepDependencies& dependencies);

@@ -79,7 +79,7 @@ class Program {
   // Null where nobody wants to know how long steps take, now.
   [[nodiscard]] Profiler* profiler() const {
     return parts_.profiler != nullptr && parts_.profiler->is_recording() ? parts_.profiler
-                                                                          : nullptr;
+                                                                         : nullptr;
   }
 
   // ---- For steps that run in parallel ----

@@ -207,11 +207,10 @@ class Pipeline {
         return Status::ok_status();
       }
     }
-    auto services =
-        std::make_unique<bridge::HostServices>(manifest.provider, plugin_log(), progress_hooks(),
-                                               bridge::ThreadOffer{prepared_.threads.pool,
-                                                                   prepared_.threads.loops,
-                                                                   prepared_.threads.libraries});
+    auto services = std::make_unique<bridge::HostServices>(
+        manifest.provider, plugin_log(), progress_hooks(),
+        bridge::ThreadOffer{prepared_.threads.pool, prepared_.threads.loops,
+                            prepared_.threads.libraries});
     EPHOST_ASSIGN_OR_RETURN(
         auto provider, bridge::Provider::create(std::move(plugin), options, std::move(services)));
     if (hooks_.seat != nullptr) hooks_.seat->add_provider(provider, options);

@@ -41,10 +41,10 @@ Status threads(SessionConfig& config, std::string_view key, const std::string& t
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool is_number = error == std::errc() && end == text.data() + text.size();
   if (is_number && number <= ThreadPool::kMaxThreads) return Status::ok_status();
-  return Status(StatusCode::kInvalidArgument,
-                "configuration entry " + quote(key) + " cannot be " + quote(text) +
-                    "; use a number of threads up to " + std::to_string(ThreadPool::kMaxThreads) +
-                    ", 0 for one for each processor");
+  return Status(StatusCode::kInvalidArgument, "configuration entry " + quote(key) + " cannot be " +
+                                                  quote(text) + "; use a number of threads up to " +
+                                                  std::to_string(ThreadPool::kMaxThreads) +
+                                                  ", 0 for one for each processor");
 }
 
 Status execution_mode(SessionConfig& config, std::string_view key, const std::string& text) {

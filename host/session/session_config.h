@@ -31,13 +31,13 @@ struct SessionConfig {
   std::filesystem::path known_sums_dir;    // ep.known_sums_dir
   std::filesystem::path external_initializers_folder;  // session.model_external_initializers_...
   ExecutionMode execution_mode = ExecutionMode::kSequential;  // session.execution_mode
-  uint32_t inter_op_threads = 0;                               // session.inter_op_num_threads
-  uint32_t intra_op_threads = 0;                               // session.intra_op_num_threads
-  std::filesystem::path profile_file;                          // session.profile_file
-  bool disable_cpu_fallback = false;                   // session.disable_cpu_ep_fallback
-  bool disable_ep_fallback = false;                    // session.disable_ep_fallback
-  bool disable_model_compile = false;                  // session.disable_model_compile
-  bool fail_on_suboptimal_context = false;             // session.fail_on_suboptimal_compiled_model
+  uint32_t inter_op_threads = 0;                              // session.inter_op_num_threads
+  uint32_t intra_op_threads = 0;                              // session.intra_op_num_threads
+  std::filesystem::path profile_file;                         // session.profile_file
+  bool disable_cpu_fallback = false;                          // session.disable_cpu_ep_fallback
+  bool disable_ep_fallback = false;                           // session.disable_ep_fallback
+  bool disable_model_compile = false;                         // session.disable_model_compile
+  bool fail_on_suboptimal_context = false;  // session.fail_on_suboptimal_compiled_model
 };
 
 // INVALID_ARGUMENT for a value that its key cannot have. An entry whose key isn't known is reported

@@ -142,8 +142,8 @@ class FlatUnary : public Kernel {
 class FlatBinary : public Kernel {
  protected:
   using Kernel::Kernel;
-  // As above, for inputs of one type. Operands that are broadcast otherwise than as a single element
-  // are left to `run`.
+  // As above, for inputs of one type. Operands that are broadcast otherwise than as a single
+  // element are left to `run`.
   void prepare(const NodeContext& context, const BinaryOperation& operation);
 
  private:

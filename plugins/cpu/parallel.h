@@ -10,8 +10,8 @@ namespace cpu {
 
 struct Threads {
   eph::ThreadPool pool;
-  int loops = 0;    // in one loop; 0: as many as the pool gives
-  int onednn = 0;   // 0: OpenMP's default (OMP_NUM_THREADS, or one for each core)
+  int loops = 0;   // in one loop; 0: as many as the pool gives
+  int onednn = 0;  // 0: OpenMP's default (OMP_NUM_THREADS, or one for each core)
 };
 
 // The threads of a provider: `option` for everything, or with 0 what the host has to give.

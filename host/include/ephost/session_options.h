@@ -59,8 +59,8 @@ class SessionOptions {
   // Lets values take over the memory of others (default).
   SessionOptions& enable_mem_reuse(bool enable);
 
-  // How steps run that do not wait for each other: one after the other (default), or at the same time
-  // on several threads, with the same results. These, too, are configuration entries.
+  // How steps run that do not wait for each other: one after the other (default), or at the same
+  // time on several threads, with the same results. These, too, are configuration entries.
   SessionOptions& set_execution_mode(ExecutionMode mode);
   // The most threads that run steps of one run at the same time, the calling one included; 0
   // (default): one for each processor. Has no effect in sequential mode.

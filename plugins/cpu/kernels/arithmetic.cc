@@ -151,8 +151,7 @@ class DividingKernel final : public BinaryKernel {
  protected:
   [[nodiscard]] BinaryOperation operation(int32_t type) const override {
     BinaryOperation found = {};
-    dispatch<Ts...>(type,
-                    [&](auto tag) { found = loop_over<Op, typename decltype(tag)::type>(); });
+    dispatch<Ts...>(type, [&](auto tag) { found = loop_over<Op, typename decltype(tag)::type>(); });
     return found;
   }
   void check_divisor(const eph_value& divisor) const override {

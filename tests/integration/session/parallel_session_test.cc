@@ -33,10 +33,10 @@ TEST(ParallelSession, GivesTheSameBitsAsASequentialOne) {
   for (const char* model : {"tiny_cnn", "tiny_mlp", "tiny_residual", "tiny_two_branches",
                             "tiny_diamond", "tiny_dynamic"}) {
     SCOPED_TRACE(model);
-    auto one = Session::create(environment(), model_path(model),
-                               in_mode(ExecutionMode::kSequential));
-    auto many = Session::create(environment(), model_path(model),
-                                in_mode(ExecutionMode::kParallel));
+    auto one =
+        Session::create(environment(), model_path(model), in_mode(ExecutionMode::kSequential));
+    auto many =
+        Session::create(environment(), model_path(model), in_mode(ExecutionMode::kParallel));
     ASSERT_TRUE(one.ok() && many.ok());
     EXPECT_FALSE(one->state().program->is_parallel());
     parallel += many->state().program->is_parallel() ? 1 : 0;

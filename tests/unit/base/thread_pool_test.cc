@@ -35,9 +35,8 @@ TEST(ThreadPool, GivesNoRangeBelowTheGrainButTheLast) {
 TEST(ThreadPool, OneThreadMeansTheCallingOne) {
   ThreadPool pool;
   std::set<std::thread::id> threads;
-  pool.parallel_for(100, 1, 1, [&](uint64_t, uint64_t) {
-    threads.insert(std::this_thread::get_id());
-  });
+  pool.parallel_for(100, 1, 1,
+                    [&](uint64_t, uint64_t) { threads.insert(std::this_thread::get_id()); });
   EXPECT_EQ(threads, std::set<std::thread::id>{std::this_thread::get_id()});
 }
 
@@ -57,9 +56,8 @@ TEST(ThreadPool, LoopsMayBeNested) {
   std::atomic<int> sum{0};
   pool.parallel_for(8, 1, 4, [&](uint64_t begin, uint64_t end) {
     for (uint64_t i = begin; i < end; ++i) {
-      pool.parallel_for(100, 1, 4, [&](uint64_t first, uint64_t last) {
-        sum += static_cast<int>(last - first);
-      });
+      pool.parallel_for(
+          100, 1, 4, [&](uint64_t first, uint64_t last) { sum += static_cast<int>(last - first); });
     }
   });
   EXPECT_EQ(sum, 800);

@@ -106,8 +106,8 @@ TEST(PlanRandom, EveryPlanIsProvedByTheChecker) {
     ASSERT_TRUE(memory.ok()) << "seed " << seed << ": " << memory.to_string();
     const StepDependencies dependencies =
         find_dependencies(planned.execution, planned.allocation, *pattern, sizes);
-    const Status order = check_dependencies(planned.execution, planned.allocation, *pattern,
-                                            dependencies, sizes);
+    const Status order =
+        check_dependencies(planned.execution, planned.allocation, *pattern, dependencies, sizes);
     ASSERT_TRUE(order.ok()) << "seed " << seed << ": " << order.to_string();
     tally.parallel += has_parallel_steps(dependencies) ? 1 : 0;
     count(planned, tally);

@@ -78,8 +78,8 @@ TEST(StepDependencies, AStepWaitsForTheFormerUsersOfItsPlace) {
 
   MemoryOptions options;
   options.enable_mem_pattern = false;
-  const StepDependencies too_few =
-      find_dependencies(made.execution, made.allocation, *plan_memory(made.allocation, {}, options));
+  const StepDependencies too_few = find_dependencies(made.execution, made.allocation,
+                                                     *plan_memory(made.allocation, {}, options));
   EXPECT_TRUE(too_few.successors_of(1).empty());
   EXPECT_EQ(check_dependencies(made.execution, made.allocation, pattern, too_few).message(),
             "the dependencies of steps are wrong: steps 0 and 2 use the same memory and wait for "

@@ -132,8 +132,7 @@ TEST(ParallelFrame, RunsALineOfStepsOneAfterTheOther) {
   GraphBuilder builder;
   builder.input("x", floats({2}));
   builder.node("Negate", {"x"}, {"a"}).node("Negate", {"a"}, {"y"}).output("y");
-  EXPECT_FALSE(
-      Machine(typed(builder.build(), floats({2})), in_parallel()).program().is_parallel());
+  EXPECT_FALSE(Machine(typed(builder.build(), floats({2})), in_parallel()).program().is_parallel());
 }
 
 TEST(ParallelFrame, RunsBranchesAtTheSameTime) {

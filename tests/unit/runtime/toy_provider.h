@@ -180,9 +180,8 @@ class ToyProvider : public eph::Provider {
 
  private:
   static constexpr std::string_view kOperators[] = {
-      "Relu",      "Negate", "Alone",  "Add",      "Positives", "Reshape",   "Shout",
-      "Workspace", "Fail",   "Forget", "Misshape", "Stop",      "Meet",
-      "IsPositive"};
+      "Relu",      "Negate", "Alone",  "Add",      "Positives", "Reshape", "Shout",
+      "Workspace", "Fail",   "Forget", "Misshape", "Stop",      "Meet",    "IsPositive"};
   std::vector<eph_kernel_def> kernels_;
 };
 

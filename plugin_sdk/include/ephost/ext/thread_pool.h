@@ -4,7 +4,8 @@
  * The threads are the host's and shared by all providers and sessions, so that these do not ask the
  * machine for more threads than it has. A provider splits its loops with `parallel_for`. One that
  * uses a library with threads of its own cannot be kept from it; it lets the library have
- * `get_library_thread_count` threads in each call. The provider fetches the table once, in `create`:
+ * `get_library_thread_count` threads in each call. The provider fetches the table once, in
+ * `create`:
  *
  *   const eph_thread_pool_api* pool = host->api->get_extension(host, id);   id: EPH_EXT_THREAD_POOL
  *
@@ -34,9 +35,9 @@ typedef struct eph_thread_pool_api {
 
   /* Calls `function` on ranges that make up [0, total), on the calling thread and at most
    * get_thread_count - 1 others, and returns when all is done. A range has `grain` items or more,
-   * but for the last one: choose it so that it is worth some 10 microseconds. Which ranges there are
-   * and which thread gets which differs from call to call, so the result must not depend on it. May
-   * be called within `function`; runs on the calling thread where no other one is free.
+   * but for the last one: choose it so that it is worth some 10 microseconds. Which ranges there
+   * are and which thread gets which differs from call to call, so the result must not depend on it.
+   * May be called within `function`; runs on the calling thread where no other one is free.
    * [required] [any] */
   void (*parallel_for)(const eph_host* host, uint64_t total, uint64_t grain,
                        eph_range_function function, void* context) EPH_NOEXCEPT;
@@ -46,9 +47,9 @@ typedef struct eph_thread_pool_api {
   uint32_t (*get_thread_count)(const eph_host* host) EPH_NOEXCEPT;
 
   /* How many threads, the calling one included, a library may start for itself in one call of
-   * `compute`; at least 1. It is less than get_thread_count where the host runs several computations
-   * at the same time. The same for as long as the host handle lives: results that depend on the
-   * number stay the same. [required] [any] */
+   * `compute`; at least 1. It is less than get_thread_count where the host runs several
+   * computations at the same time. The same for as long as the host handle lives: results that
+   * depend on the number stay the same. [required] [any] */
   uint32_t (*get_library_thread_count)(const eph_host* host) EPH_NOEXCEPT;
 } eph_thread_pool_api;
 

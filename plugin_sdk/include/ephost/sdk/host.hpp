@@ -1,5 +1,5 @@
-// host.hpp: what the host gives a provider when it is made: log, extensions, threads, options, device
-// list.
+// host.hpp: what the host gives a provider when it is made: log, extensions, threads, options,
+// device list.
 #pragma once
 
 #include <ephost/ext/thread_pool.h>
