@@ -19,11 +19,13 @@ Severity to_severity(int32_t severity) {
 
 }  // namespace
 
-HostServices::HostServices(std::string provider_name, PluginLog log, ProgressHooks hooks)
+HostServices::HostServices(std::string provider_name, PluginLog log, ProgressHooks hooks,
+                           ThreadOffer threads)
     : eph_host{nullptr},
       provider_name_(std::move(provider_name)),
       log_(std::move(log)),
-      hooks_(std::move(hooks)) {
+      hooks_(std::move(hooks)),
+      threads_(threads) {
   static constexpr eph_host_api kHostApi = {sizeof(eph_host_api), &HostServices::log,
                                             &HostServices::get_extension};
   api = &kHostApi;
@@ -62,14 +64,39 @@ void HostServices::release(const eph_host*, const void* data, uint64_t size) noe
   release_pages({static_cast<const std::byte*>(data), static_cast<size_t>(size)});
 }
 
-std::vector<std::string> offered_extensions() { return {EPH_EXT_CONSTANTS, EPH_EXT_PROGRESS}; }
+void HostServices::parallel_for(const eph_host* handle, uint64_t total, uint64_t grain,
+                                eph_range_function function, void* context) noexcept {
+  const ThreadOffer& threads = self(handle).threads_;
+  if (threads.pool == nullptr) {
+    if (total != 0) function(context, 0, total);
+    return;
+  }
+  threads.pool->parallel_for(total, grain, threads.loops,
+                             [&](uint64_t begin, uint64_t end) { function(context, begin, end); });
+}
+
+uint32_t HostServices::thread_count(const eph_host* handle) noexcept {
+  return self(handle).threads_.loops;
+}
+
+uint32_t HostServices::library_thread_count(const eph_host* handle) noexcept {
+  return self(handle).threads_.libraries;
+}
+
+std::vector<std::string> offered_extensions() {
+  return {EPH_EXT_CONSTANTS, EPH_EXT_PROGRESS, EPH_EXT_THREAD_POOL};
+}
 
 const void* HostServices::get_extension(const eph_host*, eph_string id) noexcept {
   static constexpr eph_progress_api kProgress = {sizeof(eph_progress_api), &HostServices::report,
                                                  &HostServices::is_cancelled};
   static constexpr eph_constants_api kConstants = {sizeof(eph_constants_api),
                                                    &HostServices::release};
+  static constexpr eph_thread_pool_api kThreadPool = {
+      sizeof(eph_thread_pool_api), &HostServices::parallel_for, &HostServices::thread_count,
+      &HostServices::library_thread_count};
   if (view(id) == EPH_EXT_PROGRESS) return &kProgress;
+  if (view(id) == EPH_EXT_THREAD_POOL) return &kThreadPool;
   return view(id) == EPH_EXT_CONSTANTS ? &kConstants : nullptr;
 }
 

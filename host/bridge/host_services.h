@@ -2,6 +2,7 @@
 // offers.
 #pragma once
 
+#include <ephost/ext/thread_pool.h>
 #include <ephost/plugin_abi.h>
 
 #include <atomic>
@@ -11,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "host/base/thread_pool.h"
+
 namespace ephost::bridge {
 
 // What an application hooks into long compilations. Both may be empty; both are called from the
@@ -19,6 +22,14 @@ struct ProgressHooks {
   // `fraction` in 0..1 of what the provider is doing now.
   std::function<void(std::string_view provider, double fraction, std::string_view message)> report;
   std::function<bool()> is_cancelled;
+};
+
+// The threads that a plugin may use, in numbers that include the calling one. The pool is borrowed;
+// without one there is just that.
+struct ThreadOffer {
+  ThreadPool* pool = nullptr;
+  uint32_t loops = 1;      // in one loop
+  uint32_t libraries = 1;  // that a library may have of its own
 };
 
 enum class Severity { kDebug, kInfo, kWarning, kError };
@@ -31,7 +42,8 @@ using PluginLog =
 // Lives longer than every provider that was created with it, and at one address.
 class HostServices : public eph_host {
  public:
-  HostServices(std::string provider_name, PluginLog log, ProgressHooks hooks);
+  HostServices(std::string provider_name, PluginLog log, ProgressHooks hooks,
+               ThreadOffer threads = {});
   HostServices(const HostServices&) = delete;
   HostServices& operator=(const HostServices&) = delete;
 
@@ -48,9 +60,15 @@ class HostServices : public eph_host {
   static int32_t is_cancelled(const eph_host* handle) noexcept;
   static void release(const eph_host* handle, const void* data, uint64_t size) noexcept;
 
+  static void parallel_for(const eph_host* handle, uint64_t total, uint64_t grain,
+                           eph_range_function function, void* context) noexcept;
+  static uint32_t thread_count(const eph_host* handle) noexcept;
+  static uint32_t library_thread_count(const eph_host* handle) noexcept;
+
   std::string provider_name_;
   PluginLog log_;
   ProgressHooks hooks_;
+  ThreadOffer threads_;
 };
 
 }  // namespace ephost::bridge

@@ -135,12 +135,15 @@ Result<Benchmark> run_benchmark(const Environment& environment, const Flags& fla
   Benchmark benchmark;
   EPHOST_ASSIGN_OR_RETURN(const SessionOptions options,
                           make_session_options(flags.session, environment));
-  // Children come first: they start as copies of a process that has loaded nothing yet.
+  // Children come first: they start as copies of a process that has loaded nothing yet. Only the
+  // session that runs is profiled.
+  SessionOptions for_children = options;
+  for_children.enable_profiling({});
   EPHOST_ASSIGN_OR_RETURN(SessionTimes sessions,
-                          time_sessions(environment, options, flags.request));
+                          time_sessions(environment, for_children, flags.request));
   if (flags.compare_context) {
     EPHOST_ASSIGN_OR_RETURN(benchmark.context,
-                            measure_context(environment, options, flags.request));
+                            measure_context(environment, for_children, flags.request));
   }
   const Activity activity("measuring " + flags.request.model.native(), !flags.report.quiet);
   EPHOST_ASSIGN_OR_RETURN(benchmark.model, measure_runs(environment, options, flags.request));
@@ -183,6 +186,8 @@ Command add_bench(CLI::App& root) {
                 "Also create sessions from the model's context model, and compare");
   add_input_flags(*app, request.inputs);
   add_session_flags(*app, flags->session);
+  add_execution_flags(*app, flags->session);
+  add_profile_flag(*app, flags->session);
   add_cache_flag(*app, flags->session);
   add_report_flags(*app, flags->report);
   return {app, [flags] {

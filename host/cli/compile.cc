@@ -214,6 +214,7 @@ Command add_compile(CLI::App& root) {
   app->add_flag("--error-if-nothing-compiled", compile.error_if_no_nodes_compiled,
                 "Fail instead of writing the plain model");
   add_session_flags(*app, flags->session);
+  add_profile_flag(*app, flags->session);
   add_cache_flag(*app, flags->session);
   add_report_flags(*app, flags->report);
   return {app, [flags] { return run(*flags); }};

@@ -112,6 +112,28 @@ void add_cache_flag(CLI::App& app, SessionFlags& flags) {
       ->group(kSessionGroup);
 }
 
+void add_execution_flags(CLI::App& app, SessionFlags& flags) {
+  app.add_option("--execution-mode", flags.execution_mode,
+                 "Run independent steps one after the other, or in parallel")
+      ->check(CLI::IsMember({"sequential", "parallel"}))
+      ->group(kSessionGroup);
+  app.add_option("--inter-op-threads", flags.inter_op_threads,
+                 "Most threads on steps of one run in parallel mode; 0: one a processor")
+      ->type_name("N")
+      ->group(kSessionGroup);
+  app.add_option("--intra-op-threads", flags.intra_op_threads,
+                 "Most threads on one step; 0: one a processor")
+      ->type_name("N")
+      ->group(kSessionGroup);
+}
+
+void add_profile_flag(CLI::App& app, SessionFlags& flags) {
+  app.add_option("--profile", flags.profile,
+                 "Write what took how long to this file, as a Chrome trace (JSON)")
+      ->type_name("FILE")
+      ->group(kSessionGroup);
+}
+
 CLI::Option* add_pair_option(CLI::App& app, const std::string& name,
                              std::vector<std::string>& values, const std::string& help,
                              const std::string& type_name, char separator) {
@@ -169,6 +191,12 @@ Result<SessionOptions> make_session_options(const SessionFlags& flags,
     options.add_config_entry("optimization.disable_specified_optimizers",
                              join(flags.disabled_optimizers, ";"));
   }
+  if (!flags.execution_mode.empty()) {
+    options.add_config_entry("session.execution_mode", flags.execution_mode);
+  }
+  if (flags.inter_op_threads) options.set_inter_op_num_threads(*flags.inter_op_threads);
+  if (flags.intra_op_threads) options.set_intra_op_num_threads(*flags.intra_op_threads);
+  if (!flags.profile.empty()) options.enable_profiling(flags.profile);
   if (!flags.cache_dir.empty()) options.add_config_entry("ep.cache_dir", flags.cache_dir.string());
   options.enable_mem_pattern(!flags.no_mem_pattern).enable_mem_reuse(!flags.no_mem_reuse);
   return options;

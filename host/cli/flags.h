@@ -6,7 +6,9 @@
 #include <ephost/session_options.h>
 #include <ephost/status.h>
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,6 +44,10 @@ struct SessionFlags {
   bool no_mem_pattern = false;
   bool no_mem_reuse = false;
   std::filesystem::path cache_dir;
+  std::string execution_mode;
+  std::optional<uint32_t> inter_op_threads;
+  std::optional<uint32_t> intra_op_threads;
+  std::filesystem::path profile;
 };
 
 // --format, --verbose, --quiet. `formats` are what the command offers, the default first.
@@ -52,6 +58,11 @@ void add_environment_flags(CLI::App& app, EnvironmentFlags& flags);
 // --selection, --ep, --ep-option, --config, --optimization-level, --disable-optimizer,
 // --no-mem-pattern, --no-mem-reuse, and --plugin-path.
 void add_session_flags(CLI::App& app, SessionFlags& flags);
+
+// --execution-mode, --inter-op-threads, --intra-op-threads: how a session runs.
+void add_execution_flags(CLI::App& app, SessionFlags& flags);
+// --profile.
+void add_profile_flag(CLI::App& app, SessionFlags& flags);
 
 // --cache-dir.
 void add_cache_flag(CLI::App& app, SessionFlags& flags);

@@ -192,6 +192,9 @@ Result<Measurement> measure_runs(const Environment& environment, const SessionOp
   for (const plan::MemoryBlock& block : session.state().program->pattern().blocks) {
     measured.blocks.push_back({block.location, block.bytes, block.lower_bound});
   }
+  if (session.state().prepared.profiler != nullptr) {
+    EPHOST_RETURN_IF_ERROR(session.end_profiling().status());
+  }
   return measured;
 }
 

@@ -112,6 +112,9 @@ Result<RunResult> run_model(const Environment& environment, const Flags& flags) 
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     result.seconds.push_back(taken.count());
   }
+  if (!flags.session.profile.empty()) {
+    EPHOST_RETURN_IF_ERROR(session.end_profiling().status());
+  }
   for (size_t i = 0; i < values.size(); ++i) {
     result.outputs.push_back({session.outputs()[i].name, std::move(values[i])});
   }
@@ -225,6 +228,8 @@ Command add_run(CLI::App& root) {
       ->type_name("N")
       ->check(CLI::PositiveNumber);
   add_session_flags(*app, flags->session);
+  add_execution_flags(*app, flags->session);
+  add_profile_flag(*app, flags->session);
   add_cache_flag(*app, flags->session);
   add_report_flags(*app, flags->report);
   return {app, [flags] { return run(*flags); }};

@@ -210,6 +210,7 @@ Command add_test(CLI::App& root) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   add_session_flags(*app, flags->session);
+  add_execution_flags(*app, flags->session);
   add_report_flags(*app, flags->report);
   return {app, [flags] { return run(*flags); }};
 }

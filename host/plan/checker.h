@@ -14,6 +14,7 @@
 #include "host/plan/allocation_plan.h"
 #include "host/plan/execution_plan.h"
 #include "host/plan/memory_pattern.h"
+#include "host/plan/step_dependencies.h"
 
 namespace ephost::plan {
 
@@ -34,6 +35,14 @@ namespace ephost::plan {
 // aligned offsets, and nothing is in a block that should not be. `sizes` as given to plan_memory.
 [[nodiscard]] Status check_memory(const AllocationPlan& allocation, const MemoryPattern& pattern,
                                   std::span<const std::optional<uint64_t>> sizes = {});
+
+// Whatever order the dependencies permit, each step finds what it reads, and no memory that a step
+// writes is used by another one at the same time or in another order than the plan's. Takes time
+// and memory in the square of the steps. `sizes` as given to plan_memory.
+[[nodiscard]] Status check_dependencies(const ExecutionPlan& plan, const AllocationPlan& allocation,
+                                        const MemoryPattern& pattern,
+                                        const StepDependencies& dependencies,
+                                        std::span<const std::optional<uint64_t>> sizes = {});
 
 // No two buffers that are alive at the same time overlap, offsets are aligned, peak and lower bound
 // are what they say. What the exact search proved beyond the lower bound is only compared with the

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "host/bridge/graph_view.h"
+#include "host/bridge/provider.h"
 #include "host/runtime/composite.h"
 
 namespace ephost::runtime {
@@ -12,11 +13,23 @@ namespace {
 
 constexpr size_t kNoOutput = std::numeric_limits<size_t>::max();
 
+Status cancelled_before(size_t step, size_t steps) {
+  return Status(StatusCode::kFail, "the run was cancelled before step " + std::to_string(step) +
+                                       " of " + std::to_string(steps));
+}
+
 }  // namespace
 
 // ---- What is made once ------------------------------------------------------------------------
 
-Frame::Frame(const Program& program) : program_(program) {}
+Frame::Frame(const Program& program)
+    : program_(program),
+      lane_count_(program.is_parallel() ? program.thread_count() : 1),
+      lanes_(std::make_unique<Lane[]>(lane_count_)) {
+  if (!program.is_parallel()) return;
+  executor_ = std::make_unique<ParallelExecutor>(*program.thread_pool(), lane_count_);
+  users_left_ = std::make_unique<std::atomic<uint32_t>[]>(program.open_buffers().size());
+}
 Frame::~Frame() = default;
 
 Result<std::unique_ptr<Frame>> Frame::create(const Program& program) {
@@ -65,6 +78,7 @@ void Frame::prepare_calls() {
   }
   runs_.resize(steps.size());
   calls_.resize(steps.size());
+  builders_.resize(steps.size());
   const eph_value* const* inputs = input_slots_.data();
   eph_value* const* outputs = output_slots_.data();
   for (size_t i = 0; i < steps.size(); ++i) {
@@ -76,12 +90,12 @@ void Frame::prepare_calls() {
     run.input_count = static_cast<uint32_t>(steps[i].inputs.size());
     run.output_count = static_cast<uint32_t>(steps[i].outputs.size());
     run.frame = this;
-    run.step = static_cast<uint32_t>(i);
+    run.lane = &lanes_[0];
     inputs += steps[i].inputs.size();
     outputs += steps[i].outputs.size();
-    calls_[i].run = &run;
     if (const bridge::Computation* computation = program_.computation(i)) {
-      calls_[i] = {computation->compute(), computation->handle(), states_[i].get(), &run};
+      calls_[i] = {computation->compute(), computation->handle(), states_[i].get(),
+                   program_.is_static() && computation->is_concurrent()};
     }
   }
   host_steps_.resize(steps.size());
@@ -123,14 +137,15 @@ Status Frame::bind_pattern(std::shared_ptr<const TracedPattern> traced) {
       loose = std::max(loose, workspace.bytes);
     }
   }
-  if (loose != 0 && workspace_ == nullptr) {
-    workspace_ = allocate_aligned(loose);
-    if (workspace_ == nullptr) return out_of_memory(loose, "a workspace");
+  for (uint32_t i = 0; loose != 0 && i < lane_count_; ++i) {
+    AlignedMemory& workspace = lanes_[i].workspace;
+    if (workspace == nullptr) workspace = allocate_aligned(loose);
+    if (workspace == nullptr) return out_of_memory(loose, "a workspace");
   }
   for (const plan::Workspace& workspace : program_.allocation().workspaces) {
     const uint64_t offset = pattern().workspace_offsets[workspace.pc];
     runs_[workspace.pc].workspace =
-        offset == plan::kNoOffset ? workspace_.get() : block_.get() + offset;
+        offset == plan::kNoOffset ? lanes_[0].workspace.get() : block_.get() + offset;
   }
   return Status::ok_status();
 }
@@ -156,6 +171,9 @@ Status Frame::trace_pattern() {
   }
   EPHOST_ASSIGN_OR_RETURN(traced->pattern, plan::plan_memory(program_.allocation(), traced->bytes,
                                                              program_.memory_options()));
+  if (program_.is_parallel()) {
+    traced->dependencies = program_.find_dependencies(traced->pattern, traced->bytes);
+  }
   program_.patterns().insert(shape_key_, std::move(traced));
   return Status::ok_status();
 }
@@ -170,7 +188,7 @@ Status Frame::run(std::span<const Value* const> inputs, std::span<Value> outputs
   if (status.ok()) status = choose_pattern();
   if (status.ok()) status = bind_outputs();
   if (status.ok()) status = bind_followers();
-  if (status.ok()) status = execute(cancelled);
+  if (status.ok()) status = execute();
   if (status.ok()) status = collect_outputs();
   if (status.ok()) status = trace_pattern();
   end_run();
@@ -181,6 +199,7 @@ Status Frame::run_body(const Frame& outer, std::span<const HeldValue> inputs,
                        std::span<Value> outputs) {
   outputs_ = outputs;
   cancelled_ = outer.cancelled_;
+  outer_ = &outer;
   shape_key_.clear();
   Status status = bind_captures(outer);
   for (size_t i = 0; i < program_.graph().inputs.size() && status.ok(); ++i) {
@@ -189,7 +208,7 @@ Status Frame::run_body(const Frame& outer, std::span<const HeldValue> inputs,
   if (status.ok()) status = choose_pattern();
   if (status.ok()) status = bind_outputs();
   if (status.ok()) status = bind_followers();
-  if (status.ok()) status = execute(cancelled_);
+  if (status.ok()) status = execute();
   // Shapes that change with each iteration are not worth a pattern each.
   if (status.ok() && shape_key_ == last_body_key_) status = trace_pattern();
   last_body_key_ = shape_key_;
@@ -197,64 +216,134 @@ Status Frame::run_body(const Frame& outer, std::span<const HeldValue> inputs,
   return status;
 }
 
-Status Frame::execute(const std::atomic<bool>* cancelled) {
+Status Frame::execute() {
+  if (executor_) return execute_in_parallel();
+  Lane& lane = lanes_[0];
+  Profiler* const profiler = program_.profiler();
+  const bool may_be_plain = followers_fit_ && profiler == nullptr;
   for (size_t step = 0; step < calls_.size(); ++step) {
-    if (cancelled != nullptr && cancelled->load(std::memory_order_relaxed)) {
-      return Status(StatusCode::kFail, "the run was cancelled before step " + std::to_string(step) +
-                                           " of " + std::to_string(calls_.size()));
+    if (cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed)) {
+      return cancelled_before(step, calls_.size());
     }
-    EPHOST_RETURN_IF_ERROR(execute_step(step));
+    const Call& call = calls_[step];
+    if (!call.is_plain || !may_be_plain) {
+      EPHOST_RETURN_IF_ERROR(execute_step(step, lane, profiler));
+      continue;
+    }
+    const int32_t code = call.compute(call.computation, call.state, &runs_[step], &lane.error);
+    if (code != EPH_OK) return failure(step, code, lane);
+    lane.scratch.end_step();
   }
   return Status::ok_status();
 }
 
-Status Frame::compute(size_t step) {
+Status Frame::execute_in_parallel() {
+  const std::span<const Program::OpenBuffer> buffers = program_.open_buffers();
+  for (size_t i = 0; i < buffers.size(); ++i) users_left_[i] = buffers[i].users;
+  return executor_->run(traced_ ? traced_->dependencies : program_.dependencies(), *this);
+}
+
+Status Frame::run_step(uint32_t step, uint32_t index) {
+  if (cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed)) {
+    return cancelled_before(step, calls_.size());
+  }
+  Lane& lane = lanes_[index];
+  StepRun& run = runs_[step];
+  run.lane = &lane;
+  const bool has_loose_workspace =
+      run.workspace != nullptr && pattern().workspace_offsets[step] == plan::kNoOffset;
+  if (has_loose_workspace) run.workspace = lane.workspace.get();
+  return execute_step(step, lane, program_.profiler());
+}
+
+Status Frame::failure(size_t step, int32_t code, Lane& lane) {
+  return lane.error.to_status(code, program_.describe_step(step), "computing");
+}
+
+bool Frame::is_stopping() const {
+  if (cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed)) return true;
+  if (executor_ && executor_->is_stopping()) return true;
+  return outer_ != nullptr && outer_->is_stopping();
+}
+
+Status Frame::execute_step(size_t step, Lane& lane, Profiler* profiler) {
+  const auto start = profiler ? Profiler::Clock::now() : Profiler::Clock::time_point();
+  EPHOST_RETURN_IF_ERROR(calls_[step].compute != nullptr
+                             ? compute(step, lane)
+                             : program_.host_operator(step)->run(*host_steps_[step]));
+  if (profiler != nullptr) record(step, *profiler, start);
+  lane.scratch.end_step();
+  EPHOST_RETURN_IF_ERROR(check_outputs(step));
+  release_after(step);
+  return Status::ok_status();
+}
+
+void Frame::record(size_t step, Profiler& profiler, Profiler::Clock::time_point start) const {
+  const plan::Step& planned = program_.steps()[step];
+  const graph::Node& node = program_.graph().nodes[planned.node];
+  const bridge::Computation* computation = program_.computation(step);
+  const bool is_partition = planned.partition != plan::kNoPartition;
+  profiler.add("step", node.name.empty() ? node.op_type : node.name, start,
+               {{"op_type", is_partition ? "partition" : node.op_type},
+                {"provider", computation ? computation->provider().name() : "host"},
+                {"step", std::to_string(step)}});
+}
+
+Status Frame::compute(size_t step, Lane& lane) {
   const Call& call = calls_[step];
   std::mutex* const mutex = program_.step_mutex(step);
   const auto lock = mutex ? std::unique_lock(*mutex) : std::unique_lock<std::mutex>();
-  const int32_t code = call.compute(call.computation, call.state, call.run, &error_);
-  call.run->builder.reset();
-  if (code == EPH_OK) return Status::ok_status();
-  return error_.to_status(code, program_.describe_step(step), "computing");
+  const int32_t code = call.compute(call.computation, call.state, &runs_[step], &lane.error);
+  if (builders_[step] != nullptr) builders_[step].reset();
+  return code == EPH_OK ? Status::ok_status() : failure(step, code, lane);
 }
 
-Status Frame::execute_step(size_t step) {
-  const Call& call = calls_[step];
-  EPHOST_RETURN_IF_ERROR(call.compute != nullptr
-                             ? compute(step)
-                             : program_.host_operator(step)->run(*host_steps_[step]));
-  scratch_.end_step();
-  if (!program_.is_static()) end_step(step);
-  for (uint32_t i = 0; i < call.run->output_count; ++i) {
-    const eph_value* output = call.run->outputs[i];
-    if (output != nullptr && output->data == nullptr) {
-      return Status(StatusCode::kEpFail, program_.describe_step(step) +
-                                             " gave no value to its output " + std::to_string(i) +
-                                             "; report this to the plugin's vendor");
-    }
+Status Frame::check_outputs(size_t step) const {
+  const StepRun& run = runs_[step];
+  for (uint32_t i = 0; i < run.output_count; ++i) {
+    if (run.outputs[i] == nullptr || run.outputs[i]->data != nullptr) continue;
+    return Status(StatusCode::kEpFail, program_.describe_step(step) +
+                                           " gave no value to its output " + std::to_string(i) +
+                                           "; report this to the plugin's vendor");
   }
   return Status::ok_status();
 }
 
-void Frame::end_step(size_t step) {
-  for (const graph::ValueId root : program_.released_after(step)) {
-    adopted_.erase(root);
-    if (const auto kept = objects_.find(root); kept != objects_.end()) kept->second = Value();
-    const auto pooled = pooled_.find(root);
-    if (pooled == pooled_.end()) continue;
-    pool_.give_back(pooled->second);
-    pooled_.erase(pooled);
+// In the plan's order the last step that needs a buffer is known; otherwise they are counted.
+void Frame::release_after(size_t step) {
+  if (!executor_) {
+    for (const graph::ValueId root : program_.released_after(step)) release(root);
+    return;
   }
+  for (const uint32_t buffer : program_.open_buffers_of(step)) {
+    if (users_left_[buffer].fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      release(program_.open_buffers()[buffer].root);
+    }
+  }
+}
+
+void Frame::release(graph::ValueId root) {
+  const std::lock_guard lock(memory_mutex_);
+  adopted_.erase(root);
+  if (const auto kept = objects_.find(root); kept != objects_.end()) kept->second = Value();
+  const auto pooled = pooled_.find(root);
+  if (pooled == pooled_.end()) return;
+  pool_.give_back(pooled->second);
+  pooled_.erase(pooled);
 }
 
 // What a body gives is read when it has ended.
 void Frame::end_run(bool keep_outputs) {
-  scratch_.end_step();
+  for (uint32_t i = 0; i < lane_count_; ++i) lanes_[i].scratch.end_step();
   pool_.end_run();
   pooled_.clear();
   adopted_.clear();
   outputs_ = {};
   cancelled_ = nullptr;
+  outer_ = nullptr;
+  if (has_builders_.exchange(false, std::memory_order_relaxed)) {
+    for (std::unique_ptr<ValueBuilder>& builder : builders_) builder.reset();
+  }
   for (auto& [id, kept] : objects_) {
     if (!keep_outputs || !program_.graph().values[id].is_graph_output) kept = Value();
   }

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
@@ -19,13 +20,14 @@
 #include "host/bridge/error_sink.h"
 #include "host/runtime/host_step.h"
 #include "host/runtime/memory_pool.h"
+#include "host/runtime/parallel_executor.h"
 #include "host/runtime/program.h"
 #include "host/runtime/tensor_memory.h"
 #include "host/runtime/value_builder.h"
 
 namespace ephost::runtime {
 
-class Frame {
+class Frame final : StepRunner {
  public:
   // Makes the states of all computations and takes the memory of the pattern. FAIL where memory
   // runs out.
@@ -58,17 +60,24 @@ class Frame {
  private:
   friend class HostStep;
 
-  // eph_run with what its callbacks need.
-  struct StepRun : eph_run {
+  // What one thread needs while it runs a step.
+  struct Lane {
+    ScratchArena scratch;
+    bridge::ErrorSink error;
+    AlignedMemory workspace;  // for steps whose workspace is not in the pattern
+  };
+  // eph_run with what its callbacks need; one a cache line.
+  struct alignas(64) StepRun : eph_run {
     Frame* frame = nullptr;
-    uint32_t step = 0;
-    std::unique_ptr<ValueBuilder> builder;  // while the step computes, once it is needed
+    Lane* lane = nullptr;
   };
   struct Call {
     decltype(eph_computation_api::compute) compute = nullptr;
     eph_computation* computation = nullptr;
     void* state = nullptr;
-    StepRun* run = nullptr;
+    // Nothing is to be done but the call: it may overlap with others, its outputs have their memory
+    // before it, and nothing is released after it.
+    bool is_plain = false;
   };
 
   explicit Frame(const Program& program);
@@ -92,10 +101,20 @@ class Frame {
   Status choose_pattern();
   Status bind_outputs();
   Status bind_followers();
-  Status execute(const std::atomic<bool>* cancelled);
-  Status execute_step(size_t step);
-  Status compute(size_t step);
-  void end_step(size_t step);
+  Status execute();
+  Status execute_in_parallel();
+  [[nodiscard]] Status run_step(uint32_t step, uint32_t lane) override;
+  // `profiler`: where the step is recorded, or null.
+  Status execute_step(size_t step, Lane& lane, Profiler* profiler);
+  Status compute(size_t step, Lane& lane);
+  Status check_outputs(size_t step) const;
+  void release_after(size_t step);
+  void release(graph::ValueId root);
+  void record(size_t step, Profiler& profiler, Profiler::Clock::time_point start) const;
+  Status failure(size_t step, int32_t code, Lane& lane);
+  // Whether the caller, or the failure of another step, ends the run.
+  [[nodiscard]] bool is_stopping() const;
+  [[nodiscard]] size_t step_of(const StepRun& run) const { return &run - runs_.data(); }
   Status collect_outputs();
   Status trace_pattern();
   void end_run(bool keep_outputs = false);
@@ -139,6 +158,7 @@ class Frame {
                                       std::span<const int64_t> shape);
   [[nodiscard]] Status check_against_model(graph::ValueId id, ElementType type,
                                            std::span<const int64_t> shape) const;
+  [[nodiscard]] StringTensor& text_of(graph::ValueId id);
   [[nodiscard]] Result<std::byte*> memory_for(graph::ValueId id, uint64_t bytes);
   [[nodiscard]] Status allocate_graph_output(graph::ValueId id, ElementType type,
                                              std::span<const int64_t> shape);
@@ -151,14 +171,15 @@ class Frame {
   const Program& program_;
   AlignedMemory block_;
   uint64_t block_bytes_ = 0;
-  AlignedMemory workspace_;                      // for steps whose workspace is not in the pattern
   std::shared_ptr<const TracedPattern> traced_;  // null: the program's own pattern
 
   std::vector<eph_value> values_;              // by value id
   std::vector<std::vector<int64_t>> shapes_;   // by value id; of values with open shapes
   std::vector<const eph_value*> input_slots_;  // of all steps, one after the other
   std::vector<eph_value*> output_slots_;
-  std::vector<StepRun> runs_;                          // by step
+  std::vector<StepRun> runs_;                            // by step
+  std::vector<std::unique_ptr<ValueBuilder>> builders_;  // by step; while it puts values together
+  std::atomic<bool> has_builders_{false};
   std::vector<bridge::ComputationState> states_;       // by step
   std::vector<Call> calls_;                            // by step
   std::vector<size_t> output_of_value_;                // by value id: first graph output, or npos
@@ -168,12 +189,22 @@ class Frame {
   std::map<graph::ValueId, Value> adopted_;            // values whose memory came from a body
   std::vector<std::unique_ptr<HostStep>> host_steps_;  // by step; null for those of providers
 
+  uint32_t lane_count_;
+  std::unique_ptr<Lane[]> lanes_;
+  std::unique_ptr<ParallelExecutor> executor_;           // null: steps run one after the other
+  std::unique_ptr<std::atomic<uint32_t>[]> users_left_;  // in parallel, by open buffer
+
+  // Guards pool_, pooled_, adopted_ and the map strings_ while steps run in parallel.
+  std::mutex memory_mutex_;
   MemoryPool pool_;
-  ScratchArena scratch_;
-  bridge::ErrorSink error_;
+  // Of the followers since the last run: whether what they follow moved, and whether each has its
+  // memory there.
+  std::atomic<bool> followers_moved_{true};
+  bool followers_fit_ = false;
   // Of the run that is going on.
   std::span<Value> outputs_;
   const std::atomic<bool>* cancelled_ = nullptr;
+  const Frame* outer_ = nullptr;  // of a body
   ShapeKey shape_key_;
   ShapeKey last_body_key_;
   std::vector<int64_t> symbol_extents_;              // by symbol; -1 while not seen

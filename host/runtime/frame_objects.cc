@@ -100,7 +100,7 @@ Status Frame::copy_to(graph::ValueId id, const eph_value& tensor) {
   }
   if (type == ElementType::kString) {
     const auto* texts = static_cast<const eph_string*>(tensor.data);
-    StringTensor& strings = strings_[id];
+    StringTensor& strings = text_of(id);
     for (uint64_t i = 0; i < tensor.byte_size / sizeof(eph_string); ++i) {
       [[maybe_unused]] const bool is_there = strings.set(i, texts[i]);
     }
@@ -112,8 +112,9 @@ Status Frame::copy_to(graph::ValueId id, const eph_value& tensor) {
 
 // A value with a single reader that is no graph output is not needed after that one.
 ValueBuilder& Frame::builder(StepRun& run) {
-  if (run.builder != nullptr) return *run.builder;
-  const std::vector<graph::ValueId>& ids = program_.steps()[run.step].inputs;
+  std::unique_ptr<ValueBuilder>& builder = builders_[step_of(run)];
+  if (builder != nullptr) return *builder;
+  const std::vector<graph::ValueId>& ids = program_.steps()[step_of(run)].inputs;
   std::vector<ValueBuilder::Input> inputs(run.input_count);
   for (uint32_t i = 0; i < run.input_count; ++i) {
     inputs[i].view = run.inputs[i];
@@ -126,12 +127,13 @@ ValueBuilder& Frame::builder(StepRun& run) {
                          std::count(ids.begin(), ids.end(), ids[i]) == 1;
     if (is_last) inputs[i].taken_view = &values_[ids[i]];
   }
-  run.builder = std::make_unique<ValueBuilder>(std::move(inputs));
-  return *run.builder;
+  has_builders_.store(true, std::memory_order_relaxed);
+  builder = std::make_unique<ValueBuilder>(std::move(inputs));
+  return *builder;
 }
 
 Status Frame::set_step_output(StepRun& run, uint32_t index, const eph_value* value) {
-  const std::vector<graph::ValueId>& outputs = program_.steps()[run.step].outputs;
+  const std::vector<graph::ValueId>& outputs = program_.steps()[step_of(run)].outputs;
   if (index >= outputs.size() || outputs[index] == graph::kNoValue) {
     return Status(StatusCode::kInvalidArgument,
                   "output " + std::to_string(index) + " does not exist or is not wanted");

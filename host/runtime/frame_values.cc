@@ -37,6 +37,7 @@ Status wrong_input(const graph::Value& wanted, const eph_value& value,
 void Frame::set_tensor(graph::ValueId id, void* data, uint64_t bytes, ElementType type,
                        std::span<const int64_t> shape) {
   eph_value& value = values_[id];
+  if (value.data != data) followers_moved_ = true;
   value.data = data;
   value.shape = shape.data();
   value.byte_size = bytes;
@@ -67,7 +68,9 @@ Status Frame::bind_input(size_t index, const Value* value) {
           StatusCode::kInvalidArgument,
           "input " + quote(wanted.name) + " is missing; it has no default, so pass a value");
     }
-    values_[id] = program_.constants()[wanted.initializer];
+    const eph_value& fallback = program_.constants()[wanted.initializer];
+    if (values_[id].data != fallback.data) followers_moved_ = true;
+    values_[id] = fallback;
     shape_key_.push_back(-1);
     return Status::ok_status();
   }
@@ -87,6 +90,7 @@ Status Frame::bind_value(graph::ValueId id, const eph_value& value) {
   }
   shape_key_.push_back(static_cast<int64_t>(shape.size()));
   shape_key_.insert(shape_key_.end(), shape.begin(), shape.end());
+  if (values_[id].data != value.data) followers_moved_ = true;
   values_[id] = value;
   return Status::ok_status();
 }
@@ -148,6 +152,9 @@ Status Frame::bind_outputs() {
 
 // A value in the buffer of an input, a constant or an output goes where that went.
 Status Frame::bind_followers() {
+  // Where every value has its place, those of the last run are still right.
+  if (program_.is_static() && followers_fit_ && !followers_moved_) return Status::ok_status();
+  followers_fit_ = true;
   const std::vector<plan::ValuePlan>& plans = program_.allocation().values;
   for (const graph::ValueId id : program_.followers()) {
     const eph_value& root = values_[plans[id].reused];
@@ -157,8 +164,10 @@ Status Frame::bind_followers() {
       set_tensor(id, root.data, *plans[id].bytes, type.element, *type.shape);
     } else {
       values_[id] = {};
+      followers_fit_ = false;
     }
   }
+  followers_moved_ = false;
   return Status::ok_status();
 }
 
@@ -230,6 +239,11 @@ Status Frame::check_against_model(graph::ValueId id, ElementType type,
                     "; correct the model's shapes");
 }
 
+StringTensor& Frame::text_of(graph::ValueId id) {
+  const std::lock_guard lock(memory_mutex_);
+  return strings_[id];
+}
+
 Result<std::byte*> Frame::memory_for(graph::ValueId id, uint64_t bytes) {
   const plan::ValuePlan& planned = program_.allocation().values[id];
   if (planned.kind == plan::AllocKind::kReuse) {
@@ -243,6 +257,7 @@ Result<std::byte*> Frame::memory_for(graph::ValueId id, uint64_t bytes) {
       traced_->pattern.offsets[id] != plan::kNoOffset) {
     return block_.get() + traced_->pattern.offsets[id];
   }
+  const std::lock_guard lock(memory_mutex_);
   std::byte* memory = pool_.take(bytes);
   if (memory == nullptr) {
     return out_of_memory(bytes, "value " + quote(program_.graph().values[id].name));
@@ -263,7 +278,7 @@ Status Frame::allocate_value(graph::ValueId id, ElementType type,
   const std::span<const int64_t> shape = shapes_[id];
   if (type == ElementType::kString) {
     const size_t count = static_cast<size_t>(bytes / sizeof(eph_string));
-    eph_string* views = strings_[id].reset(count);
+    eph_string* views = text_of(id).reset(count);
     set_tensor(id, count == 0 ? empty_tensor_memory() : views, bytes, type, shape);
     return Status::ok_status();
   }
@@ -288,6 +303,7 @@ Result<bool> Frame::take_over(graph::ValueId id, Value& value) {
       return false;
     }
   } else {
+    const std::lock_guard lock(memory_mutex_);
     kept = &adopted_[id];
   }
   *kept = std::move(value);
@@ -309,7 +325,7 @@ int32_t Frame::allocate_output(eph_run* handle, uint32_t index, int32_t element_
   const auto& run = *static_cast<StepRun*>(handle);
   try {
     Frame& frame = *run.frame;
-    const std::vector<graph::ValueId>& outputs = frame.program_.steps()[run.step].outputs;
+    const std::vector<graph::ValueId>& outputs = frame.program_.steps()[frame.step_of(run)].outputs;
     Status status(StatusCode::kInvalidArgument,
                   "output " + std::to_string(index) + " does not exist or is not wanted");
     if (index < outputs.size() && outputs[index] != graph::kNoValue &&
@@ -331,10 +347,9 @@ int32_t Frame::set_string(eph_run* handle, uint32_t index, uint64_t element, eph
   const auto& run = *static_cast<StepRun*>(handle);
   try {
     Frame& frame = *run.frame;
-    const std::vector<graph::ValueId>& outputs = frame.program_.steps()[run.step].outputs;
-    const auto tensor =
-        index < outputs.size() ? frame.strings_.find(outputs[index]) : frame.strings_.end();
-    if (tensor != frame.strings_.end() && tensor->second.set(element, text)) return EPH_OK;
+    const std::vector<graph::ValueId>& outputs = frame.program_.steps()[frame.step_of(run)].outputs;
+    const bool is_there = index < outputs.size() && outputs[index] != graph::kNoValue;
+    if (is_there && frame.text_of(outputs[index]).set(element, text)) return EPH_OK;
     error->api->set_message(
         error, bridge::to_abi("output " + std::to_string(index) + " has no string element " +
                               std::to_string(element)));
@@ -347,15 +362,14 @@ int32_t Frame::set_string(eph_run* handle, uint32_t index, uint64_t element, eph
 
 void* Frame::allocate_scratch(eph_run* handle, uint64_t size) noexcept {
   try {
-    return static_cast<StepRun*>(handle)->frame->scratch_.take(size);
+    return static_cast<StepRun*>(handle)->lane->scratch.take(size);
   } catch (const std::exception&) {
     return nullptr;
   }
 }
 
 int32_t Frame::is_cancelled(const eph_run* handle) noexcept {
-  const auto* cancelled = static_cast<const StepRun*>(handle)->frame->cancelled_;
-  return cancelled != nullptr && cancelled->load(std::memory_order_relaxed) ? 1 : 0;
+  return static_cast<const StepRun*>(handle)->frame->is_stopping() ? 1 : 0;
 }
 
 }  // namespace ephost::runtime

@@ -63,7 +63,7 @@ Result<const eph_value*> HostStep::allocate(size_t output, ElementType type,
 
 void HostStep::set_string(size_t output, uint64_t element, std::string_view text) {
   [[maybe_unused]] const bool is_there =
-      frame_.strings_[output_id(output)].set(element, bridge::to_abi(text));
+      frame_.text_of(output_id(output)).set(element, bridge::to_abi(text));
   assert(is_there);
 }
 
@@ -105,10 +105,7 @@ std::optional<Value> HostStep::take_body_object(size_t body, size_t output) {
 }
 
 Status HostStep::check_cancelled() const {
-  const std::atomic<bool>* cancelled = frame_.cancelled_;
-  if (cancelled == nullptr || !cancelled->load(std::memory_order_relaxed)) {
-    return Status::ok_status();
-  }
+  if (!frame_.is_stopping()) return Status::ok_status();
   return Status(StatusCode::kFail, "the run was cancelled");
 }
 

@@ -58,7 +58,7 @@ std::byte* ScratchArena::take(uint64_t bytes) {
   return taken;
 }
 
-void ScratchArena::end_step() {
+void ScratchArena::release() {
   used_ = 0;
   if (blocks_.size() <= 1) return;
   uint64_t total = 0;

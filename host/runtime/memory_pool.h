@@ -38,15 +38,19 @@ class ScratchArena {
   [[nodiscard]] std::byte* take(uint64_t bytes);
   // Frees everything. One block as large as the step's need replaces several, so that the same step
   // takes no memory the next time.
-  void end_step();
+  void end_step() {
+    if (used_ != 0) release();
+  }
 
  private:
   struct Block {
     AlignedMemory memory;
     uint64_t bytes = 0;
   };
+  void release();
+
   std::vector<Block> blocks_;
-  uint64_t used_ = 0;  // of the last block
+  uint64_t used_ = 0;  // of the last block; more than 0 if anything is taken
 };
 
 }  // namespace ephost::runtime

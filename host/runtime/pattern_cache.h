@@ -12,16 +12,17 @@
 #include <vector>
 
 #include "host/plan/memory_pattern.h"
+#include "host/plan/step_dependencies.h"
 
 namespace ephost::runtime {
 
 // The extents of all graph inputs, in order, each input led by its rank.
 using ShapeKey = std::vector<int64_t>;
 
-// A pattern and the sizes that it was made for, by value id.
 struct TracedPattern {
   plan::MemoryPattern pattern;
-  std::vector<std::optional<uint64_t>> bytes;
+  std::vector<std::optional<uint64_t>> bytes;  // that it was made for, by value id
+  plan::StepDependencies dependencies;         // for programs whose steps run in parallel
 };
 
 class PatternCache {

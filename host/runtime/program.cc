@@ -1,5 +1,6 @@
 #include "host/runtime/program.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "host/base/text.h"
@@ -30,6 +31,7 @@ Program::Program(Parts parts) : parts_(std::move(parts)), patterns_(kMaxPatterns
     const bool is_alone = computation && !computation->is_concurrent();
     mutexes_.push_back(is_alone ? std::make_unique<std::mutex>() : nullptr);
   }
+  if (parts_.threads > 1) prepare_parallel_steps();
 }
 
 void Program::find_dynamic_buffers() {
@@ -49,6 +51,33 @@ void Program::find_dynamic_buffers() {
     is_static_ = false;
     released_after_.resize(parts_.execution.steps.size());
     released_after_[buffer.last_pc].push_back(buffer.root);
+  }
+}
+
+void Program::prepare_parallel_steps() {
+  dependencies_ = find_dependencies(parts_.pattern, {});
+  is_parallel_ = plan::has_parallel_steps(dependencies_);
+  if (!is_parallel_) return;
+  constexpr uint32_t kNotOpen = UINT32_MAX;
+  std::vector<uint32_t> index_of(parts_.graph->values.size(), kNotOpen);
+  for (const std::vector<graph::ValueId>& roots : released_after_) {
+    for (const graph::ValueId root : roots) {
+      index_of[root] = static_cast<uint32_t>(open_buffers_.size());
+      open_buffers_.push_back({root, 0});
+    }
+  }
+  for (const plan::Step& step : parts_.execution.steps) {
+    std::vector<uint32_t>& used = open_buffers_of_.emplace_back();
+    for (const auto* ids : {&step.inputs, &step.implicit_inputs, &step.outputs}) {
+      for (const graph::ValueId id : *ids) {
+        if (id == graph::kNoValue) continue;
+        const graph::ValueId root = parts_.allocation.values[id].reused;
+        const uint32_t index = root == graph::kNoValue ? kNotOpen : index_of[root];
+        if (index == kNotOpen || std::ranges::find(used, index) != used.end()) continue;
+        used.push_back(index);
+        ++open_buffers_[index].users;
+      }
+    }
   }
 }
 

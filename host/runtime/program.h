@@ -12,11 +12,14 @@
 #include <string>
 #include <vector>
 
+#include "host/base/profiler.h"
+#include "host/base/thread_pool.h"
 #include "host/bridge/computation.h"
 #include "host/graph/graph.h"
 #include "host/plan/allocation_plan.h"
 #include "host/plan/execution_plan.h"
 #include "host/plan/memory_pattern.h"
+#include "host/plan/step_dependencies.h"
 #include "host/runtime/host_operator.h"
 #include "host/runtime/pattern_cache.h"
 
@@ -35,6 +38,11 @@ class Program {
     plan::MemoryOptions memory_options;
     // By step: the operators that the host runs itself, null for others. Empty if there are none.
     std::vector<std::unique_ptr<HostOperator>> host_operators;
+    // Steps that don't wait for each other run at the same time on so many threads, the one that
+    // runs the program included. With 1 all steps run one after the other. The pool is borrowed.
+    ThreadPool* thread_pool = nullptr;
+    uint32_t threads = 1;
+    Profiler* profiler = nullptr;  // records each step, if there is one; borrowed
   };
 
   explicit Program(Parts parts);
@@ -68,6 +76,34 @@ class Program {
   [[nodiscard]] std::span<const graph::ValueId> released_after(size_t step) const {
     return released_after_.empty() ? std::span<const graph::ValueId>() : released_after_[step];
   }
+  // Null where nobody wants to know how long steps take, now.
+  [[nodiscard]] Profiler* profiler() const {
+    return parts_.profiler != nullptr && parts_.profiler->is_recording() ? parts_.profiler
+                                                                         : nullptr;
+  }
+
+  // ---- For steps that run in parallel ----
+  // False where there is one thread, or where no two steps could run at the same time.
+  [[nodiscard]] bool is_parallel() const { return is_parallel_; }
+  [[nodiscard]] ThreadPool* thread_pool() const { return parts_.thread_pool; }
+  [[nodiscard]] uint32_t thread_count() const { return parts_.threads; }
+  // Of the program's own pattern.
+  [[nodiscard]] const plan::StepDependencies& dependencies() const { return dependencies_; }
+  [[nodiscard]] plan::StepDependencies find_dependencies(
+      const plan::MemoryPattern& pattern, std::span<const std::optional<uint64_t>> sizes) const {
+    return plan::find_dependencies(parts_.execution, parts_.allocation, pattern, sizes);
+  }
+  // A buffer that the pattern does not place, and how many steps use it.
+  struct OpenBuffer {
+    graph::ValueId root = graph::kNoValue;
+    uint32_t users = 0;
+  };
+  [[nodiscard]] std::span<const OpenBuffer> open_buffers() const { return open_buffers_; }
+  // Those that the step uses, as indices.
+  [[nodiscard]] std::span<const uint32_t> open_buffers_of(size_t step) const {
+    return open_buffers_of_[step];
+  }
+
   // Constants as run-time values; others have no data. By value id of constants only.
   [[nodiscard]] const std::vector<eph_value>& constants() const { return constants_; }
 
@@ -81,9 +117,14 @@ class Program {
  private:
   void find_dynamic_buffers();
   void convert_constants();
+  void prepare_parallel_steps();
 
   Parts parts_;
   bool is_static_ = true;
+  bool is_parallel_ = false;
+  plan::StepDependencies dependencies_;
+  std::vector<OpenBuffer> open_buffers_;
+  std::vector<std::vector<uint32_t>> open_buffers_of_;  // by step
   std::vector<graph::ValueId> captures_;
   std::vector<graph::ValueId> followers_;
   std::vector<std::vector<graph::ValueId>> released_after_;

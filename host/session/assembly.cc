@@ -25,6 +25,9 @@ class Assembly {
     parts.allocation = std::move(prepared.allocation);
     parts.pattern = std::move(prepared.pattern);
     parts.memory_options.enable_mem_pattern = options_.mem_pattern();
+    parts.thread_pool = model_.threads.pool;
+    parts.threads = model_.threads.steps;
+    parts.profiler = model_.profiler.get();
     return std::make_unique<runtime::Program>(std::move(parts));
   }
 

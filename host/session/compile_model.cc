@@ -233,6 +233,7 @@ Result<CompileReport> compile_model(const Environment& environment, const Sessio
   CompileReport report = report_on(*prepared, *generation, has_path);
   if (cache.entry()) add_node_counts(cache.entry()->stated, report);
   report.cache_use = cache.use();
+  if (prepared->profiler) EPHOST_RETURN_IF_ERROR(prepared->profiler->write());
   return report;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "host/base/file_system.h"
+#include "host/base/thread_pool.h"
 #include "host/bridge/host_services.h"
 #include "host/manifest/search.h"
 #include "host/plugin/registry.h"
@@ -18,6 +19,9 @@ namespace ephost {
 
 struct Environment::State {
   std::vector<std::filesystem::path> directories;
+  // Shared by all sessions, so that many of them don't add up to more threads than the one that
+  // asks for most.
+  ThreadPool threads;
   manifest::SearchResult search;
   plugin::Registry registry{plugin::HostOffer{.extensions = bridge::offered_extensions()}};
   session::SessionGroups groups;

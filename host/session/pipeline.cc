@@ -76,6 +76,7 @@ class Pipeline {
     EPHOST_RETURN_IF_ERROR(check_not_cancelled(options_.load_cancellation_flag()));
     const auto start = std::chrono::steady_clock::now();
     Status status = body();
+    if (prepared_.profiler) prepared_.profiler->add("session", name, start);
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     const auto known = std::find_if(prepared_.phases.begin(), prepared_.phases.end(),
                                     [&](const Phase& phase) { return phase.name == name; });
@@ -91,6 +92,19 @@ class Pipeline {
     std::vector<std::string> warnings;
     EPHOST_ASSIGN_OR_RETURN(config_, read_session_config(options_, warnings));
     for (const std::string& warning : warnings) log_warning(warning);
+    const auto count = [](uint32_t wanted) {
+      return wanted != 0 ? wanted : ThreadPool::default_thread_count();
+    };
+    ThreadUse& threads = prepared_.threads;
+    threads.pool = &environment_.state().threads;
+    threads.loops = count(config_.intra_op_threads);
+    if (config_.execution_mode == ExecutionMode::kParallel) {
+      threads.steps = count(config_.inter_op_threads);
+    }
+    threads.libraries = std::max(threads.loops / threads.steps, 1U);
+    if (!config_.profile_file.empty()) {
+      prepared_.profiler = std::make_shared<Profiler>(config_.profile_file);
+    }
     return Status::ok_status();
   }
 
@@ -198,8 +212,10 @@ class Pipeline {
         return Status::ok_status();
       }
     }
-    auto services =
-        std::make_unique<bridge::HostServices>(manifest.provider, plugin_log(), progress_hooks());
+    auto services = std::make_unique<bridge::HostServices>(
+        manifest.provider, plugin_log(), progress_hooks(),
+        bridge::ThreadOffer{prepared_.threads.pool, prepared_.threads.loops,
+                            prepared_.threads.libraries});
     EPHOST_ASSIGN_OR_RETURN(
         auto provider, bridge::Provider::create(std::move(plugin), options, std::move(services)));
     if (hooks_.seat != nullptr) hooks_.seat->add_provider(provider, options);

@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "host/base/profiler.h"
+#include "host/base/thread_pool.h"
 #include "host/bridge/provider.h"
 #include "host/context/loader.h"
 #include "host/graph/graph.h"
@@ -50,6 +52,14 @@ struct InlinedCall {
   uint64_t nodes = 0;  // that it became, subgraphs apart
 };
 
+// How many threads work on a session's runs (SessionOptions). The pool is the environment's.
+struct ThreadUse {
+  ThreadPool* pool = nullptr;
+  uint32_t steps = 1;      // on steps of one run
+  uint32_t loops = 1;      // on one loop of a step, in the pool
+  uint32_t libraries = 1;  // of its own, that a library may use for a step: its share of `loops`
+};
+
 // What the stages made. Members are in the order of their dependence: what stands later is
 // destroyed first.
 struct PreparedModel {
@@ -64,6 +74,8 @@ struct PreparedModel {
   std::vector<CompileFailure> failures;
   PreparedGraph main;
   std::vector<Phase> phases;
+  std::shared_ptr<Profiler> profiler;  // null: nothing is recorded
+  ThreadUse threads;
 
   [[nodiscard]] bool is_context_model() const { return !context.partitions.empty(); }
   // The main graph and all bodies, each before those inside it.

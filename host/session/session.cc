@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "host/base/log.h"
 #include "host/base/text.h"
 #include "host/session/assembly.h"
 #include "host/session/context_generation.h"
@@ -119,6 +120,7 @@ Result<std::unique_ptr<Session::State>> create_state(const Environment& environm
   state->frames.push_back(std::move(frame));
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   prepared.phases.push_back({"frame", taken.count()});
+  if (prepared.profiler) prepared.profiler->add("session", "frame", start);
   EPHOST_RETURN_IF_ERROR(tasks.finish());
   return state;
 }
@@ -155,10 +157,31 @@ Status Session::State::run(std::span<const Value* const> run_inputs, std::span<V
   if (frame == nullptr) {
     EPHOST_ASSIGN_OR_RETURN(frame, runtime::Frame::create(*program));
   }
+  const auto start = prepared.profiler ? Profiler::Clock::now() : Profiler::Clock::time_point();
   Status status = frame->run(run_inputs, run_outputs, options.cancelled);
+  if (prepared.profiler) prepared.profiler->add("run", "run", start);
   const std::lock_guard lock(frames_mutex);
   frames.push_back(std::move(frame));
   return status;
+}
+
+Result<std::filesystem::path> Session::State::end_profiling() const {
+  Profiler* const profiler = prepared.profiler.get();
+  if (profiler == nullptr || !profiler->is_recording()) {
+    return Status(StatusCode::kInvalidArgument,
+                  "the session records no profile; ask for one with "
+                  "SessionOptions::enable_profiling, and end it once");
+  }
+  profiler->stop();
+  EPHOST_RETURN_IF_ERROR(profiler->write());
+  return profiler->file();
+}
+
+Session::State::~State() {
+  if (prepared.profiler == nullptr || !prepared.profiler->is_recording()) return;
+  if (const auto written = end_profiling(); !written.ok()) {
+    log_warning(written.status().to_string());
+  }
 }
 
 Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -178,6 +201,8 @@ Result<Session> Session::create(const Environment& environment, ModelBytes model
   EPHOST_ASSIGN_OR_RETURN(auto state, create_cached_state(environment, {{}, model.bytes}, options));
   return Session(std::move(state));
 }
+
+Result<std::filesystem::path> Session::end_profiling() { return state_->end_profiling(); }
 
 const std::vector<ValueDescription>& Session::inputs() const { return state_->inputs; }
 const std::vector<ValueDescription>& Session::outputs() const { return state_->outputs; }

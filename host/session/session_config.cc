@@ -8,6 +8,7 @@
 
 #include "host/base/known_sums.h"
 #include "host/base/text.h"
+#include "host/base/thread_pool.h"
 
 namespace ephost::session {
 namespace {
@@ -32,6 +33,29 @@ Status flag(SessionConfig& config, std::string_view key, const std::string& text
 template <auto kMember>
 Status text(SessionConfig& config, std::string_view, const std::string& value) {
   config.*kMember = value;
+  return Status::ok_status();
+}
+
+template <uint32_t SessionConfig::*kMember>
+Status threads(SessionConfig& config, std::string_view key, const std::string& text) {
+  uint32_t& number = config.*kMember;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_number = error == std::errc() && end == text.data() + text.size();
+  if (is_number && number <= ThreadPool::kMaxThreads) return Status::ok_status();
+  return Status(StatusCode::kInvalidArgument, "configuration entry " + quote(key) + " cannot be " +
+                                                  quote(text) + "; use a number of threads up to " +
+                                                  std::to_string(ThreadPool::kMaxThreads) +
+                                                  ", 0 for one for each processor");
+}
+
+Status execution_mode(SessionConfig& config, std::string_view key, const std::string& text) {
+  if (text != "sequential" && text != "parallel") {
+    return Status(StatusCode::kInvalidArgument, "configuration entry " + quote(key) +
+                                                    " cannot be " + quote(text) +
+                                                    "; use \"sequential\" or \"parallel\"");
+  }
+  config.execution_mode =
+      text == "parallel" ? ExecutionMode::kParallel : ExecutionMode::kSequential;
   return Status::ok_status();
 }
 
@@ -96,6 +120,10 @@ constexpr std::array kEntries = {
     Entry{kDisabledKey, &read_later},
     Entry{"session.model_external_initializers_file_folder_path",
           &text<&SessionConfig::external_initializers_folder>},
+    Entry{"session.execution_mode", &execution_mode},
+    Entry{"session.inter_op_num_threads", &threads<&SessionConfig::inter_op_threads>},
+    Entry{"session.intra_op_num_threads", &threads<&SessionConfig::intra_op_threads>},
+    Entry{"session.profile_file", &text<&SessionConfig::profile_file>},
     Entry{"session.disable_cpu_ep_fallback", &flag<&SessionConfig::disable_cpu_fallback>},
     Entry{"session.disable_ep_fallback", &flag<&SessionConfig::disable_ep_fallback>},
     Entry{"session.disable_model_compile", &flag<&SessionConfig::disable_model_compile>},

@@ -8,6 +8,7 @@
 #include <ephost/session_options.h>
 #include <ephost/status.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -30,12 +31,16 @@ struct SessionConfig {
   context::CacheLimits cache_limits;       // ep.cache_max_bytes, ep.cache_max_age_days
   std::filesystem::path known_sums_dir;    // ep.known_sums_dir
   std::filesystem::path external_initializers_folder;  // session.model_external_initializers_...
-  bool disable_cpu_fallback = false;                   // session.disable_cpu_ep_fallback
-  bool disable_ep_fallback = false;                    // session.disable_ep_fallback
-  bool disable_model_compile = false;                  // session.disable_model_compile
-  optimize::PassSelection passes;  // session.graph_optimization_level,
+  ExecutionMode execution_mode = ExecutionMode::kSequential;  // session.execution_mode
+  uint32_t inter_op_threads = 0;                              // session.inter_op_num_threads
+  uint32_t intra_op_threads = 0;                              // session.intra_op_num_threads
+  std::filesystem::path profile_file;                         // session.profile_file
+  bool disable_cpu_fallback = false;                          // session.disable_cpu_ep_fallback
+  bool disable_ep_fallback = false;                           // session.disable_ep_fallback
+  bool disable_model_compile = false;                         // session.disable_model_compile
+  optimize::PassSelection passes;                             // session.graph_optimization_level,
                                    // optimization.disable_specified_optimizers
-  bool fail_on_suboptimal_context = false;             // session.fail_on_suboptimal_compiled_model
+  bool fail_on_suboptimal_context = false;  // session.fail_on_suboptimal_compiled_model
 };
 
 // INVALID_ARGUMENT for a value that its key cannot have. An entry whose key isn't known is reported

@@ -39,6 +39,23 @@ SessionOptions& SessionOptions::enable_mem_reuse(bool enable) {
   return *this;
 }
 
+SessionOptions& SessionOptions::set_execution_mode(ExecutionMode mode) {
+  return add_config_entry("session.execution_mode",
+                          mode == ExecutionMode::kParallel ? "parallel" : "sequential");
+}
+
+SessionOptions& SessionOptions::set_inter_op_num_threads(uint32_t threads) {
+  return add_config_entry("session.inter_op_num_threads", std::to_string(threads));
+}
+
+SessionOptions& SessionOptions::set_intra_op_num_threads(uint32_t threads) {
+  return add_config_entry("session.intra_op_num_threads", std::to_string(threads));
+}
+
+SessionOptions& SessionOptions::enable_profiling(const std::filesystem::path& file) {
+  return add_config_entry("session.profile_file", file.string());
+}
+
 SessionOptions& SessionOptions::set_ep_context_data_read_func(EpContextDataReadFunction read) {
   read_context_data_ = std::move(read);
   return *this;

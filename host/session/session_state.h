@@ -21,6 +21,9 @@ namespace ephost {
 
 struct Session::State {
   explicit State(Environment kept) : environment(std::move(kept)) {}
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State();
 
   Environment environment;
   CacheUse cache_use;
@@ -37,6 +40,8 @@ struct Session::State {
   // Frames that no run uses now.
   std::mutex frames_mutex;
   std::vector<std::unique_ptr<runtime::Frame>> frames;
+
+  Result<std::filesystem::path> end_profiling() const;
 
   // One run on a frame that is free, or on a new one.
   Status run(std::span<const Value* const> run_inputs, std::span<Value> run_outputs,

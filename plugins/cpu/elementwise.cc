@@ -1,5 +1,7 @@
 #include "plugins/cpu/elementwise.h"
 
+#include <optional>
+
 #include "plugins/cpu/broadcast.h"
 #include "plugins/cpu/parallel.h"
 
@@ -13,7 +15,86 @@ char* advance(void* data, int64_t elements, int64_t size) {
   return static_cast<char*>(data) + elements * size;
 }
 
+// Elements of a result that is cheaper in one piece; 0 where it isn't, or isn't known.
+int64_t small_count(const std::optional<Dims>& shape, double cost) {
+  if (!shape) return 0;
+  const int64_t count = element_count(*shape);
+  return static_cast<double>(count) * cost <= kParallelWork ? count : 0;
+}
+
+// How a loop over `to` steps through `from`: 1, or 0 for a single element; nothing where that isn't
+// all there is to it.
+std::optional<int64_t> flat_stride(const Dims& from, const Dims& to) {
+  if (from == to) return 1;
+  if (from.size() <= to.size() && element_count(from) == 1) return 0;
+  return std::nullopt;
+}
+
+uint64_t byte_count(int64_t elements, int64_t size) {
+  return static_cast<uint64_t>(elements) * static_cast<uint64_t>(size);
+}
+
 }  // namespace
+
+void FlatUnary::prepare(const NodeContext& context, const UnaryOperation& operation) {
+  const std::optional<Dims> shape = context.output_shape(0);
+  count_ = small_count(shape, operation.cost);
+  if (count_ == 0 || context.input_shape(0) != shape) return;
+  if (context.input_type(0) != context.output_type(0)) return;
+  loop_ = operation.loop;
+  op_ = operation.op;
+  x_bytes_ = byte_count(count_, operation.x_size);
+  y_bytes_ = byte_count(count_, operation.y_size);
+  compute_directly<&FlatUnary::compute_flat>();
+}
+
+// The sizes are compared to be sure of the memory, whatever the host thinks of the shapes.
+int32_t FlatUnary::compute_flat(eph_computation* handle, void* state, eph_run* run,
+                                eph_error* error) noexcept {
+  const auto& self = *static_cast<const FlatUnary*>(handle);
+  const eph_value& x = *run->inputs[0];
+  const eph_value& y = *run->outputs[0];
+  if (x.byte_size != self.x_bytes_ || y.byte_size != self.y_bytes_ || y.data == nullptr) {
+    return do_compute(handle, state, run, error);
+  }
+  self.loop_(self.op_, x.data, y.data, self.count_);
+  return EPH_OK;
+}
+
+void FlatBinary::prepare(const NodeContext& context, const BinaryOperation& operation) {
+  const std::optional<Dims> a = context.input_shape(0);
+  const std::optional<Dims> b = context.input_shape(1);
+  const std::optional<Dims> y = context.output_shape(0);
+  count_ = small_count(y, operation.cost);
+  if (count_ == 0 || !a || !b) return;
+  const int32_t type = context.input_type(0);
+  if (context.input_type(1) != type || context.output_type(0) != type) return;
+  const std::optional<int64_t> a_stride = flat_stride(*a, *y);
+  const std::optional<int64_t> b_stride = flat_stride(*b, *y);
+  if (!a_stride || !b_stride || *a_stride + *b_stride == 0) return;
+  loop_ = operation.loop;
+  op_ = operation.op;
+  a_stride_ = *a_stride;
+  b_stride_ = *b_stride;
+  a_bytes_ = byte_count(a_stride_ == 0 ? 1 : count_, operation.a_size);
+  b_bytes_ = byte_count(b_stride_ == 0 ? 1 : count_, operation.b_size);
+  y_bytes_ = byte_count(count_, operation.y_size);
+  compute_directly<&FlatBinary::compute_flat>();
+}
+
+int32_t FlatBinary::compute_flat(eph_computation* handle, void* state, eph_run* run,
+                                 eph_error* error) noexcept {
+  const auto& self = *static_cast<const FlatBinary*>(handle);
+  const eph_value& a = *run->inputs[0];
+  const eph_value& b = *run->inputs[1];
+  const eph_value& y = *run->outputs[0];
+  if (a.byte_size != self.a_bytes_ || b.byte_size != self.b_bytes_ ||
+      y.byte_size != self.y_bytes_ || y.data == nullptr) {
+    return do_compute(handle, state, run, error);
+  }
+  self.loop_(self.op_, a.data, self.a_stride_, b.data, self.b_stride_, y.data, self.count_);
+  return EPH_OK;
+}
 
 void apply_unary(const UnaryOperation& operation, const void* x, void* y, int64_t count) {
   parallel_for(count, operation.cost, [&](int64_t begin, int64_t end) {

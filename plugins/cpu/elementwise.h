@@ -119,12 +119,57 @@ void broadcast_binary(const Op& op, const void* a, const Dims& a_shape, const vo
                a_shape, b, b_shape, y, y_shape);
 }
 
+// Bases of kernels whose call is nothing but one loop where types and shapes are known beforehand
+// and the work is too little for a second thread: the host then calls the loop, without the checks
+// and preparations of Kernel::compute.
+class FlatUnary : public Kernel {
+ protected:
+  using Kernel::Kernel;
+  // To be called by constructors, where the type of the input is known. The operation takes it and
+  // gives the same; its `op` lives as long as the kernel.
+  void prepare(const NodeContext& context, const UnaryOperation& operation);
+
+ private:
+  static int32_t compute_flat(eph_computation* handle, void* state, eph_run* run,
+                              eph_error* error) noexcept;
+
+  UnaryLoop loop_ = nullptr;
+  const void* op_ = nullptr;
+  int64_t count_ = 0;
+  uint64_t x_bytes_ = 0, y_bytes_ = 0;
+};
+
+class FlatBinary : public Kernel {
+ protected:
+  using Kernel::Kernel;
+  // As above, for inputs of one type. Operands that are broadcast otherwise than as a single
+  // element are left to `run`.
+  void prepare(const NodeContext& context, const BinaryOperation& operation);
+
+ private:
+  static int32_t compute_flat(eph_computation* handle, void* state, eph_run* run,
+                              eph_error* error) noexcept;
+
+  BinaryLoop loop_ = nullptr;
+  const void* op_ = nullptr;
+  int64_t count_ = 0;
+  int64_t a_stride_ = 0, b_stride_ = 0;
+  uint64_t a_bytes_ = 0, b_bytes_ = 0, y_bytes_ = 0;
+};
+
 // One input, an output of its type and shape, for the element types Ts.
 template <class Op, class... Ts>
-class UnaryKernel final : public Kernel {
+class UnaryKernel final : public FlatUnary {
  public:
-  explicit UnaryKernel(const NodeContext& context) : Kernel(context), op_(context) {
+  explicit UnaryKernel(const NodeContext& context) : FlatUnary(context), op_(context) {
     allow_inplace(0);
+    const int32_t type = context.input_type(0);
+    if (((eph::element_type_of<Ts>() == type) || ...)) {
+      dispatch<Ts...>(type, [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        prepare(context, {&unary_loop<Op, T, T>, &op_, Op::kCost, sizeof(T), sizeof(T)});
+      });
+    }
   }
 
  protected:

@@ -3,14 +3,12 @@
 #include <cstring>
 #include <new>
 
-#include "plugins/cpu/parallel.h"
 #include "plugins/cpu/registry.h"
 
 namespace cpu {
 
 int32_t NodeContext::input_type(std::size_t i) const {
-  if (!has_input(i)) return EPH_UNDEFINED;
-  const int32_t type = graph_.value(node_.input(i)).element_type();
+  const int32_t type = type_of(node_.input(i));
   return widens(entry_, i, type) ? int32_t{EPH_FLOAT} : type;
 }
 
@@ -49,7 +47,7 @@ Kernel::Kernel(const NodeContext& context)
     : label_(context.label()),
       entry_(context.entry()),
       widened_constants_(context.widened_constants()),
-      num_threads_(context.settings().num_threads) {}
+      threads_(context.settings().threads) {}
 
 void Kernel::allow_inplace_if_equal(const NodeContext& context, uint32_t input) {
   const std::optional<Dims> from = context.input_shape(input);
@@ -122,7 +120,7 @@ bool Kernel::has_halves_to_widen(const eph::Run& run) const {
 }
 
 void Kernel::compute(eph::Run& run, eph::State* state) {
-  const ThreadScope threads(num_threads_);
+  const ThreadScope scope(threads_);
   try {
     check_arguments(run);
     bool wanted = false;

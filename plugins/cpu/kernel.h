@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "plugins/cpu/dims.h"
+#include "plugins/cpu/parallel.h"
 #include "plugins/cpu/types.h"
 #include "plugins/cpu/widening.h"
 
@@ -25,7 +26,7 @@ struct OneDnn;
 
 // What all kernels of a provider share.
 struct Settings {
-  int num_threads = 0;  // 0: OpenMP's default
+  Threads threads;
   std::shared_ptr<const OneDnn> onednn;
 };
 
@@ -46,6 +47,7 @@ class NodeContext {
   [[nodiscard]] int32_t input_type(std::size_t i) const;
   // By its declared type; true where that is not known.
   [[nodiscard]] bool holds_tensor(std::size_t input) const;
+  [[nodiscard]] int32_t output_type(std::size_t i) const { return type_of(node_.output(i)); }
   // Nothing where an extent isn't known before the run.
   [[nodiscard]] std::optional<Dims> input_shape(std::size_t i) const;
   [[nodiscard]] std::optional<Dims> output_shape(std::size_t i) const;
@@ -60,6 +62,9 @@ class NodeContext {
   [[nodiscard]] std::string label() const;
 
  private:
+  [[nodiscard]] int32_t type_of(uint32_t value) const {
+    return value == EPH_NONE ? EPH_UNDEFINED : graph_.value(value).element_type();
+  }
   [[nodiscard]] std::optional<Dims> static_shape(uint32_t value) const;
 
   const eph::GraphView& graph_;
@@ -96,7 +101,7 @@ class Kernel : public eph::Computation {
   std::string label_;
   const KernelEntry& entry_;
   std::shared_ptr<const WidenedConstants> widened_constants_;
-  int num_threads_;
+  const Threads& threads_;  // the provider's
   uint64_t workspace_bytes_ = 0;
   std::vector<eph_slot_pair> inplace_;
   std::vector<eph_slot_pair> aliases_;

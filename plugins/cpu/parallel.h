@@ -1,33 +1,33 @@
-// Splitting loops over the threads of OpenMP, the pool that oneDNN uses too, and choosing their
-// number for one call of a kernel.
+// Splitting loops over the host's threads, and the number of threads of its own that oneDNN uses,
+// through OpenMP, in one call of a kernel.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-
-// ThreadSanitizer doesn't see the synchronisation inside of OpenMP's library: one thread there.
-#if defined(__SANITIZE_THREAD__)
-#define CPU_SINGLE_THREADED 1
-#else
-#define CPU_SINGLE_THREADED 0
-#endif
-
-#if !CPU_SINGLE_THREADED
-#include <omp.h>
-#endif
+#include <ephost/sdk/host.hpp>
 
 namespace cpu {
 
-// While it lives, parallel loops and oneDNN on this thread use `threads` threads; 0 leaves OpenMP's
-// default (OMP_NUM_THREADS, or one for each core).
+struct Threads {
+  eph::ThreadPool pool;
+  int loops = 0;   // in one loop; 0: as many as the pool gives
+  int onednn = 0;  // 0: OpenMP's default (OMP_NUM_THREADS, or one for each core)
+};
+
+// The threads of a provider: `option` for everything, or with 0 what the host has to give.
+[[nodiscard]] Threads choose_threads(eph::Host host, int option);
+
+// While it lives, parallel loops and oneDNN on this thread use these threads; borrowed.
 class ThreadScope {
  public:
-  explicit ThreadScope(int threads);
+  explicit ThreadScope(const Threads& threads);
   ThreadScope(const ThreadScope&) = delete;
   ThreadScope& operator=(const ThreadScope&) = delete;
   ~ThreadScope();
 
  private:
-  int previous_ = 0;  // 0: nothing to restore
+  const Threads* outer_;
+  int openmp_ = 0;  // 0: nothing to restore
 };
 
 // Keeps the library of OpenMP mapped for good: its idle threads would be left without code where
@@ -37,27 +37,26 @@ void pin_openmp();
 // Work, in rough nanoseconds, below which a second thread costs more than it saves.
 inline constexpr int64_t kParallelWork = 20000;
 
+// What the thread's scope says; null outside of one, and in the pool's own threads.
+[[nodiscard]] const Threads* current_threads();
+
 // Calls body(begin, end) on disjoint ranges that make up [0, count), in parallel where `count`
 // items of `cost` nanoseconds are worth it. The body must not throw.
 template <class Body>
-void parallel_for(int64_t count, [[maybe_unused]] double cost, const Body& body) {
-#if !CPU_SINGLE_THREADED
-  if (count > 1 && static_cast<double>(count) * cost > kParallelWork && omp_in_parallel() == 0 &&
-      omp_get_max_threads() > 1) {
-#pragma omp parallel
-    {
-      const int64_t threads = omp_get_num_threads();
-      const int64_t share = count / threads;
-      const int64_t rest = count % threads;
-      const int64_t index = omp_get_thread_num();
-      const int64_t begin = index * share + (index < rest ? index : rest);
-      const int64_t end = begin + share + (index < rest ? 1 : 0);
-      if (begin < end) body(begin, end);
-    }
+void parallel_for(int64_t count, double cost, const Body& body) {
+  if (count <= 0) return;
+  const Threads* const threads =
+      static_cast<double>(count) * cost > kParallelWork ? current_threads() : nullptr;
+  if (threads == nullptr || threads->loops == 1) {
+    body(int64_t{0}, count);
     return;
   }
-#endif
-  if (count > 0) body(int64_t{0}, count);
+  int64_t grain = static_cast<int64_t>(kParallelWork / 2 / cost) + 1;
+  if (threads->loops > 1) grain = std::max(grain, (count - 1) / threads->loops + 1);
+  threads->pool.parallel_for(static_cast<uint64_t>(count), static_cast<uint64_t>(grain),
+                             [&](uint64_t begin, uint64_t end) {
+                               body(static_cast<int64_t>(begin), static_cast<int64_t>(end));
+                             });
 }
 
 }  // namespace cpu

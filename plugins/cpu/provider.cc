@@ -55,7 +55,7 @@ class CpuProvider : public eph::Provider {
     }
     pin_openmp();
     auto provider = std::make_unique<CpuProvider>();
-    provider->settings_.num_threads = static_cast<int>(threads);
+    provider->settings_.threads = choose_threads(host, static_cast<int>(threads));
     auto onednn = std::make_shared<OneDnn>();
     if (const auto* constants = host.extension<eph_constants_api>(EPH_EXT_CONSTANTS)) {
       onednn->release_constants = [host, constants](const void* data, uint64_t size) {

@@ -4,8 +4,6 @@
 #include <deque>
 #include <unordered_map>
 
-#include "plugins/cpu/parallel.h"
-
 namespace cpu {
 namespace {
 
@@ -191,7 +189,7 @@ std::unique_ptr<Kernel> create_kernel(const eph::GraphView& graph, uint32_t inde
                      " with these element types");
   }
   const NodeContext context(graph, index, *entry, settings);
-  const ThreadScope threads(settings.num_threads);
+  const ThreadScope scope(settings.threads);
   try {
     check_node(context);
     return entry->create(context);

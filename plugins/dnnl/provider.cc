@@ -54,8 +54,9 @@ std::unique_ptr<DnnlProvider> DnnlProvider::create(eph::Host host, const eph::Op
                                                  "; give 0 for all, or at most " +
                                                  std::to_string(kMaxThreads));
   }
+  const auto share = static_cast<int>(eph::ThreadPool(host).library_thread_count());
   return std::make_unique<DnnlProvider>(
-      host, threads == 0 ? default_thread_count() : static_cast<int>(threads));
+      host, threads == 0 ? default_thread_count(share) : static_cast<int>(threads));
 }
 
 DnnlProvider::DnnlProvider(eph::Host host, int threads)

@@ -26,7 +26,8 @@ class DnnlProvider : public eph::Provider {
   static constexpr std::string_view kSource = "ephost.dnnl";
 
   static void get_devices(eph::Host host, eph::DeviceList& list);
-  // Option num_threads: 0 stands for as many as OpenMP would use.
+  // Option num_threads: 0 stands for as many as OpenMP would use, within what the
+  // host leaves to libraries.
   static std::unique_ptr<DnnlProvider> create(eph::Host host, const eph::Options& options);
 
   DnnlProvider(eph::Host host, int threads);

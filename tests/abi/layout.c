@@ -3,6 +3,7 @@
 #include <ephost/ext/constants.h>
 #include <ephost/ext/progress.h>
 #include <ephost/ext/shared_contexts.h>
+#include <ephost/ext/thread_pool.h>
 #include <ephost/plugin_abi.h>
 #include <stddef.h>
 

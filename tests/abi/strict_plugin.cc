@@ -19,6 +19,22 @@ class Nothing : public eph::Computation {
   }
 };
 
+class Direct : public eph::Computation {
+ public:
+  explicit Direct(eph::ThreadPool pool) : pool_(pool) { compute_directly<&Direct::call>(); }
+  void compute(eph::Run&, eph::State*) override {
+    pool_.parallel_for(pool_.thread_count() + pool_.library_thread_count(), 1,
+                       [](uint64_t, uint64_t) {});
+  }
+
+ private:
+  static int32_t call(eph_computation* handle, void* state, eph_run* run,
+                      eph_error* error) noexcept {
+    return do_compute(handle, state, run, error);
+  }
+  eph::ThreadPool pool_;
+};
+
 class EverythingProvider : public eph::Provider {
  public:
   static constexpr std::string_view kTypeName = "EverythingExecutionProvider";
@@ -26,7 +42,7 @@ class EverythingProvider : public eph::Provider {
   static constexpr std::string_view kVendor = "tests";
 
   explicit EverythingProvider(eph::Host host)
-      : progress_(host.extension<eph_progress_api>(EPH_EXT_PROGRESS)) {}
+      : progress_(host.extension<eph_progress_api>(EPH_EXT_PROGRESS)), pool_(host) {}
   static void get_devices(eph::Host, eph::DeviceList& list) { list.add({}); }
   static std::unique_ptr<EverythingProvider> create(eph::Host host, const eph::Options& options) {
     static_cast<void>(options.get_string("a", "") == "b" || options.get_int("c", 0) > 0);
@@ -43,7 +59,7 @@ class EverythingProvider : public eph::Provider {
   }
   eph::ArrayView<eph_kernel_def> kernels() { return {}; }
   std::unique_ptr<eph::Computation> create_kernel(const eph::GraphView&, uint32_t) {
-    return std::make_unique<Nothing>();
+    return std::make_unique<Direct>(pool_);
   }
   std::vector<std::unique_ptr<eph::Computation>> compile(const eph::Partitions& partitions) {
     std::vector<std::unique_ptr<eph::Computation>> made(partitions.size());
@@ -61,6 +77,7 @@ class EverythingProvider : public eph::Provider {
 
  private:
   const eph_progress_api* progress_;
+  eph::ThreadPool pool_;
 };
 
 }  // namespace

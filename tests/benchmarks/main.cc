@@ -1,7 +1,7 @@
 // ephost_benchmarks MODELS [Google Benchmark's flags]: what the EP context cache costs and saves.
 // MODELS is a folder as scripts/make_models.py writes it. Each model in it is loaded with the dnnl
 // provider in every way that the cache knows; the one called `chain` is cut into more and more
-// partitions.
+// partitions, and run for the cost of a node.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -12,6 +12,7 @@
 #include "host/cli/child_process.h"
 #include "host/onnx_io/import.h"
 #include "tests/benchmarks/context_cache.h"
+#include "tests/benchmarks/dispatch.h"
 #include "tests/benchmarks/measurement.h"
 #include "tests/benchmarks/partition_count.h"
 #include "tests/benchmarks/ratios.h"
@@ -44,6 +45,7 @@ int run(const fs::path& folder) {
   static_cast<void>(environment());  // the manifests are read here, not in every child
   const test::TempDirectory work;
   std::vector<std::string> models = find_models(folder);
+  size_t chain_nodes = 0;
   if (std::erase(models, "chain") > 0) {
     const fs::path chain = folder / "chain" / "model.onnx";
     const Result<size_t> nodes = count_nodes(chain);
@@ -51,12 +53,14 @@ int run(const fs::path& folder) {
       std::cerr << nodes.status().to_string() << '\n';
       return EXIT_FAILURE;
     }
-    register_partition_counts(chain, *nodes, work / "chain");
+    chain_nodes = *nodes;
+    register_partition_counts(chain, chain_nodes, work / "chain");
+    register_dispatch(chain);
   }
   for (const std::string& model : models) {
     register_context_cache(model, folder / model / "model.onnx", work / model);
   }
-  RatioReporter reporter(models);
+  RatioReporter reporter(models, chain_nodes);
   const size_t ran = benchmark::RunSpecifiedBenchmarks(&reporter);
   return ran == 0 || reporter.has_failure() ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -5,6 +5,7 @@
 
 #include "host/cli/statistics.h"
 #include "host/cli/table.h"
+#include "tests/benchmarks/dispatch.h"
 #include "tests/benchmarks/partition_count.h"
 
 namespace ephost::benchmarks {
@@ -29,8 +30,10 @@ std::vector<cli::Column> columns(const std::vector<std::string>& titles) {
 
 }  // namespace
 
-RatioReporter::RatioReporter(std::vector<std::string> models)
-    : benchmark::ConsoleReporter(OO_Tabular), models_(std::move(models)) {}
+RatioReporter::RatioReporter(std::vector<std::string> models, size_t chain_nodes)
+    : benchmark::ConsoleReporter(OO_Tabular),
+      models_(std::move(models)),
+      chain_nodes_(chain_nodes) {}
 
 void RatioReporter::ReportRuns(const std::vector<Run>& runs) {
   for (const Run& run : runs) {
@@ -49,6 +52,7 @@ void RatioReporter::Finalize() {
   benchmark::ConsoleReporter::Finalize();
   print_context_cache();
   print_partition_counts();
+  print_dispatch();
 }
 
 double RatioReporter::time_of(const std::string& name) const {
@@ -94,6 +98,15 @@ void RatioReporter::print_partition_counts() {
                    fixed(load * 1000 / static_cast<double>(count))});
   }
   if (!table.empty()) GetOutputStream() << "\nPartitions of one chain\n" << table.to_text();
+}
+
+void RatioReporter::print_dispatch() {
+  const double run = time_of(std::string(kDispatch));
+  if (run == 0) return;
+  cli::Table table(columns({"nodes", "run ms", "nanoseconds a node"}));
+  table.add_row({std::to_string(chain_nodes_), fixed(run),
+                 fixed(run * 1e6 / static_cast<double>(chain_nodes_))});
+  GetOutputStream() << "\nDispatch\n" << table.to_text();
 }
 
 }  // namespace ephost::benchmarks

@@ -12,7 +12,8 @@ namespace ephost::benchmarks {
 
 class RatioReporter : public benchmark::ConsoleReporter {
  public:
-  explicit RatioReporter(std::vector<std::string> models);
+  // `chain_nodes`: of the model that dispatch is measured on; 0 if there is none.
+  RatioReporter(std::vector<std::string> models, size_t chain_nodes);
 
   void ReportRuns(const std::vector<Run>& runs) override;
   void Finalize() override;
@@ -24,8 +25,10 @@ class RatioReporter : public benchmark::ConsoleReporter {
   [[nodiscard]] double time_of(const std::string& name) const;
   void print_context_cache();
   void print_partition_counts();
+  void print_dispatch();
 
   std::vector<std::string> models_;
+  size_t chain_nodes_;
   std::map<std::string, std::vector<double>> milliseconds_;  // by benchmark
   bool has_failure_ = false;
 };

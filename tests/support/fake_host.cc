@@ -1,9 +1,13 @@
 #include "tests/support/fake_host.h"
 
+#include <ephost/ext/thread_pool.h>
+
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <new>
+#include <string_view>
 
 namespace ephost::test {
 namespace {
@@ -77,7 +81,21 @@ const eph_host_api FakeHost::kApi = {sizeof(eph_host_api), &FakeHost::log,
                                      &FakeHost::get_extension};
 FakeHost::FakeHost() : eph_host{&kApi} {}
 void FakeHost::log(const eph_host*, int32_t, eph_string) noexcept {}
-const void* FakeHost::get_extension(const eph_host*, eph_string) noexcept { return nullptr; }
+const void* FakeHost::get_extension(const eph_host*, eph_string id) noexcept {
+  // As many ranges as there may be, the last one first: no loop may rely on their order.
+  static constexpr eph_thread_pool_api kThreadPool = {
+      sizeof(eph_thread_pool_api),
+      [](const eph_host*, uint64_t total, uint64_t grain, eph_range_function function,
+         void* context) noexcept {
+        for (uint64_t piece = (total + grain - 1) / grain; piece-- > 0;) {
+          function(context, piece * grain, std::min((piece + 1) * grain, total));
+        }
+      },
+      [](const eph_host*) noexcept { return uint32_t{4}; },
+      [](const eph_host*) noexcept { return uint32_t{4}; }};
+  const std::string_view wanted(id.data, id.size);
+  return wanted == EPH_EXT_THREAD_POOL ? &kThreadPool : nullptr;
+}
 
 AlignedBytes::AlignedBytes(std::size_t size) : size_(size) {
   constexpr std::size_t kAlignment = 64;

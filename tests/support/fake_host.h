@@ -77,7 +77,7 @@ class FakeDeviceList : public eph_device_list {
   static const eph_device_list_api kApi;
 };
 
-// Logs nowhere and has no extensions.
+// Logs nowhere. Splits loops, without threads, and has no other extension.
 class FakeHost : public eph_host {
  public:
   FakeHost();

@@ -75,6 +75,8 @@ class SingleNodeGraph : public eph_graph {
   SingleNodeGraph& skip_output();
   SingleNodeGraph& attribute(const std::string& name, NodeAttribute value);
   SingleNodeGraph& state(Stated stated);
+  // For runs of a kernel that was made before: another tensor than it was told of.
+  void replace_input(std::size_t i, Tensor value) { values_[inputs_[i]].tensor = std::move(value); }
 
   // Null where the input is left out.
   [[nodiscard]] const Tensor* input_tensor(std::size_t i) const;

@@ -101,6 +101,11 @@ class Session {
   [[nodiscard]] Result<IoBinding> create_binding() const;
   [[nodiscard]] Status run(IoBinding& binding, const RunOptions& options = {});
 
+  // Ends the recording that SessionOptions::enable_profiling began and writes it as a Chrome trace:
+  // the file. A session that is destroyed while it records writes its file too. Not while runs go
+  // on. INVALID_ARGUMENT if the session does not record, or no longer.
+  [[nodiscard]] Result<std::filesystem::path> end_profiling();
+
   // What session creation did, in order.
   [[nodiscard]] const std::vector<Phase>& phases() const;
   // What providers failed at, in the order of the attempts; others run these nodes.

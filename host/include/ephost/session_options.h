@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -40,6 +41,7 @@ using ProgressFunction =
     std::function<void(std::string_view provider, double fraction, std::string_view message)>;
 
 enum class GraphOptimizationLevel { kDisableAll, kBasic, kExtended, kAll };
+enum class ExecutionMode { kSequential, kParallel };
 
 // A plain value. What is wrong with an entry is said when a session is created with it.
 class SessionOptions {
@@ -62,6 +64,19 @@ class SessionOptions {
   SessionOptions& enable_mem_pattern(bool enable);
   // Lets values take over the memory of others (default).
   SessionOptions& enable_mem_reuse(bool enable);
+
+  // How steps run that do not wait for each other: one after the other (default), or at the same
+  // time on several threads, with the same results. These, too, are configuration entries.
+  SessionOptions& set_execution_mode(ExecutionMode mode);
+  // The most threads that run steps of one run at the same time, the calling one included; 0
+  // (default): one for each processor. Has no effect in sequential mode.
+  SessionOptions& set_inter_op_num_threads(uint32_t threads);
+  // The most threads that one step uses for itself, the calling one included; 0 (default): one for
+  // each processor. A provider's own option goes before it.
+  SessionOptions& set_intra_op_num_threads(uint32_t threads);
+  // Records the phases of creation and each step of each run, until Session::end_profiling writes
+  // them to the file; compile_model writes it in the end. Empty: records nothing (default).
+  SessionOptions& enable_profiling(const std::filesystem::path& file);
 
   // Gives the binaries of a context model by the names that its nodes state, instead of the file
   // system. What the model states of their sums is checked as ever. Called by the thread that

@@ -83,9 +83,9 @@ void refuse_zero(const eph_value& divisor) {
   }
 }
 
-class BinaryKernel : public Kernel {
+class BinaryKernel : public FlatBinary {
  public:
-  explicit BinaryKernel(const NodeContext& context) : Kernel(context) {
+  explicit BinaryKernel(const NodeContext& context) : FlatBinary(context) {
     allow_inplace_if_equal(context, 0);
     allow_inplace_if_equal(context, 1);
   }
@@ -98,38 +98,44 @@ class BinaryKernel : public Kernel {
     const Dims b_shape = dims_of(b);
     const Dims shape = broadcast_shape(a_shape, b_shape);
     const eph_value& y = allocate_output(run, 0, a.element_type, shape);
-    compute(a, a_shape, b, b_shape, y, shape);
+    check_divisor(b);
+    apply_binary(operation(a.element_type), a.data, a_shape, b.data, b_shape, y.data, shape);
   }
-  using Kernel::compute;
-  virtual void compute(const eph_value& a, const Dims& a_shape, const eph_value& b,
-                       const Dims& b_shape, const eph_value& y, const Dims& shape) = 0;
+  // On operands of that type, which both have.
+  [[nodiscard]] virtual BinaryOperation operation(int32_t type) const = 0;
+  virtual void check_divisor(const eph_value&) const {}
+
+  static bool is_known_to_be(uint64_t types, const NodeContext& context) {
+    return (types & eph::type_bit(context.input_type(0))) != 0;
+  }
+  template <class Op, class T>
+  static BinaryOperation loop_over() {
+    static constexpr Op kOp;
+    return {&binary_loop<Op, T, T, T>, &kOp, Op::kCost, sizeof(T), sizeof(T), sizeof(T)};
+  }
 };
 
 // Wrapping operations don't see the sign: an integer type stands for both.
 template <class Op>
 class WrappingKernel final : public BinaryKernel {
  public:
-  using BinaryKernel::BinaryKernel;
+  explicit WrappingKernel(const NodeContext& context) : BinaryKernel(context) {
+    if (is_known_to_be(kNumbers, context)) prepare(context, operation(context.input_type(0)));
+  }
 
  protected:
-  using BinaryKernel::compute;
-  void compute(const eph_value& a, const Dims& a_shape, const eph_value& b, const Dims& b_shape,
-               const eph_value& y, const Dims& shape) override {
-    const auto body = [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      broadcast_binary<T, T, T>(Op{}, a.data, a_shape, b.data, b_shape, y.data, shape);
-    };
-    if ((kFloat & eph::type_bit(a.element_type)) != 0)
-      return dispatch<float, double>(a.element_type, body);
-    switch (element_size(a.element_type)) {
+  [[nodiscard]] BinaryOperation operation(int32_t type) const override {
+    if (type == EPH_FLOAT) return loop_over<Op, float>();
+    if (type == EPH_DOUBLE) return loop_over<Op, double>();
+    switch (element_size(type)) {
       case 1:
-        return body(Tag<uint8_t>{});
+        return loop_over<Op, uint8_t>();
       case 2:
-        return body(Tag<uint16_t>{});
+        return loop_over<Op, uint16_t>();
       case 4:
-        return body(Tag<uint32_t>{});
+        return loop_over<Op, uint32_t>();
       default:
-        return body(Tag<uint64_t>{});
+        return loop_over<Op, uint64_t>();
     }
   }
 };
@@ -137,17 +143,20 @@ class WrappingKernel final : public BinaryKernel {
 template <class Op, class... Ts>
 class DividingKernel final : public BinaryKernel {
  public:
-  using BinaryKernel::BinaryKernel;
+  explicit DividingKernel(const NodeContext& context) : BinaryKernel(context) {
+    // Integers are looked through for zeros first.
+    if (is_known_to_be(kFloat, context)) prepare(context, operation(context.input_type(0)));
+  }
 
  protected:
-  using BinaryKernel::compute;
-  void compute(const eph_value& a, const Dims& a_shape, const eph_value& b, const Dims& b_shape,
-               const eph_value& y, const Dims& shape) override {
-    dispatch<Ts...>(a.element_type, [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      refuse_zero<T>(b);
-      broadcast_binary<T, T, T>(Op{}, a.data, a_shape, b.data, b_shape, y.data, shape);
-    });
+  [[nodiscard]] BinaryOperation operation(int32_t type) const override {
+    BinaryOperation found = {};
+    dispatch<Ts...>(type, [&](auto tag) { found = loop_over<Op, typename decltype(tag)::type>(); });
+    return found;
+  }
+  void check_divisor(const eph_value& divisor) const override {
+    dispatch<Ts...>(divisor.element_type,
+                    [&](auto tag) { refuse_zero<typename decltype(tag)::type>(divisor); });
   }
 };
 

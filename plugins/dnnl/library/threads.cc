@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <omp.h>
 
+#include <algorithm>
+
 namespace ephost_dnnl {
 
 void pin_openmp() {
@@ -12,7 +14,10 @@ void pin_openmp() {
   }
 }
 
-int default_thread_count() { return omp_get_max_threads(); }
+int default_thread_count(int share) {
+  const int own = omp_get_max_threads();
+  return share == 0 ? own : std::min(own, share);
+}
 
 ThreadScope::ThreadScope(int threads) : previous_(omp_get_max_threads()) {
   if (threads != previous_) omp_set_num_threads(threads);

@@ -11,8 +11,8 @@ inline constexpr int kMaxThreads = 1024;
 // the plugin is unloaded.
 void pin_openmp();
 
-// What OpenMP would use in this thread.
-[[nodiscard]] int default_thread_count();
+// What OpenMP would use in this thread, but no more than the host's share; 0: it has no opinion.
+[[nodiscard]] int default_thread_count(int share = 0);
 
 class ThreadScope {
  public:

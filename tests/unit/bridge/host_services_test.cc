@@ -3,8 +3,10 @@
 #include <ephost/ext/constants.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "host/base/file.h"
 #include "host/bridge/abi_text.h"
@@ -35,6 +37,40 @@ TEST(HostServices, ConstantsStayReadableWhenTheyAreReleased) {
   constants->release(&services, nullptr, 0);
   EXPECT_EQ(std::memcmp(file.bytes().data(), content.data(), content.size()), 0);
   EXPECT_EQ(content.find_first_not_of('c'), std::string::npos);
+}
+
+const eph_thread_pool_api& thread_pool_of(const HostServices& services) {
+  return *static_cast<const eph_thread_pool_api*>(
+      services.api->get_extension(&services, to_abi(EPH_EXT_THREAD_POOL)));
+}
+
+// Counts how often each item is worked on.
+std::vector<std::atomic<int>> work_on_all(const HostServices& services, size_t total) {
+  std::vector<std::atomic<int>> hits(total);
+  thread_pool_of(services).parallel_for(
+      &services, total, 1,
+      [](void* context, uint64_t begin, uint64_t end) {
+        auto& counts = *static_cast<std::vector<std::atomic<int>>*>(context);
+        for (uint64_t i = begin; i < end; ++i) ++counts[i];
+      },
+      &hits);
+  return hits;
+}
+
+TEST(HostServices, SplitsLoopsOverTheThreadsOfTheHost) {
+  ThreadPool pool;
+  const HostServices services("test", nullptr, {}, {&pool, 3, 2});
+  EXPECT_EQ(thread_pool_of(services).get_thread_count(&services), 3U);
+  EXPECT_EQ(thread_pool_of(services).get_library_thread_count(&services), 2U);
+  for (const size_t total : {0, 1, 1000}) {
+    for (const auto& hits : work_on_all(services, total)) EXPECT_EQ(hits, 1);
+  }
+}
+
+TEST(HostServices, HasTheCallingThreadWhereThereIsNoPool) {
+  const HostServices services("test", nullptr, {});
+  EXPECT_EQ(thread_pool_of(services).get_thread_count(&services), 1U);
+  for (const auto& hits : work_on_all(services, 10)) EXPECT_EQ(hits, 1);
 }
 
 }  // namespace

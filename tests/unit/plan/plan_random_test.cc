@@ -84,6 +84,8 @@ struct Tally {
   size_t in_outputs = 0;
   size_t joined = 0;
   size_t split = 0;
+  size_t unknown_reused = 0;
+  size_t parallel = 0;
 };
 
 void count(const Planned& planned, Tally& tally) {
@@ -117,6 +119,12 @@ TEST(PlanRandom, EveryPlanIsProvedByTheChecker) {
     ASSERT_TRUE(pattern.ok());
     const Status memory = check_memory(planned.allocation, *pattern, sizes);
     ASSERT_TRUE(memory.ok()) << "seed " << seed << ": " << memory.to_string();
+    const StepDependencies dependencies =
+        find_dependencies(planned.execution, planned.allocation, *pattern, sizes);
+    const Status order =
+        check_dependencies(planned.execution, planned.allocation, *pattern, dependencies, sizes);
+    ASSERT_TRUE(order.ok()) << "seed " << seed << ": " << order.to_string();
+    tally.parallel += has_parallel_steps(dependencies) ? 1 : 0;
     count(planned, tally);
   }
   // The graphs must exercise what can go wrong.
@@ -125,6 +133,8 @@ TEST(PlanRandom, EveryPlanIsProvedByTheChecker) {
   EXPECT_GT(tally.in_outputs, 250U);
   EXPECT_GT(tally.joined, 500U);
   EXPECT_GT(tally.split, 200U);
+  EXPECT_GT(tally.unknown_reused, 500U);
+  EXPECT_GT(tally.parallel, 2000U);
 }
 
 bool operator==(const ValuePlan& a, const ValuePlan& b) {

@@ -280,5 +280,78 @@ TEST(Where, BroadcastsAllThreeOperandsAndMovesStrings) {
               Gives(std::vector<Tensor>{ints({1, 4})}));
 }
 
+// Where types and shapes are stated and small, the kernel's loop is called directly.
+Tensor run_stated(const std::string& op_type, const std::vector<Tensor>& inputs,
+                  const Tensor& output) {
+  SingleNodeGraph graph(op_type, 14);
+  for (const Tensor& input : inputs) graph.input(input);
+  graph.output(output);
+  Outcome outcome = cpu_session().run(graph);
+  EXPECT_TRUE(outcome.ok()) << outcome.message;
+  return outcome.ok() ? outcome.outputs[0] : Tensor();
+}
+
+template <class T>
+Tensor counted(const Shape& shape) {
+  std::vector<T> values(static_cast<std::size_t>(count_of(shape)));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(i % 7 + 1);
+  return tensor<T>(shape, values);
+}
+
+template <class T>
+void expect_the_same_when_stated() {
+  const std::vector<std::pair<Shape, Shape>> shapes = {
+      {{1, 16}, {1, 16}}, {{1, 16}, {16}}, {{16}, {1, 16}},      {{4, 4}, {1}},
+      {{}, {4, 4}},       {{}, {}},        {{1}, {1}},           {{2, 8}, {8}},
+      {{2, 1}, {1, 8}},   {{3, 0}, {1}},   {{100, 100}, {1, 1}}, {{1, 1, 1}, {5}}};
+  for (const char* op_type : {"Add", "Sub", "Mul", "Div"}) {
+    for (const auto& [a_shape, b_shape] : shapes) {
+      const Tensor a = counted<T>(a_shape);
+      const Tensor b = counted<T>(b_shape);
+      const Tensor expected = run_one(op_type, 14, {a, b});
+      const Tensor y = run_stated(op_type, {a, b}, expected);
+      EXPECT_EQ(y.shape, expected.shape) << op_type;
+      EXPECT_EQ(y.bytes, expected.bytes) << op_type << " of type " << a.type;
+    }
+  }
+}
+
+TEST(FlatKernels, ComputeTheSameAsThoseThatKnowNothingBeforehand) {
+  expect_the_same_when_stated<float>();
+  expect_the_same_when_stated<double>();
+  expect_the_same_when_stated<int8_t>();
+  expect_the_same_when_stated<uint16_t>();
+  expect_the_same_when_stated<int32_t>();
+  expect_the_same_when_stated<int64_t>();
+  const Tensor x = random_floats({3, 5}, 1, -2, 2);
+  for (const char* op_type : {"Relu", "Tanh", "Neg"}) {
+    EXPECT_EQ(run_stated(op_type, {x}, x).bytes, run_one(op_type, 14, {x}).bytes) << op_type;
+  }
+}
+
+TEST(FlatKernels, AskForMemoryWhereTheHostPreparedNone) {
+  SingleNodeGraph graph("Add", 14);
+  const Tensor x = floats({2}, {1, 2});
+  graph.input(x).input(x).output(x);
+  Outcome failure;
+  const auto kernel = cpu_session().create(graph, &failure);
+  ASSERT_NE(kernel, nullptr) << failure.message;
+  EXPECT_EQ(values_of<float>(kernel->run().outputs[0]), (std::vector<float>{2, 4}));
+  graph.state(Stated::kNothing);
+  EXPECT_EQ(values_of<float>(kernel->run().outputs[0]), (std::vector<float>{2, 4}));
+}
+
+TEST(FlatKernels, TrustNoStatementAboutSizes) {
+  SingleNodeGraph graph("Add", 14);
+  graph.input(floats({2}, {1, 2})).input(floats({2}, {3, 4})).output(floats({2}, {0, 0}));
+  Outcome failure;
+  const auto kernel = cpu_session().create(graph, &failure);
+  ASSERT_NE(kernel, nullptr) << failure.message;
+  graph.replace_input(1, floats({3}, {1, 2, 3}));
+  const Outcome outcome = kernel->run();
+  EXPECT_EQ(outcome.code, EPH_INVALID_ARGUMENT);
+  EXPECT_EQ(outcome.message, "Add node 'node': shapes [2] and [3] cannot be broadcast to one");
+}
+
 }  // namespace
 }  // namespace ephost::test

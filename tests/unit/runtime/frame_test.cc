@@ -4,11 +4,8 @@
 
 #include <thread>
 
-#include "host/bridge/claim_source.h"
-#include "host/plan/checker.h"
 #include "tests/support/allocation_counter.h"
-#include "tests/unit/graph/graph_builder.h"
-#include "tests/unit/runtime/toy_provider.h"
+#include "tests/unit/runtime/machine.h"
 
 namespace ephost::runtime {
 namespace {
@@ -16,77 +13,9 @@ namespace {
 using graph::testing::float_tensor;
 using graph::testing::GraphBuilder;
 using graph::testing::tensor_type;
-
-// A graph with everything that runs it.
-class Machine {
- public:
-  explicit Machine(graph::Graph graph, std::vector<std::string> symbols = {},
-                   plan::MemoryOptions memory = {}) {
-    model_.graph = std::move(graph);
-    model_.symbols = std::move(symbols);
-    bridge::ProviderClaims claims(*provider_, model_);
-    partition::ClaimSource* const sources[] = {&claims};
-    const auto partitioning = *partition::partition_graph(model_.graph, sources);
-    Program::Parts parts;
-    parts.graph = &model_.graph;
-    parts.symbols = model_.symbols;
-    parts.execution = *plan::plan_execution(model_.graph, partitioning);
-    const bridge::GraphView view(model_.graph, model_);
-    std::vector<plan::StepTraits> traits;
-    for (const plan::Step& step : parts.execution.steps) {
-      auto kernel = provider_->create_kernel(view, step.node);
-      EXPECT_TRUE(kernel.ok()) << kernel.status().to_string();
-      parts.computations.push_back(std::move(kernel).value());
-      const bridge::Computation& made = *parts.computations.back();
-      traits.push_back({made.may_inplace(), made.aliases(), made.workspace_bytes(), 0});
-    }
-    parts.allocation = *plan::plan_allocation(model_.graph, parts.execution, traits);
-    parts.pattern = *plan::plan_memory(parts.allocation, {}, memory);
-    parts.memory_options = memory;
-    EXPECT_TRUE(
-        plan::check_allocation(model_.graph, parts.execution, traits, parts.allocation).ok());
-    program_ = std::make_unique<Program>(std::move(parts));
-    frame_ = *Frame::create(*program_);
-  }
-
-  [[nodiscard]] const Program& program() const { return *program_; }
-  [[nodiscard]] Frame& frame() { return *frame_; }
-
-  Status run(const std::vector<const Value*>& inputs, std::vector<Value>& outputs,
-             const std::atomic<bool>* cancelled = nullptr) {
-    outputs.resize(model_.graph.outputs.size());
-    return frame_->run(inputs, outputs, cancelled);
-  }
-
-  // Output 0 for one input of floats; fails the test where the run fails.
-  std::vector<float> floats(const std::vector<int64_t>& shape, const std::vector<float>& input) {
-    const Value value = *Value::of<float>(shape, input);
-    std::vector<Value> outputs;
-    const Status status = run({&value}, outputs);
-    EXPECT_TRUE(status.ok()) << status.to_string();
-    if (!status.ok()) return {};
-    const std::span<const float> elements = outputs[0].elements<float>();
-    return {elements.begin(), elements.end()};
-  }
-
- private:
-  std::shared_ptr<bridge::Provider> provider_ = test::create_in_process<testing::ToyProvider>();
-  graph::Model model_;
-  std::unique_ptr<Program> program_;
-  std::unique_ptr<Frame> frame_;
-};
-
-graph::ValueType floats(graph::Shape shape) {
-  return tensor_type(ElementType::kFloat, std::move(shape));
-}
-
-// Every value of the graph gets the type.
-graph::Graph typed(graph::Graph graph, const graph::ValueType& type) {
-  for (graph::Value& value : graph.values) {
-    if (value.type.kind == graph::ValueKind::kUnknown) value.type = type;
-  }
-  return graph;
-}
+using testing::floats;
+using testing::Machine;
+using testing::typed;
 
 graph::Graph chain() {
   GraphBuilder builder;
@@ -164,7 +93,7 @@ TEST(Frame, RefusesInputsThatDisagreeAboutASymbol) {
   builder.input("a", floats({graph::symbolic_dim(0)}));
   builder.input("b", floats({graph::symbolic_dim(0)}));
   builder.node("Add", {"a", "b"}, {"y"}).output("y");
-  Machine machine(typed(builder.build(), floats({graph::symbolic_dim(0)})), {"batch"});
+  Machine machine(typed(builder.build(), floats({graph::symbolic_dim(0)})), {.symbols = {"batch"}});
   const Value two = *Value::of<float>({2}, std::vector<float>{1, 2});
   const Value three = *Value::of<float>({3}, std::vector<float>{1, 2, 3});
   std::vector<Value> outputs;
@@ -193,7 +122,7 @@ TEST(Frame, FollowsShapesThatChangeFromRunToRun) {
   builder.node("Relu", {"a"}, {"b"});
   builder.node("Negate", {"b"}, {"c"});
   builder.node("Add", {"c", "a"}, {"y"}).output("y");
-  Machine machine(typed(builder.build(), open), {"batch"});
+  Machine machine(typed(builder.build(), open), {.symbols = {"batch"}});
   EXPECT_FALSE(machine.program().is_static());
   for (int round = 0; round < 3; ++round) {
     EXPECT_EQ(machine.floats({1, 2}, {1, -2}), (std::vector<float>{-1, 0}));
@@ -208,7 +137,7 @@ TEST(Frame, PlacesARunWithKnownShapesByTheTracedPattern) {
   builder.node("Negate", {"x"}, {"a"});
   builder.node("Negate", {"a"}, {"b"});
   builder.node("Negate", {"b"}, {"y"}).output("y");
-  Machine machine(typed(builder.build(), open), {"batch"});
+  Machine machine(typed(builder.build(), open), {.symbols = {"batch"}});
   EXPECT_EQ(machine.program().patterns().find({1, 3}), nullptr);
   machine.floats({3}, {1, 2, 3});
   const auto traced = machine.program().patterns().find({1, 3});
@@ -221,7 +150,7 @@ TEST(Frame, PlacesARunWithKnownShapesByTheTracedPattern) {
 TEST(Frame, AllocatesWhatNoPatternPlaces) {
   plan::MemoryOptions memory;
   memory.enable_mem_pattern = false;
-  Machine machine(chain(), {}, memory);
+  Machine machine(chain(), {.memory = memory});
   for (int round = 0; round < 3; ++round) {
     EXPECT_EQ(machine.floats({2, 2}, {1, -2, 3, -4}), (std::vector<float>{1, 0, 3, 0}));
   }
@@ -256,6 +185,28 @@ TEST(Frame, ViewsShareTheMemoryOfAnInput) {
   Machine machine(typed(builder.build(), floats({4})));
   EXPECT_EQ(machine.floats({2, 2}, {1, 2, 3, 4}), (std::vector<float>{-1, -2, -3, -4}));
   EXPECT_EQ(machine.floats({2, 2}, {5, 6, 7, 8}), (std::vector<float>{-5, -6, -7, -8}));
+}
+
+// The views of "x", and "a", which lies in the memory of the output that it becomes.
+TEST(Frame, FollowsInputsAndOutputsThatMove) {
+  GraphBuilder builder;
+  builder.input("x", floats({4}));
+  builder.node("Reshape", {"x"}, {"flat"});
+  builder.node("Negate", {"flat"}, {"a"});
+  builder.node("Relu", {"a"}, {"y"}).output("y");
+  Machine machine(typed(builder.build(), floats({4})));
+  EXPECT_FALSE(machine.program().followers().empty());
+  const Value one = *Value::of<float>({4}, std::vector<float>{-1, 2, -3, 4});
+  const Value other = *Value::of<float>({4}, std::vector<float>{5, -6, 7, -8});
+  std::vector<Value> kept, moved;
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_TRUE(machine.run({&one}, kept).ok());
+    ASSERT_TRUE(machine.run({&other}, kept).ok());
+    EXPECT_EQ(kept[0].elements<float>()[1], 6);
+    ASSERT_TRUE(machine.run({&one}, moved).ok());
+    EXPECT_EQ(moved[0].elements<float>()[0], 1);
+    EXPECT_EQ(kept[0].elements<float>()[1], 6);
+  }
 }
 
 TEST(Frame, CopiesOutputsThatAreInputsOrConstantsOrListedTwice) {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/support/in_process_provider.h"
@@ -22,6 +23,7 @@ struct Observed {
   std::atomic<int> calls_before_stop{0};
   std::atomic<bool> stop{false};
   std::function<void()> probe;  // called by Probe
+  std::atomic<int> meeting{0};
 };
 inline Observed& observed() {
   static Observed counts;
@@ -123,6 +125,13 @@ inline void stop(eph::Run& run) {
   map_floats(run, [](float x) { return x; });
 }
 
+// Waits until two calls have begun.
+inline void meet(eph::Run& run) {
+  ++observed().meeting;
+  while (observed().meeting < 2) std::this_thread::yield();
+  map_floats(run, [](float x) { return x; });
+}
+
 inline void is_positive(eph::Run& run) {
   const bool positive = eph::elements<float>(*run.input(0))[0] > 0;
   *static_cast<bool*>(run.allocate(0, std::vector<int64_t>{}, EPH_BOOL).data) = positive;
@@ -199,6 +208,7 @@ inline ToyKernel::Body body_of(std::string_view op) {
   if (op == "Shout") return shout;
   if (op == "Workspace") return use_workspace;
   if (op == "Stop") return stop;
+  if (op == "Meet") return meet;
   if (op == "IsPositive") return is_positive;
   if (op == "Fail") return [](eph::Run&) { throw eph::Failure(EPH_ENGINE_ERROR, "it broke"); };
   if (op == "Forget") return [](eph::Run&) {};
@@ -233,8 +243,8 @@ class ToyProvider : public eph::Provider {
 
  private:
   static constexpr std::string_view kOperators[] = {
-      "Relu",      "Negate", "Alone",  "Add",      "Positives", "Reshape",   "Shout",
-      "Workspace", "Fail",   "Forget", "Misshape", "Stop",      "IsPositive"};
+      "Relu",      "Negate", "Alone",  "Add",      "Positives", "Reshape", "Shout",
+      "Workspace", "Fail",   "Forget", "Misshape", "Stop",      "Meet",    "IsPositive"};
   static constexpr std::string_view kObjectOperators[] = {
       "SeqMake", "SeqAppend",   "SeqFirst", "SeqPass",   "SeqNone", "SeqMap",
       "SeqText", "SeqStranger", "SeqFar",   "SeqTensor", "SeqProbe"};

@@ -48,6 +48,33 @@ TEST(SessionConfig, ReadsTheLimitsOfTheCacheStore) {
   }
 }
 
+TEST(SessionConfig, ReadsHowStepsRun) {
+  SessionOptions options;
+  options.set_execution_mode(ExecutionMode::kParallel);
+  options.set_inter_op_num_threads(3).set_intra_op_num_threads(2).enable_profiling("trace.json");
+  std::vector<std::string> warnings;
+  const auto config = read_session_config(options, warnings);
+  ASSERT_TRUE(config.ok()) << config.status().to_string();
+  EXPECT_TRUE(warnings.empty());
+  EXPECT_EQ(config->execution_mode, ExecutionMode::kParallel);
+  EXPECT_EQ(config->inter_op_threads, 3U);
+  EXPECT_EQ(config->intra_op_threads, 2U);
+  EXPECT_EQ(config->profile_file, "trace.json");
+  EXPECT_EQ(read("session.execution_mode", "sequential")->execution_mode,
+            ExecutionMode::kSequential);
+}
+
+TEST(SessionConfig, RefusesModesAndThreadNumbersThatThereAreNot) {
+  EXPECT_EQ(read("session.execution_mode", "fast").status().message(),
+            "configuration entry \"session.execution_mode\" cannot be \"fast\"; use "
+            "\"sequential\" or \"parallel\"");
+  for (const char* text : {"", "-1", "two", "257", "99999999999"}) {
+    EXPECT_EQ(read("session.intra_op_num_threads", text).status().code(),
+              StatusCode::kInvalidArgument)
+        << text;
+  }
+}
+
 TEST(SessionConfig, WarnsOfAnUnknownKeyWithTheNearestOne) {
   std::vector<std::string> warnings;
   EXPECT_TRUE(read("ep.context_enabled", "1", &warnings).ok());

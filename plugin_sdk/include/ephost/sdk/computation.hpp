@@ -112,7 +112,7 @@ class State {
 // A kernel or a compiled partition.
 class Computation : public eph_computation {
  public:
-  Computation() : eph_computation{&kApi} {}
+  Computation() : eph_computation{&kDirectApi<&Computation::do_compute>} {}
   Computation(const Computation&) = delete;
   Computation& operator=(const Computation&) = delete;
   virtual ~Computation() = default;
@@ -123,17 +123,31 @@ class Computation : public eph_computation {
   virtual void describe(eph_computation_info& info) { info.flags = EPH_COMPUTE_CONCURRENT; }
   virtual std::unique_ptr<State> create_state() { return nullptr; }
 
- private:
-  static Computation* self(eph_computation* handle) { return static_cast<Computation*>(handle); }
-  static void do_destroy(eph_computation* handle) noexcept {
-    if (handle != nullptr) delete self(handle);
+ protected:
+  using Direct = int32_t (*)(eph_computation* handle, void* state, eph_run* run,
+                             eph_error* error) noexcept;
+
+  // To be called by constructors: the host calls `kDirect` in place of `compute`, with nothing in
+  // between. For work that is over in nanoseconds and was prepared when the computation was made;
+  // what it is not prepared for it passes on to do_compute.
+  template <Direct kDirect>
+  void compute_directly() {
+    api = &kDirectApi<kDirect>;
   }
+
+  // Calls `compute` and turns what it throws into a code and a message.
   static int32_t do_compute(eph_computation* handle, void* state, eph_run* run,
                             eph_error* error) noexcept {
     return detail::guard(error, [&] {
       Run wrapped(run);
       self(handle)->compute(wrapped, static_cast<State*>(state));
     });
+  }
+
+ private:
+  static Computation* self(eph_computation* handle) { return static_cast<Computation*>(handle); }
+  static void do_destroy(eph_computation* handle) noexcept {
+    if (handle != nullptr) delete self(handle);
   }
   static int32_t do_describe(eph_computation* handle, eph_computation_info* out,
                              eph_error* error) noexcept {
@@ -154,8 +168,9 @@ class Computation : public eph_computation {
     delete static_cast<State*>(state);
   }
 
-  static constexpr eph_computation_api kApi = {
-      sizeof(eph_computation_api), &Computation::do_destroy,      &Computation::do_compute,
+  template <Direct kDirect>
+  static constexpr eph_computation_api kDirectApi = {
+      sizeof(eph_computation_api), &Computation::do_destroy,      kDirect,
       &Computation::do_describe,   &Computation::do_create_state, &Computation::do_release_state};
 };
 

@@ -1,5 +1,8 @@
-// host.hpp: what the host gives a provider when it is made: log, extensions, options, device list.
+// host.hpp: what the host gives a provider when it is made: log, extensions, threads, options,
+// device list.
 #pragma once
+
+#include <ephost/ext/thread_pool.h>
 
 #include <cstdint>
 #include <ephost/sdk/basics.hpp>
@@ -22,6 +25,42 @@ class Host {
 
  private:
   const eph_host* host_;
+};
+
+// The host's threads (ext/thread_pool.h). A copyable view; without a host that offers them, all is
+// done on the calling thread.
+class ThreadPool {
+ public:
+  ThreadPool() = default;
+  explicit ThreadPool(Host host)
+      : table_(host.extension<eph_thread_pool_api>(EPH_EXT_THREAD_POOL)), host_(host.handle()) {}
+
+  // Calls body(begin, end) on ranges that make up [0, total), of `grain` items or more but for the
+  // last one. The body must not throw.
+  template <class Body>
+  void parallel_for(uint64_t total, uint64_t grain, const Body& body) const {
+    if (table_ == nullptr) {
+      if (total != 0) body(uint64_t{0}, total);
+      return;
+    }
+    table_->parallel_for(
+        host_, total, grain,
+        [](void* context, uint64_t begin, uint64_t end) {
+          (*static_cast<const Body*>(context))(begin, end);
+        },
+        const_cast<Body*>(&body));
+  }
+  [[nodiscard]] uint32_t thread_count() const {
+    return table_ == nullptr ? 1 : table_->get_thread_count(host_);
+  }
+  // For a library with threads of its own; 0 without a host that has an opinion.
+  [[nodiscard]] uint32_t library_thread_count() const {
+    return table_ == nullptr ? 0 : table_->get_library_thread_count(host_);
+  }
+
+ private:
+  const eph_thread_pool_api* table_ = nullptr;
+  const eph_host* host_ = nullptr;
 };
 
 class DeviceList {

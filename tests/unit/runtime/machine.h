@@ -1,0 +1,99 @@
+// A frame with its program, for tests of running: graphs of toy kernels.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/base/thread_pool.h"
+#include "host/bridge/claim_source.h"
+#include "host/plan/checker.h"
+#include "host/runtime/frame.h"
+#include "tests/unit/graph/graph_builder.h"
+#include "tests/unit/runtime/toy_provider.h"
+
+namespace ephost::runtime::testing {
+
+struct MachineOptions {
+  std::vector<std::string> symbols = {};
+  plan::MemoryOptions memory = {};
+  ThreadPool* pool = nullptr;
+  uint32_t threads = 1;
+};
+
+// A graph with everything that runs it, on the toy provider.
+class Machine {
+ public:
+  explicit Machine(graph::Graph graph, MachineOptions options = {}) {
+    model_.graph = std::move(graph);
+    model_.symbols = std::move(options.symbols);
+    bridge::ProviderClaims claims(*provider_, model_);
+    partition::ClaimSource* const sources[] = {&claims};
+    const auto partitioning = *partition::partition_graph(model_.graph, sources);
+    Program::Parts parts;
+    parts.graph = &model_.graph;
+    parts.symbols = model_.symbols;
+    parts.execution = *plan::plan_execution(model_.graph, partitioning);
+    const bridge::GraphView view(model_.graph, model_);
+    std::vector<plan::StepTraits> traits;
+    for (const plan::Step& step : parts.execution.steps) {
+      auto kernel = provider_->create_kernel(view, step.node);
+      EXPECT_TRUE(kernel.ok()) << kernel.status().to_string();
+      parts.computations.push_back(std::move(kernel).value());
+      const bridge::Computation& made = *parts.computations.back();
+      traits.push_back({made.may_inplace(), made.aliases(), made.workspace_bytes(), 0});
+    }
+    parts.allocation = *plan::plan_allocation(model_.graph, parts.execution, traits);
+    parts.pattern = *plan::plan_memory(parts.allocation, {}, options.memory);
+    parts.memory_options = options.memory;
+    parts.thread_pool = options.pool;
+    parts.threads = options.threads;
+    EXPECT_TRUE(
+        plan::check_allocation(model_.graph, parts.execution, traits, parts.allocation).ok());
+    program_ = std::make_unique<Program>(std::move(parts));
+    frame_ = *Frame::create(*program_);
+  }
+
+  [[nodiscard]] const Program& program() const { return *program_; }
+  [[nodiscard]] Frame& frame() { return *frame_; }
+
+  Status run(const std::vector<const Value*>& inputs, std::vector<Value>& outputs,
+             const std::atomic<bool>* cancelled = nullptr) {
+    outputs.resize(model_.graph.outputs.size());
+    return frame_->run(inputs, outputs, cancelled);
+  }
+
+  // Output 0 for one input of floats; fails the test where the run fails.
+  std::vector<float> floats(const std::vector<int64_t>& shape, const std::vector<float>& input) {
+    const Value value = *Value::of<float>(shape, input);
+    std::vector<Value> outputs;
+    const Status status = run({&value}, outputs);
+    EXPECT_TRUE(status.ok()) << status.to_string();
+    if (!status.ok()) return {};
+    const std::span<const float> elements = outputs[0].elements<float>();
+    return {elements.begin(), elements.end()};
+  }
+
+ private:
+  std::shared_ptr<bridge::Provider> provider_ = test::create_in_process<ToyProvider>();
+  graph::Model model_;
+  std::unique_ptr<Program> program_;
+  std::unique_ptr<Frame> frame_;
+};
+
+inline graph::ValueType floats(graph::Shape shape) {
+  return graph::testing::tensor_type(ElementType::kFloat, std::move(shape));
+}
+
+// Every value of the graph gets the type.
+inline graph::Graph typed(graph::Graph graph, const graph::ValueType& type) {
+  for (graph::Value& value : graph.values) {
+    if (value.type.kind == graph::ValueKind::kUnknown) value.type = type;
+  }
+  return graph;
+}
+
+}  // namespace ephost::runtime::testing

@@ -1,0 +1,217 @@
+// Frames whose steps run in parallel: the same bits as one after the other, whatever the graph.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <thread>
+
+#include "tests/support/allocation_counter.h"
+#include "tests/unit/runtime/machine.h"
+
+namespace ephost::runtime {
+namespace {
+
+using graph::testing::GraphBuilder;
+using testing::floats;
+using testing::Machine;
+using testing::MachineOptions;
+using testing::typed;
+
+constexpr uint32_t kThreads = 4;
+
+ThreadPool& pool() {
+  static ThreadPool shared;
+  return shared;
+}
+
+// What the model states about shapes decides where memory comes from: a pattern made beforehand,
+// the pool and then traced patterns, or the pool where nothing is known.
+enum class Shapes { kStatic, kSymbolic, kUnknown };
+
+class RandomGraph {
+ public:
+  RandomGraph(uint32_t seed, Shapes shapes) : random_(seed) {
+    const graph::ValueType type = floats({shapes == Shapes::kStatic ? 16 : graph::symbolic_dim(0)});
+    builder_.input("x", type);
+    const uint32_t nodes = 2 + below(30);
+    const uint32_t reach = 1 + below(12);
+    for (uint32_t i = 0; i < nodes; ++i) add_node(i, reach);
+    for (uint32_t i = 0; i < nodes; ++i) {
+      if (i + 1 == nodes || below(8) == 0) builder_.output(values_[i + 1]);
+    }
+    const graph::ValueType unknown = graph::testing::tensor_type(ElementType::kFloat);
+    graph_ = typed(builder_.build(), shapes == Shapes::kUnknown ? unknown : type);
+  }
+  [[nodiscard]] graph::Graph take() && { return std::move(graph_); }
+
+ private:
+  uint32_t below(uint32_t limit) { return random_() % limit; }
+  // One of the last values, so that there are branches, and values that live long.
+  const std::string& pick(uint32_t reach) {
+    const auto count = static_cast<uint32_t>(values_.size());
+    return values_[count - 1 - below(std::min(count, reach))];
+  }
+  void add_node(uint32_t index, uint32_t reach) {
+    static constexpr const char* kUnary[] = {"Negate", "Relu",    "Reshape",  "Relu",
+                                             "Alone",  "Reshape", "Workspace"};
+    const std::string name = "v" + std::to_string(index);
+    if (below(3) == 0) {
+      builder_.node("Add", {pick(reach), pick(reach)}, {name});
+    } else {
+      builder_.node(kUnary[below(std::size(kUnary))], {pick(reach)}, {name});
+    }
+    values_.push_back(name);
+  }
+
+  std::mt19937 random_;
+  GraphBuilder builder_;
+  std::vector<std::string> values_ = {"x"};
+  graph::Graph graph_;
+};
+
+Value input_of(uint32_t seed, int64_t count) {
+  std::vector<float> elements;
+  for (int64_t i = 0; i < count; ++i) {
+    elements.push_back(static_cast<float>((seed * 31 + static_cast<uint32_t>(i) * 17) % 97) - 48);
+  }
+  return *Value::of<float>({count}, elements);
+}
+
+void expect_equal(const std::vector<Value>& a, const std::vector<Value>& b, uint32_t seed) {
+  ASSERT_EQ(a.size(), b.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    ASSERT_EQ(a[i].shape(), b[i].shape()) << "seed " << seed;
+    ASSERT_TRUE(std::ranges::equal(a[i].bytes(), b[i].bytes())) << "seed " << seed;
+  }
+}
+
+void compare(Shapes shapes, uint32_t graphs, plan::MemoryOptions memory = {}) {
+  uint32_t parallel = 0;
+  for (uint32_t seed = 0; seed < graphs; ++seed) {
+    Machine one(RandomGraph(seed, shapes).take(), {{"n"}, memory});
+    Machine many(RandomGraph(seed, shapes).take(), {{"n"}, memory, &pool(), kThreads});
+    parallel += many.program().is_parallel() ? 1 : 0;
+    // The first run with a shape traces its pattern; the others use it.
+    for (const int64_t count : {16, 16, shapes == Shapes::kStatic ? 16 : 5, 16}) {
+      const Value x = input_of(seed, count);
+      std::vector<Value> expected, got;
+      ASSERT_TRUE(one.run({&x}, expected).ok());
+      const Status status = many.run({&x}, got);
+      ASSERT_TRUE(status.ok()) << status.to_string();
+      expect_equal(expected, got, seed);
+    }
+  }
+  EXPECT_GT(parallel, graphs / 2);
+}
+
+TEST(ParallelFrame, GivesTheSameBitsForStaticShapes) { compare(Shapes::kStatic, 2000); }
+TEST(ParallelFrame, GivesTheSameBitsForSymbolicShapes) { compare(Shapes::kSymbolic, 1000); }
+TEST(ParallelFrame, GivesTheSameBitsForUnknownShapes) { compare(Shapes::kUnknown, 1000); }
+TEST(ParallelFrame, GivesTheSameBitsWithoutAPattern) {
+  compare(Shapes::kStatic, 500, {.enable_mem_pattern = false});
+}
+
+// `width` branches of `op` on the input, summed up.
+graph::Graph fan(std::string_view op, uint32_t width) {
+  GraphBuilder builder;
+  builder.input("x", floats({2}));
+  std::string sum = "b0";
+  for (uint32_t i = 0; i < width; ++i) {
+    builder.node(op, {"x"}, {"b" + std::to_string(i)});
+  }
+  for (uint32_t i = 1; i < width; ++i) {
+    builder.node("Add", {sum, "b" + std::to_string(i)}, {"s" + std::to_string(i)});
+    sum = "s" + std::to_string(i);
+  }
+  builder.output(sum);
+  return typed(builder.build(), floats({2}));
+}
+
+MachineOptions in_parallel() { return {.pool = &pool(), .threads = kThreads}; }
+
+TEST(ParallelFrame, RunsALineOfStepsOneAfterTheOther) {
+  GraphBuilder builder;
+  builder.input("x", floats({2}));
+  builder.node("Negate", {"x"}, {"a"}).node("Negate", {"a"}, {"y"}).output("y");
+  EXPECT_FALSE(Machine(typed(builder.build(), floats({2})), in_parallel()).program().is_parallel());
+}
+
+TEST(ParallelFrame, RunsBranchesAtTheSameTime) {
+  Machine machine(fan("Meet", 2), in_parallel());
+  testing::observed().meeting = 0;
+  EXPECT_EQ(machine.floats({2}, {1, 2}), (std::vector<float>{2, 4}));
+}
+
+TEST(ParallelFrame, AllocatesNothingInTheSecondRun) {
+  Machine machine(fan("Workspace", 8), in_parallel());
+  const Value x = *Value::of<float>({2}, std::vector<float>{1, 2});
+  const std::vector<const Value*> inputs = {&x};
+  std::vector<Value> outputs;
+  // Each lane has its own scratch memory, and which lanes a run uses is not known beforehand.
+  for (int round = 0; round < 20; ++round) ASSERT_TRUE(machine.run(inputs, outputs).ok());
+  const uint64_t before = test::allocations_of_this_thread();
+  const Status status = machine.frame().run(inputs, outputs, nullptr);
+  EXPECT_EQ(test::allocations_of_this_thread(), before);
+  EXPECT_TRUE(status.ok());
+}
+
+TEST(ParallelFrame, ReportsTheStepThatFailedAndRunsAgain) {
+  GraphBuilder builder;
+  builder.input("x", floats({2}));
+  builder.node("Fail", {"x"}, {"y"}).output("y");
+  for (int i = 0; i < 8; ++i) {
+    builder.node("Negate", {"x"}, {"n" + std::to_string(i)}).output("n" + std::to_string(i));
+  }
+  Machine machine(typed(builder.build(), floats({2})), in_parallel());
+  const Value x = *Value::of<float>({2}, std::vector<float>{1, 2});
+  for (int round = 0; round < 50; ++round) {
+    std::vector<Value> outputs;
+    const Status status = machine.run({&x}, outputs);
+    ASSERT_EQ(status.code(), StatusCode::kEngineError);
+    ASSERT_NE(status.message().find("failed computing: it broke"), std::string::npos);
+  }
+}
+
+TEST(ParallelFrame, EndsWhenTheCallerAsksForIt) {
+  GraphBuilder builder;
+  builder.input("x", floats({2}));
+  builder.node("Stop", {"x"}, {"a"});
+  for (int i = 0; i < 8; ++i) {
+    builder.node("Negate", {"a"}, {"n" + std::to_string(i)}).output("n" + std::to_string(i));
+  }
+  Machine machine(typed(builder.build(), floats({2})), in_parallel());
+  const Value x = *Value::of<float>({2}, std::vector<float>{1, 2});
+  testing::observed().stop = false;
+  testing::observed().calls_before_stop = 1;
+  std::vector<Value> outputs;
+  const Status status = machine.run({&x}, outputs, &testing::observed().stop);
+  EXPECT_EQ(status.code(), StatusCode::kFail);
+  EXPECT_NE(status.message().find("the run was cancelled before step"), std::string::npos)
+      << status.message();
+  testing::observed().stop = false;
+  const Status again = machine.run({&x}, outputs, &testing::observed().stop);
+  EXPECT_TRUE(again.ok()) << again.to_string();
+}
+
+TEST(ParallelFrame, ACallThatMustBeAloneIsAloneInAllRuns) {
+  GraphBuilder builder;
+  builder.input("x", floats({2}));
+  builder.node("Alone", {"x"}, {"a"}).node("Negate", {"x"}, {"b"});
+  builder.node("Add", {"a", "b"}, {"y"}).output("y");
+  Machine machine(typed(builder.build(), floats({2})), in_parallel());
+  const auto other = *Frame::create(machine.program());
+  const auto run = [&](Frame& frame) {
+    const Value x = *Value::of<float>({2}, std::vector<float>{1, 2});
+    const std::vector<const Value*> inputs = {&x};
+    for (int round = 0; round < 200; ++round) {
+      std::vector<Value> outputs(1);
+      EXPECT_TRUE(frame.run(inputs, outputs, nullptr).ok());
+      EXPECT_EQ(outputs[0].elements<float>()[1], -4);
+    }
+  };
+  std::thread thread([&] { run(*other); });
+  run(machine.frame());
+  thread.join();
+}
+
+}  // namespace
+}  // namespace ephost::runtime
