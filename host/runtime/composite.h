@@ -7,6 +7,7 @@
 #include <ephost/status.h>
 #include <ephost/value.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -40,8 +41,13 @@ struct ValueAccess {
   static Composite* composite(const Value& value);
   static StringTensor* text(const Value& value);
   static long owner_count(const Value& value) { return value.owner_.use_count(); }
-  // False where somebody else has the value too.
-  static bool is_sole_owner(const Value& value) { return owner_count(value) <= 1; }
+  // False where somebody else has the value too. What earlier owners did with it is over then, in
+  // whatever thread.
+  static bool is_sole_owner(const Value& value) {
+    if (owner_count(value) > 1) return false;
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return true;
+  }
   static bool is_borrowed(const Value& value) {
     return value.kind_ == ValueKind::kTensor && value.owner_ == nullptr;
   }
