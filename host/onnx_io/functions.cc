@@ -151,6 +151,28 @@ class Expansion {
   std::map<Name, State> states_;
 };
 
+// Whether a node of one definition may be read by the other: where what it states has the same names
+// and defaults, newer definitions only add types. (A changed meaning came with a changed default.)
+bool mean_the_same(const onnx::OpSchema& a, const onnx::OpSchema& b) {
+  if (a.SinceVersion() == b.SinceVersion()) return true;
+  const auto same_parameters = [](const auto& left, const auto& right) {
+    return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                      [](const auto& one, const auto& other) {
+                        return one.GetName() == other.GetName() &&
+                               one.GetOption() == other.GetOption();
+                      });
+  };
+  const auto same_attribute = [](const auto& one, const auto& other) {
+    return one.first == other.first && one.second.type == other.second.type &&
+           one.second.required == other.second.required &&
+           one.second.default_value.SerializeAsString() ==
+               other.second.default_value.SerializeAsString();
+  };
+  return same_parameters(a.inputs(), b.inputs()) && same_parameters(a.outputs(), b.outputs()) &&
+         std::equal(a.attributes().begin(), a.attributes().end(), b.attributes().begin(),
+                    b.attributes().end(), same_attribute);
+}
+
 // The node with its subgraphs, and the names under which these capture values of its graph.
 Status export_with_subgraphs(const graph::Model& model, const Graph& graph, NodeId id,
                              onnx::NodeProto& out, std::map<std::string, graph::ValueId>& captures) {
@@ -281,9 +303,11 @@ class BodyImport {
           of_model != model_.opset_imports.end() && !functions_.contains(name_of(node));
       const onnx::OpSchema* schema =
           may_differ ? find_schema(node.domain, node.op_type, of_model->second) : nullptr;
-      const int64_t version_there =
-          schema != nullptr ? schema->SinceVersion() : may_differ ? of_model->second : 0;
-      node.is_of_other_opset = may_differ && version_there != node.since_version;
+      const onnx::OpSchema* own =
+          schema != nullptr ? find_schema(node.domain, node.op_type, node.since_version) : nullptr;
+      node.is_of_other_opset =
+          own != nullptr ? !mean_the_same(*own, *schema)
+                         : may_differ && (schema != nullptr || of_model->second != node.since_version);
       graph::for_each_subgraph(node, [&](Graph& subgraph) { mark_other_opsets(subgraph); });
     }
   }
