@@ -433,6 +433,10 @@ bool FunctionLibrary::is_local(const Node& node) const {
   return has_local_functions() && functions_->by_name.contains(name_of(node));
 }
 
+bool FunctionLibrary::overrides_operator(const Node& node) const {
+  return is_local(node) && find_schema(node.domain, node.op_type, node.since_version) != nullptr;
+}
+
 bool FunctionLibrary::may_have_body(const Node& node) const {
   if (is_local(node)) return true;
   const onnx::OpSchema* schema = find_schema(node.domain, node.op_type, node.since_version);

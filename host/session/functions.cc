@@ -117,9 +117,10 @@ Result<bool> FunctionInlining::may_inline(const PreparedModel& prepared) {
                          last->domain == node.domain && last->overload == node.overload;
     if (!is_same) has_body = library_->may_have_body(node);
     last = &node;
-    return has_body && std::ranges::none_of(prepared.providers, [&](const auto& provider) {
-             return provider->kernels().fits(graph, node);
-           });
+    if (!has_body || library_->overrides_operator(node)) return has_body;
+    return std::ranges::none_of(prepared.providers, [&](const auto& provider) {
+      return provider->kernels().fits(graph, node);
+    });
   });
 }
 
@@ -132,8 +133,10 @@ std::vector<FunctionInlining::Calls> FunctionInlining::find_unclaimed(
     Calls of_local{&graph, &one->path, {}};
     Calls of_operators = of_local;
     for (NodeId id = 0; id < graph.nodes.size(); ++id) {
-      if (one->partitioning.owner[id] != partition::kUnassigned) continue;
-      if (library_->is_local(graph.nodes[id])) {
+      const bool is_taken = one->partitioning.owner[id] != partition::kUnassigned;
+      const bool is_local = library_->is_local(graph.nodes[id]);
+      if (is_taken && !(is_local && library_->overrides_operator(graph.nodes[id]))) continue;
+      if (is_local) {
         of_local.nodes.push_back(id);
       } else if (library_->may_have_body(graph.nodes[id])) {
         of_operators.nodes.push_back(id);

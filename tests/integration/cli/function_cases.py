@@ -169,6 +169,12 @@ class FunctionTest(CommandLineTest):
         self.assertEqual([node.op_type for node in context.graph.node], ["EPContext", "Mod"])
         self.assertEqual(len(context.functions), 0)
 
+    def test_a_function_under_the_name_of_an_operator_is_meant(self):
+        odd = function("Relu", ["x"], ["y"], [helper.make_node("Neg", ["x"], ["y"])], domain="")
+        model = model_of([helper.make_node("Relu", ["x"], ["y"])], [value("x")], [value("y")], [odd])
+        for flags in ((), ("--ep", "dnnl")):
+            np.testing.assert_array_equal(self.run_model(model, *flags, x=self.X)[0][0], -self.X)
+
     def test_inputs_and_outputs_that_are_left_out(self):
         pair = function("Pair", ["x", "low", "high"], ["clipped", "same", "negated"], [
             helper.make_node("Clip", ["x", "low", "high"], ["clipped"]),
