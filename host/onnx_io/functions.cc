@@ -228,6 +228,10 @@ class BodyImport {
     const onnx::OpSchema* schema = find_schema(node_.domain, node_.op_type, node_.since_version);
     if (schema == nullptr) return no_body();
     EPHOST_RETURN_IF_ERROR(verify_against(*schema, call_proto_));
+    for (const auto& [name, attribute] : schema->attributes()) {
+      const onnx::AttributeProto& preset = attribute.default_value;
+      if (preset.type() != onnx::AttributeProto::UNDEFINED) defaults_.emplace(name, &preset);
+    }
     if (schema->HasFunction()) {
       function_ = *schema->GetFunction();
     } else {

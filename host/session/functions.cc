@@ -168,8 +168,10 @@ Result<uint64_t> FunctionInlining::inline_in(PreparedModel& prepared, const Call
     if (!body.ok()) {
       if (library_->is_local(graph.nodes[id])) return std::move(body).status();
       // The operator stays, and who needs it is told why nobody takes it.
-      if (body.status().code() != StatusCode::kNotFound) {
-        prepared.notes.push_back(body.status().message());
+      const std::string& reason = body.status().message();
+      const bool is_known = !prepared.notes.empty() && prepared.notes.back() == reason;
+      if (body.status().code() != StatusCode::kNotFound && !is_known) {
+        prepared.notes.push_back(reason);
       }
       continue;
     }
