@@ -55,7 +55,8 @@ Name name_of(const onnx::NodeProto& node) {
 
 std::string describe(const Name& name) {
   const auto& [domain, function, overload] = name;
-  return "function " + quote(function) + " of domain " + quote(domain.empty() ? "ai.onnx" : domain) +
+  return "function " + quote(function) + " of domain " +
+         quote(domain.empty() ? "ai.onnx" : domain) +
          (overload.empty() ? "" : ", overload " + quote(overload));
 }
 
@@ -151,8 +152,9 @@ class Expansion {
   std::map<Name, State> states_;
 };
 
-// Whether a node of one definition may be read by the other: where what it states has the same names
-// and defaults, newer definitions only add types. (A changed meaning came with a changed default.)
+// Whether a node of one definition may be read by the other: where what it states has the same
+// names and defaults, newer definitions only add types. (A changed meaning came with a changed
+// default.)
 bool mean_the_same(const onnx::OpSchema& a, const onnx::OpSchema& b) {
   if (a.SinceVersion() == b.SinceVersion()) return true;
   const auto same_parameters = [](const auto& left, const auto& right) {
@@ -175,7 +177,8 @@ bool mean_the_same(const onnx::OpSchema& a, const onnx::OpSchema& b) {
 
 // The node with its subgraphs, and the names under which these capture values of its graph.
 Status export_with_subgraphs(const graph::Model& model, const Graph& graph, NodeId id,
-                             onnx::NodeProto& out, std::map<std::string, graph::ValueId>& captures) {
+                             onnx::NodeProto& out,
+                             std::map<std::string, graph::ValueId>& captures) {
   graph::Extraction single = graph::extract_subgraph(graph, std::vector{id}, "call");
   for (const graph::ValueId captured : single.graph.nodes.front().implicit_inputs) {
     const graph::ValueId original = single.original_values[captured];
@@ -236,8 +239,7 @@ class BodyImport {
       function_ = *schema->GetFunction();
     } else {
       if (graph::has_subgraphs(node_)) {
-        EPHOST_RETURN_IF_ERROR(
-            export_with_subgraphs(model_, graph_, id_, call_proto_, captures_));
+        EPHOST_RETURN_IF_ERROR(export_with_subgraphs(model_, graph_, id_, call_proto_, captures_));
       }
       std::vector<onnx::TypeProto> types;
       for (const graph::ValueId input : node_.inputs) {
@@ -310,8 +312,9 @@ class BodyImport {
       const onnx::OpSchema* own =
           schema != nullptr ? find_schema(node.domain, node.op_type, node.since_version) : nullptr;
       node.is_of_other_opset =
-          own != nullptr ? !mean_the_same(*own, *schema)
-                         : may_differ && (schema != nullptr || of_model->second != node.since_version);
+          own != nullptr
+              ? !mean_the_same(*own, *schema)
+              : may_differ && (schema != nullptr || of_model->second != node.since_version);
       graph::for_each_subgraph(node, [&](Graph& subgraph) { mark_other_opsets(subgraph); });
     }
   }
@@ -422,8 +425,7 @@ Result<FunctionLibrary> FunctionLibrary::create(const graph::Model& model) {
   auto functions = std::make_unique<Functions>();
   for (const graph::Function& function : model.functions) {
     EPHOST_ASSIGN_OR_RETURN(onnx::FunctionProto proto, parse(function));
-    LocalFunction& added =
-        functions->by_name[{function.domain, function.name, function.overload}];
+    LocalFunction& added = functions->by_name[{function.domain, function.name, function.overload}];
     added.defaults = attribute_defaults(proto);
     added.proto = std::move(proto);
   }
@@ -456,8 +458,8 @@ Result<FunctionBody> FunctionLibrary::body_of(const graph::Model& model, const G
                                               NodeId node) const {
   const auto in_place = [&](const Status& status) {
     if (status.code() == StatusCode::kNotFound) return status;
-    return Status(status.code(), "inlining " + graph::describe_node(graph, node) + ": " +
-                                     status.message());
+    return Status(status.code(),
+                  "inlining " + graph::describe_node(graph, node) + ": " + status.message());
   };
   try {
     Result<FunctionBody> body = BodyImport(functions_->by_name, model, graph, node).run();

@@ -24,9 +24,8 @@ bool any_node(const Graph& graph, const Visitor& visit) {
   for (const Node& node : graph.nodes) {
     bool found = visit(graph, node);
     if (!found) {
-      graph::for_each_subgraph(node, [&](const Graph& subgraph) {
-        found = found || any_node(subgraph, visit);
-      });
+      graph::for_each_subgraph(
+          node, [&](const Graph& subgraph) { found = found || any_node(subgraph, visit); });
     }
     if (found) return true;
   }
@@ -151,8 +150,7 @@ std::vector<FunctionInlining::Calls> FunctionInlining::find_unclaimed(
 Status FunctionInlining::count_growth(const Graph& graph, NodeId call,
                                       const graph::FunctionBody& body) {
   growth_ += size_of(body.graph);
-  return growth_ <= kMaxGrowth ? Status::ok_status()
-                               : too_large(graph::describe_node(graph, call));
+  return growth_ <= kMaxGrowth ? Status::ok_status() : too_large(graph::describe_node(graph, call));
 }
 
 Result<uint64_t> FunctionInlining::inline_in(PreparedModel& prepared, const Calls& calls,
@@ -185,8 +183,7 @@ Result<uint64_t> FunctionInlining::inline_in(PreparedModel& prepared, const Call
   }
   const uint64_t count = found.size();
   if (count == 0) return count;
-  const std::vector<InlinedRange> ranges =
-      optimize::inline_calls(graph, std::move(found), *names_);
+  const std::vector<InlinedRange> ranges = optimize::inline_calls(graph, std::move(found), *names_);
   renumber(graph, ranges, prepared, made);
   return count;
 }
@@ -215,9 +212,8 @@ Result<bool> FunctionInlining::inline_unclaimed(PreparedModel& prepared, MadeCom
 }
 
 void FunctionInlining::drop_unused_functions(graph::Model& model) const {
-  const bool is_used = any_node(model.graph, [&](const Graph&, const Node& node) {
-    return library_->is_local(node);
-  });
+  const bool is_used = any_node(
+      model.graph, [&](const Graph&, const Node& node) { return library_->is_local(node); });
   if (!is_used) model.functions.clear();
 }
 

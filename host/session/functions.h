@@ -15,8 +15,8 @@
 
 namespace ephost::session {
 
-// Of one model on its way through the pipeline; models may not be exchanged in between. A model that
-// is made to grow ends with INVALID_GRAPH: see kMaxDepth and kMaxNodes.
+// Of one model on its way through the pipeline; models may not be exchanged in between. A model
+// that is made to grow ends with INVALID_GRAPH: see kMaxDepth and kMaxNodes.
 class FunctionInlining {
  public:
   // Functions in functions.
