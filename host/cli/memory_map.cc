@@ -40,7 +40,8 @@ class Section {
     for (const MapBlock& block : map_.blocks) draw(block);
     if (map_.blocks.empty()) add("<p>There is no block: sizes are known at run time only.</p>\n");
     if (map_.unplaced > 0) {
-      add("<p>" + counted(map_.unplaced, "value") + " not in a block: sizes are known at run time, " +
+      add("<p>" + counted(map_.unplaced, "value") +
+          " not in a block: sizes are known at run time, " +
           "or the caller gives the memory.</p>\n");
     }
     steps();
@@ -62,7 +63,8 @@ class Section {
   }
 
   [[nodiscard]] double x(uint64_t time) const {
-    return kWidth * static_cast<double>(time) / static_cast<double>(std::max<uint64_t>(map_.end, 1));
+    return kWidth * static_cast<double>(time) /
+           static_cast<double>(std::max<uint64_t>(map_.end, 1));
   }
   // Offset 0 is at the bottom.
   [[nodiscard]] static double y(uint64_t offset, const MapBlock& block) {

@@ -120,10 +120,8 @@ Json part_json(const Part& part, const Flags& flags) {
 Json inlined_json(const session::PreparedModel& prepared) {
   Json inlined = Json::array();
   for (const session::InlinedCall& call : prepared.inlined) {
-    inlined.push_back({{"path", call.path},
-                       {"call", call.call},
-                       {"domain", call.domain},
-                       {"nodes", call.nodes}});
+    inlined.push_back(
+        {{"path", call.path}, {"call", call.call}, {"domain", call.domain}, {"nodes", call.nodes}});
   }
   return inlined;
 }

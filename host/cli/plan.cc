@@ -215,9 +215,8 @@ Result<int> plan_model(const Flags& flags) {
   const std::string text =
       flags.report.json() ? to_text(to_json(*prepared, flags)) : to_tables(*prepared);
   if (!flags.html.empty()) {
-    EPHOST_RETURN_IF_ERROR(
-        write_text(flags.html, to_html("Plan of " + flags.model.filename().string(),
-                                       maps_of(*prepared))));
+    EPHOST_RETURN_IF_ERROR(write_text(
+        flags.html, to_html("Plan of " + flags.model.filename().string(), maps_of(*prepared))));
     if (flags.output.empty() && !flags.report.json()) return kExitSuccess;
   }
   EPHOST_RETURN_IF_ERROR(write_text(flags.output, text));

@@ -53,9 +53,9 @@ class GraphMap {
     for (graph::ValueId id = 0; id < plan.values.size(); ++id) {
       const plan::ValuePlan& value = plan.values[id];
       const uint64_t offset = prepared_.pattern.offsets[id];
-      const bool is_made =
-          value.kind == plan::AllocKind::kAllocate || value.kind == plan::AllocKind::kReuse ||
-          value.kind == plan::AllocKind::kAllocateOutput;
+      const bool is_made = value.kind == plan::AllocKind::kAllocate ||
+                           value.kind == plan::AllocKind::kReuse ||
+                           value.kind == plan::AllocKind::kAllocateOutput;
       if (offset == plan::kNoOffset) {
         if (is_made) ++map_.unplaced;
         continue;

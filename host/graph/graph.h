@@ -46,8 +46,8 @@ struct Node {
   std::string domain;         // "" is ai.onnx
   std::string overload;       // of the model-local function that the node calls; mostly empty
   int32_t since_version = 0;  // of the operator's definition; the opset's version if unknown
-  // Set where the model's opset has another definition of the operator: the node came from a function
-  // that imports another version.
+  // Set where the model's opset has another definition of the operator: the node came from a
+  // function that imports another version.
   bool is_of_other_opset = false;
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;

@@ -55,7 +55,8 @@ Name name_of(const onnx::NodeProto& node) {
 
 std::string describe(const Name& name) {
   const auto& [domain, function, overload] = name;
-  return "function " + quote(function) + " of domain " + quote(domain.empty() ? "ai.onnx" : domain) +
+  return "function " + quote(function) + " of domain " +
+         quote(domain.empty() ? "ai.onnx" : domain) +
          (overload.empty() ? "" : ", overload " + quote(overload));
 }
 
@@ -151,9 +152,33 @@ class Expansion {
   std::map<Name, State> states_;
 };
 
+// Whether a node of one definition may be read by the other: where what it states has the same
+// names and defaults, newer definitions only add types. (A changed meaning came with a changed
+// default.)
+bool mean_the_same(const onnx::OpSchema& a, const onnx::OpSchema& b) {
+  if (a.SinceVersion() == b.SinceVersion()) return true;
+  const auto same_parameters = [](const auto& left, const auto& right) {
+    return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                      [](const auto& one, const auto& other) {
+                        return one.GetName() == other.GetName() &&
+                               one.GetOption() == other.GetOption();
+                      });
+  };
+  const auto same_attribute = [](const auto& one, const auto& other) {
+    return one.first == other.first && one.second.type == other.second.type &&
+           one.second.required == other.second.required &&
+           one.second.default_value.SerializeAsString() ==
+               other.second.default_value.SerializeAsString();
+  };
+  return same_parameters(a.inputs(), b.inputs()) && same_parameters(a.outputs(), b.outputs()) &&
+         std::equal(a.attributes().begin(), a.attributes().end(), b.attributes().begin(),
+                    b.attributes().end(), same_attribute);
+}
+
 // The node with its subgraphs, and the names under which these capture values of its graph.
 Status export_with_subgraphs(const graph::Model& model, const Graph& graph, NodeId id,
-                             onnx::NodeProto& out, std::map<std::string, graph::ValueId>& captures) {
+                             onnx::NodeProto& out,
+                             std::map<std::string, graph::ValueId>& captures) {
   graph::Extraction single = graph::extract_subgraph(graph, std::vector{id}, "call");
   for (const graph::ValueId captured : single.graph.nodes.front().implicit_inputs) {
     const graph::ValueId original = single.original_values[captured];
@@ -206,12 +231,15 @@ class BodyImport {
     const onnx::OpSchema* schema = find_schema(node_.domain, node_.op_type, node_.since_version);
     if (schema == nullptr) return no_body();
     EPHOST_RETURN_IF_ERROR(verify_against(*schema, call_proto_));
+    for (const auto& [name, attribute] : schema->attributes()) {
+      const onnx::AttributeProto& preset = attribute.default_value;
+      if (preset.type() != onnx::AttributeProto::UNDEFINED) defaults_.emplace(name, &preset);
+    }
     if (schema->HasFunction()) {
       function_ = *schema->GetFunction();
     } else {
       if (graph::has_subgraphs(node_)) {
-        EPHOST_RETURN_IF_ERROR(
-            export_with_subgraphs(model_, graph_, id_, call_proto_, captures_));
+        EPHOST_RETURN_IF_ERROR(export_with_subgraphs(model_, graph_, id_, call_proto_, captures_));
       }
       std::vector<onnx::TypeProto> types;
       for (const graph::ValueId input : node_.inputs) {
@@ -281,9 +309,12 @@ class BodyImport {
           of_model != model_.opset_imports.end() && !functions_.contains(name_of(node));
       const onnx::OpSchema* schema =
           may_differ ? find_schema(node.domain, node.op_type, of_model->second) : nullptr;
-      const int64_t version_there =
-          schema != nullptr ? schema->SinceVersion() : may_differ ? of_model->second : 0;
-      node.is_of_other_opset = may_differ && version_there != node.since_version;
+      const onnx::OpSchema* own =
+          schema != nullptr ? find_schema(node.domain, node.op_type, node.since_version) : nullptr;
+      node.is_of_other_opset =
+          own != nullptr
+              ? !mean_the_same(*own, *schema)
+              : may_differ && (schema != nullptr || of_model->second != node.since_version);
       graph::for_each_subgraph(node, [&](Graph& subgraph) { mark_other_opsets(subgraph); });
     }
   }
@@ -394,8 +425,7 @@ Result<FunctionLibrary> FunctionLibrary::create(const graph::Model& model) {
   auto functions = std::make_unique<Functions>();
   for (const graph::Function& function : model.functions) {
     EPHOST_ASSIGN_OR_RETURN(onnx::FunctionProto proto, parse(function));
-    LocalFunction& added =
-        functions->by_name[{function.domain, function.name, function.overload}];
+    LocalFunction& added = functions->by_name[{function.domain, function.name, function.overload}];
     added.defaults = attribute_defaults(proto);
     added.proto = std::move(proto);
   }
@@ -407,6 +437,10 @@ bool FunctionLibrary::has_local_functions() const { return !functions_->by_name.
 
 bool FunctionLibrary::is_local(const Node& node) const {
   return has_local_functions() && functions_->by_name.contains(name_of(node));
+}
+
+bool FunctionLibrary::overrides_operator(const Node& node) const {
+  return is_local(node) && find_schema(node.domain, node.op_type, node.since_version) != nullptr;
 }
 
 bool FunctionLibrary::may_have_body(const Node& node) const {
@@ -424,8 +458,8 @@ Result<FunctionBody> FunctionLibrary::body_of(const graph::Model& model, const G
                                               NodeId node) const {
   const auto in_place = [&](const Status& status) {
     if (status.code() == StatusCode::kNotFound) return status;
-    return Status(status.code(), "inlining " + graph::describe_node(graph, node) + ": " +
-                                     status.message());
+    return Status(status.code(),
+                  "inlining " + graph::describe_node(graph, node) + ": " + status.message());
   };
   try {
     Result<FunctionBody> body = BodyImport(functions_->by_name, model, graph, node).run();

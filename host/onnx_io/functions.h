@@ -23,8 +23,11 @@ class FunctionLibrary {
   [[nodiscard]] bool has_local_functions() const;
   // Whether the node calls a function of the model.
   [[nodiscard]] bool is_local(const graph::Node& node) const;
-  // The same, or its operator has a body of its own. Some of these depend on types, and may turn
-  // out to have none.
+  // Whether it does so under the name of an operator of ONNX. A provider would take that operator
+  // for what is meant.
+  [[nodiscard]] bool overrides_operator(const graph::Node& node) const;
+  // Whether it calls a function of the model, or its operator has a body of its own. Some of these
+  // depend on types, and may turn out to have none.
   [[nodiscard]] bool may_have_body(const graph::Node& node) const;
   // Nodes that a call of a model-local function comes to when all model-local functions in it are
   // inlined; saturates.

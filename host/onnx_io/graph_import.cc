@@ -121,9 +121,10 @@ class LevelImporter {
     if (is_new) {
       const Value& value = context_.call->graph.values[id];
       // Names in a function are its own: this one cannot be among them.
-      known->second = graph_.add_value({.name = std::string("\0call:", 6) + std::to_string(id),
-                                        .type = value.type,
-                                        .outer = enclosing_ ? enclosing_->capture_of_call(id) : id});
+      known->second =
+          graph_.add_value({.name = std::string("\0call:", 6) + std::to_string(id),
+                            .type = value.type,
+                            .outer = enclosing_ ? enclosing_->capture_of_call(id) : id});
     }
     return known->second;
   }
@@ -372,8 +373,8 @@ class LevelImporter {
     if (!schema) return check_unknown_operator(id, version);
     node.since_version = since_version(*schema);
     // Of what a function's call gives, `proto` has no payloads.
-    const bool leaf = !graph::has_subgraphs(node) && !has_unusual_attribute(proto) &&
-                      context_.call == nullptr;
+    const bool leaf =
+        !graph::has_subgraphs(node) && !has_unusual_attribute(proto) && context_.call == nullptr;
     const Status status =
         leaf ? context_.checker.check(proto, *schema) : verify_against(*schema, proto);
     return status.ok() ? status : at_place(status, graph::describe_node(graph_, id));

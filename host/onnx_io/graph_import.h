@@ -52,7 +52,7 @@ struct ImportContext {
   Notes& notes;
   NodeChecker& checker;
   int64_t ir_version = 0;
-  std::map<std::string, ImportedOpset> opsets;              // by domain; "" is ai.onnx
+  std::map<std::string, ImportedOpset> opsets;  // by domain; "" is ai.onnx
   // Domain, name and overload of model-local ones.
   std::set<std::tuple<std::string, std::string, std::string>> functions;
   // Definitions that were looked up, null where there is none, by domain and type of operator. The

@@ -40,7 +40,8 @@ void VersionWrappers::collect(const Graph& graph, const std::set<std::string>& t
     if (!by_signature_.emplace(signature_of(node), wrappers_.size()).second) continue;
     std::string name;
     do {
-      name = node.op_type + "_" + std::to_string(node.since_version) + "_" + std::to_string(next_++);
+      name =
+          node.op_type + "_" + std::to_string(node.since_version) + "_" + std::to_string(next_++);
     } while (taken.contains(name));
     wrappers_.push_back({std::move(name), &node});
   }

@@ -64,7 +64,8 @@ class Folder {
         take_over_constants(graph, subgraph);
         fold(subgraph);
       });
-      if (graph::has_subgraphs(node) || (!options_.computes && node.op_type != "Constant")) continue;
+      if (graph::has_subgraphs(node) || (!options_.computes && node.op_type != "Constant"))
+        continue;
       if (std::optional<Tensor> value = value_of_constant_node(graph, node)) {
         std::vector<Tensor> values;
         values.push_back(*std::move(value));

@@ -43,10 +43,10 @@ struct FoldReport {
   std::vector<std::string> skipped;  // nodes left alone because evaluation failed, with the reason
 };
 
-// Folds in `graph` and all subgraphs, and removes what is dead afterwards (see FoldOptions). `Constant` nodes, and
-// `Shape` and `Size` of values with static shapes, need no evaluator. What a subgraph captures of
-// the constants around it becomes a constant of its own, sharing the data. A graph output may end
-// up as a constant without producer.
+// Folds in `graph` and all subgraphs, and removes what is dead afterwards (see FoldOptions).
+// `Constant` nodes, and `Shape` and `Size` of values with static shapes, need no evaluator. What a
+// subgraph captures of the constants around it becomes a constant of its own, sharing the data. A
+// graph output may end up as a constant without producer.
 //
 // Left alone are nodes that are random or train, nodes with subgraphs, nodes of other domains than
 // ai.onnx (who knows what they do), and those whose evaluation fails or yields what contradicts the

@@ -56,8 +56,8 @@ class Sweep {
 
   void keep(Node& node) {
     for (const ValueId input : node.inputs) use(input);
-    graph::for_each_subgraph(node,
-                             [&](Graph& subgraph) { removed_ += remove_dead_code(subgraph, what_); });
+    graph::for_each_subgraph(
+        node, [&](Graph& subgraph) { removed_ += remove_dead_code(subgraph, what_); });
     for (const ValueId captured : graph::captured_values(node)) use(captured);
     for (const ValueId output : node.outputs) {
       if (output != kNoValue) kept_[output] = true;

@@ -45,7 +45,8 @@ class Inliner {
   }
 
  private:
-  // The values of the body in the graph around the call: those of the call, captured ones, new ones.
+  // The values of the body in the graph around the call: those of the call, captured ones, new
+  // ones.
   std::vector<ValueId> place_values(const Node& call, Graph& body) {
     std::vector<ValueId> ids(body.values.size(), kNoValue);
     bind(call.inputs, body.inputs, ids);
@@ -56,8 +57,8 @@ class Inliner {
       if (value.outer != kNoValue) {
         ids[id] = value.outer;
       } else {
-        ids[id] = graph_.add_value({.name = names_.make(around_, value.name),
-                                    .type = std::move(value.type)});
+        ids[id] = graph_.add_value(
+            {.name = names_.make(around_, value.name), .type = std::move(value.type)});
       }
     }
     return ids;

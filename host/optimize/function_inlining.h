@@ -40,8 +40,8 @@ struct InlinedRange {
 };
 
 // Replaces the calls, ascending by node, in a connected and sorted graph, which stays so. Values of
-// the bodies get names of `names`, those of their subgraphs too; nodes get names that begin with the
-// call's. Values that were there keep their ids.
+// the bodies get names of `names`, those of their subgraphs too; nodes get names that begin with
+// the call's. Values that were there keep their ids.
 std::vector<InlinedRange> inline_calls(graph::Graph& graph, std::vector<FunctionCall> calls,
                                        UniqueNames& names);
 

@@ -201,7 +201,8 @@ const Entry* find_entry(std::string_view op_type) {
 }
 
 bool is_used(const Graph& graph, ValueId id) {
-  return id != kNoValue && (!graph.values[id].consumers.empty() || graph.values[id].is_graph_output);
+  return id != kNoValue &&
+         (!graph.values[id].consumers.empty() || graph.values[id].is_graph_output);
 }
 
 }  // namespace

@@ -15,8 +15,8 @@ namespace ephost::optimize {
 // never from what the model claims of the output.
 [[nodiscard]] std::optional<Pass> identity_pass(const graph::Graph& graph, graph::NodeId node);
 
-// Whether a Dropout node is in training: by an attribute that defaults to it before version 7, by an
-// input since version 12.
+// Whether a Dropout node is in training: by an attribute that defaults to it before version 7, by
+// an input since version 12.
 [[nodiscard]] bool trains(const graph::Graph& graph, const graph::Node& node);
 
 }  // namespace ephost::optimize

@@ -11,9 +11,9 @@ namespace ephost::optimize {
 namespace {
 
 constexpr std::array<std::string_view, kPassCount> kNames = {
-    "ConstantFolding",  "DeadCodeElimination", "EliminateIdentity", "EliminateDropout",
-    "EliminateCast",    "EliminateReshape",    "EliminateTranspose", "EliminatePad",
-    "EliminateSlice",   "EliminateExpand",
+    "ConstantFolding", "DeadCodeElimination", "EliminateIdentity",  "EliminateDropout",
+    "EliminateCast",   "EliminateReshape",    "EliminateTranspose", "EliminatePad",
+    "EliminateSlice",  "EliminateExpand",
 };
 constexpr std::array<std::string_view, 4> kLevels = {"disable_all", "basic", "extended", "all"};
 
@@ -34,8 +34,8 @@ Result<PassSelection> PassSelection::create(std::string_view level,
                                             std::span<const std::string> disabled) {
   PassSelection selection;
   if (std::ranges::find(kLevels, level) == kLevels.end()) {
-    return Status(StatusCode::kInvalidArgument, "there is no optimization level " + quote(level) +
-                                                    "; " + choose(level, kLevels));
+    return Status(StatusCode::kInvalidArgument,
+                  "there is no optimization level " + quote(level) + "; " + choose(level, kLevels));
   }
   if (level == "disable_all") selection.runs_.reset();
   for (const std::string& name : disabled) {

@@ -24,9 +24,8 @@ bool any_node(const Graph& graph, const Visitor& visit) {
   for (const Node& node : graph.nodes) {
     bool found = visit(graph, node);
     if (!found) {
-      graph::for_each_subgraph(node, [&](const Graph& subgraph) {
-        found = found || any_node(subgraph, visit);
-      });
+      graph::for_each_subgraph(
+          node, [&](const Graph& subgraph) { found = found || any_node(subgraph, visit); });
     }
     if (found) return true;
   }
@@ -117,9 +116,10 @@ Result<bool> FunctionInlining::may_inline(const PreparedModel& prepared) {
                          last->domain == node.domain && last->overload == node.overload;
     if (!is_same) has_body = library_->may_have_body(node);
     last = &node;
-    return has_body && std::ranges::none_of(prepared.providers, [&](const auto& provider) {
-             return provider->kernels().fits(graph, node);
-           });
+    if (!has_body || library_->overrides_operator(node)) return has_body;
+    return std::ranges::none_of(prepared.providers, [&](const auto& provider) {
+      return provider->kernels().fits(graph, node);
+    });
   });
 }
 
@@ -132,8 +132,10 @@ std::vector<FunctionInlining::Calls> FunctionInlining::find_unclaimed(
     Calls of_local{&graph, &one->path, {}};
     Calls of_operators = of_local;
     for (NodeId id = 0; id < graph.nodes.size(); ++id) {
-      if (one->partitioning.owner[id] != partition::kUnassigned) continue;
-      if (library_->is_local(graph.nodes[id])) {
+      const bool is_taken = one->partitioning.owner[id] != partition::kUnassigned;
+      const bool is_local = library_->is_local(graph.nodes[id]);
+      if (is_taken && !(is_local && library_->overrides_operator(graph.nodes[id]))) continue;
+      if (is_local) {
         of_local.nodes.push_back(id);
       } else if (library_->may_have_body(graph.nodes[id])) {
         of_operators.nodes.push_back(id);
@@ -148,8 +150,7 @@ std::vector<FunctionInlining::Calls> FunctionInlining::find_unclaimed(
 Status FunctionInlining::count_growth(const Graph& graph, NodeId call,
                                       const graph::FunctionBody& body) {
   growth_ += size_of(body.graph);
-  return growth_ <= kMaxGrowth ? Status::ok_status()
-                               : too_large(graph::describe_node(graph, call));
+  return growth_ <= kMaxGrowth ? Status::ok_status() : too_large(graph::describe_node(graph, call));
 }
 
 Result<uint64_t> FunctionInlining::inline_in(PreparedModel& prepared, const Calls& calls,
@@ -165,8 +166,10 @@ Result<uint64_t> FunctionInlining::inline_in(PreparedModel& prepared, const Call
     if (!body.ok()) {
       if (library_->is_local(graph.nodes[id])) return std::move(body).status();
       // The operator stays, and who needs it is told why nobody takes it.
-      if (body.status().code() != StatusCode::kNotFound) {
-        prepared.notes.push_back(body.status().message());
+      const std::string& reason = body.status().message();
+      const bool is_known = !prepared.notes.empty() && prepared.notes.back() == reason;
+      if (body.status().code() != StatusCode::kNotFound && !is_known) {
+        prepared.notes.push_back(reason);
       }
       continue;
     }
@@ -180,8 +183,7 @@ Result<uint64_t> FunctionInlining::inline_in(PreparedModel& prepared, const Call
   }
   const uint64_t count = found.size();
   if (count == 0) return count;
-  const std::vector<InlinedRange> ranges =
-      optimize::inline_calls(graph, std::move(found), *names_);
+  const std::vector<InlinedRange> ranges = optimize::inline_calls(graph, std::move(found), *names_);
   renumber(graph, ranges, prepared, made);
   return count;
 }
@@ -210,9 +212,8 @@ Result<bool> FunctionInlining::inline_unclaimed(PreparedModel& prepared, MadeCom
 }
 
 void FunctionInlining::drop_unused_functions(graph::Model& model) const {
-  const bool is_used = any_node(model.graph, [&](const Graph&, const Node& node) {
-    return library_->is_local(node);
-  });
+  const bool is_used = any_node(
+      model.graph, [&](const Graph&, const Node& node) { return library_->is_local(node); });
   if (!is_used) model.functions.clear();
 }
 

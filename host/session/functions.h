@@ -15,8 +15,8 @@
 
 namespace ephost::session {
 
-// Of one model on its way through the pipeline; models may not be exchanged in between. A model that
-// is made to grow ends with INVALID_GRAPH: see kMaxDepth and kMaxNodes.
+// Of one model on its way through the pipeline; models may not be exchanged in between. A model
+// that is made to grow ends with INVALID_GRAPH: see kMaxDepth and kMaxNodes.
 class FunctionInlining {
  public:
   // Functions in functions.
@@ -28,7 +28,8 @@ class FunctionInlining {
   // them beforehand.
   [[nodiscard]] Result<bool> may_inline(const PreparedModel& prepared);
 
-  // After partition_model: inlines the calls that nobody took, of the model's functions first and of
+  // After partition_model: inlines the calls that nobody took, or that have the name of another
+  // operator, of the model's functions first and of
   // operators when there are no more of those, as their types are known only then. Whether there
   // were any; partition_model must follow then. What was found out about nodes (failures, cached
   // partitions, `made`) is kept for those that stay; what a provider failed at holds for the body

@@ -4,7 +4,7 @@ import unittest
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 from command_line import CommandLineTest
 
@@ -21,7 +21,7 @@ def node(op, inputs, outputs, **attributes):
 
 
 def constant(name, array):
-    return node("Constant", [], [name], value=onnx.numpy_helper.from_array(np.asarray(array)))
+    return node("Constant", [], [name], value=numpy_helper.from_array(np.asarray(array)))
 
 
 def graph(nodes, inputs, outputs, name="body"):

@@ -94,7 +94,7 @@ class HtmlTest(CommandLineTest):
         self.assertEqual(page.live, len(blocks))
 
     def test_each_placed_value_has_a_box(self):
-        for model, flags in [("tiny_residual", ()), ("tiny_cnn", ("--ep", "dnnl")), ("tiny_loop", ())]:
+        for model, flags in [("tiny_residual", ()), ("tiny_bert", ("--ep", "dnnl")), ("tiny_loop", ())]:
             with self.subTest(model):
                 self.ephost("plan", tiny(model), *flags, "--html", "plan.html")
                 report = self.json("plan", tiny(model), *flags)
@@ -116,8 +116,9 @@ class HtmlTest(CommandLineTest):
 
     def test_names_are_only_text(self):
         node = helper.make_node("Relu", ["x"], [HOSTILE], name=HOSTILE)
-        then = helper.make_node("Neg", [HOSTILE], ["y"])
-        values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in "xy"]
+        then = helper.make_node("Concat", [HOSTILE, HOSTILE], ["y"], axis=0)
+        values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [size])
+                  for name, size in (("x", 2), ("y", 4))]
         graph = helper.make_graph([node, then], HOSTILE, values[:1], values[1:])
         opsets = [helper.make_opsetid("", 13)]
         onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8),

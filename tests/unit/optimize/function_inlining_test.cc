@@ -73,8 +73,7 @@ TEST(InlineCalls, BindsCapturedValuesInBodiesAndRenamesTheirOwn) {
   body.input("x").node("Relu", {"x"}, {"t"});
   inner.capture("t", body.value("t")).node("Neg", {"t"}, {"n"}).output("n");
   body.node("If", {"x"}, {"y"}).subgraph("then_branch", inner.build()).output("y");
-  Graph graph =
-      GraphBuilder().input("x").node("F", {"x"}, {"n"}).output("n").build();
+  Graph graph = GraphBuilder().input("x").node("F", {"x"}, {"n"}).output("n").build();
   UniqueNames names(graph);
   std::vector<FunctionCall> made;
   made.push_back({0, {.graph = body.build()}});

@@ -177,7 +177,8 @@ std::vector<Sample> identities() {
   add({.op = "Pad", .version = 2, .attributes = integers("pads", {0, 0, 0, 0})});
   add({.op = "Slice", .constants = {int64_tensor({0, 0}), int64_tensor({2, 7})}});
   add({.op = "Slice",
-       .constants = {int64_tensor({0}), int64_tensor({kEnd}), int64_tensor({-1}), int64_tensor({1})},
+       .constants = {int64_tensor({0}), int64_tensor({kEnd}), int64_tensor({-1}),
+                     int64_tensor({1})},
        .shape = {2, graph::kUnknownDim}});
   add({.op = "Expand", .constants = {int64_tensor({1, 3})}});
   add({.op = "Tile", .constants = {int64_tensor({1, 1})}});
