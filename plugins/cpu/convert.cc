@@ -71,6 +71,23 @@ CPU_SIMD void floats_to_bfloats(const float* from, uint16_t* to, int64_t count) 
   for (int64_t i = 0; i < count; ++i) to[i] = narrow_to_bfloat(from[i]);
 }
 
+// As saturate, without branches. `largest` is the largest float below the bound.
+template <class To>
+CPU_INLINE To clamp_float(float x, float largest) {
+  constexpr auto kLowest = static_cast<float>(std::numeric_limits<To>::min());
+  const float raised = x > kLowest ? x : kLowest;
+  const auto inside = static_cast<To>(raised < largest ? raised : largest);
+  const To upper = x > largest ? std::numeric_limits<To>::max() : inside;
+  return x == x ? upper : To{0};
+}
+
+CPU_SIMD void floats_to_int32(const float* from, int32_t* to, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) to[i] = clamp_float<int32_t>(from[i], 2147483520.0F);
+}
+CPU_SIMD void floats_to_int64(const float* from, int64_t* to, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) to[i] = clamp_float<int64_t>(from[i], 9223371487098961920.0F);
+}
+
 // Rounding double to float to a shorter type would round twice. Rounding to odd first makes it
 // exact.
 float round_to_odd(double value) {
@@ -146,6 +163,10 @@ void convert_range(const void* from, void* to, int64_t count) {
     bfloats_to_floats(&source->bits, target, count);
   } else if constexpr (std::is_same_v<From, float> && std::is_same_v<To, Bfloat>) {
     floats_to_bfloats(source, &target->bits, count);
+  } else if constexpr (std::is_same_v<From, float> && std::is_same_v<To, int32_t>) {
+    floats_to_int32(source, target, count);
+  } else if constexpr (std::is_same_v<From, float> && std::is_same_v<To, int64_t>) {
+    floats_to_int64(source, target, count);
   } else {
     for (int64_t i = 0; i < count; ++i) target[i] = narrow<To>(widen(source[i]));
   }

@@ -1,5 +1,6 @@
 #include "plugins/cpu/elementwise.h"
 
+#include <cmath>
 #include <optional>
 
 #include "plugins/cpu/broadcast.h"
@@ -32,6 +33,12 @@ std::optional<int64_t> flat_stride(const Dims& from, const Dims& to) {
 
 uint64_t byte_count(int64_t elements, int64_t size) {
   return static_cast<uint64_t>(elements) * static_cast<uint64_t>(size);
+}
+
+CPU_SIMD int32_t count_beyond(const float* x, float largest, int64_t count) {
+  int32_t beyond = 0;
+  for (int64_t i = 0; i < count; ++i) beyond += std::fabs(x[i]) <= largest ? 0 : 1;
+  return beyond;
 }
 
 }  // namespace
@@ -94,6 +101,10 @@ int32_t FlatBinary::compute_flat(eph_computation* handle, void* state, eph_run* 
   }
   self.loop_(self.op_, a.data, self.a_stride_, b.data, self.b_stride_, y.data, self.count_);
   return EPH_OK;
+}
+
+bool are_within(const float* x, float largest, int64_t count) {
+  return count_beyond(x, largest, count) == 0;
 }
 
 void apply_unary(const UnaryOperation& operation, const void* x, void* y, int64_t count) {

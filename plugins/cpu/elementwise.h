@@ -10,6 +10,8 @@
 // compiler's default one.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <type_traits>
 
@@ -29,6 +31,23 @@ template <class Op>
 CPU_SIMD void unary_simd(Op op, const float* x, float* y, int64_t count) {
   CPU_INDEPENDENT
   for (int64_t i = 0; i < count; ++i) y[i] = op(x[i]);
+}
+
+// Whether the magnitudes of all of them are at most `largest`; not if one is NaN.
+[[nodiscard]] bool are_within(const float* x, float largest, int64_t count);
+
+// For operations that are good up to a magnitude kLargest of float, and have `exact` beyond.
+template <class Op>
+void unary_limited(Op op, const float* x, float* y, int64_t count) {
+  constexpr int64_t kBlock = 256;
+  for (int64_t at = 0; at < count; at += kBlock) {
+    const int64_t length = std::min(kBlock, count - at);
+    if (are_within(x + at, Op::kLargest, length)) {
+      unary_simd(op, x + at, y + at, length);
+    } else {
+      for (int64_t i = at; i < at + length; ++i) y[i] = op.exact(x[i]);
+    }
+  }
 }
 
 // Strides are 0 or 1, and not both are 0 where count > 1.
@@ -67,7 +86,11 @@ void unary_loop(const void* op, const void* x, void* y, int64_t count) {
   const T* from = static_cast<const T*>(x);
   R* to = static_cast<R*>(y);
   if constexpr (std::is_same_v<T, float> && std::is_same_v<R, float>) {
-    unary_simd(typed, from, to, count);
+    if constexpr (requires { Op::kLargest; }) {
+      unary_limited(typed, from, to, count);
+    } else {
+      unary_simd(typed, from, to, count);
+    }
   } else {
     for (int64_t i = 0; i < count; ++i) to[i] = typed(from[i]);
   }

@@ -1,7 +1,7 @@
 #include "plugins/cpu/integer_arithmetic.h"
 
 #include <algorithm>
-#include <limits>
+#include <optional>
 
 #include "plugins/cpu/odometer.h"
 #include "plugins/cpu/onednn.h"
@@ -115,6 +115,20 @@ struct IntegerProducts::Constant {
 
 namespace {
 
+// Null where one of them is no constant, or there are no elements.
+std::optional<QuantizedOperand> constant_operand(const NodeContext& context, std::size_t input,
+                                                 std::size_t zero_points) {
+  const QuantizedOperand operand = {context.constant(input), context.constant(zero_points)};
+  if (operand.value == nullptr || element_count(dims_of(*operand.value)) == 0) return std::nullopt;
+  if (operand.zero_points == nullptr) {
+    if (context.has_input(zero_points)) return std::nullopt;
+  } else if (operand.zero_points->element_type != operand.value->element_type ||
+             operand.zero_point_count() == 0) {
+    return std::nullopt;  // refused at the run
+  }
+  return operand;
+}
+
 struct States : eph::State {
   std::unique_ptr<eph::State> usual;
   std::vector<std::unique_ptr<eph::State>> of_chunks;
@@ -125,25 +139,19 @@ struct States : eph::State {
 // Only a matrix, which all products share, with zero points that are constant too.
 std::unique_ptr<IntegerProducts::Constant> IntegerProducts::make_constant(
     const NodeContext& context, std::size_t b, std::size_t b_zero_points) {
-  const QuantizedOperand operand = {context.constant(b), context.constant(b_zero_points)};
-  if (operand.value == nullptr || operand.value->rank != 2) return nullptr;
-  if (operand.zero_points == nullptr && context.has_input(b_zero_points)) return nullptr;
-  if (operand.zero_points != nullptr &&
-      operand.zero_points->element_type != operand.value->element_type) {
-    return nullptr;
-  }
-  const Dims shape = dims_of(*operand.value);
-  if (element_count(shape) == 0) return nullptr;
-  const int64_t zeros = operand.zero_point_count();
+  const std::optional<QuantizedOperand> operand = constant_operand(context, b, b_zero_points);
+  if (!operand || operand->value->rank != 2) return nullptr;
+  const Dims shape = dims_of(*operand->value);
+  const int64_t zeros = operand->zero_point_count();
   if (zeros != 1 && zeros != shape[1]) return nullptr;  // refused at the run
   auto made = std::make_unique<Constant>();
   made->k = shape[0];
   made->n = shape[1];
-  made->terms = exact_terms(kMaxReach, operand.reach());
+  made->terms = exact_terms(kMaxReach, operand->reach());
   for (int64_t row = 0; row < made->k; row += made->terms) {
     const int64_t rows = std::min(made->terms, made->k - row);
     auto& chunk = made->chunks.emplace_back(static_cast<std::size_t>(rows * made->n));
-    pack_columns(operand, {row * made->n, rows, made->n, made->n}, 0, chunk.data());
+    pack_columns(*operand, {row * made->n, rows, made->n, made->n}, 0, chunk.data());
     made->products.push_back(std::make_unique<Products>(context.settings().onednn, chunk.data()));
   }
   return made;
@@ -210,42 +218,87 @@ void IntegerProducts::multiply(eph::Run& run, eph::State* state, const MatMulLay
   }
 }
 
-IntegerConvolutions::IntegerConvolutions(std::shared_ptr<const OneDnn> onednn)
-    : convolutions_(std::move(onednn), nullptr) {}
+struct IntegerConvolutions::Constant {
+  int64_t length = 0;  // channels in a chunk
+  std::vector<std::vector<float>> chunks;
+  std::vector<std::unique_ptr<Convolutions>> convolutions;
+};
+
+std::unique_ptr<IntegerConvolutions::Constant> IntegerConvolutions::make_constant(
+    const NodeContext& context, std::size_t weights, std::size_t weights_zero_points) {
+  const std::optional<QuantizedOperand> operand =
+      constant_operand(context, weights, weights_zero_points);
+  if (!operand || operand->value->rank < 3) return nullptr;
+  const Dims shape = dims_of(*operand->value);
+  const int64_t zeros = operand->zero_point_count();
+  const int64_t taps = element_count(shape, 2, shape.size());
+  const int64_t terms = exact_terms(kMaxReach, operand->reach());
+  if ((zeros != 1 && zeros != shape[0]) || taps > terms) return nullptr;  // refused at the run
+  auto made = std::make_unique<Constant>();
+  made->length = std::min(shape[1], terms / taps);
+  for (int64_t first = 0; first < shape[1]; first += made->length) {
+    const int64_t part = std::min(made->length, shape[1] - first);
+    auto& chunk = made->chunks.emplace_back(static_cast<std::size_t>(shape[0] * part * taps));
+    pack_rows(*operand, {first * taps, shape[0], part * taps, shape[1] * taps}, 0, chunk.data());
+    made->convolutions.push_back(
+        std::make_unique<Convolutions>(context.settings().onednn, chunk.data()));
+  }
+  return made;
+}
+
+IntegerConvolutions::IntegerConvolutions(const NodeContext& context, std::size_t weights,
+                                         std::size_t weights_zero_points)
+    : convolutions_(context.settings().onednn, nullptr),
+      constant_(make_constant(context, weights, weights_zero_points)) {}
 
 std::unique_ptr<eph::State> IntegerConvolutions::create_state() const {
-  return convolutions_.create_state();
+  auto states = std::make_unique<States>();
+  states->usual = convolutions_.create_state();
+  if (constant_ != nullptr) {
+    for (const auto& convolutions : constant_->convolutions) {
+      states->of_chunks.push_back(convolutions->create_state());
+    }
+  }
+  return states;
 }
 
 void IntegerConvolutions::convolve(eph::Run& run, eph::State* state, const ConvolutionShape& shape,
                                    const QuantizedOperand& x, const QuantizedOperand& weights,
                                    int32_t* y) {
+  auto& states = *static_cast<States*>(state);
   const int64_t channels = shape.weights[1];  // in one group
   const int64_t outputs = shape.weights[0];
   const int64_t taps = element_count(shape.window.kernel);
   const int64_t plane = element_count(shape.x, 2, shape.x.size());
+  const int64_t x_planes = checked_multiply(shape.x[0], shape.groups);
   check_zero_points(x, 1, 1);
   check_zero_points(weights, outputs, outputs);
   const int64_t terms = exact_terms(x.reach(), weights.reach());
   if (taps > terms) {
     fail_unsupported("a window of " + std::to_string(taps) + " elements is too large");
   }
-  const int64_t length = std::min(channels, terms / taps);  // channels in a chunk
+  const bool is_constant = constant_ != nullptr;
+  const int64_t length = is_constant ? constant_->length : std::min(channels, terms / taps);
   const int64_t sums_count = shape.x[0] * outputs * element_count(shape.window.output);
-  float* x_part = floats(run, checked_multiply(shape.x[0] * shape.groups * length, plane));
-  float* weights_part = floats(run, checked_multiply(outputs * length, taps));
+  float* x_part = floats(run, checked_multiply(x_planes * length, plane));
+  float* weights_part = is_constant ? nullptr : floats(run, outputs * length * taps);
   float* sums = floats(run, sums_count);
   for (int64_t first = 0; first < channels; first += length) {
     const int64_t part = std::min(length, channels - first);
-    pack_rows({x.value, x.zero_points},
-              {first * plane, shape.x[0] * shape.groups, part * plane, channels * plane}, 0,
-              x_part);
-    pack_rows(weights, {first * taps, outputs, part * taps, channels * taps}, 0, weights_part);
+    pack_rows(x, {first * plane, x_planes, part * plane, channels * plane}, 0, x_part);
     ConvolutionShape chunk = shape;
     chunk.x[1] = shape.groups * part;
     chunk.weights[1] = part;
     chunk.has_bias = false;
-    convolutions_.convolve(run, state, chunk, x_part, weights_part, nullptr, sums, 0);
+    if (is_constant) {
+      const auto i = static_cast<std::size_t>(first / length);
+      constant_->convolutions[i]->convolve(run, states.of_chunks[i].get(), chunk, x_part, nullptr,
+                                           nullptr, sums, 0);
+    } else {
+      pack_rows(weights, {first * taps, outputs, part * taps, channels * taps}, 0, weights_part);
+      convolutions_.convolve(run, states.usual.get(), chunk, x_part, weights_part, nullptr, sums,
+                             0);
+    }
     add_up(sums, first == 0, y, sums_count);
   }
 }

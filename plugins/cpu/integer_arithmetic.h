@@ -44,15 +44,16 @@ class IntegerProducts {
   static std::unique_ptr<Constant> make_constant(const NodeContext& context, std::size_t b,
                                                  std::size_t b_zero_points);
 
-  std::shared_ptr<const OneDnn> onednn_;
-  std::unique_ptr<Products> products_;
+  std::unique_ptr<Products> products_;  // with B that is no constant
   std::shared_ptr<Constant> constant_;  // null if B is none
 };
 
 // The convolutions of one kernel.
 class IntegerConvolutions {
  public:
-  explicit IntegerConvolutions(std::shared_ptr<const OneDnn> onednn);
+  // The inputs of the node that the weights and their zero points are.
+  IntegerConvolutions(const NodeContext& context, std::size_t weights,
+                      std::size_t weights_zero_points);
 
   [[nodiscard]] std::unique_ptr<eph::State> create_state() const;
 
@@ -62,7 +63,12 @@ class IntegerConvolutions {
                 const QuantizedOperand& x, const QuantizedOperand& weights, int32_t* y);
 
  private:
-  Convolutions convolutions_;
+  struct Constant;  // weights in float, cut into chunks of channels
+  static std::unique_ptr<Constant> make_constant(const NodeContext& context, std::size_t weights,
+                                                 std::size_t weights_zero_points);
+
+  Convolutions convolutions_;  // with weights that are no constant
+  std::shared_ptr<Constant> constant_;
 };
 
 }  // namespace cpu

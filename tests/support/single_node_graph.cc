@@ -273,6 +273,11 @@ SingleNodeGraph& SingleNodeGraph::state(Stated stated) {
   return *this;
 }
 
+SingleNodeGraph& SingleNodeGraph::domain(std::string name) {
+  domain_ = std::move(name);
+  return *this;
+}
+
 SingleNodeGraph& SingleNodeGraph::attribute(const std::string& name, NodeAttribute value) {
   Attribute& kept = attributes_.emplace_back(Attribute{name, std::move(value), {}, {}});
   eph_attribute view = {eph::to_abi(kept.name), nullptr, 1, 0, 0};
@@ -336,6 +341,7 @@ int32_t SingleNodeGraph::get_node(const eph_graph* graph, uint32_t index,
   out->struct_size = sizeof(*out);
   out->name = EPH_STRING("tested");
   out->op_type = eph::to_abi(own.op_type_);
+  out->domain = eph::to_abi(own.domain_);
   out->since_version = own.since_version_;
   out->inputs = own.inputs_.data();
   out->input_count = own.inputs_.size();

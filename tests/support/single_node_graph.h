@@ -77,6 +77,7 @@ class SingleNodeGraph : public eph_graph {
   SingleNodeGraph& state(Stated stated);
   // For runs of a kernel that was made before: another tensor than it was told of.
   void replace_input(std::size_t i, Tensor value) { values_[inputs_[i]].tensor = std::move(value); }
+  SingleNodeGraph& domain(std::string name);  // ai.onnx if nothing is said
 
   // Null where the input is left out.
   [[nodiscard]] const Tensor* input_tensor(std::size_t i) const;
@@ -114,6 +115,7 @@ class SingleNodeGraph : public eph_graph {
   uint32_t add(Value value);
 
   std::string op_type_;
+  std::string domain_;
   int32_t since_version_;
   Stated stated_ = Stated::kTypesAndShapes;
   std::deque<Value> values_;

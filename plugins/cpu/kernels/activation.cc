@@ -90,12 +90,12 @@ struct HardSwish : Stateless {
 
 struct Softplus : Stateless {
   using Stateless::Stateless;
-  static constexpr double kCost = 10;
+  static constexpr double kCost = 2;
   template <class T>
   CPU_INLINE T operator()(T x) const {
     // log(1 + e^x) without overflow for large x.
     const T positive = x > T{0} ? x : T{0};
-    return positive + std::log1p(std::exp(-std::fabs(x)));
+    return positive + fast_log1p(fast_exp(-std::fabs(x)));
   }
 };
 

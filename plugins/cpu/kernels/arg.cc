@@ -1,4 +1,8 @@
 // ArgMax and ArgMin.
+#include <algorithm>
+#include <array>
+
+#include "plugins/cpu/parallel.h"
 #include "plugins/cpu/registry.h"
 
 namespace cpu {
@@ -34,19 +38,60 @@ class ArgExtreme final : public Kernel {
   void find(const eph_value& x, const Dims& shape, std::size_t axis, int64_t* y) const {
     const int64_t extent = shape[axis];
     const int64_t inner = element_count(shape, axis + 1, shape.size());
-    const int64_t lines = element_count(shape, 0, axis) * inner;
-    for (int64_t line = 0; line < lines; ++line) {
-      const T* from = data<const T>(x) + line / inner * extent * inner + line % inner;
-      int64_t best = 0;
-      for (int64_t i = 1; i < extent; ++i) {
-        const T candidate = from[i * inner];
-        const T champion = from[best * inner];
-        const bool better = maximum_ ? candidate > champion : candidate < champion;
-        if (better || (last_ && candidate == champion)) best = i;
+    const int64_t outer = element_count(shape, 0, axis);
+    const int64_t tiles = (inner + kColumns - 1) / kColumns;
+    const double cost =
+        static_cast<double>(extent) * static_cast<double>(std::min(inner, kColumns));
+    parallel_for(outer * tiles, cost, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t o = i / tiles;
+        const int64_t column = i % tiles * kColumns;
+        const T* from = data<const T>(x) + o * extent * inner + column;
+        find_columns(from, extent, inner, std::min(kColumns, inner - column),
+                     y + o * inner + column);
       }
-      y[line] = best;
-    }
+    });
   }
+
+  // In each of `columns` lines of `extent` elements that lie `stride` apart.
+  template <class T>
+  void find_columns(const T* x, int64_t extent, int64_t stride, int64_t columns, int64_t* y) const {
+    const auto pick = [&](const auto& wins) {
+      if (columns == 1) {
+        *y = find_line(x, extent, stride, wins);
+        return;
+      }
+      std::array<T, kColumns> best;
+      std::copy_n(x, columns, best.begin());
+      std::fill_n(y, columns, 0);
+      for (int64_t i = 1; i < extent; ++i) {
+        const T* row = x + i * stride;
+        for (int64_t j = 0; j < columns; ++j) {
+          const bool better = wins(row[j], best[static_cast<std::size_t>(j)]);
+          y[j] = better ? i : y[j];
+          best[static_cast<std::size_t>(j)] = better ? row[j] : best[static_cast<std::size_t>(j)];
+        }
+      }
+    };
+    if (maximum_ && last_) return pick([](T a, T b) { return a >= b; });
+    if (maximum_) return pick([](T a, T b) { return a > b; });
+    if (last_) return pick([](T a, T b) { return a <= b; });
+    pick([](T a, T b) { return a < b; });
+  }
+
+  template <class T, class Wins>
+  static int64_t find_line(const T* x, int64_t extent, int64_t stride, const Wins& wins) {
+    T best = *x;
+    int64_t at = 0;
+    for (int64_t i = 1; i < extent; ++i) {
+      if (!wins(x[i * stride], best)) continue;
+      best = x[i * stride];
+      at = i;
+    }
+    return at;
+  }
+
+  static constexpr int64_t kColumns = 64;
 
   bool maximum_;
   int64_t axis_;

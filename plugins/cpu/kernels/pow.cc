@@ -1,6 +1,7 @@
 // Pow: base and exponent may have different types; the result has the base's.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "plugins/cpu/broadcast.h"
 #include "plugins/cpu/convert.h"
@@ -28,6 +29,15 @@ template <class T>
 struct Cube {
   static constexpr double kCost = 0.25;
   CPU_INLINE T operator()(T x) const { return x * x * x; }
+};
+
+template <class T>
+struct Root {
+  static constexpr double kCost = 0.5;
+  // Zero and infinity as std::pow has them: never negative.
+  CPU_INLINE T operator()(T x) const {
+    return std::fabs(x) == std::numeric_limits<T>::infinity() ? std::fabs(x) : std::sqrt(x + T{0});
+  }
 };
 
 // Exact, wrapping around; a negative exponent gives the inverse truncated towards zero.
@@ -107,14 +117,17 @@ class Pow final : public Kernel {
     return static_cast<const T*>(copy);
   }
 
-  // Squares and cubes without std::pow, which gives the same up to rounding.
+  // Squares, cubes and roots without std::pow, which gives the same up to rounding.
   template <class T>
   static bool small_power(T exponent, const T* x, T* y, int64_t count) {
-    if (exponent != T{2} && exponent != T{3}) return false;
-    if (exponent == T{2}) {
+    if (exponent == T{0.5}) {
+      map_elements<T, T>(Root<T>{}, x, y, count);
+    } else if (exponent == T{2}) {
       map_elements<T, T>(Square<T>{}, x, y, count);
-    } else {
+    } else if (exponent == T{3}) {
       map_elements<T, T>(Cube<T>{}, x, y, count);
+    } else {
+      return false;
     }
     return true;
   }

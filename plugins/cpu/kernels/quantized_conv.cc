@@ -11,11 +11,12 @@ namespace {
 
 class IntegerConvKernel : public Kernel {
  public:
-  explicit IntegerConvKernel(const NodeContext& context)
+  // Weights are input `weights`, their zero points input `zero_points`.
+  IntegerConvKernel(const NodeContext& context, std::size_t weights, std::size_t zero_points)
       : Kernel(context),
         attributes_(context.node()),
         groups_(context.node().get_int("group", 1)),
-        convolutions_(context.settings().onednn) {
+        convolutions_(context, weights, zero_points) {
     if (groups_ < 1) fail("attribute group=" + std::to_string(groups_) + " is not positive");
   }
 
@@ -74,7 +75,7 @@ class IntegerConvKernel : public Kernel {
 
 class ConvInteger final : public IntegerConvKernel {
  public:
-  using IntegerConvKernel::IntegerConvKernel;
+  explicit ConvInteger(const NodeContext& context) : IntegerConvKernel(context, 1, 3) {}
 
  protected:
   void run(eph::Run& run, eph::State* state) override {
@@ -92,7 +93,7 @@ class ConvInteger final : public IntegerConvKernel {
 
 class QLinearConv final : public IntegerConvKernel {
  public:
-  using IntegerConvKernel::IntegerConvKernel;
+  explicit QLinearConv(const NodeContext& context) : IntegerConvKernel(context, 3, 5) {}
 
  protected:
   void run(eph::Run& run, eph::State* state) override {

@@ -21,14 +21,11 @@ namespace {
 
 CPU_UNARY_OP(Sqrt, 0.5, std::sqrt(x));
 CPU_UNARY_OP(Exp, 1, fast_exp(x));
-CPU_UNARY_OP(Log, 5, std::log(x));
+CPU_UNARY_OP(Log, 1, fast_log(x));
 CPU_UNARY_OP(Reciprocal, 0.3, T{1} / x);
 CPU_UNARY_OP(Floor, 0.3, std::floor(x));
 CPU_UNARY_OP(Ceil, 0.3, std::ceil(x));
 CPU_UNARY_OP(Round, 0.3, std::nearbyint(x));
-CPU_UNARY_OP(Erf, 1, fast_erf(x));
-CPU_UNARY_OP(Sin, 8, std::sin(x));
-CPU_UNARY_OP(Cos, 8, std::cos(x));
 CPU_UNARY_OP(Tan, 10, std::tan(x));
 CPU_UNARY_OP(Asin, 10, std::asin(x));
 CPU_UNARY_OP(Acos, 10, std::acos(x));
@@ -41,6 +38,38 @@ CPU_UNARY_OP(Atanh, 10, std::atanh(x));
 CPU_UNARY_OP(Not, 0.2, x == 0);
 
 #undef CPU_UNARY_OP
+
+struct Sin : Stateless {
+  using Stateless::Stateless;
+  static constexpr double kCost = 1;
+  static constexpr float kLargest = kLargestAngle;
+  CPU_INLINE float operator()(float x) const { return turned_sine(x, 0); }
+  double operator()(double x) const { return std::sin(x); }
+  static float exact(float x) { return std::sin(x); }
+};
+
+struct Cos : Stateless {
+  using Stateless::Stateless;
+  static constexpr double kCost = 1;
+  static constexpr float kLargest = kLargestAngle;
+  CPU_INLINE float operator()(float x) const { return turned_sine(x, 1); }
+  double operator()(double x) const { return std::cos(x); }
+  static float exact(float x) { return std::cos(x); }
+};
+
+// The schema has integers too, for which the result is truncated.
+struct Erf : Stateless {
+  using Stateless::Stateless;
+  static constexpr double kCost = 1;
+  template <class T>
+  CPU_INLINE T operator()(T x) const {
+    if constexpr (std::is_integral_v<T>) {
+      return static_cast<T>(std::erf(static_cast<double>(x)));
+    } else {
+      return fast_erf(x);
+    }
+  }
+};
 
 // Two's complement negation without the overflow of the lowest number.
 template <class T>
@@ -115,7 +144,7 @@ constexpr KernelEntry kEntries[] = {
     {"Floor", 6, kNewest, {}, kInputTypes<kFloat>, kFloatUnary<Floor>},
     {"Ceil", 6, kNewest, {}, kInputTypes<kFloat>, kFloatUnary<Ceil>},
     {"Round", 11, kNewest, {}, kInputTypes<kFloat>, kFloatUnary<Round>},
-    {"Erf", 9, kNewest, {}, kInputTypes<kFloat>, kFloatUnary<Erf>},
+    {"Erf", 9, kNewest, {}, kInputTypes<kNumbers>, kNumberUnary<Erf>},
     {"Neg", 6, kNewest, {}, kInputTypes<kFloat | kSignedInts>, kSignedUnary<Neg>},
     {"Abs", 6, kNewest, {}, kInputTypes<kNumbers>, kNumberUnary<Abs>},
     {"Sign", 9, kNewest, {}, kInputTypes<kNumbers>, kNumberUnary<Sign>},

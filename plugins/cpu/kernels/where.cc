@@ -1,9 +1,32 @@
 // Where: picks elements of one of two tensors, all three operands broadcast.
+#include <algorithm>
+
 #include "plugins/cpu/broadcast.h"
 #include "plugins/cpu/registry.h"
+#include "plugins/cpu/simd.h"
 
 namespace cpu {
 namespace {
+
+// x and y are rows, or single elements.
+template <bool kRowX, bool kRowY, class T>
+CPU_SIMD void select_row(const uint8_t* condition, const T* x, const T* y, T* out, int64_t count) {
+  CPU_INDEPENDENT
+  for (int64_t i = 0; i < count; ++i) {
+    const T left = x[kRowX ? i : 0];
+    const T right = y[kRowY ? i : 0];
+    out[i] = condition[i] != 0 ? left : right;
+  }
+}
+
+template <class T>
+void copy_or_fill(const T* from, int64_t step, T* out, int64_t count) {
+  if (step == 0) {
+    std::fill_n(out, count, *from);
+  } else if (from != out) {
+    std::copy_n(from, count, out);
+  }
+}
 
 class Where final : public Kernel {
  public:
@@ -34,9 +57,19 @@ class Where final : public Kernel {
     const T* y = run.input_data<T>(2);
     T* out = static_cast<T*>(run.output(0)->data);
     broadcast.for_each_row(0.5, [=](int64_t at, const auto& from, const auto& step, int64_t count) {
-      for (int64_t i = 0; i < count; ++i) {
-        out[at + i] = condition[from[0] + i * step[0]] != 0 ? x[from[1] + i * step[1]]
-                                                            : y[from[2] + i * step[2]];
+      const uint8_t* c = condition + from[0];
+      const T* left = x + from[1];
+      const T* right = y + from[2];
+      T* to = out + at;
+      if (step[0] == 0) {
+        const bool takes_x = *c != 0;
+        copy_or_fill(takes_x ? left : right, step[takes_x ? 1 : 2], to, count);
+      } else if (step[1] != 0) {
+        step[2] != 0 ? select_row<true, true>(c, left, right, to, count)
+                     : select_row<true, false>(c, left, right, to, count);
+      } else {
+        step[2] != 0 ? select_row<false, true>(c, left, right, to, count)
+                     : select_row<false, false>(c, left, right, to, count);
       }
     });
   }

@@ -44,6 +44,8 @@ INSTANTIATE_TEST_SUITE_P(
         UnaryCase{"Sigmoid", 13, [](double x) { return 1 / (1 + std::exp(-x)); }, -20, 20},
         UnaryCase{"Erf", 13, [](double x) { return std::erf(x); }, -5, 5},
         UnaryCase{"Log", 13, [](double x) { return std::log(x); }, 1e-6F, 100},
+        UnaryCase{"Sin", 7, [](double x) { return std::sin(x); }, -2900, 2900},
+        UnaryCase{"Cos", 7, [](double x) { return std::cos(x); }, -2900, 2900},
         UnaryCase{"Sqrt", 13, [](double x) { return std::sqrt(x); }, 0, 100},
         UnaryCase{"Floor", 13, [](double x) { return std::floor(x); }, -9, 9},
         UnaryCase{"Ceil", 13, [](double x) { return std::ceil(x); }, -9, 9},
@@ -68,6 +70,26 @@ TEST(UnaryOperators, KeepInfinitiesAndNan) {
   expect("Erf", 13, {1, -1, kNan, 0, 0, -1, 1});
   expect("Sigmoid", 13, {1, 0, kNan, 0.5F, 0.5F, 0, 1});  // its e^100 is more than a float holds
   expect("Relu", 14, {kInf, 0, kNan, 0, 0, 0, 89});
+}
+
+TEST(UnaryOperators, TakeLogarithmsOfEveryKindOfNumber) {
+  const Tensor x = floats({7}, {0, -0.0F, -1, kInf, kNan, 1e-45F, 3e38F});
+  EXPECT_EQ(difference(run_one("Log", 13, {x}),
+                       floats({7}, {-kInf, -kInf, kNan, kInf, kNan, -103.278929F, 88.5967F}), 1e-5),
+            "");
+}
+
+// Some of a block are beyond what the fast sine takes.
+TEST(UnaryOperators, TakeSinesOfLargeNumbers) {
+  std::vector<float> values(600, 1);
+  values[0] = 1e8F;
+  values[299] = kInf;
+  values[599] = -1e30F;
+  std::vector<double> expected(600, std::sin(1.0));
+  for (const std::size_t i : {0U, 299U, 599U})
+    expected[i] = std::sin(static_cast<double>(values[i]));
+  EXPECT_EQ(difference(run_one("Sin", 7, {floats({600}, values)}), from_doubles({600}, expected)),
+            "");
 }
 
 TEST(UnaryOperators, WrapTheLowestInteger) {

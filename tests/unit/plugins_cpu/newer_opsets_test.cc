@@ -139,6 +139,28 @@ TEST(Reductions, OfBoolsAreAnyAndAll) {
   EXPECT_THAT(run_node("ReduceMin", 20, {bools({0}, {})}), Gives(std::vector{bools({1}, {1})}));
 }
 
+TEST(CumulativeSums, GoAlongAnyAxisInEveryWay) {
+  const Tensor x = floats({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
+  const auto sums = [&](int64_t axis, int64_t exclusive, int64_t reverse) {
+    return values_of<float>(run_one("CumSum", 14, {x, tensor<int64_t>({}, {axis})},
+                                    {{"exclusive", exclusive}, {"reverse", reverse}}));
+  };
+  using List = std::vector<float>;
+  EXPECT_EQ(sums(0, 0, 0), (List{1, 2, 3, 4, 6, 8, 10, 12}));
+  EXPECT_EQ(sums(0, 1, 0), (List{0, 0, 0, 0, 1, 2, 3, 4}));
+  EXPECT_EQ(sums(1, 0, 1), (List{4, 6, 3, 4, 12, 14, 7, 8}));
+  EXPECT_EQ(sums(1, 1, 1), (List{3, 4, 0, 0, 7, 8, 0, 0}));
+  EXPECT_EQ(sums(2, 1, 0), (List{0, 1, 0, 3, 0, 5, 0, 7}));
+}
+
+TEST(Powers, OfAHalfAreRoots) {
+  const Tensor x = floats({5}, {4, 0, -0.0F, kInf, -1});
+  EXPECT_THAT(run_node("Pow", 15, {x, floats({}, {0.5F})}),
+              Gives(std::vector{floats({5}, {2, 0, 0, kInf, kNan})}));
+  EXPECT_THAT(run_node("Pow", 15, {floats({1}, {-kInf}), floats({}, {0.5F})}),
+              Gives(std::vector{floats({1}, {kInf})}));
+}
+
 TEST(AxisNormalization, LeavesALineOfZerosAlone) {
   const Tensor x = floats({2, 2}, {3, 0, 4, 0});
   EXPECT_THAT(run_node("LpNormalization", 1, {x}, {{"axis", int64_t{0}}}),

@@ -10,6 +10,13 @@
 namespace ephost::test {
 namespace {
 
+// What these expect was drawn by another generator.
+const std::set<std::string>& exceptions() {
+  static const std::set<std::string> kNames = {"test_bernoulli", "test_bernoulli_double",
+                                               "test_bernoulli_seed"};
+  return kNames;
+}
+
 class OnnxConformance : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -22,7 +29,9 @@ class OnnxConformance : public testing::Test {
     std::set<std::string> operators;
     for (uint64_t i = 0; i < count; ++i) operators.emplace(eph::view(kernels[i].op_type));
     for (OnnxNodeTest& test : read_onnx_node_tests(std::string(ONNX_TESTDATA) + "/node")) {
-      if (operators.count(test.op_type) != 0) tests_->push_back(std::move(test));
+      if (operators.count(test.op_type) != 0 && exceptions().count(test.name) == 0) {
+        tests_->push_back(std::move(test));
+      }
     }
   }
   static void TearDownTestSuite() {

@@ -1,0 +1,44 @@
+// Discrete Fourier transforms of one length, any one: by halves where it is a power of two, else as
+// a convolution with a chirp (Bluestein).
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <ephost/sdk/computation.hpp>
+#include <memory>
+#include <vector>
+
+namespace cpu {
+
+class Fft {
+ public:
+  using Complex = std::complex<double>;
+
+  // `length` is positive.
+  explicit Fft(int64_t length);
+
+  [[nodiscard]] int64_t length() const { return length_; }
+  // Numbers that `transform` needs as memory.
+  [[nodiscard]] int64_t work_size() const { return chirp_.empty() ? 0 : padded_; }
+
+  // Replaces the numbers by their transform, the inverse one without the factor 1 / length. Any
+  // thread, with `work` of its own.
+  void transform(Complex* numbers, Complex* work, bool inverse) const;
+
+ private:
+  void transform_padded(Complex* numbers) const;
+
+  int64_t length_;
+  int64_t padded_;               // a power of two
+  std::vector<Complex> roots_;   // e^(-2 pi i k / padded), k < padded / 2
+  std::vector<Complex> chirp_;   // e^(-pi i k^2 / length); empty for a power of two
+  std::vector<Complex> filter_;  // transform of the chirp's conjugate, over padded
+};
+
+// Keeps the transform of the length that was asked for last.
+struct FftState : eph::State {
+  const Fft& get(int64_t length);
+  std::unique_ptr<Fft> fft;
+};
+
+}  // namespace cpu
