@@ -195,8 +195,8 @@ class Size final : public Kernel {
 };
 
 constexpr Inputs kTwo = {.required = 2};
-constexpr auto& kOfAny = kInputTypes<kAny>;
-constexpr auto& kOfAnyAndShape = kInputTypes<kAny, kInt64>;
+constexpr auto& kOfAny = kInputTypes<kAnyWidth>;
+constexpr auto& kOfAnyAndShape = kInputTypes<kAnyWidth, kInt64>;
 
 constexpr KernelEntry kEntries[] = {
     {"Identity", 1, kNewest, {}, kOfAny, &make<Identity>},
