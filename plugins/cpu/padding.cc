@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <string_view>
 
 #include "plugins/cpu/kernel.h"
@@ -21,6 +22,12 @@ void fill(eph::Run& run, const void* value) {
   }
   alignas(16) static constexpr std::array<char, 16> kZero = {};
   const void* element = value != nullptr ? value : kZero.data();
+  if ((kFourBits & eph::type_bit(y.element_type)) != 0) {
+    const unsigned nibble = *static_cast<const uint8_t*>(element) & 0xFU;
+    std::memset(y.data, static_cast<int>(nibble << 4 | nibble),
+                static_cast<std::size_t>(storage_size(y.element_type, count)));
+    return;
+  }
   dispatch_size(element_size(y.element_type), [&](auto tag) {
     using T = typename decltype(tag)::type;
     std::fill_n(data<T>(y), count, *static_cast<const T*>(element));

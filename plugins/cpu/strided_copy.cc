@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "plugins/cpu/convert.h"
 #include "plugins/cpu/odometer.h"
 #include "plugins/cpu/parallel.h"
 #include "plugins/cpu/types.h"
@@ -100,6 +101,22 @@ void copy_strings(const Dims& extents, const Strides& strides, const CopyPlan& p
   }
 }
 
+// A byte for each element of both tensors, in scratch memory, for the time of the copy.
+void copy_nibbles(const CopyPlan& plan, const Strides& strides, const eph_value& from,
+                  eph::Run& run, uint32_t output) {
+  const auto unpack = [&](const eph_value& value) {
+    const int64_t count = element_count(eph::shape_of(value));
+    auto* bytes = static_cast<uint8_t*>(run.scratch(static_cast<uint64_t>(count)));
+    unpack_nibbles(static_cast<const uint8_t*>(value.data), /*is_signed=*/false, bytes, count);
+    return bytes;
+  };
+  const eph_value& to = *run.output(output);
+  const uint8_t* source = unpack(from);
+  uint8_t* target = unpack(to);
+  copy_elements(plan.extents, strides, source + plan.from_offset, target + plan.to_offset);
+  pack_nibbles(target, static_cast<uint8_t*>(to.data), element_count(eph::shape_of(to)));
+}
+
 }  // namespace
 
 void strided_copy(CopyPlan plan, const eph_value& from, eph::Run& run, uint32_t output) {
@@ -114,6 +131,9 @@ void strided_copy(CopyPlan plan, const eph_value& from, eph::Run& run, uint32_t 
   if (plan.extents.empty()) {
     plan.extents.push_back(1);
     for (Dims& list : strides) list.push_back(1);
+  }
+  if ((kFourBits & eph::type_bit(from.element_type)) != 0) {
+    return copy_nibbles(plan, strides, from, run, output);
   }
   dispatch_size(element_size(from.element_type), [&](auto tag) {
     using T = typename decltype(tag)::type;

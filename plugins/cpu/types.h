@@ -31,6 +31,8 @@ inline constexpr uint64_t kIndices = kTypeSet<EPH_INT32, EPH_INT64>;
 inline constexpr uint64_t kFixedSize =
     kNumbers | kBool | kHalf | kFloat8 | kTypeSet<EPH_COMPLEX64, EPH_COMPLEX128>;
 inline constexpr uint64_t kAny = kFixedSize | kString;
+// That with elements of less than a byte.
+inline constexpr uint64_t kAnyWidth = kAny | kFourBits;
 
 // Bytes of an element of a type in kFixedSize, sizeof(eph_string) for strings. Throws for others.
 [[nodiscard]] int64_t element_size(int32_t element_type);

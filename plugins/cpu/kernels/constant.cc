@@ -58,7 +58,7 @@ class Constant final : public Kernel {
       }
       return;
     }
-    keep_bytes(value.data, checked_multiply(count, element_size(type_)));
+    keep_bytes(value.data, storage_size(type_, count));
   }
   // The values at their places, zero elsewhere.
   void keep_sparse(const eph_attribute& attribute) {
@@ -124,11 +124,11 @@ class ConstantOfShape final : public Kernel {
     if (element_count(eph::shape_of(*value)) != 1) {
       fail("attribute 'value' has shape " + to_string(eph::shape_of(*value)));
     }
-    if ((kFixedSize & eph::type_bit(value->element_type)) == 0) {
+    if (((kFixedSize | kFourBits) & eph::type_bit(value->element_type)) == 0) {
       fail_unsupported("a value of type " + type_name(value->element_type));
     }
     type_ = value->element_type;
-    std::memcpy(element_.data(), value->data, static_cast<std::size_t>(element_size(type_)));
+    std::memcpy(element_.data(), value->data, static_cast<std::size_t>(storage_size(type_, 1)));
   }
 
  protected:
@@ -140,6 +140,12 @@ class ConstantOfShape final : public Kernel {
     }
     const int64_t count = element_count(shape);
     const eph_value& y = allocate_output(run, 0, type_, shape);
+    if ((kFourBits & eph::type_bit(type_)) != 0) {
+      const int nibble = element_[0] & 0xF;
+      std::memset(y.data, nibble << 4 | nibble,
+                  static_cast<std::size_t>(storage_size(type_, count)));
+      return;
+    }
     dispatch_size(element_size(type_), [&](auto tag) {
       using T = typename decltype(tag)::type;
       T value;

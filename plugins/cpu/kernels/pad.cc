@@ -60,6 +60,9 @@ class Pad final : public Kernel {
       pad_with(run, before, out, value(run, x.element_type, from_attribute.data()));
       return;
     }
+    if ((kFourBits & eph::type_bit(x.element_type)) != 0) {
+      fail_unsupported("elements of 4 bits can only be padded with a constant");
+    }
     allocate_output(run, 0, x.element_type, out);
     if (element_count(out) > 0) repeat(run, x, shape, pads, out);
   }
@@ -142,7 +145,7 @@ constexpr Inputs kInputs = {.required = 2, .same_type = 0b101};
 
 constexpr KernelEntry kEntries[] = {
     {"Pad", 2, 2, {}, kInputTypes<kFloat>, &make<Pad>},
-    {"Pad", 11, kNewest, kInputs, kInputTypes<kAny, kInt64, kAny, kIndices>, &make<Pad>},
+    {"Pad", 11, kNewest, kInputs, kInputTypes<kAnyWidth, kInt64, kAnyWidth, kIndices>, &make<Pad>},
 };
 
 }  // namespace

@@ -206,11 +206,11 @@ class Size final : public Kernel {
 };
 
 constexpr Inputs kTwo = {.required = 2};
-constexpr auto& kOfAny = kInputTypes<kAny>;
+constexpr auto& kOfAny = kInputTypes<kAnyWidth>;
 constexpr uint32_t kAllKinds = EPH_RULE_TENSOR | EPH_RULE_SEQUENCE | EPH_RULE_OPTIONAL;
-constexpr SlotRule kValue = {kAllKinds, kAny};
-constexpr SlotRule kValueOut = {kAllKinds | EPH_RULE_OUTPUT, kAny};
-constexpr auto& kOfAnyAndShape = kInputTypes<kAny, kInt64>;
+constexpr SlotRule kValue = {kAllKinds, kAnyWidth};
+constexpr SlotRule kValueOut = {kAllKinds | EPH_RULE_OUTPUT, kAnyWidth};
+constexpr auto& kOfAnyAndShape = kInputTypes<kAnyWidth, kInt64>;
 
 constexpr KernelEntry kEntries[] = {
     {"Identity", 1, 13, {}, kOfAny, &make<Identity>},

@@ -135,7 +135,7 @@ class SpaceToDepth final : public Kernel {
 };
 
 constexpr KernelEntry kEntries[] = {
-    {"Transpose", 1, kNewest, {}, kInputTypes<kAny>, &make<Transpose>},
+    {"Transpose", 1, kNewest, {}, kInputTypes<kAnyWidth>, &make<Transpose>},
     {"DepthToSpace", 1, kNewest, {}, kInputTypes<kAny>, &make<DepthToSpace>},
     {"SpaceToDepth", 1, kNewest, {}, kInputTypes<kAny>, &make<SpaceToDepth>},
 };

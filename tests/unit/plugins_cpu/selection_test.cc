@@ -229,6 +229,23 @@ TEST(Split, LeavesTheLastPartShorterFromVersion18On) {
               Refuses(EPH_INVALID_ARGUMENT, "cannot be split into 3 equal parts"));
 }
 
+Tensor nibbles(const Shape& shape, const std::vector<uint8_t>& packed) {
+  Tensor made = tensor<uint8_t>(shape, packed);
+  made.type = EPH_INT4;
+  return made;
+}
+
+TEST(FourBits, AreMovedElementByElement) {
+  const Tensor x = nibbles({1, 3}, {0x21, 0x0F});  // 1, 2, -1
+  EXPECT_THAT(run_node("Reshape", 21, {x, ints({3})}), Gives(Tensors{nibbles({3}, {0x21, 0x0F})}));
+  EXPECT_THAT(run_node("Transpose", 21, {nibbles({2, 3}, {0x21, 0x43, 0x65})}),
+              Gives(Tensors{nibbles({3, 2}, {0x41, 0x52, 0x63})}));
+  EXPECT_THAT(run_node("Pad", 21, {x, ints({0, 1, 0, 1}), nibbles({}, {0x07})}),
+              Gives(Tensors{nibbles({1, 5}, {0x17, 0xF2, 0x07})}));
+  EXPECT_THAT(run_node("ConstantOfShape", 21, {ints({3})}, {{"value", nibbles({1}, {0x09})}}),
+              Gives(Tensors{nibbles({3}, {0x99, 0x99})}));
+}
+
 TEST(NonZero, KnowsZerosOfEveryType) {
   EXPECT_THAT(run_node("NonZero", 13, {halves({3}, {0x8000, 0x0001, 0})}),
               Gives(Tensors{tensor<int64_t>({1, 1}, {1})}));
