@@ -120,7 +120,7 @@ Trial recurrent(Dice& dice, int64_t gates) {
   return trial;
 }
 
-Trial resize(Dice& dice) {
+Trial resizing(Dice& dice) {
   const Shape x = dice.shape(0, 4);
   const auto rank = static_cast<int64_t>(x.size());
   return {{dice.tensor_of(x), dice.tensor_of({2 * rank}), floats({0}, {}),
@@ -265,7 +265,7 @@ INSTANTIATE_TEST_SUITE_P(
         RandomCase{"RNN", 14, [](Dice& dice) { return recurrent(dice, 1); }},
         RandomCase{"GRU", 14, [](Dice& dice) { return recurrent(dice, 3); }},
         RandomCase{"LSTM", 14, [](Dice& dice) { return recurrent(dice, 4); }},
-        RandomCase{"Resize", 18, resize}, RandomCase{"GridSample", 20, grid_sample},
+        RandomCase{"Resize", 18, resizing}, RandomCase{"GridSample", 20, grid_sample},
         RandomCase{"RoiAlign", 16, roi_align}, RandomCase{"BatchNormalization", 15, normalization},
         RandomCase{"InstanceNormalization", 6, channels},
         RandomCase{"GroupNormalization", 21, channels},
