@@ -99,8 +99,12 @@ float ResizeAxis::original(const ResizeAttributes& attributes, int64_t index) co
     }
     case CoordinateMode::kPytorchHalfPixel:
       return out > 1 ? (x + 0.5F) / scale - 0.5F : 0.0F;
-    case CoordinateMode::kAlignCorners:
-      return out > 1 ? x * (length - 1) / (resized - 1) : 0.0F;
+    case CoordinateMode::kAlignCorners: {
+      // Scales mean the length before it is rounded down, as in the operator's examples.
+      const float scaled = scale * length;
+      const float corner = std::fabs(scaled - resized) < 1e-4F * resized ? resized : scaled;
+      return out > 1 ? x * (length - 1) / (corner - 1) : 0.0F;
+    }
     case CoordinateMode::kAsymmetric:
       return x / scale;
     case CoordinateMode::kTfHalfPixelForNn:

@@ -64,31 +64,48 @@ class MaxPool final : public Kernel {
       column_major[d] = column_major[d - 1] * plan.input[d - 1];
     }
     const Dims& numbering = column_major_ ? column_major : row_major;
-    const int64_t taps = element_count(plan.window.kernel);
-    Odometer<1> at(plan.window.output, {Dims(rank, 0)});
-    Odometer<1> tap(plan.window.kernel, {Dims(rank, 0)});
-    for (int64_t i = 0; i < plan.planes * plan.out_plane; ++i, at.next()) {
-      const int64_t plane = i / plan.out_plane * plan.in_plane;
-      int64_t best = -1;
-      int64_t number = 0;
-      for (int64_t t = 0; t < taps; ++t, tap.next()) {
-        int64_t offset = 0;
-        int64_t candidate = 0;
-        bool inside = true;
-        for (std::size_t d = 0; inside && d < rank; ++d) {
-          const int64_t index = at.index(d) * plan.window.strides[d] - plan.window.pads_begin[d] +
-                                tap.index(d) * plan.window.dilations[d];
-          inside = index >= 0 && index < plan.input[d];
-          offset += index * row_major[d];
-          candidate += index * numbering[d];
-        }
-        if (!inside || (best >= 0 && !(x[plane + offset] > x[plane + best]))) continue;
-        best = offset;
-        number = candidate;
+    const double cost = 4.0 * static_cast<double>(element_count(plan.window.kernel)) *
+                        static_cast<double>(plan.out_plane);
+    parallel_for(plan.planes, cost, [&](int64_t begin, int64_t end) {
+      Odometer<1> at(plan.window.output, {Dims(rank, 0)});
+      Odometer<1> tap(plan.window.kernel, {Dims(rank, 0)});
+      for (int64_t i = begin * plan.out_plane; i < end * plan.out_plane; ++i, at.next()) {
+        const int64_t plane = i / plan.out_plane * plan.in_plane;
+        const Found found = find_maximum(plan, at, tap, row_major, numbering, x + plane);
+        indices[i] = found.offset < 0 ? -1 : plane + found.number;
+        if (y == nullptr) continue;
+        y[i] = found.offset < 0 ? std::numeric_limits<T>::lowest() : x[plane + found.offset];
       }
-      indices[i] = best < 0 ? -1 : plane + number;
-      if (y != nullptr) y[i] = best < 0 ? std::numeric_limits<T>::lowest() : x[plane + best];
+    });
+  }
+
+  struct Found {
+    int64_t offset = -1, number = 0;
+  };
+
+  // The first maximum of the window at `at`, or a NaN in it.
+  template <class T>
+  static Found find_maximum(const PoolPlan& plan, const Odometer<1>& at, Odometer<1>& tap,
+                            const Dims& row_major, const Dims& numbering, const T* x) {
+    const int64_t taps = element_count(plan.window.kernel);
+    Found best;
+    for (int64_t t = 0; t < taps; ++t, tap.next()) {
+      Found candidate = {0, 0};
+      bool inside = true;
+      for (std::size_t d = 0; inside && d < plan.input.size(); ++d) {
+        const int64_t index = at.index(d) * plan.window.strides[d] - plan.window.pads_begin[d] +
+                              tap.index(d) * plan.window.dilations[d];
+        inside = index >= 0 && index < plan.input[d];
+        candidate.offset += index * row_major[d];
+        candidate.number += index * numbering[d];
+      }
+      if (!inside) continue;
+      const T value = x[candidate.offset];
+      const bool wins = best.offset < 0 || value > x[best.offset] ||
+                        (value != value && x[best.offset] == x[best.offset]);
+      if (wins) best = candidate;
     }
+    return best;
   }
 
   WindowAttributes attributes_;

@@ -150,7 +150,12 @@ class Pow final : public Kernel {
 
 constexpr KernelEntry kEntries[] = {
     {"Pow", 7, 7, {.required = 2, .same_type = 0b11}, kInputTypes<kFloat, kFloat>, &make<Pow>},
-    {"Pow", 12, kNewest, {.required = 2}, kInputTypes<kFloat | kIndices, kNumbers>, &make<Pow>},
+    {"Pow",
+     12,
+     kNewest,
+     {.required = 2},
+     kInputTypes<kFloat | kIndices, kNumbers>,
+     &make<Pow>},
 };
 
 }  // namespace

@@ -14,11 +14,12 @@ struct FloatCase {
 
 void PrintTo(const FloatCase& test, std::ostream* out) { *out << test.op_type; }
 
-// Tensors of other types than float stay as they are.
+// Tensors of other types than float, and empty ones, stay as they are.
 Tensor cast(const Tensor& from, int32_t type) {
   const bool is_float = from.type == EPH_FLOAT || from.type == EPH_DOUBLE ||
                         from.type == EPH_FLOAT16 || from.type == EPH_BFLOAT16;
-  return is_float ? run_one("Cast", 13, {from}, {{"to", int64_t{type}}}) : from;
+  return is_float && !from.bytes.empty() ? run_one("Cast", 13, {from}, {{"to", int64_t{type}}})
+                                         : from;
 }
 
 class FloatTypes : public testing::TestWithParam<FloatCase> {};
@@ -87,6 +88,71 @@ INSTANTIATE_TEST_SUITE_P(
         FloatCase{"GlobalLpPool", 2, {kImage}, {}},
         FloatCase{
             "Conv", 22, {kImage, random_floats({3, 4, 3, 2}, 6), random_floats({3}, 7)}, {}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    TransposedWindows, FloatTypes,
+    testing::Values(
+        FloatCase{"ConvTranspose",
+                  22,
+                  {kImage, random_floats({4, 3, 3, 2}, 6), random_floats({3}, 7)},
+                  {}},
+        FloatCase{"Col2Im", 18, {random_floats({1, 8, 6}, 6), ints({3, 4}), ints({2, 2})}, {}},
+        FloatCase{"MaxUnpool",
+                  22,
+                  {floats({1, 1, 2}, {3, 4}), tensor<int64_t>({1, 1, 2}, {2, 0})},
+                  {{"kernel_shape", Shape{2}}}},
+        FloatCase{"DeformConv",
+                  22,
+                  {kImage, random_floats({3, 4, 2, 2}, 6), random_floats({2, 8, 5, 6}, 7)},
+                  {}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Sampling, FloatTypes,
+    testing::Values(
+        FloatCase{
+            "Resize",
+            13,
+            {kImage, floats({8}, std::vector<float>(8, 0)), floats({0}, {}), ints({2, 4, 9, 5})},
+            {{"mode", std::string("cubic")}}},
+        FloatCase{"GridSample", 22, {kImage, random_floats({2, 3, 3, 2}, 2)}, {}},
+        FloatCase{"AffineGrid", 20, {random_floats({1, 2, 3}, 2), ints({1, 1, 3, 4})}, {}},
+        FloatCase{"RoiAlign", 22, {kImage, floats({1, 4}, {1, 1, 4, 5}), ints({1})}, {}},
+        FloatCase{"MaxRoiPool",
+                  22,
+                  {kImage, floats({1, 5}, {1, 1, 1, 4, 5})},
+                  {{"pooled_shape", Shape{2, 2}}}}));
+
+const Tensor kHeads = random_floats({2, 3, 4, 8}, 1);
+
+INSTANTIATE_TEST_SUITE_P(
+    Attention, FloatTypes,
+    testing::Values(FloatCase{"Attention", 24, {kHeads, kHeads, kHeads}, {}, 4},
+                    FloatCase{"RotaryEmbedding",
+                              23,
+                              {kHeads, random_floats({9, 4}, 2), random_floats({9, 4}, 3),
+                               tensor<int64_t>({2, 4}, {0, 1, 2, 3, 4, 5, 6, 7})},
+                              {}},
+                    FloatCase{"TensorScatter", 24, {kHeads, random_floats({2, 3, 1, 8}, 2)}, {}}));
+
+const Tensor kSteps = random_floats({3, 2, 4}, 1);
+const Tensor kState = random_floats({1, 2, 5}, 4);
+
+INSTANTIATE_TEST_SUITE_P(
+    Recurrent, FloatTypes,
+    testing::Values(
+        FloatCase{
+            "RNN", 22, {kSteps, random_floats({1, 5, 4}, 2), random_floats({1, 5, 5}, 3)}, {}, 2},
+        FloatCase{"GRU",
+                  22,
+                  {kSteps, random_floats({1, 15, 4}, 2), random_floats({1, 15, 5}, 3),
+                   random_floats({1, 30}, 5), tensor<int32_t>({2}, {3, 2}), kState},
+                  {},
+                  2},
+        FloatCase{"LSTM",
+                  22,
+                  {kSteps, random_floats({1, 20, 4}, 2), random_floats({1, 20, 5}, 3)},
+                  {},
+                  3}));
 
 }  // namespace
 }  // namespace ephost::test
