@@ -249,9 +249,9 @@ class Pipeline {
     return nullptr;
   }
 
-  // What becomes constant may fix shapes that were open, and known shapes let more be folded or
-  // turn out to change nothing. Each round does something or is the last; the bound is for models
-  // that are made to go on and on.
+  // What becomes constant may fix shapes that were open, and known shapes let more be folded or turn
+  // out to change nothing. Each round does something or is the last; the bound is for models that
+  // are made to go on and on.
   Status optimize() {
     constexpr int kMaxRounds = 8;
     bridge::Provider* const cpu = cpu_provider();

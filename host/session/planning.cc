@@ -98,10 +98,10 @@ Status allocate(const graph::Graph& graph, const plan::AllocationOptions& option
   return Status::ok_status();
 }
 
-Status plan_graph(const graph::Graph& graph, const SessionOptions& options, StepOrder order,
+Status plan_graph(const graph::Graph& graph, const SessionOptions& options,
+                  const plan::AllocationOptions& allocation_options, StepOrder order,
                   PreparedGraph& prepared) {
-  EPHOST_RETURN_IF_ERROR(
-      allocate(graph, {options.mem_reuse(), options.mem_pattern()}, order, prepared));
+  EPHOST_RETURN_IF_ERROR(allocate(graph, allocation_options, order, prepared));
   plan::MemoryOptions memory_options;
   memory_options.enable_mem_pattern = options.mem_pattern();
   EPHOST_ASSIGN_OR_RETURN(prepared.pattern,
@@ -143,8 +143,12 @@ void release_dropped_constants(PreparedModel& model) {
 }
 
 Status plan_memory(PreparedModel& model, const SessionOptions& options, StepOrder order) {
+  // Steps that write parts of one buffer would wait for each other.
+  const bool enable_parts = options.mem_pattern() && model.threads.steps <= 1;
+  const plan::AllocationOptions allocation_options = {options.mem_reuse(), enable_parts};
   for (PreparedGraph* prepared : model.graphs()) {
-    EPHOST_RETURN_IF_ERROR(plan_graph(model.graph_of(*prepared), options, order, *prepared));
+    EPHOST_RETURN_IF_ERROR(
+        plan_graph(model.graph_of(*prepared), options, allocation_options, order, *prepared));
   }
   return Status::ok_status();
 }
