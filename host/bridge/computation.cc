@@ -14,17 +14,20 @@ namespace {
 // More pairs than any operator has slots for; a plugin that states more is broken.
 constexpr uint64_t kMaxSlotPairs = uint64_t{1} << 20;
 
-Result<std::vector<plan::SlotPair>> copy_pairs(const eph_slot_pair* pairs, uint64_t count,
-                                               std::string_view what) {
+plan::SlotPair copy(const eph_slot_pair& pair) { return {pair.input, pair.output}; }
+plan::SlotPart copy(const eph_slot_part& part) { return {part.input, part.output, part.offset}; }
+
+template <class Copied, class Pair>
+Status copy_pairs(const Pair* pairs, uint64_t count, std::string_view what,
+                  std::vector<Copied>& copied) {
   if (count > kMaxSlotPairs || (count != 0 && pairs == nullptr)) {
     return Status(StatusCode::kEpFail,
                   "a computation declares " + std::to_string(count) + " " + std::string(what) +
                       " pairs behind a bad pointer or count; report this to the "
                       "plugin's vendor");
   }
-  std::vector<plan::SlotPair> copied;
-  for (uint64_t i = 0; i < count; ++i) copied.push_back({pairs[i].input, pairs[i].output});
-  return copied;
+  for (uint64_t i = 0; i < count; ++i) copied.push_back(copy(pairs[i]));
+  return Status::ok_status();
 }
 
 }  // namespace
@@ -75,10 +78,22 @@ Status Computation::describe(Object& object) {
                                          object.provider->name(), "describing a computation"));
   object.is_concurrent = (info.flags & EPH_COMPUTE_CONCURRENT) != 0;
   object.workspace_bytes = info.workspace_bytes;
-  EPHOST_ASSIGN_OR_RETURN(object.may_inplace,
-                          copy_pairs(info.may_inplace, info.may_inplace_count, "in-place"));
-  EPHOST_ASSIGN_OR_RETURN(object.aliases, copy_pairs(info.aliases, info.alias_count, "alias"));
-  return Status::ok_status();
+  EPHOST_RETURN_IF_ERROR(
+      copy_pairs(info.may_inplace, info.may_inplace_count, "in-place", object.may_inplace));
+  EPHOST_RETURN_IF_ERROR(copy_pairs(info.aliases, info.alias_count, "alias", object.aliases));
+  EPHOST_RETURN_IF_ERROR(
+      copy_pairs(info.input_parts, info.input_part_count, "input part", object.input_parts));
+  return copy_pairs(info.output_parts, info.output_part_count, "output part", object.output_parts);
+}
+
+plan::StepTraits Computation::traits() const {
+  plan::StepTraits traits;
+  traits.may_inplace = object_->may_inplace;
+  traits.aliases = object_->aliases;
+  traits.input_parts = object_->input_parts;
+  traits.output_parts = object_->output_parts;
+  traits.workspace_bytes = object_->workspace_bytes;
+  return traits;
 }
 
 Result<ComputationState> Computation::create_state() const {

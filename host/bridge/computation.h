@@ -62,6 +62,14 @@ class Computation {
     return object_->may_inplace;
   }
   [[nodiscard]] const std::vector<plan::SlotPair>& aliases() const { return object_->aliases; }
+  [[nodiscard]] const std::vector<plan::SlotPart>& input_parts() const {
+    return object_->input_parts;
+  }
+  [[nodiscard]] const std::vector<plan::SlotPart>& output_parts() const {
+    return object_->output_parts;
+  }
+  // All of the above for the planner; borrows from the computation.
+  [[nodiscard]] plan::StepTraits traits() const;
 
  private:
   // At one address, since states refer to the adopted table.
@@ -73,6 +81,8 @@ class Computation {
     uint64_t workspace_bytes = 0;
     std::vector<plan::SlotPair> may_inplace;
     std::vector<plan::SlotPair> aliases;
+    std::vector<plan::SlotPart> input_parts;
+    std::vector<plan::SlotPart> output_parts;
 
     ~Object();
   };

@@ -26,6 +26,7 @@ struct Flags {
   std::filesystem::path buffers;
   std::optional<uint64_t> capacity;
   std::optional<uint64_t> alignment;
+  std::string order;
 };
 
 // One graph of a prepared model, and text about its parts.
@@ -113,7 +114,9 @@ Json graph_json(const PlannedGraph& graph) {
                       {"lower_bound_bytes", block.lower_bound},
                       {"proved_optimal", block.proved_optimal}});
   }
-  return {{"steps", steps_json(graph)}, {"values", values_json(graph)}, {"blocks", blocks}};
+  Json json = {{"steps", steps_json(graph)}, {"values", values_json(graph)}, {"blocks", blocks}};
+  json["order"] = graph.prepared().order_rule;
+  return json;
 }
 
 Json to_json(const session::PreparedModel& prepared, const Flags& flags) {
@@ -173,6 +176,14 @@ std::string summary(const session::PreparedGraph& prepared) {
   }
   Facts facts;
   facts.add("steps", std::to_string(prepared.execution.steps.size()));
+  if (!prepared.order_rule.empty()) {
+    std::string text(prepared.order_rule);
+    if (prepared.order_bytes < prepared.given_order_bytes) {
+      text += ", needs " + bytes_text(prepared.order_bytes) + " where the model's order needs " +
+              bytes_text(prepared.given_order_bytes);
+    }
+    facts.add("order", text);
+  }
   std::string counts;
   for (const auto& [kind, count] : kinds) {
     counts += (counts.empty() ? "" : ", ") + std::to_string(count) + " " + std::string(kind);
@@ -204,8 +215,8 @@ std::string to_tables(const session::PreparedModel& prepared) {
 Result<int> plan_model(const Flags& flags) {
   EPHOST_ASSIGN_OR_RETURN(const Environment environment,
                           open_environment(flags.session.environment));
-  EPHOST_ASSIGN_OR_RETURN(const SessionOptions options,
-                          make_session_options(flags.session, environment));
+  EPHOST_ASSIGN_OR_RETURN(SessionOptions options, make_session_options(flags.session, environment));
+  if (!flags.order.empty()) options.add_config_entry("session.execution_order", flags.order);
   auto prepared = [&] {
     const Activity activity("planning " + flags.model.native(), !flags.report.quiet);
     return session::prepare_model(environment, {flags.model, {}}, options,
@@ -256,6 +267,11 @@ Command add_plan(CLI::App& root) {
   app->add_option("--alignment", flags->alignment, "Of the buffers' offsets: a power of two [1]")
       ->type_name("N")
       ->needs(buffers);
+  app->add_option("--order", flags->order,
+                  "The same as --config session.execution_order=ORDER [chosen for the model]")
+      ->type_name("ORDER")
+      ->check(CLI::IsMember({"default", "priority", "memory"}))
+      ->excludes(buffers);
   add_session_flags(*app, flags->session);
   add_report_flags(*app, flags->report);
   // One of the two is required.

@@ -160,7 +160,8 @@ Status Frame::choose_pattern() {
 }
 
 Status Frame::trace_pattern() {
-  if (program_.is_static() || traced_ || !program_.memory_options().enable_mem_pattern) {
+  if (program_.is_static() || traced_ || !program_.memory_options().enable_mem_pattern ||
+      program_.patterns().capacity() == 0) {
     return Status::ok_status();
   }
   auto traced = std::make_shared<TracedPattern>();

@@ -57,6 +57,9 @@ class Frame final : StepRunner {
   // The same where it is no tensor, taken out of the frame; nothing for tensors.
   [[nodiscard]] std::optional<Value> take_output_object(size_t index);
 
+  // Memory for intermediate values that it keeps, for tests and reports.
+  [[nodiscard]] uint64_t held_bytes() const { return block_bytes_ + pool_.bytes(); }
+
  private:
   friend class HostStep;
 

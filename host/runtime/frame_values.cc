@@ -159,9 +159,12 @@ Status Frame::bind_followers() {
   for (const graph::ValueId id : program_.followers()) {
     const eph_value& root = values_[plans[id].reused];
     const graph::ValueType& type = program_.graph().values[id].type;
-    const bool fits = plans[id].bytes && root.data != nullptr && *plans[id].bytes <= root.byte_size;
+    const uint64_t offset = plans[id].offset;
+    const bool fits = plans[id].bytes && root.data != nullptr && offset <= root.byte_size &&
+                      *plans[id].bytes <= root.byte_size - offset;
     if (fits && type.element != ElementType::kString) {
-      set_tensor(id, root.data, *plans[id].bytes, type.element, *type.shape);
+      set_tensor(id, static_cast<std::byte*>(root.data) + offset, *plans[id].bytes, type.element,
+                 *type.shape);
     } else {
       values_[id] = {};
       followers_fit_ = false;
@@ -249,7 +252,7 @@ Result<std::byte*> Frame::memory_for(graph::ValueId id, uint64_t bytes) {
   if (planned.kind == plan::AllocKind::kReuse) {
     const eph_value& root = values_[planned.reused];
     const bool is_text = root.element_type == EPH_STRING_ELEMENT;
-    if (root.data != nullptr && root.byte_size >= bytes && !is_text) {
+    if (root.data != nullptr && root.byte_size >= bytes && planned.offset == 0 && !is_text) {
       return static_cast<std::byte*>(root.data);
     }
   }

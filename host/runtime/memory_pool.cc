@@ -44,6 +44,12 @@ void MemoryPool::end_run() {
   for (Block& block : blocks_) block.taken = block.used = false;
 }
 
+uint64_t MemoryPool::bytes() const {
+  uint64_t bytes = 0;
+  for (const Block& block : blocks_) bytes += block.bytes;
+  return bytes;
+}
+
 std::byte* ScratchArena::take(uint64_t bytes) {
   if (too_large(bytes)) return nullptr;
   const uint64_t needed = round_up(bytes);

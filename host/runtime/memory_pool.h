@@ -20,6 +20,7 @@ class MemoryPool {
   // Ends a run: everything is free again, and what this run did not use is released, so that runs
   // of changing shapes do not add up.
   void end_run();
+  [[nodiscard]] uint64_t bytes() const;
 
  private:
   struct Block {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -27,16 +28,24 @@ struct TracedPattern {
 
 class PatternCache {
  public:
+  // Keeps at most `capacity` patterns; 0: none.
   explicit PatternCache(size_t capacity) : capacity_(capacity) {}
 
   // Null if these shapes were not traced yet, or were forgotten.
   [[nodiscard]] std::shared_ptr<const TracedPattern> find(const ShapeKey& key);
   void insert(ShapeKey key, std::shared_ptr<const TracedPattern> pattern);
+  [[nodiscard]] size_t capacity() const { return capacity_; }
+  [[nodiscard]] size_t size();
 
  private:
+  struct KeyHash {
+    size_t operator()(const ShapeKey& key) const;
+  };
   using Entry = std::pair<ShapeKey, std::shared_ptr<const TracedPattern>>;
+
   std::mutex mutex_;
   std::list<Entry> entries_;  // most recently used first
+  std::unordered_map<ShapeKey, std::list<Entry>::iterator, KeyHash> by_key_;
   size_t capacity_;
 };
 

@@ -11,9 +11,6 @@
 namespace ephost::runtime {
 namespace {
 
-// Models are run with a handful of shapes; more than this and tracing hardly pays.
-constexpr size_t kMaxPatterns = 16;
-
 bool is_external(plan::AllocKind kind) {
   return kind == plan::AllocKind::kPreExisting || kind == plan::AllocKind::kAllocateStatically ||
          kind == plan::AllocKind::kAllocateOutput;
@@ -21,7 +18,7 @@ bool is_external(plan::AllocKind kind) {
 
 }  // namespace
 
-Program::Program(Parts parts) : parts_(std::move(parts)), patterns_(kMaxPatterns) {
+Program::Program(Parts parts) : parts_(std::move(parts)), patterns_(parts_.max_patterns) {
   find_dynamic_buffers();
   convert_constants();
   for (graph::ValueId id = 0; id < parts_.graph->values.size(); ++id) {

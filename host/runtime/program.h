@@ -36,6 +36,8 @@ class Program {
     plan::AllocationPlan allocation;
     plan::MemoryPattern pattern;
     plan::MemoryOptions memory_options;
+    // Models are run with a handful of shapes; with more, tracing hardly pays.
+    size_t max_patterns = 16;
     // By step: the operators that the host runs itself, null for others. Empty if there are none.
     std::vector<std::unique_ptr<HostOperator>> host_operators;
     // Steps that don't wait for each other run at the same time on so many threads, the one that

@@ -28,6 +28,7 @@ class Assembly {
     parts.thread_pool = model_.threads.pool;
     parts.threads = model_.threads.steps;
     parts.profiler = model_.profiler.get();
+    parts.max_patterns = model_.max_memory_patterns;
     return std::make_unique<runtime::Program>(std::move(parts));
   }
 

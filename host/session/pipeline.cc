@@ -65,7 +65,8 @@ class Pipeline {
     if (hooks_.after_compile) EPHOST_RETURN_IF_ERROR(hooks_.after_compile(prepared_));
     release_dropped_constants(prepared_);
     if (until == Stage::kCompiled) return std::move(prepared_);
-    EPHOST_RETURN_IF_ERROR(timed("plan", [&] { return plan_memory(prepared_, options_); }));
+    EPHOST_RETURN_IF_ERROR(
+        timed("plan", [&] { return plan_memory(prepared_, options_, config_.execution_order); }));
     return std::move(prepared_);
   }
 
@@ -105,6 +106,7 @@ class Pipeline {
     if (!config_.profile_file.empty()) {
       prepared_.profiler = std::make_shared<Profiler>(config_.profile_file);
     }
+    prepared_.max_memory_patterns = config_.max_memory_patterns;
     return Status::ok_status();
   }
 
@@ -344,7 +346,8 @@ class Pipeline {
       for (; reported < prepared_.failures.size(); ++reported) {
         report_fallback(prepared_, prepared_.failures[reported]);
       }
-      EPHOST_RETURN_IF_ERROR(timed("order", [&] { return order_steps(prepared_); }));
+      EPHOST_RETURN_IF_ERROR(
+          timed("order", [&] { return order_steps(prepared_, config_.execution_order); }));
       EPHOST_RETURN_IF_ERROR(timed("compile", [&] {
         return make_computations(prepared_, config_.disable_ep_fallback, made_);
       }));

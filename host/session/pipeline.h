@@ -76,6 +76,7 @@ struct PreparedModel {
   std::vector<Phase> phases;
   std::shared_ptr<Profiler> profiler;  // null: nothing is recorded
   ThreadUse threads;
+  size_t max_memory_patterns = 0;  // of each graph that runs with changing shapes
 
   [[nodiscard]] bool is_context_model() const { return !context.partitions.empty(); }
   // The main graph and all bodies, each before those inside it.

@@ -1,9 +1,16 @@
 #include "host/session/planning.h"
 
+#include <algorithm>
+#include <charconv>
+#include <map>
 #include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "host/plan/checker.h"
+#include "host/plan/memory_order.h"
 
 namespace ephost::session {
 namespace {
@@ -31,24 +38,78 @@ void release_constants(graph::Graph& graph, const partition::Partitioning& parti
   }
 }
 
-Status plan_graph(const graph::Graph& graph, const SessionOptions& options,
-                  PreparedGraph& prepared) {
+// By node, from the model's metadata; empty if nothing is said. Text that is no number says
+// nothing.
+std::vector<int64_t> read_priorities(const graph::Model& model, const graph::Graph& graph) {
+  constexpr std::string_view kPrefix = "ephost.priority.";
+  std::map<std::string_view, int64_t> by_name;
+  for (const auto& [key, text] : model.metadata) {
+    if (!key.starts_with(kPrefix)) continue;
+    int64_t priority = 0;
+    const char* const end = text.data() + text.size();
+    if (std::from_chars(text.data(), end, priority).ptr != end) continue;
+    by_name[std::string_view(key).substr(kPrefix.size())] = priority;
+  }
+  std::vector<int64_t> priorities;
+  if (by_name.empty()) return priorities;
+  for (const graph::Node& node : graph.nodes) {
+    const auto found = by_name.find(node.name);
+    priorities.push_back(found == by_name.end() ? 0 : found->second);
+  }
+  return priorities;
+}
+
+std::vector<plan::StepTraits> traits_of(const PreparedGraph& prepared) {
   std::vector<plan::StepTraits> traits;
   for (const std::optional<bridge::Computation>& computation : prepared.computations) {
-    plan::StepTraits& step = traits.emplace_back();
-    if (!computation) continue;
-    step = {computation->may_inplace(), computation->aliases(), computation->workspace_bytes(), 0};
+    traits.push_back(computation ? computation->traits() : plan::StepTraits());
   }
-  EPHOST_ASSIGN_OR_RETURN(
-      prepared.allocation,
-      plan::plan_allocation(graph, prepared.execution, traits, {options.mem_reuse()}));
+  return traits;
+}
+
+void reorder(PreparedGraph& prepared, std::span<const uint32_t> order) {
+  std::vector<plan::Step> steps;
+  std::vector<std::optional<bridge::Computation>> computations;
+  for (const uint32_t step : order) {
+    steps.push_back(std::move(prepared.execution.steps[step]));
+    computations.push_back(std::move(prepared.computations[step]));
+  }
+  prepared.execution.steps = std::move(steps);
+  prepared.computations = std::move(computations);
+}
+
+// Also the steps' order, where memory decides about it.
+Status allocate(const graph::Graph& graph, const plan::AllocationOptions& options, StepOrder order,
+                PreparedGraph& prepared) {
+  const std::vector<plan::StepTraits> traits = traits_of(prepared);
+  if (order == StepOrder::kDefault || order == StepOrder::kPriority) {
+    EPHOST_ASSIGN_OR_RETURN(prepared.allocation,
+                            plan::plan_allocation(graph, prepared.execution, traits, options));
+    return Status::ok_status();
+  }
+  EPHOST_ASSIGN_OR_RETURN(plan::MemoryOrder found,
+                          plan::order_for_memory(graph, prepared.execution, traits,
+                                                 {options, order == StepOrder::kMemory}));
+  prepared.allocation = std::move(found.allocation);
+  prepared.order_rule = found.rule;
+  prepared.order_bytes = found.bytes;
+  prepared.given_order_bytes = found.given_bytes;
+  if (!std::ranges::is_sorted(found.order)) reorder(prepared, found.order);
+  return Status::ok_status();
+}
+
+Status plan_graph(const graph::Graph& graph, const SessionOptions& options,
+                  const plan::AllocationOptions& allocation_options, StepOrder order,
+                  PreparedGraph& prepared) {
+  EPHOST_RETURN_IF_ERROR(allocate(graph, allocation_options, order, prepared));
   plan::MemoryOptions memory_options;
   memory_options.enable_mem_pattern = options.mem_pattern();
   EPHOST_ASSIGN_OR_RETURN(prepared.pattern,
                           plan::plan_memory(prepared.allocation, {}, memory_options));
 #ifndef NDEBUG
+  EPHOST_RETURN_IF_ERROR(plan::check_execution(graph, prepared.partitioning, prepared.execution));
   EPHOST_RETURN_IF_ERROR(
-      plan::check_allocation(graph, prepared.execution, traits, prepared.allocation));
+      plan::check_allocation(graph, prepared.execution, traits_of(prepared), prepared.allocation));
   EPHOST_RETURN_IF_ERROR(plan::check_memory(prepared.allocation, prepared.pattern));
 #endif
   return Status::ok_status();
@@ -56,11 +117,17 @@ Status plan_graph(const graph::Graph& graph, const SessionOptions& options,
 
 }  // namespace
 
-Status order_steps(PreparedModel& model) {
+Status order_steps(PreparedModel& model, StepOrder order) {
   for (PreparedGraph* prepared : model.graphs()) {
     const graph::Graph& graph = model.graph_of(*prepared);
+    plan::ExecutionOptions options;
+    std::vector<int64_t> priorities;
+    if (order == StepOrder::kPriority) {
+      priorities = read_priorities(model.model, graph);
+      options = {plan::ExecutionOrder::kPriority, priorities};
+    }
     EPHOST_ASSIGN_OR_RETURN(prepared->execution,
-                            plan::plan_execution(graph, prepared->partitioning));
+                            plan::plan_execution(graph, prepared->partitioning, options));
 #ifndef NDEBUG
     EPHOST_RETURN_IF_ERROR(
         plan::check_execution(graph, prepared->partitioning, prepared->execution));
@@ -75,9 +142,13 @@ void release_dropped_constants(PreparedModel& model) {
   }
 }
 
-Status plan_memory(PreparedModel& model, const SessionOptions& options) {
+Status plan_memory(PreparedModel& model, const SessionOptions& options, StepOrder order) {
+  // Steps that write parts of one buffer would wait for each other.
+  const bool enable_parts = options.mem_pattern() && model.threads.steps <= 1;
+  const plan::AllocationOptions allocation_options = {options.mem_reuse(), enable_parts};
   for (PreparedGraph* prepared : model.graphs()) {
-    EPHOST_RETURN_IF_ERROR(plan_graph(model.graph_of(*prepared), options, *prepared));
+    EPHOST_RETURN_IF_ERROR(
+        plan_graph(model.graph_of(*prepared), options, allocation_options, order, *prepared));
   }
   return Status::ok_status();
 }

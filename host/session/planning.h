@@ -5,17 +5,21 @@
 #include <ephost/status.h>
 
 #include "host/session/pipeline.h"
+#include "host/session/session_config.h"
 
 namespace ephost::session {
 
-// After partitioning: PreparedGraph::execution.
-[[nodiscard]] Status order_steps(PreparedModel& prepared);
+// After partitioning: PreparedGraph::execution, in the model's order or by priority. What memory
+// says about the order is known after compilation only.
+[[nodiscard]] Status order_steps(PreparedModel& prepared, StepOrder order);
 
 // After compilation: frees what only compiled partitions read and their providers gave up. The
 // host's own memory goes; mapped files are given back by the kernel when it needs the room.
 void release_dropped_constants(PreparedModel& prepared);
 
-// After compilation: PreparedGraph::allocation and PreparedGraph::pattern.
-[[nodiscard]] Status plan_memory(PreparedModel& prepared, const SessionOptions& options);
+// After compilation: PreparedGraph::allocation and PreparedGraph::pattern. Where memory decides, it
+// brings steps and computations into another order first.
+[[nodiscard]] Status plan_memory(PreparedModel& prepared, const SessionOptions& options,
+                                 StepOrder order);
 
 }  // namespace ephost::session

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "host/bridge/computation.h"
@@ -32,6 +33,10 @@ struct PreparedGraph {
   plan::ExecutionPlan execution;
   // By step of `execution`; nothing where the host runs the step itself.
   std::vector<std::optional<bridge::Computation>> computations;
+  // How the order of `execution` was found, and what one step needs at most with it and without.
+  std::string_view order_rule;
+  uint64_t order_bytes = 0;
+  uint64_t given_order_bytes = 0;
   plan::AllocationPlan allocation;
   plan::MemoryPattern pattern;
   // Of the nodes that the host runs, in the order of the nodes and of their attributes.

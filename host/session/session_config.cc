@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "host/base/known_sums.h"
@@ -59,14 +60,37 @@ Status execution_mode(SessionConfig& config, std::string_view key, const std::st
   return Status::ok_status();
 }
 
-template <uint64_t context::CacheLimits::*kMember>
-Status limit(SessionConfig& config, std::string_view key, const std::string& text) {
-  uint64_t& number = config.cache_limits.*kMember;
+Status set_number(std::string_view key, const std::string& text, std::string_view zero,
+                  uint64_t& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error == std::errc() && end == text.data() + text.size()) return Status::ok_status();
   return Status(StatusCode::kInvalidArgument, "configuration entry " + quote(key) + " cannot be " +
+                                                  quote(text) + "; use a whole number, 0 for " +
+                                                  std::string(zero));
+}
+
+template <uint64_t context::CacheLimits::*kMember>
+Status limit(SessionConfig& config, std::string_view key, const std::string& text) {
+  return set_number(key, text, "no limit", config.cache_limits.*kMember);
+}
+
+Status patterns(SessionConfig& config, std::string_view key, const std::string& text) {
+  return set_number(key, text, "none", config.max_memory_patterns);
+}
+
+Status order(SessionConfig& config, std::string_view key, const std::string& text) {
+  constexpr std::array<std::pair<std::string_view, StepOrder>, 3> kOrders = {
+      {{"default", StepOrder::kDefault},
+       {"priority", StepOrder::kPriority},
+       {"memory", StepOrder::kMemory}}};
+  for (const auto& [name, order] : kOrders) {
+    if (name != text) continue;
+    config.execution_order = order;
+    return Status::ok_status();
+  }
+  return Status(StatusCode::kInvalidArgument, "configuration entry " + quote(key) + " cannot be " +
                                                   quote(text) +
-                                                  "; use a whole number, 0 for no limit");
+                                                  "; use \"default\", \"priority\" or \"memory\"");
 }
 
 constexpr std::string_view kLevelKey = "session.graph_optimization_level";
@@ -124,6 +148,8 @@ constexpr std::array kEntries = {
     Entry{"session.inter_op_num_threads", &threads<&SessionConfig::inter_op_threads>},
     Entry{"session.intra_op_num_threads", &threads<&SessionConfig::intra_op_threads>},
     Entry{"session.profile_file", &text<&SessionConfig::profile_file>},
+    Entry{"session.execution_order", &order},
+    Entry{"session.max_memory_patterns", &patterns},
     Entry{"session.disable_cpu_ep_fallback", &flag<&SessionConfig::disable_cpu_fallback>},
     Entry{"session.disable_ep_fallback", &flag<&SessionConfig::disable_ep_fallback>},
     Entry{"session.disable_model_compile", &flag<&SessionConfig::disable_model_compile>},

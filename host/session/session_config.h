@@ -1,8 +1,9 @@
 // The configuration entries of SessionOptions, checked and typed. Keys and meanings are ONNX
 // Runtime's, but for those of the cache store, ep.share_ep_contexts_group, which names the group
-// that is shared with, ep.known_sums_dir (host/base/known_sums.h; empty: none) and
+// that is shared with, ep.known_sums_dir (host/base/known_sums.h; empty: none),
 // session.disable_ep_fallback: what a provider fails to compile or to load is an error then, where
-// the next providers would get it otherwise.
+// the next providers would get it otherwise, and those that say in which order steps run and how
+// many memory patterns are kept.
 #pragma once
 
 #include <ephost/session_options.h>
@@ -16,6 +17,13 @@
 #include "host/optimize/passes.h"
 
 namespace ephost::session {
+
+enum class StepOrder : uint8_t {
+  kAutomatic,  // nothing is said: as kMemory, without the search that takes noticeable time
+  kDefault,    // the model's order
+  kPriority,   // the model's metadata "ephost.priority.NODE" say which ready node goes first
+  kMemory,     // the order that needs the least memory for intermediate values
+};
 
 struct SessionConfig {
   bool context_enable = false;              // ep.context_enable
@@ -35,6 +43,8 @@ struct SessionConfig {
   uint32_t inter_op_threads = 0;                              // session.inter_op_num_threads
   uint32_t intra_op_threads = 0;                              // session.intra_op_num_threads
   std::filesystem::path profile_file;                         // session.profile_file
+  StepOrder execution_order = StepOrder::kAutomatic;          // session.execution_order
+  uint64_t max_memory_patterns = 16;                          // session.max_memory_patterns
   bool disable_cpu_fallback = false;                          // session.disable_cpu_ep_fallback
   bool disable_ep_fallback = false;                           // session.disable_ep_fallback
   bool disable_model_compile = false;                         // session.disable_model_compile

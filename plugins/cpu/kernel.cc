@@ -24,6 +24,12 @@ bool NodeContext::holds_tensor(std::size_t input) const {
   return kind == EPH_KIND_TENSOR || kind == EPH_KIND_NONE;
 }
 
+std::optional<int64_t> NodeContext::fixed_element_size(std::size_t input) const {
+  const int32_t type = input_type(input);
+  if ((kFixedSize & eph::type_bit(type)) == 0) return std::nullopt;
+  return element_size(type);
+}
+
 std::optional<Dims> NodeContext::static_shape(uint32_t value) const {
   if (value == EPH_NONE) return std::nullopt;
   const eph::ValueView view = graph_.value(value);
@@ -147,6 +153,10 @@ void Kernel::describe(eph_computation_info& info) {
   info.may_inplace_count = inplace_.size();
   info.aliases = aliases_.data();
   info.alias_count = aliases_.size();
+  info.input_parts = input_parts_.data();
+  info.input_part_count = input_parts_.size();
+  info.output_parts = output_parts_.data();
+  info.output_part_count = output_parts_.size();
 }
 
 eph_value& allocate_output(eph::Run& run, uint32_t i, int32_t element_type, const Dims& shape) {

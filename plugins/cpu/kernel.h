@@ -48,6 +48,8 @@ class NodeContext {
   // By its declared type; true where that is not known.
   [[nodiscard]] bool holds_tensor(std::size_t input) const;
   [[nodiscard]] int32_t output_type(std::size_t i) const { return type_of(node_.output(i)); }
+  // Of an input's elements in bytes; nothing for text, packed types and where it isn't known.
+  [[nodiscard]] std::optional<int64_t> fixed_element_size(std::size_t input) const;
   // Nothing where an extent isn't known before the run.
   [[nodiscard]] std::optional<Dims> input_shape(std::size_t i) const;
   [[nodiscard]] std::optional<Dims> output_shape(std::size_t i) const;
@@ -89,6 +91,13 @@ class Kernel : public eph::Computation {
   // To be called by constructors.
   void allow_inplace(uint32_t input, uint32_t output = 0) { inplace_.push_back({input, output}); }
   void allow_alias(uint32_t input, uint32_t output = 0) { aliases_.push_back({input, output}); }
+  // `offset` in bytes: of the input within the output, and of the output within the input.
+  void allow_input_part(uint32_t input, uint32_t output, int64_t offset) {
+    input_parts_.push_back({input, output, static_cast<uint64_t>(offset)});
+  }
+  void allow_output_part(uint32_t input, uint32_t output, int64_t offset) {
+    output_parts_.push_back({input, output, static_cast<uint64_t>(offset)});
+  }
   void set_workspace(uint64_t bytes) { workspace_bytes_ = bytes; }
   // In place for an input whose shape and type is known to be the output's.
   void allow_inplace_if_equal(const NodeContext& context, uint32_t input);
@@ -105,6 +114,8 @@ class Kernel : public eph::Computation {
   uint64_t workspace_bytes_ = 0;
   std::vector<eph_slot_pair> inplace_;
   std::vector<eph_slot_pair> aliases_;
+  std::vector<eph_slot_part> input_parts_;
+  std::vector<eph_slot_part> output_parts_;
 };
 
 // Gives output `i`, which must be wanted, that type and shape, and memory for it. Throws where the

@@ -119,6 +119,13 @@ void copy_nibbles(const CopyPlan& plan, const Strides& strides, const eph_value&
 
 }  // namespace
 
+bool is_contiguous(CopyPlan plan) {
+  Strides strides = {plan.from_strides, plan.to_strides};
+  merge_dimensions(plan.extents, strides);
+  return plan.extents.empty() ||
+         (plan.extents.size() == 1 && strides[kFrom][0] == 1 && strides[kTo][0] == 1);
+}
+
 void strided_copy(CopyPlan plan, const eph_value& from, eph::Run& run, uint32_t output) {
   if (std::find(plan.extents.begin(), plan.extents.end(), 0) != plan.extents.end()) return;
   Strides strides = {plan.from_strides, plan.to_strides};
@@ -137,8 +144,10 @@ void strided_copy(CopyPlan plan, const eph_value& from, eph::Run& run, uint32_t 
   }
   dispatch_size(element_size(from.element_type), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    copy_elements(plan.extents, strides, static_cast<const T*>(from.data) + plan.from_offset,
-                  static_cast<T*>(run.output(output)->data) + plan.to_offset);
+    const T* source = static_cast<const T*>(from.data) + plan.from_offset;
+    T* target = static_cast<T*>(run.output(output)->data) + plan.to_offset;
+    if (source == target) return;
+    copy_elements(plan.extents, strides, source, target);
   });
 }
 

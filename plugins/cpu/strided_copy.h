@@ -20,9 +20,12 @@ struct CopyPlan {
   int64_t to_offset = 0;
 };
 
+// True if it reads elements that lie side by side, in order, and writes them likewise.
+[[nodiscard]] bool is_contiguous(CopyPlan plan);
+
 // Copies from `from` to output `output` of the run, which has its memory. Both have the same type
-// and do not overlap; every position is inside of both tensors and no position of the output is
-// written twice.
+// and do not overlap, unless a contiguous plan finds the elements where they belong: then it copies
+// nothing. Every position is inside of both tensors and no position of the output is written twice.
 void strided_copy(CopyPlan plan, const eph_value& from, eph::Run& run, uint32_t output);
 
 }  // namespace cpu

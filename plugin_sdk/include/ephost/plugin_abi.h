@@ -433,7 +433,7 @@ typedef struct eph_run_api {
  * inputs[i] and outputs[i] belong to the node's (or the partition graph's) inputs and outputs, in
  * order; null stands for one that is left out. An output whose `data` is not null has the stated
  * shape and may be written at once. An output may share its memory with an input only where
- * eph_computation_info allows it; then data pointers are equal.
+ * eph_computation_info allows it; then data pointers are equal, or differ by the offset of a part.
  */
 struct eph_run {
   uint64_t struct_size;
@@ -451,6 +451,14 @@ typedef struct eph_slot_pair {
   uint32_t input;
   uint32_t output;
 } eph_slot_pair;
+
+/* Says that of an input and an output one lies within the other: its bytes are those of the larger
+ * one from `offset` bytes after the start. Frozen. */
+typedef struct eph_slot_part {
+  uint32_t input;
+  uint32_t output;
+  uint64_t offset;
+} eph_slot_part;
 
 /* Flags of eph_computation_info. */
 enum {
@@ -474,6 +482,15 @@ typedef struct eph_computation_info {
    * same memory even if the input is needed afterwards; compute then copies nothing. */
   const eph_slot_pair* aliases;
   uint64_t alias_count;
+  /* Inputs that are parts of an output (Concat), in ascending order of their offsets in it and side
+   * by side. The host may place such an input within the output beforehand: compute then leaves
+   * these bytes as they are, and writes the rest. */
+  const eph_slot_part* input_parts;
+  uint64_t input_part_count;
+  /* Outputs that are parts of an input (Split, Slice). The host may place such an output within the
+   * input, even if that is needed afterwards; compute then copies nothing there. */
+  const eph_slot_part* output_parts;
+  uint64_t output_part_count;
 } eph_computation_info;
 
 typedef struct eph_computation eph_computation;

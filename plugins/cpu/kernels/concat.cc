@@ -7,11 +7,20 @@
 namespace cpu {
 namespace {
 
+// True if all extents outside of the axis are 1.
+bool is_outermost(int64_t axis, const Dims& shape) {
+  const auto rank = static_cast<int64_t>(shape.size());
+  if (axis < -rank || axis >= rank) return false;
+  const auto* end = shape.begin() + (axis < 0 ? axis + rank : axis);
+  return std::all_of(shape.begin(), end, [](int64_t extent) { return extent == 1; });
+}
+
 class Concat final : public Kernel {
  public:
   explicit Concat(const NodeContext& context)
       : Kernel(context), axis_(context.node().get_int("axis", 1)) {
     if (context.node().attribute("axis") == nullptr) fail("attribute 'axis' is missing");
+    declare_parts(context);
   }
 
  protected:
@@ -33,6 +42,20 @@ class Concat final : public Kernel {
   }
 
  private:
+  // Where nothing lies outside of the axis, the inputs stand in the output one after the other.
+  void declare_parts(const NodeContext& context) {
+    const std::optional<Dims> out = context.output_shape(0);
+    const std::optional<int64_t> size = context.fixed_element_size(0);
+    if (!out || !size || !is_outermost(axis_, *out)) return;
+    int64_t offset = 0;
+    for (uint32_t i = 0; i < context.node().inputs().size(); ++i) {
+      const std::optional<Dims> shape = context.input_shape(i);
+      if (!shape) return;
+      allow_input_part(i, 0, offset);
+      offset += element_count(*shape) * *size;
+    }
+  }
+
   static void add_extent(const eph::Run& run, uint32_t i, std::size_t axis, Dims& out) {
     if (run.input(i) == nullptr) fail("input " + std::to_string(i) + " is missing");
     const Dims shape = dims_of(*run.input(i));
@@ -66,6 +89,7 @@ class Split final : public Kernel {
       fail("attribute num_outputs=" + std::to_string(stated) + ", but there are " +
            std::to_string(parts) + " outputs");
     }
+    declare_parts(context);
   }
 
  protected:
@@ -91,6 +115,20 @@ class Split final : public Kernel {
   }
 
  private:
+  // The shapes of the outputs say where each begins, if they are the ones that `run` will find.
+  void declare_parts(const NodeContext& context) {
+    const std::optional<Dims> whole = context.input_shape(0);
+    const std::optional<int64_t> size = context.fixed_element_size(0);
+    if (!whole || !size || !is_outermost(axis_, *whole)) return;
+    int64_t offset = 0;
+    for (uint32_t i = 0; i < parts_; ++i) {
+      const std::optional<Dims> shape = context.output_shape(i);
+      if (!shape) return;
+      allow_output_part(0, i, offset);
+      offset += element_count(*shape) * *size;
+    }
+  }
+
   [[nodiscard]] eph::ArrayView<int64_t> find_sizes(const eph::Run& run) const {
     if (!sizes_are_input_) return attribute_;
     if (run.input(1) == nullptr) return {};

@@ -15,31 +15,20 @@ class Slice final : public Kernel {
  public:
   explicit Slice(const NodeContext& context)
       : Kernel(context), has_attributes_(context.version() < 10) {
-    if (!has_attributes_) return;
-    attributes_.starts = Dims(context.node().get_ints("starts"));
-    attributes_.ends = Dims(context.node().get_ints("ends"));
-    attributes_.axes = Dims(context.node().get_ints("axes"));
+    if (has_attributes_) {
+      attributes_.starts = Dims(context.node().get_ints("starts"));
+      attributes_.ends = Dims(context.node().get_ints("ends"));
+      attributes_.axes = Dims(context.node().get_ints("axes"));
+    }
+    declare_part(context);
   }
 
  protected:
   void run(eph::Run& run, eph::State*) override {
     const eph_value& x = *run.input(0);
-    const Dims shape = dims_of(x);
-    const SliceList list = complete(has_attributes_ ? attributes_ : read(run), shape.size());
-
-    Dims out = shape;
-    CopyPlan plan;
-    plan.from_strides = dense_strides(shape);
-    for (std::size_t i = 0; i < list.starts.size(); ++i) {
-      const std::size_t axis = normalize_axis(list.axes[i], shape.size());
-      const Range range = clamp(list.starts[i], list.ends[i], list.steps[i], shape[axis]);
-      plan.from_offset += multiply_stride(range.start, plan.from_strides[axis]);
-      plan.from_strides[axis] = multiply_stride(plan.from_strides[axis], list.steps[i]);
-      out[axis] = range.count;
-    }
-    plan.extents = out;
-    plan.to_strides = dense_strides(out);
-    allocate_output(run, 0, x.element_type, out);
+    const auto input = [&](uint32_t i) { return run.input(i); };
+    const CopyPlan plan = plan_copy(has_attributes_ ? attributes_ : read(input), dims_of(x));
+    allocate_output(run, 0, x.element_type, plan.extents);
     strided_copy(plan, x, run, 0);
   }
 
@@ -48,11 +37,47 @@ class Slice final : public Kernel {
     int64_t start, count;
   };
 
-  static SliceList read(const eph::Run& run) {
-    SliceList list = {read_ints(*run.input(1)), read_ints(*run.input(2)), {}, {}};
-    if (run.input(3) != nullptr) list.axes = read_ints(*run.input(3));
-    if (run.input(4) != nullptr) list.steps = read_ints(*run.input(4));
+  // Where the bounds are constant and cut out elements that lie side by side, the output is a part
+  // of the input.
+  void declare_part(const NodeContext& context) {
+    const std::optional<Dims> shape = context.input_shape(0);
+    const std::optional<int64_t> size = context.fixed_element_size(0);
+    bool is_known = shape && size;
+    for (std::size_t i = 1; i < 5 && !has_attributes_; ++i) {
+      is_known = is_known && (!context.has_input(i) || context.constant(i) != nullptr);
+    }
+    if (!is_known) return;
+    try {
+      const auto input = [&](uint32_t i) { return context.constant(i); };
+      const CopyPlan plan = plan_copy(has_attributes_ ? attributes_ : read(input), *shape);
+      if (is_contiguous(plan)) allow_output_part(0, 0, plan.from_offset * *size);
+    } catch (const eph::Failure&) {
+      // The run says it.
+    }
+  }
+
+  template <class Input>
+  static SliceList read(const Input& input) {
+    SliceList list = {read_ints(*input(1)), read_ints(*input(2)), {}, {}};
+    if (input(3) != nullptr) list.axes = read_ints(*input(3));
+    if (input(4) != nullptr) list.steps = read_ints(*input(4));
     return list;
+  }
+
+  static CopyPlan plan_copy(const SliceList& given, const Dims& shape) {
+    const SliceList list = complete(given, shape.size());
+    CopyPlan plan;
+    plan.extents = shape;
+    plan.from_strides = dense_strides(shape);
+    for (std::size_t i = 0; i < list.starts.size(); ++i) {
+      const std::size_t axis = normalize_axis(list.axes[i], shape.size());
+      const Range range = clamp(list.starts[i], list.ends[i], list.steps[i], shape[axis]);
+      plan.from_offset += multiply_stride(range.start, plan.from_strides[axis]);
+      plan.from_strides[axis] = multiply_stride(plan.from_strides[axis], list.steps[i]);
+      plan.extents[axis] = range.count;
+    }
+    plan.to_strides = dense_strides(plan.extents);
+    return plan;
   }
 
   // Fills in what was left out and checks that the lists agree.

@@ -201,11 +201,16 @@ TEST_F(ProviderTest, LeavesNothingBehindWhenCompilationFails) {
 
 TEST_F(ProviderTest, ReadsWhatAComputationDeclares) {
   static const eph_slot_pair kPairs[] = {{0, 0}, {1, 0}};
+  static const eph_slot_part kParts[] = {{0, 0, 0}, {0, 1, 64}};
   script().describe = [](eph_computation_info& info) {
     info.workspace_bytes = 4096;
     info.flags = EPH_COMPUTE_CONCURRENT;
     info.may_inplace = kPairs;
     info.may_inplace_count = 2;
+    info.input_parts = kParts;
+    info.input_part_count = 1;
+    info.output_parts = kParts;
+    info.output_part_count = 2;
   };
   const auto kernel = provider_->create_kernel(view_, 0);
   ASSERT_TRUE(kernel.ok());
@@ -213,6 +218,10 @@ TEST_F(ProviderTest, ReadsWhatAComputationDeclares) {
   EXPECT_TRUE(kernel->is_concurrent());
   ASSERT_EQ(kernel->may_inplace().size(), 2U);
   EXPECT_EQ(kernel->may_inplace()[1].input, 1U);
+  EXPECT_EQ(kernel->input_parts().size(), 1U);
+  ASSERT_EQ(kernel->traits().output_parts.size(), 2U);
+  EXPECT_EQ(kernel->traits().output_parts[1].output, 1U);
+  EXPECT_EQ(kernel->traits().output_parts[1].offset, 64U);
 }
 
 TEST_F(ProviderTest, RefusesPairsBehindANullPointer) {

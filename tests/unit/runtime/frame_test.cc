@@ -32,6 +32,70 @@ TEST(Frame, RunsAStaticGraphWithoutTracingAnything) {
   EXPECT_EQ(machine.floats({2, 2}, {1, -2, 3, -4}), (std::vector<float>{1, 0, 3, 0}));
 }
 
+// y = Negate(second half of x ++ Relu(first half of x))
+graph::Graph swapped_halves(bool is_output) {
+  GraphBuilder builder;
+  builder.input("x", floats({32})).node("Negate", {"x"}, {"n"}).node("Halve", {"n"}, {"a", "b"});
+  builder.node("Relu", {"a"}, {"r"}).node("Negate", {"b"}, {"m"}).node("Join", {"m", "r"}, {"j"});
+  if (!is_output) builder.node("Relu", {"j"}, {"y"});
+  builder.output(is_output ? "j" : "y");
+  graph::Graph graph = typed(builder.build(), floats({16}));
+  for (const char* name : {"x", "n", "j", "y"}) {
+    const graph::ValueId id = graph.find_value(name);
+    if (id != graph::kNoValue) graph.values[id].type = floats({32});
+  }
+  return graph;
+}
+
+TEST(Frame, PartsLieInTheirWholesAndAreNotCopied) {
+  std::vector<float> x(32);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i) - 20;
+  std::vector<float> expected(32, 0);
+  for (size_t i = 0; i < 16; ++i) {
+    expected[i] = std::max(x[16 + i], 0.0F);
+    expected[16 + i] = std::max(-x[i], 0.0F);
+  }
+  testing::observed().in_place = 0;
+  Machine machine(swapped_halves(false));
+  EXPECT_EQ(machine.floats({32}, x), expected);
+  // Both halves, Relu, both inputs of Join, Relu.
+  EXPECT_EQ(testing::observed().in_place, 6);
+  // Without a pattern all is copied, but for Relu.
+  testing::observed().in_place = 0;
+  Machine copying(swapped_halves(false), {.memory = {.enable_mem_pattern = false}});
+  EXPECT_EQ(copying.floats({32}, x), expected);
+  EXPECT_EQ(testing::observed().in_place, 2);
+}
+
+TEST(Frame, PartsLieInAnOutputOfTheCaller) {
+  std::vector<float> x(32, -1.0F);
+  testing::observed().in_place = 0;
+  Machine machine(swapped_halves(true));
+  std::vector<float> expected(32, -1.0F);
+  std::fill(expected.begin() + 16, expected.end(), 1.0F);
+  EXPECT_EQ(machine.floats({32}, x), expected);
+  EXPECT_GE(testing::observed().in_place, 4);
+}
+
+// What a frame holds is bounded by what one run needs.
+TEST(Frame, RunsOfEverChangingShapesDoNotAddUp) {
+  GraphBuilder builder;
+  builder.input("x", floats({graph::symbolic_dim(0)}));
+  builder.node("Negate", {"x"}, {"a"}).node("Negate", {"a"}, {"b"}).node("Add", {"a", "b"}, {"c"});
+  builder.node("Negate", {"c"}, {"y"}).output("y");
+  Machine machine(typed(builder.build(), floats({graph::symbolic_dim(0)})), {.symbols = {"n"}});
+  uint64_t most = 0;
+  for (int64_t n = 1; n <= 3000; ++n) {
+    const int64_t extent = n * 7919 % 1000 + 1;
+    const std::vector<float> x(static_cast<size_t>(extent), 1.0F);
+    ASSERT_EQ(machine.floats({extent}, x).size(), x.size());
+    most = std::max(most, machine.frame().held_bytes());
+  }
+  // Four values at the most, in a block and in the pool.
+  EXPECT_LE(most, 2 * 4 * 1001 * sizeof(float) + 1024);
+  EXPECT_EQ(machine.program().patterns().size(), 16U);
+}
+
 TEST(Frame, WorksInPlaceWhereThePlanSaysSo) {
   testing::observed().in_place = 0;
   Machine machine(chain());

@@ -43,10 +43,10 @@ class Machine {
       auto kernel = provider_->create_kernel(view, step.node);
       EXPECT_TRUE(kernel.ok()) << kernel.status().to_string();
       parts.computations.push_back(std::move(kernel).value());
-      const bridge::Computation& made = *parts.computations.back();
-      traits.push_back({made.may_inplace(), made.aliases(), made.workspace_bytes(), 0});
+      traits.push_back(parts.computations.back()->traits());
     }
-    parts.allocation = *plan::plan_allocation(model_.graph, parts.execution, traits);
+    parts.allocation = *plan::plan_allocation(model_.graph, parts.execution, traits,
+                                              {.enable_parts = options.memory.enable_mem_pattern});
     parts.pattern = *plan::plan_memory(parts.allocation, {}, options.memory);
     parts.memory_options = options.memory;
     parts.thread_pool = options.pool;

@@ -53,6 +53,8 @@ class ToyKernel : public eph::Computation {
     if (op_ == "Workspace") info.workspace_bytes = 256;
     if (op_ == "Relu") info.may_inplace = &kPair, info.may_inplace_count = 1;
     if (op_ == "Reshape") info.aliases = &kPair, info.alias_count = 1;
+    if (op_ == "Join") info.input_parts = kJoined, info.input_part_count = 2;
+    if (op_ == "Halve") info.output_parts = kHalves, info.output_part_count = 2;
   }
   std::unique_ptr<eph::State> create_state() override {
     ++observed().states;
@@ -61,6 +63,9 @@ class ToyKernel : public eph::Computation {
 
  private:
   static constexpr eph_slot_pair kPair = {0, 0};
+  // Of tensors of 16 floats.
+  static constexpr eph_slot_part kJoined[] = {{0, 0, 0}, {1, 0, 64}};
+  static constexpr eph_slot_part kHalves[] = {{0, 0, 0}, {0, 1, 64}};
   std::string op_;
   Body body_;
 };
@@ -98,6 +103,27 @@ inline void reshape(eph::Run& run) {
     run.allocate(0, flat, EPH_FLOAT);
   }
   if (output.data != input.data) std::memcpy(output.data, input.data, input.byte_size);
+}
+
+inline void copy_part(const void* from, void* to) {
+  if (from == to) {
+    ++observed().in_place;
+  } else {
+    std::memcpy(to, from, 64);
+  }
+}
+
+// Two tensors of 16 floats, one after the other.
+inline void join(eph::Run& run) {
+  auto* to = run.allocate_data<float>(0, std::vector<int64_t>{32});
+  for (uint32_t i = 0; i < 2; ++i) copy_part(run.input(i)->data, to + 16 * i);
+}
+
+inline void halve(eph::Run& run) {
+  const auto* from = run.input_data<float>(0);
+  for (uint32_t i = 0; i < 2; ++i) {
+    copy_part(from + 16 * i, run.allocate_data<float>(i, std::vector<int64_t>{16}));
+  }
 }
 
 inline void shout(eph::Run& run) {
@@ -205,6 +231,8 @@ inline ToyKernel::Body body_of(std::string_view op) {
   if (op == "Add") return add;
   if (op == "Positives") return positives;
   if (op == "Reshape") return reshape;
+  if (op == "Join") return join;
+  if (op == "Halve") return halve;
   if (op == "Shout") return shout;
   if (op == "Workspace") return use_workspace;
   if (op == "Stop") return stop;
@@ -244,7 +272,8 @@ class ToyProvider : public eph::Provider {
  private:
   static constexpr std::string_view kOperators[] = {
       "Relu",      "Negate", "Alone",  "Add",      "Positives", "Reshape", "Shout",
-      "Workspace", "Fail",   "Forget", "Misshape", "Stop",      "Meet",    "IsPositive"};
+      "Workspace", "Fail",   "Forget", "Misshape", "Stop",      "Meet",    "IsPositive",
+      "Join",      "Halve"};
   static constexpr std::string_view kObjectOperators[] = {
       "SeqMake", "SeqAppend",   "SeqFirst", "SeqPass",   "SeqNone", "SeqMap",
       "SeqText", "SeqStranger", "SeqFar",   "SeqTensor", "SeqProbe"};

@@ -75,6 +75,18 @@ TEST(SessionConfig, RefusesModesAndThreadNumbersThatThereAreNot) {
   }
 }
 
+TEST(SessionConfig, ReadsTheOrderOfStepsAndTheNumberOfPatterns) {
+  EXPECT_EQ(read("ep.context_enable", "0")->execution_order, StepOrder::kAutomatic);
+  EXPECT_EQ(read("session.execution_order", "default")->execution_order, StepOrder::kDefault);
+  EXPECT_EQ(read("session.execution_order", "priority")->execution_order, StepOrder::kPriority);
+  EXPECT_EQ(read("session.execution_order", "memory")->execution_order, StepOrder::kMemory);
+  EXPECT_EQ(read("session.max_memory_patterns", "3")->max_memory_patterns, 3U);
+  EXPECT_EQ(read("session.execution_order", "fast").status().message(),
+            "configuration entry \"session.execution_order\" cannot be \"fast\"; use \"default\", "
+            "\"priority\" or \"memory\"");
+  EXPECT_FALSE(read("session.max_memory_patterns", "many").ok());
+}
+
 TEST(SessionConfig, WarnsOfAnUnknownKeyWithTheNearestOne) {
   std::vector<std::string> warnings;
   EXPECT_TRUE(read("ep.context_enabled", "1", &warnings).ok());
