@@ -332,7 +332,66 @@ def add_trees(tests):
                   membership_values=numpy_helper.from_array(np.array([1, 5, np.nan], kind)))
 
 
+# ---- Models that make no sense -------------------------------------------------------------------
+
+def add_refusals(tests):
+    """What `ephost test` says of each, by name."""
+    said = {}
+
+    def refuse(name, message, op, inputs, version=1, **attributes):
+        outputs = [floats([0])] if op != "ZipMap" else [[{"a": one(1)}]]
+        if op.endswith("Classifier"):
+            outputs = [ints(0), floats([0])]
+        tests.add(name, op, inputs, outputs, version, **attributes)
+        said[name] = message
+
+    def refuse_tree(name, message, **changes):
+        refuse(name, message, "TreeEnsembleRegressor", [POINTS],
+               **{**FOREST, **votes("target", [0] * 5, [1.0] * 5), "n_targets": 1, **changes})
+
+    refuse_tree("cycle", "has 2 nodes without parent", nodes_truenodeids=[1, 0, 0, 0, 0, 1, 0, 0])
+    refuse_tree("no_child", "tree 0 has no node 77", nodes_truenodeids=[1, 0, 77, 0, 0, 1, 0, 0])
+    refuse_tree("feature", "look at 10 features", nodes_featureids=[0, 0, 9, 0, 0, 1, 0, 0])
+    refuse_tree("target", "target_ids", target_ids=[0, 0, 3, 0, 0])
+    refuse_tree("mode", "is no mode of a node", nodes_modes=["X"] * 8)
+    refuse_tree("too_short", "has 1 entries, expected 8", nodes_values=[1.0])
+    refuse_tree("twice", "is there twice", nodes_nodeids=[0, 0, 2, 3, 4, 0, 1, 2])
+    refuse("loop", "node 0 has two parents", "TreeEnsemble", [floats([1, 2])], version=5,
+           tree_roots=[0], nodes_featureids=[0], nodes_truenodeids=[0], nodes_trueleafs=[0],
+           nodes_falsenodeids=[0], nodes_falseleafs=[1], leaf_targetids=[0],
+           nodes_modes=numpy_helper.from_array(np.array([0], np.uint8)),
+           nodes_splits=numpy_helper.from_array(floats(1)),
+           leaf_weights=numpy_helper.from_array(floats(1)))
+    refuse("zip_map", "one column for each of the 1 labels", "ZipMap", [floats([1, 2, 3])],
+           classlabels_strings=["a"])
+    refuse("cast_map", "key -1 is outside of 0..1", "CastMap", [{-1: one(1)}], map_form="SPARSE",
+           max_map=2)
+    refuse("svm", "has a negative number", "SVMClassifier", [floats([1])], classlabels_ints=[0, 1],
+           vectors_per_class=[5, -1], support_vectors=[1.0], coefficients=[1.0], rho=[0.0])
+    refuse("linear", "do not fit 2 features and 3 results", "LinearClassifier", [floats([1, 2])],
+           classlabels_ints=[0, 1, 2], coefficients=[1.0])
+    refuse("label_encoder", "2 keys and 1 values", "LabelEncoder", [texts("a")], version=2,
+           keys_strings=["a", "b"], values_int64s=[1])
+    return said
+
+
+def check_refusals(ephost):
+    """The number of models that were not refused as they should."""
+    with tempfile.TemporaryDirectory() as folder:
+        said = add_refusals(Folder(folder))
+        result = subprocess.run([ephost, "test", folder], check=False, capture_output=True, text=True)
+    lines = dict(line[len("FAIL "):].split(": ", 1) for line in result.stdout.splitlines()
+                 if line.startswith("FAIL "))
+    wrong = [name for name, message in said.items()
+             if not (lines.get(name, "").startswith("INVALID_") and message in lines[name])]
+    for name in wrong:
+        print(f"{name}: expected '{said[name]}', found '{lines.get(name)}'")
+    return len(wrong)
+
+
 def main():
+    if check_refusals(sys.argv[1]) != 0:
+        sys.exit(1)
     with tempfile.TemporaryDirectory() as folder:
         tests = Folder(folder)
         for add in (add_features, add_categories, add_maps, add_linear, add_svm, add_trees):

@@ -180,13 +180,15 @@ TreeEnsemble read_ensemble(const eph::NodeView& node, const std::string& votes, 
     made.false_node = find(tree_ids[i], false_ids[i]);
     is_child[made.true_node] = is_child[made.false_node] = true;
   }
-  std::map<int64_t, bool> has_root;
+  std::map<int64_t, int> roots_of;
   for (std::size_t i = 0; i < count; ++i) {
-    has_root[tree_ids[i]] = has_root[tree_ids[i]] || !is_child[i];
+    roots_of[tree_ids[i]] += is_child[i] ? 0 : 1;
     if (!is_child[i]) ensemble.roots.push_back(static_cast<uint32_t>(i));
   }
-  for (const auto& [tree, found] : has_root) {
-    if (!found) fail("tree " + std::to_string(tree) + " has no root");
+  for (const auto& [tree, roots] : roots_of) {
+    if (roots == 1) continue;
+    fail("tree " + std::to_string(tree) + " has " + std::to_string(roots) +
+         " nodes without parent");
   }
 
   // Votes in the order of their leaves.
