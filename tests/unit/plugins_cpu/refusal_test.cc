@@ -235,7 +235,7 @@ INSTANTIATE_TEST_SUITE_P(
                 13,
                 {kX, ints({0, 0})},
                 {},
-                "do not have two numbers for each dimension"},
+                "do not have two numbers for each of 2 axes"},
         Refusal{"cut", "Pad", 13, {kX, ints({-1, 0, -2, 0})}, {}, "cut away more than [2,3]"},
         Refusal{"nothing",
                 "Pad",
