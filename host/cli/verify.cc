@@ -61,8 +61,11 @@ Result<bridge::Compatibility> ask_plugin(const Environment& environment,
                                          const std::string& compatibility) {
   EPHOST_ASSIGN_OR_RETURN(auto plugin, environment.state().registry.load(found));
   EPHOST_ASSIGN_OR_RETURN(const auto options, manifest::validate_options(found.manifest, {}));
-  auto services = std::make_unique<bridge::HostServices>(found.manifest.provider, plugin_log(),
-                                                         bridge::ProgressHooks{});
+  // As a session has them by default: what a provider makes may depend on their number.
+  const uint32_t threads = ThreadPool::default_thread_count();
+  auto services = std::make_unique<bridge::HostServices>(
+      found.manifest.provider, plugin_log(), bridge::ProgressHooks{},
+      bridge::ThreadOffer{&environment.state().threads, threads, threads});
   EPHOST_ASSIGN_OR_RETURN(const auto provider, bridge::Provider::create(std::move(plugin), options,
                                                                         std::move(services)));
   return provider->validate_compatibility(compatibility);

@@ -1,5 +1,6 @@
 // Col2Im: adds the columns of a sliding window back into an image.
 #include <algorithm>
+#include <string>
 #include <type_traits>
 
 #include "plugins/cpu/columns.h"
@@ -18,8 +19,8 @@ class Col2Im final : public Kernel {
   void run(eph::Run& run, eph::State*) override {
     const eph_value& x = *run.input(0);
     const Dims input = dims_of(x);
-    ColumnShape shape = {read_ints(*run.input(1)), {}};
-    shape.window = attributes_.resolve(read_block(*run.input(2)), shape.plane);
+    ColumnShape shape = {read_extents(*run.input(1), "image_shape"), {}};
+    shape.window = attributes_.resolve(read_extents(*run.input(2), "block_shape"), shape.plane);
     if (input.size() != 3 || input[1] % shape.taps() != 0 || input[2] != shape.positions()) {
       fail("input " + to_string(input) + " does not hold " + std::to_string(shape.positions()) +
            " columns of " + std::to_string(shape.taps()) + " elements for each channel");
@@ -46,12 +47,13 @@ class Col2Im final : public Kernel {
   }
 
  private:
-  static Dims read_block(const eph_value& value) {
-    const Dims block = read_ints(value);
-    if (std::any_of(block.begin(), block.end(), [](int64_t extent) { return extent < 1; })) {
-      fail("block_shape " + to_string(block) + " has an extent that is not positive");
+  static Dims read_extents(const eph_value& value, const char* name) {
+    const Dims extents = read_ints(value);
+    const auto is_bad = [](int64_t extent) { return extent < 1; };
+    if (extents.empty() || std::any_of(extents.begin(), extents.end(), is_bad)) {
+      fail(std::string(name) + " " + to_string(extents) + " is empty or has an extent below 1");
     }
-    return block;
+    return extents;
   }
 
   template <class T>

@@ -287,13 +287,9 @@ class FunctionTest(CommandLineTest):
             with self.subTest(op, opset=opset):
                 model = model_of([helper.make_node(op, ["x"], ["y"], **attributes)],
                                  [value("x", x.shape)], [value("y", x.shape)], opset=opset, others=())
-                (y,), _ = self.run_model(model, x=x)
+                (y,), report = self.run_model(model, x=x)
                 np.testing.assert_allclose(y, expected, 1e-4, 1e-5)
-        window = model_of([helper.make_node("HannWindow", ["n"], ["y"])],
-                          [value("n", (), TensorProto.INT64)], [value("y", (None,))], others=())
-        (y,), report = self.run_model(window, n=np.int64(10))
-        np.testing.assert_allclose(y, 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(10) / 10), 1e-4, 1e-6)
-        self.assertEqual([call["call"] for call in report["inlined"]], ["HannWindow node #0"])
+                self.assertEqual(report["inlined"], [])
         model = model_of([helper.make_node("LayerNormalization", ["x", "s"], ["y"], axis=1)],
                          [value("x", x.shape), value("s", x.shape[1:])], [value("y", x.shape)], others=())
         (y,), _ = self.run_model(model, x=x, s=np.full(x.shape[1:], 2, np.float32))

@@ -116,7 +116,7 @@ class HtmlTest(CommandLineTest):
 
     def test_names_are_only_text(self):
         node = helper.make_node("Relu", ["x"], [HOSTILE], name=HOSTILE)
-        then = helper.make_node("Concat", [HOSTILE, HOSTILE], ["y"], axis=0)
+        then = helper.make_node("Concat", ["x", HOSTILE], ["y"], axis=0)
         values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [size])
                   for name, size in (("x", 2), ("y", 4))]
         graph = helper.make_graph([node, then], HOSTILE, values[:1], values[1:])

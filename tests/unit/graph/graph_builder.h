@@ -11,6 +11,7 @@
 
 #include "host/graph/connect.h"
 #include "host/graph/graph.h"
+#include "host/graph/subgraphs.h"
 
 namespace ephost::graph::testing {
 
@@ -110,6 +111,18 @@ inline std::vector<std::string> value_names(const Graph& graph, const std::vecto
   std::vector<std::string> names;
   for (const ValueId id : ids) names.push_back(id == kNoValue ? "" : graph.values[id].name);
   return names;
+}
+
+// Lets the model's opset decide which definition a node's operator has, as the importer does.
+inline Graph without_versions(Graph graph) {
+  const auto forget = [](auto& self, Graph& level) -> void {
+    for (Node& node : level.nodes) {
+      node.since_version = 0;
+      for_each_subgraph(node, [&](Graph& body) { self(self, body); });
+    }
+  };
+  forget(forget, graph);
+  return graph;
 }
 
 }  // namespace ephost::graph::testing

@@ -18,12 +18,13 @@ using graph::testing::float_tensor;
 using graph::testing::GraphBuilder;
 using graph::testing::int64_tensor;
 using graph::testing::tensor_type;
+using graph::testing::without_versions;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 Model model_of(GraphBuilder& builder, int64_t opset = 17) {
-  return {.graph = builder.build(), .ir_version = 8, .opset_imports = {{"", opset}}};
+  return {.graph = without_versions(builder.build()), .ir_version = 8, .opset_imports = {{"", opset}}};
 }
 
 std::string type_of(const Model& model, std::string_view value) {

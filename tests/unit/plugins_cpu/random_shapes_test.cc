@@ -166,9 +166,16 @@ Trial unpool(Dice& dice) {
 
 Trial col2im(Dice& dice) {
   const int64_t spatial = dice.draw(0, 3);
-  return {{dice.tensor_of(dice.maybe(dice.shape(3, 3, 9))), ints(dice.numbers(spatial, -1, 4)),
-           ints(dice.numbers(spatial, 0, 2))},
-          window(dice, spatial),
+  const Shape image = dice.numbers(spatial, dice.draw(-1, 2), 4);
+  const Shape block = dice.numbers(spatial, dice.draw(0, 1), 2);
+  // Right for a window without attributes.
+  Shape columns = {dice.draw(0, 2), dice.draw(0, 2), 1};
+  for (std::size_t d = 0; d < image.size(); ++d) {
+    columns[1] *= block[d];
+    columns[2] *= std::max<int64_t>(0, image[d] - block[d] + 1);
+  }
+  return {{dice.tensor_of(dice.maybe(columns)), ints(image), ints(block)},
+          dice.draw(0, 1) == 0 ? Attributes() : window(dice, spatial),
           1};
 }
 

@@ -63,8 +63,8 @@ TEST(GridSample, PadsAsAsked) {
               Gives(std::vector<Tensor>{floats({1, 1, 5}, {0, 0.5F, 1.5F, 0, 0})}));
   const Outcome border = sample("border");
   ASSERT_TRUE(border.ok()) << border.message;
-  EXPECT_EQ(std::vector<float>(values_of<float>(border.outputs[0]).begin(),
-                               values_of<float>(border.outputs[0]).begin() + 4),
+  const auto bordered = values_of<float>(border.outputs[0]);
+  EXPECT_EQ(std::vector<float>(bordered.begin(), bordered.begin() + 4),
             (std::vector<float>{1, 1, 1.5F, 4}));
   const Outcome reflection = sample("reflection");
   ASSERT_TRUE(reflection.ok()) << reflection.message;
