@@ -4,6 +4,7 @@
 
 #include "plugins/cpu/broadcast.h"
 #include "plugins/cpu/elementwise.h"
+#include "plugins/cpu/old_broadcast.h"
 #include "plugins/cpu/registry.h"
 #include "plugins/cpu/vector_math.h"
 
@@ -216,14 +217,17 @@ struct PReluOp {
 // The slope is broadcast to the input, not the other way round.
 class PRelu final : public Kernel {
  public:
-  explicit PRelu(const NodeContext& context) : Kernel(context) { allow_inplace(0); }
+  explicit PRelu(const NodeContext& context)
+      : Kernel(context), old_(OldBroadcast::of_channels(context)) {
+    allow_inplace(0);
+  }
 
  protected:
   void run(eph::Run& run, eph::State*) override {
     const eph_value& x = *run.input(0);
     const eph_value& slope = *run.input(1);
     const Dims shape = dims_of(x);
-    const Dims slope_shape = dims_of(slope);
+    const Dims slope_shape = old_.align(shape, dims_of(slope));
     if (!(broadcast_shape(shape, slope_shape) == shape)) {
       fail("slope of shape " + to_string(slope_shape) + " cannot be broadcast to the input's " +
            to_string(shape));
@@ -234,6 +238,9 @@ class PRelu final : public Kernel {
       broadcast_binary<T, T, T>(PReluOp{}, x.data, shape, slope.data, slope_shape, y.data, shape);
     });
   }
+
+ private:
+  OldBroadcast old_;
 };
 
 template <class Op>
@@ -246,8 +253,7 @@ constexpr KernelEntry kEntries[] = {
     {"Relu", 6, 13, {}, kInputTypes<kFloat>, kFloatUnary<Relu>},
     {"Relu", 14, kNewest, {}, kInputTypes<kFloat | kSignedInts>, kRelu14},
     {"LeakyRelu", 6, kNewest, {}, kInputTypes<kFloat>, kFloatUnary<LeakyRelu>},
-    {"PRelu", 7, kNewest, kTwo, kInputTypes<kFloat | kWideInts, kFloat | kWideInts>,
-     &make<PRelu>},
+    {"PRelu", 1, kNewest, kTwo, kInputTypes<kFloat | kWideInts, kFloat | kWideInts>, &make<PRelu>},
     {"Elu", 6, kNewest, {}, kInputTypes<kFloat>, kFloatUnary<Elu>},
     {"Celu", 12, kNewest, {}, kInputTypes<kFloat>, kFloatUnary<Celu>},
     {"Selu", 6, kNewest, {}, kInputTypes<kFloat>, kFloatUnary<Selu>},

@@ -4,6 +4,7 @@
 
 #include "plugins/cpu/broadcast.h"
 #include "plugins/cpu/elementwise.h"
+#include "plugins/cpu/old_broadcast.h"
 #include "plugins/cpu/registry.h"
 
 namespace cpu {
@@ -85,7 +86,7 @@ void refuse_zero(const eph_value& divisor) {
 
 class BinaryKernel : public FlatBinary {
  public:
-  explicit BinaryKernel(const NodeContext& context) : FlatBinary(context) {
+  explicit BinaryKernel(const NodeContext& context) : FlatBinary(context), old_(context) {
     allow_inplace_if_equal(context, 0);
     allow_inplace_if_equal(context, 1);
   }
@@ -95,7 +96,7 @@ class BinaryKernel : public FlatBinary {
     const eph_value& a = *run.input(0);
     const eph_value& b = *run.input(1);
     const Dims a_shape = dims_of(a);
-    const Dims b_shape = dims_of(b);
+    const Dims b_shape = old_.align(a_shape, dims_of(b));
     const Dims shape = broadcast_shape(a_shape, b_shape);
     const eph_value& y = allocate_output(run, 0, a.element_type, shape);
     check_divisor(b);
@@ -113,6 +114,9 @@ class BinaryKernel : public FlatBinary {
     static constexpr Op kOp;
     return {&binary_loop<Op, T, T, T>, &kOp, Op::kCost, sizeof(T), sizeof(T), sizeof(T)};
   }
+
+ private:
+  OldBroadcast old_;
 };
 
 // Wrapping operations don't see the sign: an integer type stands for both.
@@ -181,10 +185,10 @@ constexpr Inputs kTwo = {.required = 2, .same_type = 0b11};
 constexpr auto& kTypes = kInputTypes<kNumbers, kNumbers>;
 
 constexpr KernelEntry kEntries[] = {
-    {"Add", 7, kNewest, kTwo, kTypes, &make<WrappingKernel<Add>>},
-    {"Sub", 7, kNewest, kTwo, kTypes, &make<WrappingKernel<Sub>>},
-    {"Mul", 7, kNewest, kTwo, kTypes, &make<WrappingKernel<Mul>>},
-    {"Div", 7, kNewest, kTwo, kTypes, &make<NumberDivision<Div>>},
+    {"Add", 1, kNewest, kTwo, kTypes, &make<WrappingKernel<Add>>},
+    {"Sub", 1, kNewest, kTwo, kTypes, &make<WrappingKernel<Sub>>},
+    {"Mul", 1, kNewest, kTwo, kTypes, &make<WrappingKernel<Mul>>},
+    {"Div", 1, kNewest, kTwo, kTypes, &make<NumberDivision<Div>>},
     {"Mod", 10, kNewest, kTwo, kTypes, &make_mod},
 };
 

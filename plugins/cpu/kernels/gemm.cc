@@ -155,7 +155,7 @@ constexpr Inputs kAll = {.required = 3, .same_type = 0b111};
 constexpr uint64_t kWide = kFloat | kWideInts;
 
 constexpr KernelEntry kEntries[] = {
-    {"Gemm", 7, 9, kAll, kInputTypes<kWide, kWide, kWide>, &make<Gemm>},
+    {"Gemm", 1, 9, kAll, kInputTypes<kWide, kWide, kWide>, &make<Gemm>},
     {"Gemm", 11, kNewest, kMatrices, kInputTypes<kWide, kWide, kWide>, &make<Gemm>},
 };
 

@@ -6,6 +6,7 @@
 #include "plugins/cpu/broadcast.h"
 #include "plugins/cpu/convert.h"
 #include "plugins/cpu/elementwise.h"
+#include "plugins/cpu/old_broadcast.h"
 #include "plugins/cpu/registry.h"
 
 namespace cpu {
@@ -73,14 +74,16 @@ struct RealPowerOfInteger {
 
 class Pow final : public Kernel {
  public:
-  explicit Pow(const NodeContext& context) : Kernel(context) { allow_inplace_if_equal(context, 0); }
+  explicit Pow(const NodeContext& context) : Kernel(context), old_(context) {
+    allow_inplace_if_equal(context, 0);
+  }
 
  protected:
   void run(eph::Run& run, eph::State*) override {
     const eph_value& base = *run.input(0);
     const eph_value& exponent = *run.input(1);
     const Dims base_shape = dims_of(base);
-    const Dims exponent_shape = dims_of(exponent);
+    const Dims exponent_shape = old_.align(base_shape, dims_of(exponent));
     const Dims shape = broadcast_shape(base_shape, exponent_shape);
     const eph_value& y = allocate_output(run, 0, base.element_type, shape);
     if (element_count(shape) == 0) return;
@@ -146,16 +149,13 @@ class Pow final : public Kernel {
     broadcast_binary<T, int64_t, T>(IntegerPower{}, base.data, base_shape, powers, exponent_shape,
                                     y.data, shape);
   }
+
+  OldBroadcast old_;
 };
 
 constexpr KernelEntry kEntries[] = {
-    {"Pow", 7, 7, {.required = 2, .same_type = 0b11}, kInputTypes<kFloat, kFloat>, &make<Pow>},
-    {"Pow",
-     12,
-     kNewest,
-     {.required = 2},
-     kInputTypes<kFloat | kIndices, kNumbers>,
-     &make<Pow>},
+    {"Pow", 1, 7, {.required = 2, .same_type = 0b11}, kInputTypes<kFloat, kFloat>, &make<Pow>},
+    {"Pow", 12, kNewest, {.required = 2}, kInputTypes<kFloat | kIndices, kNumbers>, &make<Pow>},
 };
 
 }  // namespace
