@@ -349,7 +349,8 @@ def add_refusals(tests):
         refuse(name, message, "TreeEnsembleRegressor", [POINTS],
                **{**FOREST, **votes("target", [0] * 5, [1.0] * 5), "n_targets": 1, **changes})
 
-    refuse_tree("cycle", "has 2 nodes without parent", nodes_truenodeids=[1, 0, 0, 0, 0, 1, 0, 0])
+    refuse_tree("cycle", "is reached from no root", nodes_truenodeids=[1, 0, 0, 0, 0, 1, 0, 0])
+    refuse_tree("roots", "has 2 nodes without parent", nodes_truenodeids=[1, 0, 4, 0, 0, 1, 0, 0])
     refuse_tree("no_child", "tree 0 has no node 77", nodes_truenodeids=[1, 0, 77, 0, 0, 1, 0, 0])
     refuse_tree("feature", "look at 10 features", nodes_featureids=[0, 0, 9, 0, 0, 1, 0, 0])
     refuse_tree("target", "target_ids", target_ids=[0, 0, 3, 0, 0])

@@ -65,6 +65,10 @@ void TreeEnsemble::check() {
     open.push_back(node.true_node);
     open.push_back(node.false_node);
   }
+  const auto lost = std::find(met.begin(), met.end(), false);
+  if (lost != met.end()) {
+    fail("node " + std::to_string(lost - met.begin()) + " is reached from no root");
+  }
 }
 
 bool TreeEnsemble::holds(const TreeNode& node, double feature) const {
