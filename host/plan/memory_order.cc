@@ -67,6 +67,7 @@ class Chooser {
     best_.order = std::move(given);
     best_.rule = "given";
     best_.given_bytes = best_.bytes = best_cost_[0];
+    if (is_only_order()) return std::move(best_);
     const bool shares = options_.allocation.enable_mem_reuse;
     const bool has_parts = shares && options_.allocation.enable_parts &&
                            std::ranges::any_of(traits_, [](const StepTraits& step) {
@@ -107,6 +108,18 @@ class Chooser {
                           .sum_of_peaks());
     }
     return costs;
+  }
+
+  // Each step waits for the one before it.
+  [[nodiscard]] bool is_only_order() const {
+    const auto waits = [&](const Step& before, const Step& step) {
+      return std::ranges::any_of(step.inputs, [&](ValueId id) {
+        return id != kNoValue && std::ranges::find(before.outputs, id) != before.outputs.end();
+      });
+    };
+    return std::ranges::adjacent_find(plan_.steps, [&](const Step& before, const Step& step) {
+             return !waits(before, step);
+           }) == plan_.steps.end();
   }
 
   // With open extents there may be better ones for other sizes.

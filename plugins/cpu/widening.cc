@@ -52,8 +52,9 @@ bool widens(const KernelEntry& entry, std::size_t input, int32_t type) {
 
 const eph_value& WidenedConstants::get(std::size_t input, const eph_value& constant) {
   if (const eph_value* known = find(input)) return *known;
-  constants_.push_back({input, dims_of(constant), {}, constant});
-  Constant& made = constants_.back();
+  constants_.push_back(
+      std::make_unique<Constant>(Constant{input, dims_of(constant), {}, constant}));
+  Constant& made = *constants_.back();
   const int64_t count = element_count(made.shape);
   made.elements.resize(static_cast<std::size_t>(count));
   convert(constant.data, constant.element_type, made.elements.data(), EPH_FLOAT, count);
@@ -66,8 +67,8 @@ const eph_value& WidenedConstants::get(std::size_t input, const eph_value& const
 
 const eph_value* WidenedConstants::find(std::size_t input) const {
   const auto found = std::find_if(constants_.begin(), constants_.end(),
-                                  [&](const Constant& known) { return known.input == input; });
-  return found == constants_.end() ? nullptr : &found->value;
+                                  [&](const auto& known) { return known->input == input; });
+  return found == constants_.end() ? nullptr : &(*found)->value;
 }
 
 const eph_run_api WidenedRun::kApi = {

@@ -4,8 +4,8 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <ephost/sdk/computation.hpp>
+#include <memory>
 #include <vector>
 
 #include "plugins/cpu/dims.h"
@@ -38,7 +38,7 @@ class WidenedConstants {
     std::vector<float> elements;
     eph_value value;
   };
-  std::deque<Constant> constants_;
+  std::vector<std::unique_ptr<Constant>> constants_;  // at addresses of their own
 };
 
 // The arguments of one call as a kernel of float sees them, in the scratch memory of the call.

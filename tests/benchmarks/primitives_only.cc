@@ -48,10 +48,13 @@ Result<std::shared_ptr<bridge::Provider>> create_provider() {
   EPHOST_ASSIGN_OR_RETURN(const manifest::FoundPlugin found,
                           manifest::choose_plugin(state.search, {"dnnl", {}, {}}));
   EPHOST_ASSIGN_OR_RETURN(auto plugin, state.registry.load(found));
+  // As in a session: what is restored depends on the number of threads.
+  const uint32_t threads = ThreadPool::default_thread_count();
   return bridge::Provider::create(
       std::move(plugin), {},
-      std::make_unique<bridge::HostServices>(found.manifest.provider, plugin_log(),
-                                             bridge::ProgressHooks{}));
+      std::make_unique<bridge::HostServices>(
+          found.manifest.provider, plugin_log(), bridge::ProgressHooks{},
+          bridge::ThreadOffer{&state.threads, threads, threads}));
 }
 
 Result<std::vector<bridge::Computation>> restore(const Nodes& nodes, const MappedFile& binary,

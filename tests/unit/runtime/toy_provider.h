@@ -271,9 +271,8 @@ class ToyProvider : public eph::Provider {
 
  private:
   static constexpr std::string_view kOperators[] = {
-      "Relu",      "Negate", "Alone",  "Add",      "Positives", "Reshape", "Shout",
-      "Workspace", "Fail",   "Forget", "Misshape", "Stop",      "Meet",    "IsPositive",
-      "Join",      "Halve"};
+      "Relu", "Negate", "Alone",    "Add",  "Positives", "Reshape",    "Shout", "Workspace",
+      "Fail", "Forget", "Misshape", "Stop", "Meet",      "IsPositive", "Join",  "Halve"};
   static constexpr std::string_view kObjectOperators[] = {
       "SeqMake", "SeqAppend",   "SeqFirst", "SeqPass",   "SeqNone", "SeqMap",
       "SeqText", "SeqStranger", "SeqFar",   "SeqTensor", "SeqProbe"};
