@@ -10,6 +10,9 @@ target_compile_features(ephost_build_flags INTERFACE cxx_std_20)
 target_compile_options(ephost_build_flags INTERFACE
   -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Wcast-align -Woverloaded-virtual
   -Wno-missing-field-initializers $<$<BOOL:${EPHOST_WERROR}>:-Werror>)
+# All symbols are bound at the start, into tables that are then read-only: safer, and no first call
+# is slower than the ones after it.
+target_link_options(ephost_build_flags INTERFACE LINKER:-z,relro,-z,now)
 
 if(EPHOST_SANITIZE)
   add_compile_options(-fsanitize=${EPHOST_SANITIZE} -fno-omit-frame-pointer)
