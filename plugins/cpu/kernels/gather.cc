@@ -69,14 +69,49 @@ class GatherElements final : public Kernel {
     Dims strides = dense_strides(shape);
     const int64_t stride = strides[axis];
     strides[axis] = 0;
-    Odometer<1> position(out, {strides});
-    ElementMover mover(run);
-    for (int64_t i = 0; i < count; ++i, position.next()) {
-      mover.copy(i, position.offset(0) + checked_index(indices[i], shape[axis]) * stride, 1);
+    if (x.element_type == EPH_STRING_ELEMENT) {
+      Odometer<1> position(out, {strides});
+      ElementMover mover(run);
+      for (int64_t i = 0; i < count; ++i, position.next()) {
+        mover.copy(i, position.offset(0) + checked_index(indices[i], shape[axis]) * stride, 1);
+      }
+      return;
     }
+    const Line line = {out.back(), axis + 1 == out.size() ? 0 : 1, shape[axis], stride};
+    Dims rows = out;
+    Dims row_strides = strides;
+    rows.pop_back();
+    row_strides.pop_back();
+    dispatch_size(element_size(x.element_type), [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      Odometer<1> row(rows, {row_strides});
+      for (int64_t at = 0; at < count; at += line.count, row.next()) {
+        take_line(line, data<const T>(x) + row.offset(0), indices + at,
+                  data<T>(*run.output(0)) + at);
+      }
+    });
   }
 
  private:
+  // Elements along the last dimension.
+  struct Line {
+    int64_t count;
+    int64_t step;    // of the data from one of them to the next
+    int64_t extent;  // of the axis
+    int64_t stride;  // of the axis
+  };
+
+  template <class T>
+  static void take_line(const Line& line, const T* x, const int64_t* indices, T* y) {
+    for (int64_t i = 0; i < line.count; ++i) {
+      const int64_t index = indices[i] < 0 ? indices[i] + line.extent : indices[i];
+      if (index < 0 || index >= line.extent) {
+        static_cast<void>(checked_index(indices[i], line.extent));  // says what is wrong
+      }
+      y[i] = x[i * line.step + index * line.stride];
+    }
+  }
+
   int64_t axis_;
 };
 
