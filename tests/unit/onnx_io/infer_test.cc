@@ -24,7 +24,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 Model model_of(GraphBuilder& builder, int64_t opset = 17) {
-  return {.graph = without_versions(builder.build()), .ir_version = 8, .opset_imports = {{"", opset}}};
+  return {
+      .graph = without_versions(builder.build()), .ir_version = 8, .opset_imports = {{"", opset}}};
 }
 
 std::string type_of(const Model& model, std::string_view value) {

@@ -273,7 +273,9 @@ TEST(InferenceGuards, EveryOperatorSurvivesOddArguments) {
 
 // The notes of inferring one node of operator `op` in opset 17.
 std::vector<std::string> notes(GraphBuilder& builder) {
-  Model model{.graph = without_versions(builder.output("y").build()), .ir_version = 8, .opset_imports = {{"", 17}}};
+  Model model{.graph = without_versions(builder.output("y").build()),
+              .ir_version = 8,
+              .opset_imports = {{"", 17}}};
   return infer_shapes(model);
 }
 

@@ -36,7 +36,8 @@ std::string type_of(const Model& model, std::string_view value) {
 
 // The type that is inferred for value "y".
 std::string inferred(GraphBuilder& builder, int64_t opset = 25) {
-  Model model{.graph = without_versions(builder.build()), .ir_version = 8, .opset_imports = {{"", opset}}};
+  Model model{
+      .graph = without_versions(builder.build()), .ir_version = 8, .opset_imports = {{"", opset}}};
   EXPECT_THAT(infer_shapes(model), IsEmpty());
   return type_of(model, "y");
 }
@@ -210,7 +211,8 @@ TEST(NewerOpsets, InferAttentionWithAPast) {
       .attribute("q_num_heads", int64_t{4})
       .attribute("kv_num_heads", int64_t{2})
       .output("y");
-  Model model{.graph = without_versions(builder.build()), .ir_version = 8, .opset_imports = {{"", 24}}};
+  Model model{
+      .graph = without_versions(builder.build()), .ir_version = 8, .opset_imports = {{"", 24}}};
   EXPECT_THAT(infer_shapes(model), IsEmpty());
   EXPECT_EQ(type_of(model, "y"), "float[2,5,40]");
   EXPECT_EQ(type_of(model, "present"), "float[2,2,13,8]");
@@ -289,7 +291,8 @@ TEST(NewerOpsets, SayWhatCannotBeInferred) {
       .constant("pads", int64_tensor({1, 2, 3}))
       .node("Pad", {"x", "pads"}, {"y"})
       .output("y");
-  Model model{.graph = without_versions(builder.build()), .ir_version = 8, .opset_imports = {{"", 21}}};
+  Model model{
+      .graph = without_versions(builder.build()), .ir_version = 8, .opset_imports = {{"", 21}}};
   EXPECT_THAT(infer_shapes(model), ElementsAre(HasSubstr("pads has 3 values instead of 8")));
 }
 
