@@ -30,8 +30,8 @@ class KnownSums {
   // empty where there is none, or in a privileged process.
   [[nodiscard]] static std::filesystem::path default_folder();
 
-  // The sum of `bytes`, all or a part of a MappedFile: as it was recorded for the file's version, if
-  // it was. Safe from any thread, as is all below.
+  // The sum of `bytes`, all or a part of a MappedFile: as it was recorded for the file's version,
+  // if it was. Safe from any thread, as is all below.
   [[nodiscard]] std::optional<Hash128> find(std::span<const std::byte> bytes) const;
 
   // Records the sum of `bytes`, taken after they were mapped. Bytes from elsewhere, or too few to

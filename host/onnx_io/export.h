@@ -66,8 +66,8 @@ struct ExportedModel {
 
 // Encodes `model`, whose graph must pass `check_graph`. The parts borrow from the model's blobs and
 // share their ownership. FAIL if the model without its external data exceeds what protobuf can hold
-// (2 GiB - 1); NOT_IMPLEMENTED if a node with subgraphs is of another opset and means something else
-// in the model's; INVALID_ARGUMENT if the external file's name is no plain relative path, or a
+// (2 GiB - 1); NOT_IMPLEMENTED if a node with subgraphs is of another opset and means something
+// else in the model's; INVALID_ARGUMENT if the external file's name is no plain relative path, or a
 // placement is not possible.
 [[nodiscard]] Result<ExportedModel> export_model(const graph::Model& model,
                                                  const ExportOptions& options = {});

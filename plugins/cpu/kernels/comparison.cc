@@ -93,8 +93,7 @@ constexpr auto& kOfBools = kInputTypes<kBool, kBool>;
 
 constexpr KernelEntry kEntries[] = {
     {"Equal", 7, 18, kTwo, kInputTypes<kEqual, kEqual>, kOrder<Equal>},
-    {"Equal", 19, kNewest, kTwo, kInputTypes<kEqual | kString, kEqual | kString>,
-     kOrder<Equal>},
+    {"Equal", 19, kNewest, kTwo, kInputTypes<kEqual | kString, kEqual | kString>, kOrder<Equal>},
     {"Less", 7, kNewest, kTwo, kOfNumbers, kOrder<Less>},
     {"LessOrEqual", 12, kNewest, kTwo, kOfNumbers, kOrder<LessOrEqual>},
     {"Greater", 7, kNewest, kTwo, kOfNumbers, kOrder<Less, true>},
