@@ -101,6 +101,34 @@ std::optional<BoundStep> bind_step(const std::optional<Step>& step, const dnnl::
 
 }  // namespace
 
+ConvolutionShape make_convolution_shape(const WindowAttributes& attributes, int64_t groups,
+                                        const Dims& x, const Dims& weights, bool has_bias) {
+  if (x.size() < 3 || weights.size() != x.size()) {
+    fail("X " + to_string(x) + " and W " + to_string(weights) +
+         " need the same rank and a spatial dimension");
+  }
+  if (weights[0] % groups != 0 || x[1] % groups != 0 || weights[1] != x[1] / groups) {
+    fail("X " + to_string(x) + " and W " + to_string(weights) + " do not agree on channels with " +
+         std::to_string(groups) + " groups");
+  }
+  ConvolutionShape shape = {x, weights, groups, has_bias, {}};
+  Dims input;
+  Dims kernel;
+  for (std::size_t d = 2; d < x.size(); ++d) {
+    input.push_back(x[d]);
+    kernel.push_back(weights[d]);
+  }
+  const Dims& stated = attributes.kernel_shape();
+  if (!stated.empty() && !(stated == kernel)) {
+    fail("kernel_shape " + to_string(stated) + " differs from W " + to_string(weights));
+  }
+  if (std::find(kernel.begin(), kernel.end(), 0) != kernel.end()) {
+    fail("W " + to_string(weights) + " has an empty window");
+  }
+  shape.window = attributes.resolve(kernel, input);
+  return shape;
+}
+
 class Convolutions::Plans {
  public:
   Plans(std::shared_ptr<const OneDnn> onednn, const void* constant_weights)

@@ -24,6 +24,12 @@ struct ConvolutionShape {
   }
 };
 
+// The shape of a convolution of one or more spatial dimensions. Throws where X, W, the groups or
+// the attributes do not go together.
+[[nodiscard]] ConvolutionShape make_convolution_shape(const WindowAttributes& attributes,
+                                                      int64_t groups, const Dims& x,
+                                                      const Dims& weights, bool has_bias);
+
 // The convolutions of one kernel. A plan is made for each shape that occurs, and kept.
 class Convolutions {
  public:

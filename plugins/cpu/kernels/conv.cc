@@ -83,7 +83,8 @@ class Conv final : public Kernel {
     const std::optional<Dims> weights = context.input_shape(1);
     const int32_t type = context.input_type(0);
     if (!x || !weights || type == EPH_UNDEFINED || type == EPH_DOUBLE) return;
-    const ConvolutionShape shape = make_shape(*x, *weights, context.has_input(2));
+    const ConvolutionShape shape =
+        make_convolution_shape(attributes_, groups_, *x, *weights, context.has_input(2));
     if (is_empty(shape) || !fits_onednn(shape)) return;
     workspace_bytes_ = convolutions_.prepare(shape);
     set_workspace(workspace_bytes_);
@@ -96,7 +97,8 @@ class Conv final : public Kernel {
     const eph_value& x = *run.input(0);
     const eph_value& weights = *run.input(1);
     const eph_value* bias = run.input(2);
-    const ConvolutionShape shape = make_shape(dims_of(x), dims_of(weights), bias != nullptr);
+    const ConvolutionShape shape =
+        make_convolution_shape(attributes_, groups_, dims_of(x), dims_of(weights), bias != nullptr);
     if (bias != nullptr && element_count(eph::shape_of(*bias)) != shape.weights[0]) {
       fail("bias of shape " + to_string(eph::shape_of(*bias)) +
            " does not have an element for each of " + std::to_string(shape.weights[0]) +
@@ -138,34 +140,6 @@ class Conv final : public Kernel {
 
   static bool fits_onednn(const ConvolutionShape& shape) {
     return shape.x.size() >= 3 && shape.x.size() <= 5;
-  }
-
-  [[nodiscard]] ConvolutionShape make_shape(const Dims& x, const Dims& weights,
-                                            bool has_bias) const {
-    if (x.size() < 3 || weights.size() != x.size()) {
-      fail("X " + to_string(x) + " and W " + to_string(weights) +
-           " need the same rank and a spatial dimension");
-    }
-    if (weights[0] % groups_ != 0 || x[1] % groups_ != 0 || weights[1] != x[1] / groups_) {
-      fail("X " + to_string(x) + " and W " + to_string(weights) +
-           " do not agree on channels with " + std::to_string(groups_) + " groups");
-    }
-    ConvolutionShape shape = {x, weights, groups_, has_bias, {}};
-    Dims input;
-    Dims kernel;
-    for (std::size_t d = 2; d < x.size(); ++d) {
-      input.push_back(x[d]);
-      kernel.push_back(weights[d]);
-    }
-    const Dims& stated = attributes_.kernel_shape();
-    if (!stated.empty() && !(stated == kernel)) {
-      fail("kernel_shape " + to_string(stated) + " differs from W " + to_string(weights));
-    }
-    if (std::find(kernel.begin(), kernel.end(), 0) != kernel.end()) {
-      fail("W " + to_string(weights) + " has an empty window");
-    }
-    shape.window = attributes_.resolve(kernel, input);
-    return shape;
   }
 
   WindowAttributes attributes_;

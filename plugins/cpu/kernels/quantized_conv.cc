@@ -28,26 +28,7 @@ class IntegerConvKernel : public Kernel {
       fail("X " + to_string(x) + " and W " + to_string(weights) +
            " need the same rank, with one to three spatial dimensions");
     }
-    if (weights[0] % groups_ != 0 || x[1] % groups_ != 0 || weights[1] != x[1] / groups_) {
-      fail("X " + to_string(x) + " and W " + to_string(weights) +
-           " do not agree on channels with " + std::to_string(groups_) + " groups");
-    }
-    ConvolutionShape shape = {x, weights, groups_, false, {}};
-    Dims input;
-    Dims kernel;
-    for (std::size_t d = 2; d < x.size(); ++d) {
-      input.push_back(x[d]);
-      kernel.push_back(weights[d]);
-    }
-    const Dims& stated = attributes_.kernel_shape();
-    if (!stated.empty() && !(stated == kernel)) {
-      fail("kernel_shape " + to_string(stated) + " differs from W " + to_string(weights));
-    }
-    if (std::find(kernel.begin(), kernel.end(), 0) != kernel.end()) {
-      fail("W " + to_string(weights) + " has an empty window");
-    }
-    shape.window = attributes_.resolve(kernel, input);
-    return shape;
+    return make_convolution_shape(attributes_, groups_, x, weights, false);
   }
 
   static Dims output_shape(const ConvolutionShape& shape) {

@@ -7,13 +7,9 @@
 #include <vector>
 
 #include "tests/support/fake_graph.h"
+#include "tests/unit/plugins_dnnl/arrays.h"
 
 namespace ephost::test {
-
-struct Array {
-  Shape shape;
-  std::vector<double> data;
-};
 
 // What a node is evaluated on. Integer inputs (axes, shapes) come apart from the float ones, at the
 // same positions.
@@ -31,8 +27,6 @@ struct Invocation {
                                               std::vector<int64_t> fallback) const;
   [[nodiscard]] bool has(std::size_t i) const { return i < inputs.size() && inputs[i] != nullptr; }
 };
-
-[[nodiscard]] std::size_t count(const Shape& shape);
 
 // Aborts the test for an operator that it doesn't know.
 [[nodiscard]] Array evaluate(const Invocation& invocation);
