@@ -28,7 +28,7 @@ Result<Sample> time_run(const std::filesystem::path& chain) {
     EPHOST_RETURN_IF_ERROR(session.run(binding));
     if (i >= kWarmUp) seconds.push_back(stopwatch.seconds());
   }
-  return Sample{cli::median(seconds), {}};
+  return Sample{cli::median(seconds), {}, {}};
 }
 
 }  // namespace

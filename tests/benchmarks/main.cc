@@ -1,7 +1,8 @@
-// ephost_benchmarks MODELS [Google Benchmark's flags]: what the EP context cache costs and saves.
-// MODELS is a folder as scripts/make_models.py writes it. Each model in it is loaded with the dnnl
-// provider in every way that the cache knows; the one called `chain` is cut into more and more
-// partitions, and run for the cost of a node.
+// ephost_benchmarks MODELS [Google Benchmark's flags]: what the EP context cache costs and saves,
+// and what is planned. MODELS is a folder as scripts/make_models.py writes it. Each model in it is
+// loaded with the dnnl provider in every way that the cache knows, and planned for the CPU
+// provider; the one called `chain` is cut into more and more partitions, and run for the cost of a
+// node.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -15,6 +16,7 @@
 #include "tests/benchmarks/dispatch.h"
 #include "tests/benchmarks/measurement.h"
 #include "tests/benchmarks/partition_count.h"
+#include "tests/benchmarks/planning.h"
 #include "tests/benchmarks/ratios.h"
 #include "tests/support/temp_directory.h"
 
@@ -59,6 +61,7 @@ int run(const fs::path& folder) {
   }
   for (const std::string& model : models) {
     register_context_cache(model, folder / model / "model.onnx", work / model);
+    register_planning(model, folder / model / "model.onnx");
   }
   RatioReporter reporter(models, chain_nodes);
   const size_t ran = benchmark::RunSpecifiedBenchmarks(&reporter);

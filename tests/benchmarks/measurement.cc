@@ -2,7 +2,6 @@
 
 #include <cstdlib>
 #include <iostream>
-#include <map>
 #include <utility>
 
 #include "host/cli/child_process.h"
@@ -27,14 +26,14 @@ const Environment& environment() {
 Result<Sample> time_session(const std::filesystem::path& model, const SessionOptions& options) {
   const Stopwatch stopwatch;
   EPHOST_ASSIGN_OR_RETURN(const Session session, Session::create(environment(), model, options));
-  return Sample{stopwatch.seconds(), session.phases()};
+  return Sample{stopwatch.seconds(), session.phases(), {}};
 }
 
 Result<Sample> time_generation(const SessionOptions& options,
                                const ModelCompilationOptions& compilation) {
   const Stopwatch stopwatch;
   EPHOST_RETURN_IF_ERROR(compile_model(environment(), options, compilation).status());
-  return Sample{stopwatch.seconds(), {}};
+  return Sample{stopwatch.seconds(), {}, {}};
 }
 
 void measure(benchmark::State& state, const std::function<Result<Sample>()>& body) {
@@ -42,7 +41,9 @@ void measure(benchmark::State& state, const std::function<Result<Sample>()>& bod
   for ([[maybe_unused]] const auto _ : state) {
     const Result<cli::Json> measured = cli::in_child("", [&]() -> Result<cli::Json> {
       EPHOST_ASSIGN_OR_RETURN(const Sample sample, body());
-      return cli::Json{{"seconds", sample.seconds}, {"phases", cli::phases_json(sample.phases)}};
+      return cli::Json{{"seconds", sample.seconds},
+                       {"phases", cli::phases_json(sample.phases)},
+                       {"quantities", sample.quantities}};
     });
     if (!measured.ok()) {
       state.SkipWithError(measured.status().to_string().c_str());
@@ -51,6 +52,9 @@ void measure(benchmark::State& state, const std::function<Result<Sample>()>& bod
     state.SetIterationTime((*measured)["seconds"].get<double>());
     for (const cli::Json& phase : (*measured)["phases"]) {
       sums[phase["name"].get<std::string>() + "_ms"] += phase["seconds"].get<double>() * 1000;
+    }
+    for (const auto& [name, quantity] : (*measured)["quantities"].items()) {
+      sums[name] += quantity.get<double>();
     }
   }
   for (const auto& [name, sum] : sums) {

@@ -10,15 +10,17 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
 namespace ephost::benchmarks {
 
-// What a child measured. Phases become counters of the benchmark.
+// What a child measured. Phases and quantities become counters of the benchmark.
 struct Sample {
   double seconds = 0;
   std::vector<Phase> phases;
+  std::map<std::string, double> quantities;
 };
 
 // The CPU, dnnl and scripted providers of the build.

@@ -1,5 +1,6 @@
 #include "tests/benchmarks/ratios.h"
 
+#include <cmath>
 #include <cstdio>
 #include <utility>
 
@@ -7,14 +8,15 @@
 #include "host/cli/table.h"
 #include "tests/benchmarks/dispatch.h"
 #include "tests/benchmarks/partition_count.h"
+#include "tests/benchmarks/planning.h"
 
 namespace ephost::benchmarks {
 namespace {
 
-std::string fixed(double value, const char* unit = "") {
+std::string fixed(double value, int small_places = 2) {
   if (value == 0) return "-";
   char text[64];
-  std::snprintf(text, sizeof(text), "%.*f%s", value < 100 ? 2 : 0, value, unit);
+  std::snprintf(text, sizeof(text), "%.*f", value < 100 ? small_places : 0, value);
   return text;
 }
 
@@ -41,6 +43,9 @@ void RatioReporter::ReportRuns(const std::vector<Run>& runs) {
     if (run.error_occurred || run.run_type != Run::RT_Iteration) continue;
     milliseconds_[run.run_name.function_name].push_back(
         ratio(run.real_accumulated_time * 1000, static_cast<double>(run.iterations)));
+    for (const auto& [name, counter] : run.counters) {
+      counters_[run.run_name.function_name][name] = counter.value;
+    }
   }
   // Their counters differ: one table for all would be too wide.
   std::vector<Run> plain = runs;
@@ -53,6 +58,7 @@ void RatioReporter::Finalize() {
   print_context_cache();
   print_partition_counts();
   print_dispatch();
+  print_planning();
 }
 
 double RatioReporter::time_of(const std::string& name) const {
@@ -75,6 +81,8 @@ void RatioReporter::print_context_cache() {
     const double store = time_of(model + "/load from store");
     const double second = time_of(model + "/second session");
     const double primitives = time_of(model + "/primitives only");
+    if (cold + generation + embedded + external + unknown + store + second + primitives == 0)
+      continue;
     times.add_row({model, fixed(cold), fixed(generation), fixed(embedded), fixed(external),
                    fixed(unknown), fixed(store), fixed(second), fixed(primitives)});
     ratios.add_row({model, fixed(ratio(cold, external)), fixed(ratio(generation, cold)),
@@ -107,6 +115,21 @@ void RatioReporter::print_dispatch() {
   table.add_row({std::to_string(chain_nodes_), fixed(run),
                  fixed(run * 1e6 / static_cast<double>(chain_nodes_))});
   GetOutputStream() << "\nDispatch\n" << table.to_text();
+}
+
+void RatioReporter::print_planning() {
+  cli::Table table(columns({"model", "planned bytes", "lower bound", "ratio", "planning ms"}));
+  for (const std::string& model : models_) {
+    const std::string name = model + std::string(kPlanning);
+    const auto counters = counters_.find(name);
+    if (counters == counters_.end()) continue;
+    const double peak = counters->second.at(kPlannedPeak);
+    const double lower_bound = counters->second.at(kLowerBound);
+    table.add_row({model, std::to_string(std::llround(peak)),
+                   std::to_string(std::llround(lower_bound)), fixed(ratio(peak, lower_bound), 3),
+                   fixed(time_of(name))});
+  }
+  if (!table.empty()) GetOutputStream() << "\nPlanned memory\n" << table.to_text();
 }
 
 }  // namespace ephost::benchmarks

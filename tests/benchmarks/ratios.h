@@ -26,10 +26,12 @@ class RatioReporter : public benchmark::ConsoleReporter {
   void print_context_cache();
   void print_partition_counts();
   void print_dispatch();
+  void print_planning();
 
   std::vector<std::string> models_;
   size_t chain_nodes_;
-  std::map<std::string, std::vector<double>> milliseconds_;  // by benchmark
+  std::map<std::string, std::vector<double>> milliseconds_;        // by benchmark
+  std::map<std::string, std::map<std::string, double>> counters_;  // by benchmark, of its last run
   bool has_failure_ = false;
 };
 

@@ -1,0 +1,19 @@
+// Order and memory of a model's values, planned for the CPU provider alone: how long that takes
+// when a session is created, and how close the planned block is to what no plan can do without.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace ephost::benchmarks {
+
+// The name of the benchmark of a model is the model's with this behind it.
+inline constexpr std::string_view kPlanning = "/planning";
+// Counters in bytes, workspaces of the kernels included.
+inline constexpr const char* kPlannedPeak = "planned_peak";
+inline constexpr const char* kLowerBound = "lower_bound";
+
+void register_planning(const std::string& name, const std::filesystem::path& model);
+
+}  // namespace ephost::benchmarks
