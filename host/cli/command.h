@@ -18,7 +18,7 @@ inline constexpr int kExitUsage = 2;
 
 struct Command {
   CLI::App* app = nullptr;
-  // Returns the exit status. A failure is printed by main and makes it kExitFailure.
+  // Returns the exit status. A failure is printed by the program and makes it kExitFailure.
   std::function<Result<int>()> run;
 };
 

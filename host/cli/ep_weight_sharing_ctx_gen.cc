@@ -1,12 +1,11 @@
 // `ep_weight_sharing_ctx_gen`: the command line of ONNX Runtime's tool of that name. What it does
 // is `ephost compile --share-weights`.
 #include <CLI/CLI.hpp>
-#include <exception>
 #include <string>
 
 #include "host/cli/command.h"
 #include "host/cli/flags.h"
-#include "host/cli/output.h"
+#include "host/cli/program.h"
 #include "host/cli/weight_sharing.h"
 
 namespace ephost::cli {
@@ -21,7 +20,7 @@ struct Flags {
   std::string models;
 };
 
-Status generate(const Flags& flags) {
+Result<int> generate(const Flags& flags) {
   apply(flags.report);
   EPHOST_ASSIGN_OR_RETURN(const Environment environment, open_environment(flags.environment));
   EPHOST_ASSIGN_OR_RETURN(const auto models, parse_model_list(flags.models));
@@ -30,10 +29,15 @@ Status generate(const Flags& flags) {
   SessionOptions options;
   options.append_execution_provider(flags.provider, std::move(provider_options));
   for (const auto& [key, value] : config) options.add_config_entry(key, value);
-  return compile_sharing(environment, options, models, flags.report);
+  EPHOST_RETURN_IF_ERROR(compile_sharing(environment, options, models, flags.report));
+  return kExitSuccess;
 }
 
-int run(int argc, char** argv) {
+}  // namespace
+}  // namespace ephost::cli
+
+int main(int argc, char** argv) {
+  using namespace ephost::cli;
   Flags flags;
   CLI::App app(
       "Writes the context models of several models, which share the weights of their "
@@ -49,29 +53,5 @@ int run(int argc, char** argv) {
       ->required();
   add_environment_flags(app, flags.environment);
   add_report_flags(app, flags.report);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);
-    print_error(Status(StatusCode::kInvalidArgument,
-                       std::string(error.what()) + "; see \"ep_weight_sharing_ctx_gen --help\""));
-    return kExitUsage;
-  }
-  Status status = generate(flags);
-  if (status.ok()) status = flush_output();
-  if (status.ok()) return kExitSuccess;
-  print_error(status);
-  return kExitFailure;
-}
-
-}  // namespace
-}  // namespace ephost::cli
-
-int main(int argc, char** argv) {
-  try {
-    return ephost::cli::run(argc, argv);
-  } catch (const std::exception& error) {
-    ephost::cli::print_error(ephost::Status(ephost::StatusCode::kFail, error.what()));
-    return ephost::cli::kExitFailure;
-  }
+  return run_program(app, argc, argv, [&] { return generate(flags); });
 }
