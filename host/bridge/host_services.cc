@@ -24,11 +24,22 @@ HostServices::HostServices(std::string provider_name, PluginLog log, ProgressHoo
     : eph_host{nullptr},
       provider_name_(std::move(provider_name)),
       log_(std::move(log)),
-      hooks_(std::move(hooks)),
+      hooks_(std::make_shared<ProgressHooks>(std::move(hooks))),
       threads_(threads) {
   static constexpr eph_host_api kHostApi = {sizeof(eph_host_api), &HostServices::log,
                                             &HostServices::get_extension};
   api = &kHostApi;
+}
+
+void HostServices::set_progress_hooks(ProgressHooks hooks) {
+  auto replacement = std::make_shared<ProgressHooks>(std::move(hooks));
+  const std::lock_guard lock(hooks_mutex_);
+  hooks_ = std::move(replacement);
+}
+
+std::shared_ptr<const ProgressHooks> HostServices::hooks() const {
+  const std::lock_guard lock(hooks_mutex_);
+  return hooks_;
 }
 
 void HostServices::log(const eph_host* handle, int32_t severity, eph_string message) noexcept {
@@ -42,19 +53,20 @@ void HostServices::log(const eph_host* handle, int32_t severity, eph_string mess
 
 void HostServices::report(const eph_host* handle, double fraction, eph_string message) noexcept {
   const HostServices& services = self(handle);
-  if (!services.hooks_.report) return;
+  const auto hooks = services.hooks();
+  if (!hooks->report) return;
   try {
     // The comparison also sends NaN to 0.
     const double bounded = fraction > 0 ? std::min(fraction, 1.0) : 0.0;
-    services.hooks_.report(services.provider_name_, bounded, view(message));
+    hooks->report(services.provider_name_, bounded, view(message));
   } catch (const std::exception&) {  // likewise
   }
 }
 
 int32_t HostServices::is_cancelled(const eph_host* handle) noexcept {
-  const HostServices& services = self(handle);
+  const auto hooks = self(handle).hooks();
   try {
-    return services.hooks_.is_cancelled && services.hooks_.is_cancelled() ? 1 : 0;
+    return hooks->is_cancelled && hooks->is_cancelled() ? 1 : 0;
   } catch (const std::exception&) {
     return 0;
   }

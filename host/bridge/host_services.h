@@ -7,9 +7,10 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "host/base/thread_pool.h"
@@ -47,13 +48,14 @@ class HostServices : public eph_host {
   HostServices(const HostServices&) = delete;
   HostServices& operator=(const HostServices&) = delete;
 
-  // Not while a call of the provider goes on.
-  void set_progress_hooks(ProgressHooks hooks) { hooks_ = std::move(hooks); }
+  // From any thread. A report that is under way still goes to the former ones.
+  void set_progress_hooks(ProgressHooks hooks);
 
  private:
   static const HostServices& self(const eph_host* handle) {
     return *static_cast<const HostServices*>(handle);
   }
+  [[nodiscard]] std::shared_ptr<const ProgressHooks> hooks() const;
   static void log(const eph_host* handle, int32_t severity, eph_string message) noexcept;
   static const void* get_extension(const eph_host* handle, eph_string id) noexcept;
   static void report(const eph_host* handle, double fraction, eph_string message) noexcept;
@@ -67,7 +69,8 @@ class HostServices : public eph_host {
 
   std::string provider_name_;
   PluginLog log_;
-  ProgressHooks hooks_;
+  mutable std::mutex hooks_mutex_;  // a provider may run for one session while another is created
+  std::shared_ptr<const ProgressHooks> hooks_;
   ThreadOffer threads_;
 };
 

@@ -1,11 +1,14 @@
 #include "host/bridge/host_services.h"
 
 #include <ephost/ext/constants.h>
+#include <ephost/ext/progress.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <cstring>
 #include <string>
+#include <string_view>
+#include <thread>
 #include <vector>
 
 #include "host/base/file.h"
@@ -37,6 +40,37 @@ TEST(HostServices, ConstantsStayReadableWhenTheyAreReleased) {
   constants->release(&services, nullptr, 0);
   EXPECT_EQ(std::memcmp(file.bytes().data(), content.data(), content.size()), 0);
   EXPECT_EQ(content.find_first_not_of('c'), std::string::npos);
+}
+
+// As when a provider runs for one session while another one is created with it. What
+// ThreadSanitizer says of it counts too.
+TEST(HostServices, HooksMayChangeWhileAProviderReports) {
+  std::atomic<int> first = 0;
+  std::atomic<int> second = 0;
+  const auto counting = [](std::atomic<int>& counter) {
+    ProgressHooks hooks;
+    hooks.report = [&counter](std::string_view, double, std::string_view) { ++counter; };
+    return hooks;
+  };
+  HostServices services("test", nullptr, counting(first));
+  const auto* progress = static_cast<const eph_progress_api*>(
+      services.api->get_extension(&services, to_abi(EPH_EXT_PROGRESS)));
+  ASSERT_NE(progress, nullptr);
+  std::thread provider([&] {
+    while (second == 0) {
+      progress->report(&services, 0.5, to_abi("working"));
+      EXPECT_EQ(progress->is_cancelled(&services), 0);
+    }
+  });
+  while (first == 0) std::this_thread::yield();
+  for (int i = 0; i < 100; ++i) services.set_progress_hooks({});
+  services.set_progress_hooks(counting(second));
+  provider.join();
+  EXPECT_GT(first, 0);
+  services.set_progress_hooks({});
+  const int reports = second;
+  progress->report(&services, 1, to_abi("done"));
+  EXPECT_EQ(second, reports);
 }
 
 const eph_thread_pool_api& thread_pool_of(const HostServices& services) {
