@@ -1,6 +1,8 @@
+#include <algorithm>
+#include <compare>
+#include <optional>
 #include <set>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "host/plan/checker.h"
@@ -12,22 +14,18 @@ Status wrong(const std::string& what) {
   return {StatusCode::kFail, "the dependencies of steps are wrong: " + what};
 }
 
-// Bytes that a step uses. Where they have no place in a block, the value that owns them stands for
-// them.
+// Bytes that a step uses: in the block of a location, or in a buffer that has no place in one.
 struct Piece {
-  ValueId owner = kNoValue;
+  ValueId buffer = kNoValue;
   uint32_t location = 0;
   uint64_t begin = 0;
   uint64_t end = 0;
 
   [[nodiscard]] bool meets(const Piece& other) const {
-    if (owner != kNoValue && owner == other.owner) return true;
-    return location == other.location && begin < other.end && other.begin < end;
+    return buffer == other.buffer && location == other.location && begin < other.end &&
+           other.begin < end;
   }
-  friend bool operator<(const Piece& a, const Piece& b) {
-    return std::tie(a.owner, a.location, a.begin, a.end) <
-           std::tie(b.owner, b.location, b.begin, b.end);
-  }
+  friend auto operator<=>(const Piece&, const Piece&) = default;
 };
 
 // Looks at each pair of steps, without a thought of who used what in between.
@@ -110,31 +108,42 @@ class DependencyCheck {
     }
   }
 
+  // Nobody writes to inputs and constants; what seems to is a view of them.
   void add(ValueId id, std::set<Piece>& pieces) const {
     if (id == kNoValue || allocation_.values[id].reused == kNoValue) return;
-    const ValueId owner = allocation_.values[id].reused;
-    Piece piece = {owner, allocation_.values[owner].location, 0, 0};
-    if (const uint64_t offset = pattern_.offsets[id]; offset != kNoOffset) {
-      const auto& bytes = sizes_.empty() ? allocation_.values[id].bytes : sizes_[id];
-      piece.begin = offset;
-      piece.end = offset + bytes.value_or(0);
+    const ValuePlan& value = allocation_.values[id];
+    const ValuePlan& root = allocation_.values[value.reused];
+    if (root.kind == AllocKind::kPreExisting || root.kind == AllocKind::kAllocateStatically) return;
+    Piece piece = {value.reused, root.location, 0, UINT64_MAX};
+    const bool is_fixed = value.bytes && size_of(id);
+    if (is_fixed) {
+      piece.begin = value.offset;
+      piece.end = value.offset + *size_of(id);
+    }
+    if (const uint64_t base = pattern_.offsets[value.reused]; base != kNoOffset) {
+      piece.buffer = kNoValue;
+      piece.begin += base;
+      piece.end = base + (is_fixed ? piece.end : size_of_buffer(value.reused));
     }
     pieces.insert(piece);
   }
 
-  [[nodiscard]] bool is_read_only(const Piece& piece) const {
-    if (piece.owner == kNoValue) return false;
-    const AllocKind kind = allocation_.values[piece.owner].kind;
-    return kind == AllocKind::kPreExisting || kind == AllocKind::kAllocateStatically;
+  [[nodiscard]] std::optional<uint64_t> size_of(ValueId id) const {
+    return sizes_.empty() ? allocation_.values[id].bytes : sizes_[id];
   }
-  [[nodiscard]] bool meet(const std::set<Piece>& some, const std::set<Piece>& others) const {
-    for (const Piece& a : some) {
-      if (is_read_only(a)) continue;
-      for (const Piece& b : others) {
-        if (a.meets(b)) return true;
-      }
+  [[nodiscard]] uint64_t size_of_buffer(ValueId root) const {
+    uint64_t size = 0;
+    for (ValueId id = 0; id < allocation_.values.size(); ++id) {
+      if (allocation_.values[id].reused != root) continue;
+      size = std::max(size, allocation_.values[id].offset + size_of(id).value_or(0));
     }
-    return false;
+    return size;
+  }
+
+  static bool meet(const std::set<Piece>& some, const std::set<Piece>& others) {
+    return std::ranges::any_of(some, [&](const Piece& a) {
+      return std::ranges::any_of(others, [&](const Piece& b) { return a.meets(b); });
+    });
   }
   [[nodiscard]] bool conflict(uint32_t a, uint32_t b) const {
     return meet(writes_[a], writes_[b]) || meet(writes_[a], reads_[b]) ||

@@ -171,7 +171,8 @@ void Sharing::find_output_part(uint32_t pc, uint32_t slot) {
     if (!is_plain(graph_.values[input].type) || !is_plain(graph_.values[output].type)) continue;
     const std::optional<uint64_t>& whole = values_[input].bytes;
     const std::optional<uint64_t>& bytes = values_[output].bytes;
-    if (!whole || !bytes || part.offset > *whole || *bytes > *whole - part.offset) continue;
+    if (!whole || !bytes || *bytes == 0) continue;
+    if (part.offset > *whole || *bytes > *whole - part.offset) continue;
     place.offset += part.offset;
     if (place.offset % kPartAlignment != 0) continue;
     join(output, place);

@@ -1,16 +1,26 @@
 #include "host/plan/step_dependencies.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <utility>
 
 namespace ephost::plan {
 namespace {
 
 constexpr uint32_t kNoStep = UINT32_MAX;
 
-// Walks the steps in order and keeps for each piece of memory who wrote it last and who has used it
-// since: those the next writer waits for. It is enough to wait for these, since they wait for the
-// writers before.
+// Bytes that a step uses. In the block of a location, or, where they have no place in one, in a
+// buffer of their own.
+struct Range {
+  std::pair<uint32_t, ValueId> space;  // location, and the buffer's root if it is not in the block
+  uint64_t begin = 0;
+  uint64_t end = 0;
+};
+
+// Walks the steps in order and keeps for each byte who wrote it last and who has read it since:
+// those the next writer waits for. It is enough to wait for these, since they wait for the writers
+// before. So steps that use different parts of one value do not wait for each other.
 class DependencyFinder {
  public:
   DependencyFinder(const ExecutionPlan& execution, const AllocationPlan& allocation,
@@ -18,16 +28,16 @@ class DependencyFinder {
       : execution_(execution),
         allocation_(allocation),
         pattern_(pattern),
+        sizes_(sizes),
         producer_(allocation.values.size(), kNoStep),
-        users_(allocation.values.size() + allocation.workspaces.size()),
-        bytes_(allocation.values.size(), 0),
+        buffer_bytes_(allocation.values.size(), 0),
         seen_at_(execution.steps.size(), kNoStep),
         predecessors_(execution.steps.size()) {
     for (ValueId id = 0; id < allocation.values.size(); ++id) {
       const ValuePlan& value = allocation.values[id];
       if (value.reused == kNoValue) continue;
-      const std::optional<uint64_t>& bytes = sizes.empty() ? value.bytes : sizes[id];
-      bytes_[value.reused] = std::max(bytes_[value.reused], bytes.value_or(0));
+      uint64_t& bytes = buffer_bytes_[value.reused];
+      bytes = std::max(bytes, value.offset + bytes_of(id).value_or(0));
     }
   }
 
@@ -37,76 +47,88 @@ class DependencyFinder {
   }
 
  private:
-  // Memory is known by an index: of the value that owns it, or behind these of the workspace.
-  using Owner = uint32_t;
+  // The writer first, then the readers; empty where nobody has written. An entry holds from its
+  // offset up to the next one.
+  using Users = std::map<uint64_t, std::vector<uint32_t>>;
 
   void visit(uint32_t pc) {
     const Step& step = execution_.steps[pc];
     for (const ValueId id : step.inputs) read(id, pc);
     for (const ValueId id : step.implicit_inputs) read(id, pc);
-    while (next_buffer_ < allocation_.buffers.size() &&
-           allocation_.buffers[next_buffer_].first_pc == pc) {
-      const BufferPlan& buffer = allocation_.buffers[next_buffer_++];
-      take_place(buffer.root, buffer.location, pattern_.offsets[buffer.root], bytes_[buffer.root],
-                 pc);
-    }
-    while (next_workspace_ < allocation_.workspaces.size() &&
-           allocation_.workspaces[next_workspace_].pc == pc) {
-      const auto owner = static_cast<Owner>(allocation_.values.size() + next_workspace_);
+    if (next_workspace_ < allocation_.workspaces.size() &&
+        allocation_.workspaces[next_workspace_].pc == pc) {
       const Workspace& workspace = allocation_.workspaces[next_workspace_++];
-      take_place(owner, workspace.location, pattern_.workspace_offsets[pc], workspace.bytes, pc);
-      users_[owner] = {pc};
+      const uint64_t offset = pattern_.workspace_offsets[pc];
+      if (offset != kNoOffset) {
+        write({{workspace.location, kNoValue}, offset, offset + workspace.bytes}, pc);
+      }
     }
-    for (const ValueId id : step.outputs) write(id, pc);
+    for (const ValueId id : step.outputs) {
+      if (id == kNoValue) continue;
+      producer_[id] = pc;
+      if (const std::optional<Range> range = range_of(id)) write(*range, pc);
+    }
   }
 
   void read(ValueId id, uint32_t pc) {
     if (id == kNoValue) return;
     wait_for(producer_[id], pc);
-    const Owner owner = owner_of(id);
-    if (owner == kNoValue) return;
-    if (!users_[owner].empty()) wait_for(users_[owner].front(), pc);  // the last writer
-    users_[owner].push_back(pc);
+    const std::optional<Range> range = range_of(id);
+    if (!range) return;
+    const auto [first, last] = users_in(*range);
+    for (auto users = first; users != last; ++users) {
+      if (!users->second.empty()) wait_for(users->second.front(), pc);
+      users->second.push_back(pc);
+    }
   }
 
-  void write(ValueId id, uint32_t pc) {
-    if (id == kNoValue) return;
-    producer_[id] = pc;
-    const Owner owner = owner_of(id);
-    if (owner == kNoValue) return;
-    for (const uint32_t user : users_[owner]) wait_for(user, pc);
-    users_[owner] = {pc};
+  void write(const Range& range, uint32_t pc) {
+    const auto [first, last] = users_in(range);
+    for (auto users = first; users != last; ++users) {
+      for (const uint32_t user : users->second) wait_for(user, pc);
+    }
+    first->second = {pc};
+    users_[range.space].erase(std::next(first), last);
   }
 
   // None for what lies in inputs and constants: nobody writes there.
-  [[nodiscard]] Owner owner_of(ValueId id) const {
-    const ValueId owner = allocation_.values[id].reused;
-    if (owner == kNoValue) return kNoValue;
-    const AllocKind kind = allocation_.values[owner].kind;
-    const bool is_ours = kind == AllocKind::kAllocate || kind == AllocKind::kAllocateOutput;
-    return is_ours ? owner : kNoValue;
+  [[nodiscard]] std::optional<Range> range_of(ValueId id) const {
+    const ValuePlan& value = allocation_.values[id];
+    if (value.reused == kNoValue) return std::nullopt;
+    const ValuePlan& root = allocation_.values[value.reused];
+    if (root.kind != AllocKind::kAllocate && root.kind != AllocKind::kAllocateOutput) {
+      return std::nullopt;
+    }
+    // Bytes that are not known before the run may be other ones in each: then all of the buffer.
+    uint64_t begin = 0;
+    uint64_t end = buffer_bytes_[value.reused];
+    if (value.bytes && bytes_of(id)) {
+      begin = value.offset;
+      end = begin + *bytes_of(id);
+    }
+    // Whoever computes an empty value still looks at where its buffer is.
+    end = std::max(end, begin + 1);
+    const uint64_t base = pattern_.offsets[value.reused];
+    if (base == kNoOffset || buffer_bytes_[value.reused] == 0) {
+      return Range{{root.location, value.reused}, begin, end};
+    }
+    return Range{{root.location, kNoValue}, base + begin, base + end};
   }
 
-  // From now on the bytes are the owner's; its first step waits for all who used them before.
-  void take_place(Owner owner, uint32_t location, uint64_t offset, uint64_t bytes, uint32_t pc) {
-    if (offset == kNoOffset || bytes == 0) return;
-    const uint64_t end =
-        offset + (bytes + pattern_.alignment - 1) / pattern_.alignment * pattern_.alignment;
-    std::map<uint64_t, Place>& places = places_[location];
-    auto place = places.upper_bound(offset);
-    if (place != places.begin()) --place;
-    while (place != places.end() && place->first < end) {
-      const auto [begin, old] = *place;
-      if (old.end <= offset) {
-        ++place;
-        continue;
-      }
-      for (const uint32_t user : users_[old.owner]) wait_for(user, pc);
-      place = places.erase(place);
-      if (begin < offset) places[begin] = {offset, old.owner};
-      if (old.end > end) places[end] = old;
-    }
-    places[offset] = {end, owner};
+  [[nodiscard]] std::optional<uint64_t> bytes_of(ValueId id) const {
+    return sizes_.empty() ? allocation_.values[id].bytes : sizes_[id];
+  }
+
+  [[nodiscard]] std::pair<Users::iterator, Users::iterator> users_in(const Range& range) {
+    Users& users = users_[range.space];
+    const auto first = entry_at(users, range.begin);
+    return {first, entry_at(users, range.end)};
+  }
+  static Users::iterator entry_at(Users& users, uint64_t offset) {
+    const auto next = users.upper_bound(offset);
+    if (next == users.begin()) return users.emplace_hint(next, offset, std::vector<uint32_t>());
+    const auto before = std::prev(next);
+    return before->first == offset ? before : users.emplace_hint(next, offset, before->second);
   }
 
   void wait_for(uint32_t earlier, uint32_t pc) {
@@ -133,21 +155,15 @@ class DependencyFinder {
     return lists;
   }
 
-  struct Place {
-    uint64_t end = 0;
-    Owner owner = 0;
-  };
-
   const ExecutionPlan& execution_;
   const AllocationPlan& allocation_;
   const MemoryPattern& pattern_;
-  std::vector<uint32_t> producer_;                        // by value
-  std::vector<std::vector<uint32_t>> users_;              // by owner
-  std::vector<uint64_t> bytes_;                           // by owner that is a value
-  std::map<uint32_t, std::map<uint64_t, Place>> places_;  // by location, then by offset
+  std::span<const std::optional<uint64_t>> sizes_;
+  std::vector<uint32_t> producer_;      // by value
+  std::vector<uint64_t> buffer_bytes_;  // by value that is a root
+  std::map<std::pair<uint32_t, ValueId>, Users> users_;
   std::vector<uint32_t> seen_at_;  // by step: the last one that it became a predecessor of
   std::vector<std::vector<uint32_t>> predecessors_;  // by step
-  size_t next_buffer_ = 0;
   size_t next_workspace_ = 0;
 };
 

@@ -5,7 +5,8 @@
 // A step that writes waits for all earlier users of the memory it writes to. The alternative, to
 // let values share memory only where one is an ancestor of the other, would allow more steps at
 // once and need another, larger plan; these edges keep the sequential plan, its peak and its
-// proofs. A view counts as written.
+// proofs. A view counts as written. Of memory only those bytes count that a value uses, where that
+// is known before the run: steps that make the parts of one value may run at the same time.
 #pragma once
 
 #include <ephost/status.h>

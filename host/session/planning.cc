@@ -143,9 +143,7 @@ void release_dropped_constants(PreparedModel& model) {
 }
 
 Status plan_memory(PreparedModel& model, const SessionOptions& options, StepOrder order) {
-  // Steps that write parts of one buffer would wait for each other.
-  const bool enable_parts = options.mem_pattern() && model.threads.steps <= 1;
-  const plan::AllocationOptions allocation_options = {options.mem_reuse(), enable_parts};
+  const plan::AllocationOptions allocation_options = {options.mem_reuse(), options.mem_pattern()};
   for (PreparedGraph* prepared : model.graphs()) {
     EPHOST_RETURN_IF_ERROR(
         plan_graph(model.graph_of(*prepared), options, allocation_options, order, *prepared));

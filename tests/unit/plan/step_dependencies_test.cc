@@ -14,6 +14,8 @@ using graph::testing::tensor_type;
 using testing::plan_graph;
 using testing::Planned;
 
+constexpr uint32_t kNone = UINT32_MAX;
+
 Planned planned(GraphBuilder& builder) {
   Graph graph = builder.build();
   for (graph::Value& value : graph.values) {
@@ -61,6 +63,86 @@ TEST(StepDependencies, AStepThatWorksInPlaceWaitsForAllWhoReadTheInput) {
   const StepDependencies found =
       find_dependencies(made.execution, made.allocation, *plan_memory(made.allocation));
   EXPECT_EQ(steps(found.successors_of(1)), std::vector<uint32_t>{2});
+}
+
+// Values of 64 bytes, "whole" of 128; the steps `join` and `halve` have their parts side by side.
+Planned planned_with_parts(GraphBuilder& builder, uint32_t join, uint32_t halve) {
+  Planned made = planned(builder);
+  made.graph.values[made.id("whole")].type = tensor_type(ElementType::kFloat, graph::Shape{32});
+  if (join != kNone) made.notes[join].input_parts = {{0, 0, 0}, {1, 0, 64}};
+  if (halve != kNone) made.notes[halve].output_parts = {{0, 0, 0}, {0, 1, 64}};
+  made.allocate();
+  return made;
+}
+
+TEST(StepDependencies, PartsOfOneValueAreMadeAtTheSameTime) {
+  GraphBuilder builder;
+  builder.input("x", tensor_type(ElementType::kFloat));
+  builder.node("Exp", {"x"}, {"a"}).node("Exp", {"x"}, {"b"}).node("Join", {"a", "b"}, {"whole"});
+  builder.node("Exp", {"whole"}, {"y"}).node("Exp", {"a"}, {"z"}).output("y").output("z");
+  const Planned made = planned_with_parts(builder, 2, kNone);
+  ASSERT_EQ(made.place("b"), "Reuse whole + 64");
+  const StepDependencies found =
+      find_dependencies(made.execution, made.allocation, *plan_memory(made.allocation));
+  EXPECT_EQ(found.waits_for, (std::vector<uint32_t>{0, 0, 2, 1, 2}));
+  EXPECT_EQ(steps(found.successors_of(0)), (std::vector<uint32_t>{2, 4}));
+  EXPECT_EQ(steps(found.successors_of(1)), std::vector<uint32_t>{2});
+  EXPECT_EQ(steps(found.successors_of(2)), (std::vector<uint32_t>{3, 4}));
+}
+
+TEST(StepDependencies, PartsOfAGraphOutputAreMadeAtTheSameTime) {
+  GraphBuilder builder;
+  builder.input("x", tensor_type(ElementType::kFloat));
+  builder.node("Exp", {"x"}, {"a"}).node("Exp", {"x"}, {"b"}).node("Join", {"a", "b"}, {"whole"});
+  builder.output("whole");
+  const Planned made = planned_with_parts(builder, 2, kNone);
+  ASSERT_EQ(made.place("b"), "Reuse whole + 64");
+  const StepDependencies found =
+      find_dependencies(made.execution, made.allocation, *plan_memory(made.allocation));
+  EXPECT_EQ(found.waits_for, (std::vector<uint32_t>{0, 0, 2}));
+}
+
+// "c" works in the first half; the reader of the other half need not be done.
+TEST(StepDependencies, AStepThatWorksInPlaceInAPartWaitsForReadersOfThisPart) {
+  GraphBuilder builder;
+  builder.input("x", tensor_type(ElementType::kFloat));
+  builder.node("Exp", {"x"}, {"whole"}).node("Halve", {"whole"}, {"a", "b"});
+  builder.node("Exp", {"a"}, {"y"}).node("Exp", {"b"}, {"z"}).node("Relu", {"a"}, {"c"});
+  builder.node("Exp", {"c"}, {"w"}).output("y").output("z").output("w");
+  const Planned made = planned_with_parts(builder, kNone, 1);
+  ASSERT_EQ(made.place("c"), "Reuse whole");
+  ASSERT_EQ(made.place("b"), "Reuse whole + 64");
+  const MemoryPattern pattern = *plan_memory(made.allocation);
+  const StepDependencies found = find_dependencies(made.execution, made.allocation, pattern);
+  EXPECT_EQ(steps(found.successors_of(2)), std::vector<uint32_t>{4});
+  EXPECT_TRUE(found.successors_of(3).empty());
+  EXPECT_TRUE(check_dependencies(made.execution, made.allocation, pattern, found).ok());
+}
+
+// "d" takes the place of "whole".
+TEST(StepDependencies, AStepWaitsForAllWhoUsedPartsOfItsPlace) {
+  GraphBuilder builder;
+  builder.input("x", tensor_type(ElementType::kFloat));
+  builder.node("Exp", {"x"}, {"whole"}).node("Halve", {"whole"}, {"a", "b"});
+  builder.node("Exp", {"a"}, {"y"}).node("Exp", {"b"}, {"z"}).node("Exp", {"x"}, {"d"});
+  builder.node("Exp", {"d"}, {"w"}).output("y").output("z").output("w");
+  Planned made = planned_with_parts(builder, kNone, 1);
+  made.graph.values[made.id("d")].type = tensor_type(ElementType::kFloat, graph::Shape{32});
+  made.allocate();
+  const MemoryPattern pattern = *plan_memory(made.allocation);
+  ASSERT_EQ(pattern.offsets[made.id("d")], pattern.offsets[made.id("whole")]);
+  StepDependencies found = find_dependencies(made.execution, made.allocation, pattern);
+  EXPECT_EQ(steps(found.successors_of(2)), std::vector<uint32_t>{4});
+  EXPECT_EQ(steps(found.successors_of(3)), std::vector<uint32_t>{4});
+  ASSERT_TRUE(check_dependencies(made.execution, made.allocation, pattern, found).ok());
+
+  // Step 3 is forgotten.
+  found.successors.erase(found.successors.begin() + found.first_successor[3]);
+  for (size_t i = 4; i < found.first_successor.size(); ++i) --found.first_successor[i];
+  --found.waits_for[4];
+  EXPECT_EQ(check_dependencies(made.execution, made.allocation, pattern, found).message(),
+            "the dependencies of steps are wrong: steps 3 and 4 use the same memory and wait for "
+            "nothing");
 }
 
 // "c" takes the place of "a", which is dead by then in the plan's order.

@@ -53,6 +53,11 @@ class Machine {
     parts.threads = options.threads;
     EXPECT_TRUE(
         plan::check_allocation(model_.graph, parts.execution, traits, parts.allocation).ok());
+    EXPECT_TRUE(plan::check_memory(parts.allocation, parts.pattern).ok());
+    EXPECT_TRUE(plan::check_dependencies(
+                    parts.execution, parts.allocation, parts.pattern,
+                    plan::find_dependencies(parts.execution, parts.allocation, parts.pattern))
+                    .ok());
     program_ = std::make_unique<Program>(std::move(parts));
     frame_ = *Frame::create(*program_);
   }

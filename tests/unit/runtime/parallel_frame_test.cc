@@ -27,44 +27,82 @@ ThreadPool& pool() {
 // the pool and then traced patterns, or the pool where nothing is known.
 enum class Shapes { kStatic, kSymbolic, kUnknown };
 
+// Of three kinds of values: those that `shapes` speaks of, and tensors of 16 and of 32 floats,
+// which Join and Halve make of each other.
 class RandomGraph {
  public:
   RandomGraph(uint32_t seed, Shapes shapes) : random_(seed) {
-    const graph::ValueType type = floats({shapes == Shapes::kStatic ? 16 : graph::symbolic_dim(0)});
-    builder_.input("x", type);
+    types_[kOpen] = floats({shapes == Shapes::kStatic ? 16 : graph::symbolic_dim(0)});
+    add_input("x", kOpen);
+    add_input("z", kHalf);
+    if (shapes == Shapes::kUnknown) {
+      types_[kOpen] = graph::testing::tensor_type(ElementType::kFloat);
+    }
     const uint32_t nodes = 2 + below(30);
     const uint32_t reach = 1 + below(12);
-    for (uint32_t i = 0; i < nodes; ++i) add_node(i, reach);
-    for (uint32_t i = 0; i < nodes; ++i) {
-      if (i + 1 == nodes || below(8) == 0) builder_.output(values_[i + 1]);
+    for (uint32_t i = 0; i < nodes; ++i) add_node(reach);
+    for (size_t i = 2; i < values_.size(); ++i) {
+      if (i + 1 == values_.size() || below(8) == 0) builder_.output(values_[i].name);
     }
-    const graph::ValueType unknown = graph::testing::tensor_type(ElementType::kFloat);
-    graph_ = typed(builder_.build(), shapes == Shapes::kUnknown ? unknown : type);
+    graph_ = builder_.build();
+    for (const auto& [name, kind] : values_) {
+      graph::Value& value = graph_.values[graph_.find_value(name)];
+      if (!value.is_graph_input) value.type = types_[kind];
+    }
   }
   [[nodiscard]] graph::Graph take() && { return std::move(graph_); }
 
  private:
+  enum Kind { kOpen, kHalf, kWhole };
+  struct Made {
+    std::string name;
+    Kind kind;
+  };
+
   uint32_t below(uint32_t limit) { return random_() % limit; }
   // One of the last values, so that there are branches, and values that live long.
-  const std::string& pick(uint32_t reach) {
+  Made pick(uint32_t reach) {
     const auto count = static_cast<uint32_t>(values_.size());
     return values_[count - 1 - below(std::min(count, reach))];
   }
-  void add_node(uint32_t index, uint32_t reach) {
+  // One of a certain kind; without a name where there is none within reach.
+  Made pick(uint32_t reach, Kind kind) {
+    for (uint32_t i = 0; i < reach; ++i) {
+      if (Made found = pick(reach); found.kind == kind) return found;
+    }
+    return {};
+  }
+  void add_input(const std::string& name, Kind kind) {
+    builder_.input(name, types_[kind]);
+    values_.push_back({name, kind});
+  }
+  std::string add_value(Kind kind) {
+    values_.push_back({"v" + std::to_string(values_.size()), kind});
+    return values_.back().name;
+  }
+  void add_node(uint32_t reach) {
     static constexpr const char* kUnary[] = {"Negate", "Relu",    "Reshape",  "Relu",
                                              "Alone",  "Reshape", "Workspace"};
-    const std::string name = "v" + std::to_string(index);
-    if (below(3) == 0) {
-      builder_.node("Add", {pick(reach), pick(reach)}, {name});
+    const Made a = pick(reach, kHalf), b = pick(reach, kHalf), whole = pick(reach, kWhole);
+    const uint32_t choice = below(6);
+    if (choice == 0 && !a.name.empty() && !b.name.empty()) {
+      builder_.node("Join", {a.name, b.name}, {add_value(kWhole)});
+    } else if (choice == 1 && !whole.name.empty()) {
+      const std::string first = add_value(kHalf);
+      builder_.node("Halve", {whole.name}, {first, add_value(kHalf)});
+    } else if (choice <= 3) {
+      const Made left = pick(reach), right = pick(reach);
+      builder_.node("Add", {left.name, right.name}, {add_value(left.kind)});
     } else {
-      builder_.node(kUnary[below(std::size(kUnary))], {pick(reach)}, {name});
+      const Made input = pick(reach);
+      builder_.node(kUnary[below(std::size(kUnary))], {input.name}, {add_value(input.kind)});
     }
-    values_.push_back(name);
   }
 
   std::mt19937 random_;
   GraphBuilder builder_;
-  std::vector<std::string> values_ = {"x"};
+  graph::ValueType types_[3] = {{}, floats({16}), floats({32})};
+  std::vector<Made> values_;
   graph::Graph graph_;
 };
 
@@ -84,23 +122,35 @@ void expect_equal(const std::vector<Value>& a, const std::vector<Value>& b, uint
   }
 }
 
+bool is_part(const plan::AllocationPlan& plan, const plan::ValuePlan& value) {
+  return value.kind == plan::AllocKind::kReuse &&
+         (value.offset != 0 || value.bytes < plan.values[value.reused].bytes);
+}
+
 void compare(Shapes shapes, uint32_t graphs, plan::MemoryOptions memory = {}) {
   uint32_t parallel = 0;
+  uint32_t with_parts = 0;
   for (uint32_t seed = 0; seed < graphs; ++seed) {
     Machine one(RandomGraph(seed, shapes).take(), {{"n"}, memory});
     Machine many(RandomGraph(seed, shapes).take(), {{"n"}, memory, &pool(), kThreads});
+    const plan::AllocationPlan& plan = many.program().allocation();
+    const bool has_parts = std::ranges::any_of(
+        plan.values, [&](const plan::ValuePlan& value) { return is_part(plan, value); });
     parallel += many.program().is_parallel() ? 1 : 0;
+    with_parts += many.program().is_parallel() && has_parts ? 1 : 0;
     // The first run with a shape traces its pattern; the others use it.
     for (const int64_t count : {16, 16, shapes == Shapes::kStatic ? 16 : 5, 16}) {
-      const Value x = input_of(seed, count);
+      const Value x = input_of(seed, count), z = input_of(seed + 1, 16);
       std::vector<Value> expected, got;
-      ASSERT_TRUE(one.run({&x}, expected).ok());
-      const Status status = many.run({&x}, got);
+      ASSERT_TRUE(one.run({&x, &z}, expected).ok());
+      const Status status = many.run({&x, &z}, got);
       ASSERT_TRUE(status.ok()) << status.to_string();
       expect_equal(expected, got, seed);
     }
   }
   EXPECT_GT(parallel, graphs / 2);
+  // Parts need a pattern.
+  EXPECT_EQ(with_parts > graphs / 4, memory.enable_mem_pattern) << with_parts;
 }
 
 TEST(ParallelFrame, GivesTheSameBitsForStaticShapes) { compare(Shapes::kStatic, 2000); }
