@@ -11,19 +11,19 @@ def attention(name, inputs, outputs=1, opset=23, **attributes):
     return Case("Attention", name, inputs, opset, outputs, **attributes)
 
 
-def heads(batch=2, q_heads=4, kv_heads=4, queries=3, keys=5, size=8, value_size=8, dtype=np.float32):
+def heads(batch=2, q_heads=4, kv_heads=4, queries=3, keys=5, size=4, value_size=4, dtype=np.float32):
     """Q, K and V of rank 4."""
     return [floats(batch, q_heads, queries, size, dtype=dtype), floats(batch, kv_heads, keys, size, dtype=dtype),
             floats(batch, kv_heads, keys, value_size, dtype=dtype)]
 
 
-def flat(batch=2, q_heads=4, kv_heads=4, queries=3, keys=5, size=8, value_size=8):
+def flat(batch=2, q_heads=4, kv_heads=4, queries=3, keys=5, size=4, value_size=4):
     """Q, K and V of rank 3."""
     return [floats(batch, queries, q_heads * size), floats(batch, keys, kv_heads * size),
             floats(batch, keys, kv_heads * value_size)]
 
 
-def past(batch=2, kv_heads=4, length=4, size=8, value_size=8):
+def past(batch=2, kv_heads=4, length=4, size=4, value_size=4):
     return [floats(batch, kv_heads, length, size), floats(batch, kv_heads, length, value_size)]
 
 
@@ -31,7 +31,7 @@ def of_both_versions(opset):
     in_three = {"q_num_heads": 4, "kv_num_heads": 4}
     grouped = {"q_num_heads": 4, "kv_num_heads": 2}
     yield attention("4d", heads(), opset=opset)
-    yield attention("4d other value size", heads(value_size=10), opset=opset)
+    yield attention("4d other value size", heads(value_size=6), opset=opset)
     yield attention("4d half", heads(dtype=HALF), opset=opset)
     yield attention("4d causal", heads(), opset=opset, is_causal=1)
     yield attention("4d causal of square", heads(queries=5), opset=opset, is_causal=1)
@@ -98,15 +98,15 @@ def rotary():
     positions = integers(2, 3, high=50)
     for interleaved in (0, 1):
         given = {"interleaved": interleaved}
-        yield case(f"4d {interleaved}", [floats(2, 5, 3, 8), *caches, positions], **given)
-        yield case(f"4d part {interleaved}", [floats(2, 5, 3, 12), *caches, positions], rotary_embedding_dim=8, **given)
-        yield case(f"4d no positions {interleaved}", [floats(2, 5, 3, 8), floats(2, 3, 4), floats(2, 3, 4)], **given)
-        yield case(f"3d {interleaved}", [floats(2, 3, 40), *caches, positions], num_heads=5, **given)
-        yield case(f"3d part {interleaved}", [floats(2, 3, 60), *caches, positions], num_heads=5,
+        yield case(f"4d {interleaved}", [floats(2, 3, 3, 8), *caches, positions], **given)
+        yield case(f"4d part {interleaved}", [floats(2, 3, 3, 12), *caches, positions], rotary_embedding_dim=8, **given)
+        yield case(f"4d no positions {interleaved}", [floats(2, 3, 3, 8), floats(2, 3, 4), floats(2, 3, 4)], **given)
+        yield case(f"3d {interleaved}", [floats(2, 3, 24), *caches, positions], num_heads=3, **given)
+        yield case(f"3d part {interleaved}", [floats(2, 3, 36), *caches, positions], num_heads=3,
                    rotary_embedding_dim=8, **given)
-        yield case(f"3d no positions {interleaved}", [floats(2, 3, 40), floats(2, 3, 4), floats(2, 3, 4)], num_heads=5,
+        yield case(f"3d no positions {interleaved}", [floats(2, 3, 24), floats(2, 3, 4), floats(2, 3, 4)], num_heads=3,
                    **given)
-        yield case(f"half {interleaved}", [floats(2, 5, 3, 8, dtype=HALF), floats(50, 4, dtype=HALF),
+        yield case(f"half {interleaved}", [floats(2, 3, 3, 8, dtype=HALF), floats(50, 4, dtype=HALF),
                                            floats(50, 4, dtype=HALF), positions], **given)
     yield case("position out of range", [floats(1, 2, 1, 8), *caches, array([[50]], np.int64)],
                is_valid=False)

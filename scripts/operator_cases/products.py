@@ -17,16 +17,28 @@ def cases():
 
 def products():
     for equation, shapes in (
-            ("ij,jk->ik", [(2, 3), (3, 4)]), ("ij,jk", [(2, 3), (3, 4)]), ("bij,bjk->bik", [(2, 3, 4), (2, 4, 2)]), ("ii->i", [(3, 3)]),
-            ("ii", [(3, 3)]), ("ij->", [(2, 3)]), ("ij->ji", [(2, 3)]), ("i,j->ij", [(2,), (3,)]), ("...ij,...jk->...ik", [(2, 1, 3, 4),
-                                                                                                                  (5, 4, 2)]),
-            ("b...,b...->b", [(2, 3, 4), (2, 3, 4)]), ("i...->...", [(3, 2, 2)]), ("...i->...", [(2, 3)]), ("ij,ij->ij", [(2, 3), (2, 3)]),
-            ("ij,kj,lk->il", [(2, 3), (4, 3), (2, 4)]), ("iij->ij", [(3, 3, 2)]), ("abc,cd,def->abef", [(2, 2, 3), (3, 2), (2, 2, 3)]),
-            (" i j , j k -> k i ", [(2, 3), (3, 4)]), ("ab,ab,ab->a", [(2, 3)] * 3), ("iIj,jI->iI", [(2, 3, 4), (4, 3)])):
+            ("ij,jk->ik", [(2, 3), (3, 4)]), ("ij,jk", [(2, 3), (3, 4)]), ("bij,bjk->bik", [(2, 3, 4), (2, 4, 2)]),
+            ("ii->i", [(3, 3)]),
+            ("ii", [(3, 3)]), ("ij->", [(2, 3)]), ("ij->ji", [(2, 3)]), ("i,j->ij", [(2,), (3,)]),
+            ("...ij,...jk->...ik", [(2, 1, 3, 4),
+                                                                                                                  (5,
+                                                                                                                   4,
+                                                                                                                   2)]),
+            ("b...,b...->b", [(2, 3, 4), (2, 3, 4)]), ("i...->...", [(3, 2, 2)]), ("...i->...", [(2, 3)]),
+            ("ij,ij->ij", [(2, 3), (2, 3)]),
+            ("ij,kj,lk->il", [(2, 3), (4, 3), (2, 4)]), ("iij->ij", [(3, 3, 2)]), ("abc,cd,def->abef", [(2, 2, 3), (3,
+                                                                                                                    2),
+                                                                                                                    (2,
+                                                                                                                     2,
+                                                                                                                     3)]),
+            (" i j , j k -> k i ", [(2, 3), (3, 4)]), ("ab,ab,ab->a", [(2, 3)] * 3), ("iIj,jI->iI", [(2, 3, 4), (4,
+                                                                                                                 3)])):
         yield Case("Einsum", equation.replace(" ", "_").replace(".", "o").replace(">", "").replace(",", "."),
                    [floats(*shape) for shape in shapes], 12, equation=equation)
     yield Case("Einsum", "int32", [integers(2, 3, dtype=np.int32), integers(3, dtype=np.int32)], 12, equation="ij,j->i")
-    for a, b in (((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 4)), ((2, 3, 4), (4, 5)), ((2, 1, 3, 4), (5, 4, 2)), ((3, 0), (0, 2))):
+    for a, b in (((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 4)), ((2, 3, 4), (4, 5)), ((2, 1, 3, 4), (5, 4, 2)), ((3, 0),
+                                                                                                                (0,
+                                                                                                                 2))):
         yield Case("MatMul", f"{len(a)} {len(b)} {a[-1]}", [floats(*a), floats(*b)], 13)
     for dtype in (np.int32, np.int64, np.uint32, np.uint64):
         yield Case("MatMul", np.dtype(dtype).name, [integers(2, 3, dtype=dtype), integers(3, 2, dtype=dtype)], 13)
@@ -76,7 +88,8 @@ def signals():
     yield Case("DFT", "double", [floats(1, 9, 1, dtype=DOUBLE)], 20)
     yield Case("DFT", "inverse of onesided", [floats(1, 5, 2)], 20, inverse=1, onesided=1)
     for onesided in (0, 1):
-        yield Case("STFT", f"window {onesided}", [floats(1, 24, 1), array(4, np.int64), floats(8)], 17, onesided=onesided)
+        yield Case("STFT", f"window {onesided}", [floats(1, 24, 1), array(4, np.int64), floats(8)], 17,
+                   onesided=onesided)
         yield Case("STFT", f"length {onesided}", [floats(2, 24, 1), array(3, np.int64), None, array(8, np.int64)], 17,
                    onesided=onesided)
     yield Case("STFT", "complex", [floats(1, 24, 2), array(4, np.int64), floats(8)], 17, onesided=0)

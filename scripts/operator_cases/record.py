@@ -1,5 +1,5 @@
 """Results of cases as lines of JSON: {"case", "checksum", "outputs": {name: {"type", "dims", "values"}}}.
-Numbers have as many digits as tell them apart."""
+Numbers have as many digits as a comparison can use."""
 
 import json
 
@@ -16,7 +16,7 @@ def dtype_of(element_type):
 def numbers(array):
     flat = array.flatten()
     if array.dtype.kind == "f":
-        return [float(str(number)) for number in flat]
+        return [float(f"{number:.6g}") for number in flat]
     return flat.astype(int).tolist() if array.dtype.kind == "b" else flat.tolist()
 
 

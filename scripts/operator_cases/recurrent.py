@@ -14,13 +14,16 @@ ACTIVATIONS = (("Relu", None, None), ("Tanh", None, None), ("Sigmoid", None, Non
 STEPS, BATCH, SIZE, HIDDEN = 4, 3, 5, 4
 
 
-def network(op_type, name, opset=22, directions=1, batch_first=0, bias=True, lengths=None, initial=False, peepholes=False,
+def network(op_type, name, opset=22, directions=1, batch_first=0, bias=True, lengths=None, initial=False,
+            peepholes=False,
             **attributes):
     def row(steps, *rest):
-        return floats(BATCH, steps, *rest, low=-1, high=1) if batch_first else floats(steps, BATCH, *rest, low=-1, high=1)
+        return floats(BATCH, steps, *rest, low=-1, high=1) if batch_first else floats(steps, BATCH, *rest, low=-1,
+                                                                                      high=1)
 
     rows = GATES[op_type] * HIDDEN
-    inputs = [row(STEPS, SIZE), floats(directions, rows, SIZE, low=-1, high=1), floats(directions, rows, HIDDEN, low=-1, high=1),
+    inputs = [row(STEPS, SIZE), floats(directions, rows, SIZE, low=-1, high=1), floats(directions, rows, HIDDEN,
+                                                                                       low=-1, high=1),
               floats(directions, 2 * rows, low=-1, high=1) if bias else None,
               None if lengths is None else array(lengths, np.int32)]
     states = GATES[op_type] // 2 if initial else 0  # LSTM: two
@@ -29,7 +32,8 @@ def network(op_type, name, opset=22, directions=1, batch_first=0, bias=True, len
         inputs.append(row(directions, HIDDEN))
     if peepholes:
         inputs += [None] * (7 - len(inputs)) + [floats(directions, 3 * HIDDEN, low=-1, high=1)]
-    return Case(op_type, name, inputs, opset, 3 if op_type == "LSTM" else 2, hidden_size=HIDDEN, layout=batch_first or None,
+    return Case(op_type, name, inputs, opset, 3 if op_type == "LSTM" else 2, hidden_size=HIDDEN,
+                layout=batch_first or None,
                 **attributes)
 
 

@@ -18,7 +18,8 @@ def at(position):
 def cases():
     for name, position in (("first", 0), ("last", -1), ("middle", 1)):
         yield Chain("SequenceAt", name, [*three(), at(position)], 17, [THREE, ("SequenceAt", ["s", "x3"], ["y0"], {})])
-    yield Chain("SequenceAt", "int32", [*three(), array(2, np.int32)], 17, [THREE, ("SequenceAt", ["s", "x3"], ["y0"], {})])
+    yield Chain("SequenceAt", "int32", [*three(), array(2, np.int32)], 17, [THREE, ("SequenceAt", ["s", "x3"], ["y0"],
+                                                                                    {})])
     yield Chain("SequenceAt", "out of range", [*three(), at(3)], 17, [THREE, ("SequenceAt", ["s", "x3"], ["y0"], {})],
                 is_valid=False)
     yield Chain("SequenceLength", "three", three(False), 17, [THREE, ("SequenceLength", ["s"], ["y0"], {})])

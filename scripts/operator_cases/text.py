@@ -8,7 +8,8 @@ def cases():
     yield Case("StringConcat", "broadcast", [words, texts(["1", "2", "3"])], 20)
     yield Case("StringConcat", "scalar", [texts("a"), texts("b")], 20)
     yield Case("StringConcat", "nothing", [texts([]), texts(["b"])], 20)
-    for name, attributes in (("default", {}), ("comma", {"delimiter": ","}), ("space", {"delimiter": " "}), ("most", {"maxsplit": 1}),
+    for name, attributes in (("default", {}), ("comma", {"delimiter": ","}), ("space", {"delimiter": " "}), ("most",
+                                                                                                             {"maxsplit": 1}),
                              ("comma most", {"delimiter": ",", "maxsplit": 2}), ("empty", {"delimiter": ""}),
                              ("long", {"delimiter": "lo"})):
         yield Case("StringSplit", name, [words], 20, 2, **attributes)
@@ -16,7 +17,8 @@ def cases():
     yield Case("StringSplit", "of empty texts", [texts(["", ""])], 20, 2)
     yield Case("StringSplit", "scalar", [texts("a b c")], 20, 2)
     mixed = texts(["abc", "abcd", "ABC", "", "a.c", "123", "a@b.com", "aaa", "über", "a\nc"])
-    for i, pattern in enumerate(("abc", "a.c", r"a\.c", "[a-z]+", "[a-z]*", r"\d+", "(abc|123)", "a{2,3}", "^abc$", "a?b?c?d?", ".*",
+    for i, pattern in enumerate(("abc", "a.c", r"a\.c", "[a-z]+", "[a-z]*", r"\d+", "(abc|123)", "a{2,3}", "^abc$",
+                                 "a?b?c?d?", ".*",
                                  r"[\w.]+@[\w.]+\.com", "(?i)abc", r"\w+", "[^a]+", "a+?", "", r"\p{Lu}+", r"\x61bc",
                                  "(a|ab)(c|bcd)", "[[:alpha:]]+", "(?:ab)+c")):
         yield Case("RegexFullMatch", f"{i}", [mixed], 20, pattern=pattern)
