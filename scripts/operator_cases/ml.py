@@ -45,8 +45,8 @@ def features():
     yield case("FeatureVectorizer", "floats", [floats(2, 2), floats(2, 3)], inputdimensions=[2, 3])
     yield case("LabelEncoder", "texts to ints", [texts(["a", "b", "z"])], version=2, keys_strings=["a", "b"],
                values_int64s=[5, 6], default_int64=-3)
-    yield case("LabelEncoder", "ints to texts", [longs(1, 2, 9)], version=2, keys_int64s=[1, 2], values_strings=["x",
-                                                                                                                 "y"])
+    yield case("LabelEncoder", "ints to texts", [longs(1, 2, 9)], version=2, keys_int64s=[1, 2],
+               values_strings=["x", "y"])
     yield case("LabelEncoder", "floats to floats", [array([1, np.nan, 5])], version=2, keys_floats=[1.0, float("nan")],
                values_floats=[0.5, 0.25], default_float=-1.0)
     yield case("LabelEncoder", "tensors", [array([1, 2, 9], np.int64)], version=4, opset=20, keys_tensor=longs(1, 2),
@@ -97,8 +97,8 @@ MODES = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRA
 
 def forest(mode):
     tree = {"nodeids": range(7), "featureids": [0, 1, 0, 0, 0, 0, 0], "values": [0.5, -0.25, 0.75, 0, 0, 0, 0],
-            "modes": [mode] * 3 + ["LEAF"] * 4, "truenodeids": [1, 3, 5, 0, 0, 0, 0], "falsenodeids": [2, 4, 6, 0, 0,
-                                                                                                       0, 0],
+            "modes": [mode] * 3 + ["LEAF"] * 4, "truenodeids": [1, 3, 5, 0, 0, 0, 0],
+            "falsenodeids": [2, 4, 6, 0, 0, 0, 0],
             "missing_value_tracks_true": [1, 0, 1, 0, 0, 0, 0]}
     made = {f"nodes_{key}": [float(each) if key == "values" else each for each in list(values) * 2]
             for key, values in tree.items()}
@@ -118,8 +118,8 @@ def trees():
     positive = [abs(weight) for weight in weights]
     three = [0, 1, 2, 0, 1, 2, 0, 1]
     for mode in MODES:
-        yield case("TreeEnsembleRegressor", mode, [x], n_targets=1, **forest(mode), **leaves("target", [0] * 8,
-                                                                                             weights))
+        yield case("TreeEnsembleRegressor", mode, [x], n_targets=1, **forest(mode),
+                   **leaves("target", [0] * 8, weights))
         yield case("TreeEnsembleClassifier", mode, [x], 2, classlabels_int64s=[3, 4, 5], **forest(mode),
                    **leaves("class", three, positive))
     for aggregate, targets in itertools.product(("SUM", "AVERAGE", "MIN", "MAX"), (1, 2)):
@@ -134,8 +134,8 @@ def trees():
         for name, chosen in (("positive", positive), ("signed", weights)):
             yield case("TreeEnsembleClassifier", f"{transform} 3 {name}", [x], 2, classlabels_strings=["a", "b", "c"],
                        post_transform=transform, **forest("BRANCH_LEQ"), **leaves("class", three, chosen))
-        for name, chosen, ids in (("positive", positive, [0] * 8), ("signed", weights, [0] * 8), ("both", weights, [0,
-                                                                                                                    1] * 4)):
+        for name, chosen, ids in (("positive", positive, [0] * 8), ("signed", weights, [0] * 8),
+                                  ("both", weights, [0, 1] * 4)):
             yield case("TreeEnsembleClassifier", f"{transform} 2 {name}", [x], 2, classlabels_int64s=[7, 8],
                        post_transform=transform, **forest("BRANCH_LEQ"), **leaves("class", ids, chosen))
     yield case("TreeEnsembleRegressor", "double", [x.astype(np.float64)], n_targets=1, **forest("BRANCH_LEQ"),
@@ -150,8 +150,8 @@ def ensembles():
                    n_targets=2,
                    aggregate_function=aggregate, post_transform=transform, tree_roots=[0], nodes_featureids=[0, 1],
                    nodes_truenodeids=[1, 0], nodes_trueleafs=[0, 1], nodes_falsenodeids=[2, 1], nodes_falseleafs=[1, 1],
-                   leaf_targetids=[0, 1, 0], nodes_modes=array([0, 3], np.uint8), nodes_splits=array([0.1, -0.2],
-                                                                                                     dtype),
+                   leaf_targetids=[0, 1, 0], nodes_modes=array([0, 3], np.uint8),
+                   nodes_splits=array([0.1, -0.2], dtype),
                    leaf_weights=array([0.5, 0.75, -1], dtype))
     yield case("TreeEnsemble", "members", [array([[0, 0], [2, 5], [2, 2], [2, 1]])], version=5, opset=21, n_targets=2,
                tree_roots=[0], nodes_featureids=[0, 1], nodes_truenodeids=[0, 1], nodes_trueleafs=[1, 1],

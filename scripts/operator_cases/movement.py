@@ -26,9 +26,8 @@ def scattered():
                 yield Case("ScatterElements", f"{reduction} {axis}",
                            [floats(4, 5), array([[0, 2, 1, -1, 3], [1, 3, 0, 2, -3]], np.int64), floats(2, 5)], opset,
                            reduction=reduction, axis=axis)
-            yield Case("ScatterND", f"{reduction} rows", [floats(4, 5), array([[1], [3], [0]], np.int64), floats(3,
-                                                                                                                 5)],
-                                                                                                                 opset,
+            yield Case("ScatterND", f"{reduction} rows", [floats(4, 5), array([[1], [3], [0]], np.int64), floats(3, 5)],
+                       opset,
                        reduction=reduction)
             yield Case("ScatterND", f"{reduction} elements", [floats(3, 4), array([[0, 1], [2, -1], [-3, 2]], np.int64),
                                                               floats(3)], opset, reduction=reduction)
@@ -62,8 +61,8 @@ def gathered():
         yield Case("Gather", f"scalar {axis}", [x, array(-2, np.int32)], 13, axis=axis)
         yield Case("Gather", f"nothing {axis}", [x, longs()], 13, axis=axis)
         yield Case("GatherElements", f"{axis}", [x, integers(2, 3, 2, low=-3, high=3)], 13, axis=axis)
-    yield Case("GatherElements", "texts", [np.array([["a", "b"], ["c", "d"]], object), array([[1, 0], [0, -1]],
-                                                                                             np.int64)], 13,
+    yield Case("GatherElements", "texts", [np.array([["a", "b"], ["c", "d"]], object),
+                                           array([[1, 0], [0, -1]], np.int64)], 13,
                axis=1)
     for batch, indices in ((0, [[0, 1], [2, -1]]), (0, [[[1]], [[2]]]), (1, [[1, 2], [0, 3], [-1, -1]]), (2, None)):
         given = integers(3, 4, 1, low=-5, high=5) if indices is None else array(indices, np.int64)
@@ -86,13 +85,13 @@ def sliced():
     x = floats(5, 6, 4)
     largest = 2**63 - 1
     for name, starts, ends, axes, steps in (
-            ("plain", [1, 0], [4, 3], None, None), ("negative", [-3], [-1], [1], [1]), ("backward", [4], [-7], [0],
-                                                                                        [-2]),
+            ("plain", [1, 0], [4, 3], None, None), ("negative", [-3], [-1], [1], [1]),
+            ("backward", [4], [-7], [0], [-2]),
             ("all backward", [-1, -1], [-largest, -largest], [0, 2], [-1, -3]), ("beyond", [-100, 2], [largest, 100],
                                                                                  [2, 1],
                                                                                  [3, 2]),
-            ("nothing", [3], [3], [0], [1]), ("nothing backward", [0], [3], [0], [-1]), ("beyond end", [10], [20], [1],
-                                                                                         [1])):
+            ("nothing", [3], [3], [0], [1]), ("nothing backward", [0], [3], [0], [-1]),
+            ("beyond end", [10], [20], [1], [1])):
         given = [x, longs(*starts), longs(*ends), axes and longs(*axes), steps and longs(*steps)]
         yield Case("Slice", name, given, 13)
     yield Case("Slice", "int32", [x, array([1], np.int32), array([3], np.int32), array([-1], np.int32)], 13)
@@ -104,8 +103,8 @@ def sliced():
 
 def shaped():
     x = floats(2, 3, 4)
-    for name, target, zero in (("0 is kept", [0, -1], 0), ("0 is 0", [0, 3, 4], 1), ("copy", [0, 0, -1], 0), ("flat",
-                                                                                                              [-1], 0)):
+    for name, target, zero in (("0 is kept", [0, -1], 0), ("0 is 0", [0, 3, 4], 1), ("copy", [0, 0, -1], 0),
+                               ("flat", [-1], 0)):
         given = floats(0, 3, 4) if zero else x
         yield Case("Reshape", name, [given, longs(*target)], 21, allowzero=zero)
     yield Case("Reshape", "wrong count", [x, longs(5, -1)], 21, is_valid=False)

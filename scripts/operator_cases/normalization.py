@@ -42,8 +42,8 @@ def of_groups():
     yield Case("GroupNormalization", "line", [floats(2, 4, 7), floats(4), floats(4)], 21, num_groups=2)
     yield Case("GroupNormalization", "no space", [floats(2, 4), floats(4), floats(4)], 21, num_groups=2)
     yield Case("GroupNormalization", "volume", [floats(1, 4, 2, 3, 2), floats(4), floats(4)], 21, num_groups=2)
-    yield Case("GroupNormalization", "half", [floats(2, 4, 7, dtype=HALF), floats(4, dtype=HALF), floats(4,
-                                                                                                         dtype=HALF)],
+    yield Case("GroupNormalization", "half", [floats(2, 4, 7, dtype=HALF), floats(4, dtype=HALF),
+                                              floats(4, dtype=HALF)],
                21, num_groups=2)
     yield Case("GroupNormalization", "uneven", [floats(2, 5, 7), floats(5), floats(5)], 21, num_groups=2,
                is_valid=False)
@@ -97,8 +97,8 @@ def activations():
         ("Celu", 12, {"alpha": 0.7}), ("LeakyRelu", 16, {"alpha": 0.2}), ("ThresholdedRelu", 22, {"alpha": 0.8}),
         ("Softplus", 22, {}), ("Softsign", 22, {}), ("Shrink", 9, {"lambd": 0.7, "bias": 0.3}), ("Relu", 14, {}),
         ("Sigmoid", 13, {}), ("Tanh", 13, {}), ("Erf", 13, {}), ("Exp", 13, {}), ("Sign", 13, {}), ("Abs", 13, {}),
-        ("Ceil", 13, {}), ("Floor", 13, {}), ("Round", 22, {}), ("Reciprocal", 13, {}), ("Sin", 22, {}), ("Cos", 22,
-                                                                                                          {}),
+        ("Ceil", 13, {}), ("Floor", 13, {}), ("Round", 22, {}), ("Reciprocal", 13, {}), ("Sin", 22, {}),
+        ("Cos", 22, {}),
         ("Tan", 22, {}), ("Sinh", 22, {}), ("Cosh", 22, {}), ("Atan", 22, {}), ("Asinh", 22, {}), ("Neg", 13, {}),
         ("Log", 13, {}), ("Sqrt", 13, {}), ("Asin", 22, {}), ("Acos", 22, {}), ("Acosh", 22, {}), ("Atanh", 22, {}),
     )

@@ -112,8 +112,8 @@ def quantized():
                    21,
                    [FLOAT], axis=0)
     yield Case("QuantizeLinear", "half", [floats(4, 6, dtype=HALF), array(0.03, HALF), array(3, np.uint8)], 19)
-    yield Case("QuantizeLinear", "int32", [integers(4, 6, low=-200, high=200, dtype=np.int32), array(2), array(3,
-                                                                                                               np.int8)], 19)
+    yield Case("QuantizeLinear", "int32", [integers(4, 6, low=-200, high=200, dtype=np.int32), array(2),
+                                           array(3, np.int8)], 19)
     yield Case("QuantizeLinear", "precision", [x, array(0.03), array(3, np.uint8)], 23, precision=1)
     yield Case("QuantizeLinear", "float4", [x, array(0.5), Coded(messages.FLOAT4E2M1, 0)], 23, [FLOAT])
 
@@ -136,8 +136,8 @@ def dequantized():
         yield Case("DequantizeLinear", name, [x, array(0.3), codes(element_type)], 21)
         yield Case("DequantizeLinear", name + " no zero point", [x, array(0.3)], 21)
         yield Case("DequantizeLinear", name + " rows", [x, floats(3), codes(element_type, 3)], 21, axis=0)
-        yield Case("DequantizeLinear", name + " blocks", [codes(element_type, 3, 9), floats(3, 3), codes(element_type,
-                                                                                                         3, 3)],
+        yield Case("DequantizeLinear", name + " blocks", [codes(element_type, 3, 9), floats(3, 3),
+                                                          codes(element_type, 3, 3)],
                    21, axis=1, block_size=3)
         yield Case("DequantizeLinear", name + " blocks half", [codes(element_type, 3, 9), floats(3, 3, dtype=HALF)], 21,
                    axis=1, block_size=3)
@@ -155,8 +155,8 @@ def dequantized():
 
 
 def dynamic():
-    for name, x in (("", floats(3, 7)), (" positive", floats(3, 7, low=1, high=3)), (" negative", floats(5, low=-3,
-                                                                                                         high=-1)),
+    for name, x in (("", floats(3, 7)), (" positive", floats(3, 7, low=1, high=3)),
+                    (" negative", floats(5, low=-3, high=-1)),
                     (" of zeros", array([0, 0]))):
         yield Case("DynamicQuantizeLinear", "plain" + name, [x], 11, 3)
     a = integers(2, 3, 4, high=255, dtype=np.uint8)
@@ -169,8 +169,8 @@ def dynamic():
         yield Case("QLinearMatMul", name, [a, array(0.02), array(100, np.uint8), b, array(0.03), array(7, dtype),
                                            array(0.4),
                                            array(90, np.uint8)], 10)
-        yield Case("QLinearMatMul", name + " columns", [a, array(0.02), array(100, np.uint8), b, floats(5, low=0.01,
-                                                                                                        high=0.05),
+        yield Case("QLinearMatMul", name + " columns", [a, array(0.02), array(100, np.uint8), b,
+                                                        floats(5, low=0.01, high=0.05),
                                                         integers(5, dtype=dtype), array(0.4), array(90, np.uint8)], 21)
 
 

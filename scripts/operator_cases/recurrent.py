@@ -22,8 +22,8 @@ def network(op_type, name, opset=22, directions=1, batch_first=0, bias=True, len
                                                                                       high=1)
 
     rows = GATES[op_type] * HIDDEN
-    inputs = [row(STEPS, SIZE), floats(directions, rows, SIZE, low=-1, high=1), floats(directions, rows, HIDDEN,
-                                                                                       low=-1, high=1),
+    inputs = [row(STEPS, SIZE), floats(directions, rows, SIZE, low=-1, high=1),
+              floats(directions, rows, HIDDEN, low=-1, high=1),
               floats(directions, 2 * rows, low=-1, high=1) if bias else None,
               None if lengths is None else array(lengths, np.int32)]
     states = GATES[op_type] // 2 if initial else 0  # LSTM: two

@@ -74,8 +74,8 @@ def chosen():
         yield Case("Unique", f"columns {is_sorted}", [integers(2, 6, high=2)], 11, 4, sorted=is_sorted, axis=-1)
         yield Case("Unique", f"planes {is_sorted}", [integers(2, 4, 2, high=2)], 11, 4, sorted=is_sorted, axis=1)
         yield Case("Unique", f"texts {is_sorted}", [texts], 11, 4, sorted=is_sorted)
-    for name, given in (("flags", flags(3, 4)), ("floats", array([[0, -0.0], [np.nan, 2]])), ("line", longs(0, 3, 0,
-                                                                                                            4)),
+    for name, given in (("flags", flags(3, 4)), ("floats", array([[0, -0.0], [np.nan, 2]])),
+                        ("line", longs(0, 3, 0, 4)),
                         ("scalar", array(2)), ("empty", floats(0, 3))):
         yield Case("NonZero", name, [given], 13)
     for name, given in (("floats", [floats(3, 4), flags(4)]), ("short", [floats(3, 4), flags(2)])):

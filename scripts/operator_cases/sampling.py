@@ -126,8 +126,8 @@ def padded():
         return Case("Pad", name, inputs, opset, **attributes)
 
     x = floats(3, 4, 5)
-    listed = (("all", longs(0, 1, 2, 1, 2, 3)), ("crop", longs(0, -1, -2, 0, 0, 1)), ("crop more", longs(-1, 0, 2, 0,
-                                                                                                         -2, -1)),
+    listed = (("all", longs(0, 1, 2, 1, 2, 3)), ("crop", longs(0, -1, -2, 0, 0, 1)),
+              ("crop more", longs(-1, 0, 2, 0, -2, -1)),
               ("none", longs(0, 0, 0, 0, 0, 0)))
     for mode, (name, pads) in itertools.product(("constant", "reflect", "edge", "wrap"), listed):
         for opset in (19, 21, 25):

@@ -8,8 +8,8 @@ def cases():
     yield Case("StringConcat", "broadcast", [words, texts(["1", "2", "3"])], 20)
     yield Case("StringConcat", "scalar", [texts("a"), texts("b")], 20)
     yield Case("StringConcat", "nothing", [texts([]), texts(["b"])], 20)
-    for name, attributes in (("default", {}), ("comma", {"delimiter": ","}), ("space", {"delimiter": " "}), ("most",
-                                                                                                             {"maxsplit": 1}),
+    for name, attributes in (("default", {}), ("comma", {"delimiter": ","}), ("space", {"delimiter": " "}),
+                             ("most", {"maxsplit": 1}),
                              ("comma most", {"delimiter": ",", "maxsplit": 2}), ("empty", {"delimiter": ""}),
                              ("long", {"delimiter": "lo"})):
         yield Case("StringSplit", name, [words], 20, 2, **attributes)

@@ -97,8 +97,8 @@ def convolutions():
                        **attributes)
     yield Case("QLinearConv", "a scale for each channel",
                [integers(1, 2, 5, 5, high=255, dtype=np.uint8), array(0.02), array(120, np.uint8),
-                integers(3, 2, 3, 3, low=-128, high=128, dtype=np.int8), array([0.01, 0.02, 0.03]), array([0] * 3,
-                                                                                                          np.int8),
+                integers(3, 2, 3, 3, low=-128, high=128, dtype=np.int8), array([0.01, 0.02, 0.03]),
+                array([0] * 3, np.int8),
                 array(0.3), array(100, np.uint8)], 10)
     yield Case("Conv", "half", [floats(1, 3, 6, 6, dtype=HALF), floats(2, 3, 3, 3, dtype=HALF)], 22)
     yield Case("Conv", "double", [floats(1, 3, 6, 6, dtype=DOUBLE), floats(2, 3, 3, 3, dtype=DOUBLE)], 22)
@@ -144,8 +144,8 @@ def deformed():
         yield case("offset groups", (1, 4, 5, 5), (2, 4, 2, 2), (1, 16, 4, 4), mask=(1, 8, 4, 4), offset_group=2,
                    opset=opset)
         yield case("uneven pads", (1, 2, 5, 5), (2, 2, 2, 2), (1, 8, 6, 5), pads=[2, 0, 0, 1], opset=opset)
-    yield Case("DeformConv", "far offsets", [floats(1, 1, 4, 4), floats(1, 1, 2, 2), floats(1, 8, 3, 3, low=-9,
-                                                                                            high=9)], 19)
+    yield Case("DeformConv", "far offsets", [floats(1, 1, 4, 4), floats(1, 1, 2, 2),
+                                             floats(1, 8, 3, 3, low=-9, high=9)], 19)
     yield Case("DeformConv", "half", [floats(1, 1, 4, 4, dtype=HALF), floats(1, 1, 2, 2, dtype=HALF),
                                       floats(1, 8, 3, 3, dtype=HALF)], 19)
 
