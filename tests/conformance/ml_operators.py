@@ -1,16 +1,17 @@
 """The operators of ai.onnx.ml: small models with results worked out by hand or by numpy, as ONNX
 backend tests, which `ephost test` runs. Usage: ml_operators.py EPHOST"""
 
-import math
 import pathlib
 import subprocess
 import sys
 import tempfile
 
 import numpy as np
-from onnx import MapProto, SequenceProto, TensorProto, TypeProto, helper, mapping, numpy_helper
+from onnx import helper, numpy_helper
 
-FLOAT, INT64, STRING = TensorProto.FLOAT, TensorProto.INT64, TensorProto.STRING
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+
+from operator_cases import messages  # noqa: E402
 
 
 def floats(*rows):
@@ -25,48 +26,6 @@ def ints(*rows):
     return np.array(rows, np.int64)
 
 
-# ---- Values as messages --------------------------------------------------------------------------
-
-def key_type(keys):
-    return STRING if isinstance(keys[0], str) else INT64
-
-
-def type_of(value):
-    if isinstance(value, dict):
-        element = next(iter(value.values()))
-        made = TypeProto()
-        made.map_type.key_type = key_type(list(value))
-        made.map_type.value_type.CopyFrom(helper.make_tensor_type_proto(
-            type_of(np.array(element)).tensor_type.elem_type, []))
-        return made
-    if isinstance(value, list):
-        return helper.make_sequence_type_proto(type_of(value[0]))
-    value = np.asarray(value)
-    element = STRING if value.dtype.kind in "OU" else mapping.NP_TYPE_TO_TENSOR_TYPE[value.dtype]
-    return helper.make_tensor_type_proto(element, None)
-
-
-def message_of(value, name=""):
-    if isinstance(value, dict):
-        message = MapProto(name=name, key_type=key_type(list(value)))
-        (message.string_keys if message.key_type == STRING else message.keys).extend(
-            [key.encode() if isinstance(key, str) else key for key in value])
-        message.values.CopyFrom(message_of([np.array(element) for element in value.values()]))
-        return message
-    if isinstance(value, list):
-        message = SequenceProto(name=name)
-        of_maps = isinstance(value[0], dict)
-        message.elem_type = SequenceProto.MAP if of_maps else SequenceProto.TENSOR
-        (message.map_values if of_maps else message.tensor_values).extend(
-            [message_of(element) for element in value])
-        return message
-    value = np.asarray(value)
-    if value.dtype.kind in "OU":
-        return helper.make_tensor(name, STRING, value.shape,
-                                  [str(text).encode() for text in value.flatten()])
-    return numpy_helper.from_array(value, name)
-
-
 class Folder:
     """Collects the tests below a folder."""
 
@@ -74,25 +33,13 @@ class Folder:
         self.root = pathlib.Path(root)
 
     def add(self, name, op, inputs, outputs, version=1, **attributes):
-        node = helper.make_node(op, [f"x{i}" for i in range(len(inputs))],
-                                [f"y{i}" for i in range(len(outputs))], domain="ai.onnx.ml",
-                                **{key: value for key, value in attributes.items()
-                                   if value is not None})
-        graph = helper.make_graph(
-            [node], name,
-            [helper.make_value_info(f"x{i}", type_of(x)) for i, x in enumerate(inputs)],
-            [helper.make_value_info(f"y{i}", type_of(y)) for i, y in enumerate(outputs)])
-        model = helper.make_model(graph, opset_imports=[
-            helper.make_opsetid("", 15), helper.make_opsetid("ai.onnx.ml", version)])
-        model.ir_version = 8
-        data = self.root / name / "test_data_set_0"
-        data.mkdir(parents=True)
-        (self.root / name / "model.onnx").write_bytes(model.SerializeToString())
-        for prefix, values in (("x", inputs), ("y", outputs)):
-            kind = "input" if prefix == "x" else "output"
-            for i, value in enumerate(values):
-                message = message_of(value, f"{prefix}{i}")
-                (data / f"{kind}_{i}.pb").write_bytes(message.SerializeToString())
+        node = messages.node(op, [f"x{i}" for i in range(len(inputs))],
+                             [f"y{i}" for i in range(len(outputs))], "ai.onnx.ml", **attributes)
+        xs = {f"x{i}": value for i, value in enumerate(inputs)}
+        ys = {f"y{i}": value for i, value in enumerate(outputs)}
+        infos = [helper.make_value_info(key, messages.type_of(value)) for key, value in ys.items()]
+        model = messages.model([node], xs, infos, {"": 15, "ai.onnx.ml": version}, name=name)
+        messages.write_test(self.root / name, model, xs, ys)
 
 
 # ---- Features ------------------------------------------------------------------------------------
@@ -253,13 +200,12 @@ def add_svm(tests):
     two = {"classlabels_strings": ["a", "b"], "vectors_per_class": [1, 1],
            "support_vectors": [1.0, -1.0], "coefficients": [1.0, -1.0], "rho": [0.0]}
     tests.add("svm_classifier_of_two", "SVMClassifier", [floats([2], [-1])],
-              [texts("a", "b"), floats([4, -4], [-2, 2])], **two)
-    share = 1 / (1 + math.exp(-4))
-    tests.add("svm_classifier_with_probabilities", "SVMClassifier", [floats([2])],
-              [texts("a"), floats([share, 1 - share])], prob_a=[-1.0], prob_b=[0.0], **two)
-    # Equal shares of all pairs make equal classes.
+              [texts("a", "b"), floats([-4, 4], [2, -2])], **two)
+    tests.add("svm_classifier_with_probabilities", "SVMClassifier", [floats([0])],
+              [texts("b"), floats([0.5, 0.5])], prob_a=[-1.0], prob_b=[0.0], **two)
+    # Equal shares of all pairs make equal classes; no decision is positive, so the later ones win.
     tests.add("svm_classifier_of_equal_classes", "SVMClassifier", [floats([0])],
-              [ints(0), floats([1 / 3, 1 / 3, 1 / 3])], **{**three, "rho": [0.0, 0.0, 0.0]},
+              [ints(2), floats([1 / 3, 1 / 3, 1 / 3])], **{**three, "rho": [0.0, 0.0, 0.0]},
               prob_a=[-1.0, -1.0, -1.0], prob_b=[0.0, 0.0, 0.0])
     tests.add("svm_classifier_linear", "SVMClassifier", [floats([1, 2])],
               [ints(6), floats([1.5, 2.5])], classlabels_ints=[5, 6],

@@ -115,7 +115,7 @@ struct ThresholdedRelu {
       : alpha(context.node().get_float("alpha", 1.0F)) {}
   template <class T>
   CPU_INLINE T operator()(T x) const {
-    return x <= static_cast<T>(alpha) ? T{0} : x;
+    return x > static_cast<T>(alpha) ? x : T{0};
   }
   float alpha;
 };

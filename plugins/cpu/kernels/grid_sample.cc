@@ -15,13 +15,14 @@ namespace {
 enum class Mode { kNearest, kLinear, kCubic };
 enum class Padding { kZeros, kBorder, kReflection };
 
-constexpr std::size_t kMaxSpatial = 3;
-constexpr int64_t kBlock = 32;
-constexpr int64_t kMaxTaps = 64;  // four in each of three dimensions
+constexpr int64_t kMaxPoints = 32;
+// Taps of all points of a block: so many points in up to three dimensions, fewer in more.
+constexpr int64_t kBlockTaps = kMaxPoints * 64;
 
 struct GridShape {
   Dims in, out;  // spatial
   int64_t images = 0, channels = 0;
+  int64_t points = 0;  // of a block
 };
 
 // One dimension of one point: up to four elements and their weights.
@@ -42,6 +43,9 @@ class GridSample final : public Kernel {
  protected:
   void run(eph::Run& run, eph::State*) override {
     const eph_value& x = *run.input(0);
+    if (x.element_type == EPH_BOOL && mode_ != Mode::kNearest) {
+      fail_unsupported("truth values can only be taken from the nearest element");
+    }
     const Dims shape = dims_of(x);
     const GridShape grid = make_shape(shape, dims_of(*run.input(1)));
     Dims out = {shape[0], shape[1]};
@@ -76,20 +80,28 @@ class GridSample final : public Kernel {
     fail("attribute padding_mode '" + std::string(text) + "' is unknown");
   }
 
-  static GridShape make_shape(const Dims& x, const Dims& grid) {
+  [[nodiscard]] int64_t taps_of_axis() const {
+    return mode_ == Mode::kNearest ? 1 : mode_ == Mode::kLinear ? 2 : 4;
+  }
+
+  [[nodiscard]] GridShape make_shape(const Dims& x, const Dims& grid) const {
     const std::size_t spatial = x.size() < 3 ? 0 : x.size() - 2;
     if (spatial == 0 || grid.size() != x.size() || grid[0] != x[0] ||
         grid.back() != static_cast<int64_t>(spatial)) {
       fail("X " + to_string(x) + " and grid " + to_string(grid) + " do not go together");
     }
-    if (spatial > kMaxSpatial) {
-      fail_unsupported(std::to_string(spatial) + " spatial dimensions are not supported");
-    }
     GridShape shape = {{}, {}, x[0], x[1]};
+    int64_t taps = 1;
     for (std::size_t d = 0; d < spatial; ++d) {
+      taps *= taps_of_axis();
+      if (taps > kBlockTaps) {
+        fail_unsupported("a point in " + std::to_string(spatial) +
+                         " dimensions has too many neighbours");
+      }
       shape.in.push_back(x[d + 2]);
       shape.out.push_back(grid[d + 1]);
     }
+    shape.points = std::min(kMaxPoints, kBlockTaps / taps);
     return shape;
   }
 
@@ -158,11 +170,12 @@ class GridSample final : public Kernel {
     return ((kA * x - 5 * kA) * x + 8 * kA) * x - 4 * kA;
   }
 
-  // For up to kBlock points: tap k of point p at [k][p]. Weights are 0 outside.
+  // Tap k of point p is at k * stride + p. Weights are 0 outside.
   template <class T>
   struct Block {
-    std::array<std::array<int64_t, kBlock>, kMaxTaps> offsets;
-    std::array<std::array<T, kBlock>, kMaxTaps> weights;
+    std::array<int64_t, kBlockTaps> offsets;
+    std::array<T, kBlockTaps> weights;
+    int64_t stride = 0;
     int64_t taps = 0;
   };
 
@@ -171,29 +184,29 @@ class GridSample final : public Kernel {
     const std::size_t spatial = shape.in.size();
     for (int64_t p = 0; p < points; ++p) {
       block.taps = 1;
-      block.offsets[0][static_cast<std::size_t>(p)] = 0;
-      block.weights[0][static_cast<std::size_t>(p)] = 1;
+      block.offsets[static_cast<std::size_t>(p)] = 0;
+      block.weights[static_cast<std::size_t>(p)] = 1;
       for (std::size_t d = 0; d < spatial; ++d) {
         // The grid has x before y.
         const T given =
             grid[p * static_cast<int64_t>(spatial) + static_cast<int64_t>(spatial - 1 - d)];
-        add_axis(find_taps(static_cast<double>(given), shape.in[d]), shape.in[d],
-                 static_cast<std::size_t>(p), block);
+        add_axis(find_taps(static_cast<double>(given), shape.in[d]), shape.in[d], p, block);
       }
     }
   }
 
   // Every tap so far becomes one for each of the axis, from the last to the first, in place.
   template <class T>
-  static void add_axis(const AxisTaps& axis, int64_t extent, std::size_t p, Block<T>& block) {
+  static void add_axis(const AxisTaps& axis, int64_t extent, int64_t p, Block<T>& block) {
     for (int64_t k = block.taps; k-- > 0;) {
-      const int64_t offset = block.offsets[static_cast<std::size_t>(k)][p];
-      const T weight = block.weights[static_cast<std::size_t>(k)][p];
+      const auto from = static_cast<std::size_t>(k * block.stride + p);
+      const int64_t offset = block.offsets[from];
+      const T weight = block.weights[from];
       for (int64_t j = axis.count; j-- > 0;) {
-        const auto to = static_cast<std::size_t>(k * axis.count + j);
+        const auto to = static_cast<std::size_t>((k * axis.count + j) * block.stride + p);
         const int64_t index = axis.indices[static_cast<std::size_t>(j)];
-        block.offsets[to][p] = offset * extent + std::max<int64_t>(index, 0);
-        block.weights[to][p] =
+        block.offsets[to] = offset * extent + std::max<int64_t>(index, 0);
+        block.weights[to] =
             index < 0 ? T{0} : weight * static_cast<T>(axis.weights[static_cast<std::size_t>(j)]);
       }
     }
@@ -205,15 +218,17 @@ class GridSample final : public Kernel {
     const int64_t in = element_count(shape.in);
     const int64_t out = element_count(shape.out);
     const auto spatial = static_cast<int64_t>(shape.in.size());
-    const int64_t blocks = (out + kBlock - 1) / kBlock;
-    const double cost = kBlock * (20.0 + 4.0 * static_cast<double>(shape.channels));
+    const int64_t at_once = shape.points;
+    const int64_t blocks = (out + at_once - 1) / at_once;
+    const double cost =
+        static_cast<double>(at_once) * (20.0 + 4.0 * static_cast<double>(shape.channels));
     parallel_for(shape.images * blocks, cost, [=, &shape, this](int64_t begin, int64_t end) {
       Block<T> block;
       for (int64_t b = begin; b < end; ++b) {
         const int64_t image = b / blocks;
-        const int64_t first = b % blocks * kBlock;
-        const int64_t points = std::min(kBlock, out - first);
-        block.taps = 0;
+        const int64_t first = b % blocks * at_once;
+        const int64_t points = std::min(at_once, out - first);
+        block.stride = at_once;
         fill_block(shape, grid + (image * out + first) * spatial, points, block);
         for (int64_t c = image * shape.channels; c < (image + 1) * shape.channels; ++c) {
           blend(block, points, x + c * in, y + c * out + first);
@@ -224,9 +239,9 @@ class GridSample final : public Kernel {
 
   template <class T>
   static void blend(const Block<T>& block, int64_t points, const T* x, T* y) {
-    for (std::size_t k = 0; k < static_cast<std::size_t>(block.taps); ++k) {
-      const int64_t* offsets = block.offsets[k].data();
-      const T* weights = block.weights[k].data();
+    for (int64_t k = 0; k < block.taps; ++k) {
+      const int64_t* offsets = block.offsets.data() + k * block.stride;
+      const T* weights = block.weights.data() + k * block.stride;
       for (int64_t p = 0; p < points; ++p) {
         // What lies outside doesn't count even if the element read instead is no finite number.
         const T term = weights[p] == T{0} ? T{0} : weights[p] * x[offsets[p]];
@@ -240,7 +255,7 @@ class GridSample final : public Kernel {
   bool aligns_;
 };
 
-constexpr uint64_t kValues = kAllFloats | kInts;
+constexpr uint64_t kValues = kAllFloats | kInts | kBool;
 constexpr Inputs kTwo = {.required = 2};
 
 constexpr KernelEntry kEntries[] = {

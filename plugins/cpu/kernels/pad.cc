@@ -60,9 +60,6 @@ class Pad final : public Kernel {
       pad_with(run, before, out, value(run, x.element_type, from_attribute.data()));
       return;
     }
-    if ((kFourBits & eph::type_bit(x.element_type)) != 0) {
-      fail_unsupported("elements of 4 bits can only be padded with a constant");
-    }
     allocate_output(run, 0, x.element_type, out);
     if (element_count(out) > 0) repeat(run, x, shape, pads, out);
   }
@@ -126,9 +123,17 @@ class Pad final : public Kernel {
       });
       return;
     }
-    const auto size = static_cast<std::size_t>(element_size(x.element_type));
     const char* source = data<const char>(x);
     char* target = static_cast<char*>(run.output(0)->data);
+    if ((kFourBits & eph::type_bit(x.element_type)) != 0) {
+      std::memset(target, 0, static_cast<std::size_t>(storage_size(x.element_type, count)));
+      each([&](int64_t to, int64_t from) {
+        const int nibble = source[from / 2] >> (from % 2 * 4) & 0xF;
+        target[to / 2] = static_cast<char>(target[to / 2] | nibble << (to % 2 * 4));
+      });
+      return;
+    }
+    const auto size = static_cast<std::size_t>(element_size(x.element_type));
     each([&](int64_t to, int64_t from) {
       std::memcpy(target + static_cast<std::size_t>(to) * size,
                   source + static_cast<std::size_t>(from) * size, size);

@@ -19,7 +19,7 @@ struct Shrink {
     if constexpr (std::is_floating_point_v<T>) {
       const T moved = x < T{0} ? x + static_cast<T>(bias) : x - static_cast<T>(bias);
       const T limit = static_cast<T>(lambda);
-      return x < -limit || x > limit || x != x ? moved : T{0};
+      return x < -limit || x > limit ? moved : T{0};
     } else {
       const auto wide = static_cast<double>(x);
       const auto limit = static_cast<double>(lambda);

@@ -99,7 +99,7 @@ constexpr Inputs kTwo = {.required = 2};
 
 constexpr KernelEntry kEntries[] = {
     {"TopK", 1, 1, {}, kInputTypes<kFloat>, &make<TopK>},
-    {"TopK", 10, 11, kTwo, kInputTypes<kNumbers, kInt64>, &make<TopK>},
+    {"TopK", 10, kNewest, kTwo, kInputTypes<kNumbers, kInt64>, &make<TopK>},
 };
 
 }  // namespace

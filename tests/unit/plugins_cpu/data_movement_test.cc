@@ -181,6 +181,19 @@ TEST(Dropout, KeepsEverythingAndSaysSoInTheMask) {
               Gives(std::vector<Tensor>{x, bools({3}, {1, 1, 1})}));
 }
 
+TEST(Pad, RepeatsFourBitNumbers) {
+  const auto nibbles = [](Shape shape, std::vector<char> bytes) {
+    return Tensor{EPH_UINT4, std::move(shape), std::move(bytes), {}};
+  };
+  const Tensor x = nibbles({3}, {0x21, 0x03});  // 1 2 3
+  const auto pad = [&](const char* mode) {
+    return run_one("Pad", 21, {x, ints({2, 2})}, {{"mode", std::string(mode)}}).bytes;
+  };
+  EXPECT_EQ(pad("reflect"), (std::vector<char>{0x23, 0x21, 0x23, 0x01}));  // 3 2 1 2 3 2 1
+  EXPECT_EQ(pad("edge"), (std::vector<char>{0x11, 0x21, 0x33, 0x03}));     // 1 1 1 2 3 3 3
+  EXPECT_EQ(pad("wrap"), (std::vector<char>{0x32, 0x21, 0x13, 0x02}));     // 2 3 1 2 3 1 2
+}
+
 TEST(Pad, CutsWithNegativePadsAndReflectsFarBeyondTheEdge) {
   const Tensor x = counting({2, 4});
   EXPECT_THAT(run_node("Pad", 13, {x, ints({0, -1, 1, -2}), floats({}, {9})}),

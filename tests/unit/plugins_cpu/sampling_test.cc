@@ -50,6 +50,52 @@ TEST(GridSample, GivesTheInputOnItsOwnGrid) {
   }
 }
 
+TEST(GridSample, ReadsTruthValuesFromTheNearestElement) {
+  const Tensor x = bools({1, 1, 3}, {1, 0, 1});
+  const Tensor grid = floats({1, 4, 1}, {-1, 0.1F, 0.9F, 3});
+  const auto sample = [&](const char* mode) {
+    return run_node("GridSample", 20, {x, grid},
+                    {{"mode", std::string(mode)}, {"align_corners", int64_t{1}}});
+  };
+  EXPECT_THAT(sample("nearest"), Gives(std::vector<Tensor>{bools({1, 1, 4}, {1, 0, 1, 0})}));
+  EXPECT_EQ(sample("linear").code, EPH_NOT_IMPLEMENTED);
+}
+
+// Along each dimension on its own, what is linear stays so in any number of them.
+TEST(GridSample, BlendsInManyDimensions) {
+  for (const std::size_t rank : {4U, 5U, 9U, 12U}) {
+    Shape x_shape(rank + 2, 2);
+    x_shape[0] = x_shape[1] = 1;
+    std::vector<float> x(std::size_t{1} << rank);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      for (std::size_t d = 0; d < rank; ++d) {  // the last dimension counts most
+        if ((i >> (rank - 1 - d) & 1) != 0) x[i] += static_cast<float>(d + 1);
+      }
+    }
+    Shape grid_shape(rank + 2, 1);
+    grid_shape[1] = 40;  // more than one block
+    grid_shape.back() = static_cast<int64_t>(rank);
+    const Tensor grid = random_floats(grid_shape, 1);
+    Shape y_shape(rank + 2, 1);
+    y_shape[2] = 40;
+    std::vector<float> expected(40);
+    const auto places = values_of<float>(grid);
+    for (std::size_t p = 0; p < expected.size(); ++p) {
+      for (std::size_t d = 0; d < rank; ++d) {  // places have the last dimension first
+        expected[p] += static_cast<float>(d + 1) * (places[p * rank + rank - 1 - d] + 1) / 2;
+      }
+    }
+    const Outcome outcome =
+        run_node("GridSample", 20, {floats(x_shape, x), grid}, {{"align_corners", int64_t{1}}});
+    if (rank == 12) {
+      EXPECT_EQ(outcome.code, EPH_NOT_IMPLEMENTED);
+      continue;
+    }
+    ASSERT_TRUE(outcome.ok()) << outcome.message;
+    EXPECT_EQ(difference(outcome.outputs[0], floats(y_shape, expected), 1e-4, 1e-4), "") << rank;
+  }
+}
+
 TEST(GridSample, PadsAsAsked) {
   const Tensor x = floats({1, 1, 3}, {1, 2, 4});
   // Pixels -2.5, -0.5, 0.5, 3.5 and nowhere, with corners aligned.

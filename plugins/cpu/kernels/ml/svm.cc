@@ -174,11 +174,11 @@ class SVMClassifier final : public Kernel {
     }
     label = index_of_largest(votes);
     if (prob_a_.empty()) {
-      return labels_.size() == 2 ? std::vector<double>{decisions[0], -decisions[0]} : decisions;
+      // A decision that is positive is one for the first class; as a score it is the second one's.
+      return labels_.size() == 2 ? two_scores(decisions[0], false, PostTransform::kNone)
+                                 : decisions;
     }
-    std::vector<double> shares = probabilities(decisions);
-    label = index_of_largest(shares);
-    return shares;
+    return probabilities(decisions);
   }
 
   // The part that the vectors of one class have in a decision against another one.
@@ -203,7 +203,7 @@ class SVMClassifier final : public Kernel {
         r[j][i] = 1 - r[i][j];
       }
     }
-    return n == 2 ? std::vector<double>{r[0][1], r[1][0]} : couple(r);
+    return couple(r);
   }
 
   KernelFunction function_;

@@ -21,6 +21,7 @@ class TreeEnsembleClassifier final : public Kernel {
     is_binary_ = labels_.size() == 2 && is_single;
     if (is_binary_) voted_ = votes[0].target;
     is_share_ =
+        (transform_ == PostTransform::kNone || transform_ == PostTransform::kProbit) &&
         std::all_of(votes.begin(), votes.end(), [](const Vote& vote) { return vote.weight >= 0; });
   }
 
@@ -51,7 +52,7 @@ class TreeEnsembleClassifier final : public Kernel {
   TreeEnsemble ensemble_;
   PostTransform transform_;
   // Two classes of which the leaves name one: its score is that of the second class, a share where
-  // no weight is negative, else a decision against 0.
+  // no weight is negative and nothing is made of it, else a decision against 0.
   bool is_binary_ = false;
   bool is_share_ = false;
   std::size_t voted_ = 0;
