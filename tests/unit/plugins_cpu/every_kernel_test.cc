@@ -97,7 +97,7 @@ bool fits(const eph_kernel_def& kernel, const RandomNode& node, const onnx::OpSc
 
 bool is_random(const std::string& op_type) {
   static const std::set<std::string> kNames = {
-      "Bernoulli",    "Dropout",           "Multinomial",      "RandomNormal",
+      "Bernoulli",     "Dropout",          "Multinomial",      "RandomNormal",
       "RandomUniform", "RandomNormalLike", "RandomUniformLike"};
   return kNames.count(op_type) != 0;
 }
@@ -166,12 +166,12 @@ Result<std::vector<Value>> EveryKernel::answer(const RandomModel& random) {
 
 bool EveryKernel::run(const eph_kernel_def& kernel, int64_t number) {
   const std::string op_type(eph::view(kernel.op_type));
-  const std::string name = op_type + " " + std::to_string(kernel.since_version) + " " +
-                           std::to_string(number);
+  const std::string name =
+      op_type + " " + std::to_string(kernel.since_version) + " " + std::to_string(number);
   Dice dice(name);
-  const int opset = number < 10 ? kernel.until_version
-                                : static_cast<int>(dice.roll(kernel.since_version,
-                                                             kernel.until_version));
+  const int opset = number < 10
+                        ? kernel.until_version
+                        : static_cast<int>(dice.roll(kernel.since_version, kernel.until_version));
   const onnx::OpSchema& schema = schema_of(kernel, opset);
   RandomNode node = start(schema, number, dice);
   fit(node, schema);

@@ -83,7 +83,7 @@ bool put_number(ElementType type, double number, std::byte* to) {
 }
 
 double draw(RandomInput::Elements kind, Dice& dice) {
-  static const std::vector<double> kLimits = {-HUGE_VAL, HUGE_VAL, std::nan(""), 0,    -1,
+  static const std::vector<double> kLimits = {-HUGE_VAL, HUGE_VAL, std::nan(""), 0,     -1,
                                               1e10,      -1e10,    1e300,        1e-45, 127};
   return kind == RandomInput::Elements::kLimits ? dice.pick(kLimits)
                                                 : static_cast<double>(dice.roll(-3, 5)) / 2;
@@ -123,8 +123,8 @@ Value make_tensor(ElementType type, const std::vector<int64_t>& shape, const Ran
     fill(value, input, dice);
     return value;
   }
-  static const std::vector<std::string> kTexts = {"",   "a", "b c", "-1.5", "1e999", "\xff",
-                                                  "ab", ",", "\xc3\x84", "nan"};
+  static const std::vector<std::string> kTexts = {"",     "a",  "b c", "-1.5",     "1e999",
+                                                  "\xff", "ab", ",",   "\xc3\x84", "nan"};
   int64_t count = 1;
   for (const int64_t extent : shape) count *= extent;
   std::vector<std::string> texts;
@@ -148,7 +148,8 @@ Value make_value(const TypeProto& type, const RandomInput& input, Dice& dice) {
   if (type.has_sequence_type()) {
     const TypeProto& element = type.sequence_type().elem_type();
     std::vector<Value> values;
-    for (int64_t i = dice.roll(0, 3); i > 0; --i) values.push_back(make_value(element, input, dice));
+    for (int64_t i = dice.roll(0, 3); i > 0; --i)
+      values.push_back(make_value(element, input, dice));
     return made(Value::sequence(std::move(values),
                                 static_cast<ElementType>(element.tensor_type().elem_type())));
   }
@@ -156,9 +157,9 @@ Value make_value(const TypeProto& type, const RandomInput& input, Dice& dice) {
     const std::vector<int64_t> shape = {dice.roll(0, 3)};
     const auto keys = static_cast<ElementType>(type.map_type().key_type());
     const TypeProto::Tensor& values = type.map_type().value_type().tensor_type();
-    return made(Value::map(
-        make_tensor(keys, shape, input, dice),
-        make_tensor(static_cast<ElementType>(values.elem_type()), shape, input, dice)));
+    return made(
+        Value::map(make_tensor(keys, shape, input, dice),
+                   make_tensor(static_cast<ElementType>(values.elem_type()), shape, input, dice)));
   }
   const TypeProto::Tensor& tensor = type.tensor_type();
   return make_tensor(static_cast<ElementType>(tensor.elem_type()), shape_of(tensor), input, dice);

@@ -73,29 +73,40 @@ int64_t any_integer(Dice& dice) {
   static constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
   static constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
   static const std::vector<int64_t> kOdd = {
-      kMin,      kMin + 1, kMax,    kMax - 1,      int64_t{1} << 31, int64_t{1} << 32,
+      kMin,      kMin + 1,  kMax,    kMax - 1,     int64_t{1} << 31, int64_t{1} << 32,
       1LL << 48, 1LL << 62, 1 << 16, -(1LL << 31), (1LL << 31) - 1,  -(1LL << 62)};
   return dice.one_in(4) ? dice.pick(kOdd) : dice.roll(-3, 8);
 }
 
 float any_real(Dice& dice) {
   using Limits = std::numeric_limits<float>;
-  static const std::vector<float> kOdd = {Limits::quiet_NaN(), Limits::infinity(),
-                                          -Limits::infinity(), Limits::max(),
-                                          Limits::lowest(),    Limits::denorm_min(),
-                                          -0.0F,               1e10F};
+  static const std::vector<float> kOdd = {Limits::quiet_NaN(),
+                                          Limits::infinity(),
+                                          -Limits::infinity(),
+                                          Limits::max(),
+                                          Limits::lowest(),
+                                          Limits::denorm_min(),
+                                          -0.0F,
+                                          1e10F};
   return dice.one_in(3) ? dice.pick(kOdd) : static_cast<float>(dice.roll(-4, 8)) / 4;
 }
 
 // Words that some operator knows, and some that none does.
 std::string any_text(Dice& dice) {
-  static const std::vector<std::string> kWords = {
-      "",           "a",       "mean",       "sum",        "none",       "add",     "mul",
-      "max",        "linear",  "cubic",      "nearest",    "reflect",    "edge",    "wrap",
-      "SAME_UPPER", "VALID",   "SAME_LOWER", "LEFT",       "tanh",       "reverse", "bidirectional",
-      "Relu",       "Affine",  "LOGISTIC",   "SOFTMAX",    "PROBIT",     "RBF",     "BRANCH_EQ",
-      "LEAF",       "CRD",     "ij->ji",     "...->",      "ii",         "[a",      "(a*)*b",
-      "\xff\xfe",   "circular", "half_pixel", "align_corners", "TFIDF",  "AVERAGE", "asymmetric"};
+  static const std::vector<std::string> kWords = {"",          "a",          "mean",
+                                                  "sum",       "none",       "add",
+                                                  "mul",       "max",        "linear",
+                                                  "cubic",     "nearest",    "reflect",
+                                                  "edge",      "wrap",       "SAME_UPPER",
+                                                  "VALID",     "SAME_LOWER", "LEFT",
+                                                  "tanh",      "reverse",    "bidirectional",
+                                                  "Relu",      "Affine",     "LOGISTIC",
+                                                  "SOFTMAX",   "PROBIT",     "RBF",
+                                                  "BRANCH_EQ", "LEAF",       "CRD",
+                                                  "ij->ji",    "...->",      "ii",
+                                                  "[a",        "(a*)*b",     "\xff\xfe",
+                                                  "circular",  "half_pixel", "align_corners",
+                                                  "TFIDF",     "AVERAGE",    "asymmetric"};
   return dice.pick(kWords);
 }
 
@@ -170,8 +181,8 @@ void change_attribute(onnx::NodeProto& node, const OpSchema& schema, Dice& dice)
     return;
   }
   if (schema.attributes().empty()) return;
-  const auto definition = std::next(schema.attributes().begin(),
-                                    dice.roll(0, std::ssize(schema.attributes()) - 1));
+  const auto definition =
+      std::next(schema.attributes().begin(), dice.roll(0, std::ssize(schema.attributes()) - 1));
   const auto found = std::find_if(attributes.begin(), attributes.end(), [&](const auto& given) {
     return given.name() == definition->first;
   });
@@ -184,8 +195,10 @@ void change_attribute(onnx::NodeProto& node, const OpSchema& schema, Dice& dice)
 // The tensor of a type that may hold several; null for maps.
 TypeProto::Tensor* tensor_of(TypeProto& type) {
   if (type.has_tensor_type()) return type.mutable_tensor_type();
-  if (type.has_sequence_type()) return tensor_of(*type.mutable_sequence_type()->mutable_elem_type());
-  if (type.has_optional_type()) return tensor_of(*type.mutable_optional_type()->mutable_elem_type());
+  if (type.has_sequence_type())
+    return tensor_of(*type.mutable_sequence_type()->mutable_elem_type());
+  if (type.has_optional_type())
+    return tensor_of(*type.mutable_optional_type()->mutable_elem_type());
   return nullptr;
 }
 
@@ -207,8 +220,7 @@ void change_shape(TypeProto& type, Dice& dice) {
   } else if (kind == 2 && !dims.empty()) {
     dims.RemoveLast();
   } else if (!dims.empty()) {
-    dims.Mutable(static_cast<int>(dice.roll(0, dims.size() - 1)))
-        ->set_dim_value(any_extent(dice));
+    dims.Mutable(static_cast<int>(dice.roll(0, dims.size() - 1)))->set_dim_value(any_extent(dice));
   }
 }
 
