@@ -85,7 +85,7 @@ class Dice {
       const int64_t value = pick<int64_t>({INT64_MIN, INT64_MAX, -1, 0, int64_t{1} << 40});
       std::memcpy(to, &value, size);
     } else {
-      std::memcpy(to, &small, size);  // little-endian
+      std::memcpy(to, &small, std::min(size, sizeof(small)));  // little-endian
     }
   }
 
