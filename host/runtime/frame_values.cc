@@ -181,7 +181,17 @@ Status Frame::allocate_graph_output(graph::ValueId id, ElementType type,
       output.has_value() && output.element_type() == type &&
       std::equal(shape.begin(), shape.end(), output.shape().begin(), output.shape().end());
   if (!fits) {
-    EPHOST_ASSIGN_OR_RETURN(output, Value::allocate(type, {shape.begin(), shape.end()}));
+    Result<Value> allocated = Value::allocate(type, {shape.begin(), shape.end()});
+    if (!allocated.ok()) {
+      const graph::Graph& graph = program_.graph();
+      const graph::Value& value = graph.values[id];
+      std::string what = "making output " + quote(value.name);
+      if (value.producer != graph::kNoNode) {
+        what += " of " + graph::describe_node(graph, value.producer);
+      }
+      return std::move(allocated).status().with_context(what);
+    }
+    output = std::move(allocated).value();
   }
   const std::span<std::byte> bytes = output.mutable_bytes();
   set_tensor(id, bytes.empty() ? empty_tensor_memory() : bytes.data(), bytes.size(), type,

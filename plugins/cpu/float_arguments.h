@@ -36,11 +36,16 @@ class FloatArguments {
     return static_cast<const T*>(input_as(i, eph::element_type_of<T>()));
   }
 
-  // Gives output i that type and shape; memory for its elements, or null where nobody wants it.
-  // Where it isn't the output's own memory, `finish` fills the output.
+  // Gives output i, which must be wanted, that type and shape; memory for its elements. Where it
+  // isn't the output's own memory, `finish` fills the output.
   template <class T>
   [[nodiscard]] T* output(uint32_t i, int32_t element_type, const Dims& shape) {
     return static_cast<T*>(output_as(i, element_type, shape, eph::element_type_of<T>()));
+  }
+  // The same; null where nobody wants it.
+  template <class T>
+  [[nodiscard]] T* optional_output(uint32_t i, int32_t element_type, const Dims& shape) {
+    return run_.output(i) == nullptr ? nullptr : output<T>(i, element_type, shape);
   }
 
   // To be called once all outputs are computed.

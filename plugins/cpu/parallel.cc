@@ -1,7 +1,8 @@
 #include "plugins/cpu/parallel.h"
 
-#include <dlfcn.h>
 #include <omp.h>
+
+#include "plugins/cpu/pinned_library.h"
 
 // ThreadSanitizer doesn't see the synchronisation inside of OpenMP's library: one thread there.
 #if defined(__SANITIZE_THREAD__)
@@ -44,11 +45,6 @@ ThreadScope::~ThreadScope() {
   if (openmp_ != 0) omp_set_num_threads(openmp_);
 }
 
-void pin_openmp() {
-  Dl_info info = {};
-  if (dladdr(reinterpret_cast<void*>(&omp_get_max_threads), &info) != 0) {
-    dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
-  }
-}
+void pin_openmp() { pin_library_of(reinterpret_cast<void*>(&omp_get_max_threads)); }
 
 }  // namespace cpu

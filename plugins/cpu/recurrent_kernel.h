@@ -224,9 +224,9 @@ class Recurrent final : public Kernel {
                                 arguments.input<T>(6),
                                 arguments.input<T>(7),
                                 lengths,
-                                arguments.output<T>(0, type, y),
-                                arguments.output<T>(1, type, last),
-                                arguments.output<T>(2, type, last)};
+                                arguments.optional_output<T>(0, type, y),
+                                arguments.optional_output<T>(1, type, last),
+                                arguments.optional_output<T>(2, type, last)};
     if (shape.batch == 0 || shape.hidden == 0) return;
     // What lies behind the end of a sequence is 0.
     if (tensors.y != nullptr && lengths != nullptr) {

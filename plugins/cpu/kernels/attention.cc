@@ -162,12 +162,12 @@ class Attention final : public Kernel {
         shape.heads_first
             ? Dims{shape.batch, shape.heads, shape.queries, shape.value_size}
             : Dims{shape.batch, shape.queries, checked_multiply(shape.heads, shape.value_size)};
-    T* y = arguments.output<T>(0, type, y_shape);
-    T* present_k = arguments.output<T>(1, run.input(1)->element_type,
-                                       {shape.batch, shape.kv_heads, total, shape.size});
-    T* present_v = arguments.output<T>(2, run.input(2)->element_type,
-                                       {shape.batch, shape.kv_heads, total, shape.value_size});
-    T* stored = arguments.output<T>(3, type, scores);
+    T* y = arguments.optional_output<T>(0, type, y_shape);
+    T* present_k = arguments.optional_output<T>(1, run.input(1)->element_type,
+                                                {shape.batch, shape.kv_heads, total, shape.size});
+    T* present_v = arguments.optional_output<T>(
+        2, run.input(2)->element_type, {shape.batch, shape.kv_heads, total, shape.value_size});
+    T* stored = arguments.optional_output<T>(3, type, scores);
     const T* k =
         join(run, shape, arguments.input<T>(4), arguments.input<T>(1), shape.size, present_k);
     const T* v =

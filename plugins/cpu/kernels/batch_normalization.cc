@@ -97,11 +97,11 @@ class BatchNormalization final : public Kernel {
              const Parameters<T>& from) const {
     const int64_t count = layout.images * layout.plane;
     if (count == 0 || layout.channels == 0) fail("there is nothing to train with");
-    T* y = arguments.output<T>(0, run.input(0)->element_type, layout.shape);
+    T* y = arguments.optional_output<T>(0, run.input(0)->element_type, layout.shape);
     std::array<T*, 5> statistics = {};
     for (uint32_t i = 1; i < 5; ++i) {
       const int32_t type = run.input(i % 2 == 1 ? 3 : 4)->element_type;
-      statistics[i] = arguments.output<T>(i, type, {layout.channels});
+      statistics[i] = arguments.optional_output<T>(i, type, {layout.channels});
     }
     const T momentum = static_cast<T>(momentum_);
     const auto store = [&statistics](uint32_t i, int64_t c, T value) {

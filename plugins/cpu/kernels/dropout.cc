@@ -56,9 +56,10 @@ class Dropout final : public Kernel {
       using T = typename decltype(tag)::type;
       FloatArguments arguments(run);
       const T* from = arguments.input<T>(0);
-      T* y = arguments.output<T>(0, x.element_type, shape);
+      T* y = arguments.optional_output<T>(0, x.element_type, shape);
       const int32_t mask_type = mask_has_input_type_ ? x.element_type : EPH_BOOL;
-      T* typed_mask = mask_has_input_type_ ? arguments.output<T>(1, mask_type, shape) : nullptr;
+      T* typed_mask =
+          mask_has_input_type_ ? arguments.optional_output<T>(1, mask_type, shape) : nullptr;
       uint8_t* mask = nullptr;
       if (!mask_has_input_type_ && run.output(1) != nullptr) {
         mask = data<uint8_t>(allocate_output(run, 1, EPH_BOOL, shape));

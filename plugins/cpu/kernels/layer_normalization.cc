@@ -93,9 +93,9 @@ class LayerNormalization final : public Kernel {
     dispatch_compute_type(x.element_type, [&](auto tag) {
       using T = typename decltype(tag)::type;
       FloatArguments arguments(run);
-      T* y = arguments.output<T>(0, x.element_type, rows.shape);
-      T* means = arguments.output<T>(1, stash_type_, rows.statistics);
-      T* deviations = arguments.output<T>(2, stash_type_, rows.statistics);
+      T* y = arguments.optional_output<T>(0, x.element_type, rows.shape);
+      T* means = arguments.optional_output<T>(1, stash_type_, rows.statistics);
+      T* deviations = arguments.optional_output<T>(2, stash_type_, rows.statistics);
       if (rows.rows == 0) return;
       const auto scale = weights<T>(run, arguments, 1, rows);
       const auto bias = weights<T>(run, arguments, 2, rows);

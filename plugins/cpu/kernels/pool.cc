@@ -37,7 +37,8 @@ class MaxPool final : public Kernel {
     dispatch<float, double, int8_t, uint8_t>(type, [&](auto tag) {
       using T = typename decltype(tag)::type;
       FloatArguments arguments(run);
-      T* y = arguments.output<T>(0, x.element_type, out);
+      T* y = wants_indices ? arguments.optional_output<T>(0, x.element_type, out)
+                           : arguments.output<T>(0, x.element_type, out);
       if (element_count(out) == 0) return;
       pool(plan, arguments.input<T>(0), y, indices);
       arguments.finish();

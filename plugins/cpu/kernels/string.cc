@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "plugins/cpu/broadcast.h"
+#include "plugins/cpu/pinned_library.h"
 #include "plugins/cpu/registry.h"
 
 namespace cpu {
@@ -124,6 +125,8 @@ class RegexFullMatch final : public Kernel {
  public:
   explicit RegexFullMatch(const NodeContext& context)
       : Kernel(context), regex_(to_re2(context.node().get_string("pattern", "")), RE2::Quiet) {
+    // Its first expression allocates what is never freed.
+    pin_library_of(reinterpret_cast<void*>(&RE2::QuoteMeta));
     if (context.node().attribute("pattern") == nullptr) fail("attribute pattern is missing");
     if (!regex_.ok()) {
       fail("attribute pattern '" + regex_.pattern() +

@@ -1,8 +1,8 @@
 // Feeds every kernel of the list random types, shapes and numbers, most of which make no sense. A
 // kernel may refuse or answer; under the sanitizers it must not do anything undefined.
 #include <algorithm>
+#include <cmath>
 #include <random>
-#include <set>
 
 #include "tests/unit/plugins_cpu/cpu_test.h"
 
@@ -46,7 +46,7 @@ class Dice {
 
   Shape shape(const Shape& like) {
     if (roll(0, 2) != 0) return like;
-    Shape made(static_cast<std::size_t>(roll(0, 5)));
+    Shape made(static_cast<std::size_t>(roll(0, 6)));
     for (int64_t& extent : made) extent = pick<int64_t>({0, 1, 1, 2, 2, 3, 4, 5});
     return made;
   }
@@ -85,7 +85,7 @@ class Dice {
       const int64_t value = pick<int64_t>({INT64_MIN, INT64_MAX, -1, 0, int64_t{1} << 40});
       std::memcpy(to, &value, size);
     } else {
-      std::memcpy(to, &small, size);  // little-endian
+      std::memcpy(to, &small, std::min(size, sizeof(small)));  // little-endian
     }
   }
 
@@ -103,7 +103,15 @@ std::vector<int32_t> types_of(uint64_t set) {
 // Attributes of many operators, most of which a given one does not have.
 void add_attributes(Dice& dice, SingleNodeGraph& node) {
   const auto some = [&] { return dice.roll(0, 3) == 0; };
-  const auto small = [&] { return dice.roll(-2, 4); };
+  const auto number = [&] {
+    return dice.roll(0, 7) == 0
+               ? dice.pick<int64_t>({INT64_MIN, INT64_MAX, INT64_MIN + 1, 1LL << 31, 1LL << 40})
+               : dice.roll(-2, 4);
+  };
+  const auto real = [&] {
+    return dice.roll(0, 7) == 0 ? dice.pick<float>({NAN, INFINITY, -INFINITY, 1e38F, -0.0F})
+                                : static_cast<float>(dice.roll(-4, 8)) / 4;
+  };
   for (const char* name : {"axis",
                            "keepdims",
                            "to",
@@ -134,34 +142,22 @@ void add_attributes(Dice& dice, SingleNodeGraph& node) {
                            "blocksize",
                            "output_datatype",
                            "saturate"}) {
-    if (some()) node.attribute(name, small());
+    if (some()) node.attribute(name, number());
   }
   for (const char* name : {"axes", "pads", "strides", "dilations", "kernel_shape", "perm", "shape",
                            "split", "starts", "ends", "output_shape", "output_padding"}) {
     if (!some()) continue;
     std::vector<int64_t> values(static_cast<std::size_t>(dice.roll(0, 4)));
-    for (int64_t& value : values) value = small();
+    for (int64_t& value : values) value = number();
     node.attribute(name, values);
   }
   for (const char* name : {"alpha", "beta", "epsilon", "low", "high", "bias", "lambd", "seed"}) {
-    if (some()) node.attribute(name, static_cast<float>(small()) / 2);
+    if (some()) node.attribute(name, real());
   }
   node.attribute("equation",
                  dice.pick<std::string>({"ij,jk->ik", "...i->...", "ii->i", "a,b,c", "ij"}));
   node.attribute("direction", dice.pick<std::string>({"LEFT", "RIGHT"}));
   node.attribute("reduction", dice.pick<std::string>({"mean", "sum", "none"}));
-}
-
-// Operators whose extents come from the numbers of an input could ask for all memory there is.
-bool may_be_huge(const std::string& op_type) {
-  static const std::set<std::string> kNames = {
-      "ConstantOfShape", "Range",         "Tile",
-      "Expand",          "Pad",           "OneHot",
-      "Resize",          "Upsample",      "MelWeightMatrix",
-      "HannWindow",      "HammingWindow", "DFT",
-      "BlackmanWindow",  "MaxUnpool",     "AffineGrid",
-      "Col2Im",          "CenterCropPad", "STFT"};
-  return kNames.count(op_type) != 0;
 }
 
 TEST(ArbitraryShapes, AreAnsweredOrRefused) {
@@ -174,7 +170,6 @@ TEST(ArbitraryShapes, AreAnsweredOrRefused) {
   for (uint64_t k = 0; k < count; ++k) {
     const eph_kernel_def& kernel = kernels[k];
     const std::string op_type(eph::view(kernel.op_type));
-    if (may_be_huge(op_type)) continue;
     for (uint32_t seed = 0; seed < 40; ++seed) {
       Dice dice(seed * 1000 + static_cast<uint32_t>(k));
       SingleNodeGraph node(op_type,
@@ -202,7 +197,9 @@ TEST(ArbitraryShapes, AreAnsweredOrRefused) {
           node.input(tensor);
         }
       }
-      for (int64_t i = dice.roll(1, 3); i > 0; --i) node.output();
+      for (int64_t i = dice.roll(1, 4); i > 0; --i) {
+        dice.roll(0, 5) == 0 ? node.skip_output() : node.output();
+      }
       add_attributes(dice, node);
       node.state(dice.pick<Stated>({Stated::kNothing, Stated::kTypes, Stated::kTypesAndShapes}));
       const Outcome outcome = session.run(node);

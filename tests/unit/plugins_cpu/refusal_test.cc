@@ -52,9 +52,11 @@ TEST(Refusing, NamesAnOutputOfAnotherTypeThanTheModelStates) {
 }
 
 TEST(Refusing, NamesAFirstOutputThatIsLeftOut) {
-  SingleNodeGraph node("Relu", 14);
-  node.input(kX).skip_output().output();
-  EXPECT_THAT(cpu_session().run(node), Refuses(EPH_INVALID_ARGUMENT, "output 0 is left out"));
+  for (const char* op_type : {"Relu", "GlobalMaxPool", "MeanVarianceNormalization"}) {
+    SingleNodeGraph node(op_type, 14);
+    node.input(kImage).skip_output().output();
+    EXPECT_THAT(cpu_session().run(node), Refuses(EPH_INVALID_ARGUMENT, "output 0 is left out"));
+  }
 }
 
 TEST(Refusing, NamesFloatingPointModWithoutItsAttribute) {

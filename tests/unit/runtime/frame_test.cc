@@ -360,6 +360,19 @@ TEST(Frame, RefusesAShapeThatContradictsTheModel) {
       << status.message();
 }
 
+TEST(Frame, NamesTheNodeWhoseOutputHasNoMemory) {
+  GraphBuilder builder;
+  builder.input("x", floats({2})).node("Relu", {"x"}, {"y"}).output("y");
+  Machine machine(typed(builder.build(), floats({int64_t{1} << 58})));
+  const Value x = *Value::of<float>({2}, std::vector<float>{1, 2});
+  std::vector<Value> outputs;
+  const Status status = machine.run({&x}, outputs);
+  EXPECT_EQ(status.code(), StatusCode::kFail);
+  EXPECT_NE(status.message().find("out of memory"), std::string::npos);
+  EXPECT_NE(status.message().find("(while making output \"y\" of Relu node"), std::string::npos)
+      << status.message();
+}
+
 TEST(Frame, StopsWhenTheCallerCancels) {
   Machine machine(chain());
   const Value x = *Value::of<float>({2, 2}, std::vector<float>{1, 2, 3, 4});

@@ -1,0 +1,83 @@
+// random_node.h: random nodes of one operator, as models. They start from a valid node
+// (valid_nodes.txt) and change in a few places, so that most of them come far; the same dice throw
+// the same node. Only used by every_kernel_test.cc.
+#pragma once
+
+#include <ephost/value.h>
+#include <onnx/onnx_pb.h>
+
+#include <filesystem>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace onnx {
+class OpSchema;
+}
+
+namespace ephost::test {
+
+class Dice {
+ public:
+  explicit Dice(const std::string& seed) {
+    std::seed_seq sequence(seed.begin(), seed.end());
+    engine_.seed(sequence);
+  }
+
+  // From low to high, both inclusive.
+  int64_t roll(int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(engine_);
+  }
+  bool one_in(int64_t n) { return roll(1, n) == 1; }
+  // Of a container that is not empty.
+  template <class Items>
+  auto& pick(Items&& items) {
+    return items[static_cast<decltype(items.size())>(roll(0, std::ssize(items) - 1))];
+  }
+
+ private:
+  std::mt19937 engine_;
+};
+
+// What a random input is made of, before its elements are drawn.
+struct RandomInput {
+  enum class Elements { kGiven, kSmall, kLimits, kAnyBytes };
+  enum class Stated { kShape, kSymbols, kNoShape, kConstant };
+
+  bool is_given = true;
+  onnx::TypeProto type;
+  // Repeated to the number of elements; none: small random ones.
+  std::vector<double> numbers;
+  std::vector<std::string> texts;
+  Elements elements = Elements::kGiven;
+  Stated stated = Stated::kShape;
+};
+
+struct RandomNode {
+  onnx::NodeProto node;  // without the names of its inputs
+  std::vector<RandomInput> inputs;
+};
+
+// The valid nodes of a file, by operator. Throws where the file breaks its format.
+std::map<std::string, std::vector<RandomNode>> read_valid_nodes(const std::filesystem::path& file);
+
+// Of an operator that the file does not have: as many tensors as it needs.
+RandomNode plain_node(const onnx::OpSchema& schema);
+
+// Drops what this version of the operator does not have.
+void fit(RandomNode& node, const onnx::OpSchema& schema);
+
+// Changes one thing of the node. `types` are the element types to choose from, one list an input;
+// the last list is for all further ones.
+void change(RandomNode& node, const onnx::OpSchema& schema,
+            const std::vector<std::vector<int32_t>>& types, Dice& dice);
+
+// A model of the node alone, whose name is "tested", and what to run it on.
+struct RandomModel {
+  onnx::ModelProto model;
+  std::vector<NamedValue> inputs;
+};
+RandomModel make_model(const RandomNode& node, const onnx::OpSchema& schema, int opset, Dice& dice);
+
+}  // namespace ephost::test
