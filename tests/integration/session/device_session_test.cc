@@ -5,11 +5,13 @@
 #include <array>
 #include <fstream>
 #include <random>
+#include <thread>
 
 #include "host/session/session_state.h"
 #include "tests/fixtures/fixtures.h"
 #include "tests/integration/session/flow_models.h"
 #include "tests/integration/session/sample.h"
+#include "tests/support/allocation_counter.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost {
@@ -370,6 +372,61 @@ TEST_F(DeviceSession, ShowsCopiesInTheProfile) {
   const std::string text = test::read(profile);
   EXPECT_THAT(text, HasSubstr("b to device:dram"));
   EXPECT_THAT(text, HasSubstr("Memcpy"));
+}
+
+TEST_F(DeviceSession, AllocatesNothingInTheHostOnceItRuns) {
+  for (const char* nodes : {"", "add,mul"}) {
+    auto session = create(write(alternating()), on_device({{"nodes", nodes}}));
+    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    auto binding = session->create_binding();
+    ASSERT_TRUE(binding.ok());
+    ASSERT_TRUE(binding->bind_input("x", *Value::of<float>({4}, kX)).ok());
+    ASSERT_TRUE(binding->bind_output("y", *Value::allocate(ElementType::kFloat, {4})).ok());
+    ASSERT_TRUE(session->run(*binding).ok());
+    const uint64_t before = test::allocations_of_this_thread();
+    ASSERT_TRUE(session->run(*binding).ok());
+    EXPECT_EQ(test::allocations_of_this_thread(), before);
+    EXPECT_EQ(floats_of(binding->outputs()[0]), kAlternating);
+  }
+}
+
+TEST_F(DeviceSession, RunsFromSeveralThreadsAtOnce) {
+  {
+    auto session = create(write(alternating()), on_device({{"nodes", "add,mul"}}));
+    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < 25; ++i) EXPECT_EQ(run(*session, kX), kAlternating);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+  EXPECT_EQ(report().copies_in, 1U + 2 * 100U);
+}
+
+graph::Graph identity() {
+  GraphBuilder builder;
+  builder.input("x", float_type(graph::Shape{4})).node("Identity", {"x"}, {"a"});
+  builder.node("Neg", {"a"}, {"y"}).output("y");
+  return test::with_type(builder.build(), "y", float_type(graph::Shape{4}));
+}
+
+TEST_F(DeviceSession, CopiesATensorThatIsSetAsAnOutput) {
+  {
+    auto session = create(write(identity()), on_device({{"identity", "makes"}}));
+    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(run(*session, kX), (std::vector<float>{-1, 5, -2, 1}));
+  }
+  EXPECT_EQ(report().copies_in, 2 * 2U);
+}
+
+TEST_F(DeviceSession, DoesNotTakeAnInputOnTheDeviceForAnOutput) {
+  auto session = create(write(identity()), on_device({{"identity", "hands_on"}}));
+  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  const auto outputs = session->run(Inputs{named_floats("x", {4}, kX)});
+  EXPECT_THAT(outputs.status().message(), HasSubstr("an input that lies in device memory cannot be "
+                                                    "handed on"));
 }
 
 // ---- Failures ---------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <cstring>
 
 #include "host/bridge/provider.h"
 #include "tests/support/in_process_provider.h"
