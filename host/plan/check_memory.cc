@@ -187,7 +187,8 @@ Status PatternCheck::visit_value(ValueId id) {
   }
   rectangle.lower = std::min<uint64_t>(rectangle.lower, value.first_pc);
   rectangle.upper = std::max(rectangle.upper, uint64_t{value.last_pc} + 1);
-  rectangle.size = std::max(rectangle.size, value.offset + size_of(id).value_or(0));
+  if (const auto size = size_of(id))
+    rectangle.size = std::max(rectangle.size, value.offset + *size);
   return {};
 }
 
