@@ -66,6 +66,7 @@ Result<Computation> Computation::adopt(std::shared_ptr<const Provider> provider,
   object->handle = handle;
   object->provider = std::move(provider);
   EPHOST_RETURN_IF_ERROR(describe(*object));
+  EPHOST_ASSIGN_OR_RETURN(object->memory, object->provider->device_memory().describe(handle));
   return Computation(std::move(object));
 }
 

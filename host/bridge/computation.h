@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "host/bridge/device_memory.h"
 #include "host/plan/allocation_plan.h"
 
 namespace ephost::bridge {
@@ -68,7 +69,10 @@ class Computation {
   [[nodiscard]] const std::vector<plan::SlotPart>& output_parts() const {
     return object_->output_parts;
   }
-  // All of the above for the planner; borrows from the computation.
+  // Where its values are to be, by the numbers of its provider's memories; all in host memory
+  // unless the provider has any.
+  [[nodiscard]] const ComputationMemory& memory() const { return object_->memory; }
+  // For the planner, of a provider that works in host memory; borrows from the computation.
   [[nodiscard]] plan::StepTraits traits() const;
 
  private:
@@ -83,6 +87,7 @@ class Computation {
     std::vector<plan::SlotPair> aliases;
     std::vector<plan::SlotPart> input_parts;
     std::vector<plan::SlotPart> output_parts;
+    ComputationMemory memory;
 
     ~Object();
   };

@@ -272,6 +272,7 @@ Result<std::shared_ptr<Provider>> Provider::create(
   }
   EPHOST_RETURN_IF_ERROR(provider->load_kernels());
   EPHOST_RETURN_IF_ERROR(provider->adopt_shared_contexts());
+  EPHOST_RETURN_IF_ERROR(provider->adopt_device_memory());
   return provider;
 }
 
@@ -301,6 +302,16 @@ Status Provider::adopt_shared_contexts() {
   return Status(StatusCode::kEpFail, name() + " offers " + EPH_EXT_SHARED_CONTEXTS +
                                          " without its required function list_partitions; report "
                                          "this to the plugin's vendor");
+}
+
+Status Provider::adopt_device_memory() {
+  if (api().get_extension == nullptr) return Status::ok_status();
+  const void* table = api().get_extension(handle_, EPH_STRING(EPH_EXT_DEVICE_MEMORY));
+  if (table == nullptr) return Status::ok_status();
+  EPHOST_ASSIGN_OR_RETURN(
+      device_memory_,
+      DeviceMemory::adopt(*static_cast<const eph_device_memory_api*>(table), handle_, name()));
+  return Status::ok_status();
 }
 
 Result<Capability> Provider::capability(const GraphView& graph, std::span<const uint32_t> owner) {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "host/bridge/computation.h"
+#include "host/bridge/device_memory.h"
 #include "host/bridge/graph_view.h"
 #include "host/bridge/host_services.h"
 #include "host/bridge/kernel_index.h"
@@ -122,6 +123,9 @@ class Provider : public std::enable_shared_from_this<Provider> {
   [[nodiscard]] Result<std::vector<std::string>> list_partitions(
       std::span<const std::byte> payload);
 
+  // The provider's own memories; none where it works in host memory.
+  [[nodiscard]] const DeviceMemory& device_memory() const { return device_memory_; }
+
   // Keeps a payload as long as the provider.
   void retain(graph::Blob payload);
 
@@ -134,6 +138,7 @@ class Provider : public std::enable_shared_from_this<Provider> {
   [[nodiscard]] const eph_provider_api& api() const { return plugin_->provider; }
   Status load_kernels();
   Status adopt_shared_contexts();
+  Status adopt_device_memory();
 
   // The plugin goes last: its library holds the code of everything else.
   std::shared_ptr<const plugin::LoadedPlugin> plugin_;
@@ -143,6 +148,7 @@ class Provider : public std::enable_shared_from_this<Provider> {
   eph_provider* handle_ = nullptr;
   KernelIndex kernels_;
   eph_shared_contexts_api shared_contexts_ = {};  // all zero where it isn't offered
+  DeviceMemory device_memory_;
 };
 
 }  // namespace ephost::bridge

@@ -76,7 +76,7 @@ class Section {
     const double ratio = block.lower_bound == 0 ? 1.0
                                                 : static_cast<double>(block.peak) /
                                                       static_cast<double>(block.lower_bound);
-    add("<p class=\"facts\">Block " + std::to_string(block.location) + ": peak " +
+    add("<p class=\"facts\">Block " + escape_html(block.name) + ": peak " +
         bytes_exactly(block.peak) + ", lower bound " + bytes_exactly(block.lower_bound) +
         ", ratio " + fixed(ratio, 3) + (block.proved_optimal ? ", optimal" : "") + ", " +
         std::to_string(block.boxes.size()) + " placed</p>\n<div class=\"frame\">\n");

@@ -24,6 +24,7 @@ struct MapBox {
 
 // One block of memory.
 struct MapBlock {
+  std::string name = "0";
   uint32_t location = 0;
   uint64_t peak = 0;
   uint64_t lower_bound = 0;

@@ -52,6 +52,9 @@ class PlannedGraph {
   [[nodiscard]] const std::string& provider(const plan::Step& step) const {
     return prepared_.partitioning.providers[step.provider];
   }
+  [[nodiscard]] std::string location(uint32_t location) const {
+    return model_.location_name(location);
+  }
   [[nodiscard]] std::string step(const plan::Step& step) const {
     if (step.partition != plan::kNoPartition) {
       const partition::Partition& p = prepared_.partitioning.partitions[step.partition];
@@ -110,6 +113,7 @@ Json graph_json(const PlannedGraph& graph) {
   Json blocks = Json::array();
   for (const plan::MemoryBlock& block : graph.prepared().pattern.blocks) {
     blocks.push_back({{"location", block.location},
+                      {"memory", graph.location(block.location)},
                       {"peak_bytes", block.bytes},
                       {"lower_bound_bytes", block.lower_bound},
                       {"proved_optimal", block.proved_optimal}});
@@ -169,7 +173,8 @@ std::string values_table(const PlannedGraph& names) {
   return "\n" + table.to_text();
 }
 
-std::string summary(const session::PreparedGraph& prepared) {
+std::string summary(const PlannedGraph& graph) {
+  const session::PreparedGraph& prepared = graph.prepared();
   std::map<std::string_view, uint64_t> kinds;
   for (const plan::ValuePlan& value : prepared.allocation.values) {
     if (value.kind != plan::AllocKind::kNone) ++kinds[plan::alloc_kind_name(value.kind)];
@@ -193,7 +198,8 @@ std::string summary(const session::PreparedGraph& prepared) {
     const double ratio = block.lower_bound == 0 ? 1.0
                                                 : static_cast<double>(block.bytes) /
                                                       static_cast<double>(block.lower_bound);
-    facts.add("block " + std::to_string(block.location),
+    const bool is_host = block.location == plan::kHostLocation;
+    facts.add("block " + (is_host ? "0" : graph.location(block.location)),
               "peak " + std::to_string(block.bytes) + " bytes (" + bytes_text(block.bytes) +
                   "), lower bound " + std::to_string(block.lower_bound) + ", ratio " +
                   fixed(ratio, 3) + (block.proved_optimal ? ", optimal" : ""));
@@ -207,7 +213,7 @@ std::string to_tables(const session::PreparedModel& prepared) {
   for (const session::PreparedGraph* one : prepared.graphs()) {
     const PlannedGraph graph(prepared, *one);
     if (!one->path.empty()) text += "\nbody " + printable(one->path) + "\n";
-    text += steps_table(graph) + values_table(graph) + summary(*one);
+    text += steps_table(graph) + values_table(graph) + summary(graph);
   }
   return text;
 }

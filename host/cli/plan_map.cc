@@ -18,7 +18,10 @@ class GraphMap {
     map_.providers = prepared_.partitioning.providers;
     map_.end = prepared_.execution.steps.size();
     for (const plan::MemoryBlock& block : prepared_.pattern.blocks) {
-      map_.blocks.push_back({.location = block.location,
+      map_.blocks.push_back({.name = block.location == plan::kHostLocation
+                                         ? "0"
+                                         : model_.location_name(block.location),
+                             .location = block.location,
                              .peak = block.bytes,
                              .lower_bound = block.lower_bound,
                              .proved_optimal = block.proved_optimal});
@@ -40,7 +43,7 @@ class GraphMap {
 
   // What is planned by size counts rounded up, as in peak and lower bound.
   void add_range(size_t block, uint64_t begin, uint64_t end, uint64_t size) {
-    const uint64_t alignment = prepared_.pattern.alignment;
+    const uint64_t alignment = prepared_.pattern.blocks[block].alignment;
     ranges_[block].push_back({begin, end, (size + alignment - 1) / alignment * alignment});
   }
 

@@ -107,6 +107,16 @@ std::string_view alloc_kind_name(AllocKind kind) {
   return "None";
 }
 
+uint32_t location_of(const ValueType& type, uint32_t location, std::span<const SlotLocation> listed,
+                     uint32_t slot) {
+  if (location == kHostLocation && listed.empty()) return kHostLocation;
+  const bool may_be_numbers =
+      type.kind == graph::ValueKind::kUnknown || type.kind == graph::ValueKind::kTensor;
+  if (!may_be_numbers || type.element == graph::ElementType::kString) return kHostLocation;
+  const auto found = std::ranges::find(listed, slot, &SlotLocation::slot);
+  return found == listed.end() ? location : found->location;
+}
+
 bool provably_equal_bytes(const ValueType& a, const ValueType& b) {
   if (!is_definite(a) || !is_definite(b)) return false;
   if (graph::element_bits(a.element) == graph::element_bits(b.element) && a.shape == b.shape) {

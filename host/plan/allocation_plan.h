@@ -46,23 +46,40 @@ struct SlotPart {
   uint64_t offset = 0;
 };
 
+// Memory is in locations: 0 is host memory, the others are providers' own.
+inline constexpr uint32_t kHostLocation = 0;
+
+// A slot that lies elsewhere than the others of its step.
+struct SlotLocation {
+  uint32_t slot = 0;
+  uint32_t location = kHostLocation;
+};
+
 // Parts begin at multiples of this, as all memory that the host gives does.
 inline constexpr uint64_t kPartAlignment = 64;
 
 // What a step's kernel or compiled partition declared. Slots that don't exist or hold no value are
 // ignored. The spans are borrowed for the call.
 struct StepTraits {
-  std::span<const SlotPair> may_inplace;   // output may overwrite the input while reading it
-  std::span<const SlotPair> aliases;       // output has the input's bytes unchanged (Reshape)
-  uint64_t workspace_bytes = 0;            // scratch memory while the step runs
-  uint32_t location = 0;                   // memory that outputs and workspace live in
+  std::span<const SlotPair> may_inplace;  // output may overwrite the input while reading it
+  std::span<const SlotPair> aliases;      // output has the input's bytes unchanged (Reshape)
+  uint64_t workspace_bytes = 0;           // scratch memory while the step runs
+  // Of the workspace, and of inputs and outputs that are not listed below. Implicit inputs, and
+  // what is no tensor of numbers, are in host memory whatever is said here.
+  uint32_t location = kHostLocation;
   std::span<const SlotPart> input_parts;   // the input's bytes are a part of the output's (Concat)
   std::span<const SlotPart> output_parts;  // the output's bytes are a part of the input's (Split)
+  std::span<const SlotLocation> input_locations;
+  std::span<const SlotLocation> output_locations;
 };
+
+// Where a slot of a step lies that holds a value of that type: `location` but for the slots listed.
+[[nodiscard]] uint32_t location_of(const graph::ValueType& type, uint32_t location,
+                                   std::span<const SlotLocation> listed, uint32_t slot);
 
 struct ValuePlan {
   AllocKind kind = AllocKind::kNone;
-  uint32_t location = 0;
+  uint32_t location = kHostLocation;
   // The value whose buffer it uses, resolved to the end of the chain: itself unless kReuse,
   // kNoValue for kNone. A kReuse value's root may be a graph input or a constant (views), or a
   // graph output that a later step produces in place.
@@ -119,7 +136,8 @@ struct AllocationOptions {
 // Dead buffers are given to later values by placement, or by the pool of a run for what has no
 // known size. Strings and anything but tensors share nothing.
 //
-// `traits` has one entry a step. INVALID_ARGUMENT if it hasn't, or if `plan` doesn't fit `graph`.
+// `traits` has one entry a step. INVALID_ARGUMENT if it hasn't, if `plan` doesn't fit `graph`, or
+// if a step reads a value elsewhere than it is (copies.h is to be asked before).
 [[nodiscard]] Result<AllocationPlan> plan_allocation(const Graph& graph, const ExecutionPlan& plan,
                                                      std::span<const StepTraits> traits,
                                                      const AllocationOptions& options = {});

@@ -38,7 +38,19 @@ struct Use {
   uint32_t reads = 0;
   uint32_t first = 0;
   uint32_t last = 0;
+  uint32_t location = 0;  // where its step makes it
 };
+
+// Where a step has a slot.
+uint32_t place_of(const ValueType& type, const StepTraits& step, bool is_input, uint32_t slot) {
+  const bool is_object =
+      type.kind != graph::ValueKind::kTensor && type.kind != graph::ValueKind::kUnknown;
+  if (is_object || type.element == graph::ElementType::kString) return 0;
+  for (const SlotLocation& listed : is_input ? step.input_locations : step.output_locations) {
+    if (listed.slot == slot) return listed.location;
+  }
+  return step.location;
+}
 
 // Runs the plan with buffers that remember which values they hold at the moment.
 class AllocationCheck {
@@ -110,9 +122,11 @@ void AllocationCheck::find_uses() {
         if (uses_[id].reads++ == 0) uses_[id].last = pc;
       }
     }
-    for (const ValueId id : step.outputs) {
+    for (uint32_t slot = 0; slot < step.outputs.size(); ++slot) {
+      const ValueId id = step.outputs[slot];
       if (id == kNoValue) continue;
       uses_[id].is_produced = true;
+      uses_[id].location = place_of(graph_.values[id].type, traits_[pc], false, slot);
       uses_[id].first = pc;
       uses_[id].last = std::max(uses_[id].last, pc);
     }
@@ -157,8 +171,12 @@ Status AllocationCheck::check_value(ValueId id) const {
   if (planned.first_pc != use.first || planned.last_pc != last) {
     return wrong(name(id) + " has a wrong lifetime");
   }
-  if (use.is_produced && planned.location != traits_[use.first].location) {
+  if (use.is_produced && planned.location != use.location) {
     return wrong(name(id) + " is not where its step produces it");
+  }
+  const bool is_given = expected == AllocKind::kPreExisting || use.is_output;
+  if (is_given && planned.location != 0) {
+    return wrong(name(id) + " is the caller's but not in host memory");
   }
   return check_reuse(id);
 }
@@ -253,6 +271,20 @@ Status AllocationCheck::simulate() {
 }
 
 Status AllocationCheck::check_reads(uint32_t pc) const {
+  const Step& step = plan_.steps[pc];
+  for (uint32_t slot = 0; slot < step.inputs.size(); ++slot) {
+    const ValueId id = step.inputs[slot];
+    if (id == kNoValue) continue;
+    if (allocation_.values[id].location !=
+        place_of(graph_.values[id].type, traits_[pc], true, slot)) {
+      return wrong(at(pc, id) + " is read in another location than it lies in");
+    }
+  }
+  for (const ValueId id : step.implicit_inputs) {
+    if (allocation_.values[id].location != 0) {
+      return wrong(at(pc, id) + " is read by a body but not in host memory");
+    }
+  }
   for (const auto* list : {&plan_.steps[pc].inputs, &plan_.steps[pc].implicit_inputs}) {
     for (const ValueId id : *list) {
       if (id == kNoValue) continue;

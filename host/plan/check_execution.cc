@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 
 #include "host/base/text.h"
 #include "host/plan/checker.h"
+#include "host/plan/copies.h"
 
 namespace ephost::plan {
 namespace {
@@ -28,7 +30,10 @@ class ExecutionCheck {
   [[nodiscard]] Status run();
 
  private:
+  [[nodiscard]] Status find_originals();
   [[nodiscard]] Status check_step(const Step& step);
+  // Slots as the model has them.
+  [[nodiscard]] std::vector<ValueId> originals(const std::vector<ValueId>& slots) const;
   [[nodiscard]] Status check_single(const Step& step);
   [[nodiscard]] Status check_fused(const Step& step);
   [[nodiscard]] Status check_slots(const Step& step, const std::set<NodeId>& members) const;
@@ -40,6 +45,8 @@ class ExecutionCheck {
   const ExecutionPlan& plan_;
   std::vector<bool> has_run_;                 // by node
   std::set<ValueId> present_;                 // what later steps can read
+  std::vector<ValueId> original_;             // by value: the model's value that it is a copy of
+  std::set<ValueId> known_;                   // of these, those that are present somewhere
   std::vector<bool> is_output_;               // by value
   std::vector<std::vector<NodeId>> readers_;  // by value, from the nodes' own lists
 };
@@ -65,7 +72,69 @@ ExecutionCheck::ExecutionCheck(const Graph& graph, const Partitioning& partition
   }
 }
 
+// Copies of a value are tied together by the nodes of copies and by initializers; of those that are
+// tied, the model's own nodes and lists may know only one.
+Status ExecutionCheck::find_originals() {
+  std::vector<bool> is_models(graph_.values.size(), false);
+  const auto mark = [&](const std::vector<ValueId>& ids) {
+    for (const ValueId id : ids) {
+      if (id != kNoValue) is_models[id] = true;
+    }
+  };
+  mark(graph_.inputs);
+  mark(graph_.outputs);
+  std::vector<std::vector<ValueId>> tied(graph_.values.size());
+  for (const graph::Node& node : graph_.nodes) {
+    if (!is_copy(node)) {
+      mark(node.inputs);
+      mark(node.implicit_inputs);
+      mark(node.outputs);
+      continue;
+    }
+    if (node.inputs.size() != 1 || node.outputs.size() != 1) {
+      return wrong("a copy has other slots than one input and one output");
+    }
+    tied[node.inputs[0]].push_back(node.outputs[0]);
+    tied[node.outputs[0]].push_back(node.inputs[0]);
+  }
+  std::map<uint32_t, ValueId> by_initializer;
+  for (ValueId id = 0; id < graph_.values.size(); ++id) {
+    const graph::Value& value = graph_.values[id];
+    if (value.is_constant() && is_models[id]) by_initializer.emplace(value.initializer, id);
+  }
+  original_.assign(graph_.values.size(), kNoValue);
+  for (ValueId id = 0; id < graph_.values.size(); ++id) {
+    if (!is_models[id]) continue;
+    std::vector<ValueId> open = {id};
+    while (!open.empty()) {
+      const ValueId next = open.back();
+      open.pop_back();
+      if (original_[next] == id) continue;
+      if (original_[next] != kNoValue || (next != id && is_models[next])) {
+        return wrong("a copy turns " + name_of(graph_, id) + " into " + name_of(graph_, next));
+      }
+      original_[next] = id;
+      open.insert(open.end(), tied[next].begin(), tied[next].end());
+    }
+  }
+  for (ValueId id = 0; id < graph_.values.size(); ++id) {
+    if (original_[id] != kNoValue) continue;
+    const auto constant = by_initializer.find(graph_.values[id].initializer);
+    const bool is_copied = graph_.values[id].is_constant() && constant != by_initializer.end();
+    original_[id] = is_copied ? constant->second : id;
+  }
+  for (const ValueId id : present_) known_.insert(original_[id]);
+  return {};
+}
+
+std::vector<ValueId> ExecutionCheck::originals(const std::vector<ValueId>& slots) const {
+  std::vector<ValueId> ids;
+  for (const ValueId id : slots) ids.push_back(id == kNoValue ? id : original_[id]);
+  return ids;
+}
+
 Status ExecutionCheck::run() {
+  EPHOST_RETURN_IF_ERROR(find_originals());
   for (const Step& step : plan_.steps) EPHOST_RETURN_IF_ERROR(check_step(step));
   const auto missing = std::ranges::find(has_run_, false);
   if (missing != has_run_.end()) {
@@ -98,15 +167,19 @@ Status ExecutionCheck::check_step(const Step& step) {
   }
   EPHOST_RETURN_IF_ERROR(step.partition == kNoPartition ? check_single(step) : check_fused(step));
   for (const ValueId id : step.outputs) {
-    if (id != kNoValue) present_.insert(id);
+    if (id == kNoValue) continue;
+    present_.insert(id);
+    known_.insert(original_[id]);
   }
   return {};
 }
 
 Status ExecutionCheck::check_single(const Step& step) {
   const graph::Node& node = graph_.nodes[step.node];
-  if (step.inputs != node.inputs || step.outputs != node.outputs ||
-      step.implicit_inputs != node.implicit_inputs) {
+  const bool same = is_copy(node) ? step.inputs == node.inputs && step.outputs == node.outputs
+                                  : originals(step.inputs) == node.inputs &&
+                                        originals(step.outputs) == node.outputs;
+  if (!same || step.implicit_inputs != node.implicit_inputs) {
     return wrong(describe(step) + " has other slots than its node");
   }
   std::set<ValueId> inside;
@@ -145,7 +218,9 @@ Status ExecutionCheck::check_slots(const Step& step, const std::set<NodeId>& mem
     return listed.size() == expected.size() &&
            std::set<ValueId>(listed.begin(), listed.end()) == expected;
   };
-  if (same(step.inputs, in) && same(step.outputs, out) && step.implicit_inputs.empty()) return {};
+  if (same(originals(step.inputs), in) && same(originals(step.outputs), out) &&
+      step.implicit_inputs.empty())
+    return {};
   return wrong(describe(step) + " takes in or hands out other values than cross its border");
 }
 
@@ -155,7 +230,7 @@ Status ExecutionCheck::run_node(NodeId node, std::set<ValueId>& inside) {
   const graph::Node& n = graph_.nodes[node];
   for (const auto* list : {&n.inputs, &n.implicit_inputs}) {
     for (const ValueId id : *list) {
-      if (id == kNoValue || present_.contains(id) || inside.contains(id)) continue;
+      if (id == kNoValue || known_.contains(original_[id]) || inside.contains(id)) continue;
       return wrong(graph::describe_node(graph_, node) + " reads " + name_of(graph_, id) +
                    " before it is produced");
     }

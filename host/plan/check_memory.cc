@@ -187,7 +187,8 @@ Status PatternCheck::visit_value(ValueId id) {
   }
   rectangle.lower = std::min<uint64_t>(rectangle.lower, value.first_pc);
   rectangle.upper = std::max(rectangle.upper, uint64_t{value.last_pc} + 1);
-  rectangle.size = std::max(rectangle.size, value.offset + size_of(id).value_or(0));
+  if (const auto size = size_of(id))
+    rectangle.size = std::max(rectangle.size, value.offset + *size);
   return {};
 }
 
@@ -216,7 +217,10 @@ Status PatternCheck::check_block(uint32_t location, const std::vector<Rectangle>
   if (block == pattern_.blocks.end()) {
     return wrong("location " + std::to_string(location) + " has no block");
   }
-  EPHOST_ASSIGN_OR_RETURN(const Extent extent, Sweep(content, pattern_.alignment).run());
+  if (block->alignment < pattern_.alignment || !std::has_single_bit(block->alignment)) {
+    return wrong("the alignment of location " + std::to_string(location) + " is wrong");
+  }
+  EPHOST_ASSIGN_OR_RETURN(const Extent extent, Sweep(content, block->alignment).run());
   return check_claims(extent, block->bytes, block->lower_bound, block->proved_optimal);
 }
 

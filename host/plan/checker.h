@@ -19,14 +19,16 @@
 namespace ephost::plan {
 
 // Each node is run exactly once, by its owner; each step's slots are those of its node or
-// partition; whatever a node reads is there before its step.
+// partition, or copies of them; whatever a step reads is there before it, in the copy that it
+// reads.
 [[nodiscard]] Status check_execution(const Graph& graph,
                                      const partition::Partitioning& partitioning,
                                      const ExecutionPlan& plan);
 
 // Kinds, lifetimes, use counts and sizes are right; run step by step, no step reads a value whose
-// bytes were overwritten, none writes what is read only or still needed, and a buffer changes hands
-// only where it is dead, or where the step permits it.
+// bytes were overwritten or that lies in another location than the step wants it in, none writes
+// what is read only or still needed, and a buffer changes hands only where it is dead, or where the
+// step permits it.
 [[nodiscard]] Status check_allocation(const Graph& graph, const ExecutionPlan& plan,
                                       std::span<const StepTraits> traits,
                                       const AllocationPlan& allocation);

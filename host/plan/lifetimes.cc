@@ -31,8 +31,13 @@ class LifetimeFinder {
 
  private:
   [[nodiscard]] Status visit_step(uint32_t pc);
-  [[nodiscard]] Status read(ValueId id, uint32_t pc);
-  [[nodiscard]] Status produce(ValueId id, uint32_t pc);
+  [[nodiscard]] Status read(ValueId id, uint32_t pc, uint32_t location);
+  [[nodiscard]] Status produce(ValueId id, uint32_t pc, uint32_t location);
+  [[nodiscard]] uint32_t where(ValueId id, uint32_t location, std::span<const SlotLocation> listed,
+                               uint32_t slot) const {
+    return id < values_.size() ? location_of(graph_.values[id].type, location, listed, slot)
+                               : kHostLocation;
+  }
   void begin();
   [[nodiscard]] Status finish();
   [[nodiscard]] std::string at(ValueId id, uint32_t pc) const;
@@ -67,23 +72,42 @@ void LifetimeFinder::begin() {
 
 Status LifetimeFinder::visit_step(uint32_t pc) {
   const Step& step = plan_.steps[pc];
-  for (const ValueId id : step.inputs) EPHOST_RETURN_IF_ERROR(read(id, pc));
-  for (const ValueId id : step.implicit_inputs) EPHOST_RETURN_IF_ERROR(read(id, pc));
-  for (const ValueId id : step.outputs) EPHOST_RETURN_IF_ERROR(produce(id, pc));
+  const StepTraits& traits = traits_[pc];
+  for (uint32_t slot = 0; slot < step.inputs.size(); ++slot) {
+    const ValueId id = step.inputs[slot];
+    EPHOST_RETURN_IF_ERROR(read(id, pc, where(id, traits.location, traits.input_locations, slot)));
+  }
+  for (const ValueId id : step.implicit_inputs) {
+    EPHOST_RETURN_IF_ERROR(read(id, pc, kHostLocation));
+  }
+  for (uint32_t slot = 0; slot < step.outputs.size(); ++slot) {
+    const ValueId id = step.outputs[slot];
+    EPHOST_RETURN_IF_ERROR(
+        produce(id, pc, where(id, traits.location, traits.output_locations, slot)));
+  }
   return {};
 }
 
-Status LifetimeFinder::read(ValueId id, uint32_t pc) {
+Status LifetimeFinder::read(ValueId id, uint32_t pc, uint32_t location) {
   if (id == kNoValue) return {};
   if (id >= values_.size() || values_[id].kind == AllocKind::kNone) {
     return misfit(at(id, pc) + " is read before it exists");
   }
-  ++values_[id].use_count;
-  values_[id].last_pc = pc;
+  ValuePlan& value = values_[id];
+  // A constant is where its first reader wants it.
+  if (value.use_count == 0 && value.kind == AllocKind::kAllocateStatically) {
+    value.location = location;
+  }
+  if (value.location != location) {
+    return misfit(at(id, pc) + " is read in location " + std::to_string(location) +
+                  " but lies in " + std::to_string(value.location));
+  }
+  ++value.use_count;
+  value.last_pc = pc;
   return {};
 }
 
-Status LifetimeFinder::produce(ValueId id, uint32_t pc) {
+Status LifetimeFinder::produce(ValueId id, uint32_t pc, uint32_t location) {
   if (id == kNoValue) return {};
   if (id >= values_.size() || values_[id].kind != AllocKind::kNone) {
     return misfit(at(id, pc) + " is produced but exists already, or not in the graph");
@@ -91,7 +115,7 @@ Status LifetimeFinder::produce(ValueId id, uint32_t pc) {
   ValuePlan& value = values_[id];
   value.kind =
       graph_.values[id].is_graph_output ? AllocKind::kAllocateOutput : AllocKind::kAllocate;
-  value.location = traits_[pc].location;
+  value.location = location;
   value.first_pc = pc;
   value.last_pc = pc;
   return {};
@@ -101,6 +125,9 @@ Status LifetimeFinder::finish() {
   for (const ValueId id : graph_.outputs) {
     if (id >= values_.size() || values_[id].kind == AllocKind::kNone) {
       return misfit(at(id, last_step_) + " is a graph output that no step produces");
+    }
+    if (values_[id].location != kHostLocation) {
+      return misfit(at(id, last_step_) + " is a graph output outside of host memory");
     }
     ++values_[id].use_count;
     values_[id].last_pc = last_step_;

@@ -138,14 +138,18 @@ Result<MemoryPattern> plan_memory(const AllocationPlan& plan,
   pattern.workspace_offsets.assign(plan.steps, kNoOffset);
   if (!options.enable_mem_pattern) return pattern;
   for (auto& [location, contents] : collect_contents(plan, sizes, pattern)) {
+    uint64_t alignment = options.alignment;
+    if (location < options.alignments.size()) {
+      alignment = std::max(alignment, options.alignments[location]);
+    }
     EPHOST_ASSIGN_OR_RETURN(const Placement placement,
-                            place_buffers(contents.buffers, {.alignment = options.alignment,
+                            place_buffers(contents.buffers, {.alignment = alignment,
                                                              .search_work = options.search_work}));
     for (size_t i = 0; i < contents.offsets.size(); ++i) {
       *contents.offsets[i] = placement.offsets[i];
     }
     pattern.blocks.push_back(
-        {location, placement.peak, placement.lower_bound, placement.proved_optimal});
+        {location, placement.peak, placement.lower_bound, placement.proved_optimal, alignment});
   }
   for (ValueId id = 0; id < plan.values.size(); ++id) {
     if (plan.values[id].kind != AllocKind::kReuse) continue;

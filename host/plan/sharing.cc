@@ -149,7 +149,7 @@ void Sharing::find_alias(uint32_t pc, uint32_t slot) {
     if (pair.output != slot || input == kNoValue) continue;
     const Place place = place_of(input);
     const Group& group = groups_[place.group];
-    if (group.location != traits_[pc].location) continue;
+    if (group.location != values_[output].location) continue;
     if (!is_plain(graph_.values[input].type) || !is_plain(graph_.values[output].type)) continue;
     const std::optional<uint64_t> bytes = values_[input].bytes ? values_[input].bytes : group.bytes;
     if (is_known_to_differ(bytes, values_[output].bytes)) continue;
@@ -167,7 +167,7 @@ void Sharing::find_output_part(uint32_t pc, uint32_t slot) {
     if (values_[output].kind == AllocKind::kAllocateOutput) continue;
     Place place = place_of(input);
     const Group& group = groups_[place.group];
-    if (group.location != traits_[pc].location || !values_[group.root].bytes) continue;
+    if (group.location != values_[output].location || !values_[group.root].bytes) continue;
     if (!is_plain(graph_.values[input].type) || !is_plain(graph_.values[output].type)) continue;
     const std::optional<uint64_t>& whole = values_[input].bytes;
     const std::optional<uint64_t>& bytes = values_[output].bytes;
@@ -187,7 +187,7 @@ void Sharing::find_inplace(uint32_t pc, uint32_t slot) {
     if (pair.output != slot || input == kNoValue) continue;
     const Place place = place_of(input);
     const Group& group = groups_[place.group];
-    if (!group.owned || group.location != traits_[pc].location) continue;
+    if (!group.owned || group.location != values_[output].location) continue;
     if (!provably_equal_bytes(graph_.values[input].type, graph_.values[output].type)) continue;
     // A view of the input may have a known size where the input has none.
     if (!values_[input].bytes && is_known_to_differ(group.bytes, values_[output].bytes)) continue;

@@ -26,6 +26,7 @@ Frame::Frame(const Program& program)
     : program_(program),
       lane_count_(program.is_parallel() ? program.thread_count() : 1),
       lanes_(std::make_unique<Lane[]>(lane_count_)) {
+  for (const DeviceLocation& device : program.devices()) devices_.emplace_back(device);
   if (!program.is_parallel()) return;
   executor_ = std::make_unique<ParallelExecutor>(*program.thread_pool(), lane_count_);
   users_left_ = std::make_unique<std::atomic<uint32_t>[]>(program.open_buffers().size());
@@ -62,6 +63,10 @@ void Frame::prepare_values() {
     const graph::Value& value = graph.values[id];
     if (value.is_constant()) values_[id] = program_.constants()[value.initializer];
     if (is_object(value.type)) objects_.emplace(id, Value());
+  }
+  for (const auto& [id, data] : program_.device_constants().data()) {
+    values_[id].data = data;
+    values_[id].memory = program_.memory_at(program_.allocation().values[id].location);
   }
   for (size_t i = graph.outputs.size(); i-- > 0;) output_of_value_[graph.outputs[i]] = i;
 }
@@ -113,8 +118,15 @@ const plan::MemoryPattern& Frame::pattern() const {
 
 Status Frame::bind_pattern(std::shared_ptr<const TracedPattern> traced) {
   traced_ = std::move(traced);
+  is_bound_ = false;
   uint64_t bytes = 0;
-  for (const plan::MemoryBlock& block : pattern().blocks) bytes = std::max(bytes, block.bytes);
+  for (const plan::MemoryBlock& block : pattern().blocks) {
+    if (block.location == plan::kHostLocation) {
+      bytes = block.bytes;
+    } else {
+      EPHOST_RETURN_IF_ERROR(devices_[block.location - 1].reserve(block.bytes));
+    }
+  }
   if (bytes > block_bytes_) {
     block_.reset();
     block_ = allocate_aligned(bytes);
@@ -128,12 +140,20 @@ Status Frame::bind_pattern(std::shared_ptr<const TracedPattern> traced) {
     const graph::ValueType& type = graph.values[id].type;
     const bool fixed = plans[id].bytes.has_value() && type.element != ElementType::kString;
     if (offset == plan::kNoOffset || !fixed) continue;
-    void* data = *plans[id].bytes == 0 ? empty_tensor_memory() : block_.get() + offset;
+    void* data =
+        *plans[id].bytes == 0 ? empty_tensor_memory() : block_at(plans[id].location) + offset;
     set_tensor(id, data, *plans[id].bytes, type.element, *type.shape);
   }
+  EPHOST_RETURN_IF_ERROR(bind_workspaces());
+  is_bound_ = true;
+  return Status::ok_status();
+}
+
+Status Frame::bind_workspaces() {
   uint64_t loose = 0;
   for (const plan::Workspace& workspace : program_.allocation().workspaces) {
-    if (pattern().workspace_offsets[workspace.pc] == plan::kNoOffset) {
+    const bool is_loose = pattern().workspace_offsets[workspace.pc] == plan::kNoOffset;
+    if (is_loose && workspace.location == plan::kHostLocation) {
       loose = std::max(loose, workspace.bytes);
     }
   }
@@ -144,8 +164,17 @@ Status Frame::bind_pattern(std::shared_ptr<const TracedPattern> traced) {
   }
   for (const plan::Workspace& workspace : program_.allocation().workspaces) {
     const uint64_t offset = pattern().workspace_offsets[workspace.pc];
-    runs_[workspace.pc].workspace =
-        offset == plan::kNoOffset ? lanes_[0].workspace.get() : block_.get() + offset;
+    StepRun& run = runs_[workspace.pc];
+    run.has_lane_workspace = false;
+    if (offset != plan::kNoOffset) {
+      run.workspace = block_at(workspace.location) + offset;
+    } else if (workspace.location != plan::kHostLocation) {
+      DeviceArena& device = devices_[workspace.location - 1];
+      EPHOST_ASSIGN_OR_RETURN(run.workspace, device.workspace(workspace.pc, workspace.bytes));
+    } else {
+      run.workspace = lanes_[0].workspace.get();
+      run.has_lane_workspace = true;
+    }
   }
   return Status::ok_status();
 }
@@ -155,7 +184,7 @@ Status Frame::choose_pattern() {
     return Status::ok_status();
   }
   std::shared_ptr<const TracedPattern> wanted = program_.patterns().find(shape_key_);
-  if (wanted == traced_) return Status::ok_status();
+  if (wanted == traced_ && is_bound_) return Status::ok_status();
   return bind_pattern(std::move(wanted));
 }
 
@@ -251,9 +280,7 @@ Status Frame::run_step(uint32_t step, uint32_t index) {
   Lane& lane = lanes_[index];
   StepRun& run = runs_[step];
   run.lane = &lane;
-  const bool has_loose_workspace =
-      run.workspace != nullptr && pattern().workspace_offsets[step] == plan::kNoOffset;
-  if (has_loose_workspace) run.workspace = lane.workspace.get();
+  if (run.has_lane_workspace) run.workspace = lane.workspace.get();
   return execute_step(step, lane, program_.profiler());
 }
 
@@ -283,10 +310,12 @@ void Frame::record(size_t step, Profiler& profiler, Profiler::Clock::time_point 
   const plan::Step& planned = program_.steps()[step];
   const graph::Node& node = program_.graph().nodes[planned.node];
   const bridge::Computation* computation = program_.computation(step);
+  const std::string provider(computation ? computation->provider().name()
+                                         : program_.host_operator(step)->provider_name());
   const bool is_partition = planned.partition != plan::kNoPartition;
   profiler.add("step", node.name.empty() ? node.op_type : node.name, start,
                {{"op_type", is_partition ? "partition" : node.op_type},
-                {"provider", computation ? computation->provider().name() : "host"},
+                {"provider", provider},
                 {"step", std::to_string(step)}});
 }
 
@@ -329,7 +358,12 @@ void Frame::release(graph::ValueId root) {
   if (const auto kept = objects_.find(root); kept != objects_.end()) kept->second = Value();
   const auto pooled = pooled_.find(root);
   if (pooled == pooled_.end()) return;
-  pool_.give_back(pooled->second);
+  const uint32_t location = program_.allocation().values[root].location;
+  if (location == plan::kHostLocation) {
+    pool_.give_back(pooled->second);
+  } else {
+    devices_[location - 1].give_back(pooled->second);
+  }
   pooled_.erase(pooled);
 }
 
@@ -337,6 +371,7 @@ void Frame::release(graph::ValueId root) {
 void Frame::end_run(bool keep_outputs) {
   for (uint32_t i = 0; i < lane_count_; ++i) lanes_[i].scratch.end_step();
   pool_.end_run();
+  for (DeviceArena& device : devices_) device.end_run();
   pooled_.clear();
   adopted_.clear();
   outputs_ = {};

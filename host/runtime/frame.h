@@ -18,6 +18,7 @@
 
 #include "host/bridge/computation.h"
 #include "host/bridge/error_sink.h"
+#include "host/runtime/device_memory.h"
 #include "host/runtime/host_step.h"
 #include "host/runtime/memory_pool.h"
 #include "host/runtime/parallel_executor.h"
@@ -73,6 +74,7 @@ class Frame final : StepRunner {
   struct alignas(64) StepRun : eph_run {
     Frame* frame = nullptr;
     Lane* lane = nullptr;
+    bool has_lane_workspace = false;  // of the lane that runs the step
   };
   struct Call {
     decltype(eph_computation_api::compute) compute = nullptr;
@@ -92,7 +94,12 @@ class Frame final : StepRunner {
 
   // Made anew when the pattern changes.
   Status bind_pattern(std::shared_ptr<const TracedPattern> traced);
+  Status bind_workspaces();
   [[nodiscard]] const plan::MemoryPattern& pattern() const;
+  // The block for the memory pattern of a location.
+  [[nodiscard]] std::byte* block_at(uint32_t location) const {
+    return location == plan::kHostLocation ? block_.get() : devices_[location - 1].block();
+  }
 
   // A run.
   Status bind_inputs(std::span<const Value* const> inputs);
@@ -152,7 +159,7 @@ class Frame final : StepRunner {
   // conform to that.
   [[nodiscard]] Status set_object(graph::ValueId id, Value value);
   [[nodiscard]] Status bind_object(graph::ValueId id, Value value);
-  // Copies a tensor to where the plan wants value `id`.
+  // Copies a tensor from host memory to where the plan wants value `id`.
   [[nodiscard]] Status copy_to(graph::ValueId id, const eph_value& tensor);
   [[nodiscard]] ValueBuilder& builder(StepRun& run);
   [[nodiscard]] Status set_step_output(StepRun& run, uint32_t index, const eph_value* value);
@@ -174,7 +181,10 @@ class Frame final : StepRunner {
   const Program& program_;
   AlignedMemory block_;
   uint64_t block_bytes_ = 0;
+  std::vector<DeviceArena> devices_;             // location n is entry n-1
   std::shared_ptr<const TracedPattern> traced_;  // null: the program's own pattern
+
+  bool is_bound_ = false;  // to the pattern: memory did not run out meanwhile
 
   std::vector<eph_value> values_;              // by value id
   std::vector<std::vector<int64_t>> shapes_;   // by value id; of values with open shapes
@@ -197,7 +207,7 @@ class Frame final : StepRunner {
   std::unique_ptr<ParallelExecutor> executor_;           // null: steps run one after the other
   std::unique_ptr<std::atomic<uint32_t>[]> users_left_;  // in parallel, by open buffer
 
-  // Guards pool_, pooled_, adopted_ and the map strings_ while steps run in parallel.
+  // Guards pool_, devices_, pooled_, adopted_ and the map strings_ while steps run in parallel.
   std::mutex memory_mutex_;
   MemoryPool pool_;
   // Of the followers since the last run: whether what they follow moved, and whether each has its

@@ -104,9 +104,15 @@ Status Frame::copy_to(graph::ValueId id, const eph_value& tensor) {
     for (uint64_t i = 0; i < tensor.byte_size / sizeof(eph_string); ++i) {
       [[maybe_unused]] const bool is_there = strings.set(i, texts[i]);
     }
-  } else if (tensor.byte_size != 0) {
-    std::memcpy(target.data, tensor.data, tensor.byte_size);
+    return Status::ok_status();
   }
+  const uint32_t location = program_.allocation().values[id].location;
+  if (location != plan::kHostLocation) {
+    return program_.devices()[location - 1].provider->device_memory().copy(
+        target.memory, target.data, bridge::kHostMemory, tensor.data, tensor.byte_size,
+        "value " + quote(program_.graph().values[id].name));
+  }
+  if (tensor.byte_size != 0) std::memcpy(target.data, tensor.data, tensor.byte_size);
   return Status::ok_status();
 }
 

@@ -44,7 +44,7 @@ void Frame::set_tensor(graph::ValueId id, void* data, uint64_t bytes, ElementTyp
   value.rank = static_cast<uint32_t>(shape.size());
   value.element_type = static_cast<int32_t>(type);
   value.kind = EPH_KIND_TENSOR;
-  value.memory = 0;
+  value.memory = program_.memory_at(program_.allocation().values[id].location);
 }
 
 Status Frame::bind_inputs(std::span<const Value* const> inputs) {
@@ -259,6 +259,9 @@ StringTensor& Frame::text_of(graph::ValueId id) {
 
 Result<std::byte*> Frame::memory_for(graph::ValueId id, uint64_t bytes) {
   const plan::ValuePlan& planned = program_.allocation().values[id];
+  if (bytes == 0 && planned.location != plan::kHostLocation) {
+    return static_cast<std::byte*>(empty_tensor_memory());
+  }
   if (planned.kind == plan::AllocKind::kReuse) {
     const eph_value& root = values_[planned.reused];
     const bool is_text = root.element_type == EPH_STRING_ELEMENT;
@@ -268,12 +271,16 @@ Result<std::byte*> Frame::memory_for(graph::ValueId id, uint64_t bytes) {
   }
   if (traced_ && traced_->bytes[id] && *traced_->bytes[id] >= bytes &&
       traced_->pattern.offsets[id] != plan::kNoOffset) {
-    return block_.get() + traced_->pattern.offsets[id];
+    return block_at(planned.location) + traced_->pattern.offsets[id];
   }
+  const std::string& name = program_.graph().values[id].name;
   const std::lock_guard lock(memory_mutex_);
-  std::byte* memory = pool_.take(bytes);
-  if (memory == nullptr) {
-    return out_of_memory(bytes, "value " + quote(program_.graph().values[id].name));
+  std::byte* memory = nullptr;
+  if (planned.location == plan::kHostLocation) {
+    memory = pool_.take(bytes);
+    if (memory == nullptr) return out_of_memory(bytes, "value " + quote(name));
+  } else {
+    EPHOST_ASSIGN_OR_RETURN(memory, devices_[planned.location - 1].take(bytes, name));
   }
   pooled_[id] = memory;
   return memory;
@@ -289,6 +296,13 @@ Status Frame::allocate_value(graph::ValueId id, ElementType type,
     shapes_[id].assign(given_shape.begin(), given_shape.end());
   }
   const std::span<const int64_t> shape = shapes_[id];
+  const uint32_t location = program_.allocation().values[id].location;
+  if (type == ElementType::kString && location != plan::kHostLocation) {
+    return Status(StatusCode::kInvalidGraph,
+                  "value " + quote(program_.graph().values[id].name) +
+                      " came out as text, which no memory but the host's can hold; state its type "
+                      "in the model");
+  }
   if (type == ElementType::kString) {
     const size_t count = static_cast<size_t>(bytes / sizeof(eph_string));
     eph_string* views = text_of(id).reset(count);
@@ -306,7 +320,8 @@ Status Frame::allocate_value(graph::ValueId id, ElementType type,
 
 Result<bool> Frame::take_over(graph::ValueId id, Value& value) {
   EPHOST_RETURN_IF_ERROR(check_against_model(id, value.element_type(), value.shape()));
-  if (values_[id].data != nullptr) return false;
+  const bool is_elsewhere = program_.allocation().values[id].location != plan::kHostLocation;
+  if (values_[id].data != nullptr || is_elsewhere) return false;
   Value* kept = nullptr;
   if (program_.allocation().values[id].kind == plan::AllocKind::kAllocateOutput) {
     kept = &outputs_[output_of_value_[id]];

@@ -5,6 +5,7 @@
 #include <ephost/status.h>
 
 #include <memory>
+#include <string_view>
 #include <vector>
 
 namespace ephost::runtime {
@@ -23,6 +24,9 @@ class HostOperator {
   // Runs the node once and gives every wanted output its value. May be called concurrently, with a
   // step of another frame each.
   [[nodiscard]] virtual Status run(HostStep& step) const = 0;
+
+  // Who does the work, for profiles.
+  [[nodiscard]] virtual std::string_view provider_name() const { return "host"; }
 
   [[nodiscard]] size_t body_count() const { return bodies_.size(); }
   [[nodiscard]] const Program& body(size_t index) const { return *bodies_[index]; }

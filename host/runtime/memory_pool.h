@@ -2,34 +2,79 @@
 // back, kept for the next run. Not thread-safe; each frame has its own.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "host/runtime/tensor_memory.h"
 
 namespace ephost::runtime {
 
-// Blocks of any lifetime within a run.
-class MemoryPool {
+// What a pool asks for where a value needs so many bytes.
+[[nodiscard]] constexpr uint64_t pooled_size(uint64_t bytes) {
+  return (std::max<uint64_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+[[nodiscard]] inline std::byte* address_of(const AlignedMemory& memory) { return memory.get(); }
+template <class Memory>
+[[nodiscard]] std::byte* address_of(const Memory& memory) {
+  return memory.data();
+}
+
+// Blocks of any lifetime within a run. `Memory` owns a block.
+template <class Memory>
+class BlockPool {
  public:
-  // Null where memory runs out. Takes the smallest free block that is large enough and not more
-  // than twice as large, or a new one.
-  [[nodiscard]] std::byte* take(uint64_t bytes);
-  void give_back(const std::byte* memory);
+  // The smallest free block that is large enough and not more than twice as large; null if there is
+  // none.
+  [[nodiscard]] std::byte* reuse(uint64_t needed) {
+    Block* best = nullptr;
+    for (Block& block : blocks_) {
+      if (block.taken || block.bytes < needed || block.bytes / 2 > needed) continue;
+      if (best == nullptr || block.bytes < best->bytes) best = &block;
+    }
+    if (best == nullptr) return nullptr;
+    best->taken = best->used = true;
+    return address_of(best->memory);
+  }
+  // A further block, which is taken.
+  std::byte* add(Memory memory, uint64_t bytes) {
+    return address_of(blocks_.emplace_back(Block{std::move(memory), bytes, true, true}).memory);
+  }
+  void give_back(const std::byte* memory) {
+    for (Block& block : blocks_) {
+      if (address_of(block.memory) == memory) block.taken = false;
+    }
+  }
   // Ends a run: everything is free again, and what this run did not use is released, so that runs
   // of changing shapes do not add up.
-  void end_run();
-  [[nodiscard]] uint64_t bytes() const;
+  void end_run() {
+    std::erase_if(blocks_, [](const Block& block) { return !block.used; });
+    for (Block& block : blocks_) block.taken = block.used = false;
+  }
+  [[nodiscard]] uint64_t bytes() const {
+    uint64_t bytes = 0;
+    for (const Block& block : blocks_) bytes += block.bytes;
+    return bytes;
+  }
 
  private:
   struct Block {
-    AlignedMemory memory;
+    Memory memory;
     uint64_t bytes = 0;
     bool taken = false;
     bool used = false;  // in this run
   };
   std::vector<Block> blocks_;
+};
+
+// Of host memory.
+class MemoryPool : public BlockPool<AlignedMemory> {
+ public:
+  // A free block or a new one; null where memory runs out.
+  [[nodiscard]] std::byte* take(uint64_t bytes);
 };
 
 // Blocks that all end with the step.

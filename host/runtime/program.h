@@ -20,6 +20,7 @@
 #include "host/plan/execution_plan.h"
 #include "host/plan/memory_pattern.h"
 #include "host/plan/step_dependencies.h"
+#include "host/runtime/device_memory.h"
 #include "host/runtime/host_operator.h"
 #include "host/runtime/pattern_cache.h"
 
@@ -45,6 +46,9 @@ class Program {
     ThreadPool* thread_pool = nullptr;
     uint32_t threads = 1;
     Profiler* profiler = nullptr;  // records each step, if there is one; borrowed
+    // The locations beside host memory, and the constants there.
+    std::vector<DeviceLocation> devices;
+    DeviceConstants device_constants;
   };
 
   explicit Program(Parts parts);
@@ -108,6 +112,15 @@ class Program {
 
   // Constants as run-time values; others have no data. By value id of constants only.
   [[nodiscard]] const std::vector<eph_value>& constants() const { return constants_; }
+
+  // Location n is entry n-1; empty where all is in host memory.
+  [[nodiscard]] std::span<const DeviceLocation> devices() const { return parts_.devices; }
+  [[nodiscard]] const DeviceConstants& device_constants() const { return parts_.device_constants; }
+  // Of a location, by the number that its provider knows.
+  [[nodiscard]] uint32_t memory_at(uint32_t location) const {
+    return location == plan::kHostLocation ? bridge::kHostMemory
+                                           : parts_.devices[location - 1].memory;
+  }
 
   // For steps whose computation must not run twice at once; null for others.
   [[nodiscard]] std::mutex* step_mutex(size_t step) const { return mutexes_[step].get(); }

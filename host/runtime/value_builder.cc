@@ -61,6 +61,11 @@ Result<Value> ValueBuilder::find(const eph_value* value, bool take) {
   }
   for (const Input& input : inputs_) {
     if (input.view == nullptr) continue;
+    if (input.view == value && value->memory != 0) {
+      return Status(StatusCode::kInvalidArgument,
+                    "an input that lies in device memory cannot be handed on or become a part of a "
+                    "value; ask for it in host memory (ephost/ext/device_memory.h)");
+    }
     if (input.view == value && input.object == nullptr) return copy_tensor(*value);
     if (input.view == value && take && input.taken_view != nullptr) {
       // Who reads it nevertheless finds nothing rather than freed memory.

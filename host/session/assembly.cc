@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "host/runtime/control_flow.h"
+#include "host/runtime/copy_operator.h"
+#include "host/session/planning.h"
 
 namespace ephost::session {
 namespace {
@@ -18,6 +20,12 @@ class Assembly {
     const graph::Graph& graph = model_.graph_of(prepared);
     runtime::Program::Parts parts;
     EPHOST_ASSIGN_OR_RETURN(parts.host_operators, make_operators(graph, prepared));
+    if (!prepared.step_locations.empty()) {
+      parts.devices = model_.devices;
+      EPHOST_ASSIGN_OR_RETURN(
+          parts.device_constants,
+          runtime::DeviceConstants::create(graph, prepared.allocation, model_.devices));
+    }
     parts.graph = &graph;
     parts.symbols = model_.model.symbols;
     parts.execution = std::move(prepared.execution);
@@ -25,6 +33,7 @@ class Assembly {
     parts.allocation = std::move(prepared.allocation);
     parts.pattern = std::move(prepared.pattern);
     parts.memory_options.enable_mem_pattern = options_.mem_pattern();
+    parts.memory_options.alignments = alignments_of(model_);
     parts.thread_pool = model_.threads.pool;
     parts.threads = model_.threads.steps;
     parts.profiler = model_.profiler.get();
@@ -44,6 +53,11 @@ class Assembly {
     for (const plan::Step& step : steps) {
       std::unique_ptr<runtime::HostOperator>& made = operators.emplace_back();
       if (!is_host_step(step)) continue;
+      if (plan::is_copy(graph.nodes[step.node])) {
+        made =
+            runtime::make_copy(graph, graph.nodes[step.node], prepared.allocation, model_.devices);
+        continue;
+      }
       std::vector<runtime::BodyProgram> bodies;
       for (PreparedGraph& body : prepared.bodies) {
         if (body.node() != step.node) continue;

@@ -21,6 +21,8 @@
 #include "host/graph/graph.h"
 #include "host/onnx_io/import.h"
 #include "host/optimize/constant_folding.h"
+#include "host/plan/copies.h"
+#include "host/runtime/device_memory.h"
 #include "host/session/model_source.h"
 #include "host/session/prepared_graph.h"
 
@@ -66,7 +68,11 @@ struct PreparedModel {
   graph::Model model;
   context::LoadedContext context;                            // of a context model; empty otherwise
   std::vector<std::shared_ptr<bridge::Provider>> providers;  // in priority order, CPU last
-  std::vector<std::string> notes;                            // of import, inference and folding
+  // Where plans put values beside host memory: location n is entry n-1. Known once memory is
+  // planned.
+  std::vector<plan::Location> locations;
+  std::vector<runtime::DeviceLocation> devices;  // the same
+  std::vector<std::string> notes;                // of import, inference and folding
   optimize::FoldReport folding;
   uint64_t removed_identities = 0;
   std::vector<InlinedCall> inlined;  // in the order of inlining, calls in calls after those
@@ -89,6 +95,10 @@ struct PreparedModel {
     return prepared.graph != nullptr ? *prepared.graph : model.graph;
   }
   [[nodiscard]] size_t partition_count() const;
+  // "host" or the name of a device's memory.
+  [[nodiscard]] std::string location_name(uint32_t location) const {
+    return location == plan::kHostLocation ? "host" : locations[location - 1].name;
+  }
 };
 
 class GroupSeat;

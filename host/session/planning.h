@@ -4,6 +4,9 @@
 #include <ephost/session_options.h>
 #include <ephost/status.h>
 
+#include <cstdint>
+#include <vector>
+
 #include "host/session/pipeline.h"
 #include "host/session/session_config.h"
 
@@ -17,8 +20,12 @@ namespace ephost::session {
 // host's own memory goes; mapped files are given back by the kernel when it needs the room.
 void release_dropped_constants(PreparedModel& prepared);
 
-// After compilation: PreparedGraph::allocation and PreparedGraph::pattern. Where memory decides, it
-// brings steps and computations into another order first.
+// The alignment of each location of the model; empty where all is in host memory.
+[[nodiscard]] std::vector<uint64_t> alignments_of(const PreparedModel& model);
+
+// After compilation: copies between locations, PreparedGraph::allocation and
+// PreparedGraph::pattern. Where memory decides, it brings steps and computations into another order
+// first.
 [[nodiscard]] Status plan_memory(PreparedModel& prepared, const SessionOptions& options,
                                  StepOrder order);
 

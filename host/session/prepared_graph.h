@@ -14,6 +14,7 @@
 #include "host/graph/graph.h"
 #include "host/partition/partition.h"
 #include "host/plan/allocation_plan.h"
+#include "host/plan/copies.h"
 #include "host/plan/execution_plan.h"
 #include "host/plan/memory_pattern.h"
 
@@ -33,6 +34,8 @@ struct PreparedGraph {
   plan::ExecutionPlan execution;
   // By step of `execution`; nothing where the host runs the step itself.
   std::vector<std::optional<bridge::Computation>> computations;
+  // Likewise; empty where all values are in host memory.
+  std::vector<plan::StepLocations> step_locations;
   // How the order of `execution` was found, and what one step needs at most with it and without.
   std::string_view order_rule;
   uint64_t order_bytes = 0;

@@ -1,6 +1,7 @@
 /* Asserts the layout of the ABI while it is compiled, in C and in C++: each line of layout.golden
  * becomes an assertion. */
 #include <ephost/ext/constants.h>
+#include <ephost/ext/device_memory.h>
 #include <ephost/ext/progress.h>
 #include <ephost/ext/shared_contexts.h>
 #include <ephost/ext/thread_pool.h>

@@ -9,7 +9,8 @@ if(NOT printed STREQUAL golden)
     "but new lines came in, with a new minor version, run the target update_abi_layout.")
 endif()
 
-foreach(header plugin_abi.h ext/constants.h ext/progress.h ext/shared_contexts.h ext/thread_pool.h)
+foreach(header plugin_abi.h ext/constants.h ext/device_memory.h ext/progress.h ext/shared_contexts.h
+        ext/thread_pool.h)
   file(STRINGS ${INCLUDE_DIR}/ephost/${header} structs REGEX "^(typedef )?struct eph_[a-z_]+ {$")
   foreach(line IN LISTS structs)
     string(REGEX REPLACE "^.*(eph_[a-z_]+) {$" "\\1" name "${line}")

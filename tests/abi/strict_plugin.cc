@@ -73,6 +73,10 @@ class EverythingProvider : public eph::Provider {
   std::string_view compatibility() { return "1"; }
   int32_t validate_compatibility(std::string_view) { return EPH_COMPATIBILITY_OPTIMAL; }
   std::vector<std::string> list_partitions(const eph_bytes&) { return {"one"}; }
+  eph::ArrayView<eph_memory> memories() { return {}; }
+  void* allocate_memory(uint32_t, uint64_t) { return nullptr; }
+  void release_memory(uint32_t, void*) {}
+  void copy_memory(uint32_t, void*, uint32_t, const void*, uint64_t) {}
   const void* extension(std::string_view) { return progress_; }
 
  private:

@@ -178,7 +178,7 @@ typedef struct eph_value {
   uint32_t rank;
   int32_t element_type;
   int32_t kind;
-  uint32_t memory; /* where `data` lives: 0 is host memory */
+  uint32_t memory; /* where `data` lives: 0 is host memory; others: ext/device_memory.h */
 } eph_value;
 
 /* ------------------------------------------------------------------------------------------------

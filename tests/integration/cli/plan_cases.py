@@ -1,10 +1,13 @@
 """Cases of `ephost plan`."""
 
 import csv
+import os
+import pathlib
 import unittest
 
 from command_line import CommandLineTest, tiny
 
+DEVICE = pathlib.Path(os.environ["EPHOST_FIXTURES"]) / "device"
 KINDS = {"Allocate", "Reuse", "PreExisting", "AllocateStatically", "AllocateOutput"}
 
 # No more than 6 bytes live at any time, yet they need 7.
@@ -57,6 +60,21 @@ class PlanTest(CommandLineTest):
         table = self.ephost("plan", tiny("tiny_cnn"), "--ep", "dnnl").stdout
         self.assertRegex(table, r"(?m)^ *step +runs +on +outputs$")
         self.assertRegex(table, r"(?m)^block 0 +peak \d+ bytes .*, lower bound \d+, ratio \d\.\d+")
+
+    def test_shows_copies_and_a_block_for_each_memory(self):
+        arguments = ("plan", tiny("tiny_residual"), "--plugin-path", DEVICE, "--ep", "device")
+        report = self.json(*arguments)
+        copied = [name for step in report["steps"] for name in step["outputs"]
+                  if step["provider"] == "host"]
+        self.assertTrue([name for name in copied if name.endswith("@device:dram")])
+        self.assertEqual([block["memory"] for block in report["blocks"]], ["host", "device:dram"])
+        locations = {value["name"]: value["location"] for value in report["values"]}
+        self.assertTrue(all(locations[name] == name.endswith("@device:dram") for name in copied))
+        table = self.ephost(*arguments).stdout
+        self.assertIn('Memcpy node "', table)
+        self.assertRegex(table, r"(?m)^block device:dram +peak \d+ bytes")
+        self.ephost(*arguments, "--html", "plan.html")
+        self.assertIn("Block device:dram: peak", (self.folder / "plan.html").read_text())
 
     def test_without_pattern_nothing_has_an_offset(self):
         report = self.json("plan", tiny("tiny_cnn"), "--no-mem-pattern")

@@ -318,6 +318,8 @@ TEST(AllocationPlan, SharesNothingBetweenLocations) {
   builder.node("Reshape", {"b"}, {"c"}).node("Conv", {"c"}, {"y"}).output("y");
   Planned planned = plan_graph(build(builder));
   planned.notes[1].location = 1;
+  planned.notes[1].input_locations = {{0, kHostLocation}};
+  planned.notes[2].input_locations = {{0, 1}};
   planned.allocate();
   expect_sound(planned);
   EXPECT_EQ(planned.place("b"), "Allocate");
@@ -367,6 +369,7 @@ TEST(AllocationPlan, ListsWorkspacesOfSteps) {
   Planned planned = plan_graph(build(builder));
   planned.notes[2].workspace_bytes = 100;
   planned.notes[2].location = 3;
+  planned.notes[2].input_locations = planned.notes[2].output_locations = {{0, kHostLocation}};
   planned.allocate();
   expect_sound(planned);
   ASSERT_EQ(planned.allocation.workspaces.size(), 1U);

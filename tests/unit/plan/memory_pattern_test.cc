@@ -82,6 +82,8 @@ TEST(MemoryPattern, PlacesWorkspacesBesideTheValuesOfTheirStep) {
 TEST(MemoryPattern, HasABlockForEachLocation) {
   Planned planned = row();
   planned.notes[1].location = 2;
+  planned.notes[1].input_locations = {{0, kHostLocation}};
+  planned.notes[2].input_locations = {{0, 2}};
   planned.allocate();
   const MemoryPattern pattern = pattern_of(planned);
   ASSERT_EQ(pattern.blocks.size(), 2U);

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
+
 #include "host/plan/checker.h"
 #include "tests/unit/partition/random_graph.h"
 #include "tests/unit/plan/planned.h"
@@ -37,6 +40,15 @@ std::vector<SlotPart> random_parts(Random& random, const Step& step) {
   return parts;
 }
 
+std::vector<SlotLocation> random_slots(Random& random, const std::vector<ValueId>& slots) {
+  std::vector<SlotLocation> listed(chance(random, 20) ? below(random, 3) : 0);
+  for (SlotLocation& slot : listed) {
+    slot.slot = static_cast<uint32_t>(below(random, slots.size() + 1));
+    slot.location = static_cast<uint32_t>(below(random, 4));
+  }
+  return listed;
+}
+
 std::vector<partition::Claim> random_claims(Random& random, size_t nodes) {
   std::vector<partition::Claim> claims(below(random, 6));
   for (partition::Claim& claim : claims) {
@@ -56,7 +68,7 @@ Planned random_plan(uint64_t seed) {
   Graph graph =
       random_graph(random, {.nodes = nodes, .reach = static_cast<uint32_t>(1 + below(random, 15))});
   Planned planned = plan_graph(std::move(graph), std::move(claims));
-  const bool has_locations = chance(random, 20);
+  const bool has_locations = chance(random, 40);
   for (size_t pc = 0; pc < planned.notes.size(); ++pc) {
     StepNotes& notes = planned.notes[pc];
     notes.may_inplace = random_pairs(random, planned.execution.steps[pc]);
@@ -64,8 +76,13 @@ Planned random_plan(uint64_t seed) {
     if (chance(random, 30)) notes.input_parts = random_parts(random, planned.execution.steps[pc]);
     if (chance(random, 30)) notes.output_parts = random_parts(random, planned.execution.steps[pc]);
     if (chance(random, 20)) notes.workspace_bytes = below(random, 1000);
-    if (has_locations && chance(random, 20)) notes.location = 1;
+    if (!has_locations) continue;
+    if (chance(random, 50)) notes.location = static_cast<uint32_t>(below(random, 4));
+    notes.input_locations = random_slots(random, planned.execution.steps[pc].inputs);
+    notes.output_locations = random_slots(random, planned.execution.steps[pc].outputs);
   }
+  // Two memories of one provider, and one of another.
+  if (has_locations) planned.place_copies({{"a", 0}, {"b", 0}, {"c", 1}});
   planned.allocate({.enable_mem_reuse = chance(random, 90)});
   return planned;
 }
@@ -85,6 +102,8 @@ struct Tally {
   size_t joined = 0;
   size_t split = 0;
   size_t parallel = 0;
+  size_t copies = 0;
+  size_t copied_constants = 0;
 };
 
 void count(const Planned& planned, Tally& tally) {
@@ -96,6 +115,28 @@ void count(const Planned& planned, Tally& tally) {
     if (root.kind == AllocKind::kPreExisting) ++tally.views_of_read_only;
     if (root.first_pc > value.first_pc) ++tally.joined;
     if (value.offset != 0 && root.first_pc < value.first_pc) ++tally.split;
+  }
+  for (ValueId id = 0; id < planned.graph.values.size(); ++id) {
+    const ValuePlan& value = planned.allocation.values[id];
+    const bool is_constant = value.kind == AllocKind::kAllocateStatically;
+    if (is_constant && value.location != kHostLocation) ++tally.copied_constants;
+  }
+}
+
+// One copy a value and location, each of which somebody reads.
+void expect_few_copies(const Planned& planned, Tally& tally) {
+  std::map<ValueId, ValueId> original;  // of what is a copy
+  std::set<std::pair<ValueId, uint32_t>> seen;
+  for (const Step& step : planned.execution.steps) {
+    if (!is_copy(planned.graph.nodes[step.node])) continue;
+    ++tally.copies;
+    const ValuePlan& made = planned.allocation.values[step.outputs[0]];
+    EXPECT_GT(made.use_count, 0U);
+    EXPECT_NE(made.location, planned.allocation.values[step.inputs[0]].location);
+    const auto found = original.find(step.inputs[0]);
+    const ValueId from = found == original.end() ? step.inputs[0] : found->second;
+    original[step.outputs[0]] = from;
+    EXPECT_TRUE(seen.insert({from, made.location}).second) << "copied twice";
   }
 }
 
@@ -119,6 +160,7 @@ TEST(PlanRandom, EveryPlanIsProvedByTheChecker) {
     const Status memory = check_memory(planned.allocation, *pattern, sizes);
     ASSERT_TRUE(memory.ok()) << "seed " << seed << ": " << memory.to_string();
     count(planned, tally);
+    expect_few_copies(planned, tally);
 
     const StepDependencies dependencies =
         find_dependencies(planned.execution, planned.allocation, *pattern, sizes);
@@ -134,6 +176,8 @@ TEST(PlanRandom, EveryPlanIsProvedByTheChecker) {
   EXPECT_GT(tally.joined, 500U);
   EXPECT_GT(tally.split, 200U);
   EXPECT_GT(tally.parallel, 2000U);
+  EXPECT_GT(tally.copies, 20'000U);
+  EXPECT_GT(tally.copied_constants, 1000U);
 }
 
 bool operator==(const ValuePlan& a, const ValuePlan& b) {

@@ -11,6 +11,7 @@
 #include "host/graph/graph.h"
 #include "host/partition/partition.h"
 #include "host/plan/allocation_plan.h"
+#include "host/plan/copies.h"
 #include "host/plan/execution_plan.h"
 #include "host/plan/memory_pattern.h"
 #include "tests/unit/partition/fake_source.h"
@@ -27,13 +28,16 @@ struct StepNotes {
   uint32_t location = 0;
   std::vector<SlotPart> input_parts;
   std::vector<SlotPart> output_parts;
+  std::vector<SlotLocation> input_locations;
+  std::vector<SlotLocation> output_locations;
 };
 
 inline std::vector<StepTraits> to_traits(const std::vector<StepNotes>& notes) {
   std::vector<StepTraits> traits;
   for (const StepNotes& note : notes) {
     traits.push_back({note.may_inplace, note.aliases, note.workspace_bytes, note.location,
-                      note.input_parts, note.output_parts});
+                      note.input_parts, note.output_parts, note.input_locations,
+                      note.output_locations});
   }
   return traits;
 }
@@ -70,6 +74,27 @@ struct Planned {
     if (planned.kind == AllocKind::kReuse) text += " " + graph.values[planned.reused].name;
     if (planned.offset != 0) text += " + " + std::to_string(planned.offset);
     return text;
+  }
+
+  // Puts copies where the notes call for them.
+  void place_copies(const std::vector<Location>& locations) {
+    std::vector<StepLocations> steps;
+    for (const StepNotes& note : notes) {
+      steps.push_back({note.location, note.input_locations, note.output_locations});
+    }
+    const auto host = static_cast<uint32_t>(partitioning.providers.size());
+    const auto origins =
+        plan::place_copies({graph, partitioning, execution, steps}, locations, host);
+    ASSERT_TRUE(origins.ok()) << origins.status().to_string();
+    if (origins->empty()) return;
+    std::vector<StepNotes> old = std::exchange(notes, {});
+    for (size_t i = 0; i < origins->size(); ++i) {
+      StepNotes& note = notes.emplace_back();
+      if ((*origins)[i] != kNoStep) note = std::move(old[(*origins)[i]]);
+      note.location = steps[i].location;
+      note.input_locations = steps[i].inputs;
+      note.output_locations = steps[i].outputs;
+    }
   }
 
   void allocate(const AllocationOptions& options = {}) {

@@ -2,6 +2,8 @@
 // call.
 #pragma once
 
+#include <ephost/ext/device_memory.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <ephost/sdk/basics.hpp>
@@ -121,6 +123,9 @@ class Computation : public eph_computation {
 
   // See eph_computation_info; the default can run concurrently and needs nothing.
   virtual void describe(eph_computation_info& info) { info.flags = EPH_COMPUTE_CONCURRENT; }
+  // Of a provider with memories of its own: see eph_computation_memory. By default everything is in
+  // memory 1.
+  virtual void describe_memory(eph_computation_memory&) {}
   virtual std::unique_ptr<State> create_state() { return nullptr; }
 
  protected:

@@ -2,6 +2,7 @@
 // derived from it.
 #pragma once
 
+#include <ephost/ext/device_memory.h>
 #include <ephost/ext/shared_contexts.h>
 
 #include <algorithm>
@@ -35,6 +36,13 @@ class Provider {
   // Offers ephost.shared_contexts/1: one provider for all sessions of a group. `payload` may be
   // anything; throws Failure(EPH_INVALID_GRAPH) where it cannot be read.
   std::vector<std::string> list_partitions(const eph_bytes& payload);
+  // Offers ephost.device_memory/1: memories of the provider's own, numbered from 1; all four or
+  // none. Which values lie where, each computation says (Computation::describe_memory).
+  ArrayView<eph_memory> memories();
+  void* allocate_memory(uint32_t memory, uint64_t size);  // null: there is no more
+  void release_memory(uint32_t memory, void* data);       // must not throw
+  void copy_memory(uint32_t to_memory, void* to, uint32_t from_memory, const void* from,
+                   uint64_t size);
   // Any other extension.
   const void* extension(std::string_view id);
 };
@@ -130,11 +138,53 @@ struct ProviderTable {
       }
     });
   }
+  static int32_t get_memories(eph_provider* handle, const eph_memory** out, uint64_t* out_count,
+                              eph_error* error) noexcept {
+    *out = nullptr;
+    *out_count = 0;
+    return guard(error, [&] {
+      const ArrayView<eph_memory> memories = self(handle)->memories();
+      *out = memories.data();
+      *out_count = memories.size();
+    });
+  }
+  static int32_t describe_memory(eph_provider*, eph_computation* computation,
+                                 eph_computation_memory* out, eph_error* error) noexcept {
+    return guard(error, [&] { static_cast<Computation*>(computation)->describe_memory(*out); });
+  }
+  static int32_t allocate_memory(eph_provider* handle, uint32_t memory, uint64_t size, void** out,
+                                 eph_error* error) noexcept {
+    *out = nullptr;
+    return guard(error, [&] {
+      *out = self(handle)->allocate_memory(memory, size);
+      if (*out == nullptr) {
+        throw Failure(EPH_FAIL, "memory " + std::to_string(memory) + " is out of " +
+                                    std::to_string(size) + " bytes");
+      }
+    });
+  }
+  static void release_memory(eph_provider* handle, uint32_t memory, void* data) noexcept {
+    self(handle)->release_memory(memory, data);
+  }
+  static int32_t copy_memory(eph_provider* handle, uint32_t to_memory, void* to,
+                             uint32_t from_memory, const void* from, uint64_t size,
+                             eph_error* error) noexcept {
+    return guard(error, [&] { self(handle)->copy_memory(to_memory, to, from_memory, from, size); });
+  }
   static const void* get_extension([[maybe_unused]] eph_provider* handle, eph_string id) noexcept {
     if constexpr (has_shared_contexts()) {
       static constexpr eph_shared_contexts_api kApi = {sizeof(eph_shared_contexts_api),
                                                        &list_partitions};
       if (view(id) == EPH_EXT_SHARED_CONTEXTS) return &kApi;
+    }
+    if constexpr (has_memories()) {
+      static constexpr eph_device_memory_api kApi = {sizeof(eph_device_memory_api),
+                                                     &get_memories,
+                                                     &describe_memory,
+                                                     &allocate_memory,
+                                                     &release_memory,
+                                                     &copy_memory};
+      if (view(id) == EPH_EXT_DEVICE_MEMORY) return &kApi;
     }
     if constexpr (has_extension()) {
       try {
@@ -150,6 +200,9 @@ struct ProviderTable {
                   "declare both kernels and create_kernel, or neither");
     static_assert(has_compatibility() == has_validation(),
                   "declare both compatibility and validate_compatibility, or neither");
+    static_assert(
+        has_memories() == (has_allocate() && has_release() && has_copy()),
+        "declare all of memories, allocate_memory, release_memory and copy_memory, or none");
     eph_provider_api api = {};
     api.struct_size = sizeof(api);
     api.type_name = to_abi(P::kTypeName);
@@ -169,7 +222,9 @@ struct ProviderTable {
       api.get_compatibility = &get_compatibility;
       api.validate_compatibility = &validate_compatibility;
     }
-    if constexpr (has_extension() || has_shared_contexts()) api.get_extension = &get_extension;
+    if constexpr (has_extension() || has_shared_contexts() || has_memories()) {
+      api.get_extension = &get_extension;
+    }
     return api;
   }
 
@@ -186,6 +241,10 @@ struct ProviderTable {
   EPH_DETAIL_DECLARES(has_compatibility, compatibility)
   EPH_DETAIL_DECLARES(has_validation, validate_compatibility)
   EPH_DETAIL_DECLARES(has_shared_contexts, list_partitions)
+  EPH_DETAIL_DECLARES(has_memories, memories)
+  EPH_DETAIL_DECLARES(has_allocate, allocate_memory)
+  EPH_DETAIL_DECLARES(has_release, release_memory)
+  EPH_DETAIL_DECLARES(has_copy, copy_memory)
   EPH_DETAIL_DECLARES(has_extension, extension)
 #undef EPH_DETAIL_DECLARES
 };

@@ -1,0 +1,66 @@
+#include "host/runtime/copy_operator.h"
+
+#include <string>
+#include <utility>
+
+#include "host/base/text.h"
+#include "host/bridge/provider.h"
+#include "host/runtime/composite.h"
+#include "host/runtime/host_step.h"
+#include "host/runtime/program.h"
+
+namespace ephost::runtime {
+namespace {
+
+class Copy : public HostOperator {
+ public:
+  Copy(std::shared_ptr<const bridge::Provider> provider, uint32_t from, uint32_t to,
+       std::string value)
+      : HostOperator({}),
+        provider_(std::move(provider)),
+        from_(from),
+        to_(to),
+        value_(std::move(value)) {}
+
+  [[nodiscard]] std::string_view provider_name() const override { return provider_->name(); }
+
+  // In a steady state nothing is allocated here: text is made for failures only.
+  Status run(HostStep& step) const override {
+    const eph_value& from = *step.input(0);
+    if (from.kind != EPH_KIND_TENSOR || from.element_type == EPH_STRING_ELEMENT) {
+      return Status(StatusCode::kInvalidGraph, step.describe() + " cannot copy " + value_ +
+                                                   ", which came out as " + describe_value(from) +
+                                                   "; only tensors of numbers leave host memory");
+    }
+    EPHOST_ASSIGN_OR_RETURN(
+        const eph_value* to,
+        step.allocate(0, static_cast<ElementType>(from.element_type), {from.shape, from.rank}));
+    Status status =
+        provider_->device_memory().copy(to_, to->data, from_, from.data, from.byte_size, value_);
+    if (status.ok()) return status;
+    return std::move(status).with_context("running " + step.describe());
+  }
+
+ private:
+  std::shared_ptr<const bridge::Provider> provider_;
+  uint32_t from_;
+  uint32_t to_;
+  std::string value_;
+};
+
+}  // namespace
+
+std::unique_ptr<HostOperator> make_copy(const graph::Graph& graph, const graph::Node& node,
+                                        const plan::AllocationPlan& allocation,
+                                        std::span<const DeviceLocation> devices) {
+  const uint32_t from = allocation.values[node.inputs[0]].location;
+  const uint32_t to = allocation.values[node.outputs[0]].location;
+  const auto memory = [&](uint32_t location) {
+    return location == plan::kHostLocation ? bridge::kHostMemory : devices[location - 1].memory;
+  };
+  const DeviceLocation& device = devices[(to == plan::kHostLocation ? from : to) - 1];
+  return std::make_unique<Copy>(device.provider, memory(from), memory(to),
+                                "value " + quote(graph.values[node.inputs[0]].name));
+}
+
+}  // namespace ephost::runtime

@@ -1,0 +1,512 @@
+// Sessions with a provider that has memories of its own, which nobody else can touch: the fixture
+// crashes where the host does, and fails where a kernel gets a host address.
+#include <gmock/gmock.h>
+
+#include <array>
+#include <fstream>
+#include <random>
+#include <thread>
+
+#include "host/session/session_state.h"
+#include "tests/fixtures/fixtures.h"
+#include "tests/integration/session/flow_models.h"
+#include "tests/integration/session/sample.h"
+#include "tests/support/allocation_counter.h"
+#include "tests/support/temp_directory.h"
+
+namespace ephost {
+namespace {
+
+using Inputs = std::vector<NamedValue>;
+
+using test::float_type;
+using test::floats_of;
+using test::GraphBuilder;
+using test::named_floats;
+using test::write_model;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Environment device_environment() {
+  EnvironmentOptions options;
+  options.plugin_directories = {test::fixture_directory("device"), EPHOST_PLUGINS};
+  options.search_default_directories = false;
+  return *Environment::create(options);
+}
+
+// What the device has counted when its provider ended.
+struct Report {
+  uint64_t allocated = 0;
+  uint64_t live = 0;
+  uint64_t copies_in = 0;
+  uint64_t copies_out = 0;
+  uint64_t copies_within = 0;
+};
+
+class DeviceSession : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::filesystem::path write(graph::Graph graph) {
+    return write_model(folder_ / "model.onnx", std::move(graph));
+  }
+  // Without folding and so on: the nodes are those of the test.
+  [[nodiscard]] SessionOptions on_device(OptionList options = {}) const {
+    options.push_back({"report", (folder_ / "report").native()});
+    SessionOptions session;
+    session.append_execution_provider("device", std::move(options));
+    session.set_graph_optimization_level(GraphOptimizationLevel::kDisableAll);
+    return session;
+  }
+  [[nodiscard]] Report report() const {
+    std::ifstream file(folder_ / "report");
+    Report report;
+    file >> report.allocated >> report.live >> report.copies_in >> report.copies_out >>
+        report.copies_within;
+    EXPECT_TRUE(file) << "the provider did not end";
+    EXPECT_EQ(report.live, 0U) << "blocks that nobody released";
+    return report;
+  }
+  Result<Session> create(const std::filesystem::path& model, const SessionOptions& options) {
+    return Session::create(environment_, model, options);
+  }
+  // Output 0 of a model with one input x.
+  std::vector<float> run(Session& session, const std::vector<float>& x) {
+    const auto outputs =
+        session.run(Inputs{named_floats("x", {static_cast<int64_t>(x.size())}, x)});
+    EXPECT_TRUE(outputs.ok()) << outputs.status().to_string();
+    return outputs.ok() ? floats_of(outputs->front()) : std::vector<float>();
+  }
+
+  test::TempDirectory folder_;
+  Environment environment_ = device_environment();
+};
+
+graph::Tensor constant(const std::vector<float>& elements) {
+  return graph::testing::float_tensor(elements);
+}
+
+// y = Neg(Relu(x + w) * w), Relu of which the CPU computes.
+graph::Graph alternating() {
+  GraphBuilder builder;
+  builder.input("x", float_type(graph::Shape{4})).constant("w", constant({1, 2, 3, 4}));
+  builder.node("Add", {"x", "w"}, {"a"}).node("Relu", {"a"}, {"b"});
+  builder.node("Mul", {"b", "w"}, {"c"}).node("Neg", {"c"}, {"y"}).output("y");
+  graph::Graph graph = test::with_type(builder.build(), "y", float_type(graph::Shape{4}));
+  const std::array<const char*, 4> names = {"add", "relu", "mul", "neg"};
+  for (size_t i = 0; i < names.size(); ++i) graph.nodes[i].name = names[i];
+  return graph;
+}
+const std::vector<float> kX = {1, -5, 2, -1};
+const std::vector<float> kAlternating = {-2, 0, -15, -12};
+
+std::vector<std::string> steps_of(const Session& session) {
+  const runtime::Program& program = *session.state().program;
+  std::vector<std::string> names;
+  for (const plan::Step& step : program.steps()) {
+    names.push_back(program.graph().nodes[step.node].name);
+  }
+  return names;
+}
+
+TEST_F(DeviceSession, RunsAModelOnTheDeviceAlone) {
+  const auto model = write(alternating());
+  for (const char* workspace : {"0", "1000"}) {
+    {
+      auto session = create(model, on_device({{"workspace_bytes", workspace}}));
+      ASSERT_TRUE(session.ok()) << session.status().to_string();
+      EXPECT_THAT(steps_of(*session),
+                  ElementsAre("x to device:dram", "add", "relu", "mul", "neg", "y to host"));
+      for (int i = 0; i < 3; ++i) EXPECT_EQ(run(*session, kX), kAlternating);
+    }
+    const Report counts = report();
+    EXPECT_EQ(counts.copies_in, 1U + 3U) << "the constant once, the input in each run";
+    EXPECT_EQ(counts.copies_out, 3U);
+    EXPECT_EQ(counts.allocated, 2U) << "constants, and one block";
+  }
+}
+
+TEST_F(DeviceSession, CopiesWhereLocationsChange) {
+  {
+    auto session = create(write(alternating()), on_device({{"nodes", "add,mul"}}));
+    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    EXPECT_THAT(steps_of(*session), ElementsAre("x to device:dram", "add", "a to host", "relu",
+                                                "b to device:dram", "mul", "c to host", "neg"));
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(run(*session, kX), kAlternating);
+  }
+  const Report counts = report();
+  EXPECT_EQ(counts.copies_in, 1U + 2 * 2U);
+  EXPECT_EQ(counts.copies_out, 2 * 2U);
+}
+
+TEST_F(DeviceSession, CopiesWithinTheDeviceBetweenItsMemories) {
+  {
+    auto session = create(write(alternating()), on_device({{"sram", "Relu,Neg"}}));
+    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    EXPECT_THAT(steps_of(*session),
+                ElementsAre("x to device:dram", "add", "a to device:sram", "relu",
+                            "b to device:dram", "mul", "c to device:sram", "neg", "y to host"));
+    EXPECT_EQ(session->state().program->pattern().blocks.size(), 2U);
+    EXPECT_EQ(session->state().program->pattern().blocks[1].alignment, 256U);
+    EXPECT_EQ(run(*session, kX), kAlternating);
+  }
+  EXPECT_EQ(report().copies_within, 3U);
+}
+
+TEST_F(DeviceSession, RunsPartitions) {
+  {
+    auto session = create(write(alternating()), on_device({{"fuse", "1"}}));
+    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    EXPECT_EQ(session->state().prepared.partition_count(), 2U);
+    EXPECT_EQ(run(*session, kX), kAlternating);
+  }
+  EXPECT_EQ(report().copies_out, 1U);
+}
+
+TEST_F(DeviceSession, RunsWithoutPatternAndWithoutReuse) {
+  const auto model = write(alternating());
+  for (const bool reuse : {true, false}) {
+    SessionOptions options = on_device({{"workspace_bytes", "64"}});
+    options.enable_mem_pattern(false).enable_mem_reuse(reuse);
+    auto session = create(model, options);
+    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(run(*session, kX), kAlternating);
+  }
+  (void)report();
+}
+
+// The shape of the Reshape is read in host memory, the rest of it is a view on the device.
+TEST_F(DeviceSession, ReadsAShapeInHostMemory) {
+  GraphBuilder builder;
+  builder.input("x", float_type(graph::Shape{4}))
+      .input("shape", graph::testing::tensor_type(ElementType::kInt64, graph::Shape{2}));
+  builder.node("Relu", {"x"}, {"a"}).node("Reshape", {"a", "shape"}, {"b"});
+  builder.node("Neg", {"b"}, {"y"}).output("y");
+  {
+    auto session = create(write(test::with_type(builder.build(), "y", float_type())), on_device());
+    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    Value shape = *Value::of<int64_t>({2}, std::vector<int64_t>{2, -1});
+    for (int i = 0; i < 3; ++i) {
+      const auto outputs = session->run(Inputs{named_floats("x", {4}, kX), {"shape", shape}});
+      ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+      EXPECT_EQ(outputs->front().shape(), (std::vector<int64_t>{2, 2}));
+      EXPECT_EQ(floats_of(outputs->front()), (std::vector<float>{-1, 0, -2, 0}));
+    }
+  }
+  EXPECT_EQ(report().copies_in, 3U) << "x only";
+}
+
+TEST_F(DeviceSession, RunsWithChangingShapes) {
+  GraphBuilder builder;
+  builder.input("x", float_type(graph::Shape{-1})).constant("w", constant({2}));
+  builder.node("Add", {"x", "w"}, {"a"}).node("Abs", {"a"}, {"b"}).node("Neg", {"b"}, {"c"});
+  builder.node("Sub", {"c", "a"}, {"y"}).output("y");
+  {
+    auto session =
+        create(write(test::with_type(builder.build(), "y", float_type(graph::Shape{-1}))),
+               on_device({{"workspace_bytes", "16"}}));
+    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    EXPECT_FALSE(session->state().program->is_static());
+    for (const int64_t count : {3, 3, 3, 100, 0, 1, 3, 100, 0}) {
+      std::vector<float> x;
+      std::vector<float> expected;
+      for (int64_t i = 0; i < count; ++i) {
+        x.push_back(static_cast<float>(i) - 5);
+        expected.push_back(-std::abs(x.back() + 2) - (x.back() + 2));
+      }
+      EXPECT_EQ(run(*session, x), expected);
+    }
+  }
+  (void)report();
+}
+
+TEST_F(DeviceSession, TakesInputsAndConstantsForOutputs) {
+  GraphBuilder builder;
+  builder.input("x", float_type(graph::Shape{2})).constant("w", constant({3, 4}));
+  builder.node("Identity", {"w"}, {"v"}).node("Identity", {"x"}, {"y"});
+  builder.node("Neg", {"x"}, {"unused"});
+  builder.output("y").output("v").output("y");
+  graph::Graph graph = test::with_type(builder.build(), "y", float_type(graph::Shape{2}));
+  graph = test::with_type(std::move(graph), "v", float_type(graph::Shape{2}));
+  SessionOptions options = on_device();
+  {
+    auto session = create(write(std::move(graph)), options);
+    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    for (int i = 0; i < 2; ++i) {
+      const auto outputs = session->run(Inputs{named_floats("x", {2}, {1, 2})});
+      ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+      EXPECT_EQ(floats_of((*outputs)[0]), (std::vector<float>{1, 2}));
+      EXPECT_EQ(floats_of((*outputs)[1]), (std::vector<float>{3, 4}));
+      EXPECT_EQ(floats_of((*outputs)[2]), (std::vector<float>{1, 2}));
+    }
+  }
+  (void)report();
+}
+
+TEST_F(DeviceSession, RunsControlFlow) {
+  const auto model = write(test::nested_flow());
+  for (const auto mode : {ExecutionMode::kSequential, ExecutionMode::kParallel}) {
+    {
+      SessionOptions options = on_device();
+      options.set_execution_mode(mode).set_inter_op_num_threads(3);
+      auto session = create(model, options);
+      ASSERT_TRUE(session.ok()) << session.status().to_string();
+      const std::vector<float> x = {0.5F, -1.25F};
+      for (const int64_t count : {3, 0, 1, 17}) {
+        for (const bool condition : {true, false}) {
+          const auto outputs = session->run(test::nested_flow_inputs(count, condition, x));
+          ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+          test::expect_nested_flow(*outputs, count, condition, x);
+        }
+      }
+    }
+    (void)report();
+  }
+}
+
+// Nodes with few operators on tensors of one shape, each of which may read any value before it.
+struct RandomModel {
+  graph::Graph graph;
+  std::string on_device;  // names of nodes
+  std::string in_sram;    // operators
+};
+
+RandomModel random_model(uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const auto below = [&](uint64_t bound) { return random() % bound; };
+  const bool is_open = below(3) == 0;
+  const graph::ValueType type = float_type(graph::Shape{is_open ? -1 : 8});
+  GraphBuilder builder;
+  std::vector<std::string> values = {"x", "w"};
+  builder.input("x", type).constant("w", constant({0.5F}));
+  const uint64_t nodes = 1 + below(25);
+  RandomModel model;
+  for (uint64_t i = 0; i < nodes; ++i) {
+    const std::array<const char*, 7> ops = {"Add", "Sub", "Mul", "Relu", "Neg", "Identity", "Abs"};
+    const uint64_t op = below(ops.size());
+    // The constant has another shape: only as a second operand.
+    const auto any = [&](uint64_t from) {
+      return values[from + below(std::min<uint64_t>(values.size() - from, 6))];
+    };
+    const std::string first = below(2) == 0 && values.size() > 2 ? values.back() : [&] {
+      const std::string chosen = any(0);
+      return chosen == "w" ? std::string("x") : chosen;
+    }();
+    const std::string out = "v" + std::to_string(i);
+    if (op < 3) {
+      builder.node(ops[op], {first, any(0)}, {out});
+    } else {
+      builder.node(ops[op], {first}, {out});
+    }
+    values.push_back(out);
+    if (below(2) == 0) model.on_device += "n" + std::to_string(i) + ",";
+  }
+  for (size_t i = 2; i < values.size(); ++i) {
+    if (i + 1 == values.size() || below(6) == 0) builder.output(values[i]);
+  }
+  model.graph = builder.build();
+  for (size_t i = 0; i < model.graph.nodes.size(); ++i) {
+    model.graph.nodes[i].name = "n" + std::to_string(i);
+  }
+  for (graph::Value& value : model.graph.values) {
+    if (!value.is_constant()) value.type = type;
+  }
+  if (model.on_device.empty()) model.on_device = "none";
+  if (below(3) == 0) model.in_sram = "Add,Neg";
+  return model;
+}
+
+TEST_F(DeviceSession, GivesTheSameBitsAsTheCpuForRandomModels) {
+  uint64_t copies = 0;
+  for (uint64_t seed = 0; seed < 150; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomModel random = random_model(seed);
+    const std::string nodes = random.on_device;
+    const auto model = write(std::move(random.graph));
+    SessionOptions cpu;
+    cpu.set_graph_optimization_level(GraphOptimizationLevel::kDisableAll);
+    auto expected_session = create(model, cpu);
+    ASSERT_TRUE(expected_session.ok()) << expected_session.status().to_string();
+    for (const auto mode : {ExecutionMode::kSequential, ExecutionMode::kParallel}) {
+      const OptionList options = {{"nodes", nodes},
+                                  {"sram", random.in_sram},
+                                  {"fuse", seed % 4 == 0 ? "1" : "0"},
+                                  {"workspace_bytes", seed % 5 == 0 ? "100" : "0"}};
+      {
+        SessionOptions session_options = on_device(options);
+        session_options.set_execution_mode(mode).set_inter_op_num_threads(3);
+        session_options.enable_mem_pattern(seed % 7 != 0);
+        auto session = create(model, session_options);
+        ASSERT_TRUE(session.ok()) << session.status().to_string();
+        for (const uint64_t round : {0, 1, 2}) {
+          std::vector<float> x(8);
+          for (size_t i = 0; i < x.size(); ++i) {
+            x[i] = static_cast<float>((seed + round * 31 + i * 7) % 23) / 7 - 1;
+          }
+          const std::vector<NamedValue> inputs = {named_floats("x", {8}, x)};
+          const auto expected = expected_session->run(inputs);
+          const auto outputs = session->run(inputs);
+          ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+          ASSERT_EQ(outputs->size(), expected->size());
+          for (size_t i = 0; i < outputs->size(); ++i) {
+            EXPECT_TRUE(std::ranges::equal((*outputs)[i].bytes(), (*expected)[i].bytes()));
+          }
+        }
+      }
+      const Report counts = report();
+      copies += counts.copies_in + counts.copies_out + counts.copies_within;
+    }
+  }
+  EXPECT_GT(copies, 2000U);
+}
+
+TEST_F(DeviceSession, ShowsCopiesInTheProfile) {
+  const auto profile = folder_ / "profile.json";
+  SessionOptions options = on_device({{"nodes", "mul"}});
+  options.enable_profiling(profile);
+  {
+    auto session = create(write(alternating()), options);
+    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    EXPECT_EQ(run(*session, kX), kAlternating);
+    ASSERT_TRUE(session->end_profiling().ok());
+  }
+  const std::string text = test::read(profile);
+  EXPECT_THAT(text, HasSubstr("b to device:dram"));
+  EXPECT_THAT(text, HasSubstr("Memcpy"));
+}
+
+TEST_F(DeviceSession, AllocatesNothingInTheHostOnceItRuns) {
+  for (const char* nodes : {"", "add,mul"}) {
+    auto session = create(write(alternating()), on_device({{"nodes", nodes}}));
+    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    auto binding = session->create_binding();
+    ASSERT_TRUE(binding.ok());
+    ASSERT_TRUE(binding->bind_input("x", *Value::of<float>({4}, kX)).ok());
+    ASSERT_TRUE(binding->bind_output("y", *Value::allocate(ElementType::kFloat, {4})).ok());
+    ASSERT_TRUE(session->run(*binding).ok());
+    const uint64_t before = test::allocations_of_this_thread();
+    ASSERT_TRUE(session->run(*binding).ok());
+    EXPECT_EQ(test::allocations_of_this_thread(), before);
+    EXPECT_EQ(floats_of(binding->outputs()[0]), kAlternating);
+  }
+}
+
+TEST_F(DeviceSession, RunsFromSeveralThreadsAtOnce) {
+  {
+    auto session = create(write(alternating()), on_device({{"nodes", "add,mul"}}));
+    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < 25; ++i) EXPECT_EQ(run(*session, kX), kAlternating);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+  EXPECT_EQ(report().copies_in, 1U + 2 * 100U);
+}
+
+graph::Graph identity() {
+  GraphBuilder builder;
+  builder.input("x", float_type(graph::Shape{4})).node("Identity", {"x"}, {"a"});
+  builder.node("Neg", {"a"}, {"y"}).output("y");
+  return test::with_type(builder.build(), "y", float_type(graph::Shape{4}));
+}
+
+TEST_F(DeviceSession, CopiesATensorThatIsSetAsAnOutput) {
+  {
+    auto session = create(write(identity()), on_device({{"identity", "makes"}}));
+    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(run(*session, kX), (std::vector<float>{-1, 5, -2, 1}));
+  }
+  EXPECT_EQ(report().copies_in, 2 * 2U);
+}
+
+TEST_F(DeviceSession, DoesNotTakeAnInputOnTheDeviceForAnOutput) {
+  auto session = create(write(identity()), on_device({{"identity", "hands_on"}}));
+  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  const auto outputs = session->run(Inputs{named_floats("x", {4}, kX)});
+  EXPECT_THAT(outputs.status().message(), HasSubstr("an input that lies in device memory cannot be "
+                                                    "handed on"));
+}
+
+// ---- Failures ---------------------------------------------------------------------------------
+
+class DeviceFault : public DeviceSession {
+ protected:
+  // The message of a session, or of its first run, where a call fails after so many.
+  std::string failure(const char* kind, const char* successes, graph::Graph graph) {
+    auto session =
+        create(write(std::move(graph)), on_device({{"fail", kind}, {"successes", successes}}));
+    if (!session.ok()) return session.status().message();
+    const auto outputs = session->run(Inputs{named_floats("x", {4}, kX)});
+    if (!outputs.ok()) return outputs.status().message();
+    return "it worked";
+  }
+};
+
+TEST_F(DeviceFault, NamesProviderAndValueWhereACopyFails) {
+  EXPECT_THAT(failure("copy_in", "0", alternating()),
+              AllOf(HasSubstr("DeviceExecutionProvider failed copying constant \"w"),
+                    HasSubstr("(16 bytes) from host memory to \"dram\": the bus is down")));
+  (void)report();
+  EXPECT_THAT(failure("copy_in", "1", alternating()),
+              AllOf(HasSubstr("running Memcpy node \"x to device:dram\""),
+                    HasSubstr("DeviceExecutionProvider failed copying value \"x\" (16 bytes) from "
+                              "host memory to \"dram\": the bus is down")));
+  (void)report();
+  EXPECT_THAT(
+      failure("copy_out", "0", alternating()),
+      AllOf(HasSubstr("running Memcpy node \"y to host\""), HasSubstr("from \"dram\" to host")));
+  (void)report();
+}
+
+TEST_F(DeviceFault, NamesProviderAndPurposeWhereMemoryRunsOut) {
+  EXPECT_THAT(failure("allocate", "0", alternating()),
+              HasSubstr("DeviceExecutionProvider failed allocating 16 bytes in \"dram\" for the "
+                        "constants of graph \"flow\": the device is full"));
+  (void)report();
+  EXPECT_THAT(failure("allocate", "1", alternating()),
+              HasSubstr("for the block of intermediate values: the device is full"));
+  (void)report();
+}
+
+TEST_F(DeviceFault, NamesTheValueWhereMemoryRunsOutInARun) {
+  graph::Graph graph = alternating();
+  for (graph::Value& value : graph.values) {
+    if (!value.is_constant()) value.type = float_type(graph::Shape{-1});
+  }
+  EXPECT_THAT(failure("allocate", "2", std::move(graph)),
+              AllOf(HasSubstr("giving memory to value \"x@device:dram\""),
+                    HasSubstr("DeviceExecutionProvider failed allocating"),
+                    HasSubstr("the device is full")));
+  (void)report();
+}
+
+TEST_F(DeviceFault, RefusesMemoryThatIsNoneOrNotAligned) {
+  EXPECT_THAT(failure("null", "0", alternating()), HasSubstr("is out of 16 bytes"));
+  (void)report();
+  EXPECT_THAT(failure("misalign", "0", alternating()),
+              HasSubstr("gave no memory, or memory that is not aligned to 64 bytes"));
+  (void)report();
+}
+
+TEST_F(DeviceFault, RefusesAComputationInAMemoryThatDoesNotExist) {
+  SessionOptions options = on_device({{"misplace", "1"}});
+  options.add_config_entry("session.disable_ep_fallback", "1");
+  const auto session = create(write(alternating()), options);
+  EXPECT_THAT(session.status().message(),
+              HasSubstr("puts values of a computation into a memory that does not exist"));
+  (void)report();
+}
+
+TEST_F(DeviceFault, GoesOnAfterAFailedRun) {
+  auto session =
+      create(write(alternating()), on_device({{"fail", "copy_out"}, {"successes", "2"}}));
+  ASSERT_TRUE(session.ok());
+  EXPECT_EQ(run(*session, kX), kAlternating);
+  EXPECT_EQ(run(*session, kX), kAlternating);
+  EXPECT_FALSE(session->run(Inputs{named_floats("x", {4}, kX)}).ok());
+}
+
+}  // namespace
+}  // namespace ephost
