@@ -60,6 +60,11 @@ template <class T>
 void round_to_quantized(const float* x, const float* zero_points, int64_t step,
                         QuantizedRange range, T* y, int64_t count);
 
+// The same of x / scale.
+template <class T>
+void quantize(const float* x, float scale, float zero_point, QuantizedRange range, T* y,
+              int64_t count);
+
 // The elements in float, in scratch memory where they aren't yet.
 [[nodiscard]] const float* floats_of(eph::Run& run, const eph_value& value);
 
