@@ -354,13 +354,13 @@ int32_t Frame::allocate_output(eph_run* handle, uint32_t index, int32_t element_
   try {
     Frame& frame = *run.frame;
     const std::vector<graph::ValueId>& outputs = frame.program_.steps()[frame.step_of(run)].outputs;
-    Status status(StatusCode::kInvalidArgument,
-                  "output " + std::to_string(index) + " does not exist or is not wanted");
-    if (index < outputs.size() && outputs[index] != graph::kNoValue &&
-        (shape != nullptr || rank == 0)) {
-      status = frame.allocate_value(outputs[index], static_cast<ElementType>(element_type),
-                                    {shape, rank});
-    }
+    const bool is_wanted = index < outputs.size() && outputs[index] != graph::kNoValue &&
+                           (shape != nullptr || rank == 0);
+    const Status status =
+        is_wanted ? frame.allocate_value(outputs[index], static_cast<ElementType>(element_type),
+                                         {shape, rank})
+                  : Status(StatusCode::kInvalidArgument,
+                           "output " + std::to_string(index) + " does not exist or is not wanted");
     if (status.ok()) return EPH_OK;
     error->api->set_message(error, bridge::to_abi(status.message()));
     return static_cast<int32_t>(status.code());

@@ -1,6 +1,7 @@
-// FloatArguments: lets a kernel that computes in float or double take float16 and bfloat16 as well.
-// Inputs of another type than the kernel computes in are converted into scratch memory, outputs are
-// computed there and rounded in the end. Everything else is read and written in place.
+// FloatArguments: for kernels whose inputs may be of several types while they compute in float or
+// double. Inputs of another type are converted into scratch memory, outputs of another type are
+// computed there and converted in the end. Everything else is read and written in place. float16
+// and bfloat16 only get here where a kernel lists them itself; else widening.h has made them float.
 #pragma once
 
 #include <array>

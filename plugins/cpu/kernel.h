@@ -127,6 +127,13 @@ template <class T>
   return static_cast<T*>(value.data);
 }
 
+// The elements of input i; null where it is left out.
+template <class T>
+[[nodiscard]] const T* optional_data(const eph::Run& run, uint32_t i) {
+  const eph_value* value = run.input(i);
+  return value == nullptr ? nullptr : data<const T>(*value);
+}
+
 // A tensor for an output that is no tensor: a copy of the elements of `from` under that shape.
 eph_value& make_copy(eph::Run& run, const eph_value& from, const Dims& shape);
 

@@ -23,6 +23,13 @@ CPU_SIMD void round_row(const float* x, float zero_point, QuantizedRange range, 
   for (int64_t i = 0; i < count; ++i) y[i] = round_one<T>(x[i], zero_point, range);
 }
 
+template <class T>
+CPU_SIMD void divide_and_round(const float* x, float scale, float zero_point, QuantizedRange range,
+                               T* y, int64_t count) {
+  CPU_INDEPENDENT
+  for (int64_t i = 0; i < count; ++i) y[i] = round_one<T>(x[i] / scale, zero_point, range);
+}
+
 }  // namespace
 
 ScaleLayout::ScaleLayout(const Dims& shape, const Dims& scales, int64_t axis, int64_t block_size) {
@@ -96,14 +103,22 @@ void round_to_quantized(const float* x, const float* zero_points, int64_t step,
   if (step == 0) return round_row(x, *zero_points, range, y, count);
   for (int64_t i = 0; i < count; ++i) y[i] = round_one<T>(x[i], zero_points[i], range);
 }
-template void round_to_quantized(const float*, const float*, int64_t, QuantizedRange, int8_t*,
-                                 int64_t);
-template void round_to_quantized(const float*, const float*, int64_t, QuantizedRange, uint8_t*,
-                                 int64_t);
-template void round_to_quantized(const float*, const float*, int64_t, QuantizedRange, int16_t*,
-                                 int64_t);
-template void round_to_quantized(const float*, const float*, int64_t, QuantizedRange, uint16_t*,
-                                 int64_t);
+
+template <class T>
+void quantize(const float* x, float scale, float zero_point, QuantizedRange range, T* y,
+              int64_t count) {
+  divide_and_round(x, scale, zero_point, range, y, count);
+}
+
+#define INSTANTIATE(T)                                                                      \
+  template void round_to_quantized(const float*, const float*, int64_t, QuantizedRange, T*, \
+                                   int64_t);                                                \
+  template void quantize(const float*, float, float, QuantizedRange, T*, int64_t);
+INSTANTIATE(int8_t)
+INSTANTIATE(uint8_t)
+INSTANTIATE(int16_t)
+INSTANTIATE(uint16_t)
+#undef INSTANTIATE
 
 const float* floats_of(eph::Run& run, const eph_value& value) {
   if (value.element_type == EPH_FLOAT) return data<const float>(value);

@@ -2,6 +2,8 @@
 // element, and rounding to the quantised types.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 
 #include "plugins/cpu/kernel.h"
@@ -59,6 +61,23 @@ struct QuantizedRange {
 template <class T>
 void round_to_quantized(const float* x, const float* zero_points, int64_t step,
                         QuantizedRange range, T* y, int64_t count);
+
+// The same of x / scale, for one zero point.
+template <class T>
+void quantize(const float* x, float scale, float zero_point, QuantizedRange range, T* y,
+              int64_t count);
+
+// The same of values(i) for i below `count`, over the whole range of T.
+template <class T, class Values>
+void round_values(const Values& values, float zero_point, T* y, int64_t count) {
+  const QuantizedRange range = quantized_range(eph::element_type_of<T>());
+  std::array<float, kQuantizationBlock> block;
+  for (int64_t at = 0; at < count; at += kQuantizationBlock) {
+    const int64_t length = std::min(kQuantizationBlock, count - at);
+    for (int64_t i = 0; i < length; ++i) block[static_cast<std::size_t>(i)] = values(at + i);
+    round_to_quantized(block.data(), &zero_point, 0, range, y + at, length);
+  }
+}
 
 // The elements in float, in scratch memory where they aren't yet.
 [[nodiscard]] const float* floats_of(eph::Run& run, const eph_value& value);

@@ -42,7 +42,6 @@ constexpr Table (*kTables[])() = {
     instance_normalization_kernels,
     layer_normalization_kernels,
     loss_kernels,
-    lp_pool_kernels,
     lrn_kernels,
     matmul_kernels,
     ml_dictionary_kernels,

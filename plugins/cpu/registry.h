@@ -116,7 +116,6 @@ Table grid_sample_kernels();
 Table instance_normalization_kernels();
 Table layer_normalization_kernels();
 Table loss_kernels();
-Table lp_pool_kernels();
 Table lrn_kernels();
 Table matmul_kernels();
 Table ml_dictionary_kernels();

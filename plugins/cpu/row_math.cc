@@ -23,33 +23,77 @@ struct Magnitude {
 };
 struct ShiftedExp {
   float shift;
-  CPU_INLINE float operator()(float x) const { return fast_exp(x - shift); }
+  CPU_INLINE float operator()(float x) const { return fast_exp_negative(x - shift); }
 };
 
+// How two numbers, or two vectors of them, become one.
+struct Plus {
+  template <class V>
+  CPU_INLINE void operator()(V& a, const V& b) const {
+    a += b;
+  }
+};
+// Of NaN on either side comes NaN. What depends on `a` is one instruction.
 struct Greater {
-  CPU_INLINE float operator()(float a, float b) const { return a > b || a != a ? a : b; }
+  template <class V>
+  CPU_INLINE void operator()(V& a, const V& b) const {
+    const V larger = b > a ? b : a;
+    a = b != b ? b : larger;
+  }
 };
 struct Smaller {
-  CPU_INLINE float operator()(float a, float b) const { return a < b || a != a ? a : b; }
+  template <class V>
+  CPU_INLINE void operator()(V& a, const V& b) const {
+    const V smaller = b < a ? b : a;
+    a = b != b ? b : smaller;
+  }
 };
 
 constexpr int64_t kLanes = 32;
+constexpr int64_t kFewLanes = 8;
 constexpr int64_t kBlock = 4096;
+
+// The compiler takes longer vectors apart before it looks at the instruction set of a clone.
+using Floats4 = float __attribute__((vector_size(16)));
+
+// Joins `lanes` and `few` to one number, in registers.
+template <class Join>
+CPU_INLINE float join_lanes(Join join, const float* lanes, const float* few) {
+  constexpr int64_t kVectors = (kLanes + kFewLanes) / 4;
+  Floats4 vectors[kVectors];
+  std::memcpy(vectors, lanes, kLanes * sizeof(float));
+  std::memcpy(vectors + kLanes / 4, few, kFewLanes * sizeof(float));
+  for (int64_t v = kVectors / 2; v < kVectors; ++v) join(vectors[v - kVectors / 2], vectors[v]);
+  for (int64_t v = 1; v < kVectors / 2; ++v) join(vectors[0], vectors[v]);
+  join(vectors[0], __builtin_shufflevector(vectors[0], vectors[0], 2, 3, 2, 3));
+  join(vectors[0], __builtin_shufflevector(vectors[0], vectors[0], 1, 1, 1, 1));
+  return vectors[0][0];
+}
+
+// Joins the terms of a row to `start`. The lanes have no order among themselves.
+template <class Join, class Term>
+CPU_INLINE float join_terms(Join join, Term term, float start, const float* x, int64_t count) {
+  float lanes[kLanes];
+  float few[kFewLanes];
+  for (int64_t lane = 0; lane < kLanes; ++lane) lanes[lane] = start;
+  for (int64_t lane = 0; lane < kFewLanes; ++lane) few[lane] = start;
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (int64_t lane = 0; lane < kLanes; ++lane) join(lanes[lane], term(x[i + lane]));
+  }
+  for (; i + kFewLanes <= count; i += kFewLanes) {
+    for (int64_t lane = 0; lane < kFewLanes; ++lane) join(few[lane], term(x[i + lane]));
+  }
+  float rest = start;
+  for (; i < count; ++i) join(rest, term(x[i]));
+  join(rest, join_lanes(join, lanes, few));
+  return rest;
+}
 
 // At most kBlock terms.
 template <class Term>
 CPU_SIMD float sum_block(Term term, const float* x, int64_t count) {
-  float lanes[kLanes] = {};
-  int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    for (int64_t lane = 0; lane < kLanes; ++lane) lanes[lane] += term(x[i + lane]);
-  }
-  float sum = 0;
-  for (; i < count; ++i) sum += term(x[i]);
-  for (int64_t step = kLanes / 2; step > 0; step /= 2) {
-    for (int64_t lane = 0; lane < step; ++lane) lanes[lane] += lanes[lane + step];
-  }
-  return sum + lanes[0];
+  return join_terms(Plus{}, term, 0, x, count);
 }
 
 template <class Term>
@@ -61,23 +105,16 @@ double sum_row(Term term, const float* x, int64_t count) {
   return sum;
 }
 
-template <class Term>
-CPU_SIMD void store_terms(Term term, const float* x, float* y, int64_t count) {
+// Stores the terms too, of which there are at most kBlock.
+CPU_SIMD float exp_block(const float* x, float shift, float* y, int64_t count) {
   CPU_INDEPENDENT
-  for (int64_t i = 0; i < count; ++i) y[i] = term(x[i]);
+  for (int64_t i = 0; i < count; ++i) y[i] = fast_exp_negative(x[i] - shift);
+  return join_terms(Plus{}, Plain{}, 0, y, count);
 }
 
 template <class Choice>
 CPU_SIMD float choose(Choice choice, const float* x, int64_t count) {
-  float lanes[kLanes];
-  for (int64_t lane = 0; lane < kLanes; ++lane) lanes[lane] = x[0];
-  int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    for (int64_t lane = 0; lane < kLanes; ++lane) lanes[lane] = choice(lanes[lane], x[i + lane]);
-  }
-  for (; i < count; ++i) lanes[0] = choice(lanes[0], x[i]);
-  for (int64_t lane = 1; lane < kLanes; ++lane) lanes[0] = choice(lanes[0], lanes[lane]);
-  return lanes[0];
+  return join_terms(choice, Plain{}, x[0], x, count);
 }
 
 CPU_SIMD void affine(const float* x, float scale, float shift, float* y, int64_t count) {
@@ -145,8 +182,11 @@ double row_sum_exp(const double* x, double shift, int64_t count) {
 }
 
 double row_exp(const float* x, float shift, float* y, int64_t count) {
-  store_terms(ShiftedExp{shift}, x, y, count);
-  return sum_row(Plain{}, y, count);
+  double sum = 0;
+  for (int64_t i = 0; i < count; i += kBlock) {
+    sum += static_cast<double>(exp_block(x + i, shift, y + i, std::min(kBlock, count - i)));
+  }
+  return sum;
 }
 double row_exp(const double* x, double shift, double* y, int64_t count) {
   double sum = 0;

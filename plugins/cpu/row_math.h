@@ -23,7 +23,8 @@ namespace cpu {
 [[nodiscard]] float row_min(const float* x, int64_t count);
 [[nodiscard]] double row_min(const double* x, int64_t count);
 
-// Sum of e^(x[i] - shift); the second form also stores the terms in y, which may be x.
+// Sum of e^(x[i] - shift), where no x[i] is larger than `shift`; the second form also stores the
+// terms in y, which may be x.
 [[nodiscard]] double row_sum_exp(const float* x, float shift, int64_t count);
 [[nodiscard]] double row_sum_exp(const double* x, double shift, int64_t count);
 [[nodiscard]] double row_exp(const float* x, float shift, float* y, int64_t count);

@@ -1,10 +1,13 @@
 #include "plugins/cpu/strided_copy.h"
 
 #include <algorithm>
+#include <cstring>
+#include <type_traits>
 
 #include "plugins/cpu/convert.h"
 #include "plugins/cpu/odometer.h"
 #include "plugins/cpu/parallel.h"
+#include "plugins/cpu/simd.h"
 #include "plugins/cpu/types.h"
 
 namespace cpu {
@@ -27,6 +30,23 @@ void copy_row(const T* from, int64_t from_stride, T* to, int64_t to_stride, int6
   }
 }
 
+using Words4 = uint32_t __attribute__((vector_size(16)));
+
+// to[r][c] = from[c][r] for four rows and columns of four bytes each.
+CPU_INLINE void transpose_words(const uint32_t* from, int64_t from_stride, uint32_t* to,
+                                int64_t to_stride) {
+  Words4 columns[4];
+  for (int64_t j = 0; j < 4; ++j) std::memcpy(&columns[j], from + j * from_stride, sizeof(Words4));
+  const Words4 a = __builtin_shufflevector(columns[0], columns[1], 0, 4, 1, 5);
+  const Words4 b = __builtin_shufflevector(columns[2], columns[3], 0, 4, 1, 5);
+  const Words4 c = __builtin_shufflevector(columns[0], columns[1], 2, 6, 3, 7);
+  const Words4 d = __builtin_shufflevector(columns[2], columns[3], 2, 6, 3, 7);
+  const Words4 rows[4] = {
+      __builtin_shufflevector(a, b, 0, 1, 4, 5), __builtin_shufflevector(a, b, 2, 3, 6, 7),
+      __builtin_shufflevector(c, d, 0, 1, 4, 5), __builtin_shufflevector(c, d, 2, 3, 6, 7)};
+  for (int64_t i = 0; i < 4; ++i) std::memcpy(to + i * to_stride, &rows[i], sizeof(Words4));
+}
+
 // to[r][c] = from[c][r] in tiles, so that both sides stay in the cache.
 template <class T>
 void copy_transposed(const T* from, int64_t from_stride, T* to, int64_t to_stride, int64_t rows,
@@ -35,6 +55,17 @@ void copy_transposed(const T* from, int64_t from_stride, T* to, int64_t to_strid
     const int64_t row_end = std::min(r + kTile, rows);
     for (int64_t c = 0; c < columns; c += kTile) {
       const int64_t column_end = std::min(c + kTile, columns);
+      if constexpr (std::is_same_v<T, uint32_t>) {
+        if (row_end - r == kTile && column_end - c == kTile) {
+          for (int64_t i = r; i < row_end; i += 4) {
+            for (int64_t j = c; j < column_end; j += 4) {
+              transpose_words(from + j * from_stride + i, from_stride, to + i * to_stride + j,
+                              to_stride);
+            }
+          }
+          continue;
+        }
+      }
       for (int64_t i = r; i < row_end; ++i) {
         for (int64_t j = c; j < column_end; ++j) to[i * to_stride + j] = from[j * from_stride + i];
       }

@@ -11,33 +11,50 @@
 
 namespace cpu {
 
-// 2^n for n in [-126, 127].
+// 2^n for n in [-126, 127]; zero for n = -127.
 CPU_INLINE float power_of_two(int32_t n) {
   return __builtin_bit_cast(float, static_cast<uint32_t>(n + 127) << 23);
 }
 
+// e^x = 2^n * e.
+struct ExpParts {
+  float e;
+  int32_t n;
+};
+
 // e^x = 2^n * e^r with n an integer and |r| <= log(2)/2; the polynomial stands for (e^r - 1 -
 // r)/r^2.
-CPU_INLINE float fast_exp(float x) {
+CPU_INLINE ExpParts split_exp(float x) {
   constexpr float kLog2e = 1.44269504f;
   constexpr float kLn2High = 0.693359375f;
   constexpr float kLn2Low = -2.12194440e-4f;
   constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
-  x = x < -104.0f ? -104.0f : x;
-  x = x > 89.0f ? 89.0f : x;
   const float shifted = x * kLog2e + kRound;
   const float n = shifted - kRound;
   const float r = (x - n * kLn2High) - n * kLn2Low;
   const float q =
       (((1.394111e-3f * r + 8.363175e-3f) * r + 4.1666374e-2f) * r + 1.6666576e-1f) * r + 0.5f;
-  const float e = 1.0f + (r + r * r * q);
+  return {1.0f + (r + r * r * q),
+          __builtin_bit_cast(int32_t, shifted) - __builtin_bit_cast(int32_t, kRound)};
+}
+
+CPU_INLINE float fast_exp(float x) {
+  x = x < -104.0f ? -104.0f : x;
+  x = x > 89.0f ? 89.0f : x;
+  const ExpParts parts = split_exp(x);
   // 2^n in two factors, since n leaves the range of an exponent at both ends.
-  const int32_t exponent =
-      __builtin_bit_cast(int32_t, shifted) - __builtin_bit_cast(int32_t, kRound);
-  const int32_t half = exponent >> 1;
-  return e * power_of_two(half) * power_of_two(exponent - half);
+  const int32_t half = parts.n >> 1;
+  return parts.e * power_of_two(half) * power_of_two(parts.n - half);
 }
 CPU_INLINE double fast_exp(double x) { return std::exp(x); }
+
+// The same for x <= 0 (or NaN), with zero for what would be subnormal: half the instructions.
+CPU_INLINE float fast_exp_negative(float x) {
+  x = x < -88.02969f ? -88.02969f : x;  // -127 * log(2): the smallest n, whose power is zero
+  const ExpParts parts = split_exp(x);
+  return parts.e * power_of_two(parts.n);
+}
+CPU_INLINE double fast_exp_negative(double x) { return std::exp(x); }
 
 CPU_INLINE float fast_sigmoid(float x) { return 1.0f / (1.0f + fast_exp(-x)); }
 CPU_INLINE double fast_sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }

@@ -24,8 +24,8 @@ export class SideBySide {
 
   /** One session and its runs with ephost: the report of `ephost bench`. */
   runOurs(model, runs, environment = ONE_THREAD) {
-    const args = ['bench', model, '--sessions', '1', '--warm-up', '0', '--runs', String(runs),
-                  '--format', 'json', '--quiet'];
+    const args = ['bench', model, '--sessions', '1', '--intra-op-threads', '1', '--warm-up', '0',
+                  '--runs', String(runs), '--format', 'json', '--quiet'];
     return JSON.parse(execFileSync(this.ephost, args, { ...QUIET, env: environment }));
   }
 

@@ -1,7 +1,6 @@
 // AffineGrid: the grid for GridSample that an affine map makes of the output's pixels.
 #include <array>
 
-#include "plugins/cpu/float_arguments.h"
 #include "plugins/cpu/parallel.h"
 #include "plugins/cpu/registry.h"
 
@@ -29,13 +28,11 @@ class AffineGrid final : public Kernel {
       out.push_back(size[d]);
     }
     out.push_back(count);
-    dispatch_compute_type(theta.element_type, [&](auto tag) {
+    dispatch<float, double>(theta.element_type, [&](auto tag) {
       using T = typename decltype(tag)::type;
-      FloatArguments arguments(run);
-      T* y = arguments.output<T>(0, theta.element_type, out);
+      T* y = data<T>(allocate_output(run, 0, theta.element_type, out));
       if (element_count(out) == 0) return;
-      fill(out, arguments.input<T>(0), y);
-      arguments.finish();
+      fill(out, run.input_data<T>(0), y);
     });
   }
 
@@ -82,7 +79,7 @@ class AffineGrid final : public Kernel {
 constexpr Inputs kTwo = {.required = 2};
 
 constexpr KernelEntry kEntries[] = {
-    {"AffineGrid", 20, kNewest, kTwo, kInputTypes<kAllFloats, kInt64>, &make<AffineGrid>},
+    {"AffineGrid", 20, kNewest, kTwo, kInputTypes<kFloat, kInt64>, &make<AffineGrid>},
 };
 
 }  // namespace

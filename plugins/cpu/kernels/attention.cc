@@ -398,8 +398,8 @@ class Attention final : public Kernel {
 };
 
 constexpr Inputs kInputs = {.required = 3};
-constexpr auto& kTypes = kInputTypes<kAllFloats, kAllFloats, kAllFloats, kAllFloats | kBool,
-                                     kAllFloats, kAllFloats, kInt64>;
+constexpr auto& kTypes =
+    kInputTypes<kFloat, kFloat, kFloat, kFloat | kBool, kFloat, kFloat, kInt64>;
 
 constexpr KernelEntry kEntries[] = {
     {"Attention", 23, kNewest, kInputs, kTypes, &make<Attention>},

@@ -151,7 +151,7 @@ class BatchNormalization final : public Kernel {
   bool trains_;
 };
 
-constexpr auto& kFive = kInputTypes<kAllFloats, kAllFloats, kAllFloats, kAllFloats, kAllFloats>;
+constexpr auto& kFive = kInputTypes<kFloat, kFloat, kFloat, kFloat, kFloat>;
 constexpr Inputs kOneType = {.required = 5, .same_type = 0b11111};
 constexpr Inputs kTwoTypes = {.required = 5, .same_type = 0b00111};
 constexpr Inputs kAnyTypes = {.required = 5};

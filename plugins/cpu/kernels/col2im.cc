@@ -27,7 +27,7 @@ class Col2Im final : public Kernel {
     }
     Dims out = {input[0], input[1] / shape.taps()};
     for (const int64_t extent : shape.plane) out.push_back(extent);
-    if ((eph::type_bit(x.element_type) & kAllFloats) == 0) {
+    if ((eph::type_bit(x.element_type) & kFloat) == 0) {
       // As unsigned numbers, since sums may wrap around.
       const eph_value& y = allocate_output(run, 0, x.element_type, out);
       return dispatch_size(element_size(x.element_type), [&](auto tag) {
@@ -76,7 +76,7 @@ class Col2Im final : public Kernel {
   WindowAttributes attributes_;
 };
 
-constexpr uint64_t kTypes = kAllFloats | kInts;
+constexpr uint64_t kTypes = kFloat | kInts;
 constexpr Inputs kThree = {.required = 3};
 
 constexpr KernelEntry kEntries[] = {

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "plugins/cpu/convolution.h"
-#include "plugins/cpu/float_arguments.h"
 #include "plugins/cpu/odometer.h"
 #include "plugins/cpu/parallel.h"
 #include "plugins/cpu/registry.h"
@@ -106,14 +105,12 @@ class Conv final : public Kernel {
     }
     Dims out = {shape.x[0], shape.weights[0]};
     for (const int64_t extent : shape.window.output) out.push_back(extent);
-    dispatch_compute_type(x.element_type, [&](auto tag) {
+    dispatch<float, double>(x.element_type, [&](auto tag) {
       using T = typename decltype(tag)::type;
-      FloatArguments arguments(run);
-      T* y = arguments.output<T>(0, x.element_type, out);
+      T* y = data<T>(allocate_output(run, 0, x.element_type, out));
       if (element_count(out) == 0) return;
-      convolve(run, state, shape, arguments.input<T>(0), arguments.input<T>(1),
-               arguments.input<T>(2), y);
-      arguments.finish();
+      convolve(run, state, shape, run.input_data<T>(0), run.input_data<T>(1),
+               optional_data<T>(run, 2), y);
     });
   }
 

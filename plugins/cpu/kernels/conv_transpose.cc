@@ -5,7 +5,6 @@
 #include <type_traits>
 
 #include "plugins/cpu/columns.h"
-#include "plugins/cpu/float_arguments.h"
 #include "plugins/cpu/parallel.h"
 #include "plugins/cpu/product.h"
 #include "plugins/cpu/registry.h"
@@ -62,16 +61,14 @@ class ConvTranspose final : public Kernel {
            " does not have an element for each of " + std::to_string(shape.y[1]) +
            " output channels");
     }
-    dispatch_compute_type(x.element_type, [&](auto tag) {
+    dispatch<float, double>(x.element_type, [&](auto tag) {
       using T = typename decltype(tag)::type;
-      FloatArguments arguments(run);
-      T* y = arguments.output<T>(0, x.element_type, shape.y);
+      T* y = data<T>(allocate_output(run, 0, x.element_type, shape.y));
       if (element_count(shape.y) == 0) return;
-      fill(shape, arguments.input<T>(2), y);
+      fill(shape, optional_data<T>(run, 2), y);
       if (!is_empty(shape)) {
-        convolve(run, state, shape, arguments.input<T>(0), arguments.input<T>(1), y);
+        convolve(run, state, shape, run.input_data<T>(0), run.input_data<T>(1), y);
       }
-      arguments.finish();
     });
   }
 

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <type_traits>
 
-#include "plugins/cpu/float_arguments.h"
 #include "plugins/cpu/parallel.h"
 #include "plugins/cpu/product.h"
 #include "plugins/cpu/registry.h"
@@ -64,13 +63,12 @@ class DeformConv final : public Kernel {
     const eph_value& x = *run.input(0);
     const DeformShape shape = make_shape(dims_of(x), dims_of(*run.input(1)));
     check_inputs(run, shape);
-    dispatch_compute_type(x.element_type, [&](auto tag) {
+    dispatch<float, double>(x.element_type, [&](auto tag) {
       using T = typename decltype(tag)::type;
-      FloatArguments arguments(run);
-      const DeformInputs<T> from = {arguments.input<T>(0), arguments.input<T>(1),
-                                    arguments.input<T>(2), arguments.input<T>(3),
-                                    arguments.input<T>(4)};
-      T* y = arguments.output<T>(0, x.element_type, shape.out);
+      const DeformInputs<T> from = {run.input_data<T>(0), run.input_data<T>(1),
+                                    run.input_data<T>(2), optional_data<T>(run, 3),
+                                    optional_data<T>(run, 4)};
+      T* y = data<T>(allocate_output(run, 0, x.element_type, shape.out));
       if (element_count(shape.out) == 0) return;
       const int64_t plane = shape.positions();
       for (int64_t p = 0; p < shape.out[0] * shape.out[1]; ++p) {
@@ -80,7 +78,6 @@ class DeformConv final : public Kernel {
       if (element_count(shape.x) != 0 && element_count(shape.weights) != 0) {
         convolve(run, state, shape, from, y);
       }
-      arguments.finish();
     });
   }
 

@@ -125,8 +125,8 @@ class Dropout final : public Kernel {
   std::atomic<uint32_t> next_seed_ = 0;
 };
 
-constexpr auto& kOne = kInputTypes<kAllFloats>;
-constexpr auto& kThree = kInputTypes<kAllFloats, kAllFloats, kBool>;
+constexpr auto& kOne = kInputTypes<kFloat>;
+constexpr auto& kThree = kInputTypes<kFloat, kFloat, kBool>;
 
 constexpr KernelEntry kEntries[] = {
     {"Dropout", 1, 11, {}, kOne, &make<Dropout>},

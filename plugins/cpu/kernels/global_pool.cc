@@ -1,7 +1,6 @@
 // GlobalMaxPool, GlobalAveragePool and GlobalLpPool: all spatial dimensions become one element.
 #include <cmath>
 
-#include "plugins/cpu/float_arguments.h"
 #include "plugins/cpu/lp_norm.h"
 #include "plugins/cpu/parallel.h"
 #include "plugins/cpu/registry.h"
@@ -57,16 +56,14 @@ class GlobalPool final : public Kernel {
     Dims out = {shape[0], shape[1]};
     for (std::size_t d = 2; d < shape.size(); ++d) out.push_back(1);
     if (planes > 0 && extent == 0) fail("there is nothing to pool in " + to_string(shape));
-    dispatch_compute_type(x.element_type, [&](auto tag) {
+    dispatch<float, double>(x.element_type, [&](auto tag) {
       using T = typename decltype(tag)::type;
-      FloatArguments arguments(run);
-      const T* from = arguments.input<T>(0);
-      T* to = arguments.output<T>(0, x.element_type, out);
+      const T* from = run.input_data<T>(0);
+      T* to = data<T>(allocate_output(run, 0, x.element_type, out));
       const double cost = Op::kCost * static_cast<double>(extent);
       parallel_for(planes, cost, [=, this](int64_t begin, int64_t end) {
         for (int64_t p = begin; p < end; ++p) to[p] = op_(from + p * extent, extent);
       });
-      arguments.finish();
     });
   }
 
@@ -74,7 +71,7 @@ class GlobalPool final : public Kernel {
   Op op_;
 };
 
-constexpr auto& kFloats = kInputTypes<kAllFloats>;
+constexpr auto& kFloats = kInputTypes<kFloat>;
 
 constexpr KernelEntry kEntries[] = {
     {"GlobalMaxPool", 1, kNewest, {}, kFloats, &make<GlobalPool<Maximum>>},

@@ -255,11 +255,11 @@ class GridSample final : public Kernel {
   bool aligns_;
 };
 
-constexpr uint64_t kValues = kAllFloats | kInts | kBool;
+constexpr uint64_t kValues = kFloat | kInts | kBool;
 constexpr Inputs kTwo = {.required = 2};
 
 constexpr KernelEntry kEntries[] = {
-    {"GridSample", 16, kNewest, kTwo, kInputTypes<kValues, kAllFloats>, &make<GridSample>},
+    {"GridSample", 16, kNewest, kTwo, kInputTypes<kValues, kFloat>, &make<GridSample>},
 };
 
 }  // namespace

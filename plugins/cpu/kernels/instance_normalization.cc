@@ -3,7 +3,6 @@
 #include <array>
 #include <cmath>
 
-#include "plugins/cpu/float_arguments.h"
 #include "plugins/cpu/moments.h"
 #include "plugins/cpu/odometer.h"
 #include "plugins/cpu/parallel.h"
@@ -54,14 +53,12 @@ class GroupedNormalization : public Kernel {
     const int64_t weights = groups.groups * (groups.weights_by_group ? 1 : groups.channels);
     check_vector(*run.input(1), weights, "scale");
     check_vector(*run.input(2), weights, "bias");
-    dispatch_compute_type(x.element_type, [&](auto tag) {
+    dispatch<float, double>(x.element_type, [&](auto tag) {
       using T = typename decltype(tag)::type;
-      FloatArguments arguments(run);
-      T* y = arguments.output<T>(0, x.element_type, shape);
+      T* y = data<T>(allocate_output(run, 0, x.element_type, shape));
       if (element_count(shape) == 0) return;
-      normalize_groups(groups, arguments.input<T>(0), arguments.input<T>(1), arguments.input<T>(2),
-                       y, epsilon_);
-      arguments.finish();
+      normalize_groups(groups, run.input_data<T>(0), run.input_data<T>(1), run.input_data<T>(2), y,
+                       epsilon_);
     });
   }
 
@@ -157,13 +154,11 @@ class MeanVarianceNormalization final : public Kernel {
     const eph_value& x = *run.input(0);
     const Dims shape = dims_of(x);
     const Folded folded = fold_axes(shape, axes_);
-    dispatch_compute_type(x.element_type, [&](auto tag) {
+    dispatch<float, double>(x.element_type, [&](auto tag) {
       using T = typename decltype(tag)::type;
-      FloatArguments arguments(run);
-      T* y = arguments.output<T>(0, x.element_type, shape);
+      T* y = data<T>(allocate_output(run, 0, x.element_type, shape));
       if (element_count(shape) == 0) return;
-      normalize(folded, arguments.input<T>(0), y);
-      arguments.finish();
+      normalize(folded, run.input_data<T>(0), y);
     });
   }
 
@@ -206,13 +201,11 @@ class LpNormalization final : public Kernel {
     const eph_value& x = *run.input(0);
     const Dims shape = dims_of(x);
     const Folded folded = fold_axes(shape, {axis_});
-    dispatch_compute_type(x.element_type, [&](auto tag) {
+    dispatch<float, double>(x.element_type, [&](auto tag) {
       using T = typename decltype(tag)::type;
-      FloatArguments arguments(run);
-      T* y = arguments.output<T>(0, x.element_type, shape);
+      T* y = data<T>(allocate_output(run, 0, x.element_type, shape));
       if (element_count(shape) == 0) return;
-      normalize(folded, arguments.input<T>(0), y);
-      arguments.finish();
+      normalize(folded, run.input_data<T>(0), y);
     });
   }
 
@@ -236,8 +229,8 @@ class LpNormalization final : public Kernel {
   int64_t p_;
 };
 
-constexpr auto& kOne = kInputTypes<kAllFloats>;
-constexpr auto& kThree = kInputTypes<kAllFloats, kAllFloats, kAllFloats>;
+constexpr auto& kOne = kInputTypes<kFloat>;
+constexpr auto& kThree = kInputTypes<kFloat, kFloat, kFloat>;
 constexpr Inputs kAllThree = {.required = 3, .same_type = 0b111};
 
 constexpr KernelEntry kEntries[] = {

@@ -171,8 +171,8 @@ class RmsNormalization final : public Kernel {
   float epsilon_;
 };
 
-constexpr auto& kThree = kInputTypes<kAllFloats, kAllFloats, kAllFloats>;
-constexpr auto& kTwo = kInputTypes<kAllFloats, kAllFloats>;
+constexpr auto& kThree = kInputTypes<kFloat, kFloat, kFloat>;
+constexpr auto& kTwo = kInputTypes<kFloat, kFloat>;
 constexpr Inputs kTwoOrThree = {.required = 2, .same_type = 0b111};
 constexpr Inputs kBoth = {.required = 2};
 

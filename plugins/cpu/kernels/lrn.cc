@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "plugins/cpu/float_arguments.h"
 #include "plugins/cpu/parallel.h"
 #include "plugins/cpu/registry.h"
 #include "plugins/cpu/simd.h"
@@ -62,13 +61,11 @@ class Lrn final : public Kernel {
     const eph_value& x = *run.input(0);
     const Dims shape = dims_of(x);
     if (shape.size() < 2) fail("the input " + to_string(shape) + " has no channels");
-    dispatch_compute_type(x.element_type, [&](auto tag) {
+    dispatch<float, double>(x.element_type, [&](auto tag) {
       using T = typename decltype(tag)::type;
-      FloatArguments arguments(run);
-      T* y = arguments.output<T>(0, x.element_type, shape);
+      T* y = data<T>(allocate_output(run, 0, x.element_type, shape));
       if (element_count(shape) == 0) return;
-      normalize(arguments.input<T>(0), y, shape);
-      arguments.finish();
+      normalize(run.input_data<T>(0), y, shape);
     });
   }
 
@@ -106,7 +103,7 @@ class Lrn final : public Kernel {
 };
 
 constexpr KernelEntry kEntries[] = {
-    {"LRN", 1, kNewest, {}, kInputTypes<kAllFloats>, &make<Lrn>},
+    {"LRN", 1, kNewest, {}, kInputTypes<kFloat>, &make<Lrn>},
 };
 
 }  // namespace

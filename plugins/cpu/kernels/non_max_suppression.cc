@@ -52,10 +52,17 @@ class NonMaxSuppression final : public Kernel {
       const float* box_data = run.input_data<float>(0) + batch * count * 4;
       for (int64_t c = 0; c < classes; ++c) {
         const float* score = run.input_data<float>(1) + (batch * classes + c) * count;
-        const int64_t candidate_count = sort_candidates(score, count, score_limit, candidates);
+        const auto is_worse = [score](int64_t a, int64_t b) {
+          return score[a] != score[b] ? score[a] < score[b] : a > b;
+        };
+        // The best ones that are left come off a heap, as mostly not all are looked at.
+        int64_t left = find_candidates(score, count, score_limit, candidates);
+        std::make_heap(candidates, candidates + left, is_worse);
         const int64_t first = found;
-        for (int64_t i = 0; i < candidate_count && found - first < limit; ++i) {
-          const Box box = read(box_data, candidates[i]);
+        while (left > 0 && found - first < limit) {
+          std::pop_heap(candidates, candidates + left, is_worse);
+          const int64_t best = candidates[--left];
+          const Box box = read(box_data, best);
           bool clear = true;
           for (int64_t s = first; clear && s < found; ++s) {
             clear = !(overlap(box, read(box_data, selected[s * 3 + 2])) > iou_limit);
@@ -63,7 +70,7 @@ class NonMaxSuppression final : public Kernel {
           if (!clear) continue;
           selected[found * 3] = batch;
           selected[found * 3 + 1] = c;
-          selected[found * 3 + 2] = candidates[i];
+          selected[found * 3 + 2] = best;
           ++found;
         }
       }
@@ -90,16 +97,13 @@ class NonMaxSuppression final : public Kernel {
     return *run.input_data<float>(input);
   }
 
-  // The boxes whose score is above the limit, best first; of equal ones the first. NaN is no score.
-  static int64_t sort_candidates(const float* score, int64_t count,
+  // The boxes whose score is above the limit. NaN is no score.
+  static int64_t find_candidates(const float* score, int64_t count,
                                  const std::optional<float>& limit, int64_t* candidates) {
     int64_t found = 0;
     for (int64_t i = 0; i < count; ++i) {
       if (limit ? score[i] > *limit : score[i] == score[i]) candidates[found++] = i;
     }
-    std::sort(candidates, candidates + found, [&](int64_t a, int64_t b) {
-      return score[a] != score[b] ? score[a] > score[b] : a < b;
-    });
     return found;
   }
 

@@ -1,8 +1,9 @@
-// MaxPool and AveragePool.
+// MaxPool, AveragePool and LpPool, the p-norm of each window.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
-#include "plugins/cpu/float_arguments.h"
+#include "plugins/cpu/lp_norm.h"
 #include "plugins/cpu/pooling.h"
 #include "plugins/cpu/registry.h"
 
@@ -10,11 +11,49 @@ namespace cpu {
 namespace {
 
 struct Greater {
-  template <class T>
-  CPU_INLINE T operator()(T best, T x) const {
-    return x > best || x != x ? x : best;
+  template <class V>
+  CPU_INLINE void operator()(V& best, const V& x) const {
+    const V larger = x > best ? x : best;
+    best = x != x ? x : larger;
   }
 };
+
+struct Plus {
+  template <class V>
+  CPU_INLINE void operator()(V& sum, const V& x) const {
+    sum += x;
+  }
+};
+
+struct PlusMagnitude {
+  template <class T>
+  CPU_INLINE void operator()(T& sum, T x) const {
+    sum += x < T{0} ? -x : x;
+  }
+};
+
+struct PlusSquare {
+  template <class T>
+  CPU_INLINE void operator()(T& sum, T x) const {
+    sum += x * x;
+  }
+};
+
+struct PlusPower {
+  template <class T>
+  void operator()(T& sum, T x) const {
+    sum += std::pow(std::fabs(x), static_cast<T>(p));
+  }
+  double p;
+};
+
+CPU_SIMD void divide_simd(float* row, float divisor, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) row[i] /= divisor;
+}
+void divide_row(float* row, float divisor, int64_t count) { divide_simd(row, divisor, count); }
+void divide_row(double* row, double divisor, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) row[i] /= divisor;
+}
 
 class MaxPool final : public Kernel {
  public:
@@ -29,19 +68,18 @@ class MaxPool final : public Kernel {
     const Dims shape = dims_of(x);
     const PoolPlan plan = make_pool_plan(attributes_, shape);
     const Dims out = pooled_shape(plan, shape);
-    const bool wants_indices = run.output(1) != nullptr;
     int64_t* indices = nullptr;
-    if (wants_indices) indices = data<int64_t>(allocate_output(run, 1, EPH_INT64, out));
-    const bool is_byte = x.element_type == EPH_INT8 || x.element_type == EPH_UINT8;
-    const int32_t type = is_byte ? x.element_type : compute_type(x.element_type);
-    dispatch<float, double, int8_t, uint8_t>(type, [&](auto tag) {
+    if (run.output(1) != nullptr) {
+      indices = data<int64_t>(allocate_output(run, 1, EPH_INT64, out));
+    }
+    void* y = nullptr;
+    if (run.output(0) != nullptr || indices == nullptr) {
+      y = allocate_output(run, 0, x.element_type, out).data;
+    }
+    if (element_count(out) == 0) return;
+    dispatch<float, double, int8_t, uint8_t>(x.element_type, [&](auto tag) {
       using T = typename decltype(tag)::type;
-      FloatArguments arguments(run);
-      T* y = wants_indices ? arguments.optional_output<T>(0, x.element_type, out)
-                           : arguments.output<T>(0, x.element_type, out);
-      if (element_count(out) == 0) return;
-      pool(plan, arguments.input<T>(0), y, indices);
-      arguments.finish();
+      pool(plan, data<const T>(x), static_cast<T*>(y), indices);
     });
   }
 
@@ -113,6 +151,20 @@ class MaxPool final : public Kernel {
   bool column_major_;
 };
 
+// A pooling of float or double: calls pool(plan, x, y) unless there is nothing to compute.
+template <class Pool>
+void pool_floats(eph::Run& run, const WindowAttributes& attributes, const Pool& pool) {
+  const eph_value& x = *run.input(0);
+  const Dims shape = dims_of(x);
+  const PoolPlan plan = make_pool_plan(attributes, shape);
+  const eph_value& y = allocate_output(run, 0, x.element_type, pooled_shape(plan, shape));
+  if (element_count(eph::shape_of(y)) == 0) return;
+  dispatch<float, double>(x.element_type, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    pool(plan, data<const T>(x), data<T>(y));
+  });
+}
+
 class AveragePool final : public Kernel {
  public:
   explicit AveragePool(const NodeContext& context)
@@ -126,19 +178,12 @@ class AveragePool final : public Kernel {
 
  protected:
   void run(eph::Run& run, eph::State*) override {
-    const eph_value& x = *run.input(0);
-    const Dims shape = dims_of(x);
-    const PoolPlan plan = make_pool_plan(attributes_, shape);
-    const Dims out = pooled_shape(plan, shape);
-    dispatch_compute_type(x.element_type, [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      FloatArguments arguments(run);
-      T* y = arguments.output<T>(0, x.element_type, out);
-      if (element_count(out) == 0) return;
-      pool_planes(
-          Plus{}, Plus{}, plan, T{0}, arguments.input<T>(0), y,
-          [&](T* row, const Odometer<1>& at, int64_t covered) { divide(plan, at, covered, row); });
-      arguments.finish();
+    pool_floats(run, attributes_, [this]<class T>(const PoolPlan& plan, const T* x, T* y) {
+      const Inside inside = find_inside(plan);
+      pool_planes(Plus{}, Plus{}, plan, T{0}, x, y,
+                  [&](T* row, const Odometer<1>& at, int64_t covered) {
+                    divide(plan, inside, at, covered, row);
+                  });
     });
   }
 
@@ -154,27 +199,81 @@ class AveragePool final : public Kernel {
     return std::max<int64_t>(0, std::min(plan.window.kernel[d], last) - first);
   }
 
+  // Of a row of the output, the part where all positions in the last dimension count.
+  struct Inside {
+    int64_t begin, end;
+  };
+  [[nodiscard]] Inside find_inside(const PoolPlan& plan) const {
+    const std::size_t last = plan.input.size() - 1;
+    const auto is_inside = [&](int64_t i) {
+      return counted(plan, last, i) == plan.window.kernel[last];
+    };
+    Inside inside = {0, plan.out_row};
+    while (inside.begin < inside.end && !is_inside(inside.begin)) ++inside.begin;
+    while (inside.begin < inside.end && !is_inside(inside.end - 1)) --inside.end;
+    return inside;
+  }
+
   template <class T>
-  void divide(const PoolPlan& plan, const Odometer<1>& at, int64_t covered, T* row) const {
+  void divide(const PoolPlan& plan, Inside inside, const Odometer<1>& at, int64_t covered,
+              T* row) const {
     const std::size_t last = plan.input.size() - 1;
     int64_t rows = counts_pads_ ? 1 : covered;
     for (std::size_t d = 0; counts_pads_ && d < last; ++d) rows *= counted(plan, d, at.index(d));
-    for (int64_t i = 0; i < plan.out_row; ++i) {
-      row[i] /= static_cast<T>(std::max<int64_t>(1, rows * counted(plan, last, i)));
-    }
+    const auto divisor = [&](int64_t count) {
+      return static_cast<T>(std::max<int64_t>(1, rows * count));
+    };
+    for (int64_t i = 0; i < inside.begin; ++i) row[i] /= divisor(counted(plan, last, i));
+    divide_row(row + inside.begin, divisor(plan.window.kernel[last]), inside.end - inside.begin);
+    for (int64_t i = inside.end; i < plan.out_row; ++i) row[i] /= divisor(counted(plan, last, i));
   }
 
   WindowAttributes attributes_;
   bool counts_pads_;
 };
 
-constexpr auto& kFloats = kInputTypes<kAllFloats>;
-constexpr auto& kMaxTypes = kInputTypes<kAllFloats | kTypeSet<EPH_INT8, EPH_UINT8>>;
+class LpPool final : public Kernel {
+ public:
+  explicit LpPool(const NodeContext& context)
+      : Kernel(context), attributes_(context.node()), p_(read_norm(context.node())) {
+    if (attributes_.kernel_shape().empty()) fail("attribute 'kernel_shape' is missing");
+  }
+
+ protected:
+  void run(eph::Run& run, eph::State*) override {
+    pool_floats(run, attributes_,
+                [this](const PoolPlan& plan, const auto* x, auto* y) { pool(plan, x, y); });
+  }
+
+ private:
+  template <class T>
+  void pool(const PoolPlan& plan, const T* x, T* y) const {
+    const auto keep = [](T*, const Odometer<1>&, int64_t) {};
+    const auto root = [&plan](T* row, const Odometer<1>&, int64_t) {
+      for (int64_t i = 0; i < plan.out_row; ++i) row[i] = std::sqrt(row[i]);
+    };
+    const auto inverse_power = [&plan, this](T* row, const Odometer<1>&, int64_t) {
+      for (int64_t i = 0; i < plan.out_row; ++i) {
+        row[i] = std::pow(row[i], static_cast<T>(1 / p_));
+      }
+    };
+    if (p_ == 1) return pool_planes(PlusMagnitude{}, Plus{}, plan, T{0}, x, y, keep);
+    if (p_ == 2) return pool_planes(PlusSquare{}, Plus{}, plan, T{0}, x, y, root);
+    pool_planes(PlusPower{p_}, Plus{}, plan, T{0}, x, y, inverse_power);
+  }
+
+  WindowAttributes attributes_;
+  double p_;
+};
+
+constexpr auto& kFloats = kInputTypes<kFloat>;
+constexpr auto& kMaxTypes = kInputTypes<kFloat | kTypeSet<EPH_INT8, EPH_UINT8>>;
 
 constexpr KernelEntry kEntries[] = {
     {"MaxPool", 1, 11, {}, kFloats, &make<MaxPool>},
     {"MaxPool", 12, kNewest, {}, kMaxTypes, &make<MaxPool>},
     {"AveragePool", 1, kNewest, {}, kFloats, &make<AveragePool>},
+    {"LpPool", 1, kNewest, {}, kFloats, &make<LpPool>},
 };
 
 }  // namespace

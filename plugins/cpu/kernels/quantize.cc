@@ -58,6 +58,13 @@ CPU_SIMD void scale_up(const float* x, const float* zero_points, int64_t zero_st
   }
 }
 
+// With one scale for all.
+template <class T>
+CPU_SIMD void dequantize(const T* x, float zero_point, float scale, float* y, int64_t count) {
+  CPU_INDEPENDENT
+  for (int64_t i = 0; i < count; ++i) y[i] = (static_cast<float>(x[i]) - zero_point) * scale;
+}
+
 // What both directions share: attributes, the layout, and scales and zero points in float.
 class LinearKernel : public Kernel {
  public:
@@ -136,12 +143,15 @@ class QuantizeLinear final : public LinearKernel {
     void* codes = packs ? run.scratch(static_cast<uint64_t>(count) + 1) : y.data;
     const int32_t precision = precision_ != EPH_UNDEFINED ? precision_ : run.input(1)->element_type;
     if (is_short_float(type)) {
-      quantize(x, parameters, precision,
-               [&](float* values, int64_t first, int64_t length, const float* zeros, int64_t step) {
-                 for (int64_t i = 0; i < length; ++i) values[i] += zeros[i * step];
-                 encode_short_floats(type, values, static_cast<uint8_t*>(codes) + first, length,
-                                     saturates_);
-               });
+      parameters.layout.for_each_row([&](const ScaleLayout::Row& row) {
+        quantize_row(
+            x, parameters, precision, row,
+            [&](float* values, int64_t first, int64_t length, const float* zeros, int64_t step) {
+              for (int64_t i = 0; i < length; ++i) values[i] += zeros[i * step];
+              encode_short_floats(type, values, static_cast<uint8_t*>(codes) + first, length,
+                                  saturates_);
+            });
+      });
     } else {
       const QuantizedRange range = quantized_range(type);
       const int32_t storage = type == EPH_INT4    ? int32_t{EPH_INT8}
@@ -149,32 +159,37 @@ class QuantizeLinear final : public LinearKernel {
                                                   : type;
       dispatch<int8_t, uint8_t, int16_t, uint16_t>(storage, [&](auto tag) {
         using T = typename decltype(tag)::type;
-        quantize(
-            x, parameters, precision,
-            [&](float* values, int64_t first, int64_t length, const float* zeros, int64_t step) {
-              round_to_quantized(values, zeros, step, range, static_cast<T*>(codes) + first,
-                                 length);
-            });
+        T* to = static_cast<T*>(codes);
+        const bool is_plain = x.element_type == EPH_FLOAT && precision == EPH_FLOAT;
+        parameters.layout.for_each_row([&](const ScaleLayout::Row& row) {
+          if (is_plain && row.step == 0) {
+            return cpu::quantize(data<const float>(x) + row.first, parameters.scales[row.scale],
+                                 *parameters.zero_point(row, 0), range, to + row.first, row.count);
+          }
+          quantize_row(
+              x, parameters, precision, row,
+              [&](float* values, int64_t first, int64_t length, const float* zeros, int64_t step) {
+                round_to_quantized(values, zeros, step, range, to + first, length);
+              });
+        });
       });
     }
     if (packs) pack_nibbles(static_cast<uint8_t*>(codes), data<uint8_t>(y), count);
   }
 
  private:
-  // Calls store(quotients, first element, count, zero points, their step).
+  // Calls store(quotients, first element, count, zero points, their step) for blocks of the row.
   template <class Store>
-  static void quantize(const eph_value& x, const Parameters& parameters, int32_t precision,
-                       const Store& store) {
-    parameters.layout.for_each_row([&](const ScaleLayout::Row& row) {
-      for_each_block(row, [&](int64_t first, int64_t count, int64_t offset) {
-        Buffer buffer;
-        const float* from = block_of(x, first, count, buffer);
-        const float* scales = parameters.scales + row.scale + offset * row.step;
-        divide(from, scales, row.step, buffer.data(), count);
-        round_through(precision, buffer.data(), count);
-        store(buffer.data(), first, count, parameters.zero_point(row, offset),
-              parameters.zero_step(row));
-      });
+  static void quantize_row(const eph_value& x, const Parameters& parameters, int32_t precision,
+                           const ScaleLayout::Row& row, const Store& store) {
+    for_each_block(row, [&](int64_t first, int64_t count, int64_t offset) {
+      Buffer buffer;
+      const float* from = block_of(x, first, count, buffer);
+      const float* scales = parameters.scales + row.scale + offset * row.step;
+      divide(from, scales, row.step, buffer.data(), count);
+      round_through(precision, buffer.data(), count);
+      store(buffer.data(), first, count, parameters.zero_point(row, offset),
+            parameters.zero_step(row));
     });
   }
 
@@ -201,6 +216,12 @@ class DequantizeLinear final : public LinearKernel {
     }
     const int64_t size = element_size(type);
     parameters.layout.for_each_row([&](const ScaleLayout::Row& row) {
+      if (type == EPH_FLOAT && row.step == 0 && x.element_type == EPH_INT8) {
+        return scale_row<int8_t>(x, parameters, row, y);
+      }
+      if (type == EPH_FLOAT && row.step == 0 && x.element_type == EPH_UINT8) {
+        return scale_row<uint8_t>(x, parameters, row, y);
+      }
       for_each_block(row, [&](int64_t first, int64_t count, int64_t offset) {
         Buffer buffer;
         const float* from = block_of(x, first, count, buffer);
@@ -213,6 +234,13 @@ class DequantizeLinear final : public LinearKernel {
   }
 
  private:
+  template <class T>
+  static void scale_row(const eph_value& x, const Parameters& parameters,
+                        const ScaleLayout::Row& row, const eph_value& y) {
+    dequantize(data<const T>(x) + row.first, *parameters.zero_point(row, 0),
+               parameters.scales[row.scale], data<float>(y) + row.first, row.count);
+  }
+
   int32_t output_type_;
 };
 
@@ -242,12 +270,7 @@ class DynamicQuantizeLinear final : public Kernel {
     if (run.output(0) == nullptr) return;
     auto* y = data<uint8_t>(allocate_output(run, 0, EPH_UINT8, dims_of(x)));
     parallel_for(count, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t at = begin; at < end; at += kQuantizationBlock) {
-        const int64_t length = std::min(kQuantizationBlock, end - at);
-        Buffer buffer;
-        divide(elements + at, &scale, 0, buffer.data(), length);
-        round_to_quantized(buffer.data(), &zero_point, 0, {0, 255}, y + at, length);
-      }
+      quantize(elements + begin, scale, zero_point, QuantizedRange{0, 255}, y + begin, end - begin);
     });
   }
 };

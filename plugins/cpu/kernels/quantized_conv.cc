@@ -1,6 +1,4 @@
 // ConvInteger and QLinearConv.
-#include <algorithm>
-#include <array>
 
 #include "plugins/cpu/integer_arithmetic.h"
 #include "plugins/cpu/quantization.h"
@@ -107,8 +105,13 @@ class QLinearConv final : public IntegerConvKernel {
         for (int64_t p = begin; p < end; ++p) {
           const int64_t channel = p % outputs;
           const float scale = factor * weight_scales[has_one_scale ? 0 : channel];
-          requantize(sums + p * plane, biases != nullptr ? biases[channel] : 0, scale, zero_point,
-                     data<T>(y) + p * plane, plane);
+          const uint32_t addend = biases != nullptr ? static_cast<uint32_t>(biases[channel]) : 0;
+          const auto value = [=, from = sums + p * plane](int64_t i) {
+            return static_cast<float>(
+                       static_cast<int32_t>(static_cast<uint32_t>(from[i]) + addend)) *
+                   scale;
+          };
+          round_values(value, zero_point, data<T>(y) + p * plane, plane);
         }
       });
     });
@@ -120,22 +123,6 @@ class QLinearConv final : public IntegerConvKernel {
     if (element_count(shape) != count) {
       fail("input " + std::to_string(input) + " of shape " + to_string(shape) + " does not have " +
            std::to_string(count) + " elements");
-    }
-  }
-
-  template <class T>
-  static void requantize(const int32_t* sums, int32_t bias, float scale, float zero_point, T* y,
-                         int64_t count) {
-    const QuantizedRange range = quantized_range(eph::element_type_of<T>());
-    std::array<float, kQuantizationBlock> scaled;
-    for (int64_t at = 0; at < count; at += kQuantizationBlock) {
-      const int64_t length = std::min(kQuantizationBlock, count - at);
-      for (int64_t i = 0; i < length; ++i) {
-        const auto sum =
-            static_cast<int32_t>(static_cast<uint32_t>(sums[at + i]) + static_cast<uint32_t>(bias));
-        scaled[static_cast<std::size_t>(i)] = static_cast<float>(sum) * scale;
-      }
-      round_to_quantized(scaled.data(), &zero_point, 0, range, y + at, length);
     }
   }
 };

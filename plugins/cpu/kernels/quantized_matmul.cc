@@ -1,6 +1,4 @@
 // MatMulInteger and QLinearMatMul.
-#include <array>
-
 #include "plugins/cpu/integer_arithmetic.h"
 #include "plugins/cpu/quantization.h"
 #include "plugins/cpu/registry.h"
@@ -77,28 +75,16 @@ class QLinearMatMul final : public Kernel {
       parallel_for(count / n, static_cast<double>(n), [&](int64_t begin, int64_t end) {
         for (int64_t r = begin; r < end; ++r) {
           const float row_scale = a_scales(r) / y_scale;
-          const auto scale = [&](int64_t j) { return row_scale * b_scales(r / rows * n + j); };
-          requantize(sums + r * n, scale, zero_point, data<T>(y) + r * n, n);
+          const auto value = [&](int64_t j) {
+            return static_cast<float>(sums[r * n + j]) * (row_scale * b_scales(r / rows * n + j));
+          };
+          round_values(value, zero_point, data<T>(y) + r * n, n);
         }
       });
     });
   }
 
  private:
-  template <class T, class Scale>
-  static void requantize(const int32_t* sums, const Scale& scale, float zero_point, T* y,
-                         int64_t count) {
-    const QuantizedRange range = quantized_range(eph::element_type_of<T>());
-    std::array<float, kQuantizationBlock> scaled;
-    for (int64_t at = 0; at < count; at += kQuantizationBlock) {
-      const int64_t length = std::min(kQuantizationBlock, count - at);
-      for (int64_t i = 0; i < length; ++i) {
-        scaled[static_cast<std::size_t>(i)] = static_cast<float>(sums[at + i]) * scale(at + i);
-      }
-      round_to_quantized(scaled.data(), &zero_point, 0, range, y + at, length);
-    }
-  }
-
   IntegerProducts products_;
 };
 

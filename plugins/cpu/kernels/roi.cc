@@ -3,7 +3,6 @@
 #include <array>
 #include <cmath>
 
-#include "plugins/cpu/float_arguments.h"
 #include "plugins/cpu/parallel.h"
 #include "plugins/cpu/registry.h"
 
@@ -76,17 +75,15 @@ class RoiAlign final : public Kernel {
              std::to_string(shape[0]) + " images");
       }
     }
-    dispatch_compute_type(x.element_type, [&](auto tag) {
+    dispatch<float, double>(x.element_type, [&](auto tag) {
       using T = typename decltype(tag)::type;
-      FloatArguments arguments(run);
-      T* y = arguments.output<T>(0, x.element_type, out);
+      T* y = data<T>(allocate_output(run, 0, x.element_type, out));
       if (element_count(out) == 0) return;
       if (shape[2] == 0 || shape[3] == 0) fail("there is nothing to pool in " + to_string(shape));
       const AlignTask<T> task = {
-          arguments.input<T>(0), arguments.input<T>(1), images, shape[1], shape[2], shape[3], y};
+          run.input_data<T>(0), run.input_data<T>(1), images, shape[1], shape[2], shape[3], y};
       check_regions(task.rois, rois[0]);
       pool(task, rois[0]);
-      arguments.finish();
     });
   }
 
@@ -220,15 +217,13 @@ class MaxRoiPool final : public Kernel {
       fail("X " + to_string(shape) + " and rois " + to_string(rois) + " do not go together");
     }
     const Dims out = {rois[0], shape[1], pooled_[0], pooled_[1]};
-    dispatch_compute_type(x.element_type, [&](auto tag) {
+    dispatch<float, double>(x.element_type, [&](auto tag) {
       using T = typename decltype(tag)::type;
-      FloatArguments arguments(run);
-      const T* regions = arguments.input<T>(1);
-      T* y = arguments.output<T>(0, x.element_type, out);
+      const T* regions = run.input_data<T>(1);
+      T* y = data<T>(allocate_output(run, 0, x.element_type, out));
       check_regions(regions, rois[0], shape[0]);
       if (element_count(out) == 0) return;
-      pool(shape, arguments.input<T>(0), regions, rois[0], y);
-      arguments.finish();
+      pool(shape, run.input_data<T>(0), regions, rois[0], y);
     });
   }
 
@@ -304,11 +299,11 @@ class MaxRoiPool final : public Kernel {
 
 constexpr Inputs kThree = {.required = 3, .same_type = 0b11};
 constexpr Inputs kTwo = {.required = 2, .same_type = 0b11};
-constexpr auto& kAlignTypes = kInputTypes<kAllFloats, kAllFloats, kInt64>;
+constexpr auto& kAlignTypes = kInputTypes<kFloat, kFloat, kInt64>;
 
 constexpr KernelEntry kEntries[] = {
     {"RoiAlign", 10, kNewest, kThree, kAlignTypes, &make<RoiAlign>},
-    {"MaxRoiPool", 1, kNewest, kTwo, kInputTypes<kAllFloats, kAllFloats>, &make<MaxRoiPool>},
+    {"MaxRoiPool", 1, kNewest, kTwo, kInputTypes<kFloat, kFloat>, &make<MaxRoiPool>},
 };
 
 }  // namespace

@@ -1,7 +1,6 @@
 // RotaryEmbedding: turns pairs of elements of each head by an angle that grows with the position.
 #include <algorithm>
 
-#include "plugins/cpu/float_arguments.h"
 #include "plugins/cpu/parallel.h"
 #include "plugins/cpu/registry.h"
 
@@ -34,14 +33,11 @@ class RotaryEmbedding final : public Kernel {
     const eph_value& x = *run.input(0);
     const RotaryShape shape = make_shape(dims_of(x));
     check_caches(run, shape);
-    dispatch_compute_type(x.element_type, [&](auto tag) {
+    dispatch<float, double>(x.element_type, [&](auto tag) {
       using T = typename decltype(tag)::type;
-      FloatArguments arguments(run);
-      T* y = arguments.output<T>(0, x.element_type, dims_of(x));
+      T* y = data<T>(allocate_output(run, 0, x.element_type, dims_of(x)));
       const auto* positions = run.input(3) != nullptr ? run.input_data<int64_t>(3) : nullptr;
-      rotate(shape, arguments.input<T>(0), arguments.input<T>(1), arguments.input<T>(2), positions,
-             y);
-      arguments.finish();
+      rotate(shape, run.input_data<T>(0), run.input_data<T>(1), run.input_data<T>(2), positions, y);
     });
   }
 
@@ -130,7 +126,7 @@ class RotaryEmbedding final : public Kernel {
 };
 
 constexpr Inputs kThree = {.required = 3, .same_type = 0b111};
-constexpr auto& kTypes = kInputTypes<kAllFloats, kAllFloats, kAllFloats, kInt64>;
+constexpr auto& kTypes = kInputTypes<kFloat, kFloat, kFloat, kInt64>;
 
 constexpr KernelEntry kEntries[] = {
     {"RotaryEmbedding", 23, kNewest, kThree, kTypes, &make<RotaryEmbedding>},

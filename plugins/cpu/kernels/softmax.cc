@@ -14,31 +14,56 @@
 namespace cpu {
 namespace {
 
-// Each operation works on a row of neighbours, or on `columns` lines of `extent` elements that lie
-// `stride` apart. y may be x.
+// Each operation works on a few rows of neighbours, or on `columns` lines of `extent` elements that
+// lie `stride` apart. y may be x.
 constexpr int64_t kColumns = 64;
+
+// Short rows go through each stage together, since a stage of one row has to wait for the one
+// before.
+constexpr int64_t kRows = 8;
+constexpr int64_t kElementsOfRows = 2048;
 
 struct Softmax {
   template <class T>
-  static void row(const T* x, T* y, int64_t extent) {
-    const double sum = row_exp(x, row_max(x, extent), y, extent);
-    row_affine(y, static_cast<T>(1 / sum), T{0}, y, extent);
+  static void rows(const T* x, T* y, int64_t count, int64_t extent) {
+    T top[kRows];
+    T scale[kRows];
+    for (int64_t r = 0; r < count; ++r) top[r] = row_max(x + r * extent, extent);
+    for (int64_t r = 0; r < count; ++r) {
+      const double sum = row_exp(x + r * extent, top[r], y + r * extent, extent);
+      scale[r] = static_cast<T>(1 / sum);
+    }
+    for (int64_t r = 0; r < count; ++r) {
+      row_affine(y + r * extent, scale[r], T{0}, y + r * extent, extent);
+    }
   }
   template <class T>
   CPU_INLINE static T finish(T x, T top, T sum) {
-    return fast_exp(x - top) / sum;
+    return fast_exp_negative(x - top) / sum;
   }
 };
 
+// In two steps, since a + b would round away what small numbers differ by.
+CPU_SIMD void subtract(const float* x, float a, float b, float* y, int64_t count) {
+  CPU_INDEPENDENT
+  for (int64_t i = 0; i < count; ++i) y[i] = (x[i] - a) - b;
+}
+void subtract(const double* x, double a, double b, double* y, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) y[i] = (x[i] - a) - b;
+}
+
 struct LogSoftmax {
   template <class T>
-  static void row(const T* x, T* y, int64_t extent) {
-    const T top = row_max(x, extent);
-    const double sum = row_sum_exp(x, top, extent);
-    const auto shift = static_cast<T>(std::log(sum));
-    // In two steps, since top + shift would round away what small numbers differ by.
-    row_affine(x, T{1}, -top, y, extent);
-    row_affine(y, T{1}, -shift, y, extent);
+  static void rows(const T* x, T* y, int64_t count, int64_t extent) {
+    T top[kRows];
+    T shift[kRows];
+    for (int64_t r = 0; r < count; ++r) top[r] = row_max(x + r * extent, extent);
+    for (int64_t r = 0; r < count; ++r) {
+      shift[r] = static_cast<T>(std::log(row_sum_exp(x + r * extent, top[r], extent)));
+    }
+    for (int64_t r = 0; r < count; ++r) {
+      subtract(x + r * extent, top[r], shift[r], y + r * extent, extent);
+    }
   }
   template <class T>
   CPU_INLINE static T finish(T x, T top, T sum) {
@@ -60,7 +85,7 @@ CPU_INLINE void exponential_columns(const T* x, T* y, int64_t extent, int64_t st
   }
   for (int64_t j = 0; j < columns; ++j) sum[j] = 0;
   for (int64_t i = 0; i < extent; ++i) {
-    for (int64_t j = 0; j < columns; ++j) sum[j] += fast_exp(x[i * stride + j] - top[j]);
+    for (int64_t j = 0; j < columns; ++j) sum[j] += fast_exp_negative(x[i * stride + j] - top[j]);
   }
   for (int64_t i = 0; i < extent; ++i) {
     CPU_INDEPENDENT
@@ -94,8 +119,8 @@ struct Hardmax {
     for (int64_t i = 0; i < extent; ++i) y[i * stride] = i == best ? T{1} : T{0};
   }
   template <class T>
-  static void row(const T* x, T* y, int64_t extent) {
-    line(x, y, extent, 1);
+  static void rows(const T* x, T* y, int64_t count, int64_t extent) {
+    for (int64_t r = 0; r < count; ++r) line(x + r * extent, y + r * extent, extent, 1);
   }
 };
 
@@ -113,7 +138,10 @@ void compute_lines(const T* x, T* y, int64_t outer, int64_t extent, int64_t inne
   const double cost = 2.0 * static_cast<double>(extent);
   if (inner == 1) {
     parallel_for(outer, cost, [=](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) Op::row(x + i * extent, y + i * extent, extent);
+      const int64_t step = std::clamp<int64_t>(kElementsOfRows / extent, 1, kRows);
+      for (int64_t i = begin; i < end; i += step) {
+        Op::rows(x + i * extent, y + i * extent, std::min(step, end - i), extent);
+      }
     });
     return;
   }

@@ -1,6 +1,7 @@
 // TopK: the largest or smallest elements along an axis, in order; equal ones by ascending index.
 #include <algorithm>
 #include <bit>
+#include <type_traits>
 
 #include "plugins/cpu/registry.h"
 
@@ -19,14 +20,15 @@ bool ranks_before(const Ranked& a, const Ranked& b) {
 
 template <class T>
 uint64_t key_of(T value) {
-  constexpr uint64_t kTop = uint64_t{1} << 63;
   if constexpr (std::is_floating_point_v<T>) {
     // NaN ranks above everything; both zeros are equal.
     if (value != value) return UINT64_MAX;
-    const auto bits = std::bit_cast<uint64_t>(static_cast<double>(value) + 0.0);
-    return (bits & kTop) != 0 ? ~bits : bits | kTop;
+    using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+    constexpr Bits kSign = Bits{1} << (8 * sizeof(T) - 1);
+    const auto bits = std::bit_cast<Bits>(value + T{0});
+    return (bits & kSign) != 0 ? static_cast<Bits>(~bits) : bits | kSign;
   } else if constexpr (std::is_signed_v<T>) {
-    return static_cast<uint64_t>(int64_t{value}) ^ kTop;
+    return static_cast<uint64_t>(int64_t{value}) ^ (uint64_t{1} << 63);
   } else {
     return value;
   }
@@ -56,7 +58,7 @@ class TopK final : public Kernel {
     if (run.output(1) != nullptr) allocate_output(run, 1, EPH_INT64, out);
     if (element_count(out) == 0) return;
 
-    const auto bytes = checked_multiply(shape[axis], sizeof(Ranked));
+    const auto bytes = checked_multiply(k, sizeof(Ranked));
     auto* ranked = static_cast<Ranked*>(run.scratch(static_cast<uint64_t>(bytes)));
     dispatch<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
              uint64_t>(x.element_type, [&](auto tag) {
@@ -76,11 +78,21 @@ class TopK final : public Kernel {
     const int64_t lines = element_count(shape, 0, axis) * inner;
     for (int64_t line = 0; line < lines; ++line) {
       const T* from = x + line / inner * extent * inner + line % inner;
-      for (int64_t i = 0; i < extent; ++i) {
+      const auto rank = [&](int64_t i) {
         const uint64_t key = key_of(from[i * inner]);
-        ranked[i] = {largest_ ? key : ~key, i};
+        return Ranked{largest_ ? key : ~key, i};
+      };
+      // The best so far as a heap, with the one on top that goes first.
+      for (int64_t i = 0; i < k; ++i) ranked[i] = rank(i);
+      std::make_heap(ranked, ranked + k, ranks_before);
+      for (int64_t i = k; i < extent; ++i) {
+        const Ranked candidate = rank(i);
+        if (candidate.key <= ranked->key) continue;
+        std::pop_heap(ranked, ranked + k, ranks_before);
+        ranked[k - 1] = candidate;
+        std::push_heap(ranked, ranked + k, ranks_before);
       }
-      std::partial_sort(ranked, ranked + k, ranked + extent, ranks_before);
+      std::sort_heap(ranked, ranked + k, ranks_before);
       for (int64_t i = 0; i < k; ++i) {
         const int64_t to = (line / inner * k + i) * inner + line % inner;
         if (values != nullptr) values[to] = from[ranked[i].index * inner];

@@ -246,6 +246,9 @@ INSTANTIATE_TEST_SUITE_P(
         WindowCase{{1, 3, 17, 19}, 1, 1, {2, 5}, {3, 4}, {1, 1}, {0, 2, 1, 1}, true, true},
         WindowCase{{1, 2, 20, 20}, 1, 1, {3, 3}, {1, 1}, {2, 3}, {2, 2, 2, 2}},
         WindowCase{{3, 2, 40}, 1, 1, {4}, {3}, {1}, {1, 2}},
+        WindowCase{{1, 2, 3, 2500}, 1, 1, {2, 3}, {1, 1}, {1, 1}, {0, 1, 1, 1}},
+        WindowCase{{1, 2, 40}, 1, 1, {3}, {3000}, {1}, {2, 2}},
+        WindowCase{{1, 2, 9}, 1, 1, {2}, {1}, {2050}, {1, 2050}},
         WindowCase{{1, 2, 7, 8, 9}, 1, 1, {2, 3, 2}, {2, 2, 1}, {1, 1, 1}, {0, 1, 1, 1, 0, 0}}));
 
 TEST(PoolingKernels, NumberTheMaximaColumnByColumnIfAsked) {

@@ -97,6 +97,16 @@ TEST(SoftmaxKernels, StayFiniteForLargeNumbers) {
                   floats({2, 2}, {-1.3132617F, -0.3132617F, -0.3132617F, -1.3132617F})}));
 }
 
+TEST(SoftmaxKernels, LeaveNothingToMinusInfinity) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  const Tensor x = floats({2, 3}, {-kInf, 5, -kInf, -kInf, -80, 10});
+  const std::vector<float> y = values_of<float>(run_one("Softmax", 13, {x}));
+  EXPECT_EQ(y[0], 0);
+  EXPECT_EQ(y[1], 1);
+  EXPECT_EQ(y[3], 0);
+  EXPECT_LT(y[4], 1e-37F);
+}
+
 TEST(SoftmaxKernels, TakeScalarsAndEmptyTensors) {
   EXPECT_THAT(run_node("Softmax", 13, {floats({}, {3})}),
               Gives(std::vector<Tensor>{floats({}, {1})}));

@@ -1,5 +1,7 @@
 // Reductions over every choice of axes, ArgMax, CumSum and TopK.
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "tests/unit/plugins_cpu/cpu_test.h"
@@ -124,6 +126,24 @@ TEST(Reductions, KeepIntegersExact) {
             std::vector<int8_t>{-3});
 }
 
+TEST(Reductions, FindAnExtremeAndNanAnywhereInARow) {
+  constexpr std::size_t kLength = 77;
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (std::size_t at = 0; at < kLength; ++at) {
+    for (const float odd : {nan, 2.0F, -2.0F}) {
+      std::vector<float> row = values_of<float>(random_floats({kLength}, 8));
+      row[at] = odd;
+      const auto [low, high] = std::minmax_element(row.begin(), row.end());
+      const Tensor x = floats({kLength}, row);
+      const Attributes all = {{"keepdims", int64_t{0}}};
+      EXPECT_THAT(run_node("ReduceMax", 13, {x}, all),
+                  Gives(std::vector<Tensor>{floats({}, {std::isnan(odd) ? nan : *high})}));
+      EXPECT_THAT(run_node("ReduceMin", 13, {x}, all),
+                  Gives(std::vector<Tensor>{floats({}, {std::isnan(odd) ? nan : *low})}));
+    }
+  }
+}
+
 TEST(ReduceLogSumExp, IsStable) {
   EXPECT_THAT(run_node("ReduceLogSumExp", 13, {floats({2}, {1000, 1000})}),
               Gives(std::vector<Tensor>{floats({1}, {1000.6931F})}));
@@ -159,6 +179,23 @@ TEST(TopK, OrdersEqualElementsByIndexAndNanFirst) {
       Gives(std::vector<Tensor>{floats({5}, {nan, 3, 3, -0.0F, 0}), ints({2, 1, 3, 0, 5})}));
   EXPECT_THAT(run_node("TopK", 11, {x, ints({2})}, {{"largest", int64_t{0}}}, 2),
               Gives(std::vector<Tensor>{floats({2}, {-kInf, -0.0F}), ints({4, 0})}));
+}
+
+TEST(TopK, AgreesWithSorting) {
+  const Tensor x = random_floats({3, 500}, 6);
+  const std::vector<float> numbers = values_of<float>(x);
+  for (const int64_t k : {1, 5, 499, 500}) {
+    const Outcome outcome = run_node("TopK", 11, {x, ints({k})}, {}, 2);
+    ASSERT_TRUE(outcome.ok()) << outcome.message;
+    const std::vector<float> found = values_of<float>(outcome.outputs[0]);
+    for (std::ptrdiff_t row = 0; row < 3; ++row) {
+      std::vector<float> sorted(numbers.begin() + row * 500, numbers.begin() + (row + 1) * 500);
+      std::sort(sorted.begin(), sorted.end(), std::greater<>());
+      EXPECT_TRUE(
+          std::equal(found.begin() + row * k, found.begin() + (row + 1) * k, sorted.begin()))
+          << "k=" << k << " row " << row;
+    }
+  }
 }
 
 TEST(TopK, OrdersIntegersOverTheirWholeRange) {
