@@ -16,8 +16,8 @@ class ErrorSink : public eph_error {
   ErrorSink(const ErrorSink&) = delete;
   ErrorSink& operator=(const ErrorSink&) = delete;
 
-  // OK for EPH_OK. Otherwise the plugin's code and message, and who failed at what: `who` names the
-  // provider, `what` the attempt ("compiling partition 'x'"). Forgets the message.
+  // OK for EPH_OK. Otherwise the plugin's code and message, safe to print, and who failed at what:
+  // `who` names the provider, `what` the attempt ("compiling it"). Forgets the message.
   [[nodiscard]] Status to_status(int32_t code, std::string_view who, std::string_view what);
 
  private:

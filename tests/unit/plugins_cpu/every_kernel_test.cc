@@ -8,19 +8,20 @@
 //   RANDOM_NODES=100            nodes for each kernel
 //   RANDOM_NODES_FROM=1         the first of them
 //   RANDOM_NODES_OPERATOR=Conv  only of this operator
-//   RANDOM_NODES_TRACE=1        prints each case before it runs
+//   RANDOM_NODES_TRACE=1        prints each case before it runs, and how it ends
 #include <ephost/ephost.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <onnx/defs/schema.h>
 #include <sys/resource.h>
-#include <unistd.h>
+#include <sys/time.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <set>
 
+#include "host/base/text.h"
 #include "host/onnx_io/operator_schemas.h"
 #include "tests/support/single_node_graph.h"
 #include "tests/unit/plugins_cpu/random_node.h"
@@ -36,7 +37,7 @@ namespace ephost::test {
 namespace {
 
 constexpr int kShards = 4;
-constexpr unsigned kSecondsForACase = 60;
+constexpr time_t kSecondsForACase = 60;  // of the processor
 
 int64_t setting(const char* name, int64_t otherwise) {
   const char* text = std::getenv(name);
@@ -50,6 +51,12 @@ void limit_memory() {
   limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, rlim_t{4} << 30);
   ASSERT_EQ(setrlimit(RLIMIT_AS, &limit), 0);
 #endif
+}
+
+// A case that hangs ends the process; 0 for no limit.
+void limit_time(time_t seconds) {
+  const itimerval limit = {{}, {seconds, 0}};
+  setitimer(ITIMER_PROF, &limit, nullptr);
 }
 
 const onnx::OpSchema& schema_of(const eph_kernel_def& kernel, int opset) {
@@ -184,14 +191,15 @@ bool EveryKernel::run(const eph_kernel_def& kernel, int64_t number) {
   }
   const RandomModel random = make_model(node, schema, opset, dice);
   if (random.model.graph().output().empty()) return false;
-  if (setting("RANDOM_NODES_TRACE", 0) != 0) {
-    std::cerr << name << ": " << random.model.ShortDebugString() << std::endl;
-  }
+  const bool traces = setting("RANDOM_NODES_TRACE", 0) != 0;
+  if (traces) std::cerr << name << ": " << random.model.ShortDebugString() << std::endl;
   SCOPED_TRACE(name);
-  alarm(kSecondsForACase);
+  limit_time(kSecondsForACase);
   const Result<std::vector<Value>> outputs = answer(random);
-  alarm(0);
+  limit_time(0);
+  if (traces) std::cerr << "  " << outputs.status().to_string() << "\n";
   if (!outputs.ok()) {
+    EXPECT_TRUE(is_valid_utf8(outputs.status().message()));
     // A node that nobody takes may have given way to its body, whose nodes are then named.
     EXPECT_THAT(outputs.status().message(),
                 testing::AnyOf(testing::ContainsRegex(op_type + " node \"tested\""),
