@@ -150,7 +150,7 @@ def main():
     parser.add_argument("--record", type=pathlib.Path)
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("chosen", nargs="*")
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     cases = [case for case in operator_cases.all_cases()
              if not given.chosen or case.name in given.chosen or case.op_type in given.chosen]
     shutil.rmtree(given.out, ignore_errors=True)
