@@ -171,7 +171,7 @@ def main():
     verdicts = {case.name: judge(results[case.name], said.get(case.name)) for case in cases}
     if given.record:
         lines = [record.line(case, outputs[case.name]) for case in cases
-                 if verdicts[case.name][0] == "agree"]
+                 if verdicts[case.name][0] == "agree" and case.is_recorded]
         given.record.write_text("".join(line + "\n" for line in lines))
     sys.exit(1 if report(cases, verdicts, given.verbose) else 0)
 

@@ -25,7 +25,8 @@ def shapes():
         yield Case("Resize", f"{mode} crop", [floats(1, 2, 5, 4), array([0, 0, 0.2, 0.3, 1, 1, 0.8, 1.2]), array([]),
                                               longs(1, 2, 3, 3)], 11, mode=mode,
                    coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=3.0)
-        yield Case("Resize", f"{mode} half pixel", [floats(1, 2, 5, 4), array([]), array([1, 1, 1.7, 0.6])], 11, mode=mode)
+        yield Case("Resize", f"{mode} half pixel", [floats(1, 2, 5, 4), array([]), array([1, 1, 1.7, 0.6])], 11,
+                   mode=mode)
         yield Case("Resize", f"{mode} for nearest mode", [floats(1, 2, 4, 4), array([]), array([1, 1, 0.5, 0.5])], 11,
                    mode=mode, coordinate_transformation_mode="tf_half_pixel_for_nn")
     yield Case("Squeeze", "axes", [floats(1, 3, 1)], 11, axes=[0, -1])
@@ -57,7 +58,8 @@ def numbers():
     yield Case("Dropout", "training without drops", [x, array(0), array(True, bool)], 12, 2)
     for opset in (7, 11):
         yield Case("Gemm", "row", [floats(2, 3), floats(3, 4), floats(4)], opset, alpha=0.5)
-    yield Case("BatchNormalization", "inference", [floats(2, 3, 4), floats(3), floats(3), floats(3), floats(3, low=0.5)], 7)
+    yield Case("BatchNormalization", "inference", [floats(2, 3, 4), floats(3), floats(3), floats(3),
+                                                   floats(3, low=0.5)], 7)
     yield Case("Mod", "plain", [integers(6, low=-9), integers(6, low=1, high=5)], 10)
     yield Case("Pow", "plain", [floats(5, low=0), floats(5)], 7)
     yield Case("Pow", "mixed", [integers(5, low=1, high=4, dtype=np.int32), floats(5)], 12)
