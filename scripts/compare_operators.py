@@ -150,7 +150,7 @@ def main():
     parser.add_argument("--record", type=pathlib.Path)
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("chosen", nargs="*")
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     cases = [case for case in operator_cases.all_cases()
              if not given.chosen or case.name in given.chosen or case.op_type in given.chosen]
     shutil.rmtree(given.out, ignore_errors=True)
@@ -171,7 +171,7 @@ def main():
     verdicts = {case.name: judge(results[case.name], said.get(case.name)) for case in cases}
     if given.record:
         lines = [record.line(case, outputs[case.name]) for case in cases
-                 if verdicts[case.name][0] == "agree"]
+                 if verdicts[case.name][0] == "agree" and case.is_recorded]
         given.record.write_text("".join(line + "\n" for line in lines))
     sys.exit(1 if report(cases, verdicts, given.verbose) else 0)
 

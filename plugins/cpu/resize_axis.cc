@@ -108,7 +108,8 @@ float ResizeAxis::original(const ResizeAttributes& attributes, int64_t index) co
     case CoordinateMode::kAsymmetric:
       return x / scale;
     case CoordinateMode::kTfHalfPixelForNn:
-      return (x + 0.5F) / scale;
+      // An axis that is not resized stays as it is: blended channels would be meant by nobody.
+      return scale == 1 ? x : (x + 0.5F) / scale;
     case CoordinateMode::kTfCropAndResize:
       return out > 1 ? roi_start * (length - 1) +
                            x * (roi_end - roi_start) * (length - 1) / (resized - 1)

@@ -54,12 +54,13 @@ class Case:
     """`inputs` are arrays, Coded, Random, or None for one that is left out. `constant` has the positions of
     those that become initializers, as all do whose type is not plain. `outputs` is a count, or an element type
     for each output that is to be cast to it after the node, None for the others; False for one that is left out.
-    Without `is_valid` the case is to be refused."""
+    Without `is_valid` the case is to be refused; without `is_recorded` its results are too many to be kept."""
 
     def __init__(self, op_type, name, inputs, opset, outputs=1, domain="", constant=(), version=None,
-                 is_valid=True, **attributes):
+                 is_valid=True, is_recorded=True, **attributes):
         self.op_type = op_type
         self.is_valid = is_valid
+        self.is_recorded = is_recorded
         self.name = f"{op_type}_{version or opset}_{name}".replace(" ", "_")
         self.opsets = {"": opset, domain: version or opset}
         self.domain = domain
