@@ -58,17 +58,7 @@ class Computation {
 
   [[nodiscard]] bool is_concurrent() const { return object_->is_concurrent; }
   [[nodiscard]] uint64_t workspace_bytes() const { return object_->workspace_bytes; }
-  [[nodiscard]] const std::vector<plan::SlotPair>& may_inplace() const {
-    return object_->may_inplace;
-  }
-  [[nodiscard]] const std::vector<plan::SlotPair>& aliases() const { return object_->aliases; }
-  [[nodiscard]] const std::vector<plan::SlotPart>& input_parts() const {
-    return object_->input_parts;
-  }
-  [[nodiscard]] const std::vector<plan::SlotPart>& output_parts() const {
-    return object_->output_parts;
-  }
-  // All of the above for the planner; borrows from the computation.
+  // What it declared for the planner; borrows from the computation.
   [[nodiscard]] plan::StepTraits traits() const;
 
  private:
@@ -79,10 +69,10 @@ class Computation {
     eph_computation* handle = nullptr;
     bool is_concurrent = false;
     uint64_t workspace_bytes = 0;
-    std::vector<plan::SlotPair> may_inplace;
-    std::vector<plan::SlotPair> aliases;
-    std::vector<plan::SlotPart> input_parts;
-    std::vector<plan::SlotPart> output_parts;
+    std::vector<plan::SlotPair> pairs;  // may_inplace first, then aliases
+    std::vector<plan::SlotPart> parts;  // input_parts first, then output_parts
+    size_t inplace_count = 0;
+    size_t input_part_count = 0;
 
     ~Object();
   };

@@ -61,6 +61,7 @@ std::vector<int64_t> read_priorities(const graph::Model& model, const graph::Gra
 
 std::vector<plan::StepTraits> traits_of(const PreparedGraph& prepared) {
   std::vector<plan::StepTraits> traits;
+  traits.reserve(prepared.computations.size());
   for (const std::optional<bridge::Computation>& computation : prepared.computations) {
     traits.push_back(computation ? computation->traits() : plan::StepTraits());
   }
@@ -70,6 +71,8 @@ std::vector<plan::StepTraits> traits_of(const PreparedGraph& prepared) {
 void reorder(PreparedGraph& prepared, std::span<const uint32_t> order) {
   std::vector<plan::Step> steps;
   std::vector<std::optional<bridge::Computation>> computations;
+  steps.reserve(order.size());
+  computations.reserve(order.size());
   for (const uint32_t step : order) {
     steps.push_back(std::move(prepared.execution.steps[step]));
     computations.push_back(std::move(prepared.computations[step]));
