@@ -1,5 +1,6 @@
 #include "host/bridge/computation.h"
 
+#include <span>
 #include <utility>
 
 #include "host/bridge/abi_text.h"
@@ -17,6 +18,7 @@ constexpr uint64_t kMaxSlotPairs = uint64_t{1} << 20;
 plan::SlotPair copy(const eph_slot_pair& pair) { return {pair.input, pair.output}; }
 plan::SlotPart copy(const eph_slot_part& part) { return {part.input, part.output, part.offset}; }
 
+// Appends.
 template <class Copied, class Pair>
 Status copy_pairs(const Pair* pairs, uint64_t count, std::string_view what,
                   std::vector<Copied>& copied) {
@@ -66,7 +68,10 @@ Result<Computation> Computation::adopt(std::shared_ptr<const Provider> provider,
   object->handle = handle;
   object->provider = std::move(provider);
   EPHOST_RETURN_IF_ERROR(describe(*object));
-  EPHOST_ASSIGN_OR_RETURN(object->memory, object->provider->device_memory().describe(handle));
+  if (!object->provider->device_memory().memories().empty()) {
+    EPHOST_ASSIGN_OR_RETURN(auto memory, object->provider->device_memory().describe(handle));
+    object->memory = std::make_unique<ComputationMemory>(std::move(memory));
+  }
   return Computation(std::move(object));
 }
 
@@ -80,19 +85,28 @@ Status Computation::describe(Object& object) {
   object.is_concurrent = (info.flags & EPH_COMPUTE_CONCURRENT) != 0;
   object.workspace_bytes = info.workspace_bytes;
   EPHOST_RETURN_IF_ERROR(
-      copy_pairs(info.may_inplace, info.may_inplace_count, "in-place", object.may_inplace));
-  EPHOST_RETURN_IF_ERROR(copy_pairs(info.aliases, info.alias_count, "alias", object.aliases));
+      copy_pairs(info.may_inplace, info.may_inplace_count, "in-place", object.pairs));
+  object.inplace_count = object.pairs.size();
+  EPHOST_RETURN_IF_ERROR(copy_pairs(info.aliases, info.alias_count, "alias", object.pairs));
   EPHOST_RETURN_IF_ERROR(
-      copy_pairs(info.input_parts, info.input_part_count, "input part", object.input_parts));
-  return copy_pairs(info.output_parts, info.output_part_count, "output part", object.output_parts);
+      copy_pairs(info.input_parts, info.input_part_count, "input part", object.parts));
+  object.input_part_count = object.parts.size();
+  return copy_pairs(info.output_parts, info.output_part_count, "output part", object.parts);
+}
+
+const ComputationMemory& Computation::memory() const {
+  static const ComputationMemory kInHostMemory;
+  return object_->memory ? *object_->memory : kInHostMemory;
 }
 
 plan::StepTraits Computation::traits() const {
+  const std::span<const plan::SlotPair> pairs = object_->pairs;
+  const std::span<const plan::SlotPart> parts = object_->parts;
   plan::StepTraits traits;
-  traits.may_inplace = object_->may_inplace;
-  traits.aliases = object_->aliases;
-  traits.input_parts = object_->input_parts;
-  traits.output_parts = object_->output_parts;
+  traits.may_inplace = pairs.first(object_->inplace_count);
+  traits.aliases = pairs.subspan(object_->inplace_count);
+  traits.input_parts = parts.first(object_->input_part_count);
+  traits.output_parts = parts.subspan(object_->input_part_count);
   traits.workspace_bytes = object_->workspace_bytes;
   return traits;
 }

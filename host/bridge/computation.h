@@ -59,20 +59,10 @@ class Computation {
 
   [[nodiscard]] bool is_concurrent() const { return object_->is_concurrent; }
   [[nodiscard]] uint64_t workspace_bytes() const { return object_->workspace_bytes; }
-  [[nodiscard]] const std::vector<plan::SlotPair>& may_inplace() const {
-    return object_->may_inplace;
-  }
-  [[nodiscard]] const std::vector<plan::SlotPair>& aliases() const { return object_->aliases; }
-  [[nodiscard]] const std::vector<plan::SlotPart>& input_parts() const {
-    return object_->input_parts;
-  }
-  [[nodiscard]] const std::vector<plan::SlotPart>& output_parts() const {
-    return object_->output_parts;
-  }
   // Where its values are to be, by the numbers of its provider's memories; all in host memory
   // unless the provider has any.
-  [[nodiscard]] const ComputationMemory& memory() const { return object_->memory; }
-  // For the planner, of a provider that works in host memory; borrows from the computation.
+  [[nodiscard]] const ComputationMemory& memory() const;
+  // What it declared for the planner, but for memories; borrows from the computation.
   [[nodiscard]] plan::StepTraits traits() const;
 
  private:
@@ -83,11 +73,11 @@ class Computation {
     eph_computation* handle = nullptr;
     bool is_concurrent = false;
     uint64_t workspace_bytes = 0;
-    std::vector<plan::SlotPair> may_inplace;
-    std::vector<plan::SlotPair> aliases;
-    std::vector<plan::SlotPart> input_parts;
-    std::vector<plan::SlotPart> output_parts;
-    ComputationMemory memory;
+    std::vector<plan::SlotPair> pairs;  // may_inplace first, then aliases
+    std::vector<plan::SlotPart> parts;  // input_parts first, then output_parts
+    size_t inplace_count = 0;
+    size_t input_part_count = 0;
+    std::unique_ptr<const ComputationMemory> memory;  // null: all in host memory
 
     ~Object();
   };

@@ -74,6 +74,7 @@ class ClaimCollector : public eph_claims {
 Capability capability_of_kernels(const graph::Graph& graph, const KernelIndex& kernels,
                                  std::span<const uint32_t> owner) {
   Capability capability;
+  capability.claims.reserve(graph.nodes.size());
   for (graph::NodeId id = 0; id < graph.nodes.size(); ++id) {
     if (!owner.empty() && owner[id] != partition::kUnassigned) continue;
     if (kernels.fits(graph, graph.nodes[id])) {

@@ -60,6 +60,7 @@ class LevelCheck {
   // Names, and the sources other than nodes and graph inputs.
   Status check_values() {
     std::unordered_set<std::string_view> names;
+    names.reserve(graph_.values.size());
     for (ValueId id = 0; id < graph_.values.size(); ++id) {
       const Value& value = graph_.values[id];
       if (value.name.empty()) return error("value #" + std::to_string(id) + " has no name");

@@ -50,7 +50,10 @@ class LevelImporter {
       : context_(context), enclosing_(enclosing), depth_(depth) {}
 
   Result<Graph> run(onnx::GraphProto& proto) {
-    if (depth_ > graph::kMaxNesting) return invalid("graphs are nested too deeply");
+    if (depth_ > graph::kMaxNesting) {
+      return invalid("graphs are nested more than " + std::to_string(graph::kMaxNesting) +
+                     " deep; restructure the model");
+    }
     graph_.name = proto.name();
     graph_.doc = proto.doc_string();
     if (proto.quantization_annotation_size() > 0) {

@@ -96,8 +96,9 @@ class Lifter {
   }
 
   Status lift_field(Message message, const WireField& field, uint32_t depth) {
-    const bool has_content = field.type == WireType::kLength;
-    if (const auto inner = submessage(message, field.number); inner && has_content) {
+    const auto inner = submessage(message, field.number);
+    const bool has_content = field.type == WireType::kLength && !is_short_node(inner, field);
+    if (inner && has_content) {
       append_varint(skeleton_.bytes, wire_tag(field.number, WireType::kLength));
       const size_t length_at = skeleton_.bytes.size();
       append_padded_varint(skeleton_.bytes, 0, kWideLength);
@@ -110,6 +111,11 @@ class Lifter {
       append(field.whole);
     }
     return {};
+  }
+
+  // Most nodes have no room for a payload.
+  static bool is_short_node(std::optional<Message> inner, const WireField& field) {
+    return inner == Message::kNode && field.payload.size() < kLiftThreshold;
   }
 
   void append_record(const WireField& field) {

@@ -32,8 +32,9 @@ struct Skeleton {
 };
 
 // INVALID_PROTOBUF with message kind and byte offset where `model` is no sequence of fields;
-// INVALID_GRAPH where graphs nest deeper than graph::kMaxNesting. That the messages are ONNX
-// otherwise is for the parser to find.
+// INVALID_GRAPH where graphs nest deeper than graph::kMaxNesting. Nodes that are too short to hold
+// a payload are not looked into. What is wrong otherwise is for the parser and the importer to
+// find.
 [[nodiscard]] Result<Skeleton> lift_payloads(std::span<const std::byte> model);
 
 }  // namespace ephost::onnx_io

@@ -87,6 +87,7 @@ void Partitioner::ask(uint32_t provider) {
                       claims.status().to_string();
     return;
   }
+  result_.decisions.reserve(result_.decisions.size() + claims->size());
   for (Claim& claim : *claims) decide(provider, std::move(claim));
 }
 

@@ -27,8 +27,13 @@ Sizes sizes_with(const Graph& graph, int64_t extent) {
   for (const graph::Value& value : graph.values) {
     std::optional<uint64_t>& size = sizes.emplace_back();
     if (value.type.kind != graph::ValueKind::kTensor || !value.type.shape) continue;
+    const auto is_open = [](int64_t dim) { return !graph::is_static_dim(dim); };
+    if (std::ranges::none_of(*value.type.shape, is_open)) {
+      size = graph::byte_size(value.type.element, *value.type.shape);
+      continue;
+    }
     graph::Shape shape = *value.type.shape;
-    for (int64_t& dim : shape) dim = graph::is_static_dim(dim) ? dim : extent;
+    std::ranges::replace_if(shape, is_open, extent);
     size = graph::byte_size(value.type.element, shape);
   }
   return sizes;
@@ -92,6 +97,7 @@ class Chooser {
     ExecutionPlan plan;
     std::vector<StepTraits> traits;
     plan.steps.reserve(order.size());
+    traits.reserve(order.size());
     for (const uint32_t step : order) {
       plan.steps.push_back(plan_.steps[step]);
       traits.push_back(traits_[step]);

@@ -94,6 +94,7 @@ class Sharing {
 };
 
 Shared Sharing::run() && {
+  groups_.reserve(values_.size());
   for (ValueId id = 0; id < values_.size(); ++id) {
     const AllocKind kind = values_[id].kind;
     if (kind == AllocKind::kPreExisting || kind == AllocKind::kAllocateStatically) {

@@ -25,14 +25,14 @@ uint64_t known_size(uint64_t struct_size, size_t out_size) {
 
 Status adopt_bytes(const void* table, std::string_view table_name,
                    std::span<const RequiredSlot> required, void* out, size_t out_size) {
-  const std::string name(table_name);
-  if (table == nullptr) return broken("the plugin's " + name + " is null");
+  const auto name = [&] { return std::string(table_name); };
+  if (table == nullptr) return broken("the plugin's " + name() + " is null");
   uint64_t struct_size = 0;
   std::memcpy(&struct_size, table, sizeof(struct_size));
   const uint64_t known = known_size(struct_size, out_size);
   for (const RequiredSlot& slot : required) {
     if (slot.offset + slot.size > known) {
-      return broken("the plugin's " + name + " is too short: struct_size is " +
+      return broken("the plugin's " + name() + " is too short: struct_size is " +
                     std::to_string(struct_size) + ", and the required " + quote(slot.name) +
                     " ends at " + std::to_string(slot.offset + slot.size));
     }
@@ -44,7 +44,7 @@ Status adopt_bytes(const void* table, std::string_view table_name,
     if (slot.may_be_null) continue;
     std::memcpy(&pointer, static_cast<const char*>(out) + slot.offset, sizeof(pointer));
     if (pointer == nullptr) {
-      return broken("the required " + quote(slot.name) + " of the plugin's " + name + " is null");
+      return broken("the required " + quote(slot.name) + " of the plugin's " + name() + " is null");
     }
   }
   return {};

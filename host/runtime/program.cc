@@ -24,6 +24,7 @@ Program::Program(Parts parts) : parts_(std::move(parts)), patterns_(parts_.max_p
   for (graph::ValueId id = 0; id < parts_.graph->values.size(); ++id) {
     if (parts_.graph->values[id].outer != graph::kNoValue) captures_.push_back(id);
   }
+  mutexes_.reserve(parts_.computations.size());
   for (const std::optional<bridge::Computation>& computation : parts_.computations) {
     const bool is_alone = computation && !computation->is_concurrent();
     mutexes_.push_back(is_alone ? std::make_unique<std::mutex>() : nullptr);

@@ -156,6 +156,8 @@ void reorder(PreparedGraph& prepared, std::span<const uint32_t> order) {
   std::vector<plan::Step> steps;
   std::vector<std::optional<bridge::Computation>> computations;
   std::vector<plan::StepLocations> locations;
+  steps.reserve(order.size());
+  computations.reserve(order.size());
   for (const uint32_t step : order) {
     steps.push_back(std::move(prepared.execution.steps[step]));
     computations.push_back(std::move(prepared.computations[step]));

@@ -216,9 +216,9 @@ TEST_F(ProviderTest, ReadsWhatAComputationDeclares) {
   ASSERT_TRUE(kernel.ok());
   EXPECT_EQ(kernel->workspace_bytes(), 4096U);
   EXPECT_TRUE(kernel->is_concurrent());
-  ASSERT_EQ(kernel->may_inplace().size(), 2U);
-  EXPECT_EQ(kernel->may_inplace()[1].input, 1U);
-  EXPECT_EQ(kernel->input_parts().size(), 1U);
+  ASSERT_EQ(kernel->traits().may_inplace.size(), 2U);
+  EXPECT_EQ(kernel->traits().may_inplace[1].input, 1U);
+  EXPECT_EQ(kernel->traits().input_parts.size(), 1U);
   ASSERT_EQ(kernel->traits().output_parts.size(), 2U);
   EXPECT_EQ(kernel->traits().output_parts[1].output, 1U);
   EXPECT_EQ(kernel->traits().output_parts[1].offset, 64U);

@@ -117,8 +117,11 @@ TEST(LiftPayloads, NamesMessageAndOffsetOfDamage) {
   EXPECT_THAT(lift_payloads(as_bytes(bytes)).status().message(), HasSubstr("the TensorProto has"));
 }
 
+// The innermost graph has a name that is longer than a payload must be.
 std::string nested_graphs(uint32_t depth) {
-  std::string graph;
+  std::string graph = "\x12";  // graph.name
+  append_varint(graph, kLiftThreshold);
+  graph.append(kLiftThreshold, 'g');
   for (uint32_t i = 1; i < depth; ++i) {
     for (const char tag : {'\x32', '\x2a', '\x0a'}) {  // attribute.g, node.attribute, graph.node
       std::string outer(1, tag);
@@ -137,6 +140,11 @@ TEST(LiftPayloads, LimitsNesting) {
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.status().code(), StatusCode::kInvalidGraph);
   EXPECT_THAT(refused.status().message(), HasSubstr("nested more than 64 deep"));
+}
+
+TEST(LiftPayloads, LeavesNodesAloneThatAreTooShortForAPayload) {
+  std::string bytes = "\x3a\x04\x0a\x02\xff\xff";  // model.graph, graph.node, no field
+  EXPECT_EQ(lift_payloads(as_bytes(bytes))->bytes.substr(1 + kWideLength), "\x0a\x02\xff\xff");
 }
 
 TEST(LiftPayloads, SurvivesVeryDeepNesting) {

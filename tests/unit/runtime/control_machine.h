@@ -87,7 +87,7 @@ class ControlMachine {
         continue;
       }
       EPHOST_ASSIGN_OR_RETURN(made, provider_->create_kernel(view, node));
-      traits[i] = {made->may_inplace(), made->aliases(), made->workspace_bytes(), 0};
+      traits[i] = made->traits();
     }
     EPHOST_ASSIGN_OR_RETURN(parts.allocation,
                             plan::plan_allocation(graph, parts.execution, traits));
