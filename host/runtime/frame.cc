@@ -157,6 +157,7 @@ Status Frame::bind_workspaces() {
       loose = std::max(loose, workspace.bytes);
     }
   }
+  has_lane_workspace_.assign(runs_.size(), false);
   for (uint32_t i = 0; loose != 0 && i < lane_count_; ++i) {
     AlignedMemory& workspace = lanes_[i].workspace;
     if (workspace == nullptr) workspace = allocate_aligned(loose);
@@ -165,7 +166,6 @@ Status Frame::bind_workspaces() {
   for (const plan::Workspace& workspace : program_.allocation().workspaces) {
     const uint64_t offset = pattern().workspace_offsets[workspace.pc];
     StepRun& run = runs_[workspace.pc];
-    run.has_lane_workspace = false;
     if (offset != plan::kNoOffset) {
       run.workspace = block_at(workspace.location) + offset;
     } else if (workspace.location != plan::kHostLocation) {
@@ -173,7 +173,7 @@ Status Frame::bind_workspaces() {
       EPHOST_ASSIGN_OR_RETURN(run.workspace, device.workspace(workspace.pc, workspace.bytes));
     } else {
       run.workspace = lanes_[0].workspace.get();
-      run.has_lane_workspace = true;
+      has_lane_workspace_[workspace.pc] = true;
     }
   }
   return Status::ok_status();
@@ -280,7 +280,7 @@ Status Frame::run_step(uint32_t step, uint32_t index) {
   Lane& lane = lanes_[index];
   StepRun& run = runs_[step];
   run.lane = &lane;
-  if (run.has_lane_workspace) run.workspace = lane.workspace.get();
+  if (has_lane_workspace_[step]) run.workspace = lane.workspace.get();
   return execute_step(step, lane, program_.profiler());
 }
 

@@ -74,7 +74,6 @@ class Frame final : StepRunner {
   struct alignas(64) StepRun : eph_run {
     Frame* frame = nullptr;
     Lane* lane = nullptr;
-    bool has_lane_workspace = false;  // of the lane that runs the step
   };
   struct Call {
     decltype(eph_computation_api::compute) compute = nullptr;
@@ -190,7 +189,8 @@ class Frame final : StepRunner {
   std::vector<std::vector<int64_t>> shapes_;   // by value id; of values with open shapes
   std::vector<const eph_value*> input_slots_;  // of all steps, one after the other
   std::vector<eph_value*> output_slots_;
-  std::vector<StepRun> runs_;                            // by step
+  std::vector<StepRun> runs_;             // by step
+  std::vector<bool> has_lane_workspace_;  // by step: its workspace is that of who runs it
   std::vector<std::unique_ptr<ValueBuilder>> builders_;  // by step; while it puts values together
   std::atomic<bool> has_builders_{false};
   std::vector<bridge::ComputationState> states_;       // by step

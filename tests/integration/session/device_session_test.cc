@@ -1,103 +1,31 @@
-// Sessions with a provider that has memories of its own, which nobody else can touch: the fixture
-// crashes where the host does, and fails where a kernel gets a host address.
+// Sessions whose steps run on a device and on the CPU: copies, memories, control flow, and the same
+// bits as without the device.
 #include <gmock/gmock.h>
 
-#include <array>
-#include <fstream>
 #include <random>
 #include <thread>
 
 #include "host/session/session_state.h"
-#include "tests/fixtures/fixtures.h"
-#include "tests/integration/session/flow_models.h"
-#include "tests/integration/session/sample.h"
+#include "tests/integration/session/device_sample.h"
 #include "tests/support/allocation_counter.h"
-#include "tests/support/temp_directory.h"
 
 namespace ephost {
 namespace {
 
-using Inputs = std::vector<NamedValue>;
-
+using test::alternating;
+using test::constant;
+using test::DeviceReport;
 using test::float_type;
 using test::floats_of;
 using test::GraphBuilder;
+using test::Inputs;
+using test::kAlternating;
+using test::kX;
 using test::named_floats;
-using test::write_model;
-using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Environment device_environment() {
-  EnvironmentOptions options;
-  options.plugin_directories = {test::fixture_directory("device"), EPHOST_PLUGINS};
-  options.search_default_directories = false;
-  return *Environment::create(options);
-}
-
-// What the device has counted when its provider ended.
-struct Report {
-  uint64_t allocated = 0;
-  uint64_t live = 0;
-  uint64_t copies_in = 0;
-  uint64_t copies_out = 0;
-  uint64_t copies_within = 0;
-};
-
-class DeviceSession : public ::testing::Test {
- protected:
-  [[nodiscard]] std::filesystem::path write(graph::Graph graph) {
-    return write_model(folder_ / "model.onnx", std::move(graph));
-  }
-  // Without folding and so on: the nodes are those of the test.
-  [[nodiscard]] SessionOptions on_device(OptionList options = {}) const {
-    options.push_back({"report", (folder_ / "report").native()});
-    SessionOptions session;
-    session.append_execution_provider("device", std::move(options));
-    session.set_graph_optimization_level(GraphOptimizationLevel::kDisableAll);
-    return session;
-  }
-  [[nodiscard]] Report report() const {
-    std::ifstream file(folder_ / "report");
-    Report report;
-    file >> report.allocated >> report.live >> report.copies_in >> report.copies_out >>
-        report.copies_within;
-    EXPECT_TRUE(file) << "the provider did not end";
-    EXPECT_EQ(report.live, 0U) << "blocks that nobody released";
-    return report;
-  }
-  Result<Session> create(const std::filesystem::path& model, const SessionOptions& options) {
-    return Session::create(environment_, model, options);
-  }
-  // Output 0 of a model with one input x.
-  std::vector<float> run(Session& session, const std::vector<float>& x) {
-    const auto outputs =
-        session.run(Inputs{named_floats("x", {static_cast<int64_t>(x.size())}, x)});
-    EXPECT_TRUE(outputs.ok()) << outputs.status().to_string();
-    return outputs.ok() ? floats_of(outputs->front()) : std::vector<float>();
-  }
-
-  test::TempDirectory folder_;
-  Environment environment_ = device_environment();
-};
-
-graph::Tensor constant(const std::vector<float>& elements) {
-  return graph::testing::float_tensor(elements);
-}
-
-// y = Neg(Relu(x + w) * w), Relu of which the CPU computes.
-graph::Graph alternating() {
-  GraphBuilder builder;
-  builder.input("x", float_type(graph::Shape{4})).constant("w", constant({1, 2, 3, 4}));
-  builder.node("Add", {"x", "w"}, {"a"}).node("Relu", {"a"}, {"b"});
-  builder.node("Mul", {"b", "w"}, {"c"}).node("Neg", {"c"}, {"y"}).output("y");
-  graph::Graph graph = test::with_type(builder.build(), "y", float_type(graph::Shape{4}));
-  const std::array<const char*, 4> names = {"add", "relu", "mul", "neg"};
-  for (size_t i = 0; i < names.size(); ++i) graph.nodes[i].name = names[i];
-  return graph;
-}
-const std::vector<float> kX = {1, -5, 2, -1};
-const std::vector<float> kAlternating = {-2, 0, -15, -12};
+using DeviceSession = test::DeviceSession;
 
 std::vector<std::string> steps_of(const Session& session) {
   const runtime::Program& program = *session.state().program;
@@ -118,7 +46,7 @@ TEST_F(DeviceSession, RunsAModelOnTheDeviceAlone) {
                   ElementsAre("x to device:dram", "add", "relu", "mul", "neg", "y to host"));
       for (int i = 0; i < 3; ++i) EXPECT_EQ(run(*session, kX), kAlternating);
     }
-    const Report counts = report();
+    const DeviceReport counts = report();
     EXPECT_EQ(counts.copies_in, 1U + 3U) << "the constant once, the input in each run";
     EXPECT_EQ(counts.copies_out, 3U);
     EXPECT_EQ(counts.allocated, 2U) << "constants, and one block";
@@ -133,7 +61,7 @@ TEST_F(DeviceSession, CopiesWhereLocationsChange) {
                                                 "b to device:dram", "mul", "c to host", "neg"));
     for (int i = 0; i < 2; ++i) EXPECT_EQ(run(*session, kX), kAlternating);
   }
-  const Report counts = report();
+  const DeviceReport counts = report();
   EXPECT_EQ(counts.copies_in, 1U + 2 * 2U);
   EXPECT_EQ(counts.copies_out, 2 * 2U);
 }
@@ -352,7 +280,7 @@ TEST_F(DeviceSession, GivesTheSameBitsAsTheCpuForRandomModels) {
           }
         }
       }
-      const Report counts = report();
+      const DeviceReport counts = report();
       copies += counts.copies_in + counts.copies_out + counts.copies_within;
     }
   }
@@ -427,85 +355,6 @@ TEST_F(DeviceSession, DoesNotTakeAnInputOnTheDeviceForAnOutput) {
   const auto outputs = session->run(Inputs{named_floats("x", {4}, kX)});
   EXPECT_THAT(outputs.status().message(), HasSubstr("an input that lies in device memory cannot be "
                                                     "handed on"));
-}
-
-// ---- Failures ---------------------------------------------------------------------------------
-
-class DeviceFault : public DeviceSession {
- protected:
-  // The message of a session, or of its first run, where a call fails after so many.
-  std::string failure(const char* kind, const char* successes, graph::Graph graph) {
-    auto session =
-        create(write(std::move(graph)), on_device({{"fail", kind}, {"successes", successes}}));
-    if (!session.ok()) return session.status().message();
-    const auto outputs = session->run(Inputs{named_floats("x", {4}, kX)});
-    if (!outputs.ok()) return outputs.status().message();
-    return "it worked";
-  }
-};
-
-TEST_F(DeviceFault, NamesProviderAndValueWhereACopyFails) {
-  EXPECT_THAT(failure("copy_in", "0", alternating()),
-              AllOf(HasSubstr("DeviceExecutionProvider failed copying constant \"w"),
-                    HasSubstr("(16 bytes) from host memory to \"dram\": the bus is down")));
-  (void)report();
-  EXPECT_THAT(failure("copy_in", "1", alternating()),
-              AllOf(HasSubstr("running Memcpy node \"x to device:dram\""),
-                    HasSubstr("DeviceExecutionProvider failed copying value \"x\" (16 bytes) from "
-                              "host memory to \"dram\": the bus is down")));
-  (void)report();
-  EXPECT_THAT(
-      failure("copy_out", "0", alternating()),
-      AllOf(HasSubstr("running Memcpy node \"y to host\""), HasSubstr("from \"dram\" to host")));
-  (void)report();
-}
-
-TEST_F(DeviceFault, NamesProviderAndPurposeWhereMemoryRunsOut) {
-  EXPECT_THAT(failure("allocate", "0", alternating()),
-              HasSubstr("DeviceExecutionProvider failed allocating 16 bytes in \"dram\" for the "
-                        "constants of graph \"flow\": the device is full"));
-  (void)report();
-  EXPECT_THAT(failure("allocate", "1", alternating()),
-              HasSubstr("for the block of intermediate values: the device is full"));
-  (void)report();
-}
-
-TEST_F(DeviceFault, NamesTheValueWhereMemoryRunsOutInARun) {
-  graph::Graph graph = alternating();
-  for (graph::Value& value : graph.values) {
-    if (!value.is_constant()) value.type = float_type(graph::Shape{-1});
-  }
-  EXPECT_THAT(failure("allocate", "2", std::move(graph)),
-              AllOf(HasSubstr("giving memory to value \"x@device:dram\""),
-                    HasSubstr("DeviceExecutionProvider failed allocating"),
-                    HasSubstr("the device is full")));
-  (void)report();
-}
-
-TEST_F(DeviceFault, RefusesMemoryThatIsNoneOrNotAligned) {
-  EXPECT_THAT(failure("null", "0", alternating()), HasSubstr("is out of 16 bytes"));
-  (void)report();
-  EXPECT_THAT(failure("misalign", "0", alternating()),
-              HasSubstr("gave no memory, or memory that is not aligned to 64 bytes"));
-  (void)report();
-}
-
-TEST_F(DeviceFault, RefusesAComputationInAMemoryThatDoesNotExist) {
-  SessionOptions options = on_device({{"misplace", "1"}});
-  options.add_config_entry("session.disable_ep_fallback", "1");
-  const auto session = create(write(alternating()), options);
-  EXPECT_THAT(session.status().message(),
-              HasSubstr("puts values of a computation into a memory that does not exist"));
-  (void)report();
-}
-
-TEST_F(DeviceFault, GoesOnAfterAFailedRun) {
-  auto session =
-      create(write(alternating()), on_device({{"fail", "copy_out"}, {"successes", "2"}}));
-  ASSERT_TRUE(session.ok());
-  EXPECT_EQ(run(*session, kX), kAlternating);
-  EXPECT_EQ(run(*session, kX), kAlternating);
-  EXPECT_FALSE(session->run(Inputs{named_floats("x", {4}, kX)}).ok());
 }
 
 }  // namespace
