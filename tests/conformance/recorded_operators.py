@@ -2,6 +2,7 @@
 scripts/operator_cases with the results of tests/data, as ONNX backend tests, which `ephost test` runs.
 Usage: recorded_operators.py EPHOST"""
 
+import os
 import pathlib
 import subprocess
 import sys
@@ -14,6 +15,8 @@ import operator_cases  # noqa: E402
 from operator_cases import messages, record  # noqa: E402
 
 RESULTS = ROOT / "tests" / "data" / "operator_results.jsonl"
+# The tests are ten thousand small files, which a disk can take minutes to make and remove.
+MEMORY = "/dev/shm"
 
 
 def main():
@@ -24,7 +27,7 @@ def main():
     for name in stale:
         print(f"{name}: this is no longer the case that was recorded; record it anew (tests/data/README.md)")
     failed = bool(stale) or not results
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=MEMORY if os.access(MEMORY, os.W_OK) else None) as folder:
         root = pathlib.Path(folder)
         for number, (options, names) in enumerate(operator_cases.by_tolerance(cases.values())):
             for name in names:
