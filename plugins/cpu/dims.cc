@@ -35,6 +35,10 @@ Dims dims_of(const eph_value& value) {
   return Dims(eph::shape_of(value));
 }
 
+bool is_equal(eph::ArrayView<int64_t> a, eph::ArrayView<int64_t> b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
+
 int64_t checked_multiply(int64_t a, int64_t b) {
   int64_t product = 0;
   if (__builtin_mul_overflow(a, b, &product)) {

@@ -60,6 +60,8 @@ class Dims {
 // The shape of a tensor. Throws NOT_IMPLEMENTED where its rank exceeds kMaxRank.
 [[nodiscard]] Dims dims_of(const eph_value& value);
 
+[[nodiscard]] bool is_equal(eph::ArrayView<int64_t> a, eph::ArrayView<int64_t> b);
+
 // Throws INVALID_ARGUMENT with the message.
 [[noreturn]] void fail(const std::string& message);
 // Throws NOT_IMPLEMENTED with the message.

@@ -17,7 +17,7 @@ char* advance(void* data, int64_t elements, int64_t size) {
 }
 
 // Elements of a result that is cheaper in one piece; 0 where it isn't, or isn't known.
-int64_t small_count(const std::optional<Dims>& shape, double cost) {
+int64_t small_count(std::optional<eph::ArrayView<int64_t>> shape, double cost) {
   if (!shape) return 0;
   const int64_t count = element_count(*shape);
   return static_cast<double>(count) * cost <= kParallelWork ? count : 0;
@@ -25,8 +25,8 @@ int64_t small_count(const std::optional<Dims>& shape, double cost) {
 
 // How a loop over `to` steps through `from`: 1, or 0 for a single element; nothing where that isn't
 // all there is to it.
-std::optional<int64_t> flat_stride(const Dims& from, const Dims& to) {
-  if (from == to) return 1;
+std::optional<int64_t> flat_stride(eph::ArrayView<int64_t> from, eph::ArrayView<int64_t> to) {
+  if (is_equal(from, to)) return 1;
   if (from.size() <= to.size() && element_count(from) == 1) return 0;
   return std::nullopt;
 }
@@ -44,9 +44,10 @@ CPU_SIMD int32_t count_beyond(const float* x, float largest, int64_t count) {
 }  // namespace
 
 void FlatUnary::prepare(const NodeContext& context, const UnaryOperation& operation) {
-  const std::optional<Dims> shape = context.output_shape(0);
-  count_ = small_count(shape, operation.cost);
-  if (count_ == 0 || context.input_shape(0) != shape) return;
+  const auto x = context.input_extents(0);
+  const auto y = context.output_extents(0);
+  count_ = small_count(y, operation.cost);
+  if (count_ == 0 || !x || !is_equal(*x, *y)) return;
   if (context.input_type(0) != context.output_type(0)) return;
   loop_ = operation.loop;
   op_ = operation.op;
@@ -69,9 +70,9 @@ int32_t FlatUnary::compute_flat(eph_computation* handle, void* state, eph_run* r
 }
 
 void FlatBinary::prepare(const NodeContext& context, const BinaryOperation& operation) {
-  const std::optional<Dims> a = context.input_shape(0);
-  const std::optional<Dims> b = context.input_shape(1);
-  const std::optional<Dims> y = context.output_shape(0);
+  const auto a = context.input_extents(0);
+  const auto b = context.input_extents(1);
+  const auto y = context.output_extents(0);
   count_ = small_count(y, operation.cost);
   if (count_ == 0 || !a || !b) return;
   const int32_t type = context.input_type(0);

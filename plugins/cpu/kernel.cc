@@ -15,6 +15,7 @@ int32_t NodeContext::input_type(std::size_t i) const {
 const eph_value* NodeContext::constant(std::size_t i) const {
   const eph_value* constant = graph_.constant_input(node_, i);
   if (constant == nullptr || !widens(entry_, i, constant->element_type)) return constant;
+  if (!widened_constants_) widened_constants_ = std::make_unique<WidenedConstants>();
   return &widened_constants_->get(i, *constant);
 }
 
@@ -30,35 +31,29 @@ std::optional<int64_t> NodeContext::fixed_element_size(std::size_t input) const 
   return element_size(type);
 }
 
-std::optional<Dims> NodeContext::static_shape(uint32_t value) const {
+std::optional<eph::ArrayView<int64_t>> NodeContext::static_extents(uint32_t value) const {
   if (value == EPH_NONE) return std::nullopt;
   const eph::ValueView view = graph_.value(value);
   if (!view.has_static_shape() || view.shape().size() > kMaxRank) return std::nullopt;
-  return Dims(view.shape());
+  return view.shape();
 }
 
 std::optional<Dims> NodeContext::input_shape(std::size_t i) const {
-  return static_shape(node_.input(i));
+  const auto extents = input_extents(i);
+  return extents ? std::optional(Dims(*extents)) : std::nullopt;
 }
 
-std::optional<Dims> NodeContext::output_shape(std::size_t i) const {
-  return static_shape(node_.output(i));
-}
-
-std::string NodeContext::label() const {
-  return std::string(node_.op_type()) + " node '" + std::string(node_.name()) + "'";
+std::string label(std::string_view op_type, std::string_view name) {
+  return std::string(op_type) + " node '" + std::string(name) + "'";
 }
 
 Kernel::Kernel(const NodeContext& context)
-    : label_(context.label()),
-      entry_(context.entry()),
-      widened_constants_(context.widened_constants()),
-      threads_(context.settings().threads) {}
+    : name_(context.node().name()), entry_(context.entry()), threads_(context.settings().threads) {}
 
 void Kernel::allow_inplace_if_equal(const NodeContext& context, uint32_t input) {
-  const std::optional<Dims> from = context.input_shape(input);
-  const std::optional<Dims> to = context.output_shape(0);
-  if (from && to && *from == *to) allow_inplace(input);
+  const auto from = context.input_extents(input);
+  const auto to = context.output_extents(0);
+  if (from && to && is_equal(*from, *to)) allow_inplace(input);
 }
 
 // Inputs without a rule are tensors; an optional may be its content, or nothing.
@@ -133,16 +128,16 @@ void Kernel::compute(eph::Run& run, eph::State* state) {
     for (uint32_t i = 0; i < run.output_count(); ++i) wanted = wanted || run.output(i) != nullptr;
     if (!wanted) return;
     if (!has_halves_to_widen(run)) return this->run(run, state);
-    WidenedRun in_float(run, entry_, *widened_constants_);
+    WidenedRun in_float(run, entry_, widened_constants_.get());
     eph::Run view = in_float.view();
     this->run(view, state);
     in_float.finish();
   } catch (const eph::Failure& failure) {
-    throw eph::Failure(failure.code(), with_label(label_, failure.what()));
+    throw eph::Failure(failure.code(), with_label(label(entry_.op_type, name_), failure.what()));
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& exception) {
-    throw eph::Failure(EPH_FAIL, with_label(label_, exception.what()));
+    throw eph::Failure(EPH_FAIL, with_label(label(entry_.op_type, name_), exception.what()));
   }
 }
 

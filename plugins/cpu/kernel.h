@@ -9,6 +9,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "plugins/cpu/dims.h"
@@ -29,6 +31,9 @@ struct Settings {
   Threads threads;
   std::shared_ptr<const OneDnn> onednn;
 };
+
+// e.g. "Conv node 'stem/conv'".
+[[nodiscard]] std::string label(std::string_view op_type, std::string_view name);
 
 class NodeContext {
  public:
@@ -51,34 +56,44 @@ class NodeContext {
   // Of an input's elements in bytes; nothing for text, packed types and where it isn't known.
   [[nodiscard]] std::optional<int64_t> fixed_element_size(std::size_t input) const;
   // Nothing where an extent isn't known before the run.
+  [[nodiscard]] std::optional<eph::ArrayView<int64_t>> input_extents(std::size_t i) const {
+    return static_extents(node_.input(i));
+  }
+  [[nodiscard]] std::optional<eph::ArrayView<int64_t>> output_extents(std::size_t i) const {
+    return static_extents(node_.output(i));
+  }
   [[nodiscard]] std::optional<Dims> input_shape(std::size_t i) const;
-  [[nodiscard]] std::optional<Dims> output_shape(std::size_t i) const;
   // Null where the input is no constant.
   [[nodiscard]] const eph_value* constant(std::size_t i) const;
 
-  [[nodiscard]] std::shared_ptr<const WidenedConstants> widened_constants() const {
-    return widened_constants_;
+  // Those that `constant` has made; null if there are none.
+  [[nodiscard]] std::unique_ptr<const WidenedConstants> take_widened_constants() {
+    return std::move(widened_constants_);
   }
 
-  // e.g. "Conv node 'stem/conv'".
-  [[nodiscard]] std::string label() const;
+  [[nodiscard]] std::string label() const { return cpu::label(node_.op_type(), node_.name()); }
 
  private:
   [[nodiscard]] int32_t type_of(uint32_t value) const {
     return value == EPH_NONE ? EPH_UNDEFINED : graph_.value(value).element_type();
   }
-  [[nodiscard]] std::optional<Dims> static_shape(uint32_t value) const;
+  [[nodiscard]] std::optional<eph::ArrayView<int64_t>> static_extents(uint32_t value) const;
 
   const eph::GraphView& graph_;
   eph::NodeView node_;
   const KernelEntry& entry_;
   const Settings& settings_;
-  std::shared_ptr<WidenedConstants> widened_constants_ = std::make_shared<WidenedConstants>();
+  mutable std::unique_ptr<WidenedConstants> widened_constants_;
 };
 
 class Kernel : public eph::Computation {
  public:
   explicit Kernel(const NodeContext& context);
+
+  // Those that it was created with; may be null.
+  void keep(std::unique_ptr<const WidenedConstants> constants) {
+    widened_constants_ = std::move(constants);
+  }
 
   void compute(eph::Run& run, eph::State* state) final;
   void describe(eph_computation_info& info) final;
@@ -107,9 +122,9 @@ class Kernel : public eph::Computation {
   [[nodiscard]] bool has_halves_to_widen(const eph::Run& run) const;
   void check_kinds(const eph::Run& run) const;
 
-  std::string label_;
+  std::string name_;  // the node's, for messages
   const KernelEntry& entry_;
-  std::shared_ptr<const WidenedConstants> widened_constants_;
+  std::unique_ptr<const WidenedConstants> widened_constants_;
   const Threads& threads_;  // the provider's
   uint64_t workspace_bytes_ = 0;
   std::vector<eph_slot_pair> inplace_;

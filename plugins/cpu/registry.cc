@@ -192,11 +192,13 @@ std::unique_ptr<Kernel> create_kernel(const eph::GraphView& graph, uint32_t inde
                      "': no kernel for version " + std::to_string(node.since_version()) +
                      " with these element types");
   }
-  const NodeContext context(graph, index, *entry, settings);
+  NodeContext context(graph, index, *entry, settings);
   const ThreadScope scope(settings.threads);
   try {
     check_node(context);
-    return entry->create(context);
+    std::unique_ptr<Kernel> kernel = entry->create(context);
+    kernel->keep(context.take_widened_constants());
+    return kernel;
   } catch (const eph::Failure& failure) {
     throw eph::Failure(failure.code(), with_label(context.label(), failure.what()));
   } catch (const std::bad_alloc&) {

@@ -80,7 +80,7 @@ T* WidenedRun::array(uint32_t count) {
   return static_cast<T*>(outer_.scratch(std::max<uint64_t>(1, count) * sizeof(T)));
 }
 
-WidenedRun::WidenedRun(eph::Run& outer, const KernelEntry& entry, const WidenedConstants& constants)
+WidenedRun::WidenedRun(eph::Run& outer, const KernelEntry& entry, const WidenedConstants* constants)
     : eph_run{}, outer_(outer) {
   struct_size = sizeof(eph_run);
   api = &kApi;
@@ -96,7 +96,7 @@ WidenedRun::WidenedRun(eph::Run& outer, const KernelEntry& entry, const WidenedC
     pointers[i] = input;
     if (input == nullptr || !widens(entry, i, input->element_type)) continue;
     if (half_ == EPH_UNDEFINED) half_ = input->element_type;
-    if (const eph_value* constant = constants.find(i)) {
+    if (const eph_value* constant = constants != nullptr ? constants->find(i) : nullptr) {
       pointers[i] = constant;
       continue;
     }

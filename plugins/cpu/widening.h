@@ -44,7 +44,8 @@ class WidenedConstants {
 // The arguments of one call as a kernel of float sees them, in the scratch memory of the call.
 class WidenedRun : private eph_run {
  public:
-  WidenedRun(eph::Run& outer, const KernelEntry& entry, const WidenedConstants& constants);
+  // `constants` may be null.
+  WidenedRun(eph::Run& outer, const KernelEntry& entry, const WidenedConstants* constants);
 
   [[nodiscard]] eph::Run view() { return eph::Run(this); }
   // Converts the outputs, after the kernel ran.

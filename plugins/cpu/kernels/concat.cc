@@ -8,7 +8,7 @@ namespace cpu {
 namespace {
 
 // True if all extents outside of the axis are 1.
-bool is_outermost(int64_t axis, const Dims& shape) {
+bool is_outermost(int64_t axis, eph::ArrayView<int64_t> shape) {
   const auto rank = static_cast<int64_t>(shape.size());
   if (axis < -rank || axis >= rank) return false;
   const auto* end = shape.begin() + (axis < 0 ? axis + rank : axis);
@@ -44,12 +44,12 @@ class Concat final : public Kernel {
  private:
   // Where nothing lies outside of the axis, the inputs stand in the output one after the other.
   void declare_parts(const NodeContext& context) {
-    const std::optional<Dims> out = context.output_shape(0);
+    const auto out = context.output_extents(0);
     const std::optional<int64_t> size = context.fixed_element_size(0);
     if (!out || !size || !is_outermost(axis_, *out)) return;
     int64_t offset = 0;
     for (uint32_t i = 0; i < context.node().inputs().size(); ++i) {
-      const std::optional<Dims> shape = context.input_shape(i);
+      const auto shape = context.input_extents(i);
       if (!shape) return;
       allow_input_part(i, 0, offset);
       offset += element_count(*shape) * *size;
@@ -117,12 +117,12 @@ class Split final : public Kernel {
  private:
   // The shapes of the outputs say where each begins, if they are the ones that `run` will find.
   void declare_parts(const NodeContext& context) {
-    const std::optional<Dims> whole = context.input_shape(0);
+    const auto whole = context.input_extents(0);
     const std::optional<int64_t> size = context.fixed_element_size(0);
     if (!whole || !size || !is_outermost(axis_, *whole)) return;
     int64_t offset = 0;
     for (uint32_t i = 0; i < parts_; ++i) {
-      const std::optional<Dims> shape = context.output_shape(i);
+      const auto shape = context.output_extents(i);
       if (!shape) return;
       allow_output_part(0, i, offset);
       offset += element_count(*shape) * *size;
