@@ -1,6 +1,6 @@
 // Conversion between element types with saturation instead of undefined behaviour: floating-point
-// numbers are truncated towards zero and clamped to the integer's range, NaN becomes 0; integers
-// wrap around; to bool means "not zero".
+// numbers are truncated towards zero (rounded to even for types of 4 bits) and clamped to the
+// integer's range, NaN becomes 0; integers wrap around; to bool means "not zero".
 #pragma once
 
 #include <ephost/plugin_abi.h>

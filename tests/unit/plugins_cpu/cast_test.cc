@@ -150,6 +150,12 @@ TEST(Casting, PacksFourBitsLowFirst) {
             "");
 }
 
+TEST(Casting, RoundsToEvenAtFourBits) {
+  const Tensor x = list({0.5F, 1.5F, -2.5F, 2.6F, 7.5F, -8.6F, 15.5F, NAN});
+  EXPECT_EQ(difference(cast(cast(x, EPH_INT4), EPH_FLOAT), list({0, 2, -2, 3, 7, -8, 7, 0})), "");
+  EXPECT_EQ(difference(cast(cast(x, EPH_UINT4), EPH_FLOAT), list({0, 2, 0, 3, 8, 0, 15, 0})), "");
+}
+
 TEST(Casting, KnowsFourBitFloats) {
   const Tensor x = list({0, 0.5F, 1, 1.5F, 2, 3, 4, 6, -6, 100, 2.5F, 0.25F});
   const Tensor packed = raw(EPH_FLOAT4E2M1, {12}, {0x10, 0x32, 0x54, 0x76, 0x7f, 0x04});
@@ -163,7 +169,7 @@ TEST(Casting, ConvertsLongTensorsOfRareTypes) {
   const Tensor x = random_floats({100003}, 5, -7, 7);
   Tensor rounded = x;
   std::vector<float> values = values_of<float>(x);
-  for (float& value : values) value = std::trunc(value);
+  for (float& value : values) value = std::nearbyint(value);
   rounded = floats(x.shape, values);
   EXPECT_EQ(difference(cast(cast(x, EPH_INT4), EPH_FLOAT), rounded), "");
   const Tensor exact = cast(cast(x, EPH_FLOAT8E5M2), EPH_FLOAT);
