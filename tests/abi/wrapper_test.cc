@@ -134,19 +134,6 @@ class FullProvider : public eph::Provider {
     maybe_throw();
     return {"one", std::string(static_cast<const char*>(payload.data), payload.size)};
   }
-  eph::ArrayView<eph_memory> memories() {
-    maybe_throw();
-    return memories_;
-  }
-  void* allocate_memory(uint32_t memory, uint64_t size) {
-    maybe_throw();
-    return memory == 1 && size == sizeof(block_) ? block_ : nullptr;
-  }
-  void release_memory(uint32_t, void* data) { std::memset(data, 0, sizeof(block_)); }
-  void copy_memory(uint32_t, void* to, uint32_t, const void* from, uint64_t size) {
-    maybe_throw();
-    std::memcpy(to, from, size);
-  }
   const void* extension(std::string_view id) {
     maybe_throw();
     return id == "known/1" ? this : nullptr;
@@ -154,8 +141,6 @@ class FullProvider : public eph::Provider {
 
  private:
   std::vector<eph_kernel_def> list_{{EPH_STRING("Double"), {}, 1, 1, nullptr, 0}};
-  std::vector<eph_memory> memories_{{EPH_STRING("sram"), 64}, {EPH_STRING("dram"), 256}};
-  char block_[8] = {};
 };
 
 class BareProvider : public eph::Provider {
@@ -229,46 +214,6 @@ TEST_F(Wrapper, GivesNullSlotsForOmittedFunctions) {
   EXPECT_EQ(bare().get_compatibility, nullptr);
   EXPECT_EQ(bare().validate_compatibility, nullptr);
   EXPECT_EQ(bare().get_extension, nullptr);
-}
-
-TEST_F(Wrapper, OffersDeviceMemory) {
-  const auto* memory = static_cast<const eph_device_memory_api*>(
-      full().get_extension(provider_, EPH_STRING(EPH_EXT_DEVICE_MEMORY)));
-  ASSERT_NE(memory, nullptr);
-  EXPECT_EQ(memory->struct_size, sizeof(eph_device_memory_api));
-  const eph_memory* memories = nullptr;
-  uint64_t count = 0;
-  EXPECT_EQ(memory->get_memories(provider_, &memories, &count, &error_), EPH_OK);
-  ASSERT_EQ(count, 2U);
-  EXPECT_EQ(eph::view(memories[1].name), "dram");
-  void* block = &count;
-  void* error_block = nullptr;
-  EXPECT_EQ(memory->allocate(provider_, 1, 8, &block, &error_), EPH_OK);
-  EXPECT_EQ(memory->copy(provider_, 1, block, 0, "1234567", 8, &error_), EPH_OK);
-  EXPECT_STREQ(static_cast<const char*>(block), "1234567");
-  EXPECT_EQ(memory->allocate(provider_, 2, 8, &error_block, &error_), EPH_FAIL);
-  memory->release(provider_, 1, block);
-  EXPECT_STREQ(static_cast<const char*>(block), "");
-
-  throws = Throws::kFailure;
-  EXPECT_NE(memory->get_memories(provider_, &memories, &count, &error_), EPH_OK);
-  EXPECT_EQ(memories, nullptr);
-  EXPECT_EQ(count, 0U);
-  EXPECT_NE(memory->allocate(provider_, 1, 8, &block, &error_), EPH_OK);
-  EXPECT_EQ(block, nullptr);
-  EXPECT_NE(memory->copy(provider_, 1, &count, 0, "", 1, &error_), EPH_OK);
-}
-
-TEST_F(Wrapper, PutsAComputationIntoMemoryOneUnlessItSaysOtherwise) {
-  const auto* memory = static_cast<const eph_device_memory_api*>(
-      full().get_extension(provider_, EPH_STRING(EPH_EXT_DEVICE_MEMORY)));
-  Doubling doubling;
-  eph_computation_memory places = {};
-  places.struct_size = sizeof(places);
-  places.memory = 1;
-  EXPECT_EQ(memory->describe(provider_, &doubling, &places, &error_), EPH_OK);
-  EXPECT_EQ(places.memory, 1U);
-  EXPECT_EQ(places.input_count, 0U);
 }
 
 TEST_F(Wrapper, DestroysNull) {
