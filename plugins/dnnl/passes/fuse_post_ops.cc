@@ -107,11 +107,13 @@ class Fuser {
   // A constant row that is added to a product is its bias.
   [[nodiscard]] std::optional<Op> with_bias(const Op& op, const Op& reader, TensorId operand) {
     if (op.inputs.size() != 2 || !op.post_ops.empty()) return std::nullopt;
-    const Dims& dims = recipe_.dims(operand);
+    // A copy: constant_vector may add a tensor, which moves all of them.
+    const Dims dims = recipe_.dims(operand);
     const std::size_t channel = get_if<Convolution>(op) != nullptr ? 1 : dims.size() - 1;
     const int64_t extent = recipe_.dims(op.output)[channel];
+    if (dims[channel] != extent || element_count(dims) != extent) return std::nullopt;
     const std::optional<TensorId> row = constant_vector(operand);
-    if (!row || dims[channel] != extent || element_count(dims) != extent) return std::nullopt;
+    if (!row) return std::nullopt;
     Op fused = op;
     fused.inputs.push_back(*row);
     fused.output = reader.output;

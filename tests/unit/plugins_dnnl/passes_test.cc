@@ -85,6 +85,24 @@ TEST(FusePostOps, TurnsAConstantRowIntoABias) {
   EXPECT_EQ(partition.recipe.dims(partition.recipe.ops[0].inputs[2]), (Dims{5}));
 }
 
+// The bias is a new constant, for which the vector of tensors has to grow at some of these sizes.
+TEST(FusePostOps, TurnsAConstantRowIntoABiasWhateverTheNumberOfTensors) {
+  for (int others = 0; others < 40; ++others) {
+    SCOPED_TRACE(others);
+    SampleBuilder builder;
+    const TensorId row = builder.constant({1, 5});
+    for (int i = 0; i < others; ++i) builder.input({1});
+    const TensorId product =
+        builder.add(MatMul{}, {builder.input({3, 4}), builder.constant({4, 5})});
+    builder.output(builder.add(Binary{}, {product, row}));
+    LoweredPartition partition = builder.finish();
+    fuse_post_ops(partition, kNeverFast);
+    ASSERT_EQ(partition.recipe.ops.size(), 1U);
+    ASSERT_EQ(partition.recipe.ops[0].inputs.size(), 3U);
+    EXPECT_EQ(partition.recipe.dims(partition.recipe.ops[0].inputs[2]), (Dims{5}));
+  }
+}
+
 TEST(FusePostOps, AddsInPlaceOnlyToTensorsThatNobodyReadsLater) {
   SampleBuilder builder;
   const TensorId x = builder.input({1, 4, 6, 6});
