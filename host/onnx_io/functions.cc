@@ -206,9 +206,14 @@ Status export_with_subgraphs(const graph::Model& model, const Graph& graph, Node
 // One call and the function that it means, on the way to a graph.
 class BodyImport {
  public:
-  BodyImport(const std::map<Name, LocalFunction>& functions, const graph::Model& model,
-             const Graph& graph, NodeId id)
-      : functions_(functions), model_(model), graph_(graph), id_(id), node_(graph.nodes[id]) {}
+  BodyImport(const std::map<Name, LocalFunction>& functions, const FunctionNames& names,
+             const graph::Model& model, const Graph& graph, NodeId id)
+      : functions_(functions),
+        names_(names),
+        model_(model),
+        graph_(graph),
+        id_(id),
+        node_(graph.nodes[id]) {}
 
   Result<FunctionBody> run() {
     export_node(node_, model_.symbols, call_proto_);
@@ -288,11 +293,11 @@ class BodyImport {
                           .notes = notes,
                           .checker = checker,
                           .ir_version = model_.ir_version,
+                          .functions = names_,
                           .call = &call};
     for (const auto& [domain, version] : body_.opset_imports) {
       context.opsets[domain] = {.version = version, .knowledge = opset_knowledge(domain, version)};
     }
-    for (const auto& [name, function] : functions_) context.functions.insert(name);
     EPHOST_ASSIGN_OR_RETURN(body_.graph, import_graph(proto, context));
     // Its names of dimensions are its own: two calls may mean two things by them.
     forget_symbols(body_.graph);
@@ -396,6 +401,7 @@ class BodyImport {
   static constexpr int64_t kIdentityOpset = 13;
 
   const std::map<Name, LocalFunction>& functions_;
+  const FunctionNames& names_;
   const graph::Model& model_;
   const Graph& graph_;
   NodeId id_;
@@ -413,6 +419,7 @@ class BodyImport {
 
 struct FunctionLibrary::Functions {
   std::map<Name, LocalFunction> by_name;
+  FunctionNames names;
 };
 
 FunctionLibrary::FunctionLibrary(std::unique_ptr<Functions> functions)
@@ -425,7 +432,9 @@ Result<FunctionLibrary> FunctionLibrary::create(const graph::Model& model) {
   auto functions = std::make_unique<Functions>();
   for (const graph::Function& function : model.functions) {
     EPHOST_ASSIGN_OR_RETURN(onnx::FunctionProto proto, parse(function));
-    LocalFunction& added = functions->by_name[{function.domain, function.name, function.overload}];
+    const Name name = {function.domain, function.name, function.overload};
+    functions->names.insert(name);
+    LocalFunction& added = functions->by_name[name];
     added.defaults = attribute_defaults(proto);
     added.proto = std::move(proto);
   }
@@ -462,7 +471,8 @@ Result<FunctionBody> FunctionLibrary::body_of(const graph::Model& model, const G
                   "inlining " + graph::describe_node(graph, node) + ": " + status.message());
   };
   try {
-    Result<FunctionBody> body = BodyImport(functions_->by_name, model, graph, node).run();
+    Result<FunctionBody> body =
+        BodyImport(functions_->by_name, functions_->names, model, graph, node).run();
     if (!body.ok()) return in_place(body.status());
     return body;
   } catch (const std::exception& failure) {

@@ -29,6 +29,9 @@ class NodeProto;
 
 namespace ephost::onnx_io {
 
+// Domain, name and overload of functions.
+using FunctionNames = std::set<std::tuple<std::string, std::string, std::string>>;
+
 struct ImportedOpset {
   int64_t version = 0;
   OpsetKnowledge knowledge = OpsetKnowledge::kForeign;
@@ -52,9 +55,10 @@ struct ImportContext {
   Notes& notes;
   NodeChecker& checker;
   int64_t ir_version = 0;
+  // Those of the model; borrowed, so that the import of one small body does not cost what all
+  // functions cost.
+  const FunctionNames& functions;
   std::map<std::string, ImportedOpset> opsets;  // by domain; "" is ai.onnx
-  // Domain, name and overload of model-local ones.
-  std::set<std::tuple<std::string, std::string, std::string>> functions;
   // Definitions that were looked up, null where there is none, by domain and type of operator. The
   // names are those of the model's message.
   std::map<std::pair<std::string_view, std::string_view>, const onnx::OpSchema*> schemas;

@@ -101,11 +101,11 @@ Status import_header(const onnx::ModelProto& proto, Model& model) {
   return import_metadata(proto, model);
 }
 
-Status import_functions(const onnx::ModelProto& proto, ImportContext& context, Model& model) {
+Status import_functions(const onnx::ModelProto& proto, FunctionNames& names, Model& model) {
   for (const onnx::FunctionProto& function : proto.functions()) {
     const std::string domain = function.domain() == "ai.onnx" ? "" : function.domain();
     const std::string overload = overload_of(function);
-    if (!context.functions.emplace(domain, function.name(), overload).second) {
+    if (!names.emplace(domain, function.name(), overload).second) {
       return invalid("function " + quote(function.name()) + " of domain " + quote(domain) +
                      (overload.empty() ? "" : ", overload " + quote(overload) + ",") +
                      " is defined twice");
@@ -130,13 +130,15 @@ Result<Model> convert(const graph::Blob& bytes, ExternalData& external, Notes& n
   TensorImporter tensors(skeleton, bytes.owner, external);
   DimSymbols symbols(model.symbols);
   NodeChecker checker(model.ir_version, model.opset_imports);
+  FunctionNames functions;
+  EPHOST_RETURN_IF_ERROR(import_functions(proto, functions, model));
   ImportContext context{.tensors = tensors,
                         .symbols = symbols,
                         .notes = notes,
                         .checker = checker,
-                        .ir_version = model.ir_version};
+                        .ir_version = model.ir_version,
+                        .functions = functions};
   find_opsets(model, context);
-  EPHOST_RETURN_IF_ERROR(import_functions(proto, context, model));
   if (proto.training_info_size() > 0) notes.add("training information is dropped");
   EPHOST_ASSIGN_OR_RETURN(model.graph, import_graph(*proto.mutable_graph(), context));
   graph::connect(model.graph);

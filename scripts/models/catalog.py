@@ -54,6 +54,8 @@ CATALOG = [
     Entry("large", large.large_mlp, "nine fully connected layers, 2.4 GB of weights in a file"),
     Entry("synthetic", synthetic.chain, "N nodes in a row on [1,16]", nodes=10000),
     Entry("synthetic", synthetic.gather, "N-1 readers of one value, summed at once", nodes=10000),
+    Entry("synthetic", synthetic.functions, "N calls in a row, each of another function",
+          nodes=10000),
     Entry("synthetic", synthetic.fanout, "N/2 readers of one value, summed by a tree", nodes=10000),
 ]
 

@@ -9,7 +9,7 @@ attribute or input that it does not know is an error, never ignored.
 import math
 
 import numpy as np
-from onnx import AttributeProto, helper, mapping, numpy_helper
+from onnx import AttributeProto, GraphProto, ValueInfoProto, helper, mapping, numpy_helper
 
 KERNELS = {
     "Add": np.add,
@@ -17,6 +17,7 @@ KERNELS = {
     "Mul": np.multiply,
     "Div": np.true_divide,  # floating point only
     "Pow": np.power,
+    "Neg": np.negative,
     "Sqrt": np.sqrt,
     "Tanh": np.tanh,
     "Less": np.less,
@@ -42,7 +43,9 @@ def run(model, inputs):
     """Evaluates a ModelProto on a dict of arrays; returns the outputs in the graph's order, each
     of its declared type and checked against its declared shape."""
     loaded = {name: working_array(array) for name, array in inputs.items()}
-    results = evaluate(model.graph, Frame(loaded, model.graph.initializer))
+    functions = {(function.domain, function.name): function for function in model.functions}
+    frame = Frame(loaded, model.graph.initializer, functions=functions)
+    results = evaluate(model.graph, frame)
     return [finish(value, declared) for value, declared in zip(results, model.graph.output)]
 
 
@@ -57,8 +60,9 @@ def operator(op_type):
 class Frame:
     """The values that the nodes of one graph see: its own, then those of the graph around it."""
 
-    def __init__(self, values, initializers, outer=None):
+    def __init__(self, values, initializers, outer=None, functions=None):
         self.values, self.outer = values, outer
+        self.functions = outer.functions if outer else functions or {}
         self.initializers = {tensor.name: tensor for tensor in initializers}
 
     def get(self, name):
@@ -93,7 +97,9 @@ def evaluate(graph, frame):
         try:
             inputs = [frame.get(name) if name else None for name in node.input]
             attributes = {a.name: attribute_value(a, frame) for a in node.attribute}
-            results = KERNELS[node.op_type](*inputs, **attributes)
+            function = frame.functions.get((node.domain, node.op_type))
+            results = (call(function, inputs, frame.functions) if function
+                       else KERNELS[node.op_type](*inputs, **attributes))
         except Exception as error:
             error.add_note(f"while evaluating {node.op_type} '{node.name}'")
             raise
@@ -101,6 +107,13 @@ def evaluate(graph, frame):
             results = [results]
         frame.values.update(zip(node.output, results))
     return [frame.get(output.name) for output in graph.output]
+
+
+def call(function, inputs, functions):
+    """A function without attributes, on the values of its inputs."""
+    body = GraphProto(node=function.node,
+                      output=[ValueInfoProto(name=name) for name in function.output])
+    return evaluate(body, Frame(dict(zip(function.input, inputs)), [], functions=functions))
 
 
 def attribute_value(attribute, frame):

@@ -1,6 +1,7 @@
 """Graphs of N cheap nodes, for the cost that a host adds to each node."""
 
 import numpy as np
+from onnx import helper
 
 from models import tensors
 from models.builder import GraphBuilder, Model
@@ -49,6 +50,24 @@ def gather(n):
     readers = [g.node("Add", x, offsets[i % POOL], name=f"reader{i}") for i in range(n - 1)]
     g.output(g.node("Sum", *readers, name="sum"), SHAPE)
     return Model(g.model(), [{"input": tensors.uniform("gather.input", SHAPE, -2, 2)}])
+
+
+def functions(n):
+    """n calls in a row, each of a function of its own that negates its input: for the cost of
+    inlining. Leaving out a call shows in the sign of the output."""
+    g = GraphBuilder("functions", opset=17)
+    x = g.input("input", SHAPE)
+    for i in range(n):
+        x = g.node(f"negate{i}", x, name=f"call{i}", domain="local")
+    g.output(x, SHAPE)
+    model = g.model()
+    opsets = list(model.opset_import)
+    model.opset_import.add(domain="local", version=1)
+    for i in range(n):
+        body = helper.make_node("Neg", ["x"], ["y"])
+        model.functions.append(
+            helper.make_function("local", f"negate{i}", ["x"], ["y"], [body], opsets))
+    return Model(model, [{"input": tensors.uniform("functions.input", SHAPE, -2, 2)}])
 
 
 def fanout(n):

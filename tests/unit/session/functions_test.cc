@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/allocation_counter.h"
 #include "tests/support/function_bytes.h"
 #include "tests/unit/graph/graph_builder.h"
 
@@ -167,6 +168,34 @@ TEST_F(FunctionInliningTest, RefusesDeepNests) {
   }
   EXPECT_EQ(inlined.status().code(), StatusCode::kInvalidGraph);
   EXPECT_THAT(inlined.status().message(), HasSubstr("more than 64 deep"));
+}
+
+// What it takes to inline `count` calls in a row, each of a function of its own. Allocations stand
+// for work, as they do not depend on the machine.
+uint64_t allocations_of_inlining(size_t count) {
+  GraphBuilder builder;
+  builder.input("v0");
+  std::vector<graph::Function> functions;
+  for (size_t i = 0; i < count; ++i) {
+    const std::string name = "F" + std::to_string(i);
+    functions.push_back(function_of_x(kDomain, name, {{"Neg", {"x"}, {"y"}}}));
+    builder.node(name, {"v" + std::to_string(i)}, {"v" + std::to_string(i + 1)});
+  }
+  PreparedModel prepared =
+      prepared_of(builder.output("v" + std::to_string(count)), std::move(functions));
+  for (graph::Node& node : prepared.model.graph.nodes) node.domain = kDomain;
+  prepared.main.partitioning.owner.assign(count, partition::kUnassigned);
+  FunctionInlining inlining;
+  MadeComputations made;
+  const uint64_t before = test::allocations_of_this_thread();
+  EXPECT_TRUE(*inlining.may_inline(prepared));
+  EXPECT_TRUE(*inlining.inline_unclaimed(prepared, made));
+  EXPECT_EQ(prepared.inlined.size(), count);
+  return test::allocations_of_this_thread() - before;
+}
+
+TEST(FunctionInliningWork, GrowsNoFasterThanTheNumberOfFunctions) {
+  EXPECT_LT(allocations_of_inlining(4000), 5 * allocations_of_inlining(1000));
 }
 
 }  // namespace
