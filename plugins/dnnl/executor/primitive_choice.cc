@@ -1,8 +1,10 @@
 #include "plugins/dnnl/executor/primitive_choice.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "plugins/dnnl/executor/primitive_attempt.h"
+#include "plugins/dnnl/library/defects.h"
 
 namespace ephost_dnnl {
 namespace {
@@ -18,6 +20,17 @@ bool all_row_major(const PrimitiveRequest& request) {
   return true;
 }
 
+// Whether two element-wise post-ops run the same algorithm of the library.
+bool repeats_algorithm(const Op& op) {
+  std::vector<dnnl::algorithm> algorithms;
+  for (const PostOp& post_op : op.post_ops) {
+    if (post_op.kind != PostOpKind::kEltwise) continue;
+    algorithms.push_back(to_library(post_op.eltwise.function));
+  }
+  std::sort(algorithms.begin(), algorithms.end());
+  return std::adjacent_find(algorithms.begin(), algorithms.end()) != algorithms.end();
+}
+
 std::vector<Assumption> assumptions(const PrimitiveRequest& request) {
   std::vector<Assumption> all;
   if (request.preferred_output) all.push_back({true, true});
@@ -29,6 +42,10 @@ std::vector<Assumption> assumptions(const PrimitiveRequest& request) {
 }  // namespace
 
 PrimitiveChoice choose_primitive(const PrimitiveRequest& request, const dnnl::engine& engine) {
+  if (repeats_algorithm(*request.op) && mixes_up_equal_post_ops()) {
+    throw NoPrimitive("oneDNN would compute " + describe(*request.op) +
+                      " wrongly: two of its post-ops are the same function");
+  }
   std::optional<PrimitiveChoice> slow;
   std::string reason = "no implementation";
   for (const Assumption& assumption : assumptions(request)) {

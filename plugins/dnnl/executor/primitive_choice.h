@@ -51,7 +51,7 @@ struct PrimitiveChoice {
   bool is_reference = false;        // the library's slow, unspecialised implementation
 };
 
-// Throws NoPrimitive where the library has none.
+// Throws NoPrimitive where the library has none, or none that is known to be right.
 [[nodiscard]] PrimitiveChoice choose_primitive(const PrimitiveRequest& request,
                                                const dnnl::engine& engine);
 

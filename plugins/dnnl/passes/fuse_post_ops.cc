@@ -4,6 +4,7 @@
 
 #include "plugins/dnnl/passes/passes.h"
 #include "plugins/dnnl/passes/recipe_index.h"
+#include "plugins/dnnl/recipe/shape_rules.h"
 
 namespace ephost_dnnl {
 namespace {
@@ -11,16 +12,6 @@ namespace {
 bool has_sum(const Op& op) {
   return std::any_of(op.post_ops.begin(), op.post_ops.end(),
                      [](const PostOp& post_op) { return post_op.kind == PostOpKind::kSum; });
-}
-
-bool is_product(const Op& op) {
-  return get_if<Convolution>(op) != nullptr || get_if<MatMul>(op) != nullptr;
-}
-
-// Kinds whose primitives take post-ops.
-bool takes_post_ops(const Op& op) {
-  return is_product(op) || get_if<Binary>(op) != nullptr || get_if<Pooling>(op) != nullptr ||
-         get_if<BatchNormalization>(op) != nullptr;
 }
 
 bool is_commutative(BinaryFunction function) {
@@ -38,7 +29,7 @@ class Fuser {
     std::vector<bool> is_fused(recipe_.ops.size(), false);
     for (std::size_t at = 0; at < recipe_.ops.size(); ++at) {
       const Op& op = recipe_.ops[at];
-      if (!takes_post_ops(op) || !index_.has_single_use(op.output)) continue;
+      if (!takes_post_op(op, PostOpKind::kEltwise) || !index_.has_single_use(op.output)) continue;
       const std::size_t reader = index_.readers(op.output)[0];
       if (std::optional<Op> fused = fuse(op, recipe_.ops[reader], reader)) {
         recipe_.ops[reader] = *std::move(fused);
@@ -64,7 +55,8 @@ class Fuser {
       post_op.eltwise = *eltwise;
       return accepted(with_post_op(op, reader, post_op));
     }
-    if (const auto* binary = get_if<Binary>(reader); binary != nullptr && is_product(op)) {
+    if (const auto* binary = get_if<Binary>(reader);
+        binary != nullptr && takes_post_op(op, PostOpKind::kBinary)) {
       return fuse_binary(op, reader, *binary, position);
     }
     return std::nullopt;

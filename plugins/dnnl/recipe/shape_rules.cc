@@ -236,6 +236,7 @@ class RecipeChecker {
     const Dims dims = infer_output_dims(op.parameters, inputs);
     int sums = 0;
     for (const PostOp& post_op : op.post_ops) {
+      require(takes_post_op(op, post_op.kind), "takes no such post-op");
       if (!post_op.has_operand()) continue;
       require_defined(post_op.operand);
       const Dims& operand = recipe_.dims(post_op.operand);
@@ -269,6 +270,13 @@ bool broadcasts_to(const Dims& from, const Dims& to) {
   return from.size() == to.size() &&
          std::equal(from.begin(), from.end(), to.begin(),
                     [](int64_t small, int64_t large) { return small == large || small == 1; });
+}
+
+bool takes_post_op(const Op& op, PostOpKind kind) {
+  if (get_if<Convolution>(op) != nullptr || get_if<MatMul>(op) != nullptr) return true;
+  return kind == PostOpKind::kEltwise &&
+         (get_if<Binary>(op) != nullptr || get_if<Pooling>(op) != nullptr ||
+          get_if<BatchNormalization>(op) != nullptr);
 }
 
 void check_dims(const Dims& dims) {

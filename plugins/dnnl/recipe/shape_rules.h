@@ -24,11 +24,15 @@ class InvalidRecipe : public std::runtime_error {
 // Whether a tensor of dimensions `from` broadcasts to `to`: equal ranks, each extent equal or 1.
 [[nodiscard]] bool broadcasts_to(const Dims& from, const Dims& to);
 
+// Whether a primitive for the operation can run such a post-op: products take all kinds, other
+// operations that compute each element anew take element-wise functions.
+[[nodiscard]] bool takes_post_op(const Op& op, PostOpKind kind);
+
 // Throws InvalidRecipe unless rank and extents are within the bounds of recipe.h.
 void check_dims(const Dims& dims);
 
 // Throws InvalidRecipe unless every tensor is defined once and before its use, every dimension is
-// what the shape rules say, and every port fits its tensor.
+// what the shape rules say, every operation takes its post-ops, and every port fits its tensor.
 void check_recipe(const Recipe& recipe);
 
 }  // namespace ephost_dnnl

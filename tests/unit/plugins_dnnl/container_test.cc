@@ -120,7 +120,7 @@ TEST(Container, RefusesForeignAndNewerPayloads) {
   const std::string bytes = written({Sample({"x"}).stored("a")});
   EXPECT_THAT(refusal("ONNX" + bytes), HasSubstr("doesn't begin as a context"));
   EXPECT_THAT(refusal(""), HasSubstr("doesn't begin as a context"));
-  EXPECT_THAT(refusal(with_number(bytes, 8, uint32_t{2})), HasSubstr("format revision 2"));
+  EXPECT_THAT(refusal(with_number(bytes, 8, uint32_t{1})), HasSubstr("format revision 1"));
 }
 
 TEST(Container, RefusesATruncationAtEveryByte) {

@@ -4,7 +4,10 @@
 
 #include <random>
 
+#include "plugins/dnnl/context/container.h"
+#include "plugins/dnnl/library/defects.h"
 #include "tests/unit/plugins_dnnl/net.h"
+#include "tests/unit/plugins_dnnl/sample_recipes.h"
 
 namespace ephost::test {
 namespace {
@@ -124,6 +127,50 @@ TEST_F(DnnlContext, RefusesANodeWithOtherInputsOrShapes) {
       nullptr);
   EXPECT_EQ(code, EPH_INVALID_GRAPH);
   EXPECT_THAT(error.message, HasSubstr("inputs and outputs are not those that were compiled"));
+}
+
+// The bytes that this library's provider writes for one partition, "part0".
+std::string payload_of(const ephost_dnnl::Recipe& recipe) {
+  const std::vector<ephost_dnnl::PackedConstant> none;
+  std::string bytes;
+  ephost_dnnl::write_container({{"part0", &recipe, &none}}, ephost_dnnl::current_build_id(1),
+                               [&](const void* data, std::size_t size) {
+                                 bytes.append(static_cast<const char*>(data), size);
+                               });
+  return bytes;
+}
+
+TEST(DnnlContexts, AreRefusedWhereTheyAskForWhatTheLibraryComputesWrongly) {
+  if (!ephost_dnnl::mixes_up_equal_post_ops()) GTEST_SKIP() << "this oneDNN has no such defect";
+  Net net;
+  net.output(net.add("MatMul", {net.input({4, 4}), net.input({4, 4})}));
+  ephost_dnnl::test::SampleBuilder builder;
+  builder.output(
+      builder.add(ephost_dnnl::MatMul{}, {builder.input({4, 4}), builder.input({4, 4})}));
+  ephost_dnnl::Recipe recipe = builder.finish().recipe;
+  recipe.ops[0].post_ops.resize(2);
+  recipe.ops[0].post_ops[0].eltwise.alpha = 0.5F;
+  FakeError error;
+  int32_t code = EPH_OK;
+  ProviderSession session(1);
+  EXPECT_EQ(session.restore(AlignedBytes(payload_of(recipe)), "part0", net.graph(), error, code),
+            nullptr);
+  EXPECT_EQ(code, EPH_INVALID_GRAPH);
+  EXPECT_THAT(error.message, HasSubstr("two of its post-ops are the same function"));
+  EXPECT_THAT(error.message, HasSubstr("compile the model again"));
+}
+
+TEST_F(DnnlContext, RefusesPayloadsOfAnEarlierFormat) {
+  std::string bytes = written_.payloads[0];
+  bytes[8] = 1;
+  FakeError error;
+  int32_t code = EPH_OK;
+  ProviderSession later(1);
+  EXPECT_EQ(later.restore(AlignedBytes(bytes), "part0", *compiled_[0]->graph, error, code),
+            nullptr);
+  EXPECT_EQ(code, EPH_INVALID_GRAPH);
+  EXPECT_THAT(error.message, HasSubstr("it has format revision 1, and this provider reads"));
+  EXPECT_THAT(error.message, HasSubstr("compile the model again"));
 }
 
 TEST_F(DnnlContext, RefusesTruncatedPayloads) {

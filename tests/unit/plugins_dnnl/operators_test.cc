@@ -215,6 +215,46 @@ TEST(DnnlPow, TakesConstantExponents) {
   }
 }
 
+// A value whose operation takes post-ops, as the names say.
+uint32_t fusible(Net& net, const std::string& kind) {
+  if (kind == "MatMul") return net.linear(net.input({4, 6}), 5, false);
+  if (kind == "Gemm") {
+    return net.add("Gemm", {net.input({1, 8}), net.weights({8, 16}), net.weights({16})});
+  }
+  if (kind == "Conv 3x3") return net.conv(net.input({2, 3, 8, 8}), 13, 3);
+  if (kind == "Conv 1x1") return net.conv(net.input({1, 16, 8, 8}), 32, 1);
+  if (kind == "depthwise Conv") return net.conv(net.input({1, 16, 8, 8}), 16, 3, {}, 16);
+  if (kind == "MaxPool") {
+    return net.add("MaxPool", {net.input({1, 16, 8, 8})}, {{"kernel_shape", Ints{2, 2}}});
+  }
+  return net.add("Add", {after_conv(net), net.input({2, 16, 8, 8})});
+}
+
+// As a hard sigmoid comes out of exporters that have none: two of its scalars are of one function.
+uint32_t decomposed_hard_sigmoid(Net& net, uint32_t x) {
+  const uint32_t bounded =
+      net.add("Clip", {net.add("Add", {x, net.scalar(3)}), net.scalar(0), net.scalar(6)});
+  return net.add("Div", {bounded, net.scalar(6)});
+}
+
+TEST(DnnlActivations, KeepTheirParametersBehindOthersOfTheSameFunction) {
+  for (const char* kind :
+       {"MatMul", "Gemm", "Conv 3x3", "Conv 1x1", "depthwise Conv", "MaxPool", "Add"}) {
+    SCOPED_TRACE(kind);
+    Net scalars;
+    uint32_t x = scalars.add("Add", {fusible(scalars, kind), scalars.scalar(10)});
+    expect(scalars, scalars.add("Add", {x, scalars.scalar(100)}));
+    Net slopes;
+    x = slopes.add("LeakyRelu", {fusible(slopes, kind)}, {{"alpha", 0.5F}});
+    expect(slopes, slopes.add("Relu", {x}));
+    Net bounds;
+    x = bounds.add("Clip", {fusible(bounds, kind), bounds.scalar(-0.5F), bounds.scalar(0.5F)});
+    expect(bounds, bounds.add("Clip", {x, bounds.scalar(0), bounds.scalar(0.25F)}));
+    Net sigmoid;
+    expect(sigmoid, decomposed_hard_sigmoid(sigmoid, fusible(sigmoid, kind)));
+  }
+}
+
 TEST(DnnlArithmetic, BroadcastsTensorsOverAConvolution) {
   const std::vector<Shape> shapes = {{2, 16, 8, 8}, {1, 16, 1, 1}, {16, 1, 1},   {1}, {},
                                      {8},           {8, 8},        {2, 16, 1, 1}};

@@ -115,6 +115,26 @@ TEST(CheckRecipe, RefusesDimensionsThatTheOperatorDoesNotGive) {
   EXPECT_THAT(refusal(recipe), HasSubstr("Convolution 'op0': the output has dimensions"));
 }
 
+TEST(CheckRecipe, RefusesPostOpsThatTheOperationDoesNotTake) {
+  test::SampleBuilder builder;
+  const TensorId x = builder.input({1, 4, 6, 6});
+  const TensorId pooled =
+      builder.add(Pooling{PoolingKind::kMax, {1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}}, {x});
+  builder.output(builder.add(Softmax{1, 0}, {pooled}));
+  const Recipe good = builder.finish().recipe;
+  PostOp function, arithmetic;
+  arithmetic.kind = PostOpKind::kBinary;
+  arithmetic.operand = x;
+  Recipe softmax = good;
+  softmax.ops[1].post_ops.push_back(function);
+  EXPECT_THAT(refusal(softmax), HasSubstr("Softmax 'op1': takes no such post-op"));
+  Recipe pooling = good;
+  pooling.ops[0].post_ops.push_back(function);
+  EXPECT_EQ(refusal(pooling), "accepted");
+  pooling.ops[0].post_ops.push_back(arithmetic);
+  EXPECT_THAT(refusal(pooling), HasSubstr("Pooling 'op0': takes no such post-op"));
+}
+
 TEST(CheckRecipe, RefusesPostOpsAndPortsThatDoNotFit) {
   test::SampleBuilder builder;
   const Recipe good = test::residual_block(builder).recipe;
@@ -126,8 +146,7 @@ TEST(CheckRecipe, RefusesPostOpsAndPortsThatDoNotFit) {
   EXPECT_THAT(refusal(sum), HasSubstr("bad operand of a sum"));
   Recipe binary = good;
   post_op.kind = PostOpKind::kBinary;
-  binary.ops[2].post_ops.push_back(post_op);
-  EXPECT_EQ(refusal(binary), refusal(binary));
+  binary.ops[1].post_ops.push_back(post_op);
   EXPECT_THAT(refusal(binary), HasSubstr("doesn't broadcast"));
   Recipe port = good;
   port.outputs[0].shape = {5};

@@ -1,0 +1,99 @@
+#include "plugins/dnnl/library/defects.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <unordered_map>
+
+#include "plugins/dnnl/library/threads.h"
+
+namespace ephost_dnnl {
+namespace {
+
+using Descriptor = dnnl::memory::desc;
+using Tag = dnnl::memory::format_tag;
+
+constexpr float kFirst = 1, kSecond = 2;
+
+// x + kFirst + kSecond, as two post-ops of one algorithm.
+dnnl::primitive_attr two_additions() {
+  dnnl::post_ops post_ops;
+  post_ops.append_eltwise(1, dnnl::algorithm::eltwise_linear, 1, kFirst);
+  post_ops.append_eltwise(1, dnnl::algorithm::eltwise_linear, 1, kSecond);
+  dnnl::primitive_attr attributes;
+  attributes.set_post_ops(post_ops);
+  return attributes;
+}
+
+Descriptor floats(const dnnl::memory::dims& dims, Tag tag) {
+  return {dims, dnnl::memory::data_type::f32, tag};
+}
+
+dnnl::memory filled(const Descriptor& layout, const dnnl::engine& engine, float value) {
+  const dnnl::memory memory(layout, engine);
+  std::fill_n(static_cast<float*>(memory.get_data_handle()), layout.get_size() / sizeof(float),
+              value);
+  return memory;
+}
+
+// Whether a primitive that makes zeros of zeros has run both additions on them.
+bool adds_both(const dnnl::primitive_desc_base& descriptor, std::initializer_list<int> inputs) {
+  const dnnl::engine engine = descriptor.get_engine();
+  std::unordered_map<int, dnnl::memory> arguments;
+  for (const int input : inputs) {
+    arguments[input] = filled(descriptor.query_md(dnnl::query::exec_arg_md, input), engine, 0);
+  }
+  const Descriptor output = descriptor.query_md(dnnl::query::dst_md, 0);
+  arguments[DNNL_ARG_DST] = filled(output, engine, -1);
+  dnnl::stream stream(engine);
+  dnnl::primitive(descriptor.get()).execute(stream, arguments);
+  stream.wait();
+  const auto* result = static_cast<const float*>(arguments[DNNL_ARG_DST].get_data_handle());
+  return std::all_of(result, result + output.get_size() / sizeof(float),
+                     [](float value) { return value == kFirst + kSecond; });
+}
+
+bool product_adds_both(const dnnl::engine& engine) {
+  const Descriptor a = floats({4, 16}, Tag::ab), b = floats({16, 16}, Tag::any);
+  const dnnl::matmul::primitive_desc descriptor({a, b, a}, two_additions(), engine);
+  return adds_both(descriptor, {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS});
+}
+
+bool convolution_adds_both(const dnnl::engine& engine) {
+  const Descriptor data = floats({1, 16, 4, 4}, Tag::any),
+                   weights = floats({16, 16, 3, 3}, Tag::any);
+  const dnnl::convolution_forward::desc operation(dnnl::prop_kind::forward_inference,
+                                                  dnnl::algorithm::convolution_direct, data,
+                                                  weights, data, {1, 1}, {1, 1}, {1, 1});
+  const dnnl::convolution_forward::primitive_desc descriptor(operation, two_additions(), engine);
+  return adds_both(descriptor, {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS});
+}
+
+bool binary_adds_both(const dnnl::engine& engine) {
+  const Descriptor data = floats({4, 16}, Tag::ab);
+  const dnnl::binary::desc operation(dnnl::algorithm::binary_add, data, data, data);
+  const dnnl::binary::primitive_desc descriptor(operation, two_additions(), engine);
+  return adds_both(descriptor, {DNNL_ARG_SRC_0, DNNL_ARG_SRC_1});
+}
+
+// A library that refuses to answer is not trusted.
+bool probe() {
+  const ThreadScope scope(1);  // waking others takes longer than the work
+  try {
+    const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+    // The cheapest first: where one of them is wrong the others are not asked.
+    return !(binary_adds_both(engine) && product_adds_both(engine) &&
+             convolution_adds_both(engine));
+  } catch (const dnnl::error&) {
+    return true;
+  }
+}
+
+}  // namespace
+
+bool mixes_up_equal_post_ops() {
+  static const bool answer = probe();
+  return answer;
+}
+
+}  // namespace ephost_dnnl
