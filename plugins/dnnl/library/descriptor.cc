@@ -126,7 +126,7 @@ Descriptor row_major_after(const Dims& dims, const Dims& permutation) {
   for (std::size_t i = 0; i < dims.size(); ++i) {
     strides[static_cast<std::size_t>(permutation[i])] = target[i];
   }
-  return strided(dims, strides);
+  return strided(dims, normalised(dims, strides));
 }
 
 Dims dims_of(const Descriptor& descriptor) {

@@ -60,6 +60,18 @@ TEST(Descriptor, GivesTheLayoutThatTransposesToRowMajor) {
   EXPECT_TRUE(same_layout(*after, row_major({2, 5, 3, 4})));
 }
 
+// What the library's products read their leading dimension off.
+TEST(Descriptor, GivesExtentsOfOneStridesThatSpanWhatFollows) {
+  const auto strides = [](const Descriptor& layout) {
+    const auto& raw = layout.data.format_desc.blocking.strides;
+    return Dims(raw, raw + layout.data.ndims);
+  };
+  EXPECT_EQ(strides(row_major_after({1, 8}, {1, 0})), (Dims{8, 1}));
+  EXPECT_EQ(strides(row_major_after({4, 1, 8}, {2, 0, 1})), (Dims{1, 32, 4}));
+  EXPECT_EQ(strides(transpose_view(row_major({8, 1}), {1, 0}).value()), (Dims{8, 1}));
+  EXPECT_EQ(strides(reshape_view(row_major({8, 3}), {8, 1, 3}).value()), (Dims{3, 3, 1}));
+}
+
 TEST(Descriptor, HasBytesThatTellLayoutsApart) {
   const std::string plain = descriptor_bytes(row_major({2, 32, 3, 3}));
   EXPECT_EQ(plain, descriptor_bytes(tagged({2, 32, 3, 3}, Tag::nchw)));

@@ -2,6 +2,10 @@
 // that is no reason for a partition of its own stands behind a small convolution or product.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
+#include <oneapi/dnnl/dnnl.hpp>
+
 #include "tests/unit/plugins_dnnl/net.h"
 
 namespace ephost::test {
@@ -342,6 +346,41 @@ TEST(DnnlLayout, WritesATransposedOutputWhereItBelongs) {
   uint32_t x = net.add("MatMul", {net.input({2, 3, 5, 4}), net.input({2, 3, 4, 6})});
   x = net.add("Transpose", {x}, {{"perm", Ints{0, 2, 1, 3}}});
   expect(net, net.add("Reshape", {x, net.ints({2, 5, 18})}));
+}
+
+// Every shape of that rank with extents of 1 and 3.
+std::vector<Shape> shapes_of_rank(std::size_t rank) {
+  std::vector<Shape> shapes;
+  for (std::size_t bits = 0; bits < std::size_t{1} << rank; ++bits) {
+    Shape& shape = shapes.emplace_back();
+    for (std::size_t i = 0; i < rank; ++i) shape.push_back((bits >> i & 1) != 0 ? 3 : 1);
+  }
+  return shapes;
+}
+
+// Strides of dimensions with extent 1 say nothing about where elements lie, but the library reads
+// leading dimensions off them; and what it has made for some strides it gives to whoever asks for
+// others, unless it forgets in between.
+TEST(DnnlLayout, TransposesFactorsAndResultsOfProductsWithExtentsOfOne) {
+  for (std::size_t rank = 2; rank <= 4; ++rank) {
+    for (const Shape& shape : shapes_of_rank(rank)) {
+      Ints perm(rank);
+      std::iota(perm.begin(), perm.end(), 0);
+      do {
+        SCOPED_TRACE(testing::PrintToString(shape) + " by " + testing::PrintToString(perm));
+        dnnl::set_primitive_cache_capacity(0);
+        Net result;
+        const uint32_t product = result.linear(result.input(shape), 5, false);
+        expect(result, result.add("Transpose", {product}, {{"perm", perm}}));
+        dnnl::set_primitive_cache_capacity(0);
+        Net factor;
+        const uint32_t a = factor.add("Transpose", {factor.input(shape)}, {{"perm", perm}});
+        Shape b_shape = factor.shape(a);
+        std::swap(b_shape[rank - 1], b_shape[rank - 2]);
+        expect(factor, factor.add("MatMul", {a, factor.input(b_shape)}));
+      } while (std::next_permutation(perm.begin(), perm.end()));
+    }
+  }
 }
 
 }  // namespace
