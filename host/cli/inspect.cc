@@ -15,6 +15,7 @@
 #include "host/manifest/choose.h"
 #include "host/manifest/options.h"
 #include "host/session/environment_state.h"
+#include "host/session/usable_plugin.h"
 
 namespace ephost::cli {
 namespace {
@@ -34,7 +35,7 @@ struct Inspection {
 };
 
 // The plugin that one manifest describes, with all the checks of a search.
-Result<manifest::FoundPlugin> find_by_manifest(const std::filesystem::path& file) {
+Result<manifest::Candidates> find_by_manifest(const std::filesystem::path& file) {
   manifest::SearchRequest request;
   request.directories = {file.has_parent_path() ? file.parent_path() : "."};
   request.use_environment = false;
@@ -42,7 +43,10 @@ Result<manifest::FoundPlugin> find_by_manifest(const std::filesystem::path& file
   manifest::SearchResult search = manifest::find_plugins(request);
   std::error_code ignored;
   for (manifest::FoundPlugin& found : search.found) {
-    if (std::filesystem::equivalent(found.manifest.file, file, ignored)) return std::move(found);
+    if (!std::filesystem::equivalent(found.manifest.file, file, ignored)) continue;
+    manifest::Candidates candidates;
+    candidates.plugins.push_back(std::move(found));
+    return candidates;
   }
   for (const manifest::SkippedManifest& skipped : search.skipped) {
     if (std::filesystem::equivalent(skipped.file, file, ignored)) return skipped.reason;
@@ -52,21 +56,23 @@ Result<manifest::FoundPlugin> find_by_manifest(const std::filesystem::path& file
                                                   "provider or its short name");
 }
 
-Result<manifest::FoundPlugin> find_plugin(const Environment& environment, const std::string& name) {
+Result<manifest::Candidates> find_plugins(const Environment& environment, const std::string& name) {
   std::error_code ignored;
   if (std::filesystem::is_regular_file(name, ignored)) return find_by_manifest(name);
-  return manifest::choose_plugin(environment.state().search, {.name = name});
+  return manifest::find_candidates(environment.state().search, {.name = name});
 }
 
-Result<Inspection> inspect(const Environment& environment, const manifest::FoundPlugin& found) {
+// A plugin whose provider cannot be created is one to look at all the same.
+Result<Inspection> inspect(std::shared_ptr<const plugin::LoadedPlugin> plugin) {
   Inspection inspection;
-  EPHOST_ASSIGN_OR_RETURN(inspection.plugin, environment.state().registry.load(found));
-  const std::string& name = found.manifest.provider;
+  inspection.plugin = std::move(plugin);
+  const std::string& name = inspection.plugin->manifest.provider;
   const bridge::HostServices services(name, plugin_log(), {});
   auto devices = bridge::list_devices(*inspection.plugin, services);
   inspection.device_status = devices.status();
   if (devices.ok()) inspection.devices = std::move(devices).value();
-  EPHOST_ASSIGN_OR_RETURN(const auto options, manifest::validate_options(found.manifest, {}));
+  EPHOST_ASSIGN_OR_RETURN(const auto options,
+                          manifest::validate_options(inspection.plugin->manifest, {}));
   auto provider = bridge::Provider::create(
       inspection.plugin, options,
       std::make_unique<bridge::HostServices>(name, plugin_log(), bridge::ProgressHooks{}));
@@ -269,14 +275,16 @@ std::string kernels_section(const Inspection& inspection) {
 Result<int> run(const Flags& flags) {
   apply(flags.report);
   EPHOST_ASSIGN_OR_RETURN(const Environment environment, open_environment(flags.environment));
-  EPHOST_ASSIGN_OR_RETURN(const manifest::FoundPlugin found,
-                          find_plugin(environment, flags.plugin));
-  EPHOST_ASSIGN_OR_RETURN(const Inspection inspection, inspect(environment, found));
+  EPHOST_ASSIGN_OR_RETURN(const manifest::Candidates candidates,
+                          find_plugins(environment, flags.plugin));
+  EPHOST_ASSIGN_OR_RETURN(
+      const Inspection inspection,
+      session::with_usable_plugin(environment.state().registry, candidates, &inspect));
   if (flags.report.json()) {
     print(to_text(to_json(inspection)));
   } else {
-    print(facts_text(inspection) + devices_section(inspection) + options_section(found.manifest) +
-          kernels_section(inspection));
+    print(facts_text(inspection) + devices_section(inspection) +
+          options_section(inspection.plugin->manifest) + kernels_section(inspection));
   }
   return kExitSuccess;
 }

@@ -14,9 +14,11 @@
 #include "host/cli/flags.h"
 #include "host/cli/report.h"
 #include "host/cli/table.h"
+#include "host/manifest/choose.h"
 #include "host/manifest/options.h"
 #include "host/onnx_io/import.h"
 #include "host/session/environment_state.h"
+#include "host/session/usable_plugin.h"
 
 namespace ephost::cli {
 namespace {
@@ -43,31 +45,43 @@ struct Verification {
   std::vector<std::string> problems;
 };
 
-// The highest version of the first provider whose manifest accepts the source. Nodes that state no
-// source go to the first provider that loads contexts at all.
-const manifest::FoundPlugin* find_acceptor(const manifest::SearchResult& search,
-                                           const std::string& source) {
+// The first provider whose manifest accepts the source. Nodes that state no source go to the first
+// provider that loads contexts at all.
+manifest::Candidates find_acceptors(const manifest::SearchResult& search,
+                                    const std::string& source) {
+  manifest::Candidates acceptors;
   for (const manifest::FoundPlugin& found : search.found) {
     const std::vector<std::string>& sources = found.manifest.context_sources;
     const bool accepts =
         source.empty() ? !sources.empty() : std::ranges::find(sources, source) != sources.end();
-    if (accepts) return &found;
+    if (!accepts) continue;
+    if (!acceptors.plugins.empty() && acceptors.provider() != found.manifest.provider) break;
+    acceptors.plugins.push_back(found);
   }
-  return nullptr;
+  return acceptors;
 }
 
-Result<bridge::Compatibility> ask_plugin(const Environment& environment,
-                                         const manifest::FoundPlugin& found,
-                                         const std::string& compatibility) {
-  EPHOST_ASSIGN_OR_RETURN(auto plugin, environment.state().registry.load(found));
-  EPHOST_ASSIGN_OR_RETURN(const auto options, manifest::validate_options(found.manifest, {}));
+Result<std::shared_ptr<bridge::Provider>> create_provider(
+    const Environment& environment, std::shared_ptr<const plugin::LoadedPlugin> plugin) {
+  const manifest::Manifest& manifest = plugin->manifest;
+  EPHOST_ASSIGN_OR_RETURN(const auto options, manifest::validate_options(manifest, {}));
   // As a session has them by default: what a provider makes may depend on their number.
   const uint32_t threads = ThreadPool::default_thread_count();
   auto services = std::make_unique<bridge::HostServices>(
-      found.manifest.provider, plugin_log(), bridge::ProgressHooks{},
+      manifest.provider, plugin_log(), bridge::ProgressHooks{},
       bridge::ThreadOffer{&environment.state().threads, threads, threads});
-  EPHOST_ASSIGN_OR_RETURN(const auto provider, bridge::Provider::create(std::move(plugin), options,
-                                                                        std::move(services)));
+  return bridge::Provider::create(std::move(plugin), options, std::move(services));
+}
+
+Result<bridge::Compatibility> ask_plugin(const Environment& environment,
+                                         const manifest::Candidates& acceptors,
+                                         const std::string& compatibility) {
+  const auto create = [&](std::shared_ptr<const plugin::LoadedPlugin> plugin) {
+    return create_provider(environment, std::move(plugin));
+  };
+  EPHOST_ASSIGN_OR_RETURN(
+      const auto provider,
+      session::with_usable_plugin(environment.state().registry, acceptors, create));
   return provider->validate_compatibility(compatibility);
 }
 
@@ -95,19 +109,19 @@ void judge(const Result<bridge::Compatibility>& answer, SourceCheck& check) {
 SourceCheck check_source(const Environment& environment, const std::string& source,
                          const std::optional<std::string>& compatibility, bool no_plugins) {
   SourceCheck check{.source = source, .compatibility = compatibility.value_or("")};
-  const manifest::FoundPlugin* acceptor = find_acceptor(environment.state().search, source);
-  if (acceptor == nullptr) {
+  const manifest::Candidates acceptors = find_acceptors(environment.state().search, source);
+  if (acceptors.plugins.empty()) {
     check.verdict = "no plugin";
     check.problem = "no installed plugin accepts the source " + quote(source) +
                     "; install the provider that made the model, or give --plugin-path";
     return check;
   }
-  check.provider = acceptor->manifest.provider;
+  check.provider = acceptors.provider();
   if (no_plugins || !compatibility) {
     check.verdict = no_plugins ? "not asked" : "no compatibility stated";
     return check;
   }
-  judge(ask_plugin(environment, *acceptor, *compatibility), check);
+  judge(ask_plugin(environment, acceptors, *compatibility), check);
   return check;
 }
 

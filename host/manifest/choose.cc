@@ -11,8 +11,10 @@ namespace ephost::manifest {
 
 namespace {
 
-bool is_called(const Manifest& manifest, std::string_view name) {
-  return manifest.provider == name || equal_ignoring_case(manifest.name, name);
+// `plugin` is a Manifest or a PluginIdentity.
+template <class Plugin>
+bool is_called(const Plugin& plugin, std::string_view name) {
+  return plugin.provider == name || equal_ignoring_case(plugin.name, name);
 }
 
 std::string describe_choice(const ProviderChoice& choice) {
@@ -34,7 +36,7 @@ std::string describe_installed(const SearchResult& plugins) {
 std::string describe_skipped(const SearchResult& plugins, const ProviderChoice& choice) {
   std::string text;
   for (const SkippedManifest& skipped : plugins.skipped) {
-    if (skipped.manifest && !is_called(*skipped.manifest, choice.name)) continue;
+    if (skipped.identity && !is_called(*skipped.identity, choice.name)) continue;
     text += "; skipped: " + skipped.reason.message();
   }
   return text;
@@ -84,48 +86,63 @@ Status ambiguous(const ProviderChoice& choice, const Manifest& a, const Manifest
                     quote(b.file.native()) + "; name one by its type name");
 }
 
+std::vector<SkippedManifest> skipped_of(const SearchResult& plugins, std::string_view provider,
+                                        const VersionRange& range) {
+  std::vector<SkippedManifest> skipped;
+  for (const SkippedManifest& one : plugins.skipped) {
+    if (!one.identity || one.identity->provider != provider) continue;
+    const std::optional<Version>& version = one.identity->version;
+    if (!version || range.contains(*version)) skipped.push_back(one);
+  }
+  return skipped;
+}
+
 }  // namespace
 
-Result<FoundPlugin> choose_plugin(const SearchResult& plugins, const ProviderChoice& choice) {
+Result<Candidates> find_candidates(const SearchResult& plugins, const ProviderChoice& choice) {
   const bool by_type = std::any_of(
       plugins.found.begin(), plugins.found.end(),
       [&](const FoundPlugin& plugin) { return plugin.manifest.provider == choice.name; });
-  const FoundPlugin* best = nullptr;
+  Candidates candidates;
   for (const FoundPlugin& plugin : plugins.found) {
     const Manifest& manifest = plugin.manifest;
     const bool called = by_type ? manifest.provider == choice.name
                                 : equal_ignoring_case(manifest.name, choice.name);
     if (!called || !choice.version.contains(manifest.version)) continue;
-    if (best != nullptr && best->manifest.provider != manifest.provider) {
-      return ambiguous(choice, best->manifest, manifest);
+    if (!candidates.plugins.empty() && candidates.provider() != manifest.provider) {
+      return ambiguous(choice, candidates.plugins.front().manifest, manifest);
     }
-    if (best == nullptr || manifest.version > best->manifest.version) best = &plugin;
+    candidates.plugins.push_back(plugin);
   }
-  if (best == nullptr) return not_found(plugins, choice);
-  return *best;
+  if (candidates.plugins.empty()) return not_found(plugins, choice);
+  std::ranges::stable_sort(candidates.plugins, [](const FoundPlugin& a, const FoundPlugin& b) {
+    return a.manifest.version > b.manifest.version;
+  });
+  candidates.skipped = skipped_of(plugins, candidates.provider(), choice.version);
+  return candidates;
 }
 
-Result<std::vector<ChosenPlugin>> choose_plugins(const SearchResult& plugins,
-                                                 const Selection& selection) {
-  std::vector<ChosenPlugin> chosen;
+Result<std::vector<ChosenProvider>> choose_providers(const SearchResult& plugins,
+                                                     const Selection& selection) {
+  std::vector<ChosenProvider> chosen;
   for (const ProviderChoice& choice : selection.providers) {
-    Result<FoundPlugin> plugin = choose_plugin(plugins, choice);
-    if (!plugin.ok()) {
-      Status status = std::move(plugin).status();
+    Result<Candidates> candidates = find_candidates(plugins, choice);
+    if (!candidates.ok()) {
+      Status status = std::move(candidates).status();
       if (selection.file.empty()) return status;
       return std::move(status).with_context("reading the selection " +
                                             quote(selection.file.native()));
     }
-    const std::string& provider = plugin->manifest.provider;
-    const bool known = std::any_of(chosen.begin(), chosen.end(), [&](const ChosenPlugin& other) {
-      return other.plugin.manifest.provider == provider;
+    const std::string& provider = candidates->provider();
+    const bool known = std::any_of(chosen.begin(), chosen.end(), [&](const ChosenProvider& other) {
+      return other.candidates.provider() == provider;
     });
     if (known) {
       return Status(StatusCode::kInvalidArgument,
                     "the provider " + provider + " is selected twice, the second time as " +
                         quote(choice.name) + "; remove one of the two");
     }
-    chosen.push_back({std::move(*plugin), choice.options});
+    chosen.push_back({std::move(*candidates), choice.options});
   }
   return chosen;
 }

@@ -219,11 +219,39 @@ Status read_abilities(const FieldMap& map, Manifest& manifest) {
   return {};
 }
 
+// The value in ": value  # comment", without its quotes.
+std::string_view scalar_of(std::string_view rest) {
+  constexpr std::string_view kAround = ": \t\r\"'";
+  rest = rest.substr(0, rest.find(" #"));
+  rest.remove_prefix(std::min(rest.find_first_not_of(kAround), rest.size()));
+  return rest.substr(0, rest.find_last_not_of(kAround) + 1);
+}
+
 }  // namespace
 
 const LibraryEntry* Manifest::library_for(std::string_view platform) const {
   const auto found = libraries.find(platform);
   return found == libraries.end() ? nullptr : &found->second;
+}
+
+std::optional<PluginIdentity> identify(std::string_view text) {
+  PluginIdentity identity;
+  const auto is_name = [](std::string_view name, const NameRule& rule) {
+    return name_problem(name, rule).empty();
+  };
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    const size_t colon = std::min(line.find(": "), line.size());
+    const std::string_view key = line.substr(0, colon);
+    const std::string value(scalar_of(line.substr(colon)));
+    if (key == "provider" && is_name(value, kProviderName)) identity.provider = value;
+    if (key == "name" && is_name(value, kShortName)) identity.name = value;
+    if (key != "version") continue;
+    if (auto version = Version::parse(value); version.ok()) identity.version = *version;
+  }
+  if (identity.provider.empty()) return std::nullopt;
+  return identity;
 }
 
 Result<Manifest> read_manifest(const YamlNode& document, const fs::path& file) {

@@ -58,6 +58,17 @@ struct Manifest {
   [[nodiscard]] const LibraryEntry* library_for(std::string_view platform) const;
 };
 
+// What tells one plugin from another, as far as a manifest states it in due form.
+struct PluginIdentity {
+  std::string provider;
+  std::string name;  // may be empty
+  std::optional<Version> version;
+};
+
+// Whose manifest the text of a file is, whatever is wrong with it: goes by the lines alone, so that
+// it need not be YAML. Nothing where no line states a provider.
+[[nodiscard]] std::optional<PluginIdentity> identify(std::string_view text);
+
 // `file` serves the messages and the manifest's own field. Errors are INVALID_ARGUMENT:
 // "file:line:column: key "x": what is wrong; what to do".
 [[nodiscard]] Result<Manifest> parse_manifest(std::string_view text,

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "host/base/contained_path.h"
+#include "host/base/file.h"
 #include "host/base/file_error.h"
 #include "host/base/hash.h"
 #include "host/base/text.h"
@@ -120,13 +121,15 @@ class Search {
     struct stat info {};
     const bool exists = ::stat(file.c_str(), &info) == 0;
     if (exists && !seen_.insert({info.st_dev, info.st_ino}).second) return;
-    const Result<YamlNode> document = load_yaml(file);
-    if (!document.ok()) return skip(file, document.status(), {});
+    const Result<std::string> text = read_file(file, kMaxYamlBytes);
+    if (!text.ok()) return skip(file, text.status(), {});
+    const Result<YamlNode> document = parse_yaml(*text, file);
+    if (!document.ok()) return skip(file, document.status(), identify(*text));
     if (is_selection(*document)) return;
     Result<Manifest> manifest = read_manifest(*document, file);
-    if (!manifest.ok()) return skip(file, manifest.status(), {});
+    if (!manifest.ok()) return skip(file, manifest.status(), identify(*text));
     Result<fs::path> library = resolve_library(*manifest);
-    if (!library.ok()) return skip(file, library.status(), std::move(*manifest));
+    if (!library.ok()) return skip(file, library.status(), identify(*text));
     result_.found.push_back({std::move(*manifest), std::move(*library)});
   }
 
@@ -152,8 +155,8 @@ class Search {
     return library;
   }
 
-  void skip(const fs::path& file, Status reason, std::optional<Manifest> manifest) {
-    result_.skipped.push_back({file, std::move(reason), std::move(manifest)});
+  void skip(const fs::path& file, Status reason, std::optional<PluginIdentity> identity) {
+    result_.skipped.push_back({file, std::move(reason), std::move(identity)});
   }
 
   std::set<FileIdentity> seen_;

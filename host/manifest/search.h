@@ -49,7 +49,7 @@ struct FoundPlugin {
 struct SkippedManifest {
   std::filesystem::path file;  // or a directory that cannot be read
   Status reason;
-  std::optional<Manifest> manifest;  // when it could be read
+  std::optional<PluginIdentity> identity;  // as far as the manifest could be read
 };
 
 struct SearchResult {

@@ -24,6 +24,7 @@
 #include "host/session/planning.h"
 #include "host/session/session_config.h"
 #include "host/session/session_group.h"
+#include "host/session/usable_plugin.h"
 
 namespace ephost::session {
 namespace {
@@ -178,18 +179,24 @@ class Pipeline {
       selection.providers.push_back({request.name, std::move(range), request.options});
     }
     const manifest::SearchResult& search = environment_.state().search;
-    EPHOST_ASSIGN_OR_RETURN(std::vector<manifest::ChosenPlugin> chosen,
-                            manifest::choose_plugins(search, selection));
+    EPHOST_ASSIGN_OR_RETURN(std::vector<manifest::ChosenProvider> chosen,
+                            manifest::choose_providers(search, selection));
     const bool has_cpu = std::any_of(chosen.begin(), chosen.end(), [](const auto& choice) {
-      return choice.plugin.manifest.provider == kCpuProvider;
+      return choice.candidates.provider() == kCpuProvider;
     });
     if (!has_cpu && (chosen.empty() || !is_compiled_throughout())) {
-      EPHOST_ASSIGN_OR_RETURN(manifest::FoundPlugin cpu,
-                              manifest::choose_plugin(search, {std::string(kCpuProvider), {}, {}}));
+      EPHOST_ASSIGN_OR_RETURN(
+          manifest::Candidates cpu,
+          manifest::find_candidates(search, {std::string(kCpuProvider), {}, {}}));
       chosen.push_back({std::move(cpu), {}});
     }
-    for (const manifest::ChosenPlugin& choice : chosen) {
-      EPHOST_RETURN_IF_ERROR(create_provider(choice));
+    for (const manifest::ChosenProvider& choice : chosen) {
+      const auto create = [&](std::shared_ptr<const plugin::LoadedPlugin> plugin) {
+        return create_provider(std::move(plugin), choice.options);
+      };
+      EPHOST_ASSIGN_OR_RETURN(auto provider, with_usable_plugin(environment_.state().registry,
+                                                                choice.candidates, create));
+      prepared_.providers.push_back(std::move(provider));
     }
     return Status::ok_status();
   }
@@ -201,17 +208,16 @@ class Pipeline {
            std::all_of(graph.nodes.begin(), graph.nodes.end(), &context::is_ep_context);
   }
 
-  Status create_provider(const manifest::ChosenPlugin& choice) {
-    const manifest::Manifest& manifest = choice.plugin.manifest;
+  Result<std::shared_ptr<bridge::Provider>> create_provider(
+      std::shared_ptr<const plugin::LoadedPlugin> plugin, const manifest::KeyValues& given) {
+    const manifest::Manifest& manifest = plugin->manifest;
     EPHOST_ASSIGN_OR_RETURN(const std::vector<manifest::TypedOption> options,
-                            manifest::validate_options(manifest, choice.options));
-    EPHOST_ASSIGN_OR_RETURN(auto plugin, environment_.state().registry.load(choice.plugin));
+                            manifest::validate_options(manifest, given));
     if (hooks_.seat != nullptr) {
       EPHOST_ASSIGN_OR_RETURN(auto shared, hooks_.seat->find_provider(*plugin, options));
       if (shared != nullptr) {
         shared->set_progress_hooks(progress_hooks());
-        prepared_.providers.push_back(std::move(shared));
-        return Status::ok_status();
+        return shared;
       }
     }
     auto services = std::make_unique<bridge::HostServices>(
@@ -221,8 +227,7 @@ class Pipeline {
     EPHOST_ASSIGN_OR_RETURN(
         auto provider, bridge::Provider::create(std::move(plugin), options, std::move(services)));
     if (hooks_.seat != nullptr) hooks_.seat->add_provider(provider, options);
-    prepared_.providers.push_back(std::move(provider));
-    return Status::ok_status();
+    return provider;
   }
 
   // Providers live longer than the application's functions need to.

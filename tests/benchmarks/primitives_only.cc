@@ -45,8 +45,9 @@ Result<std::unique_ptr<Nodes>> read_nodes(const fs::path& context_model) {
 
 Result<std::shared_ptr<bridge::Provider>> create_provider() {
   Environment::State& state = environment().state();
-  EPHOST_ASSIGN_OR_RETURN(const manifest::FoundPlugin found,
-                          manifest::choose_plugin(state.search, {"dnnl", {}, {}}));
+  EPHOST_ASSIGN_OR_RETURN(const manifest::Candidates candidates,
+                          manifest::find_candidates(state.search, {"dnnl", {}, {}}));
+  const manifest::FoundPlugin& found = candidates.plugins.front();
   EPHOST_ASSIGN_OR_RETURN(auto plugin, state.registry.load(found));
   // As in a session: what is restored depends on the number of threads.
   const uint32_t threads = ThreadPool::default_thread_count();

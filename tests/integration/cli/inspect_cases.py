@@ -1,5 +1,7 @@
 """Cases of `ephost inspect`."""
 
+import json
+import re
 import unittest
 
 from command_line import CommandLineTest, PLUGINS
@@ -45,6 +47,14 @@ class InspectTest(CommandLineTest):
         file = self.write("other.yaml", MANIFEST)
         self.write("other.so", "no library at all")
         self.assertIn("other.so", self.refusal("EP_FAIL", "inspect", file))
+
+    def test_passes_over_a_version_whose_library_cannot_be_loaded(self):
+        manifest = re.sub(r"(?m)^version: .*$", "version: 99.0.0", (PLUGINS / "cpu.yaml").read_text())
+        self.write("plugins/cpu.yaml", manifest)
+        self.write("plugins/libephost_cpu.so", "no library at all")
+        result = self.ephost("inspect", "cpu", "--plugin-path", "plugins", "--format", "json")
+        self.assertEqual(json.loads(result.stdout)["manifest"], str(PLUGINS.resolve() / "cpu.yaml"))
+        self.assertIn("version 99.0.0 of \"plugins/cpu.yaml\" cannot be used", result.stderr)
 
 
 if __name__ == "__main__":

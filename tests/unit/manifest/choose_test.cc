@@ -9,6 +9,7 @@ namespace ephost::manifest {
 namespace {
 
 using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -40,29 +41,61 @@ ProviderChoice choice(const std::string& name, std::string_view range = "") {
 }
 
 std::string error_of(const SearchResult& plugins, const ProviderChoice& wanted) {
-  const Result<FoundPlugin> result = choose_plugin(plugins, wanted);
+  const Result<Candidates> result = find_candidates(plugins, wanted);
   return result.ok() ? "accepted" : result.status().to_string();
 }
 
-TEST(Choose, TakesTheHighestVersion) {
-  EXPECT_EQ(choose_plugin(installed(), choice("DnnlExecutionProvider")).value().library,
-            "/plugins/libdnnl2.so");
+// The libraries of the candidates.
+std::vector<std::string> found(const SearchResult& plugins, const ProviderChoice& wanted) {
+  std::vector<std::string> libraries;
+  const Candidates candidates = find_candidates(plugins, wanted).value();
+  for (const FoundPlugin& plugin : candidates.plugins) {
+    libraries.push_back(plugin.library.native());
+  }
+  return libraries;
 }
 
-TEST(Choose, TakesTheHighestVersionInRange) {
-  EXPECT_EQ(choose_plugin(installed(), choice("dnnl", "<2")).value().library,
-            "/plugins/libdnnl1.so");
+TEST(Choose, TriesTheHighestVersionFirst) {
+  EXPECT_THAT(found(installed(), choice("DnnlExecutionProvider")),
+              ElementsAre("/plugins/libdnnl2.so", "/plugins/libdnnl1.so"));
+}
+
+TEST(Choose, TriesEqualVersionsInTheOrderOfTheSearch) {
+  SearchResult plugins = installed();
+  plugins.found.push_back({manifest("DnnlExecutionProvider", "dnnl", "2.0.0"), "/more/dnnl2.so"});
+  EXPECT_THAT(found(plugins, choice("dnnl", "=2")),
+              ElementsAre("/plugins/libdnnl2.so", "/more/dnnl2.so"));
+}
+
+TEST(Choose, TriesOnlyVersionsInRange) {
+  EXPECT_THAT(found(installed(), choice("dnnl", "<2")), ElementsAre("/plugins/libdnnl1.so"));
 }
 
 TEST(Choose, KnowsAProviderByItsShortNameInAnyCase) {
-  EXPECT_EQ(choose_plugin(installed(), choice("CPU")).value().manifest.provider,
-            "CPUExecutionProvider");
+  EXPECT_EQ(find_candidates(installed(), choice("CPU")).value().provider(), "CPUExecutionProvider");
 }
 
 TEST(Choose, PrefersATypeNameOverAShortName) {
   SearchResult plugins = installed();
   plugins.found.push_back({manifest("cpu", "other", "9.0.0"), "/plugins/other.so"});
-  EXPECT_EQ(choose_plugin(plugins, choice("cpu")).value().library, "/plugins/other.so");
+  EXPECT_THAT(found(plugins, choice("cpu")), ElementsAre("/plugins/other.so"));
+}
+
+TEST(Choose, KeepsWhatTheSearchSkippedOfTheProviderAndMayBeInRange) {
+  SearchResult plugins = installed();
+  const auto skip = [&](std::string file, std::optional<PluginIdentity> identity) {
+    plugins.skipped.push_back({std::move(file), Status(StatusCode::kFail, "bad"), identity});
+  };
+  const std::string dnnl = "DnnlExecutionProvider";
+  skip("/higher", PluginIdentity{dnnl, "dnnl", Version::parse("3.0.0").value()});
+  skip("/lower", PluginIdentity{dnnl, "dnnl", Version::parse("1.0.0").value()});
+  skip("/unknown", PluginIdentity{dnnl, "", std::nullopt});
+  skip("/other", PluginIdentity{"OtherExecutionProvider", "dnnl", std::nullopt});
+  skip("/unreadable", std::nullopt);
+  std::vector<std::string> files;
+  const Candidates candidates = find_candidates(plugins, choice("dnnl", ">=2")).value();
+  for (const SkippedManifest& skipped : candidates.skipped) files.push_back(skipped.file.native());
+  EXPECT_THAT(files, ElementsAre("/higher", "/unknown"));
 }
 
 TEST(Choose, SaysWhatIsWantedInstalledAndSearched) {
@@ -102,9 +135,10 @@ TEST(Choose, ManagesWhenNothingIsInstalled) {
 TEST(Choose, MentionsManifestsThatWereSkippedAndMayHaveBeenMeant) {
   SearchResult plugins = installed();
   const auto skip = [](std::string reason) { return Status(StatusCode::kFail, std::move(reason)); };
-  plugins.skipped.push_back({"/x", skip("of another provider"), manifest("B", "b", "1.0.0")});
   plugins.skipped.push_back(
-      {"/y", skip("wrong platform"), manifest("AcmeProvider", "acme", "1.0.0")});
+      {"/x", skip("of another provider"), PluginIdentity{"B", "b", std::nullopt}});
+  plugins.skipped.push_back(
+      {"/y", skip("wrong platform"), PluginIdentity{"AcmeProvider", "acme", std::nullopt}});
   plugins.skipped.push_back({"/z", skip("unreadable"), std::nullopt});
   EXPECT_THAT(error_of(plugins, choice("acme")),
               AllOf(HasSubstr("skipped: wrong platform; skipped: unreadable"),
@@ -125,19 +159,19 @@ TEST(Choose, KeepsTheOrderAndOptionsOfTheSelection) {
   Selection selection;
   selection.providers = {choice("dnnl"), choice("cpu")};
   selection.providers[0].options = {{"num_threads", "2"}};
-  const Result<std::vector<ChosenPlugin>> chosen = choose_plugins(installed(), selection);
+  const Result<std::vector<ChosenProvider>> chosen = choose_providers(installed(), selection);
   ASSERT_TRUE(chosen.ok());
   ASSERT_EQ(chosen->size(), 2U);
-  EXPECT_EQ((*chosen)[0].plugin.manifest.name, "dnnl");
+  EXPECT_EQ((*chosen)[0].candidates.plugins[0].manifest.name, "dnnl");
   EXPECT_EQ((*chosen)[0].options, selection.providers[0].options);
-  EXPECT_EQ((*chosen)[1].plugin.manifest.name, "cpu");
+  EXPECT_EQ((*chosen)[1].candidates.plugins[0].manifest.name, "cpu");
 }
 
 TEST(Choose, NamesTheSelectionFileInAFailure) {
   Selection selection;
   selection.file = "/s.yaml";
   selection.providers = {choice("gpu9000")};
-  const Result<std::vector<ChosenPlugin>> chosen = choose_plugins(installed(), selection);
+  const Result<std::vector<ChosenProvider>> chosen = choose_providers(installed(), selection);
   ASSERT_FALSE(chosen.ok());
   EXPECT_EQ(chosen.status().code(), StatusCode::kNotFound);
   EXPECT_THAT(chosen.status().message(), HasSubstr("(while reading the selection \"/s.yaml\")"));
@@ -146,7 +180,7 @@ TEST(Choose, NamesTheSelectionFileInAFailure) {
 TEST(Choose, RefusesTwoNamesOfOneProvider) {
   Selection selection;
   selection.providers = {choice("dnnl"), choice("DnnlExecutionProvider")};
-  const Result<std::vector<ChosenPlugin>> chosen = choose_plugins(installed(), selection);
+  const Result<std::vector<ChosenProvider>> chosen = choose_providers(installed(), selection);
   ASSERT_FALSE(chosen.ok());
   EXPECT_EQ(chosen.status().code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(chosen.status().message(),

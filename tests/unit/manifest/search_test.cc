@@ -191,7 +191,25 @@ TEST(Search, SkipsABrokenManifestAlone) {
   EXPECT_EQ(result.found.size(), 1U);
   EXPECT_THAT(only_reason(result), HasSubstr("INVALID_ARGUMENT: " + (dir / "broken.yaml").native() +
                                              ":3:1: this is no valid YAML"));
-  EXPECT_EQ(result.skipped[0].manifest, std::nullopt);
+  EXPECT_FALSE(result.skipped[0].identity.has_value());
+}
+
+TEST(Search, TellsWhoseManifestItSkippedThoughItIsNoYaml) {
+  TempDirectory dir;
+  dir.write("a.yaml", "provider: A\nname: 'a'  # short\nversion: \"2.1.0-rc.1\"\nabi: { major:\n");
+  const std::optional<PluginIdentity> identity = search({dir.path()}).skipped.at(0).identity;
+  ASSERT_TRUE(identity.has_value());
+  EXPECT_EQ(identity->provider, "A");
+  EXPECT_EQ(identity->name, "a");
+  EXPECT_EQ(identity->version, Version::parse("2.1.0-rc.1").value());
+}
+
+TEST(Search, TellsTheProviderOfASkippedManifestWithoutAVersion) {
+  TempDirectory dir;
+  dir.write("a.yaml", "schema: 1\nprovider: A\nversion: 2.1\n");
+  const std::optional<PluginIdentity> identity = search({dir.path()}).skipped.at(0).identity;
+  ASSERT_TRUE(identity.has_value());
+  EXPECT_FALSE(identity->version.has_value());
 }
 
 TEST(Search, SkipsAManifestOfAnotherPlatformAndSaysWhatItHas) {
@@ -204,7 +222,7 @@ TEST(Search, SkipsAManifestOfAnotherPlatformAndSaysWhatItHas) {
               testing::AllOf(HasSubstr("NOT_FOUND: wrong platform"),
                              HasSubstr("has no library for " + std::string(host_platform()) +
                                        ", only for android-arm, freebsd-riscv64; install")));
-  EXPECT_EQ(result.skipped[0].manifest->provider, "A");
+  EXPECT_EQ(result.skipped[0].identity->provider, "A");
 }
 
 TEST(Search, SkipsAManifestWhoseLibraryIsMissing) {

@@ -1,0 +1,52 @@
+#include "host/session/usable_plugin.h"
+
+#include <string>
+
+#include "host/base/log.h"
+#include "host/base/text.h"
+
+namespace ephost::session {
+namespace {
+
+std::string describe(const manifest::Manifest& manifest) {
+  return "version " + manifest.version.to_string() + " of " + quote(manifest.file.native());
+}
+
+std::string describe(const manifest::SkippedManifest& skipped) {
+  const auto& version = skipped.identity->version;
+  return (version ? "version " + version->to_string() : "the version") + " of " +
+         quote(skipped.file.native());
+}
+
+}  // namespace
+
+void UnusablePlugins::add(const manifest::FoundPlugin& plugin, Status reason) {
+  unusable_.push_back({&plugin, std::move(reason)});
+}
+
+void UnusablePlugins::warn(const manifest::FoundPlugin& taken) const {
+  const auto warn = [&](const std::string& what, const Status& reason) {
+    log_warning(candidates_.provider() + ": " + what + " cannot be used and is passed over for " +
+                describe(taken.manifest) + ": " + reason.message());
+  };
+  for (const Unusable& one : unusable_) warn(describe(one.plugin->manifest), one.reason);
+  for (const manifest::SkippedManifest& skipped : candidates_.skipped) {
+    const auto& version = skipped.identity->version;
+    if (!version || *version > taken.manifest.version) warn(describe(skipped), skipped.reason);
+  }
+}
+
+Status UnusablePlugins::error() const {
+  const Status& first = unusable_.front().reason;
+  if (unusable_.size() + candidates_.skipped.size() == 1) return first;
+  std::string text = "no plugin for the provider " + candidates_.provider() + " can be used";
+  for (const Unusable& one : unusable_) {
+    text += "; " + describe(one.plugin->manifest) + ": " + one.reason.message();
+  }
+  for (const manifest::SkippedManifest& skipped : candidates_.skipped) {
+    text += "; " + describe(skipped) + ": " + skipped.reason.message();
+  }
+  return Status(first.code(), text);
+}
+
+}  // namespace ephost::session
