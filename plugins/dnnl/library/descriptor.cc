@@ -26,20 +26,28 @@ Dims row_major_strides(const Dims& dims) {
   return strides;
 }
 
+// How often the innermost blocks are repeated along a dimension.
+int64_t outer_extent(const dnnl_memory_desc_t& raw, int dimension) {
+  const dnnl_blocking_desc_t& blocking = raw.format_desc.blocking;
+  int64_t extent = raw.padded_dims[dimension];
+  for (int block = 0; block < blocking.inner_nblks; ++block) {
+    if (blocking.inner_idxs[block] == dimension) extent /= blocking.inner_blks[block];
+  }
+  return extent;
+}
+
 // The components of one dimension from slow to fast, merged where they continue each other.
 std::vector<Component> components(const dnnl_memory_desc_t& raw, int dimension) {
   const dnnl_blocking_desc_t& blocking = raw.format_desc.blocking;
   std::vector<Component> all;
-  int64_t inside = 1;  // extent that blocks of this dimension cover
   int64_t stride = 1;  // of the block at hand, counted from the innermost
   for (int block = blocking.inner_nblks - 1; block >= 0; --block) {
     if (blocking.inner_idxs[block] == dimension) {
       all.push_back({blocking.inner_blks[block], stride});
-      inside *= blocking.inner_blks[block];
     }
     stride *= blocking.inner_blks[block];
   }
-  all.push_back({raw.padded_dims[dimension] / inside, blocking.strides[dimension]});
+  all.push_back({outer_extent(raw, dimension), blocking.strides[dimension]});
   std::vector<Component> merged;
   for (auto part = all.rbegin(); part != all.rend(); ++part) {
     if (part->extent == 1) continue;
@@ -95,7 +103,9 @@ void append(std::string& bytes, const dnnl_dims_t& values, int count) {
 void append_format(std::string& bytes, const dnnl_memory_desc_t& raw) {
   if (is_blocked_kind(raw)) {
     const dnnl_blocking_desc_t& blocking = raw.format_desc.blocking;
-    append(bytes, blocking.strides, raw.ndims);
+    for (int i = 0; i < raw.ndims; ++i) {
+      append(bytes, outer_extent(raw, i) == 1 ? 0 : blocking.strides[i]);
+    }
     append(bytes, blocking.inner_nblks);
     append(bytes, blocking.inner_blks, blocking.inner_nblks);
     append(bytes, blocking.inner_idxs, blocking.inner_nblks);
@@ -131,6 +141,11 @@ Descriptor row_major_after(const Dims& dims, const Dims& permutation) {
 
 Dims dims_of(const Descriptor& descriptor) {
   return {descriptor.data.dims, descriptor.data.dims + descriptor.data.ndims};
+}
+
+bool has_padding(const Descriptor& descriptor) {
+  const dnnl_memory_desc_t& raw = descriptor.data;
+  return !std::equal(raw.dims, raw.dims + raw.ndims, raw.padded_dims);
 }
 
 bool same_layout(const Descriptor& a, const Descriptor& b) {

@@ -25,6 +25,9 @@ using Descriptor = dnnl::memory::desc;
 
 [[nodiscard]] Dims dims_of(const Descriptor& descriptor);
 
+// Whether some dimension takes up more than its extent, as blocks do that don't divide it.
+[[nodiscard]] bool has_padding(const Descriptor& descriptor);
+
 // Whether both place every element of the same dimensions at the same offset.
 [[nodiscard]] bool same_layout(const Descriptor& a, const Descriptor& b);
 
@@ -38,7 +41,7 @@ using Descriptor = dnnl::memory::desc;
                                                        const Dims& permutation);
 
 // Every field that determines the layout, in a form without padding; equal layouts chosen by the
-// library give equal bytes.
+// library give equal bytes. Strides of dimensions without a second step count as 0.
 [[nodiscard]] std::string descriptor_bytes(const Descriptor& descriptor);
 
 }  // namespace ephost_dnnl

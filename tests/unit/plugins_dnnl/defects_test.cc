@@ -75,6 +75,26 @@ TEST(PrimitiveChoice, OffersTwoPostOpsOfOneFunctionOnlyWhereTheLibraryKeepsThemA
   EXPECT_TRUE(is_offered({leaky, tanh}));
 }
 
+TEST(PrimitiveChoice, MovesTensorsWithPaddedChannelsOutOfItForPostOpsOfArithmetic) {
+  test::SampleBuilder builder;
+  const Dims dims = {1, 5, 4, 4};
+  builder.output(builder.add(Binary{}, {builder.input(dims), builder.input(dims)}));
+  Op op = builder.finish().recipe.ops[0];
+  const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  for (const auto tag : {dnnl::memory::format_tag::nChw8c, dnnl::memory::format_tag::nChw16c}) {
+    const Descriptor padded(dims, dnnl::memory::data_type::f32, tag);
+    PrimitiveRequest request;
+    request.op = &op;
+    request.inputs = {{dims, padded}, {dims, padded}};
+    request.output_dims = dims;
+    op.post_ops.clear();
+    EXPECT_TRUE(has_padding(choose_primitive(request, engine).output));
+    op.post_ops.resize(1);
+    request.post_op_operands.resize(1);
+    EXPECT_FALSE(has_padding(choose_primitive(request, engine).output));
+  }
+}
+
 // The defect is one of algorithms: where two functions became one, they would share parameters too.
 TEST(PrimitiveChoice, GivesEachFunctionAnAlgorithmOfItsOwn) {
   std::set<dnnl::algorithm> algorithms;

@@ -72,6 +72,20 @@ TEST(Descriptor, GivesExtentsOfOneStridesThatSpanWhatFollows) {
   EXPECT_EQ(strides(reshape_view(row_major({8, 3}), {8, 1, 3}).value()), (Dims{3, 3, 1}));
 }
 
+TEST(Descriptor, HasBytesThatSayNothingOfStridesThatPlayNoPart) {
+  const auto strided = [](const Dims& strides) {
+    return Descriptor({1, 1, 3}, dnnl::memory::data_type::f32, strides);
+  };
+  EXPECT_EQ(descriptor_bytes(strided({3, 3, 1})), descriptor_bytes(strided({1, 7, 1})));
+  EXPECT_NE(descriptor_bytes(strided({3, 3, 1})), descriptor_bytes(strided({3, 3, 2})));
+}
+
+TEST(Descriptor, KnowsPadding) {
+  EXPECT_TRUE(has_padding(tagged({2, 20, 3, 3}, Tag::nChw16c)));
+  EXPECT_FALSE(has_padding(tagged({2, 32, 3, 3}, Tag::nChw16c)));
+  EXPECT_FALSE(has_padding(row_major({2, 5})));
+}
+
 TEST(Descriptor, HasBytesThatTellLayoutsApart) {
   const std::string plain = descriptor_bytes(row_major({2, 32, 3, 3}));
   EXPECT_EQ(plain, descriptor_bytes(tagged({2, 32, 3, 3}, Tag::nchw)));
