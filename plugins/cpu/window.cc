@@ -31,7 +31,8 @@ WindowAttributes::AutoPad WindowAttributes::parse_auto_pad(std::string_view text
 
 WindowAttributes::WindowAttributes(const eph::NodeView& node)
     : auto_pad_(parse_auto_pad(node.get_string("auto_pad", "NOTSET"))),
-      ceil_(auto_pad_ == AutoPad::kNotSet && node.get_int("ceil_mode", 0) != 0),
+      ceil_(auto_pad_ != AutoPad::kSameUpper && auto_pad_ != AutoPad::kSameLower &&
+            node.get_int("ceil_mode", 0) != 0),
       drops_empty_(node.since_version() >= 18),
       kernel_shape_(read(node, "kernel_shape", 1)),
       strides_(read(node, "strides", 1)),

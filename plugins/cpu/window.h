@@ -21,7 +21,8 @@ struct Window {
 
 class WindowAttributes {
  public:
-  // Throws where an attribute's value makes no sense for any input. From opset 18 on, ceil_mode
+  // Throws where an attribute's value makes no sense for any input. ceil_mode has no effect on the
+  // padding modes SAME_UPPER and SAME_LOWER, which state the output themselves; from opset 18 on it
   // makes no window that would begin in the padding at the end.
   explicit WindowAttributes(const eph::NodeView& node);
 

@@ -59,6 +59,16 @@ TEST(Windows, DoNotBeginInThePaddingAtTheEndFromOpset18On) {
               Gives(std::vector<Tensor>{floats({1, 1, 1}, {3})}));
 }
 
+TEST(Windows, AreRoundedUpInNumberWithAutoPadValidToo) {
+  const Tensor x = floats({1, 1, 6}, {1, 2, 3, 4, 5, 6});
+  const Attributes window = {{"kernel_shape", Shape{3}},
+                             {"strides", Shape{2}},
+                             {"auto_pad", std::string("VALID")},
+                             {"ceil_mode", int64_t{1}}};
+  EXPECT_THAT(run_node("MaxPool", 12, {x}, window),
+              Gives(std::vector<Tensor>{floats({1, 1, 3}, {3, 5, 6})}));
+}
+
 TEST(MaxPool, TakesBytes) {
   const Attributes window = {{"kernel_shape", Shape{2}}};
   EXPECT_THAT(run_node("MaxPool", 12, {tensor<int8_t>({1, 1, 3}, {-5, -7, -6})}, window),
