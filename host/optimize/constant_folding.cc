@@ -8,9 +8,11 @@
 
 #include "host/base/checked_math.h"
 #include "host/base/text.h"
+#include "host/graph/connect.h"
 #include "host/graph/subgraphs.h"
 #include "host/optimize/constant_nodes.h"
 #include "host/optimize/dead_code.h"
+#include "host/optimize/fold_work.h"
 #include "host/optimize/identity_rules.h"
 
 namespace ephost::optimize {
@@ -44,42 +46,139 @@ bool can_grow(std::string_view op) {
       op);
 }
 
-uint64_t stored_bytes(const Tensor& tensor) {
-  uint64_t bytes = tensor.data.bytes.size();
-  if (tensor.strings) {
-    for (const std::string& element : *tensor.strings) bytes += element.size();
+// Bytes of the outputs by the types in the graph, those of open size not counted; nothing where
+// they overflow.
+std::optional<uint64_t> known_output_bytes(const Graph& graph, const Node& node) {
+  uint64_t total = 0;
+  for (const ValueId output : node.outputs) {
+    if (output == kNoValue) continue;
+    const graph::ValueType& type = graph.values[output].type;
+    const bool is_static = type.shape && graph::is_static(*type.shape);
+    if (!is_static || graph::element_bits(type.element) == 0) continue;
+    const auto bytes = graph::byte_size(type.element, *type.shape);
+    const auto sum = bytes ? checked_add(total, *bytes) : std::nullopt;
+    if (!sum) return std::nullopt;
+    total = *sum;
   }
-  return bytes;
+  return total;
+}
+
+bool is_output_open(const Graph& graph, const Node& node) {
+  return std::any_of(node.outputs.begin(), node.outputs.end(), [&](ValueId output) {
+    if (output == kNoValue) return false;
+    const graph::ValueType& type = graph.values[output].type;
+    return !type.shape || !graph::is_static(*type.shape);
+  });
+}
+
+// The inputs that are there, each once.
+std::vector<ValueId> distinct_inputs(const Node& node) {
+  std::vector<ValueId> inputs;
+  for (const ValueId input : node.inputs) {
+    if (input != kNoValue) inputs.push_back(input);
+  }
+  std::sort(inputs.begin(), inputs.end());
+  inputs.erase(std::unique(inputs.begin(), inputs.end()), inputs.end());
+  return inputs;
+}
+
+// What the dense form of a sparse constant needs beyond the budget's model; 0 for any other node.
+uint64_t dense_bytes(const Node& node) {
+  const auto* value = node.op_type == "Constant" ? node.attribute("sparse_value") : nullptr;
+  const auto* sparse = value == nullptr ? nullptr : std::get_if<graph::SparseTensor>(value);
+  if (sparse == nullptr) return 0;
+  return graph::byte_size(sparse->values.type, sparse->shape).value_or(0);
 }
 
 class Folder {
  public:
-  Folder(Evaluator& evaluator, const FoldOptions& options)
-      : evaluator_(evaluator), options_(options) {}
+  Folder(Evaluator& evaluator, FoldBudget& budget, const FoldOptions& options)
+      : evaluator_(evaluator), budget_(budget), options_(options) {}
 
-  void fold(Graph& graph) {
-    for (NodeId id = 0; id < graph.nodes.size(); ++id) {
-      Node& node = graph.nodes[id];
-      graph::for_each_subgraph(node, [&](Graph& subgraph) {
-        take_over_constants(graph, subgraph);
-        fold(subgraph);
-      });
-      if (graph::has_subgraphs(node) || (!options_.computes && node.op_type != "Constant"))
-        continue;
-      if (std::optional<Tensor> value = value_of_constant_node(graph, node)) {
-        std::vector<Tensor> values;
-        values.push_back(*std::move(value));
-        replace(graph, id, std::move(values));
-      } else if (is_foldable(graph, node) && evaluator_.can_evaluate(graph, id)) {
-        evaluate(graph, id);
-      }
-    }
+  // Ends with the connections of the graph as they are.
+  Status run(Graph& graph) {
+    EPHOST_RETURN_IF_ERROR(fold(graph));
+    remove_dead_code(graph, options_.removes_dead_code ? DeadCode::kAll : DeadCode::kOutputless);
+    if (took_over_) graph::connect(graph);
+    return {};
   }
 
-  FoldReport take_report() && { return std::move(report_); }
+  FoldReport take_report() && {
+    if (report_.over_budget > 1) {
+      report_.budget_note = "constant folding left " + std::to_string(report_.over_budget) +
+                            " nodes to be computed in each run, the first one because " +
+                            report_.budget_note;
+    } else if (report_.over_budget == 1) {
+      report_.budget_note =
+          "constant folding left a node to be computed in each run, because " + report_.budget_note;
+    }
+    return std::move(report_);
+  }
 
  private:
-  static void set_constant(Graph& graph, ValueId id, Tensor tensor) {
+  // A graph on the way through it.
+  struct Level {
+    Graph& graph;
+    std::vector<uint32_t> uses;  // by value: nodes that still read it, and graph outputs
+  };
+
+  Status fold(Graph& graph) {
+    Level level{graph, count_uses(graph)};
+    for (NodeId id = 0; id < graph.nodes.size(); ++id) {
+      EPHOST_RETURN_IF_ERROR(options_.cancellation.check());
+      budget_.spend(kVisitWork);
+      EPHOST_RETURN_IF_ERROR(fold_subgraphs(level, id));
+      EPHOST_RETURN_IF_ERROR(fold_node(level, id));
+    }
+    return {};
+  }
+
+  static std::vector<uint32_t> count_uses(const Graph& graph) {
+    std::vector<uint32_t> uses;
+    uses.reserve(graph.values.size());
+    for (const Value& value : graph.values) {
+      uses.push_back(static_cast<uint32_t>(value.consumers.size()) +
+                     (value.is_graph_output ? 1 : 0));
+    }
+    return uses;
+  }
+
+  Status fold_subgraphs(Level& level, NodeId id) {
+    Graph& graph = level.graph;
+    Status status;
+    graph::for_each_subgraph(graph.nodes[id], [&](Graph& subgraph) {
+      if (!status.ok()) return;
+      take_over_constants(graph, subgraph);
+      status = fold(subgraph);
+    });
+    EPHOST_RETURN_IF_ERROR(status);
+    const Node& node = graph.nodes[id];
+    for (const ValueId captured : node.implicit_inputs) {
+      const bool is_input =
+          std::find(node.inputs.begin(), node.inputs.end(), captured) != node.inputs.end();
+      if (!is_input && graph.constant(captured) != nullptr) release(level, captured);
+    }
+    return {};
+  }
+
+  Status fold_node(Level& level, NodeId id) {
+    const Graph& graph = level.graph;
+    const Node& node = graph.nodes[id];
+    if (graph::has_subgraphs(node) || (!options_.computes && node.op_type != "Constant")) return {};
+    if (const uint64_t bytes = dense_bytes(node); bytes > budget_.bytes_left()) {
+      leave_for_bytes(graph, id, bytes);
+    } else if (std::optional<Tensor> value = value_of_constant_node(graph, node)) {
+      std::vector<Tensor> values;
+      values.push_back(*std::move(value));
+      replace(level, id, std::move(values));
+    } else if (is_foldable(graph, node) && evaluator_.can_evaluate(graph, id)) {
+      return evaluate_within_budget(level, id);
+    }
+    return {};
+  }
+
+  void set_constant(Graph& graph, ValueId id, Tensor tensor) {
+    budget_.add(tensor);
     Value& value = graph.values[id];
     value.type = {.kind = graph::ValueKind::kTensor, .element = tensor.type, .shape = tensor.shape};
     value.producer = graph::kNoNode;
@@ -87,13 +186,22 @@ class Folder {
     graph.initializers.push_back(std::move(tensor));
   }
 
-  static void take_over_constants(const Graph& enclosing, Graph& subgraph) {
+  // One use of a constant is gone; dead code removal takes away what is left of it after the last.
+  void release(Level& level, ValueId id) {
+    if (--level.uses[id] > 0) return;
+    Tensor& tensor = level.graph.initializers[level.graph.values[id].initializer];
+    budget_.remove(tensor);
+    tensor = {};
+  }
+
+  void take_over_constants(const Graph& enclosing, Graph& subgraph) {
     for (ValueId id = 0; id < subgraph.values.size(); ++id) {
       const ValueId outer = subgraph.values[id].outer;
       const Tensor* constant = outer == kNoValue ? nullptr : enclosing.constant(outer);
       if (!constant) continue;
       subgraph.values[id].outer = kNoValue;
       set_constant(subgraph, id, *constant);
+      took_over_ = true;
     }
   }
 
@@ -107,48 +215,93 @@ class Folder {
     // `Constant` in a form that stays, and what else takes its value from nowhere.
     const bool has_input = std::any_of(node.inputs.begin(), node.inputs.end(),
                                        [](ValueId input) { return input != kNoValue; });
-    return constant_inputs && has_input && has_output && is_small(graph, node);
+    return constant_inputs && has_input && has_output;
   }
 
+  // Of the outputs of one node.
   uint64_t limit(const Graph& graph, const Node& node) const {
     uint64_t input_bytes = 0;
-    for (const ValueId input : node.inputs) {
-      if (input != kNoValue) input_bytes += stored_bytes(*graph.constant(input));
+    for (const ValueId input : distinct_inputs(node)) {
+      input_bytes += stored_bytes(*graph.constant(input));
     }
     return std::max(input_bytes, options_.max_output_bytes);
   }
 
-  // By the types in the graph; where they are open, the result is looked at instead, unless
-  // computing it may already be too much.
-  bool is_small(const Graph& graph, const Node& node) const {
-    uint64_t total = 0;
-    for (const ValueId output : node.outputs) {
-      if (output == kNoValue) continue;
-      const graph::ValueType& type = graph.values[output].type;
-      const bool is_static = type.shape && graph::is_static(*type.shape);
-      if (!is_static && can_grow(node.op_type)) return false;
-      if (!is_static || graph::element_bits(type.element) == 0) continue;
-      const auto bytes = graph::byte_size(type.element, *type.shape);
-      const auto sum = bytes ? checked_add(total, *bytes) : std::nullopt;
-      if (!sum) return false;
-      total = *sum;
+  // What the budget has for the outputs of a node, of which its last uses of constants are freed.
+  uint64_t bytes_left_for(const Level& level, const Node& node) const {
+    uint64_t bytes = budget_.bytes_left();
+    for (const ValueId input : distinct_inputs(node)) {
+      if (level.uses[input] > 1) continue;
+      bytes =
+          checked_add(bytes, budget_.bytes_of(*level.graph.constant(input))).value_or(UINT64_MAX);
     }
-    return total <= limit(graph, node);
+    return bytes;
   }
 
-  void evaluate(Graph& graph, NodeId id) {
-    Result<std::vector<Tensor>> values = evaluator_.evaluate(graph, id);
-    Status status = values.ok() ? check_result(graph, id, *values) : values.status();
+  // Sizes and work are judged by the types in the graph; where these are open, the evaluator and
+  // the result have to keep to what is left, unless computing it may already be too much.
+  Status evaluate_within_budget(Level& level, NodeId id) {
+    const Graph& graph = level.graph;
+    const Node& node = graph.nodes[id];
+    const std::optional<uint64_t> bytes = known_output_bytes(graph, node);
+    const uint64_t most = limit(graph, node);
+    if (!bytes || *bytes > most) return {};
+    const std::optional<uint64_t> work = evaluation_work(graph, node);
+    if (!work || (can_grow(node.op_type) && is_output_open(graph, node))) return {};
+    const uint64_t left = bytes_left_for(level, node);
+    if (*bytes > left) {
+      leave_for_bytes(graph, id, *bytes);
+    } else if (*work > budget_.work_left()) {
+      leave_for_work(graph, id, *work);
+    } else {
+      budget_.spend(*work);
+      return evaluate(level, id, most, left);
+    }
+    return {};
+  }
+
+  // `most` may be kept of one node, `left` of this one.
+  Status evaluate(Level& level, NodeId id, uint64_t most, uint64_t left) {
+    const Graph& graph = level.graph;
+    EvaluationLimit limit{.max_output_bytes = std::min(most, left),
+                          .cancellation = options_.cancellation};
+    Result<std::vector<Tensor>> values = evaluator_.evaluate(graph, id, limit);
+    EPHOST_RETURN_IF_ERROR(options_.cancellation.check());
+    Status status = values.ok() ? check_result(graph, id, *values, limit) : values.status();
     if (status.ok()) {
-      replace(graph, id, std::move(values).value());
+      if (is_output_open(graph, graph.nodes[id])) {
+        for (const Tensor& value : *values) budget_.spend(touching_work(value));
+      }
+      replace(level, id, std::move(values).value());
+    } else if (limit.is_exceeded && left < most) {
+      leave_for_bytes(graph, id, left + 1);
     } else if (report_.skipped.size() < kMaxSkipped) {
       report_.skipped.push_back(graph::describe_node(graph, id) +
                                 " is not folded: " + status.message());
     }
+    return {};
+  }
+
+  void leave_for_bytes(const Graph& graph, NodeId id, uint64_t bytes) {
+    if (report_.over_budget++ > 0) return;
+    report_.budget_note = "the result of " + graph::describe_node(graph, id) + " needs " +
+                          std::to_string(bytes) + " bytes or more, and " +
+                          std::to_string(budget_.bytes_left()) + " are left of " +
+                          std::string(kMaxFoldedBytesKey) + "=" +
+                          std::to_string(budget_.limits().max_bytes) + ", which may be raised";
+  }
+
+  void leave_for_work(const Graph& graph, NodeId id, uint64_t work) {
+    if (report_.over_budget++ > 0) return;
+    report_.budget_note = graph::describe_node(graph, id) + " is " + std::to_string(work) +
+                          " units of work, and " + std::to_string(budget_.work_left()) +
+                          " are left of " + std::string(kMaxFoldingWorkKey) + "=" +
+                          std::to_string(budget_.limits().max_work) + ", which may be raised";
   }
 
   // The evaluator is a plugin's code: what it returns is checked like a file.
-  Status check_result(const Graph& graph, NodeId id, const std::vector<Tensor>& values) const {
+  static Status check_result(const Graph& graph, NodeId id, const std::vector<Tensor>& values,
+                             EvaluationLimit& limit) {
     const Node& node = graph.nodes[id];
     const auto fail = [](const std::string& what) { return Status(StatusCode::kEpFail, what); };
     if (values.size() != node.outputs.size()) {
@@ -169,7 +322,9 @@ class Folder {
       }
       total += stored_bytes(values[i]);
     }
-    return total <= limit(graph, node) ? Status() : fail("the result is too large to keep");
+    if (total <= limit.max_output_bytes) return {};
+    limit.is_exceeded = true;
+    return fail("the result is too large to keep");
   }
 
   static bool is_complete(const Tensor& tensor) {
@@ -195,13 +350,17 @@ class Folder {
   }
 
   // The outputs become initializers; the node loses them, and dead code removal takes it away.
-  void replace(Graph& graph, NodeId id, std::vector<Tensor> values) {
+  void replace(Level& level, NodeId id, std::vector<Tensor> values) {
+    Graph& graph = level.graph;
     Node& node = graph.nodes[id];
     for (size_t i = 0; i < values.size(); ++i) {
-      if (node.outputs[i] == kNoValue) continue;
+      const ValueId output = std::exchange(node.outputs[i], kNoValue);
+      if (output == kNoValue) continue;
       report_.folded_bytes += stored_bytes(values[i]);
-      set_constant(graph, node.outputs[i], std::move(values[i]));
-      node.outputs[i] = kNoValue;
+      if (level.uses[output] > 0) set_constant(graph, output, std::move(values[i]));
+    }
+    for (const ValueId input : distinct_inputs(node)) {
+      if (graph.constant(input) != nullptr) release(level, input);
     }
     ++report_.folded_nodes;
   }
@@ -209,16 +368,19 @@ class Folder {
   static constexpr size_t kMaxSkipped = 100;
 
   Evaluator& evaluator_;
+  FoldBudget& budget_;
   const FoldOptions& options_;
   FoldReport report_;
+  bool took_over_ = false;  // a constant of the graph around a body
 };
 
 }  // namespace
 
-Result<FoldReport> fold_constants(Graph& graph, Evaluator& evaluator, const FoldOptions& options) {
-  Folder folder(evaluator, options);
-  folder.fold(graph);
-  remove_dead_code(graph, options.removes_dead_code ? DeadCode::kAll : DeadCode::kOutputless);
+Result<FoldReport> fold_constants(Graph& graph, Evaluator& evaluator, FoldBudget& budget,
+                                  const FoldOptions& options) {
+  budget.recount(graph);
+  Folder folder(evaluator, budget, options);
+  EPHOST_RETURN_IF_ERROR(folder.run(graph));
   return std::move(folder).take_report();
 }
 

@@ -17,8 +17,9 @@ namespace {
 // One call of one computation, every output in memory of its own.
 class SingleRun : public eph_run {
  public:
-  SingleRun(const graph::Graph& graph, const bridge::GraphView& view)
-      : eph_run{}, graph_(graph), node_(graph.nodes.front()) {
+  SingleRun(const graph::Graph& graph, const bridge::GraphView& view,
+            optimize::EvaluationLimit& limit)
+      : eph_run{}, graph_(graph), node_(graph.nodes.front()), limit_(limit) {
     outputs_.resize(node_.outputs.size());
     memory_.resize(node_.outputs.size());
     strings_.resize(node_.outputs.size());
@@ -41,9 +42,13 @@ class SingleRun : public eph_run {
   }
 
   Status compute(const bridge::Computation& computation) {
-    workspace_ = allocate_aligned(computation.workspace_bytes());
-    if (workspace_ == nullptr) return Status(StatusCode::kFail, "out of memory for a workspace");
-    workspace = computation.workspace_bytes() == 0 ? nullptr : workspace_.get();
+    if (const uint64_t bytes = computation.workspace_bytes(); bytes != 0) {
+      workspace = take_scratch(bytes);
+      if (workspace == nullptr) {
+        return Status(StatusCode::kFail,
+                      "a workspace of " + std::to_string(bytes) + " bytes is more than there is");
+      }
+    }
     EPHOST_ASSIGN_OR_RETURN(const bridge::ComputationState state, computation.create_state());
     bridge::ErrorSink error;
     return error.to_status(computation.compute()(computation.handle(), state.get(), this, &error),
@@ -74,7 +79,37 @@ class SingleRun : public eph_run {
   }
 
  private:
+  // What a kernel may use beside its outputs.
+  static constexpr uint64_t kMaxScratchBytes = uint64_t{1} << 30;
+
   static SingleRun& self(eph_run* handle) { return *static_cast<SingleRun*>(handle); }
+  static const SingleRun& self(const eph_run* handle) {
+    return *static_cast<const SingleRun*>(handle);
+  }
+
+  // Counts bytes of outputs before they are allocated.
+  Status take(uint64_t bytes) {
+    if (bytes <= limit_.max_output_bytes - output_bytes_) {
+      output_bytes_ += bytes;
+      return Status::ok_status();
+    }
+    limit_.is_exceeded = true;
+    return Status(StatusCode::kFail, "its outputs need more than " +
+                                         std::to_string(limit_.max_output_bytes) + " bytes");
+  }
+
+  void* take_scratch(uint64_t bytes) {
+    if (bytes > kMaxScratchBytes - scratch_bytes_) return nullptr;
+    scratch_bytes_ += bytes;
+    return scratch_.take(bytes);
+  }
+
+  Status set(uint32_t index, uint64_t element, eph_string text) {
+    const bool exists = index < strings_.size() && element < strings_[index].strings().size();
+    if (exists) EPHOST_RETURN_IF_ERROR(take(text.size));
+    if (exists && strings_[index].set(element, text)) return Status::ok_status();
+    return Status(StatusCode::kInvalidArgument, "there is no such string element");
+  }
 
   Status allocate(uint32_t index, ElementType type, std::span<const int64_t> shape) {
     if (index >= output_slots_.size() || output_slots_[index] == nullptr) {
@@ -85,6 +120,8 @@ class SingleRun : public eph_run {
       type = graph_.values[node_.outputs[index]].type.element;
     }
     EPHOST_ASSIGN_OR_RETURN(const uint64_t bytes, tensor_bytes(type, shape));
+    EPHOST_RETURN_IF_ERROR(take(
+        type == ElementType::kString ? bytes / sizeof(eph_string) * sizeof(std::string) : bytes));
     std::vector<int64_t> extents(shape.begin(), shape.end());
     shapes_[index] = std::move(extents);
     eph_value& value = outputs_[index];
@@ -105,11 +142,11 @@ class SingleRun : public eph_run {
                   "out of memory: a constant needs " + std::to_string(bytes) + " bytes");
   }
 
-  static int32_t allocate_output(eph_run* handle, uint32_t index, int32_t element_type,
-                                 const int64_t* shape, uint32_t rank, eph_error* error) noexcept {
+  // Calls `body`, which gives a Status, for a plugin.
+  template <class Body>
+  static int32_t guard(eph_error* error, const Body& body) noexcept {
     try {
-      const Status status = self(handle).allocate(index, static_cast<ElementType>(element_type),
-                                                  {shape, shape == nullptr ? 0 : rank});
+      const Status status = body();
       if (status.ok()) return EPH_OK;
       error->api->set_message(error, bridge::to_abi(status.message()));
       return static_cast<int32_t>(status.code());
@@ -118,26 +155,27 @@ class SingleRun : public eph_run {
       return EPH_FAIL;
     }
   }
+  static int32_t allocate_output(eph_run* handle, uint32_t index, int32_t element_type,
+                                 const int64_t* shape, uint32_t rank, eph_error* error) noexcept {
+    return guard(error, [&] {
+      return self(handle).allocate(index, static_cast<ElementType>(element_type),
+                                   {shape, shape == nullptr ? 0 : rank});
+    });
+  }
   static int32_t set_string(eph_run* handle, uint32_t index, uint64_t element, eph_string text,
                             eph_error* error) noexcept {
-    try {
-      SingleRun& run = self(handle);
-      if (index < run.strings_.size() && run.strings_[index].set(element, text)) return EPH_OK;
-      error->api->set_message(error, EPH_STRING("there is no such string element"));
-      return EPH_INVALID_ARGUMENT;
-    } catch (const std::exception& exception) {
-      error->api->set_message(error, bridge::to_abi(exception.what()));
-      return EPH_FAIL;
-    }
+    return guard(error, [&] { return self(handle).set(index, element, text); });
   }
   static void* allocate_scratch(eph_run* handle, uint64_t size) noexcept {
     try {
-      return self(handle).scratch_.take(size);
+      return self(handle).take_scratch(size);
     } catch (const std::exception&) {
       return nullptr;
     }
   }
-  static int32_t is_cancelled(const eph_run*) noexcept { return 0; }
+  static int32_t is_cancelled(const eph_run* handle) noexcept {
+    return self(handle).limit_.cancellation.is_requested() ? 1 : 0;
+  }
 
   // Nodes with anything but tensors are not folded.
   static int32_t refuse(eph_error* error) {
@@ -174,13 +212,15 @@ class SingleRun : public eph_run {
 
   const graph::Graph& graph_;
   const graph::Node& node_;
+  optimize::EvaluationLimit& limit_;
+  uint64_t output_bytes_ = 0;
+  uint64_t scratch_bytes_ = 0;
   std::vector<const eph_value*> input_slots_;
   std::vector<eph_value*> output_slots_;
   std::vector<eph_value> outputs_;
   std::vector<AlignedMemory> memory_;
   std::vector<StringTensor> strings_;
   std::vector<std::vector<int64_t>> shapes_;
-  AlignedMemory workspace_;
   ScratchArena scratch_;
 };
 
@@ -197,13 +237,14 @@ bool KernelEvaluator::can_evaluate(const graph::Graph& graph, graph::NodeId node
 }
 
 Result<std::vector<graph::Tensor>> KernelEvaluator::evaluate(const graph::Graph& graph,
-                                                             graph::NodeId node) {
+                                                             graph::NodeId node,
+                                                             optimize::EvaluationLimit& limit) {
   // A graph of its own keeps the view small, however large the model is.
   const std::vector<graph::NodeId> nodes = {node};
   const graph::Extraction single = graph::extract_subgraph(graph, nodes, "fold");
   const bridge::GraphView view(single.graph, model_);
   EPHOST_ASSIGN_OR_RETURN(const bridge::Computation kernel, provider_.create_kernel(view, 0));
-  SingleRun run(single.graph, view);
+  SingleRun run(single.graph, view, limit);
   EPHOST_RETURN_IF_ERROR(run.compute(kernel));
   return run.take_outputs();
 }

@@ -19,8 +19,8 @@ class KernelEvaluator : public optimize::Evaluator {
       : provider_(provider), model_(model) {}
 
   [[nodiscard]] bool can_evaluate(const graph::Graph& graph, graph::NodeId node) const override;
-  Result<std::vector<graph::Tensor>> evaluate(const graph::Graph& graph,
-                                              graph::NodeId node) override;
+  Result<std::vector<graph::Tensor>> evaluate(const graph::Graph& graph, graph::NodeId node,
+                                              optimize::EvaluationLimit& limit) override;
 
  private:
   bridge::Provider& provider_;

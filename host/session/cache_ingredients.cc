@@ -57,6 +57,9 @@ Result<context::CacheIngredients> collect_cache_ingredients(const PreparedModel&
       .model = sum_of(read.model, known),
       .session_options = {
           {"ep.context_node_name_prefix", config.context_node_name_prefix},
+          // What is folded depends on them; see fold_budget.h for why it depends on no clock.
+          {std::string(optimize::kMaxFoldedBytesKey), std::to_string(config.fold_limits.max_bytes)},
+          {std::string(optimize::kMaxFoldingWorkKey), std::to_string(config.fold_limits.max_work)},
           {"optimization.disabled", config.passes.disabled_names()},
           // What fails with it must not be found by those that ask for it.
           {"session.disable_cpu_ep_fallback", config.disable_cpu_fallback ? "1" : "0"},

@@ -56,6 +56,7 @@ class Pipeline {
     import_report_ = {};
     EPHOST_RETURN_IF_ERROR(timed("optimize", [&] { return optimize(); }));
     EPHOST_RETURN_IF_ERROR(timed("functions", [&] { return inline_functions(); }));
+    note_what_was_not_folded();
     EPHOST_RETURN_IF_ERROR(timed("context", [&] { return load_context(until); }));
     if (until == Stage::kOptimized) return std::move(prepared_);
     EPHOST_RETURN_IF_ERROR(timed("partition", [&] { return partition(); }));
@@ -94,6 +95,7 @@ class Pipeline {
     std::vector<std::string> warnings;
     EPHOST_ASSIGN_OR_RETURN(config_, read_session_config(options_, warnings));
     for (const std::string& warning : warnings) log_warning(warning);
+    cancellation_ = Cancellation(options_.load_cancellation_flag());
     const auto count = [](uint32_t wanted) {
       return wanted != 0 ? wanted : ThreadPool::default_thread_count();
     };
@@ -262,25 +264,35 @@ class Pipeline {
     bridge::Provider* const cpu = cpu_provider();
     if (cpu == nullptr) return Status::ok_status();  // there is nothing but EPContext nodes
     runtime::KernelEvaluator evaluator(*cpu, prepared_.model);
-    std::vector<std::string> skipped;
+    if (!fold_budget_) fold_budget_.emplace(config_.fold_limits);
     optimize::FoldOptions fold_options;
     fold_options.computes = config_.passes.runs(optimize::Pass::kConstantFolding);
     fold_options.removes_dead_code = config_.passes.runs(optimize::Pass::kDeadCodeElimination);
+    fold_options.cancellation = cancellation_;
     for (int round = 0; round < kMaxRounds; ++round) {
       EPHOST_ASSIGN_OR_RETURN(
           optimize::FoldReport report,
-          optimize::fold_constants(prepared_.model.graph, evaluator, fold_options));
+          optimize::fold_constants(prepared_.model.graph, evaluator, *fold_budget_, fold_options));
       const uint64_t removed = optimize::remove_identities(prepared_.model.graph, config_.passes);
-      prepared_.folding.folded_nodes += report.folded_nodes;
-      prepared_.folding.folded_bytes += report.folded_bytes;
+      const bool is_last = report.folded_nodes + removed == 0;
+      const bool has_folded = report.folded_nodes > 0;
       prepared_.removed_identities += removed;
-      skipped = std::move(report.skipped);
-      if (report.folded_nodes + removed == 0) break;
-      if (report.folded_nodes > 0) infer_shapes();
+      report.folded_nodes += prepared_.folding.folded_nodes;
+      report.folded_bytes += prepared_.folding.folded_bytes;
+      prepared_.folding = std::move(report);
+      if (is_last) break;
+      if (has_folded) infer_shapes();
     }
-    prepared_.folding.skipped = skipped;
-    prepared_.notes.insert(prepared_.notes.end(), skipped.begin(), skipped.end());
     return Status::ok_status();
+  }
+
+  // Said once, of the last round: what the earlier ones left may have been folded since.
+  void note_what_was_not_folded() {
+    const optimize::FoldReport& folding = prepared_.folding;
+    prepared_.notes.insert(prepared_.notes.end(), folding.skipped.begin(), folding.skipped.end());
+    if (folding.budget_note.empty()) return;
+    prepared_.notes.push_back(folding.budget_note);
+    log_warning(folding.budget_note);
   }
 
   Status load_context(Stage until) {
@@ -375,9 +387,11 @@ class Pipeline {
   bool has_wrong_sum_ = false;
   std::shared_ptr<std::atomic<bool>> is_running_ = std::make_shared<std::atomic<bool>>(true);
   SessionConfig config_;
+  Cancellation cancellation_;
   context::LoadOptions load_options_;
   onnx_io::ImportReport import_report_;  // until the providers are there
   PreparedModel prepared_;
+  std::optional<optimize::FoldBudget> fold_budget_;
   FunctionInlining functions_;
   MadeComputations made_;
 };

@@ -74,6 +74,18 @@ Status limit(SessionConfig& config, std::string_view key, const std::string& tex
   return set_number(key, text, "no limit", config.cache_limits.*kMember);
 }
 
+// Of a budget, in which no limit is a very high one.
+Status set_budget(std::string_view key, const std::string& text, uint64_t& budget) {
+  EPHOST_RETURN_IF_ERROR(set_number(key, text, "no limit", budget));
+  if (budget == 0) budget = UINT64_MAX;
+  return Status::ok_status();
+}
+
+template <uint64_t optimize::FoldLimits::*kMember>
+Status fold_limit(SessionConfig& config, std::string_view key, const std::string& text) {
+  return set_budget(key, text, config.fold_limits.*kMember);
+}
+
 Status patterns(SessionConfig& config, std::string_view key, const std::string& text) {
   return set_number(key, text, "none", config.max_memory_patterns);
 }
@@ -142,6 +154,8 @@ constexpr std::array kEntries = {
     Entry{"ep.known_sums_dir", &text<&SessionConfig::known_sums_dir>},
     Entry{kLevelKey, &read_later},
     Entry{kDisabledKey, &read_later},
+    Entry{optimize::kMaxFoldedBytesKey, &fold_limit<&optimize::FoldLimits::max_bytes>},
+    Entry{optimize::kMaxFoldingWorkKey, &fold_limit<&optimize::FoldLimits::max_work>},
     Entry{"session.model_external_initializers_file_folder_path",
           &text<&SessionConfig::external_initializers_folder>},
     Entry{"session.execution_mode", &execution_mode},

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "host/context/store/cache_store.h"
+#include "host/optimize/fold_budget.h"
 #include "host/optimize/passes.h"
 
 namespace ephost::session {
@@ -50,6 +51,8 @@ struct SessionConfig {
   bool disable_model_compile = false;                         // session.disable_model_compile
   optimize::PassSelection passes;                             // session.graph_optimization_level,
                                    // optimization.disable_specified_optimizers
+  // optimization.constant_folding_max_bytes, optimization.constant_folding_max_work
+  optimize::FoldLimits fold_limits;
   bool fail_on_suboptimal_context = false;  // session.fail_on_suboptimal_compiled_model
 };
 

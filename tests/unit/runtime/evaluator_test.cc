@@ -1,6 +1,9 @@
 #include "host/runtime/evaluator.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <atomic>
 
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/runtime/toy_provider.h"
@@ -10,17 +13,24 @@ namespace {
 
 using graph::testing::float_tensor;
 using graph::testing::GraphBuilder;
+using ::testing::HasSubstr;
 
 // Node 0 of a graph of one node over the constant c = {1, -2}.
-Result<std::vector<graph::Tensor>> evaluate(std::string_view op) {
+Result<std::vector<graph::Tensor>> evaluate(std::string_view op, optimize::EvaluationLimit& limit,
+                                            graph::Tensor constant = float_tensor({1, -2})) {
   GraphBuilder builder;
-  builder.constant("c", float_tensor({1, -2})).node(op, {"c"}, {"y"}).output("y");
+  builder.constant("c", std::move(constant)).node(op, {"c"}, {"y"}).output("y");
   graph::Model model;
   model.graph = builder.build();
   const auto provider = test::create_in_process<testing::ToyProvider>();
   KernelEvaluator evaluator(*provider, model);
   EXPECT_TRUE(evaluator.can_evaluate(model.graph, 0));
-  return evaluator.evaluate(model.graph, 0);
+  return evaluator.evaluate(model.graph, 0, limit);
+}
+
+Result<std::vector<graph::Tensor>> evaluate(std::string_view op) {
+  optimize::EvaluationLimit limit;
+  return evaluate(op, limit);
 }
 
 TEST(KernelEvaluator, ComputesANodeWithConstantInputs) {
@@ -51,6 +61,37 @@ TEST(KernelEvaluator, LeavesOperatorsWithoutKernelAlone) {
   model.graph = builder.build();
   const auto provider = test::create_in_process<testing::ToyProvider>();
   EXPECT_FALSE(KernelEvaluator(*provider, model).can_evaluate(model.graph, 0));
+}
+
+TEST(KernelEvaluator, AllocatesNoOutputBeyondItsLimit) {
+  optimize::EvaluationLimit enough{.max_output_bytes = 8};
+  EXPECT_TRUE(evaluate("Negate", enough).ok());
+  EXPECT_FALSE(enough.is_exceeded);
+  optimize::EvaluationLimit less{.max_output_bytes = 7};
+  const Status status = evaluate("Negate", less).status();
+  EXPECT_THAT(status.message(), HasSubstr("its outputs need more than 7 bytes"));
+  EXPECT_TRUE(less.is_exceeded);
+}
+
+TEST(KernelEvaluator, CountsTheTextOfStrings) {
+  graph::Tensor text{.type = ElementType::kString, .shape = {1}};
+  text.strings = std::make_shared<const std::vector<std::string>>(1, std::string(999, 'x'));
+  constexpr uint64_t kNeeded = sizeof(std::string) + 1000;  // with the mark that Shout adds
+  optimize::EvaluationLimit enough{.max_output_bytes = kNeeded};
+  EXPECT_TRUE(evaluate("Shout", enough, text).ok());
+  optimize::EvaluationLimit less{.max_output_bytes = kNeeded - 1};
+  EXPECT_FALSE(evaluate("Shout", less, text).ok());
+  EXPECT_TRUE(less.is_exceeded);
+}
+
+TEST(KernelEvaluator, LimitsTheScratchMemoryOfAKernel) { EXPECT_FALSE(evaluate("Hoard").ok()); }
+
+TEST(KernelEvaluator, TellsAKernelThatItIsCancelled) {
+  std::atomic<bool> cancelled = false;
+  optimize::EvaluationLimit limit{.cancellation = Cancellation(&cancelled)};
+  EXPECT_TRUE(evaluate("Obey", limit).ok());
+  cancelled = true;
+  EXPECT_THAT(evaluate("Obey", limit).status().message(), HasSubstr("cancelled"));
 }
 
 }  // namespace

@@ -240,6 +240,18 @@ inline ToyKernel::Body body_of(std::string_view op) {
   if (op == "IsPositive") return is_positive;
   if (op == "Fail") return [](eph::Run&) { throw eph::Failure(EPH_ENGINE_ERROR, "it broke"); };
   if (op == "Forget") return [](eph::Run&) {};
+  if (op == "Obey") {
+    return [](eph::Run& run) {
+      if (run.is_cancelled()) throw eph::Failure(EPH_FAIL, "cancelled");
+      map_floats(run, [](float x) { return x; });
+    };
+  }
+  if (op == "Hoard") {
+    return [](eph::Run& run) {
+      static_cast<void>(run.scratch(uint64_t{1} << 31));
+      map_floats(run, [](float x) { return x; });
+    };
+  }
   if (op == "Misshape") {
     return [](eph::Run& run) { run.allocate_data<float>(0, std::vector<int64_t>{1, 2, 3}); };
   }
@@ -271,8 +283,9 @@ class ToyProvider : public eph::Provider {
 
  private:
   static constexpr std::string_view kOperators[] = {
-      "Relu", "Negate", "Alone",    "Add",  "Positives", "Reshape",    "Shout", "Workspace",
-      "Fail", "Forget", "Misshape", "Stop", "Meet",      "IsPositive", "Join",  "Halve"};
+      "Relu",     "Negate",    "Alone", "Add",        "Positives", "Reshape",
+      "Shout",    "Workspace", "Fail",  "Forget",     "Obey",      "Hoard",
+      "Misshape", "Stop",      "Meet",  "IsPositive", "Join",      "Halve"};
   static constexpr std::string_view kObjectOperators[] = {
       "SeqMake", "SeqAppend",   "SeqFirst", "SeqPass",   "SeqNone", "SeqMap",
       "SeqText", "SeqStranger", "SeqFar",   "SeqTensor", "SeqProbe"};
