@@ -195,7 +195,11 @@ Status write_file_atomically(const fs::path& path, std::span<const std::byte> by
   return file.commit();
 }
 
-void remove_abandoned_temporaries(const fs::path& directory, const FileSystem& file_system) {
+namespace {
+
+// Calls `visit` with each abandoned file while it is locked.
+template <class Visit>
+void for_each_abandoned(const fs::path& directory, const FileSystem& file_system, Visit visit) {
   std::error_code error;
   fs::directory_iterator entry(directory, error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
@@ -204,9 +208,23 @@ void remove_abandoned_temporaries(const fs::path& directory, const FileSystem& f
     const int descriptor =
         file_system.open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
     if (descriptor < 0) continue;
-    if (lock_file(descriptor, file_system)) file_system.unlink(path.c_str());
+    if (lock_file(descriptor, file_system)) visit(entry->path());
     file_system.close(descriptor);
   }
+}
+
+}  // namespace
+
+std::vector<fs::path> find_abandoned_temporaries(const fs::path& directory,
+                                                 const FileSystem& file_system) {
+  std::vector<fs::path> found;
+  for_each_abandoned(directory, file_system, [&](const fs::path& path) { found.push_back(path); });
+  return found;
+}
+
+void remove_abandoned_temporaries(const fs::path& directory, const FileSystem& file_system) {
+  for_each_abandoned(directory, file_system,
+                     [&](const fs::path& path) { file_system.unlink(path.c_str()); });
 }
 
 }  // namespace ephost

@@ -133,8 +133,8 @@ std::string to_table(const Benchmark& benchmark) {
 
 Result<Benchmark> run_benchmark(const Environment& environment, const Flags& flags) {
   Benchmark benchmark;
-  EPHOST_ASSIGN_OR_RETURN(const SessionOptions options,
-                          make_session_options(flags.session, environment));
+  EPHOST_ASSIGN_OR_RETURN(SessionOptions options, make_session_options(flags.session, environment));
+  add_input_files(flags.request.inputs, options);
   // Children come first: they start as copies of a process that has loaded nothing yet. Only the
   // session that runs is profiled.
   SessionOptions for_children = options;

@@ -125,6 +125,9 @@ Result<CompileReport> compile(const Flags& flags, const Environment& environment
   Activity activity(what, !flags.report.quiet);
   const Interrupt interrupt;
   options.set_load_cancellation_flag(interrupt.flag());
+  // What the shell has redirected may be a file too.
+  if (flags.from_standard_input()) options.add_input_file("/dev/stdin");
+  if (flags.to_standard_output()) options.add_output_file("/dev/stdout");
   // An empty message keeps the last one.
   options.set_progress_func([&, last = std::string()](std::string_view provider, double fraction,
                                                       std::string_view message) mutable {
@@ -148,7 +151,8 @@ Status compile_group(const Flags& flags, const Environment& environment) {
   for (const auto& [key, value] : provider_options) {
     session.provider_options.push_back(session.providers.front() + ":" + key + "=" + value);
   }
-  EPHOST_ASSIGN_OR_RETURN(const SessionOptions options, make_session_options(session, environment));
+  EPHOST_ASSIGN_OR_RETURN(SessionOptions options, make_session_options(session, environment));
+  if (flags.compile.force_overwrite) options.add_config_entry("ep.context_force_overwrite", "1");
   return compile_sharing(environment, options, models, flags.report);
 }
 
@@ -209,8 +213,12 @@ Command add_compile(CLI::App& root) {
                   "Where initializers of 1 MiB or more start in that file: multiples of this")
       ->type_name("BYTES")
       ->capture_default_str();
-  app->add_flag("--error-if-exists", compile.error_if_output_exists,
-                "Fail instead of replacing the output");
+  CLI::Option* error_if_exists = app->add_flag("--error-if-exists", compile.error_if_output_exists,
+                                               "Fail instead of replacing a context model");
+  app->add_flag("--force", compile.force_overwrite,
+                "Replace existing output files even if they are no context model's, but none that "
+                "the model is read from")
+      ->excludes(error_if_exists);
   app->add_flag("--error-if-nothing-compiled", compile.error_if_no_nodes_compiled,
                 "Fail instead of writing the plain model");
   add_session_flags(*app, flags->session);

@@ -175,6 +175,7 @@ Result<SessionOptions> make_session_options(const SessionFlags& flags,
     EPHOST_RETURN_IF_ERROR(add_provider_option(requests, option, environment));
   }
   SessionOptions options;
+  if (!flags.selection.empty()) options.add_input_file(flags.selection);
   for (ProviderRequest& request : requests) {
     options.append_execution_provider(std::move(request.name), std::move(request.options),
                                       std::move(request.version_range));

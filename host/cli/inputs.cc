@@ -132,18 +132,21 @@ Result<Value> read_input_file(const std::string& file, const ValueDescription& d
   return std::move(read.value);
 }
 
+bool names_file(std::string_view spec) {
+  return spec != "zeros" && spec != "random" && !spec.starts_with("random:");
+}
+
 Result<Value> make_input(const ValueDescription& description, const Flags& flags, uint64_t index) {
   const auto given = flags.inputs.find(description.name);
   const std::string spec = given == flags.inputs.end() ? "random" : given->second;
-  const bool is_random = spec == "random" || spec.starts_with("random:");
-  if (!is_random && spec != "zeros") return read_input_file(spec, description, flags);
+  if (names_file(spec)) return read_input_file(spec, description, flags);
   if (description.kind != ValueKind::kTensor) {
     return Status(StatusCode::kInvalidArgument, "the input " + quote(description.name) + " is " +
                                                     description.type + "; give --input " +
                                                     description.name + "=FILE.pb");
   }
   EPHOST_ASSIGN_OR_RETURN(std::vector<int64_t> shape, resolve_shape(description, flags));
-  if (!is_random) return Value::allocate(description.element_type, std::move(shape));
+  if (spec == "zeros") return Value::allocate(description.element_type, std::move(shape));
   uint64_t seed = index;  // inputs without a seed of their own differ from each other
   if (spec != "random") {
     const auto number = parse_number<uint64_t>(std::string_view(spec).substr(7));
@@ -170,6 +173,13 @@ void add_input_flags(CLI::App& app, InputFlags& flags) {
   add_pair_option(app, "--dim", flags.dims, "Extent of a symbolic dimension: batch=1 (repeatable)",
                   "SYMBOL=N")
       ->group(kGroup);
+}
+
+void add_input_files(const InputFlags& flags, SessionOptions& options) {
+  for (const std::string& argument : flags.inputs) {
+    std::string file = split_pair(argument).second;
+    if (names_file(file)) options.add_input_file(std::move(file));
+  }
 }
 
 bool has_default(const Session& session, size_t input) {

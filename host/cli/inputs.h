@@ -3,6 +3,7 @@
 #pragma once
 
 #include <ephost/session.h>
+#include <ephost/session_options.h>
 #include <ephost/status.h>
 #include <ephost/value.h>
 
@@ -31,6 +32,9 @@ void add_input_flags(CLI::App& app, InputFlags& flags);
 // input or a symbol that the model doesn't have.
 [[nodiscard]] Result<std::vector<NamedValue>> make_inputs(const Session& session,
                                                           const InputFlags& flags);
+
+// States the files that `flags` name, so that nothing is written over them.
+void add_input_files(const InputFlags& flags, SessionOptions& options);
 
 // Whether a run may leave out the input at this position of `inputs()`.
 [[nodiscard]] bool has_default(const Session& session, size_t input);

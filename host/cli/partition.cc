@@ -236,8 +236,8 @@ Result<int> run(const Flags& flags) {
   apply(flags.report);
   EPHOST_ASSIGN_OR_RETURN(const Environment environment,
                           open_environment(flags.session.environment));
-  EPHOST_ASSIGN_OR_RETURN(const SessionOptions options,
-                          make_session_options(flags.session, environment));
+  EPHOST_ASSIGN_OR_RETURN(SessionOptions options, make_session_options(flags.session, environment));
+  if (!flags.output.empty()) options.add_output_file(flags.output);
   auto prepared = [&] {
     const Activity activity("partitioning " + flags.model.native(), !flags.report.quiet);
     return session::prepare_model(

@@ -223,6 +223,9 @@ Result<int> plan_model(const Flags& flags) {
                           open_environment(flags.session.environment));
   EPHOST_ASSIGN_OR_RETURN(SessionOptions options, make_session_options(flags.session, environment));
   if (!flags.order.empty()) options.add_config_entry("session.execution_order", flags.order);
+  for (const std::filesystem::path& file : {flags.output, flags.html}) {
+    if (!file.empty()) options.add_output_file(file);
+  }
   auto prepared = [&] {
     const Activity activity("planning " + flags.model.native(), !flags.report.quiet);
     return session::prepare_model(environment, {flags.model, {}}, options,

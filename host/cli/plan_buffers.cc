@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/base/file.h"
+#include "host/base/operation_files.h"
 #include "host/base/text.h"
 #include "host/cli/output.h"
 #include "host/cli/plan_map.h"
@@ -54,6 +55,11 @@ std::string summary(const plan::Placement& placement, const BufferPlanRequest& r
 }  // namespace
 
 Status plan_buffers(const BufferPlanRequest& request) {
+  OperationFiles files;
+  EPHOST_RETURN_IF_ERROR(files.add_input(request.buffers, "the file of buffers"));
+  for (const auto& file : {request.output, request.html}) {
+    if (!file.empty()) EPHOST_RETURN_IF_ERROR(files.add_output(file, "the output file"));
+  }
   EPHOST_ASSIGN_OR_RETURN(const std::string text, read_file(request.buffers));
   EPHOST_ASSIGN_OR_RETURN(const plan::BufferTable table,
                           plan::read_minimalloc_csv(text, request.buffers.native()));

@@ -18,6 +18,7 @@
 #include "host/cli/table.h"
 #include "host/cli/value_file.h"
 #include "host/graph/types.h"
+#include "host/session/session_state.h"
 
 namespace ephost::cli {
 namespace {
@@ -77,28 +78,39 @@ Status make_folder(const std::filesystem::path& folder) {
                 "cannot make the folder " + quote(folder.native()) + ": " + failure.message());
 }
 
-Status write_outputs(const std::vector<NamedValue>& outputs,
-                     const std::vector<ValueDescription>& descriptions,
-                     const std::vector<OutputFile>& files, const std::filesystem::path& folder) {
-  for (const OutputFile& file : files) {
-    const NamedValue& output = outputs[file.output];
-    EPHOST_RETURN_IF_ERROR(
-        write_value(file.file, output.name, output.value, descriptions[file.output].is_optional));
-  }
-  if (folder.empty()) return Status::ok_status();
+// Adds what goes into the folder, whose names are known only now; nothing has been written yet.
+Status add_folder_files(const Session& session, const std::vector<NamedValue>& outputs,
+                        const std::filesystem::path& folder, std::vector<OutputFile>& files) {
+  OperationFiles known = session.state().prepared.files;
   for (size_t i = 0; i < outputs.size(); ++i) {
     std::filesystem::path file = folder / ("output_" + std::to_string(i));
     file += default_extension(outputs[i].value);
-    EPHOST_RETURN_IF_ERROR(
-        write_value(file, outputs[i].name, outputs[i].value, descriptions[i].is_optional));
+    EPHOST_RETURN_IF_ERROR(known.add_output(file, "the file of output " + quote(outputs[i].name)));
+    files.push_back({i, std::move(file)});
+  }
+  return Status::ok_status();
+}
+
+Status write_outputs(const Session& session, const std::vector<NamedValue>& outputs,
+                     std::vector<OutputFile> files, const std::filesystem::path& folder) {
+  if (!folder.empty()) {
+    EPHOST_RETURN_IF_ERROR(add_folder_files(session, outputs, folder, files));
+  }
+  for (const OutputFile& file : files) {
+    const NamedValue& output = outputs[file.output];
+    EPHOST_RETURN_IF_ERROR(write_value(file.file, output.name, output.value,
+                                       session.outputs()[file.output].is_optional));
   }
   return Status::ok_status();
 }
 
 Result<RunResult> run_model(const Environment& environment, const Flags& flags) {
   Activity activity("loading " + flags.model.native(), !flags.report.quiet);
-  EPHOST_ASSIGN_OR_RETURN(const SessionOptions options,
-                          make_session_options(flags.session, environment));
+  EPHOST_ASSIGN_OR_RETURN(SessionOptions options, make_session_options(flags.session, environment));
+  add_input_files(flags.inputs, options);
+  for (const std::string& argument : flags.outputs) {
+    options.add_output_file(split_pair(argument).second);
+  }
   EPHOST_ASSIGN_OR_RETURN(Session session, Session::create(environment, flags.model, options));
   EPHOST_ASSIGN_OR_RETURN(const std::vector<NamedValue> inputs, make_inputs(session, flags.inputs));
   EPHOST_ASSIGN_OR_RETURN(const std::vector<OutputFile> files, output_files(session, flags));
@@ -118,8 +130,7 @@ Result<RunResult> run_model(const Environment& environment, const Flags& flags) 
   for (size_t i = 0; i < values.size(); ++i) {
     result.outputs.push_back({session.outputs()[i].name, std::move(values[i])});
   }
-  EPHOST_RETURN_IF_ERROR(
-      write_outputs(result.outputs, session.outputs(), files, flags.output_folder));
+  EPHOST_RETURN_IF_ERROR(write_outputs(session, result.outputs, files, flags.output_folder));
   return result;
 }
 

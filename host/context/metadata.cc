@@ -1,5 +1,6 @@
 #include "host/context/metadata.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "host/base/text.h"
@@ -86,6 +87,11 @@ std::optional<ContentSum> parse_content_sum(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
   if (!hash || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return ContentSum{.hash = *hash, .size = size};
+}
+
+bool has_context_metadata(const MetadataList& metadata) {
+  return std::any_of(metadata.begin(), metadata.end(),
+                     [](const auto& entry) { return entry.first.starts_with(kPrefix); });
 }
 
 Result<ContextMetadata> read_metadata(const MetadataList& metadata) {

@@ -38,6 +38,9 @@ struct ContentSum {
 // Nothing unless `text` is what `to_string` writes.
 [[nodiscard]] std::optional<ContentSum> parse_content_sum(std::string_view text);
 
+// ModelProto.producer_name of every model that this host writes.
+inline constexpr std::string_view kProducerName = "ephost";
+
 using MetadataList = std::vector<std::pair<std::string, std::string>>;
 
 struct ContextMetadata {
@@ -50,6 +53,9 @@ struct ContextMetadata {
     return binaries.empty() && embedded.empty() && initializers.empty() && compatibility.empty();
   }
 };
+
+// Whether any entry is one of the context cache, of whatever version.
+[[nodiscard]] bool has_context_metadata(const MetadataList& metadata);
 
 // INVALID_GRAPH for an entry that is malformed, stated twice with different values, of an unknown
 // kind, or of a newer version than this host knows.

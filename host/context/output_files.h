@@ -3,10 +3,13 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "ephost/status.h"
+#include "host/base/operation_files.h"
+#include "host/context/metadata.h"
 #include "host/context/writer.h"
 
 namespace ephost::context {
@@ -17,19 +20,28 @@ namespace ephost::context {
 // Whether anything is written beside, or as, the model.
 [[nodiscard]] bool writes_files(const WriteOptions& options);
 
-// As ContextWriter::create says.
-[[nodiscard]] Status check_output(const WriteOptions& options);
+// Adds WriteOptions::files, the source model, the context model and its external initializers to
+// `files`. INVALID_ARGUMENT where they conflict.
+[[nodiscard]] Status add_output_files(const WriteOptions& options, OperationFiles& files);
 
-// FAIL with the remedy if the model itself is to be a file, exists and must not be replaced. To be
-// asked again right before publication.
+// As ContextWriter::create says. The function above adds to `files`.
+[[nodiscard]] Status check_output(const WriteOptions& options, OperationFiles& files);
+
+// FAIL with the remedy if the model itself is to be a file, exists and must not be replaced:
+// because nothing may be, or because what is there is no context model. To be asked again right
+// before publication.
 [[nodiscard]] Status check_may_replace(const WriteOptions& options);
 
 // FAIL if a binary of that name is there and belongs to the other context model that shares
 // `context_model_stem`, or if it is there and nothing may be replaced by a model in memory.
 [[nodiscard]] Status check_binary_name(const WriteOptions& options, const std::string& file_name);
 
-// FAIL if the initializers' file is there, has other content than `sum`, and is not known to be of
-// the context model that is being replaced: it may be the data of any model.
-[[nodiscard]] Status check_initializers_file(const WriteOptions& options, const ContentSum& sum);
+// FAIL if a file of that name stands beside the context model, has other content than `sum`, and is
+// not known to be of a context model that is being replaced: anything may be in it. `models` are
+// the paths of all the context models that are published together. To be asked right before
+// publication.
+[[nodiscard]] Status check_may_replace_file(const WriteOptions& options,
+                                            std::span<const std::filesystem::path> models,
+                                            const std::string& file_name, const ContentSum& sum);
 
 }  // namespace ephost::context

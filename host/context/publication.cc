@@ -6,6 +6,7 @@
 
 #include "host/base/file_error.h"
 #include "host/base/temporary_files.h"
+#include "host/base/text.h"
 #include "host/context/names.h"
 
 namespace ephost::context {
@@ -16,6 +17,22 @@ Result<ContentSum> sum_of_file(const fs::path& path, const FileSystem& file_syst
   EPHOST_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::open(path, file_system));
   return ContentSum{.hash = content_sum(file.bytes()), .size = file.bytes().size()};
 }
+
+namespace {
+
+// Whether `path` is a superseded form of the file of that name: a regular file of that content, and
+// not one that merely has such a name.
+bool is_superseded_file(const fs::path& path, std::string_view file_name,
+                        const FileSystem& file_system) {
+  const std::string candidate = path.filename().native();
+  std::error_code ignored;
+  if (!is_superseded_name(candidate, file_name) || !fs::is_regular_file(path, ignored))
+    return false;
+  const Result<ContentSum> sum = sum_of_file(path, file_system);
+  return sum.ok() && candidate == superseded_name(file_name, to_hex(sum->hash));
+}
+
+}  // namespace
 
 Publication::Publication(fs::path folder, FolderLock lock, const FileSystem& file_system)
     : folder_(std::move(folder)), lock_(std::move(lock)), file_system_(&file_system) {}
@@ -44,8 +61,16 @@ void Publication::put_back(const Step& step, bool replaced) {
 Result<Publication::Aside> Publication::set_aside(const fs::path& path, const ContentSum& sum) {
   fs::path aside = path;
   aside.replace_filename(superseded_name(path.filename().native(), to_hex(sum.hash)));
-  if (file_system_->link(path.c_str(), aside.c_str()) == 0 || errno == EEXIST) {
+  if (file_system_->link(path.c_str(), aside.c_str()) == 0) {
     return Aside{.path = std::move(aside), .moved = false};
+  }
+  if (errno == EEXIST) {
+    if (is_superseded_file(aside, path.filename().native(), *file_system_)) {
+      return Aside{.path = std::move(aside), .moved = false};
+    }
+    return Status(StatusCode::kFail, "cannot set aside " + quote(path.native()) + ": " +
+                                         quote(aside.native()) +
+                                         " is another file; move it out of the way");
   }
   if (file_system_->rename(path.c_str(), aside.c_str()) != 0) {
     return file_error("set aside", path, errno);
@@ -84,14 +109,16 @@ Status Publication::publish_last(AtomicFile& file) {
 }
 
 void Publication::finish() {
+  for (const Step& step : steps_) {
+    if (!step.old.path.empty()) file_system_->unlink(step.old.path.c_str());
+  }
   steps_.clear();
   std::error_code error;
   fs::directory_iterator entry(folder_, error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
     const fs::path& path = entry->path();
-    const std::string candidate = path.filename().native();
     const bool superseded = std::any_of(names_.begin(), names_.end(), [&](const auto& name) {
-      return is_superseded_name(candidate, name);
+      return is_superseded_file(path, name, *file_system_);
     });
     if (superseded) file_system_->unlink(path.c_str());
   }

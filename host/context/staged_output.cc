@@ -105,7 +105,7 @@ Status StagedOutput::stage_initializers(const onnx_io::EncodedFile& external,
       PayloadSink::to_file(folder_of(options_.output_path) / name, *options_.file_system));
   EPHOST_RETURN_IF_ERROR(append_parts(*initializers_, external));
   metadata.initializers[name] = initializers_->sum();
-  return check_initializers_file(options_, initializers_->sum());
+  return {};
 }
 
 Status StagedOutput::stage_model(const onnx_io::EncodedFile& encoded) {
@@ -166,6 +166,27 @@ Status StagedOutput::write_model() const {
   return {};
 }
 
+Status StagedOutput::check_may_replace_all(std::span<StagedOutput> outputs) {
+  std::vector<std::filesystem::path> models;
+  for (const StagedOutput& output : outputs) {
+    EPHOST_RETURN_IF_ERROR(check_may_replace(output.options_));
+    models.push_back(output.options_.output_path);
+  }
+  const StagedOutput& first = outputs.front();
+  for (const StagedPayload& payload : first.payloads_) {
+    if (payload.file_name.empty() || first.options_.write_payload) continue;
+    EPHOST_RETURN_IF_ERROR(
+        check_may_replace_file(first.options_, models, payload.file_name, payload.sink.sum()));
+  }
+  for (const StagedOutput& output : outputs) {
+    if (!output.initializers_) continue;
+    EPHOST_RETURN_IF_ERROR(check_may_replace_file(output.options_, models,
+                                                  output.options_.external_initializers_file_name,
+                                                  output.initializers_->sum()));
+  }
+  return {};
+}
+
 Result<std::vector<WrittenFile>> StagedOutput::publish(std::span<StagedOutput> outputs) {
   std::vector<WrittenFile> files;
   const StagedOutput& first = outputs.front();
@@ -178,9 +199,7 @@ Result<std::vector<WrittenFile>> StagedOutput::publish(std::span<StagedOutput> o
       Publication publication,
       Publication::begin(folder_of(first.options_.output_path), *first.options_.file_system));
   // Somebody may have written an output since it was checked first.
-  for (const StagedOutput& output : outputs) {
-    EPHOST_RETURN_IF_ERROR(check_may_replace(output.options_));
-  }
+  EPHOST_RETURN_IF_ERROR(check_may_replace_all(outputs));
   const auto put = [&](PayloadSink& sink) {
     files.push_back({.path = sink.file().path(), .sum = sink.sum()});
     return publication.publish(sink.file(), sink.sum());

@@ -49,6 +49,7 @@ class StagedOutput {
   Result<onnx_io::Placement> place(std::string_view name, const graph::Tensor& tensor);
   Status stage_initializers(const onnx_io::EncodedFile& external, ContextMetadata& metadata);
   Status stage_model(const onnx_io::EncodedFile& encoded);
+  static Status check_may_replace_all(std::span<StagedOutput> outputs);
   Status write_payloads() const;
   Status write_model() const;
 

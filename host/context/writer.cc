@@ -96,7 +96,8 @@ struct ContextWriter::State {
     ModelToWrite content;
   };
 
-  explicit State(WriteOptions given) : options(std::move(given)) {
+  State(WriteOptions given, OperationFiles known)
+      : options(std::move(given)), files(std::move(known)) {
     file_names.insert(options.external_initializers_file_name);
   }
 
@@ -106,6 +107,7 @@ struct ContextWriter::State {
                  const Primaries& primaries, ContextMetadata& metadata) const;
 
   WriteOptions options;  // of the first model
+  OperationFiles files;  // the outputs of all models among them
   std::vector<Member> added;
   std::vector<StagedPayload> payloads;
   std::vector<PayloadPlacement> placements;  // beside `payloads`, once they are complete
@@ -118,11 +120,19 @@ ContextWriter::ContextWriter(ContextWriter&&) noexcept = default;
 ContextWriter& ContextWriter::operator=(ContextWriter&&) noexcept = default;
 ContextWriter::~ContextWriter() = default;
 
-Status ContextWriter::check(const WriteOptions& options) { return check_output(options); }
+Status ContextWriter::check(const WriteOptions& options) {
+  OperationFiles files;
+  return check_output(options, files);
+}
 
 Result<ContextWriter> ContextWriter::create(WriteOptions options) {
-  EPHOST_RETURN_IF_ERROR(check_output(options));
-  return ContextWriter(std::make_unique<State>(std::move(options)));
+  OperationFiles files;
+  EPHOST_RETURN_IF_ERROR(check_output(options, files));
+  return ContextWriter(std::make_unique<State>(std::move(options), std::move(files)));
+}
+
+Status ContextWriter::add_files(const OperationFiles& files) {
+  return state_->files.add_all(files);
 }
 
 // Two providers may come to one name (`a` with index 1, `a_1` with index 0); the later one counts
@@ -154,10 +164,10 @@ Result<uint32_t> ContextWriter::begin_payload(std::string_view ep_short_name) {
     state.payloads.push_back({.sink = PayloadSink::to_memory(), .file_name = std::move(name)});
     return number;
   }
+  const std::filesystem::path path = folder_of(state.options.output_path) / name;
+  EPHOST_RETURN_IF_ERROR(state.files.add_output(path, "the context binary"));
   EPHOST_RETURN_IF_ERROR(check_binary_name(state.options, name));
-  EPHOST_ASSIGN_OR_RETURN(PayloadSink sink,
-                          PayloadSink::to_file(folder_of(state.options.output_path) / name,
-                                               *state.options.file_system));
+  EPHOST_ASSIGN_OR_RETURN(PayloadSink sink, PayloadSink::to_file(path, *state.options.file_system));
   state.payloads.push_back({.sink = std::move(sink), .file_name = std::move(name)});
   return number;
 }
@@ -197,7 +207,7 @@ Status ContextWriter::add_model(WriteOptions options, ModelToWrite model) {
     return invalid("the file " + quote((folder_of(options.output_path) / name).native()) +
                    " would be written for two models of the group; give them different names");
   }
-  EPHOST_RETURN_IF_ERROR(check_output(options));
+  EPHOST_RETURN_IF_ERROR(check_output(options, state.files));
   state.added.push_back({std::move(options), std::move(model)});
   return {};
 }
@@ -222,7 +232,7 @@ Status ContextWriter::State::rewrite(ModelToWrite& content, const WriteOptions& 
     auto& sums = options.embed ? metadata.embedded : metadata.binaries;
     sums[options.embed ? primaries[i]->name : payloads[i].file_name] = payloads[i].sink.sum();
   }
-  content.model.producer_name = "ephost";
+  content.model.producer_name = kProducerName;
   content.model.producer_version = EPHOST_VERSION;
   return replace_partitions(content.model, content.partitions, placements,
                             model_options.source_path.filename().native());

@@ -23,6 +23,7 @@
 
 #include "ephost/status.h"
 #include "host/base/file_system.h"
+#include "host/base/operation_files.h"
 #include "host/context/metadata.h"
 #include "host/graph/graph.h"
 #include "host/onnx_io/export.h"
@@ -65,11 +66,14 @@ struct WriteOptions {
   // are stated of files that the writer writes, not of those where data stays.
   std::function<Result<onnx_io::Placement>(std::string_view name, const graph::Tensor& tensor)>
       place_initializer;
-  // The model file that is compiled, if it is one. Its file name is noted in the nodes; it is never
-  // overwritten.
+  // The model file that is compiled, if it is one. Its file name is noted in the nodes.
   std::filesystem::path source_path;
-  // Replace an output that exists.
+  // What else the operation reads and writes; no output may be among it.
+  OperationFiles files;
+  // Replace a context model that exists, and its files.
   bool overwrite = false;
+  // Replace existing files whatever they hold, but none that is read.
+  bool force_overwrite = false;
   // How large the model may be, embedded payloads included.
   uint64_t max_model_bytes = kMaxModelBytes;
   const FileSystem* file_system = &posix_file_system();  // outlives the writer
@@ -121,16 +125,21 @@ class ContextWriter {
   [[nodiscard]] static Status check(const WriteOptions& options);
 
   // Finds what is wrong with the output before anything is compiled. INVALID_ARGUMENT: no output
-  // path where one is needed, a folder or device, a name that cannot be stated in a model, or the
-  // source model itself; FAIL: an output that exists without `overwrite`, or a folder that cannot
-  // be written to; NO_SUCHFILE: no such folder.
+  // path where one is needed, a folder or device, a name that cannot be stated in a model, or a
+  // file that the operation reads; FAIL: an output that exists and may not be replaced, or a folder
+  // that cannot be written to; NO_SUCHFILE: no such folder.
   static Result<ContextWriter> create(WriteOptions options);
 
   ContextWriter(ContextWriter&&) noexcept;
   ContextWriter& operator=(ContextWriter&&) noexcept;
   ~ContextWriter();
 
-  // Starts a payload of the provider and returns its number.
+  // Adds to WriteOptions::files what is known only after `create`. INVALID_ARGUMENT where an output
+  // of this writer is among it.
+  [[nodiscard]] Status add_files(const OperationFiles& files);
+
+  // Starts a payload of the provider and returns its number. INVALID_ARGUMENT where its binary
+  // would be a file that the operation reads.
   [[nodiscard]] Result<uint32_t> begin_payload(std::string_view ep_short_name);
 
   // Appends to a payload. FAIL as soon as embedded payloads exceed `max_model_bytes`. After a
@@ -147,8 +156,9 @@ class ContextWriter {
   // strings by source. The same input gives the same bytes.
   //
   // INVALID_ARGUMENT where names, payload numbers or texts do not fit together, INVALID_GRAPH where
-  // a partition is not convex, FAIL where the model is larger than `max_model_bytes` or an external
-  // file exists that isn't the old output's own. Nothing is published then.
+  // a partition is not convex, FAIL where the model is larger than `max_model_bytes`, or where a
+  // file exists under the name of a binary or of the external initializers that has other content
+  // and is not known to be the replaced output's own. Nothing is published then.
   [[nodiscard]] Result<WrittenContext> finish(
       graph::Model model, std::span<const WrittenPartition> partitions,
       const std::map<std::string, std::string>& compatibility) &&;

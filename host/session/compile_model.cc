@@ -40,6 +40,10 @@ Status check_choices(const ModelCompilationOptions& options) {
         "compile_model writes one model and got several places for it; set one of "
         "output_model_path, output_model_buffer and output_model_write_func");
   }
+  if (options.error_if_output_exists && options.force_overwrite) {
+    return invalid(
+        "error_if_output_exists and force_overwrite exclude each other; set one of them");
+  }
   const std::string& name = options.ep_context_binary_model_name;
   if (name.find('/') == std::string::npos) return Status::ok_status();
   return invalid("ep_context_binary_model_name " + quote(name) +
@@ -100,6 +104,7 @@ Result<context::WriteOptions> write_options(const ModelCompilationOptions& optio
   context::WriteOptions write;
   write.source_path = options.input_model_path;
   write.overwrite = !options.error_if_output_exists;
+  write.force_overwrite = options.force_overwrite || config.context_force_overwrite;
   write.embed = options.ep_context_embed_mode.value_or(config.context_embed_mode);
   write.write_payload = options.ep_context_data_write_func;
   write.external_initializers_file_name = options.output_model_external_initializers_file.empty()
@@ -211,8 +216,9 @@ Result<CompileReport> compile_model(const Environment& environment, const Sessio
   }
   bool writes = false;
   session::PipelineHooks hooks;
-  hooks.after_import = [](const session::PreparedModel& prepared) {
-    return context::refuse_ep_context_nodes(prepared.model.graph);
+  hooks.after_import = [&](const session::PreparedModel& prepared) {
+    EPHOST_RETURN_IF_ERROR(context::refuse_ep_context_nodes(prepared.model.graph));
+    return generation->check(prepared);
   };
   hooks.after_compile = [&](session::PreparedModel& prepared) {
     writes = true;

@@ -130,6 +130,7 @@ CompiledModel share(const CompiledModel& model) {
 CompiledModel collect_compiled(const PreparedModel& prepared, context::WriteOptions options) {
   CompiledModel compiled{
       .options = std::move(options), .model = graph::clone(prepared.model), .nodes = {}};
+  compiled.options.files = prepared.files;
   // By provider, so that one which compiles later nodes also comes later in the output.
   for (uint32_t provider = 0; provider < prepared.providers.size(); ++provider) {
     const std::shared_ptr<bridge::Provider>& owner = prepared.providers[provider];
@@ -188,6 +189,7 @@ Result<std::optional<context::WriteOptions>> session_write_options(const ModelSo
     options.output_path = context::context_model_path(source.path);
   }
   options.source_path = source.path;
+  options.force_overwrite = config.context_force_overwrite;
   options.embed = config.context_embed_mode;
   options.external_initializers_file_name = config.context_external_initializers_file;
   return std::optional(std::move(options));
@@ -200,7 +202,12 @@ Result<std::unique_ptr<ContextGeneration>> ContextGeneration::create(
       new ContextGeneration(std::move(options), std::move(writer), without_nodes, cancelled));
 }
 
+Status ContextGeneration::check(const PreparedModel& prepared) {
+  return writer_.add_files(prepared.files);
+}
+
 Status ContextGeneration::write(const PreparedModel& prepared) {
+  EPHOST_RETURN_IF_ERROR(check(prepared));
   CompiledModel compiled = collect_compiled(prepared, options_);
   if (compiled.nodes.empty() && without_nodes_ == WithoutNodes::kFail) {
     return Status(StatusCode::kFail,
@@ -223,6 +230,7 @@ Status ContextGeneration::write(const PreparedModel& prepared) {
 }
 
 Status ContextGeneration::write_again(const PreparedModel& prepared) {
+  EPHOST_RETURN_IF_ERROR(check(prepared));
   written_partitions_ = cached_partitions(prepared);
   EPHOST_RETURN_IF_ERROR(check_not_cancelled(cancelled_));
   EPHOST_ASSIGN_OR_RETURN(written_, rewrite_context(std::move(writer_), prepared));

@@ -71,6 +71,10 @@ class ContextGeneration {
                                                            WithoutNodes without_nodes,
                                                            const std::atomic<bool>* cancelled);
 
+  // Finds, once the model is read, whether the output would overwrite what it is read from; for
+  // PipelineHooks::after_import. INVALID_ARGUMENT.
+  [[nodiscard]] Status check(const PreparedModel& prepared);
+
   // Writes and publishes, once; for PipelineHooks::after_compile.
   [[nodiscard]] Status write(const PreparedModel& prepared);
 

@@ -20,6 +20,7 @@
 #include "host/session/cpu_provider.h"
 #include "host/session/environment_state.h"
 #include "host/session/functions.h"
+#include "host/session/model_files.h"
 #include "host/session/partitioning.h"
 #include "host/session/planning.h"
 #include "host/session/session_config.h"
@@ -110,7 +111,7 @@ class Pipeline {
       prepared_.profiler = std::make_shared<Profiler>(config_.profile_file);
     }
     prepared_.max_memory_patterns = config_.max_memory_patterns;
-    return Status::ok_status();
+    return add_option_files(options_, config_, prepared_.files);
   }
 
   Status import(const ModelSource& source) {
@@ -129,7 +130,7 @@ class Pipeline {
                               : onnx_io::import_model(source.path, import_options, &import_report_);
     EPHOST_ASSIGN_OR_RETURN(prepared_.model, std::move(model));
     prepared_.notes = import_report_.notes;
-    return Status::ok_status();
+    return add_model_files(source, prepared_.model, import_report_, load_options_, prepared_.files);
   }
 
   void set_load_options(const ModelSource& source) {
@@ -193,6 +194,9 @@ class Pipeline {
       chosen.push_back({std::move(cpu), {}});
     }
     for (const manifest::ChosenProvider& choice : chosen) {
+      for (const manifest::FoundPlugin& plugin : choice.candidates.plugins) {
+        EPHOST_RETURN_IF_ERROR(add_plugin_files(plugin, prepared_.files));
+      }
       const auto create = [&](std::shared_ptr<const plugin::LoadedPlugin> plugin) {
         return create_provider(std::move(plugin), choice.options);
       };

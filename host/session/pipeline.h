@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "host/base/operation_files.h"
 #include "host/base/profiler.h"
 #include "host/base/thread_pool.h"
 #include "host/bridge/provider.h"
@@ -66,7 +67,8 @@ struct ThreadUse {
 // destroyed first.
 struct PreparedModel {
   graph::Model model;
-  context::LoadedContext context;                            // of a context model; empty otherwise
+  OperationFiles files;            // that are read, and written later, as far as they are known yet
+  context::LoadedContext context;  // of a context model; empty otherwise
   std::vector<std::shared_ptr<bridge::Provider>> providers;  // in priority order, CPU last
   // Where plans put values beside host memory: location n is entry n-1. Known once memory is
   // planned.

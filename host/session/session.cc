@@ -73,6 +73,11 @@ class ContextTasks {
     output->file_system = environment.state().output_file_system;
     if (seat_) {
       EPHOST_RETURN_IF_ERROR(seat_->check_output(*output));
+      hooks.after_import = [this, output](const session::PreparedModel& prepared) {
+        context::WriteOptions checked = *output;
+        checked.files = prepared.files;
+        return seat_->check_output(checked);
+      };
       hooks.after_compile = [this, output](session::PreparedModel& prepared) {
         return seat_->add_model(session::collect_compiled(prepared, *output));
       };
@@ -83,6 +88,9 @@ class ContextTasks {
         generation_,
         ContextGeneration::create(std::move(*output), ContextGeneration::WithoutNodes::kWarn,
                                   options.load_cancellation_flag()));
+    hooks.after_import = [this](const session::PreparedModel& prepared) {
+      return generation_->check(prepared);
+    };
     hooks.after_compile = [this](session::PreparedModel& prepared) {
       return generation_->write(prepared);
     };

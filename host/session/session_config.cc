@@ -142,6 +142,7 @@ constexpr std::array kEntries = {
     Entry{"ep.context_enable", &flag<&SessionConfig::context_enable>},
     Entry{"ep.context_file_path", &text<&SessionConfig::context_file_path>},
     Entry{"ep.context_embed_mode", &flag<&SessionConfig::context_embed_mode>},
+    Entry{"ep.context_force_overwrite", &flag<&SessionConfig::context_force_overwrite>},
     Entry{"ep.context_node_name_prefix", &text<&SessionConfig::context_node_name_prefix>},
     Entry{"ep.context_model_external_initializers_file_name",
           &text<&SessionConfig::context_external_initializers_file>},

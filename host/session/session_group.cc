@@ -7,6 +7,7 @@
 #include "host/base/log.h"
 #include "host/base/text.h"
 #include "host/context/ep_context_node.h"
+#include "host/context/output_files.h"
 #include "host/plugin/registry.h"
 #include "host/session/compilation.h"
 
@@ -191,6 +192,7 @@ Status GroupSeat::check_output(const context::WriteOptions& options) const {
   }
   EPHOST_RETURN_IF_ERROR(context::ContextWriter::check(options));
   const std::lock_guard lock(group_->mutex);
+  OperationFiles files = options.files;
   for (const CompiledModel& model : group_->work.models) {
     const fs::path& other = model.options.output_path;
     if (key_of(".", options.output_path) == key_of(".", other)) {
@@ -205,8 +207,9 @@ Status GroupSeat::check_output(const context::WriteOptions& options) const {
                         " share a binary, so they must lie in one folder; set "
                         "ep.context_file_path");
     }
+    EPHOST_RETURN_IF_ERROR(context::add_output_files(model.options, files));
   }
-  return Status::ok_status();
+  return context::add_output_files(options, files);
 }
 
 Status GroupSeat::add_model(CompiledModel model) {

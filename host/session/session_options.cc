@@ -71,6 +71,16 @@ SessionOptions& SessionOptions::set_load_cancellation_flag(const std::atomic<boo
   return *this;
 }
 
+SessionOptions& SessionOptions::add_input_file(std::filesystem::path file) {
+  inputs_.push_back(std::move(file));
+  return *this;
+}
+
+SessionOptions& SessionOptions::add_output_file(std::filesystem::path file) {
+  outputs_.push_back(std::move(file));
+  return *this;
+}
+
 Status SessionOptions::load_selection(const std::filesystem::path& file) {
   EPHOST_ASSIGN_OR_RETURN(manifest::Selection selection, manifest::load_selection(file));
   for (manifest::ProviderChoice& choice : selection.providers) {
@@ -80,6 +90,7 @@ Status SessionOptions::load_selection(const std::filesystem::path& file) {
   for (auto& [key, value] : selection.session_entries) {
     add_config_entry(std::move(key), std::move(value));
   }
+  add_input_file(file);
   return Status::ok_status();
 }
 

@@ -97,8 +97,12 @@ struct ModelCompilationOptions {
 
   // FAIL where no provider compiled anything; otherwise the plain model is written.
   bool error_if_no_nodes_compiled = false;
-  // FAIL where the output exists already; otherwise it is replaced.
+  // FAIL where the output exists already; otherwise it is replaced if it is a context model.
   bool error_if_output_exists = false;
+  // Replace existing files whatever they hold, but none that the model is read from; the entry
+  // `ep.context_force_overwrite` says the same. Otherwise what is no context model, and a file that
+  // is not known as one of the context model that is replaced, is kept: FAIL.
+  bool force_overwrite = false;
 };
 
 struct CompiledFile {

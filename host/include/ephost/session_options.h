@@ -91,7 +91,14 @@ class SessionOptions {
   // MODEL_LOAD_CANCELED; nothing half-written stays. Borrowed; null (default): no such flag.
   SessionOptions& set_load_cancellation_flag(const std::atomic<bool>* cancelled);
 
-  // Appends what a selection file says (manifests/SCHEMA.md).
+  // States a file that the application itself reads, or one that it is going to write, besides
+  // those that the session reads and writes. Creating a session and compiling a model fail with
+  // INVALID_ARGUMENT, before anything is written, where a file that is to be written is one that is
+  // read, whatever path or link leads to it, or where two outputs have one name.
+  SessionOptions& add_input_file(std::filesystem::path file);
+  SessionOptions& add_output_file(std::filesystem::path file);
+
+  // Appends what a selection file says (manifests/SCHEMA.md). The file counts as an input file.
   [[nodiscard]] Status load_selection(const std::filesystem::path& file);
 
   [[nodiscard]] const std::vector<ProviderRequest>& providers() const { return providers_; }
@@ -100,6 +107,8 @@ class SessionOptions {
   [[nodiscard]] const EpContextDataReadFunction& ep_context_data_read_func() const {
     return read_context_data_;
   }
+  [[nodiscard]] const std::vector<std::filesystem::path>& input_files() const { return inputs_; }
+  [[nodiscard]] const std::vector<std::filesystem::path>& output_files() const { return outputs_; }
   [[nodiscard]] const ProgressFunction& progress_func() const { return progress_; }
   [[nodiscard]] const std::atomic<bool>* load_cancellation_flag() const { return cancelled_; }
   [[nodiscard]] bool mem_pattern() const { return mem_pattern_; }
@@ -108,6 +117,8 @@ class SessionOptions {
  private:
   std::vector<ProviderRequest> providers_;
   OptionList entries_;
+  std::vector<std::filesystem::path> inputs_;
+  std::vector<std::filesystem::path> outputs_;
   EpContextDataReadFunction read_context_data_;
   ProgressFunction progress_;
   const std::atomic<bool>* cancelled_ = nullptr;

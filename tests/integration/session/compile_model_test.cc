@@ -214,10 +214,39 @@ TEST_F(CompileModel, Line3OutputsAreRefusedBeforeAnythingIsCompiled) {
   EXPECT_EQ(exists.code(), StatusCode::kFail);
   EXPECT_THAT(exists.message(), AllOf(HasSubstr("exists already"), HasSubstr("remove it")));
   compilation.error_if_output_exists = false;
+  const Status foreign = compile(compilation, options).status();
+  EXPECT_EQ(foreign.code(), StatusCode::kFail);
+  EXPECT_THAT(foreign.message(), HasSubstr("is not a context model"));
+  compilation.force_overwrite = true;
   EXPECT_EQ(compile(compilation, options).status().code(), StatusCode::kEpFail);
   EXPECT_EQ(test::read(folder_ / "m_ctx.onnx"), "precious");
   ASSERT_TRUE(compile(compilation).ok());
   EXPECT_NE(test::read(folder_ / "m_ctx.onnx"), "precious");
+}
+
+TEST_F(CompileModel, RefusesToForceAndToSpareTheOutput) {
+  ModelCompilationOptions compilation = from_file();
+  compilation.error_if_output_exists = true;
+  compilation.force_overwrite = true;
+  EXPECT_EQ(compile(compilation).status().code(), StatusCode::kInvalidArgument);
+}
+
+// The provider cannot even be created, so that the refusal comes before it.
+TEST_F(CompileModel, KeepsTheFilesOfTheApplication) {
+  const auto input = folder_.write("input.npy", "precious");
+  SessionOptions options = scripted({{"fail", "create"}});
+  options.add_input_file(input);
+  ModelCompilationOptions compilation = from_file();
+  compilation.output_model_path = input;
+  compilation.force_overwrite = true;
+  const Status overwriting = compile(compilation, options).status();
+  EXPECT_EQ(overwriting.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(overwriting.message(), HasSubstr("would overwrite"));
+  compilation.output_model_path = folder_ / "m_ctx.onnx";
+  options.add_output_file(folder_ / "m_ctx.onnx");
+  const Status same = compile(compilation, options).status();
+  EXPECT_EQ(same.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(same.message(), HasSubstr("are the same file"));
 }
 
 TEST_F(CompileModel, Line4FailsWhereNothingCanBeCachedIfItIsToldTo) {

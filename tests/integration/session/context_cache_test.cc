@@ -146,6 +146,11 @@ TEST(ContextCache, Line3RefusesAFolderAndAnOutputThatExists) {
   ModelCompilationOptions compile_options;
   compile_options.input_model_path = model_path("tiny_cnn");
   compile_options.output_model_path = existing;
+  EXPECT_EQ(compile_model(environment(), with_dnnl(), compile_options).status().code(),
+            StatusCode::kFail);
+  EXPECT_EQ(test::read(existing), "mine");
+  options.add_config_entry("ep.context_force_overwrite", "1");
+  EXPECT_TRUE(Session::create(environment(), model_path("tiny_cnn"), options).ok());
   EXPECT_TRUE(compile_model(environment(), with_dnnl(), compile_options).ok());
 }
 

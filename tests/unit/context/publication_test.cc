@@ -117,7 +117,7 @@ TEST(Publication, LeavesAFileOfTheSameContentAlone) {
 
 TEST(Publication, ClearsAwayWhatACrashLeftAside) {
   const TempDirectory dir;
-  dir.write(superseded_name("a.bin", std::string(32, '0')), "of a crash");
+  dir.write(superseded_name("a.bin", to_hex(sum_of("of a crash").hash)), "of a crash");
   dir.write("a.bin.notes", "of somebody");
   AtomicFile file = staged(dir, "a.bin", "new");
   Result<Publication> publication = Publication::begin(dir.path(), posix_file_system());
@@ -125,6 +125,34 @@ TEST(Publication, ClearsAwayWhatACrashLeftAside) {
   ASSERT_TRUE(publication->publish(file, sum_of("new")).ok());
   publication->finish();
   EXPECT_THAT(files_in(dir.path()), ElementsAre("a.bin", "a.bin.notes"));
+}
+
+TEST(Publication, KeepsAFileThatMerelyHasTheNameOfASupersededOne) {
+  const TempDirectory dir;
+  const std::string name = superseded_name("a.bin", std::string(32, '0'));
+  dir.write(name, "of somebody");
+  AtomicFile file = staged(dir, "a.bin", "new");
+  Result<Publication> publication = Publication::begin(dir.path(), posix_file_system());
+  ASSERT_TRUE(publication.ok());
+  ASSERT_TRUE(publication->publish(file, sum_of("new")).ok());
+  publication->finish();
+  EXPECT_THAT(files_in(dir.path()), ElementsAre("a.bin", name));
+  EXPECT_EQ(content_of(dir / name), "of somebody");
+}
+
+TEST(Publication, SetsNothingAsideUnderANameThatIsTaken) {
+  const TempDirectory dir;
+  dir.write("a.bin", "old");
+  const std::string name = superseded_name("a.bin", to_hex(sum_of("old").hash));
+  dir.write(name, "of somebody");
+  AtomicFile file = staged(dir, "a.bin", "new");
+  Result<Publication> publication = Publication::begin(dir.path(), posix_file_system());
+  ASSERT_TRUE(publication.ok());
+  const Status status = publication->publish(file, sum_of("new"));
+  EXPECT_EQ(status.code(), StatusCode::kFail);
+  EXPECT_THAT(status.message(), ::testing::HasSubstr("is another file"));
+  EXPECT_EQ(content_of(dir / "a.bin"), "old");
+  EXPECT_EQ(content_of(dir / name), "of somebody");
 }
 
 }  // namespace

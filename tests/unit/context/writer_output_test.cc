@@ -35,7 +35,8 @@ TEST(ContextWriter, TakesFilesBackIfAFunctionFails) {
   WriteOptions options{.output_path = dir / "m_ctx.onnx",
                        .destination = Destination::kFunction,
                        .external_initializers_file_name = "weights",
-                       .overwrite = true};
+                       .overwrite = true,
+                       .force_overwrite = true};
   options.write_model = [&](std::span<const std::byte>) {
     EXPECT_EQ(content_of(dir / "m_test.bin"), "new");
     return Status(StatusCode::kEngineError, "no");
@@ -78,8 +79,40 @@ TEST(ContextWriter, Line3RefusesAnOutputThatExistsBeforeAnythingIsCompiled) {
                                       HasSubstr("remove it, or choose another output path")));
   EXPECT_EQ(content_of(output), "precious");
   EXPECT_THAT(files_in(dir.path()), ElementsAre("m_ctx.onnx"));
-  EXPECT_TRUE(created({.output_path = output, .overwrite = true}).ok());
+}
+
+TEST(ContextWriter, Line3ReplacesOnlyAContextModelUnlessForced) {
+  const TempDirectory dir;
+  const fs::path output = dir.write("m_ctx.onnx", "precious");
+  const Status status = created({.output_path = output, .overwrite = true});
+  EXPECT_EQ(status.code(), StatusCode::kFail);
+  EXPECT_THAT(status.message(), AllOf(HasSubstr("is not a context model"), HasSubstr("--force")));
   EXPECT_EQ(content_of(output), "precious");
+  EXPECT_TRUE(created({.output_path = output, .force_overwrite = true}).ok());
+  EXPECT_EQ(content_of(output), "precious");
+  fs::remove(output);
+  ASSERT_TRUE(write_sample({.output_path = output}).ok());
+  EXPECT_TRUE(created({.output_path = output, .overwrite = true}).ok());
+}
+
+TEST(ContextWriter, Line3ReplacesAPlainModelThatItWrote) {
+  const TempDirectory dir;
+  const WriteOptions options{.output_path = dir / "m_ctx.onnx", .overwrite = true};
+  for (int i = 0; i < 2; ++i) {
+    const auto written = writer_of(options, 0).finish(sample_model(), {}, {});
+    ASSERT_TRUE(written.ok()) << written.status().to_string();
+  }
+}
+
+TEST(ContextWriter, Line3ReplacesAContextModelWhoseFilesAreGone) {
+  const TempDirectory dir;
+  const WriteOptions options{.output_path = dir / "m_ctx.onnx",
+                             .external_initializers_file_name = "weights",
+                             .overwrite = true};
+  ASSERT_TRUE(write_sample(options).ok());
+  fs::remove(dir / "weights");
+  fs::remove(dir / "m_test.bin");
+  EXPECT_TRUE(write_sample(options).ok());
 }
 
 TEST(ContextWriter, Line3RefusesAnOutputThatCameIntoBeingMeanwhile) {
@@ -109,13 +142,42 @@ TEST(ContextWriter, RefusesTheSourceModelAsOutput) {
   const fs::path source = dir.write("m.onnx", "the source");
   const Status status = created({.output_path = source, .source_path = source, .overwrite = true});
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
-  EXPECT_THAT(status.message(), HasSubstr("is the model that is compiled"));
+  EXPECT_THAT(status.message(), HasSubstr("would overwrite the model"));
   EXPECT_THAT(created({.output_path = dir / "m_ctx.onnx",
                        .external_initializers_file_name = "m.onnx",
                        .source_path = source,
                        .overwrite = true})
                   .message(),
-              HasSubstr("is the model that is compiled"));
+              HasSubstr("would overwrite the model"));
+}
+
+TEST(ContextWriter, RefusesABinaryThatTheOperationReads) {
+  const TempDirectory dir;
+  const fs::path data = dir.write("weights", "precious");
+  fs::create_hard_link(data, dir / "m_test.bin");
+  OperationFiles read;
+  ASSERT_TRUE(read.add_input(data, "the external data").ok());
+  for (const bool is_known_early : {true, false}) {
+    WriteOptions options{.output_path = dir / "m_ctx.onnx", .force_overwrite = true};
+    if (is_known_early) options.files = read;
+    Result<ContextWriter> writer = ContextWriter::create(std::move(options));
+    ASSERT_TRUE(writer.ok());
+    ASSERT_TRUE(writer->add_files(read).ok());
+    const Result<uint32_t> payload = writer->begin_payload("test");
+    ASSERT_FALSE(payload.ok());
+    EXPECT_EQ(payload.status().code(), StatusCode::kInvalidArgument);
+    EXPECT_THAT(payload.status().message(), HasSubstr("would overwrite the external data"));
+  }
+  EXPECT_THAT(files_in(dir.path()), ElementsAre("m_test.bin", "weights"));
+}
+
+TEST(ContextWriter, RefusesAnOutputThatTurnsOutToBeRead) {
+  const TempDirectory dir;
+  ContextWriter writer =
+      writer_of({.output_path = dir / "m_ctx.onnx", .external_initializers_file_name = "w"}, 0);
+  OperationFiles read;
+  ASSERT_TRUE(read.add_input(dir.write("w", "precious"), "the external data").ok());
+  EXPECT_THAT(writer.add_files(read).message(), HasSubstr("would overwrite the external data"));
 }
 
 TEST(ContextWriter, RefusesNamesThatCannotBeStated) {
@@ -129,7 +191,7 @@ TEST(ContextWriter, RefusesNamesThatCannotBeStated) {
   EXPECT_THAT(
       created({.output_path = dir / "m_ctx.onnx", .external_initializers_file_name = "m_ctx.onnx"})
           .message(),
-      HasSubstr("that of the context model itself"));
+      HasSubstr("are the same file"));
   Result<ContextWriter> writer = ContextWriter::create({.output_path = dir / "m_ctx.onnx"});
   ASSERT_TRUE(writer.ok());
   for (const std::string_view name : {"", "a/b", "\xff"}) {
@@ -241,12 +303,36 @@ TEST(ContextWriter, Line10OutputsOfOtherNamesKeepTheirBinaries) {
   EXPECT_EQ(content_of(dir / "fast_test.bin"), "fast");
 }
 
-TEST(ContextWriter, Line10ABinaryThatNoModelClaimsIsReplaced) {
+TEST(ContextWriter, KeepsABinaryThatNoModelClaimsUnlessForced) {
   const TempDirectory dir;
-  dir.write("m_test.bin", "left by a crash");
+  dir.write("m_test.bin", "precious");
   dir.write("m.onnx", "no model");
+  WriteOptions options{.output_path = dir / "m_ctx.onnx", .overwrite = true};
+  const Result<WrittenContext> refused = write_sample(options, "new");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.status().code(), StatusCode::kFail);
+  EXPECT_THAT(refused.status().message(), AllOf(HasSubstr("m_test.bin"), HasSubstr("--force")));
+  EXPECT_EQ(content_of(dir / "m_test.bin"), "precious");
+  EXPECT_THAT(files_in(dir.path()), ElementsAre("m.onnx", "m_test.bin"));
+  options.force_overwrite = true;
+  ASSERT_TRUE(write_sample(options, "new").ok());
+  EXPECT_EQ(content_of(dir / "m_test.bin"), "new");
+}
+
+TEST(ContextWriter, TakesABinaryThatIsThereAlreadyWithTheSameContent) {
+  const TempDirectory dir;
+  dir.write("m_test.bin", "same");
+  EXPECT_TRUE(write_sample({.output_path = dir / "m_ctx.onnx"}, "same").ok());
+}
+
+TEST(ContextWriter, Line10ReplacesTheBinaryOfAWriterThatDiedBeforeItsModelWasThere) {
+  const TempDirectory dir;
+  ASSERT_TRUE(write_sample({.output_path = dir / "m_ctx.onnx"}, "old").ok());
+  // The model stays under its temporary name.
+  fs::rename(dir / "m_ctx.onnx", dir / ".ephost-123-4.tmp");
   ASSERT_TRUE(write_sample({.output_path = dir / "m_ctx.onnx"}, "new").ok());
   EXPECT_EQ(content_of(dir / "m_test.bin"), "new");
+  EXPECT_THAT(files_in(dir.path()), ElementsAre("m_ctx.onnx", "m_test.bin"));
 }
 
 TEST(ContextWriter, Line10ALinkIsReplacedNotFollowed) {

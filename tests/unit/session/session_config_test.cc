@@ -26,6 +26,7 @@ TEST(SessionConfig, HasTheDefaultsOfOnnxRuntime) {
 TEST(SessionConfig, ReadsFlagsAndTexts) {
   EXPECT_TRUE(read("ep.context_enable", "1")->context_enable);
   EXPECT_TRUE(read("ep.context_embed_mode", "1")->context_embed_mode);
+  EXPECT_TRUE(read("ep.context_force_overwrite", "1")->context_force_overwrite);
   EXPECT_EQ(read("ep.context_file_path", "a/b.onnx")->context_file_path, "a/b.onnx");
   EXPECT_EQ(read("ep.context_node_name_prefix", "p_")->context_node_name_prefix, "p_");
   EXPECT_TRUE(read("session.disable_model_compile", "1")->disable_model_compile);

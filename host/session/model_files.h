@@ -1,0 +1,30 @@
+// Which files creating a session or compiling a model reads and writes, for the check that none of
+// them is overwritten (host/base/operation_files.h).
+#pragma once
+
+#include <ephost/session_options.h>
+#include <ephost/status.h>
+
+#include "host/base/operation_files.h"
+#include "host/context/loader.h"
+#include "host/graph/graph.h"
+#include "host/manifest/choose.h"
+#include "host/onnx_io/import.h"
+#include "host/session/model_source.h"
+#include "host/session/session_config.h"
+
+namespace ephost::session {
+
+// What the options name: files of the application, and the profile.
+[[nodiscard]] Status add_option_files(const SessionOptions& options, const SessionConfig& config,
+                                      OperationFiles& files);
+
+// The model that was read, its external data, and the binaries that its EPContext nodes state.
+[[nodiscard]] Status add_model_files(const ModelSource& source, const graph::Model& model,
+                                     const onnx_io::ImportReport& read,
+                                     const context::LoadOptions& folders, OperationFiles& files);
+
+// A plugin's manifest and library.
+[[nodiscard]] Status add_plugin_files(const manifest::FoundPlugin& plugin, OperationFiles& files);
+
+}  // namespace ephost::session
