@@ -36,22 +36,25 @@ InputFile::~InputFile() {
   if (descriptor_ >= 0) file_system_->close(descriptor_);
 }
 
+const int InputFile::kOpenFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+
 Result<InputFile> InputFile::open(const fs::path& path, const FileSystem& file_system) {
   EPHOST_RETURN_IF_ERROR(check_file_path(path));
-  // O_NONBLOCK: opening a pipe without a writer would wait for one before its kind is known.
-  constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
   int descriptor = -1;
   do {
-    descriptor = file_system.open(path.c_str(), kFlags, 0);
+    descriptor = file_system.open(path.c_str(), kOpenFlags, 0);
   } while (descriptor < 0 && errno == EINTR);
   if (descriptor < 0) return file_error("open", path, errno);
+  return adopt(path, descriptor, file_system);
+}
 
-  InputFile file(path, descriptor, file_system);
+Result<InputFile> InputFile::adopt(fs::path path, int descriptor, const FileSystem& file_system) {
+  InputFile file(std::move(path), descriptor, file_system);
   struct stat info {};
-  if (file_system.fstat(descriptor, &info) != 0) return file_error("examine", path, errno);
+  if (file_system.fstat(descriptor, &info) != 0) return file_error("examine", file.path_, errno);
   if (!S_ISREG(info.st_mode)) {
     return Status(StatusCode::kInvalidArgument,
-                  quote(path.native()) + " is " +
+                  quote(file.path_.native()) + " is " +
                       (S_ISDIR(info.st_mode) ? "a directory" : "a device, pipe or socket") +
                       "; give a regular file");
   }
@@ -99,14 +102,19 @@ void MappedFile::unmap() noexcept {
 
 Result<MappedFile> MappedFile::open(const fs::path& path, const FileSystem& file_system) {
   EPHOST_ASSIGN_OR_RETURN(const InputFile file, InputFile::open(path, file_system));
-  const std::optional<size_t> size = checked_cast<size_t>(file.size());
-  if (!size) return file_error("map", path, EFBIG);
-  if (*size == 0) return MappedFile(path, {}, file_system);
+  return map(file);
+}
 
-  void* address = file_system.mmap(*size, file.descriptor_);
-  if (address == MAP_FAILED) return file_error("map", path, errno);
-  add_mapping({static_cast<const std::byte*>(address), *size}, file.version_);
-  return MappedFile(path, {static_cast<const std::byte*>(address), *size}, file_system);
+Result<MappedFile> MappedFile::map(const InputFile& file) {
+  const std::optional<size_t> size = checked_cast<size_t>(file.size());
+  if (!size) return file_error("map", file.path(), EFBIG);
+  if (*size == 0) return MappedFile(file.path(), {}, *file.file_system_);
+
+  void* address = file.file_system_->mmap(*size, file.descriptor_);
+  if (address == MAP_FAILED) return file_error("map", file.path(), errno);
+  const std::span bytes(static_cast<const std::byte*>(address), *size);
+  add_mapping(bytes, file.version_);
+  return MappedFile(file.path(), bytes, *file.file_system_);
 }
 
 namespace {

@@ -19,6 +19,40 @@
 
 namespace ephost {
 
+// A regular file read front to back, for content that is looked at once.
+class InputFile {
+ public:
+  static Result<InputFile> open(const std::filesystem::path& path,
+                                const FileSystem& file_system = posix_file_system());
+
+  // How to open a file for `adopt`. Opening a pipe does not wait for its writer then.
+  static const int kOpenFlags;
+  // Takes over `descriptor` whatever comes of it; `path` is for messages.
+  static Result<InputFile> adopt(std::filesystem::path path, int descriptor,
+                                 const FileSystem& file_system);
+
+  InputFile(InputFile&& other) noexcept;
+  InputFile& operator=(InputFile&& other) noexcept;
+  ~InputFile();
+
+  // Fills the front of `buffer`, which is not empty; the number of bytes read, 0 only at the end.
+  [[nodiscard]] Result<size_t> read(std::span<std::byte> buffer);
+
+  // The size when the file was opened.
+  [[nodiscard]] uint64_t size() const { return version_.size; }
+  [[nodiscard]] const FileVersion& version() const { return version_; }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  friend class MappedFile;
+  InputFile(std::filesystem::path path, int descriptor, const FileSystem& file_system);
+
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+  FileVersion version_;
+  const FileSystem* file_system_;
+};
+
 // A regular file mapped read-only. Pages are shared with other mappings of the same file. The bytes
 // stay valid, and at the same address, until the object is destroyed; moving it moves the ownership
 // only. Truncating the file meanwhile is undefined (writers of the host replace files, they never
@@ -33,6 +67,9 @@ class MappedFile {
   MappedFile& operator=(MappedFile&& other) noexcept;
   ~MappedFile();
 
+  // The file that `file` has open, whatever its name leads to by now.
+  static Result<MappedFile> map(const InputFile& file);
+
   [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
@@ -43,33 +80,6 @@ class MappedFile {
 
   std::filesystem::path path_;
   std::span<const std::byte> bytes_;
-  const FileSystem* file_system_;
-};
-
-// A regular file read front to back, for content that is looked at once.
-class InputFile {
- public:
-  static Result<InputFile> open(const std::filesystem::path& path,
-                                const FileSystem& file_system = posix_file_system());
-
-  InputFile(InputFile&& other) noexcept;
-  InputFile& operator=(InputFile&& other) noexcept;
-  ~InputFile();
-
-  // Fills the front of `buffer`, which is not empty; the number of bytes read, 0 only at the end.
-  [[nodiscard]] Result<size_t> read(std::span<std::byte> buffer);
-
-  // The size when the file was opened.
-  [[nodiscard]] uint64_t size() const { return version_.size; }
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  friend class MappedFile;
-  InputFile(std::filesystem::path path, int descriptor, const FileSystem& file_system);
-
-  std::filesystem::path path_;
-  int descriptor_ = -1;
-  FileVersion version_;
   const FileSystem* file_system_;
 };
 

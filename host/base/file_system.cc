@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -11,6 +12,15 @@ namespace ephost {
 
 int PosixFileSystem::open(const char* path, int flags, mode_t mode) const {
   return ::open(path, flags, mode);
+}
+
+int PosixFileSystem::openat(int folder, const char* path, int flags) const {
+  return ::openat(folder, path, flags);
+}
+
+// The C library has no function for it yet.
+int PosixFileSystem::openat2(int folder, const char* path, const struct open_how* how) const {
+  return static_cast<int>(::syscall(SYS_openat2, folder, path, how, sizeof(*how)));
 }
 
 int PosixFileSystem::close(int descriptor) const { return ::close(descriptor); }

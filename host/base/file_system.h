@@ -3,6 +3,7 @@
 // operating systems: every slot means exactly what the call of the same name means.
 #pragma once
 
+#include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -20,6 +21,9 @@ class FileSystem {
   virtual ~FileSystem() = default;
 
   virtual int open(const char* path, int flags, mode_t mode) const = 0;
+  virtual int openat(int folder, const char* path, int flags) const = 0;
+  // ENOSYS before Linux 5.6.
+  virtual int openat2(int folder, const char* path, const struct open_how* how) const = 0;
   virtual int close(int descriptor) const = 0;
   virtual int stat(const char* path, struct stat* out_info) const = 0;
   virtual int fstat(int descriptor, struct stat* out_info) const = 0;
@@ -43,6 +47,8 @@ class FileSystem {
 class PosixFileSystem : public FileSystem {
  public:
   int open(const char* path, int flags, mode_t mode) const override;
+  int openat(int folder, const char* path, int flags) const override;
+  int openat2(int folder, const char* path, const struct open_how* how) const override;
   int close(int descriptor) const override;
   int stat(const char* path, struct stat* out_info) const override;
   int fstat(int descriptor, struct stat* out_info) const override;

@@ -6,10 +6,6 @@
 #include <array>
 #include <charconv>
 #include <new>
-#include <vector>
-
-#include "host/base/file.h"
-#include "host/base/text.h"
 
 namespace ephost {
 
@@ -29,6 +25,19 @@ std::optional<uint64_t> parse_hex64(std::string_view digits) {
   const auto [stop, error] = std::from_chars(digits.data(), end, value, 16);
   if (error != std::errc() || stop != end) return std::nullopt;
   return value;
+}
+
+Result<std::string> digest_of(std::span<const std::byte> bytes, const EVP_MD* algorithm,
+                              std::string_view name) {
+  std::array<uint8_t, EVP_MAX_MD_SIZE> digest{};
+  unsigned int size = 0;
+  if (EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, algorithm, nullptr) != 1) {
+    return Status(StatusCode::kFail, "OpenSSL refused to compute a " + std::string(name) +
+                                         "; check that its default provider is enabled");
+  }
+  std::string text;
+  for (unsigned int i = 0; i < size; ++i) append_hex(digest[i], text);
+  return text;
 }
 
 }  // namespace
@@ -79,28 +88,12 @@ std::optional<Hash128> parse_hash128(std::string_view text) {
   return Hash128{*high, *low};
 }
 
-Result<std::string> sha256_of_file(const std::filesystem::path& path,
-                                   const FileSystem& file_system) {
-  EPHOST_ASSIGN_OR_RETURN(InputFile file, InputFile::open(path, file_system));
-  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(),
-                                                                        &EVP_MD_CTX_free);
-  bool healthy = context && EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) == 1;
-  std::vector<std::byte> buffer(1 << 16);
-  while (healthy) {
-    EPHOST_ASSIGN_OR_RETURN(const size_t count, file.read(buffer));
-    if (count == 0) break;
-    healthy = EVP_DigestUpdate(context.get(), buffer.data(), count) == 1;
-  }
-  std::array<uint8_t, EVP_MAX_MD_SIZE> digest{};
-  unsigned int size = 0;
-  if (!healthy || EVP_DigestFinal_ex(context.get(), digest.data(), &size) != 1) {
-    return Status(StatusCode::kFail, "OpenSSL refused to compute the SHA-256 of " +
-                                         quote(path.native()) +
-                                         "; check that its default provider is enabled");
-  }
-  std::string text;
-  for (unsigned int i = 0; i < size; ++i) append_hex(digest[i], text);
-  return text;
+Result<std::string> sha256_of(std::span<const std::byte> bytes) {
+  return digest_of(bytes, EVP_sha256(), "SHA-256");
+}
+
+Result<std::string> sha1_of(std::span<const std::byte> bytes) {
+  return digest_of(bytes, EVP_sha1(), "SHA-1");
 }
 
 }  // namespace ephost

@@ -1,11 +1,10 @@
 // Content sums. `Hash128` finds damage and names equal content (caches, context binaries, shared
-// weights); it is no defence against an attacker. `sha256_of_file` is, and pins a plugin's library.
+// weights); it is no defence against an attacker. `sha256_of` is, and pins a plugin's library.
 #pragma once
 
 #include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,7 +12,6 @@
 #include <string_view>
 
 #include "ephost/status.h"
-#include "host/base/file_system.h"
 
 namespace ephost {
 
@@ -49,8 +47,10 @@ class ContentHasher {
 // The reverse; nothing unless `text` is exactly 32 hexadecimal digits (either case).
 [[nodiscard]] std::optional<Hash128> parse_hash128(std::string_view text);
 
-// 64 lower-case hexadecimal digits. Errors as in host/base/file.h.
-[[nodiscard]] Result<std::string> sha256_of_file(
-    const std::filesystem::path& path, const FileSystem& file_system = posix_file_system());
+// 64 lower-case hexadecimal digits. FAIL where OpenSSL is configured without the algorithm.
+[[nodiscard]] Result<std::string> sha256_of(std::span<const std::byte> bytes);
+
+// 40 lower-case hexadecimal digits; for formats that ask for it. FAIL likewise.
+[[nodiscard]] Result<std::string> sha1_of(std::span<const std::byte> bytes);
 
 }  // namespace ephost

@@ -132,8 +132,10 @@ Result<Verification> verify(const Environment& environment, const Flags& flags) 
   onnx_io::ImportOptions import_options;
   import_options.infer_shapes = false;
   import_options.external_files = load_options.files;
+  onnx_io::ImportReport read;
   EPHOST_ASSIGN_OR_RETURN(const graph::Model model,
-                          onnx_io::import_model(flags.model, import_options));
+                          onnx_io::import_model(flags.model, import_options, &read));
+  load_options.files = std::move(read.external_data);
   Verification verification;
   verification.report = context::verify_context_model(model, load_options);
   if (verification.report.nodes.empty() && verification.report.ok()) {

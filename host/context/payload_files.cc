@@ -14,8 +14,6 @@
 
 namespace ephost::context {
 
-namespace fs = std::filesystem;
-
 using graph::Blob;
 
 namespace {
@@ -150,25 +148,27 @@ Content PayloadFiles::read(const std::string& name, const ContentSum* stated) co
 }
 
 Content PayloadFiles::open(const std::string& name, const ContentSum* stated) {
-  const Result<fs::path> path = resolve_contained(*folder_, name, StatusCode::kInvalidGraph);
-  if (!path.ok()) {
-    const bool refused = path.status().code() == StatusCode::kInvalidGraph;
+  const Result<InputFile> file =
+      open_contained(*folder_, name, StatusCode::kInvalidGraph, *options_.file_system);
+  if (!file.ok()) {
+    const bool refused = file.status().code() == StatusCode::kInvalidGraph;
     return failed(refused ? SumState::kRefusedPath : SumState::kMissingFile,
-                  path.status().message());
+                  file.status().message() + std::string(refused ? "" : kRemedy));
   }
-  auto found = mapped_.find(*path);
+  const auto identity = std::pair(file->version().device, file->version().inode);
+  auto found = mapped_.find(identity);
   if (found == mapped_.end()) {
-    Result<MappedFile> file = MappedFile::open(*path, *options_.file_system);
-    if (!file.ok()) {
-      return failed(SumState::kMissingFile, file.status().message() + std::string(kRemedy));
+    Result<MappedFile> mapping = MappedFile::map(*file);
+    if (!mapping.ok()) {
+      return failed(SumState::kMissingFile, mapping.status().message() + std::string(kRemedy));
     }
-    const auto owner = std::make_shared<const MappedFile>(std::move(*file));
+    const auto owner = std::make_shared<const MappedFile>(std::move(*mapping));
     SummedBytes mapped{.bytes = {.bytes = owner->bytes(), .owner = owner},
                        .release_pages = options_.release_pages,
                        .known = options_.known_sums};
-    found = mapped_.emplace(*path, std::move(mapped)).first;
+    found = mapped_.emplace(identity, std::move(mapped)).first;
   }
-  return check(found->second, stated, "file " + quote(path->native()));
+  return check(found->second, stated, "file " + quote(file->path().native()));
 }
 
 Content PayloadFiles::check(SummedBytes& found, const ContentSum* stated, std::string what) {

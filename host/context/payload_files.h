@@ -81,7 +81,7 @@ class PayloadFiles {
   const LoadOptions& options_;
   const std::optional<std::filesystem::path>& folder_;
   std::map<std::string, Content> by_name_;
-  std::map<std::filesystem::path, SummedBytes> mapped_;
+  std::map<std::pair<uint64_t, uint64_t>, SummedBytes> mapped_;  // by device and inode
   bool defers_sums_ = false;
   std::vector<std::future<Status>> pending_sums_;
 };

@@ -13,9 +13,14 @@ namespace ephost::context {
 
 namespace fs = std::filesystem;
 
+Result<ContentSum> sum_of_file(const InputFile& file) {
+  EPHOST_ASSIGN_OR_RETURN(const MappedFile mapped, MappedFile::map(file));
+  return ContentSum{.hash = content_sum(mapped.bytes()), .size = mapped.bytes().size()};
+}
+
 Result<ContentSum> sum_of_file(const fs::path& path, const FileSystem& file_system) {
-  EPHOST_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::open(path, file_system));
-  return ContentSum{.hash = content_sum(file.bytes()), .size = file.bytes().size()};
+  EPHOST_ASSIGN_OR_RETURN(const InputFile file, InputFile::open(path, file_system));
+  return sum_of_file(file);
 }
 
 namespace {

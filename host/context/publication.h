@@ -57,6 +57,7 @@ class Publication {
   std::vector<std::string> names_;  // of all files published
 };
 
+[[nodiscard]] Result<ContentSum> sum_of_file(const InputFile& file);
 // Sum of what is at `path`; NO_SUCHFILE if nothing is there.
 [[nodiscard]] Result<ContentSum> sum_of_file(const std::filesystem::path& path,
                                              const FileSystem& file_system);

@@ -68,6 +68,9 @@ std::string library_path_problem(std::string_view text) {
   if (text.find_first_of("\\:") != std::string_view::npos) {
     return "contains '\\' or ':'; separate folders with '/'";
   }
+  if (text.find('$') != std::string_view::npos) {
+    return "contains '$', which the system's loader expands; rename the file or its folder";
+  }
   if (path.is_absolute()) return "is absolute; give it relative to the manifest's directory";
   if (std::find(path.begin(), path.end(), fs::path("..")) != path.end()) {
     return "has a \"..\" component; keep the library in the manifest's directory or below it";

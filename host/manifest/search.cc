@@ -143,16 +143,17 @@ class Search {
                         std::string(host_platform()) + ", only for " + join(platforms, ", ") +
                         "; install the plugin's package for " + std::string(host_platform()));
     }
-    EPHOST_ASSIGN_OR_RETURN(
-        fs::path library,
-        resolve_contained(manifest.file.parent_path(), entry->path, StatusCode::kInvalidArgument));
-    std::error_code error;
-    if (!fs::exists(library, error)) {
-      return Status(StatusCode::kNoSuchFile,
-                    "the library " + quote(entry->path) + " that " + quote(manifest.file.native()) +
-                        " names is missing; install it as " + quote(library.native()));
+    const fs::path folder = manifest.file.parent_path();
+    const Result<InputFile> library =
+        open_contained(folder, entry->path, StatusCode::kInvalidArgument);
+    if (library.ok()) {
+      EPHOST_RETURN_IF_ERROR(check_loader_path(library->path()));
+      return library->path();
     }
-    return library;
+    if (library.status().code() != StatusCode::kNoSuchFile) return library.status();
+    return Status(StatusCode::kNoSuchFile,
+                  "the library " + quote(entry->path) + " that " + quote(manifest.file.native()) +
+                      " names is missing; install it as " + quote((folder / entry->path).native()));
   }
 
   void skip(const fs::path& file, Status reason, std::optional<PluginIdentity> identity) {
@@ -215,13 +216,21 @@ SearchResult find_plugins(const SearchRequest& request) {
   return result;
 }
 
-Status verify_library_sum(const FoundPlugin& plugin) {
+Status check_loader_path(const fs::path& library) {
+  if (library.native().find('$') == std::string::npos) return {};
+  return Status(StatusCode::kInvalidArgument,
+                "the path of the library " + quote(library.native()) +
+                    " contains '$', which the system's loader would expand; rename the file or "
+                    "move it to another folder");
+}
+
+Status verify_library_checksum(const FoundPlugin& plugin, std::span<const std::byte> library) {
   const LibraryEntry* entry = plugin.manifest.library_for(host_platform());
   if (entry == nullptr || !entry->sha256) return {};
-  EPHOST_ASSIGN_OR_RETURN(const std::string sum, sha256_of_file(plugin.library));
-  if (sum == *entry->sha256) return {};
+  EPHOST_ASSIGN_OR_RETURN(const std::string checksum, sha256_of(library));
+  if (checksum == *entry->sha256) return {};
   return Status(StatusCode::kInvalidArgument,
-                "the library " + quote(plugin.library.native()) + " has the SHA-256 " + sum +
+                "the library " + quote(plugin.library.native()) + " has the SHA-256 " + checksum +
                     ", its manifest " + quote(plugin.manifest.file.native()) + " states " +
                     *entry->sha256 + "; install library and manifest of the same release");
 }

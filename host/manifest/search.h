@@ -2,8 +2,10 @@
 // that is broken or of no use here is skipped with its reason and never takes another down.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,8 +66,14 @@ struct SearchResult {
 // not exist is reported only if it was given or in EPHOST_PLUGIN_PATH.
 [[nodiscard]] SearchResult find_plugins(const SearchRequest& request);
 
-// INVALID_ARGUMENT when the manifest states a SHA-256 that the library does not have. To be called
-// before the library is loaded.
-[[nodiscard]] Status verify_library_sum(const FoundPlugin& plugin);
+// INVALID_ARGUMENT when the path has a `$`: the system's loader expands $ORIGIN, $LIB and $PLATFORM
+// anywhere in a path, and would load another file than the one that was found. To be called with
+// the whole path, as folders and the targets of links may have such names too.
+[[nodiscard]] Status check_loader_path(const std::filesystem::path& library);
+
+// INVALID_ARGUMENT when the manifest states a SHA-256 that `library`, the content of the plugin's
+// library, does not have. To be called before the library is loaded.
+[[nodiscard]] Status verify_library_checksum(const FoundPlugin& plugin,
+                                             std::span<const std::byte> library);
 
 }  // namespace ephost::manifest

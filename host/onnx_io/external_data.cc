@@ -19,12 +19,12 @@ Result<graph::Blob> ExternalData::content(const std::string& location) {
                   "external data is in " + quote(location) +
                       ", but the model comes from memory; name the folder of its external data");
   }
-  EPHOST_ASSIGN_OR_RETURN(const std::filesystem::path path,
-                          resolve_contained(*folder_, location, StatusCode::kInvalidGraph));
-  EPHOST_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(path));
+  EPHOST_ASSIGN_OR_RETURN(const InputFile opened,
+                          open_contained(*folder_, location, StatusCode::kInvalidGraph));
+  EPHOST_ASSIGN_OR_RETURN(MappedFile file, MappedFile::map(opened));
   const auto owner = std::make_shared<const MappedFile>(std::move(file));
   graph::Blob blob{.bytes = owner->bytes(), .owner = owner};
-  mapped_.emplace(location, Mapped{.path = path, .content = blob});
+  mapped_.emplace(location, Mapped{.path = owner->path(), .content = blob});
   return blob;
 }
 

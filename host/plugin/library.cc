@@ -1,14 +1,20 @@
 #include "host/plugin/library.h"
 
+#include <dlfcn.h>
+#include <link.h>
+
 #define BOOST_DLL_USE_STD_FS
 #include <boost/dll/shared_library.hpp>
+#include <cstdint>
 #include <exception>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "host/base/file_error.h"
+#include "host/base/file.h"
 #include "host/base/text.h"
+#include "host/manifest/search.h"
 #include "host/plugin/load_lock.h"
 
 namespace ephost::plugin {
@@ -30,25 +36,54 @@ Status load_error(const std::filesystem::path& path, std::string_view text) {
                     "; install what it lacks, or a build of the plugin for this system");
 }
 
+// Device and inode of the file that is mapped at `address`, as one of the lines of
+// /proc/self/maps, `maps`, states them; empty if none does. What file systems state there need not
+// be what `stat` says of the same file.
+std::string file_mapped_at(const void* address, const std::string& maps) {
+  const auto wanted = reinterpret_cast<uintptr_t>(address);
+  std::istringstream lines(maps);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream fields(line);
+    uintptr_t begin = 0;
+    uintptr_t end = 0;
+    char dash = 0;
+    std::string access;
+    std::string offset;
+    std::string device;
+    std::string inode;
+    fields >> std::hex >> begin >> dash >> end >> access >> offset >> device >> inode;
+    if (fields && begin <= wanted && wanted < end) return device + " " + inode;
+  }
+  return {};
+}
+
+// Whether the library was mapped from another file than `file`. Unknown, which counts as no, where
+// /proc is missing.
+bool is_another_file(void* library, const MappedFile& file) {
+  const link_map* entry = nullptr;
+  if (::dlinfo(library, RTLD_DI_LINKMAP, &entry) != 0) return false;
+  const Result<std::string> maps = read_file("/proc/self/maps");
+  if (!maps.ok()) return false;
+  return file_mapped_at(entry->l_ld, *maps) != file_mapped_at(file.bytes().data(), *maps);
+}
+
 }  // namespace
 
 struct Library::Handle {
   boost::dll::shared_library library;
 };
 
-Library::Library(std::filesystem::path path, std::unique_ptr<Handle> handle)
-    : path_(std::move(path)), handle_(std::move(handle)) {}
+Library::Library(MappedFile file, std::unique_ptr<Handle> handle)
+    : file_(std::move(file)), handle_(std::move(handle)) {}
 
 Library::~Library() {
   const auto lock = lock_loading();
   handle_.reset();
 }
 
-Result<std::shared_ptr<const Library>> Library::open(const std::filesystem::path& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) {
-    return file_error("load", path, error ? error.value() : ENOENT);
-  }
+Result<std::shared_ptr<const Library>> Library::open(MappedFile file) {
+  const std::filesystem::path& path = file.path();
+  EPHOST_RETURN_IF_ERROR(manifest::check_loader_path(path));
   auto handle = std::make_unique<Handle>();
   const auto lock = lock_loading();
   try {
@@ -56,7 +91,13 @@ Result<std::shared_ptr<const Library>> Library::open(const std::filesystem::path
   } catch (const std::exception& failure) {
     return load_error(path, loader_text(failure.what()));
   }
-  return std::shared_ptr<const Library>(new Library(path, std::move(handle)));
+  if (is_another_file(handle->library.native(), file)) {
+    return Status(StatusCode::kEpFail,
+                  quote(path.native()) +
+                      " was replaced while it was being loaded, or since this process loaded it "
+                      "before; start the process again");
+  }
+  return std::shared_ptr<const Library>(new Library(std::move(file), std::move(handle)));
 }
 
 void* Library::find_symbol(const char* name) const {

@@ -4,24 +4,32 @@
 
 #include <filesystem>
 #include <memory>
+#include <span>
 
 #include "ephost/status.h"
+#include "host/base/file.h"
 
 namespace ephost::plugin {
 
 class Library {
  public:
-  // Loads with every symbol resolved at once, and visible to nobody else. EP_FAIL carries the
-  // loader's own text (a missing dependency, another machine's code, no library at all);
-  // NO_SUCHFILE where there is no such file. [load]
-  static Result<std::shared_ptr<const Library>> open(const std::filesystem::path& path);
+  // Loads `file` with every symbol resolved at once, and visible to nobody else. EP_FAIL carries
+  // the loader's own text (a missing dependency, another machine's code, no library at all);
+  // INVALID_ARGUMENT where the loader would expand the path (manifest::check_loader_path). [load]
+  //
+  // The loader opens the file by its path once more, as a library that is opened by a descriptor
+  // could not find what lies beside it ($ORIGIN). If that is another file by then, the library is
+  // given up again with EP_FAIL; its constructors have run.
+  static Result<std::shared_ptr<const Library>> open(MappedFile file);
 
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
   // Takes the load lock: the library's destructors run.
   ~Library();
 
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] const std::filesystem::path& path() const { return file_.path(); }
+  // Of the file that was loaded.
+  [[nodiscard]] std::span<const std::byte> content() const { return file_.bytes(); }
 
   // The address of an exported function, or null. It is valid as long as the object.
   template <class Function>
@@ -31,10 +39,10 @@ class Library {
 
  private:
   struct Handle;
-  Library(std::filesystem::path path, std::unique_ptr<Handle> handle);
+  Library(MappedFile file, std::unique_ptr<Handle> handle);
   [[nodiscard]] void* find_symbol(const char* name) const;
 
-  std::filesystem::path path_;
+  MappedFile file_;
   std::unique_ptr<Handle> handle_;
 };
 

@@ -14,8 +14,7 @@ namespace ephost::plugin {
 namespace {
 
 // What would harm the process rather than make the loader fail.
-Status check_file(const std::filesystem::path& library, uint64_t host_flags) {
-  EPHOST_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::open(library));
+Status check_file(const MappedFile& file, uint64_t host_flags) {
   const ElfSummary summary = summarize_elf(file.bytes());
   if (summary.needed_size > file.bytes().size()) {
     return Status(StatusCode::kEpFail,
@@ -30,11 +29,14 @@ Status check_file(const std::filesystem::path& library, uint64_t host_flags) {
           join(summary.needed, ", ") + "); build both alike");
 }
 
-// What can be told without running any code of the plugin's.
-Status check_before_loading(const manifest::FoundPlugin& plugin, const HostOffer& host) {
+// The plugin's library, with all checked that can be told without running any code of it.
+Result<MappedFile> check_before_loading(const manifest::FoundPlugin& plugin,
+                                        const HostOffer& host) {
   EPHOST_RETURN_IF_ERROR(check_manifest(plugin.manifest, host));
-  EPHOST_RETURN_IF_ERROR(manifest::verify_library_sum(plugin));
-  return check_file(plugin.library, host.build_flags);
+  EPHOST_ASSIGN_OR_RETURN(MappedFile library, MappedFile::open(plugin.library));
+  EPHOST_RETURN_IF_ERROR(manifest::verify_library_checksum(plugin, library.bytes()));
+  EPHOST_RETURN_IF_ERROR(check_file(library, host.build_flags));
+  return library;
 }
 
 Result<const eph_plugin_preamble*> ask_for_preamble(const Library& library) {
@@ -66,18 +68,18 @@ Result<std::shared_ptr<const LoadedPlugin>> negotiate_with(std::shared_ptr<const
 
 }  // namespace
 
-Result<std::shared_ptr<const Library>> Registry::open_library(const std::filesystem::path& path) {
-  std::weak_ptr<const Library>& known = libraries_[path];
+Result<std::shared_ptr<const Library>> Registry::open_library(MappedFile file) {
+  std::weak_ptr<const Library>& known = libraries_[file.path()];
   if (auto library = known.lock()) return library;
-  EPHOST_ASSIGN_OR_RETURN(auto library, Library::open(path));
+  EPHOST_ASSIGN_OR_RETURN(auto library, Library::open(std::move(file)));
   known = library;
   return library;
 }
 
 Result<std::shared_ptr<const LoadedPlugin>> Registry::load_unguarded(
     const manifest::FoundPlugin& plugin) {
-  EPHOST_RETURN_IF_ERROR(check_before_loading(plugin, host_));
-  EPHOST_ASSIGN_OR_RETURN(auto library, open_library(plugin.library));
+  EPHOST_ASSIGN_OR_RETURN(MappedFile file, check_before_loading(plugin, host_));
+  EPHOST_ASSIGN_OR_RETURN(auto library, open_library(std::move(file)));
   return negotiate_with(std::move(library), plugin.manifest, host_);
 }
 

@@ -42,9 +42,10 @@ class Registry {
   Registry(const Registry&) = delete;
   Registry& operator=(const Registry&) = delete;
 
-  // Checks what the manifest states, its sum among it, loads the library and negotiates. A plugin
-  // that is still in use, and a library that another provider uses, is not loaded again. A refusal
-  // stands for the life of the registry; its message names library, manifest, reason and remedy.
+  // Checks what the manifest states, its checksum among it, loads the library and negotiates. A
+  // plugin that is still in use, and a library that another provider uses, is not loaded again. A
+  // refusal stands for the life of the registry; its message names library, manifest, reason and
+  // remedy.
   [[nodiscard]] Result<std::shared_ptr<const LoadedPlugin>> load(
       const manifest::FoundPlugin& plugin);
 
@@ -53,7 +54,7 @@ class Registry {
 
  private:
   Result<std::shared_ptr<const LoadedPlugin>> load_unguarded(const manifest::FoundPlugin& plugin);
-  Result<std::shared_ptr<const Library>> open_library(const std::filesystem::path& path);
+  Result<std::shared_ptr<const Library>> open_library(MappedFile file);
 
   HostOffer host_;
   // Guarded by the load lock. Weak: only users keep a plugin loaded.

@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "host/base/file.h"
 #include "host/base/known_sums.h"
 #include "host/bridge/abi_text.h"
 
@@ -28,8 +27,7 @@ Result<context::CacheProvider> describe_provider(bridge::Provider& provider,
       .plugin_id = std::string(bridge::view(plugin.preamble.id)),
       .plugin_version = std::string(bridge::view(plugin.preamble.version)),
       .abi = abi_version(plugin.abi_minor)};
-  EPHOST_ASSIGN_OR_RETURN(const MappedFile library, MappedFile::open(plugin.library->path()));
-  described.library = sum_of({.bytes = library.bytes()}, known);
+  described.library = sum_of({.bytes = plugin.library->content()}, known);
   for (const manifest::TypedOption& option : provider.options()) {
     described.options.emplace_back(option.name, option.text);
   }

@@ -129,6 +129,8 @@ class Pipeline {
                                                       import_options, &import_report_)
                               : onnx_io::import_model(source.path, import_options, &import_report_);
     EPHOST_ASSIGN_OR_RETURN(prepared_.model, std::move(model));
+    // What was read is what is checked, whatever has the files' names by then.
+    load_options_.files = import_report_.external_data;
     prepared_.notes = import_report_.notes;
     return add_model_files(source, prepared_.model, import_report_, load_options_, prepared_.files);
   }

@@ -27,6 +27,12 @@ class FaultyFileSystem : public PosixFileSystem {
   int open(const char* path, int flags, mode_t mode) const override {
     return fails() ? -1 : PosixFileSystem::open(path, flags, mode);
   }
+  int openat(int folder, const char* path, int flags) const override {
+    return fails() ? -1 : PosixFileSystem::openat(folder, path, flags);
+  }
+  int openat2(int folder, const char* path, const struct open_how* how) const override {
+    return fails() ? -1 : PosixFileSystem::openat2(folder, path, how);
+  }
   int close(int descriptor) const override {
     const int outcome = PosixFileSystem::close(descriptor);
     return fails() ? -1 : outcome;

@@ -111,9 +111,10 @@ std::vector<std::string> verify_entry(const CacheItem& item, const FileSystem& f
     problems.push_back("the description is that of another key, " + cache_key_id(entry->key_text));
   }
   for (const auto& [name, stated] : entry->files) {
-    const Result<fs::path> path = resolve_contained(item.folder, name, StatusCode::kInvalidGraph);
+    const Result<InputFile> file =
+        open_contained(item.folder, name, StatusCode::kInvalidGraph, file_system);
     const Result<ContentSum> found =
-        path.ok() ? sum_of_file(*path, file_system) : Result<ContentSum>(path.status());
+        file.ok() ? sum_of_file(*file) : Result<ContentSum>(file.status());
     if (!found.ok()) {
       problems.push_back(found.status().message());
     } else if (*found != stated) {

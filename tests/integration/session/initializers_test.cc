@@ -62,6 +62,27 @@ TEST_F(Initializers, Line8AreEmbeddedUnlessAFileIsNamed) {
   expect_runs();
 }
 
+// The right file is there again when checksums are compared; the session has the other one.
+TEST_F(Initializers, AreCheckedAsTheyWereRead) {
+  compilation_.output_model_external_initializers_file = "weights";
+  ASSERT_TRUE(compile().ok());
+  const std::filesystem::path weights = folder_ / "weights";
+  std::filesystem::copy_file(weights, folder_ / "right");
+  std::string wrong = test::read(weights);
+  wrong.front() ^= 1;
+  test::write(weights, wrong);
+  const std::string payload = test::read(folder_ / "m_scripted.bin");
+  SessionOptions options = leaving_weights();
+  options.set_ep_context_data_read_func([&](std::string_view) -> Result<EpContextData> {
+    std::filesystem::rename(folder_ / "right", weights);
+    return EpContextData{std::as_bytes(std::span(payload)), nullptr};
+  });
+  const auto session = Session::create(environment_, output_, options);
+  ASSERT_FALSE(session.ok());
+  EXPECT_EQ(session.status().code(), StatusCode::kInvalidGraph);
+  EXPECT_THAT(session.status().message(), HasSubstr("weights"));
+}
+
 TEST_F(Initializers, Line8AreNamedByTheEntryOfTheSessionToo) {
   SessionOptions options = leaving_weights();
   options.add_config_entry("ep.context_model_external_initializers_file_name", "weights");

@@ -302,7 +302,7 @@ TEST(ContextLoader, Line18RefusesABinaryThatCannotBeRead) {
   const TempDirectory dir;
   dir.write("m.bin", "payload");
   test::FaultyFileSystem faulty;
-  faulty.fail_at = 2;  // open, fstat, mmap
+  faulty.fail_at = 4;  // open and close the folder, open the file, fstat, mmap
   EXPECT_THAT(
       refusal(model_of({file_node("p", "m.bin")}), {.folder = dir.path(), .file_system = &faulty}),
       AllOf(HasSubstr("cannot map"), HasSubstr("m.bin")));

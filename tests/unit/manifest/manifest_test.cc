@@ -183,6 +183,8 @@ TEST(Manifest, RefusesALibraryPathThatCouldLeaveTheDirectory) {
   EXPECT_THAT(error_with("lib/libacme.so", "lib/../../libacme.so"), HasSubstr("\"..\" component"));
   EXPECT_THAT(error_with("acme.dll", "'bin\\acme.dll'"), HasSubstr("separate folders with '/'"));
   EXPECT_THAT(error_with("acme.dll", "C:/acme.dll"), HasSubstr("contains '\\' or ':'"));
+  EXPECT_THAT(error_with("acme.dll", "$LIB/acme.dll"), HasSubstr("contains '$'"));
+  EXPECT_THAT(error_with("acme.dll", "${ORIGIN}/acme.dll"), HasSubstr("contains '$'"));
   EXPECT_THAT(error_with("lib/libacme.so", "lib/"), HasSubstr("names no file"));
   EXPECT_THAT(error_with("lib/libacme.so", "."), HasSubstr("names no file"));
 }

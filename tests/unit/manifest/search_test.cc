@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "host/base/file.h"
 #include "tests/support/temp_directory.h"
 #include "tests/unit/manifest/sample.h"
 
@@ -293,13 +294,31 @@ TEST(Search, FindsPluginsOfTheUser) {
   EXPECT_EQ(find_plugins({}).found.size(), 1U);
 }
 
-TEST(LibrarySum, IsNotNeeded) {
+TEST(Search, SkipsALibraryWhosePathTheLoaderWouldExpand) {
   TempDirectory dir;
-  install(dir, "", "a", "1.0.0");
-  EXPECT_TRUE(verify_library_sum(search({dir.path()}).found.at(0)).ok());
+  install(dir, "$ORIGIN/", "a", "1.0.0");
+  const SearchResult result = search({dir / "$ORIGIN"});
+  ASSERT_EQ(result.skipped.size(), 1U);
+  EXPECT_EQ(result.skipped[0].reason.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(result.skipped[0].reason.message(), HasSubstr("contains '$'"));
 }
 
-TEST(LibrarySum, AcceptsTheLibraryThatHasIt) {
+TEST(Search, SkipsALinkToAPathThatTheLoaderWouldExpand) {
+  TempDirectory dir;
+  install(dir, "", "a", "1.0.0");
+  dir.write("${LIB}/liba.so", "another library");
+  fs::remove(dir / "liba.so");
+  fs::create_symlink("${LIB}/liba.so", dir / "liba.so");
+  EXPECT_THAT(search({dir.path()}).found, IsEmpty());
+}
+
+TEST(LibraryChecksum, IsNotNeeded) {
+  TempDirectory dir;
+  install(dir, "", "a", "1.0.0");
+  EXPECT_TRUE(verify_library_checksum(search({dir.path()}).found.at(0), as_bytes("abc")).ok());
+}
+
+TEST(LibraryChecksum, AcceptsTheLibraryThatHasIt) {
   TempDirectory dir;
   dir.write("a.yaml",
             small_manifest("A", "a", "1.0.0", this_platform("a.so")) + "sha256: { " +
@@ -307,15 +326,15 @@ TEST(LibrarySum, AcceptsTheLibraryThatHasIt) {
                               "5ad") +
                 " }\n");
   dir.write("a.so", "abc");
-  EXPECT_TRUE(verify_library_sum(search({dir.path()}).found.at(0)).ok());
+  EXPECT_TRUE(verify_library_checksum(search({dir.path()}).found.at(0), as_bytes("abc")).ok());
 }
 
-TEST(LibrarySum, RefusesALibraryThatWasChanged) {
+TEST(LibraryChecksum, RefusesALibraryThatWasChanged) {
   TempDirectory dir;
   dir.write("a.yaml", small_manifest("A", "a", "1.0.0", this_platform("a.so")) + "sha256: { " +
                           this_platform(std::string(64, '0')) + " }\n");
   dir.write("a.so", "abc");
-  const Status status = verify_library_sum(search({dir.path()}).found.at(0));
+  const Status status = verify_library_checksum(search({dir.path()}).found.at(0), as_bytes("abc"));
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(status.message(), HasSubstr("has the SHA-256 ba7816bf"));
   EXPECT_THAT(status.message(), HasSubstr("install library and manifest of the same release"));

@@ -149,7 +149,7 @@ TEST_P(RegistryRefuses, WithReasonFilesAndRemedy) {
 INSTANTIATE_TEST_SUITE_P(Fixtures, RegistryRefuses, ::testing::ValuesIn(kRefusedFixtures),
                          [](const auto& fixture) { return std::string(fixture.param.name); });
 
-TEST(Registry, RefusesALibraryWhoseSumDiffersWithoutLoadingIt) {
+TEST(Registry, RefusesALibraryWhoseChecksumDiffersWithoutLoadingIt) {
   manifest::FoundPlugin plugin = test::find_fixture("good");
   for (auto& [platform, library] : plugin.manifest.libraries) library.sha256 = std::string(64, 'a');
   Registry registry;
@@ -160,11 +160,11 @@ TEST(Registry, RefusesALibraryWhoseSumDiffersWithoutLoadingIt) {
   EXPECT_FALSE(is_mapped(plugin.library));
 }
 
-TEST(Registry, LoadsALibraryWhoseSumIsRight) {
+TEST(Registry, LoadsALibraryWhoseChecksumIsRight) {
   manifest::FoundPlugin plugin = test::find_fixture("good");
-  const auto sum = sha256_of_file(plugin.library);
-  ASSERT_TRUE(sum.ok());
-  for (auto& [platform, library] : plugin.manifest.libraries) library.sha256 = *sum;
+  const auto checksum = sha256_of(as_bytes(test::read_bytes(plugin.library)));
+  ASSERT_TRUE(checksum.ok());
+  for (auto& [platform, library] : plugin.manifest.libraries) library.sha256 = *checksum;
   Registry registry;
   EXPECT_TRUE(registry.load(plugin).ok());
 }
@@ -176,6 +176,20 @@ TEST(Registry, TellsThatALibraryHasGone) {
   std::filesystem::remove(library);
   Registry registry;
   EXPECT_EQ(registry.load(plugin).status().code(), StatusCode::kNoSuchFile);
+}
+
+// The system's loader would take a file of lib/x86_64-linux-gnu/ instead.
+TEST(Registry, RefusesALibraryInAFolderThatTheLoaderExpands) {
+  const test::TempDirectory directory;
+  test::copy_fixture("good", directory / "plugin");
+  manifest::FoundPlugin plugin = test::find_plugin_in(directory / "plugin");
+  std::filesystem::rename(directory / "plugin", directory / "$LIB");
+  plugin.library = directory / "$LIB" / plugin.library.filename();
+  Registry registry;
+  const auto loaded = registry.load(plugin);
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(loaded.status().message(), HasSubstr("contains '$'"));
 }
 
 TEST(Registry, RefusesALibraryThatWasCutShort) {
