@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "host/base/file.h"
 #include "host/base/text.h"
 #include "host/bridge/provider.h"
 #include "host/cli/command.h"
@@ -128,13 +129,15 @@ SourceCheck check_source(const Environment& environment, const std::string& sour
 Result<Verification> verify(const Environment& environment, const Flags& flags) {
   context::LoadOptions load_options;
   load_options.folder = flags.model.parent_path();
-  load_options.files = context::find_superseded_initializers(flags.model, load_options);
+  EPHOST_ASSIGN_OR_RETURN(MappedFile opened, MappedFile::open(flags.model));
+  const auto file = std::make_shared<const MappedFile>(std::move(opened));
+  load_options.files = context::find_superseded_initializers(file->bytes(), load_options);
   onnx_io::ImportOptions import_options;
   import_options.infer_shapes = false;
   import_options.external_files = load_options.files;
   onnx_io::ImportReport read;
   EPHOST_ASSIGN_OR_RETURN(const graph::Model model,
-                          onnx_io::import_model(flags.model, import_options, &read));
+                          onnx_io::import_model(file, import_options, &read));
   load_options.files = std::move(read.external_data);
   Verification verification;
   verification.report = context::verify_context_model(model, load_options);

@@ -184,11 +184,15 @@ Result<Model> import_model(const graph::Blob& bytes, const ImportOptions& option
 Result<Model> import_model(const std::filesystem::path& path, const ImportOptions& options,
                            ImportReport* report) {
   EPHOST_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(path));
-  const auto owner = std::make_shared<const MappedFile>(std::move(file));
-  Result<Model> model =
-      import_from({.bytes = owner->bytes(), .owner = owner}, path.parent_path(), options, report);
+  return import_model(std::make_shared<const MappedFile>(std::move(file)), options, report);
+}
+
+Result<Model> import_model(const std::shared_ptr<const MappedFile>& file,
+                           const ImportOptions& options, ImportReport* report) {
+  Result<Model> model = import_from({.bytes = file->bytes(), .owner = file},
+                                    file->path().parent_path(), options, report);
   if (model.ok()) return model;
-  return std::move(model).status().with_context("importing " + quote(path.string()));
+  return std::move(model).status().with_context("importing " + quote(file->path().native()));
 }
 
 }  // namespace ephost::onnx_io

@@ -7,10 +7,12 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "ephost/status.h"
+#include "host/base/file.h"
 #include "host/graph/graph.h"
 
 namespace ephost::onnx_io {
@@ -45,6 +47,11 @@ struct ImportReport {
 // even if they are listed among the graph inputs. The model shares ownership of the mapping.
 // Repeating a call is harmless; calls may be concurrent.
 [[nodiscard]] Result<graph::Model> import_model(const std::filesystem::path& path,
+                                                const ImportOptions& options = {},
+                                                ImportReport* report = nullptr);
+
+// The same from a file that is open already.
+[[nodiscard]] Result<graph::Model> import_model(const std::shared_ptr<const MappedFile>& file,
                                                 const ImportOptions& options = {},
                                                 ImportReport* report = nullptr);
 

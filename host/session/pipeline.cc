@@ -114,12 +114,15 @@ class Pipeline {
     return add_option_files(options_, config_, prepared_.files);
   }
 
-  Status import(const ModelSource& source) {
+  Status import(ModelSource& source) {
+    if (!source.bytes && source.file == nullptr) {
+      EPHOST_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(source.path));
+      source.file = std::make_shared<const MappedFile>(std::move(file));
+    }
     set_load_options(source);
     // Somebody may be replacing the model just now, or has died while doing so.
-    load_options_.files = source.bytes
-                              ? context::find_superseded_initializers(*source.bytes, load_options_)
-                              : context::find_superseded_initializers(source.path, load_options_);
+    load_options_.files = context::find_superseded_initializers(
+        source.bytes ? *source.bytes : source.file->bytes(), load_options_);
     onnx_io::ImportOptions import_options;
     import_options.external_data_dir = config_.external_initializers_folder;
     import_options.external_files = load_options_.files;
@@ -127,7 +130,7 @@ class Pipeline {
     import_options.align_initializers = !hooks_.substitute;
     auto model = source.bytes ? onnx_io::import_model(graph::Blob{*source.bytes, nullptr},
                                                       import_options, &import_report_)
-                              : onnx_io::import_model(source.path, import_options, &import_report_);
+                              : onnx_io::import_model(source.file, import_options, &import_report_);
     EPHOST_ASSIGN_OR_RETURN(prepared_.model, std::move(model));
     // What was read is what is checked, whatever has the files' names by then.
     load_options_.files = import_report_.external_data;

@@ -97,7 +97,7 @@ std::optional<ModelSource> SessionCache::look_up(const PreparedModel& prepared,
     return std::nullopt;
   }
   if (!entry_) return std::nullopt;
-  return ModelSource{.path = entry_->model_path()};
+  return ModelSource{.path = entry_->model->path(), .file = entry_->model};
 }
 
 Status SessionCache::find(const PreparedModel& prepared, const onnx_io::ImportReport& read) {

@@ -3,10 +3,9 @@
 #include <cerrno>
 #include <utility>
 
-#include "host/base/file.h"
+#include "host/base/contained_path.h"
 #include "host/base/file_error.h"
 #include "host/base/text.h"
-#include "host/context/publication.h"
 #include "host/context/store/cache_entry.h"
 #include "host/context/store/cache_upkeep.h"
 
@@ -35,8 +34,6 @@ const ContentSum* find_sum(const CacheEntry& entry, std::string_view name) {
 
 }  // namespace
 
-fs::path FoundEntry::model_path() const { return folder / kEntryModelName; }
-
 fs::path StagedEntry::model_path() const { return entry_folder() / kEntryModelName; }
 
 Status CacheStore::check(FoundEntry& entry, const CacheKey& key) const {
@@ -46,9 +43,14 @@ Status CacheStore::check(FoundEntry& entry, const CacheKey& key) const {
   }
   const ContentSum* sum = find_sum(entry.stated, kEntryModelName);
   if (sum == nullptr) return damaged(entry.folder / kEntryFileName, "does not state the model");
-  EPHOST_ASSIGN_OR_RETURN(const ContentSum found,
-                          sum_of_file(entry.model_path(), *options_.file_system));
-  if (found != *sum) return damaged(entry.model_path(), "is not what was published");
+  EPHOST_ASSIGN_OR_RETURN(const InputFile file,
+                          open_contained(entry.folder, kEntryModelName, StatusCode::kInvalidGraph,
+                                         *options_.file_system));
+  EPHOST_ASSIGN_OR_RETURN(MappedFile model, MappedFile::map(file));
+  if (content_sum(model.bytes()) != sum->hash || model.bytes().size() != sum->size) {
+    return damaged(model.path(), "is not what was published");
+  }
+  entry.model = std::make_shared<const MappedFile>(std::move(model));
   return {};
 }
 

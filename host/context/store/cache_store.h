@@ -11,12 +11,13 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "ephost/status.h"
-#include "host/base/file_system.h"
+#include "host/base/file.h"
 #include "host/context/folder_lock.h"
 #include "host/context/store/cache_entry.h"
 #include "host/context/store/cache_folder.h"
@@ -43,8 +44,7 @@ struct FoundEntry {
   std::filesystem::path folder;
   FolderLock lease;
   CacheEntry stated;
-
-  [[nodiscard]] std::filesystem::path model_path() const;
+  std::shared_ptr<const MappedFile> model;  // as its checksum was compared
 };
 
 struct CacheLookup {

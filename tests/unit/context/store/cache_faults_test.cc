@@ -117,7 +117,7 @@ std::string use_for_a_while(const fs::path& folder, unsigned seed) {
       }
       continue;
     }
-    const Result<testing::Loaded> loaded = testing::load_file(lookup->found->model_path());
+    const Result<testing::Loaded> loaded = testing::load_file(lookup->found->model->path());
     if (!loaded.ok()) {
       // Somebody may have quarantined it just now; a session then makes it anew.
       if (!lookup->found->lease.is_at(lookup->found->folder)) continue;

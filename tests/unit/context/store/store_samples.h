@@ -69,7 +69,7 @@ inline std::string payload_in(const CacheStore& store, const CacheKey& key) {
   if (!lookup.ok()) return lookup.status().to_string();
   if (!lookup->damage.ok()) return lookup->damage.to_string();
   if (!lookup->found) return "none";
-  const Result<Loaded> loaded = load_file(lookup->found->model_path());
+  const Result<Loaded> loaded = load_file(lookup->found->model->path());
   return loaded.ok() ? loaded->payload_of("second") : loaded.status().to_string();
 }
 
