@@ -6,13 +6,11 @@
 #include "plugins/dnnl/capability/capability.h"
 #include "plugins/dnnl/executor/compiler.h"
 #include "plugins/dnnl/executor/primitive_choice.h"
+#include "plugins/dnnl/library/primitive_cache.h"
 #include "plugins/dnnl/library/threads.h"
 
 namespace ephost_dnnl {
 namespace {
-
-// Enough for several large models at once; a cached primitive saves half a millisecond.
-constexpr int kPrimitiveCacheCapacity = 8192;
 
 [[noreturn]] void fail_restore(const std::string& partition, const std::string& reason) {
   throw eph::Failure(EPH_INVALID_GRAPH, "the context of partition '" + partition +
@@ -65,9 +63,7 @@ DnnlProvider::DnnlProvider(eph::Host host, int threads)
       engine_(dnnl::engine::kind::cpu, 0),
       build_id_(current_build_id(threads)),
       compatibility_(compatibility_text(build_id_)) {
-  if (dnnl::get_primitive_cache_capacity() < kPrimitiveCacheCapacity) {
-    dnnl::set_primitive_cache_capacity(kPrimitiveCacheCapacity);
-  }
+  enlarge_primitive_cache();
 }
 
 void DnnlProvider::get_capability(const eph::GraphView& graph, eph::Claims& claims) {
@@ -96,10 +92,15 @@ void DnnlProvider::release_constant(const void* data, uint64_t size) const {
   if (host_constants_ != nullptr) host_constants_->release(host_.handle(), data, size);
 }
 
+WarnFunction DnnlProvider::warning() const {
+  return [host = host_](const std::string& message) { host.log(EPH_LOG_WARNING, message); };
+}
+
 std::unique_ptr<DnnlComputation> DnnlProvider::compile_graph(const eph_partition& partition) {
   return compile_partition(
       eph::GraphView(partition.graph), std::string(eph::view(partition.name)), engine_,
-      build_id_.threads, [this](const void* data, uint64_t size) { release_constant(data, size); });
+      build_id_.threads, [this](const void* data, uint64_t size) { release_constant(data, size); },
+      warning());
 }
 
 const Container& DnnlProvider::container(const eph_bytes& payload) {
@@ -123,15 +124,15 @@ std::unique_ptr<DnnlComputation> DnnlProvider::restore(const eph_partition& part
       throw Malformed("the node's inputs and outputs are not those that were compiled");
     }
     try {
-      return restore_partition(loaded, name, engine_, build_id_.threads);
+      return restore_partition(loaded, name, engine_, build_id_.threads, warning());
     } catch (const LayoutMismatch&) {
       if (stored.threads() == build_id_.threads) throw;
       // Some layouts follow the number of threads: with the number of then they are those of then.
-      return restore_partition(loaded, name, engine_, stored.threads());
+      return restore_partition(loaded, name, engine_, stored.threads(), warning());
     }
   } catch (const eph::Failure& failure) {
     fail_restore(name, failure.what());
-  } catch (const std::runtime_error& error) {  // Malformed, LayoutMismatch, NoPrimitive
+  } catch (const std::runtime_error& error) {  // Malformed, LayoutMismatch, NoPrimitive, StepFailed
     fail_restore(name, error.what());
   } catch (const dnnl::error& error) {
     fail_restore(name, std::string("oneDNN fails: ") + error.what());

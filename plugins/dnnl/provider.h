@@ -43,6 +43,8 @@ class DnnlProvider : public eph::Provider {
  private:
   // Tells the host of constants that have been packed.
   void release_constant(const void* data, uint64_t size) const;
+  // Writes to the host's log.
+  [[nodiscard]] WarnFunction warning() const;
   std::unique_ptr<DnnlComputation> compile_graph(const eph_partition& partition);
   std::unique_ptr<DnnlComputation> restore(const eph_partition& partition);
   // The payload's directory, read when its first partition is restored.

@@ -80,7 +80,15 @@ int32_t FakeDeviceList::add(eph_device_list* list, const eph_device* device, eph
 const eph_host_api FakeHost::kApi = {sizeof(eph_host_api), &FakeHost::log,
                                      &FakeHost::get_extension};
 FakeHost::FakeHost() : eph_host{&kApi} {}
-void FakeHost::log(const eph_host*, int32_t, eph_string) noexcept {}
+std::vector<std::string> FakeHost::logged() const {
+  const std::lock_guard lock(mutex_);
+  return logged_;
+}
+void FakeHost::log(const eph_host* host, int32_t, eph_string message) noexcept {
+  const auto* fake = static_cast<const FakeHost*>(host);
+  const std::lock_guard lock(fake->mutex_);
+  fake->logged_.push_back(to_string(message));
+}
 const void* FakeHost::get_extension(const eph_host*, eph_string id) noexcept {
   // As many ranges as there may be, the last one first: no loop may rely on their order.
   static constexpr eph_thread_pool_api kThreadPool = {

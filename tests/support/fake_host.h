@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -77,12 +78,15 @@ class FakeDeviceList : public eph_device_list {
   static const eph_device_list_api kApi;
 };
 
-// Logs nowhere. Splits loops, without threads, and has no other extension.
+// Keeps what is logged. Splits loops, without threads, and has no other extension.
 class FakeHost : public eph_host {
  public:
   FakeHost();
+  [[nodiscard]] std::vector<std::string> logged() const;
 
  private:
+  mutable std::mutex mutex_;
+  mutable std::vector<std::string> logged_;
   static void log(const eph_host* host, int32_t severity, eph_string message) noexcept;
   static const void* get_extension(const eph_host* host, eph_string id) noexcept;
   static const eph_host_api kApi;

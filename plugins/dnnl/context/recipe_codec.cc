@@ -117,6 +117,7 @@ void encode_op(const Op& op, ByteWriter& writer) {
   writer.number(op.output);
   writer.number(static_cast<uint32_t>(op.post_ops.size()));
   for (const PostOp& post_op : op.post_ops) encode_post_op(post_op, writer);
+  writer.number(op.failed_primitives);
   writer.text(op.name);
 }
 
@@ -127,6 +128,7 @@ Op decode_op(ByteReader& reader) {
   op.output = reader.number<TensorId>();
   op.post_ops.resize(reader.count(1));
   for (PostOp& post_op : op.post_ops) post_op = decode_post_op(reader);
+  op.failed_primitives = reader.number<uint8_t>();
   op.name = reader.text();
   return op;
 }

@@ -133,7 +133,8 @@ class Assembler {
     }
     const uint32_t buffer = output_buffer(op, choice.output, arguments);
     arguments.push_back({DNNL_ARG_DST, buffer, choice.output});
-    builder_.add_step(choice.descriptor, arguments, describe(op));
+    builder_.add_step(choice.descriptor, arguments, describe(op),
+                      static_cast<uint32_t>(&op - recipe_.ops.data()));
     // Every output form divides the dimensions of a row-major layout, or has the tensor's own.
     places_.place(op.output,
                   {buffer, reshape_view(choice.output, recipe_.dims(op.output)).value()});

@@ -42,15 +42,16 @@ PrimitiveChoice Attempt::make(const Pooling& op) const {
   const dnnl::pooling_v2_forward::desc desc(kForward, to_library(op.kind), layout_of(0),
                                             any_layout(request_.output_dims), op.strides, op.kernel,
                                             dilation, op.pads_begin, op.pads_end);
-  const dnnl::pooling_v2_forward::primitive_desc made(desc, attributes(request_.output_dims),
-                                                      engine_);
+  const auto made = described(
+      dnnl::pooling_v2_forward::primitive_desc(desc, attributes(request_.output_dims), engine_));
   return choice(made, {{DNNL_ARG_SRC, made.src_desc()}});
 }
 
 PrimitiveChoice Attempt::make(const Eltwise& op) const {
   const dnnl::eltwise_forward::desc desc(kForward, ephost_dnnl::to_library(op.function),
                                          layout_of(0), op.alpha, op.beta);
-  const dnnl::eltwise_forward::primitive_desc made(desc, attributes(request_.output_dims), engine_);
+  const auto made = described(
+      dnnl::eltwise_forward::primitive_desc(desc, attributes(request_.output_dims), engine_));
   return choice(made, {{DNNL_ARG_SRC, made.src_desc()}});
 }
 
@@ -62,23 +63,27 @@ PrimitiveChoice Attempt::make(const Binary& op) const {
     throw NoPrimitive("post-ops on a layout with padding");
   }
   const dnnl::binary::desc desc(ephost_dnnl::to_library(op.function), a, b, a);
-  const dnnl::binary::primitive_desc made(desc, attributes(request_.output_dims), engine_);
+  const auto made =
+      described(dnnl::binary::primitive_desc(desc, attributes(request_.output_dims), engine_));
   return choice(made, {{DNNL_ARG_SRC_0, made.src0_desc()}, {DNNL_ARG_SRC_1, made.src1_desc()}});
 }
 
 PrimitiveChoice Attempt::make(const Reduction& op) const {
   const dnnl::reduction::desc desc(to_library(op.kind), layout_of(0),
                                    any_layout(request_.output_dims), 0.0F, 0.0F);
-  const dnnl::reduction::primitive_desc made(desc, attributes(request_.output_dims), engine_);
+  const auto made =
+      described(dnnl::reduction::primitive_desc(desc, attributes(request_.output_dims), engine_));
   return choice(made, {{DNNL_ARG_SRC, made.src_desc()}});
 }
 
 PrimitiveChoice Attempt::make(const Concat& op) const {
+  if (assumption_.implementation > 0) throw NoPrimitive("no further implementation");
   std::vector<Descriptor> sources;
   for (std::size_t i = 0; i < request_.inputs.size(); ++i) sources.push_back(layout_of(i));
   const dnnl::concat::primitive_desc made(any_layout(request_.output_dims),
                                           static_cast<int>(op.axis), sources, engine_,
                                           attributes(request_.output_dims));
+
   std::vector<Wanted> wanted;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     wanted.push_back({DNNL_ARG_MULTIPLE_SRC + static_cast<int>(i), sources[i]});

@@ -39,8 +39,8 @@ PrimitiveChoice Attempt::make(const Convolution& op) const {
                                             op.pads_begin, op.pads_end)
           : dnnl::convolution_forward::desc(forward, algorithm, data, weights, output, op.strides,
                                             dilates, op.pads_begin, op.pads_end);
-  const dnnl::convolution_forward::primitive_desc made(desc, attributes(request_.output_dims),
-                                                       engine_);
+  const auto made = described(
+      dnnl::convolution_forward::primitive_desc(desc, attributes(request_.output_dims), engine_));
   std::vector<Wanted> wanted = {{DNNL_ARG_SRC, made.src_desc()},
                                 {DNNL_ARG_WEIGHTS, made.weights_desc()}};
   if (has_input(2)) wanted.push_back({DNNL_ARG_BIAS, made.bias_desc()});
@@ -60,7 +60,7 @@ PrimitiveChoice Attempt::make(const MatMul&) const {
   bias_form.back() = output_form.back();
   const auto desc = has_input(2) ? dnnl::matmul::desc(a, b, row_major(bias_form), output)
                                  : dnnl::matmul::desc(a, b, output);
-  const dnnl::matmul::primitive_desc made(desc, attributes(output_form), engine_);
+  const auto made = described(dnnl::matmul::primitive_desc(desc, attributes(output_form), engine_));
   std::vector<Wanted> wanted = {{DNNL_ARG_SRC, made.src_desc()},
                                 {DNNL_ARG_WEIGHTS, made.weights_desc()}};
   if (has_input(2)) wanted.push_back({DNNL_ARG_BIAS, made.bias_desc()});

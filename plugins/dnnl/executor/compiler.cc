@@ -5,6 +5,7 @@
 
 #include "plugins/dnnl/executor/assembler.h"
 #include "plugins/dnnl/executor/primitive_choice.h"
+#include "plugins/dnnl/executor/program_maker.h"
 #include "plugins/dnnl/library/threads.h"
 #include "plugins/dnnl/lowering/lowering.h"
 #include "plugins/dnnl/passes/passes.h"
@@ -23,18 +24,11 @@ bool has_fast_primitive(const Recipe& recipe, const Op& op, const dnnl::engine& 
   }
 }
 
-std::unique_ptr<DnnlComputation> finish(Recipe recipe, Program program, std::string name,
-                                        const dnnl::engine& engine, int threads) {
-  create_primitives(program, threads);
-  return std::make_unique<DnnlComputation>(std::move(name), std::move(recipe), std::move(program),
-                                           engine, threads);
-}
-
 }  // namespace
 
 std::unique_ptr<DnnlComputation> compile_partition(const eph::GraphView& graph, std::string name,
                                                    const dnnl::engine& engine, int threads,
-                                                   ReleaseFunction release) {
+                                                   ReleaseFunction release, WarnFunction warn) {
   const ThreadScope scope(threads);
   LoweredPartition lowered = lower_partition(graph);
   run_passes(lowered, [&](const Recipe& recipe, const Op& op) {
@@ -43,8 +37,9 @@ std::unique_ptr<DnnlComputation> compile_partition(const eph::GraphView& graph, 
   try {
     check_recipe(lowered.recipe);
     PackingSource constants(lowered.constants, engine, std::move(release));
-    Program program = assemble(lowered.recipe, constants, engine);
-    return finish(std::move(lowered.recipe), std::move(program), std::move(name), engine, threads);
+    Program program = make_working_program(lowered.recipe, constants, engine, threads);
+    return std::make_unique<DnnlComputation>(std::move(name), std::move(lowered.recipe),
+                                             std::move(program), engine, threads, std::move(warn));
   } catch (const InvalidRecipe& error) {
     throw eph::Failure(EPH_EP_FAIL,
                        "partition '" + name + "' was lowered wrongly: " + error.what());
@@ -56,12 +51,16 @@ std::unique_ptr<DnnlComputation> compile_partition(const eph::GraphView& graph, 
 }
 
 std::unique_ptr<DnnlComputation> restore_partition(const LoadedPartition& loaded, std::string name,
-                                                   const dnnl::engine& engine, int threads) {
+                                                   const dnnl::engine& engine, int threads,
+                                                   WarnFunction warn) {
   const ThreadScope scope(threads);
   RestoringSource constants(loaded.constants);
+  // What failed when it was compiled stands in the recipe; the rest has had its trial then.
   Program program = assemble(loaded.recipe, constants, engine);
   constants.finish();
-  return finish(loaded.recipe, std::move(program), std::move(name), engine, threads);
+  create_primitives(program, threads);
+  return std::make_unique<DnnlComputation>(std::move(name), loaded.recipe, std::move(program),
+                                           engine, threads, std::move(warn));
 }
 
 }  // namespace ephost_dnnl

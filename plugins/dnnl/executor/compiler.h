@@ -13,18 +13,17 @@
 
 namespace ephost_dnnl {
 
-// Throws Failure where the graph can't be compiled.
-[[nodiscard]] std::unique_ptr<DnnlComputation> compile_partition(const eph::GraphView& graph,
-                                                                 std::string name,
-                                                                 const dnnl::engine& engine,
-                                                                 int threads,
-                                                                 ReleaseFunction release);
+// Throws Failure where the graph can't be compiled. `warn` is told what the computation falls back
+// to when it runs.
+[[nodiscard]] std::unique_ptr<DnnlComputation> compile_partition(
+    const eph::GraphView& graph, std::string name, const dnnl::engine& engine, int threads,
+    ReleaseFunction release, WarnFunction warn);
 
 // Throws LayoutMismatch where the library chooses other layouts with that many threads than the
-// constants were packed for; NoPrimitive or Failure where it cannot compute the recipe.
+// constants were packed for; NoPrimitive or StepFailed where it cannot compute the recipe.
 [[nodiscard]] std::unique_ptr<DnnlComputation> restore_partition(const LoadedPartition& loaded,
                                                                  std::string name,
                                                                  const dnnl::engine& engine,
-                                                                 int threads);
+                                                                 int threads, WarnFunction warn);
 
 }  // namespace ephost_dnnl

@@ -1,7 +1,10 @@
 #include "plugins/dnnl/executor/computation.h"
 
+#include <optional>
 #include <utility>
 
+#include "plugins/dnnl/executor/primitive_choice.h"
+#include "plugins/dnnl/executor/program_maker.h"
 #include "plugins/dnnl/library/threads.h"
 
 namespace ephost_dnnl {
@@ -23,21 +26,30 @@ uint64_t byte_size(const Dims& shape) {
 
 }  // namespace
 
-// Memory objects of one run at a time, and the arguments of every step made of them.
-class DnnlComputation::RunState : public eph::State {
+DnnlComputation::Executable::Executable(Recipe made_from, Program made, const dnnl::engine& engine)
+    : recipe(std::move(made_from)), program(std::move(made)), constants(program.views.size()) {
+  for (std::size_t i = 0; i < program.views.size(); ++i) {
+    const Buffer& buffer = program.buffers[program.views[i].buffer];
+    if (buffer.place != Place::kConstant) continue;
+    // The library takes no pointer to const; primitives only read their constants.
+    constants[i] = dnnl::memory(program.views[i].layout, engine,
+                                const_cast<void*>(program.constants[buffer.index].data));
+  }
+}
+
+// Memory objects for a program in one run at a time, and the arguments of every step made of them.
+class DnnlComputation::Binding {
  public:
-  RunState(const Program& program, const std::vector<dnnl::memory>& constants,
-           const dnnl::engine& engine)
-      : program_(program),
+  Binding(const Executable& executable, const dnnl::engine& engine)
+      : executable_(executable),
         stream_(engine),
-        memories_(constants),
-        bound_(program.views.size(), nullptr),
-        addresses_(program.buffers.size(), nullptr) {
+        memories_(executable.constants),
+        bound_(program().views.size(), nullptr) {
     for (std::size_t i = 0; i < memories_.size(); ++i) {
       if (memories_[i]) continue;
-      memories_[i] = dnnl::memory(program.views[i].layout, engine, DNNL_MEMORY_NONE);
+      memories_[i] = dnnl::memory(program().views[i].layout, engine, DNNL_MEMORY_NONE);
     }
-    for (const Step& step : program.steps) {
+    for (const Step& step : program().steps) {
       std::vector<dnnl_exec_arg_t>& arguments = arguments_.emplace_back();
       for (const StepArgument& argument : step.arguments) {
         arguments.push_back({argument.argument, memories_[argument.view].get()});
@@ -45,111 +57,168 @@ class DnnlComputation::RunState : public eph::State {
     }
   }
 
-  std::vector<void*>& addresses() { return addresses_; }
+  [[nodiscard]] const Executable& executable() const { return executable_; }
 
   // Points the memory objects to the addresses that have changed since the last run.
-  void bind() {
+  void bind(const std::vector<void*>& inputs, const std::vector<void*>& outputs, void* workspace) {
     for (std::size_t i = 0; i < bound_.size(); ++i) {
-      const uint32_t buffer = program_.views[i].buffer;
-      if (program_.buffers[buffer].place == Place::kConstant) continue;
-      if (bound_[i] == addresses_[buffer]) continue;
-      memories_[i].set_data_handle(addresses_[buffer]);
-      bound_[i] = addresses_[buffer];
+      const Buffer& buffer = program().buffers[program().views[i].buffer];
+      void* address = nullptr;
+      if (buffer.place == Place::kConstant) continue;
+      if (buffer.place == Place::kInput) address = inputs[buffer.index];
+      if (buffer.place == Place::kOutput) address = outputs[buffer.index];
+      if (buffer.place == Place::kWorkspace) {
+        address = static_cast<char*>(workspace) + buffer.offset;
+      }
+      if (bound_[i] == address) continue;
+      memories_[i].set_data_handle(address);
+      bound_[i] = address;
     }
   }
 
-  void execute(std::size_t step) {
-    const std::vector<dnnl_exec_arg_t>& arguments = arguments_[step];
-    const dnnl_status_t status =
-        dnnl_primitive_execute(program_.steps[step].primitive.get(), stream_.get(),
-                               static_cast<int>(arguments.size()), arguments.data());
-    if (status != dnnl_success) {
-      throw eph::Failure(EPH_EP_FAIL, "oneDNN fails to run " + program_.steps[step].label +
-                                          " (status " + std::to_string(status) + ")");
+  // Throws StepFailed.
+  void execute(eph::Run& run) {
+    for (std::size_t i = 0; i < arguments_.size(); ++i) {
+      if (run.is_cancelled()) throw eph::Failure(EPH_FAIL, "the run was cancelled");
+      const std::vector<dnnl_exec_arg_t>& arguments = arguments_[i];
+      const dnnl_status_t status =
+          dnnl_primitive_execute(program().steps[i].primitive.get(), stream_.get(),
+                                 static_cast<int>(arguments.size()), arguments.data());
+      if (status != dnnl_success) {
+        throw StepFailed(i, "oneDNN fails to run " + program().steps[i].label + " (status " +
+                                std::to_string(status) + ")");
+      }
     }
+    stream_.wait();
   }
-  void wait() { stream_.wait(); }
 
  private:
-  const Program& program_;
+  [[nodiscard]] const Program& program() const { return executable_.program; }
+
+  const Executable& executable_;
   dnnl::stream stream_;
   std::vector<dnnl::memory> memories_;  // by view
   std::vector<void*> bound_;            // by view
-  std::vector<void*> addresses_;        // by buffer
   std::vector<std::vector<dnnl_exec_arg_t>> arguments_;
 };
 
+class DnnlComputation::RunState : public eph::State {
+ public:
+  RunState(const Executable& executable, const dnnl::engine& engine)
+      : inputs(executable.recipe.inputs.size(), nullptr),
+        outputs(executable.recipe.outputs.size(), nullptr),
+        engine_(engine) {
+    binding_.emplace(executable, engine);
+  }
+
+  // The binding of an executable, made anew where the last run had another one.
+  Binding& binding(const Executable& executable) {
+    if (&binding_->executable() != &executable) binding_.emplace(executable, engine_);
+    return *binding_;
+  }
+
+  std::vector<void*> inputs, outputs;  // addresses, by port
+
+ private:
+  const dnnl::engine& engine_;
+  std::optional<Binding> binding_;
+};
+
 DnnlComputation::DnnlComputation(std::string name, Recipe recipe, Program program,
-                                 dnnl::engine engine, int threads)
+                                 dnnl::engine engine, int threads, WarnFunction warn)
     : name_(std::move(name)),
-      recipe_(std::move(recipe)),
-      program_(std::move(program)),
       engine_(std::move(engine)),
       threads_(threads),
-      constant_memories_(program_.views.size()) {
-  for (std::size_t i = 0; i < program_.views.size(); ++i) {
-    const Buffer& buffer = program_.buffers[program_.views[i].buffer];
-    if (buffer.place != Place::kConstant) continue;
-    // The library takes no pointer to const; primitives only read their constants.
-    constant_memories_[i] = dnnl::memory(program_.views[i].layout, engine_,
-                                         const_cast<void*>(program_.constants[buffer.index].data));
-  }
+      warn_(std::move(warn)) {
+  executables_.push_back(
+      std::make_unique<Executable>(std::move(recipe), std::move(program), engine_));
+  current_ = executables_.front().get();
 }
 
-void DnnlComputation::locate_input(eph::Run& run, const Buffer& buffer, void*& address) const {
-  const Dims& shape = recipe_.inputs[buffer.index].shape;
-  const eph_value* value = run.input(buffer.index);
+void* DnnlComputation::locate_input(eph::Run& run, uint32_t port) const {
+  const Dims& shape = recipe().inputs[port].shape;
+  const eph_value* value = run.input(port);
   if (value == nullptr || !has_shape(*value, shape) || value->byte_size < byte_size(shape)) {
     throw eph::Failure(
         EPH_INVALID_ARGUMENT,
         "partition '" + name_ + "' was compiled for float " + to_text(shape) + " as input " +
-            std::to_string(buffer.index) + " and got " +
+            std::to_string(port) + " and got " +
             (value == nullptr ? "nothing"
                               : "element type " + std::to_string(value->element_type) + " " +
                                     shape_text(*value)));
   }
-  address = value->data;
+  return value->data;
 }
 
-void DnnlComputation::locate_output(eph::Run& run, const Buffer& buffer, void*& address) const {
-  const Dims& shape = recipe_.outputs[buffer.index].shape;
-  address = run.output(buffer.index) != nullptr ? run.allocate(buffer.index, shape, EPH_FLOAT).data
-                                                : run.scratch(byte_size(shape));
+void* DnnlComputation::locate_output(eph::Run& run, uint32_t port) const {
+  const Dims& shape = recipe().outputs[port].shape;
+  return run.output(port) != nullptr ? run.allocate(port, shape, EPH_FLOAT).data
+                                     : run.scratch(byte_size(shape));
 }
 
-void DnnlComputation::locate(eph::Run& run, std::vector<void*>& addresses) const {
-  if (program_.workspace_bytes > 0 && run.workspace() == nullptr) {
+void DnnlComputation::locate_ports(eph::Run& run, RunState& state) const {
+  for (uint32_t i = 0; i < state.inputs.size(); ++i) state.inputs[i] = locate_input(run, i);
+  for (uint32_t i = 0; i < state.outputs.size(); ++i) state.outputs[i] = locate_output(run, i);
+}
+
+void* DnnlComputation::locate_workspace(eph::Run& run, const Program& program) const {
+  if (program.workspace_bytes == 0) return nullptr;
+  if (program.workspace_bytes > compiled().program.workspace_bytes) {
+    return run.scratch(program.workspace_bytes);
+  }
+  if (run.workspace() == nullptr) {
     throw eph::Failure(EPH_INVALID_ARGUMENT, "partition '" + name_ + "' got no workspace");
   }
-  for (std::size_t i = 0; i < program_.buffers.size(); ++i) {
-    const Buffer& buffer = program_.buffers[i];
-    if (buffer.place == Place::kInput) locate_input(run, buffer, addresses[i]);
-    if (buffer.place == Place::kOutput) locate_output(run, buffer, addresses[i]);
-    if (buffer.place == Place::kWorkspace) {
-      addresses[i] = static_cast<char*>(run.workspace()) + buffer.offset;
-    }
-  }
+  return run.workspace();
 }
 
 void DnnlComputation::compute(eph::Run& run, eph::State* state) {
   const ThreadScope scope(threads_);
   auto& own = static_cast<RunState&>(*state);
-  locate(run, own.addresses());
-  own.bind();
-  for (std::size_t i = 0; i < program_.steps.size(); ++i) {
-    if (run.is_cancelled()) throw eph::Failure(EPH_FAIL, "the run was cancelled");
-    own.execute(i);
+  locate_ports(run, own);
+  for (;;) {
+    const Executable& executable = *current_.load(std::memory_order_acquire);
+    Binding& binding = own.binding(executable);
+    binding.bind(own.inputs, own.outputs, locate_workspace(run, executable.program));
+    try {
+      binding.execute(run);
+      return;
+    } catch (const StepFailed& failure) {
+      replace(executable, failure);
+    }
   }
-  own.wait();
+}
+
+void DnnlComputation::replace(const Executable& failed, const StepFailed& failure) {
+  const std::lock_guard lock(mutex_);
+  if (current_ != &failed) return;  // another run has met the same failure
+  const auto give_up = [&](const std::string& reason) {
+    throw eph::Failure(EPH_EP_FAIL, std::string(failure.what()) + ", and no other way: " + reason);
+  };
+  try {
+    Recipe recipe = failed.recipe;
+    pass_over(recipe, failed.program, failure);
+    RepackingSource constants(failed.program.constants, engine_);
+    Program program = make_working_program(recipe, constants, engine_, threads_);
+    executables_.push_back(
+        std::make_unique<Executable>(std::move(recipe), std::move(program), engine_));
+  } catch (const NoPrimitive& error) {
+    give_up(error.what());
+  } catch (const dnnl::error& error) {
+    give_up(error.what());
+  }
+  current_.store(executables_.back().get(), std::memory_order_release);
+  warn_("partition '" + name_ + "': " + failure.what() +
+        "; it is computed by another primitive from now on");
 }
 
 void DnnlComputation::describe(eph_computation_info& info) {
-  info.workspace_bytes = program_.workspace_bytes;
+  info.workspace_bytes = compiled().program.workspace_bytes;
   info.flags = EPH_COMPUTE_CONCURRENT;
 }
 
 std::unique_ptr<eph::State> DnnlComputation::create_state() {
-  return std::make_unique<RunState>(program_, constant_memories_, engine_);
+  return std::make_unique<RunState>(*current_, engine_);
 }
 
 }  // namespace ephost_dnnl

@@ -1,9 +1,16 @@
 // computation.h: a compiled partition as the host runs it. Binds the host's memory to the program's
 // views and executes its primitives in order; allocates nothing while it runs.
+//
+// Where the library fails at a step, the computation makes another program that has another
+// primitive for it, from the constants of the first, and begins the run again. That program stays
+// for later runs.
 #pragma once
 
+#include <atomic>
 #include <ephost/plugin.hpp>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <string>
 #include <vector>
@@ -13,39 +20,58 @@
 
 namespace ephost_dnnl {
 
+// Told what the user should know though nothing fails. Any thread.
+using WarnFunction = std::function<void(const std::string& message)>;
+
 class DnnlComputation : public eph::Computation {
  public:
   // The program belongs to the recipe and its primitives exist. `threads` is the number that both
   // were made for.
   DnnlComputation(std::string name, Recipe recipe, Program program, dnnl::engine engine,
-                  int threads);
+                  int threads, WarnFunction warn);
 
   void compute(eph::Run& run, eph::State* state) override;
   void describe(eph_computation_info& info) override;
   std::unique_ptr<eph::State> create_state() override;
 
-  // What the context binary stores.
+  // What the context binary stores: all as it was compiled, whatever failed in runs since.
   [[nodiscard]] const std::string& name() const { return name_; }
-  [[nodiscard]] const Recipe& recipe() const { return recipe_; }
-  [[nodiscard]] const std::vector<PackedConstant>& constants() const { return program_.constants; }
-
-  [[nodiscard]] const Program& program() const { return program_; }
-  [[nodiscard]] int threads() const { return threads_; }
+  [[nodiscard]] const Recipe& recipe() const { return compiled().recipe; }
+  [[nodiscard]] const std::vector<PackedConstant>& constants() const {
+    return compiled().program.constants;
+  }
 
  private:
+  // A recipe, its program, and memory objects for the constants that the program reads.
+  struct Executable {
+    Executable(Recipe made_from, Program made, const dnnl::engine& engine);
+    Recipe recipe;
+    Program program;
+    std::vector<dnnl::memory> constants;  // by view; empty handles for other views
+  };
+  class Binding;
   class RunState;
 
-  // The address of each buffer in this run. Throws Failure where an input isn't what was compiled.
-  void locate(eph::Run& run, std::vector<void*>& addresses) const;
-  void locate_input(eph::Run& run, const Buffer& buffer, void*& address) const;
-  void locate_output(eph::Run& run, const Buffer& buffer, void*& address) const;
+  [[nodiscard]] const Executable& compiled() const { return *executables_.front(); }
+
+  // The addresses of the ports in this run. Throws Failure where an input isn't what was compiled.
+  void locate_ports(eph::Run& run, RunState& state) const;
+  void* locate_input(eph::Run& run, uint32_t port) const;
+  void* locate_output(eph::Run& run, uint32_t port) const;
+  // The workspace that a program needs: the host's, or scratch memory where that isn't enough.
+  void* locate_workspace(eph::Run& run, const Program& program) const;
+
+  // Puts a program in the place of one with a step that fails. Throws Failure where there is none.
+  void replace(const Executable& failed, const StepFailed& failure);
 
   std::string name_;
-  Recipe recipe_;
-  Program program_;
   dnnl::engine engine_;
   int threads_;
-  std::vector<dnnl::memory> constant_memories_;  // by view; empty handles for other views
+  WarnFunction warn_;
+  std::mutex mutex_;  // of replacing
+  // As compiled first, then what replaced it; all stay, as other runs may be at work with them.
+  std::vector<std::unique_ptr<const Executable>> executables_;
+  std::atomic<const Executable*> current_;
 };
 
 }  // namespace ephost_dnnl

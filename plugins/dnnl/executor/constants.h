@@ -39,6 +39,8 @@ struct PackedConstant {
   const void* data = nullptr;  // aligned to kBufferAlignment
   uint64_t size = 0;
   std::shared_ptr<const void> owner;  // null where `data` belongs to a context binary
+  // As the source was asked for it: where the elements were in row-major order, and where they are.
+  Descriptor stored, wanted;
 };
 
 class ConstantSource {
@@ -85,6 +87,20 @@ class RestoringSource : public ConstantSource {
  private:
   const std::vector<PackedConstant>& constants_;
   std::size_t next_ = 0;
+};
+
+// Brings constants that were packed before into the layouts that other primitives want. The
+// constants are borrowed; what fits as it is is shared with them.
+class RepackingSource : public ConstantSource {
+ public:
+  RepackingSource(const std::vector<PackedConstant>& constants, const dnnl::engine& engine)
+      : constants_(constants), engine_(engine) {}
+  // Throws LayoutMismatch for a tensor that isn't among them.
+  PackedConstant get(TensorId tensor, const Descriptor& stored, const Descriptor& wanted) override;
+
+ private:
+  const std::vector<PackedConstant>& constants_;
+  const dnnl::engine& engine_;
 };
 
 }  // namespace ephost_dnnl

@@ -12,6 +12,7 @@ namespace ephost_dnnl {
 struct Assumption {
   bool inputs_as_they_lie = true;  // else in row-major order
   bool preferred_output = false;   // write what the request prefers
+  std::size_t implementation = 0;  // of those that the library has, in its order
 };
 
 class Attempt {
@@ -37,6 +38,15 @@ class Attempt {
  private:
   [[nodiscard]] const Operand& input(std::size_t i) const { return request_.inputs[i]; }
   [[nodiscard]] bool has_input(std::size_t i) const { return i < request_.inputs.size(); }
+
+  // The description with the assumption's implementation.
+  template <class Description>
+  [[nodiscard]] Description described(Description description) const {
+    for (std::size_t i = 0; i < assumption_.implementation; ++i) {
+      if (!description.next_impl()) throw NoPrimitive("no further implementation");
+    }
+    return description;
+  }
 
   // Layout of input i under the assumption.
   [[nodiscard]] Descriptor layout_of(std::size_t i) const;

@@ -5,6 +5,7 @@
 
 #include "plugins/dnnl/executor/primitive_attempt.h"
 #include "plugins/dnnl/library/defects.h"
+#include "plugins/dnnl/library/primitive_cache.h"
 
 namespace ephost_dnnl {
 namespace {
@@ -39,6 +40,24 @@ std::vector<Assumption> assumptions(const PrimitiveRequest& request) {
   return all;
 }
 
+// The primitive under an assumption; none, with a reason, where the library has none.
+std::optional<PrimitiveChoice> attempt(const PrimitiveRequest& request,
+                                       const Assumption& assumption, const dnnl::engine& engine,
+                                       std::string& reason) {
+  try {
+    PrimitiveChoice choice =
+        std::visit([&](const auto& op) { return Attempt(request, assumption, engine).make(op); },
+                   request.op->parameters);
+    choice.is_reference = is_reference(choice.descriptor);
+    return choice;
+  } catch (const dnnl::error& error) {
+    reason = error.what();
+  } catch (const NoPrimitive& error) {
+    reason = error.what();
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 PrimitiveChoice choose_primitive(const PrimitiveRequest& request, const dnnl::engine& engine) {
@@ -46,25 +65,27 @@ PrimitiveChoice choose_primitive(const PrimitiveRequest& request, const dnnl::en
     throw NoPrimitive("oneDNN would compute " + describe(*request.op) +
                       " wrongly: two of its post-ops are the same function");
   }
-  std::optional<PrimitiveChoice> slow;
+  std::size_t to_pass_over = request.op->failed_primitives;
+  std::optional<WithoutPrimitiveCache> without_cache;
+  if (to_pass_over > 0) without_cache.emplace();
+  std::vector<PrimitiveChoice> slow;
   std::string reason = "no implementation";
-  for (const Assumption& assumption : assumptions(request)) {
-    try {
-      PrimitiveChoice choice =
-          std::visit([&](const auto& op) { return Attempt(request, assumption, engine).make(op); },
-                     request.op->parameters);
-      choice.is_reference = is_reference(choice.descriptor);
-      if (!choice.is_reference) return choice;
-      if (!slow) slow = std::move(choice);
-    } catch (const dnnl::error& error) {
-      reason = error.what();
-    } catch (const NoPrimitive& error) {
-      reason = error.what();
+  for (Assumption assumption : assumptions(request)) {
+    for (;; ++assumption.implementation) {
+      std::optional<PrimitiveChoice> choice = attempt(request, assumption, engine, reason);
+      if (!choice) break;
+      if (choice->is_reference) {  // the library has its slow ones last
+        slow.push_back(*std::move(choice));
+        break;
+      }
+      if (to_pass_over == 0) return *std::move(choice);
+      --to_pass_over;
     }
   }
-  if (!slow)
+  if (to_pass_over >= slow.size()) {
     throw NoPrimitive("oneDNN has no primitive for " + describe(*request.op) + ": " + reason);
-  return *std::move(slow);
+  }
+  return std::move(slow[to_pass_over]);
 }
 
 PrimitiveRequest plain_request(const Recipe& recipe, const Op& op,

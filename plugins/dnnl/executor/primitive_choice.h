@@ -51,7 +51,8 @@ struct PrimitiveChoice {
   bool is_reference = false;        // the library's slow, unspecialised implementation
 };
 
-// Throws NoPrimitive where the library has none, or none that is known to be right.
+// The first primitive, in order of preference, that has not failed (Op::failed_primitives). Throws
+// NoPrimitive where the library has none, or none that is known to be right.
 [[nodiscard]] PrimitiveChoice choose_primitive(const PrimitiveRequest& request,
                                                const dnnl::engine& engine);
 

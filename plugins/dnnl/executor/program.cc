@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <ephost/plugin.hpp>
 #include <exception>
 #include <system_error>
 #include <thread>
@@ -12,12 +11,13 @@
 namespace ephost_dnnl {
 namespace {
 
-void create_primitive(Step& step) {
+void create_primitive(Program& program, std::size_t i) {
+  Step& step = program.steps[i];
   try {
     step.primitive = dnnl::primitive(step.descriptor.get());
   } catch (const dnnl::error& error) {
-    throw eph::Failure(EPH_EP_FAIL,
-                       "oneDNN cannot create the primitive of " + step.label + ": " + error.what());
+    throw StepFailed(i,
+                     "oneDNN cannot create the primitive of " + step.label + ": " + error.what());
   }
 }
 
@@ -31,7 +31,7 @@ class Creator {
     try {
       const ThreadScope scope(library_threads_);
       for (std::size_t i = next_++; i < program_.steps.size(); i = next_++) {
-        create_primitive(program_.steps[i]);
+        create_primitive(program_, i);
       }
     } catch (...) {
       next_ = program_.steps.size();

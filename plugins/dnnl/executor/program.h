@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <oneapi/dnnl/dnnl.hpp>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -32,11 +34,14 @@ struct StepArgument {
   uint32_t view = 0;
 };
 
+inline constexpr uint32_t kNoOp = std::numeric_limits<uint32_t>::max();
+
 struct Step {
   dnnl::primitive_desc_base descriptor;
   dnnl::primitive primitive;
   std::vector<StepArgument> arguments;
-  std::string label;  // "Convolution 'layer1/conv'", for messages
+  uint32_t op = kNoOp;  // the operation of the recipe that it computes; none for reorders
+  std::string label;    // "Convolution 'layer1/conv'", for messages
 };
 
 struct Program {
@@ -47,8 +52,15 @@ struct Program {
   uint64_t workspace_bytes = 0;
 };
 
-// Generates the code of all steps, on up to `threads` threads at once. Throws dnnl::error, or
-// Failure naming the step.
+// The library fails at a step of a program.
+class StepFailed : public std::runtime_error {
+ public:
+  StepFailed(std::size_t failed_step, const std::string& message)
+      : std::runtime_error(message), step(failed_step) {}
+  std::size_t step;
+};
+
+// Generates the code of all steps, on up to `threads` threads at once. Throws StepFailed.
 void create_primitives(Program& program, int threads);
 
 }  // namespace ephost_dnnl

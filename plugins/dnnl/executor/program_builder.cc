@@ -35,8 +35,10 @@ uint32_t ProgramBuilder::view(uint32_t buffer, const Descriptor& layout) {
 }
 
 void ProgramBuilder::add_step(const dnnl::primitive_desc_base& descriptor,
-                              const std::vector<Argument>& arguments, std::string label) {
+                              const std::vector<Argument>& arguments, std::string label,
+                              uint32_t op) {
   Step step;
+  step.op = op;
   step.descriptor = descriptor;
   step.label = std::move(label);
   std::vector<Argument> all = arguments;

@@ -27,7 +27,7 @@ class ProgramBuilder {
   };
   // A step; its scratchpad comes on top of the arguments.
   void add_step(const dnnl::primitive_desc_base& descriptor, const std::vector<Argument>& arguments,
-                std::string label);
+                std::string label, uint32_t op = kNoOp);
   // Copies from one buffer and layout to another. Throws NoPrimitive.
   void add_reorder(uint32_t from_buffer, const Descriptor& from, uint32_t to_buffer,
                    const Descriptor& to, std::string label);

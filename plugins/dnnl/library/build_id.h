@@ -9,7 +9,7 @@
 namespace ephost_dnnl {
 
 // Revision of the context binary and of the recipe in it. Raised with every change of either.
-inline constexpr uint32_t kContextFormat = 2;
+inline constexpr uint32_t kContextFormat = 3;
 
 struct BuildId {
   std::string library;          // "2.6.3+<hash of its sources>"
@@ -23,7 +23,7 @@ struct BuildId {
 // "oneDNN 2.6.3+<hash>", for EPContext nodes.
 [[nodiscard]] std::string sdk_version(const BuildId& id);
 
-// "ephost.dnnl/2;onednn=2.6.3+<hash>;isa=avx512_core;threads=8".
+// "ephost.dnnl/3;onednn=2.6.3+<hash>;isa=avx512_core;threads=8".
 [[nodiscard]] std::string compatibility_text(const BuildId& id);
 
 // Judges the text of a context against this process: EPH_COMPATIBILITY_OPTIMAL if equal,

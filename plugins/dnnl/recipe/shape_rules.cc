@@ -233,6 +233,7 @@ class RecipeChecker {
       require_defined(input);
       inputs.push_back(recipe_.dims(input));
     }
+    require(op.failed_primitives <= kMostFailedPrimitives, "too many primitives have failed");
     const Dims dims = infer_output_dims(op.parameters, inputs);
     int sums = 0;
     for (const PostOp& post_op : op.post_ops) {

@@ -9,7 +9,7 @@ namespace {
 const BuildId kId = {"2.6.3+abc", "avx512_core", 4};
 
 TEST(BuildId, SaysWhatAContextDependsOn) {
-  EXPECT_EQ(compatibility_text(kId), "ephost.dnnl/2;onednn=2.6.3+abc;isa=avx512_core;threads=4");
+  EXPECT_EQ(compatibility_text(kId), "ephost.dnnl/3;onednn=2.6.3+abc;isa=avx512_core;threads=4");
   EXPECT_EQ(sdk_version(kId), "oneDNN 2.6.3+abc");
 }
 
@@ -18,17 +18,17 @@ TEST(BuildId, JudgesEqualTextsAsOptimal) {
 }
 
 TEST(BuildId, PrefersRecompilationForAnotherNumberOfThreads) {
-  EXPECT_EQ(judge_compatibility("ephost.dnnl/2;onednn=2.6.3+abc;isa=avx512_core;threads=16", kId),
+  EXPECT_EQ(judge_compatibility("ephost.dnnl/3;onednn=2.6.3+abc;isa=avx512_core;threads=16", kId),
             EPH_COMPATIBILITY_PREFER_RECOMPILATION);
 }
 
 TEST(BuildId, RefusesAnotherLibraryInstructionSetRevisionOrText) {
   for (const char* text :
-       {"ephost.dnnl/2;onednn=2.6.2+abc;isa=avx512_core;threads=4",
-        "ephost.dnnl/2;onednn=2.6.3+abc;isa=avx2;threads=4",
+       {"ephost.dnnl/3;onednn=2.6.2+abc;isa=avx512_core;threads=4",
+        "ephost.dnnl/3;onednn=2.6.3+abc;isa=avx2;threads=4",
         "ephost.dnnl/1;onednn=2.6.3+abc;isa=avx512_core;threads=4",
-        "ephost.dnnl/2;onednn=2.6.3+abc;isa=avx512_core;threads=",
-        "ephost.dnnl/2;onednn=2.6.3+abc;isa=avx512_core;threads=4;x", "", "something"}) {
+        "ephost.dnnl/3;onednn=2.6.3+abc;isa=avx512_core;threads=",
+        "ephost.dnnl/3;onednn=2.6.3+abc;isa=avx512_core;threads=4;x", "", "something"}) {
     EXPECT_EQ(judge_compatibility(text, kId), EPH_COMPATIBILITY_UNSUPPORTED) << text;
   }
 }

@@ -197,6 +197,15 @@ FakeClaims ProviderSession::claims(FakeGraph& graph) {
 }
 
 std::vector<std::unique_ptr<Partition>> ProviderSession::compile(FakeGraph& graph) {
+  FakeError error;
+  int32_t code = EPH_OK;
+  auto partitions = compile(graph, error, code);
+  EXPECT_EQ(code, EPH_OK) << error.message;
+  return partitions;
+}
+
+std::vector<std::unique_ptr<Partition>> ProviderSession::compile(FakeGraph& graph, FakeError& error,
+                                                                 int32_t& code) {
   const FakeClaims claimed = claims(graph);
   std::vector<std::unique_ptr<FakeGraph>> graphs;
   std::vector<std::string> names;
@@ -210,11 +219,8 @@ std::vector<std::unique_ptr<Partition>> ProviderSession::compile(FakeGraph& grap
         {sizeof(eph_partition), graphs[i].get(), {names[i].data(), names[i].size()}, nullptr});
   }
   std::vector<eph_computation*> computations(graphs.size(), nullptr);
-  FakeError error;
-  EXPECT_EQ(api->compile(provider, partitions.data(), sizeof(eph_partition), partitions.size(),
-                         computations.data(), &error),
-            EPH_OK)
-      << error.message;
+  code = api->compile(provider, partitions.data(), sizeof(eph_partition), partitions.size(),
+                      computations.data(), &error);
   std::vector<std::unique_ptr<Partition>> compiled;
   for (std::size_t i = 0; i < graphs.size(); ++i) {
     if (computations[i] == nullptr) return {};

@@ -90,11 +90,16 @@ class ProviderSession {
   FakeClaims claims(FakeGraph& graph);
   // Compiles every claim of the graph, named part0, part1, ...
   std::vector<std::unique_ptr<Partition>> compile(FakeGraph& graph);
+  // The same for graphs that are refused: nothing, a code and a message.
+  std::vector<std::unique_ptr<Partition>> compile(FakeGraph& graph, FakeError& error,
+                                                  int32_t& code);
   FakeContextWriter write(const std::vector<std::unique_ptr<Partition>>& partitions);
   // Restores a partition from a payload, which the session then keeps; null with a message where
   // the provider refuses. `graph` is what the partition was compiled from.
   std::unique_ptr<Partition> restore(const AlignedBytes& payload, const std::string& name,
                                      const FakeGraph& graph, FakeError& error, int32_t& code);
+
+  [[nodiscard]] std::vector<std::string> log() const { return host_.logged(); }
 
   const eph_provider_api* api = nullptr;
   eph_provider* provider = nullptr;
