@@ -259,9 +259,8 @@ StringTensor& Frame::text_of(graph::ValueId id) {
 
 Result<std::byte*> Frame::memory_for(graph::ValueId id, uint64_t bytes) {
   const plan::ValuePlan& planned = program_.allocation().values[id];
-  if (bytes == 0 && planned.location != plan::kHostLocation) {
-    return static_cast<std::byte*>(empty_tensor_memory());
-  }
+  // Where all values of a traced pattern are empty, there is no block.
+  if (bytes == 0) return static_cast<std::byte*>(empty_tensor_memory());
   if (planned.kind == plan::AllocKind::kReuse) {
     const eph_value& root = values_[planned.reused];
     const bool is_text = root.element_type == EPH_STRING_ELEMENT;

@@ -211,6 +211,21 @@ TEST(Frame, PlacesARunWithKnownShapesByTheTracedPattern) {
   EXPECT_EQ(machine.floats({3}, {1, 2, 3}), (std::vector<float>{-1, -2, -3}));
 }
 
+// A pattern of nothing but empty values has no block that they could lie in.
+TEST(Frame, RunsEmptyValuesAgainByTheirTracedPattern) {
+  GraphBuilder builder;
+  builder.input("x", floats({graph::symbolic_dim(0)}));
+  builder.node("Negate", {"x"}, {"a"}).node("Add", {"a", "a"}, {"y"}).output("y");
+  Machine machine(typed(builder.build(), floats({graph::symbolic_dim(0)})), {.symbols = {"n"}});
+  const Value x = *Value::of<float>({0}, std::vector<float>{});
+  for (int run = 0; run < 3; ++run) {
+    std::vector<Value> outputs;
+    const Status status = machine.run({&x}, outputs);
+    ASSERT_TRUE(status.ok()) << "run " << run << ": " << status.to_string();
+    EXPECT_EQ(outputs[0].shape(), std::vector<int64_t>{0});
+  }
+}
+
 TEST(Frame, AllocatesWhatNoPatternPlaces) {
   plan::MemoryOptions memory;
   memory.enable_mem_pattern = false;
