@@ -129,11 +129,9 @@ DnnlComputation::DnnlComputation(std::string name, Recipe recipe, Program progra
     : name_(std::move(name)),
       engine_(std::move(engine)),
       threads_(threads),
-      warn_(std::move(warn)) {
-  executables_.push_back(
-      std::make_unique<Executable>(std::move(recipe), std::move(program), engine_));
-  current_ = executables_.front().get();
-}
+      warn_(std::move(warn)),
+      compiled_(std::make_unique<Executable>(std::move(recipe), std::move(program), engine_)),
+      current_(compiled_.get()) {}
 
 void* DnnlComputation::locate_input(eph::Run& run, uint32_t port) const {
   const Dims& shape = recipe().inputs[port].shape;
@@ -200,14 +198,14 @@ void DnnlComputation::replace(const Executable& failed, const StepFailed& failur
     pass_over(recipe, failed.program, failure);
     RepackingSource constants(failed.program.constants, engine_);
     Program program = make_working_program(recipe, constants, engine_, threads_);
-    executables_.push_back(
+    replacements_.push_back(
         std::make_unique<Executable>(std::move(recipe), std::move(program), engine_));
   } catch (const NoPrimitive& error) {
     give_up(error.what());
   } catch (const dnnl::error& error) {
     give_up(error.what());
   }
-  current_.store(executables_.back().get(), std::memory_order_release);
+  current_.store(replacements_.back().get(), std::memory_order_release);
   warn_("partition '" + name_ + "': " + failure.what() +
         "; it is computed by another primitive from now on");
 }

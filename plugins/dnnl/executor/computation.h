@@ -52,7 +52,7 @@ class DnnlComputation : public eph::Computation {
   class Binding;
   class RunState;
 
-  [[nodiscard]] const Executable& compiled() const { return *executables_.front(); }
+  [[nodiscard]] const Executable& compiled() const { return *compiled_; }
 
   // The addresses of the ports in this run. Throws Failure where an input isn't what was compiled.
   void locate_ports(eph::Run& run, RunState& state) const;
@@ -68,9 +68,10 @@ class DnnlComputation : public eph::Computation {
   dnnl::engine engine_;
   int threads_;
   WarnFunction warn_;
+  std::unique_ptr<const Executable> compiled_;
   std::mutex mutex_;  // of replacing
-  // As compiled first, then what replaced it; all stay, as other runs may be at work with them.
-  std::vector<std::unique_ptr<const Executable>> executables_;
+  // All of them stay, as other runs may be at work with them.
+  std::vector<std::unique_ptr<const Executable>> replacements_;
   std::atomic<const Executable*> current_;
 };
 
