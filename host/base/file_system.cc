@@ -6,9 +6,45 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 
 namespace ephost {
+
+namespace {
+
+// While it lives, a signal that a system call of this thread raises does not end the process. What
+// the application does with that signal, which is one for the whole process, is left as it is.
+class HeldSignal {
+ public:
+  explicit HeldSignal(int number) {
+    sigset_t pending;
+    ::sigpending(&pending);
+    was_pending_ = sigismember(&pending, number) == 1;
+    sigemptyset(&signals_);
+    sigaddset(&signals_, number);
+    is_blocked_ = ::pthread_sigmask(SIG_BLOCK, &signals_, &old_mask_) == 0;
+  }
+  HeldSignal(const HeldSignal&) = delete;
+  HeldSignal& operator=(const HeldSignal&) = delete;
+  ~HeldSignal() {
+    if (!is_blocked_) return;
+    const int error = errno;
+    constexpr struct timespec kNoWait {};
+    if (!was_pending_) ::sigtimedwait(&signals_, nullptr, &kNoWait);
+    ::pthread_sigmask(SIG_SETMASK, &old_mask_, nullptr);
+    errno = error;
+  }
+
+ private:
+  sigset_t signals_ = {};
+  sigset_t old_mask_ = {};
+  bool is_blocked_ = false;
+  bool was_pending_ = false;
+};
+
+}  // namespace
 
 int PosixFileSystem::open(const char* path, int flags, mode_t mode) const {
   return ::open(path, flags, mode);
@@ -38,6 +74,7 @@ ssize_t PosixFileSystem::read(int descriptor, void* out_data, size_t size) const
 }
 
 ssize_t PosixFileSystem::write(int descriptor, const void* data, size_t size) const {
+  const HeldSignal signal(SIGXFSZ);
   return ::write(descriptor, data, size);
 }
 
@@ -50,6 +87,14 @@ int PosixFileSystem::link(const char* existing, const char* added) const {
 }
 
 int PosixFileSystem::unlink(const char* path) const { return ::unlink(path); }
+
+int PosixFileSystem::open_at(int directory, const char* name, int flags) const {
+  return ::openat(directory, name, flags);
+}
+
+int PosixFileSystem::unlink_at(int directory, const char* name, int flags) const {
+  return ::unlinkat(directory, name, flags);
+}
 
 int PosixFileSystem::mkdir(const char* path, mode_t mode) const { return ::mkdir(path, mode); }
 

@@ -28,6 +28,7 @@ class FileSystem {
   virtual int stat(const char* path, struct stat* out_info) const = 0;
   virtual int fstat(int descriptor, struct stat* out_info) const = 0;
   virtual ssize_t read(int descriptor, void* out_data, size_t size) const = 0;
+  // A write beyond the limit of file sizes (RLIMIT_FSIZE) fails with EFBIG and raises no SIGXFSZ.
   virtual ssize_t write(int descriptor, const void* data, size_t size) const = 0;
   virtual int fsync(int descriptor) const = 0;
   virtual int rename(const char* from, const char* to) const = 0;
@@ -35,6 +36,9 @@ class FileSystem {
   virtual int unlink(const char* path) const = 0;
   virtual int mkdir(const char* path, mode_t mode) const = 0;
   virtual int rmdir(const char* path) const = 0;
+  // Relative to an open directory; `unlink_at` takes the flags of unlinkat.
+  virtual int open_at(int directory, const char* name, int flags) const = 0;
+  virtual int unlink_at(int directory, const char* name, int flags) const = 0;
   // Relative to the current directory; follows links.
   virtual int utimensat(const char* path, const struct timespec* times) const = 0;
   virtual int flock(int descriptor, int operation) const = 0;
@@ -60,6 +64,8 @@ class PosixFileSystem : public FileSystem {
   int unlink(const char* path) const override;
   int mkdir(const char* path, mode_t mode) const override;
   int rmdir(const char* path) const override;
+  int open_at(int directory, const char* name, int flags) const override;
+  int unlink_at(int directory, const char* name, int flags) const override;
   int utimensat(const char* path, const struct timespec* times) const override;
   int flock(int descriptor, int operation) const override;
   void* mmap(size_t size, int descriptor) const override;

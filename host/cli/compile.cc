@@ -2,6 +2,7 @@
 #include <ephost/compile_model.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <csignal>
@@ -96,12 +97,41 @@ Result<size_t> read_standard_input(std::span<std::byte> buffer) {
   return Status(StatusCode::kFail, "standard input could not be read");
 }
 
-Status write_standard_output(std::span<const std::byte> bytes) {
-  std::fwrite(bytes.data(), 1, bytes.size(), stdout);
-  return flush_output();
-}
+// While it lives, a reader of standard output that goes away is a failed write, after which
+// everything is cleared up.
+class HeldPipeSignal {
+ public:
+  explicit HeldPipeSignal(bool is_held) : is_held_(is_held) {
+    if (is_held_) old_ = std::signal(SIGPIPE, SIG_IGN);
+  }
+  HeldPipeSignal(const HeldPipeSignal&) = delete;
+  HeldPipeSignal& operator=(const HeldPipeSignal&) = delete;
+  ~HeldPipeSignal() {
+    if (is_held_) std::signal(SIGPIPE, old_);
+  }
 
-ModelCompilationOptions compilation_of(const Flags& flags) {
+  Status write(std::span<const std::byte> bytes) {
+    const size_t count = std::fwrite(bytes.data(), 1, bytes.size(), stdout);
+    if (count == bytes.size() && std::fflush(stdout) == 0) return Status::ok_status();
+    is_broken_ = errno == EPIPE;
+    return flush_output();
+  }
+
+  // Ends the process as other commands end whose reader has gone; returns where the process was
+  // started without that signal.
+  void raise_if_broken() const {
+    if (!is_broken_) return;
+    std::signal(SIGPIPE, old_);
+    std::raise(SIGPIPE);
+  }
+
+ private:
+  bool is_held_;
+  bool is_broken_ = false;
+  void (*old_)(int) = SIG_DFL;
+};
+
+ModelCompilationOptions compilation_of(const Flags& flags, HeldPipeSignal& output) {
   ModelCompilationOptions compile = flags.compile;
   if (flags.embed) compile.ep_context_embed_mode = true;
   if (flags.from_standard_input()) {
@@ -109,10 +139,10 @@ ModelCompilationOptions compilation_of(const Flags& flags) {
     compile.input_model_read_func = read_standard_input;
   }
   if (flags.to_standard_output()) {
-    // A reader that goes away is a failed write, after which everything is cleared up.
-    std::signal(SIGPIPE, SIG_IGN);
     compile.output_model_path.clear();
-    compile.output_model_write_func = write_standard_output;
+    compile.output_model_write_func = [&output](std::span<const std::byte> bytes) {
+      return output.write(bytes);
+    };
   }
   return compile;
 }
@@ -135,7 +165,10 @@ Result<CompileReport> compile(const Flags& flags, const Environment& environment
     activity.update(what + ", " + std::string(provider) + " " + last + " " +
                     std::to_string(std::lround(fraction * 100)) + " %");
   });
-  return compile_model(environment, options, compilation_of(flags));
+  HeldPipeSignal output(flags.to_standard_output());
+  Result<CompileReport> report = compile_model(environment, options, compilation_of(flags, output));
+  output.raise_if_broken();
+  return report;
 }
 
 // MODEL names several models, -i options of the only provider.

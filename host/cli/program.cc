@@ -1,6 +1,7 @@
 #include "host/cli/program.h"
 
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <exception>
 #include <string>
 
@@ -21,6 +22,8 @@ int usage_error(const CLI::App& root, const CLI::ParseError& error) {
 }  // namespace
 
 int run_program(CLI::App& root, int argc, char** argv, const std::function<Result<int>()>& work) {
+  // A file that grows beyond its limit is a failed write, which is reported, and not the end.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     root.parse(argc, argv);
     const Result<int> exit_status = work();

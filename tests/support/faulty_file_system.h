@@ -12,7 +12,8 @@
 
 namespace ephost::test {
 
-// Set the fields before use. Every call but munmap, unlink and rmdir counts as one operation.
+// Set the fields before use. Every call but munmap, unlink, unlink_at and rmdir counts as one
+// operation.
 class FaultyFileSystem : public PosixFileSystem {
  public:
   int fail_at = -1;          // index of the operation that fails; -1: none
@@ -66,6 +67,9 @@ class FaultyFileSystem : public PosixFileSystem {
   }
   int link(const char* existing, const char* added) const override {
     return fails() ? -1 : PosixFileSystem::link(existing, added);
+  }
+  int open_at(int directory, const char* name, int flags) const override {
+    return fails() ? -1 : PosixFileSystem::open_at(directory, name, flags);
   }
   int mkdir(const char* path, mode_t mode) const override {
     return fails() ? -1 : PosixFileSystem::mkdir(path, mode);

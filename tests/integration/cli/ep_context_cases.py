@@ -97,6 +97,28 @@ class EpContextTest(CommandLineTest):
         self.context.write_bytes(result.stdout)
         self.assert_runs(self.context)
 
+    def end_without_reader(self, disposition):
+        """How a compilation to standard output ends whose reader has gone."""
+        reader, writer = os.pipe()
+        os.close(reader)
+        arguments = self.scripted("compile", self.model, "-o", "-", "--quiet", "--config",
+                                  "ep.context_file_path=m_ctx.onnx")
+        with open(writer, "wb") as output:
+            return subprocess.run([EPHOST, *map(str, arguments)], cwd=self.folder, stdout=output,
+                                  stderr=subprocess.PIPE, text=True, timeout=300,
+                                  preexec_fn=lambda: signal.signal(signal.SIGPIPE, disposition))
+
+    def test_line1_a_reader_that_goes_away_ends_the_command_and_takes_files_back(self):
+        result = self.end_without_reader(signal.SIG_DFL)
+        self.assertEqual((result.returncode, result.stderr), (-signal.SIGPIPE, ""))
+        self.assertEqual(self.files(), ["m.onnx"])
+
+    def test_line1_a_reader_that_goes_away_is_an_error_where_the_signal_is_ignored(self):
+        result = self.end_without_reader(signal.SIG_IGN)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("standard output could not be written", result.stderr)
+        self.assertEqual(self.files(), ["m.onnx"])
+
     def test_line1_external_weights_of_a_model_from_standard_input(self):
         source = self.folder / "source"
         source.mkdir()
