@@ -36,13 +36,6 @@ fs::path temporary_name() {
          std::to_string(counter.fetch_add(1)) + std::string(kTemporarySuffix);
 }
 
-bool is_temporary_name(std::string_view name) {
-  if (!name.starts_with(kTemporaryPrefix) || !name.ends_with(kTemporarySuffix)) return false;
-  name.remove_prefix(kTemporaryPrefix.size());
-  name.remove_suffix(kTemporarySuffix.size());
-  return name.find_first_not_of("0123456789-") == std::string_view::npos;
-}
-
 // A temporary file is locked as long as its writer lives: that tells it from one that was left
 // behind.
 bool lock_file(int descriptor, const FileSystem& file_system) {
@@ -193,6 +186,13 @@ Status write_file_atomically(const fs::path& path, std::span<const std::byte> by
   EPHOST_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::create(path, file_system));
   EPHOST_RETURN_IF_ERROR(file.append(bytes));
   return file.commit();
+}
+
+bool is_temporary_name(std::string_view name) {
+  if (!name.starts_with(kTemporaryPrefix) || !name.ends_with(kTemporarySuffix)) return false;
+  name.remove_prefix(kTemporaryPrefix.size());
+  name.remove_suffix(kTemporarySuffix.size());
+  return name.find_first_not_of("0123456789-") == std::string_view::npos;
 }
 
 namespace {

@@ -9,6 +9,9 @@
 
 namespace ephost {
 
+// Whether AtomicFile could have given a file this name.
+[[nodiscard]] bool is_temporary_name(std::string_view name);
+
 // AtomicFile's temporary files in `directory` whose writers, in any process, are gone: each writer
 // holds a lock on its file as long as it lives. None where the file system has no locks.
 [[nodiscard]] std::vector<std::filesystem::path> find_abandoned_temporaries(

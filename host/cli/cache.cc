@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "host/base/log.h"
 #include "host/base/text.h"
 #include "host/cli/command.h"
 #include "host/cli/flags.h"
@@ -101,8 +102,7 @@ Json to_json(const Described& described) {
 
 // The latest first.
 Result<std::vector<CacheItem>> scan(const Flags& flags) {
-  EPHOST_ASSIGN_OR_RETURN(std::vector<CacheItem> items,
-                          context::scan_store(flags.store.folder, posix_file_system()));
+  EPHOST_ASSIGN_OR_RETURN(std::vector<CacheItem> items, context::list_items(flags.store));
   std::ranges::reverse(items);
   return items;
 }
@@ -197,7 +197,8 @@ struct Verb {
 CLI::App* add_verb(CLI::App& cache, const std::string& name, const std::string& help,
                    Flags& flags) {
   CLI::App* app = cache.add_subcommand(name, help);
-  app->add_option("DIR,--cache-dir", flags.store.folder, "The store's folder")
+  app->add_option("DIR,--cache-dir", flags.store.folder,
+                  "The folder that sessions were given as ep.cache_dir")
       ->type_name("DIR")
       ->required();
   add_report_flags(*app, flags.report);
@@ -208,6 +209,7 @@ CLI::App* add_verb(CLI::App& cache, const std::string& name, const std::string& 
 
 Command add_cache(CLI::App& root) {
   auto flags = std::make_shared<Flags>();
+  flags->store.lock_wait.report = [](const std::string& message) { log_warning(message); };
   CLI::App* cache = root.add_subcommand("cache", "Look after a cache store (ep.cache_dir)");
   cache->require_subcommand(1);
   std::vector<Verb> verbs = {

@@ -9,6 +9,7 @@
 
 #include "host/base/text.h"
 #include "host/cli/activity.h"
+#include "host/cli/interrupt.h"
 #include "host/cli/output.h"
 #include "host/cli/report.h"
 #include "host/cli/table.h"
@@ -125,6 +126,8 @@ Status compile_sharing(const Environment& environment, const SessionOptions& opt
   group.add_config_entry("ep.context_enable", "1");
   group.add_config_entry("ep.share_ep_contexts", "1");
   group.add_config_entry("ep.share_ep_contexts_group", kGroup);
+  const Interrupt interrupt;
+  group.set_load_cancellation_flag(interrupt.flag());
   for (size_t i = 0; i < models.size(); ++i) {
     const Activity activity("compiling " + models[i].native(), !report.quiet);
     if (i + 1 == models.size()) group.add_config_entry("ep.stop_share_ep_contexts", "1");

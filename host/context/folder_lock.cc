@@ -2,13 +2,47 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cinttypes>
+#include <cstdio>
+#include <sstream>
+#include <thread>
 #include <utility>
 
+#include "host/base/file.h"
 #include "host/base/file_error.h"
 
 namespace ephost::context {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kFirstPause(1);
+constexpr milliseconds kLongestPause(20);
+constexpr milliseconds kMoment(1000);
+
+// The process that a line of /proc/locks states as the holder of a flock on this file; 0 if it is
+// about something else. Such a line: "12: FLOCK  ADVISORY  WRITE 4711 08:01:131106 0 EOF". Those
+// who wait have "->" behind the number.
+int holder_in(const std::string& line, const struct stat& file) {
+  std::istringstream words(line);
+  std::string number, kind, advisory, mode, place;
+  int process = 0;
+  if (!(words >> number >> kind >> advisory >> mode >> process >> place) || kind != "FLOCK")
+    return 0;
+  unsigned major = 0;
+  unsigned minor = 0;
+  uint64_t inode = 0;
+  if (std::sscanf(place.c_str(), "%x:%x:%" SCNu64, &major, &minor, &inode) != 3) return 0;
+  return makedev(major, minor) == file.st_dev && inode == file.st_ino ? process : 0;
+}
+
+}  // namespace
 
 Result<FolderLock> FolderLock::open(const std::filesystem::path& folder,
                                     const FileSystem& file_system) {
@@ -17,8 +51,9 @@ Result<FolderLock> FolderLock::open(const std::filesystem::path& folder,
   return FolderLock(descriptor, file_system);
 }
 
-bool FolderLock::lock(int operation) {
+bool FolderLock::lock(Mode mode) {
   if (descriptor_ < 0) return true;
+  const int operation = (mode == Mode::kShared ? LOCK_SH : LOCK_EX) | LOCK_NB;
   int outcome = 0;
   do {
     outcome = file_system_->flock(descriptor_, operation);
@@ -27,10 +62,46 @@ bool FolderLock::lock(int operation) {
   return held_ || errno != EWOULDBLOCK;
 }
 
-Result<FolderLock> FolderLock::acquire(const std::filesystem::path& folder,
+std::string FolderLock::holder() const {
+  struct stat info {};
+  const Result<std::string> locks = read_file("/proc/locks");
+  if (locks.ok() && file_system_->fstat(descriptor_, &info) == 0) {
+    std::istringstream lines(*locks);
+    for (std::string line; std::getline(lines, line);) {
+      const int process = holder_in(line, info);
+      if (process == ::getpid()) return "this process";
+      if (process > 0) return "process " + std::to_string(process);
+    }
+  }
+  return "another process";
+}
+
+Result<FolderLock> FolderLock::acquire(const std::filesystem::path& folder, const LockWait& wait,
                                        const FileSystem& file_system) {
+  using Clock = std::chrono::steady_clock;
   EPHOST_ASSIGN_OR_RETURN(FolderLock lock, open(folder, file_system));
-  lock.lock(LOCK_EX);
+  const auto start = Clock::now();
+  bool is_reported = false;
+  for (milliseconds pause = kFirstPause; !lock.lock(Mode::kExclusive);
+       pause = std::min(2 * pause, kLongestPause)) {
+    const auto waited = std::chrono::duration_cast<milliseconds>(Clock::now() - start);
+    if (wait.cancelled != nullptr && wait.cancelled->load(std::memory_order_relaxed)) {
+      return Status(StatusCode::kModelLoadCanceled,
+                    "cancelled while waiting for the lock on " + quote(folder.native()));
+    }
+    if (waited >= wait.timeout) {
+      return Status(StatusCode::kFail,
+                    "the folder " + quote(folder.native()) + " is locked by " + lock.holder() +
+                        " for more than " + std::to_string(wait.timeout.count()) +
+                        " ms; see whether it hangs, or raise ep.context_lock_timeout_ms");
+    }
+    if (!is_reported && waited >= kMoment && wait.report) {
+      wait.report("waiting for the lock on " + quote(folder.native()) + ", held by " +
+                  lock.holder());
+      is_reported = true;
+    }
+    std::this_thread::sleep_for(std::min(pause, wait.timeout - waited));
+  }
   return lock;
 }
 
@@ -38,9 +109,7 @@ Result<std::optional<FolderLock>> FolderLock::try_acquire(const std::filesystem:
                                                           Mode mode,
                                                           const FileSystem& file_system) {
   EPHOST_ASSIGN_OR_RETURN(FolderLock lock, open(folder, file_system));
-  if (!lock.lock((mode == Mode::kShared ? LOCK_SH : LOCK_EX) | LOCK_NB)) {
-    return std::optional<FolderLock>();
-  }
+  if (!lock.lock(mode)) return std::optional<FolderLock>();
   return std::optional<FolderLock>(std::move(lock));
 }
 

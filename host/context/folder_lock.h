@@ -3,21 +3,35 @@
 // use an entry of the cache store from those who remove it.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <filesystem>
+#include <functional>
 #include <optional>
+#include <string>
 
 #include "ephost/status.h"
 #include "host/base/file_system.h"
 
 namespace ephost::context {
 
+// How to wait for a lock that somebody else holds.
+struct LockWait {
+  std::chrono::milliseconds timeout{10'000};
+  // Ends the wait once it is set. Borrowed; may be null.
+  const std::atomic<bool>* cancelled = nullptr;
+  // Told once, in the waiting thread, if it takes longer than a moment. May be empty.
+  std::function<void(const std::string& message)> report;
+};
+
 class FolderLock {
  public:
   enum class Mode { kShared, kExclusive };
 
-  // Waits until nobody else holds it. Where the file system has no locks, or the folder may be
-  // written but not read, the result holds nothing: publication then still is atomic file by file.
-  static Result<FolderLock> acquire(const std::filesystem::path& folder,
+  // Waits until nobody else holds it: FAIL after the timeout, MODEL_LOAD_CANCELED once cancelled.
+  // Where the file system has no locks, or the folder may be written but not read, the result holds
+  // nothing: publication then still is atomic file by file.
+  static Result<FolderLock> acquire(const std::filesystem::path& folder, const LockWait& wait,
                                     const FileSystem& file_system);
 
   // The same without waiting; nothing if another holder excludes it.
@@ -39,8 +53,10 @@ class FolderLock {
       : descriptor_(descriptor), file_system_(&file_system) {}
   static Result<FolderLock> open(const std::filesystem::path& folder,
                                  const FileSystem& file_system);
-  // False if another holder excludes it.
-  bool lock(int operation);
+  // Without waiting; false if another holder excludes it.
+  bool lock(Mode mode);
+  // "process 123", as far as the system tells.
+  [[nodiscard]] std::string holder() const;
 
   int descriptor_;
   bool held_ = false;

@@ -42,8 +42,9 @@ bool is_superseded_file(const fs::path& path, std::string_view file_name,
 Publication::Publication(fs::path folder, FolderLock lock, const FileSystem& file_system)
     : folder_(std::move(folder)), lock_(std::move(lock)), file_system_(&file_system) {}
 
-Result<Publication> Publication::begin(const fs::path& folder, const FileSystem& file_system) {
-  EPHOST_ASSIGN_OR_RETURN(FolderLock lock, FolderLock::acquire(folder, file_system));
+Result<Publication> Publication::begin(const fs::path& folder, const LockWait& wait,
+                                       const FileSystem& file_system) {
+  EPHOST_ASSIGN_OR_RETURN(FolderLock lock, FolderLock::acquire(folder, wait, file_system));
   return Publication(folder, std::move(lock), file_system);
 }
 

@@ -16,8 +16,8 @@ namespace ephost::context {
 
 class Publication {
  public:
-  // Waits for other publications into the folder to end.
-  static Result<Publication> begin(const std::filesystem::path& folder,
+  // Waits for other publications into the folder to end; errors as of FolderLock::acquire.
+  static Result<Publication> begin(const std::filesystem::path& folder, const LockWait& wait,
                                    const FileSystem& file_system);
 
   Publication(Publication&&) = default;

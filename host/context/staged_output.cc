@@ -197,7 +197,8 @@ Result<std::vector<WrittenFile>> StagedOutput::publish(std::span<StagedOutput> o
   }
   EPHOST_ASSIGN_OR_RETURN(
       Publication publication,
-      Publication::begin(folder_of(first.options_.output_path), *first.options_.file_system));
+      Publication::begin(folder_of(first.options_.output_path), first.options_.lock_wait,
+                         *first.options_.file_system));
   // Somebody may have written an output since it was checked first.
   EPHOST_RETURN_IF_ERROR(check_may_replace_all(outputs));
   const auto put = [&](PayloadSink& sink) {

@@ -24,6 +24,7 @@
 #include "ephost/status.h"
 #include "host/base/file_system.h"
 #include "host/base/operation_files.h"
+#include "host/context/folder_lock.h"
 #include "host/context/metadata.h"
 #include "host/graph/graph.h"
 #include "host/onnx_io/export.h"
@@ -74,6 +75,7 @@ struct WriteOptions {
   bool overwrite = false;
   // Replace existing files whatever they hold, but none that is read.
   bool force_overwrite = false;
+  LockWait lock_wait;  // where another process publishes into the same folder
   // How large the model may be, embedded payloads included.
   uint64_t max_model_bytes = kMaxModelBytes;
   const FileSystem* file_system = &posix_file_system();  // outlives the writer

@@ -11,6 +11,7 @@
 #include "host/session/cancellation.h"
 #include "host/session/context_generation.h"
 #include "host/session/environment_state.h"
+#include "host/session/lock_wait.h"
 #include "host/session/pipeline.h"
 #include "host/session/session_cache.h"
 #include "host/session/session_config.h"
@@ -190,6 +191,7 @@ Result<CompileReport> compile_model(const Environment& environment, const Sessio
                           session::read_session_config(options, warnings));
   EPHOST_ASSIGN_OR_RETURN(context::WriteOptions write, write_options(compilation, config));
   write.file_system = environment.state().output_file_system;
+  write.lock_wait = session::lock_wait(config, options.load_cancellation_flag());
   const bool has_path = write.destination == context::Destination::kFile;
   using session::ContextGeneration;
   EPHOST_ASSIGN_OR_RETURN(

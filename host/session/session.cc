@@ -9,6 +9,7 @@
 #include "host/session/assembly.h"
 #include "host/session/context_generation.h"
 #include "host/session/environment_state.h"
+#include "host/session/lock_wait.h"
 #include "host/session/session_cache.h"
 #include "host/session/session_config.h"
 #include "host/session/session_group.h"
@@ -64,9 +65,11 @@ class ContextTasks {
                             session::read_session_config(options, warnings));
     EPHOST_ASSIGN_OR_RETURN(std::optional<context::WriteOptions> output,
                             session::session_write_options(source, config));
+    const context::LockWait lock_wait =
+        session::lock_wait(config, options.load_cancellation_flag());
     if (config.share_contexts || config.stop_share_contexts) {
       seat_.emplace(environment.state().groups, config.share_contexts_group,
-                    config.stop_share_contexts);
+                    config.stop_share_contexts, lock_wait);
       hooks.seat = &*seat_;
     }
     if (!output) return Status::ok_status();
@@ -83,6 +86,7 @@ class ContextTasks {
       };
       return Status::ok_status();
     }
+    output->lock_wait = lock_wait;
     using session::ContextGeneration;
     EPHOST_ASSIGN_OR_RETURN(
         generation_,

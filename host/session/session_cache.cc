@@ -9,6 +9,7 @@
 #include "host/context/ep_context_node.h"
 #include "host/session/cache_ingredients.h"
 #include "host/session/context_generation.h"
+#include "host/session/lock_wait.h"
 
 namespace ephost::session {
 namespace {
@@ -38,8 +39,9 @@ SessionCache::SessionCache(SessionConfig config, std::string model_name,
                            const std::atomic<bool>* cancelled)
     : config_(std::move(config)), model_name_(std::move(model_name)), cancelled_(cancelled) {
   if (config_.cache_dir.empty()) return;
-  store_.emplace(
-      context::CacheStoreOptions{.folder = config_.cache_dir, .limits = config_.cache_limits});
+  store_.emplace(context::CacheStoreOptions{.folder = config_.cache_dir,
+                                            .limits = config_.cache_limits,
+                                            .lock_wait = lock_wait(config_, cancelled_)});
 }
 
 Result<SessionCache> SessionCache::create(const ModelSource& source,
@@ -65,8 +67,11 @@ void SessionCache::skip(std::string reason) {
 }
 
 void SessionCache::fail(std::string_view doing, const Status& status) {
-  log_warning("the session goes on without the cache store " + quote(config_.cache_dir.native()) +
-              ": " + std::string(doing) + ": " + status.to_string());
+  // The pipeline ends a session that is cancelled.
+  if (status.code() != StatusCode::kModelLoadCanceled) {
+    log_warning("the session goes on without the cache store " + quote(config_.cache_dir.native()) +
+                ": " + std::string(doing) + ": " + status.to_string());
+  }
   store_.reset();
   use_.outcome = Outcome::kUncached;
   use_.reason = status.message();
@@ -86,8 +91,7 @@ void SessionCache::add_to(PipelineHooks& hooks) {
 
 std::optional<ModelSource> SessionCache::look_up(const PreparedModel& prepared,
                                                  const onnx_io::ImportReport& read) {
-  // The second time, after an entry that turned out to be bad, the way is the long one.
-  if (use_.outcome != Outcome::kOff) return std::nullopt;
+  if (!store_ || has_bad_entry_) return std::nullopt;
   if (!context::find_ep_context_nodes(prepared.model.graph).empty()) {
     skip("the model is a context model already");
     return std::nullopt;
@@ -121,6 +125,7 @@ bool SessionCache::blames_entry(const Status& failure) {
   log_warning("cache store: entry " + key_.id + " is quarantined: " + failure.to_string());
   const Status quarantined = store_->quarantine(*entry_, failure);
   entry_.reset();
+  has_bad_entry_ = true;
   use_.outcome = Outcome::kMiss;
   use_.reason = failure.message();
   if (!quarantined.ok()) fail("quarantining a bad entry", quarantined);

@@ -55,6 +55,7 @@ class SessionCache {
   std::optional<context::CacheStore> store_;
   context::CacheKey key_;
   std::optional<context::FoundEntry> entry_;
+  bool has_bad_entry_ = false;  // the model is compiled then, without another look
   CacheUse use_;
 };
 

@@ -90,6 +90,14 @@ Status patterns(SessionConfig& config, std::string_view key, const std::string& 
   return set_number(key, text, "none", config.max_memory_patterns);
 }
 
+Status lock_timeout(SessionConfig& config, std::string_view key, const std::string& text) {
+  constexpr uint64_t kMost = 1'000'000'000;
+  uint64_t number = 0;
+  EPHOST_RETURN_IF_ERROR(set_number(key, text, "not waiting", number));
+  config.context_lock_timeout = std::chrono::milliseconds(std::min(number, kMost));
+  return Status::ok_status();
+}
+
 Status order(SessionConfig& config, std::string_view key, const std::string& text) {
   constexpr std::array<std::pair<std::string_view, StepOrder>, 3> kOrders = {
       {{"default", StepOrder::kDefault},
@@ -143,6 +151,7 @@ constexpr std::array kEntries = {
     Entry{"ep.context_file_path", &text<&SessionConfig::context_file_path>},
     Entry{"ep.context_embed_mode", &flag<&SessionConfig::context_embed_mode>},
     Entry{"ep.context_force_overwrite", &flag<&SessionConfig::context_force_overwrite>},
+    Entry{"ep.context_lock_timeout_ms", &lock_timeout},
     Entry{"ep.context_node_name_prefix", &text<&SessionConfig::context_node_name_prefix>},
     Entry{"ep.context_model_external_initializers_file_name",
           &text<&SessionConfig::context_external_initializers_file>},

@@ -1,15 +1,17 @@
 // The configuration entries of SessionOptions, checked and typed. Keys and meanings are ONNX
 // Runtime's, but for those of the cache store, ep.context_force_overwrite, with which output files
-// replace whatever stands under their names, ep.share_ep_contexts_group, which names the group that
-// is shared with, ep.known_sums_dir (host/base/known_sums.h; empty: none),
-// session.disable_ep_fallback: what a provider fails to compile or to load is an error then, where
-// the next providers would get it otherwise, and those that say in which order steps run and how
-// many memory patterns are kept.
+// replace whatever stands under their names, ep.context_lock_timeout_ms, which says how long
+// another process that holds a lock on an output folder or on the cache store is waited for,
+// ep.share_ep_contexts_group, which names the group that is shared with, ep.known_sums_dir
+// (host/base/known_sums.h; empty: none), session.disable_ep_fallback: what a provider fails to
+// compile or to load is an error then, where the next providers would get it otherwise, and those
+// that say in which order steps run and how many memory patterns are kept.
 #pragma once
 
 #include <ephost/session_options.h>
 #include <ephost/status.h>
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -28,11 +30,12 @@ enum class StepOrder : uint8_t {
 };
 
 struct SessionConfig {
-  bool context_enable = false;              // ep.context_enable
-  std::filesystem::path context_file_path;  // ep.context_file_path
-  bool context_embed_mode = false;          // ep.context_embed_mode
-  bool context_force_overwrite = false;     // ep.context_force_overwrite
-  std::string context_node_name_prefix;     // ep.context_node_name_prefix
+  bool context_enable = false;                             // ep.context_enable
+  std::filesystem::path context_file_path;                 // ep.context_file_path
+  bool context_embed_mode = false;                         // ep.context_embed_mode
+  bool context_force_overwrite = false;                    // ep.context_force_overwrite
+  std::chrono::milliseconds context_lock_timeout{10'000};  // ep.context_lock_timeout_ms
+  std::string context_node_name_prefix;                    // ep.context_node_name_prefix
   std::string
       context_external_initializers_file;  // ep.context_model_external_initializers_file_name
   bool share_contexts = false;             // ep.share_ep_contexts

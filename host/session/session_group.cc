@@ -92,10 +92,12 @@ std::vector<SessionGroupInfo> SessionGroups::list() const {
   return infos;
 }
 
-GroupSeat::GroupSeat(SessionGroups& groups, std::string name, bool is_last)
+GroupSeat::GroupSeat(SessionGroups& groups, std::string name, bool is_last,
+                     context::LockWait lock_wait)
     : groups_(groups),
       name_(std::move(name)),
       is_last_(is_last),
+      lock_wait_(std::move(lock_wait)),
       group_(groups.find_or_add(name_)),
       creating_(group_->creating) {}
 
@@ -251,9 +253,10 @@ Status GroupSeat::write(std::vector<CompiledModel> models) const {
                 " that can be cached; no context models were written");
     return Status::ok_status();
   }
-  EPHOST_ASSIGN_OR_RETURN(context::ContextWriter writer,
-                          context::ContextWriter::create(models.front().options));
-  return write_compiled(std::move(writer), std::move(models)).status();
+  context::WriteOptions options = models.front().options;
+  options.lock_wait = lock_wait_;
+  EPHOST_ASSIGN_OR_RETURN(context::ContextWriter writer, context::ContextWriter::create(options));
+  return write_compiled(std::move(writer), std::move(models), lock_wait_.cancelled).status();
 }
 
 }  // namespace ephost::session

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "host/bridge/provider.h"
+#include "host/context/folder_lock.h"
 #include "host/context/loader.h"
 #include "host/context/metadata.h"
 #include "host/graph/graph.h"
@@ -70,7 +71,8 @@ class SessionGroups {
 // but for providers that were new. While it lives, other sessions of the group wait.
 class GroupSeat {
  public:
-  GroupSeat(SessionGroups& groups, std::string name, bool is_last);
+  // `lock_wait` holds for what the last session writes, and its flag for the writing itself.
+  GroupSeat(SessionGroups& groups, std::string name, bool is_last, context::LockWait lock_wait);
   GroupSeat(const GroupSeat&) = delete;
   GroupSeat& operator=(const GroupSeat&) = delete;
   ~GroupSeat();
@@ -111,6 +113,7 @@ class GroupSeat {
   SessionGroups& groups_;
   std::string name_;
   bool is_last_;
+  context::LockWait lock_wait_;
   std::shared_ptr<SessionGroup> group_;
   std::unique_lock<std::mutex> creating_;
   // What `commit` puts in place; `creating_` keeps the group as it is until then.

@@ -1,12 +1,13 @@
-// What the cache store does to folders: makes, locks, scans and removes them. Beside its entries,
-// which have the key's id for a name, a store's folder holds
+// The folders in the folder of a cache store: made, locked, scanned and removed here. They are
 //
-//   quarantined-<id>   an entry that was found to be bad
-//   tmp-...            an entry that is being written or removed; locked by whoever does it, so
-//   that
-//                      those of dead processes can be told
+//   ephost-entry-<id of its key>   an entry
+//   ephost-quarantined-<id>        an entry that was found to be bad
+//   ephost-tmp-...                 an entry that is being written or removed; locked by whoever
+//   does
+//                                  it, so that those of dead processes can be told
 //
-// and nothing else of it is ever touched. Used by the store and its upkeep only.
+// each with a marker (owned_folder.h); nothing else is ever touched. Used by the store and its
+// upkeep only.
 #pragma once
 
 #include <chrono>
@@ -23,33 +24,26 @@
 
 namespace ephost::context {
 
-inline constexpr std::string_view kQuarantinePrefix = "quarantined-";
-inline constexpr std::string_view kTemporaryPrefix = "tmp-";
+inline constexpr std::string_view kEntryPrefix = "ephost-entry-";
+inline constexpr std::string_view kQuarantinePrefix = "ephost-quarantined-";
+inline constexpr std::string_view kTemporaryPrefix = "ephost-tmp-";
+
+// The folder of the key's entry.
+[[nodiscard]] std::filesystem::path entry_path(const std::filesystem::path& store,
+                                               std::string_view key_id);
 
 // A name for such a folder that nobody else has.
 [[nodiscard]] std::filesystem::path temporary_path(const std::filesystem::path& store);
 
-// Makes a folder and those above it where they are missing.
-[[nodiscard]] Status make_folders(const std::filesystem::path& folder,
-                                  const FileSystem& file_system);
-
-// Removes what can be removed; follows no links.
-void remove_tree(const std::filesystem::path& path, const FileSystem& file_system) noexcept;
-
-// The lock under which names in the store's folder change. FAIL if another process keeps it longer
-// than `patience`.
-[[nodiscard]] Result<FolderLock> lock_store(const std::filesystem::path& store,
-                                            std::chrono::milliseconds patience,
-                                            const FileSystem& file_system);
-
-// A locked folder under a temporary name, removed with its content when the object goes. Made under
-// the lock of the store.
+// A locked and marked folder under a temporary name, removed with its content when the object goes.
+// Made under the lock of the store.
 class TemporaryFolder {
  public:
   static Result<TemporaryFolder> create(const std::filesystem::path& store,
                                         const FileSystem& file_system);
   // Moves a folder of the store out of the way, to be removed; nothing if somebody has it locked,
-  // or if that cannot be told for want of locks and `needs_lock` is set.
+  // if that cannot be told for want of locks and `needs_lock` is set, or if it is not marked: then
+  // at most an empty folder goes, which a process leaves that dies before it can mark it.
   static Result<std::optional<TemporaryFolder>> take(const std::filesystem::path& folder,
                                                      const FileSystem& file_system,
                                                      bool needs_lock = false);
@@ -78,10 +72,18 @@ struct CacheItem {
   std::chrono::system_clock::time_point last_used;
 };
 
-// What a store's folder holds of the store, least recently used first. NO_SUCHFILE if there is no
-// such folder. What vanishes meanwhile is left out.
+// What a store's folder holds of the store, least recently used first. What vanishes meanwhile is
+// left out.
 [[nodiscard]] Result<std::vector<CacheItem>> scan_store(const std::filesystem::path& store,
                                                         const FileSystem& file_system);
+
+// The store's temporary folders, of the living and of the dead. Costs a look at the names.
+[[nodiscard]] std::vector<std::filesystem::path> temporary_folders(
+    const std::filesystem::path& store);
+
+// Moves a temporary folder out of the way, to be removed, if its process is dead.
+[[nodiscard]] std::optional<TemporaryFolder> take_abandoned(const std::filesystem::path& folder,
+                                                            const FileSystem& file_system);
 
 // Notes that an entry was used now; best effort, as a store may be read-only.
 void touch(const std::filesystem::path& folder, const FileSystem& file_system);

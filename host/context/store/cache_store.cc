@@ -55,7 +55,9 @@ Status CacheStore::check(FoundEntry& entry, const CacheKey& key) const {
 }
 
 Result<CacheLookup> CacheStore::find(const CacheKey& key) const {
-  const fs::path folder = options_.folder / key.id;
+  const fs::path folder = entry_path(options_.store(), key.id);
+  EPHOST_ASSIGN_OR_RETURN(const bool exists, is_store(options_.store(), *options_.file_system));
+  if (!exists) return CacheLookup();
   Result<std::optional<FolderLock>> lease =
       FolderLock::try_acquire(folder, FolderLock::Mode::kShared, *options_.file_system);
   if (lease.status().code() == StatusCode::kNoSuchFile) return CacheLookup();
@@ -63,10 +65,16 @@ Result<CacheLookup> CacheStore::find(const CacheKey& key) const {
   // Somebody is just removing it.
   if (!*lease || !(*lease)->is_at(folder)) return CacheLookup();
 
+  if (!is_marked(folder, *options_.file_system)) {
+    return Status(StatusCode::kFail, "the folder " + quote(folder.native()) +
+                                         " has the name of a cache entry, but no marker of one; "
+                                         "move it away");
+  }
   FoundEntry entry{.folder = folder, .lease = std::move(**lease)};
   Status status = check(entry, key);
   if (status.ok()) {
     touch(folder, *options_.file_system);
+    remove_abandoned(options_);
     return CacheLookup{.found = std::move(entry)};
   }
   if (!is_damage(status)) return status;
@@ -76,20 +84,20 @@ Result<CacheLookup> CacheStore::find(const CacheKey& key) const {
 
 Status CacheStore::quarantine(const FoundEntry& entry, const Status& reason) const {
   const FileSystem& file_system = *options_.file_system;
-  const fs::path aside =
-      options_.folder / (std::string(kQuarantinePrefix) + entry.folder.filename().native());
+  const std::string id = entry.folder.filename().native().substr(kEntryPrefix.size());
+  const fs::path aside = options_.store() / (std::string(kQuarantinePrefix) + id);
   EPHOST_ASSIGN_OR_RETURN(std::optional<FolderLock> lock,
-                          lock_store(options_.folder, options_.patience, file_system));
+                          FolderLock::acquire(options_.store(), options_.lock_wait, file_system));
   // The entry of that name may be a new one by now.
   if (!entry.lease.is_at(entry.folder)) return {};
   // One that is there already gives way, whoever still has it open.
-  const fs::path older = temporary_path(options_.folder);
-  file_system.rename(aside.c_str(), older.c_str());
+  const fs::path older = temporary_path(options_.store());
+  if (is_marked(aside, file_system)) file_system.rename(aside.c_str(), older.c_str());
   if (file_system.rename(entry.folder.c_str(), aside.c_str()) != 0) {
     return file_error("quarantine the cache entry", entry.folder, errno);
   }
   lock.reset();
-  remove_tree(older, file_system);
+  remove_folder(older, file_system);
   // Without the reason it is in quarantine all the same.
   static_cast<void>(
       write_file_atomically(aside / kReasonFileName, as_bytes(reason.to_string()), file_system));
@@ -98,13 +106,14 @@ Status CacheStore::quarantine(const FoundEntry& entry, const Status& reason) con
 
 Result<StagedEntry> CacheStore::stage() const {
   const FileSystem& file_system = *options_.file_system;
-  EPHOST_RETURN_IF_ERROR(make_folders(options_.folder, file_system));
+  EPHOST_RETURN_IF_ERROR(make_store(options_.store(), file_system));
   EPHOST_ASSIGN_OR_RETURN(const FolderLock lock,
-                          lock_store(options_.folder, options_.patience, file_system));
+                          FolderLock::acquire(options_.store(), options_.lock_wait, file_system));
   EPHOST_ASSIGN_OR_RETURN(TemporaryFolder folder,
-                          TemporaryFolder::create(options_.folder, file_system));
+                          TemporaryFolder::create(options_.store(), file_system));
   StagedEntry staged(std::move(folder));
   EPHOST_RETURN_IF_ERROR(make_folders(staged.entry_folder(), file_system));
+  EPHOST_RETURN_IF_ERROR(mark_folder(staged.entry_folder(), file_system));
   return staged;
 }
 
@@ -123,8 +132,8 @@ Status CacheStore::publish(StagedEntry staged, const CacheKey& key, CacheEntry e
                                                as_bytes(to_text(entry)), file_system));
   {
     EPHOST_ASSIGN_OR_RETURN(const FolderLock lock,
-                            lock_store(options_.folder, options_.patience, file_system));
-    const fs::path target = options_.folder / key.id;
+                            FolderLock::acquire(options_.store(), options_.lock_wait, file_system));
+    const fs::path target = entry_path(options_.store(), key.id);
     if (file_system.rename(staged.entry_folder().c_str(), target.c_str()) != 0 && errno != EEXIST &&
         errno != ENOTEMPTY) {
       return file_error("publish the cache entry", target, errno);

@@ -8,7 +8,6 @@
 // only with those who may decide what runs.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -22,6 +21,7 @@
 #include "host/context/store/cache_entry.h"
 #include "host/context/store/cache_folder.h"
 #include "host/context/store/cache_key.h"
+#include "host/context/store/owned_folder.h"
 #include "host/context/writer.h"
 
 namespace ephost::context {
@@ -33,10 +33,12 @@ struct CacheLimits {
 };
 
 struct CacheStoreOptions {
-  std::filesystem::path folder;  // made when the first entry is staged
+  std::filesystem::path folder;  // the store is a folder in it, made when the first entry is staged
   CacheLimits limits;
-  std::chrono::milliseconds patience{10'000};  // with other processes that hold the store's lock
+  LockWait lock_wait;  // where another process holds the store's lock
   const FileSystem* file_system = &posix_file_system();  // outlives what the store makes
+
+  [[nodiscard]] std::filesystem::path store() const { return folder / kStoreFolderName; }
 };
 
 // An entry that was found, kept from removal as long as the object lives.
@@ -73,7 +75,8 @@ class CacheStore {
   [[nodiscard]] const CacheStoreOptions& options() const { return options_; }
 
   // The entry of the key, if there is one. Its binaries are left to the loader, whose sums the
-  // model states. An entry that is damaged is quarantined and counts as missing.
+  // model states. An entry that is damaged is quarantined and counts as missing. FAIL where the
+  // store's folder is not a store, or the entry's folder none of it.
   [[nodiscard]] Result<CacheLookup> find(const CacheKey& key) const;
 
   // Sets an entry aside, with the reason, for a look at it; the next publication takes its place.

@@ -21,9 +21,6 @@ using std::chrono::system_clock;
 
 constexpr uint64_t kMaxTextBytes = 1 << 20;
 
-// Where the file system has no locks, age tells whether a temporary folder's process is gone.
-constexpr hours kTemporaryAge(24);
-
 system_clock::duration age_of(const CacheItem& item) {
   return system_clock::now() - item.last_used;
 }
@@ -33,6 +30,14 @@ bool is_too_old(const CacheItem& item, uint64_t max_age_days) {
   const uint64_t most = static_cast<uint64_t>(system_clock::duration::max() / hours(24));
   if (max_age_days == 0 || max_age_days >= most) return false;
   return age_of(item) > hours(24) * static_cast<int64_t>(max_age_days);
+}
+
+Status check_store(const CacheStoreOptions& options) {
+  EPHOST_ASSIGN_OR_RETURN(const bool exists, is_store(options.store(), *options.file_system));
+  if (exists) return {};
+  return Status(StatusCode::kNoSuchFile,
+                "there is no context cache in " + quote(options.folder.native()) +
+                    "; give the folder that sessions were given as ep.cache_dir");
 }
 
 // Whether an item goes, given the bytes of all that is left.
@@ -45,16 +50,19 @@ class Removal {
 
   Result<CacheRemoval> run() && {
     {
-      EPHOST_ASSIGN_OR_RETURN(const FolderLock lock, lock_store(options_.folder, options_.patience,
-                                                                *options_.file_system));
+      EPHOST_RETURN_IF_ERROR(check_store(options_));
+      EPHOST_ASSIGN_OR_RETURN(
+          const FolderLock lock,
+          FolderLock::acquire(options_.store(), options_.lock_wait, *options_.file_system));
       EPHOST_ASSIGN_OR_RETURN(std::vector<CacheItem> items,
-                              scan_store(options_.folder, *options_.file_system));
+                              scan_store(options_.store(), *options_.file_system));
       std::stable_partition(items.begin(), items.end(),
                             [](const CacheItem& item) { return item.state != State::kEntry; });
       for (const CacheItem& item : items) {
         if (item.state != State::kTemporary) bytes_left_ += item.bytes;
       }
       for (CacheItem& item : items) EPHOST_RETURN_IF_ERROR(consider(std::move(item)));
+      remove_unmarked();
     }
     taken_.clear();  // removes, with the store open to others again
     return std::move(result_);
@@ -62,20 +70,35 @@ class Removal {
 
  private:
   Status consider(CacheItem item) {
-    const bool temporary = item.state == State::kTemporary;
-    if (!temporary && !wanted_(item, bytes_left_)) return {};
-    Result<std::optional<TemporaryFolder>> taken = TemporaryFolder::take(
-        item.folder, *options_.file_system, temporary && age_of(item) < kTemporaryAge);
+    if (item.state == State::kTemporary) {
+      if (std::optional<TemporaryFolder> dead =
+              take_abandoned(item.folder, *options_.file_system)) {
+        taken_.push_back(std::move(*dead));
+        result_.removed.push_back(std::move(item));
+      }
+      return {};
+    }
+    if (!wanted_(item, bytes_left_)) return {};
+    Result<std::optional<TemporaryFolder>> taken =
+        TemporaryFolder::take(item.folder, *options_.file_system);
     if (taken.status().code() == StatusCode::kNoSuchFile) return {};
     if (!taken.ok()) return taken.status();
     if (!*taken) {
-      if (!temporary) result_.in_use.push_back(std::move(item));
+      result_.in_use.push_back(std::move(item));
       return {};
     }
-    if (!temporary) bytes_left_ -= item.bytes;
+    bytes_left_ -= item.bytes;
     taken_.push_back(std::move(**taken));
     result_.removed.push_back(std::move(item));
     return {};
+  }
+
+  // Folders in which a process died before it could mark them.
+  void remove_unmarked() const {
+    for (const fs::path& folder : temporary_folders(options_.store())) {
+      if (is_marked(folder, *options_.file_system)) continue;
+      static_cast<void>(take_abandoned(folder, *options_.file_system));
+    }
   }
 
   const CacheStoreOptions& options_;
@@ -123,6 +146,24 @@ std::vector<std::string> verify_entry(const CacheItem& item, const FileSystem& f
     }
   }
   return problems;
+}
+
+Result<std::vector<CacheItem>> list_items(const CacheStoreOptions& options) {
+  EPHOST_RETURN_IF_ERROR(check_store(options));
+  return scan_store(options.store(), *options.file_system);
+}
+
+void remove_abandoned(const CacheStoreOptions& options) {
+  const std::vector<fs::path> folders = temporary_folders(options.store());
+  if (folders.empty()) return;
+  std::vector<TemporaryFolder> dead;  // removed when the store is open to others again
+  const Result<std::optional<FolderLock>> lock =
+      FolderLock::try_acquire(options.store(), FolderLock::Mode::kExclusive, *options.file_system);
+  if (!lock.ok() || !*lock) return;
+  for (const fs::path& folder : folders) {
+    if (auto taken = take_abandoned(folder, *options.file_system))
+      dead.push_back(std::move(*taken));
+  }
 }
 
 Result<CacheRemoval> evict(const CacheStoreOptions& options) {

@@ -29,11 +29,21 @@ inline constexpr std::string_view kReasonFileName = "reason.txt";
 [[nodiscard]] std::vector<std::string> verify_entry(const CacheItem& item,
                                                     const FileSystem& file_system);
 
+// What the store holds, least recently used first. NO_SUCHFILE where there is no store, FAIL where
+// something else is in its place.
+[[nodiscard]] Result<std::vector<CacheItem>> list_items(const CacheStoreOptions& options);
+
 struct CacheRemoval {
   std::vector<CacheItem> removed;
   std::vector<CacheItem> in_use;  // that would have been removed
 };
 
+// Removes the temporary folders of dead processes, unless somebody has the store locked just now.
+// Costs next to nothing where there is none.
+void remove_abandoned(const CacheStoreOptions& options);
+
+// Errors of the functions below are those of `list_items`, and FAIL where the store stays locked.
+//
 // Removes what exceeds the limits, quarantined entries first, then the least recently used, and the
 // temporary folders of dead processes. Nothing that is in use.
 Result<CacheRemoval> evict(const CacheStoreOptions& options);

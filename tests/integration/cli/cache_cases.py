@@ -1,5 +1,9 @@
 """Cases of `ephost cache`, and of `--cache-dir` of the commands that create sessions."""
 
+import fcntl
+import os
+import resource
+import signal
 import subprocess
 import unittest
 
@@ -10,6 +14,7 @@ class CacheTest(CommandLineTest):
     def setUp(self):
         super().setUp()
         self.store = self.folder / "store"
+        self.inside = self.store / "ephost-context-cache"
 
     def run_model(self, *arguments, model="tiny_cnn"):
         return self.json("run", tiny(model), "--ep", "dnnl", "--cache-dir", self.store, *arguments)
@@ -18,7 +23,7 @@ class CacheTest(CommandLineTest):
         return self.json("cache", "list", self.store)["entries"]
 
     def damage(self, pattern="*.bin"):
-        file, = self.store.glob(f"*/{pattern}")
+        file, = self.inside.glob(f"*/{pattern}")
         content = bytearray(file.read_bytes())
         content[len(content) // 2] ^= 1
         file.write_bytes(content)
@@ -58,7 +63,7 @@ class CacheTest(CommandLineTest):
         self.assertEqual((entry["key"], entry["state"], entry["model"], entry["problem"]),
                          (key, "entry", "model.onnx", None))
         self.assertEqual(entry["providers"], ["DnnlExecutionProvider", "CPUExecutionProvider"])
-        files = [file for file in (self.store / key).iterdir()]
+        files = [file for file in (self.inside / f"ephost-entry-{key}").iterdir()]
         self.assertEqual(entry["bytes"], sum(file.stat().st_size for file in files))
         names = [line["name"] for line in entry["made_of"]]
         for name in ("format", "host version", "model", "plugin version", "plugin library",
@@ -104,13 +109,106 @@ class CacheTest(CommandLineTest):
         self.assertEqual(len(self.json("cache", "prune", self.store, "--max-bytes", size)["removed"]), 1)
         self.assertEqual([entry["key"] for entry in self.entries()], [last])
 
-    def test_clear_leaves_only_what_is_somebody_elses(self):
+    def test_clear_leaves_what_is_somebody_elses(self):
+        theirs = {}
+        for name in ("notes.txt", "tmp-1/notes.txt", f"{'0' * 32}/model_ctx.onnx",
+                     "ephost-context-cache/ephost-tmp-1/notes.txt",
+                     f"ephost-context-cache/ephost-entry-{'0' * 32}/notes.txt"):
+            theirs[self.write(f"store/{name}", name)] = name
+        tag = self.write("store/ephost-context-cache/CACHEDIR.TAG")
+        tag.write_bytes(b"Signature: 8a477f597d28d172789f06886806bc55\n# ephost context cache, format 2\n")
         self.run_model()
-        (self.store / "notes.txt").write_text("mine")
+        self.run_model("--config", "ep.cache_max_bytes=1", model="tiny_mlp")
+        self.json("cache", "prune", self.store)
         self.assertIn("1 folder removed", self.ephost("cache", "clear", self.store).stdout)
-        self.assertEqual([file.name for file in self.store.iterdir()], ["notes.txt"])
-        self.assertEqual(self.entries(), [])
+        self.assertEqual({path: path.read_text() for path in theirs}, theirs)
+        self.assertEqual({path for path in self.store.rglob("*") if path.is_file()}, {*theirs, tag})
         self.assertIn("the store is empty", self.ephost("cache", "list", self.store).stdout)
+
+    def test_a_folder_of_others_is_not_taken_for_a_store(self):
+        notes = self.write("store/ephost-context-cache/notes.txt", "mine")
+        cache = self.run_model()["cache"]
+        self.assertEqual(cache["outcome"], "uncached")
+        self.assertIn("CACHEDIR.TAG", cache["reason"])
+        for verb in ("list", "verify", "prune", "clear"):
+            self.assertIn("CACHEDIR.TAG", self.refusal("FAIL", "cache", verb, self.store))
+        self.assertEqual([path for path in self.store.rglob("*") if path.is_file()], [notes])
+
+    def limited(self, *arguments, output=subprocess.PIPE):
+        """The finished process of a command that may write files of 4 KiB at most."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+            signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+        return subprocess.run([EPHOST, *map(str, arguments)], cwd=self.folder, preexec_fn=limit,
+                              stdout=output, stderr=subprocess.PIPE, text=True, timeout=300)
+
+    def test_a_limit_of_file_sizes_only_costs_a_warning(self):
+        result = self.limited("run", tiny("tiny_cnn"), "--ep", "dnnl", "--cache-dir", self.store)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("goes on without the cache store", result.stderr)
+        self.assertIn("File too large", result.stderr)
+        self.assertEqual([path.name for path in self.inside.iterdir()], ["CACHEDIR.TAG"])
+
+    def test_a_limit_of_file_sizes_fails_a_compilation_that_leaves_nothing(self):
+        for arguments in ((), ("--embed",)):
+            result = self.limited("compile", tiny("tiny_cnn"), "--ep", "dnnl", "-o",
+                                  self.folder / "m_ctx.onnx", *arguments)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn("error[FAIL]: cannot write", result.stderr)
+            self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_a_limit_of_file_sizes_on_standard_output_is_an_error(self):
+        with open(self.folder / "out", "wb") as out:
+            result = self.limited("compile", tiny("tiny_cnn"), "--ep", "dnnl", "--embed", "-o", "-",
+                                  output=out)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("could not be written in full", result.stderr)
+
+    def lock(self, folder):
+        """Locks the folder until the test ends, as another process would."""
+        descriptor = os.open(folder, os.O_RDONLY)
+        self.addCleanup(os.close, descriptor)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+    def test_a_store_that_stays_locked_only_costs_a_warning(self):
+        self.run_model()
+        self.lock(self.inside)
+        cache = self.run_model("--config", "ep.context_lock_timeout_ms=10", model="tiny_mlp")["cache"]
+        self.assertEqual(cache["outcome"], "uncached")
+        self.assertIn("is locked by", cache["reason"])
+
+    def test_a_folder_that_stays_locked_fails_a_compilation_that_leaves_nothing(self):
+        self.lock(self.folder)
+        error = self.refusal("FAIL", "compile", tiny("tiny_cnn"), "--ep", "dnnl", "-o", "m_ctx.onnx",
+                             "--config", "ep.context_lock_timeout_ms=10")
+        self.assertIn("is locked by", error)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_waiting_is_announced_and_ends_at_a_signal(self):
+        self.lock(self.folder)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = subprocess.Popen(
+                [EPHOST, "compile", str(tiny("tiny_cnn")), "--ep", "dnnl", "-o", "m_ctx.onnx",
+                 "--config", "ep.context_lock_timeout_ms=3600000"], cwd=self.folder,
+                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            self.addCleanup(process.stderr.close)
+            self.addCleanup(process.kill)
+            line = process.stderr.readline()
+            self.assertIn("waiting for the lock", line)
+            process.send_signal(number)
+            self.assertIn("MODEL_LOAD_CANCELED", process.communicate(timeout=60)[1])
+            self.assertEqual(process.returncode, 1)
+            self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_a_killed_writer_is_cleared_away_by_the_next_hit(self):
+        self.run_model()
+        dead = self.inside / "ephost-tmp-1"
+        dead.mkdir()
+        (dead / "half").write_text("half")
+        marker, = self.inside.glob("ephost-entry-*/ephost-cache-folder")
+        (dead / marker.name).write_bytes(marker.read_bytes())
+        self.assertEqual(self.run_model()["cache"]["outcome"], "hit")
+        self.assertFalse(dead.exists())
 
     def test_a_store_that_cannot_be_used_only_costs_a_warning(self):
         self.store.write_text("a file")

@@ -6,9 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <thread>
 
 #include "host/base/log.h"
+#include "host/context/folder_lock.h"
+#include "host/context/store/owned_folder.h"
 #include "host/onnx_io/export.h"
 #include "host/onnx_io/import.h"
 #include "tests/fixtures/fixtures.h"
@@ -34,6 +37,15 @@ Environment environment() {
 class CacheStoreSession : public ::testing::Test {
  protected:
   [[nodiscard]] std::filesystem::path store() const { return dir_ / "store"; }
+  [[nodiscard]] std::filesystem::path folder(const std::string& name) const {
+    return store() / context::kStoreFolderName / name;
+  }
+  [[nodiscard]] std::filesystem::path entry(const std::string& key) const {
+    return folder("ephost-entry-" + key);
+  }
+  [[nodiscard]] std::filesystem::path quarantined(const std::string& key) const {
+    return folder("ephost-quarantined-" + key);
+  }
 
   [[nodiscard]] SessionOptions options(OptionList scripted = {}) const {
     SessionOptions options;
@@ -63,7 +75,7 @@ class CacheStoreSession : public ::testing::Test {
   // Options with an entry of their own, beside which that of `key` has no room.
   [[nodiscard]] SessionOptions with_room_for_one(const std::string& key) const {
     uint64_t bytes = 0;
-    for (const auto& file : std::filesystem::directory_iterator(store() / key)) {
+    for (const auto& file : std::filesystem::directory_iterator(entry(key))) {
       bytes += file.file_size();
     }
     SessionOptions small = options({{"claim", "every:2"}});
@@ -73,9 +85,10 @@ class CacheStoreSession : public ::testing::Test {
 
   [[nodiscard]] std::vector<std::string> names_in_store() const {
     std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(store())) {
-      names.push_back(entry.path().filename().string());
+    for (const auto& found : std::filesystem::directory_iterator(folder(""))) {
+      names.push_back(found.path().filename().string());
     }
+    std::erase(names, context::kStoreMarkerName);
     std::sort(names.begin(), names.end());
     return names;
   }
@@ -90,7 +103,7 @@ TEST_F(CacheStoreSession, TheSecondSessionCompilesNothing) {
   const CacheUse second = use(model_, without_compilation(options()));
   EXPECT_EQ(second.outcome, Outcome::kHit);
   EXPECT_EQ(second.key, first.key);
-  EXPECT_THAT(names_in_store(), ::testing::ElementsAre(first.key));
+  EXPECT_THAT(names_in_store(), ::testing::ElementsAre("ephost-entry-" + first.key));
 }
 
 TEST_F(CacheStoreSession, WorksWithEveryModelAndWithDnnl) {
@@ -190,20 +203,20 @@ TEST_F(CacheStoreSession, AnotherBuildOfAPluginHasEntriesOfItsOwn) {
 
 TEST_F(CacheStoreSession, EveryDamagedFileIsQuarantinedAndRebuilt) {
   const CacheUse first = use(model_, options());
-  const auto entry = store() / first.key;
+  const auto place = entry(first.key);
   for (const auto& name : {"entry.txt", "model_ctx.onnx", "model_scripted.bin"}) {
     for (const bool removed : {false, true}) {
       SCOPED_TRACE(name + std::string(removed ? " removed" : " damaged"));
-      const std::string intact = test::read(entry / name);
+      const std::string intact = test::read(place / name);
       ASSERT_FALSE(intact.empty());
-      std::filesystem::remove(entry / name);
+      std::filesystem::remove(place / name);
       std::string damaged = intact;
       damaged[damaged.size() / 2] ^= 1;
-      if (!removed) test::write(entry / name, damaged);
+      if (!removed) test::write(place / name, damaged);
       const CacheUse rebuilt = use(model_, options());
       EXPECT_EQ(rebuilt.outcome, Outcome::kMiss);
       EXPECT_THAT(rebuilt.reason, HasSubstr(std::string(name) == "entry.txt" ? "entry" : name));
-      EXPECT_TRUE(std::filesystem::exists(store() / ("quarantined-" + first.key) / "reason.txt"));
+      EXPECT_TRUE(std::filesystem::exists(quarantined(first.key) / "reason.txt"));
       EXPECT_EQ(use(model_, without_compilation(options())).outcome, Outcome::kHit);
     }
   }
@@ -220,8 +233,8 @@ TEST_F(CacheStoreSession, AnEntryThatItsProviderRefusesIsQuarantinedAndRebuilt) 
     const CacheUse second = use(model_, refusing);
     EXPECT_EQ(second.outcome, Outcome::kMiss);
     EXPECT_FALSE(second.reason.empty());
-    EXPECT_TRUE(std::filesystem::exists(store() / ("quarantined-" + first.key)));
-    EXPECT_TRUE(std::filesystem::exists(store() / first.key));
+    EXPECT_TRUE(std::filesystem::exists(quarantined(first.key)));
+    EXPECT_TRUE(std::filesystem::exists(entry(first.key)));
   }
 }
 
@@ -244,12 +257,45 @@ TEST_F(CacheStoreSession, WarnsAndGoesOnWhereTheStoreCannotBeUsed) {
   SessionOptions nowhere = options();
   nowhere.add_config_entry("ep.cache_dir", "/proc/ephost-store");
   expect_uncached(nowhere, "/proc/ephost-store");
+  SessionOptions foreign = options();
+  dir_.write("foreign/ephost-context-cache/notes.txt", "mine");
+  foreign.add_config_entry("ep.cache_dir", (dir_ / "foreign").string());
+  expect_uncached(foreign, "has no CACHEDIR.TAG");
+  EXPECT_EQ(test::read(dir_ / "foreign/ephost-context-cache/notes.txt"), "mine");
   SessionOptions too_small = options();
   too_small.add_config_entry("ep.cache_max_bytes", "10");
   expect_uncached(too_small, "ep.cache_max_bytes");
   expect_uncached(options({{"fail", "context"}}), "scripted failure at context");
   expect_uncached(options({{"misbehave", "forgotten_node"}}), "wrote no context node");
   set_log_sink({});
+}
+
+TEST_F(CacheStoreSession, WaitsForTheStoreOnlySoLong) {
+  ASSERT_EQ(use(model_, options()).outcome, Outcome::kMiss);
+  const auto held = context::FolderLock::acquire(folder(""), {}, posix_file_system());
+  ASSERT_TRUE(held.ok());
+  SessionOptions impatient = options({{"claim", "every:2"}});
+  impatient.add_config_entry("ep.context_lock_timeout_ms", "10");
+  const CacheUse locked_out = use(model_, impatient);
+  EXPECT_EQ(locked_out.outcome, Outcome::kUncached);
+  EXPECT_THAT(locked_out.reason, HasSubstr("is locked by"));
+  EXPECT_EQ(use(model_, options()).outcome, Outcome::kHit);
+}
+
+TEST_F(CacheStoreSession, ACancelledWaitForTheStoreCancelsTheSession) {
+  ASSERT_EQ(use(model_, options()).outcome, Outcome::kMiss);
+  const auto held = context::FolderLock::acquire(folder(""), {}, posix_file_system());
+  ASSERT_TRUE(held.ok());
+  std::atomic<bool> cancelled = false;
+  SessionOptions patient = options({{"claim", "every:2"}});
+  patient.add_config_entry("ep.context_lock_timeout_ms", "3600000");
+  patient.set_load_cancellation_flag(&cancelled);
+  std::jthread canceller([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    cancelled = true;
+  });
+  const auto session = Session::create(environment(), model_, patient);
+  EXPECT_EQ(session.status().code(), StatusCode::kModelLoadCanceled);
 }
 
 TEST_F(CacheStoreSession, StandsBackWhereItHasNothingToDo) {
@@ -329,7 +375,7 @@ TEST_F(CacheStoreSession, RemovesWhatWasUsedLeastRecently) {
   const CacheUse first = use(model_, options());
   const CacheUse second = use(model_, with_room_for_one(first.key));
   EXPECT_EQ(second.outcome, Outcome::kMiss);
-  EXPECT_THAT(names_in_store(), ::testing::ElementsAre(second.key));
+  EXPECT_THAT(names_in_store(), ::testing::ElementsAre("ephost-entry-" + second.key));
 }
 
 TEST_F(CacheStoreSession, KeepsTheEntryOfASessionThatLives) {
@@ -337,7 +383,7 @@ TEST_F(CacheStoreSession, KeepsTheEntryOfASessionThatLives) {
   Result<Session> living = Session::create(environment(), model_, options());
   ASSERT_EQ(living->cache_use().outcome, Outcome::kHit);
   EXPECT_EQ(use(model_, with_room_for_one(first.key)).outcome, Outcome::kMiss);
-  EXPECT_TRUE(std::filesystem::exists(store() / first.key));
+  EXPECT_TRUE(std::filesystem::exists(entry(first.key)));
 }
 
 TEST_F(CacheStoreSession, ThreadsUseOneStoreAtOnce) {

@@ -48,7 +48,7 @@ TEST(Publication, Line10KeepsTheOldFileUntilTheLastOneIsInPlace) {
     dir.write("a.bin", "old");
     AtomicFile binary = staged(dir, "a.bin", "new");
     AtomicFile model = staged(dir, "a.onnx", "model");
-    Result<Publication> publication = Publication::begin(dir.path(), file_system);
+    Result<Publication> publication = Publication::begin(dir.path(), {}, file_system);
     ASSERT_TRUE(publication.ok());
     ASSERT_TRUE(publication->publish(binary, sum_of("new")).ok());
     EXPECT_EQ(content_of(dir / "a.bin"), "new");
@@ -67,7 +67,7 @@ TEST(Publication, Line10BringsTheOldFilesBackWithoutALastOne) {
     {
       AtomicFile replaced = staged(dir, "a.bin", "new");
       AtomicFile added = staged(dir, "b.bin", "new");
-      Result<Publication> publication = Publication::begin(dir.path(), file_system);
+      Result<Publication> publication = Publication::begin(dir.path(), {}, file_system);
       ASSERT_TRUE(publication.ok());
       ASSERT_TRUE(publication->publish(replaced, sum_of("new")).ok());
       ASSERT_TRUE(publication->publish(added, sum_of("new")).ok());
@@ -82,10 +82,10 @@ TEST(Publication, Line10WaitsForAnotherOneIntoTheSameFolder) {
   std::atomic<bool> began = false;
   std::thread other;
   {
-    const Result<Publication> first = Publication::begin(dir.path(), posix_file_system());
+    const Result<Publication> first = Publication::begin(dir.path(), {}, posix_file_system());
     ASSERT_TRUE(first.ok());
     other = std::thread([&] {
-      const Result<Publication> second = Publication::begin(dir.path(), posix_file_system());
+      const Result<Publication> second = Publication::begin(dir.path(), {}, posix_file_system());
       began = second.ok();
     });
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -103,7 +103,7 @@ TEST(Publication, LeavesAFileOfTheSameContentAlone) {
   ASSERT_EQ(::stat((dir / "a.bin").c_str(), &old), 0);
   {
     AtomicFile file = staged(dir, "a.bin", "same");
-    Result<Publication> publication = Publication::begin(dir.path(), posix_file_system());
+    Result<Publication> publication = Publication::begin(dir.path(), {}, posix_file_system());
     ASSERT_TRUE(publication.ok());
     ASSERT_TRUE(publication->publish(file, sum_of("same")).ok());
     publication->finish();
@@ -120,7 +120,7 @@ TEST(Publication, ClearsAwayWhatACrashLeftAside) {
   dir.write(superseded_name("a.bin", to_hex(sum_of("of a crash").hash)), "of a crash");
   dir.write("a.bin.notes", "of somebody");
   AtomicFile file = staged(dir, "a.bin", "new");
-  Result<Publication> publication = Publication::begin(dir.path(), posix_file_system());
+  Result<Publication> publication = Publication::begin(dir.path(), {}, posix_file_system());
   ASSERT_TRUE(publication.ok());
   ASSERT_TRUE(publication->publish(file, sum_of("new")).ok());
   publication->finish();
@@ -132,7 +132,7 @@ TEST(Publication, KeepsAFileThatMerelyHasTheNameOfASupersededOne) {
   const std::string name = superseded_name("a.bin", std::string(32, '0'));
   dir.write(name, "of somebody");
   AtomicFile file = staged(dir, "a.bin", "new");
-  Result<Publication> publication = Publication::begin(dir.path(), posix_file_system());
+  Result<Publication> publication = Publication::begin(dir.path(), {}, posix_file_system());
   ASSERT_TRUE(publication.ok());
   ASSERT_TRUE(publication->publish(file, sum_of("new")).ok());
   publication->finish();
@@ -146,7 +146,7 @@ TEST(Publication, SetsNothingAsideUnderANameThatIsTaken) {
   const std::string name = superseded_name("a.bin", to_hex(sum_of("old").hash));
   dir.write(name, "of somebody");
   AtomicFile file = staged(dir, "a.bin", "new");
-  Result<Publication> publication = Publication::begin(dir.path(), posix_file_system());
+  Result<Publication> publication = Publication::begin(dir.path(), {}, posix_file_system());
   ASSERT_TRUE(publication.ok());
   const Status status = publication->publish(file, sum_of("new"));
   EXPECT_EQ(status.code(), StatusCode::kFail);

@@ -20,7 +20,8 @@ using test::FaultyFileSystem;
 using test::TempDirectory;
 using ::testing::AnyOf;
 using ::testing::ElementsAre;
-using testing::files_in;
+using testing::entry_name;
+using testing::folders_in;
 using testing::key_of;
 using testing::payload_in;
 using testing::publish_sample;
@@ -34,7 +35,7 @@ void expect_usable(const TempDirectory& dir, const CacheKey& key) {
   ASSERT_THAT(payload_in(store, key), AnyOf("none", "payload"));
   ASSERT_TRUE(publish_sample(store, key).ok());
   ASSERT_EQ(payload_in(store, key), "payload");
-  ASSERT_THAT(files_in(dir.path()), ElementsAre(key.id));
+  ASSERT_THAT(folders_in(dir.path()), ElementsAre(entry_name(key)));
 }
 
 TEST(CacheStoreFaults, EveryFailureLeavesAStoreThatWorks) {
@@ -68,7 +69,7 @@ TEST(CacheStoreFaults, EveryFailureWhileReadingIsAMissOrAnError) {
     const Result<CacheLookup> lookup = store.find(key);
     // A failing disk says nothing of the entry.
     ASSERT_TRUE(!lookup.ok() || lookup->damage.ok());
-    ASSERT_THAT(files_in(dir.path()), ElementsAre(key.id));
+    ASSERT_THAT(folders_in(dir.path()), ElementsAre(entry_name(key)));
     if (faulty.operations() <= operation) break;
   }
 }
@@ -183,7 +184,7 @@ TEST(CacheStoreFaults, AProcessThatDiesWhileItWritesIsClearedAwayByTheNext) {
     ::_exit(0);
   }
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
-  ASSERT_EQ(files_in(dir.path()).size(), 1U);
+  ASSERT_EQ(folders_in(dir.path()).size(), 1U);
   ASSERT_NO_FATAL_FAILURE(expect_usable(dir, key_of("a")));
 }
 

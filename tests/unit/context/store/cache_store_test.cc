@@ -13,7 +13,10 @@ namespace {
 namespace fs = std::filesystem;
 using test::TempDirectory;
 using ::testing::ElementsAre;
+using testing::entry_in;
+using testing::entry_name;
 using testing::files_in;
+using testing::folders_in;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::key_of;
@@ -34,6 +37,7 @@ class ReadOnlyFileSystem : public PosixFileSystem {
   int unlink(const char*) const override { return refuse(); }
   int mkdir(const char*, mode_t) const override { return refuse(); }
   int rmdir(const char*) const override { return refuse(); }
+  int unlink_at(int, const char*, int) const override { return refuse(); }
   int utimensat(const char*, const struct timespec*) const override { return refuse(); }
 
  private:
@@ -60,9 +64,12 @@ TEST(CacheStore, FindsWhatWasPublished) {
   EXPECT_EQ(payload_in(store, key_of("a")), "of a");
   EXPECT_EQ(payload_in(store, key_of("b")), "of b");
   EXPECT_EQ(payload_in(store, key_of("c")), "none");
-  EXPECT_THAT(files_in(dir.path()), UnorderedElementsAre(key_of("a").id, key_of("b").id));
-  EXPECT_THAT(files_in(dir / key_of("a").id),
-              ElementsAre("entry.txt", "initializers.bin", "model_ctx.onnx", "model_test.bin"));
+  EXPECT_THAT(folders_in(dir.path()),
+              UnorderedElementsAre(entry_name(key_of("a")), entry_name(key_of("b"))));
+  EXPECT_THAT(files_in(dir.path()), ElementsAre(kStoreFolderName));
+  EXPECT_THAT(files_in(entry_in(dir.path(), key_of("a"))),
+              ElementsAre("entry.txt", kFolderMarkerName, "initializers.bin", "model_ctx.onnx",
+                          "model_test.bin"));
 }
 
 TEST(CacheStore, MakesItsFolderForTheFirstEntry) {
@@ -89,9 +96,9 @@ TEST(CacheStore, KeepsNothingOfAnEntryThatIsNotPublished) {
     const Result<StagedEntry> staged = store.stage();
     ASSERT_TRUE(staged.ok());
     ASSERT_TRUE(testing::write_sample({.output_path = staged->model_path()}).ok());
-    EXPECT_EQ(files_in(dir.path()).size(), 1U);
+    EXPECT_EQ(folders_in(dir.path()).size(), 1U);
   }
-  EXPECT_THAT(files_in(dir.path()), IsEmpty());
+  EXPECT_THAT(folders_in(dir.path()), IsEmpty());
 }
 
 TEST(CacheStore, KeepsTheFirstOfTwoPublications) {
@@ -100,7 +107,7 @@ TEST(CacheStore, KeepsTheFirstOfTwoPublications) {
   ASSERT_TRUE(publish_sample(store, key_of("a"), "first").ok());
   ASSERT_TRUE(publish_sample(store, key_of("a"), "second").ok());
   EXPECT_EQ(payload_in(store, key_of("a")), "first");
-  EXPECT_THAT(files_in(dir.path()), ElementsAre(key_of("a").id));
+  EXPECT_THAT(folders_in(dir.path()), ElementsAre(entry_name(key_of("a"))));
 }
 
 TEST(CacheStore, QuarantinesADamagedEntryAndTakesANewOne) {
@@ -137,13 +144,14 @@ TEST(CacheStore, QuarantinesADamagedEntryAndTakesANewOne) {
     const TempDirectory dir;
     const CacheStore store({.folder = dir.path()});
     ASSERT_TRUE(publish_sample(store, key).ok());
-    damage(dir / key.id);
+    damage(entry_in(dir.path(), key));
     const Result<CacheLookup> lookup = store.find(key);
     ASSERT_TRUE(lookup.ok());
     EXPECT_FALSE(lookup->found);
     EXPECT_THAT(lookup->damage.message(), HasSubstr(reason));
-    EXPECT_THAT(files_in(dir.path()), ElementsAre(quarantined(key)));
-    EXPECT_THAT(read_reason(dir / quarantined(key), posix_file_system()), HasSubstr(reason));
+    EXPECT_THAT(folders_in(dir.path()), ElementsAre(quarantined(key)));
+    EXPECT_THAT(read_reason(testing::store_in(dir.path()) / quarantined(key), posix_file_system()),
+                HasSubstr(reason));
     ASSERT_TRUE(publish_sample(store, key, "again").ok());
     EXPECT_EQ(payload_in(store, key), "again");
   }
@@ -158,8 +166,8 @@ TEST(CacheStore, KeepsOneQuarantinedEntryOfAKey) {
     const Result<CacheLookup> lookup = store.find(key);
     ASSERT_TRUE(lookup.ok() && lookup->found);
     ASSERT_TRUE(store.quarantine(*lookup->found, Status(StatusCode::kEpFail, reason)).ok());
-    EXPECT_THAT(files_in(dir.path()), ElementsAre(quarantined(key)));
-    EXPECT_EQ(read_reason(dir / quarantined(key), posix_file_system()),
+    EXPECT_THAT(folders_in(dir.path()), ElementsAre(quarantined(key)));
+    EXPECT_EQ(read_reason(testing::store_in(dir.path()) / quarantined(key), posix_file_system()),
               std::string("EP_FAIL: ") + reason);
   }
 }
@@ -181,7 +189,7 @@ TEST(CacheStore, IsReadWhereNothingCanBeWritten) {
   const TempDirectory dir;
   ASSERT_TRUE(publish_sample(CacheStore({.folder = dir.path()}), key_of("a")).ok());
   ASSERT_TRUE(publish_sample(CacheStore({.folder = dir.path()}), key_of("damaged")).ok());
-  fs::remove(dir / key_of("damaged").id / "model_ctx.onnx");
+  fs::remove(entry_in(dir.path(), key_of("damaged")) / "model_ctx.onnx");
   const ReadOnlyFileSystem read_only;
   const CacheStore store({.folder = dir.path(), .file_system = &read_only});
   EXPECT_EQ(payload_in(store, key_of("a")), "payload");
@@ -195,14 +203,16 @@ TEST(CacheStore, GoesWithoutLocksWhereThereAreNone) {
   const CacheStore store({.folder = dir.path(), .file_system = &lockless});
   ASSERT_TRUE(publish_sample(store, key_of("a")).ok());
   EXPECT_EQ(payload_in(store, key_of("a")), "payload");
-  EXPECT_THAT(files_in(dir.path()), ElementsAre(key_of("a").id));
+  EXPECT_THAT(folders_in(dir.path()), ElementsAre(entry_name(key_of("a"))));
 }
 
 TEST(CacheStore, DoesNotWaitForeverForAnotherProcess) {
   const TempDirectory dir;
-  const CacheStore store({.folder = dir.path(), .patience = std::chrono::milliseconds(20)});
+  const CacheStore store(
+      {.folder = dir.path(), .lock_wait = {.timeout = std::chrono::milliseconds(20)}});
   ASSERT_TRUE(publish_sample(store, key_of("a")).ok());
-  const Result<FolderLock> held = FolderLock::acquire(dir.path(), posix_file_system());
+  const Result<FolderLock> held =
+      FolderLock::acquire(testing::store_in(dir.path()), {}, posix_file_system());
   EXPECT_THAT(publish_sample(store, key_of("b")).message(), HasSubstr("is locked"));
   EXPECT_EQ(payload_in(store, key_of("a")), "payload");
 }
@@ -211,14 +221,15 @@ TEST(CacheStore, RefusesAnEntryThatIsLargerThanAllItMayHold) {
   const TempDirectory dir;
   const CacheStore store({.folder = dir.path(), .limits = {.max_bytes = 100}});
   EXPECT_THAT(publish_sample(store, key_of("a")).message(), HasSubstr("ep.cache_max_bytes"));
-  EXPECT_THAT(files_in(dir.path()), IsEmpty());
+  EXPECT_THAT(folders_in(dir.path()), IsEmpty());
 }
 
 TEST(CacheStore, MissesAnEntryThatIsBeingRemoved) {
   const TempDirectory dir;
   const CacheStore store({.folder = dir.path()});
   ASSERT_TRUE(publish_sample(store, key_of("a")).ok());
-  const Result<FolderLock> remover = FolderLock::acquire(dir / key_of("a").id, posix_file_system());
+  const Result<FolderLock> remover =
+      FolderLock::acquire(entry_in(dir.path(), key_of("a")), {}, posix_file_system());
   EXPECT_EQ(payload_in(store, key_of("a")), "none");
 }
 

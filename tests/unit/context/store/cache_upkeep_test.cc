@@ -13,7 +13,10 @@ namespace {
 namespace fs = std::filesystem;
 using test::TempDirectory;
 using ::testing::ElementsAre;
+using testing::entry_in;
+using testing::entry_name;
 using testing::files_in;
+using testing::folders_in;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::key_of;
@@ -45,7 +48,23 @@ class CacheUpkeep : public ::testing::Test {
   }
 
   [[nodiscard]] std::string id(std::string_view name) const { return key_of(name).id; }
-  [[nodiscard]] fs::path entry(std::string_view name) const { return dir_ / id(name); }
+  [[nodiscard]] std::string folder(std::string_view name) const { return entry_name(key_of(name)); }
+  [[nodiscard]] fs::path entry(std::string_view name) const {
+    return entry_in(dir_.path(), key_of(name));
+  }
+  // A file in a folder of the store.
+  void write(const std::string& name, std::string_view content) const {
+    dir_.write(std::string(kStoreFolderName) + "/" + name, content);
+  }
+  [[nodiscard]] fs::path in_store(const std::string& name) const {
+    return testing::store_in(dir_.path()) / name;
+  }
+  // A folder that a dead process left.
+  [[nodiscard]] fs::path leave(const std::string& name) const {
+    write(name + "/entry/model_ctx.onnx", "half");
+    EXPECT_TRUE(mark_folder(in_store(name), posix_file_system()).ok());
+    return in_store(name);
+  }
   [[nodiscard]] CacheStoreOptions options(CacheLimits limits = {}) const {
     return {.folder = dir_.path(), .limits = limits};
   }
@@ -70,20 +89,20 @@ TEST_F(CacheUpkeep, ListsTheLeastRecentlyUsedFirst) {
 
 TEST_F(CacheUpkeep, APublicationRemovesTheLeastRecentlyUsed) {
   ASSERT_TRUE(publish_sample(CacheStore(room_for(2)), key_of("d")).ok());
-  EXPECT_THAT(files_in(dir_.path()), UnorderedElementsAre(id("c"), id("d")));
+  EXPECT_THAT(folders_in(dir_.path()), UnorderedElementsAre(folder("c"), folder("d")));
 }
 
 TEST_F(CacheUpkeep, AHitMakesAnEntryRecent) {
   EXPECT_EQ(payload_in(CacheStore(options()), key_of("a")), "payload");
   ASSERT_TRUE(evict(room_for(2)).ok());
-  EXPECT_THAT(files_in(dir_.path()), UnorderedElementsAre(id("a"), id("c")));
+  EXPECT_THAT(folders_in(dir_.path()), UnorderedElementsAre(folder("a"), folder("c")));
 }
 
 TEST_F(CacheUpkeep, RemovesWhatWasNotUsedForTooLong) {
   make_older(entry("b"), 49);
   make_older(entry("a"), 47);
   ASSERT_TRUE(evict(options({.max_bytes = 0, .max_age_days = 2})).ok());
-  EXPECT_THAT(files_in(dir_.path()), UnorderedElementsAre(id("a"), id("c")));
+  EXPECT_THAT(folders_in(dir_.path()), UnorderedElementsAre(folder("a"), folder("c")));
 }
 
 TEST_F(CacheUpkeep, ZeroAndEndlessLimitsRemoveNothing) {
@@ -103,7 +122,7 @@ TEST_F(CacheUpkeep, RemovesNothingThatIsInUse) {
   ASSERT_TRUE(evicted.ok());
   ASSERT_EQ(evicted->in_use.size(), 1U);
   EXPECT_EQ(evicted->in_use[0].id, id("a"));
-  EXPECT_THAT(files_in(dir_.path()), ElementsAre(id("a")));
+  EXPECT_THAT(folders_in(dir_.path()), ElementsAre(folder("a")));
   ASSERT_TRUE(clear(options()).ok());
   EXPECT_EQ(payload_in(store, key_of("a")), "payload");
 }
@@ -111,57 +130,94 @@ TEST_F(CacheUpkeep, RemovesNothingThatIsInUse) {
 TEST_F(CacheUpkeep, RemovesWhatIsQuarantinedFirst) {
   quarantine("c");
   ASSERT_TRUE(evict(room_for(2)).ok());
-  EXPECT_THAT(files_in(dir_.path()), UnorderedElementsAre(id("a"), id("b")));
+  EXPECT_THAT(folders_in(dir_.path()), UnorderedElementsAre(folder("a"), folder("b")));
 }
 
 TEST_F(CacheUpkeep, PruningAlsoRemovesWhatIsQuarantined) {
   quarantine("b");
   ASSERT_TRUE(evict(options()).ok());
-  EXPECT_EQ(files_in(dir_.path()).size(), 3U);
+  EXPECT_EQ(folders_in(dir_.path()).size(), 3U);
   ASSERT_TRUE(prune(options()).ok());
-  EXPECT_THAT(files_in(dir_.path()), UnorderedElementsAre(id("a"), id("c")));
+  EXPECT_THAT(folders_in(dir_.path()), UnorderedElementsAre(folder("a"), folder("c")));
 }
 
 TEST_F(CacheUpkeep, ClearingLeavesWhatIsNotTheStores) {
-  dir_.write("notes.txt", "mine");
-  dir_.write("0123/model.onnx", "mine");
-  dir_.write(std::string(32, '0'), "a file with the name of an entry");
+  const std::string unmarked = entry_name(key_of("not an entry"));
+  write("notes.txt", "mine");
+  write(std::string(32, '0') + "/model.onnx", "mine");
+  write(unmarked + "/model.onnx", "mine");
+  write("ephost-tmp-mine/file", "mine");
+  write("ephost-quarantined-" + std::string(32, '1') + "/file", "mine");
+  write("ephost-entry-" + std::string(32, '2'), "a file with the name of an entry");
+  dir_.write("tmp-1/file", "mine");
+  dir_.write(std::string(32, '0') + "/file", "mine");
+  const std::vector<std::string> before = files_in(dir_.path());
   quarantine("b");
   const Result<CacheRemoval> removal = clear(options());
   ASSERT_TRUE(removal.ok());
   EXPECT_EQ(removal->removed.size(), 3U);
-  EXPECT_THAT(files_in(dir_.path()), ElementsAre(std::string(32, '0'), "0123", "notes.txt"));
+  EXPECT_THAT(folders_in(dir_.path()),
+              UnorderedElementsAre("notes.txt", std::string(32, '0'), unmarked, "ephost-tmp-mine",
+                                   "ephost-quarantined-" + std::string(32, '1'),
+                                   "ephost-entry-" + std::string(32, '2')));
+  EXPECT_EQ(files_in(in_store(unmarked)).size(), 1U);
+  EXPECT_EQ(files_in(dir_.path()), before);
 }
 
 TEST_F(CacheUpkeep, FollowsNoLinkWhenItRemoves) {
   const TempDirectory elsewhere;
   elsewhere.write("precious", "mine");
+  ASSERT_TRUE(mark_folder(elsewhere.path(), posix_file_system()).ok());
   fs::create_directory_symlink(elsewhere.path(), entry("a") / "link");
-  fs::create_directory_symlink(elsewhere.path(), dir_ / std::string(32, '1'));
+  fs::create_directory_symlink(elsewhere.path(), in_store("ephost-entry-" + std::string(32, '1')));
+  fs::create_directory_symlink(elsewhere.path(), in_store("ephost-tmp-link"));
   ASSERT_TRUE(clear(options()).ok());
-  EXPECT_EQ(testing::content_of(elsewhere / "precious"), "mine");
+  EXPECT_FALSE(fs::exists(entry("a")));
+  EXPECT_THAT(files_in(elsewhere.path()), ElementsAre(kFolderMarkerName, "precious"));
 }
 
 TEST_F(CacheUpkeep, RemovesTheTemporaryFoldersOfDeadProcessesOnly) {
   const CacheStore store(options());
-  dir_.write("tmp-dead/entry/model_ctx.onnx", "half");
+  const fs::path dead = leave("ephost-tmp-dead");
   const Result<StagedEntry> living = store.stage();
   ASSERT_TRUE(living.ok());
   ASSERT_TRUE(evict(options()).ok());
-  EXPECT_FALSE(fs::exists(dir_ / "tmp-dead"));
+  EXPECT_FALSE(fs::exists(dead));
   EXPECT_TRUE(fs::exists(living->model_path().parent_path()));
+}
+
+TEST_F(CacheUpkeep, AHitRemovesTheTemporaryFoldersOfDeadProcesses) {
+  const CacheStore store(options());
+  const fs::path dead = leave("ephost-tmp-dead");
+  const fs::path unmarked = in_store("ephost-tmp-unmarked");
+  fs::create_directory(unmarked);
+  const Result<StagedEntry> living = store.stage();
+  ASSERT_TRUE(living.ok());
+  EXPECT_EQ(payload_in(store, key_of("a")), "payload");
+  EXPECT_FALSE(fs::exists(dead));
+  EXPECT_FALSE(fs::exists(unmarked));
+  EXPECT_TRUE(fs::exists(living->model_path().parent_path()));
+}
+
+TEST_F(CacheUpkeep, AHitDoesNotWaitToClearAway) {
+  const fs::path dead = leave("ephost-tmp-dead");
+  const Result<FolderLock> held =
+      FolderLock::acquire(testing::store_in(dir_.path()), {}, posix_file_system());
+  ASSERT_TRUE(held.ok());
+  EXPECT_EQ(payload_in(CacheStore(options()), key_of("a")), "payload");
+  EXPECT_TRUE(fs::exists(dead));
 }
 
 TEST_F(CacheUpkeep, GoesByAgeWhereThereAreNoLocks) {
   const LocklessFileSystem lockless;
   CacheStoreOptions without_locks = options();
   without_locks.file_system = &lockless;
-  dir_.write("tmp-young/file", "half");
-  dir_.write("tmp-old/file", "half");
-  make_older(dir_ / "tmp-old", 25);
+  const fs::path young = leave("ephost-tmp-young");
+  const fs::path old = leave("ephost-tmp-old");
+  make_older(old, 25);
   ASSERT_TRUE(evict(without_locks).ok());
-  EXPECT_TRUE(fs::exists(dir_ / "tmp-young"));
-  EXPECT_FALSE(fs::exists(dir_ / "tmp-old"));
+  EXPECT_TRUE(fs::exists(young));
+  EXPECT_FALSE(fs::exists(old));
 }
 
 TEST_F(CacheUpkeep, VerifyFindsEveryDamagedFile) {
@@ -170,6 +226,7 @@ TEST_F(CacheUpkeep, VerifyFindsEveryDamagedFile) {
   };
   EXPECT_THAT(problems_of(), IsEmpty());
   for (const std::string& name : files_in(entry("a"))) {
+    if (name == kFolderMarkerName) continue;  // without it, it is no entry
     SCOPED_TRACE(name);
     const std::string intact = testing::content_of(entry("a") / name);
     std::string damaged = intact;
@@ -196,8 +253,7 @@ TEST_F(CacheUpkeep, VerifyFindsAnEntryUnderAnotherName) {
 TEST(CacheUpkeepOfNothing, NamesAStoreThatIsNotThere) {
   const TempDirectory dir;
   const CacheStoreOptions options{.folder = dir / "nowhere"};
-  EXPECT_EQ(scan_store(options.folder, posix_file_system()).status().code(),
-            StatusCode::kNoSuchFile);
+  EXPECT_EQ(list_items(options).status().code(), StatusCode::kNoSuchFile);
   EXPECT_EQ(clear(options).status().code(), StatusCode::kNoSuchFile);
   EXPECT_THAT(prune(options).status().message(), HasSubstr("nowhere"));
 }

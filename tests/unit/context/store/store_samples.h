@@ -73,8 +73,25 @@ inline std::string payload_in(const CacheStore& store, const CacheKey& key) {
   return loaded.ok() ? loaded->payload_of("second") : loaded.status().to_string();
 }
 
+// The store in the folder that its options name.
+inline fs::path store_in(const fs::path& folder) { return folder / kStoreFolderName; }
+
+inline std::string entry_name(const CacheKey& key) { return std::string(kEntryPrefix) + key.id; }
+
+inline fs::path entry_in(const fs::path& folder, const CacheKey& key) {
+  return store_in(folder) / entry_name(key);
+}
+
+// What the store holds beside its marker; nothing where there is no store.
+inline std::vector<std::string> folders_in(const fs::path& folder) {
+  if (!fs::exists(store_in(folder))) return {};
+  std::vector<std::string> names = files_in(store_in(folder));
+  std::erase(names, kStoreMarkerName);
+  return names;
+}
+
 inline std::vector<CacheItem> items_in(const fs::path& folder) {
-  Result<std::vector<CacheItem>> items = scan_store(folder, posix_file_system());
+  Result<std::vector<CacheItem>> items = list_items({.folder = folder});
   EXPECT_TRUE(items.ok()) << items.status().to_string();
   return items.ok() ? std::move(*items) : std::vector<CacheItem>();
 }

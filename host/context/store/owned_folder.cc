@@ -1,0 +1,208 @@
+#include "host/context/store/owned_folder.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "host/base/file.h"
+#include "host/base/file_error.h"
+#include "host/base/temporary_files.h"
+#include "host/base/text.h"
+
+namespace ephost::context {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// The first line is that of the specification; what follows is for people, and for us.
+constexpr std::string_view kStoreMarker =
+    "Signature: 8a477f597d28d172789f06886806bc55\n"
+    "# This file is a cache directory tag created by ephost.\n"
+    "# For information about cache directory tags see https://bford.info/cachedir/\n"
+    "# ephost context cache, format 2\n";
+constexpr std::string_view kFormatLine = "# ephost context cache, format ";
+constexpr std::string_view kFormat = "2";
+constexpr uint64_t kMaxMarkerBytes = 4096;
+
+constexpr std::string_view kFolderMarker =
+    "This folder belongs to a context cache of ephost, which removes it with all that is in it.\n";
+
+// A folder of the store has folders in it at most; what goes deeper is not the store's.
+constexpr int kDeepest = 8;
+
+Status no_store(const fs::path& store, std::string_view reason) {
+  return Status(StatusCode::kFail,
+                "the folder " + quote(store.native()) +
+                    " is not a context cache of this ephost: " + std::string(reason) +
+                    "; move it away, or choose another folder (ep.cache_dir)");
+}
+
+// True: a store. False: no marker.
+Result<bool> read_store_marker(const fs::path& store, const FileSystem& file_system) {
+  const Result<std::string> text =
+      read_file(store / kStoreMarkerName, kMaxMarkerBytes, file_system);
+  if (text.status().code() == StatusCode::kNoSuchFile) return false;
+  if (!text.ok()) return text.status();
+  const size_t line = text->find(kFormatLine);
+  if (line == std::string::npos) return no_store(store, "its CACHEDIR.TAG is of another program");
+  const size_t format = line + kFormatLine.size();
+  const std::string stated = text->substr(format, text->find('\n', format) - format);
+  if (stated == kFormat) return true;
+  return no_store(store, "it has the format " + quote(stated) + ", and this is ephost's format " +
+                             std::string(kFormat));
+}
+
+// Temporary files of AtomicFile do not count: somebody may be writing the marker.
+Result<bool> holds_nothing(const fs::path& folder) {
+  std::error_code error;
+  fs::directory_iterator entry(folder, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    if (!is_temporary_name(entry->path().filename().native())) return false;
+  }
+  if (error) return file_error("read the folder", folder, error.value());
+  return true;
+}
+
+class Descriptor {
+ public:
+  Descriptor(int number, const FileSystem& file_system)
+      : number_(number), file_system_(file_system) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) file_system_.close(number_);
+  }
+  [[nodiscard]] int number() const { return number_; }
+
+ private:
+  int number_;
+  const FileSystem& file_system_;
+};
+
+constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+
+bool has_marker(int folder, const FileSystem& file_system) {
+  const Descriptor marker(file_system.open_at(folder, std::string(kFolderMarkerName).c_str(),
+                                              O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC),
+                          file_system);
+  if (marker.number() < 0) return false;
+  std::array<char, kFolderMarker.size() + 1> text{};
+  const ssize_t count = file_system.read(marker.number(), text.data(), text.size());
+  return count == static_cast<ssize_t>(kFolderMarker.size()) &&
+         std::string_view(text.data(), kFolderMarker.size()) == kFolderMarker;
+}
+
+// Nothing on failure. The names are read first: what is removed meanwhile would confuse the
+// reading.
+std::vector<std::string> names_in(int folder) {
+  std::vector<std::string> names;
+  const int copy = ::fcntl(folder, F_DUPFD_CLOEXEC, 0);
+  DIR* const stream = copy < 0 ? nullptr : ::fdopendir(copy);
+  if (stream == nullptr) {
+    if (copy >= 0) ::close(copy);
+    return names;
+  }
+  ::rewinddir(stream);
+  while (const struct dirent* entry = ::readdir(stream)) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  ::closedir(stream);
+  return names;
+}
+
+// False if anything stays. `spared`: a name that does.
+bool remove_content(int folder, dev_t device, std::string_view spared, int depth,
+                    const FileSystem& file_system) {
+  bool is_all = true;
+  for (const std::string& name : names_in(folder)) {
+    if (name == spared || file_system.unlink_at(folder, name.c_str(), 0) == 0) continue;
+    const Descriptor inner(file_system.open_at(folder, name.c_str(), kFolderFlags), file_system);
+    struct stat info {};
+    const bool may_go = inner.number() >= 0 && depth < kDeepest &&
+                        file_system.fstat(inner.number(), &info) == 0 && info.st_dev == device &&
+                        remove_content(inner.number(), device, {}, depth + 1, file_system);
+    if (!may_go || file_system.unlink_at(folder, name.c_str(), AT_REMOVEDIR) != 0) is_all = false;
+  }
+  return is_all;
+}
+
+}  // namespace
+
+Result<bool> is_store(const fs::path& store, const FileSystem& file_system) {
+  EPHOST_RETURN_IF_ERROR(check_file_path(store));
+  struct stat info {};
+  if (file_system.stat(store.c_str(), &info) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return false;
+    return file_error("look for", store, errno);
+  }
+  if (!S_ISDIR(info.st_mode)) return file_error("use as a folder", store, ENOTDIR);
+  EPHOST_ASSIGN_OR_RETURN(bool has_marker, read_store_marker(store, file_system));
+  if (has_marker) return true;
+  EPHOST_ASSIGN_OR_RETURN(const bool empty, holds_nothing(store));
+  if (empty) return false;
+  // Somebody may have made it a store, and filled it, between the two looks.
+  EPHOST_ASSIGN_OR_RETURN(has_marker, read_store_marker(store, file_system));
+  if (has_marker) return true;
+  return no_store(store, "it is not empty, and has no CACHEDIR.TAG");
+}
+
+Status make_store(const fs::path& store, const FileSystem& file_system) {
+  EPHOST_ASSIGN_OR_RETURN(const bool exists, is_store(store, file_system));
+  if (exists) return {};
+  EPHOST_RETURN_IF_ERROR(make_folders(store, file_system));
+  EPHOST_RETURN_IF_ERROR(
+      write_file_atomically(store / kStoreMarkerName, as_bytes(kStoreMarker), file_system));
+  remove_abandoned_temporaries(store, file_system);
+  return {};
+}
+
+Status mark_folder(const fs::path& folder, const FileSystem& file_system) {
+  return write_file_atomically(folder / kFolderMarkerName, as_bytes(kFolderMarker), file_system);
+}
+
+bool is_marked(const fs::path& folder, const FileSystem& file_system) {
+  const Descriptor descriptor(file_system.open(folder.c_str(), kFolderFlags, 0), file_system);
+  return descriptor.number() >= 0 && has_marker(descriptor.number(), file_system);
+}
+
+void remove_folder(const fs::path& folder, const FileSystem& file_system) noexcept {
+  {
+    const Descriptor descriptor(file_system.open(folder.c_str(), kFolderFlags, 0), file_system);
+    struct stat info {};
+    if (descriptor.number() < 0 || file_system.fstat(descriptor.number(), &info) != 0) return;
+    if (!has_marker(descriptor.number(), file_system)) {
+      remove_abandoned_temporaries(folder, file_system);
+    } else if (remove_content(descriptor.number(), info.st_dev, kFolderMarkerName, 0,
+                              file_system)) {
+      file_system.unlink_at(descriptor.number(), std::string(kFolderMarkerName).c_str(), 0);
+    }
+  }
+  file_system.rmdir(folder.c_str());
+}
+
+Status make_folders(const fs::path& folder, const FileSystem& file_system) {
+  EPHOST_RETURN_IF_ERROR(check_file_path(folder));
+  struct stat info {};
+  if (file_system.stat(folder.c_str(), &info) == 0) {
+    if (S_ISDIR(info.st_mode)) return {};
+    return file_error("use as a folder", folder, ENOTDIR);
+  }
+  if (errno != ENOENT) return file_error("look for", folder, errno);
+  if (folder.has_parent_path() && folder.parent_path() != folder) {
+    EPHOST_RETURN_IF_ERROR(make_folders(folder.parent_path(), file_system));
+  }
+  // A path that ends in a slash names what its parent path names.
+  if (file_system.mkdir(folder.c_str(), 0777) == 0 || errno == EEXIST) return {};
+  return file_error("make the folder", folder, errno);
+}
+
+}  // namespace ephost::context

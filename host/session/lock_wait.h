@@ -1,0 +1,21 @@
+// How a session waits for other processes that hold a lock it needs.
+#pragma once
+
+#include <atomic>
+#include <string>
+
+#include "host/base/log.h"
+#include "host/context/folder_lock.h"
+#include "host/session/session_config.h"
+
+namespace ephost::session {
+
+// `cancelled` is borrowed; it may be null.
+[[nodiscard]] inline context::LockWait lock_wait(const SessionConfig& config,
+                                                 const std::atomic<bool>* cancelled) {
+  return {.timeout = config.context_lock_timeout,
+          .cancelled = cancelled,
+          .report = [](const std::string& message) { log_warning(message); }};
+}
+
+}  // namespace ephost::session
