@@ -9,6 +9,7 @@
 #include "host/base/text.h"
 #include "host/bridge/host_services.h"
 #include "host/context/ep_context_node.h"
+#include "host/context/replacement_watch.h"
 #include "host/manifest/choose.h"
 #include "host/manifest/options.h"
 #include "host/onnx_io/import.h"
@@ -44,6 +45,9 @@ class Pipeline {
   // Whether a sum turned out wrong, or something failed before all sums were known to be right.
   [[nodiscard]] bool has_wrong_sum() { return has_wrong_sum_ || !finish_sums().ok(); }
 
+  // Whether all files of the model were read; what failed later did not fail for one of them.
+  [[nodiscard]] bool has_loaded() const { return has_loaded_; }
+
   // The whole way.
   Result<PreparedModel> run(ModelSource source, Stage until) {
     EPHOST_RETURN_IF_ERROR(configure());
@@ -59,6 +63,7 @@ class Pipeline {
     EPHOST_RETURN_IF_ERROR(timed("functions", [&] { return inline_functions(); }));
     note_what_was_not_folded();
     EPHOST_RETURN_IF_ERROR(timed("context", [&] { return load_context(until); }));
+    has_loaded_ = true;
     if (until == Stage::kOptimized) return std::move(prepared_);
     EPHOST_RETURN_IF_ERROR(timed("partition", [&] { return partition(); }));
     if (until == Stage::kPartitioned) return std::move(prepared_);
@@ -393,6 +398,7 @@ class Pipeline {
   const SessionOptions& options_;
   const PipelineHooks& hooks_;
   bool defers_sums_;
+  bool has_loaded_ = false;
   bool has_wrong_sum_ = false;
   std::shared_ptr<std::atomic<bool>> is_running_ = std::make_shared<std::atomic<bool>>(true);
   SessionConfig config_;
@@ -434,11 +440,24 @@ size_t PreparedModel::partition_count() const {
 Result<PreparedModel> prepare_model(const Environment& environment, const ModelSource& source,
                                     const SessionOptions& options, Stage until,
                                     const PipelineHooks& hooks) {
-  Pipeline pipeline(environment, options, hooks, true);
-  Result<PreparedModel> prepared = pipeline.run(source, until);
-  if (prepared.ok() || !pipeline.has_wrong_sum()) return prepared;
-  // With sums first: there may be a superseded file that is right, or else a better reason.
-  return Pipeline(environment, options, hooks, false).run(source, until);
+  for (int reading = 1;; ++reading) {
+    const context::ReplacementWatch watch(source.path);
+    Pipeline pipeline(environment, options, hooks, true);
+    Result<PreparedModel> prepared = pipeline.run(source, until);
+    if (prepared.ok()) return prepared;
+    bool has_loaded = pipeline.has_loaded();
+    if (pipeline.has_wrong_sum()) {
+      // With sums first: there may be a superseded file that is right, or else a better reason.
+      Pipeline thorough(environment, options, hooks, false);
+      prepared = thorough.run(source, until);
+      has_loaded = thorough.has_loaded();
+    }
+    const bool may_be_mixed = !prepared.ok() && !has_loaded && watch.has_changed() &&
+                              prepared.status().code() != StatusCode::kModelLoadCanceled;
+    if (!may_be_mixed || reading == context::kMostReadings) return prepared;
+    log_info("the model " + quote(source.path.native()) + " was replaced while it was read (" +
+             prepared.status().message() + "); reading it again");
+  }
 }
 
 std::vector<Fallback> fallbacks_of(const PreparedModel& prepared) {

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Kills `ephost compile` at random moments, and runs two of them into one path at the same time.
+"""Kills `ephost compile` at random moments, runs two of them into one path at the same time, and reads
+what several of them replace.
 
 Line 10 of the requirements, with real processes: after each kill the output folder holds the old
 context model or the new one (or none, where none was), which `ephost verify` accepts and which
@@ -211,12 +212,42 @@ def check_races(folder, rounds):
     print(f"{rounds} races of two generations, won by {dict(winners)}")
 
 
+def check_readers(folder, writers, readers, rounds):
+    """Readers of a context model that several writers replace again and again: none may fail."""
+    finish(start("tiny_cnn", folder.path))
+    writing = {}
+    sessions = 0
+    for _ in range(rounds):
+        running = []
+        for _ in range(readers):
+            for number in range(writers):
+                if number not in writing or writing[number].poll() is not None:
+                    if number in writing:
+                        finish(writing[number])
+                    writing[number] = start(list(MODELS)[(number + sessions) % 2], folder.path)
+            running.append(subprocess.Popen(
+                [EPHOST, "run", folder.path / OUTPUT, "--ep", "dnnl", "--quiet"],
+                env=clean_environment(folder.path), stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE, text=True))
+            sessions += 1
+        for process in running:
+            error = process.communicate(timeout=120)[1]
+            if process.returncode != 0:
+                raise Breach(f"a reader met a publication: {error}")
+    for process in writing.values():
+        finish(process)
+    folder.expect_complete(list(MODELS))
+    print(f"{sessions} sessions of a context model that {writers} writers were replacing")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=100, metavar="N", help="generations to kill")
     parser.add_argument("--races", type=int, default=10, metavar="N",
                         help="pairs of generations at the same time")
+    parser.add_argument("--reads", type=int, default=20, metavar="N",
+                        help="rounds of readers beside writers")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     print(f"seed {arguments.seed}")
@@ -228,6 +259,7 @@ def main():
         try:
             check_kills(folder, arguments.rounds, random.Random(arguments.seed))
             check_races(folder, arguments.races)
+            check_readers(folder, writers=5, readers=3, rounds=arguments.reads)
         except Breach as breach:
             sys.exit(f"check_crashes: {breach}")
 

@@ -1,6 +1,7 @@
 // Loading context models: which nodes are partitioned, and where binaries come from.
 #include <gmock/gmock.h>
 
+#include <functional>
 #include <map>
 
 #include "host/context/metadata.h"
@@ -42,6 +43,68 @@ class ContextLoading : public ::testing::Test {
   ModelCompilationOptions compilation_{.input_model_path = model_,
                                        .output_model_path = folder_ / "m_ctx.onnx"};
 };
+
+// A context model that is replaced by another generation while it is read.
+class ReplacedContext : public ContextLoading {
+ protected:
+  // Two generations, whose binaries differ, in `one` and `other`.
+  void SetUp() override {
+    for (const auto& [name, claim] : {std::pair("one", "fuse:*"), std::pair("other", "fuse:Neg")}) {
+      std::filesystem::create_directory(folder_ / name);
+      compilation_.output_model_path = folder_ / name / "m_ctx.onnx";
+      const auto report = compile_model(environment_, scripted({{"claim", claim}}), compilation_);
+      ASSERT_TRUE(report.ok()) << report.status().to_string();
+    }
+  }
+
+  // Puts a copy of a generation in place as a publication does: each file by renaming, the model
+  // last.
+  void publish(const std::string& generation) const {
+    for (const char* name : {"m_scripted.bin", "m_ctx.onnx"}) {
+      const auto copy = folder_.write("copy", test::read(folder_ / generation / name));
+      std::filesystem::rename(copy, folder_ / name);
+    }
+  }
+
+  // How loading ends if `replace` is called each time between model and binaries.
+  Status load(const std::function<void()>& replace) {
+    session::PipelineHooks hooks;
+    hooks.after_import = [&](const session::PreparedModel&) {
+      ++readings_;
+      replace();
+      return Status::ok_status();
+    };
+    return session::prepare_model(environment_, {folder_ / "m_ctx.onnx", {}}, scripted(),
+                                  session::Stage::kCompiled, hooks)
+        .status();
+  }
+
+  int readings_ = 0;
+};
+
+TEST_F(ReplacedContext, Line10IsReadAgain) {
+  publish("one");
+  const Status status = load([&] {
+    if (readings_ == 1) publish("other");
+  });
+  EXPECT_TRUE(status.ok()) << status.to_string();
+  EXPECT_EQ(readings_, 2);
+}
+
+TEST_F(ReplacedContext, Line10IsNotReadForever) {
+  publish("one");
+  const Status status = load([&] { publish(readings_ % 2 == 1 ? "other" : "one"); });
+  EXPECT_EQ(status.code(), StatusCode::kInvalidGraph);
+  EXPECT_GT(readings_, 1);
+  EXPECT_LT(readings_, 10);
+}
+
+TEST_F(ReplacedContext, Line18ADamagedOneIsReadOnce) {
+  publish("one");
+  folder_.write("m_scripted.bin", "damaged");
+  EXPECT_EQ(load([] {}).code(), StatusCode::kInvalidGraph);
+  EXPECT_EQ(readings_, 1);
+}
 
 TEST_F(ContextLoading, Line15AModelWithoutContextNodesIsPartitionedAsAWhole) {
   const session::PreparedModel prepared = prepare(model_, scripted());
