@@ -153,7 +153,8 @@ def main():
     given = parser.parse_intermixed_args()
     cases = [case for case in operator_cases.all_cases()
              if not given.chosen or case.name in given.chosen or case.op_type in given.chosen]
-    shutil.rmtree(given.out, ignore_errors=True)
+    for part in ("models", "tests"):  # anything else in that folder was not made by this script
+        shutil.rmtree(given.out / part, ignore_errors=True)
     results = run_with_onnxruntime(cases, given.out / "models", given.cache)
     tests = given.out / "tests"
     outputs = {}

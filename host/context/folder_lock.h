@@ -20,7 +20,7 @@ struct LockWait {
   std::chrono::milliseconds timeout{10'000};
   // Ends the wait once it is set. Borrowed; may be null.
   const std::atomic<bool>* cancelled = nullptr;
-  // Told once, in the waiting thread, if it takes longer than a moment. May be empty.
+  // Called once, by the waiting thread, if the wait takes longer than a second. May be empty.
   std::function<void(const std::string& message)> report;
 };
 

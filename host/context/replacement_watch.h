@@ -1,6 +1,6 @@
-// Tells whether a model may have been replaced while it was read. A context model and its files are
-// several: who reads them while they are published may find the model of one publication and a
-// binary of the next. What was read then is no damage, and reading it again helps.
+// Tells whether a model may have been replaced while it was being read. A context model consists of
+// several files, and a reader that opens them during a publication may combine the model of one
+// publication with a binary of the next. That is not damage: reading again helps.
 #pragma once
 
 #include <array>
@@ -10,15 +10,15 @@
 
 namespace ephost::context {
 
-// How often a model is read at most whose files are replaced again and again.
+// The most times that a model is read whose files keep being replaced.
 inline constexpr int kMostReadings = 5;
 
 class ReplacementWatch {
  public:
-  // Begins to watch the model and its folder; nothing for an empty path.
+  // Begins to watch the model and its folder; with an empty path nothing ever changes.
   explicit ReplacementWatch(std::filesystem::path model_path);
 
-  // Whether another file has been put in the model's place since, or any into its folder.
+  // Whether the model has been replaced since then, or any file in its folder.
   [[nodiscard]] bool has_changed() const;
 
  private:

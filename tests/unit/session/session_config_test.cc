@@ -49,6 +49,15 @@ TEST(SessionConfig, ReadsTheLimitsOfTheCacheStore) {
   }
 }
 
+TEST(SessionConfig, ReadsHowLongALockIsWaitedFor) {
+  EXPECT_EQ(read("ep.cache_dir", "x")->context_lock_timeout, std::chrono::seconds(10));
+  EXPECT_EQ(read("ep.context_lock_timeout_ms", "0")->context_lock_timeout.count(), 0);
+  EXPECT_EQ(read("ep.context_lock_timeout_ms", "250")->context_lock_timeout.count(), 250);
+  EXPECT_GT(read("ep.context_lock_timeout_ms", "18446744073709551615")->context_lock_timeout,
+            std::chrono::hours(24));
+  EXPECT_EQ(read("ep.context_lock_timeout_ms", "-1").status().code(), StatusCode::kInvalidArgument);
+}
+
 TEST(SessionConfig, ReadsHowStepsRun) {
   SessionOptions options;
   options.set_execution_mode(ExecutionMode::kParallel);
