@@ -88,12 +88,8 @@ int PosixFileSystem::link(const char* existing, const char* added) const {
 
 int PosixFileSystem::unlink(const char* path) const { return ::unlink(path); }
 
-int PosixFileSystem::open_at(int directory, const char* name, int flags) const {
-  return ::openat(directory, name, flags);
-}
-
-int PosixFileSystem::unlink_at(int directory, const char* name, int flags) const {
-  return ::unlinkat(directory, name, flags);
+int PosixFileSystem::unlinkat(int folder, const char* path, int flags) const {
+  return ::unlinkat(folder, path, flags);
 }
 
 int PosixFileSystem::mkdir(const char* path, mode_t mode) const { return ::mkdir(path, mode); }

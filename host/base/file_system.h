@@ -36,9 +36,7 @@ class FileSystem {
   virtual int unlink(const char* path) const = 0;
   virtual int mkdir(const char* path, mode_t mode) const = 0;
   virtual int rmdir(const char* path) const = 0;
-  // Relative to an open directory; `unlink_at` takes the flags of unlinkat.
-  virtual int open_at(int directory, const char* name, int flags) const = 0;
-  virtual int unlink_at(int directory, const char* name, int flags) const = 0;
+  virtual int unlinkat(int folder, const char* path, int flags) const = 0;
   // Relative to the current directory; follows links.
   virtual int utimensat(const char* path, const struct timespec* times) const = 0;
   virtual int flock(int descriptor, int operation) const = 0;
@@ -64,8 +62,7 @@ class PosixFileSystem : public FileSystem {
   int unlink(const char* path) const override;
   int mkdir(const char* path, mode_t mode) const override;
   int rmdir(const char* path) const override;
-  int open_at(int directory, const char* name, int flags) const override;
-  int unlink_at(int directory, const char* name, int flags) const override;
+  int unlinkat(int folder, const char* path, int flags) const override;
   int utimensat(const char* path, const struct timespec* times) const override;
   int flock(int descriptor, int operation) const override;
   void* mmap(size_t size, int descriptor) const override;

@@ -37,8 +37,8 @@ class CrashingFileSystem : public PosixFileSystem {
   int unlink(const char* path) const override {
     return stopped() ? -1 : PosixFileSystem::unlink(path);
   }
-  int unlink_at(int directory, const char* name, int flags) const override {
-    return stopped() ? -1 : PosixFileSystem::unlink_at(directory, name, flags);
+  int unlinkat(int directory, const char* name, int flags) const override {
+    return stopped() ? -1 : PosixFileSystem::unlinkat(directory, name, flags);
   }
   int mkdir(const char* path, mode_t mode) const override {
     return stopped() ? -1 : PosixFileSystem::mkdir(path, mode);

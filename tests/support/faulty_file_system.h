@@ -12,7 +12,7 @@
 
 namespace ephost::test {
 
-// Set the fields before use. Every call but munmap, unlink, unlink_at and rmdir counts as one
+// Set the fields before use. Every call but munmap, unlink, unlinkat and rmdir counts as one
 // operation.
 class FaultyFileSystem : public PosixFileSystem {
  public:
@@ -67,9 +67,6 @@ class FaultyFileSystem : public PosixFileSystem {
   }
   int link(const char* existing, const char* added) const override {
     return fails() ? -1 : PosixFileSystem::link(existing, added);
-  }
-  int open_at(int directory, const char* name, int flags) const override {
-    return fails() ? -1 : PosixFileSystem::open_at(directory, name, flags);
   }
   int mkdir(const char* path, mode_t mode) const override {
     return fails() ? -1 : PosixFileSystem::mkdir(path, mode);

@@ -90,8 +90,8 @@ class Descriptor {
 constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 bool has_marker(int folder, const FileSystem& file_system) {
-  const Descriptor marker(file_system.open_at(folder, std::string(kFolderMarkerName).c_str(),
-                                              O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC),
+  const Descriptor marker(file_system.openat(folder, std::string(kFolderMarkerName).c_str(),
+                                             O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC),
                           file_system);
   if (marker.number() < 0) return false;
   std::array<char, kFolderMarker.size() + 1> text{};
@@ -124,13 +124,13 @@ bool remove_content(int folder, dev_t device, std::string_view spared, int depth
                     const FileSystem& file_system) {
   bool is_all = true;
   for (const std::string& name : names_in(folder)) {
-    if (name == spared || file_system.unlink_at(folder, name.c_str(), 0) == 0) continue;
-    const Descriptor inner(file_system.open_at(folder, name.c_str(), kFolderFlags), file_system);
+    if (name == spared || file_system.unlinkat(folder, name.c_str(), 0) == 0) continue;
+    const Descriptor inner(file_system.openat(folder, name.c_str(), kFolderFlags), file_system);
     struct stat info {};
     const bool may_go = inner.number() >= 0 && depth < kDeepest &&
                         file_system.fstat(inner.number(), &info) == 0 && info.st_dev == device &&
                         remove_content(inner.number(), device, {}, depth + 1, file_system);
-    if (!may_go || file_system.unlink_at(folder, name.c_str(), AT_REMOVEDIR) != 0) is_all = false;
+    if (!may_go || file_system.unlinkat(folder, name.c_str(), AT_REMOVEDIR) != 0) is_all = false;
   }
   return is_all;
 }
@@ -183,7 +183,7 @@ void remove_folder(const fs::path& folder, const FileSystem& file_system) noexce
       remove_abandoned_temporaries(folder, file_system);
     } else if (remove_content(descriptor.number(), info.st_dev, kFolderMarkerName, 0,
                               file_system)) {
-      file_system.unlink_at(descriptor.number(), std::string(kFolderMarkerName).c_str(), 0);
+      file_system.unlinkat(descriptor.number(), std::string(kFolderMarkerName).c_str(), 0);
     }
   }
   file_system.rmdir(folder.c_str());

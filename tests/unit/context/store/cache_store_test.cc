@@ -37,7 +37,7 @@ class ReadOnlyFileSystem : public PosixFileSystem {
   int unlink(const char*) const override { return refuse(); }
   int mkdir(const char*, mode_t) const override { return refuse(); }
   int rmdir(const char*) const override { return refuse(); }
-  int unlink_at(int, const char*, int) const override { return refuse(); }
+  int unlinkat(int, const char*, int) const override { return refuse(); }
   int utimensat(const char*, const struct timespec*) const override { return refuse(); }
 
  private:

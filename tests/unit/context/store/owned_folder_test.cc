@@ -121,8 +121,8 @@ TEST(OwnedFolder, RemovalFollowsNoLink) {
 // Folders below the first one lie in another file system.
 class MountedFileSystem : public PosixFileSystem {
  public:
-  int open_at(int directory, const char* name, int flags) const override {
-    const int descriptor = PosixFileSystem::open_at(directory, name, flags);
+  int openat(int directory, const char* name, int flags) const override {
+    const int descriptor = PosixFileSystem::openat(directory, name, flags);
     inner_.insert(descriptor);
     return descriptor;
   }
