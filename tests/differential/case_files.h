@@ -1,0 +1,18 @@
+// case_files.h: cases as text, and as folders that `ephost test` runs.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "tests/differential/random_graph.h"
+
+namespace ephost::test {
+
+// The nodes with the dimensions of what they read, one a line.
+[[nodiscard]] std::string describe(const Case& described);
+
+// Writes model.onnx and, for each set of inputs, test_data_set_N with inputs and expected outputs,
+// as ONNX's backend tests have them. Throws where the folder cannot be written.
+void write_case(const Case& written, const std::filesystem::path& folder);
+
+}  // namespace ephost::test

@@ -1,0 +1,60 @@
+// runs.h: runs a case in every way that must give the same, and says what differs.
+#pragma once
+
+#include <ephost/ephost.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/differential/random_graph.h"
+
+namespace ephost::test {
+
+// How a session is made of a case's model.
+struct Way {
+  enum class Context { kNone, kEmbedded, kBinary, kFiles };
+
+  std::string name;  // for reports
+  SessionOptions options;
+  Context context = Context::kNone;  // compiled to a context model first
+};
+
+// The ways to run the case with that seed: on the CPU provider alone with and without
+// optimizations, with the dnnl provider before it with and without them, and through a context
+// model; with different numbers of threads, and now and then in parallel mode or without memory
+// patterns.
+[[nodiscard]] std::vector<Way> ways_for(uint64_t seed);
+
+struct Failure {
+  enum class Kind { kInvalid, kNoSession, kNoRun, kWrongResult, kCrash };
+  Kind kind = Kind::kWrongResult;
+  std::string text;
+};
+
+struct Outcome {
+  std::optional<Failure> failure;  // the first one
+  uint64_t compiled_nodes = 0;     // by the dnnl provider, for a context model
+};
+
+// Runs cases in sessions with the plugins of a folder. They stay loaded as long as it lives.
+class Runner {
+ public:
+  explicit Runner(const std::filesystem::path& plugins);
+
+  // A case whose model cannot be evaluated fails as kInvalid.
+  [[nodiscard]] Outcome run(const Case& tested, const std::vector<Way>& ways) const;
+
+ private:
+  Environment environment_;
+  Session keeper_;
+};
+
+// The first element that is not what the bounds allow, or nothing.
+[[nodiscard]] std::optional<std::string> find_wrong_element(const Value& result,
+                                                            const BoundedTensor& expected);
+
+[[nodiscard]] Value to_value(const BoundedTensor& tensor);
+
+}  // namespace ephost::test
