@@ -180,7 +180,6 @@ class Clip final : public Kernel {
     }
     using Limits = std::numeric_limits<T>;
     ClipTo<T> op = {Limits::lowest(), Limits::max()};
-    if constexpr (std::is_floating_point_v<T>) op = {-Limits::infinity(), Limits::infinity()};
     if (run.input(1) != nullptr) op.low = scalar<T>(*run.input(1), "min");
     if (run.input(2) != nullptr) op.high = scalar<T>(*run.input(2), "max");
     return op;

@@ -112,6 +112,15 @@ TEST(Clip, LetsTheUpperBoundWinAndNanPass) {
               Gives(std::vector<Tensor>{floats({4}, {-1, -1, -1, kNan})}));
 }
 
+// As ONNX defines it: the bounds that are left out are those of the type.
+TEST(Clip, MakesInfinitiesFiniteWhereABoundIsLeftOut) {
+  const Tensor x = floats({2}, {-HUGE_VALF, HUGE_VALF});
+  const Tensor expected =
+      floats({2}, {std::numeric_limits<float>::lowest(), std::numeric_limits<float>::max()});
+  EXPECT_EQ(values_of<float>(run_one("Clip", 13, {x})), values_of<float>(expected));
+  EXPECT_EQ(values_of<float>(run_one("Clip", 6, {x})), values_of<float>(expected));
+}
+
 TEST(Clip, TakesOneBoundAlone) {
   SingleNodeGraph node("Clip", 12);
   node.input(tensor<int8_t>({3}, {-100, 0, 100})).skip_input();
