@@ -8,9 +8,11 @@ namespace ephost::bridge {
 Result<std::vector<partition::Claim>> ProviderClaims::claims(const graph::Graph& graph,
                                                              std::span<const uint32_t> owner) {
   const GraphView view(graph, model_, owner);
-  EPHOST_ASSIGN_OR_RETURN(Capability capability, provider_.capability(view, owner));
-  declines_ = std::move(capability.declines);
-  std::vector<partition::Claim>& claims = capability.claims;
+  Result<Capability> capability = provider_.capability(view, owner);
+  failure_ = capability.status();
+  if (!capability.ok()) return failure_;
+  declines_ = std::move(capability->declines);
+  std::vector<partition::Claim>& claims = capability->claims;
   if (cached_ == nullptr) return std::move(claims);
   std::erase_if(claims, [](const partition::Claim& claim) { return claim.fused; });
   for (const graph::NodeId node : *cached_) claims.push_back({{node}, false, {}, false});

@@ -28,12 +28,15 @@ class ProviderClaims : public partition::ClaimSource {
   [[nodiscard]] bool has_kernel(const graph::Graph& graph, graph::NodeId node) override;
 
   [[nodiscard]] const std::vector<Decline>& declines() const { return declines_; }
+  // What the last question failed with, if it did: then the provider gets nothing.
+  [[nodiscard]] const Status& failure() const { return failure_; }
 
  private:
   Provider& provider_;
   const graph::Model& model_;
   const std::vector<graph::NodeId>* cached_;
   std::vector<Decline> declines_;
+  Status failure_;
 };
 
 }  // namespace ephost::bridge

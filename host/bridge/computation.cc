@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "host/bridge/abi_text.h"
-#include "host/bridge/error_sink.h"
 #include "host/bridge/provider.h"
+#include "host/bridge/slot_call.h"
 #include "host/plugin/adopt.h"
 #include "host/plugin/load_lock.h"
 
@@ -35,11 +35,13 @@ Status copy_pairs(const Pair* pairs, uint64_t count, std::string_view what,
 }  // namespace
 
 ComputationState::ComputationState(ComputationState&& other) noexcept
-    : api_(other.api_),
+    : provider_(other.provider_),
+      api_(other.api_),
       computation_(other.computation_),
       state_(std::exchange(other.state_, nullptr)) {}
 
 ComputationState& ComputationState::operator=(ComputationState&& other) noexcept {
+  std::swap(provider_, other.provider_);
   std::swap(api_, other.api_);
   std::swap(computation_, other.computation_);
   std::swap(state_, other.state_);
@@ -47,13 +49,14 @@ ComputationState& ComputationState::operator=(ComputationState&& other) noexcept
 }
 
 ComputationState::~ComputationState() {
-  if (state_ != nullptr) api_->release_state(computation_, state_);
+  if (state_ == nullptr) return;
+  plugin::call_release({provider_, "release_state"}, api_->release_state, computation_, state_);
 }
 
 Computation::Object::~Object() {
   if (handle == nullptr || api.destroy == nullptr) return;
   const auto lock = plugin::lock_loading();
-  api.destroy(handle);
+  plugin::call_release({provider->name(), "destroy"}, api.destroy, handle);
 }
 
 Result<Computation> Computation::adopt(std::shared_ptr<const Provider> provider,
@@ -64,9 +67,9 @@ Result<Computation> Computation::adopt(std::shared_ptr<const Provider> provider,
                                            "to the plugin's vendor");
   }
   auto object = std::make_shared<Object>();
+  object->provider = std::move(provider);
   EPHOST_ASSIGN_OR_RETURN(object->api, plugin::adopt_computation(handle->api));
   object->handle = handle;
-  object->provider = std::move(provider);
   EPHOST_RETURN_IF_ERROR(describe(*object));
   if (!object->provider->device_memory().memories().empty()) {
     EPHOST_ASSIGN_OR_RETURN(auto memory, object->provider->device_memory().describe(handle));
@@ -79,9 +82,9 @@ Status Computation::describe(Object& object) {
   if (object.api.describe == nullptr) return Status::ok_status();
   eph_computation_info info = {};
   info.struct_size = sizeof(info);
-  ErrorSink error;
-  EPHOST_RETURN_IF_ERROR(error.to_status(object.api.describe(object.handle, &info, &error),
-                                         object.provider->name(), "describing a computation"));
+  EPHOST_RETURN_IF_ERROR(call_slot({object.provider->name(), "describe"},
+                                   "describing a computation", object.api.describe, object.handle,
+                                   &info));
   object.is_concurrent = (info.flags & EPH_COMPUTE_CONCURRENT) != 0;
   object.workspace_bytes = info.workspace_bytes;
   EPHOST_RETURN_IF_ERROR(
@@ -115,10 +118,10 @@ Result<ComputationState> Computation::create_state() const {
   const eph_computation_api& api = object_->api;
   if (api.create_state == nullptr) return ComputationState();
   void* state = nullptr;
-  ErrorSink error;
-  EPHOST_RETURN_IF_ERROR(error.to_status(api.create_state(object_->handle, &state, &error),
-                                         object_->provider->name(), "creating a run state"));
-  return ComputationState(&api, object_->handle, state);
+  const std::string& provider = object_->provider->name();
+  EPHOST_RETURN_IF_ERROR(call_slot({provider, "create_state"}, "creating a run state",
+                                   api.create_state, object_->handle, &state));
+  return ComputationState(provider, &api, object_->handle, state);
 }
 
 }  // namespace ephost::bridge

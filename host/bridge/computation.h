@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "host/bridge/device_memory.h"
@@ -20,8 +21,10 @@ class Provider;
 class ComputationState {
  public:
   ComputationState() = default;
-  ComputationState(const eph_computation_api* api, eph_computation* computation, void* state)
-      : api_(api), computation_(computation), state_(state) {}
+  // `provider`, for messages, and the table live as long as the computation.
+  ComputationState(std::string_view provider, const eph_computation_api* api,
+                   eph_computation* computation, void* state)
+      : provider_(provider), api_(api), computation_(computation), state_(state) {}
   ComputationState(ComputationState&& other) noexcept;
   ComputationState& operator=(ComputationState&& other) noexcept;
   ~ComputationState();
@@ -29,6 +32,7 @@ class ComputationState {
   [[nodiscard]] void* get() const { return state_; }
 
  private:
+  std::string_view provider_;
   const eph_computation_api* api_ = nullptr;
   eph_computation* computation_ = nullptr;
   void* state_ = nullptr;
@@ -48,10 +52,11 @@ class Computation {
   [[nodiscard]] Computation share() const { return Computation(object_); }
 
   [[nodiscard]] eph_computation* handle() const { return object_->handle; }
-  // For the executor: one indirect call a step.
-  [[nodiscard]] decltype(eph_computation_api::compute) compute() const {
-    return object_->api.compute;
-  }
+  // For the executor: one indirect call a step. What is thrown out of it can be caught, since its
+  // type does not say noexcept.
+  using Compute = int32_t (*)(eph_computation* computation, void* state, eph_run* run,
+                              eph_error* error);
+  [[nodiscard]] Compute compute() const { return object_->api.compute; }
   [[nodiscard]] const Provider& provider() const { return *object_->provider; }
 
   // An empty state if the computation needs none. May be called concurrently.

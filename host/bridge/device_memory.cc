@@ -6,8 +6,8 @@
 
 #include "host/base/text.h"
 #include "host/bridge/abi_text.h"
-#include "host/bridge/error_sink.h"
 #include "host/bridge/provider.h"
+#include "host/bridge/slot_call.h"
 
 namespace ephost::bridge {
 namespace {
@@ -44,9 +44,8 @@ Result<DeviceMemory> DeviceMemory::adopt(const eph_device_memory_api& table, eph
   }
   const eph_memory* memories = nullptr;
   uint64_t count = 0;
-  ErrorSink error;
-  EPHOST_RETURN_IF_ERROR(error.to_status(api.get_memories(provider, &memories, &count, &error),
-                                         owner, "listing its memories"));
+  EPHOST_RETURN_IF_ERROR(call_slot({owner, "get_memories"}, "listing its memories",
+                                   api.get_memories, provider, &memories, &count));
   if (memories == nullptr || count == 0 || count > kMaxMemories) {
     return broken(owner, "lists " + std::to_string(count) +
                              " memories behind a bad pointer or count; there must be 1 to " +
@@ -78,9 +77,8 @@ Result<ComputationMemory> DeviceMemory::describe(eph_computation* computation) c
   eph_computation_memory out = {};
   out.struct_size = sizeof(out);
   out.memory = 1;
-  ErrorSink error;
-  EPHOST_RETURN_IF_ERROR(error.to_status(api_.describe(provider_, computation, &out, &error),
-                                         owner_, "telling where a computation's values lie"));
+  EPHOST_RETURN_IF_ERROR(call_slot({owner_, "describe"}, "telling where a computation's values lie",
+                                   api_.describe, provider_, computation, &out));
   const auto exists = [&](uint32_t memory) { return memory <= memories_.size(); };
   bool is_sound = exists(out.memory);
   const auto take = [&](const eph_slot_memory* slots, uint64_t count,
@@ -103,36 +101,34 @@ Result<ComputationMemory> DeviceMemory::describe(eph_computation* computation) c
 Result<std::byte*> DeviceMemory::allocate(uint32_t memory, uint64_t size,
                                           std::string_view what) const {
   void* data = nullptr;
-  ErrorSink error;
   const auto attempt = [&] {
     return "allocating " + std::to_string(size) + " bytes in " + name_of(memory) + " for " +
            std::string(what);
   };
-  if (const int32_t code = api_.allocate(provider_, memory, size, &data, &error); code != EPH_OK) {
-    return error.to_status(code, owner_, attempt());
-  }
+  EPHOST_RETURN_IF_ERROR(call_slot({owner_, "allocate", what}, attempt, api_.allocate, provider_,
+                                   memory, size, &data));
   const uint64_t alignment = memories_[memory - 1].alignment;
   if (data != nullptr && reinterpret_cast<uintptr_t>(data) % alignment == 0) {
     return static_cast<std::byte*>(data);
   }
-  if (data != nullptr) api_.release(provider_, memory, data);
+  if (data != nullptr) release(memory, static_cast<std::byte*>(data));
   return broken(owner_, "gave no memory, or memory that is not aligned to " +
                             std::to_string(alignment) + " bytes, when " + attempt());
 }
 
 void DeviceMemory::release(uint32_t memory, std::byte* data) const {
-  api_.release(provider_, memory, data);
+  plugin::call_release({owner_, "release"}, api_.release, provider_, memory, data);
 }
 
 Status DeviceMemory::copy(uint32_t to_memory, void* to, uint32_t from_memory, const void* from,
                           uint64_t size, std::string_view what) const {
   if (size == 0) return Status::ok_status();
-  ErrorSink error;
-  const int32_t code = api_.copy(provider_, to_memory, to, from_memory, from, size, &error);
-  if (code == EPH_OK) return Status::ok_status();
-  return error.to_status(code, owner_,
-                         "copying " + std::string(what) + " (" + std::to_string(size) +
-                             " bytes) from " + name_of(from_memory) + " to " + name_of(to_memory));
+  const auto attempt = [&] {
+    return "copying " + std::string(what) + " (" + std::to_string(size) + " bytes) from " +
+           name_of(from_memory) + " to " + name_of(to_memory);
+  };
+  return call_slot({owner_, "copy", what}, attempt, api_.copy, provider_, to_memory, to,
+                   from_memory, from, size);
 }
 
 Result<DeviceBlock> DeviceBlock::allocate(std::shared_ptr<const Provider> provider, uint32_t memory,

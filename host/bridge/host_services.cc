@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "host/base/mapped_pages.h"
 #include "host/bridge/abi_text.h"
+#include "host/bridge/slot_call.h"
 
 namespace ephost::bridge {
 namespace {
@@ -16,6 +18,48 @@ namespace {
 Severity to_severity(int32_t severity) {
   return static_cast<Severity>(std::clamp<int32_t>(severity, EPH_LOG_DEBUG, EPH_LOG_ERROR));
 }
+
+// The calls of one loop's function, by several threads. What they throw is kept for the call that
+// the loop belongs to: parallel_for itself has no way to fail.
+class LoopCalls {
+ public:
+  LoopCalls(std::string_view provider, eph_range_function function, void* context)
+      : site_(site_of_loop(provider)),
+        caller_(&plugin::ThreadCalls::mine()),
+        function_(function),
+        context_(context) {}
+
+  void operator()(uint64_t begin, uint64_t end) const {
+    // The calling thread is known to be in a call already.
+    std::optional<CallScope> scope;
+    if (&plugin::ThreadCalls::mine() != caller_) scope.emplace(site_);
+    try {
+      function_(context_, begin, end);
+    } catch (abi::__forced_unwind&) {
+      throw;
+    } catch (...) {
+      const Status status = thrown_by(site_);
+      const std::lock_guard lock(mutex_);
+      if (failure_.empty()) failure_ = status.message();
+    }
+  }
+
+  [[nodiscard]] std::string take_failure() { return std::move(failure_); }
+
+ private:
+  // That of the call which opens the loop.
+  static CallSite site_of_loop(std::string_view provider) {
+    const CallSite site = plugin::ThreadCalls::mine().snapshot().site;
+    return site.provider.empty() ? CallSite{provider, "a loop"} : site;
+  }
+
+  const CallSite site_;
+  const plugin::ThreadCalls* const caller_;
+  const eph_range_function function_;
+  void* const context_;
+  mutable std::mutex mutex_;
+  mutable std::string failure_;
+};
 
 }  // namespace
 
@@ -78,13 +122,18 @@ void HostServices::release(const eph_host*, const void* data, uint64_t size) noe
 
 void HostServices::parallel_for(const eph_host* handle, uint64_t total, uint64_t grain,
                                 eph_range_function function, void* context) noexcept {
-  const ThreadOffer& threads = self(handle).threads_;
-  if (threads.pool == nullptr) {
-    if (total != 0) function(context, 0, total);
-    return;
+  const HostServices& services = self(handle);
+  LoopCalls calls(services.provider_name_, function, context);
+  if (services.threads_.pool != nullptr) {
+    services.threads_.pool->parallel_for(total, grain, services.threads_.loops, calls);
+  } else if (total != 0) {
+    calls(0, total);
   }
-  threads.pool->parallel_for(total, grain, threads.loops,
-                             [&](uint64_t begin, uint64_t end) { function(context, begin, end); });
+  const std::string failure = calls.take_failure();
+  if (failure.empty()) return;
+  if (!plugin::fail_current_call(failure) && services.log_) {
+    services.log_(Severity::kError, services.provider_name_, failure);
+  }
 }
 
 uint32_t HostServices::thread_count(const eph_host* handle) noexcept {

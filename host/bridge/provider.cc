@@ -7,7 +7,7 @@
 
 #include "host/base/text.h"
 #include "host/bridge/abi_text.h"
-#include "host/bridge/error_sink.h"
+#include "host/bridge/slot_call.h"
 #include "host/plugin/load_lock.h"
 
 namespace ephost::bridge {
@@ -235,10 +235,9 @@ Result<std::vector<DeviceInfo>> list_devices(const plugin::LoadedPlugin& plugin,
                                              const HostServices& services) {
   std::vector<DeviceInfo> devices;
   DeviceCollector collector(devices);
-  ErrorSink error;
   const auto lock = plugin::lock_loading();
-  EPHOST_RETURN_IF_ERROR(error.to_status(plugin.provider.get_devices(&services, &collector, &error),
-                                         plugin.manifest.provider, "listing its devices"));
+  EPHOST_RETURN_IF_ERROR(call_slot({plugin.manifest.provider, "get_devices"}, "listing its devices",
+                                   plugin.provider.get_devices, &services, &collector));
   return devices;
 }
 
@@ -259,12 +258,11 @@ Result<std::shared_ptr<Provider>> Provider::create(
   config.struct_size = sizeof(config);
   config.options = converted.data();
   config.option_count = converted.size();
-  ErrorSink error;
   {
     const auto lock = plugin::lock_loading();
-    EPHOST_RETURN_IF_ERROR(error.to_status(
-        provider->api().create(provider->services_.get(), &config, &provider->handle_, &error),
-        provider->name(), "creating the provider"));
+    EPHOST_RETURN_IF_ERROR(call_slot({provider->name(), "create"}, "creating the provider",
+                                     provider->api().create, provider->services_.get(), &config,
+                                     &provider->handle_));
   }
   if (provider->handle_ == nullptr) {
     return Status(StatusCode::kEpFail, provider->name() +
@@ -279,24 +277,28 @@ Result<std::shared_ptr<Provider>> Provider::create(
 
 Provider::~Provider() {
   const auto lock = plugin::lock_loading();
-  if (handle_ != nullptr) api().destroy(handle_);
+  if (handle_ != nullptr) plugin::call_release({name(), "destroy"}, api().destroy, handle_);
 }
 
 Status Provider::load_kernels() {
   if (api().get_kernels == nullptr) return Status::ok_status();
   const eph_kernel_def* kernels = nullptr;
   uint64_t count = 0;
-  ErrorSink error;
-  EPHOST_RETURN_IF_ERROR(error.to_status(api().get_kernels(handle_, &kernels, &count, &error),
-                                         name(), "listing its kernels"));
+  EPHOST_RETURN_IF_ERROR(call_slot({name(), "get_kernels"}, "listing its kernels",
+                                   api().get_kernels, handle_, &kernels, &count));
   if (kernels == nullptr) count = 0;
   kernels_ = KernelIndex({kernels, static_cast<size_t>(count)});
   return Status::ok_status();
 }
 
+Result<const void*> Provider::find_extension(eph_string id) const {
+  if (api().get_extension == nullptr) return nullptr;
+  return plugin::call({name(), "get_extension"}, api().get_extension, handle_, id);
+}
+
 Status Provider::adopt_shared_contexts() {
-  if (api().get_extension == nullptr) return Status::ok_status();
-  const void* table = api().get_extension(handle_, EPH_STRING(EPH_EXT_SHARED_CONTEXTS));
+  EPHOST_ASSIGN_OR_RETURN(const void* const table,
+                          find_extension(EPH_STRING(EPH_EXT_SHARED_CONTEXTS)));
   if (table == nullptr) return Status::ok_status();
   shared_contexts_ = copy_known(*static_cast<const eph_shared_contexts_api*>(table));
   if (shared_contexts_.list_partitions != nullptr) return Status::ok_status();
@@ -306,8 +308,8 @@ Status Provider::adopt_shared_contexts() {
 }
 
 Status Provider::adopt_device_memory() {
-  if (api().get_extension == nullptr) return Status::ok_status();
-  const void* table = api().get_extension(handle_, EPH_STRING(EPH_EXT_DEVICE_MEMORY));
+  EPHOST_ASSIGN_OR_RETURN(const void* const table,
+                          find_extension(EPH_STRING(EPH_EXT_DEVICE_MEMORY)));
   if (table == nullptr) return Status::ok_status();
   EPHOST_ASSIGN_OR_RETURN(
       device_memory_,
@@ -321,10 +323,10 @@ Result<Capability> Provider::capability(const GraphView& graph, std::span<const 
   }
   Capability capability;
   ClaimCollector claims(graph.graph(), kernels_, capability);
-  ErrorSink error;
-  EPHOST_RETURN_IF_ERROR(
-      error.to_status(api().get_capability(handle_, &graph, &claims, &error), name(),
-                      "telling its capability for graph " + quote(graph.graph().name)));
+  const std::string& graph_name = graph.graph().name;
+  EPHOST_RETURN_IF_ERROR(call_slot({name(), "get_capability", "graph", graph_name},
+                                   "telling its capability for graph " + quote(graph_name),
+                                   api().get_capability, handle_, &graph, &claims));
   return capability;
 }
 
@@ -340,11 +342,10 @@ Result<std::vector<Computation>> Provider::compile(std::span<const CompileReques
         {sizeof(eph_partition), request.graph, to_abi(request.name), request.ep_context});
   }
   std::vector<eph_computation*> handles(requests.size(), nullptr);
-  ErrorSink error;
+  const std::string what = describe(requests);
   const Status compiled =
-      error.to_status(api().compile(handle_, partitions.data(), sizeof(eph_partition),
-                                    partitions.size(), handles.data(), &error),
-                      name(), "compiling " + describe(requests));
+      call_slot({name(), "compile", what}, "compiling " + what, api().compile, handle_,
+                partitions.data(), sizeof(eph_partition), partitions.size(), handles.data());
   // Adopting each handle also destroys those that a failure has left behind.
   std::vector<Computation> computations;
   Status adopted;
@@ -367,12 +368,10 @@ Result<Computation> Provider::create_kernel(const GraphView& graph, graph::NodeI
     return Status(StatusCode::kNotImplemented, name() + " has no kernels");
   }
   eph_computation* handle = nullptr;
-  ErrorSink error;
-  if (const int32_t code = api().create_kernel(handle_, &graph, node, &handle, &error);
-      code != EPH_OK) {
-    return error.to_status(code, name(),
-                           "creating a kernel for " + graph::describe_node(graph.graph(), node));
-  }
+  const std::string described = graph::describe_node(graph.graph(), node);
+  EPHOST_RETURN_IF_ERROR(call_slot({name(), "create_kernel", described},
+                                   "creating a kernel for " + described, api().create_kernel,
+                                   handle_, &graph, node, &handle));
   return Computation::adopt(shared_from_this(), handle);
 }
 
@@ -384,11 +383,11 @@ Status Provider::write_context(std::span<const Computation* const> computations,
   std::vector<eph_computation*> handles;
   for (const Computation* computation : computations) handles.push_back(computation->handle());
   SinkWriter writer(sink, handles.size());
-  ErrorSink error;
-  const int32_t code =
-      api().get_ep_context_nodes(handle_, handles.data(), handles.size(), &writer, &error);
+  const Status written =
+      call_slot({name(), "get_ep_context_nodes"}, "writing its EP context",
+                api().get_ep_context_nodes, handle_, handles.data(), handles.size(), &writer);
   EPHOST_RETURN_IF_ERROR(writer.status());
-  EPHOST_RETURN_IF_ERROR(error.to_status(code, name(), "writing its EP context"));
+  EPHOST_RETURN_IF_ERROR(written);
   if (!writer.is_complete()) {
     return Status(StatusCode::kEpFail, name() +
                                            " wrote no context node for some of its partitions; "
@@ -404,19 +403,17 @@ Result<std::vector<DeviceInfo>> Provider::devices() const {
 Result<std::string> Provider::compatibility() {
   if (api().get_compatibility == nullptr) return std::string();
   eph_string text = {};
-  ErrorSink error;
-  EPHOST_RETURN_IF_ERROR(error.to_status(api().get_compatibility(handle_, &text, &error), name(),
-                                         "stating its compatibility"));
+  EPHOST_RETURN_IF_ERROR(call_slot({name(), "get_compatibility"}, "stating its compatibility",
+                                   api().get_compatibility, handle_, &text));
   return std::string(view(text));
 }
 
 Result<Compatibility> Provider::validate_compatibility(std::string_view text) {
   if (api().validate_compatibility == nullptr) return Compatibility::kOptimal;
   int32_t level = EPH_COMPATIBILITY_UNSUPPORTED;
-  ErrorSink error;
-  EPHOST_RETURN_IF_ERROR(
-      error.to_status(api().validate_compatibility(handle_, to_abi(text), &level, &error), name(),
-                      "judging the compatibility of a context"));
+  EPHOST_RETURN_IF_ERROR(call_slot({name(), "validate_compatibility"},
+                                   "judging the compatibility of a context",
+                                   api().validate_compatibility, handle_, to_abi(text), &level));
   if (level == EPH_COMPATIBILITY_OPTIMAL) return Compatibility::kOptimal;
   return level == EPH_COMPATIBILITY_PREFER_RECOMPILATION ? Compatibility::kPreferRecompilation
                                                          : Compatibility::kUnsupported;
@@ -434,10 +431,10 @@ void Provider::retain(graph::Blob payload) {
 Result<std::vector<std::string>> Provider::list_partitions(std::span<const std::byte> payload) {
   std::vector<std::string> names;
   NameCollector list(names);
-  ErrorSink error;
-  EPHOST_RETURN_IF_ERROR(error.to_status(
-      shared_contexts_.list_partitions(handle_, {payload.data(), payload.size()}, &list, &error),
-      name(), "listing the partitions of a shared context"));
+  const eph_bytes bytes = {payload.data(), payload.size()};
+  EPHOST_RETURN_IF_ERROR(call_slot({name(), "list_partitions"},
+                                   "listing the partitions of a shared context",
+                                   shared_contexts_.list_partitions, handle_, bytes, &list));
   return names;
 }
 

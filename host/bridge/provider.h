@@ -137,6 +137,8 @@ class Provider : public std::enable_shared_from_this<Provider> {
            std::span<const manifest::TypedOption> options, std::unique_ptr<HostServices> services);
   [[nodiscard]] const eph_provider_api& api() const { return plugin_->provider; }
   Status load_kernels();
+  // The table, or null.
+  [[nodiscard]] Result<const void*> find_extension(eph_string id) const;
   Status adopt_shared_contexts();
   Status adopt_device_memory();
 

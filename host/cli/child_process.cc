@@ -10,6 +10,7 @@
 #include <string>
 
 #include "host/cli/activity.h"
+#include "host/plugin/exit_guard.h"
 
 namespace ephost::cli {
 namespace {
@@ -19,6 +20,7 @@ Status failed(const char* what) {
 }
 
 [[noreturn]] void work_and_exit(const std::function<Result<Json>()>& work, int output) {
+  plugin::arm_exit_guard(EXIT_FAILURE);
   Json answer;
   const Result<Json> result = work();
   if (result.ok()) {

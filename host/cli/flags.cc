@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 
 #include "host/base/log.h"
 #include "host/base/text.h"
@@ -71,6 +72,15 @@ void add_environment_flags(CLI::App& app, EnvironmentFlags& flags) {
                  "Search this directory for plugins first (repeatable)")
       ->type_name("DIR")
       ->allow_extra_args(false)
+      ->group(kSessionGroup);
+  app.add_option("--call-warning", flags.call_warning_seconds,
+                 "Warn when a call of a plugin takes longer than this; 0: never")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str()
+      ->group(kSessionGroup);
+  app.add_flag("--no-crash-handler", flags.no_crash_handler,
+               "Do not say which plugin was called when the process crashes")
       ->group(kSessionGroup);
 }
 
@@ -162,6 +172,9 @@ void apply(const ReportFlags& flags) {
 Result<Environment> open_environment(const EnvironmentFlags& flags) {
   EnvironmentOptions options;
   options.plugin_directories = flags.plugin_paths;
+  options.call_warning = std::chrono::ceil<std::chrono::milliseconds>(
+      std::chrono::duration<double>(flags.call_warning_seconds));
+  options.crash_handler = !flags.no_crash_handler;
   return Environment::create(options);
 }
 

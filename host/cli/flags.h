@@ -31,6 +31,8 @@ struct ReportFlags {
 
 struct EnvironmentFlags {
   std::vector<std::filesystem::path> plugin_paths;
+  double call_warning_seconds = 10;
+  bool no_crash_handler = false;
 };
 
 struct SessionFlags {
@@ -53,10 +55,10 @@ struct SessionFlags {
 // --format, --verbose, --quiet. `formats` are what the command offers, the default first.
 void add_report_flags(CLI::App& app, ReportFlags& flags,
                       std::vector<std::string> formats = {"table", "json"});
-// --plugin-path.
+// --plugin-path, --call-warning, --no-crash-handler.
 void add_environment_flags(CLI::App& app, EnvironmentFlags& flags);
 // --selection, --ep, --ep-option, --config, --optimization-level, --disable-optimizer,
-// --no-mem-pattern, --no-mem-reuse, and --plugin-path.
+// --no-mem-pattern, --no-mem-reuse, and those of the environment.
 void add_session_flags(CLI::App& app, SessionFlags& flags);
 
 // --execution-mode, --inter-op-threads, --intra-op-threads: how a session runs.

@@ -7,6 +7,7 @@
 
 #include "host/cli/command.h"
 #include "host/cli/output.h"
+#include "host/plugin/exit_guard.h"
 
 namespace ephost::cli {
 namespace {
@@ -24,6 +25,7 @@ int usage_error(const CLI::App& root, const CLI::ParseError& error) {
 int run_program(CLI::App& root, int argc, char** argv, const std::function<Result<int>()>& work) {
   // A file that grows beyond its limit is a failed write, which is reported, and not the end.
   std::signal(SIGXFSZ, SIG_IGN);
+  plugin::arm_exit_guard(kExitFailure);
   try {
     root.parse(argc, argv);
     const Result<int> exit_status = work();

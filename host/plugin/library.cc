@@ -15,6 +15,7 @@
 #include "host/base/file.h"
 #include "host/base/text.h"
 #include "host/manifest/search.h"
+#include "host/plugin/call_scope.h"
 #include "host/plugin/load_lock.h"
 
 namespace ephost::plugin {
@@ -78,6 +79,7 @@ Library::Library(MappedFile file, std::unique_ptr<Handle> handle)
 
 Library::~Library() {
   const auto lock = lock_loading();
+  const CallScope scope(CallSite{file_.path().native(), "the destructors"});
   handle_.reset();
 }
 
@@ -86,6 +88,7 @@ Result<std::shared_ptr<const Library>> Library::open(MappedFile file) {
   EPHOST_RETURN_IF_ERROR(manifest::check_loader_path(path));
   auto handle = std::make_unique<Handle>();
   const auto lock = lock_loading();
+  const CallScope scope(CallSite{path.native(), "the constructors"});
   try {
     handle->library.load(path, boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local);
   } catch (const std::exception& failure) {

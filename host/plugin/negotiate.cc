@@ -7,6 +7,7 @@
 
 #include "host/base/text.h"
 #include "host/plugin/adopt.h"
+#include "host/plugin/call.h"
 
 namespace ephost::plugin {
 namespace {
@@ -191,8 +192,10 @@ Status check_context(const eph_provider_api& provider, const manifest::Manifest&
       "that they could be recognised by; add the key to the manifest");
 }
 
-Result<eph_plugin_api> fetch_api(const eph_plugin_preamble& preamble, uint32_t minor) {
-  const eph_plugin_api* table = preamble.get_api(minor);
+Result<eph_plugin_api> fetch_api(const eph_plugin_preamble& preamble, uint32_t minor,
+                                 std::string_view provider) {
+  EPHOST_ASSIGN_OR_RETURN(const eph_plugin_api* const table,
+                          call({provider, "get_api"}, preamble.get_api, minor));
   if (table == nullptr) {
     return refuse_bug("the library states ABI version " +
                       versions_text(EPH_ABI_MAJOR, minor, minor) + " and has no table for it");
@@ -229,7 +232,8 @@ Result<AdoptedPlugin> negotiate(const eph_plugin_preamble* preamble,
   EPHOST_RETURN_IF_ERROR(check_build_flags(adopted.preamble.build_flags, host.build_flags));
   EPHOST_ASSIGN_OR_RETURN(adopted.minor, agree_on_minor(adopted.preamble, host));
   EPHOST_RETURN_IF_ERROR(check_promises(adopted.preamble, manifest));
-  EPHOST_ASSIGN_OR_RETURN(adopted.api, fetch_api(adopted.preamble, adopted.minor));
+  EPHOST_ASSIGN_OR_RETURN(adopted.api,
+                          fetch_api(adopted.preamble, adopted.minor, manifest.provider));
   EPHOST_ASSIGN_OR_RETURN(adopted.provider, pick_provider(adopted.api, manifest));
   EPHOST_RETURN_IF_ERROR(check_context(adopted.provider, manifest));
   return adopted;

@@ -7,6 +7,7 @@
 #include "host/base/file.h"
 #include "host/base/log.h"
 #include "host/base/text.h"
+#include "host/plugin/call.h"
 #include "host/plugin/elf_summary.h"
 #include "host/plugin/load_lock.h"
 
@@ -39,7 +40,8 @@ Result<MappedFile> check_before_loading(const manifest::FoundPlugin& plugin,
   return library;
 }
 
-Result<const eph_plugin_preamble*> ask_for_preamble(const Library& library) {
+Result<const eph_plugin_preamble*> ask_for_preamble(const Library& library,
+                                                    std::string_view provider) {
   using EntryPoint = std::remove_pointer_t<eph_plugin_v1_function>;
   auto* const entry_point = library.find_function<EntryPoint>(EPH_PLUGIN_SYMBOL);
   if (entry_point == nullptr) {
@@ -48,13 +50,14 @@ Result<const eph_plugin_preamble*> ask_for_preamble(const Library& library) {
                   "\", so it is no plugin for ABI major 1; name the right file in the manifest, or "
                   "install a version of the plugin for this host");
   }
-  return entry_point();
+  return call({provider, EPH_PLUGIN_SYMBOL}, entry_point);
 }
 
 Result<std::shared_ptr<const LoadedPlugin>> negotiate_with(std::shared_ptr<const Library> library,
                                                            const manifest::Manifest& manifest,
                                                            const HostOffer& host) {
-  EPHOST_ASSIGN_OR_RETURN(const eph_plugin_preamble* const preamble, ask_for_preamble(*library));
+  EPHOST_ASSIGN_OR_RETURN(const eph_plugin_preamble* const preamble,
+                          ask_for_preamble(*library, manifest.provider));
   EPHOST_ASSIGN_OR_RETURN(const AdoptedPlugin adopted, negotiate(preamble, manifest, host));
   auto loaded = std::make_shared<LoadedPlugin>();
   loaded->library = std::move(library);

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "host/bridge/abi_text.h"
-#include "host/bridge/error_sink.h"
+#include "host/bridge/slot_call.h"
 #include "host/graph/extract.h"
 #include "host/runtime/composite.h"
 #include "host/runtime/memory_pool.h"
@@ -50,10 +50,10 @@ class SingleRun : public eph_run {
       }
     }
     EPHOST_ASSIGN_OR_RETURN(const bridge::ComputationState state, computation.create_state());
-    bridge::ErrorSink error;
-    return error.to_status(computation.compute()(computation.handle(), state.get(), this, &error),
-                           computation.provider().name(),
-                           "folding " + graph::describe_node(graph_, 0));
+    return bridge::call_slot(
+        {computation.provider().name(), "compute", node_.op_type, node_.name},
+        [&] { return "folding " + graph::describe_node(graph_, 0); }, computation.compute(),
+        computation.handle(), state.get(), this);
   }
 
   // The outputs as constants; takes their memory.

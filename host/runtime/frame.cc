@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "host/bridge/abi_text.h"
 #include "host/bridge/graph_view.h"
 #include "host/bridge/provider.h"
 #include "host/runtime/composite.h"
@@ -248,6 +249,42 @@ Status Frame::run_body(const Frame& outer, std::span<const HeldValue> inputs,
 
 Status Frame::execute() {
   if (executor_) return execute_in_parallel();
+  bridge::CallScope scope(*this);
+  EPHOST_RETURN_IF_ERROR(execute_in_order(scope));
+  return scope.status();
+}
+
+bridge::CallSite Frame::call_site(size_t step) const noexcept {
+  const bridge::Computation* computation = program_.computation(step);
+  if (computation == nullptr) return {};
+  const plan::Step& planned = program_.steps()[step];
+  const graph::Node& node = program_.graph().nodes[planned.node];
+  const bool is_partition = planned.partition != plan::kNoPartition;
+  return {computation->provider().name(), "compute",
+          is_partition ? std::string_view("the partition that starts with") : node.op_type,
+          is_partition && node.name.empty() ? node.op_type : node.name};
+}
+
+inline int32_t Frame::call_compute(size_t step, Lane& lane) {
+  const Call& call = calls_[step];
+  try {
+    return call.compute(call.computation, call.state, &runs_[step], &lane.error);
+  } catch (abi::__forced_unwind&) {
+    bridge::guard_thread_end(call_site(step));
+    throw;
+  } catch (...) {
+    return note_thrown(step, lane);
+  }
+}
+
+// What is thrown is put where a failure of the plugin has its message.
+int32_t Frame::note_thrown(size_t step, Lane& lane) const {
+  const Status status = bridge::thrown_by(call_site(step));
+  lane.error.api->set_message(&lane.error, bridge::to_abi(status.message()));
+  return static_cast<int32_t>(status.code());
+}
+
+Status Frame::execute_in_order(bridge::CallScope& scope) {
   Lane& lane = lanes_[0];
   Profiler* const profiler = program_.profiler();
   const bool may_be_plain = followers_fit_ && profiler == nullptr;
@@ -256,11 +293,12 @@ Status Frame::execute() {
       return cancelled_before(step, calls_.size());
     }
     const Call& call = calls_[step];
+    scope.begin_step(step);
     if (!call.is_plain || !may_be_plain) {
       EPHOST_RETURN_IF_ERROR(execute_step(step, lane, profiler));
       continue;
     }
-    const int32_t code = call.compute(call.computation, call.state, &runs_[step], &lane.error);
+    const int32_t code = call_compute(step, lane);
     if (code != EPH_OK) return failure(step, code, lane);
     lane.scratch.end_step();
   }
@@ -281,7 +319,9 @@ Status Frame::run_step(uint32_t step, uint32_t index) {
   StepRun& run = runs_[step];
   run.lane = &lane;
   if (has_lane_workspace_[step]) run.workspace = lane.workspace.get();
-  return execute_step(step, lane, program_.profiler());
+  const bridge::CallScope scope(*this, step);
+  EPHOST_RETURN_IF_ERROR(execute_step(step, lane, program_.profiler()));
+  return scope.status();
 }
 
 Status Frame::failure(size_t step, int32_t code, Lane& lane) {
@@ -320,10 +360,9 @@ void Frame::record(size_t step, Profiler& profiler, Profiler::Clock::time_point 
 }
 
 Status Frame::compute(size_t step, Lane& lane) {
-  const Call& call = calls_[step];
   std::mutex* const mutex = program_.step_mutex(step);
   const auto lock = mutex ? std::unique_lock(*mutex) : std::unique_lock<std::mutex>();
-  const int32_t code = call.compute(call.computation, call.state, &runs_[step], &lane.error);
+  const int32_t code = call_compute(step, lane);
   if (builders_[step] != nullptr) builders_[step].reset();
   return code == EPH_OK ? Status::ok_status() : failure(step, code, lane);
 }

@@ -18,6 +18,7 @@
 
 #include "host/bridge/computation.h"
 #include "host/bridge/error_sink.h"
+#include "host/bridge/slot_call.h"
 #include "host/runtime/device_memory.h"
 #include "host/runtime/host_step.h"
 #include "host/runtime/memory_pool.h"
@@ -28,7 +29,7 @@
 
 namespace ephost::runtime {
 
-class Frame final : StepRunner {
+class Frame final : StepRunner, bridge::StepSites {
  public:
   // Makes the states of all computations and takes the memory of the pattern. FAIL where memory
   // runs out.
@@ -76,7 +77,7 @@ class Frame final : StepRunner {
     Lane* lane = nullptr;
   };
   struct Call {
-    decltype(eph_computation_api::compute) compute = nullptr;
+    bridge::Computation::Compute compute = nullptr;
     eph_computation* computation = nullptr;
     void* state = nullptr;
     // Nothing is to be done but the call: it may overlap with others, its outputs have their memory
@@ -111,11 +112,15 @@ class Frame final : StepRunner {
   Status bind_outputs();
   Status bind_followers();
   Status execute();
+  Status execute_in_order(bridge::CallScope& scope);
   Status execute_in_parallel();
   [[nodiscard]] Status run_step(uint32_t step, uint32_t lane) override;
+  [[nodiscard]] bridge::CallSite call_site(size_t step) const noexcept override;
   // `profiler`: where the step is recorded, or null.
   Status execute_step(size_t step, Lane& lane, Profiler* profiler);
   Status compute(size_t step, Lane& lane);
+  [[nodiscard]] int32_t call_compute(size_t step, Lane& lane);
+  [[nodiscard]] int32_t note_thrown(size_t step, Lane& lane) const;
   Status check_outputs(size_t step) const;
   void release_after(size_t step);
   void release(graph::ValueId root);

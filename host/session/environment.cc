@@ -46,7 +46,13 @@ Result<Environment> Environment::create(const EnvironmentOptions& options) {
   request.use_environment = options.search_default_directories;
   request.use_data_directories = options.search_default_directories;
   if (options.search_default_directories) request.install_directories = install_directories();
+  if (options.call_warning < std::chrono::milliseconds(0)) {
+    return Status(StatusCode::kInvalidArgument,
+                  "EnvironmentOptions::call_warning is negative; give a time, or 0 for none");
+  }
   auto state = std::make_shared<State>();
+  if (options.crash_handler) state->crash_handler.emplace();
+  if (options.call_warning.count() > 0) state->call_watch.emplace(options.call_warning);
   state->search = manifest::find_plugins(request);
   for (const manifest::SearchDirectory& directory : state->search.directories) {
     state->directories.push_back(directory.path);

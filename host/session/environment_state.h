@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -12,12 +13,17 @@
 #include "host/base/thread_pool.h"
 #include "host/bridge/host_services.h"
 #include "host/manifest/search.h"
+#include "host/plugin/call_watch.h"
+#include "host/plugin/crash_handler.h"
 #include "host/plugin/registry.h"
 #include "host/session/session_group.h"
 
 namespace ephost {
 
 struct Environment::State {
+  // Last to go.
+  std::optional<plugin::CrashHandler> crash_handler;
+  std::optional<plugin::CallWatch> call_watch;
   std::vector<std::filesystem::path> directories;
   // Shared by all sessions, so that many of them don't add up to more threads than the one that
   // asks for most.

@@ -56,6 +56,7 @@ class Partitioner {
                             partition::partition_graph(graph, sources, partition_options));
     prepared.declines.clear();
     for (const auto& source : claims) prepared.declines.push_back(source->declines());
+    for (const auto& source : claims) warn_of_failure(*source);
     for (const partition::Partition& partition : prepared.partitioning.partitions) {
       taken_names_.push_back(partition.name);
     }
@@ -64,6 +65,13 @@ class Partitioner {
       EPHOST_RETURN_IF_ERROR(partition(body));
     }
     return Status::ok_status();
+  }
+
+  // Once for each provider: the model may be partitioned several times.
+  void warn_of_failure(const bridge::ProviderClaims& source) const {
+    const std::string name(source.provider_name());
+    if (source.failure().ok() || !prepared_.without_capability.insert(name).second) return;
+    log_warning(source.failure().message() + "; it gets no nodes, the next providers do");
   }
 
   // The bodies of the nodes that the host took.

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -80,6 +81,8 @@ struct PreparedModel {
   std::vector<InlinedCall> inlined;  // in the order of inlining, calls in calls after those
   // What providers failed at before others got those nodes, in the order of the attempts.
   std::vector<CompileFailure> failures;
+  // Providers that could not tell what they want of the model.
+  std::set<std::string> without_capability;
   PreparedGraph main;
   std::vector<Phase> phases;
   std::shared_ptr<Profiler> profiler;  // null: nothing is recorded

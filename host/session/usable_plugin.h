@@ -36,9 +36,9 @@ class UnusablePlugins {
 };
 
 // What `make` makes of the first candidate that can be loaded and for which it succeeds. A failure
-// with INVALID_ARGUMENT (such as a wrong option) or MODEL_LOAD_CANCELED is the caller's own and ends
-// the search: an older version is no remedy for it.
-// `make`: Result<...>(std::shared_ptr<const plugin::LoadedPlugin>).
+// with INVALID_ARGUMENT (such as a wrong option) or MODEL_LOAD_CANCELED is the caller's own and
+// ends the search: an older version is no remedy for it. `make`: Result<...>(std::shared_ptr<const
+// plugin::LoadedPlugin>).
 template <class Make>
 auto with_usable_plugin(plugin::Registry& registry, const manifest::Candidates& candidates,
                         Make make) {

@@ -4,6 +4,7 @@
 
 #include <ephost/status.h>
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -17,6 +18,15 @@ struct EnvironmentOptions {
   // Whether EPHOST_PLUGIN_PATH and the data directories of the user and the system are searched
   // too. The environment is ignored in a privileged process whatever this says.
   bool search_default_directories = true;
+  // A call of a plugin that takes longer is named in the log, while it goes on: provider, function
+  // and node, at this time, at twice this time, and so on. 0: never. With several environments in
+  // the process the shortest one counts for all.
+  std::chrono::milliseconds call_warning = std::chrono::seconds(10);
+  // Whether a crash says on standard error, in one line, which plugin was being called for which
+  // node. For that the process has handlers of SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT while
+  // the environment or a session of it lives. They pass each signal on to the handlers that were
+  // there before, and these are put back at the end, unless others have been installed since.
+  bool crash_handler = true;
 };
 
 // A plugin as its manifest describes it; nothing of it need be loaded.

@@ -25,7 +25,7 @@
  *     size.
  *   - Functions that can fail return a code: EPH_OK, or another EPH_* code after a message was put
  *     into the eph_error object (which the caller always passes). No exception, signal, exit or
- *     longjmp leaves a function, on either side.
+ *     longjmp leaves a function, on either side, and no rounding mode that it has changed.
  *   - An out_ parameter is set to null or zero before anything else happens. A call that failed
  *     leaves nothing to destroy. A destroy function accepts null and cannot fail.
  *   - Each side frees what it made. Strings and arrays handed over are borrowed: unless stated

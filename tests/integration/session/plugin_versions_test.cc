@@ -91,7 +91,8 @@ const UnusablePlugin kUnusablePlugins[] = {
     {"ForAnotherPlatform", "wrong platform",
      [](InstalledPlugins& plugins) {
        InstalledPlugins::replace_in(plugins.install("next_version").manifest,
-                                    std::string(manifest::host_platform()) + ":", "freebsd-riscv64:");
+                                    std::string(manifest::host_platform()) + ":",
+                                    "freebsd-riscv64:");
      }},
     {"OfAnotherChecksum", "has the SHA-256",
      [](InstalledPlugins& plugins) {
@@ -144,11 +145,11 @@ TEST_P(UnusablePluginTest, GivesWayToTheNextVersionWithAWarning) {
   const auto good = plugins_.install("good");
   const LogCapture log;
   EXPECT_EQ(taken_version(plugins_, with_fixture()), "1.2.3");
-  EXPECT_THAT(log.text(), AllOf(HasSubstr("FixtureExecutionProvider: version 2.0.0 of \"" +
-                                          plugins_.path().native()),
-                                HasSubstr("passed over for version 1.2.3 of \"" +
-                                          good.manifest.native() + "\": "),
-                                HasSubstr(GetParam().reason)));
+  EXPECT_THAT(
+      log.text(),
+      AllOf(HasSubstr("FixtureExecutionProvider: version 2.0.0 of \"" + plugins_.path().native()),
+            HasSubstr("passed over for version 1.2.3 of \"" + good.manifest.native() + "\": "),
+            HasSubstr(GetParam().reason)));
 }
 
 TEST_P(UnusablePluginTest, IsNotReplacedWhereThisVersionWasAskedFor) {
@@ -232,7 +233,9 @@ TEST(PluginVersions, TheCpuProviderIsNotShadowedEither) {
   test::write_bytes(plugins.path() / "cpu.yaml", manifest);
   for (const auto& entry : fs::directory_iterator(cpu)) {
     if (entry.path().extension() == ".so") {
-      test::write_bytes(plugins.path() / entry.path().filename(), "\x7f" "ELF");
+      test::write_bytes(plugins.path() / entry.path().filename(),
+                        "\x7f"
+                        "ELF");
     }
   }
   const LogCapture log;

@@ -27,7 +27,7 @@ extern "C" {
 #define EPH_EXT_THREAD_POOL "ephost.thread_pool/1"
 
 /* Works on the items `begin` up to, not including, `end`. Called by several threads at once on
- * ranges that do not overlap. Nothing may be thrown out of it. */
+ * ranges that do not overlap. Nothing may be thrown out of it: it fails the call of the loop. */
 typedef void (*eph_range_function)(void* context, uint64_t begin, uint64_t end);
 
 typedef struct eph_thread_pool_api {

@@ -1,0 +1,31 @@
+#include "host/plugin/call.h"
+
+#include <exception>
+#include <string>
+
+#include "host/base/log.h"
+
+namespace ephost::plugin {
+namespace {
+
+Status threw(const CallSite& site, const std::string& what) {
+  return Status(StatusCode::kEpFail, describe(site) + " threw " + what +
+                                         ", though no exception may leave a plugin; report this to "
+                                         "the plugin's vendor");
+}
+
+}  // namespace
+
+Status thrown_by(const CallSite& site) noexcept {
+  try {
+    throw;
+  } catch (const std::exception& exception) {
+    return threw(site, "an exception (" + std::string(exception.what()) + ")");
+  } catch (...) {
+    return threw(site, "an exception of an unknown type");
+  }
+}
+
+void log_failure(const Status& status) noexcept { log_error(status.message()); }
+
+}  // namespace ephost::plugin

@@ -1,0 +1,126 @@
+// What a thread has called of a plugin, noted for as long as the call lasts: for errors, for what a
+// crash handler prints (host/plugin/crash_handler.h), and for a watch on calls that take long
+// (host/plugin/call_watch.h). A note costs some nanoseconds; a run makes one for all its steps and
+// then stores a number for each.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "ephost/status.h"
+#include "host/plugin/floating_point.h"
+
+namespace ephost::plugin {
+
+// One call of one slot. Everything is borrowed, and stays as it is while the call lasts.
+struct CallSite {
+  std::string_view provider;  // empty: no plugin is running
+  std::string_view slot;      // as the ABI's headers name it
+  // What the call is about, e.g. "Conv" and "conv1"; both may be empty.
+  std::string_view kind = {};
+  std::string_view name = {};
+};
+
+// Says what the steps of a run call. Asked by signal handlers and by other threads while the run
+// goes on: allocates nothing, takes no lock, and reads only what does not change meanwhile.
+class StepSites {
+ public:
+  [[nodiscard]] virtual CallSite call_site(size_t step) const noexcept = 0;
+
+ protected:
+  ~StepSites() = default;
+};
+
+class CallScope;
+
+// The calls of one thread. Lives as long as the process; later threads use it again.
+class ThreadCalls {
+ public:
+  static constexpr size_t kNoStep = SIZE_MAX;
+  struct Snapshot {
+    uint64_t number = 0;  // of the scope, 1 and up; 0: the thread is in no scope
+    size_t step = kNoStep;
+    CallSite site;
+  };
+
+  // That of the calling thread, made at its first call; for signal handlers: null until then.
+  [[nodiscard]] static ThreadCalls& mine();
+  [[nodiscard]] static const ThreadCalls* mine_if_any() noexcept;
+  // Those of all threads, one after the other.
+  [[nodiscard]] static ThreadCalls* first() noexcept;
+  [[nodiscard]] ThreadCalls* next() const noexcept { return next_; }
+
+  // The innermost call. Only of the calling thread.
+  [[nodiscard]] Snapshot snapshot() const noexcept;
+  // Calls `use(Snapshot)` with the innermost call of any thread, which cannot return meanwhile: to
+  // be brief. False where the thread is busy; signal handlers give up then, others try again.
+  template <class Use>
+  bool try_with_snapshot(Use use) {
+    if (is_locked_.exchange(true, std::memory_order_acquire)) return false;
+    use(snapshot());
+    is_locked_.store(false, std::memory_order_release);
+    return true;
+  }
+
+  // Of the calling thread's innermost scope, if there is one.
+  [[nodiscard]] CallScope* innermost() const noexcept {
+    return innermost_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  friend class CallScope;
+  friend struct ThreadCallsOwner;
+  ThreadCalls() = default;
+  [[nodiscard]] static ThreadCalls& take();
+  void lock() noexcept;
+
+  std::atomic<CallScope*> innermost_{nullptr};
+  std::atomic<bool> is_locked_{false};  // a scope that is read does not end
+  std::atomic<bool> is_taken_{true};    // by a living thread
+  ThreadCalls* next_ = nullptr;
+};
+
+// On the stack, around a call or the steps of a run. Scopes of a thread are nested.
+class CallScope {
+ public:
+  explicit CallScope(const CallSite& site) : CallScope(site, nullptr, ThreadCalls::kNoStep) {}
+  explicit CallScope(const StepSites& steps, size_t step = 0) : CallScope({}, &steps, step) {}
+  CallScope(const CallScope&) = delete;
+  CallScope& operator=(const CallScope&) = delete;
+  ~CallScope();
+
+  void begin_step(size_t step) noexcept { step_.store(step, std::memory_order_relaxed); }
+
+  [[nodiscard]] CallSite site() const noexcept;
+
+  // Makes the call fail when it returns, whatever it returns: for what went wrong in functions of
+  // the plugin that the host called on its behalf. The first reason counts. Only by the thread that
+  // the scope belongs to.
+  void fail(std::string reason);
+  // OK, or EP_FAIL with that reason.
+  [[nodiscard]] Status status() const;
+
+ private:
+  friend class ThreadCalls;
+  CallScope(const CallSite& site, const StepSites* steps, size_t step);
+
+  ThreadCalls& thread_;
+  CallScope* const outer_;
+  const uint64_t number_;
+  const CallSite site_;
+  const StepSites* const steps_;  // null: site_ says it
+  std::atomic<size_t> step_;
+  const FloatingPointControl control_;
+  std::string failure_;
+};
+
+// Makes the innermost call of this thread fail (CallScope::fail); false where there is none.
+bool fail_current_call(const std::string& reason);
+
+// "create of AcmeExecutionProvider", "compute of AcmeExecutionProvider for Conv "conv1"".
+[[nodiscard]] std::string describe(const CallSite& site);
+
+}  // namespace ephost::plugin

@@ -1,0 +1,170 @@
+#include "host/plugin/call_watch.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <csignal>
+#include <cstdio>
+#include <mutex>
+#include <set>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "host/base/log.h"
+#include "host/plugin/call_scope.h"
+
+namespace ephost::plugin {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constinit std::atomic<bool> is_asleep{false};
+
+// A call as it was seen first. When it began is not known: it is noted without looking at a clock.
+struct SeenCall {
+  const ThreadCalls* thread = nullptr;
+  uint64_t number = 0;
+  size_t step = 0;
+  Clock::time_point since;
+  milliseconds next_warning{};
+};
+
+// More threads than a process has that calls plugins; with still more the watch allocates memory
+// while it looks, which those who count allocations would see.
+constexpr size_t kUsualThreads = 1024;
+using SeenCalls = std::vector<SeenCall>;
+
+SeenCall& seen_call_of(const ThreadCalls* thread, SeenCalls& seen) {
+  const auto found = std::ranges::find(seen, thread, &SeenCall::thread);
+  return found != seen.end() ? *found : seen.emplace_back(SeenCall{thread, 0, 0, {}, {}});
+}
+
+std::string seconds_text(milliseconds time) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%g s", static_cast<double>(time.count()) / 1000);
+  return text;
+}
+
+class Watch {
+ public:
+  void add(milliseconds limit) {
+    const std::lock_guard lock(mutex_);
+    limits_.insert(limit);
+    if (!thread_.joinable()) is_asleep = true;
+    changed_.notify_one();
+  }
+
+  void remove(milliseconds limit) {
+    std::thread ended;
+    {
+      const std::lock_guard lock(mutex_);
+      limits_.erase(limits_.find(limit));
+      if (!limits_.empty()) return;
+      is_asleep = false;
+      ended = std::move(thread_);
+      changed_.notify_one();
+    }
+    if (ended.joinable()) ended.join();
+  }
+
+  void wake() noexcept {
+    const std::lock_guard lock(mutex_);
+    if (limits_.empty() || !is_asleep) return;
+    is_asleep = false;
+    if (!thread_.joinable()) start();
+    changed_.notify_one();
+  }
+
+ private:
+  // Signals are for the application's threads.
+  void start() noexcept {
+    sigset_t all;
+    sigset_t before;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+      thread_ = std::thread([this] { work(); });
+    } catch (const std::system_error&) {  // then nobody warns
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  void work() {
+    const std::thread::id me = std::this_thread::get_id();
+    SeenCalls seen;
+    seen.reserve(kUsualThreads);
+    std::unique_lock lock(mutex_);
+    while (thread_.get_id() == me && !limits_.empty()) {
+      const milliseconds limit = *limits_.begin();
+      lock.unlock();
+      bool has_calls = look(limit, seen);
+      if (!has_calls) {
+        // A call that begins now sees this, or is seen.
+        is_asleep = true;
+        has_calls = look(limit, seen);
+      }
+      lock.lock();
+      if (has_calls) {
+        is_asleep = false;
+        changed_.wait_for(lock, std::clamp(limit / 4, milliseconds(10), milliseconds(1000)));
+      } else {
+        changed_.wait(lock, [&] { return !is_asleep || thread_.get_id() != me; });
+      }
+    }
+  }
+
+  // Warns of calls that are due. Whether any call is under way.
+  static bool look(milliseconds limit, SeenCalls& seen) {
+    bool has_calls = false;
+    for (ThreadCalls* calls = ThreadCalls::first(); calls != nullptr; calls = calls->next()) {
+      std::string warning;
+      const bool is_seen = calls->try_with_snapshot([&](const ThreadCalls::Snapshot& call) {
+        has_calls = has_calls || call.number != 0;
+        warning = find_warning(seen_call_of(calls, seen), call, limit);
+      });
+      has_calls = has_calls || !is_seen;
+      if (!warning.empty()) log_warning(warning);
+    }
+    return has_calls;
+  }
+
+  static std::string find_warning(SeenCall& seen, const ThreadCalls::Snapshot& call,
+                                  milliseconds limit) {
+    const auto now = Clock::now();
+    if (seen.number != call.number || seen.step != call.step) {
+      seen = {seen.thread, call.number, call.step, now, limit};
+      return {};
+    }
+    if (call.site.provider.empty() || now - seen.since < seen.next_warning) return {};
+    const milliseconds passed = seen.next_warning;
+    while (now - seen.since >= seen.next_warning) seen.next_warning *= 2;
+    return describe(call.site) + " has been going on for more than " + seconds_text(passed);
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::multiset<milliseconds> limits_;
+  std::thread thread_;
+};
+
+Watch& watch() {
+  // Never destroyed: calls may still be made while static objects are.
+  static auto* const instance = new Watch;
+  return *instance;
+}
+
+}  // namespace
+
+CallWatch::CallWatch(milliseconds limit) : limit_(limit) { watch().add(limit); }
+CallWatch::~CallWatch() { watch().remove(limit_); }
+
+bool is_call_watch_asleep() noexcept { return is_asleep.load(); }
+
+void wake_call_watch() noexcept { watch().wake(); }
+
+}  // namespace ephost::plugin

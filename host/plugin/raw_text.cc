@@ -1,0 +1,49 @@
+#include "host/plugin/raw_text.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace ephost::plugin {
+
+RawText& RawText::add(std::string_view text) noexcept {
+  for (const char c : text) {
+    if (size_ == kSize - 1) break;  // leaves room for the end of the line
+    const auto byte = static_cast<unsigned char>(c);
+    buffer_[size_++] = byte < 0x20 || byte == 0x7f ? '?' : c;
+  }
+  return *this;
+}
+
+RawText& RawText::add(uint64_t number, unsigned base) noexcept {
+  char digits[64];
+  size_t begin = sizeof(digits);
+  do {
+    digits[--begin] = "0123456789abcdef"[number % base];
+    number /= base;
+  } while (number != 0);
+  return add({digits + begin, sizeof(digits) - begin});
+}
+
+RawText& RawText::add(const ThreadCalls::Snapshot& call) noexcept {
+  const CallSite& site = call.site;
+  add(site.slot).add(" of ").add(site.provider);
+  if (!site.kind.empty()) add(" for ").add(site.kind);
+  if (!site.name.empty()) add(" \"").add(site.name).add("\"");
+  add(" (call ").add(call.number);
+  if (call.step != ThreadCalls::kNoStep) add(", step ").add(call.step);
+  return add(")");
+}
+
+void RawText::write_line() noexcept {
+  buffer_[size_++] = '\n';
+  for (size_t done = 0; done < size_;) {
+    const ssize_t written = ::write(STDERR_FILENO, buffer_ + done, size_ - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) break;
+    done += static_cast<size_t>(written);
+  }
+  size_ = 0;
+}
+
+}  // namespace ephost::plugin

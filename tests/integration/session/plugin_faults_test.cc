@@ -1,0 +1,243 @@
+// What becomes of exceptions that a plugin lets out of its functions: no slot may end the process,
+// and the error or the log names the provider and the slot.
+#include <gmock/gmock.h>
+#include <stdlib.h>
+
+#include <cfenv>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <string>
+
+#include "host/bridge/provider.h"
+#include "host/session/environment_state.h"
+#include "host/session/pipeline.h"
+#include "tests/integration/session/scripted_sample.h"
+
+namespace ephost {
+namespace {
+
+using test::LogCapture;
+using test::scripted;
+using test::TempDirectory;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr const char* kFault = "EPHOST_FAULT";  // read by tests/fixtures/faulty
+
+// A fault that the plugin commits while this lives.
+class Fault {
+ public:
+  explicit Fault(const std::string& fault) { ::setenv(kFault, fault.c_str(), 1); }
+  Fault(const Fault&) = delete;
+  Fault& operator=(const Fault&) = delete;
+  ~Fault() { ::unsetenv(kFault); }
+};
+
+Environment faulty_environment() {
+  return test::scripted_environment(test::fixture_directory("faulty"));
+}
+
+// Takes a provider through everything that a host does with one, and collects what fails.
+class WholeLife {
+ public:
+  std::string live() {
+    test::save(folder_, test::scripted_model());
+    for (const char* claim : {"fuse:*", "kernels:Add,Mul"}) run(model(), claim);
+    list_devices();
+    compile();
+    run(context_model(), "fuse:*");
+    share();
+    return errors_;
+  }
+
+ private:
+  [[nodiscard]] std::filesystem::path model() const { return folder_ / "model.onnx"; }
+  [[nodiscard]] std::filesystem::path context_model() const { return folder_ / "ctx.onnx"; }
+
+  void note(const Status& status) {
+    if (!status.ok()) errors_ += status.to_string() + "\n";
+  }
+  static SessionOptions options(const char* claim) {
+    return scripted({{"claim", claim}, {"keep_state", "true"}});
+  }
+  void run(const std::filesystem::path& path, const char* claim) {
+    auto session = Session::create(faulty_environment(), path, options(claim));
+    note(session.status());
+    if (session.ok()) note(test::run(*session).status());
+  }
+  void list_devices() {
+    const manifest::FoundPlugin found = test::find_plugin_in(test::fixture_directory("faulty"));
+    plugin::Registry registry;
+    const auto plugin = registry.load(found);
+    note(plugin.status());
+    if (!plugin.ok()) return;
+    const bridge::HostServices services(found.manifest.provider, plugin_log(), {});
+    note(bridge::list_devices(**plugin, services).status());
+  }
+  void compile() {
+    ModelCompilationOptions compilation;
+    compilation.input_model_path = model();
+    compilation.output_model_path = context_model();
+    note(compile_model(faulty_environment(), options("fuse:*"), compilation).status());
+  }
+  void share() {
+    SessionOptions shared = options("fuse:*");
+    shared.add_config_entry("ep.share_ep_contexts", "1");
+    note(Session::create(faulty_environment(), context_model(), shared).status());
+  }
+
+  TempDirectory folder_;
+  std::string errors_;
+};
+
+// By the names that the faulty plugin knows.
+const char* const kSlots[] = {
+    "eph_plugin_preamble.get_api",
+    "eph_provider_api.get_devices",
+    "eph_provider_api.create",
+    "eph_provider_api.destroy",
+    "eph_provider_api.get_capability",
+    "eph_provider_api.get_kernels",
+    "eph_provider_api.create_kernel",
+    "eph_provider_api.compile",
+    "eph_provider_api.get_ep_context_nodes",
+    "eph_provider_api.get_compatibility",
+    "eph_provider_api.validate_compatibility",
+    "eph_provider_api.get_extension",
+    "eph_computation_api.destroy",
+    "eph_computation_api.compute",
+    "eph_computation_api.describe",
+    "eph_computation_api.create_state",
+    "eph_computation_api.release_state",
+    "eph_shared_contexts_api.list_partitions",
+    "eph_device_memory_api.get_memories",
+    "eph_device_memory_api.describe",
+    "eph_device_memory_api.allocate",
+    "eph_device_memory_api.release",
+    "eph_device_memory_api.copy",
+};
+
+std::string slot_of(const std::string& place) { return place.substr(place.find('.') + 1); }
+
+class ThrowingSlotTest : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(ThrowingSlotTest, IsNamedWithItsProviderAndTheText) {
+  const Fault fault(std::string(GetParam()) + ":throw");
+  const LogCapture log;
+  const std::string errors = WholeLife().live() + log.text();
+  EXPECT_THAT(errors, HasSubstr(slot_of(GetParam()) + " of ScriptedExecutionProvider"));
+  EXPECT_THAT(errors, HasSubstr("threw an exception (thrown by a test)"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Slots, ThrowingSlotTest, ::testing::ValuesIn(kSlots),
+                         [](const auto& slot) {
+                           return std::regex_replace(std::string(slot.param), std::regex("\\."),
+                                                     "_");
+                         });
+
+TEST(PluginFaults, AProviderWithoutFaultsLivesItsWholeLifeWithoutAnError) {
+  const LogCapture log;
+  EXPECT_EQ(WholeLife().live() + log.text(), "");
+}
+
+// The tables that a plugin gives to the host are those that are not the host's own.
+TEST(PluginFaults, EverySlotOfTheAbiIsAmongThoseThatThrow) {
+  const std::set<std::string> of_the_host = {
+      "eph_error_api",          "eph_graph_api",       "eph_claims_api",      "eph_run_api",
+      "eph_context_writer_api", "eph_host_api",        "eph_device_list_api", "eph_constants_api",
+      "eph_progress_api",       "eph_thread_pool_api", "eph_name_list_api"};
+  const std::set<std::string> known(std::begin(kSlots), std::end(kSlots));
+  std::set<std::string> found;
+  const std::filesystem::path headers = EPHOST_SDK_HEADERS;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(headers)) {
+    if (entry.path().extension() != ".h") continue;
+    std::string table;
+    std::ifstream file(entry.path());
+    for (std::string line; std::getline(file, line);) {
+      std::smatch match;
+      if (std::regex_search(line, match, std::regex("^typedef struct (\\w+) \\{")))
+        table = match[1];
+      if (std::regex_search(line, match, std::regex("^  .*\\(\\*(\\w+)\\)\\("))) {
+        if (of_the_host.count(table) == 0) found.insert(table + "." + match[1].str());
+      }
+    }
+  }
+  EXPECT_EQ(found, known);
+}
+
+TEST(PluginFaults, AnExceptionOfAnyTypeIsCaught) {
+  const Fault fault("eph_provider_api.create:throw_number");
+  EXPECT_THAT(WholeLife().live(), HasSubstr("create of ScriptedExecutionProvider threw an "
+                                            "exception of an unknown type"));
+}
+
+TEST(PluginFaults, AnExceptionOfTheEntryPointRefusesThePlugin) {
+  const Fault fault("eph_plugin_v1:throw");
+  EXPECT_THAT(WholeLife().live(),
+              HasSubstr("eph_plugin_v1 of ScriptedExecutionProvider threw an exception"));
+}
+
+class FaultyRunTest : public ::testing::TestWithParam<ExecutionMode> {
+ protected:
+  Result<std::vector<Value>> run_with(const std::string& fault) {
+    const std::filesystem::path model = test::save(folder_, test::scripted_model());
+    SessionOptions options = scripted({{"claim", "kernels:*"}});
+    options.set_execution_mode(GetParam());
+    options.set_inter_op_num_threads(2);
+    auto session = Session::create(faulty_environment(), model, options);
+    EXPECT_TRUE(session.ok()) << session.status().to_string();
+    {
+      const Fault while_it_runs(fault);
+      const auto failed = test::run(*session);
+      EXPECT_FALSE(failed.ok());
+      error_ = failed.status().to_string();
+    }
+    return test::run(*session);
+  }
+
+  TempDirectory folder_;
+  std::string error_;
+};
+
+TEST_P(FaultyRunTest, AComputationThatThrowsFailsOneRunByItsNode) {
+  EXPECT_TRUE(run_with("eph_computation_api.compute:throw").ok());
+  EXPECT_THAT(error_, AllOf(HasSubstr("EP_FAIL"), HasSubstr("Add"),
+                            HasSubstr("compute of ScriptedExecutionProvider for Add")));
+}
+
+TEST_P(FaultyRunTest, ALoopThatThrowsFailsOneRunByItsNode) {
+  EXPECT_TRUE(run_with("eph_computation_api.compute:loop_throw").ok());
+  EXPECT_THAT(error_, AllOf(HasSubstr("EP_FAIL"), HasSubstr("(thrown in a loop)"),
+                            HasSubstr("compute of ScriptedExecutionProvider for ")));
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, FaultyRunTest,
+                         ::testing::Values(ExecutionMode::kSequential, ExecutionMode::kParallel));
+
+TEST(PluginFaults, ALoopThatThrowsFailsTheCallThatItBelongsTo) {
+  const Fault fault("eph_provider_api.compile:loop_throw");
+  const LogCapture log;
+  WholeLife().live();
+  EXPECT_THAT(log.text(), HasSubstr("compile of ScriptedExecutionProvider for 2 partitions threw "
+                                    "an exception (thrown in a loop)"));
+}
+
+TEST(PluginFaults, TheRoundingModeIsRestoredAfterACallThatChangesIt) {
+  const Fault fault("eph_provider_api.create:rounding");
+  const LogCapture log;
+  WholeLife().live();
+  EXPECT_EQ(std::fegetround(), FE_TONEAREST);
+  EXPECT_THAT(log.text(), HasSubstr("create of ScriptedExecutionProvider changed how"));
+}
+
+TEST(PluginFaults, TheRoundingModeIsRestoredAfterARunThatChangesIt) {
+  const Fault fault("eph_computation_api.compute:rounding");
+  const LogCapture log;
+  WholeLife().live();
+  EXPECT_EQ(std::fegetround(), FE_TONEAREST);
+  EXPECT_THAT(log.text(), HasSubstr("changed how"));
+}
+
+}  // namespace
+}  // namespace ephost
