@@ -6,11 +6,13 @@
 #include "plugins/dnnl/capability/capability.h"
 #include "plugins/dnnl/executor/compiler.h"
 #include "plugins/dnnl/executor/primitive_choice.h"
-#include "plugins/dnnl/library/primitive_cache.h"
 #include "plugins/dnnl/library/threads.h"
 
 namespace ephost_dnnl {
 namespace {
+
+// Enough for several large models at once; a cached primitive saves half a millisecond.
+constexpr int kPrimitiveCacheCapacity = 8192;
 
 [[noreturn]] void fail_restore(const std::string& partition, const std::string& reason) {
   throw eph::Failure(EPH_INVALID_GRAPH, "the context of partition '" + partition +
@@ -63,7 +65,9 @@ DnnlProvider::DnnlProvider(eph::Host host, int threads)
       engine_(dnnl::engine::kind::cpu, 0),
       build_id_(current_build_id(threads)),
       compatibility_(compatibility_text(build_id_)) {
-  enlarge_primitive_cache();
+  if (dnnl::get_primitive_cache_capacity() < kPrimitiveCacheCapacity) {
+    dnnl::set_primitive_cache_capacity(kPrimitiveCacheCapacity);
+  }
 }
 
 void DnnlProvider::get_capability(const eph::GraphView& graph, eph::Claims& claims) {

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <oneapi/dnnl/dnnl.hpp>
+#include <set>
+#include <string>
 
 #include "plugins/dnnl/executor/primitive_choice.h"
 
@@ -39,11 +41,14 @@ class Attempt {
   [[nodiscard]] const Operand& input(std::size_t i) const { return request_.inputs[i]; }
   [[nodiscard]] bool has_input(std::size_t i) const { return i < request_.inputs.size(); }
 
-  // The description with the assumption's implementation.
+  // The description with the assumption's implementation. Implementations are told apart by their
+  // names: what its cache knows oneDNN 2.6.3 lists more than once.
   template <class Description>
   [[nodiscard]] Description described(Description description) const {
-    for (std::size_t i = 0; i < assumption_.implementation; ++i) {
+    std::set<std::string> known = {description.impl_info_str()};
+    while (known.size() <= assumption_.implementation) {
       if (!description.next_impl()) throw NoPrimitive("no further implementation");
+      known.insert(description.impl_info_str());
     }
     return description;
   }

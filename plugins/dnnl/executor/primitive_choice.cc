@@ -5,7 +5,6 @@
 
 #include "plugins/dnnl/executor/primitive_attempt.h"
 #include "plugins/dnnl/library/defects.h"
-#include "plugins/dnnl/library/primitive_cache.h"
 
 namespace ephost_dnnl {
 namespace {
@@ -66,8 +65,6 @@ PrimitiveChoice choose_primitive(const PrimitiveRequest& request, const dnnl::en
                       " wrongly: two of its post-ops are the same function");
   }
   std::size_t to_pass_over = request.op->failed_primitives;
-  std::optional<WithoutPrimitiveCache> without_cache;
-  if (to_pass_over > 0) without_cache.emplace();
   std::vector<PrimitiveChoice> slow;
   std::string reason = "no implementation";
   for (Assumption assumption : assumptions(request)) {
