@@ -95,6 +95,20 @@ TEST(PrimitiveChoice, MovesTensorsWithPaddedChannelsOutOfItForPostOpsOfArithmeti
   }
 }
 
+TEST(PrimitiveChoice, MovesTensorsWithPaddedChannelsOutOfItForLayerNormalization) {
+  test::SampleBuilder builder;
+  const Dims dims = {1, 5, 4, 4}, scale = {4};
+  builder.output(builder.add(LayerNormalization{}, {builder.input(dims), builder.input(scale)}));
+  const Op op = builder.finish().recipe.ops[0];
+  const Descriptor padded(dims, dnnl::memory::data_type::f32, dnnl::memory::format_tag::nChw8c);
+  PrimitiveRequest request;
+  request.op = &op;
+  request.inputs = {{dims, padded}, {scale, row_major(scale)}};
+  request.output_dims = dims;
+  const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  EXPECT_FALSE(has_padding(choose_primitive(request, engine).output));
+}
+
 // The defect is one of algorithms: where two functions became one, they would share parameters too.
 TEST(PrimitiveChoice, GivesEachFunctionAnAlgorithmOfItsOwn) {
   std::set<dnnl::algorithm> algorithms;

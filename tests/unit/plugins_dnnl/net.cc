@@ -77,21 +77,40 @@ uint32_t Net::ints(const std::vector<int64_t>& data) {
   return index;
 }
 
+Array Net::evaluated(const Record& record, const std::vector<Array>& values) {
+  Invocation call = record.call;
+  for (std::size_t i = 0; i < record.inputs.size(); ++i) {
+    const uint32_t input = record.inputs[i];
+    const bool is_float = input != EPH_NONE && call.ints[i].empty();
+    call.inputs.push_back(is_float ? &values[input] : nullptr);
+  }
+  return evaluate(call);
+}
+
 uint32_t Net::add(const std::string& op_type, const std::vector<uint32_t>& inputs,
                   const FakeAttributes& attributes, int32_t since_version) {
-  Invocation call;
-  call.op_type = op_type;
-  call.since_version = since_version == 0 ? version_in_17(op_type) : since_version;
-  call.attributes = attributes;
+  Record record;
+  record.call.op_type = op_type;
+  record.call.since_version = since_version == 0 ? version_in_17(op_type) : since_version;
+  record.call.attributes = attributes;
+  record.inputs = inputs;
   for (const uint32_t input : inputs) {
-    const bool is_float = input != EPH_NONE && integers_[input].empty();
-    call.inputs.push_back(is_float ? &values_[input] : nullptr);
-    call.ints.push_back(input == EPH_NONE ? std::vector<int64_t>() : integers_[input]);
+    record.call.ints.push_back(input == EPH_NONE ? std::vector<int64_t>() : integers_[input]);
   }
-  Array result = evaluate(call);
-  const uint32_t index = graph_.add_value("v" + std::to_string(values_.size()), result.shape);
-  graph_.add_node(op_type, inputs, {index}, attributes, call.since_version);
-  return remember(index, std::move(result));
+  Array result = evaluated(record, values_);
+  record.output = graph_.add_value("v" + std::to_string(values_.size()), result.shape);
+  graph_.add_node(op_type, inputs, {record.output}, attributes, record.call.since_version);
+  records_.push_back(record);
+  return remember(record.output, std::move(result));
+}
+
+Array Net::value_if(uint32_t index, uint32_t other, Array different) const {
+  std::vector<Array> values = values_;
+  values[other] = std::move(different);
+  for (const Record& record : records_) {
+    if (record.output > other) values[record.output] = evaluated(record, values);
+  }
+  return values[index];
 }
 
 const Array& Net::by_name(const std::string& name) const {

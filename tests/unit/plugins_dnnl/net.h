@@ -46,13 +46,24 @@ class Net {
   [[nodiscard]] const Array& value(uint32_t index) const { return values_[index]; }
   [[nodiscard]] const Array& by_name(const std::string& name) const;
   [[nodiscard]] const Shape& shape(uint32_t index) const { return values_[index].shape; }
+  // What a value would be if another one, which comes before it, were different.
+  [[nodiscard]] Array value_if(uint32_t index, uint32_t other, Array different) const;
 
  private:
   std::vector<float> draw(const Shape& shape, double low, double high);
   uint32_t remember(uint32_t index, Array value);
 
+  // A node, to be evaluated again.
+  struct Record {
+    Invocation call;  // without its inputs
+    std::vector<uint32_t> inputs;
+    uint32_t output = 0;
+  };
+  [[nodiscard]] static Array evaluated(const Record& record, const std::vector<Array>& values);
+
   std::mt19937 random_;
   FakeGraph graph_;
+  std::vector<Record> records_;
   std::vector<Array> values_;                   // by value
   std::vector<std::vector<int64_t>> integers_;  // by value; of integer constants
 };
