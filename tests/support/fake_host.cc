@@ -1,6 +1,7 @@
 #include "tests/support/fake_host.h"
 
 #include <ephost/ext/thread_pool.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -106,11 +107,15 @@ const void* FakeHost::get_extension(const eph_host*, eph_string id) noexcept {
 }
 
 AlignedBytes::AlignedBytes(std::size_t size) : size_(size) {
-  constexpr std::size_t kAlignment = 64;
+  constexpr std::size_t kAlignment = 64, kPage = 4096;
   const std::size_t rounded = (size + kAlignment - 1) / kAlignment * kAlignment;
-  void* memory = std::aligned_alloc(kAlignment, rounded == 0 ? kAlignment : rounded);
-  if (memory == nullptr) throw std::bad_alloc();
-  memory_ = {memory, &std::free};
+  const std::size_t pages = (rounded + kPage - 1) / kPage * kPage;
+  void* mapped =
+      mmap(nullptr, pages + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) throw std::bad_alloc();
+  auto* end = static_cast<char*>(mapped) + pages;
+  mprotect(end, kPage, PROT_NONE);
+  memory_ = {end - rounded, [=](void*) { munmap(mapped, pages + kPage); }};
 }
 
 AlignedBytes::AlignedBytes(const std::string& bytes) : AlignedBytes(bytes.size()) {

@@ -92,7 +92,8 @@ class FakeHost : public eph_host {
   static const eph_host_api kApi;
 };
 
-// Memory aligned to 64 bytes, as a host gives it.
+// Memory aligned to 64 bytes, as a host gives it. Who reads or writes beyond its last 64 bytes
+// crashes, generated code included.
 class AlignedBytes {
  public:
   AlignedBytes() = default;
