@@ -12,8 +12,7 @@ namespace {
 // f(x, value) or, where swapped, f(value, x), as a function of x; none where it has no such form.
 std::optional<Eltwise> with_scalar(BinaryFunction function, float value, bool swapped) {
   using Function = EltwiseFunction;
-  constexpr float kLowest = std::numeric_limits<float>::lowest();
-  constexpr float kHighest = std::numeric_limits<float>::max();
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
   switch (function) {
     case BinaryFunction::kAdd:
       return Eltwise{Function::kLinear, 1, value};
@@ -27,9 +26,9 @@ std::optional<Eltwise> with_scalar(BinaryFunction function, float value, bool sw
       if (!std::isnormal(1 / value)) return std::nullopt;
       return Eltwise{Function::kLinear, 1 / value, 0};
     case BinaryFunction::kMax:
-      return Eltwise{Function::kClip, value, kHighest};
+      return Eltwise{Function::kClip, value, kInfinity};
     case BinaryFunction::kMin:
-      return Eltwise{Function::kClip, kLowest, value};
+      return Eltwise{Function::kClip, -kInfinity, value};
   }
   return std::nullopt;
 }

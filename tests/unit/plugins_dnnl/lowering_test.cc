@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <utility>
+
 #include "tests/unit/plugins_dnnl/net.h"
 
 namespace ephost_dnnl {
@@ -83,6 +86,19 @@ TEST(LowerPartition, TurnsArithmeticWithScalarsIntoFunctions) {
   x = net.add("Div", {net.scalar(2), net.add("Exp", {x})});
   net.output(net.add("Max", {x, net.scalar(0)}));
   EXPECT_EQ(op_types(net), std::vector<std::string>(5, "Eltwise"));
+}
+
+TEST(LowerPartition, LeavesTheOtherSideOfMaxAndMinUnbounded) {
+  const auto bounds = [](const char* op_type) {
+    Net net;
+    net.output(net.add(op_type, {net.input({2, 3}), net.scalar(0.5F)}));
+    const eph::GraphView graph(&net.graph());
+    const LoweredPartition lowered = lower_partition(graph);
+    const auto* clip = get_if<Eltwise>(lowered.recipe.ops.at(0));
+    return clip == nullptr ? std::pair(0.0F, 0.0F) : std::pair(clip->alpha, clip->beta);
+  };
+  EXPECT_EQ(bounds("Max"), std::pair(0.5F, HUGE_VALF));
+  EXPECT_EQ(bounds("Min"), std::pair(-HUGE_VALF, 0.5F));
 }
 
 TEST(LowerPartition, NamesTheNodeThatItCannotTake) {
