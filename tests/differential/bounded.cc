@@ -6,7 +6,8 @@ namespace ephost::test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kLargest = std::numeric_limits<float>::max();
+// Beyond it sums of a few terms may overflow on their way.
+constexpr double kLargest = 1e36;
 // Implementations may flush subnormal numbers to zero.
 constexpr double kSmallest = 2.0 * std::numeric_limits<float>::min();
 
@@ -27,9 +28,9 @@ Bounded rounded(double value, double error, double magnitude, double roundings) 
   if (!std::isfinite(error)) return unspecified();
   if (!std::isfinite(value)) return {value, 0};
   const double total = error + roundings * kRoundoff * std::fabs(magnitude) + kSmallest;
-  if (std::fabs(value) + total <= kLargest) return {value, total};
-  if (std::fabs(value) - total <= kLargest * (1 + kRoundoff)) return unspecified();
-  return {std::copysign(kInfinity, value), 0};
+  return std::fmax(std::fabs(value), std::fabs(magnitude)) + total <= kLargest
+             ? Bounded{value, total}
+             : unspecified();
 }
 
 Bounded operator+(Bounded a, Bounded b) {
@@ -67,6 +68,7 @@ Bounded operator/(Bounded a, Bounded b) {
 
 Bounded maximum(Bounded a, Bounded b) {
   if (std::isnan(a.value) || std::isnan(b.value)) return unspecified();
+  if (!a.is_specified() || !b.is_specified()) return unspecified();
   // Where one is certainly larger, the other does not matter.
   if (a.low() >= b.high()) return a;
   if (b.low() >= a.high()) return b;

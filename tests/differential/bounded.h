@@ -2,8 +2,8 @@
 // correct float32 implementation gives a result within `error` of `value`, in whatever order it
 // adds, whether or not it fuses operations, and with functions that are accurate to a few dozen
 // units in the last place. An infinite error says that the result is unspecified (a division by
-// what may be zero, a logarithm of what may be negative); a value that is not finite has the error
-// 0 and must be met exactly.
+// what may be zero, a logarithm of what may be negative, sums and products that overflow, which
+// depends on their order); a value that is not finite has the error 0 and must be met exactly.
 #pragma once
 
 #include <cmath>
@@ -28,7 +28,7 @@ constexpr double kRoundoff = 0x1p-24;
 
 [[nodiscard]] Bounded unspecified();
 // A result with that much error from its operands, and `roundings` roundings of numbers as large as
-// `magnitude`. Results beyond the range of float become infinite.
+// `magnitude`. What comes near the end of float's range is unspecified.
 [[nodiscard]] Bounded rounded(double value, double error, double magnitude, double roundings = 4);
 
 [[nodiscard]] Bounded operator+(Bounded a, Bounded b);
@@ -47,6 +47,11 @@ template <class F>
 [[nodiscard]] Bounded monotonic(Bounded x, const F& f, double slack) {
   if (!x.is_specified()) return unspecified();
   const double y = f(x.value);
+  constexpr double kBeyondFloat = 1e39;
+  if (y > kBeyondFloat && f(x.low()) > kBeyondFloat) {
+    return {std::numeric_limits<double>::infinity(), 0};
+  }
+  if (!std::isfinite(y)) return rounded(y, x.error, 0);
   if (x.error == 0) return rounded(y, slack, y, 1);
   const double spread = std::fmax(std::fabs(f(x.low()) - y), std::fabs(f(x.high()) - y));
   return rounded(y, spread + slack, y, 1);

@@ -11,6 +11,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "host/base/log.h"
+
 namespace ephost::test {
 namespace {
 
@@ -74,6 +76,7 @@ struct Share {
 
 void work(const Share& share, const std::filesystem::path& plugins, Slot& slot,
           const std::function<void(uint64_t, const std::string&)>& report) {
+  set_log_level(LogLevel::kError);  // contexts of other numbers of threads would fill the log
   Runner runner(plugins);
   for (; slot.at < share.count; slot.at += share.jobs) {
     const uint64_t seed = share.seed(slot.at);
@@ -144,6 +147,7 @@ std::optional<Failure> run_isolated(const Case& tested, const std::vector<Way>& 
   if (pipe(ends) != 0) throw std::runtime_error("pipe failed");
   const pid_t child = fork_with([&] {
     alarm(kSecondsForACase);
+    set_log_level(LogLevel::kError);
     const Outcome outcome = Runner(plugins).run(tested, ways);
     std::string text;
     if (outcome.failure) {

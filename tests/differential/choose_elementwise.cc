@@ -19,7 +19,7 @@ bool add_function(RandomGraph& graph) {
   Draft draft(function, {*x});
   if (name == "Cast") draft.integer("to", onnx::TensorProto::FLOAT);
   if (name == "Dropout" && graph.opset() < 12 && graph.dice().one_in(2)) draft.real("ratio", 0.3);
-  return graph.add(draft).has_value();
+  return graph.add(draft, 1, name == "Dropout" && graph.dice().one_in(3) ? 1 : 0).has_value();
 }
 
 // Log, Sqrt and Reciprocal, of what is large enough for them.

@@ -121,7 +121,7 @@ bool add_slice(RandomGraph& graph) {
   Dice& dice = graph.dice();
   const int64_t axis = dice.roll(0, std::ssize(graph.dims(*x)) - 1);
   const int64_t extent = graph.dims(*x)[static_cast<std::size_t>(axis)];
-  const int64_t begin = dice.roll(0, extent - 1);
+  const int64_t begin = dice.roll(0, std::max<int64_t>(0, extent - 1));
   const int64_t end = dice.one_in(3) ? (dice.one_in(2) ? 1 << 20 : -1) : dice.roll(0, extent);
   if (graph.opset() < 10) {
     return graph

@@ -33,7 +33,7 @@ bool add_layer_normalization(RandomGraph& graph) {
     draft.integer("axis", graph.dice().one_in(2) ? axis : axis - std::ssize(dims));
   }
   if (graph.dice().one_in(3)) draft.real("epsilon", graph.dice().real(1e-5, 0.5));
-  return graph.add(draft).has_value();
+  return graph.add(draft, 1, graph.dice().one_in(6) ? 2 : 0).has_value();
 }
 
 bool add_lrn(RandomGraph& graph) {

@@ -120,12 +120,57 @@ bool add_diamond(RandomGraph& graph) {
   return left && right && graph.add(Draft("Add", {*left, *right}));
 }
 
+// What networks are made of: a product, a scale and shift for each channel, something added that
+// has its size, a function.
+bool add_block(RandomGraph& graph) {
+  static const std::vector<const char*> kFunctions = {"Relu", "Sigmoid", "Tanh", "LeakyRelu",
+                                                      "Elu"};
+  const auto found = graph.pick(3, 4);
+  if (!found) return false;
+  Dice& dice = graph.dice();
+  const std::string& x = *found;
+  const int64_t channels = graph.dims(x)[1];
+  const Dims kernel(graph.dims(x).size() - 2, dice.one_in(2) ? 1 : 3);
+  const bool keeps_size = dice.one_in(2);
+  Dims dims = {keeps_size ? channels : dice.roll(1, 9), channels};
+  dims.insert(dims.end(), kernel.begin(), kernel.end());
+  Draft conv("Conv", {x, graph.constant(dims, Range::weights(channels * element_count(kernel)))});
+  if (dice.one_in(2)) conv.read(graph.constant({dims[0]}, {-1, 1}));
+  Name y = graph.add(conv.integers("pads", Dims(2 * kernel.size(), kernel[0] / 2)));
+  if (y && !dice.one_in(3)) {
+    y = graph.add(Draft(
+        "BatchNormalization",
+        {*y, graph.constant({dims[0]}, Range::away_from_zero()), graph.constant({dims[0]}, {-1, 1}),
+         graph.constant({dims[0]}, {-1, 1}), graph.constant({dims[0]}, Range::positive())}));
+  }
+  if (y && keeps_size && !dice.one_in(3)) y = add_either_way(graph, "Add", *y, x);
+  for (int64_t count = dice.roll(0, 2); y && count > 0; --count) {
+    y = graph.add(Draft(dice.pick(kFunctions), {*y}));
+  }
+  return y.has_value();
+}
+
+// Something added to a product that is constant only after other nodes have been computed.
+bool add_computed_constant(RandomGraph& graph) {
+  const auto x = graph.pick(1, 5);
+  if (!x) return false;
+  Dims dims = graph.dims(*x);
+  if (graph.is_open(*x, dims.size() - 1)) return false;
+  const int64_t width = dims.back();
+  const std::string row = graph.constant({width}, {-2, 2});
+  const Name made = graph.dice().one_in(2)
+                        ? graph.add(Draft("Reshape", {row, graph.ints({1, width})}))
+                        : graph.add(Draft("Neg", {row}));
+  return made && add_either_way(graph, "Add", *x, *made);
+}
+
 }  // namespace
 
 const Choices& pattern_choices() {
   static const Choices kChoices = {
       {5, &add_repeated}, {3, &add_hard_sigmoid},        {1, &add_swish},
-      {2, &add_gelu},     {2, &add_layer_normalization}, {2, &add_diamond}};
+      {2, &add_gelu},     {2, &add_layer_normalization}, {2, &add_diamond},
+      {5, &add_block},    {1, &add_computed_constant}};
   return kChoices;
 }
 

@@ -45,6 +45,7 @@ bool add_conv(RandomGraph& graph) {
   Dice& dice = graph.dice();
   const std::string& x = *found;
   const int64_t channels = graph.dims(x)[1];
+  if (channels < 1) return false;
   std::vector<int64_t> divisors;
   for (int64_t i = 1; i <= channels; ++i) {
     if (channels % i == 0) divisors.push_back(i);
@@ -77,7 +78,7 @@ bool add_pool(RandomGraph& graph) {
   if (graph.opset() >= 10 && dice.one_in(4)) draft.integer("ceil_mode", 1);
   if (!is_max && dice.one_in(2)) draft.integer("count_include_pad", dice.roll(0, 1));
   if (is_max && graph.opset() >= 8 && dice.one_in(5)) draft.integer("storage_order", 0);
-  return graph.add(draft).has_value();
+  return graph.add(draft, 1, is_max && graph.opset() >= 8 && dice.one_in(10) ? 1 : 0).has_value();
 }
 
 bool add_global_pool(RandomGraph& graph) {

@@ -215,7 +215,7 @@ Outputs concat(const Invocation& node) {
   const int64_t outer =
       element_count({y.dims.begin(), y.dims.begin() + static_cast<std::ptrdiff_t>(axis)});
   y.numbers.clear();
-  for (int64_t row = 0; row < outer; ++row) {
+  for (int64_t row = 0; row < outer; ++row) {  // none where an outer extent is 0
     for (std::size_t i = 0; i < node.input_count(); ++i) {
       const BoundedTensor& x = node.input(i);
       const auto length = std::ssize(x.numbers) / outer;

@@ -16,12 +16,15 @@ Outputs batch_normalization(const Invocation& node) {
   for (std::size_t i = 1; i < 5; ++i) {
     require(node.input(i).dims == Dims{y.dims[1]}, "statistics that do not fit the channels");
   }
+  require(!y.numbers.empty(), "no data");
   const std::size_t plane = y.numbers.size() / channels / static_cast<std::size_t>(y.dims[0]);
   for (std::size_t i = 0; i < y.numbers.size(); ++i) {
     const std::size_t channel = i / plane % channels;
     const auto statistic = [&](std::size_t input) { return node.input(input).numbers[channel]; };
     const Bounded variance = statistic(4) + exact(node.real("epsilon", 1e-5));
-    if (variance.low() <= 0) {
+    const bool is_finite = std::isfinite(statistic(1).value) && std::isfinite(statistic(3).value);
+    // What infinities make of each other here depends on the order of the operations.
+    if (variance.low() <= 0 || !std::isfinite(variance.value) || !is_finite) {
       y.numbers[i] = unspecified();
       continue;
     }
@@ -44,7 +47,8 @@ void normalize_row(Bounded* row, std::size_t count, double epsilon) {
     squares.add_product(row[i], row[i]);
   }
   const Bounded variance = squares.total() / length + exact(epsilon);
-  const Bounded factor = variance.low() > 0 ? power(variance, -0.5) : unspecified();
+  const bool is_finite = variance.low() > 0 && std::isfinite(variance.value);
+  const Bounded factor = is_finite ? power(variance, -0.5) : unspecified();
   for (std::size_t i = 0; i < count; ++i) row[i] = row[i] * factor;
 }
 
@@ -53,6 +57,7 @@ Outputs layer_normalization(const Invocation& node) {
   const std::size_t axis = normalized_axis(node.integer("axis", -1), y.dims.size());
   const Dims inner(y.dims.begin() + static_cast<std::ptrdiff_t>(axis), y.dims.end());
   const auto columns = static_cast<std::size_t>(element_count(inner));
+  require(columns > 0, "nothing to normalize");
   for (std::size_t row = 0; row < y.numbers.size(); row += columns) {
     normalize_row(&y.numbers[row], columns, node.real("epsilon", 1e-5));
   }
@@ -71,6 +76,7 @@ Outputs lrn(const Invocation& node) {
   const BoundedTensor& x = node.input(0);
   require(x.dims.size() >= 3, "data without spatial dimensions");
   const int64_t size = node.integer("size", 0), channels = x.dims[1];
+  require(!x.numbers.empty(), "no data");
   const auto plane = static_cast<int64_t>(x.numbers.size()) / x.dims[0] / channels;
   const Bounded alpha = exact(node.real("alpha", 1e-4) / static_cast<double>(size));
   BoundedTensor y = x;

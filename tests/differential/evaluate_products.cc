@@ -8,7 +8,8 @@ namespace {
 
 BoundedTensor transposed(const BoundedTensor& x) {
   BoundedTensor y = zeros({x.dims[1], x.dims[0]});
-  const auto rows = static_cast<std::size_t>(x.dims[0]), columns = x.numbers.size() / rows;
+  const auto rows = static_cast<std::size_t>(x.dims[0]);
+  const auto columns = static_cast<std::size_t>(x.dims[1]);
   for (std::size_t i = 0; i < x.numbers.size(); ++i) {
     y.numbers[i % columns * rows + i / columns] = x.numbers[i];
   }

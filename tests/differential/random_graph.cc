@@ -12,18 +12,8 @@ constexpr int64_t kMostElements = 6000;
 constexpr double kLargest = 1e5;
 // Results whose bound is wider, relative to the largest of the tensor, would show little.
 constexpr double kWidestBound = 5e-4;
-
-bool is_certain(const BoundedTensor& tensor) {
-  if (element_count(tensor.dims) != std::ssize(tensor.numbers)) return false;
-  if (tensor.numbers.empty() || std::ssize(tensor.numbers) > kMostElements) return false;
-  double largest = 0, error = 0;
-  for (const Bounded& x : tensor.numbers) {
-    if (!x.is_specified() || !std::isfinite(x.value)) return false;
-    largest = std::fmax(largest, std::fabs(x.value));
-    error = std::fmax(error, x.error);
-  }
-  return largest < kLargest && error <= kWidestBound * largest + 1e-30;
-}
+// With special numbers among the inputs that much of a result may be without a close bound.
+constexpr std::ptrdiff_t kMostVague = 3;  // a third
 
 BoundedTensor make_floats(const Dims& dims, const std::vector<float>& floats) {
   BoundedTensor made = zeros(dims);
@@ -78,7 +68,7 @@ Draft& Draft::integers(const char* name, const Dims& values) {
 }
 
 Range Range::weights(int64_t terms) {
-  const double largest = 1.8 / std::sqrt(static_cast<double>(terms));
+  const double largest = 1.8 / std::sqrt(std::fmax(1, static_cast<double>(terms)));
   return {-largest, largest};
 }
 
@@ -86,11 +76,12 @@ Range Range::weights(int64_t terms) {
 
 RandomGraph::RandomGraph(uint64_t seed)
     : dice_("graph " + std::to_string(seed)),
-      opset_(static_cast<int>(dice_.one_in(3) ? dice_.roll(7, 21) : dice_.roll(11, 18))) {
+      opset_(static_cast<int>(dice_.one_in(3) ? dice_.roll(7, 21) : dice_.roll(11, 18))),
+      has_special_numbers_(dice_.one_in(12)) {
   // The open extents, for each set of inputs; none in most of the models.
   extents_ = dice_.one_in(3) ? std::vector<Dims>(3) : std::vector<Dims>(1);
   for (std::size_t i = 0; i < 3 && extents_.size() > 1; ++i) {
-    for (Dims& extents : extents_) extents.push_back(dice_.roll(1, 6));
+    for (Dims& extents : extents_) extents.push_back(dice_.roll(dice_.one_in(15) ? 0 : 1, 6));
   }
   inputs_.resize(variant_count());
   model_.set_ir_version(8);
@@ -125,7 +116,8 @@ void RandomGraph::add_first_inputs() {
 
 std::string RandomGraph::add_input(const std::vector<int>& dims, Range range) {
   onnx::ValueInfoProto& declared = *model_.mutable_graph()->add_input();
-  Known made{fresh("x"), {}, false};
+  Known made;
+  made.name = fresh("x");
   declared.set_name(made.name);
   onnx::TypeProto::Tensor& type = *declared.mutable_type()->mutable_tensor_type();
   type.set_elem_type(onnx::TensorProto::FLOAT);
@@ -142,7 +134,10 @@ std::string RandomGraph::add_input(const std::vector<int>& dims, Range range) {
                                       : extent);
     }
     BoundedTensor tensor = zeros(of_variant);
-    for (Bounded& x : tensor.numbers) x.value = static_cast<float>(draw(range));
+    for (Bounded& x : tensor.numbers) {
+      const bool is_special = has_special_numbers_ && dice_.one_in(40);
+      x.value = static_cast<float>(is_special ? draw_special() : draw(range));
+    }
     inputs_[variant][made.name] = tensor;
     made.variants.push_back(std::move(tensor));
   }
@@ -153,6 +148,12 @@ std::string RandomGraph::add_input(const std::vector<int>& dims, Range range) {
 double RandomGraph::draw(Range range) {
   const double number = dice_.real(range.low, range.high);
   return range.has_both_signs && dice_.one_in(2) ? -number : number;
+}
+
+double RandomGraph::draw_special() {
+  static const std::vector<double> kNumbers = {HUGE_VAL, -HUGE_VAL, std::nan(""), 3e38, -1e30,
+                                               0,        -0.0,      1e-40,        90,   -110};
+  return dice_.pick(kNumbers);
 }
 
 const RandomGraph::Known& RandomGraph::known(const std::string& name) const {
@@ -175,7 +176,10 @@ bool RandomGraph::is_open(const std::string& value, std::size_t axis) const {
 
 double RandomGraph::quantile(const std::string& value, double share) const {
   std::vector<double> numbers;
-  for (const Bounded& x : first(value).numbers) numbers.push_back(x.value);
+  for (const Bounded& x : first(value).numbers) {
+    if (std::isfinite(x.value)) numbers.push_back(x.value);
+  }
+  if (numbers.empty()) return 0;
   std::sort(numbers.begin(), numbers.end());
   return numbers[static_cast<std::size_t>(share * static_cast<double>(numbers.size() - 1))];
 }
@@ -233,7 +237,7 @@ std::string RandomGraph::scalar(double number) {
 
 std::string RandomGraph::ints(const Dims& integers) {
   const BoundedTensor tensor{{std::ssize(integers)}, {}, integers};
-  values_.push_back({fresh("i"), std::vector<BoundedTensor>(variant_count(), tensor), true});
+  values_.push_back({fresh("i"), std::vector<BoundedTensor>(variant_count(), tensor), true, true});
   return values_.back().name;
 }
 
@@ -247,12 +251,30 @@ std::string RandomGraph::weights(const Dims& dims, Range range) {
 
 // ---- Nodes --------------------------------------------------------------------------------------
 
-std::optional<std::string> RandomGraph::add(Draft draft, int outputs) {
+bool RandomGraph::is_certain(const BoundedTensor& tensor) const {
+  if (element_count(tensor.dims) != std::ssize(tensor.numbers)) return false;
+  if (std::ssize(tensor.numbers) > kMostElements) return false;
+  double largest = 0;
+  std::ptrdiff_t vague = 0;
+  for (const Bounded& x : tensor.numbers) {
+    if (!has_special_numbers_ && (!std::isfinite(x.value) || std::fabs(x.value) > kLargest)) {
+      return false;
+    }
+    if (std::isfinite(x.value)) largest = std::fmax(largest, std::fabs(x.value));
+  }
+  for (const Bounded& x : tensor.numbers) {
+    if (!(x.error <= kWidestBound * largest + 1e-30)) ++vague;
+  }
+  return vague == 0 || (has_special_numbers_ && vague <= std::ssize(tensor.numbers) / kMostVague);
+}
+
+std::optional<std::string> RandomGraph::add(Draft draft, int outputs, int unread) {
   std::vector<Known> made(static_cast<std::size_t>(outputs));
   for (Known& output : made) {
     output.name = fresh("v");
     draft.node.add_output(output.name);
   }
+  for (; unread > 0; --unread) draft.node.add_output(fresh("u"));
   draft.node.set_name(draft.node.op_type() + "_" + made[0].name);
   try {
     for (std::size_t variant = 0; variant < variant_count(); ++variant) {
@@ -261,7 +283,9 @@ std::optional<std::string> RandomGraph::add(Draft draft, int outputs) {
         read.push_back(name.empty() ? nullptr : &known(name).variants[variant]);
       }
       Outputs results = evaluate(Invocation(draft.node, opset_, std::move(read)));
-      if (!std::all_of(results.begin(), results.end(), &is_certain)) return std::nullopt;
+      for (const BoundedTensor& result : results) {
+        if (!is_certain(result)) return std::nullopt;
+      }
       for (std::size_t i = 0; i < made.size(); ++i) {
         made[i].variants.push_back(std::move(results.at(i)));
       }
@@ -319,7 +343,9 @@ void RandomGraph::write_outputs() {
   }
   for (const onnx::NodeProto& node : graph.node()) {
     for (const std::string& name : node.output()) {
-      if (read.contains(name) && !dice_.one_in(8)) continue;
+      const bool is_known = std::any_of(values_.begin(), values_.end(),
+                                        [&](const Known& value) { return value.name == name; });
+      if (!is_known || (read.contains(name) && !dice_.one_in(8))) continue;
       onnx::ValueInfoProto& output = *graph.add_output();
       output.set_name(name);
       onnx::TypeProto::Tensor& type = *output.mutable_type()->mutable_tensor_type();
@@ -352,7 +378,7 @@ void RandomGraph::write_constant(const Known& constant) {
   onnx::TensorProto made;
   made.set_name(constant.name);
   for (const int64_t extent : tensor.dims) made.add_dims(extent);
-  if (tensor.numbers.empty()) {
+  if (constant.is_integer) {
     made.set_data_type(onnx::TensorProto::INT64);
     for (const int64_t integer : tensor.integers) made.add_int64_data(integer);
   } else {
@@ -373,7 +399,7 @@ void RandomGraph::write_constant(const Known& constant) {
     *value.mutable_t() = std::move(made);
     return;
   }
-  if (!tensor.numbers.empty() && dice_.one_in(25)) make_constant_default(made);
+  if (!constant.is_integer && dice_.one_in(25)) make_constant_default(made);
   *model_.mutable_graph()->add_initializer() = std::move(made);
 }
 

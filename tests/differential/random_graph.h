@@ -81,7 +81,8 @@ class RandomGraph {
   std::string weights(const Dims& dims, Range range);
 
   // Adds the node if it is valid and its results are certain: the name of its first output.
-  std::optional<std::string> add(Draft draft, int outputs = 1);
+  // `unread` further outputs, which the evaluation does not know, have names that nobody reads.
+  std::optional<std::string> add(Draft draft, int outputs = 1, int unread = 0);
   // Integers that are an attribute before `version` and an input since.
   void give_ints(Draft& draft, const char* attribute, const Dims& integers, int version);
 
@@ -93,13 +94,16 @@ class RandomGraph {
     std::string name;
     std::vector<BoundedTensor> variants;
     bool is_constant = false;
+    bool is_integer = false;
   };
   [[nodiscard]] const Known& known(const std::string& name) const;
+  [[nodiscard]] bool is_certain(const BoundedTensor& tensor) const;
   [[nodiscard]] std::size_t variant_count() const { return extents_.size(); }
   std::string fresh(const char* prefix) { return prefix + std::to_string(next_name_++); }
   void add_first_inputs();
   std::string add_input(const std::vector<int>& dims, Range range);
   double draw(Range range);
+  double draw_special();
   void write_constants();
   void write_outputs();
   void write_constant(const Known& constant);
@@ -107,6 +111,7 @@ class RandomGraph {
 
   Dice dice_;
   int opset_;
+  bool has_special_numbers_;   // inputs have numbers that are not finite, very large or very small
   std::vector<Dims> extents_;  // by set of inputs: the open extents
   std::deque<Known> values_;   // references stay valid
   onnx::ModelProto model_;

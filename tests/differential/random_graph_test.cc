@@ -14,18 +14,23 @@ TEST(RandomCase, IsTheSameForTheSameSeed) {
             make_random_case(12).model.SerializeAsString());
 }
 
-TEST(RandomCase, HasCertainOutputsOnly) {
+// Special numbers leave some elements without a bound; too many of them would hide errors.
+TEST(RandomCase, HasBoundsForNearlyAllElements) {
+  int64_t elements = 0, bounded = 0;
   for (uint64_t seed = 1; seed <= 100; ++seed) {
     const Case made = make_random_case(seed);
     for (const BoundedValues& inputs : made.inputs) {
       const BoundedValues values = evaluate_model(made.model, inputs);
       for (const onnx::ValueInfoProto& output : made.model.graph().output()) {
         for (const Bounded& x : values.at(output.name()).numbers) {
-          ASSERT_TRUE(x.is_specified() && std::isfinite(x.value)) << seed;
+          ++elements;
+          if (x.error <= 1e-3) ++bounded;
         }
       }
     }
   }
+  EXPECT_GT(elements, 10000);
+  EXPECT_GT(static_cast<double>(bounded) / static_cast<double>(elements), 0.97);
 }
 
 // What plugins/dnnl takes: without one of these nothing would be said about it.

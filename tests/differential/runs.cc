@@ -53,7 +53,7 @@ Result<Session> make_session(const Environment& environment, const Way& way, Mad
   if (way.context == Way::Context::kFiles) {
     compilation.output_model_path = made.folder.emplace() / "model_ctx.onnx";
     EPHOST_ASSIGN_OR_RETURN(const auto report,
-                            compile_model(environment, way.options, compilation));
+                            compile_model(environment, way.compile_options, compilation));
     made.compiled_nodes = count_nodes(report);
     return Session::create(environment, report.output_path, way.options);
   }
@@ -72,7 +72,8 @@ Result<Session> make_session(const Environment& environment, const Way& way, Mad
       return EpContextData{found->second, nullptr};
     });
   }
-  EPHOST_ASSIGN_OR_RETURN(const auto report, compile_model(environment, way.options, compilation));
+  EPHOST_ASSIGN_OR_RETURN(const auto report,
+                          compile_model(environment, way.compile_options, compilation));
   made.compiled_nodes = count_nodes(report);
   return load_bytes(environment, made.context_model, loading);
 }
@@ -162,7 +163,8 @@ std::vector<Way> ways_for(uint64_t seed) {
           {"cpu, all", options_of(Level::kAll, false, dice)},
           {"dnnl, all", options_of(Level::kAll, true, dice)},
           {"dnnl, disable_all", options_of(Level::kDisableAll, true, dice)},
-          {"dnnl, context model", options_of(compiled_at, true, dice), context}};
+          {"dnnl, context model", options_of(Level::kAll, true, dice), context,
+           options_of(compiled_at, true, dice)}};
 }
 
 Runner::Runner(const std::filesystem::path& plugins)

@@ -18,7 +18,9 @@ struct Way {
 
   std::string name;  // for reports
   SessionOptions options;
-  Context context = Context::kNone;  // compiled to a context model first
+  // Compiled to a context model first, with these options.
+  Context context = Context::kNone;
+  SessionOptions compile_options = {};
 };
 
 // The ways to run the case with that seed: on the CPU provider alone with and without
