@@ -3,6 +3,7 @@
 #include <openssl/evp.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <new>
@@ -68,6 +69,20 @@ void ContentHasher::update(std::span<const std::byte> bytes) {
 }
 
 Hash128 ContentHasher::sum() const { return from_xxh(XXH3_128bits_digest(state_->xxh)); }
+
+std::optional<Hash128> content_sum(std::span<const std::byte> bytes,
+                                   const Cancellation& cancellation) {
+  constexpr size_t kPiece = size_t{16} << 20;
+  if (bytes.size() <= kPiece) return content_sum(bytes);
+  ContentHasher hasher;
+  for (std::span<const std::byte> rest = bytes; !rest.empty();) {
+    if (cancellation.is_requested()) return std::nullopt;
+    const auto piece = rest.first(std::min(kPiece, rest.size()));
+    hasher.update(piece);
+    rest = rest.subspan(piece.size());
+  }
+  return hasher.sum();
+}
 
 std::string to_hex(const Hash128& hash) {
   std::string text;

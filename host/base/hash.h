@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "ephost/status.h"
+#include "host/base/cancellation.h"
 
 namespace ephost {
 
@@ -24,6 +25,9 @@ struct Hash128 {
 };
 
 [[nodiscard]] Hash128 content_sum(std::span<const std::byte> bytes);
+// The same; nothing once it is cancelled.
+[[nodiscard]] std::optional<Hash128> content_sum(std::span<const std::byte> bytes,
+                                                 const Cancellation& cancellation);
 
 // Sums content that comes in pieces; how it is cut does not change the result.
 class ContentHasher {

@@ -94,10 +94,16 @@ void KnownSums::make_room() const {
 }
 
 Hash128 KnownSums::sum_of(std::span<const std::byte> bytes) const {
+  return *sum_of(bytes, Cancellation());
+}
+
+Result<Hash128> KnownSums::sum_of(std::span<const std::byte> bytes,
+                                  const Cancellation& cancellation) const {
   if (const auto known = find(bytes)) return *known;
-  const Hash128 sum = content_sum(bytes);
-  remember(bytes, sum);
-  return sum;
+  const std::optional<Hash128> sum = content_sum(bytes, cancellation);
+  if (!sum) return cancellation.check();
+  remember(bytes, *sum);
+  return *sum;
 }
 
 }  // namespace ephost

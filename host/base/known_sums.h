@@ -40,6 +40,9 @@ class KnownSums {
 
   // What `find` knows, or else taken now and remembered.
   [[nodiscard]] Hash128 sum_of(std::span<const std::byte> bytes) const;
+  // The same; MODEL_LOAD_CANCELED once that is requested.
+  [[nodiscard]] Result<Hash128> sum_of(std::span<const std::byte> bytes,
+                                       const Cancellation& cancellation) const;
 
  private:
   [[nodiscard]] bool is_safe() const;

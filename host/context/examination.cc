@@ -84,7 +84,9 @@ class Examiner {
 
   void add_embedded(uint32_t index, graph::Blob bytes) {
     ExaminedNode& node = result_.nodes[index];
-    SummedBytes found{.bytes = std::move(bytes), .known = options_.known_sums};
+    SummedBytes found{.bytes = std::move(bytes),
+                      .known = options_.known_sums,
+                      .cancellation = options_.cancellation};
     const ContentSum* stated =
         options_.check_sums ? look_up(result_.metadata.embedded, node.attributes.partition_name)
                             : nullptr;

@@ -85,7 +85,7 @@ Result<FolderLock> FolderLock::acquire(const std::filesystem::path& folder, cons
   for (milliseconds pause = kFirstPause; !lock.lock(Mode::kExclusive);
        pause = std::min(2 * pause, kLongestPause)) {
     const auto waited = std::chrono::duration_cast<milliseconds>(Clock::now() - start);
-    if (wait.cancelled != nullptr && wait.cancelled->load(std::memory_order_relaxed)) {
+    if (wait.cancellation.is_requested()) {
       return Status(StatusCode::kModelLoadCanceled,
                     "cancelled while waiting for the lock on " + quote(folder.native()));
     }

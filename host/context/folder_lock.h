@@ -3,7 +3,6 @@
 // use an entry of the cache store from those who remove it.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -11,6 +10,7 @@
 #include <string>
 
 #include "ephost/status.h"
+#include "host/base/cancellation.h"
 #include "host/base/file_system.h"
 
 namespace ephost::context {
@@ -18,8 +18,7 @@ namespace ephost::context {
 // How to wait for a lock that somebody else holds.
 struct LockWait {
   std::chrono::milliseconds timeout{10'000};
-  // Ends the wait once it is set. Borrowed; may be null.
-  const std::atomic<bool>* cancelled = nullptr;
+  Cancellation cancellation = {};  // ends the wait
   // Called once, by the waiting thread, if the wait takes longer than a second. May be empty.
   std::function<void(const std::string& message)> report;
 };

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "ephost/status.h"
+#include "host/base/cancellation.h"
 #include "host/base/file_system.h"
 #include "host/base/known_sums.h"
 #include "host/context/ep_context_node.h"
@@ -47,6 +48,7 @@ struct LoadOptions {
   // Give the memory of mapped files back once their sums are taken: nobody reads them soon.
   bool release_pages = false;
   const FileSystem* file_system = &posix_file_system();  // outlives the payloads
+  Cancellation cancellation = {};                        // fails then, for whatever reason
 };
 
 // The content that one or several nodes of one source stand on.

@@ -36,10 +36,12 @@ bool is_aligned(const std::byte* address) {
   return reinterpret_cast<uintptr_t>(address) % kPayloadAlignment == 0;
 }
 
-Hash128 sum_and_release(std::span<const std::byte> bytes) {
+std::optional<Hash128> sum_and_release(std::span<const std::byte> bytes,
+                                       const Cancellation& cancellation) {
   constexpr size_t kPiece = size_t{16} << 20;
   ContentHasher hasher;
   for (size_t begin = 0; begin < bytes.size(); begin += kPiece) {
+    if (cancellation.is_requested()) return std::nullopt;
     const auto piece = bytes.subspan(begin, std::min(kPiece, bytes.size() - begin));
     hasher.update(piece);
     release_pages(piece);
@@ -58,9 +60,11 @@ void take_sum(SummedBytes& found, const Hash128& stated) {
     found.hash = stated;
     return;
   }
-  found.hash =
-      found.release_pages ? sum_and_release(found.bytes.bytes) : content_sum(found.bytes.bytes);
-  found.known.remember(found.bytes.bytes, *found.hash);
+  const std::optional<Hash128> sum = found.release_pages
+                                         ? sum_and_release(found.bytes.bytes, found.cancellation)
+                                         : content_sum(found.bytes.bytes, found.cancellation);
+  found.hash = sum.value_or(Hash128());
+  if (sum) found.known.remember(found.bytes.bytes, *sum);
 }
 
 }  // namespace
@@ -103,7 +107,8 @@ Content PayloadFiles::find_current(const std::string& name, const ContentSum* st
   if (const auto given = options_.files.find(name); given != options_.files.end()) {
     SummedBytes found{.bytes = given->second,
                       .release_pages = options_.release_pages,
-                      .known = options_.known_sums};
+                      .known = options_.known_sums,
+                      .cancellation = options_.cancellation};
     return check_content(found, compared, "file " + quote(name));
   }
   if (folder_) return open(name, compared);
@@ -143,7 +148,7 @@ Content PayloadFiles::read(const std::string& name, const ContentSum* stated) co
     return failed(SumState::kMissingFile, "the application cannot give the content of " +
                                               quote(name) + ": " + given.status().to_string());
   }
-  SummedBytes found{.bytes = std::move(given).value()};
+  SummedBytes found{.bytes = std::move(given).value(), .cancellation = options_.cancellation};
   return check_content(found, stated, "what the application gives as " + quote(name));
 }
 
@@ -165,7 +170,8 @@ Content PayloadFiles::open(const std::string& name, const ContentSum* stated) {
     const auto owner = std::make_shared<const MappedFile>(std::move(*mapping));
     SummedBytes mapped{.bytes = {.bytes = owner->bytes(), .owner = owner},
                        .release_pages = options_.release_pages,
-                       .known = options_.known_sums};
+                       .known = options_.known_sums,
+                       .cancellation = options_.cancellation};
     found = mapped_.emplace(identity, std::move(mapped)).first;
   }
   return check(found->second, stated, "file " + quote(file->path().native()));

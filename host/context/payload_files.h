@@ -39,6 +39,7 @@ struct SummedBytes {
   bool release_pages = false;  // while the sum is taken
   KnownSums known;             // may spare taking it
   std::optional<Hash128> hash;
+  Cancellation cancellation = {};  // of taking it; the bytes are not what was stated then
 };
 
 // Compares with `stated`, unless that is null. `what` is how the message speaks of the bytes.

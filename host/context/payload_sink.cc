@@ -67,6 +67,17 @@ Status PayloadSink::append(std::span<const std::byte> bytes) {
   return {};
 }
 
+Status PayloadSink::append(std::span<const std::byte> bytes, const Cancellation& cancellation) {
+  constexpr size_t kPiece = size_t{16} << 20;
+  while (!bytes.empty()) {
+    EPHOST_RETURN_IF_ERROR(cancellation.check());
+    const std::span<const std::byte> piece = bytes.first(std::min(kPiece, bytes.size()));
+    EPHOST_RETURN_IF_ERROR(append(piece));
+    bytes = bytes.subspan(piece.size());
+  }
+  return {};
+}
+
 Status PayloadSink::flush() {
   if (!file_ || pending_.empty()) return {};
   EPHOST_RETURN_IF_ERROR(file_->append(pending_));

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ephost/status.h"
+#include "host/base/cancellation.h"
 #include "host/base/file.h"
 #include "host/base/hash.h"
 #include "host/context/metadata.h"
@@ -46,6 +47,8 @@ class PayloadSink {
   static PayloadSink to_memory() { return PayloadSink(std::nullopt); }
 
   [[nodiscard]] Status append(std::span<const std::byte> bytes);
+  // The same in pieces; MODEL_LOAD_CANCELED once that is requested.
+  [[nodiscard]] Status append(std::span<const std::byte> bytes, const Cancellation& cancellation);
   // Call it once, before the functions below.
   [[nodiscard]] Status flush();
 

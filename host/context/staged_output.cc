@@ -15,8 +15,11 @@
 namespace ephost::context {
 namespace {
 
-Status append_parts(PayloadSink& sink, const onnx_io::EncodedFile& file) {
-  for (const graph::Blob& part : file.parts) EPHOST_RETURN_IF_ERROR(sink.append(part.bytes));
+Status append_parts(PayloadSink& sink, const onnx_io::EncodedFile& file,
+                    const Cancellation& cancellation) {
+  for (const graph::Blob& part : file.parts) {
+    EPHOST_RETURN_IF_ERROR(sink.append(part.bytes, cancellation));
+  }
   return sink.flush();
 }
 
@@ -103,7 +106,7 @@ Status StagedOutput::stage_initializers(const onnx_io::EncodedFile& external,
   EPHOST_ASSIGN_OR_RETURN(
       initializers_,
       PayloadSink::to_file(folder_of(options_.output_path) / name, *options_.file_system));
-  EPHOST_RETURN_IF_ERROR(append_parts(*initializers_, external));
+  EPHOST_RETURN_IF_ERROR(append_parts(*initializers_, external, options_.cancellation));
   metadata.initializers[name] = initializers_->sum();
   return {};
 }
@@ -115,12 +118,15 @@ Status StagedOutput::stage_model(const onnx_io::EncodedFile& encoded) {
   }
   EPHOST_ASSIGN_OR_RETURN(model_file_,
                           PayloadSink::to_file(options_.output_path, *options_.file_system));
-  return append_parts(*model_file_, encoded);
+  return append_parts(*model_file_, encoded, options_.cancellation);
 }
 
 Status StagedOutput::load_back(std::span<const WrittenPartition> partitions) const {
-  onnx_io::ImportOptions import_options{.infer_shapes = false};
-  LoadOptions load_options{.release_pages = true, .file_system = options_.file_system};
+  onnx_io::ImportOptions import_options{.infer_shapes = false,
+                                        .cancellation = options_.cancellation};
+  LoadOptions load_options{.release_pages = true,
+                           .file_system = options_.file_system,
+                           .cancellation = options_.cancellation};
   if (initializers_) {
     EPHOST_ASSIGN_OR_RETURN(graph::Blob content, initializers_->map(*options_.file_system));
     import_options.external_files.emplace(options_.external_initializers_file_name, content);

@@ -183,7 +183,7 @@ Status ContextWriter::append(uint32_t payload, std::span<const std::byte> bytes)
       return model_too_large(state.embedded_bytes, state.options.max_model_bytes);
     }
   }
-  return state.payloads[payload].sink.append(bytes);
+  return state.payloads[payload].sink.append(bytes, state.options.cancellation);
 }
 
 Status ContextWriter::add_model(WriteOptions options, ModelToWrite model) {

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "ephost/status.h"
+#include "host/base/cancellation.h"
 #include "host/base/file_system.h"
 #include "host/base/operation_files.h"
 #include "host/context/folder_lock.h"
@@ -79,6 +80,8 @@ struct WriteOptions {
   // How large the model may be, embedded payloads included.
   uint64_t max_model_bytes = kMaxModelBytes;
   const FileSystem* file_system = &posix_file_system();  // outlives the writer
+  // Until publication begins; nothing stays of what was written then.
+  Cancellation cancellation = {};
 };
 
 // Which subgraph of which node, counted as graph::for_each_subgraph visits them.

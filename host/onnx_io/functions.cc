@@ -42,6 +42,7 @@ struct LocalFunction {
   onnx::FunctionProto proto;
   std::vector<onnx::AttributeProto> defaults;
   uint64_t expanded_size = 0;
+  uint64_t stated_bytes = 0;
 };
 
 Status invalid(const std::string& message) { return {StatusCode::kInvalidGraph, message}; }
@@ -436,6 +437,7 @@ Result<FunctionLibrary> FunctionLibrary::create(const graph::Model& model) {
     functions->names.insert(name);
     LocalFunction& added = functions->by_name[name];
     added.defaults = attribute_defaults(proto);
+    added.stated_bytes = function.serialized.size();
     added.proto = std::move(proto);
   }
   EPHOST_RETURN_IF_ERROR(Expansion(functions->by_name).run());
@@ -461,6 +463,11 @@ bool FunctionLibrary::may_have_body(const Node& node) const {
 uint64_t FunctionLibrary::expanded_size(const Node& node) const {
   const auto local = functions_->by_name.find(name_of(node));
   return local == functions_->by_name.end() ? 0 : local->second.expanded_size;
+}
+
+uint64_t FunctionLibrary::stated_bytes(const Node& node) const {
+  const auto local = functions_->by_name.find(name_of(node));
+  return local == functions_->by_name.end() ? 0 : local->second.stated_bytes;
 }
 
 Result<FunctionBody> FunctionLibrary::body_of(const graph::Model& model, const Graph& graph,

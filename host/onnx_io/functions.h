@@ -33,6 +33,9 @@ class FunctionLibrary {
   // inlined; saturates.
   [[nodiscard]] uint64_t expanded_size(const graph::Node& node) const;
 
+  // Bytes of a model-local function as the model states it; 0 for other nodes.
+  [[nodiscard]] uint64_t stated_bytes(const graph::Node& node) const;
+
   // The body of a call in a graph of `model`. Its nodes are checked against the opsets that the
   // function imports, and are connected and sorted. NOT_FOUND if there is none for a node with
   // these inputs; INVALID_GRAPH with the reason if the function or the call makes no sense.

@@ -71,6 +71,7 @@ class LevelImporter {
       EPHOST_RETURN_IF_ERROR(refine_type(info, "graph output"));
     }
     for (int i = 0; i < proto.node_size(); ++i) {
+      EPHOST_RETURN_IF_ERROR(context_.cancellation.check());
       EPHOST_RETURN_IF_ERROR(add_node(*proto.mutable_node(i)));
     }
     EPHOST_RETURN_IF_ERROR(add_outputs(proto));
@@ -161,10 +162,24 @@ class LevelImporter {
       const std::string what = "sparse initializer " + quote(name);
       EPHOST_ASSIGN_OR_RETURN(const graph::SparseTensor sparse,
                               context_.tensors.sparse_tensor(initializer, what));
+      EPHOST_RETURN_IF_ERROR(count_dense(sparse, what));
       EPHOST_ASSIGN_OR_RETURN(Tensor tensor, graph::densify(sparse, what));
       EPHOST_RETURN_IF_ERROR(add_initializer(name, std::move(tensor)));
     }
     return drop_constant_inputs();
+  }
+
+  // Before anything is allocated.
+  Status count_dense(const graph::SparseTensor& sparse, const std::string& what) {
+    const uint64_t left = context_.max_dense_bytes - context_.dense_bytes;
+    const uint64_t bytes = graph::byte_size(sparse.values.type, sparse.shape).value_or(0);
+    if (bytes <= left) {
+      context_.dense_bytes += bytes;
+      return {};
+    }
+    return invalid(what + ": its dense form needs " + std::to_string(bytes) + " bytes, and " +
+                   std::to_string(left) + " are left of " + std::string(kMaxDenseBytesKey) + "=" +
+                   std::to_string(context_.max_dense_bytes) + ", which may be raised");
   }
 
   Status add_initializer(const std::string& name, Tensor tensor) {

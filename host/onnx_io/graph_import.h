@@ -14,8 +14,10 @@
 #include <utility>
 
 #include "ephost/status.h"
+#include "host/base/cancellation.h"
 #include "host/graph/checks.h"
 #include "host/graph/graph.h"
+#include "host/onnx_io/import.h"
 #include "host/onnx_io/notes.h"
 #include "host/onnx_io/operator_schemas.h"
 #include "host/onnx_io/tensor_import.h"
@@ -63,6 +65,9 @@ struct ImportContext {
   // names are those of the model's message.
   std::map<std::pair<std::string_view, std::string_view>, const onnx::OpSchema*> schemas;
   const FunctionCall* call = nullptr;  // where the graph is the body of a function
+  uint64_t max_dense_bytes = ImportOptions().max_dense_bytes;
+  uint64_t dense_bytes = 0;  // of the sparse initializers so far
+  Cancellation cancellation = {};
 };
 
 // For protobuf. Each graph level takes three messages; the rest is for what hangs off the innermost

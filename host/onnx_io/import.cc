@@ -30,16 +30,40 @@ using graph::Model;
 
 Status invalid(const std::string& message) { return {StatusCode::kInvalidGraph, message}; }
 
-Status parse(const std::string& skeleton, onnx::ModelProto& proto) {
+// Hands out memory in pieces, and nothing more once it is cancelled: parsing cannot be interrupted
+// otherwise.
+class CancellableStream final : public google::protobuf::io::ZeroCopyInputStream {
+ public:
+  CancellableStream(const std::string& bytes, const Cancellation& cancellation)
+      : stream_(bytes.data(), static_cast<int>(bytes.size()), kPieceBytes),
+        cancellation_(cancellation) {}
+
+  bool Next(const void** data, int* size) override {
+    return !cancellation_.is_requested() && stream_.Next(data, size);
+  }
+  void BackUp(int count) override { stream_.BackUp(count); }
+  bool Skip(int count) override { return stream_.Skip(count); }
+  int64_t ByteCount() const override { return stream_.ByteCount(); }
+
+ private:
+  static constexpr int kPieceBytes = 1 << 20;
+  google::protobuf::io::ArrayInputStream stream_;
+  const Cancellation& cancellation_;
+};
+
+Status parse(const std::string& skeleton, const Cancellation& cancellation,
+             onnx::ModelProto& proto) {
   if (skeleton.size() > static_cast<size_t>(std::numeric_limits<int>::max())) {
     return {StatusCode::kInvalidProtobuf,
             "the model's structure has " + std::to_string(skeleton.size()) +
                 " bytes without its weights; protobuf can hold 2 GiB"};
   }
-  google::protobuf::io::ArrayInputStream stream(skeleton.data(), static_cast<int>(skeleton.size()));
+  CancellableStream stream(skeleton, cancellation);
   google::protobuf::io::CodedInputStream coded(&stream);
   coded.SetRecursionLimit(kRecursionLimit);
-  if (!proto.ParsePartialFromCodedStream(&coded) || !coded.ConsumedEntireMessage()) {
+  const bool parses = proto.ParsePartialFromCodedStream(&coded) && coded.ConsumedEntireMessage();
+  EPHOST_RETURN_IF_ERROR(cancellation.check());
+  if (!parses) {
     return {StatusCode::kInvalidProtobuf, "no ONNX model, or a damaged one: it does not parse"};
   }
   if (!proto.has_graph()) {
@@ -118,11 +142,13 @@ Status import_functions(const onnx::ModelProto& proto, FunctionNames& names, Mod
   return {};
 }
 
-Result<Model> convert(const graph::Blob& bytes, ExternalData& external, Notes& notes) {
-  EPHOST_ASSIGN_OR_RETURN(const Skeleton skeleton, lift_payloads(bytes.bytes));
+Result<Model> convert(const graph::Blob& bytes, ExternalData& external,
+                      const ImportOptions& options, Notes& notes) {
+  const Cancellation& cancellation = options.cancellation;
+  EPHOST_ASSIGN_OR_RETURN(const Skeleton skeleton, lift_payloads(bytes.bytes, cancellation));
   google::protobuf::Arena arena(arena_options());
   auto& proto = *google::protobuf::Arena::CreateMessage<onnx::ModelProto>(&arena);
-  EPHOST_RETURN_IF_ERROR(parse(skeleton.bytes, proto));
+  EPHOST_RETURN_IF_ERROR(parse(skeleton.bytes, cancellation, proto));
 
   Model model;
   EPHOST_RETURN_IF_ERROR(import_header(proto, model));
@@ -137,12 +163,16 @@ Result<Model> convert(const graph::Blob& bytes, ExternalData& external, Notes& n
                         .notes = notes,
                         .checker = checker,
                         .ir_version = model.ir_version,
-                        .functions = functions};
+                        .functions = functions,
+                        .max_dense_bytes = options.max_dense_bytes,
+                        .cancellation = cancellation};
   find_opsets(model, context);
   if (proto.training_info_size() > 0) notes.add("training information is dropped");
   EPHOST_ASSIGN_OR_RETURN(model.graph, import_graph(*proto.mutable_graph(), context));
   graph::connect(model.graph);
+  EPHOST_RETURN_IF_ERROR(cancellation.check());
   EPHOST_RETURN_IF_ERROR(graph::sort_topologically(model.graph));
+  EPHOST_RETURN_IF_ERROR(cancellation.check());
   EPHOST_RETURN_IF_ERROR(graph::check_graph(model.graph));
   return model;
 }
@@ -153,12 +183,15 @@ Result<Model> import_from(const graph::Blob& bytes, std::optional<std::filesyste
     if (!options.external_data_dir.empty()) folder = options.external_data_dir;
     ExternalData external(std::move(folder), options.external_files);
     Notes notes;
-    EPHOST_ASSIGN_OR_RETURN(Model model, convert(bytes, external, notes));
+    EPHOST_ASSIGN_OR_RETURN(Model model, convert(bytes, external, options, notes));
     std::vector<std::string> all = std::move(notes).take();
     if (options.align_initializers) align_initializers(model);
     if (options.infer_shapes) {
-      for (std::string& note : infer_shapes(model)) all.push_back(std::move(note));
+      for (std::string& note : infer_shapes(model, options.cancellation)) {
+        all.push_back(std::move(note));
+      }
     }
+    EPHOST_RETURN_IF_ERROR(options.cancellation.check());
     if (report) *report = {std::move(all), bytes, external.contents()};
     return model;
   } catch (const std::exception& failure) {

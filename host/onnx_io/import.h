@@ -5,17 +5,23 @@
 // INVALID_GRAPH for what makes no sense as a graph.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ephost/status.h"
+#include "host/base/cancellation.h"
 #include "host/base/file.h"
 #include "host/graph/graph.h"
 
 namespace ephost::onnx_io {
+
+// The configuration entry that sets ImportOptions::max_dense_bytes, for messages.
+inline constexpr std::string_view kMaxDenseBytesKey = "session.sparse_initializers_max_bytes";
 
 struct ImportOptions {
   // Folder that external data is relative to. Empty: the model file's folder; a model from memory
@@ -29,6 +35,10 @@ struct ImportOptions {
   // Move the data of initializers that does not lie at a multiple of its element's size. Otherwise
   // `align_initializers` must do so before anybody reads elements.
   bool align_initializers = true;
+  // All dense forms of sparse initializers together; INVALID_GRAPH where they need more.
+  uint64_t max_dense_bytes = uint64_t{1} << 30;
+  // MODEL_LOAD_CANCELED once it is requested.
+  Cancellation cancellation = {};
 };
 
 struct ImportReport {

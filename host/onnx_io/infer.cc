@@ -39,7 +39,8 @@ using graph::ValueType;
 
 // What all levels share.
 struct Shared {
-  explicit Shared(graph::Model& inferred) : model(inferred), symbols(inferred.symbols) {
+  Shared(graph::Model& inferred, const Cancellation& wanted_end)
+      : model(inferred), symbols(inferred.symbols), cancellation(wanted_end) {
     for (const graph::Function& function : inferred.functions) {
       functions.emplace(function.domain, function.name, function.overload);
     }
@@ -69,6 +70,7 @@ struct Shared {
   google::protobuf::Arena arena{arena_options()};  // holds the types as onnx sees them
   graph::Model& model;
   DimSymbols symbols;
+  const Cancellation& cancellation;
   Notes notes;
   std::set<FunctionName> functions;
   // By the names of nodes and their version.
@@ -113,7 +115,10 @@ class LevelInference {
     for (ValueId id = 0; id < graph_.values.size(); ++id) {
       if (graph_.values[id].outer != kNoValue) (void)type(id);
     }
-    for (NodeId id = 0; id < graph_.nodes.size(); ++id) infer_node(id);
+    for (NodeId id = 0; id < graph_.nodes.size(); ++id) {
+      if (shared_.cancellation.is_requested()) return;
+      infer_node(id);
+    }
   }
 
   // The type of a value as onnx sees it; empty where nothing is known.
@@ -362,8 +367,8 @@ void LevelInference::propagate_shape_data(const Node& node, const NodeFacts& fac
 
 }  // namespace
 
-std::vector<std::string> infer_shapes(graph::Model& model) {
-  Shared shared(model);
+std::vector<std::string> infer_shapes(graph::Model& model, const Cancellation& cancellation) {
+  Shared shared(model, cancellation);
   LevelInference(shared, model.graph, nullptr).run();
   return std::move(shared.notes).take();
 }

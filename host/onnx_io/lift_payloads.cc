@@ -65,7 +65,8 @@ constexpr bool is_payload(Message message, uint32_t field) {
 
 class Lifter {
  public:
-  explicit Lifter(std::span<const std::byte> model) : model_(model) {
+  Lifter(std::span<const std::byte> model, const Cancellation& cancellation)
+      : model_(model), cancellation_(cancellation) {
     std::random_device device;
     for (size_t i = 0; i < skeleton_.marker.size(); i += sizeof(uint32_t)) {
       const uint32_t word = device();
@@ -87,6 +88,7 @@ class Lifter {
     }
     WireReader reader(content);
     while (!reader.done()) {
+      EPHOST_RETURN_IF_ERROR(cancellation_.check());
       const size_t start = reader.position();
       const std::optional<WireField> field = reader.next();
       if (!field) return malformed(message, content.subspan(start));
@@ -141,6 +143,7 @@ class Lifter {
   }
 
   std::span<const std::byte> model_;
+  const Cancellation& cancellation_;
   Skeleton skeleton_;
 };
 
@@ -155,6 +158,8 @@ std::optional<std::span<const std::byte>> Skeleton::resolve(std::string_view con
   return payloads[index];
 }
 
-Result<Skeleton> lift_payloads(std::span<const std::byte> model) { return Lifter(model).run(); }
+Result<Skeleton> lift_payloads(std::span<const std::byte> model, const Cancellation& cancellation) {
+  return Lifter(model, cancellation).run();
+}
 
 }  // namespace ephost::onnx_io

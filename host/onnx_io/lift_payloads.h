@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "ephost/status.h"
+#include "host/base/cancellation.h"
 
 namespace ephost::onnx_io {
 
@@ -34,7 +35,8 @@ struct Skeleton {
 // INVALID_PROTOBUF with message kind and byte offset where `model` is no sequence of fields;
 // INVALID_GRAPH where graphs nest deeper than graph::kMaxNesting. Nodes that are too short to hold
 // a payload are not looked into. What is wrong otherwise is for the parser and the importer to
-// find.
-[[nodiscard]] Result<Skeleton> lift_payloads(std::span<const std::byte> model);
+// find. MODEL_LOAD_CANCELED once that is requested.
+[[nodiscard]] Result<Skeleton> lift_payloads(std::span<const std::byte> model,
+                                             const Cancellation& cancellation = {});
 
 }  // namespace ephost::onnx_io

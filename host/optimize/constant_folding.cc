@@ -251,7 +251,7 @@ class Folder {
     const uint64_t left = bytes_left_for(level, node);
     if (*bytes > left) {
       leave_for_bytes(graph, id, *bytes);
-    } else if (*work > budget_.work_left()) {
+    } else if (*work > budget_.work_left_for_a_node()) {
       leave_for_work(graph, id, *work);
     } else {
       budget_.spend(*work);
@@ -294,8 +294,9 @@ class Folder {
   void leave_for_work(const Graph& graph, NodeId id, uint64_t work) {
     if (report_.over_budget++ > 0) return;
     report_.budget_note = graph::describe_node(graph, id) + " is " + std::to_string(work) +
-                          " units of work, and " + std::to_string(budget_.work_left()) +
-                          " are left of " + std::string(kMaxFoldingWorkKey) + "=" +
+                          " units of work, and a single node may have " +
+                          std::to_string(budget_.work_left_for_a_node()) + " of what is left of " +
+                          std::string(kMaxFoldingWorkKey) + "=" +
                           std::to_string(budget_.limits().max_work) + ", which may be raised";
   }
 

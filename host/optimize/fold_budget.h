@@ -5,6 +5,7 @@
 // Cancellation) and never changes its result.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <unordered_map>
@@ -47,6 +48,11 @@ class FoldBudget {
   [[nodiscard]] uint64_t bytes_left() const;
 
   [[nodiscard]] uint64_t work_left() const { return work_left_; }
+  // At most a tenth of all: kernels cannot be interrupted, and whoever cancels should not wait for
+  // one of them for longer than about a second.
+  [[nodiscard]] uint64_t work_left_for_a_node() const {
+    return std::min(work_left_, limits_.max_work / 10);
+  }
   // Takes what there is where that is less.
   void spend(uint64_t work) { work_left_ -= work < work_left_ ? work : work_left_; }
 

@@ -30,12 +30,12 @@ class Partitioner {
   Partitioner(const Graph& graph, std::span<ClaimSource* const> sources,
               const PartitionOptions& options);
 
-  [[nodiscard]] Partitioning run() &&;
+  [[nodiscard]] Result<Partitioning> run() &&;
 
  private:
   using Refusal = std::optional<std::string>;
 
-  void ask(uint32_t provider);
+  [[nodiscard]] Status ask(uint32_t provider);
   void decide(uint32_t provider, Claim claim);
   [[nodiscard]] Refusal check_bars(uint32_t provider, const Claim& claim);
   [[nodiscard]] Refusal check_nodes(uint32_t provider, const Claim& claim);
@@ -46,6 +46,7 @@ class Partitioner {
 
   const Graph& graph_;
   std::span<ClaimSource* const> sources_;
+  const Cancellation& cancellation_;
   Partitioning result_;
   ContractedGraph contracted_;
   BoundaryFinder boundaries_;
@@ -59,6 +60,7 @@ Partitioner::Partitioner(const Graph& graph, std::span<ClaimSource* const> sourc
                          const PartitionOptions& options)
     : graph_(graph),
       sources_(sources),
+      cancellation_(options.cancellation),
       contracted_(graph),
       boundaries_(graph),
       namer_(options.name_prefix, options.taken_names),
@@ -73,22 +75,29 @@ Partitioner::Partitioner(const Graph& graph, std::span<ClaimSource* const> sourc
   }
 }
 
-Partitioning Partitioner::run() && {
-  for (uint32_t provider = 0; provider < sources_.size(); ++provider) ask(provider);
+Result<Partitioning> Partitioner::run() && {
+  for (uint32_t provider = 0; provider < sources_.size(); ++provider) {
+    EPHOST_RETURN_IF_ERROR(ask(provider));
+  }
   return std::move(result_);
 }
 
-void Partitioner::ask(uint32_t provider) {
+Status Partitioner::ask(uint32_t provider) {
+  EPHOST_RETURN_IF_ERROR(cancellation_.check());
   Result<std::vector<Claim>> claims = sources_[provider]->claims(graph_, result_.owner);
   if (!claims.ok()) {
     Decision& decision = result_.decisions.emplace_back();
     decision.provider = provider;
     decision.reason = "the provider was skipped, as asking for its capability failed: " +
                       claims.status().to_string();
-    return;
+    return {};
   }
   result_.decisions.reserve(result_.decisions.size() + claims->size());
-  for (Claim& claim : *claims) decide(provider, std::move(claim));
+  for (Claim& claim : *claims) {
+    EPHOST_RETURN_IF_ERROR(cancellation_.check());
+    decide(provider, std::move(claim));
+  }
+  return {};
 }
 
 void Partitioner::decide(uint32_t provider, Claim claim) {

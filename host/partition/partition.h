@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host/base/cancellation.h"
 #include "host/graph/graph.h"
 
 namespace ephost::partition {
@@ -102,6 +103,8 @@ struct PartitionOptions {
   // A fused claim that is refused for a bar uses up its name all the same, so that the partitions
   // after it keep theirs.
   std::span<const Bar> bars;
+  // Asked before each provider and each claim.
+  Cancellation cancellation = {};
 };
 
 // Asks the providers in order, first come first served, as ONNX Runtime does. A single-node claim
@@ -114,7 +117,8 @@ struct PartitionOptions {
 // are `prefix + suggested name`, or `prefix + short name + "_" + n`; a name that is taken gets a
 // number. The cost of a fused claim is bounded by its edges and by what lies between its first and
 // last node and depends on it or feeds it.
-// INVALID_ARGUMENT if `graph` is not topologically sorted.
+// INVALID_ARGUMENT if `graph` is not topologically sorted; MODEL_LOAD_CANCELED once that is
+// requested.
 [[nodiscard]] Result<Partitioning> partition_graph(const Graph& graph,
                                                    std::span<ClaimSource* const> sources,
                                                    const PartitionOptions& options = {});

@@ -72,6 +72,7 @@ class Chooser {
     best_.order = std::move(given);
     best_.rule = "given";
     best_.given_bytes = best_.bytes = best_cost_[0];
+    EPHOST_RETURN_IF_ERROR(options_.cancellation.check());
     if (is_only_order()) return std::move(best_);
     const bool shares = options_.allocation.enable_mem_reuse;
     const bool has_parts = shares && options_.allocation.enable_parts &&
@@ -83,7 +84,7 @@ class Chooser {
       problems_.push_back(make_order_problem(graph_, plan_, traits_, sizes_[0], true));
     }
     if (is_optimal()) return std::move(best_);
-    apply_rules();
+    EPHOST_RETURN_IF_ERROR(apply_rules());
     EPHOST_RETURN_IF_ERROR(take_best());
     if (options_.search && !is_optimal()) {
       search();
@@ -134,16 +135,28 @@ class Chooser {
         problems_, [&](const OrderProblem& problem) { return best_.bytes <= least_peak(problem); });
   }
 
-  void apply_rules() {
+  [[nodiscard]] Status apply_rules() {
+    const auto backwards = [](const OrderProblem& problem) {
+      Order order = order_greedily(reversed(problem), Greed::kGrowth);
+      std::ranges::reverse(order);
+      return order;
+    };
+    const auto greedily = [](Greed greed) {
+      return [greed](const OrderProblem& problem) { return order_greedily(problem, greed); };
+    };
     for (const OrderProblem& problem : problems_) {
-      offer(order_depth_first(problem), "depth first");
-      offer(order_by_need(problem), "by need");
-      offer(order_greedily(problem, Greed::kGrowth), "least growth");
-      offer(order_greedily(problem, Greed::kChains), "chains");
-      Order backwards = order_greedily(reversed(problem), Greed::kGrowth);
-      std::ranges::reverse(backwards);
-      offer(std::move(backwards), "least growth backwards");
+      const auto apply = [&](auto rule, std::string_view name) {
+        EPHOST_RETURN_IF_ERROR(options_.cancellation.check());
+        offer(rule(problem), name);
+        return Status::ok_status();
+      };
+      EPHOST_RETURN_IF_ERROR(apply(&order_depth_first, "depth first"));
+      EPHOST_RETURN_IF_ERROR(apply(&order_by_need, "by need"));
+      EPHOST_RETURN_IF_ERROR(apply(greedily(Greed::kGrowth), "least growth"));
+      EPHOST_RETURN_IF_ERROR(apply(greedily(Greed::kChains), "chains"));
+      EPHOST_RETURN_IF_ERROR(apply(backwards, "least growth backwards"));
     }
+    return Status::ok_status();
   }
 
   void search() {
@@ -166,6 +179,7 @@ class Chooser {
     size_t plans = 0;
     for (Candidate& candidate : candidates_) {
       if (candidate.peak >= best_.bytes || ++plans > kMostPlans) break;
+      EPHOST_RETURN_IF_ERROR(options_.cancellation.check());
       EPHOST_ASSIGN_OR_RETURN(AllocationPlan allocation, allocate(candidate.order));
       const std::vector<uint64_t> cost = costs_of(allocation);
       bool is_worse = false;

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host/base/cancellation.h"
 #include "host/graph/graph.h"
 #include "host/plan/allocation_plan.h"
 #include "host/plan/execution_plan.h"
@@ -20,6 +21,7 @@ namespace ephost::plan {
 struct MemoryOrderOptions {
   AllocationOptions allocation;
   bool search = false;  // a beam search after the quick rules
+  Cancellation cancellation = {};
 };
 
 struct MemoryOrder {
@@ -35,7 +37,7 @@ struct MemoryOrder {
 
 // Never worse than the order given, at which it stays where nothing is gained. Open extents are
 // tried with a small and a large number; an order must not be worse with either. `traits` has one
-// entry a step. INVALID_ARGUMENT as in plan_allocation.
+// entry a step. INVALID_ARGUMENT as in plan_allocation; MODEL_LOAD_CANCELED once that is requested.
 [[nodiscard]] Result<MemoryOrder> order_for_memory(const Graph& graph, const ExecutionPlan& plan,
                                                    std::span<const StepTraits> traits,
                                                    const MemoryOrderOptions& options = {});

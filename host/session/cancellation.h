@@ -1,21 +1,17 @@
-// The application's wish to end the creation of a session, or a compilation.
+// What ends the creation of a session, or a compilation, before it is done: the application's flag,
+// and session.load_timeout_seconds from now on.
 #pragma once
 
 #include <ephost/session_options.h>
-#include <ephost/status.h>
 
-#include <atomic>
+#include "host/base/cancellation.h"
+#include "host/session/session_config.h"
 
 namespace ephost::session {
 
-[[nodiscard]] inline bool is_cancelled(const std::atomic<bool>* flag) {
-  return flag != nullptr && flag->load(std::memory_order_relaxed);
-}
-
-// MODEL_LOAD_CANCELED once the flag is set.
-[[nodiscard]] inline Status check_not_cancelled(const std::atomic<bool>* flag) {
-  if (!is_cancelled(flag)) return Status::ok_status();
-  return Status(StatusCode::kModelLoadCanceled, "cancelled by the application");
+[[nodiscard]] inline Cancellation cancellation_of(const SessionOptions& options,
+                                                  const SessionConfig& config) {
+  return Cancellation(options.load_cancellation_flag(), config.load_timeout_seconds);
 }
 
 }  // namespace ephost::session

@@ -84,6 +84,7 @@ class ProviderCompilation {
     std::optional<bridge::GraphView> whole;  // made for the first kernel
     for (const plan::Step& step : prepared.execution.steps) {
       if (step.provider != index_) continue;
+      EPHOST_RETURN_IF_ERROR(prepared_.cancellation.check());
       const context::CachedPartition* cached = find_cached(graph, step);
       if (step.partition != plan::kNoPartition || cached != nullptr) {
         request(origin_of(graph, prepared, step), cached);
@@ -137,6 +138,7 @@ class ProviderCompilation {
     }
     log_warning(all.status().message() + "; each of them is tried alone");
     for (size_t i = 0; i < requests_.size(); ++i) {
+      EPHOST_RETURN_IF_ERROR(prepared_.cancellation.check());
       auto one = provider_.compile({&requests_[i], 1});
       EPHOST_RETURN_IF_ERROR(one.ok() ? keep_request(i, std::move(one->front()))
                                       : keep_request(i, std::move(one).status()));

@@ -55,7 +55,8 @@ struct MadeComputations {
 // What the first provider that fails, in order of priority, fails at is added to
 // PreparedModel::failures; the providers after it are not called then, and no computations are
 // filled in. The reason is INVALID_GRAPH for an EPContext node. MODEL_LOAD_CANCELED of a provider
-// is the function's own failure, and so is anything with `stop_at_failure`.
+// is the function's own failure, and so is anything with `stop_at_failure`, or
+// PreparedModel::cancellation.
 [[nodiscard]] Status make_computations(PreparedModel& prepared, bool stop_at_failure,
                                        MadeComputations& made);
 

@@ -133,11 +133,11 @@ Result<context::WriteOptions> write_options(const ModelCompilationOptions& optio
 }
 
 Result<std::vector<std::byte>> read_all(const ReadFunction& read,
-                                        const std::atomic<bool>* cancelled) {
+                                        const Cancellation& cancellation) {
   constexpr size_t kLeastRoom = size_t{1} << 20;
   std::vector<std::byte> bytes;
   for (size_t size = 0;;) {
-    EPHOST_RETURN_IF_ERROR(session::check_not_cancelled(cancelled));
+    EPHOST_RETURN_IF_ERROR(cancellation.check());
     if (bytes.size() - size < kLeastRoom) bytes.resize(std::max(2 * size, kLeastRoom) + kLeastRoom);
     const std::span<std::byte> room = std::span(bytes).subspan(size);
     EPHOST_ASSIGN_OR_RETURN(const size_t count, read(room));
@@ -189,9 +189,10 @@ Result<CompileReport> compile_model(const Environment& environment, const Sessio
   std::vector<std::string> warnings;  // the pipeline logs them
   EPHOST_ASSIGN_OR_RETURN(const session::SessionConfig config,
                           session::read_session_config(options, warnings));
+  const Cancellation cancellation = session::cancellation_of(options, config);
   EPHOST_ASSIGN_OR_RETURN(context::WriteOptions write, write_options(compilation, config));
   write.file_system = environment.state().output_file_system;
-  write.lock_wait = session::lock_wait(config, options.load_cancellation_flag());
+  write.lock_wait = session::lock_wait(config, cancellation);
   const bool has_path = write.destination == context::Destination::kFile;
   using session::ContextGeneration;
   EPHOST_ASSIGN_OR_RETURN(
@@ -200,13 +201,12 @@ Result<CompileReport> compile_model(const Environment& environment, const Sessio
                                 compilation.error_if_no_nodes_compiled
                                     ? ContextGeneration::WithoutNodes::kFail
                                     : ContextGeneration::WithoutNodes::kWritePlainModel,
-                                options.load_cancellation_flag()));
+                                cancellation));
 
   session::ModelSource source{compilation.input_model_path, {}};
   std::vector<std::byte> bytes;
   if (compilation.input_model_read_func) {
-    EPHOST_ASSIGN_OR_RETURN(
-        bytes, read_all(compilation.input_model_read_func, options.load_cancellation_flag()));
+    EPHOST_ASSIGN_OR_RETURN(bytes, read_all(compilation.input_model_read_func, cancellation));
     source.bytes = bytes;
   } else if (source.path.empty()) {
     source.bytes = compilation.input_model_buffer;

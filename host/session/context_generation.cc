@@ -10,7 +10,6 @@
 #include "host/bridge/abi_text.h"
 #include "host/context/names.h"
 #include "host/graph/clone.h"
-#include "host/session/cancellation.h"
 #include "host/session/context_rewrite.h"
 #include "host/session/session_config.h"
 
@@ -21,8 +20,8 @@ namespace {
 class ProviderSink : public bridge::ContextSink {
  public:
   ProviderSink(context::ContextWriter& writer, const bridge::Provider& provider,
-               const std::vector<CompiledNode*>& nodes, const std::atomic<bool>* cancelled)
-      : writer_(writer), provider_(provider), nodes_(nodes), cancelled_(cancelled) {}
+               const std::vector<CompiledNode*>& nodes, const Cancellation& cancellation)
+      : writer_(writer), provider_(provider), nodes_(nodes), cancellation_(cancellation) {}
 
   Result<uint32_t> begin_payload() override {
     EPHOST_ASSIGN_OR_RETURN(const uint32_t payload, writer_.begin_payload(provider_.short_name()));
@@ -31,7 +30,7 @@ class ProviderSink : public bridge::ContextSink {
   }
 
   Status append(uint32_t payload, std::span<const std::byte> bytes) override {
-    EPHOST_RETURN_IF_ERROR(check_not_cancelled(cancelled_));
+    EPHOST_RETURN_IF_ERROR(cancellation_.check());
     EPHOST_RETURN_IF_ERROR(check_payload(payload));
     return writer_.append(payload, bytes);
   }
@@ -66,7 +65,7 @@ class ProviderSink : public bridge::ContextSink {
   context::ContextWriter& writer_;
   const bridge::Provider& provider_;
   const std::vector<CompiledNode*>& nodes_;
-  const std::atomic<bool>* cancelled_;
+  const Cancellation& cancellation_;
   std::set<uint32_t> own_payloads_;
 };
 
@@ -159,14 +158,14 @@ CompiledModel collect_compiled(const PreparedModel& prepared, context::WriteOpti
 
 Result<context::WrittenContext> write_compiled(context::ContextWriter writer,
                                                std::vector<CompiledModel> models,
-                                               const std::atomic<bool>* cancelled) {
+                                               const Cancellation& cancellation) {
   for (auto& [provider, nodes] : group_by_provider(models)) {
     std::vector<const bridge::Computation*> computations;
     for (const CompiledNode* node : nodes) computations.push_back(&node->computation);
-    ProviderSink sink(writer, *provider, nodes, cancelled);
+    ProviderSink sink(writer, *provider, nodes, cancellation);
     EPHOST_RETURN_IF_ERROR(provider->write_context(computations, sink));
   }
-  EPHOST_RETURN_IF_ERROR(check_not_cancelled(cancelled));
+  EPHOST_RETURN_IF_ERROR(cancellation.check());
   EPHOST_ASSIGN_OR_RETURN(context::ModelToWrite first, to_model(models.front()));
   for (size_t i = 1; i < models.size(); ++i) {
     EPHOST_ASSIGN_OR_RETURN(context::ModelToWrite model, to_model(models[i]));
@@ -196,10 +195,11 @@ Result<std::optional<context::WriteOptions>> session_write_options(const ModelSo
 }
 
 Result<std::unique_ptr<ContextGeneration>> ContextGeneration::create(
-    context::WriteOptions options, WithoutNodes without_nodes, const std::atomic<bool>* cancelled) {
+    context::WriteOptions options, WithoutNodes without_nodes, const Cancellation& cancellation) {
+  options.cancellation = cancellation;
   EPHOST_ASSIGN_OR_RETURN(context::ContextWriter writer, context::ContextWriter::create(options));
   return std::unique_ptr<ContextGeneration>(
-      new ContextGeneration(std::move(options), std::move(writer), without_nodes, cancelled));
+      new ContextGeneration(std::move(options), std::move(writer), without_nodes, cancellation));
 }
 
 Status ContextGeneration::check(const PreparedModel& prepared) {
@@ -225,14 +225,14 @@ Status ContextGeneration::write(const PreparedModel& prepared) {
   std::vector<CompiledModel> models;
   models.push_back(std::move(compiled));
   EPHOST_ASSIGN_OR_RETURN(written_,
-                          write_compiled(std::move(writer_), std::move(models), cancelled_));
+                          write_compiled(std::move(writer_), std::move(models), cancellation_));
   return Status::ok_status();
 }
 
 Status ContextGeneration::write_again(const PreparedModel& prepared) {
   EPHOST_RETURN_IF_ERROR(check(prepared));
   written_partitions_ = cached_partitions(prepared);
-  EPHOST_RETURN_IF_ERROR(check_not_cancelled(cancelled_));
+  EPHOST_RETURN_IF_ERROR(cancellation_.check());
   EPHOST_ASSIGN_OR_RETURN(written_, rewrite_context(std::move(writer_), prepared));
   return Status::ok_status();
 }

@@ -7,7 +7,6 @@
 #include <ephost/session_options.h>
 #include <ephost/status.h>
 
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -45,10 +44,10 @@ struct CompiledModel {
                                              context::WriteOptions options);
 
 // Has the providers write the context of all the models at once, with `writer`, whose own model is
-// the first of them. MODEL_LOAD_CANCELED once the flag is set; it may be null.
-[[nodiscard]] Result<context::WrittenContext> write_compiled(
-    context::ContextWriter writer, std::vector<CompiledModel> models,
-    const std::atomic<bool>* cancelled = nullptr);
+// the first of them. MODEL_LOAD_CANCELED once that is requested.
+[[nodiscard]] Result<context::WrittenContext> write_compiled(context::ContextWriter writer,
+                                                             std::vector<CompiledModel> models,
+                                                             const Cancellation& cancellation = {});
 
 // What the configuration says about the output. Nothing unless ep.context_enable is set;
 // INVALID_ARGUMENT where the output has no name.
@@ -66,10 +65,10 @@ class ContextGeneration {
 
   // Everything that is wrong with the output is found here, before the model is read:
   // INVALID_ARGUMENT, FAIL where the output exists.
-  // MODEL_LOAD_CANCELED comes from `write` once the flag is set; it may be null.
+  // MODEL_LOAD_CANCELED comes from `write` once that is requested.
   static Result<std::unique_ptr<ContextGeneration>> create(context::WriteOptions options,
                                                            WithoutNodes without_nodes,
-                                                           const std::atomic<bool>* cancelled);
+                                                           const Cancellation& cancellation);
 
   // Finds, once the model is read, whether the output would overwrite what it is read from; for
   // PipelineHooks::after_import. INVALID_ARGUMENT.
@@ -90,16 +89,16 @@ class ContextGeneration {
 
  private:
   ContextGeneration(context::WriteOptions options, context::ContextWriter writer,
-                    WithoutNodes without_nodes, const std::atomic<bool>* cancelled)
+                    WithoutNodes without_nodes, const Cancellation& cancellation)
       : options_(std::move(options)),
         writer_(std::move(writer)),
         without_nodes_(without_nodes),
-        cancelled_(cancelled) {}
+        cancellation_(cancellation) {}
 
   context::WriteOptions options_;
   context::ContextWriter writer_;
   WithoutNodes without_nodes_;
-  const std::atomic<bool>* cancelled_;
+  Cancellation cancellation_;
   std::vector<CompiledPartition> written_partitions_;
   context::WrittenContext written_;
 };

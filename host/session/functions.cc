@@ -9,6 +9,7 @@
 #include "host/graph/checks.h"
 #include "host/graph/connect.h"
 #include "host/graph/subgraphs.h"
+#include "host/optimize/fold_budget.h"
 
 namespace ephost::session {
 namespace {
@@ -32,6 +33,8 @@ bool any_node(const Graph& graph, const Visitor& visit) {
   return false;
 }
 
+constexpr uint64_t kBytesOfANode = 128;
+
 // Nodes, values, and what attributes are copied for each call.
 uint64_t size_of(const Graph& graph) {
   constexpr uint64_t kElementsOfANode = 16;
@@ -49,11 +52,22 @@ uint64_t size_of(const Graph& graph) {
   return size;
 }
 
-Status too_large(const std::string& call) {
-  return {StatusCode::kInvalidGraph,
-          "inlining " + call + " would let the model grow by more than " +
-              std::to_string(FunctionInlining::kMaxGrowth) +
-              " nodes and values; its functions multiply, use them less often"};
+// Of the tensors in a body: constants, and initializers of graphs within.
+uint64_t bytes_of_tensors(const Graph& graph) {
+  uint64_t bytes = 0;
+  for (const graph::Tensor& tensor : graph.initializers) bytes += optimize::stored_bytes(tensor);
+  for (const Node& node : graph.nodes) {
+    for (const graph::Attribute& attribute : node.attributes) {
+      if (const auto* tensor = std::get_if<graph::Tensor>(&attribute.value)) {
+        bytes += optimize::stored_bytes(*tensor);
+      } else if (const auto* sparse = std::get_if<graph::SparseTensor>(&attribute.value)) {
+        bytes += optimize::stored_bytes(sparse->values) + optimize::stored_bytes(sparse->indices);
+      }
+    }
+    graph::for_each_subgraph(node,
+                             [&](const Graph& subgraph) { bytes += bytes_of_tensors(subgraph); });
+  }
+  return bytes;
 }
 
 bool stays(const InlinedRange& range) { return range.end - range.begin == 1; }
@@ -149,8 +163,23 @@ std::vector<FunctionInlining::Calls> FunctionInlining::find_unclaimed(
 
 Status FunctionInlining::count_growth(const Graph& graph, NodeId call,
                                       const graph::FunctionBody& body) {
+  const Node& node = graph.nodes[call];
   growth_ += size_of(body.graph);
-  return growth_ <= kMaxGrowth ? Status::ok_status() : too_large(graph::describe_node(graph, call));
+  // The first body may hold what the function itself holds; each further one is a copy.
+  const bool is_first = inlined_.emplace(node.domain, node.op_type, node.overload).second;
+  const uint64_t bytes = bytes_of_tensors(body.graph);
+  const uint64_t stated = is_first ? library_->stated_bytes(node) : 0;
+  growth_ += (bytes - std::min(bytes, stated)) / kBytesOfANode;
+  return growth_ <= max_growth_ ? Status::ok_status()
+                                : too_large(graph::describe_node(graph, call));
+}
+
+Status FunctionInlining::too_large(const std::string& call) const {
+  return {StatusCode::kInvalidGraph,
+          "inlining " + call + " would let the model grow by more than " +
+              std::to_string(max_growth_) +
+              " nodes and values; its functions multiply, use them less often or raise "
+              "session.function_inlining_max_nodes"};
 }
 
 Result<uint64_t> FunctionInlining::inline_in(PreparedModel& prepared, const Calls& calls,
@@ -158,8 +187,9 @@ Result<uint64_t> FunctionInlining::inline_in(PreparedModel& prepared, const Call
   Graph& graph = *calls.graph;
   std::vector<optimize::FunctionCall> found;
   for (const NodeId id : calls.nodes) {
+    EPHOST_RETURN_IF_ERROR(prepared.cancellation.check());
     // What is too large in the end is refused before it starts to grow.
-    if (library_->expanded_size(graph.nodes[id]) > kMaxGrowth) {
+    if (library_->expanded_size(graph.nodes[id]) > max_growth_) {
       return too_large(graph::describe_node(graph, id));
     }
     Result<graph::FunctionBody> body = library_->body_of(prepared.model, graph, id);

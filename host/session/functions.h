@@ -6,23 +6,31 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include "host/onnx_io/functions.h"
 #include "host/optimize/function_inlining.h"
 #include "host/session/compilation.h"
 #include "host/session/pipeline.h"
+#include "host/session/session_config.h"
 
 namespace ephost::session {
 
 // Of one model on its way through the pipeline; models may not be exchanged in between. A model
-// that is made to grow ends with INVALID_GRAPH: see kMaxDepth and kMaxNodes.
+// that is made to grow without bound ends with INVALID_GRAPH. MODEL_LOAD_CANCELED once that is
+// requested of the model's preparation.
 class FunctionInlining {
  public:
   // Functions in functions.
   static constexpr uint32_t kMaxDepth = 64;
-  // Nodes and values that may be added in all.
-  static constexpr uint64_t kMaxGrowth = uint64_t{1} << 20;
+
+  // `max_growth`: nodes and values that may be added in all; other content of bodies counts as so
+  // many of them as would take the same memory.
+  explicit FunctionInlining(uint64_t max_growth = SessionConfig().max_inlined_nodes)
+      : max_growth_(max_growth) {}
 
   // Whether there may be a call that no provider has a kernel for: only then it is worth asking
   // them beforehand.
@@ -48,12 +56,16 @@ class FunctionInlining {
   Result<uint64_t> inline_in(PreparedModel& prepared, const Calls& calls, MadeComputations& made);
   Status count_growth(const graph::Graph& graph, graph::NodeId call,
                       const graph::FunctionBody& body);
+  [[nodiscard]] Status too_large(const std::string& call) const;
   void drop_unused_functions(graph::Model& model) const;
 
   std::optional<onnx_io::FunctionLibrary> library_;
   std::optional<optimize::UniqueNames> names_;
+  uint64_t max_growth_;
   uint32_t depth_ = 0;
   uint64_t growth_ = 0;
+  // Domain, name and overload of those that were inlined.
+  std::set<std::tuple<std::string, std::string, std::string>> inlined_;
 };
 
 }  // namespace ephost::session

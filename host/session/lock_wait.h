@@ -1,7 +1,6 @@
 // How a session waits for other processes that hold a lock it needs.
 #pragma once
 
-#include <atomic>
 #include <string>
 
 #include "host/base/log.h"
@@ -10,11 +9,10 @@
 
 namespace ephost::session {
 
-// `cancelled` is borrowed; it may be null.
 [[nodiscard]] inline context::LockWait lock_wait(const SessionConfig& config,
-                                                 const std::atomic<bool>* cancelled) {
+                                                 const Cancellation& cancellation) {
   return {.timeout = config.context_lock_timeout,
-          .cancelled = cancelled,
+          .cancellation = cancellation,
           .report = [](const std::string& message) { log_warning(message); }};
 }
 

@@ -52,6 +52,7 @@ class Partitioner {
       bars.push_back({failure.provider, failure.nodes, failure.reason.message()});
     }
     partition_options.bars = bars;
+    partition_options.cancellation = prepared_.cancellation;
     EPHOST_ASSIGN_OR_RETURN(prepared.partitioning,
                             partition::partition_graph(graph, sources, partition_options));
     prepared.declines.clear();

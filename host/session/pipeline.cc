@@ -48,6 +48,9 @@ class Pipeline {
   // Whether all files of the model were read; what failed later did not fail for one of them.
   [[nodiscard]] bool has_loaded() const { return has_loaded_; }
 
+  // What was on its way when the end was requested failed for that reason, whatever it says.
+  [[nodiscard]] Status check_not_cancelled() const { return prepared_.cancellation.check(); }
+
   // The whole way.
   Result<PreparedModel> run(ModelSource source, Stage until) {
     EPHOST_RETURN_IF_ERROR(configure());
@@ -69,7 +72,7 @@ class Pipeline {
     if (until == Stage::kPartitioned) return std::move(prepared_);
     EPHOST_RETURN_IF_ERROR(compile_with_fallback());
     EPHOST_RETURN_IF_ERROR(timed("sums", [&] { return finish_sums(); }));
-    EPHOST_RETURN_IF_ERROR(check_not_cancelled(options_.load_cancellation_flag()));
+    EPHOST_RETURN_IF_ERROR(check_not_cancelled());
     if (hooks_.after_compile) EPHOST_RETURN_IF_ERROR(hooks_.after_compile(prepared_));
     release_dropped_constants(prepared_);
     if (until == Stage::kCompiled) return std::move(prepared_);
@@ -82,7 +85,7 @@ class Pipeline {
   // A stage that comes again adds to its time.
   template <class Body>
   Status timed(std::string name, Body body) {
-    EPHOST_RETURN_IF_ERROR(check_not_cancelled(options_.load_cancellation_flag()));
+    EPHOST_RETURN_IF_ERROR(check_not_cancelled());
     const auto start = std::chrono::steady_clock::now();
     Status status = body();
     if (prepared_.profiler) prepared_.profiler->add("session", name, start);
@@ -101,7 +104,8 @@ class Pipeline {
     std::vector<std::string> warnings;
     EPHOST_ASSIGN_OR_RETURN(config_, read_session_config(options_, warnings));
     for (const std::string& warning : warnings) log_warning(warning);
-    cancellation_ = Cancellation(options_.load_cancellation_flag());
+    prepared_.cancellation = cancellation_of(options_, config_);
+    functions_ = FunctionInlining(config_.max_inlined_nodes);
     const auto count = [](uint32_t wanted) {
       return wanted != 0 ? wanted : ThreadPool::default_thread_count();
     };
@@ -133,6 +137,8 @@ class Pipeline {
     import_options.external_files = load_options_.files;
     import_options.infer_shapes = !hooks_.substitute;
     import_options.align_initializers = !hooks_.substitute;
+    import_options.max_dense_bytes = config_.max_dense_bytes;
+    import_options.cancellation = prepared_.cancellation;
     auto model = source.bytes ? onnx_io::import_model(graph::Blob{*source.bytes, nullptr},
                                                       import_options, &import_report_)
                               : onnx_io::import_model(source.file, import_options, &import_report_);
@@ -145,6 +151,7 @@ class Pipeline {
 
   void set_load_options(const ModelSource& source) {
     load_options_.known_sums = KnownSums(config_.known_sums_dir);
+    load_options_.cancellation = prepared_.cancellation;
     if (!source.bytes) {
       load_options_.folder = source.path.parent_path();
     } else if (!config_.context_file_path.empty()) {
@@ -177,7 +184,7 @@ class Pipeline {
   }
 
   void infer_shapes() {
-    for (std::string& note : onnx_io::infer_shapes(prepared_.model)) {
+    for (std::string& note : onnx_io::infer_shapes(prepared_.model, prepared_.cancellation)) {
       prepared_.notes.push_back(std::move(note));
     }
   }
@@ -254,11 +261,9 @@ class Pipeline {
         if (*is_running) report(what...);
       };
     }
-    if (const std::atomic<bool>* flag = options_.load_cancellation_flag()) {
-      hooks.is_cancelled = [flag, is_running = is_running_] {
-        return *is_running && is_cancelled(flag);
-      };
-    }
+    hooks.is_cancelled = [cancellation = prepared_.cancellation, is_running = is_running_] {
+      return *is_running && cancellation.is_requested();
+    };
     return hooks;
   }
 
@@ -282,7 +287,7 @@ class Pipeline {
     optimize::FoldOptions fold_options;
     fold_options.computes = config_.passes.runs(optimize::Pass::kConstantFolding);
     fold_options.removes_dead_code = config_.passes.runs(optimize::Pass::kDeadCodeElimination);
-    fold_options.cancellation = cancellation_;
+    fold_options.cancellation = prepared_.cancellation;
     for (int round = 0; round < kMaxRounds; ++round) {
       EPHOST_ASSIGN_OR_RETURN(
           optimize::FoldReport report,
@@ -402,7 +407,6 @@ class Pipeline {
   bool has_wrong_sum_ = false;
   std::shared_ptr<std::atomic<bool>> is_running_ = std::make_shared<std::atomic<bool>>(true);
   SessionConfig config_;
-  Cancellation cancellation_;
   context::LoadOptions load_options_;
   onnx_io::ImportReport import_report_;  // until the providers are there
   PreparedModel prepared_;
@@ -446,10 +450,13 @@ Result<PreparedModel> prepare_model(const Environment& environment, const ModelS
     Result<PreparedModel> prepared = pipeline.run(source, until);
     if (prepared.ok()) return prepared;
     bool has_loaded = pipeline.has_loaded();
-    if (pipeline.has_wrong_sum()) {
+    const bool has_wrong_sum = pipeline.has_wrong_sum();
+    EPHOST_RETURN_IF_ERROR(pipeline.check_not_cancelled());
+    if (has_wrong_sum) {
       // With sums first: there may be a superseded file that is right, or else a better reason.
       Pipeline thorough(environment, options, hooks, false);
       prepared = thorough.run(source, until);
+      if (!prepared.ok()) EPHOST_RETURN_IF_ERROR(thorough.check_not_cancelled());
       has_loaded = thorough.has_loaded();
     }
     const bool may_be_mixed = !prepared.ok() && !has_loaded && watch.has_changed() &&

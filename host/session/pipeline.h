@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "host/base/cancellation.h"
 #include "host/base/operation_files.h"
 #include "host/base/profiler.h"
 #include "host/base/thread_pool.h"
@@ -88,6 +89,7 @@ struct PreparedModel {
   std::shared_ptr<Profiler> profiler;  // null: nothing is recorded
   ThreadUse threads;
   size_t max_memory_patterns = 0;  // of each graph that runs with changing shapes
+  Cancellation cancellation;       // only while the model is being prepared
 
   [[nodiscard]] bool is_context_model() const { return !context.partitions.empty(); }
   // The main graph and all bodies, each before those inside it.
@@ -122,6 +124,7 @@ struct PipelineHooks {
   std::function<Status(PreparedModel&)> after_compile;
 };
 
+// MODEL_LOAD_CANCELED once the application, or the time limit of the configuration, says so.
 [[nodiscard]] Result<PreparedModel> prepare_model(const Environment& environment,
                                                   const ModelSource& source,
                                                   const SessionOptions& options, Stage until,

@@ -172,16 +172,18 @@ void reorder(PreparedGraph& prepared, std::span<const uint32_t> order) {
 
 // Also the steps' order, where memory decides about it.
 Status allocate(const graph::Graph& graph, const plan::AllocationOptions& options, StepOrder order,
-                const std::vector<uint64_t>& alignments, PreparedGraph& prepared) {
+                const std::vector<uint64_t>& alignments, const Cancellation& cancellation,
+                PreparedGraph& prepared) {
   const std::vector<plan::StepTraits> traits = traits_of(prepared, alignments);
   if (order == StepOrder::kDefault || order == StepOrder::kPriority) {
     EPHOST_ASSIGN_OR_RETURN(prepared.allocation,
                             plan::plan_allocation(graph, prepared.execution, traits, options));
     return Status::ok_status();
   }
-  EPHOST_ASSIGN_OR_RETURN(plan::MemoryOrder found,
-                          plan::order_for_memory(graph, prepared.execution, traits,
-                                                 {options, order == StepOrder::kMemory}));
+  EPHOST_ASSIGN_OR_RETURN(
+      plan::MemoryOrder found,
+      plan::order_for_memory(graph, prepared.execution, traits,
+                             {options, order == StepOrder::kMemory, cancellation}));
   prepared.allocation = std::move(found.allocation);
   prepared.order_rule = found.rule;
   prepared.order_bytes = found.bytes;
@@ -192,17 +194,23 @@ Status allocate(const graph::Graph& graph, const plan::AllocationOptions& option
 
 Status plan_graph(const graph::Graph& graph, const SessionOptions& options,
                   const plan::AllocationOptions& allocation_options, StepOrder order,
-                  const std::vector<uint64_t>& alignments, PreparedGraph& prepared) {
-  EPHOST_RETURN_IF_ERROR(allocate(graph, allocation_options, order, alignments, prepared));
+                  const std::vector<uint64_t>& alignments, const Cancellation& cancellation,
+                  PreparedGraph& prepared) {
+  EPHOST_RETURN_IF_ERROR(
+      allocate(graph, allocation_options, order, alignments, cancellation, prepared));
+  EPHOST_RETURN_IF_ERROR(cancellation.check());
   plan::MemoryOptions memory_options;
   memory_options.enable_mem_pattern = options.mem_pattern();
   memory_options.alignments = alignments;
   EPHOST_ASSIGN_OR_RETURN(prepared.pattern,
                           plan::plan_memory(prepared.allocation, {}, memory_options));
 #ifndef NDEBUG
+  EPHOST_RETURN_IF_ERROR(cancellation.check());
   EPHOST_RETURN_IF_ERROR(plan::check_execution(graph, prepared.partitioning, prepared.execution));
+  EPHOST_RETURN_IF_ERROR(cancellation.check());
   EPHOST_RETURN_IF_ERROR(plan::check_allocation(
       graph, prepared.execution, traits_of(prepared, alignments), prepared.allocation));
+  EPHOST_RETURN_IF_ERROR(cancellation.check());
   EPHOST_RETURN_IF_ERROR(plan::check_memory(prepared.allocation, prepared.pattern));
 #endif
   return Status::ok_status();
@@ -228,6 +236,7 @@ Status order_steps(PreparedModel& model, StepOrder order) {
       priorities = read_priorities(model.model, graph);
       options = {plan::ExecutionOrder::kPriority, priorities};
     }
+    EPHOST_RETURN_IF_ERROR(model.cancellation.check());
     EPHOST_ASSIGN_OR_RETURN(prepared->execution,
                             plan::plan_execution(graph, prepared->partitioning, options));
 #ifndef NDEBUG
@@ -251,7 +260,7 @@ Status plan_memory(PreparedModel& model, const SessionOptions& options, StepOrde
   for (PreparedGraph* prepared : model.graphs()) {
     if (!model.devices.empty()) EPHOST_RETURN_IF_ERROR(place_copies(model, *prepared));
     EPHOST_RETURN_IF_ERROR(plan_graph(model.graph_of(*prepared), options, allocation_options, order,
-                                      alignments, *prepared));
+                                      alignments, model.cancellation, *prepared));
   }
   return Status::ok_status();
 }

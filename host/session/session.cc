@@ -7,6 +7,7 @@
 #include "host/base/log.h"
 #include "host/base/text.h"
 #include "host/session/assembly.h"
+#include "host/session/cancellation.h"
 #include "host/session/context_generation.h"
 #include "host/session/environment_state.h"
 #include "host/session/lock_wait.h"
@@ -65,8 +66,8 @@ class ContextTasks {
                             session::read_session_config(options, warnings));
     EPHOST_ASSIGN_OR_RETURN(std::optional<context::WriteOptions> output,
                             session::session_write_options(source, config));
-    const context::LockWait lock_wait =
-        session::lock_wait(config, options.load_cancellation_flag());
+    const Cancellation cancellation = session::cancellation_of(options, config);
+    const context::LockWait lock_wait = session::lock_wait(config, cancellation);
     if (config.share_contexts || config.stop_share_contexts) {
       seat_.emplace(environment.state().groups, config.share_contexts_group,
                     config.stop_share_contexts, lock_wait);
@@ -89,9 +90,8 @@ class ContextTasks {
     output->lock_wait = lock_wait;
     using session::ContextGeneration;
     EPHOST_ASSIGN_OR_RETURN(
-        generation_,
-        ContextGeneration::create(std::move(*output), ContextGeneration::WithoutNodes::kWarn,
-                                  options.load_cancellation_flag()));
+        generation_, ContextGeneration::create(
+                         std::move(*output), ContextGeneration::WithoutNodes::kWarn, cancellation));
     hooks.after_import = [this](const session::PreparedModel& prepared) {
       return generation_->check(prepared);
     };

@@ -8,6 +8,7 @@
 #include "host/base/text.h"
 #include "host/context/ep_context_node.h"
 #include "host/session/cache_ingredients.h"
+#include "host/session/cancellation.h"
 #include "host/session/context_generation.h"
 #include "host/session/lock_wait.h"
 
@@ -36,20 +37,20 @@ std::string reason_against(const PreparedModel& prepared) {
 }  // namespace
 
 SessionCache::SessionCache(SessionConfig config, std::string model_name,
-                           const std::atomic<bool>* cancelled)
-    : config_(std::move(config)), model_name_(std::move(model_name)), cancelled_(cancelled) {
+                           const Cancellation& cancellation)
+    : config_(std::move(config)), model_name_(std::move(model_name)), cancellation_(cancellation) {
   if (config_.cache_dir.empty()) return;
   store_.emplace(context::CacheStoreOptions{.folder = config_.cache_dir,
                                             .limits = config_.cache_limits,
-                                            .lock_wait = lock_wait(config_, cancelled_)});
+                                            .lock_wait = lock_wait(config_, cancellation_)});
 }
 
 Result<SessionCache> SessionCache::create(const ModelSource& source,
                                           const SessionOptions& options) {
   std::vector<std::string> warnings;  // the pipeline logs them
   EPHOST_ASSIGN_OR_RETURN(SessionConfig config, read_session_config(options, warnings));
-  SessionCache cache(std::move(config), source.path.filename().string(),
-                     options.load_cancellation_flag());
+  const Cancellation cancellation = cancellation_of(options, config);
+  SessionCache cache(std::move(config), source.path.filename().string(), cancellation);
   if (cache.store_ && cache.config_.context_enable) {
     cache.skip("ep.context_enable asks for a context model of its own");
   } else if (cache.store_ && (cache.config_.share_contexts || cache.config_.stop_share_contexts)) {
@@ -68,7 +69,7 @@ void SessionCache::skip(std::string reason) {
 
 void SessionCache::fail(std::string_view doing, const Status& status) {
   // The pipeline ends a session that is cancelled.
-  if (status.code() != StatusCode::kModelLoadCanceled) {
+  if (status.code() != StatusCode::kModelLoadCanceled && !cancellation_.is_requested()) {
     log_warning("the session goes on without the cache store " + quote(config_.cache_dir.native()) +
                 ": " + std::string(doing) + ": " + status.to_string());
   }
@@ -147,7 +148,7 @@ Status SessionCache::try_publish(const PreparedModel& prepared) {
       const auto generation,
       ContextGeneration::create({.output_path = staged.model_path(),
                                  .external_initializers_file_name = kInitializersName},
-                                ContextGeneration::WithoutNodes::kWarn, cancelled_));
+                                ContextGeneration::WithoutNodes::kWarn, cancellation_));
   EPHOST_RETURN_IF_ERROR(generation->write(prepared));
   context::CacheEntry entry{.files = context::entry_files(generation->written().files),
                             .model_name = model_name_};

@@ -40,7 +40,7 @@ class SessionCache {
   [[nodiscard]] std::optional<context::FoundEntry> take_entry() { return std::move(entry_); }
 
  private:
-  SessionCache(SessionConfig config, std::string model_name, const std::atomic<bool>* cancelled);
+  SessionCache(SessionConfig config, std::string model_name, const Cancellation& cancellation);
 
   std::optional<ModelSource> look_up(const PreparedModel& prepared,
                                      const onnx_io::ImportReport& read);
@@ -51,7 +51,7 @@ class SessionCache {
 
   SessionConfig config_;
   std::string model_name_;
-  const std::atomic<bool>* cancelled_;  // may be null
+  Cancellation cancellation_;
   std::optional<context::CacheStore> store_;
   context::CacheKey key_;
   std::optional<context::FoundEntry> entry_;

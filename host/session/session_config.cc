@@ -10,6 +10,7 @@
 #include "host/base/known_sums.h"
 #include "host/base/text.h"
 #include "host/base/thread_pool.h"
+#include "host/onnx_io/import.h"
 
 namespace ephost::session {
 namespace {
@@ -86,6 +87,19 @@ Status fold_limit(SessionConfig& config, std::string_view key, const std::string
   return set_budget(key, text, config.fold_limits.*kMember);
 }
 
+template <uint64_t SessionConfig::*kMember>
+Status budget(SessionConfig& config, std::string_view key, const std::string& text) {
+  return set_budget(key, text, config.*kMember);
+}
+
+Status timeout(SessionConfig& config, std::string_view key, const std::string& text) {
+  constexpr uint64_t kMost = uint64_t{365} * 24 * 3600;  // keeps the deadline within its type
+  uint64_t seconds = 0;
+  EPHOST_RETURN_IF_ERROR(set_number(key, text, "no limit", seconds));
+  config.load_timeout_seconds = static_cast<uint32_t>(std::min(seconds, kMost));
+  return Status::ok_status();
+}
+
 Status patterns(SessionConfig& config, std::string_view key, const std::string& text) {
   return set_number(key, text, "none", config.max_memory_patterns);
 }
@@ -113,6 +127,7 @@ Status order(SessionConfig& config, std::string_view key, const std::string& tex
                                                   "; use \"default\", \"priority\" or \"memory\"");
 }
 
+constexpr std::string_view kMaxInlinedNodesKey = "session.function_inlining_max_nodes";
 constexpr std::string_view kLevelKey = "session.graph_optimization_level";
 constexpr std::string_view kDisabledKey = "optimization.disable_specified_optimizers";
 
@@ -174,6 +189,9 @@ constexpr std::array kEntries = {
     Entry{"session.profile_file", &text<&SessionConfig::profile_file>},
     Entry{"session.execution_order", &order},
     Entry{"session.max_memory_patterns", &patterns},
+    Entry{"session.load_timeout_seconds", &timeout},
+    Entry{kMaxInlinedNodesKey, &budget<&SessionConfig::max_inlined_nodes>},
+    Entry{onnx_io::kMaxDenseBytesKey, &budget<&SessionConfig::max_dense_bytes>},
     Entry{"session.disable_cpu_ep_fallback", &flag<&SessionConfig::disable_cpu_fallback>},
     Entry{"session.disable_ep_fallback", &flag<&SessionConfig::disable_ep_fallback>},
     Entry{"session.disable_model_compile", &flag<&SessionConfig::disable_model_compile>},

@@ -51,11 +51,14 @@ struct SessionConfig {
   std::filesystem::path profile_file;                         // session.profile_file
   StepOrder execution_order = StepOrder::kAutomatic;          // session.execution_order
   uint64_t max_memory_patterns = 16;                          // session.max_memory_patterns
-  bool disable_cpu_fallback = false;                          // session.disable_cpu_ep_fallback
-  bool disable_ep_fallback = false;                           // session.disable_ep_fallback
-  bool disable_model_compile = false;                         // session.disable_model_compile
-  optimize::PassSelection passes;                             // session.graph_optimization_level,
-                                   // optimization.disable_specified_optimizers
+  uint32_t load_timeout_seconds = 0;                          // session.load_timeout_seconds
+  uint64_t max_inlined_nodes = uint64_t{1} << 20;             // session.function_inlining_max_nodes
+  uint64_t max_dense_bytes = uint64_t{1} << 30;  // session.sparse_initializers_max_bytes
+  bool disable_cpu_fallback = false;             // session.disable_cpu_ep_fallback
+  bool disable_ep_fallback = false;              // session.disable_ep_fallback
+  bool disable_model_compile = false;            // session.disable_model_compile
+  optimize::PassSelection passes;                // session.graph_optimization_level,
+                                                 // optimization.disable_specified_optimizers
   // optimization.constant_folding_max_bytes, optimization.constant_folding_max_work
   optimize::FoldLimits fold_limits;
   bool fail_on_suboptimal_context = false;  // session.fail_on_suboptimal_compiled_model

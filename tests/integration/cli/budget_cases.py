@@ -89,13 +89,13 @@ class BudgetTest(CommandLineTest):
     def test_work_that_takes_long_is_left_to_the_run(self):
         nodes = [helper.make_node("ConstantOfShape", ["shape"], ["v0"], name="v0"),
                  *(helper.make_node("MatMul", [f"v{i}", f"v{i}"], [f"v{i + 1}"], name=f"v{i + 1}")
-                   for i in range(4))]
-        save(self.folder / "model.onnx", nodes, [output("v4", rank=2)], [number("shape", 200, 200)])
+                   for i in range(12))]
+        save(self.folder / "model.onnx", nodes, [output("v12", rank=2)], [number("shape", 200, 200)])
         self.assertEqual(self.partition(), ([], []))
-        left, notes = self.partition("--config", f"{MAX_WORK}=20000000")
-        self.assertEqual(left, ["v3", "v4"])
+        left, notes = self.partition("--config", f"{MAX_WORK}=81300000")
+        self.assertEqual(left, ["v10", "v11", "v12"])
         self.assertEqual(len(notes), 1)
-        self.assertIn("MatMul node \"v3\" is 8130000 units of work", notes[0])
+        self.assertIn("MatMul node \"v10\" is 8130000 units of work", notes[0])
 
     def test_sparse_constants_do_not_become_dense_beyond_the_limit(self):
         sparse = onnx.SparseTensorProto(dims=[MIB], values=helper.make_tensor("", TensorProto.FLOAT, [1], [1.0]),
@@ -114,6 +114,36 @@ class BudgetTest(CommandLineTest):
             error = self.refusal("INVALID_ARGUMENT", "run", "model.onnx", "--config", f"{entry}=1 GB")
             self.assertIn(f'configuration entry "{entry}" cannot be "1 GB"; use a whole number, 0 for no limit',
                           error)
+
+    def save_long_folding(self):
+        """Minutes of work, if nobody limits it."""
+        nodes = [helper.make_node("ConstantOfShape", ["shape"], ["v0"]),
+                 *(helper.make_node("MatMul", [f"v{i}", f"v{i}"], [f"v{i + 1}"]) for i in range(5000))]
+        save(self.folder / "model.onnx", nodes, [output("v5000", rank=2)], [number("shape", 1000, 1000)])
+
+    def test_a_session_that_takes_too_long_to_create_ends_with_an_error(self):
+        self.save_long_folding()
+        for command in ("run", "partition", "plan", "compile", "bench"):
+            error = self.refusal("MODEL_LOAD_CANCELED", command, "model.onnx", "--config", f"{MAX_WORK}=0",
+                                 "--config", "session.load_timeout_seconds=1")
+            self.assertIn("it took more than 1 s; raise session.load_timeout_seconds", error)
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["model.onnx"])
+
+    def test_constants_of_functions_that_are_called_often_are_no_way_around_the_limits(self):
+        constant = numpy_helper.from_array(np.zeros(MIB, np.float32))
+        body = [helper.make_node("Constant", [], ["c"], value=constant),
+                helper.make_node("Identity", ["c"], ["b"])]
+        opsets = [helper.make_opsetid("", 17), helper.make_opsetid("local", 1)]
+        functions = [helper.make_function("local", "F", [], ["b"], body, opsets[:1])]
+        for calls, status in ((2, 0), (100, 1)):
+            nodes = [helper.make_node("F", [], [f"v{i}"], domain="local") for i in range(calls)]
+            graph = helper.make_graph(nodes, "calls", [], [output(f"v{i}") for i in range(calls)])
+            onnx.save(helper.make_model(graph, functions=functions, opset_imports=opsets, ir_version=8),
+                      str(self.folder / "model.onnx"))
+            result = self.ephost("partition", "model.onnx", status=status)
+        self.assertIn("error[INVALID_GRAPH]", result.stderr)
+        self.assertIn("raise session.function_inlining_max_nodes", result.stderr)
+        self.ephost("partition", "model.onnx", "--config", "session.function_inlining_max_nodes=0")
 
     def test_what_is_cached_depends_on_the_limits(self):
         save_filled(self.folder / "model.onnx", 1, 1000)

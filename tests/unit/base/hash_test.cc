@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <string>
 
 #include "host/base/file.h"
@@ -16,6 +17,17 @@ TEST(ContentSum, IsTheStandardXxh3Value) {
 
 TEST(ContentSum, DiffersWithOneBit) {
   EXPECT_NE(content_sum(as_bytes("abc")), content_sum(as_bytes("abb")));
+}
+
+TEST(ContentSum, OfMuchIsTheSameWhereItMayBeCancelled) {
+  const std::string content(size_t{40} << 20, 'x');
+  EXPECT_EQ(content_sum(as_bytes(content), Cancellation()), content_sum(as_bytes(content)));
+}
+
+TEST(ContentSum, EndsWhenItIsCancelled) {
+  const std::atomic<bool> cancelled = true;
+  const std::string content(size_t{40} << 20, 'x');
+  EXPECT_EQ(content_sum(as_bytes(content), Cancellation(&cancelled)), std::nullopt);
 }
 
 TEST(ContentHasher, DoesNotDependOnHowContentIsCut) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <atomic>
 #include <chrono>
 #include <string>
 #include <thread>
@@ -51,6 +52,14 @@ TEST_F(KnownSumsTest, AreFoundByEverybodyWhoMapsTheVersion) {
   EXPECT_EQ(KnownSums(dir_ / "runtime/sums").find(open(path_).bytes()), sum_);
   fs::create_hard_link(path_, dir_ / "link");
   EXPECT_FALSE(sums_.find(open(dir_.write("other", std::string(kLarge, 'a'))).bytes()));
+}
+
+TEST_F(KnownSumsTest, AreNotRememberedOfWhatWasCancelled) {
+  const std::atomic<bool> cancelled = true;
+  const fs::path path = dir_.write("large", std::string(size_t{40} << 20, 'a'));
+  const auto sum = sums_.sum_of(open(path).bytes(), Cancellation(&cancelled));
+  EXPECT_EQ(sum.status().code(), StatusCode::kModelLoadCanceled);
+  EXPECT_FALSE(sums_.find(open(path).bytes()));
 }
 
 // Proves that the record is what counts: nothing would take this sum.

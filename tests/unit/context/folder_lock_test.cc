@@ -89,7 +89,8 @@ TEST(FolderLock, StopsWaitingWhenItIsCancelled) {
   const TempDirectory dir;
   const LockingProcess other(dir.path());
   const std::atomic<bool> cancelled = true;
-  const Status status = acquire(dir, {.timeout = hours(1), .cancelled = &cancelled});
+  const Status status =
+      acquire(dir, {.timeout = hours(1), .cancellation = Cancellation(&cancelled)});
   EXPECT_EQ(status.code(), StatusCode::kModelLoadCanceled);
   EXPECT_THAT(status.message(), HasSubstr("while waiting for the lock"));
 }
@@ -97,7 +98,7 @@ TEST(FolderLock, StopsWaitingWhenItIsCancelled) {
 TEST(FolderLock, IsTakenAfterACancellationIfItIsFree) {
   const TempDirectory dir;
   const std::atomic<bool> cancelled = true;
-  EXPECT_TRUE(acquire(dir, {.cancelled = &cancelled}).ok());
+  EXPECT_TRUE(acquire(dir, {.cancellation = Cancellation(&cancelled)}).ok());
 }
 
 }  // namespace

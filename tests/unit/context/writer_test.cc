@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <onnx/checker.h>
 
+#include <atomic>
+
 #include "host/context/verify.h"
 #include "tests/unit/context/context_samples.h"
 #include "tests/unit/context/writer_helpers.h"
@@ -451,6 +453,22 @@ TEST(ContextWriter, Line18NoDamagedByteOfTheModelLeadsToAnotherPayload) {
       EXPECT_EQ(node.file, "m_test.bin") << "byte " << i;
     }
   }
+}
+
+TEST(ContextWriter, LeavesNothingWhenItIsCancelled) {
+  const test::TempDirectory dir;
+  std::atomic<bool> cancelled = false;
+  {
+    ContextWriter writer =
+        writer_of({.output_path = dir / "m_ctx.onnx", .cancellation = Cancellation(&cancelled)});
+    cancelled = true;
+    EXPECT_EQ(writer.append(0, as_bytes("more")).code(), StatusCode::kModelLoadCanceled);
+    graph::Model model = sample_model();
+    const auto partitions = sample_partitions(model.graph);
+    const auto written = std::move(writer).finish(std::move(model), partitions, {});
+    EXPECT_EQ(written.status().code(), StatusCode::kModelLoadCanceled);
+  }
+  EXPECT_THAT(files_in(dir.path()), IsEmpty());
 }
 
 }  // namespace

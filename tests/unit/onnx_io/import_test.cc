@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 #include <thread>
 
@@ -118,6 +119,40 @@ TEST(Import, ReadsSparseInitializersAsDenseOnes) {
   ASSERT_NE(w, nullptr);
   const float expected[] = {0, 7, 0};
   EXPECT_EQ(std::memcmp(w->data.bytes.data(), expected, sizeof(expected)), 0);
+}
+
+// Three sparse initializers of 12 bytes each, when they are dense.
+onnx::ModelProto three_sparse_initializers() {
+  onnx::ModelProto proto = small_model();
+  for (const char* name : {"a1", "a2", "a3"}) {
+    onnx::SparseTensorProto& sparse = *proto.mutable_graph()->add_sparse_initializer();
+    sparse.mutable_values()->set_name(name);
+    sparse.mutable_values()->set_data_type(onnx::TensorProto::FLOAT);
+    sparse.mutable_values()->add_dims(0);
+    sparse.mutable_indices()->set_data_type(onnx::TensorProto::INT64);
+    sparse.mutable_indices()->add_dims(0);
+    sparse.add_dims(3);
+  }
+  return proto;
+}
+
+TEST(Import, LimitsWhatAllSparseInitializersBecomeTogether) {
+  const std::string bytes = three_sparse_initializers().SerializeAsString();
+  const graph::Blob blob = graph::Blob{std::as_bytes(std::span(bytes)), nullptr};
+  EXPECT_TRUE(import_model(blob, {.max_dense_bytes = 36}).ok());
+  const auto refused = import_model(blob, {.max_dense_bytes = 35});
+  EXPECT_EQ(refused.status().code(), StatusCode::kInvalidGraph);
+  EXPECT_EQ(refused.status().message(),
+            "sparse initializer \"a3\": its dense form needs 12 bytes, and 11 are left of "
+            "session.sparse_initializers_max_bytes=35, which may be raised");
+}
+
+TEST(Import, EndsWhenItIsCancelled) {
+  const std::string bytes = small_model().SerializeAsString();
+  const std::atomic<bool> cancelled = true;
+  const auto model = import_model(graph::Blob{std::as_bytes(std::span(bytes)), nullptr},
+                                  {.cancellation = Cancellation(&cancelled)});
+  EXPECT_EQ(model.status().code(), StatusCode::kModelLoadCanceled);
 }
 
 TEST(Import, ReadsDeclaredTypesAndSymbols) {

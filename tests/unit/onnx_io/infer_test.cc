@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "host/graph/connect.h"
 #include "tests/unit/graph/graph_builder.h"
 
@@ -234,6 +236,17 @@ TEST(Infer, DoesNotGrowListsWithoutBound) {
   Model model = model_of(builder);
   infer_shapes(model);
   EXPECT_EQ(type_of(model, "v20"), "int64[2097152]");
+}
+
+TEST(Infer, LeavesTypesAsTheyAreOnceItIsCancelled) {
+  GraphBuilder builder;
+  builder.input("x", tensor_type(ElementType::kFloat, Shape{2, 3}))
+      .node("Shape", {"x"}, {"s"})
+      .output("s");
+  Model model = model_of(builder);
+  const std::atomic<bool> cancelled = true;
+  EXPECT_THAT(infer_shapes(model, Cancellation(&cancelled)), IsEmpty());
+  EXPECT_EQ(model.graph.values[model.graph.find_value("s")].type.kind, graph::ValueKind::kUnknown);
 }
 
 }  // namespace

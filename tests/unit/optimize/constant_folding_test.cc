@@ -439,12 +439,22 @@ TEST(FoldBudget, TakesAnEvaluatorThatGaveUpForTheBudgetsFault) {
 TEST(FoldBudget, EndsWithItsWork) {
   Graph graph = two_folds(false);
   FakeEvaluator evaluator;
-  FoldBudget budget({.max_work = kEvaluationWork * 3 / 2 + 3 * kVisitWork});
+  FoldBudget budget;
+  budget.spend(budget.work_left() - kEvaluationWork * 3 / 2 - 3 * kVisitWork);
   const FoldReport report = fold(graph, evaluator, budget);
   EXPECT_THAT(evaluator.evaluated, ElementsAre("a"));
   EXPECT_EQ(report.over_budget, 1U);
   EXPECT_THAT(report.budget_note, HasSubstr("Abs node \"b\" is 10004 units of work, and "));
   EXPECT_THAT(report.budget_note, HasSubstr("optimization.constant_folding_max_work="));
+}
+
+TEST(FoldBudget, GivesNoMoreThanATenthOfItsWorkToANode) {
+  Graph graph = two_folds(false);
+  FakeEvaluator evaluator;
+  FoldBudget budget({.max_work = 10 * kEvaluationWork});
+  const FoldReport report = fold(graph, evaluator, budget);
+  EXPECT_THAT(evaluator.evaluated, IsEmpty());
+  EXPECT_THAT(report.budget_note, HasSubstr("a single node may have 10000 of what is left"));
 }
 
 TEST(FoldBudget, CountsWorkThatOnlyTheResultShows) {

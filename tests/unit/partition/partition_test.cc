@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/partition/fake_source.h"
 
@@ -289,6 +291,14 @@ TEST(Partition, TakesAGraphWithoutNodes) {
   const Graph graph = GraphBuilder().input("x").output("x").build();
   FakeSource source = FakeSource::greedy("All");
   EXPECT_TRUE(check_cover(graph, run(graph, {&source})).ok());
+}
+
+TEST(Partition, EndsWhenItIsCancelled) {
+  FakeSource source("First", {single(0)});
+  std::vector<ClaimSource*> asked = {&source};
+  const std::atomic<bool> cancelled = true;
+  const auto result = partition_graph(chain(), asked, {.cancellation = Cancellation(&cancelled)});
+  EXPECT_EQ(result.status().code(), StatusCode::kModelLoadCanceled);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <numeric>
 
@@ -152,6 +153,17 @@ TEST(MemoryOrder, RefusesTraitsOfOtherSteps) {
   const Planned planned = plan_graph(sized(builder));
   EXPECT_EQ(order_for_memory(planned.graph, planned.execution, {}).status().code(),
             StatusCode::kInvalidArgument);
+}
+
+TEST(MemoryOrder, EndsWhenItIsCancelled) {
+  GraphBuilder builder;
+  builder.input("x").node("Conv", {"x"}, {"y"}).output("y");
+  const Planned planned = plan_graph(sized(builder));
+  const auto traits = testing::to_traits(planned.notes);
+  const std::atomic<bool> cancelled = true;
+  const auto order = order_for_memory(planned.graph, planned.execution, traits,
+                                      {.cancellation = Cancellation(&cancelled)});
+  EXPECT_EQ(order.status().code(), StatusCode::kModelLoadCanceled);
 }
 
 // ---- Random graphs ----------------------------------------------------------------------------

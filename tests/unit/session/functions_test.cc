@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "tests/support/allocation_counter.h"
 #include "tests/support/function_bytes.h"
 #include "tests/unit/graph/graph_builder.h"
@@ -168,6 +170,33 @@ TEST_F(FunctionInliningTest, RefusesDeepNests) {
   }
   EXPECT_EQ(inlined.status().code(), StatusCode::kInvalidGraph);
   EXPECT_THAT(inlined.status().message(), HasSubstr("more than 64 deep"));
+}
+
+TEST_F(FunctionInliningTest, GrowsTheModelByNoMoreThanItsLimit) {
+  const auto inlined = [&](uint64_t max_growth) {
+    GraphBuilder builder;
+    builder.input("x").node("Inner", {"x"}, {"a"}).node("Inner", {"a"}, {"y"}).output("y");
+    PreparedModel prepared = prepared_of(builder, {inner()});
+    prepared.main.partitioning.owner.assign(2, partition::kUnassigned);
+    return FunctionInlining(max_growth).inline_unclaimed(prepared, made_);
+  };
+  EXPECT_TRUE(inlined(10).ok()) << "two nodes and three values each";
+  EXPECT_EQ(inlined(9).status().code(), StatusCode::kInvalidGraph);
+  EXPECT_EQ(inlined(9).status().message(),
+            "inlining Inner node \"y\" would let the model grow by more than 9 nodes and values; "
+            "its functions multiply, use them less often or raise "
+            "session.function_inlining_max_nodes");
+}
+
+TEST_F(FunctionInliningTest, EndsWhenItIsCancelled) {
+  GraphBuilder builder;
+  builder.input("x").node("Inner", {"x"}, {"y"}).output("y");
+  PreparedModel prepared = prepared_of(builder, {inner()});
+  prepared.main.partitioning.owner = {partition::kUnassigned};
+  const std::atomic<bool> cancelled = true;
+  prepared.cancellation = Cancellation(&cancelled);
+  EXPECT_EQ(inlining_.inline_unclaimed(prepared, made_).status().code(),
+            StatusCode::kModelLoadCanceled);
 }
 
 // What it takes to inline `count` calls in a row, each of a function of its own. Allocations stand

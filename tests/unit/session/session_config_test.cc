@@ -119,5 +119,26 @@ TEST(SessionConfig, ReadsTheGroupOfASession) {
   EXPECT_TRUE(warnings.empty());
 }
 
+TEST(SessionConfig, ReadsBudgets) {
+  const auto none = UINT64_MAX;
+  EXPECT_EQ(read("optimization.constant_folding_max_bytes", "5")->fold_limits.max_bytes, 5U);
+  EXPECT_EQ(read("optimization.constant_folding_max_bytes", "0")->fold_limits.max_bytes, none);
+  EXPECT_EQ(read("optimization.constant_folding_max_work", "6")->fold_limits.max_work, 6U);
+  EXPECT_EQ(read("session.function_inlining_max_nodes", "7")->max_inlined_nodes, 7U);
+  EXPECT_EQ(read("session.function_inlining_max_nodes", "0")->max_inlined_nodes, none);
+  EXPECT_EQ(read("session.sparse_initializers_max_bytes", "8")->max_dense_bytes, 8U);
+  EXPECT_EQ(read("session.load_timeout_seconds", "9")->load_timeout_seconds, 9U);
+  EXPECT_EQ(read("session.load_timeout_seconds", "99999999999")->load_timeout_seconds,
+            365U * 24 * 3600);
+  for (const char* text : {"", "-1", "1.5", "1e9", "99999999999999999999"}) {
+    for (const char* key :
+         {"optimization.constant_folding_max_bytes", "optimization.constant_folding_max_work",
+          "session.function_inlining_max_nodes", "session.sparse_initializers_max_bytes",
+          "session.load_timeout_seconds"}) {
+      EXPECT_EQ(read(key, text).status().code(), StatusCode::kInvalidArgument) << key << text;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ephost::session
