@@ -15,6 +15,7 @@ packages=(
   clang libclang-rt-14-dev                          # tests/fuzz
   libonnx-testdata python3-onnx python3-numpy       # conformance data, model scripts
   chromium                                          # tests of the pages that ephost writes
+  libjemalloc2                                      # tests/integration/cli: another allocator
 )
 
 missing=()

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "host/base/checked_math.h"
+#include "host/base/directory.h"
 #include "host/base/file.h"
 #include "host/base/file_error.h"
 #include "host/base/temporary_files.h"
@@ -200,15 +201,14 @@ namespace {
 // Calls `visit` with each abandoned file while it is locked.
 template <class Visit>
 void for_each_abandoned(const fs::path& directory, const FileSystem& file_system, Visit visit) {
-  std::error_code error;
-  fs::directory_iterator entry(directory, error);
-  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    if (!is_temporary_name(entry->path().filename().native())) continue;
-    const std::string path = entry->path().native();
+  std::error_code ignored;
+  for (const std::string& name : list_directory(directory, ignored)) {
+    if (!is_temporary_name(name)) continue;
+    const fs::path path = directory / name;
     const int descriptor =
         file_system.open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
     if (descriptor < 0) continue;
-    if (lock_file(descriptor, file_system)) visit(entry->path());
+    if (lock_file(descriptor, file_system)) visit(path);
     file_system.close(descriptor);
   }
 }

@@ -6,7 +6,10 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
+
+#include "host/base/printable.h"
 
 namespace ephost {
 
@@ -48,11 +51,12 @@ void write(LogLevel level, std::string_view message) {
   try {
     LogState& log = state();
     if (level < log.level.load(std::memory_order_relaxed)) return;
+    const std::string safe = printable(message);
     const std::lock_guard lock(log.mutex);
     if (log.sink) {
-      log.sink(level, message);
+      log.sink(level, safe);
     } else {
-      log.logger.log(to_spdlog(level), spdlog::string_view_t(message.data(), message.size()));
+      log.logger.log(to_spdlog(level), spdlog::string_view_t(safe.data(), safe.size()));
     }
   } catch (...) {
     // Losing a log line must not turn into a failure of what was logged.

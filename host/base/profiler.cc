@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "host/base/file.h"
-#include "host/base/text.h"
+#include "host/base/printable.h"
 
 namespace ephost {
 namespace {
@@ -19,8 +19,7 @@ uint32_t thread_number() {
 
 void append_text(std::string_view text, std::string& json) {
   json += '"';
-  // What is no text cannot stand in JSON; names of nodes are UTF-8 or were refused.
-  for (const char c : is_valid_utf8(text) ? text : std::string_view("?")) {
+  for (const char c : text) {
     if (c == '"' || c == '\\') {
       json += '\\';
       json += c;
@@ -78,7 +77,7 @@ std::string Profiler::to_json() const {
     }
     json += "}}";
   }
-  return json + "\n]}\n";
+  return printable_json(json + "\n]}\n");
 }
 
 Status Profiler::write() const {

@@ -5,32 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include "host/base/printable.h"
+
 namespace ephost {
 
 namespace {
-
-struct CodePoint {
-  uint32_t value = 0;
-  size_t size = 0;  // in bytes; 0: malformed
-};
-
-// The code point at the front of `text`, which is not empty.
-CodePoint decode_utf8(std::string_view text) {
-  const auto byte_at = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
-  const uint8_t lead = byte_at(0);
-  if (lead < 0x80) return {lead, 1};
-  const size_t size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (lead < 0xc2 || lead > 0xf4 || text.size() < size) return {};
-  uint32_t value = lead & (0x7fU >> size);
-  for (size_t i = 1; i < size; ++i) {
-    if ((byte_at(i) & 0xc0) != 0x80) return {};
-    value = value << 6 | (byte_at(i) & 0x3fU);
-  }
-  constexpr uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = value >= 0xd800 && value <= 0xdfff;
-  if (value < kSmallest[size] || value > 0x10ffff || surrogate) return {};
-  return {value, size};
-}
 
 void append_escaped_byte(char c, std::string& out_text) {
   constexpr std::string_view kDigits = "0123456789abcdef";
@@ -41,7 +20,6 @@ void append_escaped_byte(char c, std::string& out_text) {
 }
 
 void append_quoted(std::string_view bytes, CodePoint point, std::string& out_text) {
-  const bool control = point.value < 0x20 || (point.value >= 0x7f && point.value < 0xa0);
   if (point.value == '"' || point.value == '\\') {
     out_text += '\\';
     out_text += bytes;
@@ -49,10 +27,8 @@ void append_quoted(std::string_view bytes, CodePoint point, std::string& out_tex
     out_text += "\\n";
   } else if (point.value == '\t') {
     out_text += "\\t";
-  } else if (control) {
-    for (const char c : bytes) append_escaped_byte(c, out_text);
   } else {
-    out_text += bytes;
+    out_text += printable(bytes);
   }
 }
 
@@ -120,27 +96,26 @@ std::optional<std::string_view> nearest_match(std::string_view word,
 std::string escape_html(std::string_view text) {
   std::string escaped;
   escaped.reserve(text.size());
-  while (!text.empty()) {
-    const CodePoint point = decode_utf8(text);
-    const std::string_view bytes = text.substr(0, std::max<size_t>(point.size, 1));
-    if (point.size == 0) {
-      escaped += "\xef\xbf\xbd";
-    } else if (point.value == '&') {
-      escaped += "&amp;";
-    } else if (point.value == '<') {
-      escaped += "&lt;";
-    } else if (point.value == '>') {
-      escaped += "&gt;";
-    } else if (point.value == '"') {
-      escaped += "&quot;";
-    } else if (point.value == '\'') {
-      escaped += "&#39;";
-    } else if (point.value < 0x20 || (point.value >= 0x7f && point.value < 0xa0)) {
-      escaped += ' ';
-    } else {
-      escaped += bytes;
+  for (const char c : printable_line(text)) {
+    switch (c) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      case '\'':
+        escaped += "&#39;";
+        break;
+      default:
+        escaped += c;
     }
-    text.remove_prefix(bytes.size());
   }
   return escaped;
 }

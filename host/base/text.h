@@ -10,8 +10,8 @@
 
 namespace ephost {
 
-// `text` in double quotes, safe to print: quotes, backslashes, control characters and bytes that
-// are not UTF-8 are escaped, and what is over 200 bytes is cut with "...".
+// `text` in double quotes, safe to print: quotes, backslashes, unprintable code points (printable.h)
+// and bytes that are not UTF-8 are escaped, and what is over 200 bytes is cut with "...".
 [[nodiscard]] std::string quote(std::string_view text);
 
 // The elements with `separator` between them. Elements convert to string_view.
@@ -33,8 +33,8 @@ requires std::convertible_to<std::ranges::range_reference_t<const Range>, std::s
 [[nodiscard]] std::optional<std::string_view> nearest_match(
     std::string_view word, std::span<const std::string_view> candidates);
 
-// `text` for the content and the attributes of HTML elements; control characters become spaces and
-// bytes that are not UTF-8 U+FFFD.
+// `text` for the content and the attributes of HTML elements, made printable on one line
+// (printable.h).
 [[nodiscard]] std::string escape_html(std::string_view text);
 
 // Whether `text` is well-formed UTF-8.

@@ -1,6 +1,6 @@
 #include "host/bridge/error_sink.h"
 
-#include "host/base/text.h"
+#include "host/base/printable.h"
 #include "host/bridge/abi_text.h"
 
 namespace ephost::bridge {
@@ -8,17 +8,6 @@ namespace {
 
 // A plugin's message is text of unknown length; more than this helps nobody.
 constexpr size_t kMaxMessage = 4096;
-
-// It may quote what stands in the model, which must not reach a terminal as it is.
-std::string printable(std::string text) {
-  const bool is_utf8 = is_valid_utf8(text);
-  for (char& c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool is_control = (byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f;
-    if (is_control || (byte >= 0x80 && !is_utf8)) c = '?';
-  }
-  return text;
-}
 
 }  // namespace
 
@@ -34,7 +23,8 @@ void ErrorSink::store(eph_error* error, eph_string message) noexcept {
 }
 
 Status ErrorSink::to_status(int32_t code, std::string_view who, std::string_view what) {
-  std::string message = printable(std::move(message_));
+  // It may quote what stands in the model, which must not reach a terminal as it is.
+  std::string message = printable(message_);
   message_.clear();
   if (code == EPH_OK) return Status::ok_status();
   if (message.empty()) message = "the plugin gave no reason (code " + std::to_string(code) + ")";

@@ -1,11 +1,11 @@
 // Counts the calls of the C allocator in this process, whoever makes them: host, plugins and the
-// libraries behind both, operator new included. Part of the executable, not of a library: it stands
-// in front of the allocator of the whole process.
+// libraries behind both, operator new included. The counting itself is done by a library that is
+// preloaded for the purpose (tests/benchmarks/count_allocations.c); the program replaces no
+// allocator.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <span>
 
 namespace ephost::cli {
@@ -15,10 +15,13 @@ struct AllocationCount {
   uint64_t by_host = 0;  // those of the counting thread with no function of a plugin on the stack
 };
 
+// Whether the library is there.
+[[nodiscard]] bool can_count_allocations();
+
 // Starts counting from zero; slows every allocation down. `plugins` are the libraries of the
-// plugins, loaded and to stay so. One count at a time, stopped by the thread that started it.
+// plugins, loaded and to stay so. One count at a time, stopped by the thread that started it. Both
+// do nothing where nothing can be counted.
 void start_counting_allocations(std::span<const std::filesystem::path> plugins);
-// Nothing where the build cannot count (under a sanitizer, which has an allocator of its own).
-[[nodiscard]] std::optional<AllocationCount> stop_counting_allocations();
+[[nodiscard]] AllocationCount stop_counting_allocations();
 
 }  // namespace ephost::cli

@@ -99,7 +99,7 @@ void add_context_facts(const Benchmark& benchmark, Facts& facts) {
 }
 
 std::string allocations_text(const Measurement& model) {
-  if (!model.allocations_per_run) return "not counted in this build";
+  if (!model.allocations_per_run) return "not counted (that needs a preloaded library, see --help)";
   return compact(*model.host_allocations_per_run) + " by the host, " +
          compact(*model.allocations_per_run) + " with its plugins";
 }
@@ -190,6 +190,10 @@ Command add_bench(CLI::App& root) {
   add_profile_flag(*app, flags->session);
   add_cache_flag(*app, flags->session);
   add_report_flags(*app, flags->report);
+  app->footer(
+      "Allocations per run are counted where libephost_count_allocations.so, which is built with "
+      "the\n"
+      "benchmarks of ephost's source, is preloaded (LD_PRELOAD).");
   return {app, [flags] {
             flags->request.quiet = flags->report.quiet;
             return run(*flags);

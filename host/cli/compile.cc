@@ -207,7 +207,7 @@ Result<int> run(const Flags& flags) {
   if (!flags.to_standard_output()) {
     print(text);
   } else if (!flags.report.quiet) {
-    std::fputs(text.c_str(), stderr);
+    print_notice(text);
   }
   return kExitSuccess;
 }

@@ -43,7 +43,7 @@ struct Measurement {
   CacheUse cache;  // of the last session
   double first_run_seconds = 0;
   std::vector<double> run_seconds;  // with bound inputs and outputs
-  // Per run, in runs of their own; nothing where this build cannot count.
+  // Per run, in runs of their own; nothing where they cannot be counted (allocation_counter.h).
   std::optional<double> allocations_per_run;
   std::optional<double> host_allocations_per_run;  // of these, those that no plugin made
   uint64_t peak_resident_bytes = 0;                // of the process, so far

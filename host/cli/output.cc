@@ -5,19 +5,13 @@
 #include <nlohmann/json.hpp>
 
 #include "host/base/file.h"
-#include "host/base/text.h"
 
 namespace ephost::cli {
 namespace {
 
-std::string hex_escape(unsigned char byte) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  return std::string("\\x") + kDigits[byte >> 4] + kDigits[byte & 0xf];
-}
-
-// 0 behind the end.
-unsigned char byte_at(std::string_view text, size_t index) {
-  return index < text.size() ? static_cast<unsigned char>(text[index]) : 0;
+void write_printable(std::string_view text, std::FILE* stream) {
+  const std::string safe = printable(text);
+  std::fwrite(safe.data(), 1, safe.size(), stream);
 }
 
 template <class... Arguments>
@@ -30,20 +24,22 @@ std::string formatted(const char* format, Arguments... arguments) {
 }  // namespace
 
 void print_error(const Status& status) {
-  const std::string line = "error[" + std::string(status_code_name(status.code())) +
-                           "]: " + printable(status.message()) + "\n";
+  const std::string line =
+      "error[" + std::string(status_code_name(status.code())) + "]: " + status.message() + "\n";
   std::fflush(stdout);
-  std::fwrite(line.data(), 1, line.size(), stderr);
+  print_notice(line);
 }
 
-void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+void print(std::string_view text) { write_printable(text, stdout); }
+
+void print_notice(std::string_view text) { write_printable(text, stderr); }
 
 std::string to_text(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return printable_json(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 Status write_text(const std::filesystem::path& file, std::string_view text) {
-  if (!file.empty()) return write_file_atomically(file, as_bytes(text));
+  if (!file.empty()) return write_file_atomically(file, as_bytes(printable(text)));
   print(text);
   return Status::ok_status();
 }
@@ -52,24 +48,6 @@ Status flush_output() {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return Status::ok_status();
   return Status(StatusCode::kFail,
                 "standard output could not be written in full; check the disk or pipe behind it");
-}
-
-std::string printable(std::string_view text) {
-  const bool is_utf8 = is_valid_utf8(text);
-  std::string safe;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const unsigned char byte = byte_at(text, i);
-    // U+0080 to U+009F are control characters too; UTF-8 writes them as C2 80 to C2 9F.
-    const bool is_control = (byte < 0x20 && byte != '\n') || byte == 0x7f ||
-                            (byte == 0xc2 && byte_at(text, i + 1) < 0xa0) ||
-                            (byte < 0xa0 && byte >= 0x80 && i > 0 && byte_at(text, i - 1) == 0xc2);
-    if (is_control || (!is_utf8 && byte >= 0x80)) {
-      safe += hex_escape(byte);
-    } else {
-      safe += text[i];
-    }
-  }
-  return safe;
 }
 
 std::string counted(uint64_t count, std::string_view noun) {

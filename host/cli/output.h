@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "host/base/printable.h"
+
 namespace ephost::cli {
 
 using Json = nlohmann::ordered_json;
@@ -17,20 +19,19 @@ using Json = nlohmann::ordered_json;
 // "error[CODE]: message".
 void print_error(const Status& status);
 
-// To standard output as it is.
+// To standard output, made printable (host/base/printable.h).
 void print(std::string_view text);
+// The same to standard error.
+void print_notice(std::string_view text);
 
-// Indented, with a newline; bytes that are not UTF-8 become U+FFFD.
+// Indented, with a newline; well-formed UTF-8 whatever the strings are, and safe for a terminal.
 [[nodiscard]] std::string to_text(const Json& json);
 
-// To standard output where `file` is empty, else to the file, atomically.
+// To standard output where `file` is empty, else to the file, atomically; made printable.
 [[nodiscard]] Status write_text(const std::filesystem::path& file, std::string_view text);
 
 // FAIL if what was printed did not all arrive (full disk).
 [[nodiscard]] Status flush_output();
-
-// Control characters and bytes that are not UTF-8 escaped as \xNN; the rest as it is.
-[[nodiscard]] std::string printable(std::string_view text);
 
 // "1 node", "2 nodes".
 [[nodiscard]] std::string counted(uint64_t count, std::string_view noun);

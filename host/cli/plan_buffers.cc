@@ -81,7 +81,7 @@ Status plan_buffers(const BufferPlanRequest& request) {
     print(to_text(to_json(table, placement, request)));
   } else if (request.output.empty()) {
     print(csv);
-    std::fputs(summary(placement, request).c_str(), stderr);
+    print_notice(summary(placement, request));
   } else {
     print(summary(placement, request));
   }

@@ -10,20 +10,8 @@
 namespace ephost::cli {
 namespace {
 
-// Columns on a terminal, as far as one code point is one column.
-size_t width(std::string_view text) {
-  return static_cast<size_t>(std::ranges::count_if(
-      text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
-}
-
-std::string one_line(std::string_view text) {
-  std::string line = printable(text);
-  std::ranges::replace(line, '\n', ' ');
-  return line;
-}
-
 std::string padded(const std::string& text, size_t to, Align align) {
-  const std::string space(to - std::min(to, width(text)), ' ');
+  const std::string space(to - std::min(to, column_count(text)), ' ');
   return align == Align::kLeft ? text + space : space + text;
 }
 
@@ -33,7 +21,7 @@ void trim_end(std::string& line) { line.erase(line.find_last_not_of(' ') + 1); }
 
 void Table::add_row(std::vector<std::string> cells) {
   assert(cells.size() == columns_.size());
-  for (std::string& cell : cells) cell = one_line(cell);
+  for (std::string& cell : cells) cell = printable_line(cell);
   rows_.push_back(std::move(cells));
 }
 
@@ -42,8 +30,8 @@ std::string Table::to_text() const {
   std::vector<size_t> widths;
   for (size_t i = 0; i < columns_.size(); ++i) {
     titles.push_back(columns_[i].title);
-    size_t widest = width(columns_[i].title);
-    for (const auto& row : rows_) widest = std::max(widest, width(row[i]));
+    size_t widest = column_count(columns_[i].title);
+    for (const auto& row : rows_) widest = std::max(widest, column_count(row[i]));
     widths.push_back(widest);
   }
   std::string text;
@@ -62,12 +50,12 @@ std::string Table::to_text() const {
 }
 
 void Facts::add(std::string_view name, std::string value) {
-  facts_.emplace_back(name, one_line(value));
+  facts_.emplace_back(name, printable_line(value));
 }
 
 std::string Facts::to_text() const {
   size_t widest = 0;
-  for (const auto& [name, value] : facts_) widest = std::max(widest, width(name));
+  for (const auto& [name, value] : facts_) widest = std::max(widest, column_count(name));
   std::string text;
   for (const auto& [name, value] : facts_) {
     std::string line = padded(name, widest, Align::kLeft) + "  " + value;

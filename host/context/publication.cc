@@ -1,9 +1,11 @@
 #include "host/context/publication.h"
 
 #include <algorithm>
+#include <new>
 #include <system_error>
 #include <utility>
 
+#include "host/base/directory.h"
 #include "host/base/file_error.h"
 #include "host/base/temporary_files.h"
 #include "host/base/text.h"
@@ -119,10 +121,17 @@ void Publication::finish() {
     if (!step.old.path.empty()) file_system_->unlink(step.old.path.c_str());
   }
   steps_.clear();
-  std::error_code error;
-  fs::directory_iterator entry(folder_, error);
-  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    const fs::path& path = entry->path();
+  try {
+    remove_leftovers();
+  } catch (const std::bad_alloc&) {
+    // All is published. What could not be removed goes with the next publication.
+  }
+}
+
+void Publication::remove_leftovers() {
+  std::error_code ignored;
+  for (const std::string& candidate : list_directory(folder_, ignored)) {
+    const fs::path path = folder_ / candidate;
     const bool superseded = std::any_of(names_.begin(), names_.end(), [&](const auto& name) {
       return is_superseded_file(path, name, *file_system_);
     });

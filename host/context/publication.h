@@ -49,6 +49,7 @@ class Publication {
 
   Result<Aside> set_aside(const std::filesystem::path& path, const ContentSum& sum);
   void put_back(const Step& step, bool replaced);
+  void remove_leftovers();
 
   std::filesystem::path folder_;
   FolderLock lock_;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "host/base/contained_path.h"
+#include "host/base/directory.h"
 #include "host/base/file.h"
 #include "host/base/file_error.h"
 #include "host/base/hash.h"
@@ -100,9 +101,8 @@ class Search {
   Listing list(const fs::path& directory) {
     Listing listing;
     std::error_code error;
-    fs::directory_iterator entry(directory, error);
-    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-      const fs::path& path = entry->path();
+    for (const std::string& name : list_directory(directory, error)) {
+      const fs::path path = directory / name;
       if (path.filename().native().starts_with('.')) continue;
       std::error_code ignored;
       if (fs::is_directory(path, ignored)) {
@@ -112,8 +112,6 @@ class Search {
       }
     }
     if (error) skip(directory, file_error("search the directory", directory, error.value()), {});
-    std::sort(listing.manifests.begin(), listing.manifests.end());
-    std::sort(listing.folders.begin(), listing.folders.end());
     return listing;
   }
 

@@ -1,6 +1,7 @@
 #include <set>
 #include <utility>
 
+#include "host/base/printable.h"
 #include "host/partition/explain.h"
 #include "host/partition/render.h"
 
@@ -9,10 +10,9 @@ namespace {
 
 std::string dot_string(std::string_view text) {
   std::string escaped = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
+  for (const char c : printable_line(text)) {
     if (c == '"' || c == '\\') escaped += '\\';
-    escaped += byte < 0x20 || byte == 0x7f ? ' ' : c;
+    escaped += c;
   }
   return escaped + "\"";
 }

@@ -3,31 +3,20 @@
 #include <algorithm>
 #include <array>
 
-#include "host/base/text.h"
+#include "host/base/printable.h"
 #include "host/partition/render.h"
 
 namespace ephost::partition {
 namespace {
 
-// Names and messages may come from a file or a plugin: control characters must not reach a
-// terminal.
-std::string printable(std::string_view text) {
-  std::string safe(text);
-  for (char& c : safe) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) c = '?';
-  }
-  return safe;
-}
-
 // Text for one cell of a table: long names are cut.
 std::string cell(std::string_view text) {
   constexpr size_t kWidest = 60;
-  std::string shown = printable(text.substr(0, kWidest));
-  if (text.size() <= kWidest) return shown;
-  // A cut must not leave half a UTF-8 sequence.
-  while (!shown.empty() && !is_valid_utf8(shown)) shown.pop_back();
-  return shown + "...";
+  if (text.size() <= kWidest) return printable_line(text);
+  // A cut must not leave half of a UTF-8 sequence.
+  size_t end = kWidest;
+  while (end > kWidest - 4 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return printable_line(text.substr(0, end)) + "...";
 }
 
 constexpr size_t kColumns = 6;
@@ -52,12 +41,12 @@ std::string table(const Explanation& explanation) {
   for (const ExplainedNode& node : explanation.nodes) rows.push_back(cells_of(explanation, node));
   std::array<size_t, kColumns> widths{};
   for (const Cells& row : rows) {
-    for (size_t i = 0; i < kColumns; ++i) widths[i] = std::max(widths[i], row[i].size());
+    for (size_t i = 0; i < kColumns; ++i) widths[i] = std::max(widths[i], column_count(row[i]));
   }
   std::string text;
   for (const Cells& row : rows) {
     for (size_t i = 0; i + 1 < kColumns; ++i) {
-      text += row[i] + std::string(widths[i] - row[i].size() + 2, ' ');
+      text += row[i] + std::string(widths[i] - column_count(row[i]) + 2, ' ');
     }
     text += row.back() + "\n";
   }
@@ -157,7 +146,7 @@ std::string counted(uint64_t count, std::string_view noun) {
 }
 
 std::string describe_provider(const ProviderSummary& provider) {
-  std::string text = provider.name + ": " + counted(provider.kernel_nodes, "node") +
+  std::string text = printable_line(provider.name) + ": " + counted(provider.kernel_nodes, "node") +
                      " by kernel, " + counted(provider.fused_nodes, "node") + " in " +
                      counted(provider.partitions, "partition");
   if (provider.refused_claims > 0) {
@@ -167,14 +156,14 @@ std::string describe_provider(const ProviderSummary& provider) {
 }
 
 std::string describe_refusal(const Explanation& explanation, const Refusal& refusal) {
-  std::string text = refusal.provider;
+  std::string text = printable_line(refusal.provider);
   if (!refusal.nodes.empty()) {
     const ExplainedNode& first = explanation.nodes[refusal.nodes.front()];
     text += refusal.fused ? ", fused claim of " : ", claim of ";
     text += counted(refusal.nodes.size(), "node") + " from #" + std::to_string(first.node) + " " +
             cell(first.op);
   }
-  return text + ": " + printable(refusal.reason);
+  return text + ": " + printable_line(refusal.reason);
 }
 
 }  // namespace ephost::partition

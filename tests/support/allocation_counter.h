@@ -8,4 +8,13 @@ namespace ephost::test {
 
 [[nodiscard]] uint64_t allocations_of_this_thread();
 
+// While it lives, all allocations of the calling thread but the first `count` fail.
+class FailingAllocations {
+ public:
+  explicit FailingAllocations(uint64_t count);
+  FailingAllocations(const FailingAllocations&) = delete;
+  FailingAllocations& operator=(const FailingAllocations&) = delete;
+  ~FailingAllocations();
+};
+
 }  // namespace ephost::test

@@ -1,5 +1,6 @@
 #include "host/context/store/cache_folder.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "host/base/directory.h"
 #include "host/base/file_error.h"
 #include "host/base/text.h"
 #include "host/context/store/cache_key.h"
@@ -30,12 +32,14 @@ std::chrono::system_clock::time_point modified(const struct stat& info) {
 
 uint64_t bytes_in(const fs::path& folder) {
   uint64_t bytes = 0;
-  std::error_code error;
-  fs::recursive_directory_iterator entry(folder, error);
-  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
-    std::error_code ignored;
-    const bool is_file = entry->symlink_status(ignored).type() == fs::file_type::regular;
-    if (is_file) bytes += entry->file_size(ignored);
+  std::error_code ignored;
+  for (const std::string& name : list_directory(folder, ignored)) {
+    const fs::path path = folder / name;
+    const fs::file_type type = fs::symlink_status(path, ignored).type();
+    if (type == fs::file_type::directory) bytes += bytes_in(path);
+    struct stat info {};
+    const bool is_file = type == fs::file_type::regular && ::lstat(path.c_str(), &info) == 0;
+    if (is_file) bytes += static_cast<uint64_t>(info.st_size);
   }
   return bytes;
 }
@@ -126,12 +130,11 @@ Result<std::optional<TemporaryFolder>> TemporaryFolder::take(const fs::path& fol
 Result<std::vector<CacheItem>> scan_store(const fs::path& store, const FileSystem& file_system) {
   std::vector<CacheItem> items;
   std::error_code error;
-  fs::directory_iterator entry(store, error);
-  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    std::optional<CacheItem> item = item_at(entry->path(), file_system);
+  for (const std::string& name : list_directory(store, error)) {
+    std::optional<CacheItem> item = item_at(store / name, file_system);
     std::error_code ignored;
     struct stat info {};
-    if (!item || entry->symlink_status(ignored).type() != fs::file_type::directory ||
+    if (!item || fs::symlink_status(store / name, ignored).type() != fs::file_type::directory ||
         file_system.stat(item->folder.c_str(), &info) != 0) {
       continue;
     }
@@ -148,14 +151,11 @@ Result<std::vector<CacheItem>> scan_store(const fs::path& store, const FileSyste
 
 std::vector<fs::path> temporary_folders(const fs::path& store) {
   std::vector<fs::path> folders;
-  std::error_code error;
-  fs::directory_iterator entry(store, error);
-  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    std::error_code ignored;
-    if (name_behind(kTemporaryPrefix, entry->path().filename().native()) &&
-        entry->symlink_status(ignored).type() == fs::file_type::directory) {
-      folders.push_back(entry->path());
-    }
+  std::error_code ignored;
+  for (const std::string& name : list_directory(store, ignored)) {
+    const bool is_folder =
+        fs::symlink_status(store / name, ignored).type() == fs::file_type::directory;
+    if (is_folder && name_behind(kTemporaryPrefix, name)) folders.push_back(store / name);
   }
   return folders;
 }

@@ -11,6 +11,7 @@
 #include <system_error>
 #include <vector>
 
+#include "host/base/directory.h"
 #include "host/base/file.h"
 #include "host/base/file_error.h"
 #include "host/base/temporary_files.h"
@@ -63,9 +64,8 @@ Result<bool> read_store_marker(const fs::path& store, const FileSystem& file_sys
 // Temporary files of AtomicFile do not count: somebody may be writing the marker.
 Result<bool> holds_nothing(const fs::path& folder) {
   std::error_code error;
-  fs::directory_iterator entry(folder, error);
-  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    if (!is_temporary_name(entry->path().filename().native())) return false;
+  for (const std::string& name : list_directory(folder, error)) {
+    if (!is_temporary_name(name)) return false;
   }
   if (error) return file_error("read the folder", folder, error.value());
   return true;

@@ -1,12 +1,16 @@
 """Cases of `ephost run`."""
 
+import ctypes.util
+import os
+import pathlib
+import subprocess
 import unittest
 
 import numpy as np
 import onnx
 from onnx import OptionalProto, SequenceProto, TensorProto, helper, numpy_helper
 
-from command_line import CommandLineTest, TINY_MODELS, tiny
+from command_line import EPHOST, CommandLineTest, TINY_MODELS, tiny
 
 
 def read_tensor(path):
@@ -135,6 +139,20 @@ class RunTest(CommandLineTest):
         self.refusal("NOT_FOUND", "run", tiny("tiny_mlp"), "--output", "nothing=x.npy",
                      "--output-dir", "out")
         self.assertFalse((self.folder / "out").exists())
+
+
+JEMALLOC = ctypes.util.find_library("jemalloc")
+IS_SANITIZED = b"__asan_init" in pathlib.Path(EPHOST).read_bytes() or \
+    b"__tsan_init" in pathlib.Path(EPHOST).read_bytes()
+
+
+class AllocatorTest(CommandLineTest):
+    @unittest.skipUnless(JEMALLOC, "needs libjemalloc2")
+    @unittest.skipIf(IS_SANITIZED, "a sanitizer has an allocator of its own")
+    def test_runs_with_another_allocator(self):
+        for command in ("run", "bench"):
+            subprocess.run([EPHOST, command, tiny("tiny_cnn"), "--ep", "dnnl"], check=True,
+                           capture_output=True, env={**os.environ, "LD_PRELOAD": JEMALLOC})
 
 
 if __name__ == "__main__":

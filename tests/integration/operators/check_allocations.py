@@ -1,7 +1,9 @@
 #!/usr/bin/python3
 """Counts what runs of the models of make_operator_models.py allocate, after the first ones.
 
-  check_allocations.py EPHOST MODELS_DIR
+  check_allocations.py EPHOST COUNTER MODELS_DIR
+
+COUNTER is the library of tests/benchmarks/count_allocations.c.
 
 Neither the host nor the CPU provider may take memory from the heap: outputs, workspaces and scratch
 memory have their places by then, those of outputs whose size depends on values too. What remains is
@@ -39,13 +41,13 @@ def measure(ephost, model, environment):
 
 
 def main():
-    ephost, models = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
+    ephost, counter, models = (pathlib.Path(argument).resolve() for argument in sys.argv[1:4])
     names = json.loads((models / "cases.json").read_text())
     assert WITHIN_ONEDNN.keys() <= names.keys(), WITHIN_ONEDNN.keys() - names.keys()
     failures = []
     for name in names:
         limit = WITHIN_ONEDNN.get(name, 0)
-        environment = {"OMP_NUM_THREADS": "1"} if limit else {}
+        environment = {"LD_PRELOAD": str(counter)} | ({"OMP_NUM_THREADS": "1"} if limit else {})
         everywhere, host = measure(ephost, models / name / "model.onnx", environment)
         print(f"{name}: {everywhere} allocations a run, {host} of them the host's")
         if everywhere > limit or host > 0:

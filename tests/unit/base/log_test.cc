@@ -85,5 +85,11 @@ TEST_F(Log, HandsTheSinkOneMessageAtATimeFromSeveralThreads) {
   EXPECT_EQ(overlaps, 0);
 }
 
+TEST_F(Log, CarriesNothingThatATerminalWouldObey) {
+  collect();
+  log_warning("name \x1b[2J \u202e \xff");
+  EXPECT_THAT(messages_, ElementsAre(Pair(LogLevel::kWarning, "name \\x1b[2J \\u202e \ufffd")));
+}
+
 }  // namespace
 }  // namespace ephost

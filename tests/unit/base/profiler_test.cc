@@ -35,7 +35,7 @@ TEST(Profiler, EscapesWhatJsonDoesNotAllow) {
   profiler.add("step", "a \"b\"\\\n\x01 \xc3\xa4", Profiler::Clock::now());
   profiler.add("step", "\xff", Profiler::Clock::now());
   EXPECT_THAT(profiler.to_json(), HasSubstr("\"a \\\"b\\\"\\\\\\u000a\\u0001 \xc3\xa4\""));
-  EXPECT_THAT(profiler.to_json(), HasSubstr("{\"name\":\"?\""));
+  EXPECT_THAT(profiler.to_json(), HasSubstr("{\"name\":\"\ufffd\""));
 }
 
 TEST(Profiler, RecordsNothingAfterItsEnd) {

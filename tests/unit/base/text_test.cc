@@ -19,7 +19,8 @@ TEST(Quote, EscapesWhatWouldConfuseATerminal) {
   EXPECT_EQ(quote("a\"b\\c"), R"("a\"b\\c")");
   EXPECT_EQ(quote("a\nb\tc"), R"("a\nb\tc")");
   EXPECT_EQ(quote("\x1b[2J"), R"("\x1b[2J")");
-  EXPECT_EQ(quote("\xc2\x9b"), R"("\xc2\x9b")");
+  EXPECT_EQ(quote("\xc2\x9b"), R"("\u009b")");
+  EXPECT_EQ(quote("\u202egnp.exe"), R"("\u202egnp.exe")");
   EXPECT_EQ(quote(std::string_view("\0", 1)), R"("\x00")");
 }
 

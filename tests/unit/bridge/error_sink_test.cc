@@ -19,8 +19,8 @@ TEST(ErrorSink, TellsWhoFailedAtWhat) {
 }
 
 TEST(ErrorSink, KeepsFromTheTerminalWhatIsNoText) {
-  EXPECT_EQ(message_of("\x1b[2J\x7f"), "it failed working: ?[2J?");
-  EXPECT_EQ(message_of("a\xff\n"), "it failed working: a?\n");
+  EXPECT_EQ(message_of("\x1b[2J\x7f"), "it failed working: \\x1b[2J\\x7f");
+  EXPECT_EQ(message_of("a\xff\n"), "it failed working: a\ufffd\n");
   EXPECT_EQ(message_of("Gr\u00f6\u00dfe"), "it failed working: Gr\u00f6\u00dfe");
 }
 

@@ -2,16 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 namespace ephost::cli {
 namespace {
 
-TEST(Output, EscapesWhatATerminalWouldObey) {
-  EXPECT_EQ(printable("conv\x1b[2J\x7f"), "conv\\x1b[2J\\x7f");
-  EXPECT_EQ(printable("\xc3\xa9t\xc3\xa9\n"), "\xc3\xa9t\xc3\xa9\n");
-  EXPECT_EQ(printable("bad \xff"), "bad \\xff");
-  EXPECT_EQ(printable("\xc2\x9b\xc2\xa0"), "\\xc2\\x9b\xc2\xa0");
+TEST(Output, PrintsNothingThatATerminalWouldObey) {
+  ::testing::internal::CaptureStdout();
+  print("conv\x1b[2J \u202e \xff\n");
+  std::fflush(stdout);
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "conv\\x1b[2J \\u202e \ufffd\n");
 }
 
 TEST(Output, WritesNumbersWithUnits) {
@@ -24,6 +25,10 @@ TEST(Output, WritesNumbersWithUnits) {
   EXPECT_EQ(seconds_text(123.4), "123 s");
   EXPECT_EQ(counted(1, "node"), "1 node");
   EXPECT_EQ(counted(0, "node"), "0 nodes");
+}
+
+TEST(Output, EscapesInJsonWhatATerminalWouldObey) {
+  EXPECT_EQ(to_text(Json{{"name", "\u202e\x7f"}}), "{\n  \"name\": \"\\u202e\\u007f\"\n}\n");
 }
 
 TEST(Output, ReplacesBytesInJsonThatAreNotUtf8) {

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "host/context/names.h"
+#include "tests/support/allocation_counter.h"
 #include "tests/unit/context/context_samples.h"
 
 namespace ephost::context {
@@ -38,6 +39,23 @@ AtomicFile staged(const TempDirectory& dir, std::string_view name, std::string_v
   EXPECT_TRUE(file.ok());
   EXPECT_TRUE(file->append(as_bytes(content)).ok());
   return std::move(*file);
+}
+
+// Every allocation may be the first that fails. What is published stays so.
+TEST(Publication, EndsWellWhereMemoryRunsOut) {
+  for (uint64_t enough = 0; enough < 60; ++enough) {
+    const TempDirectory dir;
+    dir.write("a.bin", "old");
+    AtomicFile binary = staged(dir, "a.bin", "new");
+    Result<Publication> publication = Publication::begin(dir.path(), posix_file_system());
+    ASSERT_TRUE(publication.ok());
+    ASSERT_TRUE(publication->publish(binary, sum_of("new")).ok());
+    {
+      const test::FailingAllocations failing(enough);
+      publication->finish();
+    }
+    EXPECT_EQ(content_of(dir / "a.bin"), "new");
+  }
 }
 
 TEST(Publication, Line10KeepsTheOldFileUntilTheLastOneIsInPlace) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/base/text.h"
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/partition/fake_source.h"
 
@@ -101,8 +102,8 @@ TEST(Explain, KeepsControlCharactersOffTheTerminal) {
   e.graph.nodes[0].name = "evil\x1b[2J";
   e.partitioning.decisions[1].reason = "line\nbreak";
   const std::string text = to_text(explain(e.graph, e.partitioning));
-  EXPECT_THAT(text, HasSubstr("evil?[2J"));
-  EXPECT_THAT(text, HasSubstr("line?break"));
+  EXPECT_THAT(text, HasSubstr("evil\\x1b[2J"));
+  EXPECT_THAT(text, HasSubstr("line break"));
 }
 
 TEST(Explain, CutsLongNamesInTheTableWithoutBreakingACharacter) {
@@ -127,6 +128,22 @@ TEST(Explain, EscapesNamesInTheDigraph) {
   Example e = example();
   e.graph.nodes[1].name = "a\"b\\c\nd";
   EXPECT_THAT(to_dot(e.graph, e.partitioning), HasSubstr("label=\"Relu a\\\"b\\\\c d\""));
+}
+
+// A name, a domain and a reason that are not UTF-8, and text that turns round.
+TEST(Explain, WritesUtf8WhateverNamesAre) {
+  Example e = example();
+  e.graph.nodes[0].name = std::string(59, 'n') + "\xff\xff";
+  e.graph.nodes[1].name = "\xc3\u202e";
+  e.partitioning.providers[0] = "acc\x80";
+  e.partitioning.decisions[1].reason = "\xe9 reason";
+  const Explanation explanation = explain(e.graph, e.partitioning);
+  for (const std::string& text :
+       {to_text(explanation), to_dot(e.graph, e.partitioning), to_html(explanation)}) {
+    EXPECT_TRUE(is_valid_utf8(text)) << quote(text);
+    EXPECT_THAT(text, Not(HasSubstr("\u202e")));
+    EXPECT_THAT(text, HasSubstr("acc\ufffd"));
+  }
 }
 
 TEST(Explain, WritesAPageWithoutExternalResources) {
