@@ -9,6 +9,7 @@
 #include "host/base/checked_math.h"
 #include "host/base/file_error.h"
 #include "host/base/mapped_pages.h"
+#include "host/base/steady_file.h"
 
 namespace ephost {
 
@@ -60,6 +61,7 @@ Result<InputFile> InputFile::adopt(fs::path path, int descriptor, const FileSyst
   }
   info.st_size = std::max<off_t>(info.st_size, 0);
   file.version_ = FileVersion::of(info);
+  file.version_.is_steady = file.size() >= kLargeFile && is_steady(descriptor, info, file_system);
   return file;
 }
 

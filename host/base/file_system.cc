@@ -104,6 +104,14 @@ int PosixFileSystem::flock(int descriptor, int operation) const {
   return ::flock(descriptor, operation);
 }
 
+int PosixFileSystem::fcntl(int descriptor, int command, int argument) const {
+  return ::fcntl(descriptor, command, argument);
+}
+
+int PosixFileSystem::fstatfs(int descriptor, struct statfs* out_info) const {
+  return ::fstatfs(descriptor, out_info);
+}
+
 void* PosixFileSystem::mmap(size_t size, int descriptor) const {
   return ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
 }

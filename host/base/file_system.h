@@ -6,6 +6,7 @@
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <sys/vfs.h>
 
 #include <cstddef>
 
@@ -40,6 +41,9 @@ class FileSystem {
   // Relative to the current directory; follows links.
   virtual int utimensat(const char* path, const struct timespec* times) const = 0;
   virtual int flock(int descriptor, int operation) const = 0;
+  // The commands that take a number.
+  virtual int fcntl(int descriptor, int command, int argument) const = 0;
+  virtual int fstatfs(int descriptor, struct statfs* out_info) const = 0;
   // Maps the first `size` bytes for reading, MAP_PRIVATE; MAP_FAILED on failure.
   virtual void* mmap(size_t size, int descriptor) const = 0;
   virtual int munmap(void* address, size_t size) const = 0;
@@ -65,6 +69,8 @@ class PosixFileSystem : public FileSystem {
   int unlinkat(int folder, const char* path, int flags) const override;
   int utimensat(const char* path, const struct timespec* times) const override;
   int flock(int descriptor, int operation) const override;
+  int fcntl(int descriptor, int command, int argument) const override;
+  int fstatfs(int descriptor, struct statfs* out_info) const override;
   void* mmap(size_t size, int descriptor) const override;
   int munmap(void* address, size_t size) const override;
 };

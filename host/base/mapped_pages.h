@@ -11,6 +11,9 @@
 
 namespace ephost {
 
+// Only of files that have so many bytes a checksum is worth remembering.
+inline constexpr uint64_t kLargeFile = uint64_t{1} << 20;
+
 // A file as it was when it was opened. Times are nanoseconds of the system's clock.
 struct FileVersion {
   uint64_t device = 0;
@@ -19,6 +22,7 @@ struct FileVersion {
   int64_t modified = 0;  // st_mtim
   int64_t changed = 0;   // st_ctim
   int64_t opened = 0;
+  bool is_steady = false;  // see host/base/steady_file.h; false for files that are not large
 
   // `info` was asked for just now.
   [[nodiscard]] static FileVersion of(const struct stat& info);

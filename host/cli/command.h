@@ -15,6 +15,8 @@ namespace ephost::cli {
 inline constexpr int kExitSuccess = 0;
 inline constexpr int kExitFailure = 1;
 inline constexpr int kExitUsage = 2;
+inline constexpr int kExitUnchecked =
+    3;  // `verify`: nothing is wrong, but not all could be checked
 
 struct Command {
   CLI::App* app = nullptr;

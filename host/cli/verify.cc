@@ -1,5 +1,5 @@
-// `ephost verify MODEL`: checks a context model without running it. Its files and sums are checked
-// by host/context; here it is decided whether what is installed can load it.
+// `ephost verify MODEL`: checks a context model without running it. Its files and checksums are
+// checked by host/context; here it is decided whether what is installed can load it.
 #include "host/context/verify.h"
 
 #include <CLI/CLI.hpp>
@@ -140,6 +140,7 @@ Result<context::VerifyReport> read_and_verify(const std::filesystem::path& path)
   EPHOST_ASSIGN_OR_RETURN(const graph::Model model,
                           onnx_io::import_model(file, import_options, &read));
   load_options.files = std::move(read.external_data);
+  load_options.unchecked_external_data = std::move(read.unchecked_external_data);
   return context::verify_context_model(model, load_options);
 }
 
@@ -183,7 +184,7 @@ Json node_json(const context::VerifiedNode& node) {
                {"embedded", node.embedded},
                {"file", node.file.empty() ? Json() : Json(node.file)},
                {"bytes", node.payload_bytes ? Json(*node.payload_bytes) : Json()},
-               {"sum", context::sum_state_name(node.sum)},
+               {"checksum", context::checksum_state_name(node.checksum)},
                {"sdk_version", node.sdk_version},
                {"hardware_architecture", node.hardware_architecture}};
   return json;
@@ -200,10 +201,30 @@ Json to_json(const Verification& verification, const Flags& flags) {
                        {"verdict", check.verdict}});
   }
   return {{"model", flags.model.native()},
-          {"ok", verification.problems.empty()},
+          {"ok", verification.problems.empty() && verification.report.unchecked.empty()},
           {"nodes", nodes},
           {"sources", sources},
-          {"problems", verification.problems}};
+          {"problems", verification.problems},
+          {"unchecked", verification.report.unchecked}};
+}
+
+// What is said in the end of a model that nothing is wrong with.
+std::string conclusion(const context::VerifyReport& report) {
+  const std::vector<std::string>& unchecked = report.unchecked;
+  if (unchecked.empty()) {
+    return "the context model is sound: its structure is valid, and all payloads and external "
+           "files have the checksums that it states; no checksum covers the model file itself\n";
+  }
+  std::string text;
+  for (const std::string& part : unchecked) text += "no checksum: " + printable(part) + "\n";
+  text += "nothing is wrong with what could be checked; " + counted(unchecked.size(), "part") +
+          " without a checksum could not be\n";
+  if (report.needs_checksums) {
+    text +=
+        "this host wrote the model, with checksums; sessions refuse it unless "
+        "ep.require_checksums is 0\n";
+  }
+  return text;
 }
 
 std::string to_table(const Verification& verification) {
@@ -213,13 +234,13 @@ std::string to_table(const Verification& verification) {
                {"kind"},
                {"content in"},
                {"size", Align::kRight},
-               {"sum"}});
+               {"checksum"}});
   for (const context::VerifiedNode& node : verification.report.nodes) {
     nodes.add_row({node.description, node.partition_name, node.source,
                    node.main_context ? "primary" : "of " + node.primary,
                    node.file.empty() ? "the model" : node.file,
                    node.payload_bytes ? bytes_text(*node.payload_bytes) : "",
-                   std::string(context::sum_state_name(node.sum))});
+                   std::string(context::checksum_state_name(node.checksum))});
   }
   Table sources({{"source"}, {"provider"}, {"compatibility"}});
   for (const SourceCheck& check : verification.sources) {
@@ -230,7 +251,7 @@ std::string to_table(const Verification& verification) {
   for (const std::string& problem : verification.problems) {
     text += "problem: " + printable(problem) + "\n";
   }
-  return verification.problems.empty() ? text + "the context model is sound\n" : text;
+  return verification.problems.empty() ? text + conclusion(verification.report) : text;
 }
 
 Result<int> run(const Flags& flags) {
@@ -238,7 +259,9 @@ Result<int> run(const Flags& flags) {
   EPHOST_ASSIGN_OR_RETURN(const Environment environment, open_environment(flags.environment));
   EPHOST_ASSIGN_OR_RETURN(const Verification verification, verify(environment, flags));
   print(flags.report.json() ? to_text(to_json(verification, flags)) : to_table(verification));
-  if (verification.problems.empty()) return kExitSuccess;
+  if (verification.problems.empty()) {
+    return verification.report.unchecked.empty() ? kExitSuccess : kExitUnchecked;
+  }
   const size_t more = verification.problems.size() - 1;
   return Status(StatusCode::kInvalidGraph,
                 quote(flags.model.native()) +
@@ -250,7 +273,11 @@ Result<int> run(const Flags& flags) {
 
 Command add_verify(CLI::App& root) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* app = root.add_subcommand("verify", "Check a context model: files, sums, providers");
+  CLI::App* app =
+      root.add_subcommand("verify", "Check a context model: files, checksums, providers");
+  app->footer(
+      "Exit status: 0 where everything has its stated checksum, 1 where something is wrong,\n"
+      "3 where nothing is wrong but something states no checksum and could not be checked.");
   app->add_option("MODEL", flags->model, "A context model")->type_name("FILE")->required();
   app->add_flag("--no-plugins", flags->no_plugins, "Load no plugin; go by the manifests alone");
   add_environment_flags(*app, flags->environment);

@@ -32,6 +32,7 @@ class Examiner {
     for (const NodePlace& place : places) read_node(place);
     for (ExaminedNode& node : result_.nodes) find_primary(node);
     check_initializers();
+    list_unchecked();
     result_.pending_sums = files_.take_pending_sums();
     return std::move(result_);
   }
@@ -44,6 +45,8 @@ class Examiner {
     } else {
       result_.metadata_status = metadata.status();
     }
+    result_.is_of_this_host =
+        result_.metadata.is_stated || !metadata.ok() || model_.producer_name == kProducerName;
   }
 
   // A file may hold partitions of several sources.
@@ -85,7 +88,7 @@ class Examiner {
   void add_embedded(uint32_t index, graph::Blob bytes) {
     ExaminedNode& node = result_.nodes[index];
     SummedBytes found{.bytes = std::move(bytes),
-                      .known = options_.known_sums,
+                      .known = options_.known_checksums,
                       .cancellation = options_.cancellation};
     const ContentSum* stated =
         options_.check_sums ? look_up(result_.metadata.embedded, node.attributes.partition_name)
@@ -113,6 +116,8 @@ class Examiner {
       return;
     }
     node.payload = known->second;
+    ExaminedPayload& payload = result_.payloads[node.payload];
+    if (content.state == ChecksumState::kOk) payload.checksum = ChecksumState::kOk;
     if (!content.status.ok()) fail(node, content.status);
   }
 
@@ -123,7 +128,7 @@ class Examiner {
                                             .source = node.attributes.source,
                                             .file_name = file_name},
                                 .primary = index,
-                                .sum = content.state});
+                                .checksum = content.state});
     if (!content.status.ok()) fail(node, content.status);
   }
 
@@ -138,13 +143,31 @@ class Examiner {
     if (!options_.check_sums) return;
     const std::optional<fs::path>& folder = initializers_folder(options_);
     PayloadFiles files(options_, folder);
-    for (const auto& [name, sum] : result_.metadata.initializers) {
-      // The importer got them from the caller's memory; nobody can have mixed them up.
-      if (!folder && !options_.files.contains(name)) continue;
-      const Content content = files.find_current(name, &sum);
-      if (content.status.ok()) continue;
-      result_.initializers.push_back(
-          Status(content.status).with_context("checking the initializers"));
+    for (const auto* stated : {&result_.metadata.initializers, &result_.metadata.originals}) {
+      for (const auto& [name, checksum] : *stated) {
+        // The importer got them from the caller's memory; nobody can have mixed them up.
+        if (!folder && !options_.files.contains(name)) continue;
+        const Content content = files.find_current(name, &checksum);
+        if (content.status.ok()) continue;
+        result_.initializers.push_back(
+            Status(content.status).with_context("checking the initializers"));
+      }
+    }
+  }
+
+  void list_unchecked() {
+    if (!options_.check_sums || result_.nodes.empty()) return;
+    for (const ExaminedPayload& examined : result_.payloads) {
+      if (examined.checksum != ChecksumState::kNotStated) continue;
+      const std::string& file = examined.payload.file_name;
+      result_.unchecked.push_back(file.empty() ? "the payload of " +
+                                                     describe(result_.nodes[examined.primary])
+                                               : "file " + quote(file));
+    }
+    for (const std::string& location : options_.unchecked_external_data) {
+      const ContextMetadata& stated = result_.metadata;
+      if (stated.initializers.contains(location) || stated.originals.contains(location)) continue;
+      result_.unchecked.push_back("external data " + quote(location));
     }
   }
 
@@ -160,6 +183,16 @@ class Examiner {
 
 Examination examine_context(const graph::Model& model, const LoadOptions& options) {
   return Examiner(model, options).run();
+}
+
+Status check_required_checksums(const Examination& examination, const LoadOptions& options) {
+  const bool required = options.require_checksums.value_or(examination.is_of_this_host);
+  if (!required || examination.unchecked.empty()) return {};
+  return Status(StatusCode::kInvalidGraph,
+                "the context model states no checksum of " + join(examination.unchecked, ", ") +
+                    (examination.is_of_this_host ? ", which it had when it was written" : "") +
+                    "; compile the source model again, or set ep.require_checksums to 0 to load "
+                    "what nobody can check");
 }
 
 Status first_failure(const Examination& examination) {

@@ -28,7 +28,7 @@ struct ExaminedNode {
 struct ExaminedPayload {
   CachedPayload payload;
   uint32_t primary = 0;  // first node of it
-  SumState sum = SumState::kUnknown;
+  ChecksumState checksum = ChecksumState::kUnknown;
 };
 
 struct Examination {
@@ -37,6 +37,10 @@ struct Examination {
   std::vector<ExaminedPayload> payloads;
   std::vector<ExaminedNode> nodes;
   std::vector<Status> initializers;  // what is wrong with their external files
+  // The model's producer or its metadata say that a host of this kind wrote it, which states a
+  // checksum of everything.
+  bool is_of_this_host = false;
+  std::vector<std::string> unchecked;  // what the model states no checksum of, e.g. `file "m.bin"`
   std::vector<std::future<Status>> pending_sums;
 };
 
@@ -47,6 +51,10 @@ struct Examination {
 }
 
 [[nodiscard]] Examination examine_context(const graph::Model& model, const LoadOptions& options);
+
+// INVALID_GRAPH if something is unchecked that `options` have checked.
+[[nodiscard]] Status check_required_checksums(const Examination& examination,
+                                              const LoadOptions& options);
 
 // The first thing that is wrong, or OK.
 [[nodiscard]] Status first_failure(const Examination& examination);

@@ -11,11 +11,13 @@ namespace ephost::context {
 Result<LoadedContext> load_context(const graph::Model& model, const LoadOptions& options) {
   Examination examined = examine_context(model, options);
   EPHOST_RETURN_IF_ERROR(first_failure(examined));
+  EPHOST_RETURN_IF_ERROR(check_required_checksums(examined, options));
   LoadedContext loaded{.compatibility = std::move(examined.metadata.compatibility)};
   loaded.payloads.reserve(examined.payloads.size());
   for (ExaminedPayload& payload : examined.payloads) {
     loaded.payloads.push_back(std::move(payload.payload));
   }
+  loaded.unchecked = std::move(examined.unchecked);
   loaded.pending_sums = std::move(examined.pending_sums);
   loaded.partitions.reserve(examined.nodes.size());
   for (ExaminedNode& node : examined.nodes) {
@@ -52,7 +54,7 @@ std::map<std::string, graph::Blob> find_superseded_initializers(std::span<const 
   PayloadFiles files(options, initializers_folder(options));
   for (const auto& [name, sum] : metadata->initializers) {
     const Content superseded = files.find_superseded(name, sum);
-    if (superseded.state != SumState::kOk) continue;
+    if (superseded.state != ChecksumState::kOk) continue;
     if (files.find_current(name, &sum).status.ok()) continue;
     found.emplace(name, superseded.bytes);
   }

@@ -18,7 +18,7 @@
 #include "ephost/status.h"
 #include "host/base/cancellation.h"
 #include "host/base/file_system.h"
-#include "host/base/known_sums.h"
+#include "host/base/known_checksums.h"
 #include "host/context/ep_context_node.h"
 #include "host/graph/graph.h"
 
@@ -39,12 +39,19 @@ struct LoadOptions {
   // Gives the content of a binary by the name that the nodes state, instead of the folder. Called
   // at most once for each name; its failure is a missing file.
   std::function<Result<graph::Blob>(const std::string& name)> read_payload;
-  // Compare each file and embedded payload with the sum that the model states of it, if it does.
+  // Locations of the model's external data that the importer compared with no checksum
+  // (onnx_io::ImportReport).
+  std::set<std::string> unchecked_external_data;
+  // Compare each file and embedded payload with the checksum that the model states of it, if it
+  // does.
   bool check_sums = true;
+  // Refuse a model that states no checksum of a payload or of its external data. Nothing: refuse it
+  // if a host of this kind wrote it, which states them.
+  std::optional<bool> require_checksums;
   // Sources whose providers withstand any payload. Where all nodes that state files are of these,
   // the sums of large files are compared in threads of their own; see LoadedContext::finish_sums.
   std::set<std::string> validating_sources;
-  KnownSums known_sums;  // of files that were compared before
+  KnownChecksums known_checksums;  // of files that were compared before
   // Give the memory of mapped files back once their sums are taken: nobody reads them soon.
   bool release_pages = false;
   const FileSystem* file_system = &posix_file_system();  // outlives the payloads
@@ -70,6 +77,7 @@ struct LoadedContext {
   std::vector<CachedPayload> payloads;               // in the order of their first primary node
   std::vector<CachedPartition> partitions;           // in the order of find_ep_context_nodes
   std::map<std::string, std::string> compatibility;  // the stated strings, by source
+  std::vector<std::string> unchecked;                // what the model states no checksum of
   std::vector<std::future<Status>> pending_sums;
 
   // Waits for the sums that are still being compared: INVALID_GRAPH if one is wrong. Nothing that
@@ -82,10 +90,11 @@ struct LoadedContext {
 //
 // INVALID_GRAPH naming the node where attributes are malformed, a path is refused (empty, absolute,
 // with `..`, a link out of the folder, a directory or device), a file is missing or unreadable, a
-// sum is wrong, or a secondary node has no primary. A secondary node belongs to the primary of its
-// source whose partition_name, or else whose file, its `ep_cache_context` states; to the only
-// payload of its source if neither is there. Sums of the initializers' external file are checked as
-// well: the model must not run with weights of another generation.
+// checksum is wrong or a required one is missing, or a secondary node has no primary. A secondary
+// node belongs to the primary of its source whose partition_name, or else whose file, its
+// `ep_cache_context` states; to the only payload of its source if neither is there. Sums of the
+// initializers' external file are checked as well: the model must not run with weights of another
+// generation.
 //
 // If the file is not the one that the model states, but its superseded form (names.h) is still
 // there, that one is taken: another process is just replacing the model, or died while doing so.

@@ -14,6 +14,7 @@ constexpr std::string_view kVersion = "1";
 constexpr std::string_view kBinary = "binary.";
 constexpr std::string_view kEmbedded = "embedded.";
 constexpr std::string_view kInitializers = "initializers.";
+constexpr std::string_view kOriginal = "original.";
 constexpr std::string_view kCompatibility = "compatibility.";
 constexpr std::string_view kSumPrefix = "xxh3:";
 
@@ -49,6 +50,7 @@ bool take(std::string_view& text, std::string_view kind) {
 Status read_entry(const std::string& key, const std::string& value, ContextMetadata& stated) {
   std::string_view rest = key;
   if (!take(rest, kPrefix)) return {};
+  stated.is_stated = true;
   if (rest == kVersionKey) {
     if (value == kVersion) return {};
     return Status(StatusCode::kInvalidGraph, "the context model has format version " +
@@ -59,6 +61,7 @@ Status read_entry(const std::string& key, const std::string& value, ContextMetad
   if (take(rest, kBinary)) return add_sum(stated.binaries, key, rest, value);
   if (take(rest, kEmbedded)) return add_sum(stated.embedded, key, rest, value);
   if (take(rest, kInitializers)) return add_sum(stated.initializers, key, rest, value);
+  if (take(rest, kOriginal)) return add_sum(stated.originals, key, rest, value);
   if (take(rest, kCompatibility)) return add(stated.compatibility, key, rest, value);
   return malformed(key, "is of an unknown kind");
 }
@@ -109,6 +112,7 @@ void write_metadata(const ContextMetadata& stated, MetadataList& metadata) {
   append_sums(stated.binaries, kBinary, metadata);
   append_sums(stated.embedded, kEmbedded, metadata);
   append_sums(stated.initializers, kInitializers, metadata);
+  append_sums(stated.originals, kOriginal, metadata);
   for (const auto& [source, text] : stated.compatibility) {
     metadata.emplace_back(std::string(kPrefix) + std::string(kCompatibility) + source, text);
   }

@@ -8,6 +8,9 @@
 //   ephost.ep_context.embedded.<partition>     sum of the payload inside the primary node of that
 //                                              partition_name
 //   ephost.ep_context.initializers.<file>      sum of the external file of the initializers
+//   ephost.ep_context.original.<file>          checksum of an external file of the source model
+//   that
+//                                              initializers stayed in
 //   ephost.ep_context.compatibility.<source>   the provider's compatibility string
 //
 // A sum is written `xxh3:<32 hexadecimal digits>:<size in bytes>`.
@@ -47,10 +50,13 @@ struct ContextMetadata {
   std::map<std::string, ContentSum> binaries;        // by file name
   std::map<std::string, ContentSum> embedded;        // by partition_name
   std::map<std::string, ContentSum> initializers;    // by file name
+  std::map<std::string, ContentSum> originals;       // by file name; not the context model's own
   std::map<std::string, std::string> compatibility;  // by source
+  bool is_stated = false;  // read_metadata: there is an entry, if only the version
 
   [[nodiscard]] bool empty() const {
-    return binaries.empty() && embedded.empty() && initializers.empty() && compatibility.empty();
+    return binaries.empty() && embedded.empty() && initializers.empty() && originals.empty() &&
+           compatibility.empty();
   }
 };
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <system_error>
 #include <utility>
 
 #include "host/base/contained_path.h"
@@ -22,12 +23,12 @@ constexpr std::string_view kRemedy =
     "; put the file that was written with the model there, or "
     "compile the source model again";
 
-Content failed(SumState state, std::string message) {
+Content failed(ChecksumState state, std::string message) {
   return {.state = state, .status = Status(StatusCode::kInvalidGraph, std::move(message))};
 }
 
 Content mismatch(const SummedBytes& found, std::string message) {
-  Content content = failed(SumState::kMismatch, std::move(message));
+  Content content = failed(ChecksumState::kMismatch, std::move(message));
   content.bytes = found.bytes;
   return content;
 }
@@ -70,7 +71,7 @@ void take_sum(SummedBytes& found, const Hash128& stated) {
 }  // namespace
 
 Content check_content(SummedBytes& found, const ContentSum* stated, std::string_view what) {
-  if (!stated) return {.bytes = found.bytes, .state = SumState::kNotStated};
+  if (!stated) return {.bytes = found.bytes, .state = ChecksumState::kNotStated};
   if (found.bytes.bytes.size() != stated->size) {
     return mismatch(found, std::string(what) + " has " + std::to_string(found.bytes.bytes.size()) +
                                " bytes, but the model states " + std::to_string(stated->size) +
@@ -82,7 +83,7 @@ Content check_content(SummedBytes& found, const ContentSum* stated, std::string_
                                ", but the model states " + to_hex(stated->hash) +
                                ": it is damaged or of another compilation" + std::string(kRemedy));
   }
-  return {.bytes = found.bytes, .state = SumState::kOk};
+  return {.bytes = found.bytes, .state = ChecksumState::kOk};
 }
 
 Result<Blob> align_payload(Blob bytes) {
@@ -107,14 +108,14 @@ Content PayloadFiles::find_current(const std::string& name, const ContentSum* st
   if (const auto given = options_.files.find(name); given != options_.files.end()) {
     SummedBytes found{.bytes = given->second,
                       .release_pages = options_.release_pages,
-                      .known = options_.known_sums,
+                      .known = options_.known_checksums,
                       .cancellation = options_.cancellation};
     return check_content(found, compared, "file " + quote(name));
   }
   if (folder_) return open(name, compared);
-  return failed(SumState::kMissingFile, "the model comes from memory, so that the folder of file " +
-                                            quote(name) +
-                                            " is not known; state it with ep.context_file_path");
+  return failed(ChecksumState::kMissingFile,
+                "the model comes from memory, so that the folder of file " + quote(name) +
+                    " is not known; state it with ep.context_file_path");
 }
 
 Content PayloadFiles::find_superseded(const std::string& name, const ContentSum& stated) {
@@ -129,9 +130,9 @@ const Content& PayloadFiles::find(const std::string& name, const ContentSum* sta
     return by_name_.emplace(name, read(name, options_.check_sums ? stated : nullptr)).first->second;
   }
   Content content = find_current(name, stated);
-  if (!content.status.ok() && content.state != SumState::kRefusedPath && stated) {
+  if (!content.status.ok() && content.state != ChecksumState::kRefusedPath && stated) {
     Content superseded = find_superseded(name, *stated);
-    if (superseded.state == SumState::kOk) content = std::move(superseded);
+    if (superseded.state == ChecksumState::kOk) content = std::move(superseded);
   }
   return by_name_.emplace(name, std::move(content)).first->second;
 }
@@ -139,14 +140,14 @@ const Content& PayloadFiles::find(const std::string& name, const ContentSum* sta
 // The name need not be that of a file, but the function may take it for one.
 Content PayloadFiles::read(const std::string& name, const ContentSum* stated) const {
   if (const std::string_view refusal = refusal_of_path(name); !refusal.empty()) {
-    return failed(SumState::kRefusedPath,
+    return failed(ChecksumState::kRefusedPath,
                   "the name " + quote(name) + " is refused: " + std::string(refusal));
   }
   Result<Blob> given = options_.read_payload(name);
   if (given.ok()) given = align_payload(std::move(given).value());
   if (!given.ok()) {
-    return failed(SumState::kMissingFile, "the application cannot give the content of " +
-                                              quote(name) + ": " + given.status().to_string());
+    return failed(ChecksumState::kMissingFile, "the application cannot give the content of " +
+                                                   quote(name) + ": " + given.status().to_string());
   }
   SummedBytes found{.bytes = std::move(given).value(), .cancellation = options_.cancellation};
   return check_content(found, stated, "what the application gives as " + quote(name));
@@ -157,7 +158,7 @@ Content PayloadFiles::open(const std::string& name, const ContentSum* stated) {
       open_contained(*folder_, name, StatusCode::kInvalidGraph, *options_.file_system);
   if (!file.ok()) {
     const bool refused = file.status().code() == StatusCode::kInvalidGraph;
-    return failed(refused ? SumState::kRefusedPath : SumState::kMissingFile,
+    return failed(refused ? ChecksumState::kRefusedPath : ChecksumState::kMissingFile,
                   file.status().message() + std::string(refused ? "" : kRemedy));
   }
   const auto identity = std::pair(file->version().device, file->version().inode);
@@ -165,12 +166,12 @@ Content PayloadFiles::open(const std::string& name, const ContentSum* stated) {
   if (found == mapped_.end()) {
     Result<MappedFile> mapping = MappedFile::map(*file);
     if (!mapping.ok()) {
-      return failed(SumState::kMissingFile, mapping.status().message() + std::string(kRemedy));
+      return failed(ChecksumState::kMissingFile, mapping.status().message() + std::string(kRemedy));
     }
     const auto owner = std::make_shared<const MappedFile>(std::move(*mapping));
     SummedBytes mapped{.bytes = {.bytes = owner->bytes(), .owner = owner},
                        .release_pages = options_.release_pages,
-                       .known = options_.known_sums,
+                       .known = options_.known_checksums,
                        .cancellation = options_.cancellation};
     found = mapped_.emplace(identity, std::move(mapped)).first;
   }
@@ -183,12 +184,16 @@ Content PayloadFiles::check(SummedBytes& found, const ContentSum* stated, std::s
                       found.bytes.bytes.size() == stated->size && stated->size >= kWorthAThread &&
                       !is_known_as(found, stated->hash);
   if (!defers) return check_content(found, stated, what);
-  pending_sums_.push_back(std::async(
-      std::launch::async, [own = found, sum = *stated, what = std::move(what)]() mutable {
-        return check_content(own, &sum, what).status;
-      }));
+  try {
+    pending_sums_.push_back(
+        std::async(std::launch::async, [own = found, checksum = *stated, what]() mutable {
+          return check_content(own, &checksum, what).status;
+        }));
+  } catch (const std::system_error&) {  // there is no thread to be had
+    return check_content(found, stated, what);
+  }
   found.hash = stated->hash;  // taken once, whatever comes out
-  return {.bytes = found.bytes, .state = SumState::kOk};
+  return {.bytes = found.bytes, .state = ChecksumState::kOk};
 }
 
 }  // namespace ephost::context

@@ -18,7 +18,7 @@
 namespace ephost::context {
 
 // What became of comparing some content with its stated sum.
-enum class SumState {
+enum class ChecksumState {
   kOk,
   kMismatch,
   kNotStated,    // the model states no sum, or sums are not to be checked
@@ -29,7 +29,7 @@ enum class SumState {
 
 struct Content {
   graph::Blob bytes;  // as they were found, even if the sum is wrong
-  SumState state = SumState::kUnknown;
+  ChecksumState state = ChecksumState::kUnknown;
   Status status;  // INVALID_GRAPH with the reason, without the node
 };
 
@@ -37,7 +37,7 @@ struct Content {
 struct SummedBytes {
   graph::Blob bytes;
   bool release_pages = false;  // while the sum is taken
-  KnownSums known;             // may spare taking it
+  KnownChecksums known;        // may spare taking it
   std::optional<Hash128> hash;
   Cancellation cancellation = {};  // of taking it; the bytes are not what was stated then
 };

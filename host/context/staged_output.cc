@@ -54,10 +54,11 @@ Status model_too_large(uint64_t bytes, uint64_t most) {
 
 Status StagedOutput::encode(graph::Model& model, ContextMetadata metadata) {
   EPHOST_ASSIGN_OR_RETURN(const onnx_io::ExportOptions export_options, make_export_options());
-  // The model states the sum of the external initializers, so they are encoded first.
-  if (!export_options.external_file_name.empty()) {
+  // The model states the checksums of the initializers' files, so they are encoded first.
+  if (!export_options.external_file_name.empty() || options_.place_initializer) {
     EPHOST_ASSIGN_OR_RETURN(const onnx_io::ExportedModel exported,
                             onnx_io::export_model(model, export_options));
+    EPHOST_RETURN_IF_ERROR(open_originals(exported.originals, metadata));
     if (exported.external) {
       EPHOST_RETURN_IF_ERROR(stage_initializers(*exported.external, metadata));
     }
@@ -68,7 +69,6 @@ Status StagedOutput::encode(graph::Model& model, ContextMetadata metadata) {
   if (exported.model.size > options_.max_model_bytes) {
     return model_too_large(exported.model.size, options_.max_model_bytes);
   }
-  originals_ = exported.originals;
   return stage_model(exported.model);
 }
 
@@ -98,6 +98,19 @@ Result<onnx_io::Placement> StagedOutput::place(std::string_view name, const grap
   }
   placements_.emplace(&tensor, placement);
   return placement;
+}
+
+// Initializers that stay in a file of the source model.
+Status StagedOutput::open_originals(const std::map<std::string, std::filesystem::path>& originals,
+                                    ContextMetadata& metadata) {
+  for (const auto& [location, path] : originals) {
+    EPHOST_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(path, *options_.file_system));
+    const auto owner = std::make_shared<const MappedFile>(std::move(file));
+    originals_.emplace(location, graph::Blob{owner->bytes(), owner});
+    metadata.originals[location] = {.hash = content_sum(owner->bytes()),
+                                    .size = owner->bytes().size()};
+  }
+  return {};
 }
 
 Status StagedOutput::stage_initializers(const onnx_io::EncodedFile& external,
@@ -130,13 +143,9 @@ Status StagedOutput::load_back(std::span<const WrittenPartition> partitions) con
   if (initializers_) {
     EPHOST_ASSIGN_OR_RETURN(graph::Blob content, initializers_->map(*options_.file_system));
     import_options.external_files.emplace(options_.external_initializers_file_name, content);
-    load_options.files = import_options.external_files;
   }
-  for (const auto& [location, path] : originals_) {
-    EPHOST_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(path, *options_.file_system));
-    const auto owner = std::make_shared<const MappedFile>(std::move(file));
-    import_options.external_files.emplace(location, graph::Blob{owner->bytes(), owner});
-  }
+  import_options.external_files.insert(originals_.begin(), originals_.end());
+  load_options.files = import_options.external_files;
   for (const StagedPayload& payload : payloads_) {
     if (payload.file_name.empty()) continue;
     EPHOST_ASSIGN_OR_RETURN(graph::Blob content, payload.sink.map(*options_.file_system));

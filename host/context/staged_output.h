@@ -46,6 +46,8 @@ class StagedOutput {
 
  private:
   Result<onnx_io::ExportOptions> make_export_options();
+  Status open_originals(const std::map<std::string, std::filesystem::path>& originals,
+                        ContextMetadata& metadata);
   Result<onnx_io::Placement> place(std::string_view name, const graph::Tensor& tensor);
   Status stage_initializers(const onnx_io::EncodedFile& external, ContextMetadata& metadata);
   Status stage_model(const onnx_io::EncodedFile& encoded);
@@ -56,7 +58,7 @@ class StagedOutput {
   const WriteOptions& options_;
   std::span<StagedPayload> payloads_;
   std::unordered_map<const graph::Tensor*, onnx_io::Placement> placements_;
-  std::map<std::string, std::filesystem::path> originals_;  // by location
+  std::map<std::string, graph::Blob> originals_;  // content, by location
   std::optional<PayloadSink> initializers_;
   std::optional<PayloadSink> model_file_;  // Destination::kFile
   graph::Blob model_bytes_;                // otherwise

@@ -29,8 +29,9 @@ VerifiedNode verified_node(const ExaminedNode& node, const Examination& examined
 
   const ExaminedPayload& payload = examined.payloads[node.payload];
   verified.file = payload.payload.file_name;
-  verified.sum = payload.sum;
-  if (payload.sum != SumState::kMissingFile && payload.sum != SumState::kRefusedPath) {
+  verified.checksum = payload.checksum;
+  if (payload.checksum != ChecksumState::kMissingFile &&
+      payload.checksum != ChecksumState::kRefusedPath) {
     verified.payload_bytes = payload.payload.bytes.bytes.size();
   }
   if (!attributes.main_context) {
@@ -41,19 +42,19 @@ VerifiedNode verified_node(const ExaminedNode& node, const Examination& examined
 
 }  // namespace
 
-std::string_view sum_state_name(SumState state) {
+std::string_view checksum_state_name(ChecksumState state) {
   switch (state) {
-    case SumState::kOk:
+    case ChecksumState::kOk:
       return "ok";
-    case SumState::kMismatch:
+    case ChecksumState::kMismatch:
       return "mismatch";
-    case SumState::kNotStated:
+    case ChecksumState::kNotStated:
       return "not stated";
-    case SumState::kMissingFile:
+    case ChecksumState::kMissingFile:
       return "missing file";
-    case SumState::kRefusedPath:
+    case ChecksumState::kRefusedPath:
       return "refused path";
-    case SumState::kUnknown:
+    case ChecksumState::kUnknown:
       break;
   }
   return "unknown";
@@ -71,6 +72,8 @@ VerifyReport verify_context_model(const graph::Model& model, const LoadOptions& 
     note(node.status);
   }
   for (const Status& status : examined.initializers) note(status);
+  report.unchecked = examined.unchecked;
+  report.needs_checksums = options.require_checksums.value_or(examined.is_of_this_host);
   return report;
 }
 

@@ -15,7 +15,7 @@
 namespace ephost::context {
 
 // e.g. "ok", "missing file".
-[[nodiscard]] std::string_view sum_state_name(SumState state);
+[[nodiscard]] std::string_view checksum_state_name(ChecksumState state);
 
 struct VerifiedNode {
   std::string description;  // node and, in a nested graph, the path of that
@@ -26,7 +26,7 @@ struct VerifiedNode {
   std::string primary;  // partition_name of a secondary's primary
   std::string file;     // as stated, of the primary; empty: embedded
   std::optional<uint64_t> payload_bytes;
-  SumState sum = SumState::kUnknown;  // of the payload
+  ChecksumState checksum = ChecksumState::kUnknown;  // of the payload
   std::string sdk_version;
   std::string hardware_architecture;
   std::optional<std::string> compatibility;  // what the model states for the source
@@ -34,13 +34,15 @@ struct VerifiedNode {
 
 struct VerifyReport {
   std::vector<VerifiedNode> nodes;
-  std::vector<std::string> problems;  // one sentence each
+  std::vector<std::string> problems;   // one sentence each
+  std::vector<std::string> unchecked;  // what the model states no checksum of
+  bool needs_checksums = false;        // sessions refuse the model if something is unchecked
 
   [[nodiscard]] bool ok() const { return problems.empty(); }
 };
 
 // A model without EPContext nodes gives an empty report. `ok` exactly where `load_context`
-// succeeds.
+// succeeds with `require_checksums` off.
 [[nodiscard]] VerifyReport verify_context_model(const graph::Model& model,
                                                 const LoadOptions& options);
 

@@ -5,6 +5,7 @@
 #include "host/base/checked_math.h"
 #include "host/base/contained_path.h"
 #include "host/base/file.h"
+#include "host/base/hash.h"
 #include "host/base/text.h"
 
 namespace ephost::onnx_io {
@@ -30,6 +31,7 @@ Result<graph::Blob> ExternalData::content(const std::string& location) {
 
 Result<graph::Blob> ExternalData::find(const ExternalReference& reference, uint64_t needed) {
   EPHOST_ASSIGN_OR_RETURN(graph::Blob blob, content(reference.location));
+  EPHOST_RETURN_IF_ERROR(compare(reference, blob.bytes));
   if (reference.length.value_or(needed) != needed) {
     return Status(StatusCode::kInvalidGraph,
                   "external data in " + quote(reference.location) + " has length " +
@@ -44,6 +46,38 @@ Result<graph::Blob> ExternalData::find(const ExternalReference& reference, uint6
   }
   blob.bytes = blob.bytes.subspan(reference.offset, needed);
   return blob;
+}
+
+// The file is read as a whole, once, whichever tensors state its checksum.
+Status ExternalData::compare(const ExternalReference& reference,
+                             std::span<const std::byte> content) {
+  std::string& digest = digests_[reference.location];
+  if (reference.checksum.empty()) return {};
+  const std::string stated = ascii_lower(reference.checksum);
+  constexpr size_t kDigits = 40;
+  if (stated.size() != kDigits ||
+      stated.find_first_not_of("0123456789abcdef") != std::string::npos) {
+    return Status(StatusCode::kInvalidGraph,
+                  "external data in " + quote(reference.location) + " has the checksum " +
+                      quote(reference.checksum) +
+                      ", which is not a SHA-1 of 40 hexadecimal digits; correct or remove it");
+  }
+  if (digest.empty()) {
+    EPHOST_ASSIGN_OR_RETURN(digest, sha1_of(content));
+  }
+  if (digest == stated) return {};
+  return Status(StatusCode::kInvalidGraph, "external data in " + quote(reference.location) +
+                                               " has the SHA-1 " + digest +
+                                               ", but the model states " + stated +
+                                               "; use the file that belongs to the model");
+}
+
+std::set<std::string> ExternalData::unchecked() const {
+  std::set<std::string> locations;
+  for (const auto& [location, digest] : digests_) {
+    if (digest.empty()) locations.insert(location);
+  }
+  return locations;
 }
 
 std::shared_ptr<const graph::ExternalLocation> ExternalData::locate(

@@ -7,6 +7,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 
 #include "ephost/status.h"
@@ -19,6 +21,7 @@ struct ExternalReference {
   std::string location;
   uint64_t offset = 0;
   std::optional<uint64_t> length;  // nothing: what the tensor needs
+  std::string checksum;            // of the whole file; empty: none is stated
 };
 
 class ExternalData {
@@ -28,9 +31,9 @@ class ExternalData {
                const std::map<std::string, graph::Blob>& buffers)
       : folder_(std::move(folder)), buffers_(buffers) {}
 
-  // The `needed` bytes of a tensor. INVALID_GRAPH if the path leaves the folder, the length differs
-  // or the file ends too early; NO_SUCHFILE if it's missing; INVALID_ARGUMENT if there is no
-  // folder.
+  // The `needed` bytes of a tensor. INVALID_GRAPH if the path leaves the folder, the length or the
+  // checksum differs or the file ends too early; NO_SUCHFILE if it's missing; INVALID_ARGUMENT if
+  // there is no folder.
   Result<graph::Blob> find(const ExternalReference& reference, uint64_t needed);
 
   // Where `find` found it; null if that was in a buffer.
@@ -40,6 +43,9 @@ class ExternalData {
   // The content of all files that were opened, and all buffers, by location.
   [[nodiscard]] std::map<std::string, graph::Blob> contents() const;
 
+  // The locations that were asked for, but never with a checksum.
+  [[nodiscard]] std::set<std::string> unchecked() const;
+
  private:
   struct Mapped {
     std::filesystem::path path;
@@ -47,10 +53,12 @@ class ExternalData {
   };
 
   Result<graph::Blob> content(const std::string& location);
+  Status compare(const ExternalReference& reference, std::span<const std::byte> content);
 
   std::optional<std::filesystem::path> folder_;
   const std::map<std::string, graph::Blob>& buffers_;
-  std::map<std::string, Mapped> mapped_;  // by location
+  std::map<std::string, Mapped> mapped_;        // by location
+  std::map<std::string, std::string> digests_;  // by location; empty: not computed
 };
 
 }  // namespace ephost::onnx_io

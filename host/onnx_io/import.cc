@@ -192,7 +192,7 @@ Result<Model> import_from(const graph::Blob& bytes, std::optional<std::filesyste
       }
     }
     EPHOST_RETURN_IF_ERROR(options.cancellation.check());
-    if (report) *report = {std::move(all), bytes, external.contents()};
+    if (report) *report = {std::move(all), bytes, external.contents(), external.unchecked()};
     return model;
   } catch (const std::exception& failure) {
     // Protobuf and onnx throw; so does memory that runs out on a model that claims too much.

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,6 +50,8 @@ struct ImportReport {
   // external data by the location that the model states.
   graph::Blob model;
   std::map<std::string, graph::Blob> external_data;
+  // Locations of it of which no tensor states a `checksum`; the others were compared with it.
+  std::set<std::string> unchecked_external_data;
 };
 
 // The graph of the result is connected, in SSA form and topologically sorted (files that are not

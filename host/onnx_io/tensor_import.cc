@@ -101,6 +101,8 @@ Result<ExternalReference> external_reference(const onnx::TensorProto& proto) {
       EPHOST_ASSIGN_OR_RETURN(reference.offset, parse_number("offset", entry.value()));
     } else if (entry.key() == "length") {
       EPHOST_ASSIGN_OR_RETURN(reference.length, parse_number("length", entry.value()));
+    } else if (entry.key() == "checksum") {
+      reference.checksum = entry.value();
     }
   }
   if (reference.location.empty()) return invalid("its external data has no location");

@@ -5,15 +5,15 @@
 #include <string>
 #include <utility>
 
-#include "host/base/known_sums.h"
+#include "host/base/known_checksums.h"
 #include "host/bridge/abi_text.h"
 
 namespace ephost::session {
 namespace {
 
-Result<context::ContentSum> sum_of(const graph::Blob& blob, const KnownSums& known,
+Result<context::ContentSum> sum_of(const graph::Blob& blob, const KnownChecksums& known,
                                    const Cancellation& cancellation) {
-  EPHOST_ASSIGN_OR_RETURN(const Hash128 hash, known.sum_of(blob.bytes, cancellation));
+  EPHOST_ASSIGN_OR_RETURN(const Hash128 hash, known.checksum_of(blob.bytes, cancellation));
   return context::ContentSum{.hash = hash, .size = blob.bytes.size()};
 }
 
@@ -21,7 +21,8 @@ std::string abi_version(uint32_t minor) {
   return std::to_string(EPH_ABI_MAJOR) + "." + std::to_string(minor);
 }
 
-Result<context::CacheProvider> describe_provider(bridge::Provider& provider, const KnownSums& known,
+Result<context::CacheProvider> describe_provider(bridge::Provider& provider,
+                                                 const KnownChecksums& known,
                                                  const Cancellation& cancellation) {
   const plugin::LoadedPlugin& plugin = provider.plugin();
   context::CacheProvider described{
@@ -51,7 +52,7 @@ Result<context::CacheProvider> describe_provider(bridge::Provider& provider, con
 Result<context::CacheIngredients> collect_cache_ingredients(const PreparedModel& prepared,
                                                             const onnx_io::ImportReport& read,
                                                             const SessionConfig& config) {
-  const KnownSums known(config.known_sums_dir);
+  const KnownChecksums known(config.known_checksums_dir);
   const Cancellation& cancellation = prepared.cancellation;
   context::CacheIngredients ingredients{
       .host_version = EPHOST_VERSION,

@@ -145,13 +145,15 @@ class Pipeline {
     EPHOST_ASSIGN_OR_RETURN(prepared_.model, std::move(model));
     // What was read is what is checked, whatever has the files' names by then.
     load_options_.files = import_report_.external_data;
+    load_options_.unchecked_external_data = import_report_.unchecked_external_data;
     prepared_.notes = import_report_.notes;
     return add_model_files(source, prepared_.model, import_report_, load_options_, prepared_.files);
   }
 
   void set_load_options(const ModelSource& source) {
-    load_options_.known_sums = KnownSums(config_.known_sums_dir);
     load_options_.cancellation = prepared_.cancellation;
+    load_options_.known_checksums = KnownChecksums(config_.known_checksums_dir);
+    load_options_.require_checksums = config_.require_checksums;
     if (!source.bytes) {
       load_options_.folder = source.path.parent_path();
     } else if (!config_.context_file_path.empty()) {
@@ -177,6 +179,7 @@ class Pipeline {
       load_options_ = {};
       EPHOST_RETURN_IF_ERROR(import(source));
       load_options_.read_payload = nullptr;  // of the application's own models
+      load_options_.require_checksums = true;
     }
     onnx_io::align_initializers(prepared_.model);
     infer_shapes();
@@ -329,6 +332,11 @@ class Pipeline {
     }
     EPHOST_ASSIGN_OR_RETURN(prepared_.context,
                             context::load_context(prepared_.model, load_options_));
+    if (const std::vector<std::string>& unchecked = prepared_.context.unchecked;
+        !unchecked.empty()) {
+      log_warning("the context model states no checksum of " + join(unchecked, ", ") +
+                  ", which nobody has checked therefore (ep.require_checksums=1 refuses it)");
+    }
     EPHOST_RETURN_IF_ERROR(check_compatibility(prepared_, config_.fail_on_suboptimal_context));
     return seat != nullptr ? seat->take(prepared_, load_options_.folder) : Status::ok_status();
   }

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/base/known_sums.h"
+#include "host/base/known_checksums.h"
 #include "host/base/text.h"
 #include "host/base/thread_pool.h"
 #include "host/onnx_io/import.h"
@@ -30,6 +30,10 @@ using Setter = Status (*)(SessionConfig&, std::string_view key, const std::strin
 template <bool SessionConfig::*kMember>
 Status flag(SessionConfig& config, std::string_view key, const std::string& text) {
   return set_flag(key, text, config.*kMember);
+}
+
+Status require_checksums(SessionConfig& config, std::string_view key, const std::string& text) {
+  return set_flag(key, text, config.require_checksums.emplace());
 }
 
 template <auto kMember>
@@ -176,7 +180,8 @@ constexpr std::array kEntries = {
     Entry{"ep.cache_dir", &text<&SessionConfig::cache_dir>},
     Entry{"ep.cache_max_bytes", &limit<&context::CacheLimits::max_bytes>},
     Entry{"ep.cache_max_age_days", &limit<&context::CacheLimits::max_age_days>},
-    Entry{"ep.known_sums_dir", &text<&SessionConfig::known_sums_dir>},
+    Entry{"ep.require_checksums", &require_checksums},
+    Entry{"ep.known_checksums_dir", &text<&SessionConfig::known_checksums_dir>},
     Entry{kLevelKey, &read_later},
     Entry{kDisabledKey, &read_later},
     Entry{optimize::kMaxFoldedBytesKey, &fold_limit<&optimize::FoldLimits::max_bytes>},
@@ -220,7 +225,7 @@ std::string unknown_key(std::string_view key) {
 
 Result<SessionConfig> read_session_config(const SessionOptions& options,
                                           std::vector<std::string>& warnings) {
-  SessionConfig config{.known_sums_dir = KnownSums::default_folder()};
+  SessionConfig config{.known_checksums_dir = KnownChecksums::default_folder()};
   for (const auto& [key, value] : options.config_entries()) {
     if (const Entry* entry = find_entry(key)) {
       EPHOST_RETURN_IF_ERROR(entry->set(config, key, value));

@@ -2,10 +2,11 @@
 // Runtime's, but for those of the cache store, ep.context_force_overwrite, with which output files
 // replace whatever stands under their names, ep.context_lock_timeout_ms, which says how long
 // another process that holds a lock on an output folder or on the cache store is waited for,
-// ep.share_ep_contexts_group, which names the group that is shared with, ep.known_sums_dir
-// (host/base/known_sums.h; empty: none), session.disable_ep_fallback: what a provider fails to
-// compile or to load is an error then, where the next providers would get it otherwise, and those
-// that say in which order steps run and how many memory patterns are kept.
+// ep.share_ep_contexts_group, which names the group that is shared with, ep.known_checksums_dir
+// (host/base/known_checksums.h; empty: none), ep.require_checksums (context::LoadOptions),
+// session.disable_ep_fallback: what a provider fails to compile or to load is an error then, where
+// the next providers would get it otherwise, and those that say in which order steps run and how
+// many memory patterns are kept.
 #pragma once
 
 #include <ephost/session_options.h>
@@ -14,6 +15,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "host/context/store/cache_store.h"
@@ -37,13 +39,14 @@ struct SessionConfig {
   std::chrono::milliseconds context_lock_timeout{10'000};  // ep.context_lock_timeout_ms
   std::string context_node_name_prefix;                    // ep.context_node_name_prefix
   std::string
-      context_external_initializers_file;  // ep.context_model_external_initializers_file_name
-  bool share_contexts = false;             // ep.share_ep_contexts
-  bool stop_share_contexts = false;        // ep.stop_share_ep_contexts
-  std::string share_contexts_group;        // ep.share_ep_contexts_group
-  std::filesystem::path cache_dir;         // ep.cache_dir
-  context::CacheLimits cache_limits;       // ep.cache_max_bytes, ep.cache_max_age_days
-  std::filesystem::path known_sums_dir;    // ep.known_sums_dir
+      context_external_initializers_file;     // ep.context_model_external_initializers_file_name
+  bool share_contexts = false;                // ep.share_ep_contexts
+  bool stop_share_contexts = false;           // ep.stop_share_ep_contexts
+  std::string share_contexts_group;           // ep.share_ep_contexts_group
+  std::filesystem::path cache_dir;            // ep.cache_dir
+  context::CacheLimits cache_limits;          // ep.cache_max_bytes, ep.cache_max_age_days
+  std::filesystem::path known_checksums_dir;  // ep.known_checksums_dir
+  std::optional<bool> require_checksums;      // ep.require_checksums
   std::filesystem::path external_initializers_folder;  // session.model_external_initializers_...
   ExecutionMode execution_mode = ExecutionMode::kSequential;  // session.execution_mode
   uint32_t inter_op_threads = 0;                              // session.inter_op_num_threads

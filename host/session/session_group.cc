@@ -256,7 +256,7 @@ Status GroupSeat::write(std::vector<CompiledModel> models) const {
   context::WriteOptions options = models.front().options;
   options.lock_wait = lock_wait_;
   EPHOST_ASSIGN_OR_RETURN(context::ContextWriter writer, context::ContextWriter::create(options));
-  return write_compiled(std::move(writer), std::move(models), lock_wait_.cancelled).status();
+  return write_compiled(std::move(writer), std::move(models), lock_wait_.cancellation).status();
 }
 
 }  // namespace ephost::session

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Files are recorded once they have been unchanged for so long (host/base/known_sums.h).
+// Files are recorded once they have been unchanged for so long (host/base/known_checksums.h).
 constexpr std::chrono::seconds kSettling{3};
 
 class ContextCache {
@@ -25,7 +25,7 @@ class ContextCache {
         external_(work / "external_ctx.onnx"),
         generated_(work / "generated_ctx.onnx"),
         store_(work / "store"),
-        known_sums_(work / "sums") {}
+        known_checksums_(work / "checksums") {}
 
   void cold_session(benchmark::State& state) const {
     measure(state, [&] { return time_session(model_, options()); });
@@ -81,10 +81,11 @@ class ContextCache {
   }
 
  private:
-  [[nodiscard]] SessionOptions options(bool with_known_sums = true) const {
+  [[nodiscard]] SessionOptions options(bool with_known_checksums = true) const {
     SessionOptions options;
     options.append_execution_provider("dnnl");
-    options.add_config_entry("ep.known_sums_dir", with_known_sums ? known_sums_.string() : "");
+    options.add_config_entry("ep.known_checksums_dir",
+                             with_known_checksums ? known_checksums_.string() : "");
     return options;
   }
 
@@ -119,7 +120,7 @@ class ContextCache {
   fs::path external_;
   fs::path generated_;
   fs::path store_;
-  fs::path known_sums_;
+  fs::path known_checksums_;
 };
 
 }  // namespace

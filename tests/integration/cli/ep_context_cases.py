@@ -224,7 +224,7 @@ class EpContextTest(CommandLineTest):
             for process in processes:
                 self.assertEqual(process.wait(), 0)
             report = self.json("verify", self.context, "--plugin-path", SCRIPTED)
-            self.assertEqual({node["sum"] for node in report["nodes"]}, {"ok"})
+            self.assertEqual({node["checksum"] for node in report["nodes"]}, {"ok"})
             self.assertEqual(self.files(), ["m.onnx", "m_ctx.onnx", "m_scripted.bin"])
 
     def test_line11_the_same_input_gives_the_same_bytes(self):

@@ -20,7 +20,7 @@ class VerifyTest(CommandLineTest):
         self.assertTrue(report["ok"])
         self.assertEqual(report["problems"], [])
         self.assertTrue(report["nodes"][0]["main_context"])
-        self.assertEqual({node["sum"] for node in report["nodes"]}, {"ok"})
+        self.assertEqual({node["checksum"] for node in report["nodes"]}, {"ok"})
         source, = report["sources"]
         self.assertEqual((source["provider"], source["verdict"]), ("DnnlExecutionProvider", "optimal"))
         self.assertIn("sound", self.ephost("verify", self.model).stdout)
@@ -33,13 +33,38 @@ class VerifyTest(CommandLineTest):
             file.write(bytes([byte[0] ^ 1]))
         report = self.json("verify", self.model, status=1)
         self.assertFalse(report["ok"])
-        self.assertEqual(report["nodes"][0]["sum"], "mismatch")
+        self.assertEqual(report["nodes"][0]["checksum"], "mismatch")
         self.refusal("INVALID_GRAPH", "verify", self.model)
         self.refusal("INVALID_GRAPH", "run", self.model, "--ep", "dnnl")
 
+    def strip(self, producer):
+        """Takes away what the model states of itself."""
+        model = onnx.load(str(self.model))
+        del model.metadata_props[:]
+        model.producer_name = producer
+        onnx.save(model, str(self.model))
+
+    def test_tells_a_missing_checksum_by_its_exit_status(self):
+        self.strip("somebody else")
+        report = self.json("verify", self.model, status=3)
+        self.assertFalse(report["ok"])
+        self.assertEqual(report["problems"], [])
+        binary = report["nodes"][0]["file"]
+        self.assertEqual(report["unchecked"], [f'file "{binary}"'])
+        text = self.ephost("verify", self.model, status=3).stdout
+        self.assertIn(f'no checksum: file "{binary}"', text)
+        self.assertNotIn("sound", text)
+        self.assertIn("states no checksum", self.ephost("run", self.model, "--ep", "dnnl").stderr)
+
+    def test_tells_that_sessions_refuse_a_model_that_lost_its_checksums(self):
+        self.strip("ephost")
+        self.assertIn("sessions refuse it", self.ephost("verify", self.model, status=3).stdout)
+        self.refusal("INVALID_GRAPH", "run", self.model, "--ep", "dnnl")
+        self.ephost("run", self.model, "--ep", "dnnl", "--config", "ep.require_checksums=0")
+
     def test_finds_a_missing_binary(self):
         (self.folder / self.binary).unlink()
-        self.assertEqual(self.json("verify", self.model, status=1)["nodes"][0]["sum"], "missing file")
+        self.assertEqual(self.json("verify", self.model, status=1)["nodes"][0]["checksum"], "missing file")
 
     def test_finds_a_context_of_another_library(self):
         model = onnx.load(str(self.model))

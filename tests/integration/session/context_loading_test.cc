@@ -282,5 +282,37 @@ TEST_F(ContextLoading, Line10TakesTheInitializersThatTheModelWasWrittenWith) {
   test::expect_runs(Session::create(environment_, context, scripted()), expected_);
 }
 
+// The context model without what its metadata state, as of this host or as of somebody else's.
+void strip(const std::filesystem::path& context, bool as_of_this_host) {
+  graph::Model model = test::import_file(context);
+  model.metadata.clear();
+  if (!as_of_this_host) model.producer_name.clear();
+  ASSERT_TRUE(onnx_io::export_model(model, {})->write(context).ok());
+}
+
+TEST_F(ContextLoading, RefusesAModelOfThisHostWithoutItsChecksums) {
+  const auto context = compile();
+  strip(context, true);
+  const auto session = Session::create(environment_, context, scripted());
+  ASSERT_FALSE(session.ok());
+  EXPECT_EQ(session.status().code(), StatusCode::kInvalidGraph);
+  EXPECT_THAT(session.status().message(), HasSubstr("no checksum of file \"m_scripted.bin\""));
+  SessionOptions options = scripted();
+  options.add_config_entry("ep.require_checksums", "0");
+  test::expect_runs(Session::create(environment_, context, options), expected_);
+}
+
+TEST_F(ContextLoading, WarnsOfAModelOfAnotherHostThatStatesNoChecksums) {
+  const auto context = compile();
+  strip(context, false);
+  const test::LogCapture log;
+  test::expect_runs(Session::create(environment_, context, scripted()), expected_);
+  EXPECT_THAT(log.text(), HasSubstr("states no checksum of file \"m_scripted.bin\""));
+  SessionOptions options = scripted();
+  options.add_config_entry("ep.require_checksums", "1");
+  EXPECT_EQ(Session::create(environment_, context, options).status().code(),
+            StatusCode::kInvalidGraph);
+}
+
 }  // namespace
 }  // namespace ephost

@@ -17,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using test::TempDirectory;
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using testing::embedded_node;
 using testing::file_node;
 using ::testing::HasSubstr;
@@ -286,6 +287,59 @@ TEST_P(DamagedContent, Line18IsRefusedAsAnEmbeddedPayload) {
   EXPECT_EQ(refusal(model, {.check_sums = false}), "accepted");
 }
 
+// A model of two payloads, of which the metadata state one.
+graph::Model half_stated_model(const TempDirectory& dir) {
+  dir.write("a.bin", "a");
+  dir.write("b.bin", "b");
+  graph::Model model = model_of({file_node("p", "a.bin"), file_node("q", "b.bin")});
+  write_metadata({.binaries = {{"a.bin", sum_of("a")}}}, model.metadata);
+  return model;
+}
+
+TEST(ContextLoader, RefusesAPayloadWithoutAChecksumInAModelOfThisHost) {
+  const TempDirectory dir;
+  EXPECT_THAT(refusal(half_stated_model(dir), {.folder = dir.path()}),
+              AllOf(HasSubstr("no checksum of file \"b.bin\""), HasSubstr("ep.require_checksums")));
+}
+
+TEST(ContextLoader, RefusesAModelOfThisHostWhoseMetadataAreGone) {
+  const TempDirectory dir;
+  graph::Model model = half_stated_model(dir);
+  model.metadata.clear();
+  model.producer_name = kProducerName;
+  EXPECT_THAT(refusal(model, {.folder = dir.path()}), HasSubstr("\"a.bin\", file \"b.bin\""));
+}
+
+TEST(ContextLoader, TakesAPayloadWithoutAChecksumIfItIsToldTo) {
+  const TempDirectory dir;
+  const graph::Model model = half_stated_model(dir);
+  const auto loaded = load_context(model, {.folder = dir.path(), .require_checksums = false});
+  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  EXPECT_THAT(loaded->unchecked, ElementsAre("file \"b.bin\""));
+}
+
+TEST(ContextLoader, TellsWhatAModelOfAnotherHostStatesNoChecksumOf) {
+  const TempDirectory dir;
+  dir.write("a.bin", "a");
+  const graph::Model model = model_of({file_node("p", "a.bin"), embedded_node("e", "x")});
+  LoadOptions options{.folder = dir.path(), .unchecked_external_data = {"weights"}};
+  const auto loaded = load_context(model, options);
+  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  EXPECT_THAT(loaded->unchecked,
+              ElementsAre("file \"a.bin\"", "the payload of EPContext node \"e\"",
+                          "external data \"weights\""));
+  options.require_checksums = true;
+  EXPECT_THAT(refusal(model, options), HasSubstr("no checksum of file \"a.bin\""));
+}
+
+TEST(ContextLoader, TakesOneChecksumForAllSpellingsOfAFile) {
+  const TempDirectory dir;
+  dir.write("a.bin", "a");
+  graph::Model model = model_of({file_node("p", "./a.bin"), file_node("q", "a.bin")});
+  write_metadata({.binaries = {{"a.bin", sum_of("a")}}}, model.metadata);
+  EXPECT_EQ(refusal(model, {.folder = dir.path()}), "accepted");
+}
+
 INSTANTIATE_TEST_SUITE_P(ContextLoader, DamagedContent,
                          ::testing::Values("the pay", "", "the pbyload", "the payload and more",
                                            std::string(11, '\0')));
@@ -331,7 +385,8 @@ TEST(ContextLoader, AModelFromElsewhereStatesNoSums) {
 
 TEST(ContextLoader, Line19HandsOutTheCompatibilityStrings) {
   graph::Model model = model_of({embedded_node("p", "payload")});
-  write_metadata({.compatibility = {{"EP", "sdk 3"}}}, model.metadata);
+  write_metadata({.embedded = {{"p", sum_of("payload")}}, .compatibility = {{"EP", "sdk 3"}}},
+                 model.metadata);
   const Result<LoadedContext> loaded = load_context(model, {});
   ASSERT_TRUE(loaded.ok());
   EXPECT_EQ(loaded->compatibility.at("EP"), "sdk 3");

@@ -43,7 +43,7 @@ TEST(VerifyContext, TellsOfEachNode) {
   EXPECT_FALSE(node.embedded);
   EXPECT_EQ(node.file, "m_test.bin");
   EXPECT_EQ(node.payload_bytes, 7U);
-  EXPECT_EQ(node.sum, SumState::kOk);
+  EXPECT_EQ(node.checksum, ChecksumState::kOk);
   EXPECT_EQ(node.sdk_version, "sdk 1");
   EXPECT_EQ(node.hardware_architecture, "avx2");
   EXPECT_EQ(node.compatibility, "1 to 3");
@@ -79,17 +79,30 @@ TEST(VerifyContext, Line18GoesOnAfterEachProblem) {
   write_metadata({.binaries = {{"wrong.bin", sum_of("payload")}}, .embedded = {{"e", sum_of("y")}}},
                  model.metadata);
   const VerifyReport report = verify_context_model(model, {.folder = dir.path()});
-  std::vector<SumState> sums;
-  for (const VerifiedNode& node : report.nodes) sums.push_back(node.sum);
-  EXPECT_THAT(sums, ElementsAre(SumState::kMismatch, SumState::kMissingFile, SumState::kRefusedPath,
-                                SumState::kUnknown, SumState::kUnknown, SumState::kNotStated,
-                                SumState::kMissingFile, SumState::kMismatch));
+  std::vector<ChecksumState> states;
+  for (const VerifiedNode& node : report.nodes) states.push_back(node.checksum);
+  EXPECT_THAT(states, ElementsAre(ChecksumState::kMismatch, ChecksumState::kMissingFile,
+                                  ChecksumState::kRefusedPath, ChecksumState::kUnknown,
+                                  ChecksumState::kUnknown, ChecksumState::kNotStated,
+                                  ChecksumState::kMissingFile, ChecksumState::kMismatch));
   EXPECT_THAT(report.problems,
               ElementsAre(HasSubstr("wrong.bin"), HasSubstr("gone.bin"), HasSubstr("../out.bin"),
                           HasSubstr("max_size"), HasSubstr("nobody"), HasSubstr("embedded")));
   EXPECT_FALSE(report.ok());
   EXPECT_EQ(report.nodes[0].payload_bytes, 7U);
   EXPECT_FALSE(report.nodes[1].payload_bytes);
+}
+
+TEST(VerifyContext, TellsWhatHasNoChecksum) {
+  const TempDirectory dir;
+  dir.write("m.bin", "payload");
+  graph::Model model = model_of({file_node("p", "m.bin")});
+  VerifyReport report = verify_context_model(model, {.folder = dir.path()});
+  EXPECT_TRUE(report.ok());
+  EXPECT_THAT(report.unchecked, ElementsAre("file \"m.bin\""));
+  EXPECT_FALSE(report.needs_checksums);
+  model.producer_name = kProducerName;
+  EXPECT_TRUE(verify_context_model(model, {.folder = dir.path()}).needs_checksums);
 }
 
 TEST(VerifyContext, TellsOfMalformedStatementsAndInitializers) {
@@ -116,12 +129,12 @@ TEST(VerifyContext, SaysWhichGraphANestedNodeIsIn) {
 }
 
 TEST(VerifyContext, NamesEveryState) {
-  EXPECT_EQ(sum_state_name(SumState::kOk), "ok");
-  EXPECT_EQ(sum_state_name(SumState::kMismatch), "mismatch");
-  EXPECT_EQ(sum_state_name(SumState::kNotStated), "not stated");
-  EXPECT_EQ(sum_state_name(SumState::kMissingFile), "missing file");
-  EXPECT_EQ(sum_state_name(SumState::kRefusedPath), "refused path");
-  EXPECT_EQ(sum_state_name(SumState::kUnknown), "unknown");
+  EXPECT_EQ(checksum_state_name(ChecksumState::kOk), "ok");
+  EXPECT_EQ(checksum_state_name(ChecksumState::kMismatch), "mismatch");
+  EXPECT_EQ(checksum_state_name(ChecksumState::kNotStated), "not stated");
+  EXPECT_EQ(checksum_state_name(ChecksumState::kMissingFile), "missing file");
+  EXPECT_EQ(checksum_state_name(ChecksumState::kRefusedPath), "refused path");
+  EXPECT_EQ(checksum_state_name(ChecksumState::kUnknown), "unknown");
 }
 
 }  // namespace

@@ -449,7 +449,7 @@ TEST(ContextWriter, Line18NoDamagedByteOfTheModelLeadsToAnotherPayload) {
     if (!model.ok()) continue;
     for (const VerifiedNode& node : verify_context_model(*model, {.folder = dir.path()}).nodes) {
       // A damaged name may find no sum; one that is stated is that of the payload.
-      if (node.sum != SumState::kOk) continue;
+      if (node.checksum != ChecksumState::kOk) continue;
       EXPECT_EQ(node.file, "m_test.bin") << "byte " << i;
     }
   }

@@ -9,6 +9,8 @@
 namespace ephost::onnx_io {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 class ExternalDataTest : public ::testing::Test {
@@ -87,6 +89,40 @@ TEST_F(ExternalDataTest, RefusesRangesOutsideTheFile) {
 
 TEST_F(ExternalDataTest, RefusesALengthThatDoesNotFitTheTensor) {
   EXPECT_THAT(find({"weights.bin", 0, 5}, 4), HasSubstr("has length 5, but type and shape need 4"));
+}
+
+constexpr const char* kSha1 = "87acec17cd9dcd20a716cc2cf67417b71c8a7016";  // of "0123456789"
+
+TEST_F(ExternalDataTest, AcceptsAFileWithTheStatedChecksum) {
+  EXPECT_EQ(find({"weights.bin", 2, 4, kSha1}, 4), "2345");
+  EXPECT_EQ(find({"weights.bin", 2, 4, "87ACEC17CD9DCD20A716CC2CF67417B71C8A7016"}, 4), "2345");
+}
+
+TEST_F(ExternalDataTest, RefusesAFileWithAnotherChecksum) {
+  folder_.write("model/weights.bin", "0123456780");
+  EXPECT_THAT(find({"weights.bin", 2, 4, kSha1}, 4),
+              AllOf(HasSubstr("\"weights.bin\" has the SHA-1 "), HasSubstr(kSha1),
+                    HasSubstr("INVALID_GRAPH")));
+}
+
+TEST_F(ExternalDataTest, RefusesABufferWithAnotherChecksum) {
+  buffers_["weights.bin"] = graph::make_blob(std::vector<std::byte>(4));
+  EXPECT_THAT(find({"weights.bin", 0, 4, kSha1}, 4), HasSubstr("but the model states"));
+}
+
+TEST_F(ExternalDataTest, RefusesAChecksumThatIsNotASha1) {
+  for (const std::string text : {"0", "87acec17cd9dcd20a716cc2cf67417b71c8a701", "sha1:87acec17",
+                                 "87acec17cd9dcd20a716cc2cf67417b71c8a701g"}) {
+    EXPECT_THAT(find({"weights.bin", 2, 4, text}, 4), HasSubstr("is not a SHA-1")) << text;
+  }
+}
+
+TEST_F(ExternalDataTest, TellsWhichFilesHadNoChecksum) {
+  folder_.write("model/other.bin", "x");
+  find({"weights.bin", 2, 4}, 4);
+  find({"weights.bin", 6, 4, kSha1}, 4);
+  find({"other.bin", 0, 1}, 1);
+  EXPECT_THAT(data_.unchecked(), ElementsAre("other.bin"));
 }
 
 TEST_F(ExternalDataTest, RefusesAMissingFile) {

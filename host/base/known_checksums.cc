@@ -1,14 +1,15 @@
-#include "host/base/known_sums.h"
+#include "host/base/known_checksums.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
-#include <iterator>
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
+#include "host/base/directory.h"
 #include "host/base/file.h"
 #include "host/base/mapped_pages.h"
 
@@ -18,9 +19,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr size_t kWorthARecord = size_t{1} << 20;
 constexpr int64_t kSettledAfter = 2'000'000'000;  // nanoseconds
-constexpr ptrdiff_t kMostRecords = 4096;
+constexpr size_t kMostRecords = 4096;
 
 // Inodes and times begin anew with other disks at another boot.
 const std::string& boot_id() {
@@ -43,27 +43,28 @@ std::string record_name(const MappedRange& range) {
 }
 
 std::optional<MappedRange> worthy_range(std::span<const std::byte> bytes) {
-  if (bytes.size() < kWorthARecord || boot_id().empty()) return std::nullopt;
-  return find_mapped_range(bytes);
+  if (bytes.size() < kLargeFile || boot_id().empty()) return std::nullopt;
+  const auto range = find_mapped_range(bytes);
+  return range && range->file.is_steady ? range : std::nullopt;
 }
 
 }  // namespace
 
-KnownSums::KnownSums(fs::path folder) : folder_(std::move(folder)) {}
+KnownChecksums::KnownChecksums(fs::path folder) : folder_(std::move(folder)) {}
 
-fs::path KnownSums::default_folder() {
+fs::path KnownChecksums::default_folder() {
   const char* runtime = ::secure_getenv("XDG_RUNTIME_DIR");
   const fs::path folder = runtime == nullptr ? fs::path() : fs::path(runtime);
-  return folder.is_absolute() ? folder / "ephost" / "sums" : fs::path();
+  return folder.is_absolute() ? folder / "ephost" / "checksums" : fs::path();
 }
 
-bool KnownSums::is_safe() const {
+bool KnownChecksums::is_safe() const {
   struct stat info {};
   return ::lstat(folder_.c_str(), &info) == 0 && S_ISDIR(info.st_mode) &&
          info.st_uid == ::geteuid() && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-std::optional<Hash128> KnownSums::find(std::span<const std::byte> bytes) const {
+std::optional<Hash128> KnownChecksums::find(std::span<const std::byte> bytes) const {
   if (folder_.empty()) return std::nullopt;
   const auto range = worthy_range(bytes);
   if (!range || !is_safe()) return std::nullopt;
@@ -71,7 +72,7 @@ std::optional<Hash128> KnownSums::find(std::span<const std::byte> bytes) const {
   return record.ok() ? parse_hash128(*record) : std::nullopt;
 }
 
-void KnownSums::remember(std::span<const std::byte> bytes, const Hash128& sum) const {
+void KnownChecksums::remember(std::span<const std::byte> bytes, const Hash128& checksum) const {
   if (folder_.empty()) return;
   const auto range = worthy_range(bytes);
   if (!range || range->file.opened - range->file.changed < kSettledAfter) return;
@@ -80,30 +81,32 @@ void KnownSums::remember(std::span<const std::byte> bytes, const Hash128& sum) c
   ::mkdir(folder_.c_str(), S_IRWXU);
   if (!is_safe()) return;
   make_room();
-  static_cast<void>(write_file_atomically(folder_ / record_name(*range), as_bytes(to_hex(sum))));
+  static_cast<void>(
+      write_file_atomically(folder_ / record_name(*range), as_bytes(to_hex(checksum))));
 }
 
 // Records of versions that are gone are never looked up again. All go at once: those that count
 // come back with the next load.
-void KnownSums::make_room() const {
+void KnownChecksums::make_room() const {
   std::error_code ignored;
-  if (std::distance(fs::directory_iterator(folder_, ignored), {}) < kMostRecords) return;
-  for (const fs::directory_entry& record : fs::directory_iterator(folder_, ignored)) {
-    if (parse_hash128(record.path().filename().native())) fs::remove(record.path(), ignored);
+  const std::vector<std::string> records = list_directory(folder_, ignored);
+  if (records.size() < kMostRecords) return;
+  for (const std::string& record : records) {
+    if (parse_hash128(record)) fs::remove(folder_ / record, ignored);
   }
 }
 
-Hash128 KnownSums::sum_of(std::span<const std::byte> bytes) const {
-  return *sum_of(bytes, Cancellation());
+Hash128 KnownChecksums::checksum_of(std::span<const std::byte> bytes) const {
+  return *checksum_of(bytes, Cancellation());
 }
 
-Result<Hash128> KnownSums::sum_of(std::span<const std::byte> bytes,
-                                  const Cancellation& cancellation) const {
+Result<Hash128> KnownChecksums::checksum_of(std::span<const std::byte> bytes,
+                                            const Cancellation& cancellation) const {
   if (const auto known = find(bytes)) return *known;
-  const std::optional<Hash128> sum = content_sum(bytes, cancellation);
-  if (!sum) return cancellation.check();
-  remember(bytes, *sum);
-  return *sum;
+  const std::optional<Hash128> checksum = content_sum(bytes, cancellation);
+  if (!checksum) return cancellation.check();
+  remember(bytes, *checksum);
+  return *checksum;
 }
 
 }  // namespace ephost
