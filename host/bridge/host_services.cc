@@ -29,7 +29,7 @@ class LoopCalls {
         function_(function),
         context_(context) {}
 
-  void operator()(uint64_t begin, uint64_t end) const {
+  EPHOST_CATCHES_THREAD_END void operator()(uint64_t begin, uint64_t end) const {
     // The calling thread is known to be in a call already.
     std::optional<CallScope> scope;
     if (&plugin::ThreadCalls::mine() != caller_) scope.emplace(site_);

@@ -18,10 +18,14 @@ namespace ephost::plugin {
 // For what cannot fail: the reason goes to the log.
 void log_failure(const Status& status) noexcept;
 
+// The end of a thread (pthread_exit) is caught as a reference to nothing, which is how libstdc++
+// has it.
+#define EPHOST_CATCHES_THREAD_END [[gnu::no_sanitize("null")]]
+
 // What the slot returns, as a Result; a Status for void. `slot` may be declared noexcept, which
 // is dropped here: otherwise what it throws would end the process without being seen.
 template <class R, class... P, class... A>
-auto call(const CallSite& site, R (*slot)(P...), A... arguments)
+EPHOST_CATCHES_THREAD_END auto call(const CallSite& site, R (*slot)(P...), A... arguments)
     -> std::conditional_t<std::is_void_v<R>, Status,
                           Result<std::conditional_t<std::is_void_v<R>, int, R>>> {
   CallScope scope(site);

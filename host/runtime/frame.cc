@@ -265,7 +265,7 @@ bridge::CallSite Frame::call_site(size_t step) const noexcept {
           is_partition && node.name.empty() ? node.op_type : node.name};
 }
 
-inline int32_t Frame::call_compute(size_t step, Lane& lane) {
+EPHOST_CATCHES_THREAD_END inline int32_t Frame::call_compute(size_t step, Lane& lane) {
   const Call& call = calls_[step];
   try {
     return call.compute(call.computation, call.state, &runs_[step], &lane.error);

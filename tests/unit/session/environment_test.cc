@@ -1,0 +1,77 @@
+// What an environment sets up in the process for calls of plugins, and takes down again.
+#include <ephost/environment.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "host/plugin/call_watch.h"
+
+namespace ephost {
+namespace {
+
+using Action = void (*)(int);
+
+void ignore(int) {}
+
+Action current_action() {
+  struct sigaction action = {};
+  ::sigaction(SIGSEGV, nullptr, &action);
+  return action.sa_handler;
+}
+
+class EnvironmentTest : public ::testing::Test {
+ protected:
+  EnvironmentTest() {
+    options_.search_default_directories = false;
+    struct sigaction action = {};
+    action.sa_handler = &ignore;
+    ::sigaction(SIGSEGV, &action, &before_);
+  }
+  ~EnvironmentTest() override { ::sigaction(SIGSEGV, &before_, nullptr); }
+
+  EnvironmentOptions options_;
+
+ private:
+  struct sigaction before_ = {};
+};
+
+TEST_F(EnvironmentTest, HandlesCrashesUntilItsLastCopyEnds) {
+  {
+    const auto environment = Environment::create(options_);
+    ASSERT_TRUE(environment.ok());
+    { const Environment copy = *environment; }
+    EXPECT_NE(current_action(), &ignore);
+  }
+  EXPECT_EQ(current_action(), &ignore);
+}
+
+TEST_F(EnvironmentTest, LeavesSignalsAloneWhereNoCrashHandlerIsWanted) {
+  options_.crash_handler = false;
+  const auto environment = Environment::create(options_);
+  ASSERT_TRUE(environment.ok());
+  EXPECT_EQ(current_action(), &ignore);
+}
+
+TEST_F(EnvironmentTest, WatchesCallsUntilItEnds) {
+  {
+    const auto environment = Environment::create(options_);
+    ASSERT_TRUE(environment.ok());
+    EXPECT_TRUE(plugin::is_call_watch_asleep());
+  }
+  EXPECT_FALSE(plugin::is_call_watch_asleep());
+}
+
+TEST_F(EnvironmentTest, WatchesNothingWhereNoWarningIsWanted) {
+  options_.call_warning = {};
+  const auto environment = Environment::create(options_);
+  ASSERT_TRUE(environment.ok());
+  EXPECT_FALSE(plugin::is_call_watch_asleep());
+}
+
+TEST_F(EnvironmentTest, RefusesANegativeTimeForWarnings) {
+  options_.call_warning = std::chrono::milliseconds(-1);
+  EXPECT_EQ(Environment::create(options_).status().code(), StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace ephost
