@@ -80,8 +80,9 @@ class SessionOptions {
 
   // Gives the binaries of a context model by the names that its nodes state, instead of the file
   // system. What the model states of their sums is checked as ever. Called by the thread that
-  // creates a session, at most once for each name; a failure makes creation fail with
-  // INVALID_GRAPH.
+  // creates a session, once for each name, and again where the model has to be read again: because
+  // it was replaced meanwhile, or because a checksum that was compared late is wrong. A failure
+  // makes creation fail with INVALID_GRAPH.
   SessionOptions& set_ep_context_data_read_func(EpContextDataReadFunction read);
 
   // Told what providers do while a session is created or a model compiled, by the thread that does

@@ -62,7 +62,8 @@ TEST_F(Initializers, Line8AreEmbeddedUnlessAFileIsNamed) {
   expect_runs();
 }
 
-// The right file is there again when checksums are compared; the session has the other one.
+// The right file is there again when checksums are compared; the session has the other one, so that
+// it is refused, and read again because its folder has changed.
 TEST_F(Initializers, AreCheckedAsTheyWereRead) {
   compilation_.output_model_external_initializers_file = "weights";
   ASSERT_TRUE(compile().ok());
@@ -73,14 +74,14 @@ TEST_F(Initializers, AreCheckedAsTheyWereRead) {
   test::write(weights, wrong);
   const std::string payload = test::read(folder_ / "m_scripted.bin");
   SessionOptions options = leaving_weights();
+  int readings = 0;
   options.set_ep_context_data_read_func([&](std::string_view) -> Result<EpContextData> {
-    std::filesystem::rename(folder_ / "right", weights);
+    if (++readings == 1) std::filesystem::rename(folder_ / "right", weights);
     return EpContextData{std::as_bytes(std::span(payload)), nullptr};
   });
   const auto session = Session::create(environment_, output_, options);
-  ASSERT_FALSE(session.ok());
-  EXPECT_EQ(session.status().code(), StatusCode::kInvalidGraph);
-  EXPECT_THAT(session.status().message(), HasSubstr("weights"));
+  EXPECT_TRUE(session.ok()) << session.status().to_string();
+  EXPECT_EQ(readings, 2);
 }
 
 TEST_F(Initializers, Line8AreNamedByTheEntryOfTheSessionToo) {
