@@ -153,13 +153,15 @@ std::vector<std::size_t> broadcast_positions(const Dims& from, const Dims& to) {
   require(from.size() <= to.size(), "too many dimensions to broadcast");
   const std::size_t lead = to.size() - from.size();
   const Dims strides = strides_of(from);
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    require(from[i] == 1 || from[i] == to[lead + i], "dimensions that do not broadcast");
+  }
   std::vector<std::size_t> positions;
   if (element_count(to) == 0) return positions;
   Dims index(to.size(), 0);
   do {
     int64_t position = 0;
     for (std::size_t i = 0; i < from.size(); ++i) {
-      require(from[i] == 1 || from[i] == to[lead + i], "dimensions that do not broadcast");
       if (from[i] != 1) position += index[lead + i] * strides[i];
     }
     positions.push_back(static_cast<std::size_t>(position));

@@ -278,7 +278,9 @@ Bounded sum_of_squares(const std::vector<Bounded>& group) {
 
 template <Bounded (*f)(Bounded, Bounded)>
 Bounded folded(const std::vector<Bounded>& group) {
-  return std::accumulate(group.begin() + 1, group.end(), group[0], f);
+  const Bounded result = std::accumulate(group.begin() + 1, group.end(), group[0], f);
+  // As for poolings: what a library starts with shows where nothing is finite.
+  return std::isinf(result.value) ? unspecified() : result;
 }
 
 template <Bounded (*f)(const std::vector<Bounded>&)>

@@ -158,7 +158,8 @@ Outputs pool(const BoundedTensor& x, const Window& window, const F& f) {
 Bounded maximum_of(const std::vector<Bounded>& found) {
   Bounded largest = found[0];
   for (const Bounded x : found) largest = maximum(largest, x);
-  return largest;
+  // Where all is minus infinity, oneDNN's poolings give the lowest number: they start with it.
+  return std::isinf(largest.value) && largest.value < 0 ? unspecified() : largest;
 }
 
 Bounded mean_of(const std::vector<Bounded>& found, int64_t count) {
