@@ -3,6 +3,8 @@
 
 option(EPHOST_WERROR "Treat warnings as errors" OFF)
 option(EPHOST_ASSERTIONS "Keep assert() and the plan proofs in optimised builds" OFF)
+option(EPHOST_CHECKED_CONTAINERS
+  "Check the preconditions of the standard library; iterators too where no library stands between" OFF)
 set(EPHOST_SANITIZE "" CACHE STRING "Sanitizers for the whole tree, e.g. address,undefined or thread")
 
 add_library(ephost_build_flags INTERFACE)
@@ -25,6 +27,24 @@ if(EPHOST_SANITIZE)
     "$<$<CXX_COMPILER_ID:GNU>:-Wno-error=maybe-uninitialized;-Wno-maybe-uninitialized>")
 endif()
 
+# _GLIBCXX_ASSERTIONS changes no layout and holds for everything. _GLIBCXX_DEBUG changes the layout of
+# containers: only for code that gives none to a C++ library that was built without it (onnx, protobuf,
+# yaml-cpp, spdlog). That are the plugins, which are called through a C interface and use oneDNN's, and
+# the modules of this list with their unit tests, which are built a second time.
+set(EPHOST_CHECKED_MODULES "")
+if(EPHOST_CHECKED_CONTAINERS)
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)
+  set(EPHOST_CHECKED_MODULES base graph optimize partition plan)
+endif()
+
+# ephost_check_containers(<target> <scope>) builds a target with _GLIBCXX_DEBUG where that is asked for;
+# with scope PUBLIC those that link it too.
+function(ephost_check_containers target scope)
+  if(EPHOST_CHECKED_CONTAINERS)
+    target_compile_definitions(${target} ${scope} _GLIBCXX_DEBUG)
+  endif()
+endfunction()
+
 if(EPHOST_ASSERTIONS)
   string(REPLACE "-DNDEBUG" "" CMAKE_C_FLAGS_RELWITHDEBINFO "${CMAKE_C_FLAGS_RELWITHDEBINFO}")
   string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELWITHDEBINFO "${CMAKE_CXX_FLAGS_RELWITHDEBINFO}")
@@ -38,14 +58,23 @@ string(REPLACE "-g" "-g1" CMAKE_CXX_FLAGS_RELWITHDEBINFO "${CMAKE_CXX_FLAGS_RELW
 # may include; LIBRARIES are third-party ones that stay behind its own headers.
 function(ephost_add_module name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
-  add_library(ephost_${name} STATIC ${arg_SOURCES})
-  target_include_directories(ephost_${name} PUBLIC
-    ${PROJECT_SOURCE_DIR} $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/host/include>)
-  set_target_properties(ephost_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-  list(TRANSFORM arg_DEPENDS PREPEND ephost_)
-  target_link_libraries(ephost_${name} PUBLIC ${arg_DEPENDS}
-    PRIVATE ephost_build_flags ${arg_LIBRARIES})
+  ephost_add_module_variant(${name} "")
+  if(name IN_LIST EPHOST_CHECKED_MODULES)
+    list(TRANSFORM arg_LIBRARIES REPLACE "^spdlog::spdlog$" "spdlog::spdlog_header_only")
+    ephost_add_module_variant(${name} _checked)
+    ephost_check_containers(ephost_${name}_checked PUBLIC)
+  endif()
 endfunction()
+
+macro(ephost_add_module_variant name suffix)
+  set(target ephost_${name}${suffix})
+  add_library(${target} STATIC ${arg_SOURCES})
+  target_include_directories(${target} PUBLIC
+    ${PROJECT_SOURCE_DIR} $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/host/include>)
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  list(TRANSFORM arg_DEPENDS REPLACE "(.+)" "ephost_\\1${suffix}" OUTPUT_VARIABLE depends)
+  target_link_libraries(${target} PUBLIC ${depends} PRIVATE ephost_build_flags ${arg_LIBRARIES})
+endmacro()
 
 # ephost_add_test(<name> SOURCES ... [DEPENDS module ...] [LIBRARIES ...] [DEFINITIONS ...])
 # Declares a GoogleTest binary whose cases appear one by one in ctest.
@@ -54,6 +83,9 @@ function(ephost_add_test name)
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(${name} PRIVATE ${arg_DEFINITIONS})
+  if(arg_DEPENDS IN_LIST EPHOST_CHECKED_MODULES)
+    list(TRANSFORM arg_DEPENDS APPEND _checked)
+  endif()
   list(TRANSFORM arg_DEPENDS PREPEND ephost_)
   target_link_libraries(${name} PRIVATE
     ephost_build_flags ${arg_DEPENDS} ${arg_LIBRARIES} GTest::gmock GTest::gtest_main)
