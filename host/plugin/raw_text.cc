@@ -2,15 +2,23 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+
+#include "host/base/printable.h"
 
 namespace ephost::plugin {
 
 RawText& RawText::add(std::string_view text) noexcept {
-  for (const char c : text) {
-    if (size_ == kSize - 1) break;  // leaves room for the end of the line
-    const auto byte = static_cast<unsigned char>(c);
-    buffer_[size_++] = byte < 0x20 || byte == 0x7f ? '?' : c;
+  while (!text.empty()) {
+    const CodePoint point = decode_utf8(text);
+    const size_t read = std::max<size_t>(point.size, 1);
+    const bool is_shown = point.size > 0 && !is_unprintable(point.value);
+    const std::string_view added = is_shown ? std::string_view(text.data(), read) : "?";
+    if (size_ + added.size() >= kSize) break;  // leaves room for the end of the line
+    std::copy(added.begin(), added.end(), buffer_ + size_);
+    size_ += added.size();
+    text.remove_prefix(read);
   }
   return *this;
 }

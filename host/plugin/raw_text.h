@@ -12,7 +12,8 @@ namespace ephost::plugin {
 
 class RawText {
  public:
-  // What does not fit is cut off. Control characters, as names from a model may hold, become '?'.
+  // What does not fit is cut off. What is not UTF-8 or unprintable (host/base/printable.h), as
+  // names from a model may be, becomes '?'.
   RawText& add(std::string_view text) noexcept;
   RawText& add(uint64_t number, unsigned base = 10) noexcept;
   // As `describe`, with the number of the call and its step.

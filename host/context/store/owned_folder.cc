@@ -6,6 +6,8 @@
 
 #include <array>
 #include <cerrno>
+#include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -100,22 +102,25 @@ bool has_marker(int folder, const FileSystem& file_system) {
          std::string_view(text.data(), kFolderMarker.size()) == kFolderMarker;
 }
 
+struct CloseDirectory {
+  void operator()(DIR* stream) const { ::closedir(stream); }
+};
+
 // Nothing on failure. The names are read first: what is removed meanwhile would confuse the
 // reading.
 std::vector<std::string> names_in(int folder) {
   std::vector<std::string> names;
   const int copy = ::fcntl(folder, F_DUPFD_CLOEXEC, 0);
-  DIR* const stream = copy < 0 ? nullptr : ::fdopendir(copy);
-  if (stream == nullptr) {
+  const std::unique_ptr<DIR, CloseDirectory> stream(copy < 0 ? nullptr : ::fdopendir(copy));
+  if (!stream) {
     if (copy >= 0) ::close(copy);
     return names;
   }
-  ::rewinddir(stream);
-  while (const struct dirent* entry = ::readdir(stream)) {
+  ::rewinddir(stream.get());
+  while (const struct dirent* entry = ::readdir(stream.get())) {
     const std::string_view name = entry->d_name;
     if (name != "." && name != "..") names.emplace_back(name);
   }
-  ::closedir(stream);
   return names;
 }
 
@@ -175,7 +180,7 @@ bool is_marked(const fs::path& folder, const FileSystem& file_system) {
 }
 
 void remove_folder(const fs::path& folder, const FileSystem& file_system) noexcept {
-  {
+  try {
     const Descriptor descriptor(file_system.open(folder.c_str(), kFolderFlags, 0), file_system);
     struct stat info {};
     if (descriptor.number() < 0 || file_system.fstat(descriptor.number(), &info) != 0) return;
@@ -185,6 +190,7 @@ void remove_folder(const fs::path& folder, const FileSystem& file_system) noexce
                               file_system)) {
       file_system.unlinkat(descriptor.number(), std::string(kFolderMarkerName).c_str(), 0);
     }
+  } catch (const std::bad_alloc&) {  // what is left goes another time
   }
   file_system.rmdir(folder.c_str());
 }
