@@ -47,7 +47,7 @@ TEST(Publication, EndsWellWhereMemoryRunsOut) {
     const TempDirectory dir;
     dir.write("a.bin", "old");
     AtomicFile binary = staged(dir, "a.bin", "new");
-    Result<Publication> publication = Publication::begin(dir.path(), posix_file_system());
+    Result<Publication> publication = Publication::begin(dir.path(), {}, posix_file_system());
     ASSERT_TRUE(publication.ok());
     ASSERT_TRUE(publication->publish(binary, sum_of("new")).ok());
     {
