@@ -81,7 +81,7 @@ Bounded absolute(Bounded x) { return {std::fabs(x.value), x.error}; }
 
 Bounded power(Bounded x, double exponent) {
   const auto f = [&](double base) { return std::pow(base, exponent); };
-  if (!x.is_specified() || !std::isfinite(x.value)) return unspecified();
+  if (!x.is_specified() || !std::isfinite(x.value) || x.may_be_flushed()) return unspecified();
   const bool is_integer = exponent == std::floor(exponent);
   const double y = f(x.value);
   const double slack = (32 + 8 * std::fabs(exponent * std::log(std::fabs(x.value) + 1e-30))) *

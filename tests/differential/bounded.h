@@ -19,6 +19,10 @@ struct Bounded {
   [[nodiscard]] double low() const { return value - error; }
   [[nodiscard]] double high() const { return value + error; }
   [[nodiscard]] bool is_specified() const { return std::isfinite(error); }
+  // Whether implementations may take it for zero: it is subnormal, or not certainly larger.
+  [[nodiscard]] bool may_be_flushed() const {
+    return value != 0 && std::fabs(value) - error < 2.0 * std::numeric_limits<float>::min();
+  }
   // Whether a result is one of those that the bound allows.
   [[nodiscard]] bool allows(float result) const;
 };

@@ -33,14 +33,14 @@ Bounded exponential(Bounded x) {
 
 Bounded logarithm(Bounded x) {
   const auto f = [](double v) { return std::log(v); };
-  if (x.error > 0 && x.low() <= 0) return unspecified();
+  if (x.may_be_flushed() || (x.error > 0 && x.low() <= 0)) return unspecified();
   return monotonic(x, f, x.value > 0 ? units(64, 1 + std::fabs(f(x.value))) : 0);
 }
 
 Bounded square_root(Bounded x) {
   const auto f = [](double v) { return std::sqrt(v); };
   if (x.value == 0 && x.error == 0) return x;
-  if (x.error > 0 && x.low() < 0) return unspecified();
+  if (x.may_be_flushed() || (x.error > 0 && x.low() < 0)) return unspecified();
   return monotonic(x, f, units(8, f(std::fmax(x.value, 0))));
 }
 

@@ -65,7 +65,11 @@ Outputs gemm(const Invocation& node) {
       sum.add_product(a.numbers[i / columns * depth + k], b.numbers[k * columns + i % columns]);
     }
     y.numbers[i] = alpha * sum.total();
-    if (!of_c.empty()) y.numbers[i] = y.numbers[i] + beta * node.input(2).numbers[of_c[i]];
+    if (of_c.empty()) continue;
+    const Bounded addend = node.input(2).numbers[of_c[i]];
+    // With a factor of 0 libraries do not look at it.
+    const bool may_be_ignored = beta.value == 0 && !std::isfinite(addend.value);
+    y.numbers[i] = may_be_ignored ? unspecified() : y.numbers[i] + beta * addend;
   }
   return {std::move(y)};
 }
