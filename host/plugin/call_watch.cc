@@ -7,11 +7,12 @@
 #include <condition_variable>
 #include <csignal>
 #include <cstdio>
+#include <exception>
 #include <mutex>
 #include <set>
 #include <string>
-#include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "host/base/log.h"
@@ -88,16 +89,17 @@ class Watch {
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
-      thread_ = std::thread([this] { work(); });
-    } catch (const std::system_error&) {  // then nobody warns
+      // Here and not by the thread, which may be late: those who count allocations would see it.
+      SeenCalls seen;
+      seen.reserve(kUsualThreads);
+      thread_ = std::thread([this, seen = std::move(seen)]() mutable { work(seen); });
+    } catch (const std::exception&) {  // then nobody warns
     }
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
-  void work() {
+  void work(SeenCalls& seen) {
     const std::thread::id me = std::this_thread::get_id();
-    SeenCalls seen;
-    seen.reserve(kUsualThreads);
     std::unique_lock lock(mutex_);
     while (thread_.get_id() == me && !limits_.empty()) {
       const milliseconds limit = *limits_.begin();
