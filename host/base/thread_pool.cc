@@ -83,9 +83,11 @@ ThreadPool::Opening::~Opening() {
 
 void ThreadPool::start_threads(uint32_t count) {
   try {
-    while (threads_.size() < count) threads_.emplace_back([this] { work(); });
+    while (threads_.size() < count) threads_.emplace_back([this] { begin(); });
   } catch (const std::system_error&) {  // those that there are have to do
   }
+  if (prepare_ == nullptr) return;
+  for (uint32_t ready = 0; (ready = prepared_.load()) < threads_.size();) prepared_.wait(ready);
 }
 
 void ThreadPool::wake(uint32_t threads) {
@@ -114,6 +116,15 @@ void ThreadPool::help(Opening& opening, std::unique_lock<std::mutex>& lock) {
   lock.lock();
   opening.taken_[word] &= ~(uint64_t{1} << bit);
   if (--opening.active_ == 0) opening.left_.notify_one();
+}
+
+void ThreadPool::begin() {
+  if (prepare_ != nullptr) {
+    prepare_();
+    prepared_.fetch_add(1);
+    prepared_.notify_all();
+  }
+  work();
 }
 
 void ThreadPool::work() {

@@ -20,7 +20,9 @@ class ThreadPool {
   // More than anybody needs; requests are cut to it.
   static constexpr uint32_t kMaxThreads = 256;
 
-  ThreadPool() = default;
+  // Each thread calls `prepare`, if there is one, before it helps for the first time; whoever
+  // starts threads waits until they have, so that nothing of it falls into later work.
+  explicit ThreadPool(void (*prepare)() = nullptr) : prepare_(prepare) {}
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
   // No job is open by then.
@@ -81,11 +83,14 @@ class ThreadPool {
   void run_ranges(uint64_t total, uint64_t grain, uint32_t threads, RangeFunction function,
                   const void* context);
   void start_threads(uint32_t count);  // with the mutex held
+  void begin();                        // of each thread
   void work();
   Opening* find_opening();  // with the mutex held
   void help(Opening& opening, std::unique_lock<std::mutex>& lock);
   void wait_for_signal(uint64_t seen, std::unique_lock<std::mutex>& lock);
 
+  void (*const prepare_)();
+  std::atomic<uint32_t> prepared_{0};  // threads that have called it
   std::mutex mutex_;
   std::condition_variable signalled_;
   Opening* openings_ = nullptr;  // those that came last are helped first

@@ -13,6 +13,7 @@
 #include "host/base/thread_pool.h"
 #include "host/bridge/host_services.h"
 #include "host/manifest/search.h"
+#include "host/plugin/call_scope.h"
 #include "host/plugin/call_watch.h"
 #include "host/plugin/crash_handler.h"
 #include "host/plugin/registry.h"
@@ -27,7 +28,7 @@ struct Environment::State {
   std::vector<std::filesystem::path> directories;
   // Shared by all sessions, so that many of them don't add up to more threads than the one that
   // asks for most.
-  ThreadPool threads;
+  ThreadPool threads{[] { static_cast<void>(plugin::ThreadCalls::mine()); }};
   manifest::SearchResult search;
   plugin::Registry registry{plugin::HostOffer{.extensions = bridge::offered_extensions()}};
   session::SessionGroups groups;

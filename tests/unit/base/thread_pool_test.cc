@@ -51,6 +51,26 @@ TEST(ThreadPool, ThreadsWorkAtTheSameTime) {
   EXPECT_EQ(begun, 2);
 }
 
+TEST(ThreadPool, ThreadsArePreparedBeforeTheyHelp) {
+  static thread_local bool is_prepared = false;
+  static std::atomic<int> prepared{0};
+  prepared = 0;
+  ThreadPool pool([] {
+    is_prepared = true;
+    ++prepared;
+  });
+  const std::thread::id caller = std::this_thread::get_id();
+  std::atomic<int> unprepared{0};
+  for (int i = 0; i < 100; ++i) {
+    pool.parallel_for(100, 1, 4, [&](uint64_t, uint64_t) {
+      if (prepared != 3) ++unprepared;
+      if (!is_prepared && std::this_thread::get_id() != caller) ++unprepared;
+    });
+  }
+  EXPECT_EQ(prepared, 3);
+  EXPECT_EQ(unprepared, 0);
+}
+
 TEST(ThreadPool, LoopsMayBeNested) {
   ThreadPool pool;
   std::atomic<int> sum{0};
