@@ -10,8 +10,9 @@
 
 namespace ephost {
 
-// `text` in double quotes, safe to print: quotes, backslashes, unprintable code points (printable.h)
-// and bytes that are not UTF-8 are escaped, and what is over 200 bytes is cut with "...".
+// `text` in double quotes, safe to print: quotes, backslashes, unprintable code points
+// (printable.h) and bytes that are not UTF-8 are escaped, and what is over 200 bytes is cut with
+// "...".
 [[nodiscard]] std::string quote(std::string_view text);
 
 // The elements with `separator` between them. Elements convert to string_view.

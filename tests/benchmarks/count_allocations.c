@@ -3,8 +3,8 @@
  * take memory from the C library.
  *
  * At its end the process appends the number of all its allocations to the file that
- * EPHOST_ALLOCATION_COUNT names. `ephost bench` counts those of a part of its runs: it finds the two
- * exported functions at run time (host/cli/allocation_counter.h) and does without where this
+ * EPHOST_ALLOCATION_COUNT names. `ephost bench` counts those of a part of its runs: it finds the
+ * two exported functions at run time (host/cli/allocation_counter.h) and does without where this
  * library is not there.
  */
 #define _GNU_SOURCE
@@ -64,8 +64,8 @@ static void count(void) {
   is_inside = false;
 }
 
-/* Counts from zero. `ranges` are `count` pairs of addresses, the code of the plugins; they stay where
- * they are until the counting stops, on the same thread. */
+/* Counts from zero. `ranges` are `count` pairs of addresses, the code of the plugins; they stay
+ * where they are until the counting stops, on the same thread. */
 void ephost_start_counting_allocations(const uintptr_t* ranges, size_t range_count) {
   void* frame[1];
   (void)backtrace(frame, 1); /* the first look at a stack loads a library */
