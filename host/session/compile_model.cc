@@ -11,6 +11,7 @@
 #include "host/session/cancellation.h"
 #include "host/session/context_generation.h"
 #include "host/session/environment_state.h"
+#include "host/session/exception_barrier.h"
 #include "host/session/lock_wait.h"
 #include "host/session/pipeline.h"
 #include "host/session/session_cache.h"
@@ -181,10 +182,8 @@ void add_node_counts(const context::CacheEntry& entry, CompileReport& report) {
   }
 }
 
-}  // namespace
-
-Result<CompileReport> compile_model(const Environment& environment, const SessionOptions& options,
-                                    const ModelCompilationOptions& compilation) {
+Result<CompileReport> compile(const Environment& environment, const SessionOptions& options,
+                              const ModelCompilationOptions& compilation) {
   EPHOST_RETURN_IF_ERROR(check_choices(compilation));
   std::vector<std::string> warnings;  // the pipeline logs them
   EPHOST_ASSIGN_OR_RETURN(const session::SessionConfig config,
@@ -243,6 +242,14 @@ Result<CompileReport> compile_model(const Environment& environment, const Sessio
   report.cache_use = cache.use();
   if (prepared->profiler) EPHOST_RETURN_IF_ERROR(prepared->profiler->write());
   return report;
+}
+
+}  // namespace
+
+Result<CompileReport> compile_model(const Environment& environment, const SessionOptions& options,
+                                    const ModelCompilationOptions& compilation) {
+  return session::without_exceptions("compiling a model",
+                                     [&] { return compile(environment, options, compilation); });
 }
 
 }  // namespace ephost

@@ -6,6 +6,7 @@
 #include "host/base/log.h"
 #include "host/base/text.h"
 #include "host/session/environment_state.h"
+#include "host/session/exception_barrier.h"
 
 namespace ephost {
 namespace {
@@ -41,6 +42,14 @@ bridge::PluginLog plugin_log() {
 }
 
 Result<Environment> Environment::create(const EnvironmentOptions& options) {
+  return session::without_exceptions("creating an environment", [&]() -> Result<Environment> {
+    EPHOST_ASSIGN_OR_RETURN(auto state, State::create(options));
+    return Environment(std::move(state));
+  });
+}
+
+Result<std::shared_ptr<Environment::State>> Environment::State::create(
+    const EnvironmentOptions& options) {
   manifest::SearchRequest request;
   request.directories = options.plugin_directories;
   request.use_environment = options.search_default_directories;
@@ -57,7 +66,7 @@ Result<Environment> Environment::create(const EnvironmentOptions& options) {
   for (const manifest::SearchDirectory& directory : state->search.directories) {
     state->directories.push_back(directory.path);
   }
-  return Environment(std::move(state));
+  return state;
 }
 
 std::vector<InstalledPlugin> Environment::plugins() const {

@@ -34,6 +34,8 @@ struct Environment::State {
   session::SessionGroups groups;
   // Through which context models are written; tests put a failing one here.
   const FileSystem* output_file_system = &posix_file_system();
+
+  static Result<std::shared_ptr<State>> create(const EnvironmentOptions& options);
 };
 
 // What plugins say goes to the host's log.

@@ -6,6 +6,7 @@
 #include "host/graph/types.h"
 #include "host/runtime/composite.h"
 #include "host/runtime/tensor_memory.h"
+#include "host/session/exception_barrier.h"
 #include "host/session/session_state.h"
 
 namespace ephost {
@@ -84,7 +85,8 @@ Status Session::run(IoBinding& binding, const RunOptions& options) {
     return Status(StatusCode::kInvalidArgument,
                   "the binding belongs to another session; create one with this session");
   }
-  EPHOST_RETURN_IF_ERROR(state_->run(bound.input_slots, bound.outputs, options));
+  EPHOST_RETURN_IF_ERROR(session::without_exceptions(
+      "running a session", [&] { return state_->run(bound.input_slots, bound.outputs, options); }));
   for (size_t i = 0; i < bound.outputs.size(); ++i) {
     if (bound.bound_memory[i] == nullptr) continue;
     if (bound.outputs[i].bytes().data() == bound.bound_memory[i]) continue;

@@ -10,6 +10,7 @@
 #include "host/session/cancellation.h"
 #include "host/session/context_generation.h"
 #include "host/session/environment_state.h"
+#include "host/session/exception_barrier.h"
 #include "host/session/lock_wait.h"
 #include "host/session/session_cache.h"
 #include "host/session/session_config.h"
@@ -177,6 +178,35 @@ Status Session::State::run(std::span<const Value* const> run_inputs, std::span<V
   return status;
 }
 
+Result<std::vector<Value>> Session::State::run(std::span<const NamedValue> named,
+                                               std::span<const std::string> output_names,
+                                               const RunOptions& options) {
+  std::vector<const Value*> slots(inputs.size(), nullptr);
+  for (const NamedValue& input : named) {
+    const auto found = input_index.find(input.name);
+    if (found == input_index.end()) {
+      return Status(StatusCode::kInvalidArgument, "the model has no input " + quote(input.name) +
+                                                      "; its inputs are " + known_names(inputs));
+    }
+    slots[found->second] = &input.value;
+  }
+  std::vector<size_t> wanted;
+  for (const std::string& name : output_names) {
+    const auto found = output_index.find(name);
+    if (found == output_index.end()) {
+      return Status(StatusCode::kInvalidArgument, "the model has no output " + quote(name) +
+                                                      "; its outputs are " + known_names(outputs));
+    }
+    wanted.push_back(found->second);
+  }
+  std::vector<Value> values(outputs.size());
+  EPHOST_RETURN_IF_ERROR(run(slots, values, options));
+  if (output_names.empty()) return values;
+  std::vector<Value> selected;
+  for (const size_t index : wanted) selected.push_back(values[index]);
+  return selected;
+}
+
 Result<std::filesystem::path> Session::State::end_profiling() const {
   Profiler* const profiler = prepared.profiler.get();
   if (profiler == nullptr || !profiler->is_recording()) {
@@ -204,17 +234,26 @@ Session::~Session() = default;
 Result<Session> Session::create(const Environment& environment,
                                 const std::filesystem::path& model_path,
                                 const SessionOptions& options) {
-  EPHOST_ASSIGN_OR_RETURN(auto state, create_cached_state(environment, {model_path, {}}, options));
-  return Session(std::move(state));
+  return session::without_exceptions("creating a session", [&]() -> Result<Session> {
+    EPHOST_ASSIGN_OR_RETURN(auto state,
+                            create_cached_state(environment, {model_path, {}}, options));
+    return Session(std::move(state));
+  });
 }
 
 Result<Session> Session::create(const Environment& environment, ModelBytes model,
                                 const SessionOptions& options) {
-  EPHOST_ASSIGN_OR_RETURN(auto state, create_cached_state(environment, {{}, model.bytes}, options));
-  return Session(std::move(state));
+  return session::without_exceptions("creating a session", [&]() -> Result<Session> {
+    EPHOST_ASSIGN_OR_RETURN(auto state,
+                            create_cached_state(environment, {{}, model.bytes}, options));
+    return Session(std::move(state));
+  });
 }
 
-Result<std::filesystem::path> Session::end_profiling() { return state_->end_profiling(); }
+Result<std::filesystem::path> Session::end_profiling() {
+  return session::without_exceptions("writing the profile",
+                                     [&] { return state_->end_profiling(); });
+}
 
 const std::vector<ValueDescription>& Session::inputs() const { return state_->inputs; }
 const std::vector<ValueDescription>& Session::outputs() const { return state_->outputs; }
@@ -225,32 +264,8 @@ const CacheUse& Session::cache_use() const { return state_->cache_use; }
 Result<std::vector<Value>> Session::run(std::span<const NamedValue> inputs,
                                         std::span<const std::string> output_names,
                                         const RunOptions& options) {
-  std::vector<const Value*> slots(state_->inputs.size(), nullptr);
-  for (const NamedValue& input : inputs) {
-    const auto found = state_->input_index.find(input.name);
-    if (found == state_->input_index.end()) {
-      return Status(StatusCode::kInvalidArgument, "the model has no input " + quote(input.name) +
-                                                      "; its inputs are " +
-                                                      known_names(state_->inputs));
-    }
-    slots[found->second] = &input.value;
-  }
-  std::vector<size_t> wanted;
-  for (const std::string& name : output_names) {
-    const auto found = state_->output_index.find(name);
-    if (found == state_->output_index.end()) {
-      return Status(StatusCode::kInvalidArgument, "the model has no output " + quote(name) +
-                                                      "; its outputs are " +
-                                                      known_names(state_->outputs));
-    }
-    wanted.push_back(found->second);
-  }
-  std::vector<Value> values(state_->outputs.size());
-  EPHOST_RETURN_IF_ERROR(state_->run(slots, values, options));
-  if (output_names.empty()) return values;
-  std::vector<Value> selected;
-  for (const size_t index : wanted) selected.push_back(values[index]);
-  return selected;
+  return session::without_exceptions("running a session",
+                                     [&] { return state_->run(inputs, output_names, options); });
 }
 
 }  // namespace ephost

@@ -46,6 +46,10 @@ struct Session::State {
   // One run on a frame that is free, or on a new one.
   Status run(std::span<const Value* const> run_inputs, std::span<Value> run_outputs,
              const RunOptions& options);
+  // The same by names; all outputs if none are named.
+  Result<std::vector<Value>> run(std::span<const NamedValue> named,
+                                 std::span<const std::string> output_names,
+                                 const RunOptions& options);
 };
 
 struct IoBinding::State {

@@ -411,5 +411,17 @@ TEST_F(CompileModel, TakesTheEntriesOfTheSessionForWhatItIsNotTold) {
               ElementsAre("entry.onnx", "told.onnx", "told_scripted.bin"));
 }
 
+// Memory may run out anywhere; here a function of the application says that it has.
+TEST_F(CompileModel, TurnsWhatIsThrownIntoAnError) {
+  ModelCompilationOptions compilation = from_file();
+  compilation.ep_context_embed_mode = true;
+  compilation.output_model_write_func = [](std::span<const std::byte>) -> Status {
+    throw std::bad_alloc();
+  };
+  EXPECT_EQ(compile(compilation).status().to_string(),
+            "FAIL: compiling a model ran out of memory; free some, or raise the limit of this "
+            "process");
+}
+
 }  // namespace
 }  // namespace ephost

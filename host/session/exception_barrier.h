@@ -1,0 +1,29 @@
+// The edge of the public API: no exception leaves the library, whether memory ran out, a library
+// below threw, or a function of the application did.
+#pragma once
+
+#include <ephost/status.h>
+
+#include <exception>
+#include <new>
+#include <string>
+#include <string_view>
+
+namespace ephost::session {
+
+// What `work`, which returns a Status or a Result, returns; FAIL with `what`, as "creating a
+// session", if it throws. What ends a thread (abi::__forced_unwind) is no exception and passes.
+template <class Work>
+[[nodiscard]] auto without_exceptions(std::string_view what, const Work& work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    return Status(StatusCode::kFail, std::string(what) +
+                                         " ran out of memory; free some, or raise the limit of "
+                                         "this process");
+  } catch (const std::exception& exception) {
+    return Status(StatusCode::kFail, std::string(what) + " failed: " + exception.what());
+  }
+}
+
+}  // namespace ephost::session
