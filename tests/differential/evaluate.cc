@@ -94,7 +94,7 @@ BoundedTensor to_bounded(const onnx::TensorProto& tensor) {
             "a constant of another size");
     to.assign(field.begin(), field.end());
     to.resize(static_cast<std::size_t>(count));
-    if (tensor.has_raw_data()) {
+    if (!tensor.raw_data().empty()) {
       std::memcpy(to.data(), tensor.raw_data().data(), tensor.raw_data().size());
     }
   };

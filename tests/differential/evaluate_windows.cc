@@ -115,8 +115,9 @@ Outputs conv(const Invocation& node) {
       do {
         Sum sum;
         for (int64_t c = 0; c < depth; ++c) {
-          const Bounded* from = &x.numbers[static_cast<std::size_t>(first + c) * plane];
-          const Bounded* factors = &w.numbers[static_cast<std::size_t>(channel * depth + c) * taps];
+          const Bounded* from = x.numbers.data() + static_cast<std::size_t>(first + c) * plane;
+          const Bounded* factors =
+              w.numbers.data() + static_cast<std::size_t>(channel * depth + c) * taps;
           for_each_tap(window, spatial, at, [&](std::size_t tap, std::size_t position) {
             sum.add_product(from[position], factors[tap]);
           });

@@ -386,7 +386,7 @@ void RandomGraph::write_constant(const Known& constant) {
     std::vector<float> floats;
     for (const Bounded& x : tensor.numbers) floats.push_back(static_cast<float>(x.value));
     std::string bytes(floats.size() * sizeof(float), '\0');
-    std::memcpy(bytes.data(), floats.data(), bytes.size());
+    if (!floats.empty()) std::memcpy(bytes.data(), floats.data(), bytes.size());
     made.set_raw_data(std::move(bytes));
   }
   if (dice_.one_in(10)) {
