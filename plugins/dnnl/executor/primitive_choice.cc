@@ -9,8 +9,11 @@
 namespace ephost_dnnl {
 namespace {
 
-bool is_reference(const dnnl::primitive_desc_base& descriptor) {
-  return std::string_view(descriptor.impl_info_str()).substr(0, 3) == "ref";
+// Those named "simple" run post-ops by the code of the reference ones, which makes NaN of the
+// negative infinity in a Relu.
+bool is_reference(const dnnl::primitive_desc_base& descriptor, const Op& op) {
+  const std::string_view name = descriptor.impl_info_str();
+  return name.starts_with("ref") || (name.starts_with("simple") && !op.post_ops.empty());
 }
 
 bool all_row_major(const PrimitiveRequest& request) {
@@ -47,7 +50,7 @@ std::optional<PrimitiveChoice> attempt(const PrimitiveRequest& request,
     PrimitiveChoice choice =
         std::visit([&](const auto& op) { return Attempt(request, assumption, engine).make(op); },
                    request.op->parameters);
-    choice.is_reference = is_reference(choice.descriptor);
+    choice.is_reference = is_reference(choice.descriptor, *request.op);
     return choice;
   } catch (const dnnl::error& error) {
     reason = error.what();

@@ -109,6 +109,22 @@ TEST(PrimitiveChoice, MovesTensorsWithPaddedChannelsOutOfItForLayerNormalization
   EXPECT_FALSE(has_padding(choose_primitive(request, engine).output));
 }
 
+// Relu of the negative infinity is NaN in what they run for post-ops.
+TEST(PrimitiveChoice, FusesNothingIntoPoolingsWithoutGeneratedCode) {
+  test::SampleBuilder builder;
+  const Dims dims = {2, 24, 1};
+  builder.output(builder.add(Pooling{PoolingKind::kAverageExcludePadding, {1}, {1}, {1}, {0}, {0}},
+                             {builder.input(dims)}));
+  Recipe recipe = builder.finish().recipe;
+  const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  const std::vector<bool> is_constant(recipe.tensors.size(), false);
+  recipe.ops[0].post_ops.resize(1);
+  const PrimitiveChoice choice =
+      choose_primitive(plain_request(recipe, recipe.ops[0], is_constant), engine);
+  const std::string name = choice.descriptor.impl_info_str();
+  EXPECT_EQ(choice.is_reference, !name.starts_with("jit")) << name;
+}
+
 // The defect is one of algorithms: where two functions became one, they would share parameters too.
 TEST(PrimitiveChoice, GivesEachFunctionAnAlgorithmOfItsOwn) {
   std::set<dnnl::algorithm> algorithms;
