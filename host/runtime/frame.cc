@@ -125,14 +125,17 @@ Status Frame::bind_pattern(std::shared_ptr<const TracedPattern> traced) {
     if (block.location == plan::kHostLocation) {
       bytes = block.bytes;
     } else {
-      EPHOST_RETURN_IF_ERROR(devices_[block.location - 1].reserve(block.bytes));
+      Status status = devices_[block.location - 1].reserve(block.bytes);
+      if (!status.ok())
+        return std::move(status).with_context(program_.describe_block(pattern(), block.location));
     }
   }
   if (bytes > block_bytes_) {
     block_.reset();
     block_ = allocate_aligned(bytes);
     block_bytes_ = block_ ? bytes : 0;
-    if (block_ == nullptr) return out_of_memory(bytes, "the block of intermediate values");
+    if (block_ == nullptr)
+      return out_of_memory(bytes, program_.describe_block(pattern(), plan::kHostLocation));
   }
   const graph::Graph& graph = program_.graph();
   const std::vector<plan::ValuePlan>& plans = program_.allocation().values;
@@ -151,18 +154,20 @@ Status Frame::bind_pattern(std::shared_ptr<const TracedPattern> traced) {
 }
 
 Status Frame::bind_workspaces() {
-  uint64_t loose = 0;
+  plan::Workspace loose;
   for (const plan::Workspace& workspace : program_.allocation().workspaces) {
     const bool is_loose = pattern().workspace_offsets[workspace.pc] == plan::kNoOffset;
-    if (is_loose && workspace.location == plan::kHostLocation) {
-      loose = std::max(loose, workspace.bytes);
+    if (is_loose && workspace.location == plan::kHostLocation && workspace.bytes > loose.bytes) {
+      loose = workspace;
     }
   }
   has_lane_workspace_.assign(runs_.size(), false);
-  for (uint32_t i = 0; loose != 0 && i < lane_count_; ++i) {
+  for (uint32_t i = 0; loose.bytes != 0 && i < lane_count_; ++i) {
     AlignedMemory& workspace = lanes_[i].workspace;
-    if (workspace == nullptr) workspace = allocate_aligned(loose);
-    if (workspace == nullptr) return out_of_memory(loose, "a workspace");
+    if (workspace == nullptr) workspace = allocate_aligned(loose.bytes);
+    if (workspace == nullptr) {
+      return out_of_memory(loose.bytes, "the workspace of " + program_.describe_step(loose.pc));
+    }
   }
   for (const plan::Workspace& workspace : program_.allocation().workspaces) {
     const uint64_t offset = pattern().workspace_offsets[workspace.pc];
@@ -254,7 +259,9 @@ Status Frame::execute() {
   return scope.status();
 }
 
+// A graph without steps has a run without steps, which a watch may see nevertheless.
 bridge::CallSite Frame::call_site(size_t step) const noexcept {
+  if (step >= program_.steps().size()) return {};
   const bridge::Computation* computation = program_.computation(step);
   if (computation == nullptr) return {};
   const plan::Step& planned = program_.steps()[step];

@@ -29,7 +29,7 @@
 
 namespace ephost::runtime {
 
-class Frame final : StepRunner, bridge::StepSites {
+class Frame final : public bridge::StepSites, StepRunner {
  public:
   // Makes the states of all computations and takes the memory of the pattern. FAIL where memory
   // runs out.

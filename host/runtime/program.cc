@@ -98,4 +98,26 @@ std::string Program::describe_step(size_t step) const {
   return text + " on " + (computation ? computation->provider().name() : "the host");
 }
 
+std::string Program::describe_block(const plan::MemoryPattern& pattern, uint32_t location) const {
+  const plan::AllocationPlan& plan = parts_.allocation;
+  uint64_t largest = 0;
+  uint32_t step = 0;
+  const auto consider = [&](uint64_t offset, uint32_t at, uint64_t bytes, uint32_t pc) {
+    if (offset == plan::kNoOffset || at != location || bytes <= largest) return;
+    largest = bytes;
+    step = pc;
+  };
+  for (size_t id = 0; id < plan.values.size(); ++id) {
+    const plan::ValuePlan& value = plan.values[id];
+    consider(pattern.offsets[id], value.location, value.bytes.value_or(0), value.first_pc);
+  }
+  for (const plan::Workspace& workspace : plan.workspaces) {
+    consider(pattern.workspace_offsets[workspace.pc], workspace.location, workspace.bytes,
+             workspace.pc);
+  }
+  std::string text = "the block of intermediate values";
+  if (largest == 0) return text;
+  return text + " (" + std::to_string(largest) + " bytes of it for " + describe_step(step) + ")";
+}
+
 }  // namespace ephost::runtime

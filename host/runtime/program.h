@@ -128,6 +128,9 @@ class Program {
 
   // "Conv node 'conv1'" or "partition 'dnnl_0'" for messages.
   [[nodiscard]] std::string describe_step(size_t step) const;
+  // The pattern's block in a location, with the step that needs most of it.
+  [[nodiscard]] std::string describe_block(const plan::MemoryPattern& pattern,
+                                           uint32_t location) const;
 
  private:
   void find_dynamic_buffers();

@@ -306,6 +306,20 @@ TEST(Frame, CopiesOutputsThatAreInputsOrConstantsOrListedTwice) {
   }
 }
 
+// A watch on long calls may look at a run at any moment, also at one that has nothing to do.
+TEST(Frame, NamesTheCallOfEachStepAndNoneForAGraphWithoutSteps) {
+  Machine machine(chain());
+  const bridge::StepSites& sites = machine.frame();
+  EXPECT_EQ(sites.call_site(1).kind, "Relu");
+  EXPECT_EQ(sites.call_site(3).provider, "");
+
+  GraphBuilder builder;
+  builder.constant("c", float_tensor({7, 8})).output("c");
+  Machine idle(typed(builder.build(), floats({2})));
+  const bridge::StepSites& no_sites = idle.frame();
+  EXPECT_EQ(no_sites.call_site(0).provider, "");
+}
+
 TEST(Frame, CarriesText) {
   GraphBuilder builder;
   builder.input("x", tensor_type(ElementType::kString, graph::Shape{2}));
@@ -386,6 +400,22 @@ TEST(Frame, NamesTheNodeWhoseOutputHasNoMemory) {
   EXPECT_NE(status.message().find("out of memory"), std::string::npos);
   EXPECT_NE(status.message().find("(while making output \"y\" of Relu node"), std::string::npos)
       << status.message();
+}
+
+TEST(Frame, NamesTheStepThatNeedsMostOfABlockThatIsNotToBeHad) {
+  GraphBuilder builder;
+  builder.input("x", floats({2})).node("Relu", {"x"}, {"a"}).node("Negate", {"a"}, {"y"});
+  builder.output("y");
+  graph::Graph graph = typed(builder.build(), floats({int64_t{1} << 58}));
+  graph.values[graph.find_value("y")].type = floats({2});
+  graph.nodes[0].name = "large";
+  const Machine machine(std::move(graph));
+  EXPECT_EQ(machine.creation().code(), StatusCode::kFail);
+  EXPECT_NE(machine.creation().message().find(
+                "out of memory: the block of intermediate values (1152921504606846976 bytes of it "
+                "for Relu node \"large\" on"),
+            std::string::npos)
+      << machine.creation().message();
 }
 
 TEST(Frame, StopsWhenTheCallerCancels) {

@@ -59,11 +59,15 @@ class Machine {
                     plan::find_dependencies(parts.execution, parts.allocation, parts.pattern))
                     .ok());
     program_ = std::make_unique<Program>(std::move(parts));
-    frame_ = *Frame::create(*program_);
+    auto frame = Frame::create(*program_);
+    if (frame.ok()) frame_ = std::move(frame).value();
+    creation_ = frame.status();
   }
 
   [[nodiscard]] const Program& program() const { return *program_; }
   [[nodiscard]] Frame& frame() { return *frame_; }
+  // Of the frame; where it failed, nothing else may be asked.
+  [[nodiscard]] const Status& creation() const { return creation_; }
 
   Status run(const std::vector<const Value*>& inputs, std::vector<Value>& outputs,
              const std::atomic<bool>* cancelled = nullptr) {
@@ -87,6 +91,7 @@ class Machine {
   graph::Model model_;
   std::unique_ptr<Program> program_;
   std::unique_ptr<Frame> frame_;
+  Status creation_;
 };
 
 inline graph::ValueType floats(graph::Shape shape) {
