@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "host/base/file.h"
+#include "host/base/files/file.h"
 #include "host/base/printable.h"
 
 namespace ephost {

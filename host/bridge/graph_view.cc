@@ -8,7 +8,7 @@
 #include "host/bridge/abi_text.h"
 #include "host/graph/clone.h"
 #include "host/graph/connect.h"
-#include "host/onnx_io/export.h"
+#include "host/onnx_io/export/export.h"
 #include "host/partition/partition.h"
 
 namespace ephost::bridge {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "host/base/mapped_pages.h"
+#include "host/base/files/mapped_pages.h"
 #include "host/bridge/abi_text.h"
 #include "host/bridge/slot_call.h"
 

@@ -5,8 +5,8 @@
 
 #include "host/cli/command.h"
 #include "host/cli/flags.h"
-#include "host/cli/program.h"
-#include "host/cli/weight_sharing.h"
+#include "host/cli/command_line.h"
+#include "host/cli/commands/weight_sharing.h"
 
 namespace ephost::cli {
 namespace {

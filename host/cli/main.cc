@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "host/cli/command.h"
-#include "host/cli/program.h"
+#include "host/cli/command_line.h"
 
 int main(int argc, char** argv) {
   using namespace ephost::cli;

@@ -13,8 +13,8 @@
 #include <thread>
 #include <utility>
 
-#include "host/base/file.h"
-#include "host/base/file_error.h"
+#include "host/base/files/file.h"
+#include "host/base/files/file_error.h"
 
 namespace ephost::context {
 

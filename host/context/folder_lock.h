@@ -11,7 +11,7 @@
 
 #include "ephost/status.h"
 #include "host/base/cancellation.h"
-#include "host/base/file_system.h"
+#include "host/base/files/file_system.h"
 
 namespace ephost::context {
 

@@ -76,7 +76,7 @@ struct PluginIdentity {
 [[nodiscard]] Result<Manifest> read_manifest(const YamlNode& document,
                                              const std::filesystem::path& file);
 
-// Reads and parses; NO_SUCHFILE and the like as in host/base/file.h.
+// Reads and parses; NO_SUCHFILE and the like as in host/base/files/file.h.
 [[nodiscard]] Result<Manifest> load_manifest(const std::filesystem::path& file);
 
 }  // namespace ephost::manifest

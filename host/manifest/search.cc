@@ -9,10 +9,10 @@
 #include <system_error>
 #include <utility>
 
-#include "host/base/contained_path.h"
-#include "host/base/directory.h"
-#include "host/base/file.h"
-#include "host/base/file_error.h"
+#include "host/base/files/contained_path.h"
+#include "host/base/files/directory.h"
+#include "host/base/files/file.h"
+#include "host/base/files/file_error.h"
 #include "host/base/hash.h"
 #include "host/base/text.h"
 #include "host/manifest/selection.h"

@@ -38,7 +38,7 @@ struct Selection {
 [[nodiscard]] Result<Selection> read_selection(const YamlNode& document,
                                                const std::filesystem::path& file);
 
-// Reads and parses; NO_SUCHFILE and the like as in host/base/file.h.
+// Reads and parses; NO_SUCHFILE and the like as in host/base/files/file.h.
 [[nodiscard]] Result<Selection> load_selection(const std::filesystem::path& file);
 
 // Whether a document is meant as a selection: a map with the key "selection".

@@ -11,7 +11,7 @@
 #include <sstream>
 #include <utility>
 
-#include "host/base/file.h"
+#include "host/base/files/file.h"
 #include "host/base/text.h"
 
 namespace ephost::manifest {

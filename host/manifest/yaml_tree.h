@@ -45,7 +45,7 @@ inline constexpr size_t kMaxYamlBytes = size_t{256} * 1024;
 // `file` only serves the messages: INVALID_ARGUMENT, "file:line:column: what is wrong; what to do".
 [[nodiscard]] Result<YamlNode> parse_yaml(std::string_view text, const std::filesystem::path& file);
 
-// Reads and parses; NO_SUCHFILE and the like as in host/base/file.h.
+// Reads and parses; NO_SUCHFILE and the like as in host/base/files/file.h.
 [[nodiscard]] Result<YamlNode> load_yaml(const std::filesystem::path& file);
 
 // INVALID_ARGUMENT with "file:line:column: " before `message`.

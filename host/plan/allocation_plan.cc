@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "host/plan/lifetimes.h"
-#include "host/plan/live_bytes.h"
-#include "host/plan/sharing.h"
+#include "host/plan/sharing/lifetimes.h"
+#include "host/plan/order/live_bytes.h"
+#include "host/plan/sharing/sharing.h"
 
 namespace ephost::plan {
 

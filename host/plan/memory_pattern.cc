@@ -1,60 +1,11 @@
 #include "host/plan/memory_pattern.h"
 
 #include <algorithm>
-#include <bit>
 #include <map>
-#include <numeric>
 #include <string>
-#include <tuple>
-#include <utility>
-
-#include "host/base/checked_math.h"
-#include "host/plan/packer.h"
-#include "host/plan/placement.h"
 
 namespace ephost::plan {
 namespace {
-
-Status refuse(const std::string& what) {
-  return {StatusCode::kInvalidArgument, "cannot place buffers: " + what};
-}
-
-// The problem in units that all aligned sizes are multiples of, without buffers of no bytes and in
-// an order of its own, so that the answer doesn't depend on the order of the buffers.
-struct Reduced {
-  std::vector<Item> items;
-  std::vector<size_t> buffers;  // which buffer each item is
-  uint64_t unit = 0;
-};
-
-Result<Reduced> reduce(std::span<const Buffer> buffers, uint64_t alignment) {
-  Reduced reduced;
-  std::vector<uint64_t> sizes;
-  std::optional<uint64_t> total = 0;
-  for (size_t i = 0; i < buffers.size(); ++i) {
-    const auto& [lower, upper, size] = buffers[i];
-    if (lower >= upper) {
-      return refuse("buffer #" + std::to_string(i) + " lives from " + std::to_string(lower) +
-                    " to " + std::to_string(upper) + "; its end must be after its start");
-    }
-    const std::optional<uint64_t> aligned = checked_align_up(size, alignment);
-    if (total && aligned) total = checked_add(*total, *aligned);
-    if (!total || !aligned) {
-      return refuse("the sizes up to buffer #" + std::to_string(i) +
-                    " add up to more than 64 bits hold");
-    }
-    sizes.push_back(*aligned);
-    reduced.unit = std::gcd(reduced.unit, *aligned);
-    if (*aligned > 0) reduced.buffers.push_back(i);
-  }
-  std::ranges::stable_sort(reduced.buffers, {}, [&](size_t i) {
-    return std::tuple(buffers[i].lower, buffers[i].upper, sizes[i]);
-  });
-  for (const size_t i : reduced.buffers) {
-    reduced.items.push_back({buffers[i].lower, buffers[i].upper, sizes[i] / reduced.unit});
-  }
-  return reduced;
-}
 
 // What competes for the block of one location, and where its offsets go.
 struct Contents {
@@ -102,35 +53,13 @@ std::map<uint32_t, Contents> collect_contents(const AllocationPlan& plan,
 
 }  // namespace
 
-Result<Placement> place_buffers(std::span<const Buffer> buffers, const PlacementOptions& options) {
-  if (!std::has_single_bit(options.alignment)) {
-    return refuse("the alignment " + std::to_string(options.alignment) + " is not a power of two");
-  }
-  EPHOST_ASSIGN_OR_RETURN(Reduced reduced, reduce(buffers, options.alignment));
-  Placement placement;
-  placement.offsets.assign(buffers.size(), 0);
-  placement.proved_optimal = true;
-  if (reduced.items.empty()) return placement;
-  std::optional<uint64_t> capacity;
-  if (options.capacity) capacity = *options.capacity / reduced.unit;
-  const Problem problem = make_problem(std::move(reduced.items));
-  const PackResult result = pack(problem, capacity, options.search_work);
-  for (size_t i = 0; i < reduced.buffers.size(); ++i) {
-    placement.offsets[reduced.buffers[i]] = result.packing.offsets[i] * reduced.unit;
-  }
-  placement.peak = result.packing.peak * reduced.unit;
-  placement.lower_bound = lower_bound_of(problem) * reduced.unit;
-  placement.proved_bound = result.bound * reduced.unit;
-  placement.proved_optimal = placement.peak == placement.proved_bound;
-  return placement;
-}
-
 Result<MemoryPattern> plan_memory(const AllocationPlan& plan,
                                   std::span<const std::optional<uint64_t>> sizes,
                                   const MemoryOptions& options) {
   if (!sizes.empty() && sizes.size() != plan.values.size()) {
-    return refuse("there are " + std::to_string(plan.values.size()) + " values but " +
-                  std::to_string(sizes.size()) + " sizes");
+    return Status(StatusCode::kInvalidArgument,
+                  "cannot plan memory: there are " + std::to_string(plan.values.size()) +
+                      " values but " + std::to_string(sizes.size()) + " sizes");
   }
   MemoryPattern pattern;
   pattern.alignment = options.alignment;

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "host/base/file.h"
+#include "host/base/files/file.h"
 #include "host/base/text.h"
 #include "host/manifest/search.h"
 #include "host/plugin/call_scope.h"

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "ephost/status.h"
-#include "host/base/file.h"
+#include "host/base/files/file.h"
 
 namespace ephost::plugin {
 

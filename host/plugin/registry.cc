@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "host/base/file.h"
+#include "host/base/files/file.h"
 #include "host/base/log.h"
 #include "host/base/text.h"
 #include "host/plugin/call.h"

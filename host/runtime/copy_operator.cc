@@ -5,7 +5,7 @@
 
 #include "host/base/text.h"
 #include "host/bridge/provider.h"
-#include "host/runtime/composite.h"
+#include "host/runtime/values/composite.h"
 #include "host/runtime/host_step.h"
 #include "host/runtime/program.h"
 

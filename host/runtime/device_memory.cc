@@ -7,7 +7,7 @@
 
 #include "host/base/checked_math.h"
 #include "host/base/text.h"
-#include "host/runtime/tensor_memory.h"
+#include "host/runtime/values/tensor_memory.h"
 
 namespace ephost::runtime {
 namespace {

@@ -7,7 +7,7 @@
 #include "host/bridge/abi_text.h"
 #include "host/bridge/graph_view.h"
 #include "host/bridge/provider.h"
-#include "host/runtime/composite.h"
+#include "host/runtime/values/composite.h"
 
 namespace ephost::runtime {
 namespace {

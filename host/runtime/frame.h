@@ -24,8 +24,8 @@
 #include "host/runtime/memory_pool.h"
 #include "host/runtime/parallel_executor.h"
 #include "host/runtime/program.h"
-#include "host/runtime/tensor_memory.h"
-#include "host/runtime/value_builder.h"
+#include "host/runtime/values/tensor_memory.h"
+#include "host/runtime/values/value_builder.h"
 
 namespace ephost::runtime {
 

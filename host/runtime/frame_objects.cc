@@ -7,7 +7,7 @@
 
 #include "host/base/text.h"
 #include "host/bridge/abi_text.h"
-#include "host/runtime/composite.h"
+#include "host/runtime/values/composite.h"
 #include "host/runtime/frame.h"
 
 namespace ephost::runtime {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "host/bridge/abi_text.h"
-#include "host/runtime/composite.h"
+#include "host/runtime/values/composite.h"
 #include "host/runtime/frame.h"
 
 namespace ephost::runtime {

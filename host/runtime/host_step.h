@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "host/graph/graph.h"
-#include "host/runtime/held_value.h"
+#include "host/runtime/values/held_value.h"
 
 namespace ephost::runtime {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/runtime/tensor_memory.h"
+#include "host/runtime/values/tensor_memory.h"
 
 namespace ephost::runtime {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "host/base/file_system.h"
+#include "host/base/files/file_system.h"
 #include "host/base/thread_pool.h"
 #include "host/bridge/host_services.h"
 #include "host/manifest/search.h"

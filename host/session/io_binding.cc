@@ -4,8 +4,8 @@
 
 #include "host/base/text.h"
 #include "host/graph/types.h"
-#include "host/runtime/composite.h"
-#include "host/runtime/tensor_memory.h"
+#include "host/runtime/values/composite.h"
+#include "host/runtime/values/tensor_memory.h"
 #include "host/session/exception_barrier.h"
 #include "host/session/session_state.h"
 

@@ -3,9 +3,9 @@
 #include <filesystem>
 #include <optional>
 
-#include "host/base/contained_path.h"
+#include "host/base/files/contained_path.h"
 #include "host/context/ep_context_node.h"
-#include "host/context/examination.h"
+#include "host/context/read/examination.h"
 
 namespace ephost::session {
 

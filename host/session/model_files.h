@@ -1,15 +1,15 @@
 // Which files creating a session or compiling a model reads and writes, for the check that none of
-// them is overwritten (host/base/operation_files.h).
+// them is overwritten (host/base/files/operation_files.h).
 #pragma once
 
 #include <ephost/session_options.h>
 #include <ephost/status.h>
 
-#include "host/base/operation_files.h"
-#include "host/context/loader.h"
+#include "host/base/files/operation_files.h"
+#include "host/context/read/loader.h"
 #include "host/graph/graph.h"
 #include "host/manifest/choose.h"
-#include "host/onnx_io/import.h"
+#include "host/onnx_io/import/import.h"
 #include "host/session/model_source.h"
 #include "host/session/session_config.h"
 

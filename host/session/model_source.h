@@ -7,7 +7,7 @@
 #include <optional>
 #include <span>
 
-#include "host/base/file.h"
+#include "host/base/files/file.h"
 
 namespace ephost::session {
 

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "host/base/known_checksums.h"
+#include "host/base/files/known_checksums.h"
 #include "host/base/text.h"
 #include "host/base/thread_pool.h"
-#include "host/onnx_io/import.h"
+#include "host/onnx_io/import/import.h"
 
 namespace ephost::session {
 namespace {

@@ -3,7 +3,7 @@
 // replace whatever stands under their names, ep.context_lock_timeout_ms, which says how long
 // another process that holds a lock on an output folder or on the cache store is waited for,
 // ep.share_ep_contexts_group, which names the group that is shared with, ep.known_checksums_dir
-// (host/base/known_checksums.h; empty: none), ep.require_checksums (context::LoadOptions),
+// (host/base/files/known_checksums.h; empty: none), ep.require_checksums (context::LoadOptions),
 // session.disable_ep_fallback: what a provider fails to compile or to load is an error then, where
 // the next providers would get it otherwise, and those that say in which order steps run and how
 // many memory patterns are kept.

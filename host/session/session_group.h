@@ -19,11 +19,11 @@
 
 #include "host/bridge/provider.h"
 #include "host/context/folder_lock.h"
-#include "host/context/loader.h"
+#include "host/context/read/loader.h"
 #include "host/context/metadata.h"
 #include "host/graph/graph.h"
 #include "host/manifest/options.h"
-#include "host/session/context_generation.h"
+#include "host/session/caching/context_generation.h"
 
 namespace ephost::session {
 

@@ -4,9 +4,9 @@
 
 #include <ephost/plugin.hpp>
 
-#include "plugins/cpu/onednn.h"
-#include "plugins/cpu/parallel.h"
-#include "plugins/cpu/registry.h"
+#include "plugins/cpu/core/onednn.h"
+#include "plugins/cpu/core/parallel.h"
+#include "plugins/cpu/core/registry.h"
 
 namespace cpu {
 namespace {

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Files are recorded once they have been unchanged for so long (host/base/known_checksums.h).
+// Files are recorded once they have been unchanged for so long (host/base/files/known_checksums.h).
 constexpr std::chrono::seconds kSettling{3};
 
 class ContextCache {

@@ -4,7 +4,7 @@
  *
  * At its end the process appends the number of all its allocations to the file that
  * EPHOST_ALLOCATION_COUNT names. `ephost bench` counts those of a part of its runs: it finds the
- * two exported functions at run time (host/cli/allocation_counter.h) and does without where this
+ * two exported functions at run time (host/cli/measure/allocation_counter.h) and does without where this
  * library is not there.
  */
 #define _GNU_SOURCE

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "host/cli/child_process.h"
-#include "host/onnx_io/import.h"
+#include "host/cli/measure/child_process.h"
+#include "host/onnx_io/import/import.h"
 #include "tests/benchmarks/context_cache.h"
 #include "tests/benchmarks/dispatch.h"
 #include "tests/benchmarks/measurement.h"

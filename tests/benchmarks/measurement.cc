@@ -4,7 +4,7 @@
 #include <iostream>
 #include <utility>
 
-#include "host/cli/child_process.h"
+#include "host/cli/measure/child_process.h"
 
 namespace ephost::benchmarks {
 

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "host/base/file.h"
-#include "host/plan/checker.h"
-#include "host/plan/memory_pattern.h"
-#include "host/plan/minimalloc_csv.h"
-#include "tests/unit/plan/placement_problems.h"
+#include "host/base/files/file.h"
+#include "host/plan/check/checker.h"
+#include "host/plan/placement/place_buffers.h"
+#include "host/plan/placement/minimalloc_csv.h"
+#include "tests/unit/plan/placement/placement_problems.h"
 
 namespace ephost::plan {
 namespace {

@@ -4,14 +4,14 @@
 #include <memory>
 #include <utility>
 
-#include "host/base/file.h"
+#include "host/base/files/file.h"
 #include "host/bridge/abi_text.h"
 #include "host/bridge/graph_view.h"
 #include "host/bridge/provider.h"
 #include "host/context/ep_context_node.h"
 #include "host/graph/extract.h"
 #include "host/manifest/choose.h"
-#include "host/onnx_io/import.h"
+#include "host/onnx_io/import/import.h"
 #include "host/session/environment_state.h"
 
 namespace ephost::benchmarks {

@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <utility>
 
-#include "host/cli/statistics.h"
-#include "host/cli/table.h"
+#include "host/cli/measure/statistics.h"
+#include "host/cli/report/table.h"
 #include "tests/benchmarks/dispatch.h"
 #include "tests/benchmarks/partition_count.h"
 #include "tests/benchmarks/planning.h"

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "tests/differential/random_graph.h"
+#include "tests/differential/generate/random_graph.h"
 
 namespace ephost::test {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/differential/random_graph.h"
+#include "tests/differential/generate/random_graph.h"
 
 namespace ephost::test {
 

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "tests/differential/random_graph.h"
+#include "tests/differential/generate/random_graph.h"
 
 namespace ephost::test {
 

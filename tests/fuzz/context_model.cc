@@ -7,9 +7,9 @@
 #include <iostream>
 #include <string>
 
-#include "host/context/loader.h"
-#include "host/context/verify.h"
-#include "host/onnx_io/import.h"
+#include "host/context/read/loader.h"
+#include "host/context/read/verify.h"
+#include "host/onnx_io/import/import.h"
 
 namespace {
 

@@ -5,8 +5,8 @@
 #include <iostream>
 
 #include "host/graph/checks.h"
-#include "host/onnx_io/export.h"
-#include "host/onnx_io/import.h"
+#include "host/onnx_io/export/export.h"
+#include "host/onnx_io/import/import.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <limits>
 
-#include "host/base/file_system.h"
+#include "host/base/files/file_system.h"
 
 namespace ephost::test {
 

@@ -20,7 +20,7 @@
 
 #include "ephost/status.h"
 #include "host/context/metadata.h"
-#include "host/context/writer.h"
+#include "host/context/write/writer.h"
 
 namespace ephost::context {
 

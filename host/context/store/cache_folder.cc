@@ -10,8 +10,8 @@
 #include <tuple>
 #include <utility>
 
-#include "host/base/directory.h"
-#include "host/base/file_error.h"
+#include "host/base/files/directory.h"
+#include "host/base/files/file_error.h"
 #include "host/base/text.h"
 #include "host/context/store/cache_key.h"
 #include "host/context/store/owned_folder.h"

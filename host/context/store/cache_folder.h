@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "ephost/status.h"
-#include "host/base/file_system.h"
+#include "host/base/files/file_system.h"
 #include "host/context/folder_lock.h"
 
 namespace ephost::context {

@@ -3,8 +3,8 @@
 #include <cerrno>
 #include <utility>
 
-#include "host/base/contained_path.h"
-#include "host/base/file_error.h"
+#include "host/base/files/contained_path.h"
+#include "host/base/files/file_error.h"
 #include "host/base/text.h"
 #include "host/context/store/cache_entry.h"
 #include "host/context/store/cache_upkeep.h"

@@ -16,13 +16,13 @@
 #include <vector>
 
 #include "ephost/status.h"
-#include "host/base/file.h"
+#include "host/base/files/file.h"
 #include "host/context/folder_lock.h"
 #include "host/context/store/cache_entry.h"
 #include "host/context/store/cache_folder.h"
 #include "host/context/store/cache_key.h"
 #include "host/context/store/owned_folder.h"
-#include "host/context/writer.h"
+#include "host/context/write/writer.h"
 
 namespace ephost::context {
 

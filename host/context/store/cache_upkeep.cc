@@ -4,10 +4,10 @@
 #include <functional>
 #include <utility>
 
-#include "host/base/contained_path.h"
-#include "host/base/file.h"
+#include "host/base/files/contained_path.h"
+#include "host/base/files/file.h"
 #include "host/base/text.h"
-#include "host/context/publication.h"
+#include "host/context/write/publication.h"
 
 namespace ephost::context {
 

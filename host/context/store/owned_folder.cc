@@ -13,10 +13,10 @@
 #include <system_error>
 #include <vector>
 
-#include "host/base/directory.h"
-#include "host/base/file.h"
-#include "host/base/file_error.h"
-#include "host/base/temporary_files.h"
+#include "host/base/files/directory.h"
+#include "host/base/files/file.h"
+#include "host/base/files/file_error.h"
+#include "host/base/files/temporary_files.h"
 #include "host/base/text.h"
 
 namespace ephost::context {

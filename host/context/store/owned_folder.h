@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "ephost/status.h"
-#include "host/base/file_system.h"
+#include "host/base/files/file_system.h"
 
 namespace ephost::context {
 

@@ -6,7 +6,7 @@
 // program, which is why a context binary need not store one.
 #pragma once
 
-#include "plugins/dnnl/executor/program.h"
+#include "plugins/dnnl/executor/compiled_partition.h"
 
 namespace ephost_dnnl {
 

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "plugins/dnnl/executor/program.h"
+#include "plugins/dnnl/executor/compiled_partition.h"
 #include "plugins/dnnl/recipe/recipe.h"
 
 namespace ephost_dnnl {

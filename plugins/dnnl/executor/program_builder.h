@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "plugins/dnnl/executor/program.h"
+#include "plugins/dnnl/executor/compiled_partition.h"
 #include "plugins/dnnl/executor/workspace_plan.h"
 
 namespace ephost_dnnl {

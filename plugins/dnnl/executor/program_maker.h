@@ -3,7 +3,7 @@
 // compiled, and by a computation whose step fails in a run.
 #pragma once
 
-#include "plugins/dnnl/executor/program.h"
+#include "plugins/dnnl/executor/compiled_partition.h"
 #include "plugins/dnnl/recipe/recipe.h"
 
 namespace ephost_dnnl {

@@ -2,7 +2,7 @@
 // library refuses some arguments only when a primitive runs.
 #pragma once
 
-#include "plugins/dnnl/executor/program.h"
+#include "plugins/dnnl/executor/compiled_partition.h"
 #include "plugins/dnnl/recipe/recipe.h"
 
 namespace ephost_dnnl {

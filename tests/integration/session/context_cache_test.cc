@@ -3,12 +3,12 @@
 #include <ephost/ephost.h>
 #include <gtest/gtest.h>
 
-#include "host/base/file.h"
+#include "host/base/files/file.h"
 #include "host/base/hash.h"
-#include "host/context/names.h"
+#include "host/context/file_names.h"
 #include "host/graph/connect.h"
-#include "host/onnx_io/export.h"
-#include "host/onnx_io/import.h"
+#include "host/onnx_io/export/export.h"
+#include "host/onnx_io/import/import.h"
 #include "tests/fixtures/fixtures.h"
 #include "tests/integration/session/sample.h"
 #include "tests/support/temp_directory.h"

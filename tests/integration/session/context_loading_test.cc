@@ -5,8 +5,8 @@
 #include <map>
 
 #include "host/context/metadata.h"
-#include "host/context/names.h"
-#include "host/session/pipeline.h"
+#include "host/context/file_names.h"
+#include "host/session/pipeline/pipeline.h"
 #include "tests/integration/session/scripted_sample.h"
 
 namespace ephost {

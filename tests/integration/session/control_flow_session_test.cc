@@ -5,7 +5,7 @@
 #include <limits>
 #include <thread>
 
-#include "host/session/pipeline.h"
+#include "host/session/pipeline/pipeline.h"
 #include "host/session/session_state.h"
 #include "tests/integration/session/flow_models.h"
 #include "tests/support/temp_directory.h"

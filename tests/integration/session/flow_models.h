@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/onnx_io/export.h"
+#include "host/onnx_io/export/export.h"
 #include "tests/integration/session/sample.h"
 #include "tests/unit/graph/graph_builder.h"
 

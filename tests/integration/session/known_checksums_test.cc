@@ -6,7 +6,7 @@
 #include <fstream>
 #include <thread>
 
-#include "host/base/file.h"
+#include "host/base/files/file.h"
 #include "host/base/hash.h"
 #include "tests/integration/session/scripted_sample.h"
 

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "host/context/ep_context_node.h"
-#include "host/onnx_io/import.h"
-#include "host/session/pipeline.h"
+#include "host/onnx_io/import/import.h"
+#include "host/session/pipeline/pipeline.h"
 #include "tests/integration/session/flow_models.h"
 #include "tests/support/temp_directory.h"
 

@@ -11,7 +11,7 @@
 
 #include "host/bridge/provider.h"
 #include "host/session/environment_state.h"
-#include "host/session/pipeline.h"
+#include "host/session/pipeline/pipeline.h"
 #include "tests/integration/session/scripted_sample.h"
 
 namespace ephost {

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "host/base/log.h"
-#include "host/onnx_io/export.h"
-#include "host/onnx_io/import.h"
+#include "host/onnx_io/export/export.h"
+#include "host/onnx_io/import/import.h"
 #include "tests/fixtures/fixtures.h"
 #include "tests/integration/session/sample.h"
 #include "tests/support/temp_directory.h"

@@ -3,9 +3,9 @@
 
 #include <thread>
 
-#include "host/onnx_io/export.h"
-#include "host/onnx_io/import.h"
-#include "host/session/pipeline.h"
+#include "host/onnx_io/export/export.h"
+#include "host/onnx_io/import/import.h"
+#include "host/session/pipeline/pipeline.h"
 #include "tests/integration/session/sample.h"
 
 namespace ephost {

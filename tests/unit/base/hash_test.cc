@@ -5,7 +5,7 @@
 #include <atomic>
 #include <string>
 
-#include "host/base/file.h"
+#include "host/base/files/file.h"
 
 namespace ephost {
 namespace {

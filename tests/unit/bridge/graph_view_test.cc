@@ -4,7 +4,7 @@
 
 #include <ephost/plugin.hpp>
 
-#include "host/onnx_io/import.h"
+#include "host/onnx_io/import/import.h"
 #include "tests/unit/graph/graph_builder.h"
 
 namespace ephost::bridge {

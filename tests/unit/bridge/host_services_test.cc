@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "host/base/file.h"
+#include "host/base/files/file.h"
 #include "host/bridge/abi_text.h"
 #include "tests/support/temp_directory.h"
 

@@ -14,12 +14,12 @@
 #include <utility>
 #include <vector>
 
-#include "host/base/file.h"
+#include "host/base/files/file.h"
 #include "host/context/ep_context_node.h"
-#include "host/context/loader.h"
-#include "host/context/writer.h"
+#include "host/context/read/loader.h"
+#include "host/context/write/writer.h"
 #include "host/graph/connect.h"
-#include "host/onnx_io/import.h"
+#include "host/onnx_io/import/import.h"
 #include "tests/support/temp_directory.h"
 #include "tests/unit/graph/graph_builder.h"
 

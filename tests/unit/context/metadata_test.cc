@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/base/file.h"
+#include "host/base/files/file.h"
 
 namespace ephost::context {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "host/base/file.h"
+#include "host/base/files/file.h"
 #include "tests/unit/graph/graph_builder.h"
 
 namespace ephost::graph {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "host/base/file.h"
+#include "host/base/files/file.h"
 #include "host/manifest/manifest.h"
 #include "host/manifest/selection.h"
 

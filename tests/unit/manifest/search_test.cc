@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "host/base/file.h"
+#include "host/base/files/file.h"
 #include "tests/support/temp_directory.h"
 #include "tests/unit/manifest/sample.h"
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "host/onnx_io/import.h"
+#include "host/onnx_io/import/import.h"
 
 namespace ephost::onnx_io::testing {
 

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "tests/unit/plan/checker_example.h"
+#include "tests/unit/plan/check/checker_example.h"
 
 namespace ephost::plan {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/plan/checker.h"
+#include "host/plan/check/checker.h"
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/plan/planned.h"
 
@@ -133,7 +133,7 @@ TEST(MemoryPattern, RefusesSizesOfAnotherGraph) {
   const std::vector<std::optional<uint64_t>> sizes(2);
   const auto pattern = plan_memory(planned.allocation, sizes);
   ASSERT_FALSE(pattern.ok());
-  EXPECT_EQ(pattern.status().message(), "cannot place buffers: there are 5 values but 2 sizes");
+  EXPECT_EQ(pattern.status().message(), "cannot plan memory: there are 5 values but 2 sizes");
 }
 
 TEST(MemoryPattern, RefusesSizesThatAddUpToMoreThan64Bits) {

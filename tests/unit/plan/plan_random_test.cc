@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "host/plan/checker.h"
+#include "host/plan/check/checker.h"
 #include "tests/unit/partition/random_graph.h"
 #include "tests/unit/plan/planned.h"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "host/plan/checker.h"
+#include "host/plan/check/checker.h"
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/plan/planned.h"
 

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <random>
 
-#include "host/base/file.h"
+#include "host/base/files/file.h"
 #include "tests/fixtures/fixtures.h"
 
 namespace ephost::plugin {

@@ -10,7 +10,7 @@
 
 #include "host/base/thread_pool.h"
 #include "host/bridge/claim_source.h"
-#include "host/plan/checker.h"
+#include "host/plan/check/checker.h"
 #include "host/runtime/frame.h"
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/runtime/toy_provider.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "plugins/cpu/convert.h"
+#include "plugins/cpu/math/convert.h"
 
 namespace cpu {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "plugins/cpu/registry.h"
+#include "plugins/cpu/core/registry.h"
 
 namespace cpu {
 

@@ -1,0 +1,230 @@
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cassert>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "host/base/checked_math.h"
+#include "host/base/files/directory.h"
+#include "host/base/files/file.h"
+#include "host/base/files/file_error.h"
+#include "host/base/files/temporary_files.h"
+
+namespace ephost {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+fs::path directory_of(const fs::path& path) {
+  const fs::path directory = path.parent_path();
+  return directory.empty() ? fs::path(".") : directory;
+}
+
+constexpr std::string_view kTemporaryPrefix = ".ephost-";
+constexpr std::string_view kTemporarySuffix = ".tmp";
+
+// Short whatever the target's name is, so that a name of the longest allowed length works too.
+fs::path temporary_name() {
+  static std::atomic<uint64_t> counter{0};
+  return std::string(kTemporaryPrefix) + std::to_string(::getpid()) + "-" +
+         std::to_string(counter.fetch_add(1)) + std::string(kTemporarySuffix);
+}
+
+// A temporary file is locked as long as its writer lives: that tells it from one that was left
+// behind.
+bool lock_file(int descriptor, const FileSystem& file_system) {
+  return file_system.flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+}
+
+Status check_target(const fs::path& path, const FileSystem& file_system) {
+  EPHOST_RETURN_IF_ERROR(check_file_path(path));
+  if (!path.has_filename()) {
+    return Status(StatusCode::kInvalidArgument,
+                  "cannot write " + quote(path.native()) + ": it names no file; give a file name");
+  }
+  struct stat info {};
+  if (file_system.stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+    return Status(StatusCode::kInvalidArgument,
+                  "cannot write " + quote(path.native()) + ": it is " +
+                      (S_ISDIR(info.st_mode) ? "a directory" : "a device, pipe or socket") +
+                      "; give a file name");
+  }
+  return Status::ok_status();
+}
+
+int sync_descriptor(int descriptor, const FileSystem& file_system) {
+  int outcome = 0;
+  do {
+    outcome = file_system.fsync(descriptor);
+  } while (outcome != 0 && errno == EINTR);
+  return outcome;
+}
+
+Status sync_directory(const fs::path& directory, const FileSystem& file_system) {
+  const int descriptor = file_system.open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+  if (descriptor < 0) {
+    // A directory may be writable and not readable; then there is no way to sync it.
+    if (errno == EACCES) return Status::ok_status();
+    return file_error("open the directory", directory, errno);
+  }
+  const int outcome = sync_descriptor(descriptor, file_system);
+  const int error = errno;
+  file_system.close(descriptor);
+  // Some file systems do not sync directories and say so with EINVAL.
+  if (outcome == 0 || error == EINVAL) return Status::ok_status();
+  return file_error("sync the directory", directory, error);
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(fs::path path, fs::path temporary_path, int descriptor,
+                       const FileSystem& file_system)
+    : path_(std::move(path)),
+      temporary_path_(std::move(temporary_path)),
+      descriptor_(descriptor),
+      file_system_(&file_system) {}
+
+AtomicFile::AtomicFile(AtomicFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      temporary_path_(std::exchange(other.temporary_path_, {})),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      size_(other.size_),
+      file_system_(other.file_system_) {}
+
+AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
+  if (this != &other) {
+    discard();
+    path_ = std::move(other.path_);
+    temporary_path_ = std::exchange(other.temporary_path_, {});
+    descriptor_ = std::exchange(other.descriptor_, -1);
+    size_ = other.size_;
+    file_system_ = other.file_system_;
+  }
+  return *this;
+}
+
+AtomicFile::~AtomicFile() { discard(); }
+
+void AtomicFile::discard() noexcept {
+  if (descriptor_ >= 0) file_system_->close(std::exchange(descriptor_, -1));
+  if (!temporary_path_.empty()) file_system_->unlink(temporary_path_.c_str());
+  temporary_path_.clear();
+}
+
+Result<AtomicFile> AtomicFile::create(const fs::path& path, const FileSystem& file_system) {
+  EPHOST_RETURN_IF_ERROR(check_target(path, file_system));
+  // A name is taken when another process with our id (in a container, say) left a file behind.
+  constexpr int kAttempts = 1000;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    fs::path temporary = directory_of(path) / temporary_name();
+    const int descriptor =
+        file_system.open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor < 0) {
+      if (errno == EEXIST || errno == EINTR) continue;
+      return file_error("create", path, errno);
+    }
+    AtomicFile file(path, std::move(temporary), descriptor, file_system);
+    // Somebody who clears away may hold the lock, or have removed the file, before it was ours.
+    // Where the file system knows no locks, nobody removes it.
+    if (!lock_file(descriptor, file_system) && errno == EWOULDBLOCK) continue;
+    struct stat info {};
+    if (file_system.fstat(descriptor, &info) != 0) return file_error("create", path, errno);
+    if (info.st_nlink > 0) return file;
+  }
+  return file_error("create a temporary file for", path, EEXIST);
+}
+
+Status AtomicFile::append(std::span<const std::byte> bytes) {
+  assert(descriptor_ >= 0 && "append after commit");
+  while (!bytes.empty()) {
+    const ssize_t count = file_system_->write(descriptor_, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    // No file system reports success without progress; taking it as an error ends the loop.
+    if (count <= 0) return file_error("write", path_, count < 0 ? errno : EIO);
+    bytes = bytes.subspan(static_cast<size_t>(count));
+    size_ += static_cast<uint64_t>(count);
+  }
+  return Status::ok_status();
+}
+
+Status AtomicFile::align_to(uint64_t alignment) {
+  static constexpr std::array<std::byte, 4096> kZeros{};
+  const std::optional<uint64_t> end = checked_align_up(size_, alignment);
+  if (!end) {
+    return Status(StatusCode::kInvalidArgument, "cannot align " + quote(path_.native()) + " to " +
+                                                    std::to_string(alignment) +
+                                                    "; give a power of two");
+  }
+  while (size_ < *end) {
+    const size_t count = std::min<uint64_t>(*end - size_, kZeros.size());
+    EPHOST_RETURN_IF_ERROR(append(std::span(kZeros).first(count)));
+  }
+  return Status::ok_status();
+}
+
+Status AtomicFile::commit() {
+  assert(descriptor_ >= 0 && "commit is called at most once");
+  if (sync_descriptor(descriptor_, *file_system_) != 0) return file_error("sync", path_, errno);
+  // Still open, so that it is locked as long as it has the temporary name.
+  if (file_system_->rename(temporary_path_.c_str(), path_.c_str()) != 0) {
+    return file_error("rename the finished temporary file to", path_, errno);
+  }
+  temporary_path_.clear();
+  // The data are on the disk; closing has nothing to add.
+  file_system_->close(std::exchange(descriptor_, -1));
+  return sync_directory(directory_of(path_), *file_system_);
+}
+
+Status write_file_atomically(const fs::path& path, std::span<const std::byte> bytes,
+                             const FileSystem& file_system) {
+  EPHOST_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::create(path, file_system));
+  EPHOST_RETURN_IF_ERROR(file.append(bytes));
+  return file.commit();
+}
+
+bool is_temporary_name(std::string_view name) {
+  if (!name.starts_with(kTemporaryPrefix) || !name.ends_with(kTemporarySuffix)) return false;
+  name.remove_prefix(kTemporaryPrefix.size());
+  name.remove_suffix(kTemporarySuffix.size());
+  return name.find_first_not_of("0123456789-") == std::string_view::npos;
+}
+
+namespace {
+
+// Calls `visit` with each abandoned file while it is locked.
+template <class Visit>
+void for_each_abandoned(const fs::path& directory, const FileSystem& file_system, Visit visit) {
+  std::error_code ignored;
+  for (const std::string& name : list_directory(directory, ignored)) {
+    if (!is_temporary_name(name)) continue;
+    const fs::path path = directory / name;
+    const int descriptor =
+        file_system.open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+    if (descriptor < 0) continue;
+    if (lock_file(descriptor, file_system)) visit(path);
+    file_system.close(descriptor);
+  }
+}
+
+}  // namespace
+
+std::vector<fs::path> find_abandoned_temporaries(const fs::path& directory,
+                                                 const FileSystem& file_system) {
+  std::vector<fs::path> found;
+  for_each_abandoned(directory, file_system, [&](const fs::path& path) { found.push_back(path); });
+  return found;
+}
+
+void remove_abandoned_temporaries(const fs::path& directory, const FileSystem& file_system) {
+  for_each_abandoned(directory, file_system,
+                     [&](const fs::path& path) { file_system.unlink(path.c_str()); });
+}
+
+}  // namespace ephost

@@ -1,0 +1,142 @@
+#include "host/base/files/contained_path.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "host/base/files/file_error.h"
+#include "host/base/text.h"
+
+namespace ephost {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+bool lies_below(const fs::path& base, const fs::path& path) {
+  return std::mismatch(base.begin(), base.end(), path.begin(), path.end()).first == base.end();
+}
+
+// A link whose target is missing: where it leads is decided by whoever creates the target later.
+bool has_dangling_link(fs::path base, const fs::path& relative) {
+  std::error_code error;
+  for (const fs::path& part : relative) {
+    base /= part;
+    const fs::file_status entry = fs::symlink_status(base, error);
+    if (fs::is_symlink(entry) && !fs::exists(base, error)) return true;
+  }
+  return false;
+}
+
+// Why the file that the path leads to cannot be accepted, or nothing.
+std::string_view refusal_of_file(const fs::path& base, const fs::path& resolved,
+                                 std::string_view relative_path) {
+  if (!lies_below(base, resolved)) return "a symbolic link leads out of the folder";
+  if (has_dangling_link(base, relative_path)) return "it is a symbolic link to a missing file";
+  std::error_code error;
+  const fs::file_status status = fs::status(resolved, error);
+  if (fs::is_directory(status)) return "it is a directory";
+  if (fs::exists(status) && !fs::is_regular_file(status)) return "it is no regular file";
+  return {};
+}
+
+// A folder that files are opened below.
+class Folder {
+ public:
+  Folder(int descriptor, const FileSystem& file_system)
+      : descriptor_(descriptor), file_system_(file_system) {}
+  Folder(Folder&& other) noexcept
+      : descriptor_(std::exchange(other.descriptor_, -1)), file_system_(other.file_system_) {}
+  Folder& operator=(Folder&&) = delete;
+  ~Folder() {
+    if (descriptor_ >= 0) file_system_.close(descriptor_);
+  }
+
+  [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
+
+  // A descriptor of the file at `path`, which has no `..`; no symbolic link is followed. -1 and
+  // errno on failure: ELOOP or ENOTDIR where there is one.
+  [[nodiscard]] int open(const fs::path& path) const {
+    struct open_how how {};
+    how.flags = static_cast<uint64_t>(InputFile::kOpenFlags);
+    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+    const int file = file_system_.openat2(descriptor_, path.c_str(), &how);
+    // Older kernels lack the call, and filters of system calls refuse what they do not know.
+    const bool unavailable = file < 0 && (errno == ENOSYS || errno == EPERM);
+    return unavailable ? walk_to(path) : file;
+  }
+
+ private:
+  // The same, component by component.
+  [[nodiscard]] int walk_to(const fs::path& path) const {
+    constexpr int kFolderFlags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    std::optional<Folder> folder;
+    const auto current = [&] { return folder ? folder->descriptor_ : descriptor_; };
+    for (const fs::path& part : path.parent_path()) {
+      Folder next(file_system_.openat(current(), part.c_str(), kFolderFlags), file_system_);
+      if (!next.is_open()) return -1;
+      folder.emplace(std::move(next));
+    }
+    return file_system_.openat(current(), path.filename().c_str(),
+                               InputFile::kOpenFlags | O_NOFOLLOW);
+  }
+
+  int descriptor_;
+  const FileSystem& file_system_;
+};
+
+}  // namespace
+
+std::string_view refusal_of_path(std::string_view relative_path) {
+  if (relative_path.empty()) return "it is empty";
+  if (relative_path.find('\0') != std::string_view::npos) return "it contains a NUL byte";
+  const fs::path path(relative_path);
+  if (path.is_absolute()) return "it is absolute";
+  if (std::find(path.begin(), path.end(), fs::path("..")) != path.end()) {
+    return "it has a \"..\" component";
+  }
+  return {};
+}
+
+Result<InputFile> open_contained(const fs::path& base_dir, std::string_view relative_path,
+                                 StatusCode refusal, const FileSystem& file_system) {
+  const auto refuse = [&](std::string_view reason) {
+    return Status(refusal, "the path " + quote(relative_path) + " below " +
+                               quote(base_dir.empty() ? "." : base_dir.native()) +
+                               " is refused: " + std::string(reason) +
+                               "; name a file inside that folder, relative to it");
+  };
+  if (const std::string_view reason = refusal_of_path(relative_path); !reason.empty()) {
+    return refuse(reason);
+  }
+  std::error_code error;
+  const fs::path base = fs::canonical(base_dir.empty() ? fs::path(".") : base_dir, error);
+  if (error) return file_error("resolve the folder", base_dir, error.value());
+  const Folder folder(file_system.open(base.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC, 0),
+                      file_system);
+  if (!folder.is_open()) return file_error("open the folder", base, errno);
+
+  // A path without links is opened without following any: if it fails with ELOOP or ENOTDIR, a link
+  // has taken the place of what was there a moment before, and the path is resolved once more.
+  constexpr int kMostAttempts = 16;
+  for (int attempt = 1;; ++attempt) {
+    const fs::path resolved = fs::weakly_canonical(base / relative_path, error);
+    if (error) return refuse(error.message());
+    if (const std::string_view reason = refusal_of_file(base, resolved, relative_path);
+        !reason.empty()) {
+      return refuse(reason);
+    }
+    const int descriptor = folder.open(resolved.lexically_relative(base));
+    if (descriptor >= 0) return InputFile::adopt(resolved, descriptor, file_system);
+    const bool may_pass = errno == ELOOP || errno == ENOTDIR || errno == EAGAIN || errno == EINTR;
+    if (may_pass && attempt < kMostAttempts) continue;
+    if (errno == ELOOP) return refuse("it is exchanged while it is being opened");
+    return file_error("open", resolved, errno);
+  }
+}
+
+}  // namespace ephost

@@ -1,0 +1,91 @@
+#include "host/base/files/mapped_pages.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <utility>
+
+namespace ephost {
+namespace {
+
+struct Mapping {
+  uintptr_t end = 0;
+  FileVersion file;
+};
+
+struct Mappings {
+  std::mutex mutex;
+  std::map<uintptr_t, Mapping> by_address;
+};
+
+// Never destroyed: mapped files may live in other objects of static storage.
+Mappings& mappings() {
+  static auto* instance = new Mappings;
+  return *instance;
+}
+
+uintptr_t address_of(std::span<const std::byte> bytes) {
+  return reinterpret_cast<uintptr_t>(bytes.data());
+}
+
+// The mapping that holds this address, null if none does. The mutex is held.
+const std::pair<const uintptr_t, Mapping>* mapping_around(uintptr_t address) {
+  auto mapping = mappings().by_address.upper_bound(address);
+  if (mapping == mappings().by_address.begin()) return nullptr;
+  --mapping;
+  return address < mapping->second.end ? &*mapping : nullptr;
+}
+
+int64_t nanoseconds(const struct timespec& time) {
+  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+}  // namespace
+
+FileVersion FileVersion::of(const struct stat& info) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return {.device = info.st_dev,
+          .inode = info.st_ino,
+          .size = static_cast<uint64_t>(info.st_size),
+          .modified = nanoseconds(info.st_mtim),
+          .changed = nanoseconds(info.st_ctim),
+          .opened = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()};
+}
+
+void add_mapping(std::span<const std::byte> bytes, const FileVersion& file) {
+  const std::lock_guard lock(mappings().mutex);
+  mappings().by_address[address_of(bytes)] = {address_of(bytes) + bytes.size(), file};
+}
+
+std::optional<MappedRange> find_mapped_range(std::span<const std::byte> bytes) {
+  const std::lock_guard lock(mappings().mutex);
+  const auto* mapping = mapping_around(address_of(bytes));
+  if (mapping == nullptr || address_of(bytes) + bytes.size() > mapping->second.end) {
+    return std::nullopt;
+  }
+  return MappedRange{mapping->second.file, address_of(bytes) - mapping->first, bytes.size()};
+}
+
+void remove_mapping(std::span<const std::byte> bytes) noexcept {
+  const std::lock_guard lock(mappings().mutex);
+  mappings().by_address.erase(address_of(bytes));
+}
+
+void release_pages(std::span<const std::byte> bytes) {
+  static const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const std::lock_guard lock(mappings().mutex);  // nothing is unmapped meanwhile
+  const auto* mapping = mapping_around(address_of(bytes));
+  if (mapping == nullptr) return;
+  const uintptr_t end = std::min(address_of(bytes) + bytes.size(), mapping->second.end);
+  const uintptr_t first_page = (address_of(bytes) + page - 1) / page * page;
+  const uintptr_t end_page = end / page * page;
+  if (first_page >= end_page) return;
+  // Advice: it does no harm where the system declines it.
+  ::madvise(reinterpret_cast<void*>(first_page), end_page - first_page, MADV_DONTNEED);
+}
+
+}  // namespace ephost

@@ -1,0 +1,159 @@
+#include "host/cli/commands/backend_test.h"
+
+#include <ephost/session.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "host/base/text.h"
+#include "host/cli/values/inputs.h"
+#include "host/cli/values/value_file.h"
+
+namespace ephost::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kModelFile = "model.onnx";
+
+Status search(const fs::path& root, std::vector<BackendTest>& tests) {
+  std::error_code failure;
+  if (!fs::is_directory(root, failure)) {
+    return Status(StatusCode::kNoSuchFile,
+                  quote(root.native()) + " is no folder; give one that holds ONNX backend tests");
+  }
+  const size_t before = tests.size();
+  for (fs::recursive_directory_iterator entry(root, failure), end; entry != end && !failure;
+       entry.increment(failure)) {
+    if (entry->path().filename() != kModelFile) continue;
+    const fs::path folder = entry->path().parent_path();
+    const fs::path relative = folder.lexically_relative(root);
+    const fs::path name = relative == "." ? fs::weakly_canonical(root).filename() : relative;
+    tests.push_back({name.generic_string(), folder});
+  }
+  if (failure) {
+    return Status(StatusCode::kFail,
+                  "cannot read the folder " + quote(root.native()) + ": " + failure.message());
+  }
+  if (tests.size() == before) {
+    return Status(StatusCode::kNotFound,
+                  "no folder below " + quote(root.native()) + " has a " + std::string(kModelFile));
+  }
+  std::sort(tests.begin() + static_cast<std::ptrdiff_t>(before), tests.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
+  return Status::ok_status();
+}
+
+// The folders test_data_set_0, test_data_set_1, ... that are there.
+std::vector<fs::path> data_sets(const fs::path& folder) {
+  std::vector<fs::path> sets;
+  std::error_code ignored;
+  for (size_t i = 0;; ++i) {
+    fs::path set = folder / ("test_data_set_" + std::to_string(i));
+    if (!fs::is_directory(set, ignored)) return sets;
+    sets.push_back(std::move(set));
+  }
+}
+
+ValueForm form_of(const ValueDescription& description) {
+  return {description.kind, description.is_optional, description.element_type};
+}
+
+// A file says nothing about its kind: the one at its position counts.
+Result<std::vector<FileValue>> read_all(const fs::path& set, const std::string& prefix,
+                                        std::span<const ValueDescription> descriptions) {
+  std::vector<FileValue> values;
+  std::error_code ignored;
+  for (size_t i = 0;; ++i) {
+    const fs::path file = set / (prefix + std::to_string(i) + ".pb");
+    if (!fs::exists(file, ignored)) return values;
+    const ValueForm form = i < descriptions.size() ? form_of(descriptions[i]) : ValueForm();
+    EPHOST_ASSIGN_OR_RETURN(FileValue value, read_value(file, std::nullopt, form));
+    values.push_back(std::move(value));
+  }
+}
+
+// Which input or output each value is for: by the names in the files if all of them are known and
+// different, else by position.
+Result<std::vector<size_t>> match(const std::vector<FileValue>& values,
+                                  std::span<const ValueDescription> descriptions,
+                                  std::string_view what) {
+  if (values.size() > descriptions.size()) {
+    return Status(StatusCode::kInvalidArgument,
+                  "there are " + std::to_string(values.size()) + " " + std::string(what) +
+                      " files, and the model has " + std::to_string(descriptions.size()));
+  }
+  std::vector<size_t> by_name;
+  for (const FileValue& value : values) {
+    const auto found = std::ranges::find(descriptions, value.name, &ValueDescription::name);
+    const auto index = static_cast<size_t>(found - descriptions.begin());
+    if (found == descriptions.end() || std::ranges::count(by_name, index) != 0) break;
+    by_name.push_back(index);
+  }
+  if (by_name.size() == values.size()) return by_name;
+  std::vector<size_t> by_position(values.size());
+  for (size_t i = 0; i < values.size(); ++i) by_position[i] = i;
+  return by_position;
+}
+
+// The writer of onnx before 1.13 knew no bfloat16: its files say uint16 and hold the bits.
+Result<Value> as_stated(Value value, ElementType stated) {
+  if (stated != ElementType::kBfloat16 || value.element_type() != ElementType::kUint16) {
+    return value;
+  }
+  EPHOST_ASSIGN_OR_RETURN(Value typed, Value::allocate(stated, value.shape()));
+  std::ranges::copy(value.bytes(), typed.mutable_bytes().begin());
+  return typed;
+}
+
+Status run_data_set(Session& session, const fs::path& set, const Tolerance& tolerance) {
+  EPHOST_ASSIGN_OR_RETURN(std::vector<FileValue> given, read_all(set, "input_", session.inputs()));
+  EPHOST_ASSIGN_OR_RETURN(const std::vector<FileValue> expected,
+                          read_all(set, "output_", session.outputs()));
+  if (expected.empty()) {
+    return Status(StatusCode::kNotFound, "there is no output_0.pb to compare with");
+  }
+  EPHOST_ASSIGN_OR_RETURN(const auto inputs, match(given, session.inputs(), "input"));
+  EPHOST_ASSIGN_OR_RETURN(const auto outputs, match(expected, session.outputs(), "output"));
+  std::vector<NamedValue> named;
+  for (size_t i = 0; i < given.size(); ++i) {
+    const ValueDescription& input = session.inputs()[inputs[i]];
+    EPHOST_ASSIGN_OR_RETURN(Value value, as_stated(std::move(given[i].value), input.element_type));
+    named.push_back({input.name, std::move(value)});
+  }
+  EPHOST_ASSIGN_OR_RETURN(const std::vector<Value> results, session.run(named));
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const Value& result = results[outputs[i]];
+    EPHOST_ASSIGN_OR_RETURN(const Value wanted,
+                            as_stated(expected[i].value, result.element_type()));
+    const auto difference = find_difference(result, wanted, tolerance);
+    if (!difference) continue;
+    return Status(StatusCode::kFail,
+                  "output " + quote(session.outputs()[outputs[i]].name) + ": " + *difference);
+  }
+  return Status::ok_status();
+}
+
+}  // namespace
+
+Result<std::vector<BackendTest>> find_backend_tests(std::span<const fs::path> roots) {
+  std::vector<BackendTest> tests;
+  for (const fs::path& root : roots) EPHOST_RETURN_IF_ERROR(search(root, tests));
+  return tests;
+}
+
+Status run_backend_test(const Environment& environment, const SessionOptions& options,
+                        const BackendTest& test, const Tolerance& tolerance) {
+  const std::vector<fs::path> sets = data_sets(test.folder);
+  if (sets.empty()) return Status(StatusCode::kNotFound, "there is no test_data_set_0");
+  EPHOST_ASSIGN_OR_RETURN(Session session,
+                          Session::create(environment, test.folder / kModelFile, options));
+  for (const fs::path& set : sets) {
+    Status status = run_data_set(session, set, tolerance);
+    if (!status.ok()) return std::move(status).with_context("in " + set.filename().string());
+  }
+  return Status::ok_status();
+}
+
+}  // namespace ephost::cli

@@ -1,0 +1,264 @@
+// `ephost compile MODEL`: writes the context model and its binaries.
+#include <ephost/compile_model.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "host/base/text.h"
+#include "host/cli/report/activity.h"
+#include "host/cli/command.h"
+#include "host/cli/flags.h"
+#include "host/cli/interrupt.h"
+#include "host/cli/report/report.h"
+#include "host/cli/report/table.h"
+#include "host/cli/commands/weight_sharing.h"
+
+namespace ephost::cli {
+namespace {
+
+constexpr const char* kStandardStream = "-";
+
+struct Flags {
+  SessionFlags session;
+  ReportFlags report;
+  bool embed = false;
+  bool share_weights = false;
+  std::string provider_options;  // with share_weights: "key|value key|value"
+  ModelCompilationOptions compile;
+
+  [[nodiscard]] bool from_standard_input() const {
+    return compile.input_model_path == kStandardStream;
+  }
+  [[nodiscard]] bool to_standard_output() const {
+    return compile.output_model_path == kStandardStream;
+  }
+};
+
+Json to_json(const CompileReport& report, double seconds) {
+  Json files = Json::array();
+  for (const CompiledFile& file : report.files) {
+    files.push_back({{"path", file.path.native()}, {"bytes", file.bytes}});
+  }
+  Json partitions = Json::array();
+  for (const CompiledPartition& partition : report.partitions) {
+    partitions.push_back(
+        {{"name", partition.name}, {"provider", partition.provider}, {"nodes", partition.nodes}});
+  }
+  Json fallbacks = Json::array();
+  for (const Fallback& fallback : report.fallbacks) {
+    fallbacks.push_back({{"provider", fallback.provider},
+                         {"partition", fallback.partition},
+                         {"nodes", fallback.nodes},
+                         {"reason", fallback.reason.message()}});
+  }
+  return {{"output", report.output_path.native()},
+          {"files", files},
+          {"partitions", partitions},
+          {"fallbacks", fallbacks},
+          {"remaining_nodes", report.remaining_nodes},
+          {"cache", cache_json(report.cache_use)},
+          {"seconds", seconds}};
+}
+
+std::string to_table(const CompileReport& report, double seconds) {
+  Table partitions({{"partition"}, {"provider"}, {"nodes", Align::kRight}});
+  for (const CompiledPartition& partition : report.partitions) {
+    partitions.add_row({partition.name, partition.provider, std::to_string(partition.nodes)});
+  }
+  std::string text = partitions.empty() ? "no provider compiled anything\n" : partitions.to_text();
+  Table files({{"file"}, {"size", Align::kRight}});
+  for (const CompiledFile& file : report.files) {
+    files.add_row({file.path.native(), bytes_text(file.bytes)});
+  }
+  if (!files.empty()) text += "\n" + files.to_text();
+  text += "\n";
+  for (const Fallback& fallback : report.fallbacks) {
+    text += "left to others: " + counted(fallback.nodes, "node") + " of " + fallback.provider +
+            (fallback.partition.empty() ? "" : ", partition " + quote(fallback.partition)) + ": " +
+            printable(fallback.reason.message()) + "\n";
+  }
+  if (const std::string cache = cache_text(report.cache_use); !cache.empty()) {
+    text += "cache: " + cache + "\n";
+  }
+  return text + counted(report.partitions.size(), "partition") + " compiled, " +
+         counted(report.remaining_nodes, "node") + " left to kernels, " + seconds_text(seconds) +
+         "\n";
+}
+
+Result<size_t> read_standard_input(std::span<std::byte> buffer) {
+  const size_t count = std::fread(buffer.data(), 1, buffer.size(), stdin);
+  if (std::ferror(stdin) == 0) return count;
+  return Status(StatusCode::kFail, "standard input could not be read");
+}
+
+// While it lives, a reader of standard output that goes away is a failed write, after which
+// everything is cleared up.
+class HeldPipeSignal {
+ public:
+  explicit HeldPipeSignal(bool is_held) : is_held_(is_held) {
+    if (is_held_) old_ = std::signal(SIGPIPE, SIG_IGN);
+  }
+  HeldPipeSignal(const HeldPipeSignal&) = delete;
+  HeldPipeSignal& operator=(const HeldPipeSignal&) = delete;
+  ~HeldPipeSignal() {
+    if (is_held_) std::signal(SIGPIPE, old_);
+  }
+
+  Status write(std::span<const std::byte> bytes) {
+    const size_t count = std::fwrite(bytes.data(), 1, bytes.size(), stdout);
+    if (count == bytes.size() && std::fflush(stdout) == 0) return Status::ok_status();
+    is_broken_ = errno == EPIPE;
+    return flush_output();
+  }
+
+  // Ends the process as other commands end whose reader has gone; returns where the process was
+  // started without that signal.
+  void raise_if_broken() const {
+    if (!is_broken_) return;
+    std::signal(SIGPIPE, old_);
+    std::raise(SIGPIPE);
+  }
+
+ private:
+  bool is_held_;
+  bool is_broken_ = false;
+  void (*old_)(int) = SIG_DFL;
+};
+
+ModelCompilationOptions compilation_of(const Flags& flags, HeldPipeSignal& output) {
+  ModelCompilationOptions compile = flags.compile;
+  if (flags.embed) compile.ep_context_embed_mode = true;
+  if (flags.from_standard_input()) {
+    compile.input_model_path.clear();
+    compile.input_model_read_func = read_standard_input;
+  }
+  if (flags.to_standard_output()) {
+    compile.output_model_path.clear();
+    compile.output_model_write_func = [&output](std::span<const std::byte> bytes) {
+      return output.write(bytes);
+    };
+  }
+  return compile;
+}
+
+Result<CompileReport> compile(const Flags& flags, const Environment& environment,
+                              SessionOptions options) {
+  const std::string what =
+      "compiling " +
+      (flags.from_standard_input() ? "standard input" : flags.compile.input_model_path.native());
+  Activity activity(what, !flags.report.quiet);
+  const Interrupt interrupt;
+  options.set_load_cancellation_flag(interrupt.flag());
+  // What the shell has redirected may be a file too.
+  if (flags.from_standard_input()) options.add_input_file("/dev/stdin");
+  if (flags.to_standard_output()) options.add_output_file("/dev/stdout");
+  // An empty message keeps the last one.
+  options.set_progress_func([&, last = std::string()](std::string_view provider, double fraction,
+                                                      std::string_view message) mutable {
+    if (!message.empty()) last = message;
+    activity.update(what + ", " + std::string(provider) + " " + last + " " +
+                    std::to_string(std::lround(fraction * 100)) + " %");
+  });
+  HeldPipeSignal output(flags.to_standard_output());
+  Result<CompileReport> report = compile_model(environment, options, compilation_of(flags, output));
+  output.raise_if_broken();
+  return report;
+}
+
+// MODEL names several models, -i options of the only provider.
+Status compile_group(const Flags& flags, const Environment& environment) {
+  EPHOST_ASSIGN_OR_RETURN(const auto models,
+                          parse_model_list(flags.compile.input_model_path.native()));
+  EPHOST_ASSIGN_OR_RETURN(const auto provider_options, parse_key_values(flags.provider_options));
+  SessionFlags session = flags.session;
+  if (!provider_options.empty() && session.providers.size() != 1) {
+    return Status(StatusCode::kInvalidArgument,
+                  "-i gives options of one provider; name one with -e, or use --ep-option");
+  }
+  for (const auto& [key, value] : provider_options) {
+    session.provider_options.push_back(session.providers.front() + ":" + key + "=" + value);
+  }
+  EPHOST_ASSIGN_OR_RETURN(SessionOptions options, make_session_options(session, environment));
+  if (flags.compile.force_overwrite) options.add_config_entry("ep.context_force_overwrite", "1");
+  return compile_sharing(environment, options, models, flags.report);
+}
+
+Result<int> run(const Flags& flags) {
+  apply(flags.report);
+  EPHOST_ASSIGN_OR_RETURN(const Environment environment,
+                          open_environment(flags.session.environment));
+  if (flags.share_weights) {
+    EPHOST_RETURN_IF_ERROR(compile_group(flags, environment));
+    return kExitSuccess;
+  }
+  EPHOST_ASSIGN_OR_RETURN(SessionOptions options, make_session_options(flags.session, environment));
+  const auto start = std::chrono::steady_clock::now();
+  EPHOST_ASSIGN_OR_RETURN(const CompileReport report,
+                          compile(flags, environment, std::move(options)));
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  const std::string text = flags.report.json() ? to_text(to_json(report, taken.count()))
+                                               : to_table(report, taken.count());
+  if (!flags.to_standard_output()) {
+    print(text);
+  } else if (!flags.report.quiet) {
+    print_notice(text);
+  }
+  return kExitSuccess;
+}
+
+}  // namespace
+
+Command add_compile(CLI::App& root) {
+  auto flags = std::make_shared<Flags>();
+  ModelCompilationOptions& compile = flags->compile;
+  CLI::App* app = root.add_subcommand("compile", "Write the context model of a model");
+  app->add_option("MODEL", compile.input_model_path, "An ONNX model; - is standard input")
+      ->type_name("FILE")
+      ->required();
+  CLI::Option* share_weights =
+      app->add_flag("--share-weights", flags->share_weights,
+                    "Compile several models, MODEL being \"a.onnx,b.onnx\", to context models that "
+                    "share binaries");
+  app->add_option("-i", flags->provider_options, "Options of the provider")
+      ->type_name("\"KEY|VALUE KEY|VALUE\"")
+      ->needs(share_weights);
+  app->add_option("-o,--output", compile.output_model_path,
+                  "The context model [MODEL_ctx.onnx]; - is standard output, the report goes to "
+                  "standard error then")
+      ->type_name("FILE")
+      ->excludes(share_weights);
+  app->add_flag("--embed", flags->embed,
+                "Payloads inside the model instead of in .bin files beside it")
+      ->excludes(share_weights);
+  app->add_option("--external-initializers", compile.output_model_external_initializers_file,
+                  "Write the initializers that are left to this file beside the model")
+      ->type_name("NAME");
+  app->add_option("--initializer-threshold", compile.external_initializers_size_threshold,
+                  "Keep initializers of fewer bytes inside the model")
+      ->type_name("BYTES");
+  app->add_option("--initializer-alignment", compile.external_initializers_alignment,
+                  "Where initializers of 1 MiB or more start in that file: multiples of this")
+      ->type_name("BYTES")
+      ->capture_default_str();
+  CLI::Option* error_if_exists = app->add_flag("--error-if-exists", compile.error_if_output_exists,
+                                               "Fail instead of replacing a context model");
+  app->add_flag("--force", compile.force_overwrite,
+                "Replace existing output files even if they are no context model's, but none that "
+                "the model is read from")
+      ->excludes(error_if_exists);
+  app->add_flag("--error-if-nothing-compiled", compile.error_if_no_nodes_compiled,
+                "Fail instead of writing the plain model");
+  add_session_flags(*app, flags->session);
+  add_profile_flag(*app, flags->session);
+  add_cache_flag(*app, flags->session);
+  add_report_flags(*app, flags->report);
+  return {app, [flags] { return run(*flags); }};
+}
+
+}  // namespace ephost::cli

@@ -1,0 +1,249 @@
+// `ephost run MODEL`: runs a model on inputs from files, zeros or random numbers.
+#include <ephost/session.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "host/base/text.h"
+#include "host/cli/report/activity.h"
+#include "host/cli/command.h"
+#include "host/cli/values/elements.h"
+#include "host/cli/flags.h"
+#include "host/cli/values/inputs.h"
+#include "host/cli/report/report.h"
+#include "host/cli/measure/statistics.h"
+#include "host/cli/report/table.h"
+#include "host/cli/values/value_file.h"
+#include "host/graph/types.h"
+#include "host/session/session_state.h"
+
+namespace ephost::cli {
+namespace {
+
+constexpr uint64_t kShownElements = 8;
+
+struct Flags {
+  SessionFlags session;
+  ReportFlags report;
+  InputFlags inputs;
+  std::filesystem::path model;
+  std::vector<std::string> outputs;  // name=file
+  std::filesystem::path output_folder;
+  uint32_t repeat = 1;
+};
+
+struct RunResult {
+  std::vector<NamedValue> outputs;
+  std::vector<Phase> phases;
+  CacheUse cache;
+  std::vector<double> seconds;  // of each run
+};
+
+struct OutputFile {
+  size_t output = 0;
+  std::filesystem::path file;
+};
+
+// What goes where; checked before anything is run.
+Result<std::vector<OutputFile>> output_files(const Session& session, const Flags& flags) {
+  std::vector<OutputFile> files;
+  const std::vector<ValueDescription>& outputs = session.outputs();
+  for (const std::string& argument : flags.outputs) {
+    auto [name, file] = split_pair(argument);
+    const auto found = std::ranges::find(outputs, name, &ValueDescription::name);
+    if (found == outputs.end()) {
+      std::vector<std::string_view> names;
+      for (const ValueDescription& output : outputs) names.push_back(output.name);
+      return Status(StatusCode::kNotFound,
+                    "the model has no output " + quote(name) + "; it has " + join(names, ", "));
+    }
+    if (!is_value_file(file)) {
+      return Status(StatusCode::kInvalidArgument, "the extension of " + quote(file) +
+                                                      " is no tensor format; use .pb, .npy, .raw "
+                                                      "or .bin");
+    }
+    files.push_back({static_cast<size_t>(found - outputs.begin()), std::move(file)});
+  }
+  return files;
+}
+
+Status make_folder(const std::filesystem::path& folder) {
+  std::error_code failure;
+  if (!folder.empty()) std::filesystem::create_directories(folder, failure);
+  if (!failure) return Status::ok_status();
+  return Status(StatusCode::kFail,
+                "cannot make the folder " + quote(folder.native()) + ": " + failure.message());
+}
+
+// Adds what goes into the folder, whose names are known only now; nothing has been written yet.
+Status add_folder_files(const Session& session, const std::vector<NamedValue>& outputs,
+                        const std::filesystem::path& folder, std::vector<OutputFile>& files) {
+  OperationFiles known = session.state().prepared.files;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    std::filesystem::path file = folder / ("output_" + std::to_string(i));
+    file += default_extension(outputs[i].value);
+    EPHOST_RETURN_IF_ERROR(known.add_output(file, "the file of output " + quote(outputs[i].name)));
+    files.push_back({i, std::move(file)});
+  }
+  return Status::ok_status();
+}
+
+Status write_outputs(const Session& session, const std::vector<NamedValue>& outputs,
+                     std::vector<OutputFile> files, const std::filesystem::path& folder) {
+  if (!folder.empty()) {
+    EPHOST_RETURN_IF_ERROR(add_folder_files(session, outputs, folder, files));
+  }
+  for (const OutputFile& file : files) {
+    const NamedValue& output = outputs[file.output];
+    EPHOST_RETURN_IF_ERROR(write_value(file.file, output.name, output.value,
+                                       session.outputs()[file.output].is_optional));
+  }
+  return Status::ok_status();
+}
+
+Result<RunResult> run_model(const Environment& environment, const Flags& flags) {
+  Activity activity("loading " + flags.model.native(), !flags.report.quiet);
+  EPHOST_ASSIGN_OR_RETURN(SessionOptions options, make_session_options(flags.session, environment));
+  add_input_files(flags.inputs, options);
+  for (const std::string& argument : flags.outputs) {
+    options.add_output_file(split_pair(argument).second);
+  }
+  EPHOST_ASSIGN_OR_RETURN(Session session, Session::create(environment, flags.model, options));
+  EPHOST_ASSIGN_OR_RETURN(const std::vector<NamedValue> inputs, make_inputs(session, flags.inputs));
+  EPHOST_ASSIGN_OR_RETURN(const std::vector<OutputFile> files, output_files(session, flags));
+  EPHOST_RETURN_IF_ERROR(make_folder(flags.output_folder));
+  activity.update("running " + flags.model.native());
+  RunResult result{.phases = session.phases(), .cache = session.cache_use()};
+  std::vector<Value> values;
+  for (uint32_t i = 0; i < flags.repeat; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    EPHOST_ASSIGN_OR_RETURN(values, session.run(inputs));
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    result.seconds.push_back(taken.count());
+  }
+  if (!flags.session.profile.empty()) {
+    EPHOST_RETURN_IF_ERROR(session.end_profiling().status());
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    result.outputs.push_back({session.outputs()[i].name, std::move(values[i])});
+  }
+  EPHOST_RETURN_IF_ERROR(write_outputs(session, result.outputs, files, flags.output_folder));
+  return result;
+}
+
+Json tensor_json(const Value& value) {
+  const Summary summary = summarize(value);
+  const Elements elements(value);
+  Json first = Json::array();
+  for (uint64_t i = 0; i < std::min(kShownElements, elements.count()); ++i) {
+    if (value.element_type() == ElementType::kString) {
+      first.push_back(value.strings()[i]);
+    } else {
+      first.push_back(elements.number(i));
+    }
+  }
+  Json json = {{"type", graph::element_type_name(value.element_type())}, {"shape", value.shape()}};
+  if (summary.numbers > 0) {
+    json["min"] = summary.min;
+    json["max"] = summary.max;
+    json["mean"] = summary.mean;
+  }
+  json["nan_count"] = summary.nans;
+  json["first"] = std::move(first);
+  return json;
+}
+
+// A sequence has its elements, a map its keys and values, an empty optional nothing.
+Json value_json(const Value& value) {
+  if (value.kind() == ValueKind::kTensor) return tensor_json(value);
+  if (!value.has_value()) return {{"type", "none"}};
+  Json parts = Json::array();
+  for (const Value& part : value.parts()) parts.push_back(value_json(part));
+  if (value.kind() == ValueKind::kSequence) return {{"type", "sequence"}, {"elements", parts}};
+  return {{"type", "map"}, {"keys", parts[0]}, {"values", parts[1]}};
+}
+
+Json output_json(const NamedValue& output) {
+  Json json = {{"name", output.name}};
+  json.update(value_json(output.value));
+  return json;
+}
+
+Json to_json(const RunResult& result, const Flags& flags) {
+  Json outputs = Json::array();
+  for (const NamedValue& output : result.outputs) outputs.push_back(output_json(output));
+  return {{"model", flags.model.native()},
+          {"outputs", outputs},
+          {"session", phases_json(result.phases)},
+          {"cache", cache_json(result.cache)},
+          {"run_seconds", result.seconds}};
+}
+
+std::string to_table(const RunResult& result, bool verbose) {
+  Table table({{"output"},
+               {"type"},
+               {"min", Align::kRight},
+               {"max", Align::kRight},
+               {"mean", Align::kRight},
+               {"first values"}});
+  for (const NamedValue& output : result.outputs) {
+    const Summary summary = summarize(output.value);
+    const bool numeric = summary.numbers > 0;
+    std::string first = first_elements(output.value, kShownElements);
+    if (summary.nans > 0) first += " (" + counted(summary.nans, "NaN") + ")";
+    table.add_row({output.name, type_text(output.value), numeric ? compact(summary.min) : "",
+                   numeric ? compact(summary.max) : "", numeric ? compact(summary.mean) : "",
+                   first});
+  }
+  std::string text = table.to_text() + "\nfirst run " + seconds_text(result.seconds.front());
+  if (result.seconds.size() > 1) {
+    text += ", median of " + counted(result.seconds.size(), "run") + " " +
+            seconds_text(median(result.seconds));
+  }
+  text += "\n";
+  if (const std::string cache = cache_text(result.cache); !cache.empty()) {
+    text += "cache: " + cache + "\n";
+  }
+  if (verbose) text += "session: " + phases_text(result.phases) + "\n";
+  return text;
+}
+
+Result<int> run(const Flags& flags) {
+  apply(flags.report);
+  EPHOST_ASSIGN_OR_RETURN(const Environment environment,
+                          open_environment(flags.session.environment));
+  EPHOST_ASSIGN_OR_RETURN(const RunResult result, run_model(environment, flags));
+  print(flags.report.json() ? to_text(to_json(result, flags))
+                            : to_table(result, flags.report.verbose));
+  return kExitSuccess;
+}
+
+}  // namespace
+
+Command add_run(CLI::App& root) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* app = root.add_subcommand("run", "Run a model");
+  app->add_option("MODEL", flags->model, "An ONNX model or context model")
+      ->type_name("FILE")
+      ->required();
+  add_input_flags(*app, flags->inputs);
+  add_pair_option(*app, "-o,--output", flags->outputs,
+                  "Write an output to a .pb, .npy or .raw file (repeatable)", "NAME=FILE");
+  app->add_option("--output-dir", flags->output_folder,
+                  "Write all outputs here: output_0.npy, ... (.pb for what NumPy lacks)")
+      ->type_name("DIR");
+  app->add_option("--repeat", flags->repeat, "Run so many times")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  add_session_flags(*app, flags->session);
+  add_execution_flags(*app, flags->session);
+  add_profile_flag(*app, flags->session);
+  add_cache_flag(*app, flags->session);
+  add_report_flags(*app, flags->report);
+  return {app, [flags] { return run(*flags); }};
+}
+
+}  // namespace ephost::cli

@@ -1,0 +1,45 @@
+#include "host/cli/commands/skip_list.h"
+
+#include <algorithm>
+
+#include "host/base/text.h"
+
+namespace ephost::cli {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r";
+  const size_t begin = text.find_first_not_of(kSpace);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kSpace) + 1 - begin);
+}
+
+Status refuse(std::string_view file, size_t line, const std::string& problem) {
+  return Status(StatusCode::kInvalidArgument,
+                std::string(file) + ":" + std::to_string(line) + ": " + problem);
+}
+
+}  // namespace
+
+Result<SkipList> parse_skip_list(std::string_view text, std::string_view file) {
+  SkipList list;
+  for (size_t number = 1; !text.empty(); ++number) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = trimmed(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.empty() || line.starts_with('#')) continue;
+    const size_t colon = line.find(':');
+    const std::string_view name = trimmed(line.substr(0, colon));
+    const std::string_view reason =
+        colon == std::string_view::npos ? "" : trimmed(line.substr(colon + 1));
+    if (name.empty() || reason.empty()) {
+      return refuse(file, number, quote(line) + " is not of the form \"name: reason\"");
+    }
+    if (!list.emplace(name, reason).second) {
+      return refuse(file, number, quote(name) + " is listed twice; remove one");
+    }
+  }
+  return list;
+}
+
+}  // namespace ephost::cli

@@ -1,0 +1,218 @@
+// `ephost test DIR...`: runs ONNX backend tests and says which fail, which are skipped, and why.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "host/base/files/file.h"
+#include "host/base/log.h"
+#include "host/base/text.h"
+#include "host/cli/report/activity.h"
+#include "host/cli/commands/backend_test.h"
+#include "host/cli/command.h"
+#include "host/cli/flags.h"
+#include "host/cli/report/report.h"
+#include "host/cli/commands/skip_list.h"
+
+namespace ephost::cli {
+namespace {
+
+struct Flags {
+  SessionFlags session;
+  ReportFlags report;
+  std::vector<std::filesystem::path> folders;
+  std::filesystem::path skip_list;
+  bool skip_unsupported = false;
+  Tolerance tolerance;
+  uint32_t jobs = 1;
+};
+
+enum class Outcome { kPassed, kFailed, kSkipped };
+
+struct TestResult {
+  std::string name;
+  Outcome outcome = Outcome::kPassed;
+  std::string reason;  // of a failure or skip
+};
+
+struct Totals {
+  uint64_t passed = 0;
+  uint64_t failed = 0;
+  uint64_t skipped = 0;
+};
+
+// The entry for a test: by its name, or by the last part of it.
+const SkipList::value_type* find_entry(const SkipList& list, const std::string& name) {
+  auto entry = list.find(name);
+  if (entry == list.end()) entry = list.find(name.substr(name.rfind('/') + 1));
+  return entry == list.end() ? nullptr : &*entry;
+}
+
+// Listed tests are run as well: an entry must not outlive its reason.
+TestResult judge(const std::string& name, const Status& status, const SkipList& list,
+                 bool skip_unsupported) {
+  const auto* entry = find_entry(list, name);
+  if (status.ok()) {
+    if (entry == nullptr) return {name, Outcome::kPassed, ""};
+    return {name, Outcome::kFailed,
+            "it passes, although the skip list says " + quote(entry->second) +
+                "; remove it from the list"};
+  }
+  if (entry != nullptr) return {name, Outcome::kSkipped, entry->second};
+  const bool unsupported = status.code() == StatusCode::kNotImplemented;
+  return {name, unsupported && skip_unsupported ? Outcome::kSkipped : Outcome::kFailed,
+          status.to_string()};
+}
+
+// A worker thread has nobody above it who could catch.
+Status run_guarded(const Environment& environment, const SessionOptions& options,
+                   const BackendTest& test, const Tolerance& tolerance) {
+  try {
+    return run_backend_test(environment, options, test, tolerance);
+  } catch (const std::exception& error) {
+    return Status(StatusCode::kFail, error.what());
+  }
+}
+
+std::vector<TestResult> run_tests(const Environment& environment, const SessionOptions& options,
+                                  const std::vector<BackendTest>& tests, const SkipList& list,
+                                  const Flags& flags) {
+  std::vector<TestResult> results(tests.size());
+  std::atomic<size_t> next{0};
+  Activity activity("testing", !flags.report.quiet);
+  const auto work = [&] {
+    for (size_t i = next++; i < tests.size(); i = next++) {
+      activity.update("testing " + std::to_string(i + 1) + " of " + std::to_string(tests.size()) +
+                      ": " + tests[i].name);
+      const Status status = run_guarded(environment, options, tests[i], flags.tolerance);
+      results[i] = judge(tests[i].name, status, list, flags.skip_unsupported);
+    }
+  };
+  std::vector<std::jthread> threads;
+  const size_t jobs = std::min<size_t>(flags.jobs, tests.size());
+  for (size_t i = 1; i < jobs; ++i) threads.emplace_back(work);
+  work();
+  threads.clear();
+  return results;
+}
+
+void warn_about_unknown_entries(const SkipList& list, const std::vector<BackendTest>& tests) {
+  for (const auto& [name, reason] : list) {
+    const bool known = std::ranges::any_of(tests, [&](const BackendTest& test) {
+      const auto* entry = find_entry(list, test.name);
+      return entry != nullptr && entry->first == name;
+    });
+    if (!known) log_warning("the skip list names " + quote(name) + ", which is no test here");
+  }
+}
+
+Totals count(const std::vector<TestResult>& results) {
+  Totals totals;
+  for (const TestResult& result : results) {
+    switch (result.outcome) {
+      case Outcome::kPassed:
+        ++totals.passed;
+        break;
+      case Outcome::kFailed:
+        ++totals.failed;
+        break;
+      case Outcome::kSkipped:
+        ++totals.skipped;
+        break;
+    }
+  }
+  return totals;
+}
+
+std::string_view outcome_name(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kPassed:
+      return "PASS";
+    case Outcome::kFailed:
+      return "FAIL";
+    default:
+      return "SKIP";
+  }
+}
+
+Json to_json(const std::vector<TestResult>& results, const Totals& totals) {
+  Json tests = Json::array();
+  for (const TestResult& result : results) {
+    Json json = {{"name", result.name}, {"outcome", ascii_lower(outcome_name(result.outcome))}};
+    if (!result.reason.empty()) json["reason"] = result.reason;
+    tests.push_back(std::move(json));
+  }
+  return {{"passed", totals.passed},
+          {"failed", totals.failed},
+          {"skipped", totals.skipped},
+          {"tests", tests}};
+}
+
+std::string to_lines(const std::vector<TestResult>& results, const Totals& totals, bool verbose) {
+  std::string text;
+  for (const TestResult& result : results) {
+    if (result.outcome == Outcome::kPassed && !verbose) continue;
+    std::string line = std::string(outcome_name(result.outcome)) + " " + result.name;
+    if (!result.reason.empty()) line += ": " + result.reason;
+    std::ranges::replace(line, '\n', ' ');
+    text += printable(line) + "\n";
+  }
+  return text + std::to_string(totals.passed) + " passed, " + std::to_string(totals.failed) +
+         " failed, " + std::to_string(totals.skipped) + " skipped\n";
+}
+
+Result<SkipList> read_skip_list(const std::filesystem::path& file) {
+  if (file.empty()) return SkipList();
+  EPHOST_ASSIGN_OR_RETURN(const std::string text, read_file(file));
+  return parse_skip_list(text, file.native());
+}
+
+Result<int> run(const Flags& flags) {
+  apply(flags.report);
+  EPHOST_ASSIGN_OR_RETURN(const SkipList list, read_skip_list(flags.skip_list));
+  EPHOST_ASSIGN_OR_RETURN(const std::vector<BackendTest> tests, find_backend_tests(flags.folders));
+  warn_about_unknown_entries(list, tests);
+  EPHOST_ASSIGN_OR_RETURN(const Environment environment,
+                          open_environment(flags.session.environment));
+  EPHOST_ASSIGN_OR_RETURN(const SessionOptions options,
+                          make_session_options(flags.session, environment));
+  const std::vector<TestResult> results = run_tests(environment, options, tests, list, flags);
+  const Totals totals = count(results);
+  print(flags.report.json() ? to_text(to_json(results, totals))
+                            : to_lines(results, totals, flags.report.verbose));
+  return totals.failed == 0 ? kExitSuccess : kExitFailure;
+}
+
+}  // namespace
+
+Command add_test(CLI::App& root) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* app = root.add_subcommand("test", "Run ONNX backend test folders");
+  app->add_option("DIR", flags->folders, "Folders that hold tests, at any depth")
+      ->type_name("PATH")
+      ->required();
+  app->add_option("--rtol", flags->tolerance.relative, "Relative tolerance of numbers")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app->add_option("--atol", flags->tolerance.absolute, "Absolute tolerance of numbers")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app->add_option("--skip-list", flags->skip_list,
+                  "Tests that may fail, \"name: reason\" a line; one that passes is a failure")
+      ->type_name("FILE");
+  app->add_flag("--skip-unsupported", flags->skip_unsupported,
+                "Skip what is NOT_IMPLEMENTED instead of failing");
+  app->add_option("-j,--jobs", flags->jobs, "Run so many tests at once")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  add_session_flags(*app, flags->session);
+  add_execution_flags(*app, flags->session);
+  add_report_flags(*app, flags->report);
+  return {app, [flags] { return run(*flags); }};
+}
+
+}  // namespace ephost::cli

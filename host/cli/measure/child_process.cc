@@ -1,0 +1,88 @@
+#include "host/cli/measure/child_process.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "host/cli/report/activity.h"
+#include "host/plugin/exit_guard.h"
+
+namespace ephost::cli {
+namespace {
+
+Status failed(const char* what) {
+  return Status(StatusCode::kFail, std::string(what) + ": " + std::strerror(errno));
+}
+
+[[noreturn]] void work_and_exit(const std::function<Result<Json>()>& work, int output) {
+  plugin::arm_exit_guard(EXIT_FAILURE);
+  Json answer;
+  const Result<Json> result = work();
+  if (result.ok()) {
+    answer["result"] = *result;
+  } else {
+    answer["code"] = static_cast<int>(result.status().code());
+    answer["message"] = result.status().message();
+  }
+  const std::string text = answer.dump();
+  const char* data = text.data();
+  for (size_t left = text.size(); left > 0;) {
+    const ssize_t written = ::write(output, data, left);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) ::_exit(EXIT_FAILURE);
+    data += written;
+    left -= static_cast<size_t>(written);
+  }
+  ::_exit(EXIT_SUCCESS);
+}
+
+std::string read_all(int input) {
+  std::string text;
+  std::array<char, 4096> buffer{};
+  for (;;) {
+    const ssize_t count = ::read(input, buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return text;
+    text.append(buffer.data(), static_cast<size_t>(count));
+  }
+}
+
+}  // namespace
+
+Result<Json> in_child(const std::string& activity, const std::function<Result<Json>()>& work) {
+  std::array<int, 2> pipe{};
+  if (::pipe(pipe.data()) != 0) return failed("cannot make a pipe to a child process");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::close(pipe[0]);
+    work_and_exit(work, pipe[1]);
+  }
+  ::close(pipe[1]);
+  if (child < 0) {
+    ::close(pipe[0]);
+    return failed("cannot start a child process");
+  }
+  const Activity line(activity, !activity.empty());
+  const std::string text = read_all(pipe[0]);
+  ::close(pipe[0]);
+  int state = 0;
+  while (::waitpid(child, &state, 0) < 0 && errno == EINTR) {
+  }
+  const Json answer = Json::parse(text, nullptr, false);
+  if (answer.is_discarded() || !WIFEXITED(state) || WEXITSTATUS(state) != EXIT_SUCCESS) {
+    return Status(StatusCode::kFail,
+                  WIFSIGNALED(state)
+                      ? "the child process was ended by signal " + std::to_string(WTERMSIG(state))
+                      : std::string("the child process ended without an answer"));
+  }
+  if (answer.contains("result")) return answer["result"];
+  return Status(static_cast<StatusCode>(answer["code"].get<int>()),
+                answer["message"].get<std::string>());
+}
+
+}  // namespace ephost::cli

@@ -1,0 +1,55 @@
+#include "host/cli/report/activity.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <utility>
+
+#include "host/cli/report/output.h"
+
+namespace ephost::cli {
+
+namespace {
+
+constexpr auto kFirst = std::chrono::seconds(1);
+constexpr auto kPeriod = std::chrono::milliseconds(250);
+
+// Back to the first column, and everything behind the cursor cleared.
+constexpr const char* kClearLine = "\r\x1b[K";
+
+}  // namespace
+
+Activity::Activity(std::string what, bool enabled) : what_(std::move(what)) {
+  if (enabled && ::isatty(STDERR_FILENO) != 0) thread_ = std::thread([this] { show(); });
+}
+
+Activity::~Activity() {
+  if (!thread_.joinable()) return;
+  {
+    const std::scoped_lock lock(mutex_);
+    done_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void Activity::update(std::string what) {
+  const std::scoped_lock lock(mutex_);
+  what_ = std::move(what);
+}
+
+void Activity::show() {
+  const auto start = std::chrono::steady_clock::now();
+  std::unique_lock lock(mutex_);
+  if (changed_.wait_for(lock, kFirst, [this] { return done_; })) return;
+  do {
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    std::fprintf(stderr, "%s%s ... %.0f s", kClearLine, printable(what_).c_str(), elapsed.count());
+    std::fflush(stderr);
+  } while (!changed_.wait_for(lock, kPeriod, [this] { return done_; }));
+  std::fputs(kClearLine, stderr);
+  std::fflush(stderr);
+}
+
+}  // namespace ephost::cli

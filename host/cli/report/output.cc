@@ -1,0 +1,87 @@
+#include "host/cli/report/output.h"
+
+#include <array>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "host/base/files/file.h"
+
+namespace ephost::cli {
+namespace {
+
+void write_printable(std::string_view text, std::FILE* stream) {
+  const std::string safe = printable(text);
+  std::fwrite(safe.data(), 1, safe.size(), stream);
+}
+
+template <class... Arguments>
+std::string formatted(const char* format, Arguments... arguments) {
+  std::array<char, 64> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), format, arguments...);
+  return buffer.data();
+}
+
+}  // namespace
+
+void print_error(const Status& status) {
+  const std::string line =
+      "error[" + std::string(status_code_name(status.code())) + "]: " + status.message() + "\n";
+  std::fflush(stdout);
+  print_notice(line);
+}
+
+void print(std::string_view text) { write_printable(text, stdout); }
+
+void print_notice(std::string_view text) { write_printable(text, stderr); }
+
+std::string to_text(const Json& json) {
+  return printable_json(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
+}
+
+Status write_text(const std::filesystem::path& file, std::string_view text) {
+  if (!file.empty()) return write_file_atomically(file, as_bytes(printable(text)));
+  print(text);
+  return Status::ok_status();
+}
+
+Status flush_output() {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return Status::ok_status();
+  return Status(StatusCode::kFail,
+                "standard output could not be written in full; check the disk or pipe behind it");
+}
+
+std::string counted(uint64_t count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
+std::string bytes_text(uint64_t bytes) {
+  constexpr std::array<const char*, 5> kUnits = {"KiB", "MiB", "GiB", "TiB", "PiB"};
+  if (bytes < 1024) return std::to_string(bytes) + " B";
+  double amount = static_cast<double>(bytes) / 1024;
+  size_t unit = 0;
+  while (amount >= 1024 && unit + 1 < kUnits.size()) {
+    amount /= 1024;
+    ++unit;
+  }
+  return formatted("%.*f %s", amount < 100 ? 1 : 0, amount, kUnits[unit]);
+}
+
+std::string seconds_text(double seconds) {
+  const char* unit = "s";
+  double amount = seconds;
+  if (seconds < 1e-3) {
+    amount = seconds * 1e6;
+    unit = "us";
+  } else if (seconds < 1) {
+    amount = seconds * 1e3;
+    unit = "ms";
+  }
+  const int digits = amount < 10 ? 2 : amount < 100 ? 1 : 0;
+  return formatted("%.*f %s", digits, amount, unit);
+}
+
+std::string fixed(double number, int digits) { return formatted("%.*f", digits, number); }
+
+std::string compact(double number, int digits) { return formatted("%.*g", digits, number); }
+
+}  // namespace ephost::cli

@@ -1,0 +1,89 @@
+#include "host/cli/report/report.h"
+
+#include <nlohmann/json.hpp>
+
+#include "host/base/text.h"
+
+namespace ephost::cli {
+
+Json status_json(const Status& status) {
+  return {{"code", status_code_name(status.code())}, {"message", status.message()}};
+}
+
+Json phases_json(std::span<const Phase> phases) {
+  Json json = Json::array();
+  for (const Phase& phase : phases) {
+    json.push_back({{"name", phase.name}, {"seconds", phase.seconds}});
+  }
+  return json;
+}
+
+std::string phases_text(std::span<const Phase> phases) {
+  std::vector<std::string> parts;
+  for (const Phase& phase : phases) parts.push_back(phase.name + " " + seconds_text(phase.seconds));
+  return join(parts, ", ");
+}
+
+namespace {
+
+std::string_view outcome_name(CacheUse::Outcome outcome) {
+  switch (outcome) {
+    case CacheUse::Outcome::kHit:
+      return "hit";
+    case CacheUse::Outcome::kMiss:
+      return "miss";
+    case CacheUse::Outcome::kUncached:
+      return "uncached";
+    case CacheUse::Outcome::kOff:
+      break;
+  }
+  return "off";
+}
+
+}  // namespace
+
+Json cache_json(const CacheUse& use) {
+  if (use.outcome == CacheUse::Outcome::kOff) return nullptr;
+  return {{"outcome", outcome_name(use.outcome)},
+          {"key", use.key.empty() ? Json() : Json(use.key)},
+          {"reason", use.reason.empty() ? Json() : Json(use.reason)}};
+}
+
+std::string cache_text(const CacheUse& use) {
+  if (use.outcome == CacheUse::Outcome::kOff) return {};
+  std::string text(outcome_name(use.outcome));
+  if (!use.key.empty()) text += " " + use.key;
+  if (!use.reason.empty()) text += " (" + printable(use.reason) + ")";
+  return text;
+}
+
+std::string abi_text(const manifest::AbiRange& abi) {
+  const std::string major = std::to_string(abi.major) + ".";
+  const std::string lowest = major + std::to_string(abi.minor_min);
+  return abi.minor_min == abi.minor_max ? lowest
+                                        : lowest + "-" + major + std::to_string(abi.minor_max);
+}
+
+Json abi_json(const manifest::AbiRange& abi) {
+  return {{"major", abi.major}, {"minor", {abi.minor_min, abi.minor_max}}};
+}
+
+std::string devices_text(std::span<const manifest::Device> devices) {
+  std::vector<std::string> parts;
+  for (const manifest::Device& device : devices) {
+    std::string details = device.vendor;
+    if (!device.id.empty()) details += (details.empty() ? "" : " ") + device.id;
+    parts.push_back(details.empty() ? device.type : device.type + " (" + details + ")");
+  }
+  return join(parts, ", ");
+}
+
+Json devices_json(std::span<const manifest::Device> devices) {
+  Json json = Json::array();
+  for (const manifest::Device& device : devices) {
+    json.push_back({{"type", device.type}, {"vendor", device.vendor}, {"id", device.id}});
+  }
+  return json;
+}
+
+}  // namespace ephost::cli

@@ -1,0 +1,36 @@
+// Pieces of reports that several commands print, as text and as JSON.
+#pragma once
+
+#include <ephost/session.h>
+#include <ephost/status.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "host/cli/report/output.h"
+#include "host/manifest/manifest.h"
+
+namespace ephost::cli {
+
+// {"code": "FAIL", "message": "..."}.
+[[nodiscard]] Json status_json(const Status& status);
+
+// [{"name": "import", "seconds": 0.1}, ...], and "import 100 ms, compile 1.20 s".
+[[nodiscard]] Json phases_json(std::span<const Phase> phases);
+[[nodiscard]] std::string phases_text(std::span<const Phase> phases);
+
+// {"outcome": "hit", "key": "...", "reason": null}; null where no store was asked.
+[[nodiscard]] Json cache_json(const CacheUse& use);
+// "hit 0123...", "not used: the reason"; empty where no store was asked.
+[[nodiscard]] std::string cache_text(const CacheUse& use);
+
+// "1.0-1.3": major and minor versions of the ABI.
+[[nodiscard]] std::string abi_text(const manifest::AbiRange& abi);
+[[nodiscard]] Json abi_json(const manifest::AbiRange& abi);
+
+// "cpu, gpu (vendor id)".
+[[nodiscard]] std::string devices_text(std::span<const manifest::Device> devices);
+[[nodiscard]] Json devices_json(std::span<const manifest::Device> devices);
+
+}  // namespace ephost::cli

@@ -1,0 +1,250 @@
+#include "host/cli/values/elements.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "host/base/text.h"
+#include "host/cli/report/output.h"
+#include "host/graph/types.h"
+
+namespace ephost::cli {
+namespace {
+
+// What the largest exponents and the negative zero of a small float mean.
+enum class Specials { kIeee, kOnlyNan, kUnsignedZero, kNone };
+
+struct FloatLayout {
+  int exponent_bits = 0;
+  int mantissa_bits = 0;
+  int bias = 0;
+  Specials specials = Specials::kIeee;
+};
+
+FloatLayout layout_of(ElementType type) {
+  switch (type) {
+    case ElementType::kFloat16:
+      return {5, 10, 15, Specials::kIeee};
+    case ElementType::kBfloat16:
+      return {8, 7, 127, Specials::kIeee};
+    case ElementType::kFloat8E5M2:
+      return {5, 2, 15, Specials::kIeee};
+    case ElementType::kFloat8E5M2FNUZ:
+      return {5, 2, 16, Specials::kUnsignedZero};
+    case ElementType::kFloat8E4M3FN:
+      return {4, 3, 7, Specials::kOnlyNan};
+    case ElementType::kFloat8E4M3FNUZ:
+      return {4, 3, 8, Specials::kUnsignedZero};
+    default:
+      return {2, 1, 1, Specials::kNone};  // float4e2m1
+  }
+}
+
+double decode(uint32_t bits, const FloatLayout& layout) {
+  const uint32_t exponent_mask = (1U << layout.exponent_bits) - 1;
+  const uint32_t mantissa_mask = (1U << layout.mantissa_bits) - 1;
+  const uint32_t sign = bits >> (layout.exponent_bits + layout.mantissa_bits) & 1;
+  const uint32_t exponent = bits >> layout.mantissa_bits & exponent_mask;
+  const uint32_t mantissa = bits & mantissa_mask;
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  if (layout.specials == Specials::kIeee && exponent == exponent_mask) {
+    if (mantissa != 0) return kNan;
+    return sign != 0 ? -HUGE_VAL : HUGE_VAL;
+  }
+  if (layout.specials == Specials::kOnlyNan && exponent == exponent_mask &&
+      mantissa == mantissa_mask) {
+    return kNan;
+  }
+  if (layout.specials == Specials::kUnsignedZero && sign != 0 && exponent == 0 && mantissa == 0) {
+    return kNan;
+  }
+  const uint32_t significand = exponent == 0 ? mantissa : mantissa | (mantissa_mask + 1);
+  const int scale = std::max<int>(static_cast<int>(exponent), 1) - layout.bias;
+  const double magnitude = std::ldexp(significand, scale - layout.mantissa_bits);
+  return sign != 0 ? -magnitude : magnitude;
+}
+
+bool is_complex(ElementType type) {
+  return type == ElementType::kComplex64 || type == ElementType::kComplex128;
+}
+
+}  // namespace
+
+bool is_inexact(ElementType type) {
+  switch (type) {
+    case ElementType::kFloat:
+    case ElementType::kDouble:
+    case ElementType::kFloat16:
+    case ElementType::kBfloat16:
+    case ElementType::kFloat8E4M3FN:
+    case ElementType::kFloat8E4M3FNUZ:
+    case ElementType::kFloat8E5M2:
+    case ElementType::kFloat8E5M2FNUZ:
+    case ElementType::kFloat4E2M1:
+    case ElementType::kComplex64:
+    case ElementType::kComplex128:
+      return true;
+    default:
+      return false;
+  }
+}
+
+Elements::Elements(const Value& value)
+    : value_(value),
+      type_(value.element_type()),
+      count_(value.element_count() * (is_complex(value.element_type()) ? 2 : 1)) {}
+
+template <class T>
+T Elements::load(uint64_t index) const {
+  T element;
+  std::memcpy(&element, value_.bytes().data() + index * sizeof(T), sizeof(T));
+  return element;
+}
+
+uint32_t Elements::nibble(uint64_t index) const {
+  const auto pair = load<uint8_t>(index / 2);
+  return index % 2 == 0 ? pair & 0xfU : pair >> 4U;
+}
+
+double Elements::number(uint64_t index) const {
+  switch (type_) {
+    case ElementType::kFloat:
+    case ElementType::kComplex64:
+      return load<float>(index);
+    case ElementType::kDouble:
+    case ElementType::kComplex128:
+      return load<double>(index);
+    case ElementType::kInt8:
+      return load<int8_t>(index);
+    case ElementType::kInt16:
+      return load<int16_t>(index);
+    case ElementType::kInt32:
+      return load<int32_t>(index);
+    case ElementType::kInt64:
+      return static_cast<double>(load<int64_t>(index));
+    case ElementType::kUint8:
+    case ElementType::kBool:
+      return load<uint8_t>(index);
+    case ElementType::kUint16:
+      return load<uint16_t>(index);
+    case ElementType::kUint32:
+      return load<uint32_t>(index);
+    case ElementType::kUint64:
+      return static_cast<double>(load<uint64_t>(index));
+    case ElementType::kUint4:
+      return nibble(index);
+    case ElementType::kInt4:
+      return static_cast<int>(nibble(index) ^ 8U) - 8;
+    case ElementType::kFloat4E2M1:
+      return decode(nibble(index), layout_of(type_));
+    case ElementType::kFloat16:
+    case ElementType::kBfloat16:
+      return decode(load<uint16_t>(index), layout_of(type_));
+    case ElementType::kFloat8E4M3FN:
+    case ElementType::kFloat8E4M3FNUZ:
+    case ElementType::kFloat8E5M2:
+    case ElementType::kFloat8E5M2FNUZ:
+      return decode(load<uint8_t>(index), layout_of(type_));
+    case ElementType::kUndefined:
+    case ElementType::kString:
+      break;
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+std::string Elements::text(uint64_t index) const {
+  switch (type_) {
+    case ElementType::kString:
+      return quote(value_.strings()[index]);
+    case ElementType::kBool:
+      return load<uint8_t>(index) != 0 ? "true" : "false";
+    case ElementType::kInt64:
+      return std::to_string(load<int64_t>(index));
+    case ElementType::kUint64:
+      return std::to_string(load<uint64_t>(index));
+    default:
+      return compact(number(index), is_inexact(type_) ? 7 : 17);
+  }
+}
+
+std::string shape_text(std::span<const int64_t> shape) {
+  std::string text = "[";
+  for (const int64_t extent : shape) {
+    if (text.size() > 1) text += ",";
+    text += extent < 0 ? "?" : std::to_string(extent);
+  }
+  return text + "]";
+}
+
+std::string type_text(const Value& value) {
+  const std::string element(graph::element_type_name(value.element_type()));
+  switch (value.kind()) {
+    case ValueKind::kNone:
+      return "none";
+    case ValueKind::kSequence: {
+      const std::span<const Value> parts = value.parts();
+      const bool of_maps = !parts.empty() && parts[0].kind() == ValueKind::kMap;
+      return "seq(" + (of_maps ? "map" : element) + ") of " + std::to_string(parts.size());
+    }
+    case ValueKind::kMap:
+      return "map(" + element + ") of " + std::to_string(value.parts()[0].element_count());
+    case ValueKind::kTensor:
+      break;
+  }
+  return element + shape_text(value.shape());
+}
+
+std::string position_text(std::span<const int64_t> shape, uint64_t index) {
+  std::vector<int64_t> position(shape.size());
+  for (size_t axis = shape.size(); axis-- > 0;) {
+    const auto extent = static_cast<uint64_t>(shape[axis]);
+    position[axis] = static_cast<int64_t>(index % extent);
+    index /= extent;
+  }
+  return shape_text(position);
+}
+
+Summary summarize(const Value& value) {
+  const Elements elements(value);
+  Summary summary;
+  const bool has_numbers =
+      value.kind() == ValueKind::kTensor && value.element_type() != ElementType::kString;
+  if (!has_numbers) return summary;
+  double sum = 0;
+  for (uint64_t i = 0; i < elements.count(); ++i) {
+    const double number = elements.number(i);
+    if (std::isnan(number)) {
+      ++summary.nans;
+      continue;
+    }
+    summary.min = summary.numbers == 0 ? number : std::min(summary.min, number);
+    summary.max = summary.numbers == 0 ? number : std::max(summary.max, number);
+    sum += number;
+    ++summary.numbers;
+  }
+  if (summary.numbers > 0) summary.mean = sum / static_cast<double>(summary.numbers);
+  return summary;
+}
+
+std::string first_elements(const Value& value, uint64_t limit) {
+  if (value.kind() != ValueKind::kTensor) {
+    std::string parts;
+    for (const Value& part : value.parts().first(std::min<size_t>(limit, value.parts().size()))) {
+      parts += (parts.empty() ? "[" : ", [") + first_elements(part, limit) + "]";
+    }
+    return value.parts().size() > limit ? parts + ", ..." : parts;
+  }
+  const Elements elements(value);
+  std::string text;
+  for (uint64_t i = 0; i < std::min(limit, elements.count()); ++i) {
+    if (i > 0) text += ", ";
+    text += elements.text(i);
+  }
+  if (elements.count() > limit) text += ", ...";
+  return text;
+}
+
+}  // namespace ephost::cli

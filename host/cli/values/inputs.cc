@@ -1,0 +1,206 @@
+#include "host/cli/values/inputs.h"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "host/base/text.h"
+#include "host/cli/flags.h"
+#include "host/cli/values/value_file.h"
+#include "host/session/session_state.h"
+
+namespace ephost::cli {
+namespace {
+
+using TextMap = std::map<std::string, std::string, std::less<>>;
+
+template <class Number>
+std::optional<Number> parse_number(std::string_view text) {
+  Number number{};
+  const char* const end = text.data() + text.size();
+  const auto [stop, failure] = std::from_chars(text.data(), end, number);
+  if (failure != std::errc() || stop != end) return std::nullopt;
+  return number;
+}
+
+Result<int64_t> parse_extent(std::string_view text, const std::string& argument) {
+  const std::optional<int64_t> extent = parse_number<int64_t>(text);
+  if (extent && *extent >= 0) return *extent;
+  return Status(StatusCode::kInvalidArgument,
+                quote(text) + " in " + quote(argument) + " is no extent; give a number from 0");
+}
+
+Result<std::vector<int64_t>> parse_shape(std::string_view text, const std::string& argument) {
+  std::vector<int64_t> shape;
+  while (!text.empty()) {
+    const size_t comma = std::min(text.find(','), text.size());
+    EPHOST_ASSIGN_OR_RETURN(const int64_t extent, parse_extent(text.substr(0, comma), argument));
+    shape.push_back(extent);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return shape;
+}
+
+Status unknown_name(std::string_view kind, std::string_view name,
+                    const std::vector<std::string_view>& known) {
+  std::string message = "the model has no " + std::string(kind) + " " + quote(name);
+  if (known.empty()) return Status(StatusCode::kNotFound, message + "; leave it out");
+  if (const auto near = nearest_match(name, known)) {
+    message += "; did you mean " + quote(*near) + "?";
+  } else {
+    message += "; it has " + join(known, ", ");
+  }
+  return Status(StatusCode::kNotFound, message);
+}
+
+// Arguments `name=text` by name, each of which must be known.
+Result<TextMap> by_name(const std::vector<std::string>& arguments, std::string_view kind,
+                        const std::vector<std::string_view>& known) {
+  TextMap map;
+  for (const std::string& argument : arguments) {
+    auto [name, text] = split_pair(argument);
+    if (std::ranges::find(known, name) == known.end()) return unknown_name(kind, name, known);
+    map[std::move(name)] = std::move(text);
+  }
+  return map;
+}
+
+struct Flags {
+  TextMap inputs;
+  TextMap shapes;
+  TextMap dims;
+};
+
+Result<Flags> check_flags(std::span<const ValueDescription> descriptions, const InputFlags& flags) {
+  std::vector<std::string_view> names;
+  std::vector<std::string_view> symbols;
+  for (const ValueDescription& description : descriptions) {
+    names.push_back(description.name);
+    for (const std::string& symbol : description.dim_names) {
+      if (!symbol.empty()) symbols.push_back(symbol);
+    }
+  }
+  Flags checked;
+  EPHOST_ASSIGN_OR_RETURN(checked.inputs, by_name(flags.inputs, "input", names));
+  EPHOST_ASSIGN_OR_RETURN(checked.shapes, by_name(flags.shapes, "input", names));
+  EPHOST_ASSIGN_OR_RETURN(checked.dims, by_name(flags.dims, "dimension", symbols));
+  return checked;
+}
+
+Status open_extent(const ValueDescription& description, size_t axis) {
+  const std::string& symbol = description.dim_names[axis];
+  const std::string by_dim = symbol.empty() ? "" : "--dim " + symbol + "=N or ";
+  return Status(StatusCode::kInvalidArgument,
+                "dimension " + std::to_string(axis) + " of the input " + quote(description.name) +
+                    " is open; give " + by_dim + "--shape " + description.name + "=...");
+}
+
+Result<std::vector<int64_t>> resolve_shape(const ValueDescription& description,
+                                           const Flags& flags) {
+  const std::string& name = description.name;
+  if (const auto given = flags.shapes.find(name); given != flags.shapes.end()) {
+    return parse_shape(given->second, name + "=" + given->second);
+  }
+  if (!description.has_shape) {
+    return Status(
+        StatusCode::kInvalidArgument,
+        "the input " + quote(name) + " has no shape in the model; give --shape " + name + "=...");
+  }
+  std::vector<int64_t> shape = description.shape;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    if (shape[axis] >= 0) continue;
+    const std::string& symbol = description.dim_names[axis];
+    const auto given = flags.dims.find(symbol);
+    if (given == flags.dims.end()) return open_extent(description, axis);
+    EPHOST_ASSIGN_OR_RETURN(shape[axis], parse_extent(given->second, symbol + "=" + given->second));
+  }
+  return shape;
+}
+
+Result<Value> read_input_file(const std::string& file, const ValueDescription& description,
+                              const Flags& flags) {
+  std::optional<RawLayout> raw;
+  if (is_raw_file(file)) {
+    raw.emplace().type = description.element_type;
+    EPHOST_ASSIGN_OR_RETURN(raw->shape, resolve_shape(description, flags));
+  }
+  const ValueForm form{description.kind, description.is_optional, description.element_type};
+  EPHOST_ASSIGN_OR_RETURN(FileValue read, read_value(file, raw, form));
+  return std::move(read.value);
+}
+
+bool names_file(std::string_view spec) {
+  return spec != "zeros" && spec != "random" && !spec.starts_with("random:");
+}
+
+Result<Value> make_input(const ValueDescription& description, const Flags& flags, uint64_t index) {
+  const auto given = flags.inputs.find(description.name);
+  const std::string spec = given == flags.inputs.end() ? "random" : given->second;
+  if (names_file(spec)) return read_input_file(spec, description, flags);
+  if (description.kind != ValueKind::kTensor) {
+    return Status(StatusCode::kInvalidArgument, "the input " + quote(description.name) + " is " +
+                                                    description.type + "; give --input " +
+                                                    description.name + "=FILE.pb");
+  }
+  EPHOST_ASSIGN_OR_RETURN(std::vector<int64_t> shape, resolve_shape(description, flags));
+  if (spec == "zeros") return Value::allocate(description.element_type, std::move(shape));
+  uint64_t seed = index;  // inputs without a seed of their own differ from each other
+  if (spec != "random") {
+    const auto number = parse_number<uint64_t>(std::string_view(spec).substr(7));
+    if (!number) {
+      return Status(StatusCode::kInvalidArgument,
+                    "the seed in " + quote(spec) + " is no number; write random:7");
+    }
+    seed = *number;
+  }
+  return random_value(description.element_type, std::move(shape), seed);
+}
+
+}  // namespace
+
+void add_input_flags(CLI::App& app, InputFlags& flags) {
+  constexpr const char* kGroup = "Inputs";
+  add_pair_option(app, "--input", flags.inputs,
+                  "A .pb, .npy or .raw file, zeros, or random[:SEED] (default) (repeatable)",
+                  "NAME=VALUE")
+      ->group(kGroup);
+  add_pair_option(app, "--shape", flags.shapes, "Shape of an input: name=1,3,224,224 (repeatable)",
+                  "NAME=SHAPE")
+      ->group(kGroup);
+  add_pair_option(app, "--dim", flags.dims, "Extent of a symbolic dimension: batch=1 (repeatable)",
+                  "SYMBOL=N")
+      ->group(kGroup);
+}
+
+void add_input_files(const InputFlags& flags, SessionOptions& options) {
+  for (const std::string& argument : flags.inputs) {
+    std::string file = split_pair(argument).second;
+    if (names_file(file)) options.add_input_file(std::move(file));
+  }
+}
+
+bool has_default(const Session& session, size_t input) {
+  const graph::Graph& graph = session.state().prepared.model.graph;
+  return graph.values[graph.inputs[input]].initializer != graph::kNoInitializer;
+}
+
+Result<std::vector<NamedValue>> make_inputs(const Session& session, const InputFlags& flags) {
+  EPHOST_ASSIGN_OR_RETURN(const Flags checked, check_flags(session.inputs(), flags));
+  std::vector<NamedValue> inputs;
+  for (size_t i = 0; i < session.inputs().size(); ++i) {
+    const ValueDescription& description = session.inputs()[i];
+    const bool may_be_absent = has_default(session, i) || description.is_optional;
+    if (may_be_absent && !checked.inputs.contains(description.name)) continue;
+    Result<Value> value = make_input(description, checked, i);
+    if (!value.ok()) {
+      return std::move(value).status().with_context("making the input " + quote(description.name));
+    }
+    inputs.push_back({description.name, std::move(value).value()});
+  }
+  return inputs;
+}
+
+}  // namespace ephost::cli

@@ -1,0 +1,223 @@
+#include "host/cli/values/npy.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "host/base/text.h"
+#include "host/cli/values/elements.h"
+#include "host/graph/types.h"
+
+namespace ephost::cli {
+namespace {
+
+constexpr std::string_view kMagic("\x93NUMPY", 6);
+constexpr size_t kAlignment = 64;  // of the data, as NumPy writes it
+
+struct Kind {
+  ElementType type;
+  std::string_view descr;  // without the byte order
+};
+
+constexpr std::array<Kind, 14> kKinds = {{
+    {ElementType::kFloat, "f4"},
+    {ElementType::kDouble, "f8"},
+    {ElementType::kFloat16, "f2"},
+    {ElementType::kInt8, "i1"},
+    {ElementType::kInt16, "i2"},
+    {ElementType::kInt32, "i4"},
+    {ElementType::kInt64, "i8"},
+    {ElementType::kUint8, "u1"},
+    {ElementType::kUint16, "u2"},
+    {ElementType::kUint32, "u4"},
+    {ElementType::kUint64, "u8"},
+    {ElementType::kBool, "b1"},
+    {ElementType::kComplex64, "c8"},
+    {ElementType::kComplex128, "c16"},
+}};
+
+struct Header {
+  std::string descr;
+  bool fortran_order = false;
+  std::vector<int64_t> shape;
+};
+
+// Reads the header: a Python dict of a string, a bool and a tuple of integers.
+class HeaderParser {
+ public:
+  explicit HeaderParser(std::string_view text) : rest_(text) {}
+
+  std::optional<Header> parse() {
+    Header header;
+    int found = 0;
+    if (!take('{')) return std::nullopt;
+    while (!take('}')) {
+      const std::optional<std::string> key = string();
+      if (!key || !take(':') || !entry(*key, header)) return std::nullopt;
+      ++found;
+      if (!take(',') && !peek('}')) return std::nullopt;
+    }
+    skip_space();
+    if (!rest_.empty() || found != 3) return std::nullopt;
+    return header;
+  }
+
+ private:
+  bool entry(std::string_view key, Header& header) {
+    if (key == "descr") {
+      std::optional<std::string> text = string();
+      if (text) header.descr = *std::move(text);
+      return text.has_value();
+    }
+    if (key == "fortran_order") {
+      header.fortran_order = word("True");
+      return header.fortran_order || word("False");
+    }
+    return key == "shape" && tuple(header.shape);
+  }
+
+  bool tuple(std::vector<int64_t>& extents) {
+    if (!take('(')) return false;
+    while (!take(')')) {
+      skip_space();
+      int64_t extent = 0;
+      const auto [end, failure] =
+          std::from_chars(rest_.data(), rest_.data() + rest_.size(), extent);
+      if (failure != std::errc() || extent < 0) return false;
+      rest_.remove_prefix(static_cast<size_t>(end - rest_.data()));
+      extents.push_back(extent);
+      if (!take(',') && !peek(')')) return false;
+    }
+    return true;
+  }
+
+  std::optional<std::string> string() {
+    const char mark = peek('"') ? '"' : '\'';
+    if (!take(mark)) return std::nullopt;
+    const size_t end = rest_.find(mark);
+    if (end == std::string_view::npos) return std::nullopt;
+    std::string text(rest_.substr(0, end));
+    rest_.remove_prefix(end + 1);
+    return text;
+  }
+
+  bool word(std::string_view expected) {
+    skip_space();
+    if (!rest_.starts_with(expected)) return false;
+    rest_.remove_prefix(expected.size());
+    return true;
+  }
+  bool peek(char c) {
+    skip_space();
+    return rest_.starts_with(c);
+  }
+  bool take(char c) {
+    if (!peek(c)) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+  void skip_space() {
+    rest_.remove_prefix(std::min(rest_.find_first_not_of(" \n\t\r"), rest_.size()));
+  }
+
+  std::string_view rest_;
+};
+
+std::optional<ElementType> element_type(std::string_view descr) {
+  if (descr.empty()) return std::nullopt;
+  const char order = descr.front();
+  const std::string_view kind = descr.substr(1);
+  for (const Kind& known : kKinds) {
+    if (known.descr != kind) continue;
+    const bool single_byte = graph::element_bits(known.type) == 8;
+    const bool fits =
+        order == '<' || order == '=' || (single_byte && (order == '|' || order == '>'));
+    return fits ? std::optional(known.type) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// The header's text, and `content` cut down to what follows it.
+std::optional<std::string_view> take_header(std::string_view& content) {
+  if (!content.starts_with(kMagic) || content.size() < kMagic.size() + 4) return std::nullopt;
+  const auto byte = [&](size_t at) { return size_t{static_cast<unsigned char>(content[at])}; };
+  const size_t major = byte(6);
+  if (major < 1 || major > 3) return std::nullopt;
+  const size_t width = major == 1 ? 2 : 4;
+  const size_t begin = kMagic.size() + 2 + width;
+  if (content.size() < begin) return std::nullopt;
+  size_t length = 0;
+  for (size_t i = 0; i < width; ++i) length |= byte(kMagic.size() + 2 + i) << (8 * i);
+  if (length > content.size() - begin) return std::nullopt;
+  const std::string_view header = content.substr(begin, length);
+  content.remove_prefix(begin + length);
+  return header;
+}
+
+Status refuse(std::string_view file, const std::string& problem) {
+  return Status(StatusCode::kInvalidArgument, "cannot read " + quote(file) + ": " + problem);
+}
+
+}  // namespace
+
+Result<Value> decode_npy(std::string_view content, std::string_view file) {
+  const std::optional<std::string_view> text = take_header(content);
+  std::optional<Header> header;
+  if (text) header = HeaderParser(*text).parse();
+  if (!header) {
+    return refuse(file, "it is no .npy file of version 1, 2 or 3; write it with numpy.save");
+  }
+  const std::optional<ElementType> type = element_type(header->descr);
+  if (!type) {
+    return refuse(file, "its element type " + quote(header->descr) +
+                            " is none of a tensor; convert it to a little-endian number or bool");
+  }
+  if (header->fortran_order && header->shape.size() > 1) {
+    return refuse(file, "it is column-major; save numpy.ascontiguousarray(x)");
+  }
+  const std::optional<uint64_t> bytes = graph::byte_size(*type, header->shape);
+  if (!bytes || *bytes != content.size()) {
+    return refuse(file, "its header announces " +
+                            (bytes ? std::to_string(*bytes) : "more than 2^64") +
+                            " bytes of data, it has " + std::to_string(content.size()) +
+                            "; the file is damaged");
+  }
+  EPHOST_ASSIGN_OR_RETURN(Value value, Value::allocate(*type, std::move(header->shape)));
+  if (!content.empty()) std::memcpy(value.mutable_bytes().data(), content.data(), content.size());
+  return value;
+}
+
+bool is_numpy_type(ElementType type) {
+  return std::ranges::any_of(kKinds, [&](const Kind& kind) { return kind.type == type; });
+}
+
+Result<std::string> encode_npy(const Value& value) {
+  for (const Kind& kind : kKinds) {
+    if (kind.type != value.element_type()) continue;
+    std::string header = "{'descr': '";
+    header += graph::element_bits(kind.type) == 8 ? '|' : '<';
+    header += std::string(kind.descr) + "', 'fortran_order': False, 'shape': (";
+    for (const int64_t extent : value.shape()) header += std::to_string(extent) + ",";
+    header += "), }";
+    const size_t before = kMagic.size() + 4;
+    const size_t unpadded = before + header.size() + 1;
+    header.append((kAlignment - unpadded % kAlignment) % kAlignment, ' ');
+    header += '\n';
+    if (header.size() > 0xffff) break;  // of thousands of dimensions, more than NumPy takes too
+    std::string content(kMagic);
+    content += {'\x01', '\x00', static_cast<char>(header.size() & 0xff),
+                static_cast<char>(header.size() >> 8)};
+    content += header;
+    const auto bytes = value.bytes();
+    content.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    return content;
+  }
+  return Status(StatusCode::kInvalidArgument,
+                "NumPy has no tensors of " + type_text(value) + "; write it as .pb");
+}
+
+}  // namespace ephost::cli

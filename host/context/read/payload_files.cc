@@ -1,0 +1,199 @@
+#include "host/context/read/payload_files.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include "host/base/files/contained_path.h"
+#include "host/base/files/file.h"
+#include "host/base/files/mapped_pages.h"
+#include "host/base/text.h"
+#include "host/context/file_names.h"
+
+namespace ephost::context {
+
+using graph::Blob;
+
+namespace {
+
+constexpr std::string_view kRemedy =
+    "; put the file that was written with the model there, or "
+    "compile the source model again";
+
+Content failed(ChecksumState state, std::string message) {
+  return {.state = state, .status = Status(StatusCode::kInvalidGraph, std::move(message))};
+}
+
+Content mismatch(const SummedBytes& found, std::string message) {
+  Content content = failed(ChecksumState::kMismatch, std::move(message));
+  content.bytes = found.bytes;
+  return content;
+}
+
+bool is_aligned(const std::byte* address) {
+  return reinterpret_cast<uintptr_t>(address) % kPayloadAlignment == 0;
+}
+
+std::optional<Hash128> sum_and_release(std::span<const std::byte> bytes,
+                                       const Cancellation& cancellation) {
+  constexpr size_t kPiece = size_t{16} << 20;
+  ContentHasher hasher;
+  for (size_t begin = 0; begin < bytes.size(); begin += kPiece) {
+    if (cancellation.is_requested()) return std::nullopt;
+    const auto piece = bytes.subspan(begin, std::min(kPiece, bytes.size() - begin));
+    hasher.update(piece);
+    release_pages(piece);
+  }
+  return hasher.sum();
+}
+
+// A sum that is known can only confirm what is stated; before anything is refused it is taken.
+bool is_known_as(const SummedBytes& found, const Hash128& stated) {
+  return found.known.find(found.bytes.bytes) == stated;
+}
+
+void take_sum(SummedBytes& found, const Hash128& stated) {
+  if (found.hash) return;
+  if (is_known_as(found, stated)) {
+    found.hash = stated;
+    return;
+  }
+  const std::optional<Hash128> sum = found.release_pages
+                                         ? sum_and_release(found.bytes.bytes, found.cancellation)
+                                         : content_sum(found.bytes.bytes, found.cancellation);
+  found.hash = sum.value_or(Hash128());
+  if (sum) found.known.remember(found.bytes.bytes, *sum);
+}
+
+}  // namespace
+
+Content check_content(SummedBytes& found, const ContentSum* stated, std::string_view what) {
+  if (!stated) return {.bytes = found.bytes, .state = ChecksumState::kNotStated};
+  if (found.bytes.bytes.size() != stated->size) {
+    return mismatch(found, std::string(what) + " has " + std::to_string(found.bytes.bytes.size()) +
+                               " bytes, but the model states " + std::to_string(stated->size) +
+                               std::string(kRemedy));
+  }
+  take_sum(found, stated->hash);
+  if (*found.hash != stated->hash) {
+    return mismatch(found, std::string(what) + " has the sum " + to_hex(*found.hash) +
+                               ", but the model states " + to_hex(stated->hash) +
+                               ": it is damaged or of another compilation" + std::string(kRemedy));
+  }
+  return {.bytes = found.bytes, .state = ChecksumState::kOk};
+}
+
+Result<Blob> align_payload(Blob bytes) {
+  if (bytes.bytes.empty()) return Blob{};
+  if (bytes.owner && is_aligned(bytes.bytes.data())) return bytes;
+  const size_t size = bytes.bytes.size();
+  constexpr std::align_val_t kAlignment{kPayloadAlignment};
+  void* memory = ::operator new(size, kAlignment, std::nothrow);
+  if (!memory) {
+    return Status(StatusCode::kFail, "there is no memory for an embedded payload of " +
+                                         std::to_string(size) +
+                                         " bytes; write payloads to files (embed mode 0)");
+  }
+  const std::shared_ptr<void> owner(memory,
+                                    [](void* address) { ::operator delete(address, kAlignment); });
+  std::memcpy(memory, bytes.bytes.data(), size);
+  return Blob{.bytes = {static_cast<const std::byte*>(memory), size}, .owner = owner};
+}
+
+Content PayloadFiles::find_current(const std::string& name, const ContentSum* stated) {
+  const ContentSum* compared = options_.check_sums ? stated : nullptr;
+  if (const auto given = options_.files.find(name); given != options_.files.end()) {
+    SummedBytes found{.bytes = given->second,
+                      .release_pages = options_.release_pages,
+                      .known = options_.known_checksums,
+                      .cancellation = options_.cancellation};
+    return check_content(found, compared, "file " + quote(name));
+  }
+  if (folder_) return open(name, compared);
+  return failed(ChecksumState::kMissingFile,
+                "the model comes from memory, so that the folder of file " + quote(name) +
+                    " is not known; state it with ep.context_file_path");
+}
+
+Content PayloadFiles::find_superseded(const std::string& name, const ContentSum& stated) {
+  if (!folder_) return {};
+  return open(superseded_name(name, to_hex(stated.hash)), &stated);
+}
+
+const Content& PayloadFiles::find(const std::string& name, const ContentSum* stated) {
+  const auto known = by_name_.find(name);
+  if (known != by_name_.end()) return known->second;
+  if (options_.read_payload) {
+    return by_name_.emplace(name, read(name, options_.check_sums ? stated : nullptr)).first->second;
+  }
+  Content content = find_current(name, stated);
+  if (!content.status.ok() && content.state != ChecksumState::kRefusedPath && stated) {
+    Content superseded = find_superseded(name, *stated);
+    if (superseded.state == ChecksumState::kOk) content = std::move(superseded);
+  }
+  return by_name_.emplace(name, std::move(content)).first->second;
+}
+
+// The name need not be that of a file, but the function may take it for one.
+Content PayloadFiles::read(const std::string& name, const ContentSum* stated) const {
+  if (const std::string_view refusal = refusal_of_path(name); !refusal.empty()) {
+    return failed(ChecksumState::kRefusedPath,
+                  "the name " + quote(name) + " is refused: " + std::string(refusal));
+  }
+  Result<Blob> given = options_.read_payload(name);
+  if (given.ok()) given = align_payload(std::move(given).value());
+  if (!given.ok()) {
+    return failed(ChecksumState::kMissingFile, "the application cannot give the content of " +
+                                                   quote(name) + ": " + given.status().to_string());
+  }
+  SummedBytes found{.bytes = std::move(given).value(), .cancellation = options_.cancellation};
+  return check_content(found, stated, "what the application gives as " + quote(name));
+}
+
+Content PayloadFiles::open(const std::string& name, const ContentSum* stated) {
+  const Result<InputFile> file =
+      open_contained(*folder_, name, StatusCode::kInvalidGraph, *options_.file_system);
+  if (!file.ok()) {
+    const bool refused = file.status().code() == StatusCode::kInvalidGraph;
+    return failed(refused ? ChecksumState::kRefusedPath : ChecksumState::kMissingFile,
+                  file.status().message() + std::string(refused ? "" : kRemedy));
+  }
+  const auto identity = std::pair(file->version().device, file->version().inode);
+  auto found = mapped_.find(identity);
+  if (found == mapped_.end()) {
+    Result<MappedFile> mapping = MappedFile::map(*file);
+    if (!mapping.ok()) {
+      return failed(ChecksumState::kMissingFile, mapping.status().message() + std::string(kRemedy));
+    }
+    const auto owner = std::make_shared<const MappedFile>(std::move(*mapping));
+    SummedBytes mapped{.bytes = {.bytes = owner->bytes(), .owner = owner},
+                       .release_pages = options_.release_pages,
+                       .known = options_.known_checksums,
+                       .cancellation = options_.cancellation};
+    found = mapped_.emplace(identity, std::move(mapped)).first;
+  }
+  return check(found->second, stated, "file " + quote(file->path().native()));
+}
+
+Content PayloadFiles::check(SummedBytes& found, const ContentSum* stated, std::string what) {
+  constexpr size_t kWorthAThread = size_t{4} << 20;
+  const bool defers = defers_sums_ && stated && !found.hash &&
+                      found.bytes.bytes.size() == stated->size && stated->size >= kWorthAThread &&
+                      !is_known_as(found, stated->hash);
+  if (!defers) return check_content(found, stated, what);
+  try {
+    pending_sums_.push_back(
+        std::async(std::launch::async, [own = found, checksum = *stated, what]() mutable {
+          return check_content(own, &checksum, what).status;
+        }));
+  } catch (const std::system_error&) {  // there is no thread to be had
+    return check_content(found, stated, what);
+  }
+  found.hash = stated->hash;  // taken once, whatever comes out
+  return {.bytes = found.bytes, .state = ChecksumState::kOk};
+}
+
+}  // namespace ephost::context

@@ -1,0 +1,234 @@
+#include "host/context/write/output_files.h"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "host/base/files/file.h"
+#include "host/base/files/file_error.h"
+#include "host/base/files/temporary_files.h"
+#include "host/base/text.h"
+#include "host/context/ep_context_node.h"
+#include "host/context/read/loader.h"
+#include "host/context/file_names.h"
+#include "host/context/write/publication.h"
+#include "host/onnx_io/import/import.h"
+#include "host/onnx_io/import/model_metadata.h"
+
+namespace ephost::context {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+Status invalid(std::string message) {
+  return Status(StatusCode::kInvalidArgument, std::move(message));
+}
+
+bool exists(const fs::path& path, const FileSystem& file_system) {
+  struct stat info {};
+  return file_system.stat(path.c_str(), &info) == 0;
+}
+
+bool is_same_file(const fs::path& a, const fs::path& b) {
+  std::error_code ignored;
+  return !a.empty() && !b.empty() && fs::equivalent(a, b, ignored);
+}
+
+// Model files state names as text.
+Status check_file_name(const std::string& name, std::string_view what) {
+  if (is_valid_utf8(name)) return {};
+  return invalid("the " + std::string(what) + " " + quote(name) +
+                 " cannot be stated in a model: it is not UTF-8; choose another name");
+}
+
+Status check_initializers_name(const WriteOptions& options) {
+  const std::string& name = options.external_initializers_file_name;
+  if (name.empty()) return {};
+  if (!std::has_single_bit(options.initializer_alignment) ||
+      options.initializer_alignment > uint64_t{1} << 20) {
+    return invalid("external initializers cannot be aligned to " +
+                   std::to_string(options.initializer_alignment) +
+                   " bytes; give a power of two, at most 1 MiB");
+  }
+  EPHOST_RETURN_IF_ERROR(check_file_name(name, "external initializers' file name"));
+  const fs::path path(name);
+  const bool plain = path.filename() == path && name != "." && name != ".." &&
+                     name.find('\0') == std::string::npos;
+  if (!plain) {
+    return invalid("the external initializers' file name " + quote(name) +
+                   " is no plain file name; the file goes beside the context model, so leave out "
+                   "the folder");
+  }
+  return {};
+}
+
+// Nothing if there is no model that can be read.
+std::optional<graph::Model> read_existing(const fs::path& path, const FileSystem& file_system) {
+  if (!exists(path, file_system)) return std::nullopt;
+  const LoadOptions options{.folder = folder_of(path), .file_system = &file_system};
+  Result<graph::Model> model = onnx_io::import_model(
+      path, {.external_files = find_superseded_initializers(path, options), .infer_shapes = false});
+  if (!model.ok()) return std::nullopt;
+  return std::move(*model);
+}
+
+// Whether the context model states the file as its own. A file that is no model claims nothing.
+bool claims_file(const fs::path& model_path, const std::string& file_name,
+                 const FileSystem& file_system) {
+  const std::optional<graph::Model> model = read_existing(model_path, file_system);
+  if (!model) return false;
+  const Result<ContextMetadata> stated = read_metadata(model->metadata);
+  if (stated.ok() && stated->initializers.contains(file_name)) return true;
+  const std::vector<NodePlace> places = find_ep_context_nodes(model->graph);
+  return std::any_of(places.begin(), places.end(), [&](const NodePlace& place) {
+    const Result<EpContextNode> node = read_ep_context_node(*place.graph, place.node);
+    return node.ok() && node->main_context && !node->embedded && node->reference == file_name;
+  });
+}
+
+// Metadata of a model whose external files may be missing; empty where there is no model.
+MetadataList metadata_of(const fs::path& path, const FileSystem& file_system) {
+  const Result<MappedFile> file = MappedFile::open(path, file_system);
+  if (!file.ok()) return {};
+  Result<MetadataList> metadata = onnx_io::read_model_metadata(file->bytes());
+  return metadata.ok() ? std::move(*metadata) : MetadataList();
+}
+
+// Whether it is what a writer of context models makes, of this host or of another one.
+bool is_context_output(const fs::path& path, const FileSystem& file_system) {
+  if (has_context_metadata(metadata_of(path, file_system))) return true;
+  const std::optional<graph::Model> model = read_existing(path, file_system);
+  return model &&
+         (model->producer_name == kProducerName || !find_ep_context_nodes(model->graph).empty());
+}
+
+// Whether a writer died after it had published the file, and before the model that states it.
+bool is_left_by_a_crash(const fs::path& path, const ContentSum& sum,
+                        const FileSystem& file_system) {
+  const std::string name = path.filename().native();
+  const std::vector<fs::path> temporaries =
+      find_abandoned_temporaries(folder_of(path), file_system);
+  return std::any_of(temporaries.begin(), temporaries.end(), [&](const fs::path& temporary) {
+    const Result<ContextMetadata> stated = read_metadata(metadata_of(temporary, file_system));
+    if (!stated.ok()) return false;
+    for (const auto* sums : {&stated->binaries, &stated->initializers}) {
+      const auto entry = sums->find(name);
+      if (entry != sums->end() && entry->second == sum) return true;
+    }
+    return false;
+  });
+}
+
+constexpr std::string_view kForceRemedy =
+    " (--force, or the configuration entry ep.context_force_overwrite, replaces it all the same)";
+
+}  // namespace
+
+fs::path folder_of(const fs::path& output_path) {
+  const fs::path folder = output_path.parent_path();
+  return folder.empty() ? fs::path(".") : folder;
+}
+
+bool writes_files(const WriteOptions& options) {
+  const bool has_binaries = !options.embed && !options.write_payload;
+  return options.destination == Destination::kFile || has_binaries ||
+         !options.external_initializers_file_name.empty();
+}
+
+Status check_may_replace(const WriteOptions& options) {
+  if (options.destination != Destination::kFile || options.force_overwrite ||
+      !exists(options.output_path, *options.file_system)) {
+    return {};
+  }
+  if (!options.overwrite) {
+    return Status(StatusCode::kFail, quote(options.output_path.native()) +
+                                         " exists already; remove it, or choose another output "
+                                         "path (ep.context_file_path)");
+  }
+  if (is_context_output(options.output_path, *options.file_system)) return {};
+  return Status(StatusCode::kFail, quote(options.output_path.native()) +
+                                       " exists already and is not a context model; remove it, or "
+                                       "choose another output path" +
+                                       std::string(kForceRemedy));
+}
+
+Status add_output_files(const WriteOptions& options, OperationFiles& files) {
+  EPHOST_RETURN_IF_ERROR(files.add_all(options.files));
+  if (!options.source_path.empty()) {
+    EPHOST_RETURN_IF_ERROR(files.add_input(options.source_path, "the model"));
+  }
+  if (options.destination == Destination::kFile) {
+    EPHOST_RETURN_IF_ERROR(files.add_output(options.output_path, "the context model"));
+  }
+  const std::string& initializers = options.external_initializers_file_name;
+  if (initializers.empty()) return {};
+  return files.add_output(folder_of(options.output_path) / initializers,
+                          "the file of external initializers");
+}
+
+Status check_output(const WriteOptions& options, OperationFiles& files) {
+  if (!options.embed) {
+    EPHOST_RETURN_IF_ERROR(check_file_name(context_model_stem(options.output_path), "output name"));
+  }
+  if (!writes_files(options)) return {};
+  if (options.output_path.empty()) {
+    return invalid(
+        "there is no path for the context model and its files; state it with "
+        "ep.context_file_path");
+  }
+  EPHOST_RETURN_IF_ERROR(check_file_path(options.output_path));
+  // Finds folders, devices and names without a file, and whether the folder takes files at all.
+  const Result<AtomicFile> probe = AtomicFile::create(options.output_path, *options.file_system);
+  if (!probe.ok()) return probe.status();
+  EPHOST_RETURN_IF_ERROR(check_initializers_name(options));
+  EPHOST_RETURN_IF_ERROR(add_output_files(options, files));
+  return check_may_replace(options);
+}
+
+Status check_binary_name(const WriteOptions& options, const std::string& file_name) {
+  const fs::path folder = folder_of(options.output_path);
+  const fs::path path = folder / file_name;
+  if (options.force_overwrite || !exists(path, *options.file_system)) return {};
+  if (options.destination != Destination::kFile && !options.overwrite) {
+    return Status(StatusCode::kFail, quote(path.native()) +
+                                         " exists already; remove it, or choose another output "
+                                         "path (ep.context_file_path)");
+  }
+  const std::string stem = context_model_stem(options.output_path);
+  for (const std::string& name : {stem + ".onnx", stem + "_ctx.onnx"}) {
+    const fs::path other = folder / name;
+    if (name == options.output_path.filename().native() ||
+        is_same_file(other, options.source_path) ||
+        !claims_file(other, file_name, *options.file_system)) {
+      continue;
+    }
+    return Status(StatusCode::kFail, "the binary " + quote(path.native()) +
+                                         " belongs to the context model " + quote(other.native()) +
+                                         "; choose an output path with another name");
+  }
+  return {};
+}
+
+Status check_may_replace_file(const WriteOptions& options, std::span<const fs::path> models,
+                              const std::string& file_name, const ContentSum& sum) {
+  const FileSystem& file_system = *options.file_system;
+  const fs::path path = folder_of(options.output_path) / file_name;
+  if (options.force_overwrite || !exists(path, file_system)) return {};
+  const bool is_claimed =
+      options.overwrite && std::any_of(models.begin(), models.end(), [&](const fs::path& model) {
+        return claims_file(model, file_name, file_system);
+      });
+  if (is_claimed) return {};
+  const Result<ContentSum> old = sum_of_file(path, file_system);
+  if (old.ok() && (*old == sum || is_left_by_a_crash(path, *old, file_system))) return {};
+  return Status(StatusCode::kFail, quote(path.native()) +
+                                       " exists already and is not known to be of the context "
+                                       "model that is replaced; remove it, or choose another name" +
+                                       std::string(kForceRemedy));
+}
+
+}  // namespace ephost::context

@@ -1,0 +1,231 @@
+#include "host/onnx_io/import/import.h"
+
+#include <google/protobuf/arena.h>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <onnx/onnx_pb.h>
+
+#include <exception>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <unordered_set>
+#include <utility>
+
+#include "host/base/files/file.h"
+#include "host/base/text.h"
+#include "host/graph/checks.h"
+#include "host/graph/connect.h"
+#include "host/graph/subgraphs.h"
+#include "host/graph/topology.h"
+#include "host/onnx_io/import/arena_options.h"
+#include "host/onnx_io/import/graph_import.h"
+#include "host/onnx_io/inference/infer.h"
+#include "host/onnx_io/opsets/opset18_25_fields.h"
+
+namespace ephost::onnx_io {
+namespace {
+
+using graph::Model;
+
+Status invalid(const std::string& message) { return {StatusCode::kInvalidGraph, message}; }
+
+// Hands out memory in pieces, and nothing more once it is cancelled: parsing cannot be interrupted
+// otherwise.
+class CancellableStream final : public google::protobuf::io::ZeroCopyInputStream {
+ public:
+  CancellableStream(const std::string& bytes, const Cancellation& cancellation)
+      : stream_(bytes.data(), static_cast<int>(bytes.size()), kPieceBytes),
+        cancellation_(cancellation) {}
+
+  bool Next(const void** data, int* size) override {
+    return !cancellation_.is_requested() && stream_.Next(data, size);
+  }
+  void BackUp(int count) override { stream_.BackUp(count); }
+  bool Skip(int count) override { return stream_.Skip(count); }
+  int64_t ByteCount() const override { return stream_.ByteCount(); }
+
+ private:
+  static constexpr int kPieceBytes = 1 << 20;
+  google::protobuf::io::ArrayInputStream stream_;
+  const Cancellation& cancellation_;
+};
+
+Status parse(const std::string& skeleton, const Cancellation& cancellation,
+             onnx::ModelProto& proto) {
+  if (skeleton.size() > static_cast<size_t>(std::numeric_limits<int>::max())) {
+    return {StatusCode::kInvalidProtobuf,
+            "the model's structure has " + std::to_string(skeleton.size()) +
+                " bytes without its weights; protobuf can hold 2 GiB"};
+  }
+  CancellableStream stream(skeleton, cancellation);
+  google::protobuf::io::CodedInputStream coded(&stream);
+  coded.SetRecursionLimit(kRecursionLimit);
+  const bool parses = proto.ParsePartialFromCodedStream(&coded) && coded.ConsumedEntireMessage();
+  EPHOST_RETURN_IF_ERROR(cancellation.check());
+  if (!parses) {
+    return {StatusCode::kInvalidProtobuf, "no ONNX model, or a damaged one: it does not parse"};
+  }
+  if (!proto.has_graph()) {
+    return {StatusCode::kInvalidProtobuf, "no ONNX model: it has no graph"};
+  }
+  return {};
+}
+
+Status import_opsets(const onnx::ModelProto& proto, Model& model) {
+  for (const onnx::OperatorSetIdProto& import : proto.opset_import()) {
+    const std::string domain = import.domain() == "ai.onnx" ? "" : import.domain();
+    if (import.version() < 1 || import.version() > std::numeric_limits<int32_t>::max()) {
+      return invalid("opset version " + std::to_string(import.version()) + " of domain " +
+                     quote(domain) + " does not exist");
+    }
+    if (!model.opset_imports.emplace(domain, import.version()).second) {
+      return invalid("domain " + quote(domain) + " is imported twice");
+    }
+  }
+  // Opsets came with IR version 3; before, there was one.
+  if (model.ir_version < 3) model.opset_imports.emplace("", 1);
+  if (model.opset_imports.empty()) return invalid("the model imports no opset");
+  return {};
+}
+
+void find_opsets(const Model& model, ImportContext& context) {
+  for (const auto& [domain, version] : model.opset_imports) {
+    const OpsetKnowledge knowledge = opset_knowledge(domain, version);
+    context.opsets[domain] = {.version = version, .knowledge = knowledge};
+    if (knowledge == OpsetKnowledge::kNewer) {
+      context.notes.add("opset " + std::to_string(version) + " of domain " +
+                        quote(domain.empty() ? "ai.onnx" : domain) +
+                        " is newer than this build knows; its nodes are not checked");
+    }
+  }
+}
+
+Status import_metadata(const onnx::ModelProto& proto, Model& model) {
+  std::unordered_set<std::string_view> keys;
+  for (const onnx::StringStringEntryProto& entry : proto.metadata_props()) {
+    if (!keys.insert(entry.key()).second) {
+      return invalid("metadata key " + quote(entry.key()) + " stands twice");
+    }
+    model.metadata.emplace_back(entry.key(), entry.value());
+  }
+  return {};
+}
+
+Status import_header(const onnx::ModelProto& proto, Model& model) {
+  if (!proto.has_ir_version() || proto.ir_version() < 1) {
+    return invalid("the model has no valid IR version");
+  }
+  model.ir_version = proto.ir_version();
+  model.producer_name = proto.producer_name();
+  model.producer_version = proto.producer_version();
+  model.domain = proto.domain();
+  model.model_version = proto.model_version();
+  model.doc = proto.doc_string();
+  return import_metadata(proto, model);
+}
+
+Status import_functions(const onnx::ModelProto& proto, FunctionNames& names, Model& model) {
+  for (const onnx::FunctionProto& function : proto.functions()) {
+    const std::string domain = function.domain() == "ai.onnx" ? "" : function.domain();
+    const std::string overload = overload_of(function);
+    if (!names.emplace(domain, function.name(), overload).second) {
+      return invalid("function " + quote(function.name()) + " of domain " + quote(domain) +
+                     (overload.empty() ? "" : ", overload " + quote(overload) + ",") +
+                     " is defined twice");
+    }
+    model.functions.push_back({.domain = domain,
+                               .name = function.name(),
+                               .overload = overload,
+                               .serialized = function.SerializeAsString()});
+  }
+  return {};
+}
+
+Result<Model> convert(const graph::Blob& bytes, ExternalData& external,
+                      const ImportOptions& options, Notes& notes) {
+  const Cancellation& cancellation = options.cancellation;
+  EPHOST_ASSIGN_OR_RETURN(const Skeleton skeleton, lift_payloads(bytes.bytes, cancellation));
+  google::protobuf::Arena arena(arena_options());
+  auto& proto = *google::protobuf::Arena::CreateMessage<onnx::ModelProto>(&arena);
+  EPHOST_RETURN_IF_ERROR(parse(skeleton.bytes, cancellation, proto));
+
+  Model model;
+  EPHOST_RETURN_IF_ERROR(import_header(proto, model));
+  EPHOST_RETURN_IF_ERROR(import_opsets(proto, model));
+  TensorImporter tensors(skeleton, bytes.owner, external);
+  DimSymbols symbols(model.symbols);
+  NodeChecker checker(model.ir_version, model.opset_imports);
+  FunctionNames functions;
+  EPHOST_RETURN_IF_ERROR(import_functions(proto, functions, model));
+  ImportContext context{.tensors = tensors,
+                        .symbols = symbols,
+                        .notes = notes,
+                        .checker = checker,
+                        .ir_version = model.ir_version,
+                        .functions = functions,
+                        .max_dense_bytes = options.max_dense_bytes,
+                        .cancellation = cancellation};
+  find_opsets(model, context);
+  if (proto.training_info_size() > 0) notes.add("training information is dropped");
+  EPHOST_ASSIGN_OR_RETURN(model.graph, import_graph(*proto.mutable_graph(), context));
+  graph::connect(model.graph);
+  EPHOST_RETURN_IF_ERROR(cancellation.check());
+  EPHOST_RETURN_IF_ERROR(graph::sort_topologically(model.graph));
+  EPHOST_RETURN_IF_ERROR(cancellation.check());
+  EPHOST_RETURN_IF_ERROR(graph::check_graph(model.graph));
+  return model;
+}
+
+Result<Model> import_from(const graph::Blob& bytes, std::optional<std::filesystem::path> folder,
+                          const ImportOptions& options, ImportReport* report) {
+  try {
+    if (!options.external_data_dir.empty()) folder = options.external_data_dir;
+    ExternalData external(std::move(folder), options.external_files);
+    Notes notes;
+    EPHOST_ASSIGN_OR_RETURN(Model model, convert(bytes, external, options, notes));
+    std::vector<std::string> all = std::move(notes).take();
+    if (options.align_initializers) align_initializers(model);
+    if (options.infer_shapes) {
+      for (std::string& note : infer_shapes(model, options.cancellation)) {
+        all.push_back(std::move(note));
+      }
+    }
+    EPHOST_RETURN_IF_ERROR(options.cancellation.check());
+    if (report) *report = {std::move(all), bytes, external.contents(), external.unchecked()};
+    return model;
+  } catch (const std::exception& failure) {
+    // Protobuf and onnx throw; so does memory that runs out on a model that claims too much.
+    return Status(StatusCode::kFail, std::string("importing failed: ") + failure.what());
+  }
+}
+
+void align_in(graph::Graph& graph) {
+  for (graph::Tensor& tensor : graph.initializers) align_data(tensor);
+  for (graph::Node& node : graph.nodes) graph::for_each_subgraph(node, &align_in);
+}
+
+}  // namespace
+
+void align_initializers(Model& model) { align_in(model.graph); }
+
+Result<Model> import_model(const graph::Blob& bytes, const ImportOptions& options,
+                           ImportReport* report) {
+  return import_from(bytes, std::nullopt, options, report);
+}
+
+Result<Model> import_model(const std::filesystem::path& path, const ImportOptions& options,
+                           ImportReport* report) {
+  EPHOST_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(path));
+  return import_model(std::make_shared<const MappedFile>(std::move(file)), options, report);
+}
+
+Result<Model> import_model(const std::shared_ptr<const MappedFile>& file,
+                           const ImportOptions& options, ImportReport* report) {
+  Result<Model> model = import_from({.bytes = file->bytes(), .owner = file},
+                                    file->path().parent_path(), options, report);
+  if (model.ok()) return model;
+  return std::move(model).status().with_context("importing " + quote(file->path().native()));
+}
+
+}  // namespace ephost::onnx_io

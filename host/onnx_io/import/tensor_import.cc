@@ -1,0 +1,231 @@
+#include "host/onnx_io/import/tensor_import.h"
+
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <utility>
+
+#include "host/base/checked_math.h"
+#include "host/base/files/mapped_pages.h"
+#include "host/base/text.h"
+
+namespace ephost::onnx_io {
+namespace {
+
+using graph::Blob;
+using graph::ElementType;
+using graph::Shape;
+using graph::Tensor;
+
+Status invalid(const std::string& message) { return {StatusCode::kInvalidGraph, message}; }
+
+Result<Shape> import_shape(const onnx::TensorProto& proto) {
+  Shape shape(proto.dims().begin(), proto.dims().end());
+  for (const int64_t dim : shape) {
+    if (dim < 0) return invalid("it has the negative dimension " + std::to_string(dim));
+  }
+  return shape;
+}
+
+// Canonical bytes from a typed field whose entries are narrowed to Element.
+template <class Element, class Field>
+std::vector<std::byte> narrowed(const Field& field) {
+  std::vector<std::byte> bytes(static_cast<size_t>(field.size()) * sizeof(Element));
+  std::byte* out = bytes.data();
+  for (const auto entry : field) {
+    const auto element = static_cast<Element>(entry);
+    std::memcpy(out, &element, sizeof(element));
+    out += sizeof(element);
+  }
+  return bytes;
+}
+
+// Which typed field holds which type is fixed in onnx.proto.
+std::vector<std::byte> typed_bytes(const onnx::TensorProto& proto, ElementType type) {
+  switch (type) {
+    case ElementType::kFloat:
+    case ElementType::kComplex64:
+      return narrowed<float>(proto.float_data());
+    case ElementType::kDouble:
+    case ElementType::kComplex128:
+      return narrowed<double>(proto.double_data());
+    case ElementType::kInt64:
+      return narrowed<int64_t>(proto.int64_data());
+    case ElementType::kUint32:
+      return narrowed<uint32_t>(proto.uint64_data());
+    case ElementType::kUint64:
+      return narrowed<uint64_t>(proto.uint64_data());
+    case ElementType::kInt32:
+      return narrowed<int32_t>(proto.int32_data());
+    default:
+      // Narrow integers, bool, 16-bit and 8-bit floats as bit patterns; 4-bit pairs as bytes.
+      return graph::element_bits(type) == 16 ? narrowed<uint16_t>(proto.int32_data())
+                                             : narrowed<uint8_t>(proto.int32_data());
+  }
+}
+
+bool has_typed_data(const onnx::TensorProto& proto) {
+  return proto.float_data_size() > 0 || proto.int32_data_size() > 0 ||
+         proto.string_data_size() > 0 || proto.int64_data_size() > 0 ||
+         proto.double_data_size() > 0 || proto.uint64_data_size() > 0;
+}
+
+// A bool that is neither 0 nor 1 is undefined in C++; whatever is not 0 is true.
+Blob normalized_bools(Blob blob) {
+  const auto is_true = [](std::byte byte) { return byte > std::byte{1}; };
+  if (std::none_of(blob.bytes.begin(), blob.bytes.end(), is_true)) return blob;
+  std::vector<std::byte> bytes(blob.bytes.begin(), blob.bytes.end());
+  std::replace_if(bytes.begin(), bytes.end(), is_true, std::byte{1});
+  return graph::make_blob(std::move(bytes));
+}
+
+Result<uint64_t> parse_number(const std::string& key, const std::string& text) {
+  uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, failure] = std::from_chars(text.data(), end, number);
+  if (failure != std::errc() || stop != end) {
+    return invalid("the " + key + " of its external data is " + quote(text) +
+                   ", which is no byte count");
+  }
+  return number;
+}
+
+Result<ExternalReference> external_reference(const onnx::TensorProto& proto) {
+  ExternalReference reference;
+  for (const onnx::StringStringEntryProto& entry : proto.external_data()) {
+    if (entry.key() == "location") {
+      reference.location = entry.value();
+    } else if (entry.key() == "offset") {
+      EPHOST_ASSIGN_OR_RETURN(reference.offset, parse_number("offset", entry.value()));
+    } else if (entry.key() == "length") {
+      EPHOST_ASSIGN_OR_RETURN(reference.length, parse_number("length", entry.value()));
+    } else if (entry.key() == "checksum") {
+      reference.checksum = entry.value();
+    }
+  }
+  if (reference.location.empty()) return invalid("its external data has no location");
+  return reference;
+}
+
+Result<Tensor> string_tensor(const onnx::TensorProto& proto, Shape shape) {
+  if (proto.has_raw_data() || proto.data_location() == onnx::TensorProto::EXTERNAL) {
+    return invalid("strings cannot be raw or external data");
+  }
+  const std::optional<uint64_t> expected = graph::element_count(shape);
+  const auto found = static_cast<uint64_t>(proto.string_data_size());
+  if (!expected || *expected != found) {
+    return invalid("its shape needs " + (expected ? std::to_string(*expected) : "too many") +
+                   " strings, it has " + std::to_string(found));
+  }
+  auto strings = std::make_shared<const std::vector<std::string>>(proto.string_data().begin(),
+                                                                  proto.string_data().end());
+  return Tensor{
+      .type = ElementType::kString, .shape = std::move(shape), .strings = std::move(strings)};
+}
+
+Status size_mismatch(uint64_t expected, uint64_t found) {
+  return invalid("its type and shape need " + std::to_string(expected) + " bytes, it has " +
+                 std::to_string(found));
+}
+
+}  // namespace
+
+std::optional<Blob> TensorImporter::lifted(std::string_view content) const {
+  const auto payload = skeleton_.resolve(content);
+  if (!payload) return std::nullopt;
+  return Blob{.bytes = *payload, .owner = model_owner_};
+}
+
+// The bytes of raw or external data; the tensor has such.
+Status TensorImporter::read_payload(const onnx::TensorProto& proto, uint64_t needed,
+                                    Tensor& out_tensor) {
+  if (proto.data_location() == onnx::TensorProto::EXTERNAL) {
+    if (proto.has_raw_data() || has_typed_data(proto)) {
+      return invalid("it has data inside the model and external data");
+    }
+    EPHOST_ASSIGN_OR_RETURN(const ExternalReference reference, external_reference(proto));
+    EPHOST_ASSIGN_OR_RETURN(out_tensor.data, external_.find(reference, needed));
+    out_tensor.external = external_.locate(reference, needed);
+    return Status::ok_status();
+  }
+  if (has_typed_data(proto)) return invalid("it has raw data and typed data");
+  const std::string& raw = proto.raw_data();
+  if (std::optional<Blob> payload = lifted(raw)) {
+    out_tensor.data = *std::move(payload);
+    return Status::ok_status();
+  }
+  std::vector<std::byte> bytes(raw.size());
+  if (!raw.empty()) std::memcpy(bytes.data(), raw.data(), raw.size());
+  out_tensor.data = graph::make_blob(std::move(bytes));
+  return Status::ok_status();
+}
+
+Result<Tensor> TensorImporter::tensor(const onnx::TensorProto& proto, const std::string& what) {
+  Result<Tensor> tensor = unaligned_tensor(proto, what);
+  if (tensor.ok()) align_data(*tensor);
+  return tensor;
+}
+
+Result<Tensor> TensorImporter::unaligned_tensor(const onnx::TensorProto& proto,
+                                                const std::string& what) {
+  const auto import = [&]() -> Result<Tensor> {
+    const auto type = static_cast<ElementType>(proto.data_type());
+    if (proto.has_segment()) return invalid("segments are not supported; store it whole");
+    EPHOST_ASSIGN_OR_RETURN(Shape shape, import_shape(proto));
+    if (type == ElementType::kString) return string_tensor(proto, std::move(shape));
+    if (graph::element_bits(type) == 0) {
+      return invalid("its element type is " + std::to_string(proto.data_type()) +
+                     ", which does not exist");
+    }
+    const std::optional<uint64_t> needed = graph::byte_size(type, shape);
+    if (!needed) return invalid("its shape has more elements than can be");
+    const bool is_raw =
+        proto.has_raw_data() || proto.data_location() == onnx::TensorProto::EXTERNAL;
+    Tensor tensor{.type = type, .shape = std::move(shape)};
+    if (is_raw) {
+      EPHOST_RETURN_IF_ERROR(read_payload(proto, *needed, tensor));
+    } else {
+      tensor.data = graph::make_blob(typed_bytes(proto, type));
+    }
+    Blob& data = tensor.data;
+    if (data.bytes.size() != *needed) return size_mismatch(*needed, data.bytes.size());
+    if (type == ElementType::kBool) data = normalized_bools(std::move(data));
+    return tensor;
+  };
+  Result<Tensor> result = import();
+  if (result.ok()) return result;
+  const Status& status = result.status();
+  return Status(status.code(), what + ": " + status.message());
+}
+
+Result<graph::SparseTensor> TensorImporter::sparse_tensor(const onnx::SparseTensorProto& proto,
+                                                          const std::string& what) {
+  graph::SparseTensor sparse;
+  EPHOST_ASSIGN_OR_RETURN(sparse.values, tensor(proto.values(), "values of " + what));
+  EPHOST_ASSIGN_OR_RETURN(sparse.indices, tensor(proto.indices(), "indices of " + what));
+  sparse.shape.assign(proto.dims().begin(), proto.dims().end());
+  const Shape& indices = sparse.indices.shape;
+  const bool linear = indices.size() == 1;
+  const bool by_axis =
+      indices.size() == 2 && indices[1] == static_cast<int64_t>(sparse.shape.size());
+  const bool matches = sparse.indices.type == ElementType::kInt64 && (linear || by_axis) &&
+                       sparse.values.shape.size() == 1 && sparse.values.shape[0] == indices[0];
+  if (!matches) return invalid(what + ": its indices do not fit its values and shape");
+  if (!graph::element_count(sparse.shape)) return invalid(what + ": its shape is impossible");
+  return sparse;
+}
+
+void align_data(Tensor& tensor) {
+  const size_t element = graph::element_bits(tensor.type) / 8;
+  const bool is_complex =
+      tensor.type == ElementType::kComplex64 || tensor.type == ElementType::kComplex128;
+  const size_t alignment = std::max<size_t>(is_complex ? element / 2 : element, 1);
+  const std::span<const std::byte> bytes = tensor.data.bytes;
+  if (reinterpret_cast<uintptr_t>(bytes.data()) % alignment == 0) return;
+  const Blob unaligned = std::exchange(tensor.data, graph::make_blob({bytes.begin(), bytes.end()}));
+  release_pages(unaligned.bytes);
+}
+
+}  // namespace ephost::onnx_io

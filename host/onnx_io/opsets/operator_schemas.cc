@@ -1,0 +1,107 @@
+#include "host/onnx_io/opsets/operator_schemas.h"
+
+#include <onnx/checker.h>
+#include <onnx/defs/schema.h>
+
+#include <algorithm>
+#include <exception>
+#include <limits>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "host/onnx_io/opsets/opset18_25.h"
+
+namespace ephost::onnx_io {
+namespace {
+
+int to_onnx_version(int64_t version) {
+  return static_cast<int>(std::clamp<int64_t>(version, 0, std::numeric_limits<int>::max()));
+}
+
+// onnx appends the whole node as text to some messages; the first line says what is wrong.
+std::string first_line(std::string_view text) {
+  return std::string(text.substr(0, std::min<size_t>(text.find('\n'), 400)));
+}
+
+using VersionRange = std::pair<int, int>;
+
+// The versions of a domain that onnx defines; null for a domain of somebody else's. onnx makes the
+// table at the first use; after that, threads only read it.
+const VersionRange* find_versions(const std::string& domain) {
+  static const auto& ranges = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
+  const auto found = ranges.find(domain);
+  return found == ranges.end() ? nullptr : &found->second;
+}
+
+template <class Check>
+Status catching(Check check) {
+  try {
+    check();
+    return {};
+  } catch (const std::exception& failure) {
+    return {StatusCode::kInvalidGraph, first_line(failure.what())};
+  } catch (...) {
+    return {StatusCode::kInvalidGraph, "onnx refuses it without a reason"};
+  }
+}
+
+}  // namespace
+
+OpsetKnowledge opset_knowledge(const std::string& domain, int64_t version) {
+  const VersionRange* versions = find_versions(domain);
+  if (versions == nullptr) return OpsetKnowledge::kForeign;
+  const int newest = std::max(versions->second, newest_opset(domain));
+  return version > newest ? OpsetKnowledge::kNewer : OpsetKnowledge::kKnown;
+}
+
+const onnx::OpSchema* find_schema(const std::string& domain, const std::string& op_type,
+                                  int64_t version) {
+  if (find_versions(domain) == nullptr) return nullptr;
+  return all_operators().GetSchema(op_type, to_onnx_version(version), domain);
+}
+
+int32_t since_version(const onnx::OpSchema& schema) { return schema.SinceVersion(); }
+
+bool is_experimental(const std::string& op_type) {
+  return onnx::checker::check_is_experimental_op(op_type);
+}
+
+Status verify_against(const onnx::OpSchema& schema, const onnx::NodeProto& node) {
+  if (schema.Deprecated()) {
+    return {StatusCode::kInvalidGraph,
+            "the operator is deprecated since version " + std::to_string(schema.SinceVersion())};
+  }
+  return catching([&] { schema.Verify(node); });
+}
+
+// The checker looks definitions up again for every node; the caller knows them.
+struct NodeChecker::State : onnx::ISchemaRegistry {
+  const onnx::OpSchema* GetSchema(const std::string& /*op_type*/, const int /*version*/,
+                                  const std::string& /*domain*/) const override {
+    return schema;
+  }
+
+  onnx::checker::CheckerContext context;
+  const onnx::OpSchema* schema = nullptr;
+};
+
+NodeChecker::NodeChecker(int64_t ir_version, const std::map<std::string, int64_t>& opset_imports)
+    : state_(std::make_unique<State>()) {
+  std::unordered_map<std::string, int> versions;
+  for (const auto& [domain, version] : opset_imports) versions[domain] = to_onnx_version(version);
+  state_->context.set_schema_registry(state_.get());
+  state_->context.set_ir_version(to_onnx_version(ir_version));
+  state_->context.set_opset_imports(std::move(versions));
+}
+
+NodeChecker::~NodeChecker() = default;
+
+Status NodeChecker::check(const onnx::NodeProto& node, const onnx::OpSchema& schema) {
+  state_->schema = &schema;
+  return catching([&] {
+    onnx::checker::check_node(node, state_->context, onnx::checker::LexicalScopeContext());
+  });
+}
+
+}  // namespace ephost::onnx_io

@@ -1,0 +1,52 @@
+#include "host/onnx_io/opsets/opset18_25_fields.h"
+
+#include <google/protobuf/unknown_field_set.h>
+#include <onnx/onnx_pb.h>
+
+#include <utility>
+
+namespace ephost::onnx_io {
+namespace {
+
+constexpr int kNodeOverload = 8;
+constexpr int kFunctionOverload = 13;
+constexpr int kFunctionAttributeProto = 11;
+
+// Calls `visit` with the content of each field of that number which has a length.
+template <class Message, class Visitor>
+void for_each_unknown(const Message& message, int number, Visitor visit) {
+  const google::protobuf::UnknownFieldSet& fields = message.unknown_fields();
+  for (int i = 0; i < fields.field_count(); ++i) {
+    const google::protobuf::UnknownField& field = fields.field(i);
+    if (field.number() == number &&
+        field.type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED) {
+      visit(field.length_delimited());
+    }
+  }
+}
+
+template <class Message>
+std::string last_text(const Message& message, int number) {
+  std::string text;
+  for_each_unknown(message, number, [&](const std::string& content) { text = content; });
+  return text;
+}
+
+}  // namespace
+
+std::string overload_of(const onnx::NodeProto& node) { return last_text(node, kNodeOverload); }
+
+std::string overload_of(const onnx::FunctionProto& function) {
+  return last_text(function, kFunctionOverload);
+}
+
+std::vector<onnx::AttributeProto> attribute_defaults(const onnx::FunctionProto& function) {
+  std::vector<onnx::AttributeProto> defaults;
+  for_each_unknown(function, kFunctionAttributeProto, [&](const std::string& content) {
+    onnx::AttributeProto attribute;
+    if (attribute.ParseFromString(content)) defaults.push_back(std::move(attribute));
+  });
+  return defaults;
+}
+
+}  // namespace ephost::onnx_io

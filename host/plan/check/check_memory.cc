@@ -1,0 +1,253 @@
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "host/base/checked_math.h"
+#include "host/plan/check/checker.h"
+
+namespace ephost::plan {
+namespace {
+
+Status wrong(const std::string& what) {
+  return {StatusCode::kFail, "the memory plan is wrong: " + what};
+}
+
+// A buffer with its place: a rectangle over time and addresses.
+struct Rectangle {
+  uint64_t lower = 0;  // times, half open; 64 bits as "last step + 1" may not fit 32
+  uint64_t upper = 0;
+  uint64_t offset = 0;
+  uint64_t size = 0;
+  std::string name;
+};
+
+struct Extent {
+  uint64_t peak = 0;
+  uint64_t live = 0;  // largest sum of aligned sizes at one time
+};
+
+// Sweeps over time with the address ranges alive at the moment in a map: a new one can only collide
+// with its two neighbours there.
+class Sweep {
+ public:
+  Sweep(const std::vector<Rectangle>& rectangles, uint64_t alignment)
+      : rectangles_(rectangles), alignment_(alignment) {}
+
+  [[nodiscard]] Result<Extent> run();
+
+ private:
+  [[nodiscard]] Status begin(const Rectangle& rectangle);
+  void end(const Rectangle& rectangle);
+
+  const std::vector<Rectangle>& rectangles_;
+  uint64_t alignment_;
+  std::map<uint64_t, const Rectangle*> alive_;  // by offset
+  uint64_t live_ = 0;
+  Extent extent_;
+};
+
+Result<Extent> Sweep::run() {
+  // What ends comes before what begins at the same time.
+  std::vector<std::tuple<uint64_t, bool, size_t>> events;
+  for (size_t i = 0; i < rectangles_.size(); ++i) {
+    const Rectangle& rectangle = rectangles_[i];
+    if (rectangle.lower >= rectangle.upper) return wrong(rectangle.name + " never lives");
+    if (rectangle.offset % alignment_ != 0) return wrong(rectangle.name + " is not aligned");
+    if (rectangle.size == 0) continue;
+    events.emplace_back(rectangle.lower, true, i);
+    events.emplace_back(rectangle.upper, false, i);
+  }
+  std::ranges::sort(events);
+  for (const auto& [time, begins, i] : events) {
+    if (begins) {
+      EPHOST_RETURN_IF_ERROR(begin(rectangles_[i]));
+    } else {
+      end(rectangles_[i]);
+    }
+  }
+  return extent_;
+}
+
+Status Sweep::begin(const Rectangle& rectangle) {
+  const auto aligned = checked_align_up(rectangle.size, alignment_);
+  const auto top = aligned ? checked_add(rectangle.offset, *aligned) : std::nullopt;
+  const auto live = aligned ? checked_add(live_, *aligned) : std::nullopt;
+  if (!top || !live) return wrong(rectangle.name + " ends beyond 64 bits");
+  const auto above = alive_.lower_bound(rectangle.offset);
+  const Rectangle* other = nullptr;
+  if (above != alive_.end() && above->first - rectangle.offset < rectangle.size) {
+    other = above->second;
+  }
+  if (above != alive_.begin()) {
+    const auto& [offset, below] = *std::prev(above);
+    if (rectangle.offset - offset < below->size) other = below;
+  }
+  if (other != nullptr) return wrong(rectangle.name + " overlaps " + other->name);
+  alive_.emplace_hint(above, rectangle.offset, &rectangle);
+  live_ = *live;
+  extent_.live = std::max(extent_.live, live_);
+  extent_.peak = std::max(extent_.peak, *top);
+  return {};
+}
+
+void Sweep::end(const Rectangle& rectangle) {
+  alive_.erase(rectangle.offset);
+  live_ -= *checked_align_up(rectangle.size, alignment_);
+}
+
+Status check_claims(const Extent& extent, uint64_t peak, uint64_t lower_bound, bool is_optimal) {
+  if (extent.peak != peak) {
+    return wrong("the peak is " + std::to_string(extent.peak) + " bytes, not " +
+                 std::to_string(peak));
+  }
+  if (extent.live != lower_bound) {
+    return wrong("the lower bound is " + std::to_string(extent.live) + " bytes, not " +
+                 std::to_string(lower_bound));
+  }
+  if (peak == lower_bound && !is_optimal) return wrong("it is optimal, but not said to be");
+  return {};
+}
+
+// A value's buffer as the values in it need it; they are looked at one by one, so that nothing here
+// rests on AllocationPlan::buffers.
+class PatternCheck {
+ public:
+  PatternCheck(const AllocationPlan& allocation, const MemoryPattern& pattern,
+               std::span<const std::optional<uint64_t>> sizes)
+      : allocation_(allocation), pattern_(pattern), sizes_(sizes) {}
+
+  [[nodiscard]] Status run();
+
+ private:
+  [[nodiscard]] std::optional<uint64_t> size_of(ValueId id) const {
+    return sizes_.empty() ? allocation_.values[id].bytes : sizes_[id];
+  }
+  // The value whose buffer `id` uses, if that buffer belongs into a block.
+  [[nodiscard]] std::optional<ValueId> placed_root(ValueId id) const;
+  [[nodiscard]] Status visit_value(ValueId id);
+  [[nodiscard]] Status visit_workspaces();
+  [[nodiscard]] Status check_block(uint32_t location, const std::vector<Rectangle>& content) const;
+
+  const AllocationPlan& allocation_;
+  const MemoryPattern& pattern_;
+  std::span<const std::optional<uint64_t>> sizes_;
+  std::map<ValueId, Rectangle> buffers_;                  // by root
+  std::map<uint32_t, std::vector<Rectangle>> locations_;  // what is in each block
+};
+
+Status PatternCheck::run() {
+  if (!std::has_single_bit(pattern_.alignment)) return wrong("the alignment is no power of two");
+  if (pattern_.offsets.size() != allocation_.values.size() ||
+      pattern_.workspace_offsets.size() != allocation_.steps ||
+      (!sizes_.empty() && sizes_.size() != allocation_.values.size())) {
+    return wrong("it is of another allocation plan");
+  }
+  for (ValueId id = 0; id < allocation_.values.size(); ++id) {
+    EPHOST_RETURN_IF_ERROR(visit_value(id));
+  }
+  EPHOST_RETURN_IF_ERROR(visit_workspaces());
+  for (const auto& [root, rectangle] : buffers_) {
+    locations_[allocation_.values[root].location].push_back(rectangle);
+  }
+  for (const auto& [location, content] : locations_) {
+    EPHOST_RETURN_IF_ERROR(check_block(location, content));
+  }
+  if (pattern_.blocks.size() != locations_.size()) return wrong("there are blocks without use");
+  return {};
+}
+
+std::optional<ValueId> PatternCheck::placed_root(ValueId id) const {
+  const ValuePlan& value = allocation_.values[id];
+  if (value.kind != AllocKind::kAllocate && value.kind != AllocKind::kReuse) return std::nullopt;
+  const bool is_ours = value.reused < allocation_.values.size() &&
+                       allocation_.values[value.reused].kind == AllocKind::kAllocate;
+  if (!is_ours || !size_of(value.reused) || pattern_.blocks.empty()) return std::nullopt;
+  return value.reused;
+}
+
+Status PatternCheck::visit_value(ValueId id) {
+  const std::string name = "value #" + std::to_string(id);
+  const uint64_t offset = pattern_.offsets[id];
+  const std::optional<ValueId> root = placed_root(id);
+  if (root.has_value() != (offset != kNoOffset)) {
+    return wrong(name + (root ? " is missing from its block" : " should not be in a block"));
+  }
+  if (!root) return {};
+  const ValuePlan& value = allocation_.values[id];
+  if (offset != pattern_.offsets[*root] + value.offset) {
+    return wrong(name + " is not where its buffer is");
+  }
+  Rectangle& rectangle = buffers_[*root];
+  if (rectangle.name.empty()) {
+    rectangle = {value.first_pc, uint64_t{value.last_pc} + 1, pattern_.offsets[*root],
+                 *size_of(*root), "the buffer of value #" + std::to_string(*root)};
+  }
+  rectangle.lower = std::min<uint64_t>(rectangle.lower, value.first_pc);
+  rectangle.upper = std::max(rectangle.upper, uint64_t{value.last_pc} + 1);
+  if (const auto size = size_of(id))
+    rectangle.size = std::max(rectangle.size, value.offset + *size);
+  return {};
+}
+
+Status PatternCheck::visit_workspaces() {
+  size_t placed = 0;
+  for (const Workspace& workspace : allocation_.workspaces) {
+    const uint64_t offset = pattern_.workspace_offsets[workspace.pc];
+    const std::string name = "the workspace of step " + std::to_string(workspace.pc);
+    if ((offset == kNoOffset) != pattern_.blocks.empty()) {
+      return wrong(name + " is missing from its block, or should not be there");
+    }
+    if (offset == kNoOffset) continue;
+    ++placed;
+    locations_[workspace.location].push_back(
+        {workspace.pc, uint64_t{workspace.pc} + 1, offset, workspace.bytes, name});
+  }
+  const auto none = std::ranges::count(pattern_.workspace_offsets, kNoOffset);
+  if (placed + static_cast<size_t>(none) != pattern_.workspace_offsets.size()) {
+    return wrong("a step without workspace has one");
+  }
+  return {};
+}
+
+Status PatternCheck::check_block(uint32_t location, const std::vector<Rectangle>& content) const {
+  const auto block = std::ranges::find(pattern_.blocks, location, &MemoryBlock::location);
+  if (block == pattern_.blocks.end()) {
+    return wrong("location " + std::to_string(location) + " has no block");
+  }
+  if (block->alignment < pattern_.alignment || !std::has_single_bit(block->alignment)) {
+    return wrong("the alignment of location " + std::to_string(location) + " is wrong");
+  }
+  EPHOST_ASSIGN_OR_RETURN(const Extent extent, Sweep(content, block->alignment).run());
+  return check_claims(extent, block->bytes, block->lower_bound, block->proved_optimal);
+}
+
+}  // namespace
+
+Status check_memory(const AllocationPlan& allocation, const MemoryPattern& pattern,
+                    std::span<const std::optional<uint64_t>> sizes) {
+  return PatternCheck(allocation, pattern, sizes).run();
+}
+
+Status check_placement(std::span<const Buffer> buffers, const Placement& placement,
+                       uint64_t alignment) {
+  if (!std::has_single_bit(alignment)) return wrong("the alignment is no power of two");
+  if (placement.offsets.size() != buffers.size()) return wrong("it is of other buffers");
+  std::vector<Rectangle> rectangles;
+  rectangles.reserve(buffers.size());
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const auto& [lower, upper, size] = buffers[i];
+    rectangles.push_back(
+        {lower, upper, placement.offsets[i], size, "buffer #" + std::to_string(i)});
+  }
+  EPHOST_ASSIGN_OR_RETURN(const Extent extent, Sweep(rectangles, alignment).run());
+  const auto& [offsets, peak, lower_bound, is_optimal, proved_bound] = placement;
+  if (proved_bound < lower_bound || proved_bound > peak || is_optimal != (peak == proved_bound)) {
+    return wrong("a bound of " + std::to_string(proved_bound) + " bytes doesn't go with it");
+  }
+  return check_claims(extent, peak, lower_bound, is_optimal);
+}
+
+}  // namespace ephost::plan

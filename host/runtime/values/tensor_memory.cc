@@ -1,0 +1,83 @@
+#include "host/runtime/values/tensor_memory.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+#include "host/base/checked_math.h"
+#include "host/bridge/abi_text.h"
+#include "host/graph/types.h"
+
+namespace ephost::runtime {
+
+void AlignedFree::operator()(std::byte* memory) const noexcept { std::free(memory); }
+
+AlignedMemory allocate_aligned(uint64_t bytes) {
+  const uint64_t limit = std::numeric_limits<size_t>::max() - kAlignment;
+  if (bytes > limit) return nullptr;
+  const size_t rounded = (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
+  return AlignedMemory(static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded)));
+}
+
+Status out_of_memory(uint64_t bytes, std::string_view what) {
+  return Status(StatusCode::kFail, "out of memory: " + std::string(what) + " needs " +
+                                       std::to_string(bytes) + " bytes");
+}
+
+uint64_t half_of_physical_memory() {
+  const int64_t pages = ::sysconf(_SC_PHYS_PAGES);
+  const int64_t page_bytes = ::sysconf(_SC_PAGE_SIZE);
+  if (pages <= 0 || page_bytes <= 0) return std::numeric_limits<uint64_t>::max();
+  return static_cast<uint64_t>(pages) / 2 * static_cast<uint64_t>(page_bytes);
+}
+
+void* empty_tensor_memory() {
+  alignas(kAlignment) static std::array<std::byte, kAlignment> memory = {};
+  return memory.data();
+}
+
+Result<uint64_t> tensor_bytes(ElementType type, std::span<const int64_t> shape) {
+  const auto bytes = type == ElementType::kString ? [&]() -> std::optional<uint64_t> {
+    const auto count = graph::element_count(shape);
+    return count ? checked_mul<uint64_t>(*count, sizeof(eph_string)) : std::nullopt;
+  }()
+      : graph::byte_size(type, shape);
+  if (bytes) return *bytes;
+  return Status(StatusCode::kInvalidArgument,
+                "a tensor of " + describe_tensor(type, shape) +
+                    " has no size: its type is unknown, an extent is negative, or it is too large");
+}
+
+std::string describe_tensor(ElementType type, std::span<const int64_t> shape) {
+  std::string text(graph::element_type_name(type));
+  text += '[';
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (i != 0) text += ',';
+    text += graph::is_static_dim(shape[i]) ? std::to_string(shape[i]) : "?";
+  }
+  return text + ']';
+}
+
+StringTensor::StringTensor(std::vector<std::string> strings) : strings_(std::move(strings)) {
+  views_.reserve(strings_.size());
+  for (const std::string& text : strings_) views_.push_back(bridge::to_abi(text));
+}
+
+eph_string* StringTensor::reset(size_t count) {
+  strings_.assign(count, std::string());
+  views_.assign(count, eph_string{});
+  return views_.data();
+}
+
+bool StringTensor::set(uint64_t element, eph_string text) {
+  if (element >= strings_.size()) return false;
+  strings_[element] = bridge::view(text);
+  views_[element] = bridge::to_abi(strings_[element]);
+  return true;
+}
+
+}  // namespace ephost::runtime

@@ -1,0 +1,84 @@
+#include "host/session/caching/cache_ingredients.h"
+
+#include <ephost/plugin_abi.h>
+
+#include <string>
+#include <utility>
+
+#include "host/base/files/known_checksums.h"
+#include "host/bridge/abi_text.h"
+
+namespace ephost::session {
+namespace {
+
+Result<context::ContentSum> sum_of(const graph::Blob& blob, const KnownChecksums& known,
+                                   const Cancellation& cancellation) {
+  EPHOST_ASSIGN_OR_RETURN(const Hash128 hash, known.checksum_of(blob.bytes, cancellation));
+  return context::ContentSum{.hash = hash, .size = blob.bytes.size()};
+}
+
+std::string abi_version(uint32_t minor) {
+  return std::to_string(EPH_ABI_MAJOR) + "." + std::to_string(minor);
+}
+
+Result<context::CacheProvider> describe_provider(bridge::Provider& provider,
+                                                 const KnownChecksums& known,
+                                                 const Cancellation& cancellation) {
+  const plugin::LoadedPlugin& plugin = provider.plugin();
+  context::CacheProvider described{
+      .name = provider.name(),
+      .plugin_id = std::string(bridge::view(plugin.preamble.id)),
+      .plugin_version = std::string(bridge::view(plugin.preamble.version)),
+      .abi = abi_version(plugin.abi_minor)};
+  EPHOST_ASSIGN_OR_RETURN(described.library,
+                          sum_of({.bytes = plugin.library->content()}, known, cancellation));
+  for (const manifest::TypedOption& option : provider.options()) {
+    described.options.emplace_back(option.name, option.text);
+  }
+  EPHOST_ASSIGN_OR_RETURN(std::vector<bridge::DeviceInfo> devices, provider.devices());
+  for (bridge::DeviceInfo& device : devices) {
+    described.devices.push_back({.type = std::to_string(device.type),
+                                 .name = std::move(device.name),
+                                 .vendor = std::move(device.vendor),
+                                 .architecture = std::move(device.architecture),
+                                 .driver_version = std::move(device.driver_version)});
+  }
+  EPHOST_ASSIGN_OR_RETURN(described.compatibility, provider.compatibility());
+  return described;
+}
+
+}  // namespace
+
+Result<context::CacheIngredients> collect_cache_ingredients(const PreparedModel& prepared,
+                                                            const onnx_io::ImportReport& read,
+                                                            const SessionConfig& config) {
+  const KnownChecksums known(config.known_checksums_dir);
+  const Cancellation& cancellation = prepared.cancellation;
+  context::CacheIngredients ingredients{
+      .host_version = EPHOST_VERSION,
+      .abi = abi_version(EPH_ABI_MINOR),
+      .session_options = {
+          {"ep.context_node_name_prefix", config.context_node_name_prefix},
+          // What is folded depends on them; see fold_budget.h for why it depends on no clock.
+          {std::string(optimize::kMaxFoldedBytesKey), std::to_string(config.fold_limits.max_bytes)},
+          {std::string(optimize::kMaxFoldingWorkKey), std::to_string(config.fold_limits.max_work)},
+          {"optimization.disabled", config.passes.disabled_names()},
+          // What fails with it must not be found by those that ask for it.
+          {"session.disable_cpu_ep_fallback", config.disable_cpu_fallback ? "1" : "0"},
+          {"session.function_inlining_max_nodes", std::to_string(config.max_inlined_nodes)},
+          {std::string(onnx_io::kMaxDenseBytesKey), std::to_string(config.max_dense_bytes)},
+      }};
+  EPHOST_ASSIGN_OR_RETURN(ingredients.model, sum_of(read.model, known, cancellation));
+  for (const auto& [location, content] : read.external_data) {
+    EPHOST_ASSIGN_OR_RETURN(context::ContentSum sum, sum_of(content, known, cancellation));
+    ingredients.external_data.emplace(location, sum);
+  }
+  for (const auto& provider : prepared.providers) {
+    EPHOST_ASSIGN_OR_RETURN(context::CacheProvider described,
+                            describe_provider(*provider, known, cancellation));
+    ingredients.providers.push_back(std::move(described));
+  }
+  return ingredients;
+}
+
+}  // namespace ephost::session

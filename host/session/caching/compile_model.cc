@@ -1,0 +1,255 @@
+#include <ephost/compile_model.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "host/base/text.h"
+#include "host/context/ep_context_node.h"
+#include "host/context/file_names.h"
+#include "host/context/write/output_files.h"
+#include "host/session/cancellation.h"
+#include "host/session/caching/context_generation.h"
+#include "host/session/environment_state.h"
+#include "host/session/exception_barrier.h"
+#include "host/session/caching/lock_wait.h"
+#include "host/session/pipeline/pipeline.h"
+#include "host/session/caching/session_cache.h"
+#include "host/session/session_config.h"
+
+namespace ephost {
+namespace {
+
+namespace fs = std::filesystem;
+
+Status invalid(std::string message) {
+  return Status(StatusCode::kInvalidArgument, std::move(message));
+}
+
+Status check_choices(const ModelCompilationOptions& options) {
+  const int inputs = int{!options.input_model_path.empty()} +
+                     int{options.input_model_buffer.data() != nullptr} +
+                     int{options.input_model_read_func != nullptr};
+  if (inputs != 1) {
+    return invalid("compile_model needs one model and got " + std::to_string(inputs) +
+                   "; set one of input_model_path, input_model_buffer and input_model_read_func");
+  }
+  const int outputs = int{!options.output_model_path.empty()} +
+                      int{options.output_model_buffer != nullptr} +
+                      int{options.output_model_write_func != nullptr};
+  if (outputs > 1) {
+    return invalid(
+        "compile_model writes one model and got several places for it; set one of "
+        "output_model_path, output_model_buffer and output_model_write_func");
+  }
+  if (options.error_if_output_exists && options.force_overwrite) {
+    return invalid(
+        "error_if_output_exists and force_overwrite exclude each other; set one of them");
+  }
+  const std::string& name = options.ep_context_binary_model_name;
+  if (name.find('/') == std::string::npos) return Status::ok_status();
+  return invalid("ep_context_binary_model_name " + quote(name) +
+                 " has a folder in it; that goes to ep_context_binary_folder");
+}
+
+Result<fs::path> output_file(const ModelCompilationOptions& options,
+                             const session::SessionConfig& config) {
+  if (!options.output_model_path.empty()) return options.output_model_path;
+  if (!config.context_file_path.empty()) return config.context_file_path;
+  if (!options.input_model_path.empty()) {
+    return context::context_model_path(options.input_model_path);
+  }
+  return invalid(
+      "a model from memory has no name to derive its context model's from; set output_model_path "
+      "or ep.context_file_path, or take the model as a buffer");
+}
+
+// The path that a model which goes to no path would have; its files are named after it. Empty where
+// the options do not give one, and files would land where nobody expects them.
+fs::path path_of_files(const ModelCompilationOptions& options,
+                       const context::WriteOptions& write_options,
+                       const session::SessionConfig& config) {
+  const bool is_named =
+      !options.ep_context_binary_folder.empty() || !options.ep_context_binary_model_name.empty();
+  if (!is_named && !config.context_file_path.empty()) return config.context_file_path;
+  if (!is_named && context::writes_files(write_options)) return {};
+  std::string name = options.ep_context_binary_model_name;
+  if (name.empty()) name = options.input_model_path.stem().native();
+  if (name.empty()) name = "model";
+  if (!name.ends_with(".onnx")) name += "_ctx.onnx";
+  return options.ep_context_binary_folder / name;
+}
+
+Result<onnx_io::Placement> place(const GetInitializerLocationFunction& ask, std::string_view name,
+                                 const graph::Tensor& tensor) {
+  InitializerInfo info{
+      .name = name, .element_type = tensor.type, .shape = tensor.shape, .bytes = tensor.data.bytes};
+  ExternalInitializerInfo external;
+  if (tensor.external) {
+    external = {tensor.external->location, tensor.external->offset, tensor.external->size};
+    info.external = &external;
+  }
+  EPHOST_ASSIGN_OR_RETURN(const InitializerLocation location, ask(info));
+  switch (location) {
+    case InitializerLocation::kExternalFile:
+      return onnx_io::Placement::kExternal;
+    case InitializerLocation::kOriginal:
+      return onnx_io::Placement::kOriginal;
+    case InitializerLocation::kEmbedded:
+      break;
+  }
+  return onnx_io::Placement::kEmbedded;
+}
+
+Result<context::WriteOptions> write_options(const ModelCompilationOptions& options,
+                                            const session::SessionConfig& config) {
+  context::WriteOptions write;
+  write.source_path = options.input_model_path;
+  write.overwrite = !options.error_if_output_exists;
+  write.force_overwrite = options.force_overwrite || config.context_force_overwrite;
+  write.embed = options.ep_context_embed_mode.value_or(config.context_embed_mode);
+  write.write_payload = options.ep_context_data_write_func;
+  write.external_initializers_file_name = options.output_model_external_initializers_file.empty()
+                                              ? config.context_external_initializers_file
+                                              : options.output_model_external_initializers_file;
+  write.initializer_size_threshold = options.external_initializers_size_threshold;
+  write.initializer_alignment = options.external_initializers_alignment;
+  if (const auto& ask = options.output_model_get_initializer_location_func) {
+    write.place_initializer = [&ask](std::string_view name, const graph::Tensor& tensor) {
+      return place(ask, name, tensor);
+    };
+  }
+  if (options.output_model_write_func) {
+    write.destination = context::Destination::kFunction;
+    write.write_model = options.output_model_write_func;
+  } else if (options.output_model_buffer != nullptr) {
+    write.destination = context::Destination::kMemory;
+  }
+  if (write.destination == context::Destination::kFile) {
+    EPHOST_ASSIGN_OR_RETURN(write.output_path, output_file(options, config));
+  } else {
+    write.output_path = path_of_files(options, write, config);
+  }
+  return write;
+}
+
+Result<std::vector<std::byte>> read_all(const ReadFunction& read,
+                                        const Cancellation& cancellation) {
+  constexpr size_t kLeastRoom = size_t{1} << 20;
+  std::vector<std::byte> bytes;
+  for (size_t size = 0;;) {
+    EPHOST_RETURN_IF_ERROR(cancellation.check());
+    if (bytes.size() - size < kLeastRoom) bytes.resize(std::max(2 * size, kLeastRoom) + kLeastRoom);
+    const std::span<std::byte> room = std::span(bytes).subspan(size);
+    EPHOST_ASSIGN_OR_RETURN(const size_t count, read(room));
+    if (count > room.size()) {
+      return invalid("input_model_read_func gives " + std::to_string(count) +
+                     " bytes where there is room for " + std::to_string(room.size()));
+    }
+    size += count;
+    if (count > 0) continue;
+    bytes.resize(size);
+    return bytes;
+  }
+}
+
+// The arguments of compile_model stand in for the entries that would write during the session.
+SessionOptions without_generation(SessionOptions options) {
+  options.add_config_entry("ep.context_enable", "0");
+  return options;
+}
+
+CompileReport report_on(const session::PreparedModel& prepared,
+                        const session::ContextGeneration& generation, bool has_path) {
+  CompileReport report;
+  for (const context::WrittenFile& file : generation.written().files) {
+    report.files.push_back({file.path, file.sum.size});
+  }
+  if (has_path) report.output_path = report.files.back().path;
+  report.partitions = generation.partitions();
+  report.fallbacks = session::fallbacks_of(prepared);
+  report.remaining_nodes = generation.written().remaining_nodes;
+  return report;
+}
+
+// How many nodes partitions were made of that come from the cache store.
+void add_node_counts(const context::CacheEntry& entry, CompileReport& report) {
+  const std::map<std::string, uint64_t> counts(entry.partitions.begin(), entry.partitions.end());
+  for (CompiledPartition& partition : report.partitions) {
+    if (const auto found = counts.find(partition.name); found != counts.end()) {
+      partition.nodes = found->second;
+    }
+  }
+}
+
+Result<CompileReport> compile(const Environment& environment, const SessionOptions& options,
+                              const ModelCompilationOptions& compilation) {
+  EPHOST_RETURN_IF_ERROR(check_choices(compilation));
+  std::vector<std::string> warnings;  // the pipeline logs them
+  EPHOST_ASSIGN_OR_RETURN(const session::SessionConfig config,
+                          session::read_session_config(options, warnings));
+  const Cancellation cancellation = session::cancellation_of(options, config);
+  EPHOST_ASSIGN_OR_RETURN(context::WriteOptions write, write_options(compilation, config));
+  write.file_system = environment.state().output_file_system;
+  write.lock_wait = session::lock_wait(config, cancellation);
+  const bool has_path = write.destination == context::Destination::kFile;
+  using session::ContextGeneration;
+  EPHOST_ASSIGN_OR_RETURN(
+      const auto generation,
+      ContextGeneration::create(std::move(write),
+                                compilation.error_if_no_nodes_compiled
+                                    ? ContextGeneration::WithoutNodes::kFail
+                                    : ContextGeneration::WithoutNodes::kWritePlainModel,
+                                cancellation));
+
+  session::ModelSource source{compilation.input_model_path, {}};
+  std::vector<std::byte> bytes;
+  if (compilation.input_model_read_func) {
+    EPHOST_ASSIGN_OR_RETURN(bytes, read_all(compilation.input_model_read_func, cancellation));
+    source.bytes = bytes;
+  } else if (source.path.empty()) {
+    source.bytes = compilation.input_model_buffer;
+  }
+  EPHOST_ASSIGN_OR_RETURN(session::SessionCache cache,
+                          session::SessionCache::create(source, without_generation(options)));
+  if (compilation.output_model_get_initializer_location_func) {
+    cache.skip("the application places initializers, which may stay in the model's own files");
+  }
+  bool writes = false;
+  session::PipelineHooks hooks;
+  hooks.after_import = [&](const session::PreparedModel& prepared) {
+    EPHOST_RETURN_IF_ERROR(context::refuse_ep_context_nodes(prepared.model.graph));
+    return generation->check(prepared);
+  };
+  hooks.after_compile = [&](session::PreparedModel& prepared) {
+    writes = true;
+    return cache.entry() ? generation->write_again(prepared) : generation->write(prepared);
+  };
+  cache.add_to(hooks);
+  const auto prepare = [&] {
+    return session::prepare_model(environment, source, without_generation(options),
+                                  session::Stage::kCompiled, hooks);
+  };
+  auto prepared = prepare();
+  if (!prepared.ok() && !writes && cache.blames_entry(prepared.status())) prepared = prepare();
+  if (!prepared.ok()) return prepared.status();
+  if (compilation.output_model_buffer != nullptr) {
+    const std::span<const std::byte> model = generation->written().model.bytes;
+    compilation.output_model_buffer->assign(model.begin(), model.end());
+  }
+  CompileReport report = report_on(*prepared, *generation, has_path);
+  if (cache.entry()) add_node_counts(cache.entry()->stated, report);
+  report.cache_use = cache.use();
+  if (prepared->profiler) EPHOST_RETURN_IF_ERROR(prepared->profiler->write());
+  return report;
+}
+
+}  // namespace
+
+Result<CompileReport> compile_model(const Environment& environment, const SessionOptions& options,
+                                    const ModelCompilationOptions& compilation) {
+  return session::without_exceptions("compiling a model",
+                                     [&] { return compile(environment, options, compilation); });
+}
+
+}  // namespace ephost

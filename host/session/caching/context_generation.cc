@@ -1,0 +1,240 @@
+#include "host/session/caching/context_generation.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "host/base/log.h"
+#include "host/base/text.h"
+#include "host/bridge/abi_text.h"
+#include "host/context/file_names.h"
+#include "host/graph/clone.h"
+#include "host/session/caching/context_rewrite.h"
+#include "host/session/session_config.h"
+
+namespace ephost::session {
+namespace {
+
+// Connects one provider to the writer; fills in what it states of its nodes.
+class ProviderSink : public bridge::ContextSink {
+ public:
+  ProviderSink(context::ContextWriter& writer, const bridge::Provider& provider,
+               const std::vector<CompiledNode*>& nodes, const Cancellation& cancellation)
+      : writer_(writer), provider_(provider), nodes_(nodes), cancellation_(cancellation) {}
+
+  Result<uint32_t> begin_payload() override {
+    EPHOST_ASSIGN_OR_RETURN(const uint32_t payload, writer_.begin_payload(provider_.short_name()));
+    own_payloads_.insert(payload);
+    return payload;
+  }
+
+  Status append(uint32_t payload, std::span<const std::byte> bytes) override {
+    EPHOST_RETURN_IF_ERROR(cancellation_.check());
+    EPHOST_RETURN_IF_ERROR(check_payload(payload));
+    return writer_.append(payload, bytes);
+  }
+
+  Status add_node(const eph_context_node& node) override {
+    EPHOST_RETURN_IF_ERROR(check_payload(node.payload));
+    const std::vector<std::string>& sources = provider_.plugin().manifest.context_sources;
+    std::string source(bridge::view(node.source));
+    if (source.empty() && !sources.empty()) source = sources.front();
+    if (std::find(sources.begin(), sources.end(), source) == sources.end()) {
+      return Status(StatusCode::kEpFail,
+                    provider_.name() + " writes a context of source " + quote(source) +
+                        ", which its manifest does not list under context_sources; add it there");
+    }
+    context::WrittenPartition& written = nodes_[node.computation]->partition;
+    written.payload = node.payload;
+    written.source = std::move(source);
+    written.sdk_version = bridge::view(node.sdk_version);
+    written.hardware_architecture = bridge::view(node.hardware_architecture);
+    written.notes = bridge::view(node.notes);
+    written.max_size = node.max_size;
+    return Status::ok_status();
+  }
+
+ private:
+  Status check_payload(uint32_t payload) const {
+    if (own_payloads_.contains(payload)) return Status::ok_status();
+    return Status(StatusCode::kEpFail, provider_.name() + " writes to payload " +
+                                           std::to_string(payload) + ", which it did not begin");
+  }
+
+  context::ContextWriter& writer_;
+  const bridge::Provider& provider_;
+  const std::vector<CompiledNode*>& nodes_;
+  const Cancellation& cancellation_;
+  std::set<uint32_t> own_payloads_;
+};
+
+context::WrittenPartition place_of(const PreparedGraph& graph,
+                                   const partition::Partition& partition) {
+  context::WrittenPartition written;
+  written.graph = graph.place;
+  written.nodes = partition.nodes;
+  written.inputs = partition.inputs;
+  written.outputs = partition.outputs;
+  written.name = partition.name;
+  return written;
+}
+
+// The compiled nodes of one provider, in the order of their models.
+using NodesByProvider = std::vector<std::pair<bridge::Provider*, std::vector<CompiledNode*>>>;
+
+NodesByProvider group_by_provider(std::vector<CompiledModel>& models) {
+  NodesByProvider grouped;
+  for (CompiledModel& model : models) {
+    for (CompiledNode& node : model.nodes) {
+      auto own = std::find_if(grouped.begin(), grouped.end(), [&](const auto& entry) {
+        return entry.first == node.provider.get();
+      });
+      if (own == grouped.end()) own = grouped.insert(grouped.end(), {node.provider.get(), {}});
+      own->second.push_back(&node);
+    }
+  }
+  return grouped;
+}
+
+// The compatibility strings of the sources that a model's nodes state.
+Result<std::map<std::string, std::string>> compatibility_of(const CompiledModel& model) {
+  std::map<std::string, std::string> texts;
+  for (const CompiledNode& node : model.nodes) {
+    if (texts.contains(node.partition.source)) continue;
+    EPHOST_ASSIGN_OR_RETURN(std::string text, node.provider->compatibility());
+    if (!text.empty()) texts.emplace(node.partition.source, std::move(text));
+  }
+  return texts;
+}
+
+Result<context::ModelToWrite> to_model(CompiledModel& compiled) {
+  context::ModelToWrite model;
+  EPHOST_ASSIGN_OR_RETURN(model.compatibility, compatibility_of(compiled));
+  model.model = std::move(compiled.model);
+  for (CompiledNode& node : compiled.nodes) model.partitions.push_back(std::move(node.partition));
+  return model;
+}
+
+}  // namespace
+
+CompiledModel share(const CompiledModel& model) {
+  CompiledModel shared{.options = model.options, .model = graph::clone(model.model), .nodes = {}};
+  for (const CompiledNode& node : model.nodes) {
+    shared.nodes.push_back({node.provider, node.computation.share(), node.partition});
+  }
+  return shared;
+}
+
+CompiledModel collect_compiled(const PreparedModel& prepared, context::WriteOptions options) {
+  CompiledModel compiled{
+      .options = std::move(options), .model = graph::clone(prepared.model), .nodes = {}};
+  compiled.options.files = prepared.files;
+  // By provider, so that one which compiles later nodes also comes later in the output.
+  for (uint32_t provider = 0; provider < prepared.providers.size(); ++provider) {
+    const std::shared_ptr<bridge::Provider>& owner = prepared.providers[provider];
+    size_t uncached = 0;
+    for (const PreparedGraph* graph : prepared.graphs()) {
+      const std::vector<plan::Step>& steps = graph->execution.steps;
+      for (size_t step = 0; step < steps.size(); ++step) {
+        if (steps[step].provider != provider || steps[step].partition == plan::kNoPartition) {
+          continue;
+        }
+        if (!owner->can_write_context()) {
+          ++uncached;
+          continue;
+        }
+        compiled.nodes.push_back(
+            {owner, graph->computations[step]->share(),
+             place_of(*graph, graph->partitioning.partitions[steps[step].partition])});
+      }
+    }
+    if (uncached == 0) continue;
+    log_warning(owner->name() + " cannot write an EP context; its " + std::to_string(uncached) +
+                " partitions stay plain nodes in the context model");
+  }
+  return compiled;
+}
+
+Result<context::WrittenContext> write_compiled(context::ContextWriter writer,
+                                               std::vector<CompiledModel> models,
+                                               const Cancellation& cancellation) {
+  for (auto& [provider, nodes] : group_by_provider(models)) {
+    std::vector<const bridge::Computation*> computations;
+    for (const CompiledNode* node : nodes) computations.push_back(&node->computation);
+    ProviderSink sink(writer, *provider, nodes, cancellation);
+    EPHOST_RETURN_IF_ERROR(provider->write_context(computations, sink));
+  }
+  EPHOST_RETURN_IF_ERROR(cancellation.check());
+  EPHOST_ASSIGN_OR_RETURN(context::ModelToWrite first, to_model(models.front()));
+  for (size_t i = 1; i < models.size(); ++i) {
+    EPHOST_ASSIGN_OR_RETURN(context::ModelToWrite model, to_model(models[i]));
+    EPHOST_RETURN_IF_ERROR(writer.add_model(std::move(models[i].options), std::move(model)));
+  }
+  return std::move(writer).finish(std::move(first.model), first.partitions, first.compatibility);
+}
+
+Result<std::optional<context::WriteOptions>> session_write_options(const ModelSource& source,
+                                                                   const SessionConfig& config) {
+  if (!config.context_enable) return std::optional<context::WriteOptions>();
+  context::WriteOptions options;
+  options.output_path = config.context_file_path;
+  if (options.output_path.empty()) {
+    if (source.path.empty()) {
+      return Status(StatusCode::kInvalidArgument,
+                    "a model from memory has no name to derive its context model's from; set "
+                    "ep.context_file_path");
+    }
+    options.output_path = context::context_model_path(source.path);
+  }
+  options.source_path = source.path;
+  options.force_overwrite = config.context_force_overwrite;
+  options.embed = config.context_embed_mode;
+  options.external_initializers_file_name = config.context_external_initializers_file;
+  return std::optional(std::move(options));
+}
+
+Result<std::unique_ptr<ContextGeneration>> ContextGeneration::create(
+    context::WriteOptions options, WithoutNodes without_nodes, const Cancellation& cancellation) {
+  options.cancellation = cancellation;
+  EPHOST_ASSIGN_OR_RETURN(context::ContextWriter writer, context::ContextWriter::create(options));
+  return std::unique_ptr<ContextGeneration>(
+      new ContextGeneration(std::move(options), std::move(writer), without_nodes, cancellation));
+}
+
+Status ContextGeneration::check(const PreparedModel& prepared) {
+  return writer_.add_files(prepared.files);
+}
+
+Status ContextGeneration::write(const PreparedModel& prepared) {
+  EPHOST_RETURN_IF_ERROR(check(prepared));
+  CompiledModel compiled = collect_compiled(prepared, options_);
+  if (compiled.nodes.empty() && without_nodes_ == WithoutNodes::kFail) {
+    return Status(StatusCode::kFail,
+                  "no provider compiled anything that can be cached; add a provider that does, or "
+                  "allow the plain model to be written");
+  }
+  if (compiled.nodes.empty() && without_nodes_ == WithoutNodes::kWarn) {
+    log_warning("no provider compiled anything that can be cached; no context model was written");
+    return Status::ok_status();
+  }
+  for (const CompiledNode& node : compiled.nodes) {
+    written_partitions_.push_back(
+        {node.partition.name, node.provider->name(), node.partition.nodes.size()});
+  }
+  std::vector<CompiledModel> models;
+  models.push_back(std::move(compiled));
+  EPHOST_ASSIGN_OR_RETURN(written_,
+                          write_compiled(std::move(writer_), std::move(models), cancellation_));
+  return Status::ok_status();
+}
+
+Status ContextGeneration::write_again(const PreparedModel& prepared) {
+  EPHOST_RETURN_IF_ERROR(check(prepared));
+  written_partitions_ = cached_partitions(prepared);
+  EPHOST_RETURN_IF_ERROR(cancellation_.check());
+  EPHOST_ASSIGN_OR_RETURN(written_, rewrite_context(std::move(writer_), prepared));
+  return Status::ok_status();
+}
+
+}  // namespace ephost::session

@@ -1,0 +1,161 @@
+#include "host/session/caching/session_cache.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "host/base/log.h"
+#include "host/base/text.h"
+#include "host/context/ep_context_node.h"
+#include "host/session/caching/cache_ingredients.h"
+#include "host/session/cancellation.h"
+#include "host/session/caching/context_generation.h"
+#include "host/session/caching/lock_wait.h"
+
+namespace ephost::session {
+namespace {
+
+using Outcome = CacheUse::Outcome;
+
+// In a file of their own, so that an entry may hold more than one protobuf message can.
+constexpr const char* kInitializersName = "initializers.bin";
+
+// Why an entry could not stand in for what was compiled; empty if it can.
+std::string reason_against(const PreparedModel& prepared) {
+  // Next time the provider may not fail.
+  if (!prepared.failures.empty()) return prepared.failures.front().reason.message();
+  if (prepared.partition_count() == 0) return "no provider compiled anything";
+  for (const PreparedGraph* graph : prepared.graphs()) {
+    for (const partition::Partition& partition : graph->partitioning.partitions) {
+      const bridge::Provider& provider = *prepared.providers[partition.provider];
+      if (!provider.can_write_context()) return provider.name() + " cannot write an EP context";
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+SessionCache::SessionCache(SessionConfig config, std::string model_name,
+                           const Cancellation& cancellation)
+    : config_(std::move(config)), model_name_(std::move(model_name)), cancellation_(cancellation) {
+  if (config_.cache_dir.empty()) return;
+  store_.emplace(context::CacheStoreOptions{.folder = config_.cache_dir,
+                                            .limits = config_.cache_limits,
+                                            .lock_wait = lock_wait(config_, cancellation_)});
+}
+
+Result<SessionCache> SessionCache::create(const ModelSource& source,
+                                          const SessionOptions& options) {
+  std::vector<std::string> warnings;  // the pipeline logs them
+  EPHOST_ASSIGN_OR_RETURN(SessionConfig config, read_session_config(options, warnings));
+  const Cancellation cancellation = cancellation_of(options, config);
+  SessionCache cache(std::move(config), source.path.filename().string(), cancellation);
+  if (cache.store_ && cache.config_.context_enable) {
+    cache.skip("ep.context_enable asks for a context model of its own");
+  } else if (cache.store_ && (cache.config_.share_contexts || cache.config_.stop_share_contexts)) {
+    cache.skip("ep.share_ep_contexts gives the contexts to a group of sessions");
+  }
+  return cache;
+}
+
+void SessionCache::skip(std::string reason) {
+  if (!store_) return;
+  log_info("cache store: not used: " + reason);
+  store_.reset();
+  use_.outcome = Outcome::kUncached;
+  use_.reason = std::move(reason);
+}
+
+void SessionCache::fail(std::string_view doing, const Status& status) {
+  // The pipeline ends a session that is cancelled.
+  if (status.code() != StatusCode::kModelLoadCanceled && !cancellation_.is_requested()) {
+    log_warning("the session goes on without the cache store " + quote(config_.cache_dir.native()) +
+                ": " + std::string(doing) + ": " + status.to_string());
+  }
+  store_.reset();
+  use_.outcome = Outcome::kUncached;
+  use_.reason = status.message();
+}
+
+void SessionCache::add_to(PipelineHooks& hooks) {
+  if (!store_) return;
+  hooks.substitute = [this](const PreparedModel& prepared, const onnx_io::ImportReport& read) {
+    return look_up(prepared, read);
+  };
+  hooks.after_compile = [this, next = std::move(hooks.after_compile)](PreparedModel& prepared) {
+    if (next) EPHOST_RETURN_IF_ERROR(next(prepared));
+    publish(prepared);
+    return Status::ok_status();
+  };
+}
+
+std::optional<ModelSource> SessionCache::look_up(const PreparedModel& prepared,
+                                                 const onnx_io::ImportReport& read) {
+  if (!store_ || has_bad_entry_) return std::nullopt;
+  if (!context::find_ep_context_nodes(prepared.model.graph).empty()) {
+    skip("the model is a context model already");
+    return std::nullopt;
+  }
+  if (const Status status = find(prepared, read); !status.ok()) {
+    fail("looking for an entry", status);
+    return std::nullopt;
+  }
+  if (!entry_) return std::nullopt;
+  return ModelSource{.path = entry_->model->path(), .file = entry_->model};
+}
+
+Status SessionCache::find(const PreparedModel& prepared, const onnx_io::ImportReport& read) {
+  EPHOST_ASSIGN_OR_RETURN(const context::CacheIngredients ingredients,
+                          collect_cache_ingredients(prepared, read, config_));
+  key_ = context::make_cache_key(ingredients);
+  use_.key = key_.id;
+  EPHOST_ASSIGN_OR_RETURN(context::CacheLookup lookup, store_->find(key_));
+  entry_ = std::move(lookup.found);
+  use_.outcome = entry_ ? Outcome::kHit : Outcome::kMiss;
+  use_.reason = lookup.damage.message();
+  log_info("cache store: " + std::string(entry_ ? "hit " : "miss ") + key_.id);
+  if (!lookup.damage.ok()) {
+    log_warning("cache store: entry " + key_.id + " is quarantined: " + lookup.damage.to_string());
+  }
+  return Status::ok_status();
+}
+
+bool SessionCache::blames_entry(const Status& failure) {
+  if (!entry_ || failure.code() == StatusCode::kModelLoadCanceled) return false;
+  log_warning("cache store: entry " + key_.id + " is quarantined: " + failure.to_string());
+  const Status quarantined = store_->quarantine(*entry_, failure);
+  entry_.reset();
+  has_bad_entry_ = true;
+  use_.outcome = Outcome::kMiss;
+  use_.reason = failure.message();
+  if (!quarantined.ok()) fail("quarantining a bad entry", quarantined);
+  return true;
+}
+
+void SessionCache::publish(const PreparedModel& prepared) {
+  if (use_.outcome != Outcome::kMiss) return;
+  if (std::string reason = reason_against(prepared); !reason.empty()) {
+    skip(std::move(reason));
+  } else if (const Status status = try_publish(prepared); !status.ok()) {
+    fail("publishing an entry", status);
+  }
+}
+
+Status SessionCache::try_publish(const PreparedModel& prepared) {
+  EPHOST_ASSIGN_OR_RETURN(context::StagedEntry staged, store_->stage());
+  EPHOST_ASSIGN_OR_RETURN(
+      const auto generation,
+      ContextGeneration::create({.output_path = staged.model_path(),
+                                 .external_initializers_file_name = kInitializersName},
+                                ContextGeneration::WithoutNodes::kWarn, cancellation_));
+  EPHOST_RETURN_IF_ERROR(generation->write(prepared));
+  context::CacheEntry entry{.files = context::entry_files(generation->written().files),
+                            .model_name = model_name_};
+  for (const CompiledPartition& partition : generation->partitions()) {
+    entry.partitions.emplace_back(partition.name, partition.nodes);
+  }
+  return store_->publish(std::move(staged), key_, std::move(entry));
+}
+
+}  // namespace ephost::session

@@ -1,0 +1,20 @@
+// From a prepared model to the program that runs it. Called when a session is created.
+#pragma once
+
+#include <ephost/session_options.h>
+#include <ephost/status.h>
+
+#include <memory>
+
+#include "host/runtime/program.h"
+#include "host/session/pipeline/pipeline.h"
+
+namespace ephost::session {
+
+// Takes the plans and computations out of `prepared`, which must have reached Stage::kPlanned and
+// must stay where it is as long as the program lives. INVALID_GRAPH where a control-flow node and
+// its bodies do not fit together.
+[[nodiscard]] Result<std::unique_ptr<runtime::Program>> assemble_program(
+    PreparedModel& prepared, const SessionOptions& options);
+
+}  // namespace ephost::session

@@ -1,0 +1,295 @@
+#include "host/session/pipeline/compilation.h"
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "host/base/log.h"
+#include "host/base/text.h"
+#include "host/bridge/abi_text.h"
+#include "host/bridge/provider.h"
+#include "host/graph/extract.h"
+
+namespace ephost::session {
+namespace {
+
+bool accepts(const bridge::Provider& provider, std::string_view source) {
+  const std::vector<std::string>& sources = provider.plugin().manifest.context_sources;
+  // A node without a source is taken by the first provider that makes contexts at all.
+  if (source.empty()) return !sources.empty();
+  return std::find(sources.begin(), sources.end(), source) != sources.end();
+}
+
+using CachedByPlace =
+    std::map<std::pair<const graph::Graph*, graph::NodeId>, const context::CachedPartition*>;
+
+CachedByPlace cached_by_place(const PreparedModel& prepared) {
+  CachedByPlace cached;
+  for (const context::CachedPartition& partition : prepared.context.partitions) {
+    cached.emplace(std::pair(partition.place.graph, partition.place.node), &partition);
+  }
+  return cached;
+}
+
+eph_ep_context to_abi_context(const PreparedModel& prepared,
+                              const context::CachedPartition& partition) {
+  const context::EpContextNode& node = partition.attributes;
+  const std::span<const std::byte> bytes = prepared.context.payloads[partition.payload].bytes.bytes;
+  eph_ep_context context = {};
+  context.struct_size = sizeof(context);
+  context.payload = {bytes.data(), bytes.size()};
+  context.partition_name = bridge::to_abi(node.partition_name);
+  context.source = bridge::to_abi(node.source);
+  context.sdk_version = bridge::to_abi(node.sdk_version);
+  context.hardware_architecture = bridge::to_abi(node.hardware_architecture);
+  context.notes = bridge::to_abi(node.notes);
+  context.max_size = node.max_size;
+  context.main_context = node.main_context ? 1 : 0;
+  return context;
+}
+
+// What the computation of a step is compiled from.
+MadeComputations::Origin origin_of(const graph::Graph& graph, const PreparedGraph& prepared,
+                                   const plan::Step& step) {
+  if (step.partition == plan::kNoPartition) return {step.provider, &graph, {step.node}, ""};
+  const partition::Partition& partition = prepared.partitioning.partitions[step.partition];
+  return {step.provider, &graph, partition.nodes, partition.name};
+}
+
+// Makes the computations of one provider.
+class ProviderCompilation {
+ public:
+  ProviderCompilation(PreparedModel& prepared, const CachedByPlace& cached, uint32_t provider,
+                      bool stop_at_failure, MadeComputations& made)
+      : prepared_(prepared),
+        cached_(cached),
+        provider_(*prepared.providers[provider]),
+        index_(provider),
+        stop_at_failure_(stop_at_failure),
+        made_(made) {}
+
+  Status run() {
+    for (PreparedGraph* graph : prepared_.graphs()) EPHOST_RETURN_IF_ERROR(visit(*graph));
+    return compile();
+  }
+
+ private:
+  Status visit(const PreparedGraph& prepared) {
+    const graph::Graph& graph = prepared_.graph_of(prepared);
+    std::vector<std::optional<bridge::Computation>>& kernels = made_.kernels[{index_, &graph}];
+    kernels.resize(graph.nodes.size());
+    std::optional<bridge::GraphView> whole;  // made for the first kernel
+    for (const plan::Step& step : prepared.execution.steps) {
+      if (step.provider != index_) continue;
+      EPHOST_RETURN_IF_ERROR(prepared_.cancellation.check());
+      const context::CachedPartition* cached = find_cached(graph, step);
+      if (step.partition != plan::kNoPartition || cached != nullptr) {
+        request(origin_of(graph, prepared, step), cached);
+      } else if (!kernels[step.node]) {
+        if (!whole) whole.emplace(graph, prepared_.model);
+        Result<bridge::Computation> made = provider_.create_kernel(*whole, step.node);
+        if (made.ok()) {
+          kernels[step.node] = std::move(made).value();
+        } else {
+          EPHOST_RETURN_IF_ERROR(fail(graph, {step.node}, "", std::move(made).status()));
+        }
+      }
+    }
+    return Status::ok_status();
+  }
+
+  // Null unless the step is an EPContext node.
+  [[nodiscard]] const context::CachedPartition* find_cached(const graph::Graph& graph,
+                                                            const plan::Step& step) const {
+    if (cached_.empty() || step.partition != plan::kNoPartition) return nullptr;
+    const auto cached = cached_.find(std::pair(&graph, step.node));
+    return cached == cached_.end() ? nullptr : cached->second;
+  }
+
+  void request(MadeComputations::Origin origin, const context::CachedPartition* cached) {
+    if (made_.compiled.contains(origin)) return;
+    const auto& [provider, graph, nodes, partition] = origin;
+    const eph_ep_context* context = nullptr;
+    if (cached != nullptr) {
+      provider_.retain(prepared_.context.payloads[cached->payload].bytes);
+      context = &contexts_.emplace_back(to_abi_context(prepared_, *cached));
+    }
+    const std::string& name = cached != nullptr ? cached->attributes.partition_name : partition;
+    graphs_.push_back(graph::extract_subgraph(*graph, nodes, name).graph);
+    views_.emplace_back(graphs_.back(), prepared_.model);
+    requests_.push_back({&views_.back(), graphs_.back().name, context});
+    origins_.push_back(std::move(origin));
+  }
+
+  Status compile() {
+    if (requests_.empty()) return Status::ok_status();
+    Result<std::vector<bridge::Computation>> all = provider_.compile(requests_);
+    if (all.ok()) {
+      for (size_t i = 0; i < requests_.size(); ++i) {
+        made_.compiled.emplace(origins_[i], std::move((*all)[i]));
+      }
+      return Status::ok_status();
+    }
+    if (requests_.size() == 1 || is_cancelled(all.status())) {
+      return keep_request(0, std::move(all).status());
+    }
+    log_warning(all.status().message() + "; each of them is tried alone");
+    for (size_t i = 0; i < requests_.size(); ++i) {
+      EPHOST_RETURN_IF_ERROR(prepared_.cancellation.check());
+      auto one = provider_.compile({&requests_[i], 1});
+      EPHOST_RETURN_IF_ERROR(one.ok() ? keep_request(i, std::move(one->front()))
+                                      : keep_request(i, std::move(one).status()));
+    }
+    return Status::ok_status();
+  }
+
+  Status keep_request(size_t i, Result<bridge::Computation> made) {
+    if (made.ok()) {
+      made_.compiled.emplace(origins_[i], std::move(made).value());
+      return Status::ok_status();
+    }
+    const auto& [provider, graph, nodes, partition] = origins_[i];
+    Status reason = std::move(made).status();
+    if (requests_[i].ep_context != nullptr && !is_cancelled(reason)) {
+      reason = Status(StatusCode::kInvalidGraph,
+                      graph::describe_node(*graph, nodes.front()) + ": " + reason.message());
+    }
+    return fail(*graph, nodes, requests_[i].name, std::move(reason));
+  }
+
+  // Notes why there is no computation.
+  Status fail(const graph::Graph& graph, std::vector<graph::NodeId> nodes, std::string_view name,
+              Status reason) {
+    if (stop_at_failure_ || is_cancelled(reason)) return reason;
+    prepared_.failures.push_back(
+        {index_, &graph, std::move(nodes), std::string(name), std::move(reason)});
+    return Status::ok_status();
+  }
+
+  static bool is_cancelled(const Status& status) {
+    return status.code() == StatusCode::kModelLoadCanceled;
+  }
+
+  PreparedModel& prepared_;
+  const CachedByPlace& cached_;
+  bridge::Provider& provider_;
+  uint32_t index_;
+  bool stop_at_failure_;
+  MadeComputations& made_;
+  // What the requests point to; deques keep addresses.
+  std::deque<graph::Graph> graphs_;
+  std::deque<bridge::GraphView> views_;
+  std::deque<eph_ep_context> contexts_;
+  std::vector<bridge::CompileRequest> requests_;
+  std::vector<MadeComputations::Origin> origins_;  // beside requests_
+};
+
+// Why the provider cannot have the node again, or null.
+const CompileFailure* find_failure(const PreparedModel& prepared, size_t provider,
+                                   const context::NodePlace& place) {
+  for (const CompileFailure& failure : prepared.failures) {
+    if (failure.provider == provider && failure.graph == place.graph &&
+        std::binary_search(failure.nodes.begin(), failure.nodes.end(), place.node)) {
+      return &failure;
+    }
+  }
+  return nullptr;
+}
+
+// The provider that is to restore the partition.
+Result<size_t> match_source(const PreparedModel& prepared,
+                            const context::CachedPartition& partition) {
+  const CompileFailure* failed = nullptr;
+  for (size_t i = 0; i < prepared.providers.size(); ++i) {
+    if (!accepts(*prepared.providers[i], partition.attributes.source)) continue;
+    const CompileFailure* failure = find_failure(prepared, i, partition.place);
+    if (failure == nullptr) return i;
+    if (failed == nullptr) failed = failure;
+  }
+  if (failed != nullptr) return failed->reason;
+  std::vector<std::string> names;
+  for (const auto& candidate : prepared.providers) names.push_back(candidate->name());
+  return Status(StatusCode::kNotImplemented,
+                graph::describe_node(*partition.place.graph, partition.place.node) +
+                    " was made by source " + quote(partition.attributes.source) +
+                    ", which none of the session's providers (" + join(names, ", ") +
+                    ") accepts; add the provider that made it");
+}
+
+// Nothing for a step that the host runs itself.
+std::optional<bridge::Computation> take(const graph::Graph& graph, const PreparedGraph& prepared,
+                                        const plan::Step& step, MadeComputations& made) {
+  if (step.partition == plan::kNoPartition) {
+    const auto kernels = made.kernels.find({step.provider, &graph});
+    if (kernels != made.kernels.end() && kernels->second[step.node]) {
+      return std::move(kernels->second[step.node]);
+    }
+  }
+  if (made.compiled.empty()) return std::nullopt;
+  const auto compiled = made.compiled.find(origin_of(graph, prepared, step));
+  if (compiled == made.compiled.end()) return std::nullopt;
+  return std::move(compiled->second);
+}
+
+}  // namespace
+
+bridge::Provider* find_accepting(const PreparedModel& prepared, std::string_view source) {
+  for (const auto& provider : prepared.providers) {
+    if (accepts(*provider, source)) return provider.get();
+  }
+  return nullptr;
+}
+
+Result<std::vector<CachedNodes>> match_sources(const PreparedModel& prepared) {
+  std::vector<CachedNodes> cached(prepared.providers.size());
+  for (const context::CachedPartition& partition : prepared.context.partitions) {
+    EPHOST_ASSIGN_OR_RETURN(const size_t provider, match_source(prepared, partition));
+    cached[provider][partition.place.graph].push_back(partition.place.node);
+  }
+  return cached;
+}
+
+Status check_compatibility(PreparedModel& prepared, bool fail_on_suboptimal) {
+  for (const auto& [source, text] : prepared.context.compatibility) {
+    for (const auto& provider : prepared.providers) {
+      if (!accepts(*provider, source)) continue;
+      EPHOST_ASSIGN_OR_RETURN(const bridge::Compatibility level,
+                              provider->validate_compatibility(text));
+      if (level == bridge::Compatibility::kOptimal) break;
+      const std::string found = "the context of " + quote(source) + " was made for " + quote(text) +
+                                "; " + provider->name() + " here ";
+      if (level == bridge::Compatibility::kUnsupported) {
+        return Status(StatusCode::kInvalidGraph,
+                      found + "cannot load it; compile the model again on this machine");
+      }
+      const std::string advice = found + "would do better with a new one; compile the model again";
+      if (fail_on_suboptimal) return Status(StatusCode::kInvalidGraph, advice);
+      log_warning(advice);
+      break;
+    }
+  }
+  return Status::ok_status();
+}
+
+Status make_computations(PreparedModel& prepared, bool stop_at_failure, MadeComputations& made) {
+  const CachedByPlace cached = cached_by_place(prepared);
+  const size_t known_failures = prepared.failures.size();
+  for (uint32_t provider = 0; provider < prepared.providers.size(); ++provider) {
+    EPHOST_RETURN_IF_ERROR(
+        ProviderCompilation(prepared, cached, provider, stop_at_failure, made).run());
+    if (prepared.failures.size() > known_failures) return Status::ok_status();
+  }
+  for (PreparedGraph* graph : prepared.graphs()) {
+    graph->computations.clear();
+    graph->computations.reserve(graph->execution.steps.size());
+    for (const plan::Step& step : graph->execution.steps) {
+      graph->computations.push_back(take(prepared.graph_of(*graph), *graph, step, made));
+    }
+  }
+  return Status::ok_status();
+}
+
+}  // namespace ephost::session

@@ -1,0 +1,180 @@
+#include "host/session/pipeline/partitioning.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "host/base/log.h"
+#include "host/base/text.h"
+#include "host/bridge/claim_source.h"
+#include "host/graph/body_path.h"
+#include "host/graph/subgraphs.h"
+#include "host/session/pipeline/compilation.h"
+#include "host/session/cpu_provider.h"
+#include "host/session/pipeline/host_claims.h"
+
+namespace ephost::session {
+namespace {
+
+class Partitioner {
+ public:
+  Partitioner(PreparedModel& prepared, const std::string& name_prefix,
+              std::vector<std::string> taken_names)
+      : prepared_(prepared), name_prefix_(name_prefix), taken_names_(std::move(taken_names)) {}
+
+  Status run() {
+    EPHOST_ASSIGN_OR_RETURN(cached_, match_sources(prepared_));
+    return partition(prepared_.main);
+  }
+
+ private:
+  // One graph, and the bodies of those of its nodes that nobody but the host takes.
+  Status partition(PreparedGraph& prepared) {
+    graph::Graph& graph = prepared_.graph_of(prepared);
+    static const std::vector<graph::NodeId> kNone;
+    std::vector<std::unique_ptr<bridge::ProviderClaims>> claims;
+    std::vector<partition::ClaimSource*> sources;
+    for (size_t i = 0; i < prepared_.providers.size(); ++i) {
+      const auto nodes = cached_[i].find(&graph);
+      const std::vector<graph::NodeId>& own = nodes == cached_[i].end() ? kNone : nodes->second;
+      claims.push_back(std::make_unique<bridge::ProviderClaims>(
+          *prepared_.providers[i], prepared_.model, prepared_.is_context_model() ? &own : nullptr));
+      sources.push_back(claims.back().get());
+    }
+    HostClaims host;
+    if (HostClaims::may_claim(graph)) sources.push_back(&host);
+    partition::PartitionOptions partition_options;
+    partition_options.name_prefix = name_prefix_;
+    partition_options.taken_names = taken_names_;
+    std::vector<partition::Bar> bars;
+    for (const CompileFailure& failure : prepared_.failures) {
+      if (failure.graph != &graph) continue;
+      bars.push_back({failure.provider, failure.nodes, failure.reason.message()});
+    }
+    partition_options.bars = bars;
+    partition_options.cancellation = prepared_.cancellation;
+    EPHOST_ASSIGN_OR_RETURN(prepared.partitioning,
+                            partition::partition_graph(graph, sources, partition_options));
+    prepared.declines.clear();
+    for (const auto& source : claims) prepared.declines.push_back(source->declines());
+    for (const auto& source : claims) warn_of_failure(*source);
+    for (const partition::Partition& partition : prepared.partitioning.partitions) {
+      taken_names_.push_back(partition.name);
+    }
+    add_bodies(prepared, graph);
+    for (PreparedGraph& body : prepared.bodies) {
+      EPHOST_RETURN_IF_ERROR(partition(body));
+    }
+    return Status::ok_status();
+  }
+
+  // Once for each provider: the model may be partitioned several times.
+  void warn_of_failure(const bridge::ProviderClaims& source) const {
+    const std::string name(source.provider_name());
+    if (source.failure().ok() || !prepared_.without_capability.insert(name).second) return;
+    log_warning(source.failure().message() + "; it gets no nodes, the next providers do");
+  }
+
+  // The bodies of the nodes that the host took.
+  void add_bodies(PreparedGraph& prepared, graph::Graph& graph) const {
+    prepared.bodies.clear();
+    for (graph::NodeId id = 0; id < graph.nodes.size(); ++id) {
+      if (prepared.partitioning.owner[id] != prepared_.providers.size()) continue;
+      uint32_t index = 0;
+      graph::for_each_subgraph(graph.nodes[id],
+                               [&](graph::Graph& subgraph, const std::string& attribute) {
+                                 PreparedGraph& body = prepared.bodies.emplace_back();
+                                 body.graph = &subgraph;
+                                 body.attribute = attribute;
+                                 body.path = graph::body_path(prepared.path, graph, id, attribute);
+                                 body.place = prepared.place;
+                                 body.place.push_back({id, index++});
+                               });
+    }
+  }
+
+  PreparedModel& prepared_;
+  const std::string& name_prefix_;
+  std::vector<std::string> taken_names_;
+  std::vector<CachedNodes> cached_;  // by provider
+};
+
+// The failure by which the node lost its first owner, or null.
+const CompileFailure* find_failure(const PreparedModel& model, const graph::Graph& graph,
+                                   graph::NodeId node) {
+  const auto failure = std::find_if(
+      model.failures.begin(), model.failures.end(), [&](const CompileFailure& candidate) {
+        return candidate.graph == &graph &&
+               std::binary_search(candidate.nodes.begin(), candidate.nodes.end(), node);
+      });
+  return failure == model.failures.end() ? nullptr : &*failure;
+}
+
+// Where a provider failed and no other one takes its nodes, the failure is the reason.
+Status check_cover(const PreparedModel& model, const graph::Graph& graph,
+                   const partition::Partitioning& partitioning) {
+  for (graph::NodeId id = 0; id < graph.nodes.size(); ++id) {
+    if (partitioning.owner[id] != partition::kUnassigned) continue;
+    const CompileFailure* failure = find_failure(model, graph, id);
+    if (failure == nullptr) continue;
+    return Status(failure->reason)
+        .with_context("looking for another provider of " + graph::describe_node(graph, id) +
+                      ", which there is not");
+  }
+  return partition::check_cover(graph, partitioning);
+}
+
+Status check_graph(const PreparedModel& model, const PreparedGraph& prepared,
+                   const SessionConfig& config) {
+  const graph::Graph& graph = model.graph_of(prepared);
+  const partition::Partitioning& partitioning = prepared.partitioning;
+  EPHOST_RETURN_IF_ERROR(check_cover(model, graph, partitioning));
+  if (config.disable_model_compile && !partitioning.partitions.empty()) {
+    const partition::Partition& first = partitioning.partitions.front();
+    return Status(StatusCode::kModelRequiresCompilation,
+                  "partition " + quote(first.name) + " of " +
+                      partitioning.providers[first.provider] +
+                      " needs compilation, which session.disable_model_compile=1 forbids; create "
+                      "a context model with compile_model and load that");
+  }
+  if (!config.disable_cpu_fallback) return Status::ok_status();
+  for (graph::NodeId id = 0; id < graph.nodes.size(); ++id) {
+    if (partitioning.providers[partitioning.owner[id]] != kCpuProvider) continue;
+    Status refusal(StatusCode::kFail,
+                   graph::describe_node(graph, id) + " would run on " + std::string(kCpuProvider) +
+                       ", which session.disable_cpu_ep_fallback=1 forbids; allow "
+                       "it, or add a provider that takes the node");
+    const CompileFailure* failure = find_failure(model, graph, id);
+    if (failure == nullptr) return refusal;
+    return std::move(refusal).with_context("standing in, as " + failure->reason.message());
+  }
+  return Status::ok_status();
+}
+
+}  // namespace
+
+Status partition_model(PreparedModel& prepared, const std::string& name_prefix,
+                       std::vector<std::string> taken_names) {
+  return Partitioner(prepared, name_prefix, std::move(taken_names)).run();
+}
+
+Status check_partitioning(const PreparedModel& prepared, const SessionConfig& config) {
+  for (const PreparedGraph* graph : prepared.graphs()) {
+    Status status = check_graph(prepared, *graph, config);
+    if (!graph->path.empty()) {
+      status = std::move(status).with_context("preparing " + quote(graph->path));
+    }
+    EPHOST_RETURN_IF_ERROR(status);
+  }
+  return Status::ok_status();
+}
+
+void report_fallback(const PreparedModel& prepared, const CompileFailure& failure) {
+  const std::string what = failure.partition.empty()
+                               ? graph::describe_node(*failure.graph, failure.nodes.front())
+                               : "the nodes of partition " + quote(failure.partition);
+  log_warning(failure.reason.message() + "; " + what + " went from " +
+              prepared.providers[failure.provider]->name() + " to the next providers");
+}
+
+}  // namespace ephost::session

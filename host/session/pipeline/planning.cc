@@ -1,0 +1,268 @@
+#include "host/session/pipeline/planning.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "host/plan/check/checker.h"
+#include "host/plan/order/memory_order.h"
+
+namespace ephost::session {
+namespace {
+
+void release_constants(graph::Graph& graph, const partition::Partitioning& partitioning) {
+  std::vector<bool> needed(graph.values.size(), true);
+  const std::vector<partition::Partition>& partitions = partitioning.partitions;
+  for (const partition::Partition& partition : partitions) {
+    if (!partition.drop_constants) continue;
+    for (const graph::ValueId id : partition.constants) needed[id] = false;
+  }
+  for (graph::NodeId id = 0; id < graph.nodes.size(); ++id) {
+    const uint32_t owner = partitioning.partition_of[id];
+    if (owner != partition::kNoPartition && partitions[owner].drop_constants) continue;
+    for (const graph::ValueId input : graph.nodes[id].inputs) {
+      if (input != graph::kNoValue) needed[input] = true;
+    }
+    for (const graph::ValueId input : graph.nodes[id].implicit_inputs) needed[input] = true;
+  }
+  for (graph::ValueId id = 0; id < graph.values.size(); ++id) {
+    const graph::Value& value = graph.values[id];
+    if (needed[id] || !value.is_constant() || value.is_graph_output) continue;
+    graph.initializers[value.initializer].data = {};
+    graph.initializers[value.initializer].strings = nullptr;
+  }
+}
+
+// By node, from the model's metadata; empty if nothing is said. Text that is no number says
+// nothing.
+std::vector<int64_t> read_priorities(const graph::Model& model, const graph::Graph& graph) {
+  constexpr std::string_view kPrefix = "ephost.priority.";
+  std::map<std::string_view, int64_t> by_name;
+  for (const auto& [key, text] : model.metadata) {
+    if (!key.starts_with(kPrefix)) continue;
+    int64_t priority = 0;
+    const char* const end = text.data() + text.size();
+    if (std::from_chars(text.data(), end, priority).ptr != end) continue;
+    by_name[std::string_view(key).substr(kPrefix.size())] = priority;
+  }
+  std::vector<int64_t> priorities;
+  if (by_name.empty()) return priorities;
+  for (const graph::Node& node : graph.nodes) {
+    const auto found = by_name.find(node.name);
+    priorities.push_back(found == by_name.end() ? 0 : found->second);
+  }
+  return priorities;
+}
+
+// Memories of providers that have some, in the order of the providers.
+void number_locations(PreparedModel& model) {
+  model.locations.clear();
+  model.devices.clear();
+  for (uint32_t index = 0; index < model.providers.size(); ++index) {
+    const std::shared_ptr<bridge::Provider>& provider = model.providers[index];
+    const std::vector<bridge::MemoryInfo>& memories = provider->device_memory().memories();
+    for (uint32_t i = 0; i < memories.size(); ++i) {
+      const std::string& name = memories[i].name;
+      const std::string& owner = provider->short_name();
+      model.locations.push_back({name == owner ? owner : owner + ":" + name, index});
+      model.devices.push_back({provider, i + 1});
+    }
+  }
+}
+
+// What a computation says of its provider's memories, as locations.
+plan::StepLocations locations_of(const bridge::ComputationMemory& memory, uint32_t first_location) {
+  const auto location = [&](uint32_t number) {
+    return number == bridge::kHostMemory ? plan::kHostLocation : first_location + number - 1;
+  };
+  plan::StepLocations located;
+  located.location = location(memory.memory);
+  for (const bridge::SlotMemory& slot : memory.inputs) {
+    located.inputs.push_back({slot.slot, location(slot.memory)});
+  }
+  for (const bridge::SlotMemory& slot : memory.outputs) {
+    located.outputs.push_back({slot.slot, location(slot.memory)});
+  }
+  return located;
+}
+
+// Puts copies into the steps of a graph, where any of them uses a device.
+Status place_copies(PreparedModel& model, PreparedGraph& prepared) {
+  std::map<uint32_t, uint32_t> first_location;  // by provider
+  for (uint32_t i = 0; i < model.locations.size(); ++i) {
+    first_location.emplace(model.locations[i].owner, i + 1);
+  }
+  const std::vector<plan::Step>& steps = prepared.execution.steps;
+  const auto is_on_device = [&](const plan::Step& step) {
+    return first_location.contains(step.provider);
+  };
+  if (std::ranges::none_of(steps, is_on_device)) return Status::ok_status();
+  std::vector<plan::StepLocations>& locations = prepared.step_locations;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const std::optional<bridge::Computation>& computation = prepared.computations[i];
+    locations.push_back(is_on_device(steps[i]) && computation
+                            ? locations_of(computation->memory(), first_location[steps[i].provider])
+                            : plan::StepLocations());
+  }
+  const auto host = static_cast<uint32_t>(model.providers.size());
+  EPHOST_ASSIGN_OR_RETURN(const std::vector<uint32_t> origins,
+                          plan::place_copies({model.graph_of(prepared), prepared.partitioning,
+                                              prepared.execution, locations},
+                                             model.locations, host));
+  if (origins.empty()) return Status::ok_status();
+  std::vector<std::string>& owners = prepared.partitioning.providers;
+  if (owners.size() == host) owners.emplace_back("host");
+  std::vector<std::optional<bridge::Computation>> computations(origins.size());
+  for (size_t i = 0; i < origins.size(); ++i) {
+    if (origins[i] != plan::kNoStep) {
+      computations[i] = std::move(prepared.computations[origins[i]]);
+    }
+  }
+  prepared.computations = std::move(computations);
+  return Status::ok_status();
+}
+
+std::vector<plan::StepTraits> traits_of(const PreparedGraph& prepared,
+                                        const std::vector<uint64_t>& alignments) {
+  std::vector<plan::StepTraits> traits;
+  traits.reserve(prepared.computations.size());
+  for (const std::optional<bridge::Computation>& computation : prepared.computations) {
+    traits.push_back(computation ? computation->traits() : plan::StepTraits());
+  }
+  for (size_t i = 0; i < prepared.step_locations.size(); ++i) {
+    const plan::StepLocations& located = prepared.step_locations[i];
+    traits[i].location = located.location;
+    traits[i].input_locations = located.inputs;
+    traits[i].output_locations = located.outputs;
+    // Parts of values begin at multiples of less than the device may want.
+    const auto is_coarse = [&](const plan::SlotLocation& slot) {
+      return alignments[slot.location] > plan::kPartAlignment;
+    };
+    if (is_coarse({0, located.location}) || std::ranges::any_of(located.inputs, is_coarse) ||
+        std::ranges::any_of(located.outputs, is_coarse)) {
+      traits[i].input_parts = {};
+      traits[i].output_parts = {};
+    }
+  }
+  return traits;
+}
+
+void reorder(PreparedGraph& prepared, std::span<const uint32_t> order) {
+  std::vector<plan::Step> steps;
+  std::vector<std::optional<bridge::Computation>> computations;
+  std::vector<plan::StepLocations> locations;
+  steps.reserve(order.size());
+  computations.reserve(order.size());
+  for (const uint32_t step : order) {
+    steps.push_back(std::move(prepared.execution.steps[step]));
+    computations.push_back(std::move(prepared.computations[step]));
+    if (!prepared.step_locations.empty()) {
+      locations.push_back(std::move(prepared.step_locations[step]));
+    }
+  }
+  prepared.execution.steps = std::move(steps);
+  prepared.computations = std::move(computations);
+  prepared.step_locations = std::move(locations);
+}
+
+// Also the steps' order, where memory decides about it.
+Status allocate(const graph::Graph& graph, const plan::AllocationOptions& options, StepOrder order,
+                const std::vector<uint64_t>& alignments, const Cancellation& cancellation,
+                PreparedGraph& prepared) {
+  const std::vector<plan::StepTraits> traits = traits_of(prepared, alignments);
+  if (order == StepOrder::kDefault || order == StepOrder::kPriority) {
+    EPHOST_ASSIGN_OR_RETURN(prepared.allocation,
+                            plan::plan_allocation(graph, prepared.execution, traits, options));
+    return Status::ok_status();
+  }
+  EPHOST_ASSIGN_OR_RETURN(
+      plan::MemoryOrder found,
+      plan::order_for_memory(graph, prepared.execution, traits,
+                             {options, order == StepOrder::kMemory, cancellation}));
+  prepared.allocation = std::move(found.allocation);
+  prepared.order_rule = found.rule;
+  prepared.order_bytes = found.bytes;
+  prepared.given_order_bytes = found.given_bytes;
+  if (!std::ranges::is_sorted(found.order)) reorder(prepared, found.order);
+  return Status::ok_status();
+}
+
+Status plan_graph(const graph::Graph& graph, const SessionOptions& options,
+                  const plan::AllocationOptions& allocation_options, StepOrder order,
+                  const std::vector<uint64_t>& alignments, const Cancellation& cancellation,
+                  PreparedGraph& prepared) {
+  EPHOST_RETURN_IF_ERROR(
+      allocate(graph, allocation_options, order, alignments, cancellation, prepared));
+  EPHOST_RETURN_IF_ERROR(cancellation.check());
+  plan::MemoryOptions memory_options;
+  memory_options.enable_mem_pattern = options.mem_pattern();
+  memory_options.alignments = alignments;
+  EPHOST_ASSIGN_OR_RETURN(prepared.pattern,
+                          plan::plan_memory(prepared.allocation, {}, memory_options));
+#ifndef NDEBUG
+  EPHOST_RETURN_IF_ERROR(cancellation.check());
+  EPHOST_RETURN_IF_ERROR(plan::check_execution(graph, prepared.partitioning, prepared.execution));
+  EPHOST_RETURN_IF_ERROR(cancellation.check());
+  EPHOST_RETURN_IF_ERROR(plan::check_allocation(
+      graph, prepared.execution, traits_of(prepared, alignments), prepared.allocation));
+  EPHOST_RETURN_IF_ERROR(cancellation.check());
+  EPHOST_RETURN_IF_ERROR(plan::check_memory(prepared.allocation, prepared.pattern));
+#endif
+  return Status::ok_status();
+}
+
+}  // namespace
+
+std::vector<uint64_t> alignments_of(const PreparedModel& model) {
+  std::vector<uint64_t> alignments;
+  if (!model.devices.empty()) alignments.push_back(plan::kDefaultAlignment);
+  for (const runtime::DeviceLocation& device : model.devices) {
+    alignments.push_back(device.provider->device_memory().memories()[device.memory - 1].alignment);
+  }
+  return alignments;
+}
+
+Status order_steps(PreparedModel& model, StepOrder order) {
+  for (PreparedGraph* prepared : model.graphs()) {
+    const graph::Graph& graph = model.graph_of(*prepared);
+    plan::ExecutionOptions options;
+    std::vector<int64_t> priorities;
+    if (order == StepOrder::kPriority) {
+      priorities = read_priorities(model.model, graph);
+      options = {plan::ExecutionOrder::kPriority, priorities};
+    }
+    EPHOST_RETURN_IF_ERROR(model.cancellation.check());
+    EPHOST_ASSIGN_OR_RETURN(prepared->execution,
+                            plan::plan_execution(graph, prepared->partitioning, options));
+#ifndef NDEBUG
+    EPHOST_RETURN_IF_ERROR(
+        plan::check_execution(graph, prepared->partitioning, prepared->execution));
+#endif
+  }
+  return Status::ok_status();
+}
+
+void release_dropped_constants(PreparedModel& model) {
+  for (PreparedGraph* prepared : model.graphs()) {
+    release_constants(model.graph_of(*prepared), prepared->partitioning);
+  }
+}
+
+Status plan_memory(PreparedModel& model, const SessionOptions& options, StepOrder order) {
+  const plan::AllocationOptions allocation_options = {options.mem_reuse(), options.mem_pattern()};
+  number_locations(model);
+  const std::vector<uint64_t> alignments = alignments_of(model);
+  for (PreparedGraph* prepared : model.graphs()) {
+    if (!model.devices.empty()) EPHOST_RETURN_IF_ERROR(place_copies(model, *prepared));
+    EPHOST_RETURN_IF_ERROR(plan_graph(model.graph_of(*prepared), options, allocation_options, order,
+                                      alignments, model.cancellation, *prepared));
+  }
+  return Status::ok_status();
+}
+
+}  // namespace ephost::session

@@ -1,0 +1,54 @@
+// What the pipeline makes of one graph: the model's own, or a body of an If, Loop or Scan node that
+// the host runs itself. Bodies are prepared like the main graph, each with a plan of its own.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/bridge/computation.h"
+#include "host/bridge/provider.h"
+#include "host/context/write/writer.h"
+#include "host/graph/graph.h"
+#include "host/partition/partition.h"
+#include "host/plan/allocation_plan.h"
+#include "host/plan/copies.h"
+#include "host/plan/execution_plan.h"
+#include "host/plan/memory_pattern.h"
+
+namespace ephost::session {
+
+struct PreparedGraph {
+  // Of a body, which stays where it is when the model moves; null for the model's own graph (see
+  // PreparedModel::graph_of).
+  graph::Graph* graph = nullptr;
+  std::string attribute;  // of the node that holds the body, e.g. "then_branch"
+  // How messages and reports speak of a body (graph/body_path.h); empty for the model's own graph.
+  std::string path;
+  std::vector<context::SubgraphStep> place;  // from the model's own graph inwards
+
+  partition::Partitioning partitioning;
+  std::vector<std::vector<bridge::Decline>> declines;  // by provider
+  plan::ExecutionPlan execution;
+  // By step of `execution`; nothing where the host runs the step itself.
+  std::vector<std::optional<bridge::Computation>> computations;
+  // Likewise; empty where all values are in host memory.
+  std::vector<plan::StepLocations> step_locations;
+  // How the order of `execution` was found, and what one step needs at most with it and without.
+  std::string_view order_rule;
+  uint64_t order_bytes = 0;
+  uint64_t given_order_bytes = 0;
+  plan::AllocationPlan allocation;
+  plan::MemoryPattern pattern;
+  // Of the nodes that the host runs, in the order of the nodes and of their attributes.
+  std::vector<PreparedGraph> bodies;
+
+  // The node of the enclosing graph that holds this body.
+  [[nodiscard]] graph::NodeId node() const {
+    return place.empty() ? graph::kNoNode : place.back().node;
+  }
+};
+
+}  // namespace ephost::session

@@ -1,0 +1,167 @@
+// Kernel: base of every kernel of this provider; NodeContext: what one is created from. The base
+// checks the arguments of a call against the kernel's table entry, so that a kernel may rely on the
+// number, kind and element types of its inputs, and puts the node's name before each failure.
+#pragma once
+
+#include <cstdint>
+#include <ephost/sdk/computation.hpp>
+#include <ephost/sdk/graph_view.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "plugins/cpu/core/dims.h"
+#include "plugins/cpu/core/parallel.h"
+#include "plugins/cpu/core/types.h"
+#include "plugins/cpu/core/widening.h"
+
+namespace cpu {
+
+inline constexpr uint32_t kKindFlags =
+    EPH_RULE_TENSOR | EPH_RULE_SEQUENCE | EPH_RULE_MAP | EPH_RULE_OPTIONAL;
+
+struct KernelEntry;
+struct OneDnn;
+
+// What all kernels of a provider share.
+struct Settings {
+  Threads threads;
+  std::shared_ptr<const OneDnn> onednn;
+};
+
+// e.g. "Conv node 'stem/conv'".
+[[nodiscard]] std::string label(std::string_view op_type, std::string_view name);
+
+class NodeContext {
+ public:
+  NodeContext(const eph::GraphView& graph, uint32_t node, const KernelEntry& entry,
+              const Settings& settings)
+      : graph_(graph), node_(graph.node(node)), entry_(entry), settings_(settings) {}
+
+  [[nodiscard]] const eph::NodeView& node() const { return node_; }
+  [[nodiscard]] const KernelEntry& entry() const { return entry_; }
+  [[nodiscard]] const Settings& settings() const { return settings_; }
+  [[nodiscard]] int32_t version() const { return node_.since_version(); }
+  [[nodiscard]] bool has_input(std::size_t i) const { return node_.input(i) != EPH_NONE; }
+  [[nodiscard]] std::size_t output_count() const { return node_.outputs().size(); }
+
+  // EPH_UNDEFINED where it isn't known; EPH_FLOAT for an input that is widened.
+  [[nodiscard]] int32_t input_type(std::size_t i) const;
+  // By its declared type; true where that is not known.
+  [[nodiscard]] bool holds_tensor(std::size_t input) const;
+  [[nodiscard]] int32_t output_type(std::size_t i) const { return type_of(node_.output(i)); }
+  // Of an input's elements in bytes; nothing for text, packed types and where it isn't known.
+  [[nodiscard]] std::optional<int64_t> fixed_element_size(std::size_t input) const;
+  // Nothing where an extent isn't known before the run.
+  [[nodiscard]] std::optional<eph::ArrayView<int64_t>> input_extents(std::size_t i) const {
+    return static_extents(node_.input(i));
+  }
+  [[nodiscard]] std::optional<eph::ArrayView<int64_t>> output_extents(std::size_t i) const {
+    return static_extents(node_.output(i));
+  }
+  [[nodiscard]] std::optional<Dims> input_shape(std::size_t i) const;
+  // Null where the input is no constant.
+  [[nodiscard]] const eph_value* constant(std::size_t i) const;
+
+  // Those that `constant` has made; null if there are none.
+  [[nodiscard]] std::unique_ptr<const WidenedConstants> take_widened_constants() {
+    return std::move(widened_constants_);
+  }
+
+  [[nodiscard]] std::string label() const { return cpu::label(node_.op_type(), node_.name()); }
+
+ private:
+  [[nodiscard]] int32_t type_of(uint32_t value) const {
+    return value == EPH_NONE ? EPH_UNDEFINED : graph_.value(value).element_type();
+  }
+  [[nodiscard]] std::optional<eph::ArrayView<int64_t>> static_extents(uint32_t value) const;
+
+  const eph::GraphView& graph_;
+  eph::NodeView node_;
+  const KernelEntry& entry_;
+  const Settings& settings_;
+  mutable std::unique_ptr<WidenedConstants> widened_constants_;
+};
+
+class Kernel : public eph::Computation {
+ public:
+  explicit Kernel(const NodeContext& context);
+
+  // Those that it was created with; may be null.
+  void keep(std::unique_ptr<const WidenedConstants> constants) {
+    widened_constants_ = std::move(constants);
+  }
+
+  void compute(eph::Run& run, eph::State* state) final;
+  void describe(eph_computation_info& info) final;
+
+ protected:
+  // Computes the outputs that are wanted; at least one is. Inputs and types are as the table entry
+  // says. Concurrent calls have different states.
+  virtual void run(eph::Run& run, eph::State* state) = 0;
+
+  // To be called by constructors.
+  void allow_inplace(uint32_t input, uint32_t output = 0) { inplace_.push_back({input, output}); }
+  void allow_alias(uint32_t input, uint32_t output = 0) { aliases_.push_back({input, output}); }
+  // `offset` in bytes: of the input within the output, and of the output within the input.
+  void allow_input_part(uint32_t input, uint32_t output, int64_t offset) {
+    input_parts_.push_back({input, output, static_cast<uint64_t>(offset)});
+  }
+  void allow_output_part(uint32_t input, uint32_t output, int64_t offset) {
+    output_parts_.push_back({input, output, static_cast<uint64_t>(offset)});
+  }
+  void set_workspace(uint64_t bytes) { workspace_bytes_ = bytes; }
+  // In place for an input whose shape and type is known to be the output's.
+  void allow_inplace_if_equal(const NodeContext& context, uint32_t input);
+
+ private:
+  void check_arguments(const eph::Run& run) const;
+  [[nodiscard]] bool has_halves_to_widen(const eph::Run& run) const;
+  void check_kinds(const eph::Run& run) const;
+
+  std::string name_;  // the node's, for messages
+  const KernelEntry& entry_;
+  std::unique_ptr<const WidenedConstants> widened_constants_;
+  const Threads& threads_;  // the provider's
+  uint64_t workspace_bytes_ = 0;
+  std::vector<eph_slot_pair> inplace_;
+  std::vector<eph_slot_pair> aliases_;
+  std::vector<eph_slot_part> input_parts_;
+  std::vector<eph_slot_part> output_parts_;
+};
+
+// Gives output `i`, which must be wanted, that type and shape, and memory for it. Throws where the
+// model states another type.
+eph_value& allocate_output(eph::Run& run, uint32_t i, int32_t element_type, const Dims& shape);
+
+template <class T>
+[[nodiscard]] T* data(const eph_value& value) {
+  return static_cast<T*>(value.data);
+}
+
+// The elements of input i; null where it is left out.
+template <class T>
+[[nodiscard]] const T* optional_data(const eph::Run& run, uint32_t i) {
+  const eph_value* value = run.input(i);
+  return value == nullptr ? nullptr : data<const T>(*value);
+}
+
+// A tensor for an output that is no tensor: a copy of the elements of `from` under that shape.
+eph_value& make_copy(eph::Run& run, const eph_value& from, const Dims& shape);
+
+// Makes output `i` the input's bytes under another shape; copies nothing where both share memory.
+void copy_reshaped(eph::Run& run, const eph_value& from, uint32_t i, const Dims& shape);
+
+// The elements of a tensor of int32 or int64, such as axes or a shape.
+[[nodiscard]] Dims read_ints(const eph_value& value);
+
+// The one element of a tensor of int32 or int64.
+[[nodiscard]] int64_t read_int(const eph_value& value);
+
+// "<label>: <message>", unless the message names the node already.
+[[nodiscard]] std::string with_label(const std::string& label, const char* message);
+
+}  // namespace cpu

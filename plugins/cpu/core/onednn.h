@@ -1,0 +1,107 @@
+// What the kernels on oneDNN share: the engine, primitives with their arguments bound, caches of
+// what was made for a shape, and constant weights in the layouts that primitives want.
+//
+// oneDNN's own scratch memory is always passed in: its global one does not allow a primitive to run
+// in several threads at once.
+#pragma once
+
+#include <cstdint>
+#include <ephost/sdk/computation.hpp>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "plugins/cpu/core/dims.h"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#pragma GCC diagnostic ignored "-Wshadow"
+#include <dnnl.hpp>
+#pragma GCC diagnostic pop
+
+namespace cpu {
+
+struct OneDnn {
+  dnnl::engine engine = dnnl::engine(dnnl::engine::kind::cpu, 0);
+  // Tells the host that constants will hardly be read again; empty where it does not want to know.
+  std::function<void(const void* data, uint64_t size)> release_constants;
+};
+
+// Row-major float32.
+[[nodiscard]] dnnl::memory::desc dense_desc(const Dims& shape);
+[[nodiscard]] dnnl::memory::dims to_onednn(const Dims& shape);
+
+// Attributes that let the caller provide scratch memory.
+[[nodiscard]] dnnl::primitive_attr scratchpad_attributes();
+
+// A primitive and the layout of each of its arguments (DNNL_ARG_*). Immutable once made; shared by
+// threads.
+struct Step {
+  dnnl::primitive primitive;
+  std::vector<std::pair<int, dnnl::memory::desc>> arguments;
+  uint64_t scratchpad_bytes = 0;  // to be bound as DNNL_ARG_SCRATCHPAD if not 0
+
+  [[nodiscard]] const dnnl::memory::desc& layout(int argument) const;
+};
+
+[[nodiscard]] Step reorder_step(const dnnl::engine& engine, const dnnl::memory::desc& from,
+                                const dnnl::memory::desc& to);
+
+// A step with the memory objects of one thread of execution.
+class BoundStep {
+ public:
+  BoundStep(const Step& step, const dnnl::engine& engine);
+
+  // An argument that the step doesn't have is ignored.
+  void bind(int argument, const void* data);
+  void execute(const dnnl::stream& stream);
+
+ private:
+  dnnl::primitive primitive_;
+  std::vector<dnnl::memory> memories_;
+  std::vector<dnnl_exec_arg_t> arguments_;
+};
+
+// Bytes rounded up so that what follows is aligned to 64.
+[[nodiscard]] constexpr uint64_t aligned(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+// A constant weights tensor. Makes and keeps a copy for each layout that is asked for.
+class PackedWeights {
+ public:
+  // `data` is borrowed.
+  PackedWeights(const void* data, const dnnl::memory::desc& desc) : data_(data), desc_(desc) {}
+
+  // The weights in that layout; valid while this object lives. Any thread.
+  const void* get(const dnnl::memory::desc& wanted, const OneDnn& onednn);
+
+ private:
+  const void* data_;
+  dnnl::memory::desc desc_;
+  std::mutex mutex_;
+  std::vector<dnnl::memory> copies_;
+};
+
+// The few most recent plans by key. Any thread.
+template <class Key, class Plan>
+class PlanCache {
+ public:
+  static constexpr std::size_t kCapacity = 16;
+
+  template <class Make>
+  std::shared_ptr<const Plan> find_or_make(const Key& key, const Make& make) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [known, plan] : plans_) {
+      if (known == key) return plan;
+    }
+    if (plans_.size() == kCapacity) plans_.erase(plans_.begin());
+    return plans_.emplace_back(key, make()).second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::pair<Key, std::shared_ptr<const Plan>>> plans_;
+};
+
+}  // namespace cpu

@@ -1,0 +1,57 @@
+#include "plugins/cpu/core/types.h"
+
+namespace cpu {
+
+int64_t element_size(int32_t element_type) {
+  switch (element_type) {
+    case EPH_BOOL:
+    case EPH_INT8:
+    case EPH_UINT8:
+    case EPH_FLOAT8E4M3FN:
+    case EPH_FLOAT8E4M3FNUZ:
+    case EPH_FLOAT8E5M2:
+    case EPH_FLOAT8E5M2FNUZ:
+      return 1;
+    case EPH_INT16:
+    case EPH_UINT16:
+    case EPH_FLOAT16:
+    case EPH_BFLOAT16:
+      return 2;
+    case EPH_FLOAT:
+    case EPH_INT32:
+    case EPH_UINT32:
+      return 4;
+    case EPH_DOUBLE:
+    case EPH_INT64:
+    case EPH_UINT64:
+    case EPH_COMPLEX64:
+      return 8;
+    case EPH_COMPLEX128:
+      return 16;
+    case EPH_STRING_ELEMENT:
+      return sizeof(eph_string);
+    default:
+      fail_unsupported("element type " + type_name(element_type) + " is not supported");
+  }
+}
+
+int64_t storage_size(int32_t element_type, int64_t count) {
+  if (element_type >= 0 && (kFourBits & eph::type_bit(element_type)) != 0) {
+    return count / 2 + count % 2;
+  }
+  return checked_multiply(count, element_size(element_type));
+}
+
+std::string type_name(int32_t element_type) {
+  static constexpr const char* kNames[] = {
+      "undefined",      "float",      "uint8",          "int8",       "uint16",   "int16",
+      "int32",          "int64",      "string",         "bool",       "float16",  "double",
+      "uint32",         "uint64",     "complex64",      "complex128", "bfloat16", "float8e4m3fn",
+      "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "uint4",      "int4",     "float4e2m1"};
+  if (element_type >= 0 && element_type < static_cast<int32_t>(std::size(kNames))) {
+    return kNames[element_type];
+  }
+  return "type " + std::to_string(element_type);
+}
+
+}  // namespace cpu

@@ -1,0 +1,82 @@
+// Element types: sets for the type rules of kernels, sizes, and the dispatch from the ABI's number
+// to a C++ type. A bool is handled as a byte, so that foreign bytes are no undefined behaviour.
+#pragma once
+
+#include <cstdint>
+#include <ephost/sdk/basics.hpp>
+#include <string>
+
+#include "plugins/cpu/core/dims.h"
+
+namespace cpu {
+
+template <int32_t... types>
+inline constexpr uint64_t kTypeSet = ((uint64_t{1} << types) | ... | 0);
+
+inline constexpr uint64_t kFloat = kTypeSet<EPH_FLOAT, EPH_DOUBLE>;
+inline constexpr uint64_t kWideInts = kTypeSet<EPH_INT32, EPH_INT64, EPH_UINT32, EPH_UINT64>;
+inline constexpr uint64_t kSignedInts = kTypeSet<EPH_INT8, EPH_INT16, EPH_INT32, EPH_INT64>;
+inline constexpr uint64_t kInts =
+    kSignedInts | kTypeSet<EPH_UINT8, EPH_UINT16, EPH_UINT32, EPH_UINT64>;
+inline constexpr uint64_t kNumbers = kFloat | kInts;
+inline constexpr uint64_t kBool = kTypeSet<EPH_BOOL>;
+inline constexpr uint64_t kHalf = kTypeSet<EPH_FLOAT16, EPH_BFLOAT16>;
+inline constexpr uint64_t kFloat8 =
+    kTypeSet<EPH_FLOAT8E4M3FN, EPH_FLOAT8E4M3FNUZ, EPH_FLOAT8E5M2, EPH_FLOAT8E5M2FNUZ>;
+inline constexpr uint64_t kFourBits = kTypeSet<EPH_UINT4, EPH_INT4, EPH_FLOAT4E2M1>;
+inline constexpr uint64_t kString = kTypeSet<EPH_STRING_ELEMENT>;
+inline constexpr uint64_t kInt64 = kTypeSet<EPH_INT64>;
+inline constexpr uint64_t kIndices = kTypeSet<EPH_INT32, EPH_INT64>;
+// What can be moved as bytes, and that with strings.
+inline constexpr uint64_t kFixedSize =
+    kNumbers | kBool | kHalf | kFloat8 | kTypeSet<EPH_COMPLEX64, EPH_COMPLEX128>;
+inline constexpr uint64_t kAny = kFixedSize | kString;
+// That with elements of less than a byte.
+inline constexpr uint64_t kAnyWidth = kAny | kFourBits;
+
+// Bytes of an element of a type in kFixedSize, sizeof(eph_string) for strings. Throws for others.
+[[nodiscard]] int64_t element_size(int32_t element_type);
+
+// Bytes of so many elements; those of 4 bits are packed in pairs. Throws as element_size.
+[[nodiscard]] int64_t storage_size(int32_t element_type, int64_t count);
+
+// e.g. "float16"; "type 99" for a number that ONNX doesn't know.
+[[nodiscard]] std::string type_name(int32_t element_type);
+
+// The C++ type that a kernel computes with; a tag without a value.
+template <class T>
+struct Tag {
+  using type = T;
+};
+
+// Calls f(Tag<T>{}) for the T of Ts with that element type; throws where there is none.
+template <class... Ts, class F>
+void dispatch(int32_t element_type, F&& f) {
+  const bool found =
+      ((element_type == eph::element_type_of<Ts>() ? (f(Tag<Ts>{}), true) : false) || ...);
+  if (!found) fail_unsupported("element type " + type_name(element_type) + " is not supported");
+}
+
+// Calls f(Tag<T>{}) with an unsigned type of that many bytes (1, 2, 4, 8), or a pair of them (16).
+struct Bytes16 {
+  uint64_t low, high;
+};
+template <class F>
+void dispatch_size(int64_t bytes, F&& f) {
+  switch (bytes) {
+    case 1:
+      return f(Tag<uint8_t>{});
+    case 2:
+      return f(Tag<uint16_t>{});
+    case 4:
+      return f(Tag<uint32_t>{});
+    case 8:
+      return f(Tag<uint64_t>{});
+    case 16:
+      return f(Tag<Bytes16>{});
+    default:
+      fail_unsupported("elements of " + std::to_string(bytes) + " bytes are not supported");
+  }
+}
+
+}  // namespace cpu

@@ -1,0 +1,74 @@
+// Gelu, Mish and Swish: the input times a smooth gate that it opens itself.
+#include <cmath>
+
+#include "plugins/cpu/kernels/elementwise/elementwise.h"
+#include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/math/vector_math.h"
+
+namespace cpu {
+namespace {
+
+struct ExactGelu : Stateless {
+  using Stateless::Stateless;
+  static constexpr double kCost = 1.2;
+  template <class T>
+  CPU_INLINE T operator()(T x) const {
+    constexpr T kInverseRootOfTwo = static_cast<T>(0.70710678118654752440);
+    return T{0.5} * x * (T{1} + fast_erf(x * kInverseRootOfTwo));
+  }
+};
+
+struct TanhGelu : Stateless {
+  using Stateless::Stateless;
+  static constexpr double kCost = 1.2;
+  template <class T>
+  CPU_INLINE T operator()(T x) const {
+    constexpr T kRootOfTwoOverPi = static_cast<T>(0.79788456080286535588);
+    constexpr T kCubic = static_cast<T>(0.044715);
+    return T{0.5} * x * (T{1} + fast_tanh(kRootOfTwoOverPi * (x + kCubic * x * x * x)));
+  }
+};
+
+// x * tanh(log(1 + e^x)), where the tangent is n / (n + 2) with n = e^2x + 2e^x.
+struct Mish : Stateless {
+  using Stateless::Stateless;
+  static constexpr double kCost = 1.2;
+  template <class T>
+  CPU_INLINE T operator()(T x) const {
+    const T e = fast_exp(x > T{20} ? T{20} : x);  // beyond, the gate is 1
+    const T n = e * (e + T{2});
+    return x * (n / (n + T{2}));
+  }
+};
+
+struct Swish {
+  static constexpr double kCost = 1;
+  explicit Swish(const NodeContext& context) : alpha(context.node().get_float("alpha", 1.0F)) {}
+  template <class T>
+  CPU_INLINE T operator()(T x) const {
+    return x * fast_sigmoid(static_cast<T>(alpha) * x);
+  }
+  float alpha;
+};
+
+template <class Op>
+constexpr Factory kFloatUnary = &make<UnaryKernel<Op, float, double>>;
+
+std::unique_ptr<Kernel> make_gelu(const NodeContext& context) {
+  const std::string_view approximate = context.node().get_string("approximate", "none");
+  if (approximate == "none") return kFloatUnary<ExactGelu>(context);
+  if (approximate == "tanh") return kFloatUnary<TanhGelu>(context);
+  fail("attribute approximate '" + std::string(approximate) + "' is neither none nor tanh");
+}
+
+constexpr KernelEntry kEntries[] = {
+    {"Gelu", 20, kNewest, {}, kInputTypes<kFloat>, &make_gelu},
+    {"Mish", 18, kNewest, {}, kInputTypes<kFloat>, kFloatUnary<Mish>},
+    {"Swish", 24, kNewest, {}, kInputTypes<kFloat>, kFloatUnary<Swish>},
+};
+
+}  // namespace
+
+Table gelu_kernels() { return kEntries; }
+
+}  // namespace cpu

@@ -1,0 +1,149 @@
+#include "plugins/cpu/kernels/matrix/product.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "plugins/cpu/core/onednn.h"
+
+namespace cpu {
+namespace {
+
+struct ProductPlan {
+  Step step;
+  const void* packed_b = nullptr;  // B in the layout of the step, if it is constant
+};
+
+using Desc = dnnl::memory::desc;
+
+// A matrix, or `batch` of them; stored as columns x rows if transposed.
+Desc matrix_desc(int64_t batch, int64_t rows, int64_t columns, bool transposed) {
+  Dims shape = {rows, columns};
+  Dims strides = transposed ? Dims{1, rows} : Dims{columns, 1};
+  if (batch != 1) {
+    shape.insert(0, batch);
+    strides.insert(0, rows * columns);
+  }
+  return {to_onednn(shape), dnnl::memory::data_type::f32, to_onednn(strides)};
+}
+
+Desc with_any_layout(const Desc& desc) {
+  return {desc.dims(), dnnl::memory::data_type::f32, dnnl::memory::format_tag::any};
+}
+
+// A row for all rows of all matrices.
+Desc bias_desc(const ProductShape& shape) {
+  return dense_desc(shape.batch == 1 ? Dims{1, shape.n} : Dims{1, 1, shape.n});
+}
+
+Step make_step(const dnnl::engine& engine, const ProductShape& shape, const Desc& b) {
+  const Desc a = matrix_desc(shape.batch, shape.m, shape.k, shape.transpose_a);
+  const Desc y = matrix_desc(shape.batch, shape.m, shape.n, false);
+  dnnl::primitive_attr attributes = scratchpad_attributes();
+  if (shape.alpha != 1) attributes.set_output_scales(0, {shape.alpha});
+  if (shape.accumulates) {
+    dnnl::post_ops sum;
+    sum.append_sum(1);
+    attributes.set_post_ops(sum);
+  }
+  Desc bias;
+  if (shape.has_bias) bias = bias_desc(shape);
+  const dnnl::matmul::desc operation =
+      shape.has_bias ? dnnl::matmul::desc(a, b, bias, y) : dnnl::matmul::desc(a, b, y);
+  const dnnl::matmul::primitive_desc description(operation, attributes, engine);
+  const Desc scratchpad = description.scratchpad_desc();
+  Step step = {dnnl::matmul(description),
+               {{DNNL_ARG_SRC, a},
+                {DNNL_ARG_WEIGHTS, description.weights_desc()},
+                {DNNL_ARG_DST, y},
+                {DNNL_ARG_SCRATCHPAD, scratchpad}},
+               scratchpad.get_size()};
+  if (shape.has_bias) step.arguments.emplace_back(DNNL_ARG_BIAS, bias);
+  return step;
+}
+
+struct BoundProduct {
+  ProductShape shape;
+  std::shared_ptr<const ProductPlan> plan;
+  BoundStep step;
+};
+
+struct ProductState : eph::State {
+  explicit ProductState(const dnnl::engine& engine) : stream(engine) {}
+  dnnl::stream stream;
+  std::vector<BoundProduct> bound;
+};
+
+}  // namespace
+
+class Products::Plans {
+ public:
+  Plans(std::shared_ptr<const OneDnn> onednn, const void* constant_b)
+      : onednn_(std::move(onednn)), constant_b_(constant_b) {}
+
+  [[nodiscard]] const dnnl::engine& engine() const { return onednn_->engine; }
+
+  std::shared_ptr<const ProductPlan> find(const ProductShape& shape) {
+    return cache_.find_or_make(shape, [&] { return make(shape); });
+  }
+
+  // The plan with memory objects of the state's own.
+  BoundProduct& find_bound(ProductState& state, const ProductShape& shape) {
+    const auto found =
+        std::find_if(state.bound.begin(), state.bound.end(),
+                     [&](const BoundProduct& bound) { return bound.shape == shape; });
+    if (found != state.bound.end()) return *found;
+    if (state.bound.size() == decltype(cache_)::kCapacity) state.bound.erase(state.bound.begin());
+    const std::shared_ptr<const ProductPlan> plan = find(shape);
+    return state.bound.emplace_back(BoundProduct{shape, plan, BoundStep(plan->step, engine())});
+  }
+
+ private:
+  // Called under the cache's lock.
+  std::shared_ptr<const ProductPlan> make(const ProductShape& shape) {
+    const Desc plain = matrix_desc(shape.batch, shape.k, shape.n, shape.transpose_b);
+    auto plan = std::make_shared<ProductPlan>();
+    if (constant_b_ == nullptr) {
+      plan->step = make_step(engine(), shape, plain);
+      return plan;
+    }
+    if (packed_b_ == nullptr) packed_b_ = std::make_unique<PackedWeights>(constant_b_, plain);
+    plan->step = make_step(engine(), shape, with_any_layout(plain));
+    plan->packed_b = packed_b_->get(plan->step.layout(DNNL_ARG_WEIGHTS), *onednn_);
+    return plan;
+  }
+
+  std::shared_ptr<const OneDnn> onednn_;
+  const void* constant_b_;
+  std::unique_ptr<PackedWeights> packed_b_;
+  PlanCache<ProductShape, ProductPlan> cache_;
+};
+
+Products::Products(std::shared_ptr<const OneDnn> onednn, const void* constant_b)
+    : plans_(std::make_unique<Plans>(std::move(onednn), constant_b)) {}
+Products::~Products() = default;
+
+uint64_t Products::prepare(const ProductShape& shape) {
+  return plans_->find(shape)->step.scratchpad_bytes;
+}
+
+std::unique_ptr<eph::State> Products::create_state() const {
+  return std::make_unique<ProductState>(plans_->engine());
+}
+
+void Products::multiply(eph::Run& run, eph::State* state, const ProductShape& shape, const float* a,
+                        const float* b, const float* bias, float* y, void* scratch) {
+  auto& own = *static_cast<ProductState*>(state);
+  BoundProduct& bound = plans_->find_bound(own, shape);
+  const ProductPlan& plan = *bound.plan;
+  bound.step.bind(DNNL_ARG_SRC, a);
+  bound.step.bind(DNNL_ARG_WEIGHTS, plan.packed_b != nullptr ? plan.packed_b : b);
+  bound.step.bind(DNNL_ARG_BIAS, bias);
+  bound.step.bind(DNNL_ARG_DST, y);
+  if (plan.step.scratchpad_bytes != 0) {
+    if (scratch == nullptr) scratch = run.scratch(plan.step.scratchpad_bytes);
+    bound.step.bind(DNNL_ARG_SCRATCHPAD, scratch);
+  }
+  bound.step.execute(own.stream);
+}
+
+}  // namespace cpu

@@ -1,0 +1,76 @@
+// Matrix products: float through oneDNN, with constant right-hand sides packed once; other types by
+// plain loops. Used by MatMul and Gemm.
+#pragma once
+
+#include <cstdint>
+#include <ephost/sdk/computation.hpp>
+#include <memory>
+
+#include "plugins/cpu/core/kernel.h"
+#include "plugins/cpu/core/parallel.h"
+
+namespace cpu {
+
+// Y = alpha * A * B (+ bias) (+ Y). All matrices are dense and row-major: A is m x k (k x m if
+// transposed), B is k x n (n x k), Y is m x n, the bias is a row of n. There are `batch` of A, B,
+// Y.
+struct ProductShape {
+  int64_t batch = 1;
+  int64_t m = 0, k = 0, n = 0;
+  bool transpose_a = false;
+  bool transpose_b = false;
+  bool has_bias = false;
+  bool accumulates = false;
+  float alpha = 1;
+
+  friend bool operator==(const ProductShape&, const ProductShape&) = default;
+};
+
+// The products of one kernel. A plan is made for each shape that occurs, and kept.
+class Products {
+ public:
+  // `constant_b` is null, or the elements of the constant that every product multiplies by.
+  Products(std::shared_ptr<const OneDnn> onednn, const void* constant_b);
+  ~Products();
+
+  // Makes the plan and packs B now instead of at the first run; the bytes of scratch memory that
+  // `multiply` needs for it. No extent may be 0.
+  uint64_t prepare(const ProductShape& shape);
+
+  [[nodiscard]] std::unique_ptr<eph::State> create_state() const;
+
+  // `state` comes from create_state. No extent may be 0. `b` is not read if B is constant.
+  // `scratch` is aligned memory of as many bytes as `prepare` says; if null, the run's is used, of
+  // which each call takes some.
+  void multiply(eph::Run& run, eph::State* state, const ProductShape& shape, const float* a,
+                const float* b, const float* bias, float* y, void* scratch = nullptr);
+
+ private:
+  class Plans;
+  std::unique_ptr<Plans> plans_;
+};
+
+// Y = A * B, whatever alpha is, for any element type; integers must be unsigned.
+template <class T>
+void multiply_plain(const ProductShape& shape, const T* a, const T* b, T* y) {
+  const int64_t m = shape.m;
+  const int64_t k = shape.k;
+  const int64_t n = shape.n;
+  const double cost = 0.5 * static_cast<double>(k) * static_cast<double>(n);
+  parallel_for(shape.batch * m, cost, [=, &shape](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      const T* left = a + row / m * m * k;
+      const T* right = b + row / m * k * n;
+      T* out = y + row * n;
+      for (int64_t j = 0; j < n; ++j) out[j] = 0;
+      for (int64_t i = 0; i < k; ++i) {
+        const T factor = shape.transpose_a ? left[i * m + row % m] : left[row % m * k + i];
+        for (int64_t j = 0; j < n; ++j) {
+          out[j] += factor * (shape.transpose_b ? right[j * k + i] : right[i * n + j]);
+        }
+      }
+    }
+  });
+}
+
+}  // namespace cpu

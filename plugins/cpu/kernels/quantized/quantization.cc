@@ -1,0 +1,132 @@
+#include "plugins/cpu/kernels/quantized/quantization.h"
+
+#include <cmath>
+
+#include "plugins/cpu/math/convert.h"
+#include "plugins/cpu/core/simd.h"
+
+namespace cpu {
+namespace {
+
+template <class T>
+CPU_INLINE T round_one(float x, float zero_point, QuantizedRange range) {
+  float y = std::nearbyint(x) + zero_point;
+  y = y > range.low ? y : range.low;
+  y = y < range.high ? y : range.high;
+  return static_cast<T>(static_cast<int32_t>(x == x ? y : zero_point));
+}
+
+template <class T>
+CPU_SIMD void round_row(const float* x, float zero_point, QuantizedRange range, T* y,
+                        int64_t count) {
+  CPU_INDEPENDENT
+  for (int64_t i = 0; i < count; ++i) y[i] = round_one<T>(x[i], zero_point, range);
+}
+
+template <class T>
+CPU_SIMD void divide_and_round(const float* x, float scale, float zero_point, QuantizedRange range,
+                               T* y, int64_t count) {
+  CPU_INDEPENDENT
+  for (int64_t i = 0; i < count; ++i) y[i] = round_one<T>(x[i] / scale, zero_point, range);
+}
+
+}  // namespace
+
+ScaleLayout::ScaleLayout(const Dims& shape, const Dims& scales, int64_t axis, int64_t block_size) {
+  const auto misfit = [&] {
+    fail("scales of shape " + to_string(scales) + " do not fit a tensor of shape " +
+         to_string(shape) + (block_size > 0 ? " in blocks of " + std::to_string(block_size) : ""));
+  };
+  length_ = element_count(shape);
+  if (block_size < 0) fail("attribute block_size=" + std::to_string(block_size) + " is negative");
+  if (element_count(scales) == 1 && block_size == 0) return;
+  if (shape.empty()) misfit();
+  const std::size_t at = normalize_axis(axis, shape.size());
+  extent_ = shape[at];
+  inner_ = element_count(shape, at + 1, shape.size());
+  const int64_t outer = element_count(shape, 0, at);
+  if (block_size == 0) {
+    if (!(scales == Dims{extent_})) misfit();
+    blocks_ = extent_;
+    step_ = inner_ == 1 ? 1 : 0;
+    rows_ = inner_ == 1 ? outer : outer * extent_;
+  } else {
+    block_ = block_size;
+    blocks_ = extent_ / block_size + (extent_ % block_size != 0 ? 1 : 0);
+    Dims expected = shape;
+    expected[at] = blocks_;
+    if (!(scales == expected)) misfit();
+    step_ = inner_ == 1 ? 0 : 1;
+    rows_ = inner_ == 1 ? outer * blocks_ : outer * extent_;
+  }
+  if (length_ == 0) {
+    rows_ = 1;
+  } else {
+    length_ = rows_ == 1 ? length_ : length_ / rows_;
+  }
+}
+
+ScaleLayout::Row ScaleLayout::row(int64_t i) const {
+  if (inner_ == 1 && step_ == 1) return {i * extent_, extent_, 0, 1};  // each its own
+  if (inner_ == 1) {                                                   // a row is a block
+    const int64_t begin = i % blocks_ * block_;
+    const int64_t count = begin + block_ < extent_ ? block_ : extent_ - begin;
+    return {i / blocks_ * extent_ + begin, count, i, 0};
+  }
+  if (step_ == 0) return {i * inner_, inner_, i % extent_, 0};
+  const int64_t scale = (i / extent_ * blocks_ + i % extent_ / block_) * inner_;
+  return {i * inner_, inner_, scale, 1};
+}
+
+QuantizedRange quantized_range(int32_t element_type) {
+  switch (element_type) {
+    case EPH_INT8:
+      return {-128, 127};
+    case EPH_UINT8:
+      return {0, 255};
+    case EPH_INT16:
+      return {-32768, 32767};
+    case EPH_UINT16:
+      return {0, 65535};
+    case EPH_INT4:
+      return {-8, 7};
+    case EPH_UINT4:
+      return {0, 15};
+    default:
+      fail_unsupported("tensors are not quantised to " + type_name(element_type));
+  }
+}
+
+template <class T>
+void round_to_quantized(const float* x, const float* zero_points, int64_t step,
+                        QuantizedRange range, T* y, int64_t count) {
+  if (step == 0) return round_row(x, *zero_points, range, y, count);
+  for (int64_t i = 0; i < count; ++i) y[i] = round_one<T>(x[i], zero_points[i], range);
+}
+
+template <class T>
+void quantize(const float* x, float scale, float zero_point, QuantizedRange range, T* y,
+              int64_t count) {
+  divide_and_round(x, scale, zero_point, range, y, count);
+}
+
+#define INSTANTIATE(T)                                                                      \
+  template void round_to_quantized(const float*, const float*, int64_t, QuantizedRange, T*, \
+                                   int64_t);                                                \
+  template void quantize(const float*, float, float, QuantizedRange, T*, int64_t);
+INSTANTIATE(int8_t)
+INSTANTIATE(uint8_t)
+INSTANTIATE(int16_t)
+INSTANTIATE(uint16_t)
+#undef INSTANTIATE
+
+const float* floats_of(eph::Run& run, const eph_value& value) {
+  if (value.element_type == EPH_FLOAT) return data<const float>(value);
+  const int64_t count = element_count(eph::shape_of(value));
+  const int64_t bytes = checked_multiply(checked_add(count, 1), sizeof(float));
+  auto* copy = static_cast<float*>(run.scratch(static_cast<uint64_t>(bytes)));
+  convert(value.data, value.element_type, copy, EPH_FLOAT, count);
+  return copy;
+}
+
+}  // namespace cpu

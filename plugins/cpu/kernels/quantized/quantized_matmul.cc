@@ -1,0 +1,114 @@
+// MatMulInteger and QLinearMatMul.
+#include "plugins/cpu/math/integer_arithmetic.h"
+#include "plugins/cpu/kernels/quantized/quantization.h"
+#include "plugins/cpu/core/registry.h"
+
+namespace cpu {
+namespace {
+
+class MatMulInteger final : public Kernel {
+ public:
+  explicit MatMulInteger(const NodeContext& context) : Kernel(context), products_(context, 1, 3) {}
+
+  std::unique_ptr<eph::State> create_state() override { return products_.create_state(); }
+
+ protected:
+  void run(eph::Run& run, eph::State* state) override {
+    const eph_value& a = *run.input(0);
+    const eph_value& b = *run.input(1);
+    const MatMulLayout layout = make_matmul_layout(dims_of(a), dims_of(b));
+    const eph_value& y = allocate_output(run, 0, EPH_INT32, layout.out);
+    if (element_count(layout.out) == 0) return;
+    products_.multiply(run, state, layout, {&a, run.input(2)}, {&b, run.input(3)},
+                       data<int32_t>(y));
+  }
+
+ private:
+  IntegerProducts products_;
+};
+
+// Number `i` of one or several scales, counted again from the start where there are fewer.
+struct Scales {
+  const float* values;
+  int64_t count;
+  float operator()(int64_t i) const { return values[i % count]; }
+};
+
+Scales read_scales(eph::Run& run, uint32_t input, int64_t of_one, int64_t all) {
+  const eph_value& value = *run.input(input);
+  const Scales scales = {floats_of(run, value), element_count(eph::shape_of(value))};
+  if (scales.count != 1 && scales.count != of_one && scales.count != all) {
+    fail("scales of shape " + to_string(eph::shape_of(value)) + " do not go with " +
+         std::to_string(of_one) + " rows or columns");
+  }
+  return scales;
+}
+
+class QLinearMatMul final : public Kernel {
+ public:
+  explicit QLinearMatMul(const NodeContext& context) : Kernel(context), products_(context, 3, 5) {}
+
+  std::unique_ptr<eph::State> create_state() override { return products_.create_state(); }
+
+ protected:
+  void run(eph::Run& run, eph::State* state) override {
+    const eph_value& a = *run.input(0);
+    const eph_value& b = *run.input(3);
+    const eph_value& zero = *run.input(7);
+    const MatMulLayout layout = make_matmul_layout(dims_of(a), dims_of(b));
+    const eph_value& y = allocate_output(run, 0, zero.element_type, layout.out);
+    const int64_t count = element_count(layout.out);
+    if (count == 0) return;
+    auto* sums = static_cast<int32_t*>(
+        run.scratch(static_cast<uint64_t>(checked_multiply(count, sizeof(int32_t)))));
+    products_.multiply(run, state, layout, {&a, run.input(2)}, {&b, run.input(5)}, sums);
+
+    const int64_t n = layout.shape.n;
+    const int64_t rows = a.rank < 2 ? 1 : *(a.shape + a.rank - 2);
+    const Scales a_scales = read_scales(run, 1, rows, count / n);
+    const Scales b_scales = read_scales(run, 4, n, checked_multiply(count / n / rows, n));
+    const float y_scale = read_scales(run, 6, 1, 1)(0);
+    if (element_count(eph::shape_of(zero)) != 1) fail("y_zero_point is not a single number");
+    const float zero_point = *floats_of(run, zero);
+    dispatch<int8_t, uint8_t>(zero.element_type, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      parallel_for(count / n, static_cast<double>(n), [&](int64_t begin, int64_t end) {
+        for (int64_t r = begin; r < end; ++r) {
+          const float row_scale = a_scales(r) / y_scale;
+          const auto value = [&](int64_t j) {
+            return static_cast<float>(sums[r * n + j]) * (row_scale * b_scales(r / rows * n + j));
+          };
+          round_values(value, zero_point, data<T>(y) + r * n, n);
+        }
+      });
+    });
+  }
+
+ private:
+  IntegerProducts products_;
+};
+
+constexpr uint64_t kBytes = kTypeSet<EPH_INT8, EPH_UINT8>;
+constexpr uint64_t kScale = kTypeSet<EPH_FLOAT>;
+
+// The zero point of A has A's type; that of B is checked with the operands.
+constexpr KernelEntry kEntries[] = {
+    {"MatMulInteger",
+     10,
+     kNewest,
+     {.required = 2, .same_type = 0b101},
+     kInputTypes<kBytes, kBytes, kBytes, kBytes>,
+     &make<MatMulInteger>},
+    {"QLinearMatMul",
+     10,
+     kNewest,
+     {.required = 8, .same_type = 0b101},
+     kInputTypes<kBytes, kScale, kBytes, kBytes, kScale, kBytes, kScale, kBytes>,
+     &make<QLinearMatMul>},
+};
+
+}  // namespace
+
+Table quantized_matmul_kernels() { return kEntries; }
+
+}  // namespace cpu

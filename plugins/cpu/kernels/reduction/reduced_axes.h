@@ -1,0 +1,24 @@
+// The dimensions of a tensor split into those that stay and those that a reduction goes over.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "plugins/cpu/core/dims.h"
+
+namespace cpu {
+
+// Neighbours of one kind are joined where that is possible. Strides are those of the dense tensor.
+struct ReducedAxes {
+  ReducedAxes(const Dims& shape, const std::array<bool, kMaxRank>& is_reduced);
+
+  Dims kept, kept_strides;
+  Dims reduced, reduced_strides;
+  int64_t results = 1;  // product of the kept extents
+  int64_t terms = 1;    // product of the reduced ones
+};
+
+// Takes the last dimension off if it steps by one element; its extent, or 1.
+int64_t take_unit_dimension(Dims& extents, Dims& strides);
+
+}  // namespace cpu

@@ -1,0 +1,315 @@
+#include "plugins/cpu/math/convert.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "plugins/cpu/core/parallel.h"
+#include "plugins/cpu/math/short_float.h"
+#include "plugins/cpu/core/simd.h"
+#include "plugins/cpu/core/types.h"
+
+namespace cpu {
+namespace {
+
+// Types that C++ has no type for, as their bytes.
+struct Half {
+  uint16_t bits;
+};
+struct Bfloat {
+  uint16_t bits;
+};
+struct Bool {
+  uint8_t byte;
+};
+
+CPU_INLINE float widen_bfloat(uint16_t bits) { return std::bit_cast<float>(uint32_t{bits} << 16); }
+
+CPU_INLINE uint16_t narrow_to_bfloat(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  const uint32_t rounded = bits + 0x7fff + ((bits >> 16) & 1);
+  return static_cast<uint16_t>((value != value ? bits | 0x400000 : rounded) >> 16);
+}
+
+CPU_INLINE float widen_half(uint16_t bits) {
+  // The exponent moves from bias 15 to bias 127 by a multiplication, which also normalises
+  // subnormal numbers; infinity and NaN keep their exponent of ones.
+  const uint32_t sign = uint32_t{bits & 0x8000U} << 16;
+  const uint32_t shifted = uint32_t{bits & 0x7fffU} << 13;
+  const float magnitude = std::bit_cast<float>(shifted) * 0x1p112F;
+  const uint32_t finite = std::bit_cast<uint32_t>(magnitude);
+  return std::bit_cast<float>(sign | (shifted >= 0x0f800000 ? shifted | 0x70000000U : finite));
+}
+
+CPU_INLINE uint16_t narrow_to_half(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  const uint32_t sign = (bits >> 16) & 0x8000;
+  const uint32_t magnitude = bits & 0x7fffffff;
+  const uint32_t normal = (magnitude + 0xfff + ((magnitude >> 13) & 1) - 0x38000000) >> 13;
+  // Below 2^-14 in steps of 2^-24: the sum's last bit is such a step.
+  const float in_steps = std::bit_cast<float>(magnitude) + 0.5F;
+  const uint32_t subnormal = std::bit_cast<uint32_t>(in_steps) - std::bit_cast<uint32_t>(0.5F);
+  uint32_t rounded = magnitude < 0x38800000 ? subnormal : normal;
+  rounded = magnitude >= 0x477ff000 ? 0x7c00 : rounded;  // 65520 and more round to infinity
+  rounded = magnitude > 0x7f800000 ? 0x7e00 : rounded;   // NaN
+  return static_cast<uint16_t>(sign | rounded);
+}
+
+CPU_SIMD void halves_to_floats(const uint16_t* from, float* to, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) to[i] = widen_half(from[i]);
+}
+CPU_SIMD void floats_to_halves(const float* from, uint16_t* to, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) to[i] = narrow_to_half(from[i]);
+}
+CPU_SIMD void bfloats_to_floats(const uint16_t* from, float* to, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) to[i] = widen_bfloat(from[i]);
+}
+CPU_SIMD void floats_to_bfloats(const float* from, uint16_t* to, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) to[i] = narrow_to_bfloat(from[i]);
+}
+
+// As saturate, without branches. `largest` is the largest float below the bound.
+template <class To>
+CPU_INLINE To clamp_float(float x, float largest) {
+  constexpr auto kLowest = static_cast<float>(std::numeric_limits<To>::min());
+  const float raised = x > kLowest ? x : kLowest;
+  const auto inside = static_cast<To>(raised < largest ? raised : largest);
+  const To upper = x > largest ? std::numeric_limits<To>::max() : inside;
+  return x == x ? upper : To{0};
+}
+
+CPU_SIMD void floats_to_int32(const float* from, int32_t* to, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) to[i] = clamp_float<int32_t>(from[i], 2147483520.0F);
+}
+CPU_SIMD void floats_to_int64(const float* from, int64_t* to, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) to[i] = clamp_float<int64_t>(from[i], 9223371487098961920.0F);
+}
+
+// Rounding double to float to a shorter type would round twice. Rounding to odd first makes it
+// exact.
+float round_to_odd(double value) {
+  const auto nearest = static_cast<float>(value);
+  if (std::isnan(value) || std::isinf(nearest) || static_cast<double>(nearest) == value) {
+    return nearest;
+  }
+  auto bits = std::bit_cast<uint32_t>(nearest);
+  if (std::fabs(static_cast<double>(nearest)) > std::fabs(value)) --bits;
+  return std::bit_cast<float>(bits | 1);
+}
+
+template <class T>
+auto widen(T value) {
+  if constexpr (std::is_same_v<T, Half>) {
+    return widen_half(value.bits);
+  } else if constexpr (std::is_same_v<T, Bfloat>) {
+    return widen_bfloat(value.bits);
+  } else if constexpr (std::is_same_v<T, Bool>) {
+    return static_cast<int32_t>(value.byte != 0);
+  } else {
+    return value;
+  }
+}
+
+// `value` is a C++ number.
+template <class To, class From>
+To narrow(From value) {
+  if constexpr (std::is_same_v<To, Bool>) {
+    return Bool{static_cast<uint8_t>(value != 0)};
+  } else if constexpr (std::is_same_v<To, Half> || std::is_same_v<To, Bfloat>) {
+    float rounded = 0;
+    if constexpr (std::is_same_v<From, double> || (std::is_integral_v<From> && sizeof(From) > 2)) {
+      rounded = round_to_odd(static_cast<double>(value));
+    } else {
+      rounded = static_cast<float>(value);
+    }
+    return To{std::is_same_v<To, Half> ? narrow_to_half(rounded) : narrow_to_bfloat(rounded)};
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    return saturate<To>(value);
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+// Calls f(Tag<T>{}) with the type that stands for an element type.
+template <class F>
+void dispatch_convertible(int32_t type, F&& f) {
+  switch (type) {
+    case EPH_BOOL:
+      return f(Tag<Bool>{});
+    case EPH_FLOAT16:
+      return f(Tag<Half>{});
+    case EPH_BFLOAT16:
+      return f(Tag<Bfloat>{});
+    default:
+      dispatch<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
+               uint64_t>(type, f);
+  }
+}
+
+using Loop = void (*)(const void* from, void* to, int64_t count);
+
+template <class From, class To>
+void convert_range(const void* from, void* to, int64_t count) {
+  const auto* source = static_cast<const From*>(from);
+  auto* target = static_cast<To*>(to);
+  if constexpr (std::is_same_v<From, Half> && std::is_same_v<To, float>) {
+    halves_to_floats(&source->bits, target, count);
+  } else if constexpr (std::is_same_v<From, float> && std::is_same_v<To, Half>) {
+    floats_to_halves(source, &target->bits, count);
+  } else if constexpr (std::is_same_v<From, Bfloat> && std::is_same_v<To, float>) {
+    bfloats_to_floats(&source->bits, target, count);
+  } else if constexpr (std::is_same_v<From, float> && std::is_same_v<To, Bfloat>) {
+    floats_to_bfloats(source, &target->bits, count);
+  } else if constexpr (std::is_same_v<From, float> && std::is_same_v<To, int32_t>) {
+    floats_to_int32(source, target, count);
+  } else if constexpr (std::is_same_v<From, float> && std::is_same_v<To, int64_t>) {
+    floats_to_int64(source, target, count);
+  } else {
+    for (int64_t i = 0; i < count; ++i) target[i] = narrow<To>(widen(source[i]));
+  }
+}
+
+Loop find_loop(int32_t from_type, int32_t to_type) {
+  Loop loop = nullptr;
+  dispatch_convertible(from_type, [&](auto from_tag) {
+    dispatch_convertible(to_type, [&](auto to_tag) {
+      loop = &convert_range<typename decltype(from_tag)::type, typename decltype(to_tag)::type>;
+    });
+  });
+  return loop;
+}
+
+bool is_four_bits(int32_t type) { return (kFourBits & eph::type_bit(type)) != 0; }
+bool is_rare(int32_t type) { return is_short_float(type) || is_four_bits(type); }
+bool is_floating(int32_t type) { return ((kFloat | kHalf) & eph::type_bit(type)) != 0; }
+
+// Elements of usual types on the way from or to a rare one.
+constexpr int64_t kBlock = 512;  // even, so that no byte of two elements is shared by blocks
+union Block {
+  std::array<double, kBlock> doubles;
+  std::array<float, kBlock> floats;
+  std::array<uint8_t, kBlock> bytes;
+};
+struct Elements {
+  const void* data;
+  int32_t type;
+};
+
+void convert_usual(Elements from, void* to, int32_t to_type, int64_t count) {
+  find_loop(from.type, to_type)(from.data, to, count);
+}
+
+// The elements from `begin` on, in a usual type; in `block` if they had a rare one.
+Elements decode_block(Elements from, int64_t begin, int64_t count, Block& block) {
+  const char* first = static_cast<const char*>(from.data) + storage_size(from.type, begin);
+  if (!is_rare(from.type)) return {first, from.type};
+  const auto* codes = reinterpret_cast<const uint8_t*>(first);
+  std::array<uint8_t, kBlock> unpacked;
+  if (is_four_bits(from.type)) {
+    unpack_nibbles(codes, from.type == EPH_INT4, unpacked.data(), count);
+    codes = unpacked.data();
+  }
+  if (is_short_float(from.type)) {
+    decode_short_floats(from.type, codes, block.floats.data(), count);
+    return {block.floats.data(), EPH_FLOAT};
+  }
+  std::copy_n(codes, count, block.bytes.begin());
+  return {block.bytes.data(), from.type == EPH_INT4 ? EPH_INT8 : EPH_UINT8};
+}
+
+// One byte for each element of a short floating-point type. Wide numbers go through double, which
+// holds all that matters of them.
+void encode_floats(Elements from, int32_t to_type, uint8_t* codes, int64_t count, bool saturate) {
+  Block block;
+  if (element_size(from.type) >= 4 && from.type != EPH_FLOAT) {
+    convert_usual(from, block.doubles.data(), EPH_DOUBLE, count);
+    return encode_short_floats(to_type, block.doubles.data(), codes, count, saturate);
+  }
+  const auto* floats = static_cast<const float*>(from.data);
+  if (from.type != EPH_FLOAT) {
+    convert_usual(from, block.floats.data(), EPH_FLOAT, count);
+    floats = block.floats.data();
+  }
+  encode_short_floats(to_type, floats, codes, count, saturate);
+}
+
+// One byte for each element of int4 or uint4. Integers wrap; floating-point numbers are rounded to
+// even, as ONNX asks for at 4 bits only (its technical note "4 bit integer types"), and saturate.
+void encode_integers(Elements from, int32_t to_type, uint8_t* codes, int64_t count) {
+  const bool is_signed = to_type == EPH_INT4;
+  if (!is_floating(from.type)) {
+    return convert_usual(from, codes, is_signed ? EPH_INT8 : EPH_UINT8, count);
+  }
+  Block block;
+  convert_usual(from, block.doubles.data(), EPH_DOUBLE, count);
+  for (int64_t i = 0; i < count; ++i) {
+    const int rounded = saturate<int>(std::nearbyint(block.doubles[i]));
+    codes[i] = static_cast<uint8_t>(std::clamp(rounded, is_signed ? -8 : 0, is_signed ? 7 : 15));
+  }
+}
+
+void convert_block(Elements from, char* to, int32_t to_type, int64_t count, bool saturate) {
+  if (!is_rare(to_type)) return convert_usual(from, to, to_type, count);
+  std::array<uint8_t, kBlock> codes;
+  if (is_short_float(to_type)) {
+    encode_floats(from, to_type, codes.data(), count, saturate);
+  } else {
+    encode_integers(from, to_type, codes.data(), count);
+  }
+  auto* bytes = reinterpret_cast<uint8_t*>(to);
+  if (is_four_bits(to_type)) return pack_nibbles(codes.data(), bytes, count);
+  std::copy_n(codes.begin(), count, bytes);
+}
+
+void convert_rare(Elements from, char* to, int32_t to_type, int64_t count, bool saturate) {
+  const int64_t blocks = count / kBlock + (count % kBlock != 0 ? 1 : 0);
+  parallel_for(blocks, 5.0 * kBlock, [&](int64_t begin, int64_t end) {
+    for (int64_t b = begin; b < end; ++b) {
+      const int64_t first = b * kBlock;
+      const int64_t length = std::min(kBlock, count - first);
+      Block block;
+      convert_block(decode_block(from, first, length, block), to + storage_size(to_type, first),
+                    to_type, length, saturate);
+    }
+  });
+}
+
+}  // namespace
+
+float half_to_float(uint16_t bits) { return widen_half(bits); }
+uint16_t float_to_half(float value) { return narrow_to_half(value); }
+
+void unpack_nibbles(const uint8_t* packed, bool is_signed, uint8_t* bytes, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    const int nibble = packed[i / 2] >> (i % 2 * 4) & 0xf;
+    bytes[i] = static_cast<uint8_t>(is_signed && nibble > 7 ? nibble - 16 : nibble);
+  }
+}
+
+void pack_nibbles(const uint8_t* bytes, uint8_t* packed, int64_t count) {
+  for (int64_t i = 0; i < count / 2; ++i) {
+    packed[i] = static_cast<uint8_t>((bytes[2 * i] & 0xf) | bytes[2 * i + 1] << 4);
+  }
+  if (count % 2 != 0) packed[count / 2] = bytes[count - 1] & 0xf;
+}
+
+void convert(const void* from, int32_t from_type, void* to, int32_t to_type, int64_t count,
+             bool saturate) {
+  if (is_rare(from_type) || is_rare(to_type)) {
+    if (!is_rare(from_type)) (void)find_loop(from_type, EPH_FLOAT);  // throws here, not in a thread
+    if (!is_rare(to_type)) (void)find_loop(EPH_FLOAT, to_type);
+    return convert_rare({from, from_type}, static_cast<char*>(to), to_type, count, saturate);
+  }
+  const Loop loop = find_loop(from_type, to_type);
+  const int64_t from_size = element_size(from_type);
+  const int64_t to_size = element_size(to_type);
+  parallel_for(count, 0.5, [&](int64_t begin, int64_t end) {
+    loop(static_cast<const char*>(from) + begin * from_size,
+         static_cast<char*>(to) + begin * to_size, end - begin);
+  });
+}
+
+}  // namespace cpu

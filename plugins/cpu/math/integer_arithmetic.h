@@ -1,0 +1,74 @@
+// Matrix products and convolutions of 8-bit integers with sums of 32 bits.
+//
+// They are computed in float, where products of such numbers and sums of a few hundred of them are
+// exact: the terms are cut into chunks of that length, whose sums are added as integers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "plugins/cpu/kernels/windows/convolution.h"
+#include "plugins/cpu/core/kernel.h"
+#include "plugins/cpu/kernels/matrix/matmul_layout.h"
+
+namespace cpu {
+
+// An operand of int8 or uint8 with its zero point, or several of them, or none.
+struct QuantizedOperand {
+  const eph_value* value;
+  const eph_value* zero_points;  // may be null
+
+  // Zero point `i`, counted again from the start where there are fewer.
+  [[nodiscard]] int32_t zero_point(int64_t i) const;
+  [[nodiscard]] int64_t zero_point_count() const;
+  // The largest distance of a number from its zero point.
+  [[nodiscard]] int64_t reach() const;
+};
+
+// The products of one kernel.
+class IntegerProducts {
+ public:
+  // The inputs of the node that B and its zero points are.
+  IntegerProducts(const NodeContext& context, std::size_t b, std::size_t b_zero_points);
+
+  [[nodiscard]] std::unique_ptr<eph::State> create_state() const;
+
+  // `state` comes from create_state. Zero points of A are one for each row or for each row of each
+  // matrix, those of B likewise for columns; throws for another number. `y` is dense.
+  void multiply(eph::Run& run, eph::State* state, const MatMulLayout& layout,
+                const QuantizedOperand& a, const QuantizedOperand& b, int32_t* y);
+
+ private:
+  struct Constant;  // B in float, cut into chunks
+  static std::unique_ptr<Constant> make_constant(const NodeContext& context, std::size_t b,
+                                                 std::size_t b_zero_points);
+
+  std::unique_ptr<Products> products_;  // with B that is no constant
+  std::shared_ptr<Constant> constant_;  // null if B is none
+};
+
+// The convolutions of one kernel.
+class IntegerConvolutions {
+ public:
+  // The inputs of the node that the weights and their zero points are.
+  IntegerConvolutions(const NodeContext& context, std::size_t weights,
+                      std::size_t weights_zero_points);
+
+  [[nodiscard]] std::unique_ptr<eph::State> create_state() const;
+
+  // `state` comes from create_state. The zero points of the weights are one, or one for each output
+  // channel; throws for another number. `y` is dense, and has elements.
+  void convolve(eph::Run& run, eph::State* state, const ConvolutionShape& shape,
+                const QuantizedOperand& x, const QuantizedOperand& weights, int32_t* y);
+
+ private:
+  struct Constant;  // weights in float, cut into chunks of channels
+  static std::unique_ptr<Constant> make_constant(const NodeContext& context, std::size_t weights,
+                                                 std::size_t weights_zero_points);
+
+  Convolutions convolutions_;  // with weights that are no constant
+  std::shared_ptr<Constant> constant_;
+};
+
+}  // namespace cpu

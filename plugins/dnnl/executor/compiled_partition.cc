@@ -1,0 +1,71 @@
+#include "plugins/dnnl/executor/compiled_partition.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <system_error>
+#include <thread>
+
+#include "plugins/dnnl/library/threads.h"
+
+namespace ephost_dnnl {
+namespace {
+
+void create_primitive(Program& program, std::size_t i) {
+  Step& step = program.steps[i];
+  try {
+    step.primitive = dnnl::primitive(step.descriptor.get());
+  } catch (const dnnl::error& error) {
+    throw StepFailed(i,
+                     "oneDNN cannot create the primitive of " + step.label + ": " + error.what());
+  }
+}
+
+// Takes steps from a common counter until they are used up; the first failure ends it.
+class Creator {
+ public:
+  Creator(Program& program, int library_threads)
+      : program_(program), library_threads_(library_threads) {}
+
+  void work() {
+    try {
+      const ThreadScope scope(library_threads_);
+      for (std::size_t i = next_++; i < program_.steps.size(); i = next_++) {
+        create_primitive(program_, i);
+      }
+    } catch (...) {
+      next_ = program_.steps.size();
+      if (!failed_.exchange(true)) failure_ = std::current_exception();
+    }
+  }
+  void rethrow() const {
+    if (failed_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  Program& program_;
+  int library_threads_;
+  std::atomic<std::size_t> next_ = 0;
+  std::atomic<bool> failed_ = false;
+  std::exception_ptr failure_;
+};
+
+}  // namespace
+
+void create_primitives(Program& program, int threads) {
+  // A thread pays off only for several primitives at about half a millisecond each.
+  constexpr std::size_t kStepsPerThread = 4;
+  const std::size_t workers = std::min(static_cast<std::size_t>(std::max(threads, 1)),
+                                       program.steps.size() / kStepsPerThread + 1);
+  Creator creator(program, threads);
+  std::vector<std::thread> others;
+  try {
+    for (std::size_t i = 1; i < workers; ++i) others.emplace_back([&creator] { creator.work(); });
+  } catch (const std::system_error&) {  // the system gives no more threads: these will do
+  }
+  creator.work();
+  for (std::thread& other : others) other.join();
+  creator.rethrow();
+}
+
+}  // namespace ephost_dnnl

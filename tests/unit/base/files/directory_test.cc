@@ -1,0 +1,34 @@
+#include "host/base/files/directory.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/temp_directory.h"
+
+namespace ephost {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(ListDirectory, GivesTheNamesInOrder) {
+  const test::TempDirectory dir;
+  dir.write("b", "");
+  dir.write(".hidden", "");
+  dir.write("a/inside", "");
+  std::error_code error = std::make_error_code(std::errc::io_error);
+  EXPECT_THAT(list_directory(dir.path(), error), ElementsAre(".hidden", "a", "b"));
+  EXPECT_FALSE(error);
+}
+
+TEST(ListDirectory, SaysWhyAFolderCannotBeRead) {
+  const test::TempDirectory dir;
+  std::error_code error;
+  EXPECT_THAT(list_directory(dir / "none", error), IsEmpty());
+  EXPECT_EQ(error, std::errc::no_such_file_or_directory);
+  EXPECT_THAT(list_directory(dir.write("file", ""), error), IsEmpty());
+  EXPECT_EQ(error, std::errc::not_a_directory);
+}
+
+}  // namespace
+}  // namespace ephost

@@ -1,0 +1,60 @@
+#include "host/base/files/mapped_pages.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host/base/files/file.h"
+#include "tests/support/temp_directory.h"
+
+namespace ephost {
+namespace {
+
+// How many pages of the range are mapped into the process's memory right now.
+size_t resident_pages(std::span<const std::byte> bytes) {
+  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  const std::string map = *read_file("/proc/self/smaps");
+  char name[32];
+  std::snprintf(name, sizeof(name), "%lx-", reinterpret_cast<unsigned long>(bytes.data()));
+  const size_t at = map.find(name);
+  EXPECT_NE(at, std::string::npos);
+  return std::stoul(map.substr(map.find("Rss:", at) + 4)) * 1024 / page;
+}
+
+size_t touch(std::span<const std::byte> bytes) {
+  size_t sum = 0;
+  for (const std::byte byte : bytes) sum += static_cast<size_t>(byte);
+  return sum;
+}
+
+TEST(MappedPages, AreGivenBackAndStayReadable) {
+  const test::TempDirectory dir;
+  const size_t page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  const auto path = dir.write("data", std::string(64 * page, 'x'));
+  const MappedFile file = *MappedFile::open(path);
+  const size_t sum = touch(file.bytes());
+  EXPECT_EQ(resident_pages(file.bytes()), 64U);
+  // Only whole pages go: the first and the last are in use by somebody else, perhaps.
+  release_pages(file.bytes().subspan(1, 62 * page));
+  EXPECT_LE(resident_pages(file.bytes()), 3U);
+  EXPECT_EQ(touch(file.bytes()), sum);
+}
+
+TEST(MappedPages, LeaveOtherMemoryAlone) {
+  const size_t page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  const std::unique_ptr<std::byte[]> memory(new std::byte[16 * page]);
+  std::memset(memory.get(), 7, 16 * page);
+  const test::TempDirectory dir;
+  const MappedFile before = *MappedFile::open(dir.write("data", std::string(page, 'x')));
+  release_pages({memory.get(), 16 * page});
+  EXPECT_EQ(touch({memory.get(), 16 * page}), 16 * page * 7);
+  release_pages({});
+}
+
+}  // namespace
+}  // namespace ephost

@@ -1,0 +1,55 @@
+#include "host/cli/commands/backend_test.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/temp_directory.h"
+
+namespace ephost::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Result<std::vector<std::string>> names_below(const std::filesystem::path& root) {
+  EPHOST_ASSIGN_OR_RETURN(const auto tests,
+                          find_backend_tests(std::span<const std::filesystem::path>(&root, 1)));
+  std::vector<std::string> names;
+  for (const BackendTest& test : tests) names.push_back(test.name);
+  return names;
+}
+
+TEST(BackendTest, FindsTestsAtAnyDepthByName) {
+  const test::TempDirectory folder;
+  folder.write("node/test_b/model.onnx", "");
+  folder.write("node/test_a/model.onnx", "");
+  folder.write("test_c/model.onnx", "");
+  folder.write("test_d/data.json", "");
+  const auto names = names_below(folder.path());
+  ASSERT_TRUE(names.ok()) << names.status().message();
+  EXPECT_THAT(*names, ElementsAre("node/test_a", "node/test_b", "test_c"));
+}
+
+TEST(BackendTest, IsNamedAfterItsFolderIfThatIsTheRoot) {
+  const test::TempDirectory folder;
+  folder.write("test_a/model.onnx", "");
+  for (const std::string root : {"test_a", "test_a/"}) {
+    const auto names = names_below(folder / root);
+    ASSERT_TRUE(names.ok()) << names.status().message();
+    EXPECT_THAT(*names, ElementsAre("test_a"));
+  }
+}
+
+TEST(BackendTest, RefusesFoldersWithoutTests) {
+  const test::TempDirectory folder;
+  const auto empty = names_below(folder.path());
+  ASSERT_FALSE(empty.ok());
+  EXPECT_EQ(empty.status().code(), StatusCode::kNotFound);
+  EXPECT_THAT(empty.status().message(), HasSubstr("has a model.onnx"));
+  const auto missing = names_below(folder / "missing");
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.status().code(), StatusCode::kNoSuchFile);
+}
+
+}  // namespace
+}  // namespace ephost::cli

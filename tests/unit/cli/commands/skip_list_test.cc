@@ -1,0 +1,38 @@
+#include "host/cli/commands/skip_list.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ephost::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+
+TEST(SkipList, ReadsNamesAndReasons) {
+  const auto list = parse_skip_list(
+      "# a comment\n\n  test_a : draws random numbers: always others\r\ntest_b:x", "skip.txt");
+  ASSERT_TRUE(list.ok()) << list.status().message();
+  EXPECT_THAT(*list, ElementsAre(Pair("test_a", "draws random numbers: always others"),
+                                 Pair("test_b", "x")));
+}
+
+TEST(SkipList, RefusesANameWithoutReason) {
+  for (const std::string line : {"test_a", "test_a:", "test_a:  ", ": why"}) {
+    const auto list = parse_skip_list("\n" + line, "skip.txt");
+    ASSERT_FALSE(list.ok());
+    EXPECT_EQ(list.status().code(), StatusCode::kInvalidArgument);
+    EXPECT_THAT(list.status().message(), HasSubstr("skip.txt:2: "));
+    EXPECT_THAT(list.status().message(), HasSubstr("\"name: reason\""));
+  }
+}
+
+TEST(SkipList, RefusesANameThatStandsTwice) {
+  const auto list = parse_skip_list("a: x\na: y\n", "skip.txt");
+  ASSERT_FALSE(list.ok());
+  EXPECT_THAT(list.status().message(), HasSubstr("skip.txt:2: \"a\" is listed twice"));
+}
+
+}  // namespace
+}  // namespace ephost::cli

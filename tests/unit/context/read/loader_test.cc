@@ -1,0 +1,469 @@
+#include "host/context/read/loader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "host/base/hash.h"
+#include "host/context/metadata.h"
+#include "host/context/file_names.h"
+#include "host/onnx_io/export/export.h"
+#include "tests/support/faulty_file_system.h"
+#include "tests/unit/context/context_samples.h"
+
+namespace ephost::context {
+namespace {
+
+namespace fs = std::filesystem;
+using test::TempDirectory;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using testing::embedded_node;
+using testing::file_node;
+using ::testing::HasSubstr;
+using testing::model_of;
+using testing::secondary_node;
+using testing::text_of;
+
+ContentSum sum_of(std::string_view text) {
+  return {.hash = content_sum(as_bytes(text)), .size = text.size()};
+}
+
+std::string refusal(const graph::Model& model, const LoadOptions& options) {
+  const Result<LoadedContext> loaded = load_context(model, options);
+  if (loaded.ok()) return "accepted";
+  EXPECT_EQ(loaded.status().code(), StatusCode::kInvalidGraph);
+  return loaded.status().message();
+}
+
+// Why a node that states this path, with the folder given, is refused.
+std::string refusal_of_path(const TempDirectory& dir, const std::string& path) {
+  return refusal(model_of({file_node("p", path)}), {.folder = dir.path()});
+}
+
+class CountingFileSystem : public PosixFileSystem {
+ public:
+  void* mmap(size_t size, int descriptor) const override {
+    ++mappings;
+    return PosixFileSystem::mmap(size, descriptor);
+  }
+  mutable int mappings = 0;
+};
+
+TEST(ContextLoader, AsksForEachPayloadOnceWhereAFunctionGivesThem) {
+  const TempDirectory dir;
+  dir.write("m_test.bin", "of the folder");
+  int calls = 0;
+  LoadOptions options{.folder = dir.path()};
+  options.read_payload = [&](const std::string& name) -> Result<graph::Blob> {
+    ++calls;
+    EXPECT_EQ(name, "m_test.bin");
+    return testing::blob_of("of the function");
+  };
+  const graph::Model model = model_of({file_node("p", "m_test.bin"), file_node("q", "m_test.bin")});
+  const Result<LoadedContext> loaded = load_context(model, options);
+  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  EXPECT_EQ(calls, 1);
+  ASSERT_EQ(loaded->payloads.size(), 1U);
+  EXPECT_EQ(text_of(loaded->payloads[0].bytes), "of the function");
+  const void* address = loaded->payloads[0].bytes.bytes.data();
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(address) % kPayloadAlignment, 0U);
+  EXPECT_THAT(refusal(model_of({file_node("p", "../m_test.bin")}), options),
+              HasSubstr("has a \"..\" component"));
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(ContextLoader, LoadsABinaryBesideTheModel) {
+  const TempDirectory dir;
+  dir.write("m_test.bin", "payload");
+  const graph::Model model = model_of({file_node("p", "m_test.bin")});
+  const Result<LoadedContext> loaded = load_context(model, {.folder = dir.path()});
+  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  ASSERT_EQ(loaded->payloads.size(), 1U);
+  EXPECT_EQ(text_of(loaded->payloads[0].bytes), "payload");
+  EXPECT_EQ(loaded->payloads[0].file_name, "m_test.bin");
+  EXPECT_EQ(loaded->payloads[0].source, testing::kSource);
+  ASSERT_EQ(loaded->partitions.size(), 1U);
+  EXPECT_EQ(loaded->partitions[0].place.graph, &model.graph);
+  EXPECT_EQ(loaded->partitions[0].place.node, 0U);
+}
+
+TEST(ContextLoader, AlignsEmbeddedPayloads) {
+  // Neither is aligned where it stands: a short string, and a blob at an odd address.
+  const graph::Blob block = testing::blob_of("x" + std::string(5000, 'b'));
+  EpContextNode large = embedded_node("large", "");
+  large.payload = {.bytes = block.bytes.subspan(1), .owner = block.owner};
+  graph::Model model = model_of({std::move(large), embedded_node("small", "a")});
+  model.graph.nodes[1].attributes[2].value = std::string("short");
+  const Result<LoadedContext> loaded = load_context(model, {});
+  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  EXPECT_EQ(text_of(loaded->payloads[0].bytes), std::string(5000, 'b'));
+  EXPECT_EQ(text_of(loaded->payloads[1].bytes), "short");
+  for (const CachedPayload& payload : loaded->payloads) {
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(payload.bytes.bytes.data()) % kPayloadAlignment, 0U);
+    EXPECT_NE(payload.bytes.owner, nullptr);
+  }
+}
+
+TEST(ContextLoader, AcceptsEmptyPayloadsForTheProviderToJudge) {
+  const TempDirectory dir;
+  dir.write("empty.bin", "");
+  const graph::Model model = model_of({embedded_node("a", ""), file_node("b", "empty.bin")});
+  const Result<LoadedContext> loaded = load_context(model, {.folder = dir.path()});
+  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  EXPECT_TRUE(loaded->payloads[0].bytes.bytes.empty());
+  EXPECT_TRUE(loaded->payloads[1].bytes.bytes.empty());
+}
+
+TEST(ContextLoader, Line7FindsPartitionsInNestedGraphs) {
+  graph::Model model = model_of({secondary_node("outer", "inner")});
+  graph::Graph body = model_of({embedded_node("inner", "payload")}).graph;
+  graph::Node holder{.name = "if", .op_type = "If"};
+  holder.attributes.push_back({"then_branch", std::make_unique<graph::Graph>(std::move(body))});
+  model.graph.add_node(std::move(holder));
+  const Result<LoadedContext> loaded = load_context(model, {});
+  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  ASSERT_EQ(loaded->partitions.size(), 2U);
+  EXPECT_EQ(loaded->partitions[1].place.graph, model.graph.nodes[1].subgraph("then_branch"));
+  EXPECT_EQ(loaded->partitions[0].payload, loaded->partitions[1].payload);
+}
+
+TEST(ContextLoader, Line10TakesTheSupersededBinaryThatTheModelStates) {
+  const TempDirectory dir;
+  dir.write("m.bin", "new one");
+  graph::Model model = model_of({file_node("p", "m.bin")});
+  write_metadata({.binaries = {{"m.bin", sum_of("old one")}}}, model.metadata);
+  EXPECT_THAT(refusal(model, {.folder = dir.path()}), HasSubstr("has the sum"));
+
+  const std::string superseded = superseded_name("m.bin", to_hex(sum_of("old one").hash));
+  dir.write(superseded, "damaged");
+  EXPECT_THAT(refusal(model, {.folder = dir.path()}), HasSubstr("has the sum"));
+  dir.write(superseded, "old one");
+  const Result<LoadedContext> replaced = load_context(model, {.folder = dir.path()});
+  ASSERT_TRUE(replaced.ok()) << replaced.status().to_string();
+  EXPECT_EQ(text_of(replaced->payloads[0].bytes), "old one");
+  fs::remove(dir / "m.bin");
+  EXPECT_EQ(refusal(model, {.folder = dir.path()}), "accepted");
+}
+
+TEST(ContextLoader, Line10FindsTheSupersededInitializersThatTheModelStates) {
+  const TempDirectory dir;
+  dir.write("weights", "new");
+  graph::Model model = testing::sample_model();
+  write_metadata({.initializers = {{"weights", sum_of("old")}}}, model.metadata);
+  const std::vector<std::byte> encoded = onnx_io::export_model(model)->model.to_bytes();
+  LoadOptions options{.folder = dir.path()};
+  EXPECT_TRUE(find_superseded_initializers(encoded, options).empty());
+  dir.write(superseded_name("weights", to_hex(sum_of("old").hash)), "old");
+  // Whoever read the new ones is told.
+  EXPECT_THAT(refusal(model, options), HasSubstr("checking the initializers"));
+  options.files = find_superseded_initializers(encoded, options);
+  ASSERT_TRUE(options.files.contains("weights"));
+  EXPECT_EQ(text_of(options.files["weights"]), "old");
+  EXPECT_EQ(refusal(model, options), "accepted");
+}
+
+TEST(ContextLoader, Line16RefusesAbsolutePaths) {
+  const TempDirectory dir;
+  const fs::path file = dir.write("m.bin", "payload");
+  EXPECT_THAT(refusal_of_path(dir, file.native()),
+              AllOf(HasSubstr("EPContext node \"p\""), HasSubstr("it is absolute")));
+}
+
+TEST(ContextLoader, Line16RefusesParentComponents) {
+  const TempDirectory dir;
+  dir.write("sub/m.bin", "payload");
+  dir.write("m.bin", "payload");
+  EXPECT_THAT(refusal_of_path(dir, "../" + dir.path().filename().native() + "/m.bin"),
+              HasSubstr("\"..\" component"));
+  EXPECT_THAT(refusal_of_path(dir, "sub/../m.bin"), HasSubstr("component"));
+}
+
+TEST(ContextLoader, Line16RefusesLinksThatLeaveTheFolder) {
+  const TempDirectory outside;
+  const TempDirectory dir;
+  fs::create_symlink(outside.write("m.bin", "payload"), dir / "m.bin");
+  EXPECT_THAT(refusal_of_path(dir, "m.bin"), HasSubstr("symbolic link leads out"));
+  dir.write("real.bin", "payload");
+  fs::create_symlink("real.bin", dir / "inside.bin");
+  EXPECT_EQ(refusal_of_path(dir, "inside.bin"), "accepted");
+}
+
+TEST(ContextLoader, Line16RefusesDirectoriesDevicesAndEmptyNames) {
+  const TempDirectory dir;
+  fs::create_directory(dir / "folder");
+  ASSERT_EQ(::mkfifo((dir / "pipe").c_str(), 0600), 0);
+  EXPECT_THAT(refusal_of_path(dir, "folder"), HasSubstr("it is a directory"));
+  EXPECT_THAT(refusal_of_path(dir, "pipe"), HasSubstr("no regular file"));
+  EXPECT_THAT(refusal_of_path(dir, ""), HasSubstr("it is empty"));
+  EXPECT_THAT(refusal_of_path(dir, std::string("m.bin\0x", 7)), HasSubstr("NUL"));
+}
+
+TEST(ContextLoader, Line16AcceptsDotsAndAnyScriptInNames) {
+  const TempDirectory dir;
+  for (const std::string name : {"a..b.bin", "sub/m.bin", "模型_甲.bin", "модель.bin", "m b.bin"}) {
+    dir.write(name, "payload");
+    EXPECT_EQ(refusal_of_path(dir, name), "accepted") << name;
+  }
+}
+
+TEST(ContextLoader, Line16AModelFromMemoryNeedsAFolder) {
+  EXPECT_THAT(refusal(model_of({file_node("p", "m.bin")}), {}), HasSubstr("ep.context_file_path"));
+}
+
+TEST(ContextLoader, Line17SecondariesFindTheirPrimaryWhateverTheOrder) {
+  const graph::Model model = model_of({secondary_node("s2", "p2"), embedded_node("p1", "one"),
+                                       secondary_node("s1", "p1"), embedded_node("p2", "two")});
+  const Result<LoadedContext> loaded = load_context(model, {});
+  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  ASSERT_EQ(loaded->payloads.size(), 2U);
+  EXPECT_EQ(text_of(loaded->payloads[loaded->partitions[0].payload].bytes), "two");
+  EXPECT_EQ(text_of(loaded->payloads[loaded->partitions[2].payload].bytes), "one");
+}
+
+TEST(ContextLoader, Line17RefusesASecondaryWithoutPrimary) {
+  EXPECT_THAT(refusal(model_of({secondary_node("s", "p")}), {}),
+              AllOf(HasSubstr("EPContext node \"s\""), HasSubstr("no primary node")));
+  EXPECT_THAT(refusal(model_of({embedded_node("a", "1"), embedded_node("b", "2"),
+                                secondary_node("s", "c")}),
+                      {}),
+              HasSubstr("no primary node has that name"));
+  EXPECT_THAT(refusal(model_of({embedded_node("a", "1"), embedded_node("a", "2"),
+                                secondary_node("s", "a")}),
+                      {}),
+              HasSubstr("several primary nodes of that name"));
+}
+
+TEST(ContextLoader, Line17ModelsFromElsewhereMayStateNoPrimaryIfThereIsOnlyOne) {
+  const TempDirectory dir;
+  dir.write("m.bin", "payload");
+  dir.write("n.bin", "payload");
+  EXPECT_EQ(
+      refusal(model_of({secondary_node("s", ""), file_node("p", "m.bin")}), {.folder = dir.path()}),
+      "accepted");
+  // Several, but the file tells which.
+  EXPECT_EQ(refusal(model_of({secondary_node("s", "n.bin"), file_node("p", "m.bin"),
+                              file_node("q", "n.bin")}),
+                    {.folder = dir.path()}),
+            "accepted");
+}
+
+TEST(ContextLoader, Line14ASecondaryNeverGetsAnotherSourcesPayload) {
+  EpContextNode other = embedded_node("p", "theirs");
+  other.source = "OtherExecutionProvider";
+  EXPECT_THAT(refusal(model_of({std::move(other), secondary_node("s", "p")}), {}),
+              HasSubstr("no primary node has that source"));
+}
+
+TEST(ContextLoader, Line14ProvidersThatStateOneFileGetAPayloadEach) {
+  const TempDirectory dir;
+  dir.write("m.bin", "payload");
+  EpContextNode other = file_node("q", "m.bin");
+  other.source = "OtherExecutionProvider";
+  const graph::Model model = model_of({file_node("p", "m.bin"), std::move(other)});
+  const Result<LoadedContext> loaded = load_context(model, {.folder = dir.path()});
+  ASSERT_TRUE(loaded.ok());
+  ASSERT_EQ(loaded->payloads.size(), 2U);
+  EXPECT_EQ(loaded->payloads[1].source, "OtherExecutionProvider");
+}
+
+class DamagedContent : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(DamagedContent, Line18IsRefusedAsABinary) {
+  const TempDirectory dir;
+  dir.write("m.bin", GetParam());
+  graph::Model model = model_of({file_node("p", "m.bin")});
+  write_metadata({.binaries = {{"m.bin", sum_of("the payload")}}}, model.metadata);
+  EXPECT_THAT(refusal(model, {.folder = dir.path()}),
+              AllOf(HasSubstr("EPContext node \"p\""), HasSubstr("m.bin"),
+                    HasSubstr("but the model states")));
+  EXPECT_EQ(refusal(model, {.folder = dir.path(), .check_sums = false}), "accepted");
+}
+
+TEST_P(DamagedContent, Line18IsRefusedAsAnEmbeddedPayload) {
+  graph::Model model = model_of({embedded_node("p", GetParam())});
+  write_metadata({.embedded = {{"p", sum_of("the payload")}}}, model.metadata);
+  EXPECT_THAT(refusal(model, {}), HasSubstr("but the model states"));
+  EXPECT_EQ(refusal(model, {.check_sums = false}), "accepted");
+}
+
+// A model of two payloads, of which the metadata state one.
+graph::Model half_stated_model(const TempDirectory& dir) {
+  dir.write("a.bin", "a");
+  dir.write("b.bin", "b");
+  graph::Model model = model_of({file_node("p", "a.bin"), file_node("q", "b.bin")});
+  write_metadata({.binaries = {{"a.bin", sum_of("a")}}}, model.metadata);
+  return model;
+}
+
+TEST(ContextLoader, RefusesAPayloadWithoutAChecksumInAModelOfThisHost) {
+  const TempDirectory dir;
+  EXPECT_THAT(refusal(half_stated_model(dir), {.folder = dir.path()}),
+              AllOf(HasSubstr("no checksum of file \"b.bin\""), HasSubstr("ep.require_checksums")));
+}
+
+TEST(ContextLoader, RefusesAModelOfThisHostWhoseMetadataAreGone) {
+  const TempDirectory dir;
+  graph::Model model = half_stated_model(dir);
+  model.metadata.clear();
+  model.producer_name = kProducerName;
+  EXPECT_THAT(refusal(model, {.folder = dir.path()}), HasSubstr("\"a.bin\", file \"b.bin\""));
+}
+
+TEST(ContextLoader, TakesAPayloadWithoutAChecksumIfItIsToldTo) {
+  const TempDirectory dir;
+  const graph::Model model = half_stated_model(dir);
+  const auto loaded = load_context(model, {.folder = dir.path(), .require_checksums = false});
+  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  EXPECT_THAT(loaded->unchecked, ElementsAre("file \"b.bin\""));
+}
+
+TEST(ContextLoader, TellsWhatAModelOfAnotherHostStatesNoChecksumOf) {
+  const TempDirectory dir;
+  dir.write("a.bin", "a");
+  const graph::Model model = model_of({file_node("p", "a.bin"), embedded_node("e", "x")});
+  LoadOptions options{.folder = dir.path(), .unchecked_external_data = {"weights"}};
+  const auto loaded = load_context(model, options);
+  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  EXPECT_THAT(loaded->unchecked,
+              ElementsAre("file \"a.bin\"", "the payload of EPContext node \"e\"",
+                          "external data \"weights\""));
+  options.require_checksums = true;
+  EXPECT_THAT(refusal(model, options), HasSubstr("no checksum of file \"a.bin\""));
+}
+
+TEST(ContextLoader, TakesOneChecksumForAllSpellingsOfAFile) {
+  const TempDirectory dir;
+  dir.write("a.bin", "a");
+  graph::Model model = model_of({file_node("p", "./a.bin"), file_node("q", "a.bin")});
+  write_metadata({.binaries = {{"a.bin", sum_of("a")}}}, model.metadata);
+  EXPECT_EQ(refusal(model, {.folder = dir.path()}), "accepted");
+}
+
+INSTANTIATE_TEST_SUITE_P(ContextLoader, DamagedContent,
+                         ::testing::Values("the pay", "", "the pbyload", "the payload and more",
+                                           std::string(11, '\0')));
+
+TEST(ContextLoader, Line18RefusesAMissingBinaryNamingIt) {
+  const TempDirectory dir;
+  EXPECT_THAT(refusal_of_path(dir, "gone.bin"),
+              AllOf(HasSubstr("gone.bin"), HasSubstr("No such file")));
+  EXPECT_THAT(refusal(model_of({file_node("p", "m.bin")}), {.folder = dir / "gone"}),
+              HasSubstr("gone"));
+}
+
+TEST(ContextLoader, Line18RefusesABinaryThatCannotBeRead) {
+  const TempDirectory dir;
+  dir.write("m.bin", "payload");
+  test::FaultyFileSystem faulty;
+  faulty.fail_at = 4;  // open and close the folder, open the file, fstat, mmap
+  EXPECT_THAT(
+      refusal(model_of({file_node("p", "m.bin")}), {.folder = dir.path(), .file_system = &faulty}),
+      AllOf(HasSubstr("cannot map"), HasSubstr("m.bin")));
+}
+
+TEST(ContextLoader, Line18RefusesInitializersOfAnotherGeneration) {
+  const TempDirectory dir;
+  dir.write("weights", "other");
+  graph::Model model = testing::sample_model();
+  write_metadata({.initializers = {{"weights", sum_of("right")}}}, model.metadata);
+  EXPECT_THAT(refusal(model, {.folder = dir.path()}), HasSubstr("checking the initializers"));
+  dir.write("elsewhere/weights", "right");
+  EXPECT_EQ(refusal(model, {.folder = dir.path(), .initializers_folder = dir / "elsewhere"}),
+            "accepted");
+}
+
+TEST(ContextLoader, Line18RefusesMalformedStatements) {
+  graph::Model model = model_of({embedded_node("p", "payload")});
+  model.metadata = {{"ephost.ep_context.embedded.p", "garbage"}};
+  EXPECT_THAT(refusal(model, {}), HasSubstr("is no sum"));
+}
+
+TEST(ContextLoader, AModelFromElsewhereStatesNoSums) {
+  EXPECT_EQ(refusal(model_of({embedded_node("p", "payload")}), {}), "accepted");
+}
+
+TEST(ContextLoader, Line19HandsOutTheCompatibilityStrings) {
+  graph::Model model = model_of({embedded_node("p", "payload")});
+  write_metadata({.embedded = {{"p", sum_of("payload")}}, .compatibility = {{"EP", "sdk 3"}}},
+                 model.metadata);
+  const Result<LoadedContext> loaded = load_context(model, {});
+  ASSERT_TRUE(loaded.ok());
+  EXPECT_EQ(loaded->compatibility.at("EP"), "sdk 3");
+}
+
+TEST(ContextLoader, Line21MapsABinaryOnceHoweverManyNodesStateIt) {
+  const TempDirectory dir;
+  dir.write("m.bin", "payload");
+  const CountingFileSystem counting;
+  const graph::Model model =
+      model_of({file_node("a", "m.bin"), file_node("b", "./m.bin"), secondary_node("c", "a")});
+  const Result<LoadedContext> loaded =
+      load_context(model, {.folder = dir.path(), .file_system = &counting});
+  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  EXPECT_EQ(counting.mappings, 1);
+  EXPECT_EQ(loaded->payloads.size(), 1U);
+  for (const CachedPartition& partition : loaded->partitions) EXPECT_EQ(partition.payload, 0U);
+}
+
+TEST(ContextLoader, Line21APayloadOutlivesTheLoad) {
+  const TempDirectory dir;
+  dir.write("m.bin", "payload");
+  CachedPayload payload;
+  {
+    const graph::Model model = model_of({file_node("p", "m.bin")});
+    Result<LoadedContext> loaded = load_context(model, {.folder = dir.path()});
+    ASSERT_TRUE(loaded.ok());
+    payload = loaded->payloads[0];
+  }
+  fs::remove(dir / "m.bin");
+  EXPECT_EQ(text_of(payload.bytes), "payload");
+}
+
+TEST(ContextLoader, Line22NodesOfSeveralModelsLoadFromOne) {
+  const TempDirectory dir;
+  dir.write("m_test.bin", "first model");
+  dir.write("n_test.bin", "second model");
+  graph::Model model = model_of({file_node("m.0", "m_test.bin"), secondary_node("m.1", "m.0"),
+                                 file_node("n.0", "n_test.bin"), secondary_node("n.1", "n.0")});
+  write_metadata(
+      {.binaries = {{"m_test.bin", sum_of("first model")}, {"n_test.bin", sum_of("second model")}}},
+      model.metadata);
+  const Result<LoadedContext> loaded = load_context(model, {.folder = dir.path()});
+  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  EXPECT_EQ(loaded->partitions[1].payload, loaded->partitions[0].payload);
+  EXPECT_EQ(loaded->partitions[3].payload, loaded->partitions[2].payload);
+  EXPECT_EQ(text_of(loaded->payloads[loaded->partitions[3].payload].bytes), "second model");
+}
+
+TEST(ContextLoader, Line18ComparesSumsOfLargeFilesMeanwhileIfTheProviderWithstandsAnything) {
+  const TempDirectory dir;
+  const std::string payload(size_t{5} << 20, 'p');
+  ASSERT_TRUE(testing::write_sample({.output_path = dir / "m_ctx.onnx"}, payload).ok());
+  const Result<graph::Model> model = onnx_io::import_model(dir / "m_ctx.onnx");
+  ASSERT_TRUE(model.ok());
+  LoadOptions options{.folder = dir.path(), .validating_sources = {std::string(testing::kSource)}};
+  Result<LoadedContext> right = load_context(*model, options);
+  ASSERT_TRUE(right.ok());
+  EXPECT_EQ(right->pending_sums.size(), 1U);
+  EXPECT_TRUE(right->finish_sums().ok());
+  EXPECT_TRUE(right->finish_sums().ok());
+
+  std::string damaged = payload;
+  damaged[damaged.size() / 2] = 'd';
+  dir.write("m_test.bin", damaged);
+  Result<LoadedContext> wrong = load_context(*model, options);
+  ASSERT_TRUE(wrong.ok());
+  const Status status = wrong->finish_sums();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidGraph);
+  EXPECT_THAT(status.message(), HasSubstr("m_test.bin"));
+  // The size shows at once, and so does everything to a provider that trusts.
+  dir.write("m_test.bin", payload + "x");
+  EXPECT_FALSE(load_context(*model, options).ok());
+  dir.write("m_test.bin", damaged);
+  options.validating_sources = {"somebody else"};
+  EXPECT_FALSE(load_context(*model, options).ok());
+}
+
+}  // namespace
+}  // namespace ephost::context

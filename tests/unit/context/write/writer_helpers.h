@@ -1,0 +1,45 @@
+// What the tests of the writer have in common.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/context/write/writer.h"
+#include "tests/unit/context/context_samples.h"
+
+namespace ephost::context::testing {
+
+inline Status created(WriteOptions options) {
+  const Result<ContextWriter> writer = ContextWriter::create(std::move(options));
+  return writer.ok() ? Status() : writer.status();
+}
+
+// A writer with payloads of the provider `test`, which hold their number as text.
+inline ContextWriter writer_of(const WriteOptions& options, uint32_t payloads = 1) {
+  Result<ContextWriter> writer = ContextWriter::create(options);
+  EXPECT_TRUE(writer.ok()) << writer.status().to_string();
+  for (uint32_t i = 0; i < payloads; ++i) {
+    EXPECT_TRUE(writer->begin_payload("test").ok());
+    EXPECT_TRUE(writer->append(i, as_bytes("payload " + std::to_string(i))).ok());
+  }
+  return std::move(*writer);
+}
+
+// What `finish` says to partitions of the sample model; nothing may be left behind.
+inline Status refusal(const std::vector<WrittenPartition>& partitions, uint32_t payloads = 1,
+                      const std::map<std::string, std::string>& compatibility = {}) {
+  const test::TempDirectory dir;
+  ContextWriter writer = writer_of({.output_path = dir / "m_ctx.onnx"}, payloads);
+  const Result<WrittenContext> written =
+      std::move(writer).finish(sample_model(), partitions, compatibility);
+  EXPECT_THAT(files_in(dir.path()), ::testing::IsEmpty());
+  return written.ok() ? Status() : written.status();
+}
+
+}  // namespace ephost::context::testing

@@ -1,0 +1,111 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "host/base/files/file.h"
+#include "tests/support/temp_directory.h"
+#include "tests/unit/onnx_io/import/import_helpers.h"
+
+namespace ephost::onnx_io {
+namespace {
+
+using ::testing::HasSubstr;
+using namespace testing;  // NOLINT: the builders of model_protos.h
+using graph::Model;
+
+TEST(ImportFiles, BorrowsLargeInitializersFromTheMappedFile) {
+  test::TempDirectory folder;
+  onnx::ModelProto proto = small_model();
+  onnx::GraphProto& graph = *proto.mutable_graph();
+  graph.clear_initializer();
+  onnx::TensorProto& w = *graph.add_initializer();
+  w.set_name("w");
+  w.set_data_type(onnx::TensorProto::FLOAT);
+  w.add_dims(1024);
+  w.add_dims(3);
+  w.set_raw_data(std::string(1024 * 3 * 4, '\0'));
+  // Aligned in the file, as our own exporter places it.
+  while (proto.SerializeAsString().find(std::string(1024 * 3 * 4, '\0')) % 4 != 0) {
+    proto.set_producer_name(proto.producer_name() + "x");
+  }
+  graph.mutable_output(0)->mutable_type()->clear_tensor_type();
+  graph.mutable_input(0)->mutable_type()->mutable_tensor_type()->clear_shape();
+  const auto path = folder.write("model.onnx", proto.SerializeAsString());
+  std::optional<Model> copy;
+  {
+    Result<Model> model = import_model(path);
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    copy = std::move(model).value();
+  }
+  const graph::Tensor& tensor = copy->graph.initializers[0];
+  ASSERT_EQ(tensor.data.bytes.size(), 12288u);
+  ASSERT_TRUE(tensor.data.owner);
+  const auto* file = static_cast<const MappedFile*>(tensor.data.owner.get());
+  EXPECT_EQ(file->path(), path);
+  EXPECT_GE(tensor.data.bytes.data(), file->bytes().data());
+  EXPECT_LE(tensor.data.bytes.data() + 12288, file->bytes().data() + file->bytes().size());
+}
+
+TEST(ImportFiles, NamesTheFileInMessages) {
+  test::TempDirectory folder;
+  const auto path = folder.write("broken.onnx", "no model");
+  const auto model = import_model(path);
+  ASSERT_FALSE(model.ok());
+  EXPECT_EQ(model.status().code(), StatusCode::kInvalidProtobuf);
+  EXPECT_THAT(model.status().message(), HasSubstr("while importing"));
+  EXPECT_THAT(model.status().message(), HasSubstr("broken.onnx"));
+  EXPECT_EQ(import_model(folder / "none.onnx").status().code(), StatusCode::kNoSuchFile);
+}
+
+onnx::ModelProto model_with_external_data() {
+  onnx::ModelProto proto = small_model();
+  onnx::TensorProto& w = *proto.mutable_graph()->mutable_initializer(0);
+  w.clear_raw_data();
+  w.set_data_location(onnx::TensorProto::EXTERNAL);
+  auto& location = *w.add_external_data();
+  location.set_key("location");
+  location.set_value("w.bin");
+  return proto;
+}
+
+TEST(ImportFiles, FindsExternalDataBesideTheModel) {
+  test::TempDirectory folder;
+  const auto path = folder.write("model.onnx", model_with_external_data().SerializeAsString());
+  EXPECT_EQ(import_model(path).status().code(), StatusCode::kNoSuchFile);
+  folder.write("w.bin", std::string(12, 'w'));
+  const auto model = import_model(path);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  EXPECT_EQ(model->graph.initializers[0].data.bytes[0], std::byte{'w'});
+}
+
+TEST(ImportFiles, FindsExternalDataWhereOptionsSay) {
+  test::TempDirectory folder;
+  folder.write("w.bin", std::string(12, 'w'));
+  const onnx::ModelProto proto = model_with_external_data();
+  EXPECT_EQ(import_proto(proto).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_TRUE(import_proto(proto, {.external_data_dir = folder.path()}).ok());
+  const std::string content(12, 'b');
+  ImportOptions options;
+  options.external_files["w.bin"] = as_blob(content);
+  const auto model = import_proto(proto, options);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  EXPECT_EQ(model->graph.initializers[0].data.bytes[0], std::byte{'b'});
+}
+
+TEST(ImportFiles, FindsExternalDataOfAttributes) {
+  test::TempDirectory folder;
+  folder.write("w.bin", std::string(12, 'w'));
+  onnx::ModelProto proto = empty_model();
+  onnx::NodeProto& node = add_node(*proto.mutable_graph(), "Constant", {}, {"y"});
+  *add_attribute(node, "value", onnx::AttributeProto::TENSOR).mutable_t() =
+      model_with_external_data().graph().initializer(0);
+  add_output(*proto.mutable_graph(), "y", {3});
+  const auto model = import_proto(proto, {.external_data_dir = folder.path()});
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  EXPECT_EQ(std::get<graph::Tensor>(*model->graph.nodes[0].attribute("value")).data.bytes[0],
+            std::byte{'w'});
+}
+
+}  // namespace
+}  // namespace ephost::onnx_io

@@ -1,0 +1,180 @@
+// GridSample and AffineGrid, the poolings of regions, and MaxUnpool.
+#include <cmath>
+
+#include "tests/unit/plugins/cpu/cpu_test.h"
+
+namespace ephost::test {
+namespace {
+
+Tensor grid_of(const Tensor& theta, const std::vector<int64_t>& size, int64_t aligns) {
+  return run_one("AffineGrid", 20, {theta, ints(size)}, {{"align_corners", aligns}});
+}
+
+const Tensor kPlaneIdentity = floats({1, 2, 3}, {1, 0, 0, 0, 1, 0});
+const Tensor kSpaceIdentity = floats({1, 3, 4}, {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0});
+
+TEST(AffineGrid, PlacesPixelsBetweenMinusOneAndOne) {
+  EXPECT_EQ(difference(grid_of(kPlaneIdentity, {1, 1, 2, 3}, 1),
+                       floats({1, 2, 3, 2}, {-1, -1, 0, -1, 1, -1, -1, 1, 0, 1, 1, 1})),
+            "");
+  const float third = 2.0F / 3;
+  EXPECT_EQ(difference(grid_of(kPlaneIdentity, {1, 1, 2, 3}, 0),
+                       floats({1, 2, 3, 2}, {-third, -0.5F, 0, -0.5F, third, -0.5F, -third, 0.5F, 0,
+                                             0.5F, third, 0.5F})),
+            "");
+  const Tensor turned = floats({1, 2, 3}, {0, 2, 1, 3, 0, 0});  // x' = 2y + 1, y' = 3x
+  EXPECT_EQ(difference(grid_of(turned, {1, 1, 2, 2}, 1),
+                       floats({1, 2, 2, 2}, {-1, -3, -1, 3, 3, -3, 3, 3})),
+            "");
+}
+
+TEST(GridSample, GivesTheInputOnItsOwnGrid) {
+  const Tensor plane = random_floats({1, 3, 5, 40}, 1);
+  const Tensor space = random_floats({1, 2, 3, 4, 5}, 2);
+  for (const int64_t aligns : {0, 1}) {
+    for (const char* mode : {"nearest", "linear", "cubic"}) {
+      const Attributes attributes = {{"mode", std::string(mode)}, {"align_corners", aligns}};
+      EXPECT_EQ(
+          difference(run_one("GridSample", 20,
+                             {plane, grid_of(kPlaneIdentity, {1, 3, 5, 40}, aligns)}, attributes),
+                     plane, 1e-4, 1e-5),
+          "")
+          << mode;
+      EXPECT_EQ(
+          difference(run_one("GridSample", 22,
+                             {space, grid_of(kSpaceIdentity, {1, 2, 3, 4, 5}, aligns)}, attributes),
+                     space, 1e-4, 1e-5),
+          "")
+          << mode;
+    }
+  }
+}
+
+TEST(GridSample, ReadsTruthValuesFromTheNearestElement) {
+  const Tensor x = bools({1, 1, 3}, {1, 0, 1});
+  const Tensor grid = floats({1, 4, 1}, {-1, 0.1F, 0.9F, 3});
+  const auto sample = [&](const char* mode) {
+    return run_node("GridSample", 20, {x, grid},
+                    {{"mode", std::string(mode)}, {"align_corners", int64_t{1}}});
+  };
+  EXPECT_THAT(sample("nearest"), Gives(std::vector<Tensor>{bools({1, 1, 4}, {1, 0, 1, 0})}));
+  EXPECT_EQ(sample("linear").code, EPH_NOT_IMPLEMENTED);
+}
+
+// Along each dimension on its own, what is linear stays so in any number of them.
+TEST(GridSample, BlendsInManyDimensions) {
+  for (const std::size_t rank : {4U, 5U, 9U, 12U}) {
+    Shape x_shape(rank + 2, 2);
+    x_shape[0] = x_shape[1] = 1;
+    std::vector<float> x(std::size_t{1} << rank);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      for (std::size_t d = 0; d < rank; ++d) {  // the last dimension counts most
+        if ((i >> (rank - 1 - d) & 1) != 0) x[i] += static_cast<float>(d + 1);
+      }
+    }
+    Shape grid_shape(rank + 2, 1);
+    grid_shape[1] = 40;  // more than one block
+    grid_shape.back() = static_cast<int64_t>(rank);
+    const Tensor grid = random_floats(grid_shape, 1);
+    Shape y_shape(rank + 2, 1);
+    y_shape[2] = 40;
+    std::vector<float> expected(40);
+    const auto places = values_of<float>(grid);
+    for (std::size_t p = 0; p < expected.size(); ++p) {
+      for (std::size_t d = 0; d < rank; ++d) {  // places have the last dimension first
+        expected[p] += static_cast<float>(d + 1) * (places[p * rank + rank - 1 - d] + 1) / 2;
+      }
+    }
+    const Outcome outcome =
+        run_node("GridSample", 20, {floats(x_shape, x), grid}, {{"align_corners", int64_t{1}}});
+    if (rank == 12) {
+      EXPECT_EQ(outcome.code, EPH_NOT_IMPLEMENTED);
+      continue;
+    }
+    ASSERT_TRUE(outcome.ok()) << outcome.message;
+    EXPECT_EQ(difference(outcome.outputs[0], floats(y_shape, expected), 1e-4, 1e-4), "") << rank;
+  }
+}
+
+TEST(GridSample, PadsAsAsked) {
+  const Tensor x = floats({1, 1, 3}, {1, 2, 4});
+  // Pixels -2.5, -0.5, 0.5, 3.5 and nowhere, with corners aligned.
+  const float nan = std::nanf("");
+  const Tensor grid = floats({1, 5, 1}, {-3.5F, -1.5F, -0.5F, 2.5F, nan});
+  const auto sample = [&](const char* padding) {
+    return run_node("GridSample", 20, {x, grid},
+                    {{"padding_mode", std::string(padding)}, {"align_corners", int64_t{1}}});
+  };
+  EXPECT_THAT(sample("zeros"),
+              Gives(std::vector<Tensor>{floats({1, 1, 5}, {0, 0.5F, 1.5F, 0, 0})}));
+  const Outcome border = sample("border");
+  ASSERT_TRUE(border.ok()) << border.message;
+  const auto bordered = values_of<float>(border.outputs[0]);
+  EXPECT_EQ(std::vector<float>(bordered.begin(), bordered.begin() + 4),
+            (std::vector<float>{1, 1, 1.5F, 4}));
+  const Outcome reflection = sample("reflection");
+  ASSERT_TRUE(reflection.ok()) << reflection.message;
+  const auto reflected = values_of<float>(reflection.outputs[0]);
+  EXPECT_FLOAT_EQ(reflected[0], 2.5F + 0.5F);  // -2.5 -> 1.5
+  EXPECT_FLOAT_EQ(reflected[1], 1.5F);
+  EXPECT_FLOAT_EQ(reflected[3], 1.5F);  // 3.5 -> 0.5
+}
+
+TEST(RoiAlign, PoolsByAverageOrMaximum) {
+  std::vector<float> values;
+  for (int i = 0; i < 16; ++i) values.push_back(static_cast<float>(i));
+  const Tensor x = floats({1, 1, 4, 4}, values);
+  const Tensor rois = floats({1, 4}, {0, 0, 4, 4});
+  const auto align = [&](int32_t version, const char* mode) {
+    return run_node("RoiAlign", version, {x, rois, ints({0})},
+                    {{"mode", std::string(mode)},
+                     {"output_height", int64_t{2}},
+                     {"output_width", int64_t{2}},
+                     {"sampling_ratio", int64_t{2}}});
+  };
+  EXPECT_THAT(align(16, "avg"),
+              Gives(std::vector<Tensor>{floats({1, 1, 2, 2}, {2.5F, 4.5F, 10.5F, 12.5F})}));
+  EXPECT_THAT(align(16, "max"), Gives(std::vector<Tensor>{floats({1, 1, 2, 2}, {5, 7, 13, 15})}));
+  // Without the shift by half a pixel, samples lie at 0.5, 1.5, 2.5 and 3.5, the last on the
+  // border.
+  EXPECT_THAT(align(10, "max"),
+              Gives(std::vector<Tensor>{floats({1, 1, 2, 2}, {7.5F, 9, 13.5F, 15})}));
+}
+
+TEST(RoiAlign, TakesAsManySamplesAsFitWithoutARatio) {
+  const Tensor x = random_floats({2, 2, 6, 6}, 1);
+  const Tensor rois = floats({1, 4}, {0, 0, 6, 6});
+  const auto align = [&](int64_t ratio) {
+    return run_one(
+        "RoiAlign", 22, {x, rois, ints({1})},
+        {{"output_height", int64_t{2}}, {"output_width", int64_t{2}}, {"sampling_ratio", ratio}});
+  };
+  EXPECT_EQ(difference(align(0), align(3)), "");
+}
+
+TEST(MaxRoiPool, TakesTheMaximumOfEachBin) {
+  std::vector<float> values;
+  for (int i = 0; i < 16; ++i) values.push_back(static_cast<float>(i));
+  const Tensor x = floats({1, 1, 4, 4}, values);
+  const Tensor rois = floats({3, 5}, {0, 0, 0, 3, 3, 0, 1, 1, 3, 3, 0, 9, 9, 9, 9});
+  EXPECT_THAT(
+      run_node("MaxRoiPool", 1, {x, rois}, {{"pooled_shape", Shape{2, 2}}}),
+      Gives(std::vector<Tensor>{floats({3, 1, 2, 2}, {5, 7, 13, 15, 10, 11, 14, 15, 0, 0, 0, 0})}));
+}
+
+TEST(MaxUnpool, UndoesMaxPool) {
+  const Tensor x = random_floats({2, 3, 6, 8}, 1, 1, 2);
+  const Attributes window = {{"kernel_shape", Shape{2, 2}}, {"strides", Shape{2, 2}}};
+  const Outcome pooled = run_node("MaxPool", 12, {x}, window, 2);
+  ASSERT_TRUE(pooled.ok()) << pooled.message;
+  const Tensor restored = run_one("MaxUnpool", 11, {pooled.outputs[0], pooled.outputs[1]}, window);
+  EXPECT_EQ(restored.shape, x.shape);
+  EXPECT_EQ(difference(run_one("MaxPool", 12, {restored}, window), pooled.outputs[0]), "");
+  double sum = 0;
+  for (const double value : as_doubles(restored)) sum += value;
+  for (const double value : as_doubles(pooled.outputs[0])) sum -= value;
+  EXPECT_NEAR(sum, 0, 1e-4);
+}
+
+}  // namespace
+}  // namespace ephost::test

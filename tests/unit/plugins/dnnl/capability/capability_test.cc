@@ -1,0 +1,217 @@
+// What the provider claims and declines, through the C ABI.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+
+#include "tests/unit/plugins/dnnl/net.h"
+
+namespace ephost::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Ints = std::vector<int64_t>;
+
+// Why the provider declines the last node of a net.
+std::string reason_for_last(FakeGraph& graph) {
+  ProviderSession session(1);
+  const FakeClaims claims = session.claims(graph);
+  const auto found = claims.declined.find(graph.node_count() - 1);
+  return found == claims.declined.end() ? "claimed" : found->second;
+}
+
+std::string reason(const std::function<uint32_t(Net&)>& build) {
+  Net net;
+  net.output(build(net));
+  return reason_for_last(net.graph());
+}
+
+TEST(DnnlCapability, ClaimsOnePartitionAndAllowsToDropItsConstants) {
+  Net net;
+  net.output(net.add("Relu", {net.batch_norm(net.conv(net.input({1, 3, 8, 8}), 4, 3))}));
+  ProviderSession session(1);
+  const FakeClaims claims = session.claims(net.graph());
+  ASSERT_EQ(claims.fused.size(), 1U);
+  EXPECT_THAT(claims.fused[0].nodes, ElementsAre(0, 1, 2));
+  EXPECT_EQ(claims.fused[0].flags, static_cast<uint32_t>(EPH_CLAIM_DROP_CONSTANTS));
+  EXPECT_TRUE(claims.declined.empty());
+}
+
+TEST(DnnlCapability, SplitsAroundNodesThatItCannotTake) {
+  Net net;
+  const uint32_t first = net.conv(net.input({1, 3, 8, 8}), 4, 1);
+  const uint32_t odd = net.add("Erf", {first});
+  net.output(net.conv(net.add("Add", {odd, first}), 4, 1));
+  ProviderSession session(1);
+  const FakeClaims claims = session.claims(net.graph());
+  ASSERT_EQ(claims.fused.size(), 2U);
+  EXPECT_THAT(claims.fused[0].nodes, ElementsAre(0));
+  EXPECT_THAT(claims.fused[1].nodes, ElementsAre(2, 3));
+  EXPECT_THAT(claims.declined.at(1), HasSubstr("operator Erf is not supported"));
+}
+
+TEST(DnnlCapability, LeavesNodesOfOtherProvidersAlone) {
+  Net net;
+  const uint32_t first = net.conv(net.input({1, 3, 8, 8}), 4, 1);
+  const uint32_t second = net.add("Relu", {first});
+  net.output(net.conv(second, 4, 1));
+  net.graph().mark_taken(1);
+  ProviderSession session(1);
+  const FakeClaims claims = session.claims(net.graph());
+  ASSERT_EQ(claims.fused.size(), 2U);
+  EXPECT_THAT(claims.fused[0].nodes, ElementsAre(0));
+  EXPECT_THAT(claims.fused[1].nodes, ElementsAre(2));
+  EXPECT_TRUE(claims.declined.empty());
+}
+
+TEST(DnnlCapability, LeavesSmallThingsToOthers) {
+  EXPECT_EQ(reason([](Net& net) { return net.add("Relu", {net.input({4})}); }),
+            "no convolution, matrix product or pooling to fuse with");
+}
+
+TEST(DnnlCapability, DeclinesOtherTypesShapesAndConstants) {
+  FakeGraph integers;
+  const uint32_t x = integers.add_input("x", {2, 2}, EPH_INT64);
+  const uint32_t y = integers.add_value("y", {2, 2}, EPH_INT64);
+  integers.add_node("MatMul", {x, x}, {y});
+  EXPECT_EQ(reason_for_last(integers), "element type int64 of 'x'");
+
+  FakeGraph dynamic;
+  const uint32_t a = dynamic.add_input("a", {-1, 2});
+  dynamic.add_node("Relu", {a}, {dynamic.add_value("b", {-1, 2})});
+  EXPECT_EQ(reason_for_last(dynamic), "dynamic shape of 'a'");
+
+  FakeGraph empty;
+  const uint32_t e = empty.add_input("e", {0, 2});
+  empty.add_node("Relu", {e}, {empty.add_value("f", {0, 2})});
+  EXPECT_THAT(reason_for_last(empty), HasSubstr("empty or too large"));
+
+  EXPECT_EQ(reason([](Net& net) { return net.add("Relu", {net.weights({4})}); }),
+            "all inputs are constant");
+}
+
+TEST(DnnlCapability, DeclinesAShapeThatTheOperatorDoesNotGive) {
+  FakeGraph graph;
+  const uint32_t x = graph.add_input("x", {2, 3});
+  graph.add_node("Relu", {x}, {graph.add_value("y", {3, 2})});
+  EXPECT_EQ(reason_for_last(graph), "the model states shape [3, 2], the operator gives [2, 3]");
+}
+
+TEST(DnnlCapability, DeclinesVersionsThatItDoesNotKnow) {
+  EXPECT_EQ(reason([](Net& net) { return net.add("Relu", {net.input({4})}, {}, 99); }),
+            "version 99 of Relu is not supported");
+  EXPECT_EQ(reason([](Net& net) {
+              return net.add("Add", {net.input({4}), net.input({4})}, {}, 1);
+            }),
+            "version 1 of Add is not supported");
+}
+
+TEST(DnnlCapability, DeclinesWindowsThatTheLibraryWouldTakeDifferently) {
+  const FakeAttributes padded = {{"kernel_shape", Ints{2, 2}}, {"pads", Ints{2, 2, 2, 2}}};
+  EXPECT_THAT(reason([&](Net& net) {
+                return net.add("MaxPool", {net.input({1, 1, 6, 6})}, padded);
+              }),
+              HasSubstr("a window may lie in the padding"));
+  const FakeAttributes both = {{"kernel_shape", Ints{3, 3}},
+                               {"strides", Ints{2, 2}},
+                               {"ceil_mode", int64_t{1}},
+                               {"count_include_pad", int64_t{1}}};
+  EXPECT_EQ(reason([&](Net& net) {
+              return net.add("AveragePool", {net.input({1, 1, 6, 6})}, both);
+            }),
+            "ceil_mode with count_include_pad");
+}
+
+TEST(DnnlCapability, DeclinesOperandsThatMustBeConstant) {
+  EXPECT_EQ(reason([](Net& net) {
+              return net.add("Pow", {net.input({4}, 1, 2), net.input({}, 1, 2)});
+            }),
+            "input 'in1' is not a constant");
+  EXPECT_EQ(reason([](Net& net) {
+              return net.add("Clip", {net.input({4}), net.scalar(1), net.scalar(-1)});
+            }),
+            "the lower bound is above the upper one");
+}
+
+TEST(DnnlCapability, DeclinesSecondOutputsThatAreRead) {
+  FakeGraph graph;
+  const uint32_t x = graph.add_input("x", {1, 1, 4, 4});
+  const uint32_t y = graph.add_value("y", {1, 1, 3, 3});
+  const uint32_t indices = graph.add_value("indices", {1, 1, 3, 3}, EPH_INT64);
+  graph.add_node("MaxPool", {x}, {y, indices}, {{"kernel_shape", Ints{2, 2}}}, 12);
+  graph.mark_output(indices);
+  EXPECT_EQ(reason_for_last(graph), "output 'indices' is read");
+}
+
+TEST(DnnlCapability, DeclinesAttributesOfTheWrongKindAndSize) {
+  EXPECT_THAT(reason([](Net& net) {
+                FakeGraph& graph = net.graph();
+                const uint32_t x = net.input({1, 1, 4, 4});
+                const uint32_t y = graph.add_value("y", {1, 1, 4, 4});
+                graph.add_node("LeakyRelu", {x}, {y}, {{"alpha", int64_t{3}}}, 16);
+                return y;
+              }),
+              HasSubstr("attribute 'alpha' has kind"));
+  EXPECT_THAT(reason([](Net& net) {
+                FakeGraph& graph = net.graph();
+                const uint32_t x = net.input({1, 1, 4, 4});
+                const uint32_t y = graph.add_value("y", {1, 1, 4, 4});
+                const FakeAttributes huge = {
+                    {"kernel_shape", Ints{2, 2}},
+                    {"dilations", Ints{std::numeric_limits<int64_t>::max(), 1}}};
+                graph.add_node("MaxPool", {x}, {y}, huge, 12);
+                return y;
+              }),
+              HasSubstr("dilations [9223372036854775807, 1]"));
+}
+
+TEST(DnnlCapability, TakesATransformerLayerWhole) {
+  Net net;
+  const Ints split = {1, 6, 2, 4};
+  const uint32_t x = net.input({1, 6, 8});
+  const auto head = [&](const Ints& order) {
+    const uint32_t parts = net.add("Reshape", {net.linear(x, 8), net.ints(split)});
+    return net.add("Transpose", {parts}, {{"perm", order}});
+  };
+  const uint32_t scores =
+      net.add("Div", {net.add("MatMul", {head({0, 2, 1, 3}), head({0, 2, 3, 1})}), net.scalar(2)});
+  const uint32_t mask = net.input({1, 1, 1, 6}, -10, 0);
+  const uint32_t weights =
+      net.add("Softmax", {net.add("Add", {scores, mask})}, {{"axis", int64_t{-1}}});
+  const uint32_t context = net.add("Transpose", {net.add("MatMul", {weights, head({0, 2, 1, 3})})},
+                                   {{"perm", Ints{0, 2, 1, 3}}});
+  const uint32_t merged = net.add("Reshape", {context, net.ints({1, 6, 8})});
+  const uint32_t attended = net.layer_norm(net.add("Add", {net.linear(merged, 8), x}));
+  const uint32_t inner = net.gelu(net.linear(attended, 16));
+  net.output(net.layer_norm(net.add("Add", {net.linear(inner, 8), attended})));
+  expect_one_partition(net);
+}
+
+TEST(DnnlCapability, ListsTheProcessorWithItsInstructionSet) {
+  ProviderSession session(1);
+  FakeDeviceList list;
+  FakeHost host;
+  FakeError error;
+  ASSERT_EQ(session.api->get_devices(&host, &list, &error), EPH_OK);
+  ASSERT_EQ(list.architectures.size(), 1U);
+  EXPECT_FALSE(list.architectures[0].empty());
+}
+
+TEST(DnnlProvider, RefusesAnImpossibleNumberOfThreads) {
+  FakeHost host;
+  FakeError error;
+  eph_option option = {};
+  option.name = EPH_STRING("num_threads");
+  option.int_value = -1;
+  const eph_provider_config config = {sizeof(config), &option, 1};
+  eph_provider* provider = nullptr;
+  const eph_provider_api* api = eph_plugin_v1()->get_api(0)->providers[0];
+  EXPECT_EQ(api->create(&host, &config, &provider, &error), EPH_INVALID_ARGUMENT);
+  EXPECT_EQ(provider, nullptr);
+  EXPECT_THAT(error.message, HasSubstr("num_threads is -1"));
+}
+
+}  // namespace
+}  // namespace ephost::test

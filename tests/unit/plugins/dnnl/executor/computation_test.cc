@@ -1,0 +1,124 @@
+// Running compiled partitions, through the C ABI.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "tests/unit/plugins/dnnl/net.h"
+
+namespace ephost::test {
+namespace {
+
+using testing::HasSubstr;
+
+class DnnlComputation : public testing::Test {
+ protected:
+  DnnlComputation() {
+    uint32_t x = net_.conv(net_.input({1, 3, 8, 8}), 8, 3);
+    x = net_.add("Add", {x, net_.add("Tanh", {x})});
+    net_.output(net_.conv(x, 4, 1));
+    partitions_ = session_.compile(net_.graph());
+  }
+  Partition& partition() { return *partitions_.at(0); }
+
+  Net net_;
+  ProviderSession session_{1};
+  std::vector<std::unique_ptr<Partition>> partitions_;
+};
+
+TEST_F(DnnlComputation, AsksForItsWorkspaceAndRunsConcurrently) {
+  EXPECT_GT(partition().info.workspace_bytes, 0U);
+  EXPECT_EQ(partition().info.flags, static_cast<uint32_t>(EPH_COMPUTE_CONCURRENT));
+}
+
+TEST_F(DnnlComputation, GivesTheSameResultsInSeveralThreadsAtOnce) {
+  const std::vector<std::vector<float>> expected = partition().run(net_);
+  eph_computation* computation = partition().computation;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      FakeError error;
+      void* state = nullptr;
+      ASSERT_EQ(computation->api->create_state(computation, &state, &error), EPH_OK);
+      const Array& array = net_.value(partition().graph->inputs()[0]);
+      FloatTensor input(array.shape, {array.data.begin(), array.data.end()});
+      for (int round = 0; round < 20; ++round) {
+        FloatTensor output(partition().graph->value_shape(partition().graph->outputs()[0]));
+        FakeRun run({&input}, {&output}, partition().info.workspace_bytes);
+        ASSERT_EQ(computation->api->compute(computation, state, &run, &error), EPH_OK);
+        ASSERT_EQ(output.values(), expected[0]);
+      }
+      computation->api->release_state(computation, state);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(DnnlComputation, RefusesInputsOfAnotherShapeOrTypeOrNone) {
+  const Shape out_shape = partition().graph->value_shape(partition().graph->outputs()[0]);
+  FloatTensor wrong({1, 3, 8, 9}), integers({1, 3, 8, 8}), output(out_shape);
+  integers.value.element_type = EPH_INT32;
+  FakeError error;
+  EXPECT_EQ(partition().run_with({&wrong}, {&output}, error), EPH_INVALID_ARGUMENT);
+  EXPECT_THAT(error.message, HasSubstr("was compiled for float [1, 3, 8, 8] as input 0"));
+  EXPECT_EQ(partition().run_with({&integers}, {&output}, error), EPH_INVALID_ARGUMENT);
+  EXPECT_THAT(error.message, HasSubstr("got element type 6"));
+  EXPECT_EQ(partition().run_with({nullptr}, {&output}, error), EPH_INVALID_ARGUMENT);
+  EXPECT_THAT(error.message, HasSubstr("got nothing"));
+}
+
+TEST_F(DnnlComputation, RunsWithoutOutputsThatNobodyWants) {
+  FloatTensor input({1, 3, 8, 8});
+  FakeError error;
+  EXPECT_EQ(partition().run_with({&input}, {nullptr}, error), EPH_OK) << error.message;
+}
+
+TEST_F(DnnlComputation, StopsWhenTheRunIsCancelled) {
+  FloatTensor input({1, 3, 8, 8});
+  FloatTensor output(partition().graph->value_shape(partition().graph->outputs()[0]));
+  FakeError error;
+  EXPECT_EQ(partition().run_with({&input}, {&output}, error, true), EPH_FAIL);
+  EXPECT_EQ(error.message, "the run was cancelled");
+}
+
+TEST(DnnlComputations, DeliverInputsConstantsAndRepeatedOutputs) {
+  Net net;
+  const uint32_t x = net.input({2, 3, 4, 4});
+  const uint32_t same = net.add("Identity", {x});
+  const uint32_t conv = net.conv(same, 6, 1);
+  const uint32_t flat = net.add("Flatten", {conv});
+  net.output(same);
+  net.output(conv);
+  net.output(flat);
+  net.output(net.add("Identity", {conv}));
+  expect_one_partition(net);
+}
+
+TEST(DnnlComputations, KeepTensorsThatAreReadAfterASumInPlace) {
+  Net net;
+  const uint32_t x = net.conv(net.input({1, 8, 6, 6}), 8, 1);
+  const uint32_t y = net.conv(x, 8, 1);
+  const uint32_t z = net.add("Add", {y, x});
+  net.output(net.add("Add", {net.conv(z, 8, 1), x}));
+  net.output(z);
+  expect_one_partition(net);
+}
+
+TEST(DnnlComputations, AddTheInputOfThePartitionWithoutChangingIt) {
+  Net net;
+  const uint32_t x = net.input({1, 8, 6, 6});
+  net.output(net.add("Relu", {net.add("Add", {net.conv(x, 8, 1), x})}));
+  expect_one_partition(net);
+}
+
+TEST(DnnlComputations, UseSeveralThreads) {
+  for (const int64_t threads : {0, 2, 3}) {
+    Net net;
+    const uint32_t x = net.conv(net.input({1, 8, 14, 14}), 16, 3);
+    net.output(net.linear(net.add("Flatten", {net.add("Relu", {x})}), 30));
+    expect_one_partition(net, threads);
+  }
+}
+
+}  // namespace
+}  // namespace ephost::test

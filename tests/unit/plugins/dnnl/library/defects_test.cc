@@ -1,0 +1,137 @@
+#include "plugins/dnnl/library/defects.h"
+
+#include <gtest/gtest.h>
+
+#include <oneapi/dnnl/dnnl.hpp>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "plugins/dnnl/executor/primitive_attempt.h"
+#include "tests/unit/plugins/dnnl/sample_recipes.h"
+
+namespace ephost_dnnl {
+namespace {
+
+// What the library makes of zeros with clip(x, 1, 2), then clip(x, 3, 4), in one primitive: an
+// oracle that shares nothing with the unit but the question.
+float clip_twice() {
+  const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  const Descriptor layout = row_major({8, 8});
+  dnnl::post_ops post_ops;
+  post_ops.append_eltwise(1, dnnl::algorithm::eltwise_clip, 1, 2);
+  post_ops.append_eltwise(1, dnnl::algorithm::eltwise_clip, 3, 4);
+  dnnl::primitive_attr attributes;
+  attributes.set_post_ops(post_ops);
+  const dnnl::matmul::primitive_desc descriptor({layout, layout, layout}, attributes, engine);
+  std::vector<float> zeros(64, 0), result(64, 0);
+  const dnnl::memory from(layout, engine, zeros.data()), to(layout, engine, result.data());
+  dnnl::stream stream(engine);
+  dnnl::matmul(descriptor)
+      .execute(stream, {{DNNL_ARG_SRC, from}, {DNNL_ARG_WEIGHTS, from}, {DNNL_ARG_DST, to}});
+  stream.wait();
+  return result[0];
+}
+
+TEST(Defects, SayWhetherTheLibraryMixesUpTwoPostOpsOfOneAlgorithm) {
+  EXPECT_EQ(mixes_up_equal_post_ops(), clip_twice() != 3);
+}
+
+TEST(Defects, AreFoundByWhicheverThreadAsksFirst) {
+  bool answers[4] = {};
+  std::vector<std::thread> threads;
+  for (bool& answer : answers) {
+    threads.emplace_back([&answer] { answer = mixes_up_equal_post_ops(); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const bool answer : answers) EXPECT_EQ(answer, answers[0]);
+}
+
+// A product of matrices with these functions as post-ops.
+bool is_offered(const std::vector<Eltwise>& functions) {
+  test::SampleBuilder builder;
+  builder.output(builder.add(MatMul{}, {builder.input({4, 8}), builder.constant({8, 16})}));
+  Recipe recipe = builder.finish().recipe;
+  for (const Eltwise& function : functions) {
+    PostOp post_op;
+    post_op.eltwise = function;
+    recipe.ops[0].post_ops.push_back(post_op);
+  }
+  const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  try {
+    const std::vector<bool> is_constant = {false, true, false};
+    static_cast<void>(choose_primitive(plain_request(recipe, recipe.ops[0], is_constant), engine));
+    return true;
+  } catch (const NoPrimitive&) {
+    return false;
+  }
+}
+
+TEST(PrimitiveChoice, OffersTwoPostOpsOfOneFunctionOnlyWhereTheLibraryKeepsThemApart) {
+  const Eltwise relu{EltwiseFunction::kRelu, 0, 0}, leaky{EltwiseFunction::kRelu, 0.5F, 0};
+  const Eltwise tanh{EltwiseFunction::kTanh, 0, 0};
+  EXPECT_EQ(is_offered({leaky, relu}), !mixes_up_equal_post_ops());
+  EXPECT_EQ(is_offered({leaky, tanh, relu}), !mixes_up_equal_post_ops());
+  EXPECT_TRUE(is_offered({leaky, tanh}));
+}
+
+TEST(PrimitiveChoice, MovesTensorsWithPaddedChannelsOutOfItForPostOpsOfArithmetic) {
+  test::SampleBuilder builder;
+  const Dims dims = {1, 5, 4, 4};
+  builder.output(builder.add(Binary{}, {builder.input(dims), builder.input(dims)}));
+  Op op = builder.finish().recipe.ops[0];
+  const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  for (const auto tag : {dnnl::memory::format_tag::nChw8c, dnnl::memory::format_tag::nChw16c}) {
+    const Descriptor padded(dims, dnnl::memory::data_type::f32, tag);
+    PrimitiveRequest request;
+    request.op = &op;
+    request.inputs = {{dims, padded}, {dims, padded}};
+    request.output_dims = dims;
+    op.post_ops.clear();
+    EXPECT_TRUE(has_padding(choose_primitive(request, engine).output));
+    op.post_ops.resize(1);
+    request.post_op_operands.resize(1);
+    EXPECT_FALSE(has_padding(choose_primitive(request, engine).output));
+  }
+}
+
+TEST(PrimitiveChoice, MovesTensorsWithPaddedChannelsOutOfItForLayerNormalization) {
+  test::SampleBuilder builder;
+  const Dims dims = {1, 5, 4, 4}, scale = {4};
+  builder.output(builder.add(LayerNormalization{}, {builder.input(dims), builder.input(scale)}));
+  const Op op = builder.finish().recipe.ops[0];
+  const Descriptor padded(dims, dnnl::memory::data_type::f32, dnnl::memory::format_tag::nChw8c);
+  PrimitiveRequest request;
+  request.op = &op;
+  request.inputs = {{dims, padded}, {scale, row_major(scale)}};
+  request.output_dims = dims;
+  const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  EXPECT_FALSE(has_padding(choose_primitive(request, engine).output));
+}
+
+// Relu of the negative infinity is NaN in what they run for post-ops.
+TEST(PrimitiveChoice, FusesNothingIntoPoolingsWithoutGeneratedCode) {
+  test::SampleBuilder builder;
+  const Dims dims = {2, 24, 1};
+  builder.output(builder.add(Pooling{PoolingKind::kAverageExcludePadding, {1}, {1}, {1}, {0}, {0}},
+                             {builder.input(dims)}));
+  Recipe recipe = builder.finish().recipe;
+  const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  const std::vector<bool> is_constant(recipe.tensors.size(), false);
+  recipe.ops[0].post_ops.resize(1);
+  const PrimitiveChoice choice =
+      choose_primitive(plain_request(recipe, recipe.ops[0], is_constant), engine);
+  const std::string name = choice.descriptor.impl_info_str();
+  EXPECT_EQ(choice.is_reference, !name.starts_with("jit")) << name;
+}
+
+// The defect is one of algorithms: where two functions became one, they would share parameters too.
+TEST(PrimitiveChoice, GivesEachFunctionAnAlgorithmOfItsOwn) {
+  std::set<dnnl::algorithm> algorithms;
+  for (uint8_t i = 0; i <= static_cast<uint8_t>(last_of(EltwiseFunction())); ++i) {
+    EXPECT_TRUE(algorithms.insert(to_library(static_cast<EltwiseFunction>(i))).second) << int{i};
+  }
+}
+
+}  // namespace
+}  // namespace ephost_dnnl

@@ -1,0 +1,34 @@
+// reference.h: the ONNX operators that the dnnl provider takes, computed in the plainest way: loops
+// over indices, sums in double. What the provider gives is compared with it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/support/fake_graph.h"
+#include "tests/unit/plugins/dnnl/arrays.h"
+
+namespace ephost::test {
+
+// What a node is evaluated on. Integer inputs (axes, shapes) come apart from the float ones, at the
+// same positions.
+struct Invocation {
+  std::string op_type;
+  int32_t since_version = 13;
+  FakeAttributes attributes;
+  std::vector<const Array*> inputs;        // null where left out or integer
+  std::vector<std::vector<int64_t>> ints;  // by input; empty for float ones
+
+  [[nodiscard]] int64_t integer(const std::string& name, int64_t fallback) const;
+  [[nodiscard]] double real(const std::string& name, double fallback) const;
+  [[nodiscard]] std::string text(const std::string& name) const;
+  [[nodiscard]] std::vector<int64_t> integers(const std::string& name,
+                                              std::vector<int64_t> fallback) const;
+  [[nodiscard]] bool has(std::size_t i) const { return i < inputs.size() && inputs[i] != nullptr; }
+};
+
+// Aborts the test for an operator that it doesn't know.
+[[nodiscard]] Array evaluate(const Invocation& invocation);
+
+}  // namespace ephost::test
