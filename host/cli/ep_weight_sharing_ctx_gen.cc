@@ -4,9 +4,9 @@
 #include <string>
 
 #include "host/cli/command.h"
-#include "host/cli/flags.h"
 #include "host/cli/command_line.h"
 #include "host/cli/commands/weight_sharing.h"
+#include "host/cli/flags.h"
 
 namespace ephost::cli {
 namespace {

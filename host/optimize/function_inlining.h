@@ -1,5 +1,6 @@
 // Puts the bodies of functions in the place of their calls. Which calls, and where the bodies come
-// from, is the caller's to know (onnx_io/import/model_functions.h); so is what the new nodes mean for others.
+// from, is the caller's to know (onnx_io/import/model_functions.h); so is what the new nodes mean
+// for others.
 #pragma once
 
 #include <string>

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "host/plan/sharing/lifetimes.h"
 #include "host/plan/order/live_bytes.h"
+#include "host/plan/sharing/lifetimes.h"
 #include "host/plan/sharing/sharing.h"
 
 namespace ephost::plan {

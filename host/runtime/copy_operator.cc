@@ -5,9 +5,9 @@
 
 #include "host/base/text.h"
 #include "host/bridge/provider.h"
-#include "host/runtime/values/composite.h"
 #include "host/runtime/host_step.h"
 #include "host/runtime/program.h"
+#include "host/runtime/values/composite.h"
 
 namespace ephost::runtime {
 namespace {

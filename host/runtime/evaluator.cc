@@ -7,8 +7,8 @@
 #include "host/bridge/abi_text.h"
 #include "host/bridge/slot_call.h"
 #include "host/graph/extract.h"
-#include "host/runtime/values/composite.h"
 #include "host/runtime/memory_pool.h"
+#include "host/runtime/values/composite.h"
 #include "host/runtime/values/tensor_memory.h"
 
 namespace ephost::runtime {

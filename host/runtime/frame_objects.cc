@@ -7,8 +7,8 @@
 
 #include "host/base/text.h"
 #include "host/bridge/abi_text.h"
-#include "host/runtime/values/composite.h"
 #include "host/runtime/frame.h"
+#include "host/runtime/values/composite.h"
 
 namespace ephost::runtime {
 namespace {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "host/bridge/abi_text.h"
-#include "host/runtime/values/composite.h"
 #include "host/runtime/frame.h"
+#include "host/runtime/values/composite.h"
 
 namespace ephost::runtime {
 

@@ -19,8 +19,8 @@
 
 #include "host/bridge/provider.h"
 #include "host/context/folder_lock.h"
-#include "host/context/read/loader.h"
 #include "host/context/metadata.h"
+#include "host/context/read/loader.h"
 #include "host/graph/graph.h"
 #include "host/manifest/options.h"
 #include "host/session/caching/context_generation.h"

@@ -4,8 +4,8 @@
  *
  * At its end the process appends the number of all its allocations to the file that
  * EPHOST_ALLOCATION_COUNT names. `ephost bench` counts those of a part of its runs: it finds the
- * two exported functions at run time (host/cli/measure/allocation_counter.h) and does without where this
- * library is not there.
+ * two exported functions at run time (host/cli/measure/allocation_counter.h) and does without where
+ * this library is not there.
  */
 #define _GNU_SOURCE
 #include <errno.h>

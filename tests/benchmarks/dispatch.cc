@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "host/cli/values/inputs.h"
 #include "host/cli/measure/statistics.h"
+#include "host/cli/values/inputs.h"
 #include "tests/benchmarks/measurement.h"
 
 namespace ephost::benchmarks {

@@ -12,8 +12,8 @@
 
 #include "host/base/files/file.h"
 #include "host/plan/check/checker.h"
-#include "host/plan/placement/place_buffers.h"
 #include "host/plan/placement/minimalloc_csv.h"
+#include "host/plan/placement/place_buffers.h"
 #include "tests/unit/plan/placement/placement_problems.h"
 
 namespace ephost::plan {

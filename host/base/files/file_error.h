@@ -1,4 +1,5 @@
-// The wording and code of a failed file operation, shared by the units behind host/base/files/file.h.
+// The wording and code of a failed file operation, shared by the units behind
+// host/base/files/file.h.
 #pragma once
 
 #include <cerrno>

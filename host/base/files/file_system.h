@@ -1,6 +1,6 @@
-// The system calls behind host/base/files/file.h, as one overridable table, so that a test can make the
-// n-th operation fail (short write, full disk, failed sync, failed rename). Not an abstraction over
-// operating systems: every slot means exactly what the call of the same name means.
+// The system calls behind host/base/files/file.h, as one overridable table, so that a test can make
+// the n-th operation fail (short write, full disk, failed sync, failed rename). Not an abstraction
+// over operating systems: every slot means exactly what the call of the same name means.
 #pragma once
 
 #include <linux/openat2.h>

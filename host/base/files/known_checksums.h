@@ -3,9 +3,9 @@
 // inode, size, times of the last change of content and of state, and the boot of the system. The
 // kernel advances the last time with every change, whoever makes it, and no program can set it
 // back; the exception, a file that somebody has mapped for writing, is neither recorded nor looked
-// up (host/base/files/steady_file.h). A file that changed less than two seconds before it was opened is
-// not recorded, as a further change could bear the same time (git's index has the same rule for the
-// same reason).
+// up (host/base/files/steady_file.h). A file that changed less than two seconds before it was
+// opened is not recorded, as a further change could bear the same time (git's index has the same
+// rule for the same reason).
 //
 // What a record cannot tell is damage below the file system that happened since the boot. Whoever
 // wants to find that computes the checksum, as `ephost verify` does.

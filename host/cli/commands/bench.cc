@@ -6,12 +6,12 @@
 #include <optional>
 
 #include "host/base/text.h"
-#include "host/cli/report/activity.h"
 #include "host/cli/command.h"
 #include "host/cli/flags.h"
 #include "host/cli/measure/measure.h"
-#include "host/cli/report/report.h"
 #include "host/cli/measure/statistics.h"
+#include "host/cli/report/activity.h"
+#include "host/cli/report/report.h"
 #include "host/cli/report/table.h"
 
 namespace ephost::cli {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "host/cli/values/elements.h"
 #include "host/cli/report/output.h"
+#include "host/cli/values/elements.h"
 
 namespace ephost::cli {
 namespace {

@@ -11,13 +11,13 @@
 #include <nlohmann/json.hpp>
 
 #include "host/base/text.h"
-#include "host/cli/report/activity.h"
 #include "host/cli/command.h"
+#include "host/cli/commands/weight_sharing.h"
 #include "host/cli/flags.h"
 #include "host/cli/interrupt.h"
+#include "host/cli/report/activity.h"
 #include "host/cli/report/report.h"
 #include "host/cli/report/table.h"
-#include "host/cli/commands/weight_sharing.h"
 
 namespace ephost::cli {
 namespace {

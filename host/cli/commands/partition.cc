@@ -3,9 +3,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "host/cli/report/activity.h"
 #include "host/cli/command.h"
 #include "host/cli/flags.h"
+#include "host/cli/report/activity.h"
 #include "host/cli/report/output.h"
 #include "host/cli/report/table.h"
 #include "host/partition/explain.h"

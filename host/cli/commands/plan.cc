@@ -5,11 +5,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "host/cli/report/activity.h"
 #include "host/cli/command.h"
-#include "host/cli/flags.h"
-#include "host/cli/report/output.h"
 #include "host/cli/commands/plan_buffers.h"
+#include "host/cli/flags.h"
+#include "host/cli/report/activity.h"
+#include "host/cli/report/output.h"
 #include "host/cli/report/plan_map.h"
 #include "host/cli/report/table.h"
 #include "host/session/pipeline/pipeline.h"

@@ -8,14 +8,14 @@
 #include <system_error>
 
 #include "host/base/text.h"
-#include "host/cli/report/activity.h"
 #include "host/cli/command.h"
-#include "host/cli/values/elements.h"
 #include "host/cli/flags.h"
-#include "host/cli/values/inputs.h"
-#include "host/cli/report/report.h"
 #include "host/cli/measure/statistics.h"
+#include "host/cli/report/activity.h"
+#include "host/cli/report/report.h"
 #include "host/cli/report/table.h"
+#include "host/cli/values/elements.h"
+#include "host/cli/values/inputs.h"
 #include "host/cli/values/value_file.h"
 #include "host/graph/types.h"
 #include "host/session/session_state.h"

@@ -10,12 +10,12 @@
 #include "host/base/files/file.h"
 #include "host/base/log.h"
 #include "host/base/text.h"
-#include "host/cli/report/activity.h"
-#include "host/cli/commands/backend_test.h"
 #include "host/cli/command.h"
-#include "host/cli/flags.h"
-#include "host/cli/report/report.h"
+#include "host/cli/commands/backend_test.h"
 #include "host/cli/commands/skip_list.h"
+#include "host/cli/flags.h"
+#include "host/cli/report/activity.h"
+#include "host/cli/report/report.h"
 
 namespace ephost::cli {
 namespace {

@@ -8,8 +8,8 @@
 #include <system_error>
 
 #include "host/base/text.h"
-#include "host/cli/report/activity.h"
 #include "host/cli/interrupt.h"
+#include "host/cli/report/activity.h"
 #include "host/cli/report/output.h"
 #include "host/cli/report/report.h"
 #include "host/cli/report/table.h"

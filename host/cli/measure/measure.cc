@@ -12,8 +12,8 @@
 
 #include "host/cli/measure/allocation_counter.h"
 #include "host/cli/measure/child_process.h"
-#include "host/cli/report/report.h"
 #include "host/cli/measure/statistics.h"
+#include "host/cli/report/report.h"
 #include "host/session/session_state.h"
 
 namespace ephost::cli {

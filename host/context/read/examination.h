@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "ephost/status.h"
-#include "host/context/read/loader.h"
 #include "host/context/metadata.h"
+#include "host/context/read/loader.h"
 #include "host/context/read/payload_files.h"
 
 namespace ephost::context {

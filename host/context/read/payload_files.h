@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "ephost/status.h"
-#include "host/context/read/loader.h"
 #include "host/context/metadata.h"
+#include "host/context/read/loader.h"
 
 namespace ephost::context {
 

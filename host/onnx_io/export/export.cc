@@ -9,9 +9,9 @@
 #include "host/base/text.h"
 #include "host/graph/checks.h"
 #include "host/onnx_io/export/external_layout.h"
-#include "host/onnx_io/wire/message_writer.h"
 #include "host/onnx_io/export/model_encoder.h"
 #include "host/onnx_io/import/version_wrappers.h"
+#include "host/onnx_io/wire/message_writer.h"
 
 namespace ephost::onnx_io {
 namespace {

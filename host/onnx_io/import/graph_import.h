@@ -19,9 +19,9 @@
 #include "host/graph/graph.h"
 #include "host/onnx_io/import/import.h"
 #include "host/onnx_io/import/notes.h"
-#include "host/onnx_io/opsets/operator_schemas.h"
 #include "host/onnx_io/import/tensor_import.h"
 #include "host/onnx_io/import/value_types.h"
+#include "host/onnx_io/opsets/operator_schemas.h"
 
 namespace onnx {
 class AttributeProto;

@@ -24,9 +24,9 @@
 #include "host/onnx_io/export/export.h"
 #include "host/onnx_io/import/forget_symbols.h"
 #include "host/onnx_io/import/graph_import.h"
-#include "host/onnx_io/opsets/opset18_25_fields.h"
 #include "host/onnx_io/inference/node_proto.h"
 #include "host/onnx_io/opsets/operator_schemas.h"
+#include "host/onnx_io/opsets/opset18_25_fields.h"
 
 namespace ephost::onnx_io {
 namespace {

@@ -11,8 +11,8 @@
 #include "host/base/files/file.h"
 #include "host/base/text.h"
 #include "host/onnx_io/import/external_data.h"
-#include "host/onnx_io/wire/lift_payloads.h"
 #include "host/onnx_io/import/tensor_import.h"
+#include "host/onnx_io/wire/lift_payloads.h"
 
 namespace ephost::onnx_io {
 namespace {

@@ -18,13 +18,13 @@
 #include "host/base/text.h"
 #include "host/graph/subgraphs.h"
 #include "host/onnx_io/import/arena_options.h"
+#include "host/onnx_io/import/notes.h"
+#include "host/onnx_io/import/value_types.h"
 #include "host/onnx_io/inference/inference_context.h"
 #include "host/onnx_io/inference/inference_guards.h"
-#include "host/onnx_io/opsets/opset18_25.h"
 #include "host/onnx_io/inference/node_proto.h"
-#include "host/onnx_io/import/notes.h"
 #include "host/onnx_io/opsets/operator_schemas.h"
-#include "host/onnx_io/import/value_types.h"
+#include "host/onnx_io/opsets/opset18_25.h"
 
 namespace ephost::onnx_io {
 namespace {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "host/onnx_io/opsets/opset18_25_operators.h"
 #include "host/onnx_io/opsets/onnx_definitions.h"
+#include "host/onnx_io/opsets/opset18_25_operators.h"
 
 namespace ephost::onnx_io {
 namespace {

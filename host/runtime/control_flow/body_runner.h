@@ -13,9 +13,9 @@
 #include <span>
 #include <vector>
 
-#include "host/runtime/values/held_value.h"
 #include "host/runtime/host_step.h"
 #include "host/runtime/program.h"
+#include "host/runtime/values/held_value.h"
 
 namespace ephost::runtime {
 

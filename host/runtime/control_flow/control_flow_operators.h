@@ -14,10 +14,10 @@
 #include "host/graph/graph.h"
 #include "host/runtime/control_flow/body_runner.h"
 #include "host/runtime/control_flow/control_flow.h"
-#include "host/runtime/values/held_value.h"
 #include "host/runtime/host_operator.h"
 #include "host/runtime/host_step.h"
 #include "host/runtime/program.h"
+#include "host/runtime/values/held_value.h"
 
 namespace ephost::runtime {
 

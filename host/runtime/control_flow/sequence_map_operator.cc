@@ -2,8 +2,8 @@
 // into every run as they are; each output is the sequence of what the body gave.
 #include <utility>
 
-#include "host/runtime/values/composite.h"
 #include "host/runtime/control_flow/control_flow_operators.h"
+#include "host/runtime/values/composite.h"
 
 namespace ephost::runtime {
 namespace {

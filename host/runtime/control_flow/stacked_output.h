@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "host/graph/graph.h"
-#include "host/runtime/values/held_value.h"
 #include "host/runtime/host_step.h"
+#include "host/runtime/values/held_value.h"
 #include "host/runtime/values/tensor_memory.h"
 
 namespace ephost::runtime {

@@ -8,13 +8,13 @@
 #include "host/context/ep_context_node.h"
 #include "host/context/file_names.h"
 #include "host/context/write/output_files.h"
-#include "host/session/cancellation.h"
 #include "host/session/caching/context_generation.h"
+#include "host/session/caching/lock_wait.h"
+#include "host/session/caching/session_cache.h"
+#include "host/session/cancellation.h"
 #include "host/session/environment_state.h"
 #include "host/session/exception_barrier.h"
-#include "host/session/caching/lock_wait.h"
 #include "host/session/pipeline/pipeline.h"
-#include "host/session/caching/session_cache.h"
 #include "host/session/session_config.h"
 
 namespace ephost {

@@ -8,9 +8,9 @@
 #include "host/base/text.h"
 #include "host/context/ep_context_node.h"
 #include "host/session/caching/cache_ingredients.h"
-#include "host/session/cancellation.h"
 #include "host/session/caching/context_generation.h"
 #include "host/session/caching/lock_wait.h"
+#include "host/session/cancellation.h"
 
 namespace ephost::session {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "plugins/cpu/math/convert.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/math/convert.h"
 
 namespace cpu {
 namespace {

@@ -8,9 +8,9 @@
 #include <type_traits>
 
 #include "plugins/cpu/core/parallel.h"
-#include "plugins/cpu/math/short_float.h"
 #include "plugins/cpu/core/simd.h"
 #include "plugins/cpu/core/types.h"
+#include "plugins/cpu/math/short_float.h"
 
 namespace cpu {
 namespace {

@@ -8,9 +8,9 @@
 #include <memory>
 #include <vector>
 
-#include "plugins/cpu/kernels/windows/convolution.h"
 #include "plugins/cpu/core/kernel.h"
 #include "plugins/cpu/kernels/matrix/matmul_layout.h"
+#include "plugins/cpu/kernels/windows/convolution.h"
 
 namespace cpu {
 

@@ -1,5 +1,6 @@
-// compiled_partition.h: a partition ready to run: primitives in order, the buffers that they work on, and
-// where each buffer lies. Made by the assembler, executed by the computation; immutable once made.
+// compiled_partition.h: a partition ready to run: primitives in order, the buffers that they work
+// on, and where each buffer lies. Made by the assembler, executed by the computation; immutable
+// once made.
 #pragma once
 
 #include <cstdint>

@@ -4,8 +4,8 @@
 #include <functional>
 #include <map>
 
-#include "host/context/metadata.h"
 #include "host/context/file_names.h"
+#include "host/context/metadata.h"
 #include "host/session/pipeline/pipeline.h"
 #include "tests/integration/session/scripted_sample.h"
 

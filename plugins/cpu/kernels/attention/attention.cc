@@ -9,8 +9,8 @@
 
 #include "plugins/cpu/core/float_arguments.h"
 #include "plugins/cpu/core/parallel.h"
-#include "plugins/cpu/kernels/matrix/product.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/kernels/matrix/product.h"
 #include "plugins/cpu/math/row_math.h"
 #include "plugins/cpu/math/vector_math.h"
 

@@ -2,10 +2,10 @@
 #include <cmath>
 #include <limits>
 
+#include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/kernels/elementwise/broadcast.h"
 #include "plugins/cpu/kernels/elementwise/elementwise.h"
 #include "plugins/cpu/kernels/elementwise/old_broadcast.h"
-#include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/math/vector_math.h"
 
 namespace cpu {

@@ -1,9 +1,9 @@
 // BitShift and BitwiseAnd, Or, Xor, Not.
 #include <type_traits>
 
+#include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/kernels/elementwise/broadcast.h"
 #include "plugins/cpu/kernels/elementwise/elementwise.h"
-#include "plugins/cpu/core/registry.h"
 
 namespace cpu {
 namespace {

@@ -5,8 +5,8 @@
 #include <limits>
 #include <string>
 
-#include "plugins/cpu/math/convert.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/math/convert.h"
 
 namespace cpu {
 namespace {

@@ -1,7 +1,7 @@
 // Comparisons and logical operations with broadcasting; their result is a bool, handled as a byte.
+#include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/kernels/elementwise/broadcast.h"
 #include "plugins/cpu/kernels/elementwise/elementwise.h"
-#include "plugins/cpu/core/registry.h"
 
 namespace cpu {
 namespace {

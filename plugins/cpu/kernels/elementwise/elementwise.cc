@@ -3,8 +3,8 @@
 #include <cmath>
 #include <optional>
 
-#include "plugins/cpu/kernels/elementwise/broadcast.h"
 #include "plugins/cpu/core/parallel.h"
+#include "plugins/cpu/kernels/elementwise/broadcast.h"
 
 namespace cpu {
 namespace {

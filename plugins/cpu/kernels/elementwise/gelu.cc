@@ -1,8 +1,8 @@
 // Gelu, Mish and Swish: the input times a smooth gate that it opens itself.
 #include <cmath>
 
-#include "plugins/cpu/kernels/elementwise/elementwise.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/kernels/elementwise/elementwise.h"
 #include "plugins/cpu/math/vector_math.h"
 
 namespace cpu {

@@ -3,11 +3,11 @@
 #include <cmath>
 #include <limits>
 
+#include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/kernels/elementwise/broadcast.h"
-#include "plugins/cpu/math/convert.h"
 #include "plugins/cpu/kernels/elementwise/elementwise.h"
 #include "plugins/cpu/kernels/elementwise/old_broadcast.h"
-#include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/math/convert.h"
 
 namespace cpu {
 namespace {

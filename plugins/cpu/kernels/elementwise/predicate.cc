@@ -1,9 +1,9 @@
 // IsNaN and IsInf.
 #include <cmath>
 
-#include "plugins/cpu/math/convert.h"
-#include "plugins/cpu/kernels/elementwise/elementwise.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/kernels/elementwise/elementwise.h"
+#include "plugins/cpu/math/convert.h"
 
 namespace cpu {
 namespace {

@@ -1,9 +1,9 @@
 // Shrink: numbers near zero become zero, the others move towards it.
 #include <type_traits>
 
-#include "plugins/cpu/math/convert.h"
-#include "plugins/cpu/kernels/elementwise/elementwise.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/kernels/elementwise/elementwise.h"
+#include "plugins/cpu/math/convert.h"
 
 namespace cpu {
 namespace {

@@ -1,8 +1,8 @@
 // Elementary functions of one number, and Not.
 #include <cmath>
 
-#include "plugins/cpu/kernels/elementwise/elementwise.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/kernels/elementwise/elementwise.h"
 #include "plugins/cpu/math/vector_math.h"
 
 namespace cpu {

@@ -1,9 +1,9 @@
 // Min, Max, Sum and Mean over any number of inputs with broadcasting.
 #include <type_traits>
 
+#include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/kernels/elementwise/broadcast.h"
 #include "plugins/cpu/kernels/elementwise/elementwise.h"
-#include "plugins/cpu/core/registry.h"
 
 namespace cpu {
 namespace {

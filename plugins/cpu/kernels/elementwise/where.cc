@@ -1,9 +1,9 @@
 // Where: picks elements of one of two tensors, all three operands broadcast.
 #include <algorithm>
 
-#include "plugins/cpu/kernels/elementwise/broadcast.h"
 #include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/core/simd.h"
+#include "plugins/cpu/kernels/elementwise/broadcast.h"
 
 namespace cpu {
 namespace {

@@ -5,13 +5,13 @@
 #include <cmath>
 #include <cstring>
 
-#include "plugins/cpu/math/convert.h"
 #include "plugins/cpu/core/float_arguments.h"
 #include "plugins/cpu/core/odometer.h"
 #include "plugins/cpu/core/parallel.h"
 #include "plugins/cpu/core/registry.h"
-#include "plugins/cpu/kernels/image/resize_axis.h"
 #include "plugins/cpu/core/simd.h"
+#include "plugins/cpu/kernels/image/resize_axis.h"
+#include "plugins/cpu/math/convert.h"
 
 namespace cpu {
 namespace {

@@ -3,11 +3,11 @@
 // they don't have it already.
 #include <algorithm>
 
-#include "plugins/cpu/math/convert.h"
-#include "plugins/cpu/kernels/matrix/einsum_equation.h"
 #include "plugins/cpu/core/odometer.h"
-#include "plugins/cpu/kernels/matrix/product.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/kernels/matrix/einsum_equation.h"
+#include "plugins/cpu/kernels/matrix/product.h"
+#include "plugins/cpu/math/convert.h"
 
 namespace cpu {
 namespace {

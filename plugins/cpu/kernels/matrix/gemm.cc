@@ -1,9 +1,9 @@
 // Gemm: Y = alpha * A' * B' + beta * C.
+#include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/kernels/elementwise/broadcast.h"
-#include "plugins/cpu/math/convert.h"
 #include "plugins/cpu/kernels/elementwise/elementwise.h"
 #include "plugins/cpu/kernels/matrix/product.h"
-#include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/math/convert.h"
 
 namespace cpu {
 namespace {

@@ -1,8 +1,8 @@
 // MatMul with numpy's broadcasting of the leading dimensions.
-#include "plugins/cpu/kernels/matrix/matmul_layout.h"
 #include "plugins/cpu/core/odometer.h"
-#include "plugins/cpu/kernels/matrix/product.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/kernels/matrix/matmul_layout.h"
+#include "plugins/cpu/kernels/matrix/product.h"
 
 namespace cpu {
 namespace {

@@ -1,8 +1,8 @@
 // CenterCropPad: axes made longer with zeros, or shorter, on both sides alike.
 #include <optional>
 
-#include "plugins/cpu/kernels/movement/padding.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/kernels/movement/padding.h"
 
 namespace cpu {
 namespace {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "plugins/cpu/kernels/movement/element_mover.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/kernels/movement/element_mover.h"
 
 namespace cpu {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "plugins/cpu/kernels/movement/indices.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/kernels/movement/indices.h"
 
 namespace cpu {
 namespace {

@@ -1,6 +1,6 @@
 // Expand and Tile: repeating a tensor.
-#include "plugins/cpu/kernels/elementwise/broadcast.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/kernels/elementwise/broadcast.h"
 #include "plugins/cpu/kernels/movement/strided_copy.h"
 
 namespace cpu {

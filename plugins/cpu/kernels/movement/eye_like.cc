@@ -3,8 +3,8 @@
 #include <array>
 #include <cstring>
 
-#include "plugins/cpu/math/convert.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/math/convert.h"
 
 namespace cpu {
 namespace {

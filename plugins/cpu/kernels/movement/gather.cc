@@ -1,9 +1,9 @@
 // Gather, GatherElements and GatherND. An index counts from the end where it is negative; one that
 // is out of range is refused.
-#include "plugins/cpu/kernels/movement/element_mover.h"
-#include "plugins/cpu/kernels/movement/indices.h"
 #include "plugins/cpu/core/odometer.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/kernels/movement/element_mover.h"
+#include "plugins/cpu/kernels/movement/indices.h"
 
 namespace cpu {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "plugins/cpu/math/convert.h"
 #include "plugins/cpu/core/kernel.h"
+#include "plugins/cpu/math/convert.h"
 
 namespace cpu {
 

@@ -1,8 +1,8 @@
 // OneHot: one of two values at the index's position, the other one elsewhere.
 #include <algorithm>
 
-#include "plugins/cpu/math/convert.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/math/convert.h"
 
 namespace cpu {
 namespace {

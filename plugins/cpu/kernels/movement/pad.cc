@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "plugins/cpu/math/convert.h"
 #include "plugins/cpu/core/odometer.h"
-#include "plugins/cpu/kernels/movement/padding.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/kernels/movement/padding.h"
+#include "plugins/cpu/math/convert.h"
 
 namespace cpu {
 namespace {

@@ -1,6 +1,6 @@
 // ReverseSequence: the first elements of each sequence of a batch backwards, as many as it has.
-#include "plugins/cpu/kernels/movement/element_mover.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/kernels/movement/element_mover.h"
 
 namespace cpu {
 namespace {

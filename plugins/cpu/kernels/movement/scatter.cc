@@ -6,10 +6,10 @@
 #include <cstring>
 #include <type_traits>
 
-#include "plugins/cpu/math/convert.h"
-#include "plugins/cpu/kernels/movement/indices.h"
 #include "plugins/cpu/core/odometer.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/kernels/movement/indices.h"
+#include "plugins/cpu/math/convert.h"
 
 namespace cpu {
 namespace {

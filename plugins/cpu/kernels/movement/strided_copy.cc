@@ -4,11 +4,11 @@
 #include <cstring>
 #include <type_traits>
 
-#include "plugins/cpu/math/convert.h"
 #include "plugins/cpu/core/odometer.h"
 #include "plugins/cpu/core/parallel.h"
 #include "plugins/cpu/core/simd.h"
 #include "plugins/cpu/core/types.h"
+#include "plugins/cpu/math/convert.h"
 
 namespace cpu {
 namespace {

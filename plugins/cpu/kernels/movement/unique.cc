@@ -6,9 +6,9 @@
 #include <optional>
 #include <type_traits>
 
-#include "plugins/cpu/math/convert.h"
-#include "plugins/cpu/kernels/movement/element_mover.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/kernels/movement/element_mover.h"
+#include "plugins/cpu/math/convert.h"
 
 namespace cpu {
 namespace {

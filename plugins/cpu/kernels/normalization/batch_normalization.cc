@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "plugins/cpu/core/float_arguments.h"
-#include "plugins/cpu/math/moments.h"
 #include "plugins/cpu/core/parallel.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/math/moments.h"
 
 namespace cpu {
 namespace {

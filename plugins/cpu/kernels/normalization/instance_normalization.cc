@@ -3,10 +3,10 @@
 #include <array>
 #include <cmath>
 
-#include "plugins/cpu/math/moments.h"
 #include "plugins/cpu/core/odometer.h"
 #include "plugins/cpu/core/parallel.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/math/moments.h"
 
 namespace cpu {
 namespace {

@@ -1,12 +1,12 @@
 // LayerNormalization and RMSNormalization: rows over the last dimensions, from `axis` on.
 #include <cmath>
 
-#include "plugins/cpu/kernels/elementwise/broadcast.h"
 #include "plugins/cpu/core/float_arguments.h"
-#include "plugins/cpu/math/moments.h"
 #include "plugins/cpu/core/odometer.h"
 #include "plugins/cpu/core/parallel.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/kernels/elementwise/broadcast.h"
+#include "plugins/cpu/math/moments.h"
 
 namespace cpu {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "plugins/cpu/math/convert.h"
 #include "plugins/cpu/core/simd.h"
+#include "plugins/cpu/math/convert.h"
 
 namespace cpu {
 namespace {

@@ -3,12 +3,12 @@
 #include <array>
 #include <cmath>
 
-#include "plugins/cpu/math/convert.h"
-#include "plugins/cpu/kernels/quantized/quantization.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/core/simd.h"
+#include "plugins/cpu/kernels/quantized/quantization.h"
+#include "plugins/cpu/math/convert.h"
 #include "plugins/cpu/math/row_math.h"
 #include "plugins/cpu/math/short_float.h"
-#include "plugins/cpu/core/simd.h"
 
 namespace cpu {
 namespace {

@@ -1,12 +1,11 @@
 // RandomUniform, RandomNormal, both ...Like, Multinomial and Bernoulli.
-#include "plugins/cpu/math/random.h"
-
 #include <algorithm>
 #include <array>
 
-#include "plugins/cpu/math/convert.h"
 #include "plugins/cpu/core/parallel.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/math/convert.h"
+#include "plugins/cpu/math/random.h"
 
 namespace cpu {
 namespace {

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "plugins/cpu/core/kernel.h"
+#include "plugins/cpu/core/work_area.h"
 #include "plugins/cpu/kernels/matrix/product.h"
 #include "plugins/cpu/kernels/recurrent/recurrent_activation.h"
-#include "plugins/cpu/core/work_area.h"
 
 namespace cpu {
 

@@ -1,7 +1,7 @@
 // RNN, GRU and LSTM. X, the previous state H and the weights are multiplied by recurrent_kernel.h;
 // here stands what a step makes of the sums.
-#include "plugins/cpu/kernels/recurrent/recurrent_kernel.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/kernels/recurrent/recurrent_kernel.h"
 
 namespace cpu {
 namespace {

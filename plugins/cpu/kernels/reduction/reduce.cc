@@ -5,11 +5,11 @@
 // rows are folded into a row of accumulators, kColumns at a time.
 #include <algorithm>
 
-#include "plugins/cpu/kernels/reduction/reduce_fold.h"
 #include "plugins/cpu/core/odometer.h"
 #include "plugins/cpu/core/parallel.h"
-#include "plugins/cpu/kernels/reduction/reduced_axes.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/kernels/reduction/reduce_fold.h"
+#include "plugins/cpu/kernels/reduction/reduced_axes.h"
 
 namespace cpu {
 namespace {

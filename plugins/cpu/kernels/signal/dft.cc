@@ -1,9 +1,9 @@
 // DFT and STFT. Numbers are transformed in double.
 #include <algorithm>
 
-#include "plugins/cpu/math/fft.h"
 #include "plugins/cpu/core/parallel.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/math/fft.h"
 
 namespace cpu {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "plugins/cpu/kernels/elementwise/broadcast.h"
 #include "plugins/cpu/core/pinned_library.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/kernels/elementwise/broadcast.h"
 
 namespace cpu {
 namespace {

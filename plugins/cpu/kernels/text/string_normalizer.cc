@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "plugins/cpu/kernels/text/case_mapping.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/kernels/text/case_mapping.h"
 
 namespace cpu {
 namespace {

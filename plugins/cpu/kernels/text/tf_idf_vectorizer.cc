@@ -5,8 +5,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "plugins/cpu/math/convert.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/math/convert.h"
 
 namespace cpu {
 namespace {

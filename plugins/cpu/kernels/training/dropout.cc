@@ -5,9 +5,9 @@
 #include <atomic>
 #include <random>
 
-#include "plugins/cpu/math/convert.h"
 #include "plugins/cpu/core/float_arguments.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/math/convert.h"
 
 namespace cpu {
 namespace {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "plugins/cpu/kernels/normalization/softmax.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/kernels/normalization/softmax.h"
 
 namespace cpu {
 namespace {

@@ -3,10 +3,10 @@
 #include <string>
 #include <type_traits>
 
-#include "plugins/cpu/kernels/windows/columns.h"
 #include "plugins/cpu/core/float_arguments.h"
 #include "plugins/cpu/core/parallel.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/kernels/windows/columns.h"
 
 namespace cpu {
 namespace {

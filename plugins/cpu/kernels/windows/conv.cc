@@ -1,10 +1,10 @@
 // Conv: through oneDNN for float with up to three spatial dimensions, by plain loops otherwise.
 #include <algorithm>
 
-#include "plugins/cpu/kernels/windows/convolution.h"
 #include "plugins/cpu/core/odometer.h"
 #include "plugins/cpu/core/parallel.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/kernels/windows/convolution.h"
 
 namespace cpu {
 namespace {

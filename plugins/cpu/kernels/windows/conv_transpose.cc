@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "plugins/cpu/kernels/windows/columns.h"
 #include "plugins/cpu/core/parallel.h"
-#include "plugins/cpu/kernels/matrix/product.h"
 #include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/core/work_area.h"
+#include "plugins/cpu/kernels/matrix/product.h"
+#include "plugins/cpu/kernels/windows/columns.h"
 
 namespace cpu {
 namespace {

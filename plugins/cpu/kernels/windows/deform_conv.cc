@@ -6,8 +6,8 @@
 #include <type_traits>
 
 #include "plugins/cpu/core/parallel.h"
-#include "plugins/cpu/kernels/matrix/product.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/kernels/matrix/product.h"
 #include "plugins/cpu/kernels/windows/window.h"
 
 namespace cpu {

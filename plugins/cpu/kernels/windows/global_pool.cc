@@ -1,9 +1,9 @@
 // GlobalMaxPool, GlobalAveragePool and GlobalLpPool: all spatial dimensions become one element.
 #include <cmath>
 
-#include "plugins/cpu/kernels/windows/lp_norm.h"
 #include "plugins/cpu/core/parallel.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/kernels/windows/lp_norm.h"
 #include "plugins/cpu/math/row_math.h"
 
 namespace cpu {

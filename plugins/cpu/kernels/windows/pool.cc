@@ -3,9 +3,9 @@
 #include <cmath>
 #include <limits>
 
+#include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/kernels/windows/lp_norm.h"
 #include "plugins/cpu/kernels/windows/pooling.h"
-#include "plugins/cpu/core/registry.h"
 
 namespace cpu {
 namespace {

@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 
 #include "host/base/hash.h"
-#include "host/context/metadata.h"
 #include "host/context/file_names.h"
+#include "host/context/metadata.h"
 #include "host/onnx_io/export/export.h"
 #include "tests/support/faulty_file_system.h"
 #include "tests/unit/context/context_samples.h"

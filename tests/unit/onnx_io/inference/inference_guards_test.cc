@@ -14,8 +14,8 @@
 
 #include "host/graph/connect.h"
 #include "host/onnx_io/inference/infer.h"
-#include "host/onnx_io/opsets/opset18_25_operators.h"
 #include "host/onnx_io/opsets/opset18_25.h"
+#include "host/onnx_io/opsets/opset18_25_operators.h"
 #include "tests/unit/graph/graph_builder.h"
 
 namespace ephost::onnx_io {

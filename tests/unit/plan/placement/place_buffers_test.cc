@@ -1,3 +1,5 @@
+#include "host/plan/placement/place_buffers.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +10,6 @@
 #include <span>
 
 #include "host/plan/check/checker.h"
-#include "host/plan/placement/place_buffers.h"
 #include "tests/unit/plan/placement/placement_problems.h"
 
 namespace ephost::plan {
