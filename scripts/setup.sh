@@ -13,8 +13,10 @@ packages=(
   libdnnl-dev libre2-dev                            # plugins
   libgtest-dev libgmock-dev libbenchmark-dev        # tests
   clang libclang-rt-14-dev                          # tests/fuzz
+  clang-format clang-tidy                           # scripts/format.sh, scripts/tidy.sh
   libonnx-testdata python3-onnx python3-numpy       # conformance data, model scripts
   chromium                                          # tests of the pages that ephost writes
+  clang-format clang-tidy                           # scripts/format.sh, scripts/tidy.sh
   libjemalloc2                                      # tests/integration/cli: another allocator
 )
 

@@ -1,10 +1,29 @@
 #!/usr/bin/env bash
-# Runs clang-tidy over the sources of a configured preset (default dev), or over the files given.
-#   scripts/tidy.sh [--preset NAME] [file ...]
+# Runs clang-tidy over the sources of a configured preset (default dev), and fails if it finds anything.
+#   scripts/tidy.sh [--preset NAME] [--changed | file ...]
+# Without files: all of host and plugins. --changed: those that differ from the commit $TIDY_BASE, default the
+# one before the last.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=dev
 if [ "${1:-}" = --preset ]; then preset=$2; shift 2; fi
 [ -f "build/$preset/compile_commands.json" ] || cmake --preset "$preset"
-if [ $# -eq 0 ]; then mapfile -t files < <(git ls-files 'host/*.cc' 'plugins/*.cc'); else files=("$@"); fi
-printf '%s\0' "${files[@]}" | xargs -0 -n 1 -P "$(nproc)" clang-tidy --quiet -p "build/$preset"
+sources=('host/*.cc' 'plugins/*.cc')
+if [ "${1:-}" = --changed ]; then
+  # A checkout without history has nothing to compare with.
+  base=$(git rev-parse --verify --quiet "${TIDY_BASE:-HEAD~1}^{commit}") || base=HEAD
+  mapfile -t files < <(git diff --name-only --diff-filter=d "$base" -- "${sources[@]}")
+elif [ $# -eq 0 ]; then
+  mapfile -t files < <(git ls-files "${sources[@]}")
+else
+  files=("$@")
+fi
+[ ${#files[@]} -gt 0 ] || exit 0
+# clang does not know all options of gcc.
+database=build/$preset/tidy
+mkdir -p "$database"
+sed -E 's/ -(fno-gnu-unique|fpch-preprocess|fno-trapping-math)\b//g' "build/$preset/compile_commands.json" \
+  > "$database/compile_commands.json"
+printf '%s\0' "${files[@]}" |
+  xargs -0 -n 1 -P "$(nproc)" clang-tidy --quiet --warnings-as-errors='*' -p "$database" \
+    2> >(grep -v 'warnings generated' >&2 || true)

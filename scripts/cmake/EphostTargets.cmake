@@ -2,7 +2,6 @@
 # helpers that declare a host module and a test.
 
 option(EPHOST_WERROR "Treat warnings as errors" OFF)
-option(EPHOST_ASSERTIONS "Keep assert() and the plan proofs in optimised builds" OFF)
 option(EPHOST_CHECKED_CONTAINERS
   "Check the preconditions of the standard library; iterators too where no library stands between" OFF)
 set(EPHOST_SANITIZE "" CACHE STRING "Sanitizers for the whole tree, e.g. address,undefined or thread")
@@ -45,14 +44,6 @@ function(ephost_check_containers target scope)
   endif()
 endfunction()
 
-if(EPHOST_ASSERTIONS)
-  string(REPLACE "-DNDEBUG" "" CMAKE_C_FLAGS_RELWITHDEBINFO "${CMAKE_C_FLAGS_RELWITHDEBINFO}")
-  string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELWITHDEBINFO "${CMAKE_CXX_FLAGS_RELWITHDEBINFO}")
-endif()
-# Line tables are enough to read a stack trace and halve the time to write and link objects.
-string(REPLACE "-g" "-g1" CMAKE_C_FLAGS_RELWITHDEBINFO "${CMAKE_C_FLAGS_RELWITHDEBINFO}")
-string(REPLACE "-g" "-g1" CMAKE_CXX_FLAGS_RELWITHDEBINFO "${CMAKE_CXX_FLAGS_RELWITHDEBINFO}")
-
 # ephost_add_module(<name> SOURCES ... [DEPENDS module ...] [LIBRARIES private library ...])
 # Declares host/<name> as the static target ephost_<name>. DEPENDS names the modules whose headers it
 # may include; LIBRARIES are third-party ones that stay behind its own headers.
@@ -91,10 +82,21 @@ function(ephost_build_quickly target)
   endif()
 endfunction()
 
-# ephost_add_test(<name> SOURCES ... [DEPENDS module ...] [LIBRARIES ...] [DEFINITIONS ...])
-# Declares a GoogleTest binary whose cases appear one by one in ctest.
+# ephost_label_test(<target> <label>) lets `ctest -L <label>` run the tests of a binary, and the target
+# tests_<label> build it.
+function(ephost_label_test target label)
+  set_property(TARGET ${target} APPEND PROPERTY EPHOST_LABELS ${label})
+  if(NOT TARGET tests_${label})
+    add_custom_target(tests_${label})
+  endif()
+  add_dependencies(tests_${label} ${target})
+endfunction()
+
+# ephost_add_test(<name> [THREADED] SOURCES ... [DEPENDS module ...] [LIBRARIES ...] [DEFINITIONS ...])
+# Declares a GoogleTest binary whose cases appear one by one in ctest. Those under tests/unit have the
+# label `unit`; those that are about several threads get the label `threaded` by THREADED.
 function(ephost_add_test name)
-  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;LIBRARIES;DEFINITIONS" ${ARGN})
+  cmake_parse_arguments(arg "THREADED" "" "SOURCES;DEPENDS;LIBRARIES;DEFINITIONS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(${name} PRIVATE ${arg_DEFINITIONS})
@@ -105,5 +107,13 @@ function(ephost_add_test name)
   target_link_libraries(${name} PRIVATE
     ephost_build_flags ${arg_DEPENDS} ${arg_LIBRARIES} GTest::gmock GTest::gtest_main)
   ephost_build_quickly(${name})
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
+  if(arg_THREADED)
+    ephost_label_test(${name} threaded)
+  endif()
+  if(CMAKE_CURRENT_SOURCE_DIR MATCHES "/tests/unit/")
+    ephost_label_test(${name} unit)
+  endif()
+  get_target_property(labels ${name} EPHOST_LABELS)
+  list(JOIN labels "\\;" labels)
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600 LABELS "${labels}")
 endfunction()
