@@ -43,7 +43,7 @@ Result<std::string> digest_of(std::span<const std::byte> bytes, const EVP_MD* al
 
 }  // namespace
 
-Hash128 content_sum(std::span<const std::byte> bytes) {
+Hash128 content_checksum(std::span<const std::byte> bytes) {
   return from_xxh(XXH3_128bits(bytes.data(), bytes.size()));
 }
 
@@ -68,12 +68,12 @@ void ContentHasher::update(std::span<const std::byte> bytes) {
   if (!bytes.empty()) XXH3_128bits_update(state_->xxh, bytes.data(), bytes.size());
 }
 
-Hash128 ContentHasher::sum() const { return from_xxh(XXH3_128bits_digest(state_->xxh)); }
+Hash128 ContentHasher::checksum() const { return from_xxh(XXH3_128bits_digest(state_->xxh)); }
 
-std::optional<Hash128> content_sum(std::span<const std::byte> bytes,
-                                   const Cancellation& cancellation) {
+std::optional<Hash128> content_checksum(std::span<const std::byte> bytes,
+                                        const Cancellation& cancellation) {
   constexpr size_t kPiece = size_t{16} << 20;
-  if (bytes.size() <= kPiece) return content_sum(bytes);
+  if (bytes.size() <= kPiece) return content_checksum(bytes);
   ContentHasher hasher;
   for (std::span<const std::byte> rest = bytes; !rest.empty();) {
     if (cancellation.is_requested()) return std::nullopt;
@@ -81,7 +81,7 @@ std::optional<Hash128> content_sum(std::span<const std::byte> bytes,
     hasher.update(piece);
     rest = rest.subspan(piece.size());
   }
-  return hasher.sum();
+  return hasher.checksum();
 }
 
 std::string to_hex(const Hash128& hash) {

@@ -1,5 +1,6 @@
-// Content sums. `Hash128` finds damage and names equal content (caches, context binaries, shared
-// weights); it is no defence against an attacker. `sha256_of` is, and pins a plugin's library.
+// Content checksums. `Hash128` finds damage and names equal content (caches, context binaries,
+// shared weights); it is no defence against an attacker. `sha256_of` is, and pins a plugin's
+// library.
 #pragma once
 
 #include <compare>
@@ -16,7 +17,7 @@
 
 namespace ephost {
 
-// A 128-bit XXH3 sum, the same on every platform and in every release.
+// A 128-bit XXH3 checksum, the same on every platform and in every release.
 struct Hash128 {
   uint64_t high = 0;
   uint64_t low = 0;
@@ -24,12 +25,12 @@ struct Hash128 {
   friend auto operator<=>(const Hash128&, const Hash128&) = default;
 };
 
-[[nodiscard]] Hash128 content_sum(std::span<const std::byte> bytes);
+[[nodiscard]] Hash128 content_checksum(std::span<const std::byte> bytes);
 // The same; nothing once it is cancelled.
-[[nodiscard]] std::optional<Hash128> content_sum(std::span<const std::byte> bytes,
-                                                 const Cancellation& cancellation);
+[[nodiscard]] std::optional<Hash128> content_checksum(std::span<const std::byte> bytes,
+                                                      const Cancellation& cancellation);
 
-// Sums content that comes in pieces; how it is cut does not change the result.
+// Checksums content that comes in pieces; how it is cut does not change the result.
 class ContentHasher {
  public:
   ContentHasher();
@@ -38,8 +39,8 @@ class ContentHasher {
   ~ContentHasher();
 
   void update(std::span<const std::byte> bytes);
-  // The sum of everything so far; more may follow.
-  [[nodiscard]] Hash128 sum() const;
+  // The checksum of everything so far; more may follow.
+  [[nodiscard]] Hash128 checksum() const;
 
  private:
   struct State;

@@ -35,8 +35,8 @@ std::string context_binary_name(std::string_view model_stem, std::string_view ep
   return name + ".bin";
 }
 
-std::string superseded_name(std::string_view file_name, std::string_view sum_hex) {
-  return std::string(file_name) + "." + std::string(sum_hex);
+std::string superseded_name(std::string_view file_name, std::string_view checksum_hex) {
+  return std::string(file_name) + "." + std::string(checksum_hex);
 }
 
 bool is_superseded_name(std::string_view candidate, std::string_view file_name) {

@@ -25,10 +25,11 @@ namespace ephost::context {
 
 // A binary that is being replaced stands under this name until the new context model is in place,
 // so that whoever holds the old model (or finds it after a crash) finds its content: the name, a
-// dot, and the content's sum in hexadecimal digits.
-[[nodiscard]] std::string superseded_name(std::string_view file_name, std::string_view sum_hex);
+// dot, and the content's checksum in hexadecimal digits.
+[[nodiscard]] std::string superseded_name(std::string_view file_name,
+                                          std::string_view checksum_hex);
 
-// Whether `candidate` is a superseded_name of `file_name`, whatever the sum.
+// Whether `candidate` is a superseded_name of `file_name`, whatever the checksum.
 [[nodiscard]] bool is_superseded_name(std::string_view candidate, std::string_view file_name);
 
 }  // namespace ephost::context

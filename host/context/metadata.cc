@@ -16,7 +16,7 @@ constexpr std::string_view kEmbedded = "embedded.";
 constexpr std::string_view kInitializers = "initializers.";
 constexpr std::string_view kOriginal = "original.";
 constexpr std::string_view kCompatibility = "compatibility.";
-constexpr std::string_view kSumPrefix = "xxh3:";
+constexpr std::string_view kChecksumPrefix = "xxh3:";
 
 Status malformed(const std::string& key, std::string_view reason) {
   return Status(StatusCode::kInvalidGraph, "the model's metadata entry " + quote(key) + " " +
@@ -33,11 +33,11 @@ Status add(std::map<std::string, Value>& entries, const std::string& key, std::s
   return {};
 }
 
-Status add_sum(std::map<std::string, ContentSum>& sums, const std::string& key,
-               std::string_view name, const std::string& value) {
-  const std::optional<ContentSum> sum = parse_content_sum(value);
-  if (!sum) return malformed(key, "holds " + quote(value) + ", which is no sum");
-  return add(sums, key, name, *sum);
+Status add_checksum(std::map<std::string, ContentChecksum>& checksums, const std::string& key,
+                    std::string_view name, const std::string& value) {
+  const std::optional<ContentChecksum> checksum = parse_content_checksum(value);
+  if (!checksum) return malformed(key, "holds " + quote(value) + ", which is not a checksum");
+  return add(checksums, key, name, *checksum);
 }
 
 // If `text` starts with `kind`, removes it.
@@ -58,30 +58,30 @@ Status read_entry(const std::string& key, const std::string& value, ContextMetad
                                                  std::string(kVersion) +
                                                  "; compile the source model again");
   }
-  if (take(rest, kBinary)) return add_sum(stated.binaries, key, rest, value);
-  if (take(rest, kEmbedded)) return add_sum(stated.embedded, key, rest, value);
-  if (take(rest, kInitializers)) return add_sum(stated.initializers, key, rest, value);
-  if (take(rest, kOriginal)) return add_sum(stated.originals, key, rest, value);
+  if (take(rest, kBinary)) return add_checksum(stated.binaries, key, rest, value);
+  if (take(rest, kEmbedded)) return add_checksum(stated.embedded, key, rest, value);
+  if (take(rest, kInitializers)) return add_checksum(stated.initializers, key, rest, value);
+  if (take(rest, kOriginal)) return add_checksum(stated.originals, key, rest, value);
   if (take(rest, kCompatibility)) return add(stated.compatibility, key, rest, value);
   return malformed(key, "is of an unknown kind");
 }
 
-void append_sums(const std::map<std::string, ContentSum>& sums, std::string_view kind,
-                 MetadataList& metadata) {
-  for (const auto& [name, sum] : sums) {
-    metadata.emplace_back(std::string(kPrefix) + std::string(kind) + name, to_string(sum));
+void append_checksums(const std::map<std::string, ContentChecksum>& checksums,
+                      std::string_view kind, MetadataList& metadata) {
+  for (const auto& [name, checksum] : checksums) {
+    metadata.emplace_back(std::string(kPrefix) + std::string(kind) + name, to_string(checksum));
   }
 }
 
 }  // namespace
 
-std::string to_string(const ContentSum& sum) {
-  return std::string(kSumPrefix) + to_hex(sum.hash) + ":" + std::to_string(sum.size);
+std::string to_string(const ContentChecksum& checksum) {
+  return std::string(kChecksumPrefix) + to_hex(checksum.hash) + ":" + std::to_string(checksum.size);
 }
 
-std::optional<ContentSum> parse_content_sum(std::string_view text) {
+std::optional<ContentChecksum> parse_content_checksum(std::string_view text) {
   constexpr size_t kHexDigits = 32;
-  if (!take(text, kSumPrefix) || text.size() < kHexDigits + 2 || text[kHexDigits] != ':') {
+  if (!take(text, kChecksumPrefix) || text.size() < kHexDigits + 2 || text[kHexDigits] != ':') {
     return std::nullopt;
   }
   const std::optional<Hash128> hash = parse_hash128(text.substr(0, kHexDigits));
@@ -89,7 +89,7 @@ std::optional<ContentSum> parse_content_sum(std::string_view text) {
   uint64_t size = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
   if (!hash || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return ContentSum{.hash = *hash, .size = size};
+  return ContentChecksum{.hash = *hash, .size = size};
 }
 
 bool has_context_metadata(const MetadataList& metadata) {
@@ -109,10 +109,10 @@ void write_metadata(const ContextMetadata& stated, MetadataList& metadata) {
   std::erase_if(metadata, [](const auto& entry) { return entry.first.starts_with(kPrefix); });
   if (stated.empty()) return;
   metadata.emplace_back(std::string(kPrefix) + std::string(kVersionKey), kVersion);
-  append_sums(stated.binaries, kBinary, metadata);
-  append_sums(stated.embedded, kEmbedded, metadata);
-  append_sums(stated.initializers, kInitializers, metadata);
-  append_sums(stated.originals, kOriginal, metadata);
+  append_checksums(stated.binaries, kBinary, metadata);
+  append_checksums(stated.embedded, kEmbedded, metadata);
+  append_checksums(stated.initializers, kInitializers, metadata);
+  append_checksums(stated.originals, kOriginal, metadata);
   for (const auto& [source, text] : stated.compatibility) {
     metadata.emplace_back(std::string(kPrefix) + std::string(kCompatibility) + source, text);
   }

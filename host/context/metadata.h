@@ -1,19 +1,6 @@
-// What a context model states about itself in `metadata_props`, the only place of an ONNX file that
-// other tools carry along untouched. Models from elsewhere state nothing of it; each entry is
-// optional.
-//
-//   key                                        value
-//   ephost.ep_context.version                  1
-//   ephost.ep_context.binary.<file>            sum of the binary, by the name that the nodes state
-//   ephost.ep_context.embedded.<partition>     sum of the payload inside the primary node of that
-//                                              partition_name
-//   ephost.ep_context.initializers.<file>      sum of the external file of the initializers
-//   ephost.ep_context.original.<file>          checksum of an external file of the source model
-//   that
-//                                              initializers stayed in
-//   ephost.ep_context.compatibility.<source>   the provider's compatibility string
-//
-// A sum is written `xxh3:<32 hexadecimal digits>:<size in bytes>`.
+// What a context model states about itself in `metadata_props`, the only part of an ONNX model that
+// other tools carry along untouched. SPECIFICATION.md describes the entries and their values.
+// Models that other hosts wrote have none of them; each entry is optional.
 #pragma once
 
 #include <cstdint>
@@ -29,17 +16,17 @@
 
 namespace ephost::context {
 
-// Sum and size of some content.
-struct ContentSum {
+// Checksum and size of some content.
+struct ContentChecksum {
   Hash128 hash;
   uint64_t size = 0;
 
-  friend bool operator==(const ContentSum&, const ContentSum&) = default;
+  friend bool operator==(const ContentChecksum&, const ContentChecksum&) = default;
 };
 
-[[nodiscard]] std::string to_string(const ContentSum& sum);
+[[nodiscard]] std::string to_string(const ContentChecksum& checksum);
 // Nothing unless `text` is what `to_string` writes.
-[[nodiscard]] std::optional<ContentSum> parse_content_sum(std::string_view text);
+[[nodiscard]] std::optional<ContentChecksum> parse_content_checksum(std::string_view text);
 
 // ModelProto.producer_name of every model that this host writes.
 inline constexpr std::string_view kProducerName = "ephost";
@@ -47,11 +34,11 @@ inline constexpr std::string_view kProducerName = "ephost";
 using MetadataList = std::vector<std::pair<std::string, std::string>>;
 
 struct ContextMetadata {
-  std::map<std::string, ContentSum> binaries;        // by file name
-  std::map<std::string, ContentSum> embedded;        // by partition_name
-  std::map<std::string, ContentSum> initializers;    // by file name
-  std::map<std::string, ContentSum> originals;       // by file name; not the context model's own
-  std::map<std::string, std::string> compatibility;  // by source
+  std::map<std::string, ContentChecksum> binaries;      // by file name
+  std::map<std::string, ContentChecksum> embedded;      // by partition_name
+  std::map<std::string, ContentChecksum> initializers;  // by file name
+  std::map<std::string, ContentChecksum> originals;     // by file name; not the context model's own
+  std::map<std::string, std::string> compatibility;     // by source
   bool is_stated = false;  // read_metadata: there is an entry, if only the version
 
   [[nodiscard]] bool empty() const {

@@ -51,13 +51,14 @@ std::map<std::string, std::set<std::string>> wanted_by_file(const graph::Model& 
 }
 
 // What the model states has been checked when the payload was loaded.
-context::ContentSum sum_of(const graph::Model& model, const context::CachedPayload& payload) {
+context::ContentChecksum checksum_of(const graph::Model& model,
+                                     const context::CachedPayload& payload) {
   const Result<context::ContextMetadata> metadata = context::read_metadata(model.metadata);
   if (metadata.ok()) {
     const auto stated = metadata->binaries.find(payload.file_name);
     if (stated != metadata->binaries.end()) return stated->second;
   }
-  return {content_sum(payload.bytes.bytes), payload.bytes.bytes.size()};
+  return {content_checksum(payload.bytes.bytes), payload.bytes.bytes.size()};
 }
 
 }  // namespace
@@ -152,7 +153,7 @@ std::map<std::string, graph::Blob> GroupSeat::waiting_files(
     if (binary == group_->work.workspace.end()) continue;
     const SharedBinary& shared = binary->second;
     const auto stated = metadata->binaries.find(file);
-    if (stated != metadata->binaries.end() && stated->second != shared.sum) continue;
+    if (stated != metadata->binaries.end() && stated->second != shared.checksum) continue;
     if (std::ranges::includes(shared.waiting, wanted)) files.emplace(file, shared.bytes);
   }
   return files;
@@ -177,7 +178,7 @@ Status GroupSeat::take(const PreparedModel& prepared, const std::optional<fs::pa
                               provider->list_partitions(payload.bytes.bytes));
       SharedBinary loaded;
       loaded.bytes = payload.bytes;
-      loaded.sum = sum_of(prepared.model, payload);
+      loaded.checksum = checksum_of(prepared.model, payload);
       loaded.waiting = {names.begin(), names.end()};
       binary = workspace_.insert_or_assign(path, std::move(loaded)).first;
     }

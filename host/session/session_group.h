@@ -30,7 +30,7 @@ namespace ephost::session {
 // A mapped binary of which some partitions wait for their session.
 struct SharedBinary {
   graph::Blob bytes;
-  context::ContentSum sum;
+  context::ContentChecksum checksum;
   std::set<std::string> waiting;
 };
 

@@ -40,7 +40,7 @@ class ContextCache {
     measure(state, [&] { return time_session(embedded ? embedded_ : external_, options()); });
   }
 
-  // As it is after a boot, or without a folder for known sums.
+  // As it is after a boot, or without a folder for known checksums.
   void load_unknown(benchmark::State& state) const {
     if (!require(state, false)) return;
     measure(state, [&] { return time_session(external_, options(false)); });
@@ -97,7 +97,8 @@ class ContextCache {
     return time_generation(options(), compilation);
   }
 
-  // What `work` leaves behind is loaded, and its sums are known, when it is done the second time.
+  // What `work` leaves behind is loaded, and its checksums are known, when it is done the second
+  // time.
   [[nodiscard]] static bool prepare_twice(benchmark::State& state,
                                           const std::function<Status()>& work) {
     if (!prepare(state, work)) return false;

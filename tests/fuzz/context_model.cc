@@ -49,9 +49,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static constexpr std::string_view kBinary = "the content of a binary";
   context::LoadOptions options{.folder = empty_folder()};
   options.files["model_dnnl.bin"] = {.bytes = std::as_bytes(std::span(kBinary))};
-  // With sums nearly every change to a payload is refused before it is looked at.
-  for (const bool check_sums : {true, false}) {
-    options.check_sums = check_sums;
+  // With checksums nearly every change to a payload is refused before it is looked at.
+  for (const bool verify_checksums : {true, false}) {
+    options.verify_checksums = verify_checksums;
     static_cast<void>(context::find_superseded_initializers(bytes.bytes, options));
     const Result<context::LoadedContext> loaded = context::load_context(*model, options);
     const context::VerifyReport report = context::verify_context_model(*model, options);

@@ -39,7 +39,7 @@ std::string record_name(const MappedRange& range) {
         static_cast<uint64_t>(file.changed), range.offset, range.size}) {
     text += ' ' + std::to_string(part);
   }
-  return to_hex(content_sum(as_bytes(text)));
+  return to_hex(content_checksum(as_bytes(text)));
 }
 
 std::optional<MappedRange> worthy_range(std::span<const std::byte> bytes) {
@@ -103,7 +103,7 @@ Hash128 KnownChecksums::checksum_of(std::span<const std::byte> bytes) const {
 Result<Hash128> KnownChecksums::checksum_of(std::span<const std::byte> bytes,
                                             const Cancellation& cancellation) const {
   if (const auto known = find(bytes)) return *known;
-  const std::optional<Hash128> checksum = content_sum(bytes, cancellation);
+  const std::optional<Hash128> checksum = content_checksum(bytes, cancellation);
   if (!checksum) return cancellation.check();
   remember(bytes, *checksum);
   return *checksum;

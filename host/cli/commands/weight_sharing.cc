@@ -36,9 +36,9 @@ Result<SharedModel> read_back(const fs::path& path) {
   EPHOST_ASSIGN_OR_RETURN(const graph::Model model,
                           onnx_io::import_model(path, {.infer_shapes = false}));
   SharedModel shared{.path = path, .partitions = {}, .binaries = {}};
-  // Sums were taken when it was written.
-  const context::VerifyReport report =
-      context::verify_context_model(model, {.folder = path.parent_path(), .check_sums = false});
+  // Checksums were taken when it was written.
+  const context::VerifyReport report = context::verify_context_model(
+      model, {.folder = path.parent_path(), .verify_checksums = false});
   if (!report.ok()) return Status(StatusCode::kFail, report.problems.front());
   for (const context::VerifiedNode& node : report.nodes) {
     shared.partitions.push_back(node.partition_name);

@@ -15,9 +15,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const ContentSum* look_up(const std::map<std::string, ContentSum>& sums, const std::string& name) {
-  const auto entry = sums.find(name);
-  return entry == sums.end() ? nullptr : &entry->second;
+const ContentChecksum* look_up(const std::map<std::string, ContentChecksum>& checksums,
+                               const std::string& name) {
+  const auto entry = checksums.find(name);
+  return entry == checksums.end() ? nullptr : &entry->second;
 }
 
 class Examiner {
@@ -28,12 +29,12 @@ class Examiner {
   Examination run() && {
     read_stated_entries();
     const std::vector<NodePlace> places = find_ep_context_nodes(model_.graph);
-    if (may_defer_sums(places)) files_.defer_sums();
+    if (may_defer_checksums(places)) files_.defer_checksums();
     for (const NodePlace& place : places) read_node(place);
     for (ExaminedNode& node : result_.nodes) find_primary(node);
     check_initializers();
     list_unchecked();
-    result_.pending_sums = files_.take_pending_sums();
+    result_.pending_checksums = files_.take_pending_checksums();
     return std::move(result_);
   }
 
@@ -50,7 +51,7 @@ class Examiner {
   }
 
   // A file may hold partitions of several sources.
-  [[nodiscard]] bool may_defer_sums(const std::vector<NodePlace>& places) const {
+  [[nodiscard]] bool may_defer_checksums(const std::vector<NodePlace>& places) const {
     if (options_.validating_sources.empty()) return false;
     return std::all_of(places.begin(), places.end(), [&](const NodePlace& place) {
       const Result<EpContextNode> node = read_ep_context_node(*place.graph, place.node);
@@ -87,12 +88,13 @@ class Examiner {
 
   void add_embedded(uint32_t index, graph::Blob bytes) {
     ExaminedNode& node = result_.nodes[index];
-    SummedBytes found{.bytes = std::move(bytes),
-                      .known = options_.known_checksums,
-                      .cancellation = options_.cancellation};
-    const ContentSum* stated =
-        options_.check_sums ? look_up(result_.metadata.embedded, node.attributes.partition_name)
-                            : nullptr;
+    ChecksummedBytes found{.bytes = std::move(bytes),
+                           .known = options_.known_checksums,
+                           .cancellation = options_.cancellation};
+    const ContentChecksum* stated =
+        options_.verify_checksums
+            ? look_up(result_.metadata.embedded, node.attributes.partition_name)
+            : nullptr;
     const Content content = check_content(found, stated, "its embedded payload");
     add_payload(index, content, "");
     if (!node.status.ok()) return;
@@ -140,7 +142,7 @@ class Examiner {
   }
 
   void check_initializers() {
-    if (!options_.check_sums) return;
+    if (!options_.verify_checksums) return;
     const std::optional<fs::path>& folder = initializers_folder(options_);
     PayloadFiles files(options_, folder);
     for (const auto* stated : {&result_.metadata.initializers, &result_.metadata.originals}) {
@@ -156,7 +158,7 @@ class Examiner {
   }
 
   void list_unchecked() {
-    if (!options_.check_sums || result_.nodes.empty()) return;
+    if (!options_.verify_checksums || result_.nodes.empty()) return;
     for (const ExaminedPayload& examined : result_.payloads) {
       if (examined.checksum != ChecksumState::kNotStated) continue;
       const std::string& file = examined.payload.file_name;

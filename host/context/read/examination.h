@@ -41,7 +41,7 @@ struct Examination {
   // checksum of everything.
   bool is_of_this_host = false;
   std::vector<std::string> unchecked;  // what the model states no checksum of, e.g. `file "m.bin"`
-  std::vector<std::future<Status>> pending_sums;
+  std::vector<std::future<Status>> pending_checksums;
 };
 
 // The folder of the initializers' external files, if there is one.

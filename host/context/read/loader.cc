@@ -18,7 +18,7 @@ Result<LoadedContext> load_context(const graph::Model& model, const LoadOptions&
     loaded.payloads.push_back(std::move(payload.payload));
   }
   loaded.unchecked = std::move(examined.unchecked);
-  loaded.pending_sums = std::move(examined.pending_sums);
+  loaded.pending_checksums = std::move(examined.pending_checksums);
   loaded.partitions.reserve(examined.nodes.size());
   for (ExaminedNode& node : examined.nodes) {
     loaded.partitions.push_back(
@@ -27,13 +27,13 @@ Result<LoadedContext> load_context(const graph::Model& model, const LoadOptions&
   return loaded;
 }
 
-Status LoadedContext::finish_sums() {
+Status LoadedContext::finish_checksums() {
   Status first;
-  for (std::future<Status>& sum : pending_sums) {
-    Status status = sum.get();
+  for (std::future<Status>& checksum : pending_checksums) {
+    Status status = checksum.get();
     if (first.ok()) first = std::move(status);
   }
-  pending_sums.clear();
+  pending_checksums.clear();
   return first;
 }
 
@@ -52,10 +52,10 @@ std::map<std::string, graph::Blob> find_superseded_initializers(std::span<const 
   const Result<ContextMetadata> metadata = read_metadata(*entries);
   if (!metadata.ok()) return found;
   PayloadFiles files(options, initializers_folder(options));
-  for (const auto& [name, sum] : metadata->initializers) {
-    const Content superseded = files.find_superseded(name, sum);
+  for (const auto& [name, checksum] : metadata->initializers) {
+    const Content superseded = files.find_superseded(name, checksum);
     if (superseded.state != ChecksumState::kOk) continue;
-    if (files.find_current(name, &sum).status.ok()) continue;
+    if (files.find_current(name, &checksum).status.ok()) continue;
     found.emplace(name, superseded.bytes);
   }
   return found;

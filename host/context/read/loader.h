@@ -1,6 +1,6 @@
 // From an imported context model to the payloads of its EPContext nodes: resolves and contains
-// paths, maps binaries, checks sums, finds the primary of each secondary node. Which provider takes
-// a node, and what it makes of the payload, is decided by the caller.
+// paths, maps binaries, checks checksums, finds the primary of each secondary node. Which provider
+// takes a node, and what it makes of the payload, is decided by the caller.
 #pragma once
 
 #include <cstddef>
@@ -44,15 +44,16 @@ struct LoadOptions {
   std::set<std::string> unchecked_external_data;
   // Compare each file and embedded payload with the checksum that the model states of it, if it
   // does.
-  bool check_sums = true;
+  bool verify_checksums = true;
   // Refuse a model that states no checksum of a payload or of its external data. Nothing: refuse it
   // if a host of this kind wrote it, which states them.
   std::optional<bool> require_checksums;
   // Sources whose providers withstand any payload. Where all nodes that state files are of these,
-  // the sums of large files are compared in threads of their own; see LoadedContext::finish_sums.
+  // the checksums of large files are compared in threads of their own; see
+  // LoadedContext::finish_checksums.
   std::set<std::string> validating_sources;
   KnownChecksums known_checksums;  // of files that were compared before
-  // Give the memory of mapped files back once their sums are taken: nobody reads them soon.
+  // Give the memory of mapped files back once their checksums are taken: nobody reads them soon.
   bool release_pages = false;
   const FileSystem* file_system = &posix_file_system();  // outlives the payloads
   Cancellation cancellation = {};                        // fails then, for whatever reason
@@ -78,23 +79,23 @@ struct LoadedContext {
   std::vector<CachedPartition> partitions;           // in the order of find_ep_context_nodes
   std::map<std::string, std::string> compatibility;  // the stated strings, by source
   std::vector<std::string> unchecked;                // what the model states no checksum of
-  std::vector<std::future<Status>> pending_sums;
+  std::vector<std::future<Status>> pending_checksums;
 
-  // Waits for the sums that are still being compared: INVALID_GRAPH if one is wrong. Nothing that
-  // was made from the payloads may be used before. The superseded form of a file is not looked for
-  // then: load without `validating_sources` to have it.
-  [[nodiscard]] Status finish_sums();
+  // Waits for the checksums that are still being compared: INVALID_GRAPH if one is wrong. Nothing
+  // that was made from the payloads may be used before. The superseded form of a file is not looked
+  // for then: load without `validating_sources` to have it.
+  [[nodiscard]] Status finish_checksums();
 };
 
-// A file is mapped once, however many nodes refer to it, and so is its sum taken.
+// A file is mapped once, however many nodes refer to it, and so is its checksum taken.
 //
 // INVALID_GRAPH naming the node where attributes are malformed, a path is refused (empty, absolute,
 // with `..`, a link out of the folder, a directory or device), a file is missing or unreadable, a
 // checksum is wrong or a required one is missing, or a secondary node has no primary. A secondary
 // node belongs to the primary of its source whose partition_name, or else whose file, its
-// `ep_cache_context` states; to the only payload of its source if neither is there. Sums of the
-// initializers' external file are checked as well: the model must not run with weights of another
-// generation.
+// `ep_cache_context` states; to the only payload of its source if neither is there. Checksums of
+// the initializers' external file are checked as well: the model must not run with weights of
+// another generation.
 //
 // If the file is not the one that the model states, but its superseded form (file_names.h) is still
 // there, that one is taken: another process is just replacing the model, or died while doing so.

@@ -27,7 +27,7 @@ Content failed(ChecksumState state, std::string message) {
   return {.state = state, .status = Status(StatusCode::kInvalidGraph, std::move(message))};
 }
 
-Content mismatch(const SummedBytes& found, std::string message) {
+Content mismatch(const ChecksummedBytes& found, std::string message) {
   Content content = failed(ChecksumState::kMismatch, std::move(message));
   content.bytes = found.bytes;
   return content;
@@ -37,8 +37,8 @@ bool is_aligned(const std::byte* address) {
   return reinterpret_cast<uintptr_t>(address) % kPayloadAlignment == 0;
 }
 
-std::optional<Hash128> sum_and_release(std::span<const std::byte> bytes,
-                                       const Cancellation& cancellation) {
+std::optional<Hash128> checksum_and_release(std::span<const std::byte> bytes,
+                                            const Cancellation& cancellation) {
   constexpr size_t kPiece = size_t{16} << 20;
   ContentHasher hasher;
   for (size_t begin = 0; begin < bytes.size(); begin += kPiece) {
@@ -47,39 +47,40 @@ std::optional<Hash128> sum_and_release(std::span<const std::byte> bytes,
     hasher.update(piece);
     release_pages(piece);
   }
-  return hasher.sum();
+  return hasher.checksum();
 }
 
-// A sum that is known can only confirm what is stated; before anything is refused it is taken.
-bool is_known_as(const SummedBytes& found, const Hash128& stated) {
+// A checksum that is known can only confirm what is stated; before anything is refused it is taken.
+bool is_known_as(const ChecksummedBytes& found, const Hash128& stated) {
   return found.known.find(found.bytes.bytes) == stated;
 }
 
-void take_sum(SummedBytes& found, const Hash128& stated) {
+void take_checksum(ChecksummedBytes& found, const Hash128& stated) {
   if (found.hash) return;
   if (is_known_as(found, stated)) {
     found.hash = stated;
     return;
   }
-  const std::optional<Hash128> sum = found.release_pages
-                                         ? sum_and_release(found.bytes.bytes, found.cancellation)
-                                         : content_sum(found.bytes.bytes, found.cancellation);
-  found.hash = sum.value_or(Hash128());
-  if (sum) found.known.remember(found.bytes.bytes, *sum);
+  const std::optional<Hash128> checksum =
+      found.release_pages ? checksum_and_release(found.bytes.bytes, found.cancellation)
+                          : content_checksum(found.bytes.bytes, found.cancellation);
+  found.hash = checksum.value_or(Hash128());
+  if (checksum) found.known.remember(found.bytes.bytes, *checksum);
 }
 
 }  // namespace
 
-Content check_content(SummedBytes& found, const ContentSum* stated, std::string_view what) {
+Content check_content(ChecksummedBytes& found, const ContentChecksum* stated,
+                      std::string_view what) {
   if (!stated) return {.bytes = found.bytes, .state = ChecksumState::kNotStated};
   if (found.bytes.bytes.size() != stated->size) {
     return mismatch(found, std::string(what) + " has " + std::to_string(found.bytes.bytes.size()) +
                                " bytes, but the model states " + std::to_string(stated->size) +
                                std::string(kRemedy));
   }
-  take_sum(found, stated->hash);
+  take_checksum(found, stated->hash);
   if (*found.hash != stated->hash) {
-    return mismatch(found, std::string(what) + " has the sum " + to_hex(*found.hash) +
+    return mismatch(found, std::string(what) + " has the checksum " + to_hex(*found.hash) +
                                ", but the model states " + to_hex(stated->hash) +
                                ": it is damaged or of another compilation" + std::string(kRemedy));
   }
@@ -103,13 +104,13 @@ Result<Blob> align_payload(Blob bytes) {
   return Blob{.bytes = {static_cast<const std::byte*>(memory), size}, .owner = owner};
 }
 
-Content PayloadFiles::find_current(const std::string& name, const ContentSum* stated) {
-  const ContentSum* compared = options_.check_sums ? stated : nullptr;
+Content PayloadFiles::find_current(const std::string& name, const ContentChecksum* stated) {
+  const ContentChecksum* compared = options_.verify_checksums ? stated : nullptr;
   if (const auto given = options_.files.find(name); given != options_.files.end()) {
-    SummedBytes found{.bytes = given->second,
-                      .release_pages = options_.release_pages,
-                      .known = options_.known_checksums,
-                      .cancellation = options_.cancellation};
+    ChecksummedBytes found{.bytes = given->second,
+                           .release_pages = options_.release_pages,
+                           .known = options_.known_checksums,
+                           .cancellation = options_.cancellation};
     return check_content(found, compared, "file " + quote(name));
   }
   if (folder_) return open(name, compared);
@@ -118,16 +119,17 @@ Content PayloadFiles::find_current(const std::string& name, const ContentSum* st
                     " is not known; state it with ep.context_file_path");
 }
 
-Content PayloadFiles::find_superseded(const std::string& name, const ContentSum& stated) {
+Content PayloadFiles::find_superseded(const std::string& name, const ContentChecksum& stated) {
   if (!folder_) return {};
   return open(superseded_name(name, to_hex(stated.hash)), &stated);
 }
 
-const Content& PayloadFiles::find(const std::string& name, const ContentSum* stated) {
+const Content& PayloadFiles::find(const std::string& name, const ContentChecksum* stated) {
   const auto known = by_name_.find(name);
   if (known != by_name_.end()) return known->second;
   if (options_.read_payload) {
-    return by_name_.emplace(name, read(name, options_.check_sums ? stated : nullptr)).first->second;
+    return by_name_.emplace(name, read(name, options_.verify_checksums ? stated : nullptr))
+        .first->second;
   }
   Content content = find_current(name, stated);
   if (!content.status.ok() && content.state != ChecksumState::kRefusedPath && stated) {
@@ -138,7 +140,7 @@ const Content& PayloadFiles::find(const std::string& name, const ContentSum* sta
 }
 
 // The name need not be that of a file, but the function may take it for one.
-Content PayloadFiles::read(const std::string& name, const ContentSum* stated) const {
+Content PayloadFiles::read(const std::string& name, const ContentChecksum* stated) const {
   if (const std::string_view refusal = refusal_of_path(name); !refusal.empty()) {
     return failed(ChecksumState::kRefusedPath,
                   "the name " + quote(name) + " is refused: " + std::string(refusal));
@@ -149,11 +151,11 @@ Content PayloadFiles::read(const std::string& name, const ContentSum* stated) co
     return failed(ChecksumState::kMissingFile, "the application cannot give the content of " +
                                                    quote(name) + ": " + given.status().to_string());
   }
-  SummedBytes found{.bytes = std::move(given).value(), .cancellation = options_.cancellation};
+  ChecksummedBytes found{.bytes = std::move(given).value(), .cancellation = options_.cancellation};
   return check_content(found, stated, "what the application gives as " + quote(name));
 }
 
-Content PayloadFiles::open(const std::string& name, const ContentSum* stated) {
+Content PayloadFiles::open(const std::string& name, const ContentChecksum* stated) {
   const Result<InputFile> file =
       open_contained(*folder_, name, StatusCode::kInvalidGraph, *options_.file_system);
   if (!file.ok()) {
@@ -169,23 +171,24 @@ Content PayloadFiles::open(const std::string& name, const ContentSum* stated) {
       return failed(ChecksumState::kMissingFile, mapping.status().message() + std::string(kRemedy));
     }
     const auto owner = std::make_shared<const MappedFile>(std::move(*mapping));
-    SummedBytes mapped{.bytes = {.bytes = owner->bytes(), .owner = owner},
-                       .release_pages = options_.release_pages,
-                       .known = options_.known_checksums,
-                       .cancellation = options_.cancellation};
+    ChecksummedBytes mapped{.bytes = {.bytes = owner->bytes(), .owner = owner},
+                            .release_pages = options_.release_pages,
+                            .known = options_.known_checksums,
+                            .cancellation = options_.cancellation};
     found = mapped_.emplace(identity, std::move(mapped)).first;
   }
   return check(found->second, stated, "file " + quote(file->path().native()));
 }
 
-Content PayloadFiles::check(SummedBytes& found, const ContentSum* stated, std::string what) {
+Content PayloadFiles::check(ChecksummedBytes& found, const ContentChecksum* stated,
+                            std::string what) {
   constexpr size_t kWorthAThread = size_t{4} << 20;
-  const bool defers = defers_sums_ && stated && !found.hash &&
+  const bool defers = defers_checksums_ && stated && !found.hash &&
                       found.bytes.bytes.size() == stated->size && stated->size >= kWorthAThread &&
                       !is_known_as(found, stated->hash);
   if (!defers) return check_content(found, stated, what);
   try {
-    pending_sums_.push_back(
+    pending_checksums_.push_back(
         std::async(std::launch::async, [own = found, checksum = *stated, what]() mutable {
           return check_content(own, &checksum, what).status;
         }));

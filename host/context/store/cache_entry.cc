@@ -9,7 +9,7 @@
 namespace ephost::context {
 namespace {
 
-constexpr std::string_view kSumLine = "\nsum: ";
+constexpr std::string_view kChecksumLine = "\nchecksum: ";
 
 Status damaged(std::string_view what) {
   return Status(StatusCode::kInvalidGraph, "the description of the entry " + std::string(what));
@@ -35,41 +35,42 @@ bool add(std::string_view line, std::optional<Value> (*parse)(std::string_view),
 
 }  // namespace
 
-std::vector<std::pair<std::string, ContentSum>> entry_files(std::span<const WrittenFile> files) {
-  std::vector<std::pair<std::string, ContentSum>> named;
+std::vector<std::pair<std::string, ContentChecksum>> entry_files(
+    std::span<const WrittenFile> files) {
+  std::vector<std::pair<std::string, ContentChecksum>> named;
   for (const WrittenFile& file : files) {
-    named.emplace_back(file.path.filename().native(), file.sum);
+    named.emplace_back(file.path.filename().native(), file.checksum);
   }
   return named;
 }
 
 std::string to_text(const CacheEntry& entry) {
   std::string text = entry.key_text + "\n";
-  for (const auto& [name, sum] : entry.files)
-    append_line(text, "file", to_string(sum) + " " + name);
+  for (const auto& [name, checksum] : entry.files)
+    append_line(text, "file", to_string(checksum) + " " + name);
   for (const auto& [name, nodes] : entry.partitions) {
     append_line(text, "partition", std::to_string(nodes) + " " + name);
   }
   append_line(text, "model name", entry.model_name);
-  append_line(text, "sum", cache_key_id(text));
+  append_line(text, "checksum", cache_key_id(text));
   return text;
 }
 
 Result<CacheEntry> parse_cache_entry(std::string_view text) {
-  const size_t sum_at = text.rfind(kSumLine);
-  if (sum_at == std::string_view::npos) return damaged("has no sum; it is cut off");
-  const std::string_view summed = text.substr(0, sum_at + 1);
-  std::string expected(summed);
-  append_line(expected, "sum", cache_key_id(summed));
-  if (expected != text) return damaged("does not have the sum that it states");
+  const size_t checksum_at = text.rfind(kChecksumLine);
+  if (checksum_at == std::string_view::npos) return damaged("has no checksum; it is cut off");
+  const std::string_view covered = text.substr(0, checksum_at + 1);
+  std::string expected(covered);
+  append_line(expected, "checksum", cache_key_id(covered));
+  if (expected != text) return damaged("does not have the checksum that it states");
 
-  const size_t key_end = summed.find("\n\n");
+  const size_t key_end = covered.find("\n\n");
   if (key_end == std::string_view::npos) return damaged("has no list of files");
-  CacheEntry entry{.key_text = std::string(summed.substr(0, key_end + 1))};
-  for (auto& [name, value] : parse_lines(summed.substr(key_end + 2))) {
+  CacheEntry entry{.key_text = std::string(covered.substr(0, key_end + 1))};
+  for (auto& [name, value] : parse_lines(covered.substr(key_end + 2))) {
     if (name == "model name") entry.model_name = std::move(value);
-    if (name == "file" && !add(value, &parse_content_sum, entry.files)) {
-      return damaged("states a file without a sum");
+    if (name == "file" && !add(value, &parse_content_checksum, entry.files)) {
+      return damaged("states a file without a checksum");
     }
     if (name == "partition" && !add(value, &parse_number, entry.partitions)) {
       return damaged("states a partition without its nodes");

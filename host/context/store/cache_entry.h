@@ -1,14 +1,6 @@
-// The file that describes an entry of the cache store: what its key was made of, and the sums of
-// its files. Text, so that a person can see why two keys differ:
-//
-//   format: 1                                       the key's text, as it was summed
-//   model: xxh3:<32 digits>:<bytes>
-//   ...
-//                                                   an empty line
-//   file: xxh3:<32 digits>:<bytes> model_ctx.onnx   each file of the entry
-//   partition: 53 dnnl_0                            what was compiled: nodes, and its name
-//   model name: resnet50.onnx                       for people; not part of the key
-//   sum: <32 digits>                                of all before this line
+// `entry.txt`, the file that describes an entry of the cache store: what its key was made of, and
+// the checksums of its files. It is text, so that a person can see why two keys differ.
+// ../SPECIFICATION.md describes its lines.
 #pragma once
 
 #include <cstdint>
@@ -29,13 +21,14 @@ inline constexpr std::string_view kEntryModelName = "model_ctx.onnx";
 
 struct CacheEntry {
   std::string key_text;
-  std::vector<std::pair<std::string, ContentSum>> files;  // by name; the context model among them
+  std::vector<std::pair<std::string, ContentChecksum>>
+      files;  // by name; the context model among them
   std::vector<std::pair<std::string, uint64_t>> partitions;  // names, and how many nodes they were
   std::string model_name;                                    // of the source; empty: from memory
 };
 
 // What the writer wrote, as an entry's files.
-[[nodiscard]] std::vector<std::pair<std::string, ContentSum>> entry_files(
+[[nodiscard]] std::vector<std::pair<std::string, ContentChecksum>> entry_files(
     std::span<const WrittenFile> files);
 
 [[nodiscard]] std::string to_text(const CacheEntry& entry);

@@ -1,13 +1,8 @@
-// The folders in the folder of a cache store: made, locked, scanned and removed here. They are
-//
-//   ephost-entry-<id of its key>   an entry
-//   ephost-quarantined-<id>        an entry that was found to be bad
-//   ephost-tmp-...                 an entry that is being written or removed; locked by whoever
-//   does
-//                                  it, so that those of dead processes can be told
-//
-// each with a marker (owned_folder.h); nothing else is ever touched. Used by the store and its
-// upkeep only.
+// The folders of a cache store: `ephost-entry-<key>`, `ephost-quarantined-<key>` and
+// `ephost-tmp-...`, made, locked, scanned and removed here (../SPECIFICATION.md). A temporary
+// folder stays locked by the process that fills or removes it, so that those of dead processes can
+// be told apart. Each folder contains a marker (owned_folder.h); nothing without one is ever
+// touched. Used by the store and its upkeep only.
 #pragma once
 
 #include <chrono>

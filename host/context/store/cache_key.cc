@@ -6,7 +6,7 @@ namespace ephost::context {
 namespace {
 
 // To be counted up when the host compiles or stores otherwise than before within one version.
-constexpr std::string_view kFormat = "1";
+constexpr std::string_view kFormat = "2";
 
 void append_provider(std::string& text, const CacheProvider& provider) {
   append_line(text, "provider", provider.name);
@@ -63,7 +63,7 @@ TextPairs parse_lines(std::string_view text) {
 }
 
 std::string cache_key_id(std::string_view text) {
-  return to_hex(content_sum(std::as_bytes(std::span(text.data(), text.size()))));
+  return to_hex(content_checksum(std::as_bytes(std::span(text.data(), text.size()))));
 }
 
 bool is_cache_key_id(std::string_view name) {
@@ -77,8 +77,8 @@ CacheKey make_cache_key(const CacheIngredients& ingredients) {
   append_line(key.text, "host version", ingredients.host_version);
   append_line(key.text, "host abi", ingredients.abi);
   append_line(key.text, "model", to_string(ingredients.model));
-  for (const auto& [location, sum] : ingredients.external_data) {
-    append_line(key.text, "external data", to_string(sum) + " " + location);
+  for (const auto& [location, checksum] : ingredients.external_data) {
+    append_line(key.text, "external data", to_string(checksum) + " " + location);
   }
   for (const auto& [name, value] : ingredients.session_options) {
     append_line(key.text, "session option", name + "=" + value);

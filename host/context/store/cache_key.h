@@ -1,6 +1,6 @@
-// The key of an entry of the cache store: the content sum of a text that states, line by line, all
-// that a compiled model depends on. Pure; what the ingredients are on this machine is found out by
-// host/session.
+// The key of an entry of the cache store: the content checksum of a text that states, line by line,
+// all that a compiled model depends on. Pure; what the ingredients are on this machine is found out
+// by host/session.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct CacheProvider {
   std::string plugin_version;
   std::string abi;  // that was negotiated, "major.minor"
   // The version alone would not tell two builds of a plugin apart.
-  ContentSum library;
+  ContentChecksum library;
   TextPairs options;  // as validated, defaults included
   std::vector<CacheDevice> devices;
   std::string compatibility;  // what its contexts depend on in its own words: SDK, driver, hardware
@@ -41,21 +41,21 @@ struct CacheProvider {
 // have to ask for it.
 struct CacheIngredients {
   std::string host_version;
-  std::string abi;                                  // the host's, "major.minor"
-  ContentSum model;                                 // the bytes of the model file
-  std::map<std::string, ContentSum> external_data;  // by the location that the model states
-  TextPairs session_options;                        // those that change what is compiled
-  std::vector<CacheProvider> providers;             // in priority order
+  std::string abi;                                       // the host's, "major.minor"
+  ContentChecksum model;                                 // the bytes of the model file
+  std::map<std::string, ContentChecksum> external_data;  // by the location that the model states
+  TextPairs session_options;                             // those that change what is compiled
+  std::vector<CacheProvider> providers;                  // in priority order
 };
 
 struct CacheKey {
   std::string text;  // what it is made of, a line each; ends with a newline
-  std::string id;    // 32 hexadecimal digits, the sum of the text
+  std::string id;    // 32 hexadecimal digits, the checksum of the text
 };
 
 [[nodiscard]] CacheKey make_cache_key(const CacheIngredients& ingredients);
 
-// The sum of a key's text.
+// The checksum of a key's text.
 [[nodiscard]] std::string cache_key_id(std::string_view text);
 // Whether `name` could be one.
 [[nodiscard]] bool is_cache_key_id(std::string_view name);

@@ -25,9 +25,9 @@ Status damaged(const fs::path& file, std::string_view reason) {
   return Status(StatusCode::kInvalidGraph, quote(file.native()) + " " + std::string(reason));
 }
 
-const ContentSum* find_sum(const CacheEntry& entry, std::string_view name) {
-  for (const auto& [file, sum] : entry.files) {
-    if (file == name) return &sum;
+const ContentChecksum* find_checksum(const CacheEntry& entry, std::string_view name) {
+  for (const auto& [file, checksum] : entry.files) {
+    if (file == name) return &checksum;
   }
   return nullptr;
 }
@@ -41,13 +41,14 @@ Status CacheStore::check(FoundEntry& entry, const CacheKey& key) const {
   if (entry.stated.key_text != key.text) {
     return damaged(entry.folder / kEntryFileName, "describes another key");
   }
-  const ContentSum* sum = find_sum(entry.stated, kEntryModelName);
-  if (sum == nullptr) return damaged(entry.folder / kEntryFileName, "does not state the model");
+  const ContentChecksum* checksum = find_checksum(entry.stated, kEntryModelName);
+  if (checksum == nullptr)
+    return damaged(entry.folder / kEntryFileName, "does not state the model");
   EPHOST_ASSIGN_OR_RETURN(const InputFile file,
                           open_contained(entry.folder, kEntryModelName, StatusCode::kInvalidGraph,
                                          *options_.file_system));
   EPHOST_ASSIGN_OR_RETURN(MappedFile model, MappedFile::map(file));
-  if (content_sum(model.bytes()) != sum->hash || model.bytes().size() != sum->size) {
+  if (content_checksum(model.bytes()) != checksum->hash || model.bytes().size() != checksum->size) {
     return damaged(model.path(), "is not what was published");
   }
   entry.model = std::make_shared<const MappedFile>(std::move(model));
@@ -121,7 +122,7 @@ Status CacheStore::publish(StagedEntry staged, const CacheKey& key, CacheEntry e
   const FileSystem& file_system = *options_.file_system;
   entry.key_text = key.text;
   uint64_t bytes = 0;
-  for (const auto& [name, sum] : entry.files) bytes += sum.size;
+  for (const auto& [name, checksum] : entry.files) bytes += checksum.size;
   if (options_.limits.max_bytes != 0 && bytes > options_.limits.max_bytes) {
     return Status(StatusCode::kFail, "the entry would have " + std::to_string(bytes) +
                                          " bytes, and the cache store may have " +

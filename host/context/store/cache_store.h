@@ -4,8 +4,8 @@
 // one keeps it from being removed. Nothing here is needed for correctness: whatever fails, the
 // caller goes on without the store.
 //
-// The store is as trusted as the user's own files, and its sums find damage, not forgery: share one
-// only with those who may decide what runs.
+// The store is as trusted as the user's own files, and its checksums find damage, not forgery:
+// share one only with those who may decide what runs.
 #pragma once
 
 #include <cstdint>
@@ -74,7 +74,7 @@ class CacheStore {
 
   [[nodiscard]] const CacheStoreOptions& options() const { return options_; }
 
-  // The entry of the key, if there is one. Its binaries are left to the loader, whose sums the
+  // The entry of the key, if there is one. Its binaries are left to the loader, whose checksums the
   // model states. An entry that is damaged is quarantined and counts as missing. FAIL where the
   // store's folder is not a store, or the entry's folder none of it.
   [[nodiscard]] Result<CacheLookup> find(const CacheKey& key) const;

@@ -136,12 +136,12 @@ std::vector<std::string> verify_entry(const CacheItem& item, const FileSystem& f
   for (const auto& [name, stated] : entry->files) {
     const Result<InputFile> file =
         open_contained(item.folder, name, StatusCode::kInvalidGraph, file_system);
-    const Result<ContentSum> found =
-        file.ok() ? sum_of_file(*file) : Result<ContentSum>(file.status());
+    const Result<ContentChecksum> found =
+        file.ok() ? checksum_of_file(*file) : Result<ContentChecksum>(file.status());
     if (!found.ok()) {
       problems.push_back(found.status().message());
     } else if (*found != stated) {
-      problems.push_back("file " + quote(name) + " has the sum " + to_string(*found) +
+      problems.push_back("file " + quote(name) + " has the checksum " + to_string(*found) +
                          ", but was published with " + to_string(stated));
     }
   }

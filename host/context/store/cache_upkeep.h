@@ -25,7 +25,7 @@ inline constexpr std::string_view kReasonFileName = "reason.txt";
 [[nodiscard]] std::string read_reason(const std::filesystem::path& folder,
                                       const FileSystem& file_system);
 
-// What is wrong with an entry, a sentence each: its description, and every file's sum.
+// What is wrong with an entry, a sentence each: its description, and every file's checksum.
 [[nodiscard]] std::vector<std::string> verify_entry(const CacheItem& item,
                                                     const FileSystem& file_system);
 

@@ -107,7 +107,7 @@ bool is_context_output(const fs::path& path, const FileSystem& file_system) {
 }
 
 // Whether a writer died after it had published the file, and before the model that states it.
-bool is_left_by_a_crash(const fs::path& path, const ContentSum& sum,
+bool is_left_by_a_crash(const fs::path& path, const ContentChecksum& checksum,
                         const FileSystem& file_system) {
   const std::string name = path.filename().native();
   const std::vector<fs::path> temporaries =
@@ -115,9 +115,9 @@ bool is_left_by_a_crash(const fs::path& path, const ContentSum& sum,
   return std::any_of(temporaries.begin(), temporaries.end(), [&](const fs::path& temporary) {
     const Result<ContextMetadata> stated = read_metadata(metadata_of(temporary, file_system));
     if (!stated.ok()) return false;
-    for (const auto* sums : {&stated->binaries, &stated->initializers}) {
-      const auto entry = sums->find(name);
-      if (entry != sums->end() && entry->second == sum) return true;
+    for (const auto* checksums : {&stated->binaries, &stated->initializers}) {
+      const auto entry = checksums->find(name);
+      if (entry != checksums->end() && entry->second == checksum) return true;
     }
     return false;
   });
@@ -214,7 +214,7 @@ Status check_binary_name(const WriteOptions& options, const std::string& file_na
 }
 
 Status check_may_replace_file(const WriteOptions& options, std::span<const fs::path> models,
-                              const std::string& file_name, const ContentSum& sum) {
+                              const std::string& file_name, const ContentChecksum& checksum) {
   const FileSystem& file_system = *options.file_system;
   const fs::path path = folder_of(options.output_path) / file_name;
   if (options.force_overwrite || !exists(path, file_system)) return {};
@@ -223,8 +223,8 @@ Status check_may_replace_file(const WriteOptions& options, std::span<const fs::p
         return claims_file(model, file_name, file_system);
       });
   if (is_claimed) return {};
-  const Result<ContentSum> old = sum_of_file(path, file_system);
-  if (old.ok() && (*old == sum || is_left_by_a_crash(path, *old, file_system))) return {};
+  const Result<ContentChecksum> old = checksum_of_file(path, file_system);
+  if (old.ok() && (*old == checksum || is_left_by_a_crash(path, *old, file_system))) return {};
   return Status(StatusCode::kFail, quote(path.native()) +
                                        " exists already and is not known to be of the context "
                                        "model that is replaced; remove it, or choose another name" +

@@ -36,12 +36,13 @@ namespace ephost::context {
 // `context_model_stem`, or if it is there and nothing may be replaced by a model in memory.
 [[nodiscard]] Status check_binary_name(const WriteOptions& options, const std::string& file_name);
 
-// FAIL if a file of that name stands beside the context model, has other content than `sum`, and is
-// not known to be of a context model that is being replaced: anything may be in it. `models` are
-// the paths of all the context models that are published together. To be asked right before
+// FAIL if a file of that name stands beside the context model, has other content than `checksum`,
+// and is not known to be of a context model that is being replaced: anything may be in it. `models`
+// are the paths of all the context models that are published together. To be asked right before
 // publication.
 [[nodiscard]] Status check_may_replace_file(const WriteOptions& options,
                                             std::span<const std::filesystem::path> models,
-                                            const std::string& file_name, const ContentSum& sum);
+                                            const std::string& file_name,
+                                            const ContentChecksum& checksum);
 
 }  // namespace ephost::context

@@ -1,5 +1,5 @@
 // Takes content in pieces and keeps it in a temporary file, or in memory without ever holding it
-// twice; sums it on the way. Used by the writer only.
+// twice; checksums it on the way. Used by the writer only.
 #pragma once
 
 #include <cstddef>
@@ -53,7 +53,9 @@ class PayloadSink {
   [[nodiscard]] Status flush();
 
   // Of all that was appended.
-  [[nodiscard]] ContentSum sum() const { return {.hash = hasher_.sum(), .size = size_}; }
+  [[nodiscard]] ContentChecksum checksum() const {
+    return {.hash = hasher_.checksum(), .size = size_};
+  }
   // The temporary file; only of a sink to a file.
   [[nodiscard]] AtomicFile& file() { return *file_; }
   // The content; only of a sink to memory.

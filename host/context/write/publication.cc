@@ -15,14 +15,14 @@ namespace ephost::context {
 
 namespace fs = std::filesystem;
 
-Result<ContentSum> sum_of_file(const InputFile& file) {
+Result<ContentChecksum> checksum_of_file(const InputFile& file) {
   EPHOST_ASSIGN_OR_RETURN(const MappedFile mapped, MappedFile::map(file));
-  return ContentSum{.hash = content_sum(mapped.bytes()), .size = mapped.bytes().size()};
+  return ContentChecksum{.hash = content_checksum(mapped.bytes()), .size = mapped.bytes().size()};
 }
 
-Result<ContentSum> sum_of_file(const fs::path& path, const FileSystem& file_system) {
+Result<ContentChecksum> checksum_of_file(const fs::path& path, const FileSystem& file_system) {
   EPHOST_ASSIGN_OR_RETURN(const InputFile file, InputFile::open(path, file_system));
-  return sum_of_file(file);
+  return checksum_of_file(file);
 }
 
 namespace {
@@ -35,8 +35,8 @@ bool is_superseded_file(const fs::path& path, std::string_view file_name,
   std::error_code ignored;
   if (!is_superseded_name(candidate, file_name) || !fs::is_regular_file(path, ignored))
     return false;
-  const Result<ContentSum> sum = sum_of_file(path, file_system);
-  return sum.ok() && candidate == superseded_name(file_name, to_hex(sum->hash));
+  const Result<ContentChecksum> checksum = checksum_of_file(path, file_system);
+  return checksum.ok() && candidate == superseded_name(file_name, to_hex(checksum->hash));
 }
 
 }  // namespace
@@ -66,9 +66,10 @@ void Publication::put_back(const Step& step, bool replaced) {
 
 // A second name keeps the old file readable under the first one until the new file takes its place;
 // where the file system has no links, the old file moves.
-Result<Publication::Aside> Publication::set_aside(const fs::path& path, const ContentSum& sum) {
+Result<Publication::Aside> Publication::set_aside(const fs::path& path,
+                                                  const ContentChecksum& checksum) {
   fs::path aside = path;
-  aside.replace_filename(superseded_name(path.filename().native(), to_hex(sum.hash)));
+  aside.replace_filename(superseded_name(path.filename().native(), to_hex(checksum.hash)));
   if (file_system_->link(path.c_str(), aside.c_str()) == 0) {
     return Aside{.path = std::move(aside), .moved = false};
   }
@@ -86,16 +87,16 @@ Result<Publication::Aside> Publication::set_aside(const fs::path& path, const Co
   return Aside{.path = std::move(aside), .moved = true};
 }
 
-Status Publication::publish(AtomicFile& file, const ContentSum& sum) {
+Status Publication::publish(AtomicFile& file, const ContentChecksum& checksum) {
   Step step{.path = file.path()};
   names_.push_back(step.path.filename().native());
   std::error_code ignored;
   const fs::file_type type = fs::symlink_status(step.path, ignored).type();
   if (type == fs::file_type::regular || type == fs::file_type::symlink) {
-    const Result<ContentSum> old = sum_of_file(step.path, *file_system_);
+    const Result<ContentChecksum> old = checksum_of_file(step.path, *file_system_);
     // A link to nothing protects no content; the commit replaces it.
     if (!old.ok() && old.status().code() != StatusCode::kNoSuchFile) return old.status();
-    if (old.ok() && type == fs::file_type::regular && *old == sum) return {};
+    if (old.ok() && type == fs::file_type::regular && *old == checksum) return {};
     if (old.ok()) {
       EPHOST_ASSIGN_OR_RETURN(step.old, set_aside(step.path, *old));
     }

@@ -25,7 +25,7 @@ class Publication {
 
   // Publishes a file that `publish_last`'s file refers to. What stood under its name steps aside,
   // unless it is the same content: then it stays. A failure leaves the old file.
-  [[nodiscard]] Status publish(AtomicFile& file, const ContentSum& sum);
+  [[nodiscard]] Status publish(AtomicFile& file, const ContentChecksum& checksum);
 
   // Publishes the file that makes the others count, and removes what they superseded and what dead
   // writers left in the folder. A failure after the last rename leaves all the new files.
@@ -47,7 +47,7 @@ class Publication {
     Aside old;
   };
 
-  Result<Aside> set_aside(const std::filesystem::path& path, const ContentSum& sum);
+  Result<Aside> set_aside(const std::filesystem::path& path, const ContentChecksum& checksum);
   void put_back(const Step& step, bool replaced);
   void remove_leftovers();
 
@@ -58,9 +58,9 @@ class Publication {
   std::vector<std::string> names_;  // of all files published
 };
 
-[[nodiscard]] Result<ContentSum> sum_of_file(const InputFile& file);
-// Sum of what is at `path`; NO_SUCHFILE if nothing is there.
-[[nodiscard]] Result<ContentSum> sum_of_file(const std::filesystem::path& path,
-                                             const FileSystem& file_system);
+[[nodiscard]] Result<ContentChecksum> checksum_of_file(const InputFile& file);
+// Checksum of what is at `path`; NO_SUCHFILE if nothing is there.
+[[nodiscard]] Result<ContentChecksum> checksum_of_file(const std::filesystem::path& path,
+                                                       const FileSystem& file_system);
 
 }  // namespace ephost::context

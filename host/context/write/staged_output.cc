@@ -35,7 +35,7 @@ bool is_same(const LoadedContext& loaded, std::span<const WrittenPartition> part
     const StagedPayload& expected = payloads[written->second->payload];
     const CachedPayload& found = loaded.payloads[partition.payload];
     if (found.file_name != expected.file_name || found.source != written->second->source ||
-        found.bytes.bytes.size() != expected.sink.sum().size) {
+        found.bytes.bytes.size() != expected.sink.checksum().size) {
       return false;
     }
   }
@@ -107,7 +107,7 @@ Status StagedOutput::open_originals(const std::map<std::string, std::filesystem:
     EPHOST_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(path, *options_.file_system));
     const auto owner = std::make_shared<const MappedFile>(std::move(file));
     originals_.emplace(location, graph::Blob{owner->bytes(), owner});
-    metadata.originals[location] = {.hash = content_sum(owner->bytes()),
+    metadata.originals[location] = {.hash = content_checksum(owner->bytes()),
                                     .size = owner->bytes().size()};
   }
   return {};
@@ -120,7 +120,7 @@ Status StagedOutput::stage_initializers(const onnx_io::EncodedFile& external,
       initializers_,
       PayloadSink::to_file(folder_of(options_.output_path) / name, *options_.file_system));
   EPHOST_RETURN_IF_ERROR(append_parts(*initializers_, external, options_.cancellation));
-  metadata.initializers[name] = initializers_->sum();
+  metadata.initializers[name] = initializers_->checksum();
   return {};
 }
 
@@ -191,13 +191,13 @@ Status StagedOutput::check_may_replace_all(std::span<StagedOutput> outputs) {
   for (const StagedPayload& payload : first.payloads_) {
     if (payload.file_name.empty() || first.options_.write_payload) continue;
     EPHOST_RETURN_IF_ERROR(
-        check_may_replace_file(first.options_, models, payload.file_name, payload.sink.sum()));
+        check_may_replace_file(first.options_, models, payload.file_name, payload.sink.checksum()));
   }
   for (const StagedOutput& output : outputs) {
     if (!output.initializers_) continue;
     EPHOST_RETURN_IF_ERROR(check_may_replace_file(output.options_, models,
                                                   output.options_.external_initializers_file_name,
-                                                  output.initializers_->sum()));
+                                                  output.initializers_->checksum()));
   }
   return {};
 }
@@ -217,8 +217,8 @@ Result<std::vector<WrittenFile>> StagedOutput::publish(std::span<StagedOutput> o
   // Somebody may have written an output since it was checked first.
   EPHOST_RETURN_IF_ERROR(check_may_replace_all(outputs));
   const auto put = [&](PayloadSink& sink) {
-    files.push_back({.path = sink.file().path(), .sum = sink.sum()});
-    return publication.publish(sink.file(), sink.sum());
+    files.push_back({.path = sink.file().path(), .checksum = sink.checksum()});
+    return publication.publish(sink.file(), sink.checksum());
   };
   for (StagedPayload& payload : first.payloads_) {
     const bool is_file = !payload.file_name.empty() && !first.options_.write_payload;
@@ -236,7 +236,7 @@ Result<std::vector<WrittenFile>> StagedOutput::publish(std::span<StagedOutput> o
     return files;
   }
   PayloadSink& last = *outputs.back().model_file_;
-  files.push_back({.path = last.file().path(), .sum = last.sum()});
+  files.push_back({.path = last.file().path(), .checksum = last.checksum()});
   EPHOST_RETURN_IF_ERROR(publication.publish_last(last.file()));
   return files;
 }

@@ -32,7 +32,7 @@ class StagedOutput {
   StagedOutput(const WriteOptions& options, std::span<StagedPayload> payloads)
       : options_(options), payloads_(payloads) {}
 
-  // Encodes the model with what `metadata` and the sum of the external initializers state.
+  // Encodes the model with what `metadata` and the checksum of the external initializers state.
   [[nodiscard]] Status encode(graph::Model& model, ContextMetadata metadata);
 
   // Loads what was encoded as a session would, before anybody else can see it.

@@ -224,13 +224,14 @@ Status ContextWriter::State::place_payloads() {
   return {};
 }
 
-// Puts the nodes into the model and the sums of their payloads into the metadata.
+// Puts the nodes into the model and the checksums of their payloads into the metadata.
 Status ContextWriter::State::rewrite(ModelToWrite& content, const WriteOptions& model_options,
                                      const Primaries& primaries, ContextMetadata& metadata) const {
   for (size_t i = 0; i < payloads.size(); ++i) {
     if (primaries[i] == nullptr) continue;
-    auto& sums = options.embed ? metadata.embedded : metadata.binaries;
-    sums[options.embed ? primaries[i]->name : payloads[i].file_name] = payloads[i].sink.sum();
+    auto& checksums = options.embed ? metadata.embedded : metadata.binaries;
+    checksums[options.embed ? primaries[i]->name : payloads[i].file_name] =
+        payloads[i].sink.checksum();
   }
   content.model.producer_name = kProducerName;
   content.model.producer_version = EPHOST_VERSION;

@@ -64,8 +64,8 @@ struct WriteOptions {
   uint64_t initializer_size_threshold = 0;
   // Where large ones start in that file: a power of two, at most 1 MiB.
   uint64_t initializer_alignment = 4096;
-  // Decides about each initializer in place of name and threshold; see onnx_io::ExportOptions. Sums
-  // are stated of files that the writer writes, not of those where data stays.
+  // Decides about each initializer in place of name and threshold; see onnx_io::ExportOptions.
+  // Checksums are stated of files that the writer writes, not of those where data stays.
   std::function<Result<onnx_io::Placement>(std::string_view name, const graph::Tensor& tensor)>
       place_initializer;
   // The model file that is compiled, if it is one. Its file name is noted in the nodes.
@@ -107,7 +107,7 @@ struct WrittenPartition {
 
 struct WrittenFile {
   std::filesystem::path path;
-  ContentSum sum;
+  ContentChecksum checksum;
 };
 
 struct WrittenContext {

@@ -11,10 +11,10 @@
 namespace ephost::session {
 namespace {
 
-Result<context::ContentSum> sum_of(const graph::Blob& blob, const KnownChecksums& known,
-                                   const Cancellation& cancellation) {
+Result<context::ContentChecksum> checksum_of(const graph::Blob& blob, const KnownChecksums& known,
+                                             const Cancellation& cancellation) {
   EPHOST_ASSIGN_OR_RETURN(const Hash128 hash, known.checksum_of(blob.bytes, cancellation));
-  return context::ContentSum{.hash = hash, .size = blob.bytes.size()};
+  return context::ContentChecksum{.hash = hash, .size = blob.bytes.size()};
 }
 
 std::string abi_version(uint32_t minor) {
@@ -31,7 +31,7 @@ Result<context::CacheProvider> describe_provider(bridge::Provider& provider,
       .plugin_version = std::string(bridge::view(plugin.preamble.version)),
       .abi = abi_version(plugin.abi_minor)};
   EPHOST_ASSIGN_OR_RETURN(described.library,
-                          sum_of({.bytes = plugin.library->content()}, known, cancellation));
+                          checksum_of({.bytes = plugin.library->content()}, known, cancellation));
   for (const manifest::TypedOption& option : provider.options()) {
     described.options.emplace_back(option.name, option.text);
   }
@@ -68,10 +68,11 @@ Result<context::CacheIngredients> collect_cache_ingredients(const PreparedModel&
           {"session.function_inlining_max_nodes", std::to_string(config.max_inlined_nodes)},
           {std::string(onnx_io::kMaxDenseBytesKey), std::to_string(config.max_dense_bytes)},
       }};
-  EPHOST_ASSIGN_OR_RETURN(ingredients.model, sum_of(read.model, known, cancellation));
+  EPHOST_ASSIGN_OR_RETURN(ingredients.model, checksum_of(read.model, known, cancellation));
   for (const auto& [location, content] : read.external_data) {
-    EPHOST_ASSIGN_OR_RETURN(context::ContentSum sum, sum_of(content, known, cancellation));
-    ingredients.external_data.emplace(location, sum);
+    EPHOST_ASSIGN_OR_RETURN(context::ContentChecksum checksum,
+                            checksum_of(content, known, cancellation));
+    ingredients.external_data.emplace(location, checksum);
   }
   for (const auto& provider : prepared.providers) {
     EPHOST_ASSIGN_OR_RETURN(context::CacheProvider described,

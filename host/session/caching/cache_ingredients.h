@@ -11,9 +11,9 @@
 
 namespace ephost::session {
 
-// Sums the bytes of the model and of its external data where they lie in memory: what is compiled
-// is what was summed. Fails where a provider cannot tell its devices or its compatibility, or where
-// its library cannot be read.
+// Checksums the bytes of the model and of its external data where they lie in memory: what is
+// compiled is what the checksums cover. Fails where a provider cannot tell its devices or its
+// compatibility, or where its library cannot be read.
 [[nodiscard]] Result<context::CacheIngredients> collect_cache_ingredients(
     const PreparedModel& prepared, const onnx_io::ImportReport& read, const SessionConfig& config);
 

@@ -163,7 +163,7 @@ CompileReport report_on(const session::PreparedModel& prepared,
                         const session::ContextGeneration& generation, bool has_path) {
   CompileReport report;
   for (const context::WrittenFile& file : generation.written().files) {
-    report.files.push_back({file.path, file.sum.size});
+    report.files.push_back({file.path, file.checksum.size});
   }
   if (has_path) report.output_path = report.files.back().path;
   report.partitions = generation.partitions();

@@ -33,17 +33,24 @@ namespace {
 
 class Pipeline {
  public:
-  // `defers_sums`: payloads of providers that withstand anything are summed meanwhile.
+  // `defers_checksums`: payloads of providers that withstand anything are compared with their
+  // checksums meanwhile.
   Pipeline(const Environment& environment, const SessionOptions& options,
-           const PipelineHooks& hooks, bool defers_sums)
-      : environment_(environment), options_(options), hooks_(hooks), defers_sums_(defers_sums) {}
+           const PipelineHooks& hooks, bool defers_checksums)
+      : environment_(environment),
+        options_(options),
+        hooks_(hooks),
+        defers_checksums_(defers_checksums) {}
 
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
   ~Pipeline() { *is_running_ = false; }
 
-  // Whether a sum turned out wrong, or something failed before all sums were known to be right.
-  [[nodiscard]] bool has_wrong_sum() { return has_wrong_sum_ || !finish_sums().ok(); }
+  // Whether a checksum turned out wrong, or something failed before all checksums were known to be
+  // right.
+  [[nodiscard]] bool has_wrong_checksum() {
+    return has_wrong_checksum_ || !finish_checksums().ok();
+  }
 
   // Whether all files of the model were read; what failed later did not fail for one of them.
   [[nodiscard]] bool has_loaded() const { return has_loaded_; }
@@ -71,7 +78,7 @@ class Pipeline {
     EPHOST_RETURN_IF_ERROR(timed("partition", [&] { return partition(); }));
     if (until == Stage::kPartitioned) return std::move(prepared_);
     EPHOST_RETURN_IF_ERROR(compile_with_fallback());
-    EPHOST_RETURN_IF_ERROR(timed("sums", [&] { return finish_sums(); }));
+    EPHOST_RETURN_IF_ERROR(timed("checksums", [&] { return finish_checksums(); }));
     EPHOST_RETURN_IF_ERROR(check_not_cancelled());
     if (hooks_.after_compile) EPHOST_RETURN_IF_ERROR(hooks_.after_compile(prepared_));
     release_dropped_constants(prepared_);
@@ -318,7 +325,7 @@ class Pipeline {
   }
 
   Status load_context(Stage until) {
-    if (defers_sums_ && until >= Stage::kCompiled) {
+    if (defers_checksums_ && until >= Stage::kCompiled) {
       for (const auto& provider : prepared_.providers) {
         const manifest::Manifest& manifest = provider->plugin().manifest;
         if (!manifest.validates_contexts) continue;
@@ -373,9 +380,9 @@ class Pipeline {
     return partition_model(prepared_, config_.context_node_name_prefix, std::move(taken_names));
   }
 
-  Status finish_sums() {
-    Status status = prepared_.context.finish_sums();
-    has_wrong_sum_ = has_wrong_sum_ || !status.ok();
+  Status finish_checksums() {
+    Status status = prepared_.context.finish_checksums();
+    has_wrong_checksum_ = has_wrong_checksum_ || !status.ok();
     return status;
   }
 
@@ -410,9 +417,9 @@ class Pipeline {
   const Environment& environment_;
   const SessionOptions& options_;
   const PipelineHooks& hooks_;
-  bool defers_sums_;
+  bool defers_checksums_;
   bool has_loaded_ = false;
-  bool has_wrong_sum_ = false;
+  bool has_wrong_checksum_ = false;
   std::shared_ptr<std::atomic<bool>> is_running_ = std::make_shared<std::atomic<bool>>(true);
   SessionConfig config_;
   context::LoadOptions load_options_;
@@ -458,10 +465,11 @@ Result<PreparedModel> prepare_model(const Environment& environment, const ModelS
     Result<PreparedModel> prepared = pipeline.run(source, until);
     if (prepared.ok()) return prepared;
     bool has_loaded = pipeline.has_loaded();
-    const bool has_wrong_sum = pipeline.has_wrong_sum();
+    const bool has_wrong_checksum = pipeline.has_wrong_checksum();
     EPHOST_RETURN_IF_ERROR(pipeline.check_not_cancelled());
-    if (has_wrong_sum) {
-      // With sums first: there may be a superseded file that is right, or else a better reason.
+    if (has_wrong_checksum) {
+      // With checksums first: there may be a superseded file that is right, or else a better
+      // reason.
       Pipeline thorough(environment, options, hooks, false);
       prepared = thorough.run(source, until);
       if (!prepared.ok()) EPHOST_RETURN_IF_ERROR(thorough.check_not_cancelled());

@@ -286,8 +286,8 @@ TEST(ContextCache, Line18RefusesDamagedBinaries) {
   EXPECT_EQ(test::run_model(context, with_dnnl()).status().code(), StatusCode::kInvalidGraph);
 }
 
-// The sum of a large binary is compared while the provider restores from it; its superseded form is
-// found all the same.
+// The checksum of a large binary is compared while the provider restores from it; its superseded
+// form is found all the same.
 TEST(ContextCache, Line10LoadsTheSupersededFormOfALargeBinary) {
   const test::TempDirectory folder;
   const auto context = compile(folder, "tiny_quick");
@@ -299,16 +299,16 @@ TEST(ContextCache, Line10LoadsTheSupersededFormOfALargeBinary) {
   test::write(binary, newer);
   const auto refused = test::run_model(context, with_dnnl());
   EXPECT_EQ(refused.status().code(), StatusCode::kInvalidGraph);
-  EXPECT_NE(refused.status().message().find("has the sum"), std::string::npos);
-  const Hash128 sum = content_sum(std::as_bytes(std::span(intact)));
-  test::write(folder / context::superseded_name("model_dnnl.bin", to_hex(sum)), intact);
+  EXPECT_NE(refused.status().message().find("has the checksum"), std::string::npos);
+  const Hash128 checksum = content_checksum(std::as_bytes(std::span(intact)));
+  test::write(folder / context::superseded_name("model_dnnl.bin", to_hex(checksum)), intact);
   const auto outputs = test::run_model(context, with_dnnl());
   ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
   test::expect_close(*outputs, *test::run_model(model_path("tiny_quick"), with_dnnl()));
 }
 
-// Without the sums the provider itself has to see the damage, or give the right result.
-TEST(ContextCache, Line18TheProviderRefusesDamageThatNoSumShows) {
+// Without the checksums the provider itself has to see the damage, or give the right result.
+TEST(ContextCache, Line18TheProviderRefusesDamageThatNoChecksumShows) {
   const test::TempDirectory folder;
   const auto context = compile(folder, "tiny_cnn");
   graph::Model model = import(context);

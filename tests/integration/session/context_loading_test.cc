@@ -213,12 +213,12 @@ TEST_F(ContextVault, AModelFromMemoryNeedsNoFileAtAll) {
   test::expect_runs(Session::create(environment_, ModelBytes{model}, with_reader()), expected_);
 }
 
-TEST_F(ContextVault, SumsAreCheckedOfWhatTheFunctionGives) {
+TEST_F(ContextVault, ChecksumsAreCheckedOfWhatTheFunctionGives) {
   const auto context = compile();
   vault_.binaries.begin()->second.back() ^= std::byte{1};
   const auto damaged = Session::create(environment_, context, with_reader());
   EXPECT_EQ(damaged.status().code(), StatusCode::kInvalidGraph);
-  EXPECT_THAT(damaged.status().message(), HasSubstr("has the sum"));
+  EXPECT_THAT(damaged.status().message(), HasSubstr("has the checksum"));
 }
 
 TEST_F(ContextVault, AFailureOfTheReadFunctionSaysWhichNodeAndWhy) {
@@ -276,7 +276,7 @@ TEST_F(ContextLoading, Line10TakesTheInitializersThatTheModelWasWrittenWith) {
   compilation_.output_model_external_initializers_file = "weights";
   const auto context = compile(scripted({{"claim", "fuse:Neg"}}));
   const std::string weights = test::read(folder_ / "weights");
-  const auto hash = to_hex(content_sum(std::as_bytes(std::span(weights))));
+  const auto hash = to_hex(content_checksum(std::as_bytes(std::span(weights))));
   std::filesystem::rename(folder_ / "weights", folder_ / context::superseded_name("weights", hash));
   test::write(folder_ / "weights", std::string(weights.size(), '\0'));
   test::expect_runs(Session::create(environment_, context, scripted()), expected_);

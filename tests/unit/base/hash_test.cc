@@ -10,24 +10,25 @@
 namespace ephost {
 namespace {
 
-TEST(ContentSum, IsTheStandardXxh3Value) {
+TEST(ContentChecksum, IsTheStandardXxh3Value) {
   // The published value for no bytes with seed 0.
-  EXPECT_EQ(to_hex(content_sum({})), "99aa06d3014798d86001c324468d497f");
+  EXPECT_EQ(to_hex(content_checksum({})), "99aa06d3014798d86001c324468d497f");
 }
 
-TEST(ContentSum, DiffersWithOneBit) {
-  EXPECT_NE(content_sum(as_bytes("abc")), content_sum(as_bytes("abb")));
+TEST(ContentChecksum, DiffersWithOneBit) {
+  EXPECT_NE(content_checksum(as_bytes("abc")), content_checksum(as_bytes("abb")));
 }
 
-TEST(ContentSum, OfMuchIsTheSameWhereItMayBeCancelled) {
+TEST(ContentChecksum, OfMuchIsTheSameWhereItMayBeCancelled) {
   const std::string content(size_t{40} << 20, 'x');
-  EXPECT_EQ(content_sum(as_bytes(content), Cancellation()), content_sum(as_bytes(content)));
+  EXPECT_EQ(content_checksum(as_bytes(content), Cancellation()),
+            content_checksum(as_bytes(content)));
 }
 
-TEST(ContentSum, EndsWhenItIsCancelled) {
+TEST(ContentChecksum, EndsWhenItIsCancelled) {
   const std::atomic<bool> cancelled = true;
   const std::string content(size_t{40} << 20, 'x');
-  EXPECT_EQ(content_sum(as_bytes(content), Cancellation(&cancelled)), std::nullopt);
+  EXPECT_EQ(content_checksum(as_bytes(content), Cancellation(&cancelled)), std::nullopt);
 }
 
 TEST(ContentHasher, DoesNotDependOnHowContentIsCut) {
@@ -37,16 +38,16 @@ TEST(ContentHasher, DoesNotDependOnHowContentIsCut) {
   for (size_t i = 0, step = 1; i < content.size(); i += step, step = step * 2 % 997) {
     hasher.update(as_bytes(std::string_view(content).substr(i, step)));
   }
-  EXPECT_EQ(hasher.sum(), content_sum(as_bytes(content)));
+  EXPECT_EQ(hasher.checksum(), content_checksum(as_bytes(content)));
 }
 
-TEST(ContentHasher, GoesOnAfterAnIntermediateSum) {
+TEST(ContentHasher, GoesOnAfterAnIntermediateChecksum) {
   ContentHasher hasher;
   hasher.update(as_bytes("ab"));
-  EXPECT_EQ(hasher.sum(), content_sum(as_bytes("ab")));
+  EXPECT_EQ(hasher.checksum(), content_checksum(as_bytes("ab")));
   hasher.update({});
   hasher.update(as_bytes("c"));
-  EXPECT_EQ(hasher.sum(), content_sum(as_bytes("abc")));
+  EXPECT_EQ(hasher.checksum(), content_checksum(as_bytes("abc")));
 }
 
 TEST(Hash128, PrintsMostSignificantDigitsFirst) {

@@ -28,14 +28,14 @@ TEST(ContextNames, Line6NumbersTheFurtherBinariesOfAProvider) {
   EXPECT_EQ(context_binary_name("model", "dnnl", 12), "model_dnnl_12.bin");
 }
 
-TEST(ContextNames, SupersededNamesAreRecognisedWithTheirSumOnly) {
-  const std::string sum(32, 'a');
-  EXPECT_EQ(superseded_name("m.bin", sum), "m.bin." + sum);
-  EXPECT_TRUE(is_superseded_name("m.bin." + sum, "m.bin"));
+TEST(ContextNames, SupersededNamesAreRecognisedWithTheirChecksumOnly) {
+  const std::string checksum(32, 'a');
+  EXPECT_EQ(superseded_name("m.bin", checksum), "m.bin." + checksum);
+  EXPECT_TRUE(is_superseded_name("m.bin." + checksum, "m.bin"));
   EXPECT_FALSE(is_superseded_name("m.bin", "m.bin"));
   EXPECT_FALSE(is_superseded_name("m.bin.old", "m.bin"));
-  EXPECT_FALSE(is_superseded_name("other.bin." + sum, "m.bin"));
-  EXPECT_FALSE(is_superseded_name("m.bin." + sum + "0", "m.bin"));
+  EXPECT_FALSE(is_superseded_name("other.bin." + checksum, "m.bin"));
+  EXPECT_FALSE(is_superseded_name("m.bin." + checksum + "0", "m.bin"));
 }
 
 }  // namespace

@@ -12,8 +12,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
 
-const ContentSum kSum{.hash = {0x0123456789abcdef, 0xfedcba9876543210}, .size = 42};
-constexpr std::string_view kSumText = "xxh3:0123456789abcdeffedcba9876543210:42";
+const ContentChecksum kChecksum{.hash = {0x0123456789abcdef, 0xfedcba9876543210}, .size = 42};
+constexpr std::string_view kChecksumText = "xxh3:0123456789abcdeffedcba9876543210:42";
 
 std::string refusal(MetadataList metadata) {
   const Result<ContextMetadata> read = read_metadata(metadata);
@@ -22,25 +22,25 @@ std::string refusal(MetadataList metadata) {
   return read.status().message();
 }
 
-TEST(ContextMetadata, SumsAreTextAndBack) {
-  EXPECT_EQ(to_string(kSum), kSumText);
-  EXPECT_EQ(parse_content_sum(kSumText), kSum);
+TEST(ContextMetadata, ChecksumsAreTextAndBack) {
+  EXPECT_EQ(to_string(kChecksum), kChecksumText);
+  EXPECT_EQ(parse_content_checksum(kChecksumText), kChecksum);
 }
 
-TEST(ContextMetadata, RefusesWhatIsNoSum) {
+TEST(ContextMetadata, RefusesWhatIsNoChecksum) {
   for (const std::string_view text :
        {"", "xxh3:", "0123456789abcdeffedcba9876543210:42", "xxh3:0123456789abcdeffedcba9876543210",
         "xxh3:0123456789abcdeffedcba9876543210:", "xxh3:0123456789abcdeffedcba987654321g:4",
         "xxh3:0123456789abcdeffedcba9876543210:-1", "xxh3:0123456789abcdeffedcba9876543210:4 ",
         "xxh3:0123456789abcdeffedcba9876543210:99999999999999999999"}) {
-    EXPECT_FALSE(parse_content_sum(text)) << text;
+    EXPECT_FALSE(parse_content_checksum(text)) << text;
   }
 }
 
 TEST(ContextMetadata, ReadsWhatItWrites) {
-  const ContextMetadata stated{.binaries = {{"a.bin", kSum}, {"имя.bin", kSum}},
-                               .embedded = {{"p.1", kSum}},
-                               .initializers = {{"weights", kSum}},
+  const ContextMetadata stated{.binaries = {{"a.bin", kChecksum}, {"имя.bin", kChecksum}},
+                               .embedded = {{"p.1", kChecksum}},
+                               .initializers = {{"weights", kChecksum}},
                                .compatibility = {{"EP", "1=2;3"}}};
   MetadataList metadata;
   write_metadata(stated, metadata);
@@ -54,12 +54,13 @@ TEST(ContextMetadata, ReadsWhatItWrites) {
 
 TEST(ContextMetadata, KeepsTheEntriesOfOthersAndReplacesItsOwn) {
   MetadataList metadata{{"author", "me"},
-                        {"ephost.ep_context.binary.old", std::string(kSumText)},
+                        {"ephost.ep_context.binary.old", std::string(kChecksumText)},
                         {"license", "free"}};
-  write_metadata({.binaries = {{"new", kSum}}}, metadata);
-  EXPECT_THAT(metadata, ElementsAre(Pair("author", "me"), Pair("license", "free"),
-                                    Pair("ephost.ep_context.version", "1"),
-                                    Pair("ephost.ep_context.binary.new", std::string(kSumText))));
+  write_metadata({.binaries = {{"new", kChecksum}}}, metadata);
+  EXPECT_THAT(metadata,
+              ElementsAre(Pair("author", "me"), Pair("license", "free"),
+                          Pair("ephost.ep_context.version", "1"),
+                          Pair("ephost.ep_context.binary.new", std::string(kChecksumText))));
 }
 
 TEST(ContextMetadata, StatesNothingWhereThereIsNothing) {
@@ -69,7 +70,7 @@ TEST(ContextMetadata, StatesNothingWhereThereIsNothing) {
 }
 
 TEST(ContextMetadata, Line18RefusesMalformedEntries) {
-  EXPECT_THAT(refusal({{"ephost.ep_context.binary.a", "12"}}), HasSubstr("is no sum"));
+  EXPECT_THAT(refusal({{"ephost.ep_context.binary.a", "12"}}), HasSubstr("is not a checksum"));
   EXPECT_THAT(refusal({{"ephost.ep_context.unknown", "12"}}), HasSubstr("unknown kind"));
   EXPECT_THAT(refusal({{"ephost.ep_context.version", "2"}}), HasSubstr("format version \"2\""));
 }

@@ -33,13 +33,13 @@ class ModelText {
 
  private:
   static std::string sum(std::string_view text) {
-    return to_hex(content_sum(std::as_bytes(std::span(text.data(), text.size()))));
+    return to_hex(content_checksum(std::as_bytes(std::span(text.data(), text.size()))));
   }
 
   void tensor(const graph::Tensor& tensor) {
     out_ << graph::element_type_name(tensor.type) << '[';
     for (const int64_t dim : tensor.shape) out_ << dim << ',';
-    out_ << "] " << to_hex(content_sum(tensor.data.bytes));
+    out_ << "] " << to_hex(content_checksum(tensor.data.bytes));
     if (tensor.strings) {
       for (const std::string& element : *tensor.strings) out_ << std::quoted(element);
     }
@@ -72,7 +72,7 @@ class ModelText {
     } else if constexpr (std::is_same_v<Held, std::unique_ptr<graph::Graph>>) {
       graph(*value);
     } else if constexpr (std::is_same_v<Held, graph::Blob>) {
-      out_ << "blob " << to_hex(content_sum(value.bytes));
+      out_ << "blob " << to_hex(content_checksum(value.bytes));
     } else if constexpr (std::is_same_v<Held, std::string>) {
       out_ << std::quoted(value);
     } else if constexpr (std::is_arithmetic_v<Held>) {

@@ -50,7 +50,7 @@ class KnownChecksumsTest : public testing::Test {
   TempDirectory dir_;
   fs::path path_ = dir_.write("data", std::string(kLarge, 'a'));
   KnownChecksums checksums_{dir_ / "runtime/checksums"};
-  Hash128 checksum_ = content_sum(as_bytes(std::string(kLarge, 'a')));
+  Hash128 checksum_ = content_checksum(as_bytes(std::string(kLarge, 'a')));
 };
 
 TEST_F(KnownChecksumsTest, AreFoundByEverybodyWhoMapsTheVersion) {
@@ -69,7 +69,7 @@ TEST_F(KnownChecksumsTest, AreNotRememberedOfWhatWasCancelled) {
   EXPECT_FALSE(checksums_.find(open(path).bytes()));
 }
 
-// Proves that the record is what counts: nothing would take this sum.
+// Proves that the record is what counts: nothing would take this checksum.
 TEST_F(KnownChecksumsTest, AreNotTakenAgain) {
   const Hash128 invented{.high = 1, .low = 2};
   checksums_.remember(open(path_).bytes(), invented);
@@ -79,9 +79,9 @@ TEST_F(KnownChecksumsTest, AreNotTakenAgain) {
 TEST_F(KnownChecksumsTest, PartsOfAFileHaveTheirOwn) {
   const MappedFile file = open(path_);
   const auto half = file.bytes().subspan(kLarge / 2);
-  EXPECT_EQ(checksums_.checksum_of(half), content_sum(half));
+  EXPECT_EQ(checksums_.checksum_of(half), content_checksum(half));
   EXPECT_FALSE(checksums_.find(file.bytes()));
-  EXPECT_EQ(checksums_.find(half), content_sum(half));
+  EXPECT_EQ(checksums_.find(half), content_checksum(half));
 }
 
 TEST_F(KnownChecksumsTest, AChangedFileIsUnknown) {
@@ -131,7 +131,7 @@ TEST_F(KnownChecksumsTest, SmallOrForeignBytesAreNotRecorded) {
   const std::string own(kLarge, 'a');
   EXPECT_EQ(checksums_.checksum_of(as_bytes(own)), checksum_);
   EXPECT_EQ(checksums_.checksum_of(open(dir_.write("small", "x")).bytes()),
-            content_sum(as_bytes("x")));
+            content_checksum(as_bytes("x")));
   EXPECT_FALSE(fs::exists(dir_ / "runtime/checksums"));
 }
 

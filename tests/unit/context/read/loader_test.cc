@@ -25,8 +25,8 @@ using testing::model_of;
 using testing::secondary_node;
 using testing::text_of;
 
-ContentSum sum_of(std::string_view text) {
-  return {.hash = content_sum(as_bytes(text)), .size = text.size()};
+ContentChecksum checksum_of(std::string_view text) {
+  return {.hash = content_checksum(as_bytes(text)), .size = text.size()};
 }
 
 std::string refusal(const graph::Model& model, const LoadOptions& options) {
@@ -132,12 +132,12 @@ TEST(ContextLoader, Line10TakesTheSupersededBinaryThatTheModelStates) {
   const TempDirectory dir;
   dir.write("m.bin", "new one");
   graph::Model model = model_of({file_node("p", "m.bin")});
-  write_metadata({.binaries = {{"m.bin", sum_of("old one")}}}, model.metadata);
-  EXPECT_THAT(refusal(model, {.folder = dir.path()}), HasSubstr("has the sum"));
+  write_metadata({.binaries = {{"m.bin", checksum_of("old one")}}}, model.metadata);
+  EXPECT_THAT(refusal(model, {.folder = dir.path()}), HasSubstr("has the checksum"));
 
-  const std::string superseded = superseded_name("m.bin", to_hex(sum_of("old one").hash));
+  const std::string superseded = superseded_name("m.bin", to_hex(checksum_of("old one").hash));
   dir.write(superseded, "damaged");
-  EXPECT_THAT(refusal(model, {.folder = dir.path()}), HasSubstr("has the sum"));
+  EXPECT_THAT(refusal(model, {.folder = dir.path()}), HasSubstr("has the checksum"));
   dir.write(superseded, "old one");
   const Result<LoadedContext> replaced = load_context(model, {.folder = dir.path()});
   ASSERT_TRUE(replaced.ok()) << replaced.status().to_string();
@@ -150,11 +150,11 @@ TEST(ContextLoader, Line10FindsTheSupersededInitializersThatTheModelStates) {
   const TempDirectory dir;
   dir.write("weights", "new");
   graph::Model model = testing::sample_model();
-  write_metadata({.initializers = {{"weights", sum_of("old")}}}, model.metadata);
+  write_metadata({.initializers = {{"weights", checksum_of("old")}}}, model.metadata);
   const std::vector<std::byte> encoded = onnx_io::export_model(model)->model.to_bytes();
   LoadOptions options{.folder = dir.path()};
   EXPECT_TRUE(find_superseded_initializers(encoded, options).empty());
-  dir.write(superseded_name("weights", to_hex(sum_of("old").hash)), "old");
+  dir.write(superseded_name("weights", to_hex(checksum_of("old").hash)), "old");
   // Whoever read the new ones is told.
   EXPECT_THAT(refusal(model, options), HasSubstr("checking the initializers"));
   options.files = find_superseded_initializers(encoded, options);
@@ -273,18 +273,18 @@ TEST_P(DamagedContent, Line18IsRefusedAsABinary) {
   const TempDirectory dir;
   dir.write("m.bin", GetParam());
   graph::Model model = model_of({file_node("p", "m.bin")});
-  write_metadata({.binaries = {{"m.bin", sum_of("the payload")}}}, model.metadata);
+  write_metadata({.binaries = {{"m.bin", checksum_of("the payload")}}}, model.metadata);
   EXPECT_THAT(refusal(model, {.folder = dir.path()}),
               AllOf(HasSubstr("EPContext node \"p\""), HasSubstr("m.bin"),
                     HasSubstr("but the model states")));
-  EXPECT_EQ(refusal(model, {.folder = dir.path(), .check_sums = false}), "accepted");
+  EXPECT_EQ(refusal(model, {.folder = dir.path(), .verify_checksums = false}), "accepted");
 }
 
 TEST_P(DamagedContent, Line18IsRefusedAsAnEmbeddedPayload) {
   graph::Model model = model_of({embedded_node("p", GetParam())});
-  write_metadata({.embedded = {{"p", sum_of("the payload")}}}, model.metadata);
+  write_metadata({.embedded = {{"p", checksum_of("the payload")}}}, model.metadata);
   EXPECT_THAT(refusal(model, {}), HasSubstr("but the model states"));
-  EXPECT_EQ(refusal(model, {.check_sums = false}), "accepted");
+  EXPECT_EQ(refusal(model, {.verify_checksums = false}), "accepted");
 }
 
 // A model of two payloads, of which the metadata state one.
@@ -292,7 +292,7 @@ graph::Model half_stated_model(const TempDirectory& dir) {
   dir.write("a.bin", "a");
   dir.write("b.bin", "b");
   graph::Model model = model_of({file_node("p", "a.bin"), file_node("q", "b.bin")});
-  write_metadata({.binaries = {{"a.bin", sum_of("a")}}}, model.metadata);
+  write_metadata({.binaries = {{"a.bin", checksum_of("a")}}}, model.metadata);
   return model;
 }
 
@@ -336,7 +336,7 @@ TEST(ContextLoader, TakesOneChecksumForAllSpellingsOfAFile) {
   const TempDirectory dir;
   dir.write("a.bin", "a");
   graph::Model model = model_of({file_node("p", "./a.bin"), file_node("q", "a.bin")});
-  write_metadata({.binaries = {{"a.bin", sum_of("a")}}}, model.metadata);
+  write_metadata({.binaries = {{"a.bin", checksum_of("a")}}}, model.metadata);
   EXPECT_EQ(refusal(model, {.folder = dir.path()}), "accepted");
 }
 
@@ -366,7 +366,7 @@ TEST(ContextLoader, Line18RefusesInitializersOfAnotherGeneration) {
   const TempDirectory dir;
   dir.write("weights", "other");
   graph::Model model = testing::sample_model();
-  write_metadata({.initializers = {{"weights", sum_of("right")}}}, model.metadata);
+  write_metadata({.initializers = {{"weights", checksum_of("right")}}}, model.metadata);
   EXPECT_THAT(refusal(model, {.folder = dir.path()}), HasSubstr("checking the initializers"));
   dir.write("elsewhere/weights", "right");
   EXPECT_EQ(refusal(model, {.folder = dir.path(), .initializers_folder = dir / "elsewhere"}),
@@ -376,16 +376,16 @@ TEST(ContextLoader, Line18RefusesInitializersOfAnotherGeneration) {
 TEST(ContextLoader, Line18RefusesMalformedStatements) {
   graph::Model model = model_of({embedded_node("p", "payload")});
   model.metadata = {{"ephost.ep_context.embedded.p", "garbage"}};
-  EXPECT_THAT(refusal(model, {}), HasSubstr("is no sum"));
+  EXPECT_THAT(refusal(model, {}), HasSubstr("is not a checksum"));
 }
 
-TEST(ContextLoader, AModelFromElsewhereStatesNoSums) {
+TEST(ContextLoader, AModelFromElsewhereStatesNoChecksums) {
   EXPECT_EQ(refusal(model_of({embedded_node("p", "payload")}), {}), "accepted");
 }
 
 TEST(ContextLoader, Line19HandsOutTheCompatibilityStrings) {
   graph::Model model = model_of({embedded_node("p", "payload")});
-  write_metadata({.embedded = {{"p", sum_of("payload")}}, .compatibility = {{"EP", "sdk 3"}}},
+  write_metadata({.embedded = {{"p", checksum_of("payload")}}, .compatibility = {{"EP", "sdk 3"}}},
                  model.metadata);
   const Result<LoadedContext> loaded = load_context(model, {});
   ASSERT_TRUE(loaded.ok());
@@ -426,9 +426,9 @@ TEST(ContextLoader, Line22NodesOfSeveralModelsLoadFromOne) {
   dir.write("n_test.bin", "second model");
   graph::Model model = model_of({file_node("m.0", "m_test.bin"), secondary_node("m.1", "m.0"),
                                  file_node("n.0", "n_test.bin"), secondary_node("n.1", "n.0")});
-  write_metadata(
-      {.binaries = {{"m_test.bin", sum_of("first model")}, {"n_test.bin", sum_of("second model")}}},
-      model.metadata);
+  write_metadata({.binaries = {{"m_test.bin", checksum_of("first model")},
+                               {"n_test.bin", checksum_of("second model")}}},
+                 model.metadata);
   const Result<LoadedContext> loaded = load_context(model, {.folder = dir.path()});
   ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
   EXPECT_EQ(loaded->partitions[1].payload, loaded->partitions[0].payload);
@@ -436,7 +436,7 @@ TEST(ContextLoader, Line22NodesOfSeveralModelsLoadFromOne) {
   EXPECT_EQ(text_of(loaded->payloads[loaded->partitions[3].payload].bytes), "second model");
 }
 
-TEST(ContextLoader, Line18ComparesSumsOfLargeFilesMeanwhileIfTheProviderWithstandsAnything) {
+TEST(ContextLoader, Line18ComparesChecksumsOfLargeFilesMeanwhileIfTheProviderWithstandsAnything) {
   const TempDirectory dir;
   const std::string payload(size_t{5} << 20, 'p');
   ASSERT_TRUE(testing::write_sample({.output_path = dir / "m_ctx.onnx"}, payload).ok());
@@ -445,16 +445,16 @@ TEST(ContextLoader, Line18ComparesSumsOfLargeFilesMeanwhileIfTheProviderWithstan
   LoadOptions options{.folder = dir.path(), .validating_sources = {std::string(testing::kSource)}};
   Result<LoadedContext> right = load_context(*model, options);
   ASSERT_TRUE(right.ok());
-  EXPECT_EQ(right->pending_sums.size(), 1U);
-  EXPECT_TRUE(right->finish_sums().ok());
-  EXPECT_TRUE(right->finish_sums().ok());
+  EXPECT_EQ(right->pending_checksums.size(), 1U);
+  EXPECT_TRUE(right->finish_checksums().ok());
+  EXPECT_TRUE(right->finish_checksums().ok());
 
   std::string damaged = payload;
   damaged[damaged.size() / 2] = 'd';
   dir.write("m_test.bin", damaged);
   Result<LoadedContext> wrong = load_context(*model, options);
   ASSERT_TRUE(wrong.ok());
-  const Status status = wrong->finish_sums();
+  const Status status = wrong->finish_checksums();
   EXPECT_EQ(status.code(), StatusCode::kInvalidGraph);
   EXPECT_THAT(status.message(), HasSubstr("m_test.bin"));
   // The size shows at once, and so does everything to a provider that trusts.

@@ -18,8 +18,8 @@ using ::testing::HasSubstr;
 using testing::model_of;
 using testing::secondary_node;
 
-ContentSum sum_of(std::string_view text) {
-  return {.hash = content_sum(as_bytes(text)), .size = text.size()};
+ContentChecksum checksum_of(std::string_view text) {
+  return {.hash = content_checksum(as_bytes(text)), .size = text.size()};
 }
 
 TEST(VerifyContext, TellsOfEachNode) {
@@ -29,7 +29,7 @@ TEST(VerifyContext, TellsOfEachNode) {
   primary.sdk_version = "sdk 1";
   primary.hardware_architecture = "avx2";
   graph::Model model = model_of({std::move(primary), secondary_node("s", "p")});
-  write_metadata({.binaries = {{"m_test.bin", sum_of("payload")}},
+  write_metadata({.binaries = {{"m_test.bin", checksum_of("payload")}},
                   .compatibility = {{std::string(testing::kSource), "1 to 3"}}},
                  model.metadata);
   const VerifyReport report = verify_context_model(model, {.folder = dir.path()});
@@ -76,8 +76,9 @@ TEST(VerifyContext, Line18GoesOnAfterEachProblem) {
                                  file_node("out", "../out.bin"), std::move(unreadable),
                                  secondary_node("lost", "nobody"), file_node("fine", "fine.bin"),
                                  secondary_node("follows", "gone"), embedded_node("e", "x")});
-  write_metadata({.binaries = {{"wrong.bin", sum_of("payload")}}, .embedded = {{"e", sum_of("y")}}},
-                 model.metadata);
+  write_metadata(
+      {.binaries = {{"wrong.bin", checksum_of("payload")}}, .embedded = {{"e", checksum_of("y")}}},
+      model.metadata);
   const VerifyReport report = verify_context_model(model, {.folder = dir.path()});
   std::vector<ChecksumState> states;
   for (const VerifiedNode& node : report.nodes) states.push_back(node.checksum);
@@ -108,7 +109,7 @@ TEST(VerifyContext, TellsWhatHasNoChecksum) {
 TEST(VerifyContext, TellsOfMalformedStatementsAndInitializers) {
   const TempDirectory dir;
   graph::Model model = testing::sample_model();
-  write_metadata({.initializers = {{"weights", sum_of("x")}}}, model.metadata);
+  write_metadata({.initializers = {{"weights", checksum_of("x")}}}, model.metadata);
   EXPECT_THAT(verify_context_model(model, {.folder = dir.path()}).problems,
               ElementsAre(HasSubstr("weights")));
   model.metadata = {{"ephost.ep_context.version", "9"}};

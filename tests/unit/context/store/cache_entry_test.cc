@@ -9,8 +9,8 @@ namespace {
 
 CacheEntry sample_entry() {
   return {.key_text = testing::key_of("a").text,
-          .files = {{"model_ctx.onnx", testing::sum_of_text("model")},
-                    {"name with\nnewline", testing::sum_of_text("binary")}},
+          .files = {{"model_ctx.onnx", testing::checksum_of_text("model")},
+                    {"name with\nnewline", testing::checksum_of_text("binary")}},
           .partitions = {{"first", 3}, {"the second", 17}},
           .model_name = "my model.onnx"};
 }
@@ -41,15 +41,15 @@ TEST(CacheEntry, IsRefusedWhereverABitIsFlipped) {
   }
 }
 
-TEST(CacheEntry, IsRefusedWithoutTheSumOfAFileOrTheNodesOfAPartition) {
-  for (const auto& [name, value] : TextPairs{{"file", "no sum"},
+TEST(CacheEntry, IsRefusedWithoutTheChecksumOfAFileOrTheNodesOfAPartition) {
+  for (const auto& [name, value] : TextPairs{{"file", "no checksum"},
                                              {"file", "xxh3:0 model_ctx.onnx"},
                                              {"file", ""},
                                              {"partition", "17"},
                                              {"partition", "-1 name"}}) {
     std::string text = sample_entry().key_text + "\n";
     append_line(text, name, value);
-    append_line(text, "sum", cache_key_id(text));
+    append_line(text, "checksum", cache_key_id(text));
     EXPECT_EQ(parse_cache_entry(text).status().code(), StatusCode::kInvalidGraph) << value;
   }
 }

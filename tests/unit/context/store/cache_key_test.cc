@@ -11,11 +11,11 @@
 namespace ephost::context {
 namespace {
 
+using testing::checksum_of_text;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
 using testing::sample_ingredients;
-using testing::sum_of_text;
 
 TEST(CacheKey, ChangesWithEachIngredient) {
   using Change = std::function<void(CacheIngredients&)>;
@@ -23,9 +23,9 @@ TEST(CacheKey, ChangesWithEachIngredient) {
       [](CacheIngredients&) {},
       [](CacheIngredients& all) { all.host_version = "1.2.4"; },
       [](CacheIngredients& all) { all.abi = "1.1"; },
-      [](CacheIngredients& all) { all.model = sum_of_text("another model"); },
+      [](CacheIngredients& all) { all.model = checksum_of_text("another model"); },
       [](CacheIngredients& all) { all.model.size += 1; },
-      [](CacheIngredients& all) { all.external_data["a.bin"] = sum_of_text("x"); },
+      [](CacheIngredients& all) { all.external_data["a.bin"] = checksum_of_text("x"); },
       [](CacheIngredients& all) { all.external_data.erase("b.bin"); },
       [](CacheIngredients& all) {
         std::swap(all.external_data["a.bin"], all.external_data["b.bin"]);
@@ -37,7 +37,7 @@ TEST(CacheKey, ChangesWithEachIngredient) {
       [](CacheIngredients& all) { all.providers[0].plugin_id = "org.three"; },
       [](CacheIngredients& all) { all.providers[0].plugin_version = "1.0.1"; },
       [](CacheIngredients& all) { all.providers[0].abi = "1.1"; },
-      [](CacheIngredients& all) { all.providers[0].library = sum_of_text("rebuilt"); },
+      [](CacheIngredients& all) { all.providers[0].library = checksum_of_text("rebuilt"); },
       [](CacheIngredients& all) { all.providers[0].options[0].second = "1"; },
       [](CacheIngredients& all) { all.providers[0].options[0].first = "workers"; },
       [](CacheIngredients& all) { all.providers[0].options.pop_back(); },

@@ -118,7 +118,7 @@ TEST(CacheStore, QuarantinesADamagedEntryAndTakesANewOne) {
     ASSERT_TRUE(write_file_atomically(file, as_bytes(content)).ok());
   };
   const std::vector<std::pair<std::string, std::function<void(const fs::path&)>>> damages = {
-      {"no sum",
+      {"no checksum",
        [&](const fs::path& entry) {
          rewrite(entry / "entry.txt", [](std::string& text) { text.resize(text.size() / 2); });
        }},

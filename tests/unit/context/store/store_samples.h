@@ -18,21 +18,21 @@ namespace ephost::context::testing {
 
 namespace fs = std::filesystem;
 
-inline ContentSum sum_of_text(std::string_view text) {
-  return {.hash = content_sum(as_bytes(text)), .size = text.size()};
+inline ContentChecksum checksum_of_text(std::string_view text) {
+  return {.hash = content_checksum(as_bytes(text)), .size = text.size()};
 }
 
 inline CacheIngredients sample_ingredients() {
   return {.host_version = "1.2.3",
           .abi = "1.0",
-          .model = sum_of_text("model"),
-          .external_data = {{"a.bin", sum_of_text("a")}, {"b.bin", sum_of_text("b")}},
+          .model = checksum_of_text("model"),
+          .external_data = {{"a.bin", checksum_of_text("a")}, {"b.bin", checksum_of_text("b")}},
           .session_options = {{"ep.context_node_name_prefix", ""}},
           .providers = {{.name = "One",
                          .plugin_id = "org.one",
                          .plugin_version = "1.0.0",
                          .abi = "1.0",
-                         .library = sum_of_text("library"),
+                         .library = checksum_of_text("library"),
                          .options = {{"threads", "0"}, {"mode", "fast"}},
                          .devices = {{.type = "1",
                                       .name = "device",
@@ -46,7 +46,7 @@ inline CacheIngredients sample_ingredients() {
 // A key that differs by `name`.
 inline CacheKey key_of(std::string_view name) {
   CacheIngredients ingredients = sample_ingredients();
-  ingredients.model = sum_of_text(name);
+  ingredients.model = checksum_of_text(name);
   return make_cache_key(ingredients);
 }
 

@@ -21,8 +21,8 @@ using testing::content_of;
 using ::testing::ElementsAre;
 using testing::files_in;
 
-ContentSum sum_of(std::string_view text) {
-  return {.hash = content_sum(as_bytes(text)), .size = text.size()};
+ContentChecksum checksum_of(std::string_view text) {
+  return {.hash = content_checksum(as_bytes(text)), .size = text.size()};
 }
 
 // A file system without hard links.
@@ -49,7 +49,7 @@ TEST(Publication, EndsWellWhereMemoryRunsOut) {
     AtomicFile binary = staged(dir, "a.bin", "new");
     Result<Publication> publication = Publication::begin(dir.path(), {}, posix_file_system());
     ASSERT_TRUE(publication.ok());
-    ASSERT_TRUE(publication->publish(binary, sum_of("new")).ok());
+    ASSERT_TRUE(publication->publish(binary, checksum_of("new")).ok());
     {
       const test::FailingAllocations failing(enough);
       publication->finish();
@@ -68,9 +68,9 @@ TEST(Publication, Line10KeepsTheOldFileUntilTheLastOneIsInPlace) {
     AtomicFile model = staged(dir, "a.onnx", "model");
     Result<Publication> publication = Publication::begin(dir.path(), {}, file_system);
     ASSERT_TRUE(publication.ok());
-    ASSERT_TRUE(publication->publish(binary, sum_of("new")).ok());
+    ASSERT_TRUE(publication->publish(binary, checksum_of("new")).ok());
     EXPECT_EQ(content_of(dir / "a.bin"), "new");
-    EXPECT_EQ(content_of(dir / superseded_name("a.bin", to_hex(sum_of("old").hash))), "old");
+    EXPECT_EQ(content_of(dir / superseded_name("a.bin", to_hex(checksum_of("old").hash))), "old");
     ASSERT_TRUE(publication->publish_last(model).ok());
     EXPECT_THAT(files_in(dir.path()), ElementsAre("a.bin", "a.onnx"));
   }
@@ -87,8 +87,8 @@ TEST(Publication, Line10BringsTheOldFilesBackWithoutALastOne) {
       AtomicFile added = staged(dir, "b.bin", "new");
       Result<Publication> publication = Publication::begin(dir.path(), {}, file_system);
       ASSERT_TRUE(publication.ok());
-      ASSERT_TRUE(publication->publish(replaced, sum_of("new")).ok());
-      ASSERT_TRUE(publication->publish(added, sum_of("new")).ok());
+      ASSERT_TRUE(publication->publish(replaced, checksum_of("new")).ok());
+      ASSERT_TRUE(publication->publish(added, checksum_of("new")).ok());
     }
     EXPECT_THAT(files_in(dir.path()), ElementsAre("a.bin"));
     EXPECT_EQ(content_of(dir / "a.bin"), "old");
@@ -123,7 +123,7 @@ TEST(Publication, LeavesAFileOfTheSameContentAlone) {
     AtomicFile file = staged(dir, "a.bin", "same");
     Result<Publication> publication = Publication::begin(dir.path(), {}, posix_file_system());
     ASSERT_TRUE(publication.ok());
-    ASSERT_TRUE(publication->publish(file, sum_of("same")).ok());
+    ASSERT_TRUE(publication->publish(file, checksum_of("same")).ok());
     publication->finish();
   }
   struct stat now {};
@@ -135,12 +135,12 @@ TEST(Publication, LeavesAFileOfTheSameContentAlone) {
 
 TEST(Publication, ClearsAwayWhatACrashLeftAside) {
   const TempDirectory dir;
-  dir.write(superseded_name("a.bin", to_hex(sum_of("of a crash").hash)), "of a crash");
+  dir.write(superseded_name("a.bin", to_hex(checksum_of("of a crash").hash)), "of a crash");
   dir.write("a.bin.notes", "of somebody");
   AtomicFile file = staged(dir, "a.bin", "new");
   Result<Publication> publication = Publication::begin(dir.path(), {}, posix_file_system());
   ASSERT_TRUE(publication.ok());
-  ASSERT_TRUE(publication->publish(file, sum_of("new")).ok());
+  ASSERT_TRUE(publication->publish(file, checksum_of("new")).ok());
   publication->finish();
   EXPECT_THAT(files_in(dir.path()), ElementsAre("a.bin", "a.bin.notes"));
 }
@@ -152,7 +152,7 @@ TEST(Publication, KeepsAFileThatMerelyHasTheNameOfASupersededOne) {
   AtomicFile file = staged(dir, "a.bin", "new");
   Result<Publication> publication = Publication::begin(dir.path(), {}, posix_file_system());
   ASSERT_TRUE(publication.ok());
-  ASSERT_TRUE(publication->publish(file, sum_of("new")).ok());
+  ASSERT_TRUE(publication->publish(file, checksum_of("new")).ok());
   publication->finish();
   EXPECT_THAT(files_in(dir.path()), ElementsAre("a.bin", name));
   EXPECT_EQ(content_of(dir / name), "of somebody");
@@ -161,12 +161,12 @@ TEST(Publication, KeepsAFileThatMerelyHasTheNameOfASupersededOne) {
 TEST(Publication, SetsNothingAsideUnderANameThatIsTaken) {
   const TempDirectory dir;
   dir.write("a.bin", "old");
-  const std::string name = superseded_name("a.bin", to_hex(sum_of("old").hash));
+  const std::string name = superseded_name("a.bin", to_hex(checksum_of("old").hash));
   dir.write(name, "of somebody");
   AtomicFile file = staged(dir, "a.bin", "new");
   Result<Publication> publication = Publication::begin(dir.path(), {}, posix_file_system());
   ASSERT_TRUE(publication.ok());
-  const Status status = publication->publish(file, sum_of("new"));
+  const Status status = publication->publish(file, checksum_of("new"));
   EXPECT_EQ(status.code(), StatusCode::kFail);
   EXPECT_THAT(status.message(), ::testing::HasSubstr("is another file"));
   EXPECT_EQ(content_of(dir / "a.bin"), "old");

@@ -42,9 +42,9 @@ TEST(ContextWriter, WritesAModelThatLoads) {
   EXPECT_EQ(written->remaining_nodes, 1U);
   ASSERT_EQ(written->files.size(), 2U);
   EXPECT_EQ(written->files[0].path, dir / "m_test.bin");
-  EXPECT_EQ(written->files[0].sum.size, 11U);
+  EXPECT_EQ(written->files[0].checksum.size, 11U);
   EXPECT_EQ(written->files[1].path, dir / "m_ctx.onnx");
-  EXPECT_EQ(written->files[1].sum.size, fs::file_size(dir / "m_ctx.onnx"));
+  EXPECT_EQ(written->files[1].checksum.size, fs::file_size(dir / "m_ctx.onnx"));
 
   const Result<Loaded> loaded = load_file(dir / "m_ctx.onnx");
   ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
@@ -344,7 +344,7 @@ TEST(ContextWriter, Line8PutsInitializersIntoTheNamedFile) {
   const graph::Graph& graph = loaded->model->graph;
   EXPECT_EQ(graph.constant(graph.find_value("w2"))->data.bytes.size(), 16U);
 
-  // Another sum than the stated one is found.
+  // A checksum other than the stated one is found.
   std::string weights = content_of(dir / "m.weights");
   weights[0] ^= 1;
   dir.write("m.weights", weights);
@@ -448,7 +448,7 @@ TEST(ContextWriter, Line18NoDamagedByteOfTheModelLeadsToAnotherPayload) {
     const auto model = onnx_io::import_model(testing::blob_of(damaged), {.infer_shapes = false});
     if (!model.ok()) continue;
     for (const VerifiedNode& node : verify_context_model(*model, {.folder = dir.path()}).nodes) {
-      // A damaged name may find no sum; one that is stated is that of the payload.
+      // A damaged name may find no checksum; one that is stated is that of the payload.
       if (node.checksum != ChecksumState::kOk) continue;
       EXPECT_EQ(node.file, "m_test.bin") << "byte " << i;
     }
