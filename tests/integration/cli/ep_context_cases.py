@@ -1,7 +1,4 @@
-"""The EP context cache through the commands, with a provider that does what a test tells it to.
-
-Names give the lines of tests/EP_CONTEXT_COVERAGE.md.
-"""
+"""The EP context cache through the commands, with a provider that does what a test tells it to."""
 
 import os
 import pathlib
@@ -76,7 +73,7 @@ class EpContextTest(CommandLineTest):
 
     # Generation
 
-    def test_line1_a_model_from_standard_input_to_standard_output(self):
+    def test_compiles_from_standard_input_to_standard_output(self):
         result = self.pipe(self.model.read_bytes(), "compile", "-", "-o", "-", "--embed")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(self.files(), ["m.onnx"])
@@ -85,7 +82,7 @@ class EpContextTest(CommandLineTest):
         onnx.checker.check_model(str(self.context))
         self.assert_runs(self.context)
 
-    def test_line1_binaries_of_a_model_on_standard_output_need_a_path(self):
+    def test_binaries_of_a_model_on_standard_output_need_a_path(self):
         result = self.pipe(self.model.read_bytes(), "compile", "-", "-o", "-")
         self.assertEqual(result.returncode, 1)
         self.assertTrue(result.stderr.startswith(b"error[INVALID_ARGUMENT]: "), result.stderr)
@@ -108,18 +105,18 @@ class EpContextTest(CommandLineTest):
                                   stderr=subprocess.PIPE, text=True, timeout=300,
                                   preexec_fn=lambda: signal.signal(signal.SIGPIPE, disposition))
 
-    def test_line1_a_reader_that_goes_away_ends_the_command_and_takes_files_back(self):
+    def test_a_closed_standard_output_ends_the_command_and_removes_its_files(self):
         result = self.end_without_reader(signal.SIG_DFL)
         self.assertEqual((result.returncode, result.stderr), (-signal.SIGPIPE, ""))
         self.assertEqual(self.files(), ["m.onnx"])
 
-    def test_line1_a_reader_that_goes_away_is_an_error_where_the_signal_is_ignored(self):
+    def test_a_closed_standard_output_is_an_error_where_sigpipe_is_ignored(self):
         result = self.end_without_reader(signal.SIG_IGN)
         self.assertEqual(result.returncode, 1)
         self.assertIn("standard output could not be written", result.stderr)
         self.assertEqual(self.files(), ["m.onnx"])
 
-    def test_line1_external_weights_of_a_model_from_standard_input(self):
+    def test_reads_external_weights_of_a_model_from_standard_input(self):
         source = self.folder / "source"
         source.mkdir()
         onnx.save(sample(), str(source / "e.onnx"), save_as_external_data=True, location="e.weights",
@@ -130,14 +127,14 @@ class EpContextTest(CommandLineTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assert_runs(self.context)
 
-    def test_line2_the_default_name_replaces_the_extension_of_the_file_only(self):
+    def test_the_default_name_replaces_only_the_file_extension(self):
         folder = self.folder / "dir.v1"
         folder.mkdir()
         (folder / "model").write_bytes(self.model.read_bytes())
         report = self.json(*self.scripted("compile", folder / "model"))
         self.assertEqual(report["output"], str(folder / "model_ctx.onnx"))
 
-    def test_line3_outputs_are_refused_before_anything_is_compiled(self):
+    def test_refuses_invalid_outputs_before_compiling(self):
         self.refusal("INVALID_ARGUMENT", *self.scripted("compile", self.model, "-o", self.folder, *SLOW))
         self.context.write_text("precious")
         error = self.refusal("FAIL", *self.scripted("compile", self.model, "--error-if-exists", *SLOW))
@@ -148,7 +145,7 @@ class EpContextTest(CommandLineTest):
         self.ephost(*self.scripted("compile", self.model, "--force"))
         self.assert_runs(self.context)
 
-    def test_line4_nothing_compiled(self):
+    def test_writes_the_plain_model_or_nothing_when_nothing_is_compiled(self):
         nothing = ("--ep-option", "scripted:claim=fuse:Nothing")
         self.refusal("FAIL", *self.scripted("compile", self.model, "--error-if-nothing-compiled", *nothing))
         self.assertEqual(self.files(), ["m.onnx"])
@@ -159,19 +156,19 @@ class EpContextTest(CommandLineTest):
         self.assertIn("no context model was written", result.stderr)
         self.assertEqual(self.files(), ["m.onnx"])
 
-    def test_line5_a_context_model_is_no_input(self):
+    def test_refuses_to_compile_a_context_model(self):
         self.compile()
         error = self.refusal("INVALID_GRAPH", *self.scripted("compile", self.context))
         self.assertIn("scripted_0", error)
 
-    def test_line6_verify_lists_every_payload(self):
+    def test_verify_lists_every_payload(self):
         self.compile("--ep-option", "scripted:payloads=each")
         self.assertEqual(self.files(), ["m.onnx", "m_ctx.onnx", "m_scripted.bin", "m_scripted_1.bin"])
         report = self.json("verify", self.context, "--plugin-path", SCRIPTED)
         self.assertEqual([node["file"] for node in report["nodes"]],
                          ["m_scripted.bin", "m_scripted_1.bin"])
 
-    def test_line7_two_providers_and_the_cpu_between_them(self):
+    def test_keeps_two_providers_and_the_cpu_between_them_apart(self):
         report = self.compile("--ep-option", "scripted:claim=fuse:Add,Relu", "--ep", "scripted_two")
         self.assertEqual([partition["provider"] for partition in report["partitions"]],
                          ["ScriptedExecutionProvider", "ScriptedTwoExecutionProvider"])
@@ -181,7 +178,7 @@ class EpContextTest(CommandLineTest):
                          ["m.onnx", "m_ctx.onnx", "m_scripted.bin", "m_scripted_two.bin"])
         self.assert_runs(self.context, "--ep", "scripted_two")
 
-    def test_line8_initializers_go_where_they_are_told(self):
+    def test_places_initializers_as_the_options_say(self):
         def external():
             model = onnx.load(str(self.context), load_external_data=False)
             return {tensor.name for tensor in model.graph.initializer if tensor.external_data}
@@ -200,13 +197,13 @@ class EpContextTest(CommandLineTest):
         self.refusal("INVALID_ARGUMENT", *self.scripted(
             "compile", self.model, "--external-initializers", "w.bin", "--initializer-alignment", 3))
 
-    def test_line9_a_payload_over_2_gib_is_a_clear_error_if_it_is_to_be_embedded(self):
+    def test_refuses_to_embed_a_payload_over_2_gib(self):
         error = self.refusal("FAIL", *self.scripted(
             "compile", self.model, "--embed", "--ep-option", "scripted:padding_bytes=2147483648"))
         self.assertIn("ep.context_embed_mode 0", error)
         self.assertEqual(self.files(), ["m.onnx"])
 
-    def test_line10_a_killed_compilation_leaves_the_old_model(self):
+    def test_a_killed_compilation_leaves_the_old_model(self):
         self.compile()
         before = {name: (self.folder / name).read_bytes() for name in self.files()}
         process = self.start("compile", self.model, *SLOW)
@@ -217,7 +214,7 @@ class EpContextTest(CommandLineTest):
             self.assertEqual((self.folder / name).read_bytes(), content)
         self.assert_runs(self.context)
 
-    def test_line10_two_processes_that_write_one_output_do_not_mix(self):
+    def test_two_processes_writing_one_output_do_not_mix(self):
         for _ in range(5):
             processes = [self.start("compile", self.model, "--ep-option",
                                     f"scripted:padding_bytes={padding}") for padding in (0, 300000)]
@@ -227,7 +224,7 @@ class EpContextTest(CommandLineTest):
             self.assertEqual({node["checksum"] for node in report["nodes"]}, {"ok"})
             self.assertEqual(self.files(), ["m.onnx", "m_ctx.onnx", "m_scripted.bin"])
 
-    def test_line11_the_same_input_gives_the_same_bytes(self):
+    def test_writes_the_same_bytes_for_the_same_input(self):
         contents = []
         for _ in range(2):
             self.compile("--external-initializers", "w.bin", "--ep-option", "scripted:claim=fuse:Neg")
@@ -235,7 +232,7 @@ class EpContextTest(CommandLineTest):
         self.assertEqual(contents[0], contents[1])
         self.assertEqual(len(contents[0]), 4)
 
-    def test_line12_every_form_passes_the_checker(self):
+    def test_every_form_passes_the_onnx_checker(self):
         left = ("--ep-option", "scripted:claim=fuse:Neg")
         for arguments in [(), ("--embed",), left, (*left, "--embed", "--external-initializers", "w.bin")]:
             with self.subTest(arguments):
@@ -244,7 +241,7 @@ class EpContextTest(CommandLineTest):
                 onnx.checker.check_model(str(self.context))
                 self.assert_runs(self.context)
 
-    def test_line13_an_interrupt_ends_in_order_and_leaves_nothing(self):
+    def test_an_interrupted_compilation_leaves_no_file(self):
         for number in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(number):
                 process = self.start("compile", self.model, *SLOW, stderr=subprocess.PIPE)
@@ -256,7 +253,7 @@ class EpContextTest(CommandLineTest):
                 self.assertIn(b"error[MODEL_LOAD_CANCELED]: ", error)
                 self.assertEqual(self.files(), ["m.onnx"])
 
-    def test_line13_a_terminal_shows_progress(self):
+    def test_shows_progress_on_a_terminal(self):
         terminal, other_end = pty.openpty()
         process = self.start("compile", self.model, "--ep-option",
                              "scripted:compile_milliseconds=2500", stderr=other_end)
@@ -273,7 +270,7 @@ class EpContextTest(CommandLineTest):
 
     # Loading
 
-    def test_line15_other_nodes_of_a_context_model_go_to_kernels(self):
+    def test_other_nodes_of_a_context_model_go_to_kernels(self):
         self.compile("--ep-option", "scripted:claim=fuse:Neg")
         report = self.json(*self.scripted("partition", self.context, "--ep-option",
                                           "scripted:claim=fuse:*"))

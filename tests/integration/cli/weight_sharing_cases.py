@@ -1,4 +1,4 @@
-"""Cases of `ep_weight_sharing_ctx_gen` and `ephost compile --share-weights` (EP_CONTEXT line 27)."""
+"""Cases of `ep_weight_sharing_ctx_gen` and `ephost compile --share-weights`."""
 
 import pathlib
 import shutil
@@ -29,20 +29,20 @@ class WeightSharingTest(CommandLineTest):
             self.ephost("verify", model["path"])
             self.ephost("run", model["path"], "--ep", "dnnl")
 
-    def test_line27_the_tool_takes_onnx_runtimes_line(self):
+    def test_the_tool_accepts_onnx_runtimes_command_line(self):
         self.expect_group(self.json("-e", "dnnl", "-i", "num_threads|1", self.models, program=TOOL))
 
-    def test_line27_compile_shares_weights(self):
+    def test_compile_shares_weights(self):
         self.expect_group(self.json("compile", "--share-weights", "-e", "dnnl", "-i",
                                     "num_threads|1", self.models))
 
-    def test_line27_shows_what_was_written(self):
+    def test_lists_the_written_files(self):
         table = self.ephost("-e", "dnnl", self.models, program=TOOL).stdout
         self.assertRegex(table, r"(?m)^tiny_quick_ctx\.onnx +.* tiny_cnn_dnnl\.bin$")
         self.assertRegex(table, r"(?m)^tiny_cnn_dnnl\.bin +[0-9.]+ [KM]iB$")
         self.assertIn("2 models compiled", table)
 
-    def test_line27_refuses_what_it_cannot_read(self):
+    def test_refuses_invalid_arguments_and_missing_models(self):
         for arguments in (("-i", "num_threads", self.models), ("-i", "|1", self.models),
                           ("tiny_cnn.onnx,,tiny_quick.onnx",), ("",)):
             self.refusal("INVALID_ARGUMENT", "-e", "dnnl", *arguments, program=TOOL)
@@ -51,7 +51,7 @@ class WeightSharingTest(CommandLineTest):
         self.refusal("INVALID_ARGUMENT", "-e", "dnnl", "tiny_cnn.onnx,tiny_cnn.onnx", program=TOOL)
         self.assertEqual(len(list(self.folder.iterdir())), 2)
 
-    def test_line27_leaves_outputs_alone_that_exist(self):
+    def test_keeps_existing_outputs(self):
         self.write("tiny_quick_ctx.onnx", "mine")
         error = self.refusal("FAIL", "-e", "dnnl", self.models, program=TOOL)
         self.assertIn("tiny_quick_ctx.onnx", error)

@@ -1,4 +1,4 @@
-// compile_model: what goes in and what comes out. Names give the lines of EP_CONTEXT_COVERAGE.md.
+// compile_model: what it reads, what it writes, and what it refuses.
 #include <gmock/gmock.h>
 
 #include "tests/integration/session/scripted_sample.h"
@@ -49,7 +49,7 @@ class CompileModel : public ::testing::Test {
   std::vector<Value> expected_ = test::expected_outputs(model_);
 };
 
-TEST_F(CompileModel, Line1TakesTheModelFromAPathFromABufferAndFromAFunction) {
+TEST_F(CompileModel, TakesTheModelFromAPathABufferOrAFunction) {
   std::vector<ModelCompilationOptions> inputs(3);
   inputs[0].input_model_path = model_;
   inputs[1].input_model_buffer = test::model_bytes(bytes_).bytes;
@@ -65,7 +65,7 @@ TEST_F(CompileModel, Line1TakesTheModelFromAPathFromABufferAndFromAFunction) {
   }
 }
 
-TEST_F(CompileModel, Line1TakesExternalWeightsOfAModelFromMemoryFromTheNamedFolder) {
+TEST_F(CompileModel, ReadsExternalWeightsOfABufferFromTheNamedFolder) {
   const std::string bytes =
       test::read(test::save(source_, test::scripted_model(), "e.onnx", "e.weights"));
   ModelCompilationOptions compilation{.input_model_buffer = test::model_bytes(bytes).bytes,
@@ -86,7 +86,7 @@ TEST_F(CompileModel, Line1TakesExternalWeightsOfAModelFromMemoryFromTheNamedFold
   test::expect_runs(Session::create(environment_, test::model_bytes(context), options), expected_);
 }
 
-TEST_F(CompileModel, Line1AModelFromMemoryNeedsAPathForItsOutput) {
+TEST_F(CompileModel, ABufferNeedsAnOutputPath) {
   ModelCompilationOptions compilation{.input_model_buffer = test::model_bytes(bytes_).bytes};
   const auto refused = compile(compilation);
   EXPECT_EQ(refused.status().code(), StatusCode::kInvalidArgument);
@@ -97,7 +97,7 @@ TEST_F(CompileModel, Line1AModelFromMemoryNeedsAPathForItsOutput) {
   EXPECT_THAT(test::files_in(folder_.path()), ElementsAre("named.onnx", "named_scripted.bin"));
 }
 
-TEST_F(CompileModel, Line1NeedsOneInputAndAtMostOneOutput) {
+TEST_F(CompileModel, RequiresOneInputAndAtMostOneOutput) {
   EXPECT_EQ(compile({}).status().code(), StatusCode::kInvalidArgument);
   std::vector<std::byte> model;
   ModelCompilationOptions two_inputs = from_file();
@@ -110,7 +110,7 @@ TEST_F(CompileModel, Line1NeedsOneInputAndAtMostOneOutput) {
   EXPECT_THAT(test::files_in(folder_.path()), IsEmpty());
 }
 
-TEST_F(CompileModel, Line1ReturnsTheFailureOfTheReadFunction) {
+TEST_F(CompileModel, ReturnsTheFailureOfTheReadFunction) {
   ModelCompilationOptions compilation{.output_model_path = folder_ / "m_ctx.onnx"};
   compilation.input_model_read_func = [](std::span<std::byte>) -> Result<size_t> {
     return Status(StatusCode::kEngineError, "the tape is torn");
@@ -189,7 +189,7 @@ TEST_F(CompileModel, ReturnsTheFailureOfTheWriteFunctionAsItIs) {
   EXPECT_THAT(test::files_in(folder_.path()), IsEmpty());
 }
 
-TEST_F(CompileModel, Line2TheDefaultNameComesFromTheExtensionOfTheFileAlone) {
+TEST_F(CompileModel, TheDefaultNameReplacesOnlyTheFileExtension) {
   for (const auto& [name, context] : {std::pair("dir.v1/model", "dir.v1/model_ctx.onnx"),
                                       std::pair("dir.v1/net.v2.onnx", "dir.v1/net.v2_ctx.onnx")}) {
     const auto copy = folder_.write(name, bytes_);
@@ -201,7 +201,7 @@ TEST_F(CompileModel, Line2TheDefaultNameComesFromTheExtensionOfTheFileAlone) {
 }
 
 // The provider cannot even be created, so that a refusal of the output comes before it.
-TEST_F(CompileModel, Line3OutputsAreRefusedBeforeAnythingIsCompiled) {
+TEST_F(CompileModel, RefusesInvalidOutputsBeforeCompiling) {
   const SessionOptions options = scripted({{"fail", "create"}});
   ModelCompilationOptions compilation = from_file();
   compilation.output_model_path = folder_.path();
@@ -249,7 +249,7 @@ TEST_F(CompileModel, KeepsTheFilesOfTheApplication) {
   EXPECT_THAT(same.message(), HasSubstr("are the same file"));
 }
 
-TEST_F(CompileModel, Line4FailsWhereNothingCanBeCachedIfItIsToldTo) {
+TEST_F(CompileModel, FailsWhenNothingCanBeCachedIfAskedTo) {
   ModelCompilationOptions compilation = from_file();
   compilation.output_model_path = folder_ / "m_ctx.onnx";
   compilation.error_if_no_nodes_compiled = true;
@@ -266,7 +266,7 @@ TEST_F(CompileModel, Line4FailsWhereNothingCanBeCachedIfItIsToldTo) {
   test::expect_runs(Session::create(environment_, report->output_path), expected_);
 }
 
-TEST_F(CompileModel, Line4ASessionWarnsAndWritesNothing) {
+TEST_F(CompileModel, ASessionThatCachesNothingWarnsAndWritesNoFile) {
   SessionOptions options;
   options.add_config_entry("ep.context_enable", "1");
   options.add_config_entry("ep.context_file_path", (folder_ / "m_ctx.onnx").string());
@@ -276,7 +276,7 @@ TEST_F(CompileModel, Line4ASessionWarnsAndWritesNothing) {
   EXPECT_THAT(test::files_in(folder_.path()), IsEmpty());
 }
 
-TEST_F(CompileModel, Line5NamesTheNodeOfAnInputThatIsAContextModel) {
+TEST_F(CompileModel, NamesTheContextNodeOfAnInputThatIsAContextModel) {
   const auto report = compile(from_file());
   ASSERT_TRUE(report.ok());
   const Status refused = compile({.input_model_path = report->output_path}).status();
@@ -284,7 +284,7 @@ TEST_F(CompileModel, Line5NamesTheNodeOfAnInputThatIsAContextModel) {
   EXPECT_THAT(refused.message(), HasSubstr("scripted_0"));
 }
 
-TEST_F(CompileModel, Line6PayloadsOfOneProviderAreNumbered) {
+TEST_F(CompileModel, NumbersFurtherPayloadsOfAProvider) {
   for (const auto& [payloads, primaries] : {std::pair("one", 1), std::pair("each", 2)}) {
     const TempDirectory folder;
     ModelCompilationOptions compilation = from_file();
@@ -301,7 +301,7 @@ TEST_F(CompileModel, Line6PayloadsOfOneProviderAreNumbered) {
   }
 }
 
-TEST_F(CompileModel, Line7EachProviderHasItsNodesAndItsBinary) {
+TEST_F(CompileModel, GivesEachProviderItsOwnNodesAndBinary) {
   ModelCompilationOptions compilation = from_file();
   compilation.output_model_path = folder_ / "m_ctx.onnx";
   const SessionOptions options = test::both_scripted({{"claim", "fuse:Add,Relu"}});
@@ -316,7 +316,7 @@ TEST_F(CompileModel, Line7EachProviderHasItsNodesAndItsBinary) {
   test::expect_runs(Session::create(environment_, folder_ / "m_ctx.onnx", options), expected_);
 }
 
-TEST_F(CompileModel, Line9APayloadOver2GiBGoesToAFileAndIntoNoModel) {
+TEST_F(CompileModel, WritesAPayloadOver2GiBToAFileOnly) {
   const SessionOptions options = scripted({{"padding_bytes", "2147483648"}});
   ModelCompilationOptions compilation = from_file();
   compilation.output_model_path = folder_ / "m_ctx.onnx";
@@ -332,7 +332,7 @@ TEST_F(CompileModel, Line9APayloadOver2GiBGoesToAFileAndIntoNoModel) {
   test::expect_runs(Session::create(environment_, report->output_path, options), expected_);
 }
 
-TEST_F(CompileModel, Line11TheSameInputGivesTheSameBytesWhereverTheyGo) {
+TEST_F(CompileModel, WritesTheSameBytesToEveryKindOfOutput) {
   std::vector<std::vector<std::byte>> models(2);
   for (std::vector<std::byte>& model : models) {
     ModelCompilationOptions compilation = from_file();
@@ -348,7 +348,7 @@ TEST_F(CompileModel, Line11TheSameInputGivesTheSameBytesWhereverTheyGo) {
   EXPECT_TRUE(text_of(models[0]) == test::read(folder_ / "m_ctx.onnx"));
 }
 
-TEST_F(CompileModel, Line13ReportsProgress) {
+TEST_F(CompileModel, ReportsProgress) {
   SessionOptions options = scripted({{"compile_milliseconds", "3"}});
   std::vector<double> fractions;
   options.set_progress_func(
@@ -361,7 +361,7 @@ TEST_F(CompileModel, Line13ReportsProgress) {
   EXPECT_THAT(fractions, ::testing::Contains(0.5));
 }
 
-TEST_F(CompileModel, Line13ACancelledCompilationLeavesNothing) {
+TEST_F(CompileModel, ACancelledCompilationLeavesNoFile) {
   for (const bool embed : {false, true}) {
     std::atomic<bool> cancelled = false;
     SessionOptions options = scripted({{"compile_milliseconds", "60000"}});
@@ -377,7 +377,7 @@ TEST_F(CompileModel, Line13ACancelledCompilationLeavesNothing) {
 }
 
 // Providers that never ask are not called any further.
-TEST_F(CompileModel, Line13CancellationIsSeenBetweenTheSteps) {
+TEST_F(CompileModel, ChecksForCancellationBetweenSteps) {
   const std::atomic<bool> cancelled = true;
   SessionOptions options = scripted({{"fail", "create"}});
   options.set_load_cancellation_flag(&cancelled);

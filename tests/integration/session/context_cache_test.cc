@@ -1,5 +1,4 @@
-// The EP context cache through whole sessions with the dnnl provider. Names give the lines of
-// EP_CONTEXT_COVERAGE.md.
+// The EP context cache through whole sessions with the dnnl provider.
 #include <ephost/ephost.h>
 #include <gtest/gtest.h>
 
@@ -108,7 +107,7 @@ TEST(ContextCache, HundredsOfPartitionsEachHaveAPayloadOfTheirOwn) {
   test::expect_close(*outputs, {inputs[0].value});
 }
 
-TEST(ContextCache, Line1NeedsAPathForAModelFromMemory) {
+TEST(ContextCache, AModelFromMemoryNeedsAnOutputPath) {
   const std::string bytes = test::read(model_path("tiny_cnn"));
   const ModelBytes model{std::as_bytes(std::span(bytes.data(), bytes.size()))};
   SessionOptions options = with_dnnl();
@@ -121,7 +120,7 @@ TEST(ContextCache, Line1NeedsAPathForAModelFromMemory) {
   EXPECT_TRUE(std::filesystem::exists(folder / "m_ctx.onnx"));
 }
 
-TEST(ContextCache, Line2WritesBesideTheModelByDefault) {
+TEST(ContextCache, WritesBesideTheModelByDefault) {
   const test::TempDirectory folder;
   const auto copy = folder.write("dir.v1/model.onnx", test::read(model_path("tiny_cnn")));
   SessionOptions options = with_dnnl();
@@ -131,7 +130,7 @@ TEST(ContextCache, Line2WritesBesideTheModelByDefault) {
   EXPECT_TRUE(std::filesystem::exists(folder / "dir.v1/model_dnnl.bin"));
 }
 
-TEST(ContextCache, Line3RefusesAFolderAndAnOutputThatExists) {
+TEST(ContextCache, RefusesAFolderOrAnExistingFileAsOutput) {
   const test::TempDirectory folder;
   SessionOptions options = with_dnnl();
   options.add_config_entry("ep.context_enable", "1");
@@ -154,7 +153,7 @@ TEST(ContextCache, Line3RefusesAFolderAndAnOutputThatExists) {
   EXPECT_TRUE(compile_model(environment(), with_dnnl(), compile_options).ok());
 }
 
-TEST(ContextCache, Line4WritesThePlainModelOrNothingWhereNothingWasCompiled) {
+TEST(ContextCache, WritesThePlainModelOrNothingWhenNothingIsCompiled) {
   const test::TempDirectory folder;
   const auto output = folder / "m_ctx.onnx";
   SessionOptions session_options;
@@ -173,7 +172,7 @@ TEST(ContextCache, Line4WritesThePlainModelOrNothingWhereNothingWasCompiled) {
   test::expect_close(*test::run_model(output, {}), *test::run_model(model_path("tiny_cnn"), {}));
 }
 
-TEST(ContextCache, Line5RefusesToCompileAContextModel) {
+TEST(ContextCache, RefusesToCompileAContextModel) {
   const test::TempDirectory folder;
   const auto context = compile(folder, "tiny_cnn");
   const auto report = compile_model(environment(), with_dnnl(), {.input_model_path = context});
@@ -181,7 +180,7 @@ TEST(ContextCache, Line5RefusesToCompileAContextModel) {
   EXPECT_NE(report.status().message().find("EPContext"), std::string::npos);
 }
 
-TEST(ContextCache, Line6WritesOneBinaryForSeveralPartitions) {
+TEST(ContextCache, WritesOneBinaryForSeveralPartitions) {
   const test::TempDirectory folder;
   const graph::Model model = import(compile(folder, "tiny_quick"));
   const auto nodes = context_nodes(model);
@@ -197,7 +196,7 @@ TEST(ContextCache, Line6WritesOneBinaryForSeveralPartitions) {
   EXPECT_FALSE(std::filesystem::exists(folder / "model_dnnl_1.bin"));
 }
 
-TEST(ContextCache, Line7KeepsInputsAndOutputsOfTheModel) {
+TEST(ContextCache, KeepsInputsAndOutputsOfTheModel) {
   const test::TempDirectory folder;
   const auto before = Session::create(environment(), model_path("tiny_quick"));
   const auto after = Session::create(environment(), compile(folder, "tiny_quick"), with_dnnl());
@@ -211,7 +210,7 @@ TEST(ContextCache, Line7KeepsInputsAndOutputsOfTheModel) {
   EXPECT_EQ(names(before->outputs()), names(after->outputs()));
 }
 
-TEST(ContextCache, Line8DoesNotDependOnTheSourceFiles) {
+TEST(ContextCache, DoesNotDependOnTheSourceFiles) {
   const test::TempDirectory folder;
   const auto copy = folder.write("source/model.onnx", test::read(model_path("tiny_external")));
   for (const auto& file :
@@ -228,7 +227,7 @@ TEST(ContextCache, Line8DoesNotDependOnTheSourceFiles) {
   EXPECT_TRUE(test::run_model(options.output_model_path, with_dnnl()).ok());
 }
 
-TEST(ContextCache, Line11GivesTheSameBytesAgain) {
+TEST(ContextCache, WritesTheSameBytesAgain) {
   const test::TempDirectory one;
   const test::TempDirectory two;
   const auto first = compile(one, "tiny_quick");
@@ -237,7 +236,7 @@ TEST(ContextCache, Line11GivesTheSameBytesAgain) {
   EXPECT_EQ(test::read(one / "model_dnnl.bin"), test::read(two / "model_dnnl.bin"));
 }
 
-TEST(ContextCache, Line14NamesTheSourceThatNobodyAccepts) {
+TEST(ContextCache, NamesTheSourceOfAnUnclaimedNode) {
   const test::TempDirectory folder;
   const auto session = Session::create(environment(), compile(folder, "tiny_cnn"), {});
   EXPECT_EQ(session.status().code(), StatusCode::kNotImplemented);
@@ -245,7 +244,7 @@ TEST(ContextCache, Line14NamesTheSourceThatNobodyAccepts) {
   EXPECT_NE(session.status().message().find("CPUExecutionProvider"), std::string::npos);
 }
 
-TEST(ContextCache, Line16RefusesPathsThatLeaveTheFolder) {
+TEST(ContextCache, RefusesPathsThatLeaveTheFolder) {
   for (const char* path : {"../model_dnnl.bin", "/etc/passwd", "", ".", "nowhere.bin"}) {
     SCOPED_TRACE(path);
     const test::TempDirectory folder;
@@ -263,7 +262,7 @@ TEST(ContextCache, Line16RefusesPathsThatLeaveTheFolder) {
   }
 }
 
-TEST(ContextCache, Line18RefusesDamagedBinaries) {
+TEST(ContextCache, RefusesDamagedBinaries) {
   const test::TempDirectory folder;
   const auto context = compile(folder, "tiny_quick");
   const auto binary = folder / "model_dnnl.bin";
@@ -288,7 +287,7 @@ TEST(ContextCache, Line18RefusesDamagedBinaries) {
 
 // The checksum of a large binary is compared while the provider restores from it; its superseded
 // form is found all the same.
-TEST(ContextCache, Line10LoadsTheSupersededFormOfALargeBinary) {
+TEST(ContextCache, LoadsTheSupersededFormOfALargeBinary) {
   const test::TempDirectory folder;
   const auto context = compile(folder, "tiny_quick");
   const auto binary = folder / "model_dnnl.bin";
@@ -308,7 +307,7 @@ TEST(ContextCache, Line10LoadsTheSupersededFormOfALargeBinary) {
 }
 
 // Without the checksums the provider itself has to see the damage, or give the right result.
-TEST(ContextCache, Line18TheProviderRefusesDamageThatNoChecksumShows) {
+TEST(ContextCache, TheProviderWithstandsDamageThatNoChecksumReveals) {
   const test::TempDirectory folder;
   const auto context = compile(folder, "tiny_cnn");
   graph::Model model = import(context);
@@ -336,7 +335,7 @@ TEST(ContextCache, Line18TheProviderRefusesDamageThatNoChecksumShows) {
   }
 }
 
-TEST(ContextCache, Line19FailsForAContextOfAnotherMachine) {
+TEST(ContextCache, RefusesAContextOfAnotherMachine) {
   const test::TempDirectory folder;
   const auto context = compile(folder, "tiny_cnn");
   graph::Model model = import(context);
@@ -351,7 +350,7 @@ TEST(ContextCache, Line19FailsForAContextOfAnotherMachine) {
   EXPECT_EQ(test::run_model(context, with_dnnl()).status().code(), StatusCode::kInvalidGraph);
 }
 
-TEST(ContextCache, Line20RefusesToCompileWhereThatIsForbidden) {
+TEST(ContextCache, RefusesToCompileWhenCompilationIsDisabled) {
   SessionOptions options = with_dnnl();
   options.add_config_entry("session.disable_model_compile", "1");
   EXPECT_EQ(Session::create(environment(), model_path("tiny_cnn"), options).status().code(),

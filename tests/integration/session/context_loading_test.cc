@@ -82,7 +82,7 @@ class ReplacedContext : public ContextLoading {
   int readings_ = 0;
 };
 
-TEST_F(ReplacedContext, Line10IsReadAgain) {
+TEST_F(ReplacedContext, IsReadAgain) {
   publish("one");
   const Status status = load([&] {
     if (readings_ == 1) publish("other");
@@ -91,7 +91,7 @@ TEST_F(ReplacedContext, Line10IsReadAgain) {
   EXPECT_EQ(readings_, 2);
 }
 
-TEST_F(ReplacedContext, Line10IsNotReadForever) {
+TEST_F(ReplacedContext, IsReadALimitedNumberOfTimes) {
   publish("one");
   const Status status = load([&] { publish(readings_ % 2 == 1 ? "other" : "one"); });
   EXPECT_EQ(status.code(), StatusCode::kInvalidGraph);
@@ -99,21 +99,21 @@ TEST_F(ReplacedContext, Line10IsNotReadForever) {
   EXPECT_LT(readings_, 10);
 }
 
-TEST_F(ReplacedContext, Line18ADamagedOneIsReadOnce) {
+TEST_F(ReplacedContext, IsReadOnceWhenItIsMerelyDamaged) {
   publish("one");
   folder_.write("m_scripted.bin", "damaged");
   EXPECT_EQ(load([] {}).code(), StatusCode::kInvalidGraph);
   EXPECT_EQ(readings_, 1);
 }
 
-TEST_F(ContextLoading, Line15AModelWithoutContextNodesIsPartitionedAsAWhole) {
+TEST_F(ContextLoading, PartitionsTheWholeModelWithoutContextNodes) {
   const session::PreparedModel prepared = prepare(model_, scripted());
   EXPECT_FALSE(prepared.is_context_model());
   EXPECT_EQ(prepared.main.partitioning.partitions.size(), 2U);
 }
 
 // The provider would fuse what it left alone when the context was made; now it goes to kernels.
-TEST_F(ContextLoading, Line15OnlyContextNodesArePartitionedInAContextModel) {
+TEST_F(ContextLoading, PartitionsOnlyContextNodesOfAContextModel) {
   const auto context = compile(scripted({{"claim", "fuse:Neg"}}));
   const session::PreparedModel prepared = prepare(context, scripted({{"claim", "fuse:*"}}));
   EXPECT_TRUE(prepared.is_context_model());
@@ -129,7 +129,7 @@ TEST_F(ContextLoading, Line15OnlyContextNodesArePartitionedInAContextModel) {
   test::expect_runs(Session::create(environment_, context, scripted()), expected_);
 }
 
-TEST_F(ContextLoading, Line15SingleNodesStillGoToKernelsInOrderOfPriority) {
+TEST_F(ContextLoading, AssignsOtherNodesToKernelsByPriority) {
   const auto context = compile(scripted({{"claim", "fuse:Neg"}}));
   const session::PreparedModel prepared =
       prepare(context, scripted({{"claim", "fuse:*;kernels:Relu"}}));
@@ -140,7 +140,7 @@ TEST_F(ContextLoading, Line15SingleNodesStillGoToKernelsInOrderOfPriority) {
   EXPECT_THAT(owners, ElementsAre("cpu", "scripted", "cpu", "cpu", "scripted"));
 }
 
-TEST_F(ContextLoading, Line15NothingIsCompiledForAContextModel) {
+TEST_F(ContextLoading, CompilesNothingForAContextModel) {
   const auto context = compile();
   const SessionOptions options = scripted({{"cannot_compile", "*"}});
   auto session = Session::create(environment_, context, options);
@@ -272,7 +272,7 @@ TEST_F(ContextVault, BytesWithoutAnOwnerAreCopied) {
 
 // A crash between the publication of the initializers and of the model leaves the old ones under
 // another name.
-TEST_F(ContextLoading, Line10TakesTheInitializersThatTheModelWasWrittenWith) {
+TEST_F(ContextLoading, LoadsTheSupersededInitializersThatTheModelStates) {
   compilation_.output_model_external_initializers_file = "weights";
   const auto context = compile(scripted({{"claim", "fuse:Neg"}}));
   const std::string weights = test::read(folder_ / "weights");

@@ -194,7 +194,7 @@ TEST_F(FallbackTest, ContextModelsHoldWhatWasCompiledInTheEnd) {
                     expected_);
 }
 
-TEST_F(FallbackTest, Line18ACachedPartitionThatFailsToLoadIsAnError) {
+TEST_F(FallbackTest, ACachedPartitionThatFailsToLoadIsAnError) {
   const auto report =
       compile_model(scripted_environment(), scripted(), {.input_model_path = model_});
   ASSERT_TRUE(report.ok()) << report.status().to_string();
@@ -206,7 +206,7 @@ TEST_F(FallbackTest, Line18ACachedPartitionThatFailsToLoadIsAnError) {
 }
 
 // The second provider's manifest says that it can read what the first one writes.
-TEST_F(FallbackTest, Line14TheNextProviderOfTheSourceLoadsWhatOneFailsToLoad) {
+TEST_F(FallbackTest, TheNextProviderOfTheSourceLoadsWhatTheFirstCannot) {
   const auto report =
       compile_model(scripted_environment(), scripted(), {.input_model_path = model_});
   ASSERT_TRUE(report.ok()) << report.status().to_string();

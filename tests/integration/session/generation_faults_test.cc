@@ -174,7 +174,7 @@ class GenerationFaults : public ::testing::TestWithParam<Variant> {
   CrashingFileSystem unsynced_;        // fails nothing
 };
 
-TEST_P(GenerationFaults, Line10EveryFailedOperationLeavesTheOldStateOrTheNew) {
+TEST_P(GenerationFaults, AnyFailedFileOperationLeavesTheOldOrTheNewState) {
   for (int operation = 0;; ++operation) {
     FaultyFileSystem faulty;
     faulty.fail_at = operation;
@@ -186,7 +186,7 @@ TEST_P(GenerationFaults, Line10EveryFailedOperationLeavesTheOldStateOrTheNew) {
   }
 }
 
-TEST_P(GenerationFaults, Line10ADiskThatRunsFullLeavesTheOldState) {
+TEST_P(GenerationFaults, AFullDiskLeavesTheOldState) {
   FaultyFileSystem enough;
   enough.skips_syncs = true;
   expect_old_or_new(enough);
@@ -200,7 +200,7 @@ TEST_P(GenerationFaults, Line10ADiskThatRunsFullLeavesTheOldState) {
   }
 }
 
-TEST_P(GenerationFaults, Line10WorksWithShortWrites) {
+TEST_P(GenerationFaults, CompletesShortWrites) {
   FaultyFileSystem slow;
   slow.skips_syncs = true;
   slow.most_bytes_per_call = 100;
@@ -210,7 +210,7 @@ TEST_P(GenerationFaults, Line10WorksWithShortWrites) {
   EXPECT_EQ(state_of(dir), "new");
 }
 
-TEST_P(GenerationFaults, Line10EveryCrashLeavesTheOldStateOrTheNew) {
+TEST_P(GenerationFaults, ACrashAtAnyPointLeavesTheOldOrTheNewState) {
   for (int change = 0;; ++change) {
     const TempDirectory dir;
     fs::copy(old_.path(), dir.path());

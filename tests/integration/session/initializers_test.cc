@@ -52,7 +52,7 @@ class Initializers : public ::testing::Test {
   ModelCompilationOptions compilation_{.input_model_path = model_, .output_model_path = output_};
 };
 
-TEST_F(Initializers, Line8AreEmbeddedUnlessAFileIsNamed) {
+TEST_F(Initializers, AreEmbeddedUnlessAFileIsNamed) {
   ASSERT_TRUE(compile().ok());
   EXPECT_THAT(files_of_initializers(output_), ElementsAre(Pair("w0", ""), Pair("w1", "")));
   compilation_.output_model_external_initializers_file = "weights";
@@ -84,14 +84,14 @@ TEST_F(Initializers, AreCheckedAsTheyWereRead) {
   EXPECT_EQ(readings, 2);
 }
 
-TEST_F(Initializers, Line8AreNamedByTheEntryOfTheSessionToo) {
+TEST_F(Initializers, GoToTheFileThatASessionEntryNames) {
   SessionOptions options = leaving_weights();
   options.add_config_entry("ep.context_model_external_initializers_file_name", "weights");
   ASSERT_TRUE(compile_model(environment_, options, compilation_).ok());
   EXPECT_EQ(files_of_initializers(output_).at("w0"), "weights");
 }
 
-TEST_F(Initializers, Line8BelowTheThresholdStayInTheModel) {
+TEST_F(Initializers, StayInTheModelBelowTheThreshold) {
   compilation_.output_model_external_initializers_file = "weights";
   compilation_.external_initializers_size_threshold = 16;
   ASSERT_TRUE(compile().ok());
@@ -102,7 +102,7 @@ TEST_F(Initializers, Line8BelowTheThresholdStayInTheModel) {
   expect_runs();
 }
 
-TEST_F(Initializers, Line8LargeOnesAreAligned) {
+TEST_F(Initializers, AreAlignedWhenTheyAreLarge) {
   constexpr int64_t kWidth = (1 << 18) + 1;  // just over 1 MiB
   compilation_.input_model_path = test::save(source_, test::scripted_model(kWidth), "large.onnx");
   compilation_.output_model_external_initializers_file = "weights";
@@ -118,7 +118,7 @@ TEST_F(Initializers, Line8LargeOnesAreAligned) {
   }
 }
 
-TEST_F(Initializers, Line8AnAlignmentThatCannotBeIsRefusedFirst) {
+TEST_F(Initializers, AnInvalidAlignmentIsRefusedBeforeAnythingIsCompiled) {
   compilation_.output_model_external_initializers_file = "weights";
   for (const uint64_t alignment : {0, 3, 1 << 21}) {
     compilation_.external_initializers_alignment = alignment;
@@ -129,7 +129,7 @@ TEST_F(Initializers, Line8AnAlignmentThatCannotBeIsRefusedFirst) {
   }
 }
 
-TEST_F(Initializers, Line8AFunctionDecidesAboutEachOnce) {
+TEST_F(Initializers, AFunctionPlacesEachOneOnce) {
   use_external_source(source_);
   compilation_.output_model_external_initializers_file = "weights";
   std::vector<std::string> asked;
@@ -149,7 +149,7 @@ TEST_F(Initializers, Line8AFunctionDecidesAboutEachOnce) {
   expect_runs();
 }
 
-TEST_F(Initializers, Line8CanStayWhereTheyAreBelowTheOutput) {
+TEST_F(Initializers, MayStayInAFileBelowTheOutputFolder) {
   std::filesystem::create_directory(folder_ / "sub");
   const auto in_sub = test::save(folder_, test::scripted_model(), "sub/e.onnx", "e.weights");
   compilation_.input_model_path = in_sub;
@@ -165,7 +165,7 @@ TEST_F(Initializers, Line8CanStayWhereTheyAreBelowTheOutput) {
   expect_runs();
 }
 
-TEST_F(Initializers, Line8CannotStayWhereTheOutputCannotReachThem) {
+TEST_F(Initializers, CannotStayInAFileOutsideTheOutputFolder) {
   use_external_source(source_);
   compilation_.output_model_get_initializer_location_func =
       [](const InitializerInfo&) -> Result<InitializerLocation> {
@@ -180,7 +180,7 @@ TEST_F(Initializers, Line8CannotStayWhereTheOutputCannotReachThem) {
 }
 
 // Where a model in memory goes is not known: it says what the source model said.
-TEST_F(Initializers, Line8OfAModelInMemoryStayAsTheyWereStated) {
+TEST_F(Initializers, OfAModelInMemoryKeepTheirStatedLocation) {
   use_external_source(source_);
   std::vector<std::byte> model;
   compilation_.output_model_path.clear();
@@ -197,7 +197,7 @@ TEST_F(Initializers, Line8OfAModelInMemoryStayAsTheyWereStated) {
   test::expect_runs(Session::create(environment_, ModelBytes{model}, options), expected_);
 }
 
-TEST_F(Initializers, Line8TheFailureOfTheFunctionIsReturnedAsItIs) {
+TEST_F(Initializers, AFailureOfThePlacementFunctionIsReturnedUnchanged) {
   compilation_.output_model_get_initializer_location_func =
       [](const InitializerInfo&) -> Result<InitializerLocation> {
     return Status(StatusCode::kEngineError, "undecided");

@@ -108,7 +108,7 @@ TEST(NestedContext, WhatFailsInABodyGoesToTheNextProviderThere) {
   expect_runs(model, nothing);
 }
 
-TEST(NestedContext, Line7WritesPartitionsOfBodiesIntoTheirBodiesAndLoadsThemAgain) {
+TEST(NestedContext, WritesPartitionsIntoTheirBodiesAndLoadsThem) {
   for (const bool embed : {false, true}) {
     const test::TempDirectory folder;
     const auto context = compile(folder, scripted(), embed);
@@ -124,7 +124,7 @@ TEST(NestedContext, Line7WritesPartitionsOfBodiesIntoTheirBodiesAndLoadsThemAgai
   }
 }
 
-TEST(NestedContext, Line7KeepsSeveralProvidersApartInBodies) {
+TEST(NestedContext, KeepsProvidersApartInBodies) {
   for (const bool embed : {false, true}) {
     const test::TempDirectory folder;
     const auto context = compile(folder, two_providers(), embed);
@@ -136,7 +136,7 @@ TEST(NestedContext, Line7KeepsSeveralProvidersApartInBodies) {
   }
 }
 
-TEST(NestedContext, Line7ASessionWritesPartitionsOfBodies) {
+TEST(NestedContext, ASessionWritesPartitionsOfBodies) {
   const test::TempDirectory folder;
   const auto model = write_model(folder / "model.onnx", nested_flow());
   SessionOptions options = scripted();
@@ -149,7 +149,7 @@ TEST(NestedContext, Line7ASessionWritesPartitionsOfBodies) {
   expect_runs(folder / "model_ctx.onnx", scripted());
 }
 
-TEST(NestedContext, Line7CompilesNothingAnewWhenPartitionsOfBodiesAreLoaded) {
+TEST(NestedContext, CompilesNothingWhenPartitionsOfBodiesAreLoaded) {
   const test::TempDirectory folder;
   SessionOptions options = scripted();
   options.add_config_entry("session.disable_model_compile", "1");
@@ -159,14 +159,14 @@ TEST(NestedContext, Line7CompilesNothingAnewWhenPartitionsOfBodiesAreLoaded) {
   EXPECT_EQ(refused.status().code(), StatusCode::kModelRequiresCompilation);
 }
 
-TEST(NestedContext, Line11GivesTheSameBytesForBodiesAgain) {
+TEST(NestedContext, WritesTheSameBytesForTheSameBodies) {
   const test::TempDirectory one;
   const test::TempDirectory two;
   EXPECT_EQ(test::read(compile(one, two_providers(), true)),
             test::read(compile(two, two_providers(), true)));
 }
 
-TEST(NestedContext, Line14NamesTheSourceOfANodeInABodyThatNobodyAccepts) {
+TEST(NestedContext, NamesTheSourceOfAnUnclaimedNodeInABody) {
   const test::TempDirectory folder;
   const auto session =
       Session::create(scripted_environment(), compile(folder, scripted(), false), {});

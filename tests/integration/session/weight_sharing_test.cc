@@ -1,4 +1,4 @@
-// Session groups with the dnnl provider: weight sharing across sessions, EP_CONTEXT lines 23 to 26.
+// Session groups with the dnnl provider: weight sharing across sessions.
 #include <ephost/ephost.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -78,7 +78,7 @@ void expect_runs_like(Session& session, std::string_view source) {
   expect_close(*outputs, expected_of(source));
 }
 
-TEST(WeightSharing, Line23WritesOneBinaryForAllModelsOnceTheLastIsCompiled) {
+TEST(WeightSharing, TheLastSessionWritesOneBinaryForAllModels) {
   const test::TempDirectory folder;
   const std::vector<fs::path> models = copy_models(folder, {"tiny_cnn", "tiny_mlp", "tiny_cnn"});
   const Environment shared = environment();
@@ -98,7 +98,7 @@ TEST(WeightSharing, Line23WritesOneBinaryForAllModelsOnceTheLastIsCompiled) {
   expect_runs_like(*last, "tiny_cnn");
 }
 
-TEST(WeightSharing, Line23StoresIdenticalWeightsOnce) {
+TEST(WeightSharing, StoresIdenticalWeightsOnce) {
   const auto binary_of = [](const std::vector<std::string>& sources) {
     const test::TempDirectory folder;
     compile_group(copy_models(folder, sources));
@@ -112,7 +112,7 @@ TEST(WeightSharing, Line23StoresIdenticalWeightsOnce) {
   EXPECT_GT(binary_of({"tiny_cnn", "tiny_mlp"}), one + 4096);
 }
 
-TEST(WeightSharing, Line23ContextModelsWorkWithoutAGroupToo) {
+TEST(WeightSharing, ContextModelsOfAGroupLoadWithoutAGroup) {
   const test::TempDirectory folder;
   const std::vector<fs::path> models = copy_models(folder, {"tiny_cnn", "tiny_mlp"});
   compile_group(models);
@@ -120,7 +120,7 @@ TEST(WeightSharing, Line23ContextModelsWorkWithoutAGroupToo) {
   expect_close(*test::run_model(context_of(models[0]), test::with_dnnl()), expected_of("tiny_cnn"));
 }
 
-TEST(WeightSharing, Line24TheFirstSessionLoadsTheBinaryForAll) {
+TEST(WeightSharing, TheFirstSessionLoadsTheBinaryForAll) {
   const test::TempDirectory folder;
   const std::vector<fs::path> models = copy_models(folder, {"tiny_cnn", "tiny_mlp", "tiny_cnn"});
   compile_group(models);
@@ -148,7 +148,7 @@ TEST(WeightSharing, Line24TheFirstSessionLoadsTheBinaryForAll) {
   expect_runs_like(*third, "tiny_cnn");
 }
 
-TEST(WeightSharing, Line24ABinaryThatWasReplacedIsLoadedAnew) {
+TEST(WeightSharing, AReplacedBinaryIsLoadedAgain) {
   const test::TempDirectory folder;
   const std::vector<fs::path> models = copy_models(folder, {"tiny_cnn", "tiny_mlp"});
   compile_group(models);
@@ -163,7 +163,7 @@ TEST(WeightSharing, Line24ABinaryThatWasReplacedIsLoadedAnew) {
   expect_runs_like(*session, "tiny_residual");
 }
 
-TEST(WeightSharing, Line25SessionsMayBeDestroyedInAnyOrder) {
+TEST(WeightSharing, SessionsMayBeDestroyedInAnyOrder) {
   const test::TempDirectory folder;
   const std::vector<std::string> sources = {"tiny_cnn", "tiny_mlp", "tiny_residual"};
   const std::vector<fs::path> models = copy_models(folder, sources);
@@ -187,7 +187,7 @@ TEST(WeightSharing, Line25SessionsMayBeDestroyedInAnyOrder) {
   } while (std::next_permutation(order.begin(), order.end()));
 }
 
-TEST(WeightSharing, Line26SeveralGroupsAtOnceAndSessionsInSeveralThreads) {
+TEST(WeightSharing, GroupsAreIndependentAcrossThreads) {
   const Environment shared = environment();
   const test::TempDirectory folder;
   std::vector<std::thread> threads;
@@ -214,7 +214,7 @@ TEST(WeightSharing, Line26SeveralGroupsAtOnceAndSessionsInSeveralThreads) {
   }
 }
 
-TEST(WeightSharing, Line26AFailedSessionLeavesTheGroupUsable) {
+TEST(WeightSharing, AFailedSessionLeavesTheGroupUsable) {
   const test::TempDirectory folder;
   const std::vector<fs::path> models = copy_models(folder, {"tiny_cnn", "tiny_mlp"});
   const Environment shared = environment();
@@ -237,7 +237,7 @@ TEST(WeightSharing, Line26AFailedSessionLeavesTheGroupUsable) {
   expect_close(*test::run_model(context_of(models[1]), test::with_dnnl()), expected_of("tiny_mlp"));
 }
 
-TEST(WeightSharing, Line26AnAbandonedGroupLeavesNoFile) {
+TEST(WeightSharing, AnAbandonedGroupLeavesNoFile) {
   const test::TempDirectory folder;
   const std::vector<fs::path> models = copy_models(folder, {"tiny_cnn"});
   const Environment shared = environment();
@@ -249,7 +249,7 @@ TEST(WeightSharing, Line26AnAbandonedGroupLeavesNoFile) {
   expect_runs_like(*session, "tiny_cnn");
 }
 
-TEST(WeightSharing, Line26RefusesWhatCannotBeShared) {
+TEST(WeightSharing, RefusesSessionsThatCannotJoinTheGroup) {
   const test::TempDirectory folder;
   const std::vector<fs::path> models = copy_models(folder, {"tiny_cnn", "tiny_mlp"});
   const Environment shared = environment();
@@ -270,7 +270,7 @@ TEST(WeightSharing, Line26RefusesWhatCannotBeShared) {
               HasSubstr("other options"));
 }
 
-TEST(WeightSharing, Line26NamesAProviderThatCannotShare) {
+TEST(WeightSharing, NamesAProviderThatCannotShare) {
   EnvironmentOptions search;
   search.plugin_directories = {EPHOST_PLUGINS, test::fixture_directory("scripted")};
   search.search_default_directories = false;

@@ -89,7 +89,7 @@ TEST(EpContextNode, HasTheOperatorsDefaults) {
   EXPECT_EQ(read->source, "");
 }
 
-TEST(EpContextNode, Line18RefusesAttributesOfAnotherTypeNamingNodeAndAttribute) {
+TEST(EpContextNode, RefusesAttributesOfTheWrongTypeByName) {
   EXPECT_THAT(refusal("main_context", std::string("1")),
               AllOf(HasSubstr("\"main_context\""), HasSubstr("EPContext node \"n\""),
                     HasSubstr("no integer")));
@@ -98,13 +98,13 @@ TEST(EpContextNode, Line18RefusesAttributesOfAnotherTypeNamingNodeAndAttribute) 
   EXPECT_THAT(refusal("notes", std::vector<std::string>{"a"}), HasSubstr("no string"));
 }
 
-TEST(EpContextNode, Line18RefusesNumbersOutOfRange) {
+TEST(EpContextNode, RefusesNumbersOutOfRange) {
   EXPECT_THAT(refusal("main_context", int64_t{2}), HasSubstr("is 2"));
   EXPECT_THAT(refusal("embed_mode", int64_t{-1}), HasSubstr("is -1"));
   EXPECT_THAT(refusal("max_size", int64_t{-5}), HasSubstr("is -5"));
 }
 
-TEST(EpContextNode, Line18RefusesAPrimaryWithoutContent) {
+TEST(EpContextNode, RefusesAPrimaryNodeWithoutContent) {
   graph::Graph graph;
   graph.add_node({.name = "n", .op_type = "EPContext", .domain = "com.microsoft"});
   const Result<EpContextNode> read = read_ep_context_node(graph, 0);
@@ -112,7 +112,7 @@ TEST(EpContextNode, Line18RefusesAPrimaryWithoutContent) {
   EXPECT_THAT(read.status().message(), HasSubstr("is missing, though main_context is 1"));
 }
 
-TEST(EpContextNode, Line16RefusesAPathLongerThanAnyCanBe) {
+TEST(EpContextNode, RefusesAPathLongerThanTheSystemAllows) {
   const Result<EpContextNode> read =
       round_trip({.embedded = false, .reference = std::string(5000, 'a')});
   ASSERT_FALSE(read.ok());
@@ -132,7 +132,7 @@ TEST(EpContextNode, IsFoundInNestedGraphsAtTheNodesPlace) {
   EXPECT_EQ(places[1].node, 1U);
 }
 
-TEST(EpContextNode, Line5AContextModelIsNoSourceModel) {
+TEST(EpContextNode, AContextModelIsNotASourceModel) {
   EXPECT_TRUE(refuse_ep_context_nodes(testing::sample_model().graph).ok());
   const Status status =
       refuse_ep_context_nodes(testing::model_of({testing::file_node("p7", "f")}).graph);

@@ -5,7 +5,7 @@
 namespace ephost::context {
 namespace {
 
-TEST(ContextNames, Line2DefaultNameComesFromTheFileNamesExtensionOnly) {
+TEST(ContextNames, TheDefaultNameReplacesOnlyTheFileExtension) {
   EXPECT_EQ(context_model_path("model.onnx"), "model_ctx.onnx");
   EXPECT_EQ(context_model_path("dir/model.onnx"), "dir/model_ctx.onnx");
   EXPECT_EQ(context_model_path("dir.v1/model"), "dir.v1/model_ctx.onnx");
@@ -22,13 +22,13 @@ TEST(ContextNames, TheStemComesFromTheOutput) {
   EXPECT_EQ(context_model_stem("plain"), "plain");
 }
 
-TEST(ContextNames, Line6NumbersTheFurtherBinariesOfAProvider) {
+TEST(ContextNames, NumbersFurtherBinariesOfAProvider) {
   EXPECT_EQ(context_binary_name("model", "dnnl", 0), "model_dnnl.bin");
   EXPECT_EQ(context_binary_name("model", "dnnl", 1), "model_dnnl_1.bin");
   EXPECT_EQ(context_binary_name("model", "dnnl", 12), "model_dnnl_12.bin");
 }
 
-TEST(ContextNames, SupersededNamesAreRecognisedWithTheirChecksumOnly) {
+TEST(ContextNames, SupersededNamesNeedAWholeChecksum) {
   const std::string checksum(32, 'a');
   EXPECT_EQ(superseded_name("m.bin", checksum), "m.bin." + checksum);
   EXPECT_TRUE(is_superseded_name("m.bin." + checksum, "m.bin"));

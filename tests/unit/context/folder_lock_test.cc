@@ -66,13 +66,13 @@ TEST(FolderLock, GivesUpAfterTheTimeoutWithTheRemedy) {
   }
 }
 
-TEST(FolderLock, IsThereAgainWhenItsProcessIsDead) {
+TEST(FolderLock, IsFreeAgainWhenItsProcessDies) {
   const TempDirectory dir;
   { const LockingProcess other(dir.path()); }
   EXPECT_TRUE(acquire(dir, {.timeout = milliseconds(0)}).ok());
 }
 
-TEST(FolderLock, SaysAfterAMomentForWhomItWaits) {
+TEST(FolderLock, ReportsAfterASecondWhomItWaitsFor) {
   const TempDirectory dir;
   const LockingProcess other(dir.path());
   std::vector<std::string> said;

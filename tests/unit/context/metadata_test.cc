@@ -27,7 +27,7 @@ TEST(ContextMetadata, ChecksumsAreTextAndBack) {
   EXPECT_EQ(parse_content_checksum(kChecksumText), kChecksum);
 }
 
-TEST(ContextMetadata, RefusesWhatIsNoChecksum) {
+TEST(ContextMetadata, RefusesTextThatIsNotAChecksum) {
   for (const std::string_view text :
        {"", "xxh3:", "0123456789abcdeffedcba9876543210:42", "xxh3:0123456789abcdeffedcba9876543210",
         "xxh3:0123456789abcdeffedcba9876543210:", "xxh3:0123456789abcdeffedcba987654321g:4",
@@ -63,19 +63,19 @@ TEST(ContextMetadata, KeepsTheEntriesOfOthersAndReplacesItsOwn) {
                           Pair("ephost.ep_context.binary.new", std::string(kChecksumText))));
 }
 
-TEST(ContextMetadata, StatesNothingWhereThereIsNothing) {
+TEST(ContextMetadata, AnEmptyStatementRemovesAllEntries) {
   MetadataList metadata{{"ephost.ep_context.version", "1"}};
   write_metadata({}, metadata);
   EXPECT_TRUE(metadata.empty());
 }
 
-TEST(ContextMetadata, Line18RefusesMalformedEntries) {
+TEST(ContextMetadata, RefusesMalformedEntries) {
   EXPECT_THAT(refusal({{"ephost.ep_context.binary.a", "12"}}), HasSubstr("is not a checksum"));
   EXPECT_THAT(refusal({{"ephost.ep_context.unknown", "12"}}), HasSubstr("unknown kind"));
   EXPECT_THAT(refusal({{"ephost.ep_context.version", "2"}}), HasSubstr("format version \"2\""));
 }
 
-TEST(ContextMetadata, Line22RepeatedEntriesOfMergedModelsMustAgree) {
+TEST(ContextMetadata, RepeatedEntriesOfMergedModelsMustAgree) {
   const std::string key = "ephost.ep_context.compatibility.EP";
   EXPECT_EQ(refusal({{key, "a"}, {key, "a"}}), "accepted");
   EXPECT_THAT(refusal({{key, "a"}, {key, "b"}}), HasSubstr("stated twice, differently"));

@@ -115,7 +115,7 @@ TEST(ContextLoader, AcceptsEmptyPayloadsForTheProviderToJudge) {
   EXPECT_TRUE(loaded->payloads[1].bytes.bytes.empty());
 }
 
-TEST(ContextLoader, Line7FindsPartitionsInNestedGraphs) {
+TEST(ContextLoader, FindsPartitionsInNestedGraphs) {
   graph::Model model = model_of({secondary_node("outer", "inner")});
   graph::Graph body = model_of({embedded_node("inner", "payload")}).graph;
   graph::Node holder{.name = "if", .op_type = "If"};
@@ -128,7 +128,7 @@ TEST(ContextLoader, Line7FindsPartitionsInNestedGraphs) {
   EXPECT_EQ(loaded->partitions[0].payload, loaded->partitions[1].payload);
 }
 
-TEST(ContextLoader, Line10TakesTheSupersededBinaryThatTheModelStates) {
+TEST(ContextLoader, LoadsTheSupersededBinaryThatTheModelStates) {
   const TempDirectory dir;
   dir.write("m.bin", "new one");
   graph::Model model = model_of({file_node("p", "m.bin")});
@@ -146,7 +146,7 @@ TEST(ContextLoader, Line10TakesTheSupersededBinaryThatTheModelStates) {
   EXPECT_EQ(refusal(model, {.folder = dir.path()}), "accepted");
 }
 
-TEST(ContextLoader, Line10FindsTheSupersededInitializersThatTheModelStates) {
+TEST(ContextLoader, FindsTheSupersededInitializersThatTheModelStates) {
   const TempDirectory dir;
   dir.write("weights", "new");
   graph::Model model = testing::sample_model();
@@ -163,14 +163,14 @@ TEST(ContextLoader, Line10FindsTheSupersededInitializersThatTheModelStates) {
   EXPECT_EQ(refusal(model, options), "accepted");
 }
 
-TEST(ContextLoader, Line16RefusesAbsolutePaths) {
+TEST(ContextLoader, RefusesAbsolutePaths) {
   const TempDirectory dir;
   const fs::path file = dir.write("m.bin", "payload");
   EXPECT_THAT(refusal_of_path(dir, file.native()),
               AllOf(HasSubstr("EPContext node \"p\""), HasSubstr("it is absolute")));
 }
 
-TEST(ContextLoader, Line16RefusesParentComponents) {
+TEST(ContextLoader, RefusesParentFolderComponents) {
   const TempDirectory dir;
   dir.write("sub/m.bin", "payload");
   dir.write("m.bin", "payload");
@@ -179,7 +179,7 @@ TEST(ContextLoader, Line16RefusesParentComponents) {
   EXPECT_THAT(refusal_of_path(dir, "sub/../m.bin"), HasSubstr("component"));
 }
 
-TEST(ContextLoader, Line16RefusesLinksThatLeaveTheFolder) {
+TEST(ContextLoader, RefusesLinksThatLeaveTheFolder) {
   const TempDirectory outside;
   const TempDirectory dir;
   fs::create_symlink(outside.write("m.bin", "payload"), dir / "m.bin");
@@ -189,7 +189,7 @@ TEST(ContextLoader, Line16RefusesLinksThatLeaveTheFolder) {
   EXPECT_EQ(refusal_of_path(dir, "inside.bin"), "accepted");
 }
 
-TEST(ContextLoader, Line16RefusesDirectoriesDevicesAndEmptyNames) {
+TEST(ContextLoader, RefusesDirectoriesDevicesAndEmptyNames) {
   const TempDirectory dir;
   fs::create_directory(dir / "folder");
   ASSERT_EQ(::mkfifo((dir / "pipe").c_str(), 0600), 0);
@@ -199,7 +199,7 @@ TEST(ContextLoader, Line16RefusesDirectoriesDevicesAndEmptyNames) {
   EXPECT_THAT(refusal_of_path(dir, std::string("m.bin\0x", 7)), HasSubstr("NUL"));
 }
 
-TEST(ContextLoader, Line16AcceptsDotsAndAnyScriptInNames) {
+TEST(ContextLoader, AcceptsDotsAndAnyScriptInNames) {
   const TempDirectory dir;
   for (const std::string name : {"a..b.bin", "sub/m.bin", "模型_甲.bin", "модель.bin", "m b.bin"}) {
     dir.write(name, "payload");
@@ -207,11 +207,11 @@ TEST(ContextLoader, Line16AcceptsDotsAndAnyScriptInNames) {
   }
 }
 
-TEST(ContextLoader, Line16AModelFromMemoryNeedsAFolder) {
+TEST(ContextLoader, AModelFromMemoryNeedsAFolderForItsBinaries) {
   EXPECT_THAT(refusal(model_of({file_node("p", "m.bin")}), {}), HasSubstr("ep.context_file_path"));
 }
 
-TEST(ContextLoader, Line17SecondariesFindTheirPrimaryWhateverTheOrder) {
+TEST(ContextLoader, SecondaryNodesFindTheirPrimaryInAnyOrder) {
   const graph::Model model = model_of({secondary_node("s2", "p2"), embedded_node("p1", "one"),
                                        secondary_node("s1", "p1"), embedded_node("p2", "two")});
   const Result<LoadedContext> loaded = load_context(model, {});
@@ -221,7 +221,7 @@ TEST(ContextLoader, Line17SecondariesFindTheirPrimaryWhateverTheOrder) {
   EXPECT_EQ(text_of(loaded->payloads[loaded->partitions[2].payload].bytes), "one");
 }
 
-TEST(ContextLoader, Line17RefusesASecondaryWithoutPrimary) {
+TEST(ContextLoader, RefusesASecondaryNodeWithoutAPrimary) {
   EXPECT_THAT(refusal(model_of({secondary_node("s", "p")}), {}),
               AllOf(HasSubstr("EPContext node \"s\""), HasSubstr("no primary node")));
   EXPECT_THAT(refusal(model_of({embedded_node("a", "1"), embedded_node("b", "2"),
@@ -234,7 +234,7 @@ TEST(ContextLoader, Line17RefusesASecondaryWithoutPrimary) {
               HasSubstr("several primary nodes of that name"));
 }
 
-TEST(ContextLoader, Line17ModelsFromElsewhereMayStateNoPrimaryIfThereIsOnlyOne) {
+TEST(ContextLoader, ASecondaryNodeNeedNotNameTheOnlyPrimary) {
   const TempDirectory dir;
   dir.write("m.bin", "payload");
   dir.write("n.bin", "payload");
@@ -248,14 +248,14 @@ TEST(ContextLoader, Line17ModelsFromElsewhereMayStateNoPrimaryIfThereIsOnlyOne) 
             "accepted");
 }
 
-TEST(ContextLoader, Line14ASecondaryNeverGetsAnotherSourcesPayload) {
+TEST(ContextLoader, ASecondaryNodeNeverGetsAnotherSourcesPayload) {
   EpContextNode other = embedded_node("p", "theirs");
   other.source = "OtherExecutionProvider";
   EXPECT_THAT(refusal(model_of({std::move(other), secondary_node("s", "p")}), {}),
               HasSubstr("no primary node has that source"));
 }
 
-TEST(ContextLoader, Line14ProvidersThatStateOneFileGetAPayloadEach) {
+TEST(ContextLoader, SourcesThatStateOneFileGetSeparatePayloads) {
   const TempDirectory dir;
   dir.write("m.bin", "payload");
   EpContextNode other = file_node("q", "m.bin");
@@ -269,7 +269,7 @@ TEST(ContextLoader, Line14ProvidersThatStateOneFileGetAPayloadEach) {
 
 class DamagedContent : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(DamagedContent, Line18IsRefusedAsABinary) {
+TEST_P(DamagedContent, IsRefusedAsABinary) {
   const TempDirectory dir;
   dir.write("m.bin", GetParam());
   graph::Model model = model_of({file_node("p", "m.bin")});
@@ -280,7 +280,7 @@ TEST_P(DamagedContent, Line18IsRefusedAsABinary) {
   EXPECT_EQ(refusal(model, {.folder = dir.path(), .verify_checksums = false}), "accepted");
 }
 
-TEST_P(DamagedContent, Line18IsRefusedAsAnEmbeddedPayload) {
+TEST_P(DamagedContent, IsRefusedAsAnEmbeddedPayload) {
   graph::Model model = model_of({embedded_node("p", GetParam())});
   write_metadata({.embedded = {{"p", checksum_of("the payload")}}}, model.metadata);
   EXPECT_THAT(refusal(model, {}), HasSubstr("but the model states"));
@@ -310,7 +310,7 @@ TEST(ContextLoader, RefusesAModelOfThisHostWhoseMetadataAreGone) {
   EXPECT_THAT(refusal(model, {.folder = dir.path()}), HasSubstr("\"a.bin\", file \"b.bin\""));
 }
 
-TEST(ContextLoader, TakesAPayloadWithoutAChecksumIfItIsToldTo) {
+TEST(ContextLoader, AcceptsAPayloadWithoutAChecksumIfAllowed) {
   const TempDirectory dir;
   const graph::Model model = half_stated_model(dir);
   const auto loaded = load_context(model, {.folder = dir.path(), .require_checksums = false});
@@ -318,7 +318,7 @@ TEST(ContextLoader, TakesAPayloadWithoutAChecksumIfItIsToldTo) {
   EXPECT_THAT(loaded->unchecked, ElementsAre("file \"b.bin\""));
 }
 
-TEST(ContextLoader, TellsWhatAModelOfAnotherHostStatesNoChecksumOf) {
+TEST(ContextLoader, ListsWhatAModelOfAnotherHostStatesNoChecksumOf) {
   const TempDirectory dir;
   dir.write("a.bin", "a");
   const graph::Model model = model_of({file_node("p", "a.bin"), embedded_node("e", "x")});
@@ -344,7 +344,7 @@ INSTANTIATE_TEST_SUITE_P(ContextLoader, DamagedContent,
                          ::testing::Values("the pay", "", "the pbyload", "the payload and more",
                                            std::string(11, '\0')));
 
-TEST(ContextLoader, Line18RefusesAMissingBinaryNamingIt) {
+TEST(ContextLoader, RefusesAMissingBinaryByName) {
   const TempDirectory dir;
   EXPECT_THAT(refusal_of_path(dir, "gone.bin"),
               AllOf(HasSubstr("gone.bin"), HasSubstr("No such file")));
@@ -352,7 +352,7 @@ TEST(ContextLoader, Line18RefusesAMissingBinaryNamingIt) {
               HasSubstr("gone"));
 }
 
-TEST(ContextLoader, Line18RefusesABinaryThatCannotBeRead) {
+TEST(ContextLoader, RefusesAnUnreadableBinary) {
   const TempDirectory dir;
   dir.write("m.bin", "payload");
   test::FaultyFileSystem faulty;
@@ -362,7 +362,7 @@ TEST(ContextLoader, Line18RefusesABinaryThatCannotBeRead) {
       AllOf(HasSubstr("cannot map"), HasSubstr("m.bin")));
 }
 
-TEST(ContextLoader, Line18RefusesInitializersOfAnotherGeneration) {
+TEST(ContextLoader, RefusesInitializersOfAnotherGeneration) {
   const TempDirectory dir;
   dir.write("weights", "other");
   graph::Model model = testing::sample_model();
@@ -373,17 +373,17 @@ TEST(ContextLoader, Line18RefusesInitializersOfAnotherGeneration) {
             "accepted");
 }
 
-TEST(ContextLoader, Line18RefusesMalformedStatements) {
+TEST(ContextLoader, RefusesMalformedMetadata) {
   graph::Model model = model_of({embedded_node("p", "payload")});
   model.metadata = {{"ephost.ep_context.embedded.p", "garbage"}};
   EXPECT_THAT(refusal(model, {}), HasSubstr("is not a checksum"));
 }
 
-TEST(ContextLoader, AModelFromElsewhereStatesNoChecksums) {
+TEST(ContextLoader, AModelOfAnotherHostNeedsNoChecksums) {
   EXPECT_EQ(refusal(model_of({embedded_node("p", "payload")}), {}), "accepted");
 }
 
-TEST(ContextLoader, Line19HandsOutTheCompatibilityStrings) {
+TEST(ContextLoader, ReturnsTheCompatibilityStrings) {
   graph::Model model = model_of({embedded_node("p", "payload")});
   write_metadata({.embedded = {{"p", checksum_of("payload")}}, .compatibility = {{"EP", "sdk 3"}}},
                  model.metadata);
@@ -392,7 +392,7 @@ TEST(ContextLoader, Line19HandsOutTheCompatibilityStrings) {
   EXPECT_EQ(loaded->compatibility.at("EP"), "sdk 3");
 }
 
-TEST(ContextLoader, Line21MapsABinaryOnceHoweverManyNodesStateIt) {
+TEST(ContextLoader, MapsABinaryOnceForAllItsNodes) {
   const TempDirectory dir;
   dir.write("m.bin", "payload");
   const CountingFileSystem counting;
@@ -406,7 +406,7 @@ TEST(ContextLoader, Line21MapsABinaryOnceHoweverManyNodesStateIt) {
   for (const CachedPartition& partition : loaded->partitions) EXPECT_EQ(partition.payload, 0U);
 }
 
-TEST(ContextLoader, Line21APayloadOutlivesTheLoad) {
+TEST(ContextLoader, APayloadOutlivesTheLoad) {
   const TempDirectory dir;
   dir.write("m.bin", "payload");
   CachedPayload payload;
@@ -420,7 +420,7 @@ TEST(ContextLoader, Line21APayloadOutlivesTheLoad) {
   EXPECT_EQ(text_of(payload.bytes), "payload");
 }
 
-TEST(ContextLoader, Line22NodesOfSeveralModelsLoadFromOne) {
+TEST(ContextLoader, LoadsNodesMergedFromSeveralModels) {
   const TempDirectory dir;
   dir.write("m_test.bin", "first model");
   dir.write("n_test.bin", "second model");
@@ -436,7 +436,7 @@ TEST(ContextLoader, Line22NodesOfSeveralModelsLoadFromOne) {
   EXPECT_EQ(text_of(loaded->payloads[loaded->partitions[3].payload].bytes), "second model");
 }
 
-TEST(ContextLoader, Line18ComparesChecksumsOfLargeFilesMeanwhileIfTheProviderWithstandsAnything) {
+TEST(ContextLoader, ComparesLargeFilesInTheBackgroundForValidatingProviders) {
   const TempDirectory dir;
   const std::string payload(size_t{5} << 20, 'p');
   ASSERT_TRUE(testing::write_sample({.output_path = dir / "m_ctx.onnx"}, payload).ok());

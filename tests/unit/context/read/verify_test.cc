@@ -22,7 +22,7 @@ ContentChecksum checksum_of(std::string_view text) {
   return {.hash = content_checksum(as_bytes(text)), .size = text.size()};
 }
 
-TEST(VerifyContext, TellsOfEachNode) {
+TEST(VerifyContext, DescribesEachNode) {
   const TempDirectory dir;
   dir.write("m_test.bin", "payload");
   EpContextNode primary = file_node("p", "m_test.bin");
@@ -52,7 +52,7 @@ TEST(VerifyContext, TellsOfEachNode) {
   EXPECT_EQ(report.nodes[1].file, "m_test.bin");
 }
 
-TEST(VerifyContext, Line6ListsEachBinaryOfAProvider) {
+TEST(VerifyContext, ListsEachBinaryOfAProvider) {
   const TempDirectory dir;
   dir.write("m_test.bin", "one");
   dir.write("m_test_1.bin", "more");
@@ -66,7 +66,7 @@ TEST(VerifyContext, Line6ListsEachBinaryOfAProvider) {
   EXPECT_EQ(report.nodes[1].payload_bytes, 4U);
 }
 
-TEST(VerifyContext, Line18GoesOnAfterEachProblem) {
+TEST(VerifyContext, ContinuesAfterEachProblem) {
   const TempDirectory dir;
   dir.write("wrong.bin", "payloae");
   dir.write("fine.bin", "fine");
@@ -94,7 +94,7 @@ TEST(VerifyContext, Line18GoesOnAfterEachProblem) {
   EXPECT_FALSE(report.nodes[1].payload_bytes);
 }
 
-TEST(VerifyContext, TellsWhatHasNoChecksum) {
+TEST(VerifyContext, ListsWhatHasNoChecksum) {
   const TempDirectory dir;
   dir.write("m.bin", "payload");
   graph::Model model = model_of({file_node("p", "m.bin")});
@@ -106,7 +106,7 @@ TEST(VerifyContext, TellsWhatHasNoChecksum) {
   EXPECT_TRUE(verify_context_model(model, {.folder = dir.path()}).needs_checksums);
 }
 
-TEST(VerifyContext, TellsOfMalformedStatementsAndInitializers) {
+TEST(VerifyContext, ReportsMalformedMetadataAndInitializers) {
   const TempDirectory dir;
   graph::Model model = testing::sample_model();
   write_metadata({.initializers = {{"weights", checksum_of("x")}}}, model.metadata);
@@ -117,7 +117,7 @@ TEST(VerifyContext, TellsOfMalformedStatementsAndInitializers) {
               ElementsAre(HasSubstr("format version")));
 }
 
-TEST(VerifyContext, SaysWhichGraphANestedNodeIsIn) {
+TEST(VerifyContext, NamesTheGraphOfANestedNode) {
   graph::Model model = model_of({embedded_node("outer", "1")});
   graph::Graph body = model_of({embedded_node("inner", "2")}).graph;
   body.name = "body";

@@ -65,7 +65,7 @@ TEST(CacheKey, IsTheSameForTheSameIngredients) {
   EXPECT_TRUE(is_cache_key_id(key.id));
 }
 
-TEST(CacheKey, NoValueLooksLikeAFurtherLine) {
+TEST(CacheKey, AValueCannotForgeALine) {
   CacheIngredients split = sample_ingredients();
   split.providers[0].options = {{"a", "b\nprovider option: c=d"}};
   CacheIngredients two = sample_ingredients();

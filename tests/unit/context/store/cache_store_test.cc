@@ -81,7 +81,7 @@ TEST(CacheStore, MakesItsFolderForTheFirstEntry) {
   EXPECT_EQ(payload_in(store, key_of("a")), "payload");
 }
 
-TEST(CacheStore, IsNoFolder) {
+TEST(CacheStore, RefusesAFileInPlaceOfItsFolder) {
   const TempDirectory dir;
   const CacheStore store({.folder = dir.write("file", "mine")});
   EXPECT_EQ(payload_in(store, key_of("a")), "none");
@@ -157,7 +157,7 @@ TEST(CacheStore, QuarantinesADamagedEntryAndTakesANewOne) {
   }
 }
 
-TEST(CacheStore, KeepsOneQuarantinedEntryOfAKey) {
+TEST(CacheStore, KeepsOneQuarantinedEntryPerKey) {
   const TempDirectory dir;
   const CacheStore store({.folder = dir.path()});
   const CacheKey key = key_of("a");
@@ -197,7 +197,7 @@ TEST(CacheStore, IsReadWhereNothingCanBeWritten) {
   EXPECT_THAT(store.find(key_of("damaged")).status().message(), HasSubstr("quarantine"));
 }
 
-TEST(CacheStore, GoesWithoutLocksWhereThereAreNone) {
+TEST(CacheStore, WorksWithoutLocksWhereThereAreNone) {
   const TempDirectory dir;
   const LocklessFileSystem lockless;
   const CacheStore store({.folder = dir.path(), .file_system = &lockless});
@@ -206,7 +206,7 @@ TEST(CacheStore, GoesWithoutLocksWhereThereAreNone) {
   EXPECT_THAT(folders_in(dir.path()), ElementsAre(entry_name(key_of("a"))));
 }
 
-TEST(CacheStore, DoesNotWaitForeverForAnotherProcess) {
+TEST(CacheStore, GivesUpWaitingForAnotherProcess) {
   const TempDirectory dir;
   const CacheStore store(
       {.folder = dir.path(), .lock_wait = {.timeout = std::chrono::milliseconds(20)}});

@@ -141,7 +141,7 @@ TEST_F(CacheUpkeep, PruningAlsoRemovesWhatIsQuarantined) {
   EXPECT_THAT(folders_in(dir_.path()), UnorderedElementsAre(folder("a"), folder("c")));
 }
 
-TEST_F(CacheUpkeep, ClearingLeavesWhatIsNotTheStores) {
+TEST_F(CacheUpkeep, ClearingLeavesWhatDoesNotBelongToTheStore) {
   const std::string unmarked = entry_name(key_of("not an entry"));
   write("notes.txt", "mine");
   write(std::string(32, '0') + "/model.onnx", "mine");

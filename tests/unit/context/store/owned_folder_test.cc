@@ -39,7 +39,7 @@ TEST(OwnedFolder, AnEmptyFolderBecomesAStore) {
   EXPECT_TRUE(*is_store(dir.path(), system()));
 }
 
-TEST(OwnedFolder, AFolderInWhichAProcessDiedWhileItWroteTheTagBecomesAStore) {
+TEST(OwnedFolder, AFolderWithAHalfWrittenTagBecomesAStore) {
   const TempDirectory dir;
   dir.write(".ephost-123-4.tmp", "Signat");
   EXPECT_FALSE(*is_store(dir.path(), system()));
@@ -57,13 +57,13 @@ std::string refusal_of(const fs::path& folder) {
   return status.message();
 }
 
-TEST(OwnedFolder, AFolderThatIsNotEmptyIsNoStore) {
+TEST(OwnedFolder, AFolderThatIsNotEmptyIsNotAStore) {
   const TempDirectory dir;
   dir.write("notes.txt", "mine");
   EXPECT_THAT(refusal_of(dir.path()), HasSubstr("it is not empty, and has no CACHEDIR.TAG"));
 }
 
-TEST(OwnedFolder, ACacheOfAnotherProgramIsNoStore) {
+TEST(OwnedFolder, ACacheOfAnotherProgramIsNotAStore) {
   const TempDirectory dir;
   dir.write("CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n# of a browser\n");
   EXPECT_THAT(refusal_of(dir.path()), HasSubstr("of another program"));
@@ -92,7 +92,7 @@ TEST(OwnedFolder, OnlyAMarkedFolderIsRemovedWithItsContent) {
   EXPECT_EQ(content_of(dir / "mine/file"), "mine");
 }
 
-TEST(OwnedFolder, AMarkerOfOtherContentIsNone) {
+TEST(OwnedFolder, AMarkerMustHaveTheRightContent) {
   const TempDirectory dir;
   dir.write("ephost-cache-folder", "mine");
   EXPECT_FALSE(is_marked(dir.path(), system()));

@@ -1,5 +1,4 @@
-// Several context models that share their binaries (EP_CONTEXT line 23), and that they appear
-// together or not at all (line 10).
+// Several context models that share their binaries, and that appear together or not at all.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -53,7 +52,7 @@ std::string generation(const TempDirectory& dir, const std::string& model) {
   return loaded.ok() ? loaded->payload_of("of_" + model) : loaded.status().to_string();
 }
 
-TEST(GroupWriter, Line23WritesOneBinaryMoreThanModels) {
+TEST(GroupWriter, WritesOneBinaryForAllModels) {
   const TempDirectory dir;
   const Result<WrittenContext> written = write_group(dir, "shared");
   ASSERT_TRUE(written.ok()) << written.status().to_string();
@@ -66,7 +65,7 @@ TEST(GroupWriter, Line23WritesOneBinaryMoreThanModels) {
   EXPECT_TRUE(second->context.partitions[0].attributes.main_context);
 }
 
-TEST(GroupWriter, Line23StatesOnlyThePayloadsThatAModelUses) {
+TEST(GroupWriter, EachModelStatesOnlyThePayloadsItUses) {
   const TempDirectory dir;
   Result<ContextWriter> writer = ContextWriter::create({.output_path = dir / "a_ctx.onnx"});
   ASSERT_TRUE(writer.ok());
@@ -103,7 +102,7 @@ TEST(GroupWriter, RefusesModelsThatDoNotFitTogether) {
   EXPECT_TRUE(files_in(dir.path()).empty());
 }
 
-TEST(GroupWriter, Line10EveryFailureLeavesAllModelsOldOrAllNew) {
+TEST(GroupWriter, AnyFailureLeavesAllModelsOldOrAllNew) {
   for (const bool replaces : {false, true}) {
     for (int operation = 0;; ++operation) {
       const TempDirectory dir;
@@ -125,7 +124,7 @@ TEST(GroupWriter, Line10EveryFailureLeavesAllModelsOldOrAllNew) {
   }
 }
 
-TEST(GroupWriter, Line10EveryCrashLeavesEachModelOldOrNew) {
+TEST(GroupWriter, ACrashAtAnyPointLeavesEachModelOldOrNew) {
   for (const bool replaces : {false, true}) {
     for (int change = 0;; ++change) {
       const TempDirectory dir;

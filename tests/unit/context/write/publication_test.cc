@@ -42,7 +42,7 @@ AtomicFile staged(const TempDirectory& dir, std::string_view name, std::string_v
 }
 
 // Every allocation may be the first that fails. What is published stays so.
-TEST(Publication, EndsWellWhereMemoryRunsOut) {
+TEST(Publication, SucceedsWhenMemoryRunsOutAfterIt) {
   for (uint64_t enough = 0; enough < 60; ++enough) {
     const TempDirectory dir;
     dir.write("a.bin", "old");
@@ -58,7 +58,7 @@ TEST(Publication, EndsWellWhereMemoryRunsOut) {
   }
 }
 
-TEST(Publication, Line10KeepsTheOldFileUntilTheLastOneIsInPlace) {
+TEST(Publication, KeepsTheOldFileUntilTheLastFileIsInPlace) {
   for (const bool has_links : {true, false}) {
     const LinklessFileSystem linkless;
     const FileSystem& file_system = has_links ? posix_file_system() : linkless;
@@ -76,7 +76,7 @@ TEST(Publication, Line10KeepsTheOldFileUntilTheLastOneIsInPlace) {
   }
 }
 
-TEST(Publication, Line10BringsTheOldFilesBackWithoutALastOne) {
+TEST(Publication, RestoresTheOldFilesIfTheLastFileNeverComes) {
   for (const bool has_links : {true, false}) {
     const LinklessFileSystem linkless;
     const FileSystem& file_system = has_links ? posix_file_system() : linkless;
@@ -95,7 +95,7 @@ TEST(Publication, Line10BringsTheOldFilesBackWithoutALastOne) {
   }
 }
 
-TEST(Publication, Line10WaitsForAnotherOneIntoTheSameFolder) {
+TEST(Publication, WaitsForAnotherPublicationIntoTheFolder) {
   const TempDirectory dir;
   std::atomic<bool> began = false;
   std::thread other;
@@ -133,7 +133,7 @@ TEST(Publication, LeavesAFileOfTheSameContentAlone) {
   EXPECT_THAT(files_in(dir.path()), ElementsAre("a.bin"));
 }
 
-TEST(Publication, ClearsAwayWhatACrashLeftAside) {
+TEST(Publication, RemovesSupersededFilesThatACrashLeft) {
   const TempDirectory dir;
   dir.write(superseded_name("a.bin", to_hex(checksum_of("of a crash").hash)), "of a crash");
   dir.write("a.bin.notes", "of somebody");

@@ -95,7 +95,7 @@ class WriterFaults : public ::testing::TestWithParam<Variant> {
   std::string old_generation() const { return GetParam().replaces ? "old" : "none"; }
 };
 
-TEST_P(WriterFaults, Line10EveryFailureLeavesTheOldStateOrTheNew) {
+TEST_P(WriterFaults, AnyFailureLeavesTheOldOrTheNewState) {
   const std::vector<std::string> complete = complete_files();
   for (int operation = 0;; ++operation) {
     const TempDirectory dir;
@@ -121,7 +121,7 @@ TEST_P(WriterFaults, Line10EveryFailureLeavesTheOldStateOrTheNew) {
   }
 }
 
-TEST_P(WriterFaults, Line10EveryCrashLeavesTheOldStateOrTheNew) {
+TEST_P(WriterFaults, ACrashAtAnyPointLeavesTheOldOrTheNewState) {
   const std::vector<std::string> complete = complete_files();
   for (int change = 0;; ++change) {
     const TempDirectory dir;

@@ -51,7 +51,7 @@ TEST(ContextWriter, TakesFilesBackIfAFunctionFails) {
   EXPECT_THAT(files_in(dir.path()), ElementsAre("m_test.bin"));
 }
 
-TEST(ContextWriter, Line1FilesNeedAPath) {
+TEST(ContextWriter, FilesNeedAnOutputPath) {
   for (const bool embed : {false, true}) {
     const Status file = created({.embed = embed});
     EXPECT_EQ(file.code(), StatusCode::kInvalidArgument);
@@ -60,7 +60,7 @@ TEST(ContextWriter, Line1FilesNeedAPath) {
   EXPECT_EQ(created({.destination = Destination::kMemory}).code(), StatusCode::kInvalidArgument);
 }
 
-TEST(ContextWriter, Line3RefusesAFolderAsOutput) {
+TEST(ContextWriter, RefusesAFolderAsOutput) {
   const TempDirectory dir;
   const Status status = created({.output_path = dir.path()});
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
@@ -70,7 +70,7 @@ TEST(ContextWriter, Line3RefusesAFolderAsOutput) {
             StatusCode::kInvalidArgument);
 }
 
-TEST(ContextWriter, Line3RefusesAnOutputThatExistsBeforeAnythingIsCompiled) {
+TEST(ContextWriter, RefusesAnExistingOutputBeforeAnythingIsCompiled) {
   const TempDirectory dir;
   const fs::path output = dir.write("m_ctx.onnx", "precious");
   const Status status = created({.output_path = output});
@@ -81,7 +81,7 @@ TEST(ContextWriter, Line3RefusesAnOutputThatExistsBeforeAnythingIsCompiled) {
   EXPECT_THAT(files_in(dir.path()), ElementsAre("m_ctx.onnx"));
 }
 
-TEST(ContextWriter, Line3ReplacesOnlyAContextModelUnlessForced) {
+TEST(ContextWriter, ReplacesOnlyAContextModelUnlessForced) {
   const TempDirectory dir;
   const fs::path output = dir.write("m_ctx.onnx", "precious");
   const Status status = created({.output_path = output, .overwrite = true});
@@ -95,7 +95,7 @@ TEST(ContextWriter, Line3ReplacesOnlyAContextModelUnlessForced) {
   EXPECT_TRUE(created({.output_path = output, .overwrite = true}).ok());
 }
 
-TEST(ContextWriter, Line3ReplacesAPlainModelThatItWrote) {
+TEST(ContextWriter, ReplacesAPlainModelThatItWrote) {
   const TempDirectory dir;
   const WriteOptions options{.output_path = dir / "m_ctx.onnx", .overwrite = true};
   for (int i = 0; i < 2; ++i) {
@@ -104,7 +104,7 @@ TEST(ContextWriter, Line3ReplacesAPlainModelThatItWrote) {
   }
 }
 
-TEST(ContextWriter, Line3ReplacesAContextModelWhoseFilesAreGone) {
+TEST(ContextWriter, ReplacesAContextModelWhoseFilesAreMissing) {
   const TempDirectory dir;
   const WriteOptions options{.output_path = dir / "m_ctx.onnx",
                              .external_initializers_file_name = "weights",
@@ -115,7 +115,7 @@ TEST(ContextWriter, Line3ReplacesAContextModelWhoseFilesAreGone) {
   EXPECT_TRUE(write_sample(options).ok());
 }
 
-TEST(ContextWriter, Line3RefusesAnOutputThatCameIntoBeingMeanwhile) {
+TEST(ContextWriter, RefusesAnOutputCreatedSinceTheFirstCheck) {
   const TempDirectory dir;
   ContextWriter writer = writer_of({.output_path = dir / "m_ctx.onnx"});
   dir.write("m_ctx.onnx", "precious");
@@ -128,7 +128,7 @@ TEST(ContextWriter, Line3RefusesAnOutputThatCameIntoBeingMeanwhile) {
   EXPECT_EQ(content_of(dir / "m_ctx.onnx"), "precious");
 }
 
-TEST(ContextWriter, Line3RefusesAFolderThatIsMissingOrCannotBeWrittenTo) {
+TEST(ContextWriter, RefusesAMissingOrReadOnlyFolder) {
   const TempDirectory dir;
   EXPECT_EQ(created({.output_path = dir / "gone/m_ctx.onnx"}).code(), StatusCode::kNoSuchFile);
   if (::geteuid() == 0) return;  // nothing is closed to root
@@ -201,7 +201,7 @@ TEST(ContextWriter, RefusesNamesThatCannotBeStated) {
   }
 }
 
-TEST(ContextWriter, Line8DoesNotTakeAFileThatMayBeAnotherModels) {
+TEST(ContextWriter, KeepsAnInitializersFileThatMayBelongToAnotherModel) {
   const TempDirectory dir;
   dir.write("weights", "of the source model");
   const WriteOptions options{.output_path = dir / "m_ctx.onnx",
@@ -215,7 +215,7 @@ TEST(ContextWriter, Line8DoesNotTakeAFileThatMayBeAnotherModels) {
   EXPECT_EQ(content_of(dir / "weights"), "of the source model");
 }
 
-TEST(ContextWriter, Line8ReplacesTheInitializersOfTheModelItReplaces) {
+TEST(ContextWriter, ReplacesTheInitializersFileOfTheReplacedModel) {
   const TempDirectory dir;
   const WriteOptions options{.output_path = dir / "m_ctx.onnx",
                              .external_initializers_file_name = "weights",
@@ -233,7 +233,7 @@ TEST(ContextWriter, Line8ReplacesTheInitializersOfTheModelItReplaces) {
   EXPECT_THAT(files_in(dir.path()), ElementsAre("m_ctx.onnx", "m_test.bin", "weights"));
 }
 
-TEST(ContextWriter, Line9RefusesMoreThanAModelCanHoldBeforeAnythingIsWritten) {
+TEST(ContextWriter, RefusesMoreThanAModelCanHoldBeforeWriting) {
   const TempDirectory dir;
   Result<ContextWriter> writer = ContextWriter::create(
       {.output_path = dir / "m_ctx.onnx", .embed = true, .max_model_bytes = 1000});
@@ -246,7 +246,7 @@ TEST(ContextWriter, Line9RefusesMoreThanAModelCanHoldBeforeAnythingIsWritten) {
   EXPECT_THAT(files_in(dir.path()), IsEmpty());
 }
 
-TEST(ContextWriter, Line9CountsTheModelItselfToo) {
+TEST(ContextWriter, CountsTheModelItselfTowardsItsLimit) {
   const TempDirectory dir;
   const Result<WrittenContext> written =
       write_sample({.output_path = dir / "m_ctx.onnx", .max_model_bytes = 300});
@@ -256,7 +256,7 @@ TEST(ContextWriter, Line9CountsTheModelItselfToo) {
   EXPECT_THAT(files_in(dir.path()), IsEmpty());
 }
 
-TEST(ContextWriter, Line10ReplacesTheWholeOutput) {
+TEST(ContextWriter, ReplacesTheWholeOutput) {
   const TempDirectory dir;
   const WriteOptions options{.output_path = dir / "m_ctx.onnx", .overwrite = true};
   for (const std::string_view payload : {"one", "two", "two", "three"}) {
@@ -268,7 +268,7 @@ TEST(ContextWriter, Line10ReplacesTheWholeOutput) {
   }
 }
 
-TEST(ContextWriter, Line10WritersOfOneOutputDoNotMix) {
+TEST(ContextWriter, ConcurrentWritersOfOneOutputDoNotMix) {
   const TempDirectory dir;
   const WriteOptions options{
       .output_path = dir / "m_ctx.onnx", .external_initializers_file_name = "", .overwrite = true};
@@ -288,7 +288,7 @@ TEST(ContextWriter, Line10WritersOfOneOutputDoNotMix) {
   EXPECT_THAT(files_in(dir.path()), ElementsAre("m_ctx.onnx", "m_test.bin"));
 }
 
-TEST(ContextWriter, Line10OutputsOfOtherNamesKeepTheirBinaries) {
+TEST(ContextWriter, OutputsOfOtherNamesKeepTheirBinaries) {
   const TempDirectory dir;
   ASSERT_TRUE(write_sample({.output_path = dir / "fast_ctx.onnx"}, "fast").ok());
   ASSERT_TRUE(write_sample({.output_path = dir / "small_ctx.onnx"}, "small").ok());
@@ -325,7 +325,7 @@ TEST(ContextWriter, TakesABinaryThatIsThereAlreadyWithTheSameContent) {
   EXPECT_TRUE(write_sample({.output_path = dir / "m_ctx.onnx"}, "same").ok());
 }
 
-TEST(ContextWriter, Line10ReplacesTheBinaryOfAWriterThatDiedBeforeItsModelWasThere) {
+TEST(ContextWriter, ReplacesTheBinaryOfAWriterThatDiedBeforePublishingItsModel) {
   const TempDirectory dir;
   ASSERT_TRUE(write_sample({.output_path = dir / "m_ctx.onnx"}, "old").ok());
   // The model stays under its temporary name.
@@ -335,7 +335,7 @@ TEST(ContextWriter, Line10ReplacesTheBinaryOfAWriterThatDiedBeforeItsModelWasThe
   EXPECT_THAT(files_in(dir.path()), ElementsAre("m_ctx.onnx", "m_test.bin"));
 }
 
-TEST(ContextWriter, Line10ALinkIsReplacedNotFollowed) {
+TEST(ContextWriter, ReplacesASymbolicLinkInsteadOfFollowingIt) {
   const TempDirectory dir;
   dir.write("elsewhere", "payload");
   fs::create_symlink("elsewhere", dir / "m_test.bin");
@@ -354,7 +354,7 @@ class LossyFileSystem : public PosixFileSystem {
   }
 };
 
-TEST(ContextWriter, Line12WhatDoesNotLoadIsNotPublished) {
+TEST(ContextWriter, PublishesNothingThatDoesNotLoadBack) {
   const TempDirectory dir;
   ASSERT_TRUE(write_sample({.output_path = dir / "m_ctx.onnx"}, "old").ok());
   const LossyFileSystem lossy;
@@ -367,7 +367,7 @@ TEST(ContextWriter, Line12WhatDoesNotLoadIsNotPublished) {
   EXPECT_EQ(loaded->payload_of("first"), "old");
 }
 
-TEST(ContextWriter, Line13AWriterThatIsGivenUpLeavesNothing) {
+TEST(ContextWriter, AnAbandonedWriterLeavesNoFile) {
   const TempDirectory dir;
   { const ContextWriter writer = writer_of({.output_path = dir / "m_ctx.onnx"}, 3); }
   EXPECT_THAT(files_in(dir.path()), IsEmpty());

@@ -173,7 +173,7 @@ TEST(ContextWriter, WritesAModelWithoutPartitionsAsItIs) {
   EXPECT_TRUE(model->metadata.empty());
 }
 
-TEST(ContextWriter, Line6OnePayloadHasOnePrimaryNode) {
+TEST(ContextWriter, OnePayloadHasOnePrimaryNode) {
   const TempDirectory dir;
   ASSERT_TRUE(write_sample({.output_path = dir / "m_ctx.onnx"}).ok());
   const Result<Loaded> loaded = load_file(dir / "m_ctx.onnx");
@@ -189,7 +189,7 @@ TEST(ContextWriter, Line6OnePayloadHasOnePrimaryNode) {
   EXPECT_EQ(loaded->context.payloads.size(), 1U);
 }
 
-TEST(ContextWriter, Line6FurtherPayloadsAreNumbered) {
+TEST(ContextWriter, NumbersFurtherPayloadsOfAProvider) {
   const TempDirectory dir;
   ContextWriter writer = writer_of({.output_path = dir / "m_ctx.onnx"}, 2);
   graph::Model model = sample_model();
@@ -203,7 +203,7 @@ TEST(ContextWriter, Line6FurtherPayloadsAreNumbered) {
   EXPECT_EQ(loaded->payload_of("second"), "payload 1");
 }
 
-TEST(ContextWriter, Line7EachProviderHasNodesAndBinaryOfItsOwn) {
+TEST(ContextWriter, GivesEachProviderItsOwnNodesAndBinary) {
   const TempDirectory dir;
   Result<ContextWriter> writer = ContextWriter::create({.output_path = dir / "m_ctx.onnx"});
   ASSERT_TRUE(writer.ok());
@@ -244,7 +244,7 @@ graph::Model crossed_model() {
   return model;
 }
 
-TEST(ContextWriter, Line7KeepsInputsAndOutputsOfModelAndPartitionsInOrder) {
+TEST(ContextWriter, KeepsInputsAndOutputsInOrder) {
   const TempDirectory dir;
   ContextWriter writer = writer_of({.output_path = dir / "m_ctx.onnx"});
   graph::Model model = crossed_model();
@@ -297,7 +297,7 @@ graph::Model nested_model() {
   return model;
 }
 
-TEST(ContextWriter, Line7WritesPartitionsInNestedGraphs) {
+TEST(ContextWriter, WritesPartitionsInNestedGraphs) {
   const TempDirectory dir;
   ContextWriter writer = writer_of({.output_path = dir / "m_ctx.onnx"});
   graph::Model model = nested_model();
@@ -321,7 +321,7 @@ TEST(ContextWriter, Line7WritesPartitionsInNestedGraphs) {
   EXPECT_TRUE(loaded->model->graph.initializers.empty());
 }
 
-TEST(ContextWriter, Line8DropsWhatOnlyPartitionsUsed) {
+TEST(ContextWriter, DropsInitializersThatOnlyPartitionsUsed) {
   const TempDirectory dir;
   ASSERT_TRUE(write_sample({.output_path = dir / "m_ctx.onnx"}).ok());
   const Result<graph::Model> model = onnx_io::import_model(dir / "m_ctx.onnx");
@@ -331,7 +331,7 @@ TEST(ContextWriter, Line8DropsWhatOnlyPartitionsUsed) {
   EXPECT_EQ(model->graph.nodes.size(), 3U);
 }
 
-TEST(ContextWriter, Line8PutsInitializersIntoTheNamedFile) {
+TEST(ContextWriter, WritesInitializersToTheNamedFile) {
   const TempDirectory dir;
   const WriteOptions options{.output_path = dir / "m_ctx.onnx",
                              .external_initializers_file_name = "m.weights"};
@@ -353,7 +353,7 @@ TEST(ContextWriter, Line8PutsInitializersIntoTheNamedFile) {
   EXPECT_EQ(damaged.status().code(), StatusCode::kInvalidGraph);
 }
 
-TEST(ContextWriter, Line11TheSameInputGivesTheSameBytes) {
+TEST(ContextWriter, WritesTheSameBytesForTheSameInput) {
   const TempDirectory dir;
   fs::create_directory(dir / "a");
   fs::create_directory(dir / "b");
@@ -371,7 +371,7 @@ TEST(ContextWriter, Line11TheSameInputGivesTheSameBytes) {
   }
 }
 
-TEST(ContextWriter, Line12TheModelPassesTheOnnxChecker) {
+TEST(ContextWriter, WritesAModelThatPassesTheOnnxChecker) {
   const TempDirectory dir;
   for (const bool embed : {false, true}) {
     const fs::path path = dir / (embed ? "e_ctx.onnx" : "m_ctx.onnx");
@@ -431,14 +431,14 @@ TEST(ContextWriter, RefusesAPayloadThatWasNotBegun) {
   EXPECT_EQ(writer->append(0, as_bytes("x")).code(), StatusCode::kInvalidArgument);
 }
 
-TEST(ContextWriter, Line16WritesNamesInAnyScript) {
+TEST(ContextWriter, WritesFileNamesInAnyScript) {
   const TempDirectory dir;
   ASSERT_TRUE(write_sample({.output_path = dir / "模型_ctx.onnx"}).ok());
   EXPECT_THAT(files_in(dir.path()), ElementsAre("模型_ctx.onnx", "模型_test.bin"));
   EXPECT_TRUE(load_file(dir / "模型_ctx.onnx").ok());
 }
 
-TEST(ContextWriter, Line18NoDamagedByteOfTheModelLeadsToAnotherPayload) {
+TEST(ContextWriter, NoDamagedByteOfTheModelLeadsToAnotherPayload) {
   const TempDirectory dir;
   ASSERT_TRUE(write_sample({.output_path = dir / "m_ctx.onnx"}).ok());
   const std::string intact = content_of(dir / "m_ctx.onnx");
