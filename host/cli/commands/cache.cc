@@ -215,7 +215,7 @@ Command add_cache(CLI::App& root) {
   std::vector<Verb> verbs = {
       {add_verb(*cache, "list", "What is in it, and what each key was made of", *flags),
        [flags] { return list(*flags); }},
-      {add_verb(*cache, "verify", "Compare every entry with its sums", *flags),
+      {add_verb(*cache, "verify", "Compare every entry with its checksums", *flags),
        [flags] { return verify(*flags); }},
       {add_verb(*cache, "prune", "Remove what exceeds the limits or is quarantined", *flags),
        [flags] { return remove(*flags, &context::prune); }},

@@ -80,7 +80,8 @@ struct ModelCompilationOptions {
   std::filesystem::path ep_context_binary_folder;
   std::string ep_context_binary_model_name;
   // Gets these binaries instead of the file system, before the model is written. What it fails with
-  // is what compile_model fails with. The sums that the model states are of what it gets.
+  // is what compile_model fails with. The checksums that the model states are those of what it
+  // gets.
   EpContextDataWriteFunction ep_context_data_write_func;
 
   // Name of a file beside the model for the initializers that are left. Not set:

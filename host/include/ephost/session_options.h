@@ -79,10 +79,10 @@ class SessionOptions {
   SessionOptions& enable_profiling(const std::filesystem::path& file);
 
   // Gives the binaries of a context model by the names that its nodes state, instead of the file
-  // system. What the model states of their sums is checked as ever. Called by the thread that
-  // creates a session, once for each name, and again where the model has to be read again: because
-  // it was replaced meanwhile, or because a checksum that was compared late is wrong. A failure
-  // makes creation fail with INVALID_GRAPH.
+  // system. They are compared with the checksums that the model states, as ever. Called by the
+  // thread that creates a session, once for each name, and again where the model has to be read
+  // again: because it was replaced meanwhile, or because a checksum that was compared late is
+  // wrong. A failure makes creation fail with INVALID_GRAPH.
   SessionOptions& set_ep_context_data_read_func(EpContextDataReadFunction read);
 
   // Told what providers do while a session is created or a model compiled, by the thread that does

@@ -572,7 +572,7 @@ typedef struct eph_ep_context {
   uint64_t struct_size;
   /* The payload that holds this partition. Nodes that share a payload get the same pointer. Mapped
    * read-only, aligned to 64 bytes or better; lives until the provider is destroyed. Its content
-   * may be anything: a sum finds damage, not malice. */
+   * may be anything: a checksum finds damage, not malice. */
   eph_bytes payload;
   eph_string partition_name; /* the name under which the payload knows the partition */
   eph_string source;
