@@ -18,7 +18,7 @@ using graph::NodeId;
 namespace {
 
 constexpr std::string_view kCacheContext = "ep_cache_context";
-// A longer path opens on no system; it is refused before anything walks over it.
+// No system opens a longer path (PATH_MAX), so it is refused before anything parses it.
 constexpr size_t kMaxPathBytes = 4096;
 
 class AttributeReader {
@@ -31,29 +31,30 @@ class AttributeReader {
                       " " + std::string(what) + "; compile the source model again");
   }
 
-  Result<int64_t> integer(std::string_view name, int64_t absent, int64_t most) const {
-    if (!attributes().attribute(name)) return absent;
+  Result<int64_t> integer(std::string_view name, int64_t default_value, int64_t max) const {
+    if (!attributes().attribute(name)) return default_value;
     const std::optional<int64_t> value = attributes().integer(name);
-    if (!value) return error(name, "is no integer");
-    if (*value < 0 || *value > most) return error(name, "is " + std::to_string(*value));
+    if (!value) return error(name, "is not an integer");
+    if (*value < 0 || *value > max)
+      return error(name, "is out of range: " + std::to_string(*value));
     return *value;
   }
 
   Status text(std::string_view name, std::string& out_text) const {
     if (!attributes().attribute(name)) return {};
     const std::optional<std::string_view> value = attributes().string(name);
-    if (!value) return error(name, "is no string");
+    if (!value) return error(name, "is not a string");
     out_text = *value;
     return {};
   }
 
-  // The bytes of a string attribute with their owner, if they have one.
+  // The bytes of a string attribute, with their owner if they have one.
   Result<Blob> blob(std::string_view name) const {
     const graph::AttributeValue* value = attributes().attribute(name);
     if (!value) return error(name, "is missing, though main_context is 1");
     if (const auto* large = std::get_if<Blob>(value)) return *large;
     const auto* small = std::get_if<std::string>(value);
-    if (!small) return error(name, "is no string");
+    if (!small) return error(name, "is not a string");
     return Blob{.bytes = std::as_bytes(std::span(*small)), .owner = nullptr};
   }
 
@@ -73,7 +74,7 @@ Status read_reference(const AttributeReader& reader, EpContextNode& read) {
     EPHOST_ASSIGN_OR_RETURN(const Blob path, reader.blob(kCacheContext));
     if (path.bytes.size() > kMaxPathBytes) {
       return reader.error(kCacheContext,
-                          "is no path: it has " + std::to_string(path.bytes.size()) + " bytes");
+                          "is not a path: it has " + std::to_string(path.bytes.size()) + " bytes");
     }
   }
   return reader.text(kCacheContext, read.reference);

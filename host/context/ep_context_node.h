@@ -1,5 +1,5 @@
-// `com.microsoft.EPContext` nodes as values: read from a graph that came from a file, and made for
-// one that goes to a file. Knows no files; where payloads come from is the loader's matter.
+// `com.microsoft.EPContext` nodes as plain values: read from the nodes of a graph, and turned into
+// nodes. Nothing here opens a file; the loader finds the payloads.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,15 @@ inline constexpr int32_t kEpContextVersion = 1;
 
 // The attributes of a node, with the operator's defaults.
 struct EpContextNode {
-  // Primary: the node brings the payload that holds its graph. Otherwise secondary: its graph lies
-  // in the payload of a primary node.
+  // True: a primary node, which has the payload that contains its partition. False: a secondary
+  // node, whose partition is in the payload of a primary node.
   bool main_context = true;
   bool embedded = true;  // embed_mode
-  // What `ep_cache_context` holds: the payload of an embedded primary node, ...
+  // The value of `ep_cache_context` is the payload of an embedded primary node, ...
   graph::Blob payload;
-  // ... the path of another primary's binary, relative to the model's folder, or the partition_name
-  // of a secondary's primary (models from elsewhere may leave that empty or hold something else).
+  // ... the path of a binary relative to the folder of the model (primary node that is not
+  // embedded), or the partition_name of the primary node (secondary node; other hosts may leave it
+  // empty or write something else).
   std::string reference;
   std::string sdk_version;
   std::string onnx_model_filename;
@@ -38,27 +39,29 @@ struct EpContextNode {
 
 [[nodiscard]] bool is_ep_context(const graph::Node& node);
 
-// INVALID_GRAPH naming node and attribute where a type or range is wrong or a primary node lacks
-// its `ep_cache_context`. The payload shares the owner of the node's attribute; without one (a
-// short string attribute) it borrows from the node.
+// INVALID_GRAPH, naming the node and the attribute, if a type or a number is wrong or a primary
+// node has no `ep_cache_context`. The payload shares the owner of the node's attribute. A short
+// string attribute has no owner; the payload then borrows the bytes of the node.
 [[nodiscard]] Result<EpContextNode> read_ep_context_node(const graph::Graph& graph,
                                                          graph::NodeId node);
 
-// A node without inputs and outputs, named after its partition. Optional attributes that are empty
-// are left out.
+// Makes a node without inputs and outputs that is named after its partition. Leaves out optional
+// attributes that are empty.
 [[nodiscard]] graph::Node make_ep_context_node(EpContextNode attributes);
 
-// A node of a model, nested graphs included. Valid while the model stays where it is.
+// A node of a model or of one of its nested graphs. Valid for as long as the model is neither moved
+// nor changed.
 struct NodePlace {
   const graph::Graph* graph = nullptr;
   graph::NodeId node = graph::kNoNode;
 };
 
-// All EPContext nodes of the graph and of its subgraphs: nodes in order, those of a node's
-// subgraphs at the node's place.
+// All EPContext nodes of the graph and of its subgraphs, in the order of the nodes; those in the
+// subgraphs of a node follow that node.
 [[nodiscard]] std::vector<NodePlace> find_ep_context_nodes(const graph::Graph& graph);
 
-// INVALID_GRAPH naming the first EPContext node: a context model cannot be compiled again.
+// INVALID_GRAPH naming the first EPContext node, if there is one: a context model cannot be
+// compiled again.
 [[nodiscard]] Status refuse_ep_context_nodes(const graph::Graph& graph);
 
 }  // namespace ephost::context

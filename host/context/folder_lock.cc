@@ -23,12 +23,12 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kFirstPause(1);
-constexpr milliseconds kLongestPause(20);
-constexpr milliseconds kMoment(1000);
+constexpr milliseconds kMaxPause(20);
+constexpr milliseconds kReportAfter(1000);
 
-// The process that a line of /proc/locks states as the holder of a flock on this file; 0 if it is
-// about something else. Such a line: "12: FLOCK  ADVISORY  WRITE 4711 08:01:131106 0 EOF". Those
-// who wait have "->" behind the number.
+// The process that a line of /proc/locks names as the holder of a flock on this file; 0 if the line
+// is about something else. Example: "12: FLOCK ADVISORY WRITE 4711 08:01:131106 0 EOF". In the
+// lines of waiting processes, "->" follows the number.
 int holder_in(const std::string& line, const struct stat& file) {
   std::istringstream words(line);
   std::string number, kind, advisory, mode, place;
@@ -83,7 +83,7 @@ Result<FolderLock> FolderLock::acquire(const std::filesystem::path& folder, cons
   const auto start = Clock::now();
   bool is_reported = false;
   for (milliseconds pause = kFirstPause; !lock.lock(Mode::kExclusive);
-       pause = std::min(2 * pause, kLongestPause)) {
+       pause = std::min(2 * pause, kMaxPause)) {
     const auto waited = std::chrono::duration_cast<milliseconds>(Clock::now() - start);
     if (wait.cancellation.is_requested()) {
       return Status(StatusCode::kModelLoadCanceled,
@@ -91,11 +91,11 @@ Result<FolderLock> FolderLock::acquire(const std::filesystem::path& folder, cons
     }
     if (waited >= wait.timeout) {
       return Status(StatusCode::kFail,
-                    "the folder " + quote(folder.native()) + " is locked by " + lock.holder() +
-                        " for more than " + std::to_string(wait.timeout.count()) +
-                        " ms; see whether it hangs, or raise ep.context_lock_timeout_ms");
+                    "the folder " + quote(folder.native()) + " has been locked by " +
+                        lock.holder() + " for more than " + std::to_string(wait.timeout.count()) +
+                        " ms; check whether that hangs, or raise ep.context_lock_timeout_ms");
     }
-    if (!is_reported && waited >= kMoment && wait.report) {
+    if (!is_reported && waited >= kReportAfter && wait.report) {
       wait.report("waiting for the lock on " + quote(folder.native()) + ", held by " +
                   lock.holder());
       is_reported = true;

@@ -1,6 +1,6 @@
-// A lock on a folder itself, shared or exclusive, across processes and threads: no lock file is
-// left, and it ends with the process. Keeps the publications into one folder apart, and those who
-// use an entry of the cache store from those who remove it.
+// Shared or exclusive lock (flock) on a folder itself, between processes and threads. It leaves no
+// lock file, and the kernel releases it when the process ends. It serialises publications into a
+// folder, and protects entries of the cache store that are in use from removal.
 #pragma once
 
 #include <chrono>
@@ -15,11 +15,11 @@
 
 namespace ephost::context {
 
-// How to wait for a lock that somebody else holds.
+// How to wait for a lock that another holder has.
 struct LockWait {
   std::chrono::milliseconds timeout{10'000};
-  Cancellation cancellation = {};  // ends the wait
-  // Called once, by the waiting thread, if the wait takes longer than a second. May be empty.
+  Cancellation cancellation = {};  // ends the wait when requested
+  // Called once, on the waiting thread, if the wait takes longer than a second. May be empty.
   std::function<void(const std::string& message)> report;
 };
 
@@ -27,13 +27,13 @@ class FolderLock {
  public:
   enum class Mode { kShared, kExclusive };
 
-  // Waits until nobody else holds it: FAIL after the timeout, MODEL_LOAD_CANCELED once cancelled.
-  // Where the file system has no locks, or the folder may be written but not read, the result holds
-  // nothing: publication then still is atomic file by file.
+  // Takes the exclusive lock, waiting for other holders: FAIL after the timeout,
+  // MODEL_LOAD_CANCELED once cancelled. If the file system has no locks, or the folder is writable
+  // but not readable, the result holds no lock; publication is then still atomic for each file.
   static Result<FolderLock> acquire(const std::filesystem::path& folder, const LockWait& wait,
                                     const FileSystem& file_system);
 
-  // The same without waiting; nothing if another holder excludes it.
+  // Takes the lock without waiting; nullopt if another holder excludes it.
   static Result<std::optional<FolderLock>> try_acquire(const std::filesystem::path& folder,
                                                        Mode mode, const FileSystem& file_system);
 
@@ -41,10 +41,10 @@ class FolderLock {
   FolderLock& operator=(FolderLock&& other) noexcept;
   ~FolderLock();
 
-  // False where the file system has no locks.
+  // False if the file system has no locks.
   [[nodiscard]] bool is_held() const { return held_; }
 
-  // Whether `path` is the folder that was locked; no longer, if it was renamed or removed.
+  // Whether `path` still leads to the locked folder, which may have been renamed or removed.
   [[nodiscard]] bool is_at(const std::filesystem::path& path) const;
 
  private:
@@ -52,9 +52,9 @@ class FolderLock {
       : descriptor_(descriptor), file_system_(&file_system) {}
   static Result<FolderLock> open(const std::filesystem::path& folder,
                                  const FileSystem& file_system);
-  // Without waiting; false if another holder excludes it.
+  // Does not wait; false if another holder excludes it.
   bool lock(Mode mode);
-  // "process 123", as far as the system tells.
+  // "process 123", as far as the system says.
   [[nodiscard]] std::string holder() const;
 
   int descriptor_;

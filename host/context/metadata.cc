@@ -24,12 +24,13 @@ Status malformed(const std::string& key, std::string_view reason) {
                                                "; compile the source model again");
 }
 
-// Adds an entry; the same one may come twice, as merging models may repeat it.
+// Adds an entry. An identical one may be there already, as merged models repeat entries.
 template <class Value>
 Status add(std::map<std::string, Value>& entries, const std::string& key, std::string_view name,
            Value value) {
   const auto [entry, added] = entries.emplace(std::string(name), value);
-  if (!added && entry->second != value) return malformed(key, "is stated twice, differently");
+  if (!added && entry->second != value)
+    return malformed(key, "is stated twice with different values");
   return {};
 }
 

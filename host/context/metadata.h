@@ -16,7 +16,7 @@
 
 namespace ephost::context {
 
-// Checksum and size of some content.
+// Hash and size of a file or payload.
 struct ContentChecksum {
   Hash128 hash;
   uint64_t size = 0;
@@ -25,10 +25,10 @@ struct ContentChecksum {
 };
 
 [[nodiscard]] std::string to_string(const ContentChecksum& checksum);
-// Nothing unless `text` is what `to_string` writes.
+// nullopt unless `to_string` could have written `text`.
 [[nodiscard]] std::optional<ContentChecksum> parse_content_checksum(std::string_view text);
 
-// ModelProto.producer_name of every model that this host writes.
+// ModelProto.producer_name of the models that this host writes.
 inline constexpr std::string_view kProducerName = "ephost";
 
 using MetadataList = std::vector<std::pair<std::string, std::string>>;
@@ -47,15 +47,15 @@ struct ContextMetadata {
   }
 };
 
-// Whether any entry is one of the context cache, of whatever version.
+// Whether there is any entry of the context cache, of any version.
 [[nodiscard]] bool has_context_metadata(const MetadataList& metadata);
 
-// INVALID_GRAPH for an entry that is malformed, stated twice with different values, of an unknown
-// kind, or of a newer version than this host knows.
+// INVALID_GRAPH for an entry that is malformed, that is stated twice with different values, or
+// whose kind or version this host does not know.
 [[nodiscard]] Result<ContextMetadata> read_metadata(const MetadataList& metadata);
 
-// Replaces what `metadata` states of the cache, by nothing if there is nothing; entries of others
-// stay, in their order.
+// Replaces the entries of the cache in `metadata` by those of `stated`, or removes them if it is
+// empty. Other entries stay, in their order.
 void write_metadata(const ContextMetadata& stated, MetadataList& metadata);
 
 }  // namespace ephost::context

@@ -150,7 +150,7 @@ Result<context::VerifyReport> examine(const std::filesystem::path& path) {
     const context::ReplacementWatch watch(path);
     Result<context::VerifyReport> report = read_and_verify(path);
     const bool is_sound = report.ok() && report->ok();
-    if (is_sound || reading == context::kMostReadings || !watch.has_changed()) return report;
+    if (is_sound || reading == context::kMaxReadings || !watch.has_changed()) return report;
   }
 }
 

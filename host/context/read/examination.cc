@@ -50,7 +50,7 @@ class Examiner {
         result_.metadata.is_stated || !metadata.ok() || model_.producer_name == kProducerName;
   }
 
-  // A file may hold partitions of several sources.
+  // All nodes must be of validating sources, as a file may contain partitions of several.
   [[nodiscard]] bool may_defer_checksums(const std::vector<NodePlace>& places) const {
     if (options_.validating_sources.empty()) return false;
     return std::all_of(places.begin(), places.end(), [&](const NodePlace& place) {
@@ -103,12 +103,13 @@ class Examiner {
     result_.payloads[node.payload].payload.bytes = std::move(*aligned);
   }
 
-  // Nodes of one source that state one file share a payload.
+  // Nodes of one source that state the same file share a payload.
   void add_file(uint32_t index) {
     ExaminedNode& node = result_.nodes[index];
     const std::string& name = node.attributes.reference;
     const Content& content = files_.find(name, look_up(result_.metadata.binaries, name));
-    // The same bytes under another spelling are the same file; without bytes only the name counts.
+    // Another spelling of the path leads to the same bytes and is the same file; without bytes only
+    // the name counts.
     const std::byte* bytes = content.bytes.bytes.data();
     const auto key = std::tuple(bytes, node.attributes.source, bytes ? std::string() : name);
     const auto known = payload_of_file_.find(key);
@@ -147,7 +148,8 @@ class Examiner {
     PayloadFiles files(options_, folder);
     for (const auto* stated : {&result_.metadata.initializers, &result_.metadata.originals}) {
       for (const auto& [name, checksum] : *stated) {
-        // The importer got them from the caller's memory; nobody can have mixed them up.
+        // The importer took them from the memory of the caller, where no other generation can get
+        // in.
         if (!folder && !options_.files.contains(name)) continue;
         const Content content = files.find_current(name, &checksum);
         if (content.status.ok()) continue;
@@ -194,7 +196,7 @@ Status check_required_checksums(const Examination& examination, const LoadOption
                 "the context model states no checksum of " + join(examination.unchecked, ", ") +
                     (examination.is_of_this_host ? ", which it had when it was written" : "") +
                     "; compile the source model again, or set ep.require_checksums to 0 to load "
-                    "what nobody can check");
+                    "it unchecked");
 }
 
 Status first_failure(const Examination& examination) {

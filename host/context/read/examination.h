@@ -1,5 +1,5 @@
-// Looks at every EPContext node of a model and stops at none: the one implementation of the rules
-// that the loader enforces and verification reports.
+// Examines every EPContext node of a model and continues after each problem. The loader enforces
+// what it finds, and verification reports it.
 #pragma once
 
 #include <cstdint>
@@ -22,29 +22,29 @@ struct ExaminedNode {
   NodePlace place;
   EpContextNode attributes;  // without the payload
   uint32_t payload = kNoPayload;
-  Status status;  // what is wrong with it, naming it
+  Status status;  // what is wrong with the node, naming it
 };
 
 struct ExaminedPayload {
   CachedPayload payload;
-  uint32_t primary = 0;  // first node of it
+  uint32_t primary = 0;  // its first node, an index into Examination::nodes
   ChecksumState checksum = ChecksumState::kUnknown;
 };
 
 struct Examination {
-  Status metadata_status;  // if not OK, the entries count as not stated
+  Status metadata_status;  // if not OK, `metadata` is empty
   ContextMetadata metadata;
   std::vector<ExaminedPayload> payloads;
   std::vector<ExaminedNode> nodes;
-  std::vector<Status> initializers;  // what is wrong with their external files
-  // The model's producer or its metadata say that a host of this kind wrote it, which states a
-  // checksum of everything.
+  std::vector<Status> initializers;  // problems of their external files
+  // The producer or the metadata of the model say that a host of this kind wrote it; such a host
+  // states all checksums.
   bool is_of_this_host = false;
-  std::vector<std::string> unchecked;  // what the model states no checksum of, e.g. `file "m.bin"`
+  std::vector<std::string> unchecked;  // has no stated checksum, e.g. `file "m.bin"`
   std::vector<std::future<Status>> pending_checksums;
 };
 
-// The folder of the initializers' external files, if there is one.
+// The folder of the external files of initializers; nullopt if there is none.
 [[nodiscard]] inline const std::optional<std::filesystem::path>& initializers_folder(
     const LoadOptions& options) {
   return options.initializers_folder ? options.initializers_folder : options.folder;
@@ -52,11 +52,11 @@ struct Examination {
 
 [[nodiscard]] Examination examine_context(const graph::Model& model, const LoadOptions& options);
 
-// INVALID_GRAPH if something is unchecked that `options` have checked.
+// INVALID_GRAPH if `options` require a checksum that is not stated.
 [[nodiscard]] Status check_required_checksums(const Examination& examination,
                                               const LoadOptions& options);
 
-// The first thing that is wrong, or OK.
+// The first problem, or OK.
 [[nodiscard]] Status first_failure(const Examination& examination);
 
 }  // namespace ephost::context

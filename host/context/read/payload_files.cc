@@ -50,7 +50,8 @@ std::optional<Hash128> checksum_and_release(std::span<const std::byte> bytes,
   return hasher.checksum();
 }
 
-// A checksum that is known can only confirm what is stated; before anything is refused it is taken.
+// A remembered checksum can only confirm the stated one; before anything is refused, the checksum
+// is computed.
 bool is_known_as(const ChecksummedBytes& found, const Hash128& stated) {
   return found.known.find(found.bytes.bytes) == stated;
 }
@@ -82,7 +83,8 @@ Content check_content(ChecksummedBytes& found, const ContentChecksum* stated,
   if (*found.hash != stated->hash) {
     return mismatch(found, std::string(what) + " has the checksum " + to_hex(*found.hash) +
                                ", but the model states " + to_hex(stated->hash) +
-                               ": it is damaged or of another compilation" + std::string(kRemedy));
+                               ": it is damaged or belongs to another compilation" +
+                               std::string(kRemedy));
   }
   return {.bytes = found.bytes, .state = ChecksumState::kOk};
 }
@@ -139,7 +141,7 @@ const Content& PayloadFiles::find(const std::string& name, const ContentChecksum
   return by_name_.emplace(name, std::move(content)).first->second;
 }
 
-// The name need not be that of a file, but the function may take it for one.
+// The name need not be a path, but the function may use it as one, so the rules of paths apply.
 Content PayloadFiles::read(const std::string& name, const ContentChecksum* stated) const {
   if (const std::string_view refusal = refusal_of_path(name); !refusal.empty()) {
     return failed(ChecksumState::kRefusedPath,
@@ -192,10 +194,10 @@ Content PayloadFiles::check(ChecksummedBytes& found, const ContentChecksum* stat
         std::async(std::launch::async, [own = found, checksum = *stated, what]() mutable {
           return check_content(own, &checksum, what).status;
         }));
-  } catch (const std::system_error&) {  // there is no thread to be had
+  } catch (const std::system_error&) {  // no thread can be started
     return check_content(found, stated, what);
   }
-  found.hash = stated->hash;  // taken once, whatever comes out
+  found.hash = stated->hash;  // compared only once, whatever the result
   return {.bytes = found.bytes, .state = ChecksumState::kOk};
 }
 

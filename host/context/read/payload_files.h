@@ -1,5 +1,5 @@
-// The content that EPContext nodes stand on, found and compared with what the model states of it.
-// Used by the examination only.
+// Finds the payloads of EPContext nodes and compares them with their stated checksums. Used only by
+// the examination.
 #pragma once
 
 #include <filesystem>
@@ -17,58 +17,58 @@
 
 namespace ephost::context {
 
-// What became of comparing some content with its stated checksum.
+// Result of comparing some content with its stated checksum.
 enum class ChecksumState {
   kOk,
   kMismatch,
-  kNotStated,    // the model states no checksum, or checksums are not to be checked
-  kMissingFile,  // or one that cannot be read
+  kNotStated,    // no checksum is stated, or LoadOptions::verify_checksums is off
+  kMissingFile,  // or an unreadable one
   kRefusedPath,
   kUnknown,  // the node could not be read, or has no primary
 };
 
 struct Content {
-  graph::Blob bytes;  // as they were found, even if the checksum is wrong
+  graph::Blob bytes;  // as found, even if the checksum is wrong
   ChecksumState state = ChecksumState::kUnknown;
-  Status status;  // INVALID_GRAPH with the reason, without the node
+  Status status;  // INVALID_GRAPH with the reason; does not name the node
 };
 
-// Bytes whose checksum is taken at most once.
+// Bytes whose checksum is computed at most once.
 struct ChecksummedBytes {
   graph::Blob bytes;
-  bool release_pages = false;  // while the checksum is taken
-  KnownChecksums known;        // may spare taking it
+  bool release_pages = false;  // while the checksum is computed
+  KnownChecksums known;        // may make computing it unnecessary
   std::optional<Hash128> hash;
-  Cancellation cancellation = {};  // of taking it; the bytes are not what was stated then
+  Cancellation cancellation = {};  // of computing it; counts as a mismatch
 };
 
-// Compares with `stated`, unless that is null. `what` is how the message speaks of the bytes.
+// Compares with `stated`, unless that is null. `what` names the bytes in messages.
 [[nodiscard]] Content check_content(ChecksummedBytes& found, const ContentChecksum* stated,
                                     std::string_view what);
 
-// The same bytes aligned to kPayloadAlignment and with an owner: a copy where they are not. FAIL if
-// there is no memory for it.
+// Returns the bytes with an owner and aligned to kPayloadAlignment; copies them only if necessary.
+// FAIL if memory runs out.
 [[nodiscard]] Result<graph::Blob> align_payload(graph::Blob bytes);
 
-// Opens each file once, however it is spelled.
+// Opens each file only once, however its path is spelled.
 class PayloadFiles {
  public:
-  // Both outlive the object. No `folder`: only LoadOptions::files are there.
+  // Both outlive the object. Without `folder`, only LoadOptions::files exist.
   PayloadFiles(const LoadOptions& options, const std::optional<std::filesystem::path>& folder)
       : options_(options), folder_(folder) {}
 
   // The content of the file `name`.
   Content find_current(const std::string& name, const ContentChecksum* stated);
 
-  // The content of the payload of that name: as LoadOptions::read_payload gives it, else as the
-  // function above, or that of its superseded form if only that is what was stated.
+  // The payload of that name: from LoadOptions::read_payload if set, else as find_current returns
+  // it, or its superseded form if only that has the stated checksum.
   const Content& find(const std::string& name, const ContentChecksum* stated);
 
-  // The content of the file's superseded form.
+  // The content of the superseded form of the file.
   Content find_superseded(const std::string& name, const ContentChecksum& stated);
 
-  // From now on, compares the checksums of large files in threads of their own; until
-  // `take_pending_checksums` tells, they count as right.
+  // From now on, compares the checksums of large files in background threads. They count as right;
+  // the futures of `take_pending_checksums` tell.
   void defer_checksums() { defers_checksums_ = true; }
   [[nodiscard]] std::vector<std::future<Status>> take_pending_checksums() {
     return std::move(pending_checksums_);

@@ -7,7 +7,7 @@
 namespace ephost::context {
 namespace {
 
-// Stands for several different payloads.
+// Marks a key that belongs to several payloads.
 constexpr uint32_t kAmbiguous = std::numeric_limits<uint32_t>::max();
 
 template <class Key>

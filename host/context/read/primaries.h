@@ -1,4 +1,4 @@
-// Which payload a secondary EPContext node belongs to. Used by the examination only.
+// Finds the payload of a secondary EPContext node. Used only by the examination.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace ephost::context {
 
-// The primary nodes of a model. All are added before the first look-up, so that their order among
-// the nodes does not matter.
+// The primary nodes of a model. All of them are added before the first lookup, so that the order of
+// nodes does not matter.
 class Primaries {
  public:
   void add(const EpContextNode& primary, uint32_t payload);
 
-  // The payload of the primary of the same source whose partition_name the secondary states; else
-  // of the one whose file it states; else the only payload of its source. Otherwise INVALID_GRAPH,
-  // without the node.
+  // The payload of the primary node of the same source whose partition_name the secondary node
+  // states; else of the one whose file it states; else the only payload of its source. Otherwise
+  // INVALID_GRAPH, without naming the node.
   [[nodiscard]] Result<uint32_t> find(const EpContextNode& secondary) const;
 
  private:

@@ -1,6 +1,6 @@
-// Tells whether a model may have been replaced while it was being read. A context model consists of
+// Detects that a model may have been replaced while it was read. A context model consists of
 // several files, and a reader that opens them during a publication may combine the model of one
-// publication with a binary of the next. That is not damage: reading again helps.
+// publication with a binary of the next. That is not damage, and reading again helps.
 #pragma once
 
 #include <array>
@@ -10,19 +10,19 @@
 
 namespace ephost::context {
 
-// The most times that a model is read whose files keep being replaced.
-inline constexpr int kMostReadings = 5;
+// How often a model is read at most while its files keep being replaced.
+inline constexpr int kMaxReadings = 5;
 
 class ReplacementWatch {
  public:
-  // Begins to watch the model and its folder; with an empty path nothing ever changes.
+  // Notes the state of the model and its folder. With an empty path, nothing ever changes.
   explicit ReplacementWatch(std::filesystem::path model_path);
 
-  // Whether the model has been replaced since then, or any file in its folder.
+  // Whether the model, or any file in its folder, has been replaced since then.
   [[nodiscard]] bool has_changed() const;
 
  private:
-  // Device, inode, and the times of the last changes of content and inode.
+  // Device, inode, modification time, and change time of the inode.
   using State = std::array<int64_t, 4>;
 
   static std::optional<State> state_of(const std::filesystem::path& path);

@@ -22,7 +22,7 @@ std::optional<uint64_t> parse_number(std::string_view text) {
   return number;
 }
 
-// Adds what "<value> <name>" states; false if it does not.
+// Adds the entry of a line "<value> <name>"; false if the line is malformed.
 template <class Value>
 bool add(std::string_view line, std::optional<Value> (*parse)(std::string_view),
          std::vector<std::pair<std::string, Value>>& out) {

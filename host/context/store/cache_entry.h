@@ -21,19 +21,19 @@ inline constexpr std::string_view kEntryModelName = "model_ctx.onnx";
 
 struct CacheEntry {
   std::string key_text;
-  std::vector<std::pair<std::string, ContentChecksum>>
-      files;  // by name; the context model among them
-  std::vector<std::pair<std::string, uint64_t>> partitions;  // names, and how many nodes they were
-  std::string model_name;                                    // of the source; empty: from memory
+  // By name, the context model included.
+  std::vector<std::pair<std::string, ContentChecksum>> files;
+  std::vector<std::pair<std::string, uint64_t>> partitions;  // name and number of nodes
+  std::string model_name;  // of the source model; empty: it was in memory
 };
 
-// What the writer wrote, as an entry's files.
+// The files that the writer wrote, as files of an entry.
 [[nodiscard]] std::vector<std::pair<std::string, ContentChecksum>> entry_files(
     std::span<const WrittenFile> files);
 
 [[nodiscard]] std::string to_text(const CacheEntry& entry);
 
-// INVALID_GRAPH for a text that `to_text` did not write.
+// INVALID_GRAPH unless `to_text` wrote `text`.
 [[nodiscard]] Result<CacheEntry> parse_cache_entry(std::string_view text);
 
 }  // namespace ephost::context

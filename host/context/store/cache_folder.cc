@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Where the file system has no locks, age tells whether a temporary folder's process is gone.
+// Without locks, a temporary folder of this age counts as left by a dead process.
 constexpr std::chrono::hours kTemporaryAge(24);
 
 std::chrono::system_clock::time_point modified(const struct stat& info) {
@@ -44,13 +44,13 @@ uint64_t bytes_in(const fs::path& folder) {
   return bytes;
 }
 
-// The rest of the name behind the prefix; nothing if it has another one.
+// The name without the prefix; nullopt if it does not start with it.
 std::optional<std::string> name_behind(std::string_view prefix, const std::string& name) {
   if (!name.starts_with(prefix)) return std::nullopt;
   return name.substr(prefix.size());
 }
 
-// Nothing for what is not the store's.
+// nullopt if the folder does not belong to the store.
 std::optional<CacheItem> item_at(const fs::path& folder, const FileSystem& file_system) {
   CacheItem item{.folder = folder};
   const std::string name = folder.filename().native();
@@ -76,7 +76,7 @@ fs::path entry_path(const fs::path& store, std::string_view key_id) {
 }
 
 fs::path temporary_path(const fs::path& store) {
-  // The time keeps apart the processes of several containers, which may have equal ids.
+  // Processes in different containers may have the same id, so the time is part of the name.
   static std::atomic<uint64_t> counter{0};
   const auto now = std::chrono::system_clock::now().time_since_epoch().count();
   return store / (std::string(kTemporaryPrefix) + std::to_string(::getpid()) + "-" +

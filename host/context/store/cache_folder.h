@@ -23,22 +23,23 @@ inline constexpr std::string_view kEntryPrefix = "ephost-entry-";
 inline constexpr std::string_view kQuarantinePrefix = "ephost-quarantined-";
 inline constexpr std::string_view kTemporaryPrefix = "ephost-tmp-";
 
-// The folder of the key's entry.
+// The folder of the entry of a key.
 [[nodiscard]] std::filesystem::path entry_path(const std::filesystem::path& store,
                                                std::string_view key_id);
 
-// A name for such a folder that nobody else has.
+// A new path of a temporary folder, unique among all processes.
 [[nodiscard]] std::filesystem::path temporary_path(const std::filesystem::path& store);
 
-// A locked and marked folder under a temporary name, removed with its content when the object goes.
-// Made under the lock of the store.
+// A locked and marked folder with a temporary name, which is removed with its content by the
+// destructor. Created while the store is locked.
 class TemporaryFolder {
  public:
   static Result<TemporaryFolder> create(const std::filesystem::path& store,
                                         const FileSystem& file_system);
-  // Moves a folder of the store out of the way, to be removed; nothing if somebody has it locked,
-  // if that cannot be told for want of locks and `needs_lock` is set, or if it is not marked: then
-  // at most an empty folder goes, which a process leaves that dies before it can mark it.
+  // Moves a folder of the store out of the way, to be removed. nullopt if another holder has it
+  // locked, if the file system has no locks and `needs_lock` is set, or if the folder is not
+  // marked. An unmarked folder is removed only if it is empty, as a process leaves it that dies
+  // before it marks the folder.
   static Result<std::optional<TemporaryFolder>> take(const std::filesystem::path& folder,
                                                      const FileSystem& file_system,
                                                      bool needs_lock = false);
@@ -62,25 +63,25 @@ struct CacheItem {
 
   std::filesystem::path folder;
   State state = State::kEntry;
-  std::string id;      // of the key; empty for a temporary folder
-  uint64_t bytes = 0;  // of its files
+  std::string id;      // key id; empty for a temporary folder
+  uint64_t bytes = 0;  // of all its files
   std::chrono::system_clock::time_point last_used;
 };
 
-// What a store's folder holds of the store, least recently used first. What vanishes meanwhile is
-// left out.
+// The folders that belong to the store, least recently used first. Skips those that vanish
+// meanwhile.
 [[nodiscard]] Result<std::vector<CacheItem>> scan_store(const std::filesystem::path& store,
                                                         const FileSystem& file_system);
 
-// The store's temporary folders, of the living and of the dead. Costs a look at the names.
+// The temporary folders of the store, of live and of dead processes. Cheap: looks only at names.
 [[nodiscard]] std::vector<std::filesystem::path> temporary_folders(
     const std::filesystem::path& store);
 
-// Moves a temporary folder out of the way, to be removed, if its process is dead.
+// Moves a temporary folder out of the way, to be removed, if the process that made it is dead.
 [[nodiscard]] std::optional<TemporaryFolder> take_abandoned(const std::filesystem::path& folder,
                                                             const FileSystem& file_system);
 
-// Notes that an entry was used now; best effort, as a store may be read-only.
+// Records that an entry is used now. Best effort, as the store may be read-only.
 void touch(const std::filesystem::path& folder, const FileSystem& file_system);
 
 }  // namespace ephost::context

@@ -5,7 +5,7 @@
 namespace ephost::context {
 namespace {
 
-// To be counted up when the host compiles or stores otherwise than before within one version.
+// To be incremented when what the host compiles or stores changes within one version.
 constexpr std::string_view kFormat = "2";
 
 void append_provider(std::string& text, const CacheProvider& provider) {

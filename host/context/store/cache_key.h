@@ -1,6 +1,5 @@
-// The key of an entry of the cache store: the content checksum of a text that states, line by line,
-// all that a compiled model depends on. Pure; what the ingredients are on this machine is found out
-// by host/session.
+// The key of an entry of the cache store: the checksum of a text that lists everything a compiled
+// model depends on. Pure; host/session collects the ingredients.
 #pragma once
 
 #include <cstdint>
@@ -28,41 +27,41 @@ struct CacheProvider {
   std::string name;
   std::string plugin_id;
   std::string plugin_version;
-  std::string abi;  // that was negotiated, "major.minor"
-  // The version alone would not tell two builds of a plugin apart.
+  std::string abi;  // negotiated version, "major.minor"
+  // The version alone does not distinguish two builds of a plugin.
   ContentChecksum library;
-  TextPairs options;  // as validated, defaults included
+  TextPairs options;  // validated, defaults included
   std::vector<CacheDevice> devices;
-  std::string compatibility;  // what its contexts depend on in its own words: SDK, driver, hardware
+  std::string compatibility;  // the provider's text: SDK, driver, hardware
 };
 
-// Claims, and so the partitioning, come from these by code of the host and of the plugins, whose
-// versions are among them; that is why the partitioning itself is no ingredient, and a hit doesn't
-// have to ask for it.
+// The partitioning is not an ingredient: it is computed from these by code of the host and of the
+// plugins, whose versions they include. So a hit does not have to ask the providers for claims.
 struct CacheIngredients {
   std::string host_version;
   std::string abi;                                       // the host's, "major.minor"
   ContentChecksum model;                                 // the bytes of the model file
-  std::map<std::string, ContentChecksum> external_data;  // by the location that the model states
-  TextPairs session_options;                             // those that change what is compiled
+  std::map<std::string, ContentChecksum> external_data;  // by stated location
+  TextPairs session_options;                             // those that affect compilation
   std::vector<CacheProvider> providers;                  // in priority order
 };
 
 struct CacheKey {
-  std::string text;  // what it is made of, a line each; ends with a newline
+  std::string text;  // one line for each ingredient; ends with a newline
   std::string id;    // 32 hexadecimal digits, the checksum of the text
 };
 
 [[nodiscard]] CacheKey make_cache_key(const CacheIngredients& ingredients);
 
-// The checksum of a key's text.
+// The hash of the text of a key, in 32 hexadecimal digits.
 [[nodiscard]] std::string cache_key_id(std::string_view text);
-// Whether `name` could be one.
+// Whether `name` has the form of a key id.
 [[nodiscard]] bool is_cache_key_id(std::string_view name);
 
-// Lines "name: value" of which no value can look like further lines.
+// Appends a line "name: value". Backslashes and newlines in `value` are escaped, so that a value
+// cannot forge a line.
 void append_line(std::string& text, std::string_view name, std::string_view value);
-// The reverse, as far as the text consists of such lines; values without escapes.
+// Parses lines written by append_line and unescapes their values; skips all other lines.
 [[nodiscard]] TextPairs parse_lines(std::string_view text);
 
 }  // namespace ephost::context

@@ -15,7 +15,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Whether a failure tells of the entry, and not of the machine (no descriptors left, no rights).
+// Whether a failure is due to the entry, and not to the machine (no file descriptors, no
+// permission).
 bool is_damage(const Status& status) {
   return status.code() == StatusCode::kInvalidGraph ||
          status.code() == StatusCode::kInvalidArgument || status.code() == StatusCode::kNoSuchFile;
@@ -63,7 +64,7 @@ Result<CacheLookup> CacheStore::find(const CacheKey& key) const {
       FolderLock::try_acquire(folder, FolderLock::Mode::kShared, *options_.file_system);
   if (lease.status().code() == StatusCode::kNoSuchFile) return CacheLookup();
   if (!lease.ok()) return lease.status();
-  // Somebody is just removing it.
+  // Another process is removing it.
   if (!*lease || !(*lease)->is_at(folder)) return CacheLookup();
 
   if (!is_marked(folder, *options_.file_system)) {
@@ -89,9 +90,9 @@ Status CacheStore::quarantine(const FoundEntry& entry, const Status& reason) con
   const fs::path aside = options_.store() / (std::string(kQuarantinePrefix) + id);
   EPHOST_ASSIGN_OR_RETURN(std::optional<FolderLock> lock,
                           FolderLock::acquire(options_.store(), options_.lock_wait, file_system));
-  // The entry of that name may be a new one by now.
+  // By now another entry may have that name.
   if (!entry.lease.is_at(entry.folder)) return {};
-  // One that is there already gives way, whoever still has it open.
+  // An older quarantined entry of the key is replaced, even if another process has it open.
   const fs::path older = temporary_path(options_.store());
   if (is_marked(aside, file_system)) file_system.rename(aside.c_str(), older.c_str());
   if (file_system.rename(entry.folder.c_str(), aside.c_str()) != 0) {
@@ -99,7 +100,7 @@ Status CacheStore::quarantine(const FoundEntry& entry, const Status& reason) con
   }
   lock.reset();
   remove_folder(older, file_system);
-  // Without the reason it is in quarantine all the same.
+  // The entry is quarantined even if the reason cannot be written.
   static_cast<void>(
       write_file_atomically(aside / kReasonFileName, as_bytes(reason.to_string()), file_system));
   return {};
@@ -125,7 +126,7 @@ Status CacheStore::publish(StagedEntry staged, const CacheKey& key, CacheEntry e
   for (const auto& [name, checksum] : entry.files) bytes += checksum.size;
   if (options_.limits.max_bytes != 0 && bytes > options_.limits.max_bytes) {
     return Status(StatusCode::kFail, "the entry would have " + std::to_string(bytes) +
-                                         " bytes, and the cache store may have " +
+                                         " bytes, but the cache store may have at most " +
                                          std::to_string(options_.limits.max_bytes) +
                                          "; raise ep.cache_max_bytes");
   }
@@ -140,7 +141,7 @@ Status CacheStore::publish(StagedEntry staged, const CacheKey& key, CacheEntry e
       return file_error("publish the cache entry", target, errno);
     }
   }
-  // What is too much stays too much until the next time.
+  // If eviction fails, the next publication tries again.
   static_cast<void>(evict(options_));
   return {};
 }

@@ -1,11 +1,11 @@
-// The cache store: context models with their binaries, each in a folder named by its key, found
-// without anybody naming files. Several processes and threads may use one store at once; names in
-// its folder change under a lock only, an entry appears complete or not at all, and whoever reads
-// one keeps it from being removed. Nothing here is needed for correctness: whatever fails, the
-// caller goes on without the store.
+// The cache store: context models with their binaries, each in a folder named by its key, so that
+// users do not have to name files. Any number of processes and threads may use a store at once.
+// Names in its folder change only under a lock, an entry appears complete or not at all, and a
+// reader keeps its entry from being removed. The store is never needed for correctness: whatever
+// fails, the caller continues without it.
 //
-// The store is as trusted as the user's own files, and its checksums find damage, not forgery:
-// share one only with those who may decide what runs.
+// The store is as trusted as the user's own files. Checksums detect damage, not forgery; share a
+// store only with people who may decide what runs.
 #pragma once
 
 #include <cstdint>
@@ -26,38 +26,39 @@
 
 namespace ephost::context {
 
-// What is beyond is removed when an entry is published. 0: no limit.
+// Limits that publishing an entry enforces. 0: no limit.
 struct CacheLimits {
   uint64_t max_bytes = uint64_t{10} << 30;
   uint64_t max_age_days = 90;  // since an entry was last used
 };
 
 struct CacheStoreOptions {
-  std::filesystem::path folder;  // the store is a folder in it, made when the first entry is staged
+  // Contains the folder of the store, which is created with the first entry.
+  std::filesystem::path folder;
   CacheLimits limits;
-  LockWait lock_wait;  // where another process holds the store's lock
-  const FileSystem* file_system = &posix_file_system();  // outlives what the store makes
+  LockWait lock_wait;  // while another process holds the lock of the store
+  const FileSystem* file_system = &posix_file_system();  // outlives the store and its entries
 
   [[nodiscard]] std::filesystem::path store() const { return folder / kStoreFolderName; }
 };
 
-// An entry that was found, kept from removal as long as the object lives.
+// An entry that was found. It is not removed while the object exists.
 struct FoundEntry {
   std::filesystem::path folder;
   FolderLock lease;
   CacheEntry stated;
-  std::shared_ptr<const MappedFile> model;  // as its checksum was compared
+  std::shared_ptr<const MappedFile> model;  // the mapping whose checksum was compared
 };
 
 struct CacheLookup {
-  std::optional<FoundEntry> found;  // its description and its model are what was published
-  Status damage;                    // if not OK: what was wrong with an entry that was set aside
+  std::optional<FoundEntry> found;  // description and model are intact
+  Status damage;                    // if not OK: why an entry was quarantined
 };
 
-// A folder for the files of an entry; removed with them unless it is published.
+// A folder for the files of a new entry; removed by the destructor unless it is published.
 class StagedEntry {
  public:
-  // Where the context model is to be written, its files beside it.
+  // Where to write the context model; its files go beside it.
   [[nodiscard]] std::filesystem::path model_path() const;
 
  private:
@@ -74,20 +75,20 @@ class CacheStore {
 
   [[nodiscard]] const CacheStoreOptions& options() const { return options_; }
 
-  // The entry of the key, if there is one. Its binaries are left to the loader, whose checksums the
-  // model states. An entry that is damaged is quarantined and counts as missing. FAIL where the
-  // store's folder is not a store, or the entry's folder none of it.
+  // The entry of the key, if there is one. The loader checks its binaries, as the model states
+  // their checksums. A damaged entry is quarantined and counts as missing. FAIL if the folder is
+  // not a store, or the folder of the entry is not marked as belonging to it.
   [[nodiscard]] Result<CacheLookup> find(const CacheKey& key) const;
 
-  // Sets an entry aside, with the reason, for a look at it; the next publication takes its place.
-  // Does nothing if that has happened already.
+  // Sets an entry aside, with the reason, so that it can be inspected and its key can be published
+  // again. Does nothing if the entry has been set aside or replaced already.
   [[nodiscard]] Status quarantine(const FoundEntry& entry, const Status& reason) const;
 
   [[nodiscard]] Result<StagedEntry> stage() const;
 
   // Publishes what was written to `staged`, and removes what then exceeds the limits. `entry`
-  // states it but for the key. If another process has published the key meanwhile, its entry stays.
-  // FAIL for an entry larger than the limit.
+  // describes it; the key is filled in. If another process has published the same key meanwhile,
+  // its entry stays. FAIL for an entry larger than the limit.
   [[nodiscard]] Status publish(StagedEntry staged, const CacheKey& key, CacheEntry entry) const;
 
  private:

@@ -26,21 +26,21 @@ system_clock::duration age_of(const CacheItem& item) {
 }
 
 bool is_too_old(const CacheItem& item, uint64_t max_age_days) {
-  // More days than the clock can count are no limit either.
-  const uint64_t most = static_cast<uint64_t>(system_clock::duration::max() / hours(24));
-  if (max_age_days == 0 || max_age_days >= most) return false;
+  // A number of days beyond the range of the clock means no limit, too.
+  const uint64_t max_days = static_cast<uint64_t>(system_clock::duration::max() / hours(24));
+  if (max_age_days == 0 || max_age_days >= max_days) return false;
   return age_of(item) > hours(24) * static_cast<int64_t>(max_age_days);
 }
 
 Status check_store(const CacheStoreOptions& options) {
   EPHOST_ASSIGN_OR_RETURN(const bool exists, is_store(options.store(), *options.file_system));
   if (exists) return {};
-  return Status(StatusCode::kNoSuchFile,
-                "there is no context cache in " + quote(options.folder.native()) +
-                    "; give the folder that sessions were given as ep.cache_dir");
+  return Status(StatusCode::kNoSuchFile, "there is no context cache in " +
+                                             quote(options.folder.native()) +
+                                             "; give the folder that sessions use as ep.cache_dir");
 }
 
-// Whether an item goes, given the bytes of all that is left.
+// Whether to remove an item, given the total size of the remaining ones.
 using Wanted = std::function<bool(const CacheItem&, uint64_t bytes_left)>;
 
 class Removal {
@@ -64,7 +64,7 @@ class Removal {
       for (CacheItem& item : items) EPHOST_RETURN_IF_ERROR(consider(std::move(item)));
       remove_unmarked();
     }
-    taken_.clear();  // removes, with the store open to others again
+    taken_.clear();  // removes the folders after the lock is released
     return std::move(result_);
   }
 
@@ -93,7 +93,7 @@ class Removal {
     return {};
   }
 
-  // Folders in which a process died before it could mark them.
+  // Removes folders whose process died before it could mark them.
   void remove_unmarked() const {
     for (const fs::path& folder : temporary_folders(options_.store())) {
       if (is_marked(folder, *options_.file_system)) continue;
@@ -156,7 +156,7 @@ Result<std::vector<CacheItem>> list_items(const CacheStoreOptions& options) {
 void remove_abandoned(const CacheStoreOptions& options) {
   const std::vector<fs::path> folders = temporary_folders(options.store());
   if (folders.empty()) return;
-  std::vector<TemporaryFolder> dead;  // removed when the store is open to others again
+  std::vector<TemporaryFolder> dead;  // removed after the lock is released
   const Result<std::optional<FolderLock>> lock =
       FolderLock::try_acquire(options.store(), FolderLock::Mode::kExclusive, *options.file_system);
   if (!lock.ok() || !*lock) return;

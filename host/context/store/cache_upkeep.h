@@ -1,5 +1,5 @@
-// Looking after a cache store: what is in it, whether it is sound, and what goes. Called by the
-// store after a publication and by `ephost cache`.
+// Maintenance of a cache store: lists its entries, verifies them, and removes them. Called by the
+// store after a publication, and by `ephost cache`.
 #pragma once
 
 #include <filesystem>
@@ -14,40 +14,40 @@
 
 namespace ephost::context {
 
-// In a quarantined entry, why it is one.
+// The file in a quarantined entry that states the reason.
 inline constexpr std::string_view kReasonFileName = "reason.txt";
 
-// The description in an entry's folder. INVALID_GRAPH or NO_SUCHFILE where it is damaged.
+// Reads the description in the folder of an entry. INVALID_GRAPH or NO_SUCHFILE if it is damaged.
 [[nodiscard]] Result<CacheEntry> read_entry(const std::filesystem::path& folder,
                                             const FileSystem& file_system);
 
-// Why the entry was quarantined; empty if that is not known.
+// Why the entry was quarantined; empty if unknown.
 [[nodiscard]] std::string read_reason(const std::filesystem::path& folder,
                                       const FileSystem& file_system);
 
-// What is wrong with an entry, a sentence each: its description, and every file's checksum.
+// Checks the description and the checksum of every file; returns one sentence for each problem.
 [[nodiscard]] std::vector<std::string> verify_entry(const CacheItem& item,
                                                     const FileSystem& file_system);
 
-// What the store holds, least recently used first. NO_SUCHFILE where there is no store, FAIL where
+// The contents of the store, least recently used first. NO_SUCHFILE if there is no store, FAIL if
 // something else is in its place.
 [[nodiscard]] Result<std::vector<CacheItem>> list_items(const CacheStoreOptions& options);
 
 struct CacheRemoval {
   std::vector<CacheItem> removed;
-  std::vector<CacheItem> in_use;  // that would have been removed
+  std::vector<CacheItem> in_use;  // would have been removed otherwise
 };
 
-// Removes the temporary folders of dead processes, unless somebody has the store locked just now.
-// Costs next to nothing where there is none.
+// Removes the temporary folders of dead processes, unless another process has the store locked.
+// Cheap if there are none.
 void remove_abandoned(const CacheStoreOptions& options);
 
-// Errors of the functions below are those of `list_items`, and FAIL where the store stays locked.
+// The functions below fail as `list_items` does, and with FAIL if the store stays locked.
 //
 // Removes what exceeds the limits, quarantined entries first, then the least recently used, and the
-// temporary folders of dead processes. Nothing that is in use.
+// temporary folders of dead processes. Keeps everything that is in use.
 Result<CacheRemoval> evict(const CacheStoreOptions& options);
-// The same, and everything that is quarantined.
+// Does the same, and removes all quarantined entries.
 [[nodiscard]] Result<CacheRemoval> prune(const CacheStoreOptions& options);
 // Removes everything that is not in use.
 [[nodiscard]] Result<CacheRemoval> clear(const CacheStoreOptions& options);

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The first line is that of the specification; what follows is for people, and for us.
+// The specification of the tag prescribes the first line; the others are for people and for us.
 constexpr std::string_view kStoreMarker =
     "Signature: 8a477f597d28d172789f06886806bc55\n"
     "# This file is a cache directory tag created by ephost.\n"
@@ -38,8 +38,8 @@ constexpr uint64_t kMaxMarkerBytes = 4096;
 constexpr std::string_view kFolderMarker =
     "This folder belongs to a context cache of ephost, which removes it with all that is in it.\n";
 
-// A folder of the store has folders in it at most; what goes deeper is not the store's.
-constexpr int kDeepest = 8;
+// Folders of the store are nested only a few levels; deeper ones are not the store's.
+constexpr int kMaxDepth = 8;
 
 Status no_store(const fs::path& store, std::string_view reason) {
   return Status(StatusCode::kFail,
@@ -48,22 +48,23 @@ Status no_store(const fs::path& store, std::string_view reason) {
                     "; move it away, or choose another folder (ep.cache_dir)");
 }
 
-// True: a store. False: no marker.
+// True: a store. False: there is no marker.
 Result<bool> read_store_marker(const fs::path& store, const FileSystem& file_system) {
   const Result<std::string> text =
       read_file(store / kStoreMarkerName, kMaxMarkerBytes, file_system);
   if (text.status().code() == StatusCode::kNoSuchFile) return false;
   if (!text.ok()) return text.status();
   const size_t line = text->find(kFormatLine);
-  if (line == std::string::npos) return no_store(store, "its CACHEDIR.TAG is of another program");
+  if (line == std::string::npos)
+    return no_store(store, "its CACHEDIR.TAG belongs to another program");
   const size_t format = line + kFormatLine.size();
   const std::string stated = text->substr(format, text->find('\n', format) - format);
   if (stated == kFormat) return true;
-  return no_store(store, "it has the format " + quote(stated) + ", and this is ephost's format " +
+  return no_store(store, "it has the format " + quote(stated) + ", but this host uses format " +
                              std::string(kFormat));
 }
 
-// Temporary files of AtomicFile do not count: somebody may be writing the marker.
+// Temporary files of AtomicFile do not count, as another process may be writing the marker.
 Result<bool> holds_nothing(const fs::path& folder) {
   std::error_code error;
   for (const std::string& name : list_directory(folder, error)) {
@@ -106,8 +107,8 @@ struct CloseDirectory {
   void operator()(DIR* stream) const { ::closedir(stream); }
 };
 
-// Nothing on failure. The names are read first: what is removed meanwhile would confuse the
-// reading.
+// Empty on failure. All names are read before anything is removed, as removal would disturb the
+// iteration.
 std::vector<std::string> names_in(int folder) {
   std::vector<std::string> names;
   const int copy = ::fcntl(folder, F_DUPFD_CLOEXEC, 0);
@@ -124,7 +125,7 @@ std::vector<std::string> names_in(int folder) {
   return names;
 }
 
-// False if anything stays. `spared`: a name that does.
+// False if anything remains. `spared` is a name that is kept.
 bool remove_content(int folder, dev_t device, std::string_view spared, int depth,
                     const FileSystem& file_system) {
   bool is_all = true;
@@ -132,7 +133,7 @@ bool remove_content(int folder, dev_t device, std::string_view spared, int depth
     if (name == spared || file_system.unlinkat(folder, name.c_str(), 0) == 0) continue;
     const Descriptor inner(file_system.openat(folder, name.c_str(), kFolderFlags), file_system);
     struct stat info {};
-    const bool may_go = inner.number() >= 0 && depth < kDeepest &&
+    const bool may_go = inner.number() >= 0 && depth < kMaxDepth &&
                         file_system.fstat(inner.number(), &info) == 0 && info.st_dev == device &&
                         remove_content(inner.number(), device, {}, depth + 1, file_system);
     if (!may_go || file_system.unlinkat(folder, name.c_str(), AT_REMOVEDIR) != 0) is_all = false;
@@ -154,7 +155,7 @@ Result<bool> is_store(const fs::path& store, const FileSystem& file_system) {
   if (has_marker) return true;
   EPHOST_ASSIGN_OR_RETURN(const bool empty, holds_nothing(store));
   if (empty) return false;
-  // Somebody may have made it a store, and filled it, between the two looks.
+  // Another process may have made it a store, and filled it, between the two checks.
   EPHOST_ASSIGN_OR_RETURN(has_marker, read_store_marker(store, file_system));
   if (has_marker) return true;
   return no_store(store, "it is not empty, and has no CACHEDIR.TAG");
@@ -190,7 +191,7 @@ void remove_folder(const fs::path& folder, const FileSystem& file_system) noexce
                               file_system)) {
       file_system.unlinkat(descriptor.number(), std::string(kFolderMarkerName).c_str(), 0);
     }
-  } catch (const std::bad_alloc&) {  // what is left goes another time
+  } catch (const std::bad_alloc&) {  // the rest is removed another time
   }
   file_system.rmdir(folder.c_str());
 }
@@ -206,7 +207,7 @@ Status make_folders(const fs::path& folder, const FileSystem& file_system) {
   if (folder.has_parent_path() && folder.parent_path() != folder) {
     EPHOST_RETURN_IF_ERROR(make_folders(folder.parent_path(), file_system));
   }
-  // A path that ends in a slash names what its parent path names.
+  // A path that ends in a slash has itself as its parent path, which exists by now.
   if (file_system.mkdir(folder.c_str(), 0777) == 0 || errno == EEXIST) return {};
   return file_error("make the folder", folder, errno);
 }

@@ -38,7 +38,7 @@ bool is_same_file(const fs::path& a, const fs::path& b) {
   return !a.empty() && !b.empty() && fs::equivalent(a, b, ignored);
 }
 
-// Model files state names as text.
+// Models state file names as UTF-8 text.
 Status check_file_name(const std::string& name, std::string_view what) {
   if (is_valid_utf8(name)) return {};
   return invalid("the " + std::string(what) + " " + quote(name) +
@@ -59,14 +59,15 @@ Status check_initializers_name(const WriteOptions& options) {
   const bool plain = path.filename() == path && name != "." && name != ".." &&
                      name.find('\0') == std::string::npos;
   if (!plain) {
-    return invalid("the external initializers' file name " + quote(name) +
-                   " is no plain file name; the file goes beside the context model, so leave out "
-                   "the folder");
+    return invalid(
+        "the external initializers' file name " + quote(name) +
+        " is not a plain file name; the file goes beside the context model, so leave out "
+        "the folder");
   }
   return {};
 }
 
-// Nothing if there is no model that can be read.
+// nullopt if no model can be read from `path`.
 std::optional<graph::Model> read_existing(const fs::path& path, const FileSystem& file_system) {
   if (!exists(path, file_system)) return std::nullopt;
   const LoadOptions options{.folder = folder_of(path), .file_system = &file_system};
@@ -76,7 +77,7 @@ std::optional<graph::Model> read_existing(const fs::path& path, const FileSystem
   return std::move(*model);
 }
 
-// Whether the context model states the file as its own. A file that is no model claims nothing.
+// Whether the context model states the file as its own. A file that is not a model claims nothing.
 bool claims_file(const fs::path& model_path, const std::string& file_name,
                  const FileSystem& file_system) {
   const std::optional<graph::Model> model = read_existing(model_path, file_system);
@@ -90,7 +91,7 @@ bool claims_file(const fs::path& model_path, const std::string& file_name,
   });
 }
 
-// Metadata of a model whose external files may be missing; empty where there is no model.
+// Metadata of a model, whose external files may be missing; empty if `path` is not a model.
 MetadataList metadata_of(const fs::path& path, const FileSystem& file_system) {
   const Result<MappedFile> file = MappedFile::open(path, file_system);
   if (!file.ok()) return {};
@@ -98,7 +99,7 @@ MetadataList metadata_of(const fs::path& path, const FileSystem& file_system) {
   return metadata.ok() ? std::move(*metadata) : MetadataList();
 }
 
-// Whether it is what a writer of context models makes, of this host or of another one.
+// Whether the file was written by a writer of context models, of this host or of another one.
 bool is_context_output(const fs::path& path, const FileSystem& file_system) {
   if (has_context_metadata(metadata_of(path, file_system))) return true;
   const std::optional<graph::Model> model = read_existing(path, file_system);
@@ -106,7 +107,8 @@ bool is_context_output(const fs::path& path, const FileSystem& file_system) {
          (model->producer_name == kProducerName || !find_ep_context_nodes(model->graph).empty());
 }
 
-// Whether a writer died after it had published the file, and before the model that states it.
+// Whether a writer died after it published the file and before it published the model that states
+// it.
 bool is_left_by_a_crash(const fs::path& path, const ContentChecksum& checksum,
                         const FileSystem& file_system) {
   const std::string name = path.filename().native();
@@ -124,7 +126,7 @@ bool is_left_by_a_crash(const fs::path& path, const ContentChecksum& checksum,
 }
 
 constexpr std::string_view kForceRemedy =
-    " (--force, or the configuration entry ep.context_force_overwrite, replaces it all the same)";
+    " (--force, or the configuration entry ep.context_force_overwrite, replaces it nevertheless)";
 
 }  // namespace
 
@@ -181,7 +183,7 @@ Status check_output(const WriteOptions& options, OperationFiles& files) {
         "ep.context_file_path");
   }
   EPHOST_RETURN_IF_ERROR(check_file_path(options.output_path));
-  // Finds folders, devices and names without a file, and whether the folder takes files at all.
+  // Refuses folders, devices and paths without a file name, and folders that cannot be written to.
   const Result<AtomicFile> probe = AtomicFile::create(options.output_path, *options.file_system);
   if (!probe.ok()) return probe.status();
   EPHOST_RETURN_IF_ERROR(check_initializers_name(options));
@@ -225,10 +227,11 @@ Status check_may_replace_file(const WriteOptions& options, std::span<const fs::p
   if (is_claimed) return {};
   const Result<ContentChecksum> old = checksum_of_file(path, file_system);
   if (old.ok() && (*old == checksum || is_left_by_a_crash(path, *old, file_system))) return {};
-  return Status(StatusCode::kFail, quote(path.native()) +
-                                       " exists already and is not known to be of the context "
-                                       "model that is replaced; remove it, or choose another name" +
-                                       std::string(kForceRemedy));
+  return Status(StatusCode::kFail,
+                quote(path.native()) +
+                    " exists already and is not known to belong to the "
+                    "context model that is replaced; remove it, or choose another name" +
+                    std::string(kForceRemedy));
 }
 
 }  // namespace ephost::context

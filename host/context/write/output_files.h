@@ -1,5 +1,5 @@
-// What may be written where: the checks of an output before anything is compiled, and who owns a
-// file that is there already. For the writer.
+// Decides which outputs may be written: the checks before anything is compiled, and the question of
+// who owns an existing file. Used by the writer.
 #pragma once
 
 #include <filesystem>
@@ -14,32 +14,31 @@
 
 namespace ephost::context {
 
-// The folder that all files go to; "." for a name without one.
+// The folder of all output files; "." for a path without a folder.
 [[nodiscard]] std::filesystem::path folder_of(const std::filesystem::path& output_path);
 
-// Whether anything is written beside, or as, the model.
+// Whether the model or anything that belongs to it goes to a file.
 [[nodiscard]] bool writes_files(const WriteOptions& options);
 
 // Adds WriteOptions::files, the source model, the context model and its external initializers to
 // `files`. INVALID_ARGUMENT where they conflict.
 [[nodiscard]] Status add_output_files(const WriteOptions& options, OperationFiles& files);
 
-// As ContextWriter::create says. The function above adds to `files`.
+// The checks that ContextWriter::create documents. Adds to `files` as add_output_files does.
 [[nodiscard]] Status check_output(const WriteOptions& options, OperationFiles& files);
 
-// FAIL with the remedy if the model itself is to be a file, exists and must not be replaced:
-// because nothing may be, or because what is there is no context model. To be asked again right
-// before publication.
+// FAIL with the remedy if the model goes to an existing file that must not be replaced, either
+// because no file may be or because it is not a context model. Call it again right before
+// publication.
 [[nodiscard]] Status check_may_replace(const WriteOptions& options);
 
-// FAIL if a binary of that name is there and belongs to the other context model that shares
-// `context_model_stem`, or if it is there and nothing may be replaced by a model in memory.
+// FAIL if a binary of that name exists and belongs to the other context model with the same
+// `context_model_stem`, or if it exists, the model goes to memory, and nothing may be replaced.
 [[nodiscard]] Status check_binary_name(const WriteOptions& options, const std::string& file_name);
 
-// FAIL if a file of that name stands beside the context model, has other content than `checksum`,
-// and is not known to be of a context model that is being replaced: anything may be in it. `models`
-// are the paths of all the context models that are published together. To be asked right before
-// publication.
+// FAIL if a file of that name exists beside the context model, differs from `checksum`, and is not
+// known to belong to a context model that is being replaced: it could be anything. `models` are the
+// paths of all context models that are published together. Call it right before publication.
 [[nodiscard]] Status check_may_replace_file(const WriteOptions& options,
                                             std::span<const std::filesystem::path> models,
                                             const std::string& file_name,

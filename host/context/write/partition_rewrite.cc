@@ -49,7 +49,7 @@ Result<Graph*> graph_of(graph::Model& model, const WrittenPartition& partition) 
   return graph;
 }
 
-// The partition's node; `primary` is the partition whose node brings the payload.
+// The node of a partition; `primary` is the partition whose node has the payload.
 graph::Node context_node(const WrittenPartition& partition, const WrittenPartition& primary,
                          const PayloadPlacement& payload, const std::string& onnx_model_filename) {
   EpContextNode attributes{.main_context = &partition == &primary,
@@ -105,8 +105,8 @@ Result<std::vector<Level>> group_by_graph(graph::Model& model,
   return levels;
 }
 
-// Removes values that nothing produces or uses, initializers above all, innermost graphs first:
-// they may hold the last use of an outer value.
+// Removes values that nothing produces or uses, mostly initializers. Innermost graphs go first, as
+// they may contain the last use of an outer value.
 void drop_unused_values(Graph& graph) {
   for (graph::Node& node : graph.nodes) graph::for_each_subgraph(node, drop_unused_values);
   graph::connect(graph);
@@ -127,14 +127,14 @@ Status replace_partitions(graph::Model& model, std::span<const WrittenPartition>
                           const std::string& onnx_model_filename) {
   EPHOST_ASSIGN_OR_RETURN(std::vector<Level> levels,
                           group_by_graph(model, partitions, payloads, onnx_model_filename));
-  // Paths count nodes of the model as it was: all are resolved by now. Inner graphs go first, so
-  // that an outer partition takes them along as they will be.
+  // Paths to nested graphs count the nodes of the unchanged model, so all are resolved by now.
+  // Inner graphs are rewritten first, so that an outer partition contains them in their final form.
   std::stable_sort(levels.begin(), levels.end(),
                    [](const Level& a, const Level& b) { return a.depth > b.depth; });
   for (Level& level : levels) {
     const auto replaced = graph::replace_nodes(*level.graph, std::move(level.groups));
     if (!replaced.ok()) return Status(replaced.status()).with_context("writing the context model");
-    // What a nested graph captures may have become less.
+    // A nested graph may capture fewer values now.
     graph::connect(model.graph);
   }
   drop_unused_values(model.graph);

@@ -1,5 +1,5 @@
-// Turns a model into a context model in memory: partitions become EPContext nodes, in nested graphs
-// too, and what only they used goes. Pure; used by the writer only.
+// Turns a model in memory into a context model: partitions, also those in nested graphs, become
+// EPContext nodes, and values that only they used are removed. Pure; used only by the writer.
 #pragma once
 
 #include <span>
@@ -11,16 +11,16 @@
 
 namespace ephost::context {
 
-// What the nodes of a payload state.
+// What the nodes state about a payload.
 struct PayloadPlacement {
   bool embedded = false;
   graph::Blob bytes;      // embedded
   std::string file_name;  // otherwise
 };
 
-// The first partition of each payload becomes its primary node, the others refer to it by its
-// partition_name. INVALID_ARGUMENT for numbers that are out of range, INVALID_GRAPH for a partition
-// that is not convex; the model is lost then.
+// The first partition of each payload becomes its primary node; the others refer to that by its
+// partition_name. INVALID_ARGUMENT for an index that is out of range, INVALID_GRAPH for a partition
+// that is not convex. After a failure `model` must not be used.
 [[nodiscard]] Status replace_partitions(graph::Model& model,
                                         std::span<const WrittenPartition> partitions,
                                         std::span<const PayloadPlacement> payloads,

@@ -15,7 +15,7 @@ using graph::Blob;
 
 namespace {
 
-// Providers may write word by word; the file sees pieces of this size.
+// Providers may write single words; the file gets pieces of this size.
 constexpr size_t kPendingBytes = size_t{256} << 10;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Takes content in pieces and keeps it in a temporary file, or in memory without ever holding it
-// twice; checksums it on the way. Used by the writer only.
+// Receives content in pieces, computes its checksum, and stores it in a temporary file or in
+// memory, where it never exists twice. Used only by the writer.
 #pragma once
 
 #include <cstddef>
@@ -19,14 +19,14 @@
 
 namespace ephost::context {
 
-// Bytes that grow at the end. Large blocks move by remapping (realloc), not by copying.
+// A buffer that grows at its end. Large buffers move by remapping (realloc), not by copying.
 class GrowingBuffer {
  public:
-  // FAIL if there is no memory.
+  // FAIL if memory runs out.
   [[nodiscard]] Status append(std::span<const std::byte> bytes);
 
   [[nodiscard]] std::span<const std::byte> bytes() const { return {data_.get(), size_}; }
-  // Hands the bytes over.
+  // Gives up ownership of the bytes.
   [[nodiscard]] graph::Blob take() &&;
 
  private:
@@ -41,26 +41,27 @@ class GrowingBuffer {
 
 class PayloadSink {
  public:
-  // Errors as of AtomicFile::create.
+  // Fails as AtomicFile::create does.
   static Result<PayloadSink> to_file(const std::filesystem::path& path,
                                      const FileSystem& file_system);
   static PayloadSink to_memory() { return PayloadSink(std::nullopt); }
 
   [[nodiscard]] Status append(std::span<const std::byte> bytes);
-  // The same in pieces; MODEL_LOAD_CANCELED once that is requested.
+  // The same in pieces; MODEL_LOAD_CANCELED once cancellation is requested.
   [[nodiscard]] Status append(std::span<const std::byte> bytes, const Cancellation& cancellation);
-  // Call it once, before the functions below.
+  // To be called once, before any of the functions below.
   [[nodiscard]] Status flush();
 
-  // Of all that was appended.
+  // Checksum of everything that was appended.
   [[nodiscard]] ContentChecksum checksum() const {
     return {.hash = hasher_.checksum(), .size = size_};
   }
-  // The temporary file; only of a sink to a file.
+  // The temporary file; only for a sink to a file.
   [[nodiscard]] AtomicFile& file() { return *file_; }
-  // The content; only of a sink to memory.
+  // The content; only for a sink to memory.
   [[nodiscard]] graph::Blob take_memory() { return std::move(memory_).take(); }
-  // The content as long as it stays where it is: the temporary file mapped, or borrowed memory.
+  // The content, valid while the sink exists unchanged: a mapping of the temporary file, or
+  // borrowed memory.
   [[nodiscard]] Result<graph::Blob> map(const FileSystem& file_system) const;
 
   [[nodiscard]] uint64_t size() const { return size_; }

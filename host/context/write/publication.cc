@@ -27,8 +27,8 @@ Result<ContentChecksum> checksum_of_file(const fs::path& path, const FileSystem&
 
 namespace {
 
-// Whether `path` is a superseded form of the file of that name: a regular file of that content, and
-// not one that merely has such a name.
+// Whether `path` is a superseded form of the file of that name: a regular file whose content has
+// the checksum in its name.
 bool is_superseded_file(const fs::path& path, std::string_view file_name,
                         const FileSystem& file_system) {
   const std::string candidate = path.filename().native();
@@ -64,8 +64,8 @@ void Publication::put_back(const Step& step, bool replaced) {
   }
 }
 
-// A second name keeps the old file readable under the first one until the new file takes its place;
-// where the file system has no links, the old file moves.
+// With a second link the old file stays readable under its own name until the new file takes its
+// place. If the file system has no links, the old file is renamed.
 Result<Publication::Aside> Publication::set_aside(const fs::path& path,
                                                   const ContentChecksum& checksum) {
   fs::path aside = path;
@@ -94,7 +94,7 @@ Status Publication::publish(AtomicFile& file, const ContentChecksum& checksum) {
   const fs::file_type type = fs::symlink_status(step.path, ignored).type();
   if (type == fs::file_type::regular || type == fs::file_type::symlink) {
     const Result<ContentChecksum> old = checksum_of_file(step.path, *file_system_);
-    // A link to nothing protects no content; the commit replaces it.
+    // A dangling link protects no content; the commit replaces it.
     if (!old.ok() && old.status().code() != StatusCode::kNoSuchFile) return old.status();
     if (old.ok() && type == fs::file_type::regular && *old == checksum) return {};
     if (old.ok()) {
@@ -125,7 +125,7 @@ void Publication::finish() {
   try {
     remove_leftovers();
   } catch (const std::bad_alloc&) {
-    // All is published. What could not be removed goes with the next publication.
+    // Everything is published. The next publication removes what is left.
   }
 }
 

@@ -1,6 +1,6 @@
-// Puts several finished files under their names as one step: until `publish_last` succeeds, every
-// failure brings the old files back; after a crash the old ones are still there under their
-// superseded names (file_names.h), which the loader knows. Used by the writer only.
+// Moves several finished files into place as one step. Until `publish_last` succeeds, every failure
+// restores the old files; after a crash the old files still exist under their superseded names
+// (file_names.h), where the loader finds them. Used only by the writer.
 #pragma once
 
 #include <filesystem>
@@ -16,31 +16,32 @@ namespace ephost::context {
 
 class Publication {
  public:
-  // Waits for other publications into the folder to end; errors as of FolderLock::acquire.
+  // Waits until no other publication into the folder is under way; fails as FolderLock::acquire
+  // does.
   static Result<Publication> begin(const std::filesystem::path& folder, const LockWait& wait,
                                    const FileSystem& file_system);
 
   Publication(Publication&&) = default;
   ~Publication();
 
-  // Publishes a file that `publish_last`'s file refers to. What stood under its name steps aside,
-  // unless it is the same content: then it stays. A failure leaves the old file.
+  // Publishes a file that the last file refers to. The old file of that name is set aside; if it
+  // has the same content, it stays in place. A failure leaves the old file.
   [[nodiscard]] Status publish(AtomicFile& file, const ContentChecksum& checksum);
 
-  // Publishes the file that makes the others count, and removes what they superseded and what dead
-  // writers left in the folder. A failure after the last rename leaves all the new files.
+  // Publishes the file that refers to the others, and removes the superseded files and what dead
+  // writers left in the folder. A failure after the last rename leaves all new files in place.
   [[nodiscard]] Status publish_last(AtomicFile& file);
 
-  // The same without such a file.
+  // Ends a publication that has no such file.
   void finish();
 
  private:
   Publication(std::filesystem::path folder, FolderLock lock, const FileSystem& file_system);
 
-  // The old file under another name.
+  // An old file that was set aside under its superseded name.
   struct Aside {
-    std::filesystem::path path;  // empty: there is no old file
-    bool moved = false;          // else the old file has both names
+    std::filesystem::path path;  // empty: there was no old file
+    bool moved = false;          // otherwise the old file has both names (hard link)
   };
   struct Step {
     std::filesystem::path path;
@@ -54,12 +55,12 @@ class Publication {
   std::filesystem::path folder_;
   FolderLock lock_;
   const FileSystem* file_system_;
-  std::vector<Step> steps_;         // to be taken back in reverse
-  std::vector<std::string> names_;  // of all files published
+  std::vector<Step> steps_;         // undone in reverse order on failure
+  std::vector<std::string> names_;  // file names of everything that was published
 };
 
 [[nodiscard]] Result<ContentChecksum> checksum_of_file(const InputFile& file);
-// Checksum of what is at `path`; NO_SUCHFILE if nothing is there.
+// Checksum of the file at `path`; NO_SUCHFILE if there is none.
 [[nodiscard]] Result<ContentChecksum> checksum_of_file(const std::filesystem::path& path,
                                                        const FileSystem& file_system);
 

@@ -23,7 +23,7 @@ Status append_parts(PayloadSink& sink, const onnx_io::EncodedFile& file,
   return sink.flush();
 }
 
-// Whether the partitions that were read are the ones that were written, each with its payload.
+// Whether the partitions that were read back are those that were written, each with its payload.
 bool is_same(const LoadedContext& loaded, std::span<const WrittenPartition> partitions,
              std::span<const StagedPayload> payloads) {
   if (loaded.partitions.size() != partitions.size()) return false;
@@ -44,17 +44,17 @@ bool is_same(const LoadedContext& loaded, std::span<const WrittenPartition> part
 
 }  // namespace
 
-Status model_too_large(uint64_t bytes, uint64_t most) {
+Status model_too_large(uint64_t bytes, uint64_t max) {
   return Status(StatusCode::kFail,
                 "the context model would have " + std::to_string(bytes) +
-                    " bytes or more, but one model can hold at most " + std::to_string(most) +
+                    " bytes or more, but one model can hold at most " + std::to_string(max) +
                     "; write payloads to files (ep.context_embed_mode 0) and initializers to a "
                     "file (ep.context_model_external_initializers_file_name)");
 }
 
 Status StagedOutput::encode(graph::Model& model, ContextMetadata metadata) {
   EPHOST_ASSIGN_OR_RETURN(const onnx_io::ExportOptions export_options, make_export_options());
-  // The model states the checksums of the initializers' files, so they are encoded first.
+  // The model states the checksums of the files of initializers, so these are encoded first.
   if (!export_options.external_file_name.empty() || options_.place_initializer) {
     EPHOST_ASSIGN_OR_RETURN(const onnx_io::ExportedModel exported,
                             onnx_io::export_model(model, export_options));
@@ -85,7 +85,7 @@ Result<onnx_io::ExportOptions> StagedOutput::make_export_options() {
   return export_options;
 }
 
-// The model may be encoded twice; the caller decides once.
+// The model may be encoded twice, but the caller is asked only once about each initializer.
 Result<onnx_io::Placement> StagedOutput::place(std::string_view name, const graph::Tensor& tensor) {
   const auto known = placements_.find(&tensor);
   if (known != placements_.end()) return known->second;
@@ -100,7 +100,7 @@ Result<onnx_io::Placement> StagedOutput::place(std::string_view name, const grap
   return placement;
 }
 
-// Initializers that stay in a file of the source model.
+// Maps the files of the source model in which initializers stay, and states their checksums.
 Status StagedOutput::open_originals(const std::map<std::string, std::filesystem::path>& originals,
                                     ContextMetadata& metadata) {
   for (const auto& [location, path] : originals) {
@@ -159,7 +159,7 @@ Status StagedOutput::load_back(std::span<const WrittenPartition> partitions) con
                           onnx_io::import_model(encoded, import_options));
   EPHOST_ASSIGN_OR_RETURN(const LoadedContext loaded, load_context(written, load_options));
   if (is_same(loaded, partitions, payloads_)) return {};
-  return Status(StatusCode::kFail, "it reads back with other partitions than were written");
+  return Status(StatusCode::kFail, "it reads back with partitions other than those written");
 }
 
 Status StagedOutput::write_payloads() const {
@@ -214,7 +214,7 @@ Result<std::vector<WrittenFile>> StagedOutput::publish(std::span<StagedOutput> o
       Publication publication,
       Publication::begin(folder_of(first.options_.output_path), first.options_.lock_wait,
                          *first.options_.file_system));
-  // Somebody may have written an output since it was checked first.
+  // Another process may have written an output since the first check.
   EPHOST_RETURN_IF_ERROR(check_may_replace_all(outputs));
   const auto put = [&](PayloadSink& sink) {
     files.push_back({.path = sink.file().path(), .checksum = sink.checksum()});

@@ -1,5 +1,5 @@
-// A context model and its files in temporary files: encoded, loaded back for a check, and published
-// together. Used by the writer only.
+// A context model and its files, encoded into temporary files, loaded back as a check, and
+// published together. Used only by the writer.
 #pragma once
 
 #include <filesystem>
@@ -20,7 +20,7 @@
 
 namespace ephost::context {
 
-// A payload as it was written.
+// A complete payload.
 struct StagedPayload {
   PayloadSink sink;
   std::string file_name;  // empty: embedded
@@ -32,16 +32,16 @@ class StagedOutput {
   StagedOutput(const WriteOptions& options, std::span<StagedPayload> payloads)
       : options_(options), payloads_(payloads) {}
 
-  // Encodes the model with what `metadata` and the checksum of the external initializers state.
+  // Encodes the model with `metadata` and the checksum of the external initializers.
   [[nodiscard]] Status encode(graph::Model& model, ContextMetadata metadata);
 
-  // Loads what was encoded as a session would, before anybody else can see it.
+  // Loads the encoded model as a session would, before it becomes visible to others.
   [[nodiscard]] Status load_back(std::span<const WrittenPartition> partitions) const;
 
-  // Publishes models that share the payloads, and lie in one folder, as one step.
+  // Publishes models that share the payloads and are in the same folder, as one step.
   [[nodiscard]] static Result<std::vector<WrittenFile>> publish(std::span<StagedOutput> outputs);
 
-  // The encoded model; only if it goes to no file.
+  // The encoded model; only if it does not go to a file.
   [[nodiscard]] const graph::Blob& model_bytes() const { return model_bytes_; }
 
  private:
@@ -65,6 +65,6 @@ class StagedOutput {
 };
 
 // FAIL with the remedy.
-[[nodiscard]] Status model_too_large(uint64_t bytes, uint64_t most);
+[[nodiscard]] Status model_too_large(uint64_t bytes, uint64_t max);
 
 }  // namespace ephost::context

@@ -27,7 +27,8 @@ Status check_text(std::string_view what, const std::string& text) {
                  " cannot be stated in a model; it must be UTF-8 and not empty");
 }
 
-// `names` collects those of all models: one payload may hold partitions of each.
+// `names` collects the partition names of all models, as one payload may contain partitions of
+// each.
 Status check_texts(const ModelToWrite& model, std::set<std::string_view>& names) {
   for (const WrittenPartition& partition : model.partitions) {
     EPHOST_RETURN_IF_ERROR(check_text("partition name", partition.name));
@@ -47,10 +48,10 @@ Status check_texts(const ModelToWrite& model, std::set<std::string_view>& names)
   return {};
 }
 
-// By payload, the first of a model's partitions in it; null where it has none.
+// For each payload, the first partition of a model that is in it; null if there is none.
 using Primaries = std::vector<const WrittenPartition*>;
 
-// Each payload belongs to the partitions of one source.
+// All partitions in a payload must have the same source.
 Result<Primaries> find_primaries(std::span<const WrittenPartition> partitions,
                                  size_t payload_count) {
   Primaries primaries(payload_count, nullptr);
@@ -70,7 +71,7 @@ Result<Primaries> find_primaries(std::span<const WrittenPartition> partitions,
   return primaries;
 }
 
-// No payload is there for nothing.
+// Every payload must belong to a partition.
 Status check_payloads_used(std::span<const Primaries> models, size_t payload_count) {
   for (size_t i = 0; i < payload_count; ++i) {
     const bool used = std::any_of(models.begin(), models.end(),
@@ -107,10 +108,10 @@ struct ContextWriter::State {
                  const Primaries& primaries, ContextMetadata& metadata) const;
 
   WriteOptions options;  // of the first model
-  OperationFiles files;  // the outputs of all models among them
+  OperationFiles files;  // including the outputs of all models
   std::vector<Member> added;
   std::vector<StagedPayload> payloads;
-  std::vector<PayloadPlacement> placements;  // beside `payloads`, once they are complete
+  std::vector<PayloadPlacement> placements;  // one for each payload, once all are complete
   std::set<std::string> file_names;          // taken
   uint64_t embedded_bytes = 0;
 };
@@ -135,8 +136,8 @@ Status ContextWriter::add_files(const OperationFiles& files) {
   return state_->files.add_all(files);
 }
 
-// Two providers may come to one name (`a` with index 1, `a_1` with index 0); the later one counts
-// on.
+// Two providers may arrive at the same name (`a` with index 1, `a_1` with index 0); the later one
+// takes the next free index.
 std::string ContextWriter::State::next_binary_name(std::string_view ep_short_name) {
   const std::string stem = context_model_stem(options.output_path);
   for (uint32_t index = 0;; ++index) {
@@ -224,7 +225,7 @@ Status ContextWriter::State::place_payloads() {
   return {};
 }
 
-// Puts the nodes into the model and the checksums of their payloads into the metadata.
+// Replaces the partitions by nodes, and adds the checksums of their payloads to the metadata.
 Status ContextWriter::State::rewrite(ModelToWrite& content, const WriteOptions& model_options,
                                      const Primaries& primaries, ContextMetadata& metadata) const {
   for (size_t i = 0; i < payloads.size(); ++i) {
@@ -242,7 +243,7 @@ Status ContextWriter::State::rewrite(ModelToWrite& content, const WriteOptions& 
 Result<WrittenContext> ContextWriter::finish(
     graph::Model model, std::span<const WrittenPartition> partitions,
     const std::map<std::string, std::string>& compatibility) && {
-  // Temporary files go with the state, whatever happens.
+  // The state owns the temporary files, which are removed with it on every path.
   const std::unique_ptr<State> state = std::move(state_);
   std::vector<State::Member> members;
   members.push_back({state->options,

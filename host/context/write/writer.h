@@ -1,13 +1,13 @@
-// Writes a context model and its binaries. Payloads stream to temporary files while providers write
-// them; the model is assembled, encoded and loaded once more; then everything is published
-// together, binaries first, the model last. Whatever fails, and whenever the process ends, the
-// files under their own names are the old ones or the new ones.
+// Writes a context model and its binaries. Payloads go to temporary files while providers write
+// them; then the model is assembled, encoded and loaded back, and everything is published together,
+// binaries first and the model last. Whatever fails, and whenever the process stops, the output is
+// either the old one or the new one (../SPECIFICATION.md, "Publication").
 //
-// Several models may share the binaries: they are named after the first model, and all the models
-// are published together.
+// Several models may share the binaries, which are then named after the first model; all models are
+// published together.
 //
-// Of several processes that write one output the last one stands, complete. A writer that is
-// destroyed before `finish` leaves nothing.
+// If several processes write the same output, the last one wins, completely. A writer that is
+// destroyed before `finish` leaves no file.
 #pragma once
 
 #include <cstddef>
@@ -32,59 +32,60 @@
 
 namespace ephost::context {
 
-// Of a model that does not go to a file, the files, if any, go beside `output_path`.
+// Where the model goes. If not to a file, its binaries, if any, still go beside `output_path`.
 enum class Destination {
   kFile,
-  kMemory,    // the model is handed out as bytes
-  kFunction,  // it goes to WriteOptions::write_model
+  kMemory,    // WrittenContext::model
+  kFunction,  // WriteOptions::write_model
 };
 
 inline constexpr size_t kModelPieceBytes = size_t{64} << 10;
 
-// What protobuf can hold.
+// The largest message that protobuf supports.
 inline constexpr uint64_t kMaxModelBytes = (uint64_t{1} << 31) - 1;
 
 struct WriteOptions {
-  // Where the context model goes; its folder and name give those of the binaries. May be empty for
-  // a model in memory without files.
+  // Path of the context model; the folder and the names of the binaries follow from it. May be
+  // empty for a model in memory without files.
   std::filesystem::path output_path;
   Destination destination = Destination::kFile;
   // Payloads inside the nodes instead of in binaries.
   bool embed = false;
-  // Takes each binary, complete and by its file name, in place of the file system; payloads stay in
-  // memory until then. A failure is `finish`'s own, as it is.
+  // Receives each complete binary and its file name instead of the file system; payloads stay in
+  // memory until then. `finish` returns its failure unchanged.
   std::function<Status(const std::string& file_name, std::span<const std::byte> bytes)>
       write_payload;
-  // Takes the model in pieces of kModelPieceBytes, the last one shorter, after the files are in
-  // place; they are taken back if it fails. A failure is `finish`'s own, as it is.
+  // Receives the model in pieces of kModelPieceBytes, the last one shorter, once the files are in
+  // place. If it fails, the files are restored, and `finish` returns the failure unchanged.
   std::function<Status(std::span<const std::byte> bytes)> write_model;
-  // File name, beside the model, for the initializers of the remaining nodes; empty: embedded.
+  // Name of the file, beside the model, for the initializers of the remaining nodes; empty: they
+  // are embedded.
   std::string external_initializers_file_name;
-  // Initializers of fewer bytes are embedded all the same.
+  // Initializers with fewer bytes than this are embedded in any case.
   uint64_t initializer_size_threshold = 0;
-  // Where large ones start in that file: a power of two, at most 1 MiB.
+  // Alignment of large initializers in that file, in bytes: a power of two, at most 1 MiB.
   uint64_t initializer_alignment = 4096;
-  // Decides about each initializer in place of name and threshold; see onnx_io::ExportOptions.
-  // Checksums are stated of files that the writer writes, not of those where data stays.
+  // Places each initializer, instead of name and threshold; see onnx_io::ExportOptions. The model
+  // states the checksums of the files in which initializers stay, too.
   std::function<Result<onnx_io::Placement>(std::string_view name, const graph::Tensor& tensor)>
       place_initializer;
-  // The model file that is compiled, if it is one. Its file name is noted in the nodes.
+  // The file of the source model, if it has one. The nodes state its file name.
   std::filesystem::path source_path;
-  // What else the operation reads and writes; no output may be among it.
+  // Other files that the operation reads or writes; no output may be one of them.
   OperationFiles files;
-  // Replace a context model that exists, and its files.
+  // Replace an existing context model and its files.
   bool overwrite = false;
-  // Replace existing files whatever they hold, but none that is read.
+  // Replace existing files whatever they contain, except those that are read.
   bool force_overwrite = false;
-  LockWait lock_wait;  // where another process publishes into the same folder
-  // How large the model may be, embedded payloads included.
+  LockWait lock_wait;  // while another process publishes into the same folder
+  // Limit of the size of the model, embedded payloads included.
   uint64_t max_model_bytes = kMaxModelBytes;
   const FileSystem* file_system = &posix_file_system();  // outlives the writer
-  // Until publication begins; nothing stays of what was written then.
+  // Effective until publication begins; nothing that was written then remains.
   Cancellation cancellation = {};
 };
 
-// Which subgraph of which node, counted as graph::for_each_subgraph visits them.
+// A subgraph of a node. Subgraphs are counted in the order of graph::for_each_subgraph.
 struct SubgraphStep {
   graph::NodeId node = graph::kNoNode;
   uint32_t subgraph = 0;
@@ -111,59 +112,59 @@ struct WrittenFile {
 };
 
 struct WrittenContext {
-  std::vector<WrittenFile> files;  // in the order of publication, the models last
+  std::vector<WrittenFile> files;  // in the order of publication, models last
   graph::Blob model;               // Destination::kMemory only: the encoded model
-  uint64_t remaining_nodes = 0;    // of the main graphs that are no EPContext nodes
+  uint64_t remaining_nodes = 0;    // nodes of the main graphs that are not EPContext nodes
 };
 
-// A model to be written, with what becomes of it.
+// A model to be written, and the partitions that become EPContext nodes.
 struct ModelToWrite {
   graph::Model model;
   std::vector<WrittenPartition> partitions;
   std::map<std::string, std::string> compatibility;  // the providers' strings, by source
 };
 
-// One thread at a time.
+// Not thread-safe.
 class ContextWriter {
  public:
-  // What `create` finds wrong with an output, alone.
+  // The checks of `create` alone.
   [[nodiscard]] static Status check(const WriteOptions& options);
 
-  // Finds what is wrong with the output before anything is compiled. INVALID_ARGUMENT: no output
-  // path where one is needed, a folder or device, a name that cannot be stated in a model, or a
-  // file that the operation reads; FAIL: an output that exists and may not be replaced, or a folder
-  // that cannot be written to; NO_SUCHFILE: no such folder.
+  // Refuses an impossible output before anything is compiled. INVALID_ARGUMENT: a missing output
+  // path, a folder or device, a name that cannot be stated in a model, or a file that the operation
+  // reads. FAIL: an existing output that may not be replaced, or a folder that cannot be written
+  // to. NO_SUCHFILE: a missing folder.
   static Result<ContextWriter> create(WriteOptions options);
 
   ContextWriter(ContextWriter&&) noexcept;
   ContextWriter& operator=(ContextWriter&&) noexcept;
   ~ContextWriter();
 
-  // Adds to WriteOptions::files what is known only after `create`. INVALID_ARGUMENT where an output
-  // of this writer is among it.
+  // Adds to WriteOptions::files what becomes known only after `create`. INVALID_ARGUMENT if an
+  // output of this writer is one of them.
   [[nodiscard]] Status add_files(const OperationFiles& files);
 
-  // Starts a payload of the provider and returns its number. INVALID_ARGUMENT where its binary
-  // would be a file that the operation reads.
+  // Begins a payload of the provider and returns its index. INVALID_ARGUMENT if its binary would be
+  // a file that the operation reads.
   [[nodiscard]] Result<uint32_t> begin_payload(std::string_view ep_short_name);
 
   // Appends to a payload. FAIL as soon as embedded payloads exceed `max_model_bytes`. After a
-  // failure only destruction is meaningful.
+  // failure the writer can only be destroyed.
   [[nodiscard]] Status append(uint32_t payload, std::span<const std::byte> bytes);
 
-  // Adds a model that refers to this writer's payloads, to be published by `finish` with the
-  // writer's own. Errors as of `create`; INVALID_ARGUMENT also where payloads are embedded, or the
-  // output lies in another folder, in memory, or where another model's does.
+  // Adds a model that refers to the payloads of this writer; `finish` publishes it together with
+  // the writer's own model. Fails as `create` does; also INVALID_ARGUMENT if payloads are embedded,
+  // or if the output is in memory, in another folder, or that of another model.
   [[nodiscard]] Status add_model(WriteOptions options, ModelToWrite model);
 
-  // Replaces the partitions in `model`, drops what nothing uses any more, and publishes. The first
-  // partition of each payload becomes its primary node. `compatibility` holds the providers'
-  // strings by source. The same input gives the same bytes.
+  // Replaces the partitions in `model` by EPContext nodes, removes what is no longer used, and
+  // publishes. The first partition of each payload becomes its primary node. `compatibility`
+  // contains the compatibility string of each source. The same input gives the same bytes.
   //
-  // INVALID_ARGUMENT where names, payload numbers or texts do not fit together, INVALID_GRAPH where
-  // a partition is not convex, FAIL where the model is larger than `max_model_bytes`, or where a
-  // file exists under the name of a binary or of the external initializers that has other content
-  // and is not known to be the replaced output's own. Nothing is published then.
+  // INVALID_ARGUMENT if names, payload indices or texts are inconsistent; INVALID_GRAPH if a
+  // partition is not convex; FAIL if the model exceeds `max_model_bytes`, or if the name of a
+  // binary or of the external initializers is taken by a file with other content that is not known
+  // to belong to the replaced output. Nothing is published then.
   [[nodiscard]] Result<WrittenContext> finish(
       graph::Model model, std::span<const WrittenPartition> partitions,
       const std::map<std::string, std::string>& compatibility) &&;

@@ -59,11 +59,11 @@ Result<context::CacheIngredients> collect_cache_ingredients(const PreparedModel&
       .abi = abi_version(EPH_ABI_MINOR),
       .session_options = {
           {"ep.context_node_name_prefix", config.context_node_name_prefix},
-          // What is folded depends on them; see fold_budget.h for why it depends on no clock.
+          // They determine what is folded. Folding does not depend on time; see fold_budget.h.
           {std::string(optimize::kMaxFoldedBytesKey), std::to_string(config.fold_limits.max_bytes)},
           {std::string(optimize::kMaxFoldingWorkKey), std::to_string(config.fold_limits.max_work)},
           {"optimization.disabled", config.passes.disabled_names()},
-          // What fails with it must not be found by those that ask for it.
+          // A session that sets it must not find an entry that it would have refused to compile.
           {"session.disable_cpu_ep_fallback", config.disable_cpu_fallback ? "1" : "0"},
           {"session.function_inlining_max_nodes", std::to_string(config.max_inlined_nodes)},
           {std::string(onnx_io::kMaxDenseBytesKey), std::to_string(config.max_dense_bytes)},

@@ -1,5 +1,5 @@
-// What the key of a session's cache entry is made of: the model as it was read, the providers as
-// they were created, and the options that change what is compiled.
+// Collects what the key of a session's cache entry consists of: the model as it was read, the
+// providers as they were created, and the options that affect compilation.
 #pragma once
 
 #include <ephost/status.h>
@@ -11,9 +11,9 @@
 
 namespace ephost::session {
 
-// Checksums the bytes of the model and of its external data where they lie in memory: what is
-// compiled is what the checksums cover. Fails where a provider cannot tell its devices or its
-// compatibility, or where its library cannot be read.
+// Computes the checksums of the model and of its external data from the very bytes that are
+// compiled. Fails if a provider cannot report its devices or its compatibility, or if its library
+// cannot be read.
 [[nodiscard]] Result<context::CacheIngredients> collect_cache_ingredients(
     const PreparedModel& prepared, const onnx_io::ImportReport& read, const SessionConfig& config);
 

@@ -64,8 +64,8 @@ Result<fs::path> output_file(const ModelCompilationOptions& options,
       "or ep.context_file_path, or take the model as a buffer");
 }
 
-// The path that a model which goes to no path would have; its files are named after it. Empty where
-// the options do not give one, and files would land where nobody expects them.
+// The path after which the files of a model in memory are named. Empty if the options give none, as
+// files would then go where nobody expects them.
 fs::path path_of_files(const ModelCompilationOptions& options,
                        const context::WriteOptions& write_options,
                        const session::SessionConfig& config) {
@@ -153,7 +153,7 @@ Result<std::vector<std::byte>> read_all(const ReadFunction& read,
   }
 }
 
-// The arguments of compile_model stand in for the entries that would write during the session.
+// compile_model takes its output from its arguments, so the session itself must not write one.
 SessionOptions without_generation(SessionOptions options) {
   options.add_config_entry("ep.context_enable", "0");
   return options;
@@ -172,7 +172,7 @@ CompileReport report_on(const session::PreparedModel& prepared,
   return report;
 }
 
-// How many nodes partitions were made of that come from the cache store.
+// Adds the numbers of nodes of partitions that come from the cache store.
 void add_node_counts(const context::CacheEntry& entry, CompileReport& report) {
   const std::map<std::string, uint64_t> counts(entry.partitions.begin(), entry.partitions.end());
   for (CompiledPartition& partition : report.partitions) {

@@ -16,7 +16,7 @@
 namespace ephost::session {
 namespace {
 
-// Connects one provider to the writer; fills in what it states of its nodes.
+// Connects a provider to the writer, and stores the attributes that it sets for its nodes.
 class ProviderSink : public bridge::ContextSink {
  public:
   ProviderSink(context::ContextWriter& writer, const bridge::Provider& provider,
@@ -130,7 +130,7 @@ CompiledModel collect_compiled(const PreparedModel& prepared, context::WriteOpti
   CompiledModel compiled{
       .options = std::move(options), .model = graph::clone(prepared.model), .nodes = {}};
   compiled.options.files = prepared.files;
-  // By provider, so that one which compiles later nodes also comes later in the output.
+  // In the order of the providers, as the payloads in the output follow this order.
   for (uint32_t provider = 0; provider < prepared.providers.size(); ++provider) {
     const std::shared_ptr<bridge::Provider>& owner = prepared.providers[provider];
     size_t uncached = 0;

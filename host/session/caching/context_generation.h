@@ -1,5 +1,5 @@
-// Generation of the context cache: takes what the pipeline compiled, has the providers write their
-// payloads, and hands both to host/context. Used by sessions with ep.context_enable and by
+// Generates context models: collects what the pipeline compiled, lets the providers write their
+// payloads, and passes both to host/context. Used by sessions with ep.context_enable and by
 // compile_model.
 #pragma once
 
@@ -22,11 +22,11 @@
 
 namespace ephost::session {
 
-// A compiled partition, with what its context is written from.
+// A compiled partition, and what is needed to write its context.
 struct CompiledNode {
   std::shared_ptr<bridge::Provider> provider;
   bridge::Computation computation;      // shared with the session
-  context::WrittenPartition partition;  // without what the provider states of it
+  context::WrittenPartition partition;  // without the attributes that the provider sets
 };
 
 // A compiled model whose context is to be written.
@@ -36,21 +36,21 @@ struct CompiledModel {
   std::vector<CompiledNode> nodes;  // of providers that can write a context
 };
 
-// The same model and computations once more.
+// A copy of the model that shares its computations.
 [[nodiscard]] CompiledModel share(const CompiledModel& model);
 
-// Copies what matters of a model that was compiled just now.
+// Copies what is needed of a model that has just been compiled.
 [[nodiscard]] CompiledModel collect_compiled(const PreparedModel& prepared,
                                              context::WriteOptions options);
 
-// Has the providers write the context of all the models at once, with `writer`, whose own model is
-// the first of them. MODEL_LOAD_CANCELED once that is requested.
+// Lets the providers write the contexts of all models at once to `writer`, whose own model is the
+// first of them. MODEL_LOAD_CANCELED once cancellation is requested.
 [[nodiscard]] Result<context::WrittenContext> write_compiled(context::ContextWriter writer,
                                                              std::vector<CompiledModel> models,
                                                              const Cancellation& cancellation = {});
 
-// What the configuration says about the output. Nothing unless ep.context_enable is set;
-// INVALID_ARGUMENT where the output has no name.
+// The output as configured; nullopt unless ep.context_enable is set. INVALID_ARGUMENT if the output
+// has no name.
 [[nodiscard]] Result<std::optional<context::WriteOptions>> session_write_options(
     const ModelSource& source, const SessionConfig& config);
 
@@ -63,24 +63,23 @@ class ContextGeneration {
     kFail,
   };
 
-  // Everything that is wrong with the output is found here, before the model is read:
-  // INVALID_ARGUMENT, FAIL where the output exists.
-  // MODEL_LOAD_CANCELED comes from `write` once that is requested.
+  // Refuses an impossible output before the model is read: INVALID_ARGUMENT, or FAIL if the output
+  // exists. `write` returns MODEL_LOAD_CANCELED once `cancellation` is requested.
   static Result<std::unique_ptr<ContextGeneration>> create(context::WriteOptions options,
                                                            WithoutNodes without_nodes,
                                                            const Cancellation& cancellation);
 
-  // Finds, once the model is read, whether the output would overwrite what it is read from; for
-  // PipelineHooks::after_import. INVALID_ARGUMENT.
+  // To be called from PipelineHooks::after_import: INVALID_ARGUMENT if the output would overwrite a
+  // file that the model was read from.
   [[nodiscard]] Status check(const PreparedModel& prepared);
 
-  // Writes and publishes, once; for PipelineHooks::after_compile.
+  // To be called once, from PipelineHooks::after_compile: writes and publishes the context model.
   [[nodiscard]] Status write(const PreparedModel& prepared);
 
-  // The same where a context model took the model's place.
+  // The same if a context model of the cache store was loaded instead of the model.
   [[nodiscard]] Status write_again(const PreparedModel& prepared);
 
-  // What `write` published; no files if it wrote nothing.
+  // What `write` published; without files if it wrote nothing.
   [[nodiscard]] const context::WrittenContext& written() const { return written_; }
   // The partitions that became EPContext nodes.
   [[nodiscard]] const std::vector<CompiledPartition>& partitions() const {

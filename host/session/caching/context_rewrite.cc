@@ -11,7 +11,7 @@ namespace {
 
 using context::CachedPartition;
 
-// Primary nodes first: the first of a payload becomes its primary again.
+// Primary nodes come first, so that the first node of a payload becomes its primary node again.
 std::vector<const CachedPartition*> in_order(const PreparedModel& prepared) {
   std::vector<const CachedPartition*> ordered;
   for (const bool main_context : {true, false}) {
@@ -55,7 +55,7 @@ std::vector<CompiledPartition> cached_partitions(const PreparedModel& prepared) 
 
 Result<context::WrittenContext> rewrite_context(context::ContextWriter writer,
                                                 const PreparedModel& prepared) {
-  std::map<uint32_t, uint32_t> payloads;  // their numbers in the output
+  std::map<uint32_t, uint32_t> payloads;  // their indices in the output
   std::vector<context::WrittenPartition> partitions;
   for (const CachedPartition* cached : in_order(prepared)) {
     if (!payloads.contains(cached->payload)) {

@@ -1,5 +1,5 @@
-// Writes a context model once more, under other names: what compile_model does with a model whose
-// contexts come from the cache store. Nothing is compiled; payloads go to the output as they are.
+// Writes a loaded context model again under other names. compile_model uses it for a model whose
+// contexts come from the cache store. Nothing is compiled; payloads are copied unchanged.
 #pragma once
 
 #include <ephost/compile_model.h>
@@ -12,11 +12,11 @@
 
 namespace ephost::session {
 
-// The partitions behind the model's EPContext nodes, in the order in which they are written. How
-// many nodes they were made of is not known here.
+// The partitions of the EPContext nodes of the model, in the order in which they are written. Their
+// numbers of nodes are unknown here.
 [[nodiscard]] std::vector<CompiledPartition> cached_partitions(const PreparedModel& prepared);
 
-// `prepared` is compiled, and its providers accept all its nodes.
+// Requires that `prepared` is compiled and that its providers accept all its nodes.
 [[nodiscard]] Result<context::WrittenContext> rewrite_context(context::ContextWriter writer,
                                                               const PreparedModel& prepared);
 

@@ -1,4 +1,4 @@
-// How a session waits for other processes that hold a lock it needs.
+// How a session waits for a lock that another process holds.
 #pragma once
 
 #include <string>

@@ -17,12 +17,12 @@ namespace {
 
 using Outcome = CacheUse::Outcome;
 
-// In a file of their own, so that an entry may hold more than one protobuf message can.
+// Initializers have their own file, as an entry may be larger than a protobuf message can be.
 constexpr const char* kInitializersName = "initializers.bin";
 
-// Why an entry could not stand in for what was compiled; empty if it can.
+// Why what was compiled cannot be published as an entry; empty if it can.
 std::string reason_against(const PreparedModel& prepared) {
-  // Next time the provider may not fail.
+  // The provider may succeed the next time.
   if (!prepared.failures.empty()) return prepared.failures.front().reason.message();
   if (prepared.partition_count() == 0) return "no provider compiled anything";
   for (const PreparedGraph* graph : prepared.graphs()) {
@@ -68,7 +68,7 @@ void SessionCache::skip(std::string reason) {
 }
 
 void SessionCache::fail(std::string_view doing, const Status& status) {
-  // The pipeline ends a session that is cancelled.
+  // The pipeline itself ends a cancelled session.
   if (status.code() != StatusCode::kModelLoadCanceled && !cancellation_.is_requested()) {
     log_warning("the session goes on without the cache store " + quote(config_.cache_dir.native()) +
                 ": " + std::string(doing) + ": " + status.to_string());

@@ -1,5 +1,6 @@
-// The cache store as a session uses it: looks for the session's entry before anything is compiled,
-// publishes one after. Whatever goes wrong with the store, the session goes on without it.
+// Connects a session with the cache store: looks for its entry before anything is compiled, and
+// publishes one afterwards. If anything goes wrong with the store, the session continues without
+// it.
 #pragma once
 
 #include <ephost/cache_use.h>
@@ -19,24 +20,25 @@ namespace ephost::session {
 
 class SessionCache {
  public:
-  // Does nothing without ep.cache_dir. INVALID_ARGUMENT for entries that cannot be.
+  // An object that does nothing, unless ep.cache_dir is set. INVALID_ARGUMENT for invalid
+  // configuration entries.
   static Result<SessionCache> create(const ModelSource& source, const SessionOptions& options);
 
-  // Goes on without the store, for a reason that isn't its fault.
+  // Continues without the store, for a reason that is not a failure.
   void skip(std::string reason);
 
-  // Connects the store with a way through the pipeline, during which this object stays in place;
-  // a hook that is there already is called before it.
+  // Adds the store to the hooks of a pipeline. The object must not move until the pipeline has
+  // finished. An existing after_compile hook is called first.
   void add_to(PipelineHooks& hooks);
 
-  // To be asked after a failure: whether the session came from an entry. That one is quarantined
-  // then, and creating the session again compiles the model.
+  // To be called after a failure: whether the session used an entry. If so, the entry is
+  // quarantined, and creating the session again compiles the model.
   [[nodiscard]] bool blames_entry(const Status& failure);
 
   [[nodiscard]] const CacheUse& use() const { return use_; }
-  // The entry that took the model's place; null if there was none.
+  // The entry that is used instead of the model; null if there is none.
   [[nodiscard]] const context::FoundEntry* entry() const { return entry_ ? &*entry_ : nullptr; }
-  // The same, for as long as the session lives.
+  // The same, to be kept while the session exists.
   [[nodiscard]] std::optional<context::FoundEntry> take_entry() { return std::move(entry_); }
 
  private:
@@ -55,7 +57,7 @@ class SessionCache {
   std::optional<context::CacheStore> store_;
   context::CacheKey key_;
   std::optional<context::FoundEntry> entry_;
-  bool has_bad_entry_ = false;  // the model is compiled then, without another look
+  bool has_bad_entry_ = false;  // then the model is compiled without another lookup
   CacheUse use_;
 };
 

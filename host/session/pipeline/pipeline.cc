@@ -477,7 +477,7 @@ Result<PreparedModel> prepare_model(const Environment& environment, const ModelS
     }
     const bool may_be_mixed = !prepared.ok() && !has_loaded && watch.has_changed() &&
                               prepared.status().code() != StatusCode::kModelLoadCanceled;
-    if (!may_be_mixed || reading == context::kMostReadings) return prepared;
+    if (!may_be_mixed || reading == context::kMaxReadings) return prepared;
     log_info("the model " + quote(source.path.native()) + " was replaced while it was read (" +
              prepared.status().message() + "); reading it again");
   }

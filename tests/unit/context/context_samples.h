@@ -117,12 +117,12 @@ inline std::vector<std::string> files_in(const std::filesystem::path& folder) {
   return names;
 }
 
-// A loaded context with the model that it points into.
+// A loaded context, and the model that it points into.
 struct Loaded {
   std::unique_ptr<graph::Model> model;
   LoadedContext context;
 
-  // The payload of the partition of that name, or why there is none.
+  // The payload of the partition of that name, or the reason why there is none.
   [[nodiscard]] std::string payload_of(std::string_view partition_name) const {
     for (const CachedPartition& partition : context.partitions) {
       if (partition.attributes.partition_name == partition_name) {
@@ -145,7 +145,7 @@ inline Result<Loaded> load_file(const std::filesystem::path& path) {
   return loaded;
 }
 
-// A model of EPContext nodes in a row, in the order given.
+// A model that is a chain of these EPContext nodes, in this order.
 inline graph::Model model_of(std::vector<EpContextNode> nodes) {
   GraphBuilder builder;
   builder.input("v0", vector_type());

@@ -14,7 +14,7 @@ using testing::GraphBuilder;
 using ::testing::HasSubstr;
 using testing::text_of;
 
-// Why a node with these attributes, beside an embedded payload, is refused.
+// The refusal of a node with this attribute and an embedded payload.
 std::string refusal(std::string name, graph::AttributeValue value) {
   graph::Graph graph;
   graph::Node node{.name = "n", .op_type = "EPContext", .domain = "com.microsoft"};
@@ -99,7 +99,7 @@ TEST(EpContextNode, RefusesAttributesOfTheWrongTypeByName) {
 }
 
 TEST(EpContextNode, RefusesNumbersOutOfRange) {
-  EXPECT_THAT(refusal("main_context", int64_t{2}), HasSubstr("is 2"));
+  EXPECT_THAT(refusal("main_context", int64_t{2}), HasSubstr("is out of range: 2"));
   EXPECT_THAT(refusal("embed_mode", int64_t{-1}), HasSubstr("is -1"));
   EXPECT_THAT(refusal("max_size", int64_t{-5}), HasSubstr("is -5"));
 }

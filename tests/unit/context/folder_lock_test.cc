@@ -20,7 +20,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// A process that has the folder locked as long as the object lives.
+// A process that holds the lock on the folder while the object exists.
 class LockingProcess {
  public:
   explicit LockingProcess(const std::filesystem::path& folder) {
@@ -80,7 +80,7 @@ TEST(FolderLock, ReportsAfterASecondWhomItWaitsFor) {
                              .report = [&](const std::string& text) { said.push_back(text); }})
                    .ok());
   ASSERT_THAT(said, ElementsAre(HasSubstr("waiting for the lock on")));
-  // Some file systems number their devices otherwise than /proc/locks does.
+  // On some file systems, stat and /proc/locks report different device numbers.
   EXPECT_THAT(said[0], ::testing::AnyOf(HasSubstr("process " + std::to_string(other.id())),
                                         HasSubstr("another process")));
 }

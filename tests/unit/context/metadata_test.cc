@@ -78,7 +78,7 @@ TEST(ContextMetadata, RefusesMalformedEntries) {
 TEST(ContextMetadata, RepeatedEntriesOfMergedModelsMustAgree) {
   const std::string key = "ephost.ep_context.compatibility.EP";
   EXPECT_EQ(refusal({{key, "a"}, {key, "a"}}), "accepted");
-  EXPECT_THAT(refusal({{key, "a"}, {key, "b"}}), HasSubstr("stated twice, differently"));
+  EXPECT_THAT(refusal({{key, "a"}, {key, "b"}}), HasSubstr("stated twice with different values"));
 }
 
 }  // namespace

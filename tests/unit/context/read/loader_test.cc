@@ -36,7 +36,7 @@ std::string refusal(const graph::Model& model, const LoadOptions& options) {
   return loaded.status().message();
 }
 
-// Why a node that states this path, with the folder given, is refused.
+// The refusal of a node that states this path below the folder.
 std::string refusal_of_path(const TempDirectory& dir, const std::string& path) {
   return refusal(model_of({file_node("p", path)}), {.folder = dir.path()});
 }
@@ -89,7 +89,7 @@ TEST(ContextLoader, LoadsABinaryBesideTheModel) {
 }
 
 TEST(ContextLoader, AlignsEmbeddedPayloads) {
-  // Neither is aligned where it stands: a short string, and a blob at an odd address.
+  // Neither is aligned: a short string, and a blob at an odd address.
   const graph::Blob block = testing::blob_of("x" + std::string(5000, 'b'));
   EpContextNode large = embedded_node("large", "");
   large.payload = {.bytes = block.bytes.subspan(1), .owner = block.owner};
@@ -155,7 +155,7 @@ TEST(ContextLoader, FindsTheSupersededInitializersThatTheModelStates) {
   LoadOptions options{.folder = dir.path()};
   EXPECT_TRUE(find_superseded_initializers(encoded, options).empty());
   dir.write(superseded_name("weights", to_hex(checksum_of("old").hash)), "old");
-  // Whoever read the new ones is told.
+  // A caller that read the new ones gets an error.
   EXPECT_THAT(refusal(model, options), HasSubstr("checking the initializers"));
   options.files = find_superseded_initializers(encoded, options);
   ASSERT_TRUE(options.files.contains("weights"));
@@ -241,7 +241,7 @@ TEST(ContextLoader, ASecondaryNodeNeedNotNameTheOnlyPrimary) {
   EXPECT_EQ(
       refusal(model_of({secondary_node("s", ""), file_node("p", "m.bin")}), {.folder = dir.path()}),
       "accepted");
-  // Several, but the file tells which.
+  // There are several, but the file identifies one.
   EXPECT_EQ(refusal(model_of({secondary_node("s", "n.bin"), file_node("p", "m.bin"),
                               file_node("q", "n.bin")}),
                     {.folder = dir.path()}),
@@ -287,7 +287,7 @@ TEST_P(DamagedContent, IsRefusedAsAnEmbeddedPayload) {
   EXPECT_EQ(refusal(model, {.verify_checksums = false}), "accepted");
 }
 
-// A model of two payloads, of which the metadata state one.
+// A model with two payloads, of which the metadata state one.
 graph::Model half_stated_model(const TempDirectory& dir) {
   dir.write("a.bin", "a");
   dir.write("b.bin", "b");
@@ -457,7 +457,7 @@ TEST(ContextLoader, ComparesLargeFilesInTheBackgroundForValidatingProviders) {
   const Status status = wrong->finish_checksums();
   EXPECT_EQ(status.code(), StatusCode::kInvalidGraph);
   EXPECT_THAT(status.message(), HasSubstr("m_test.bin"));
-  // The size shows at once, and so does everything to a provider that trusts.
+  // A wrong size is found at once, and so is everything for providers that do not validate.
   dir.write("m_test.bin", payload + "x");
   EXPECT_FALSE(load_context(*model, options).ok());
   dir.write("m_test.bin", damaged);

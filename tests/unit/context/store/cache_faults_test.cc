@@ -1,5 +1,5 @@
-// Whatever file operation fails, wherever a process stops, and however many use a store at once:
-// an entry that is found is a whole one, and the store takes the next one.
+// Whichever file operation fails, wherever a process stops, and however many processes use a store
+// at once: an entry that is found is complete, and the store accepts the next one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -26,10 +26,11 @@ using testing::key_of;
 using testing::payload_in;
 using testing::publish_sample;
 
-// Does not crash, and does not wait for the disk either.
+// Does not crash, and does not sync, which would be slow.
 const CrashingFileSystem kNeverWaits;
 
-// What a session finds of the key, and that the next ones find it again and leave nothing else.
+// What a session finds for the key. Expects that the next ones find the same and leave nothing
+// else.
 void expect_usable(const TempDirectory& dir, const CacheKey& key) {
   const CacheStore store({.folder = dir.path(), .file_system = &kNeverWaits});
   ASSERT_THAT(payload_in(store, key), AnyOf("none", "payload"));
@@ -67,7 +68,7 @@ TEST(CacheStoreFaults, EveryFailureWhileReadingIsAMissOrAnError) {
     faulty.fail_at = operation;
     const CacheStore store({.folder = dir.path(), .file_system = &faulty});
     const Result<CacheLookup> lookup = store.find(key);
-    // A failing disk says nothing of the entry.
+    // A failing disk says nothing about the entry.
     ASSERT_TRUE(!lookup.ok() || lookup->damage.ok());
     ASSERT_THAT(folders_in(dir.path()), ElementsAre(entry_name(key)));
     if (faulty.operations() <= operation) break;
@@ -103,8 +104,8 @@ TEST(CacheStoreFaults, EveryCrashWhileRemovingLeavesAStoreThatWorks) {
   }
 }
 
-// Publishes and looks up a few keys again and again, with room for some of them only, and now and
-// then quarantines one. Returns what went wrong.
+// Repeatedly publishes and looks up a few keys, with room for only some of them, and sometimes
+// quarantines one. Returns what went wrong.
 std::string use_for_a_while(const fs::path& folder, unsigned seed) {
   const CacheStore store({.folder = folder, .limits = {.max_bytes = 12'000}});
   for (unsigned round = 0; round < 30; ++round) {
@@ -120,7 +121,7 @@ std::string use_for_a_while(const fs::path& folder, unsigned seed) {
     }
     const Result<testing::Loaded> loaded = testing::load_file(lookup->found->model->path());
     if (!loaded.ok()) {
-      // Somebody may have quarantined it just now; a session then makes it anew.
+      // Another user may have quarantined it just now; a session would then compile again.
       if (!lookup->found->lease.is_at(lookup->found->folder)) continue;
       return loaded.status().to_string();
     }
@@ -132,7 +133,7 @@ std::string use_for_a_while(const fs::path& folder, unsigned seed) {
   return {};
 }
 
-// What must hold of the folder after all are done.
+// Invariants of the folder after everyone has finished.
 void expect_sound(const fs::path& folder) {
   for (const CacheItem& item : testing::items_in(folder)) {
     EXPECT_NE(item.state, CacheItem::State::kTemporary);

@@ -27,7 +27,7 @@ using ::testing::UnorderedElementsAre;
 
 std::string quarantined(const CacheKey& key) { return std::string(kQuarantinePrefix) + key.id; }
 
-// Nothing can be changed on it.
+// A read-only file system.
 class ReadOnlyFileSystem : public PosixFileSystem {
  public:
   int open(const char* path, int flags, mode_t mode) const override {
@@ -47,7 +47,7 @@ class ReadOnlyFileSystem : public PosixFileSystem {
   }
 };
 
-// A file system that knows no locks.
+// A file system without locks.
 class LocklessFileSystem : public PosixFileSystem {
  public:
   int flock(int, int) const override {

@@ -33,7 +33,7 @@ class LocklessFileSystem : public PosixFileSystem {
   }
 };
 
-// The entries `a`, `b` and `c`, last used three, two and one hours ago, all of one size.
+// The entries `a`, `b` and `c`, last used three, two and one hours ago, all of the same size.
 class CacheUpkeep : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -226,7 +226,7 @@ TEST_F(CacheUpkeep, VerifyFindsEveryDamagedFile) {
   };
   EXPECT_THAT(problems_of(), IsEmpty());
   for (const std::string& name : files_in(entry("a"))) {
-    if (name == kFolderMarkerName) continue;  // without it, it is no entry
+    if (name == kFolderMarkerName) continue;  // without it, the folder is not an entry
     SCOPED_TRACE(name);
     const std::string intact = testing::content_of(entry("a") / name);
     std::string damaged = intact;

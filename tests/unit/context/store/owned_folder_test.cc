@@ -47,7 +47,7 @@ TEST(OwnedFolder, AFolderWithAHalfWrittenTagBecomesAStore) {
   EXPECT_THAT(files_in(dir.path()), ElementsAre("CACHEDIR.TAG"));
 }
 
-// What `is_store` and `make_store` say, which is the same; the folder stays as it is.
+// The refusal by both `is_store` and `make_store`. Expects that the folder stays unchanged.
 std::string refusal_of(const fs::path& folder) {
   const std::vector<std::string> before = files_in(folder);
   const Status status = make_store(folder, system());
@@ -66,7 +66,7 @@ TEST(OwnedFolder, AFolderThatIsNotEmptyIsNotAStore) {
 TEST(OwnedFolder, ACacheOfAnotherProgramIsNotAStore) {
   const TempDirectory dir;
   dir.write("CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n# of a browser\n");
-  EXPECT_THAT(refusal_of(dir.path()), HasSubstr("of another program"));
+  EXPECT_THAT(refusal_of(dir.path()), HasSubstr("belongs to another program"));
 }
 
 TEST(OwnedFolder, AStoreOfAnotherFormatIsRefused) {
@@ -118,7 +118,7 @@ TEST(OwnedFolder, RemovalFollowsNoLink) {
   EXPECT_THAT(files_in(elsewhere.path()), ElementsAre(kFolderMarkerName, "precious"));
 }
 
-// Folders below the first one lie in another file system.
+// Pretends that folders below the first one are on another file system.
 class MountedFileSystem : public PosixFileSystem {
  public:
   int openat(int directory, const char* name, int flags) const override {

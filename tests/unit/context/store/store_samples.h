@@ -43,7 +43,7 @@ inline CacheIngredients sample_ingredients() {
                         {.name = "Two", .plugin_id = "org.two", .plugin_version = "1.0.0"}}};
 }
 
-// A key that differs by `name`.
+// A key that depends on `name`.
 inline CacheKey key_of(std::string_view name) {
   CacheIngredients ingredients = sample_ingredients();
   ingredients.model = checksum_of_text(name);
@@ -63,7 +63,7 @@ inline Status publish_sample(const CacheStore& store, const CacheKey& key,
                        {.files = entry_files(written.files), .model_name = "sample.onnx"});
 }
 
-// The payload of the key's entry as a session loads it, "none", or the failure.
+// The payload of the entry of the key, as a session loads it, "none", or the failure.
 inline std::string payload_in(const CacheStore& store, const CacheKey& key) {
   const Result<CacheLookup> lookup = store.find(key);
   if (!lookup.ok()) return lookup.status().to_string();
@@ -73,7 +73,7 @@ inline std::string payload_in(const CacheStore& store, const CacheKey& key) {
   return loaded.ok() ? loaded->payload_of("second") : loaded.status().to_string();
 }
 
-// The store in the folder that its options name.
+// The folder of the store.
 inline fs::path store_in(const fs::path& folder) { return folder / kStoreFolderName; }
 
 inline std::string entry_name(const CacheKey& key) { return std::string(kEntryPrefix) + key.id; }
@@ -82,7 +82,7 @@ inline fs::path entry_in(const fs::path& folder, const CacheKey& key) {
   return store_in(folder) / entry_name(key);
 }
 
-// What the store holds beside its marker; nothing where there is no store.
+// The content of the store without its marker; empty if there is no store.
 inline std::vector<std::string> folders_in(const fs::path& folder) {
   if (!fs::exists(store_in(folder))) return {};
   std::vector<std::string> names = files_in(store_in(folder));
@@ -96,7 +96,7 @@ inline std::vector<CacheItem> items_in(const fs::path& folder) {
   return items.ok() ? std::move(*items) : std::vector<CacheItem>();
 }
 
-// As if the folder had been used so many hours ago.
+// Makes the folder look as if it was last used this many hours ago.
 inline void make_older(const fs::path& folder, int hours) {
   const auto now = std::chrono::system_clock::now() - std::chrono::hours(hours);
   const struct timespec then = {.tv_sec = std::chrono::system_clock::to_time_t(now), .tv_nsec = 0};

@@ -45,7 +45,7 @@ Result<WrittenContext> write_group(const TempDirectory& dir, const std::string& 
   return finish(std::move(writer), model_with("of_a"));
 }
 
-// What a model of the group stands on: the payload, "none", or a failure.
+// The payload of a model of the group, "none", or the failure to load it.
 std::string generation(const TempDirectory& dir, const std::string& model) {
   if (!std::filesystem::exists(dir / (model + "_ctx.onnx"))) return "none";
   const Result<Loaded> loaded = load_file(dir / (model + "_ctx.onnx"));

@@ -41,7 +41,7 @@ AtomicFile staged(const TempDirectory& dir, std::string_view name, std::string_v
   return std::move(*file);
 }
 
-// Every allocation may be the first that fails. What is published stays so.
+// Each allocation in turn is the first that fails. What is published stays published.
 TEST(Publication, SucceedsWhenMemoryRunsOutAfterIt) {
   for (uint64_t enough = 0; enough < 60; ++enough) {
     const TempDirectory dir;

@@ -1,5 +1,5 @@
-// Line 10 of the requirements: whatever file operation fails, and wherever the process stops, the
-// output is the old one or the new one.
+// Whichever file operation fails, and wherever the process stops, the output is the old one or the
+// new one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ using testing::Loaded;
 struct Variant {
   bool embed = false;
   bool external_initializers = false;
-  bool replaces = false;  // an output that is there
+  bool replaces = false;  // an existing output
   int error = EIO;
 };
 
@@ -42,7 +42,7 @@ std::string name_of(const Variant& variant) {
 
 void PrintTo(const Variant& variant, std::ostream* out) { *out << name_of(variant); }
 
-// Writes two payloads and initializers that tell the generations apart.
+// Writes two payloads and initializers whose content depends on the generation.
 Result<WrittenContext> write_generation(const TempDirectory& dir, const Variant& variant,
                                         const std::string& name, const FileSystem& file_system) {
   EPHOST_ASSIGN_OR_RETURN(ContextWriter writer,
@@ -63,7 +63,7 @@ Result<WrittenContext> write_generation(const TempDirectory& dir, const Variant&
   return std::move(writer).finish(std::move(model), partitions, {});
 }
 
-// The generation that stands under the output's name: "none", or a failure.
+// The generation of the output, "none", or the failure to load it.
 std::string generation(const TempDirectory& dir) {
   if (!fs::exists(dir / "m_ctx.onnx")) return "none";
   const Result<Loaded> loaded = load_file(dir / "m_ctx.onnx");
@@ -79,14 +79,14 @@ std::string generation(const TempDirectory& dir) {
 
 class WriterFaults : public ::testing::TestWithParam<Variant> {
  protected:
-  // Files of a complete output.
+  // The files of a complete output.
   std::vector<std::string> complete_files() {
     const TempDirectory dir;
     EXPECT_TRUE(write_generation(dir, GetParam(), "new one", CrashingFileSystem()).ok());
     return files_in(dir.path());
   }
 
-  // A folder as it is before the generation that fails.
+  // Prepares the folder as it is before the failing generation.
   void prepare(const TempDirectory& dir) {
     if (!GetParam().replaces) return;
     ASSERT_TRUE(write_generation(dir, GetParam(), "old", CrashingFileSystem()).ok());
@@ -109,7 +109,7 @@ TEST_P(WriterFaults, AnyFailureLeavesTheOldOrTheNewState) {
     ASSERT_THAT(found, AnyOf(old_generation(), "new one")) << "operation " << operation;
     ASSERT_THAT(files_in(dir.path()), IsSubsetOf(complete)) << "operation " << operation;
     if (!written.ok()) {
-      // The message names a file, and a file that isn't the old one any more isn't left half.
+      // The message names a file, and no file is half written.
       ASSERT_THAT(written.status().message(), HasSubstr(dir.path().native()));
       if (found == "none") {
         ASSERT_TRUE(files_in(dir.path()).empty()) << "operation " << operation;
@@ -131,11 +131,11 @@ TEST_P(WriterFaults, ACrashAtAnyPointLeavesTheOldOrTheNewState) {
     static_cast<void>(write_generation(dir, GetParam(), "new one", crashing));
     ASSERT_THAT(generation(dir), AnyOf(old_generation(), "new one")) << "change " << change;
 
-    // The next one succeeds and clears away what stepped aside and what was never finished.
+    // The next generation succeeds, and removes superseded and unfinished files.
     const auto next = write_generation(dir, GetParam(), "next", CrashingFileSystem());
     const bool refused = !next.ok() && GetParam().external_initializers;
     if (refused) {
-      // An initializers' file that no model claims may be anybody's.
+      // A file of initializers that no model claims could belong to anybody.
       ASSERT_THAT(next.status().message(), HasSubstr("not known to be of the context model"));
       ASSERT_EQ(generation(dir), "none");
     } else {

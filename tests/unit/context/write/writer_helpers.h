@@ -1,4 +1,4 @@
-// What the tests of the writer have in common.
+// Helpers for the tests of the writer.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ inline Status created(WriteOptions options) {
   return writer.ok() ? Status() : writer.status();
 }
 
-// A writer with payloads of the provider `test`, which hold their number as text.
+// A writer with payloads of the provider `test`; the content of each is its index as text.
 inline ContextWriter writer_of(const WriteOptions& options, uint32_t payloads = 1) {
   Result<ContextWriter> writer = ContextWriter::create(options);
   EXPECT_TRUE(writer.ok()) << writer.status().to_string();
@@ -31,7 +31,7 @@ inline ContextWriter writer_of(const WriteOptions& options, uint32_t payloads = 
   return std::move(*writer);
 }
 
-// What `finish` says to partitions of the sample model; nothing may be left behind.
+// The status of `finish` for partitions of the sample model. Expects that no file is left.
 inline Status refusal(const std::vector<WrittenPartition>& partitions, uint32_t payloads = 1,
                       const std::map<std::string, std::string>& compatibility = {}) {
   const test::TempDirectory dir;

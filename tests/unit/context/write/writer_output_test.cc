@@ -1,4 +1,4 @@
-// Where the writer's files go: which outputs it refuses, and how it replaces what is there.
+// Output files of the writer: which outputs it refuses, and how it replaces existing ones.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -131,7 +131,7 @@ TEST(ContextWriter, RefusesAnOutputCreatedSinceTheFirstCheck) {
 TEST(ContextWriter, RefusesAMissingOrReadOnlyFolder) {
   const TempDirectory dir;
   EXPECT_EQ(created({.output_path = dir / "gone/m_ctx.onnx"}).code(), StatusCode::kNoSuchFile);
-  if (::geteuid() == 0) return;  // nothing is closed to root
+  if (::geteuid() == 0) return;  // root may write everywhere
   fs::permissions(dir.path(), fs::perms::owner_read | fs::perms::owner_exec);
   EXPECT_EQ(created({.output_path = dir / "m_ctx.onnx"}).code(), StatusCode::kFail);
   fs::permissions(dir.path(), fs::perms::owner_all);
@@ -328,7 +328,7 @@ TEST(ContextWriter, TakesABinaryThatIsThereAlreadyWithTheSameContent) {
 TEST(ContextWriter, ReplacesTheBinaryOfAWriterThatDiedBeforePublishingItsModel) {
   const TempDirectory dir;
   ASSERT_TRUE(write_sample({.output_path = dir / "m_ctx.onnx"}, "old").ok());
-  // The model stays under its temporary name.
+  // The model keeps its temporary name.
   fs::rename(dir / "m_ctx.onnx", dir / ".ephost-123-4.tmp");
   ASSERT_TRUE(write_sample({.output_path = dir / "m_ctx.onnx"}, "new").ok());
   EXPECT_EQ(content_of(dir / "m_test.bin"), "new");
@@ -344,7 +344,7 @@ TEST(ContextWriter, ReplacesASymbolicLinkInsteadOfFollowingIt) {
   EXPECT_EQ(content_of(dir / "elsewhere"), "payload");
 }
 
-// Loses a bit of what is written to it.
+// A file system that flips a bit of what is written to it.
 class LossyFileSystem : public PosixFileSystem {
  public:
   ssize_t write(int descriptor, const void* data, size_t size) const override {

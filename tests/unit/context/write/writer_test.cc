@@ -1,4 +1,5 @@
-// What the writer puts into a context model. Its outputs: writer_output_test.cc.
+// The content of the context models that the writer makes. For its output files see
+// writer_output_test.cc.
 #include "host/context/write/writer.h"
 
 #include <gmock/gmock.h>
@@ -207,7 +208,7 @@ TEST(ContextWriter, GivesEachProviderItsOwnNodesAndBinary) {
   const TempDirectory dir;
   Result<ContextWriter> writer = ContextWriter::create({.output_path = dir / "m_ctx.onnx"});
   ASSERT_TRUE(writer.ok());
-  // The third name is that of the first provider's second payload.
+  // The third name belongs to the second payload of the first provider.
   for (const std::string_view name : {"test", "test", "test_1"}) {
     const Result<uint32_t> payload = writer->begin_payload(name);
     ASSERT_TRUE(payload.ok());
@@ -228,7 +229,7 @@ TEST(ContextWriter, GivesEachProviderItsOwnNodesAndBinary) {
   EXPECT_EQ(loaded->context.payloads[2].source, "OtherExecutionProvider");
 }
 
-// x0 and x1 enter, y1 and y0 leave, in this order.
+// Inputs x0 and x1, outputs y1 and y0, in this order.
 graph::Model crossed_model() {
   graph::Model model = testing::wrap(GraphBuilder()
                                          .input("x0", testing::vector_type())
@@ -317,7 +318,7 @@ TEST(ContextWriter, WritesPartitionsInNestedGraphs) {
   EXPECT_EQ(loaded->context.partitions.size(), 3U);
   EXPECT_EQ(loaded->payload_of("inner"), "payload 0");
   EXPECT_EQ(loaded->payload_of("other"), "payload 0");
-  // The constant was used by the inner partition alone.
+  // Only the inner partition used the constant.
   EXPECT_TRUE(loaded->model->graph.initializers.empty());
 }
 
@@ -448,7 +449,7 @@ TEST(ContextWriter, NoDamagedByteOfTheModelLeadsToAnotherPayload) {
     const auto model = onnx_io::import_model(testing::blob_of(damaged), {.infer_shapes = false});
     if (!model.ok()) continue;
     for (const VerifiedNode& node : verify_context_model(*model, {.folder = dir.path()}).nodes) {
-      // A damaged name may find no checksum; one that is stated is that of the payload.
+      // A damaged name may have no stated checksum; a stated one is that of the payload.
       if (node.checksum != ChecksumState::kOk) continue;
       EXPECT_EQ(node.file, "m_test.bin") << "byte " << i;
     }
