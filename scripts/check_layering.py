@@ -35,7 +35,6 @@ OWNERS = {
     r"(spdlog/|xxhash\.h|openssl/)": "host/base",
     r"(CLI/|nlohmann/)": "host/cli",
     r"(dnnl\.h|dnnl\.hpp|oneapi/)": "plugins",
-    r"(Eigen|unsupported/Eigen)/": "plugins/cpu",
 }
 
 # What a plugin may include of ephost.
