@@ -8,7 +8,7 @@
 #include "plugins/cpu/core/parallel.h"
 #include "plugins/cpu/core/registry.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 constexpr int64_t kMaxThreads = 1024;
@@ -69,7 +69,7 @@ class CpuProvider : public eph::Provider {
   eph::ArrayView<eph_kernel_def> kernels() { return kernel_defs(); }
 
   std::unique_ptr<eph::Computation> create_kernel(const eph::GraphView& graph, uint32_t node) {
-    return cpu::create_kernel(graph, node, settings_);
+    return ephost_cpu::create_kernel(graph, node, settings_);
   }
 
  private:
@@ -77,6 +77,6 @@ class CpuProvider : public eph::Provider {
 };
 
 }  // namespace
-}  // namespace cpu
+}  // namespace ephost_cpu
 
-EPH_DEFINE_PLUGIN("org.ephost.cpu", "0.1.0", cpu::CpuProvider)
+EPH_DEFINE_PLUGIN("org.ephost.cpu", "0.1.0", ephost_cpu::CpuProvider)

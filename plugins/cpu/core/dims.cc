@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace cpu {
+namespace ephost_cpu {
 
 void fail(const std::string& message) { throw eph::Failure(EPH_INVALID_ARGUMENT, message); }
 void fail_unsupported(const std::string& message) {
@@ -98,4 +98,4 @@ std::string to_string(eph::ArrayView<int64_t> shape) {
   return text + "]";
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -9,7 +9,7 @@
 #include <initializer_list>
 #include <string>
 
-namespace cpu {
+namespace ephost_cpu {
 
 // The highest rank of a tensor that the kernels take.
 inline constexpr std::size_t kMaxRank = 16;
@@ -89,4 +89,4 @@ class Dims {
 // e.g. "[2,3,224]", for messages.
 [[nodiscard]] std::string to_string(eph::ArrayView<int64_t> shape);
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -2,7 +2,7 @@
 
 #include "plugins/cpu/math/convert.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 const void* FloatArguments::input_as(uint32_t i, int32_t type) {
   const eph_value* value = run_.input(i);
@@ -31,4 +31,4 @@ void FloatArguments::finish() {
   pending_count_ = 0;
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -10,7 +10,7 @@
 
 #include "plugins/cpu/core/kernel.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 inline constexpr uint64_t kAllFloats = kFloat | kHalf;
 
@@ -68,4 +68,4 @@ class FloatArguments {
   std::size_t pending_count_ = 0;
 };
 
-}  // namespace cpu
+}  // namespace ephost_cpu

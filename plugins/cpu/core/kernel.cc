@@ -5,7 +5,7 @@
 
 #include "plugins/cpu/core/registry.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 int32_t NodeContext::input_type(std::size_t i) const {
   const int32_t type = type_of(node_.input(i));
@@ -222,4 +222,4 @@ std::string with_label(const std::string& label, const char* message) {
   return text.rfind(label, 0) == 0 ? text : label + ": " + text;
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

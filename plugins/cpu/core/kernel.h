@@ -18,7 +18,7 @@
 #include "plugins/cpu/core/types.h"
 #include "plugins/cpu/core/widening.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 inline constexpr uint32_t kKindFlags =
     EPH_RULE_TENSOR | EPH_RULE_SEQUENCE | EPH_RULE_MAP | EPH_RULE_OPTIONAL;
@@ -71,7 +71,9 @@ class NodeContext {
     return std::move(widened_constants_);
   }
 
-  [[nodiscard]] std::string label() const { return cpu::label(node_.op_type(), node_.name()); }
+  [[nodiscard]] std::string label() const {
+    return ephost_cpu::label(node_.op_type(), node_.name());
+  }
 
  private:
   [[nodiscard]] int32_t type_of(uint32_t value) const {
@@ -164,4 +166,4 @@ void copy_reshaped(eph::Run& run, const eph_value& from, uint32_t i, const Dims&
 // "<label>: <message>", unless the message names the node already.
 [[nodiscard]] std::string with_label(const std::string& label, const char* message);
 
-}  // namespace cpu
+}  // namespace ephost_cpu

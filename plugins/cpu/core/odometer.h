@@ -6,7 +6,7 @@
 
 #include "plugins/cpu/core/dims.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 template <std::size_t N>
 class Odometer {
@@ -72,4 +72,4 @@ void merge_dimensions(Dims& extents, std::array<Dims, N>& strides) {
   }
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace cpu {
+namespace ephost_cpu {
 
 dnnl::memory::dims to_onednn(const Dims& shape) { return {shape.begin(), shape.end()}; }
 
@@ -79,4 +79,4 @@ const void* PackedWeights::get(const dnnl::memory::desc& wanted, const OneDnn& o
   return copies_.back().get_data_handle();
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

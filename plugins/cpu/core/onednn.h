@@ -21,7 +21,7 @@
 #include <dnnl.hpp>
 #pragma GCC diagnostic pop
 
-namespace cpu {
+namespace ephost_cpu {
 
 struct OneDnn {
   dnnl::engine engine = dnnl::engine(dnnl::engine::kind::cpu, 0);
@@ -104,4 +104,4 @@ class PlanCache {
   std::vector<std::pair<Key, std::shared_ptr<const Plan>>> plans_;
 };
 
-}  // namespace cpu
+}  // namespace ephost_cpu

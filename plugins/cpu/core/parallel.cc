@@ -11,7 +11,7 @@
 #define CPU_OPENMP_IS_ALONE 0
 #endif
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 thread_local const Threads* current = nullptr;
@@ -47,4 +47,4 @@ ThreadScope::~ThreadScope() {
 
 void pin_openmp() { pin_library_of(reinterpret_cast<void*>(&omp_get_max_threads)); }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <ephost/sdk/host.hpp>
 
-namespace cpu {
+namespace ephost_cpu {
 
 struct Threads {
   eph::ThreadPool pool;
@@ -59,4 +59,4 @@ void parallel_for(int64_t count, double cost, const Body& body) {
                              });
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

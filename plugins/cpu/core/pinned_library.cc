@@ -2,7 +2,7 @@
 
 #include <dlfcn.h>
 
-namespace cpu {
+namespace ephost_cpu {
 
 void pin_library_of(void* function) {
   Dl_info info = {};
@@ -11,4 +11,4 @@ void pin_library_of(void* function) {
   }
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -2,9 +2,9 @@
 // keep in static pointers would be lost with each unloading.
 #pragma once
 
-namespace cpu {
+namespace ephost_cpu {
 
 // Keeps the shared library that holds this function for the rest of the process.
 void pin_library_of(void* function);
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -4,7 +4,7 @@
 #include <deque>
 #include <unordered_map>
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 // One a line, so that additions merge.
@@ -208,4 +208,4 @@ std::unique_ptr<Kernel> create_kernel(const eph::GraphView& graph, uint32_t inde
   }
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -14,7 +14,7 @@
 
 #include "plugins/cpu/core/kernel.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 using Factory = std::unique_ptr<Kernel> (*)(const NodeContext& context);
 
@@ -170,4 +170,4 @@ Table where_kernels();
 [[nodiscard]] std::unique_ptr<Kernel> create_kernel(const eph::GraphView& graph, uint32_t node,
                                                     const Settings& settings);
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -1,6 +1,6 @@
 #include "plugins/cpu/core/types.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 int64_t element_size(int32_t element_type) {
   switch (element_type) {
@@ -54,4 +54,4 @@ std::string type_name(int32_t element_type) {
   return "type " + std::to_string(element_type);
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

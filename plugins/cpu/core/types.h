@@ -8,7 +8,7 @@
 
 #include "plugins/cpu/core/dims.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 template <int32_t... types>
 inline constexpr uint64_t kTypeSet = ((uint64_t{1} << types) | ... | 0);
@@ -79,4 +79,4 @@ void dispatch_size(int64_t bytes, F&& f) {
   }
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -5,7 +5,7 @@
 #include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/math/convert.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 bool is_half(int32_t type) { return (kHalf & eph::type_bit(type)) != 0; }
@@ -165,4 +165,4 @@ int32_t WidenedRun::do_is_cancelled(const eph_run* run) noexcept {
   return static_cast<const WidenedRun*>(run)->outer_.is_cancelled() ? 1 : 0;
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

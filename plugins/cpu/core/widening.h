@@ -11,7 +11,7 @@
 #include "plugins/cpu/core/dims.h"
 #include "plugins/cpu/core/types.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 struct KernelEntry;
 
@@ -75,4 +75,4 @@ class WidenedRun : private eph_run {
   Output* outputs_;
 };
 
-}  // namespace cpu
+}  // namespace ephost_cpu

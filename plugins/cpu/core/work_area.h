@@ -7,7 +7,7 @@
 
 #include "plugins/cpu/core/dims.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 // First used without memory, to find out how much is needed; then with it. Both times the same
 // parts are taken in the same order.
@@ -39,4 +39,4 @@ class WorkArea {
   int64_t used_ = 0;
 };
 
-}  // namespace cpu
+}  // namespace ephost_cpu

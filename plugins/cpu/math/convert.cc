@@ -12,7 +12,7 @@
 #include "plugins/cpu/core/types.h"
 #include "plugins/cpu/math/short_float.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 // Types that C++ has no type for, as their bytes.
@@ -312,4 +312,4 @@ void convert(const void* from, int32_t from_type, void* to, int32_t to_type, int
   });
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

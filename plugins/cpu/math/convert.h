@@ -10,7 +10,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace cpu {
+namespace ephost_cpu {
 
 // A floating-point number as an integer: truncated, clamped to the range, 0 for NaN.
 template <class To, class From>
@@ -39,4 +39,4 @@ void pack_nibbles(const uint8_t* bytes, uint8_t* packed, int64_t count);
 // Rounds to nearest, ties to even; too large a number becomes infinite.
 [[nodiscard]] uint16_t float_to_half(float value);
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 using Complex = Fft::Complex;
@@ -100,4 +100,4 @@ const Fft& FftState::get(int64_t length) {
   return *fft;
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

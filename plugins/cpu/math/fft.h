@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-namespace cpu {
+namespace ephost_cpu {
 
 class Fft {
  public:
@@ -41,4 +41,4 @@ struct FftState : eph::State {
   std::unique_ptr<Fft> fft;
 };
 
-}  // namespace cpu
+}  // namespace ephost_cpu

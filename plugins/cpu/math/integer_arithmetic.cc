@@ -7,7 +7,7 @@
 #include "plugins/cpu/core/onednn.h"
 #include "plugins/cpu/core/parallel.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 constexpr int64_t kExact = int64_t{1} << 24;  // up to here, float has every integer
@@ -303,4 +303,4 @@ void IntegerConvolutions::convolve(eph::Run& run, eph::State* state, const Convo
   }
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

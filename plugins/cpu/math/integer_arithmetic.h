@@ -12,7 +12,7 @@
 #include "plugins/cpu/kernels/matrix/matmul_layout.h"
 #include "plugins/cpu/kernels/windows/convolution.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 // An operand of int8 or uint8 with its zero point, or several of them, or none.
 struct QuantizedOperand {
@@ -71,4 +71,4 @@ class IntegerConvolutions {
   std::shared_ptr<Constant> constant_;
 };
 
-}  // namespace cpu
+}  // namespace ephost_cpu

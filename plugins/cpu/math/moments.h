@@ -8,7 +8,7 @@
 #include "plugins/cpu/core/kernel.h"
 #include "plugins/cpu/math/row_math.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 // Mean, and one over the standard deviation.
 template <class T>
@@ -33,4 +33,4 @@ inline void check_vector(const eph_value& value, int64_t extent, const char* nam
   }
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -3,7 +3,7 @@
 #include <bit>
 #include <random>
 
-namespace cpu {
+namespace ephost_cpu {
 
 RandomSource::RandomSource(const NodeContext& context) {
   if (context.node().attribute("seed") != nullptr) {
@@ -14,4 +14,4 @@ RandomSource::RandomSource(const NodeContext& context) {
   next_seed_ = uint64_t{device()} << 32 | device();
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

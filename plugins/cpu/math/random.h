@@ -9,7 +9,7 @@
 
 #include "plugins/cpu/core/kernel.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 class RandomStream {
  public:
@@ -56,4 +56,4 @@ class RandomSource {
   std::atomic<uint64_t> next_seed_ = 0;
 };
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -7,7 +7,7 @@
 
 #include "plugins/cpu/math/vector_math.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 // Terms of a sum, of one float.
@@ -217,4 +217,4 @@ void row_weighted_affine(const double* x, double scale, double shift, const doub
   }
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

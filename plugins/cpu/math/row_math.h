@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace cpu {
+namespace ephost_cpu {
 
 [[nodiscard]] double row_sum(const float* x, int64_t count);
 [[nodiscard]] double row_sum(const double* x, int64_t count);
@@ -40,4 +40,4 @@ void row_weighted_affine(const float* x, float scale, float shift, const float* 
 void row_weighted_affine(const double* x, double scale, double shift, const double* weights,
                          const double* biases, double* y, int64_t count);
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -7,7 +7,7 @@
 
 #include "plugins/cpu/core/types.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 // How a type spends its bits: a sign, the exponent, and `mantissa` bits, in codes up to `largest`
@@ -133,4 +133,4 @@ void encode_short_floats(int32_t element_type, const double* values, uint8_t* co
   encode_all(element_type, values, codes, count, saturate);
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

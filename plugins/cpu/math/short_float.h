@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace cpu {
+namespace ephost_cpu {
 
 // float8e4m3fn, float8e4m3fnuz, float8e5m2, float8e5m2fnuz, float4e2m1.
 [[nodiscard]] bool is_short_float(int32_t element_type);
@@ -21,4 +21,4 @@ void encode_short_floats(int32_t element_type, const float* values, uint8_t* cod
 void encode_short_floats(int32_t element_type, const double* values, uint8_t* codes, int64_t count,
                          bool saturate);
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -9,7 +9,7 @@
 
 #include "plugins/cpu/core/simd.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 // 2^n for n in [-126, 127]; zero for n = -127.
 CPU_INLINE float power_of_two(int32_t n) {
@@ -155,4 +155,4 @@ CPU_INLINE float turned_sine(float x, int32_t quarters) {
   return __builtin_bit_cast(float, __builtin_bit_cast(uint32_t, magnitude) ^ sign);
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -14,7 +14,7 @@
 #include "plugins/cpu/math/row_math.h"
 #include "plugins/cpu/math/vector_math.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 constexpr int64_t kScoresAtOnce = int64_t{1} << 20;  // elements
@@ -409,4 +409,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table attention_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

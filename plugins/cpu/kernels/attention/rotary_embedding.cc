@@ -4,7 +4,7 @@
 #include "plugins/cpu/core/parallel.h"
 #include "plugins/cpu/core/registry.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 // X is [batch, heads, length, size], or [batch, length, heads * size].
@@ -136,4 +136,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table rotary_embedding_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -8,7 +8,7 @@
 #include "plugins/cpu/kernels/elementwise/old_broadcast.h"
 #include "plugins/cpu/math/vector_math.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 struct Relu : Stateless {
@@ -271,4 +271,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table activation_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -7,7 +7,7 @@
 #include "plugins/cpu/kernels/elementwise/elementwise.h"
 #include "plugins/cpu/kernels/elementwise/old_broadcast.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 // Unsigned and at least int's width, so that nothing overflows on the way.
@@ -196,4 +196,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table arithmetic_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

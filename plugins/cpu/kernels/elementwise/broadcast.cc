@@ -1,6 +1,6 @@
 #include "plugins/cpu/kernels/elementwise/broadcast.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 Dims broadcast_shape(eph::ArrayView<int64_t> a, eph::ArrayView<int64_t> b) {
   const std::size_t rank = std::max(a.size(), b.size());
@@ -27,4 +27,4 @@ Dims broadcast_strides(eph::ArrayView<int64_t> from, eph::ArrayView<int64_t> to)
   return strides;
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

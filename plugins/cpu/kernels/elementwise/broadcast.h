@@ -10,7 +10,7 @@
 #include "plugins/cpu/core/odometer.h"
 #include "plugins/cpu/core/parallel.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 // The common shape of two operands. Throws where they don't fit.
 [[nodiscard]] Dims broadcast_shape(eph::ArrayView<int64_t> a, eph::ArrayView<int64_t> b);
@@ -82,4 +82,4 @@ class Broadcast {
   Offsets inner_strides_ = {};
 };
 
-}  // namespace cpu
+}  // namespace ephost_cpu

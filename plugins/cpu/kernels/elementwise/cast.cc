@@ -8,7 +8,7 @@
 #include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/math/convert.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 constexpr uint64_t kConvertible = kNumbers | kBool | kHalf | kFloat8 | kFourBits;
@@ -175,4 +175,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table cast_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

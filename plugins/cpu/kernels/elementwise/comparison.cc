@@ -3,7 +3,7 @@
 #include "plugins/cpu/kernels/elementwise/broadcast.h"
 #include "plugins/cpu/kernels/elementwise/elementwise.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 #define CPU_BINARY_PREDICATE(name, expression) \
@@ -107,4 +107,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table comparison_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -6,7 +6,7 @@
 #include "plugins/cpu/core/parallel.h"
 #include "plugins/cpu/kernels/elementwise/broadcast.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 const char* advance(const void* data, int64_t elements, int64_t size) {
@@ -126,4 +126,4 @@ void apply_binary(const BinaryOperation& operation, const void* a, const Dims& a
                          });
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -19,7 +19,7 @@
 #include "plugins/cpu/core/simd.h"
 #include "plugins/cpu/core/types.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 // An operation without attributes.
 struct Stateless {
@@ -210,4 +210,4 @@ class UnaryKernel final : public FlatUnary {
   Op op_;
 };
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -5,7 +5,7 @@
 #include "plugins/cpu/kernels/elementwise/elementwise.h"
 #include "plugins/cpu/math/vector_math.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 struct ExactGelu : Stateless {
@@ -71,4 +71,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table gelu_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

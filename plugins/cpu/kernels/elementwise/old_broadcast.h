@@ -9,7 +9,7 @@
 
 #include "plugins/cpu/core/kernel.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 class OldBroadcast {
  public:
@@ -49,4 +49,4 @@ class OldBroadcast {
   std::optional<int64_t> axis_;
 };
 
-}  // namespace cpu
+}  // namespace ephost_cpu

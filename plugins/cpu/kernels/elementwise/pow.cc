@@ -9,7 +9,7 @@
 #include "plugins/cpu/kernels/elementwise/old_broadcast.h"
 #include "plugins/cpu/math/convert.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 struct FloatPower {
@@ -162,4 +162,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table pow_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

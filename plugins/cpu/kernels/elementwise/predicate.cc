@@ -5,7 +5,7 @@
 #include "plugins/cpu/kernels/elementwise/elementwise.h"
 #include "plugins/cpu/math/convert.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 struct IsNan : Stateless {
@@ -66,4 +66,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table predicate_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -5,7 +5,7 @@
 #include "plugins/cpu/kernels/elementwise/elementwise.h"
 #include "plugins/cpu/math/convert.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 struct Shrink {
@@ -48,4 +48,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table shrink_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

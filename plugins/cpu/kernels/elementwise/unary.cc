@@ -5,7 +5,7 @@
 #include "plugins/cpu/kernels/elementwise/elementwise.h"
 #include "plugins/cpu/math/vector_math.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 // Declares an operation without attributes from an expression in `x` of type T.
@@ -166,4 +166,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table unary_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

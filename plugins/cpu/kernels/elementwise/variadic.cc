@@ -5,7 +5,7 @@
 #include "plugins/cpu/kernels/elementwise/broadcast.h"
 #include "plugins/cpu/kernels/elementwise/elementwise.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 struct Sum {
@@ -101,4 +101,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table variadic_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -5,7 +5,7 @@
 #include "plugins/cpu/core/simd.h"
 #include "plugins/cpu/kernels/elementwise/broadcast.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 // x and y are rows, or single elements.
@@ -101,4 +101,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table where_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

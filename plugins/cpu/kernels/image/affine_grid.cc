@@ -4,7 +4,7 @@
 #include "plugins/cpu/core/parallel.h"
 #include "plugins/cpu/core/registry.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 class AffineGrid final : public Kernel {
@@ -86,4 +86,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table affine_grid_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

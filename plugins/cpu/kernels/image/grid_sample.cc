@@ -9,7 +9,7 @@
 #include "plugins/cpu/core/parallel.h"
 #include "plugins/cpu/core/registry.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 enum class Mode { kNearest, kLinear, kCubic };
@@ -266,4 +266,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table grid_sample_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

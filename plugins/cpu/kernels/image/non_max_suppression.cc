@@ -4,7 +4,7 @@
 
 #include "plugins/cpu/core/registry.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 struct Box {
@@ -134,4 +134,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table non_max_suppression_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

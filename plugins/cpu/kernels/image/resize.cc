@@ -13,7 +13,7 @@
 #include "plugins/cpu/kernels/image/resize_axis.h"
 #include "plugins/cpu/math/convert.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 using Axes = std::array<ResizeAxis, kMaxRank>;
@@ -407,4 +407,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table resize_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -8,7 +8,7 @@
 
 #include "plugins/cpu/core/dims.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 template <class Enum, std::size_t N>
@@ -197,4 +197,4 @@ void ResizeAxis::fill_taps(const ResizeAttributes& attributes, int32_t* indices,
 template void ResizeAxis::fill_taps(const ResizeAttributes&, int32_t*, float*) const;
 template void ResizeAxis::fill_taps(const ResizeAttributes&, int32_t*, double*) const;
 
-}  // namespace cpu
+}  // namespace ephost_cpu

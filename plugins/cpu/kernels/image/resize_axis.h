@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <ephost/sdk/graph_view.hpp>
 
-namespace cpu {
+namespace ephost_cpu {
 
 enum class ResizeMode { kNearest, kLinear, kCubic };
 
@@ -61,4 +61,4 @@ struct ResizeAxis {
   void fill_taps(const ResizeAttributes& attributes, int32_t* indices, T* weights) const;
 };
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -6,7 +6,7 @@
 #include "plugins/cpu/core/parallel.h"
 #include "plugins/cpu/core/registry.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 // Beyond this many samples in a row of a bin, coordinates are no real ones.
@@ -310,4 +310,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table roi_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -4,7 +4,7 @@
 
 #include "plugins/cpu/core/registry.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 // By elimination with the largest pivot of each column. Destroys the n x n matrix.
@@ -70,4 +70,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table det_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -9,7 +9,7 @@
 #include "plugins/cpu/kernels/matrix/product.h"
 #include "plugins/cpu/math/convert.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 // A tensor whose dimensions have names. No label stands twice.
@@ -347,4 +347,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table einsum_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

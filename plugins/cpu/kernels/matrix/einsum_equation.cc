@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -111,4 +111,4 @@ Dims EinsumEquation::output_labels(std::size_t ellipsis) const {
   return labels;
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -9,7 +9,7 @@
 
 #include "plugins/cpu/core/dims.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 // Letters are labels, and so is each dimension that an ellipsis stands for.
 inline constexpr std::size_t kLabels = 52 + kMaxRank;
@@ -42,4 +42,4 @@ class EinsumEquation {
   std::string output_;
 };
 
-}  // namespace cpu
+}  // namespace ephost_cpu

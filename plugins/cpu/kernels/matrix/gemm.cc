@@ -5,7 +5,7 @@
 #include "plugins/cpu/kernels/matrix/product.h"
 #include "plugins/cpu/math/convert.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 // Integers wrap around; where a factor is not 1 they go through double.
@@ -163,4 +163,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table gemm_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

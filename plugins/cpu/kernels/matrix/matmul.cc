@@ -4,7 +4,7 @@
 #include "plugins/cpu/kernels/matrix/matmul_layout.h"
 #include "plugins/cpu/kernels/matrix/product.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 class MatMul final : public Kernel {
@@ -86,4 +86,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table matmul_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

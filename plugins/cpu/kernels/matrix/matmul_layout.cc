@@ -2,7 +2,7 @@
 
 #include "plugins/cpu/kernels/elementwise/broadcast.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 Dims without_matrix(const Dims& shape) {
@@ -56,4 +56,4 @@ MatMulLayout make_matmul_layout(Dims a, Dims b) {
   return layout;
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

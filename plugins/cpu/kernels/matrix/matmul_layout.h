@@ -6,7 +6,7 @@
 #include "plugins/cpu/core/dims.h"
 #include "plugins/cpu/kernels/matrix/product.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 // What a product of two tensors comes to.
 struct MatMulLayout {
@@ -19,4 +19,4 @@ struct MatMulLayout {
 // Throws where the shapes cannot be multiplied.
 [[nodiscard]] MatMulLayout make_matmul_layout(Dims a, Dims b);
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -5,7 +5,7 @@
 
 #include "plugins/cpu/core/onednn.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 struct ProductPlan {
@@ -146,4 +146,4 @@ void Products::multiply(eph::Run& run, eph::State* state, const ProductShape& sh
   bound.step.execute(own.stream);
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -9,7 +9,7 @@
 #include "plugins/cpu/core/kernel.h"
 #include "plugins/cpu/core/parallel.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 // Y = alpha * A * B (+ bias) (+ Y). All matrices are dense and row-major: A is m x k (k x m if
 // transposed), B is k x n (n x k), Y is m x n, the bias is a row of n. There are `batch` of A, B,
@@ -73,4 +73,4 @@ void multiply_plain(const ProductShape& shape, const T* a, const T* b, T* y) {
   });
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -8,7 +8,7 @@
 
 #include "plugins/cpu/kernels/ml/ml.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 // Keys and values of a map whose values are one tensor, or a sequence of tensors with one element.
@@ -269,4 +269,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table ml_dictionary_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -6,7 +6,7 @@
 
 #include "plugins/cpu/kernels/ml/ml.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 // A key or value of a mapping: text, or a number by its bits, so that NaN is equal to itself.
@@ -281,4 +281,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table ml_encode_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -6,7 +6,7 @@
 
 #include "plugins/cpu/kernels/ml/ml.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 // Takes columns of the last axis.
@@ -250,4 +250,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table ml_feature_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

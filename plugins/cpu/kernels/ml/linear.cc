@@ -3,7 +3,7 @@
 
 #include "plugins/cpu/kernels/ml/ml.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 // Rows of coefficients, one for each class or target, and what is added to each product.
@@ -120,4 +120,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table ml_linear_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -6,7 +6,7 @@
 
 #include "plugins/cpu/math/convert.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 // Reads `count` elements from `first` on.
@@ -159,4 +159,4 @@ void ScoreTable::set(int64_t row, const std::vector<double>& scores) {
                  [](double score) { return static_cast<float>(score); });
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -8,7 +8,7 @@
 
 #include "plugins/cpu/core/registry.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 inline constexpr std::string_view kMlDomain = "ai.onnx.ml";
 // Element types of feature tensors.
@@ -94,4 +94,4 @@ class ScoreTable {
   return node.get_ints(name).to_vector();
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

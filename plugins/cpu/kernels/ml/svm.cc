@@ -5,7 +5,7 @@
 
 #include "plugins/cpu/kernels/ml/ml.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 // The kernel function between two rows of features.
@@ -279,4 +279,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table ml_svm_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

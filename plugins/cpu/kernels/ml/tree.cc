@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 using NodeKey = std::pair<int64_t, int64_t>;  // tree id, node id
@@ -316,4 +316,4 @@ TreeEnsemble read_unified_ensemble(const eph::NodeView& node) {
   return ensemble;
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -7,7 +7,7 @@
 
 #include "plugins/cpu/kernels/ml/ml.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 enum class Branch : uint8_t { kLeq, kLt, kGte, kGt, kEq, kNeq, kMember, kLeaf };
 enum class Aggregate { kAverage, kSum, kMin, kMax };
@@ -62,4 +62,4 @@ class TreeEnsemble {
 // Out of those of TreeEnsemble.
 [[nodiscard]] TreeEnsemble read_unified_ensemble(const eph::NodeView& node);
 
-}  // namespace cpu
+}  // namespace ephost_cpu

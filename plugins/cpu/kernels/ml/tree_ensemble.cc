@@ -3,7 +3,7 @@
 
 #include "plugins/cpu/kernels/ml/tree.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 class TreeEnsembleClassifier final : public Kernel {
@@ -139,4 +139,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table ml_tree_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

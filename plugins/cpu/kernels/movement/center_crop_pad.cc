@@ -4,7 +4,7 @@
 #include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/kernels/movement/padding.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 class CenterCropPad final : public Kernel {
@@ -55,4 +55,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table center_crop_pad_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -5,7 +5,7 @@
 #include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/kernels/movement/element_mover.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 class Compress final : public Kernel {
@@ -60,4 +60,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table compress_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -4,7 +4,7 @@
 #include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/kernels/movement/strided_copy.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 // True if all extents outside of the axis are 1.
@@ -181,4 +181,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table concat_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

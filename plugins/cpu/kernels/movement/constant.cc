@@ -8,7 +8,7 @@
 #include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/kernels/movement/indices.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 // Keeps a copy of the attribute.
@@ -224,4 +224,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table constant_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

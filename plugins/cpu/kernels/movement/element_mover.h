@@ -9,7 +9,7 @@
 #include "plugins/cpu/core/kernel.h"
 #include "plugins/cpu/core/types.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 class ElementMover {
  public:
@@ -45,4 +45,4 @@ class ElementMover {
   int64_t size_;
 };
 
-}  // namespace cpu
+}  // namespace ephost_cpu

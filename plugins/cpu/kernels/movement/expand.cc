@@ -3,7 +3,7 @@
 #include "plugins/cpu/kernels/elementwise/broadcast.h"
 #include "plugins/cpu/kernels/movement/strided_copy.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 class Expand final : public Kernel {
@@ -82,4 +82,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table expand_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

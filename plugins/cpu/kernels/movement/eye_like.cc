@@ -6,7 +6,7 @@
 #include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/math/convert.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 constexpr uint64_t kTypes = kNumbers | kBool | kHalf;
@@ -59,4 +59,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table eye_like_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -5,7 +5,7 @@
 #include "plugins/cpu/kernels/movement/element_mover.h"
 #include "plugins/cpu/kernels/movement/indices.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 class Gather final : public Kernel {
@@ -186,4 +186,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table gather_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

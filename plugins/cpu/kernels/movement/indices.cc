@@ -5,7 +5,7 @@
 #include "plugins/cpu/core/kernel.h"
 #include "plugins/cpu/math/convert.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 const int64_t* read_indices(eph::Run& run, const eph_value& indices, int64_t count) {
   if (indices.element_type == EPH_INT64) return data<const int64_t>(indices);
@@ -22,4 +22,4 @@ int64_t checked_index(int64_t index, int64_t extent) {
   return index < 0 ? index + extent : index;
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <ephost/sdk/computation.hpp>
 
-namespace cpu {
+namespace ephost_cpu {
 
 // The `count` indices as int64: the tensor itself, or a converted copy in scratch memory.
 [[nodiscard]] const int64_t* read_indices(eph::Run& run, const eph_value& indices, int64_t count);
@@ -12,4 +12,4 @@ namespace cpu {
 // An index that counts from the end where it is negative. Throws where it is out of range.
 [[nodiscard]] int64_t checked_index(int64_t index, int64_t extent);
 
-}  // namespace cpu
+}  // namespace ephost_cpu

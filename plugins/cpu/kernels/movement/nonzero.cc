@@ -4,7 +4,7 @@
 #include "plugins/cpu/core/odometer.h"
 #include "plugins/cpu/core/registry.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 template <class T>
@@ -73,4 +73,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table nonzero_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -4,7 +4,7 @@
 #include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/math/convert.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 class OneHot final : public Kernel {
@@ -80,4 +80,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table onehot_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

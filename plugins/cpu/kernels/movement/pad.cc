@@ -7,7 +7,7 @@
 #include "plugins/cpu/kernels/movement/padding.h"
 #include "plugins/cpu/math/convert.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 enum class PadMode { kConstant, kReflect, kEdge, kWrap };
@@ -157,4 +157,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table pad_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

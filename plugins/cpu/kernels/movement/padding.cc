@@ -8,7 +8,7 @@
 #include "plugins/cpu/core/kernel.h"
 #include "plugins/cpu/kernels/movement/strided_copy.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 void fill(eph::Run& run, const void* value) {
@@ -58,4 +58,4 @@ void pad_with(eph::Run& run, const Dims& before, const Dims& out, const void* va
   strided_copy(plan, x, run, 0);
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -6,11 +6,11 @@
 
 #include "plugins/cpu/core/dims.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 // Output 0 becomes a tensor of shape `out` with the first input moved by `before` (negative to cut
 // away) in each dimension, and the element at `value` around it. `value` is of the input's type, an
 // eph_string for strings; null stands for zero, or an empty string.
 void pad_with(eph::Run& run, const Dims& before, const Dims& out, const void* value);
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -2,7 +2,7 @@
 #include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/kernels/movement/element_mover.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 class ReverseSequence final : public Kernel {
@@ -73,4 +73,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table reverse_sequence_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -11,7 +11,7 @@
 #include "plugins/cpu/kernels/movement/indices.h"
 #include "plugins/cpu/math/convert.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 enum class Reduction { kNone, kAdd, kMultiply, kMax, kMin };
@@ -267,4 +267,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table scatter_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -6,7 +6,7 @@
 
 #include "plugins/cpu/core/registry.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 class Identity final : public Kernel {
@@ -229,4 +229,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table shape_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -4,7 +4,7 @@
 #include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/kernels/movement/strided_copy.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 struct SliceList {
@@ -134,4 +134,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table slice_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

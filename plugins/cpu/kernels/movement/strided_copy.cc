@@ -10,7 +10,7 @@
 #include "plugins/cpu/core/types.h"
 #include "plugins/cpu/math/convert.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 constexpr std::size_t kFrom = 0;
@@ -182,4 +182,4 @@ void strided_copy(CopyPlan plan, const eph_value& from, eph::Run& run, uint32_t 
   });
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

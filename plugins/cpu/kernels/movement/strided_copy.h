@@ -8,7 +8,7 @@
 
 #include "plugins/cpu/core/dims.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 // In elements. `from_strides` and `to_strides` have as many entries as `extents`; a stride of 0
 // repeats, a negative one goes backwards.
@@ -28,4 +28,4 @@ struct CopyPlan {
 // nothing. Every position is inside of both tensors and no position of the output is written twice.
 void strided_copy(CopyPlan plan, const eph_value& from, eph::Run& run, uint32_t output);
 
-}  // namespace cpu
+}  // namespace ephost_cpu

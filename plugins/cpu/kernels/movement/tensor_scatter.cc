@@ -4,7 +4,7 @@
 
 #include "plugins/cpu/core/registry.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 class TensorScatter final : public Kernel {
@@ -83,4 +83,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table tensor_scatter_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -2,7 +2,7 @@
 #include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/kernels/movement/strided_copy.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 // Writes dimension order[i] of `x`, seen as `shape`, as dimension i of an output that is seen as
@@ -144,4 +144,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table transpose_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

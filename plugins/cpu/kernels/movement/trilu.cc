@@ -5,7 +5,7 @@
 #include "plugins/cpu/core/parallel.h"
 #include "plugins/cpu/core/registry.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 class Trilu final : public Kernel {
@@ -87,4 +87,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table trilu_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

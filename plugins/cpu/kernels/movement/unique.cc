@@ -10,7 +10,7 @@
 #include "plugins/cpu/kernels/movement/element_mover.h"
 #include "plugins/cpu/math/convert.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 // Negative, zero or positive.
@@ -224,4 +224,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table unique_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

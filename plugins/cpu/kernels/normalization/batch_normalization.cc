@@ -9,7 +9,7 @@
 #include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/math/moments.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 // The input as `images` times `channels` planes, each channel with statistics of its own.
@@ -166,4 +166,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table batch_normalization_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

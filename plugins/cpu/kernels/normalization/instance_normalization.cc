@@ -8,7 +8,7 @@
 #include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/math/moments.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 // Normalises each of `groups` groups of neighbouring channels of each image, then scales and shifts
@@ -244,4 +244,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table instance_normalization_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -8,7 +8,7 @@
 #include "plugins/cpu/kernels/elementwise/broadcast.h"
 #include "plugins/cpu/math/moments.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 // The input as rows that are normalised.
@@ -185,4 +185,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table layer_normalization_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -6,7 +6,7 @@
 #include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/core/simd.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 constexpr int64_t kColumns = 256;
@@ -110,4 +110,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table lrn_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

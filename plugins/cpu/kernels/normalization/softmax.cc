@@ -11,7 +11,7 @@
 #include "plugins/cpu/math/row_math.h"
 #include "plugins/cpu/math/vector_math.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 // Each operation works on a few rows of neighbours, or on `columns` lines of `extent` elements that
@@ -206,4 +206,4 @@ void log_softmax(const double* x, double* y, int64_t outer, int64_t extent, int6
 
 Table softmax_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

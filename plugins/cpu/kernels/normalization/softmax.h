@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
-namespace cpu {
+namespace ephost_cpu {
 
 // Over the middle one of three dimensions, none of which is 0. y may be x.
 void log_softmax(const float* x, float* y, int64_t outer, int64_t extent, int64_t inner);
 void log_softmax(const double* x, double* y, int64_t outer, int64_t extent, int64_t inner);
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -5,7 +5,7 @@
 #include "plugins/cpu/core/simd.h"
 #include "plugins/cpu/math/convert.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 template <class T>
@@ -129,4 +129,4 @@ const float* floats_of(eph::Run& run, const eph_value& value) {
   return copy;
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

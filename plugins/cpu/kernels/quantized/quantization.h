@@ -9,7 +9,7 @@
 #include "plugins/cpu/core/kernel.h"
 #include "plugins/cpu/core/parallel.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 // A tensor cut into rows of neighbours. All elements of a row have one scale, or each its own.
 class ScaleLayout {
@@ -82,4 +82,4 @@ void round_values(const Values& values, float zero_point, T* y, int64_t count) {
 // The elements in float, in scratch memory where they aren't yet.
 [[nodiscard]] const float* floats_of(eph::Run& run, const eph_value& value);
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -10,7 +10,7 @@
 #include "plugins/cpu/math/row_math.h"
 #include "plugins/cpu/math/short_float.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 constexpr uint64_t kReals = kTypeSet<EPH_FLOAT> | kHalf;
@@ -163,8 +163,9 @@ class QuantizeLinear final : public LinearKernel {
         const bool is_plain = x.element_type == EPH_FLOAT && precision == EPH_FLOAT;
         parameters.layout.for_each_row([&](const ScaleLayout::Row& row) {
           if (is_plain && row.step == 0) {
-            return cpu::quantize(data<const float>(x) + row.first, parameters.scales[row.scale],
-                                 *parameters.zero_point(row, 0), range, to + row.first, row.count);
+            return ephost_cpu::quantize(
+                data<const float>(x) + row.first, parameters.scales[row.scale],
+                *parameters.zero_point(row, 0), range, to + row.first, row.count);
           }
           quantize_row(
               x, parameters, precision, row,
@@ -295,4 +296,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table quantize_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -4,7 +4,7 @@
 #include "plugins/cpu/kernels/quantized/quantization.h"
 #include "plugins/cpu/math/integer_arithmetic.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 class IntegerConvKernel : public Kernel {
@@ -150,4 +150,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table quantized_conv_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

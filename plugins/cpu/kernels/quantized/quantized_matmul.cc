@@ -3,7 +3,7 @@
 #include "plugins/cpu/kernels/quantized/quantization.h"
 #include "plugins/cpu/math/integer_arithmetic.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 class MatMulInteger final : public Kernel {
@@ -111,4 +111,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table quantized_matmul_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

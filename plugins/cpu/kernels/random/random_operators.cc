@@ -7,7 +7,7 @@
 #include "plugins/cpu/math/convert.h"
 #include "plugins/cpu/math/random.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 constexpr uint64_t kReals = kFloat | kHalf;
@@ -186,4 +186,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table random_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

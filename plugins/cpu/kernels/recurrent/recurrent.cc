@@ -5,7 +5,7 @@
 
 #include "plugins/cpu/core/parallel.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 void expect_shape(const eph_value* value, const char* name, const Dims& expected) {
@@ -91,4 +91,4 @@ void multiply_rows(const ProductShape& shape, const double* a, const double* b, 
   });
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -16,7 +16,7 @@
 #include "plugins/cpu/kernels/matrix/product.h"
 #include "plugins/cpu/kernels/recurrent/recurrent_activation.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 struct RecurrentShape {
   int64_t steps = 0, batch = 0, input = 0, hidden = 0;
@@ -106,4 +106,4 @@ class StepOrder {
   const int32_t* lengths_;
 };
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -8,7 +8,7 @@
 #include "plugins/cpu/core/dims.h"
 #include "plugins/cpu/math/vector_math.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 struct Definition {
@@ -123,4 +123,4 @@ std::vector<Activation> read_activations(const eph::NodeView& node, std::size_t 
 void activate(const Activation& f, float* x, int64_t count) { activate_simd(f, x, count); }
 void activate(const Activation& f, double* x, int64_t count) { activate_all(f, x, count); }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

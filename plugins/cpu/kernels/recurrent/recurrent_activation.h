@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cpu {
+namespace ephost_cpu {
 
 enum class ActivationKind {
   kRelu,
@@ -37,4 +37,4 @@ struct Activation {
 void activate(const Activation& f, float* x, int64_t count);
 void activate(const Activation& f, double* x, int64_t count);
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -22,7 +22,7 @@
 #include "plugins/cpu/core/parallel.h"
 #include "plugins/cpu/kernels/recurrent/recurrent.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 template <class T>
 struct RecurrentStep {
@@ -390,4 +390,4 @@ class Recurrent final : public Kernel {
   uint64_t workspace_bytes_ = 0;
 };
 
-}  // namespace cpu
+}  // namespace ephost_cpu

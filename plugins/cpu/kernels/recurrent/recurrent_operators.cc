@@ -3,7 +3,7 @@
 #include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/kernels/recurrent/recurrent_kernel.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 // H = f(X W + H R + b)
@@ -147,4 +147,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table recurrent_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -5,7 +5,7 @@
 #include "plugins/cpu/core/parallel.h"
 #include "plugins/cpu/core/registry.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 class ArgExtreme final : public Kernel {
@@ -112,4 +112,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table arg_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

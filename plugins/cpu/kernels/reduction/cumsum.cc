@@ -4,7 +4,7 @@
 #include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/core/simd.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 template <class T>
@@ -100,4 +100,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table cumsum_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -11,7 +11,7 @@
 #include "plugins/cpu/kernels/reduction/reduce_fold.h"
 #include "plugins/cpu/kernels/reduction/reduced_axes.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 constexpr int64_t kColumns = 128;
@@ -167,4 +167,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table reduce_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

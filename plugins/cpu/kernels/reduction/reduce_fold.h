@@ -12,7 +12,7 @@
 #include "plugins/cpu/math/convert.h"
 #include "plugins/cpu/math/row_math.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 // What is summed up: double for floating-point numbers, whose float sums would lose digits, and 64
 // bits that wrap around for integers.
@@ -237,4 +237,4 @@ struct FoldingOf {
   static constexpr Folding kTable = {sizeof(T), &start, &fold_row, &fold_columns, &store};
 };
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -2,7 +2,7 @@
 
 #include "plugins/cpu/core/odometer.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 ReducedAxes::ReducedAxes(const Dims& shape, const std::array<bool, kMaxRank>& is_reduced) {
   const Dims strides = dense_strides(shape);
@@ -29,4 +29,4 @@ int64_t take_unit_dimension(Dims& extents, Dims& strides) {
   return extent;
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -6,7 +6,7 @@
 
 #include "plugins/cpu/core/dims.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 // Neighbours of one kind are joined where that is possible. Strides are those of the dense tensor.
 struct ReducedAxes {
@@ -21,4 +21,4 @@ struct ReducedAxes {
 // Takes the last dimension off if it steps by one element; its extent, or 1.
 int64_t take_unit_dimension(Dims& extents, Dims& strides);
 
-}  // namespace cpu
+}  // namespace ephost_cpu

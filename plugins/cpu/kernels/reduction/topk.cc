@@ -5,7 +5,7 @@
 
 #include "plugins/cpu/core/registry.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 // Sorting works on integers that are in the order of the elements, so that it is compiled once.
@@ -118,4 +118,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table topk_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -1,7 +1,7 @@
 // Optionals: Optional, OptionalHasElement, OptionalGetElement.
 #include "plugins/cpu/core/registry.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 // Optional without input is one without content.
@@ -64,4 +64,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table optional_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

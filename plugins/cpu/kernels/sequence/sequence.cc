@@ -6,7 +6,7 @@
 
 #include "plugins/cpu/core/registry.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 // A position counted from the front. `end` says whether the one behind the last element counts.
@@ -284,4 +284,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table sequence_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -5,7 +5,7 @@
 #include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/math/fft.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 using Complex = Fft::Complex;
@@ -34,10 +34,10 @@ struct Line {
 template <class Fill, class Take>
 void transform_lines(eph::Run& run, const Fft& fft, int64_t lines, bool inverse, const Fill& fill,
                      const Take& take) {
-  constexpr int64_t kMostGroups = 16;
+  constexpr int64_t kMaxGroups = 16;
   constexpr int64_t kWorthSharing = int64_t{1} << 22;  // numbers of memory in all
   const int64_t own = fft.length() + fft.work_size();
-  const int64_t groups = std::min(lines, std::clamp<int64_t>(kWorthSharing / own, 1, kMostGroups));
+  const int64_t groups = std::min(lines, std::clamp<int64_t>(kWorthSharing / own, 1, kMaxGroups));
   const int64_t bytes = checked_multiply(groups * own, sizeof(Complex));
   auto* memory = static_cast<Complex*>(run.scratch(static_cast<uint64_t>(bytes)));
   const double cost =
@@ -221,4 +221,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table dft_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -6,7 +6,7 @@
 #include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/math/convert.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 constexpr uint64_t kOutputs = kNumbers | kHalf;
@@ -157,4 +157,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table signal_window_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 // From `first` on, every code point (or every second one) up to `last` is mapped by adding `delta`.
@@ -200,4 +200,4 @@ void change_case(std::string_view text, Case to, std::string& changed) {
   }
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
-namespace cpu {
+namespace ephost_cpu {
 
 enum class Case { kLower, kUpper };
 
 // Replaces `changed` by the text in that case. Bytes that are no UTF-8 stay as they are.
 void change_case(std::string_view text, Case to, std::string& changed);
 
-}  // namespace cpu
+}  // namespace ephost_cpu

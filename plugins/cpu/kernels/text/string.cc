@@ -9,7 +9,7 @@
 #include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/kernels/elementwise/broadcast.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 class StringConcat final : public Kernel {
@@ -162,4 +162,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table string_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -7,7 +7,7 @@
 #include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/kernels/text/case_mapping.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 class StringNormalizer final : public Kernel {
@@ -80,4 +80,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table string_normalizer_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -8,7 +8,7 @@
 #include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/math/convert.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 enum class Mode { kTf, kIdf, kTfIdf };
@@ -222,4 +222,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table tf_idf_vectorizer_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -9,7 +9,7 @@
 #include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/math/convert.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 // Uniform in [0, 1) with 53 random bits.
@@ -137,4 +137,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table dropout_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -5,7 +5,7 @@
 #include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/kernels/normalization/softmax.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 enum class Total { kNone, kSum, kMean };
@@ -156,4 +156,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table loss_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

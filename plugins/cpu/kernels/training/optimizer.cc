@@ -6,7 +6,7 @@
 #include "plugins/cpu/core/parallel.h"
 #include "plugins/cpu/core/registry.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 // What a step works on: elements of the tensor, its gradient, and two accumulated values; the new
@@ -211,4 +211,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table optimizer_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -8,7 +8,7 @@
 #include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/kernels/windows/columns.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 class Col2Im final : public Kernel {
@@ -87,4 +87,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table col2im_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

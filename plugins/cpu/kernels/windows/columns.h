@@ -9,7 +9,7 @@
 #include "plugins/cpu/core/odometer.h"
 #include "plugins/cpu/kernels/windows/window.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 // A window over one plane. Pads at the end don't matter: `window.output` tells how many positions
 // there are. What falls outside of the plane is dropped.
@@ -71,4 +71,4 @@ void add_columns(const ColumnShape& shape, const RowOf& row, const FactorOf& fac
   }
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -6,7 +6,7 @@
 #include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/kernels/windows/convolution.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 // Adds one channel of the input, weighted by its window, to one channel of the output.
@@ -155,4 +155,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table conv_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

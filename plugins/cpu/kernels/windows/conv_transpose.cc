@@ -10,7 +10,7 @@
 #include "plugins/cpu/kernels/matrix/product.h"
 #include "plugins/cpu/kernels/windows/columns.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 struct TransposedShape {
@@ -209,4 +209,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table conv_transpose_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -7,7 +7,7 @@
 
 #include "plugins/cpu/core/onednn.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 using Desc = dnnl::memory::desc;
@@ -250,4 +250,4 @@ void Convolutions::convolve(eph::Run& run, eph::State* state, const ConvolutionS
   if (bound.unpack_y) reorder(bound.unpack_y, packed_y, y);
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

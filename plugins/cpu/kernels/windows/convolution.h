@@ -9,7 +9,7 @@
 #include "plugins/cpu/core/kernel.h"
 #include "plugins/cpu/kernels/windows/window.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 struct ConvolutionShape {
   Dims x;        // N, C, then one to three spatial extents
@@ -54,4 +54,4 @@ class Convolutions {
   std::unique_ptr<Plans> plans_;
 };
 
-}  // namespace cpu
+}  // namespace ephost_cpu

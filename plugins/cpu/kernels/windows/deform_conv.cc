@@ -10,7 +10,7 @@
 #include "plugins/cpu/kernels/matrix/product.h"
 #include "plugins/cpu/kernels/windows/window.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 constexpr std::size_t kMaxSpatial = 3;
@@ -277,4 +277,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table deform_conv_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -6,7 +6,7 @@
 #include "plugins/cpu/kernels/windows/lp_norm.h"
 #include "plugins/cpu/math/row_math.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 struct Maximum {
@@ -83,4 +83,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table global_pool_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

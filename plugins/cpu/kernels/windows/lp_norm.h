@@ -6,7 +6,7 @@
 
 #include "plugins/cpu/core/dims.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 inline double read_norm(const eph::NodeView& node) {
   const double p = node.since_version() < 2 ? static_cast<double>(node.get_float("p", 2.0F))
@@ -15,4 +15,4 @@ inline double read_norm(const eph::NodeView& node) {
   return p;
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -7,7 +7,7 @@
 #include "plugins/cpu/kernels/windows/lp_norm.h"
 #include "plugins/cpu/kernels/windows/pooling.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 struct Greater {
@@ -280,4 +280,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table pool_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

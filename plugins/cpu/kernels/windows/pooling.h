@@ -14,7 +14,7 @@
 #include "plugins/cpu/core/simd.h"
 #include "plugins/cpu/kernels/windows/window.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 // An operation takes an element, or a vector of them, in: op(folded, x) changes `folded`.
 
@@ -272,4 +272,4 @@ void pool_planes(Op op, Merge merge, const PoolPlan& plan, T start, const T* x, 
   });
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

@@ -3,7 +3,7 @@
 
 #include "plugins/cpu/core/registry.h"
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 constexpr int64_t kLimit = int64_t{1} << 31;
@@ -112,4 +112,4 @@ constexpr KernelEntry kEntries[] = {
 
 Table unpool_kernels() { return kEntries; }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

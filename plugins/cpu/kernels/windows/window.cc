@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace cpu {
+namespace ephost_cpu {
 namespace {
 
 // Extents and pads beyond this are no real model, and let arithmetic go on without checks.
@@ -135,4 +135,4 @@ Window WindowAttributes::resolve_transposed(const Dims& kernel, const Dims& inpu
   return window;
 }
 
-}  // namespace cpu
+}  // namespace ephost_cpu

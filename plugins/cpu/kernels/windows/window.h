@@ -7,7 +7,7 @@
 
 #include "plugins/cpu/core/dims.h"
 
-namespace cpu {
+namespace ephost_cpu {
 
 // For one input: as many entries in each list as there are spatial dimensions.
 struct Window {
@@ -52,4 +52,4 @@ class WindowAttributes {
   Dims kernel_shape_, strides_, dilations_, pads_;
 };
 
-}  // namespace cpu
+}  // namespace ephost_cpu
