@@ -22,7 +22,7 @@ Program make_working_program(Recipe& recipe, ConstantSource& constants, const dn
 
 void pass_over(Recipe& recipe, const Program& program, const StepFailed& failure) {
   const uint32_t op = program.steps[failure.step].op;
-  if (op == kNoOp || recipe.ops[op].failed_primitives == kMostFailedPrimitives) {
+  if (op == kNoOp || recipe.ops[op].failed_primitives == kMaxFailedPrimitives) {
     throw NoPrimitive(failure.what());
   }
   ++recipe.ops[op].failed_primitives;

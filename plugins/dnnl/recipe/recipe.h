@@ -23,7 +23,7 @@ inline constexpr std::size_t kMaxRank = 8;
 inline constexpr int64_t kMaxElements = std::numeric_limits<int32_t>::max();
 
 // More than the library has for any operation.
-inline constexpr uint8_t kMostFailedPrimitives = 64;
+inline constexpr uint8_t kMaxFailedPrimitives = 64;
 
 struct Tensor {
   Dims dims;  // rank 1 ... kMaxRank, extents > 0
@@ -48,7 +48,7 @@ struct Op {
   TensorId output = 0;
   std::vector<PostOp> post_ops;
   // How many of the library's primitives for it have failed, in order of preference; the next one
-  // is taken. At most kMostFailedPrimitives.
+  // is taken. At most kMaxFailedPrimitives.
   uint8_t failed_primitives = 0;
   std::string name;  // of the ONNX node that it comes from, for messages
 };

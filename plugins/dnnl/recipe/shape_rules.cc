@@ -150,8 +150,8 @@ Dims infer(const Reduction& op, const std::vector<Dims>& inputs) {
 }
 
 Dims infer(const Concat& op, const std::vector<Dims>& inputs) {
-  constexpr std::size_t kMostInputs = 256;  // the library numbers them in a range of its own
-  require_inputs(inputs, 1, kMostInputs);
+  constexpr std::size_t kMaxInputs = 256;  // the library numbers them in a range of its own
+  require_inputs(inputs, 1, kMaxInputs);
   Dims out = inputs[0];
   require(op.axis >= 0 && op.axis < static_cast<int64_t>(out.size()), "bad axis");
   const auto axis = static_cast<std::size_t>(op.axis);
@@ -233,7 +233,7 @@ class RecipeChecker {
       require_defined(input);
       inputs.push_back(recipe_.dims(input));
     }
-    require(op.failed_primitives <= kMostFailedPrimitives, "too many primitives have failed");
+    require(op.failed_primitives <= kMaxFailedPrimitives, "too many primitives have failed");
     const Dims dims = infer_output_dims(op.parameters, inputs);
     int sums = 0;
     for (const PostOp& post_op : op.post_ops) {

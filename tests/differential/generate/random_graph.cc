@@ -8,7 +8,7 @@
 namespace ephost::test {
 namespace {
 
-constexpr int64_t kMostElements = 6000;
+constexpr int64_t kMaxElements = 6000;
 constexpr double kLargest = 1e5;
 // Results whose bound is wider, relative to the largest of the tensor, would show little.
 constexpr double kWidestBound = 5e-4;
@@ -253,7 +253,7 @@ std::string RandomGraph::weights(const Dims& dims, Range range) {
 
 bool RandomGraph::is_certain(const BoundedTensor& tensor) const {
   if (element_count(tensor.dims) != std::ssize(tensor.numbers)) return false;
-  if (std::ssize(tensor.numbers) > kMostElements) return false;
+  if (std::ssize(tensor.numbers) > kMaxElements) return false;
   double largest = 0;
   std::ptrdiff_t vague = 0;
   for (const Bounded& x : tensor.numbers) {
