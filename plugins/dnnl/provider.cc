@@ -131,7 +131,7 @@ std::unique_ptr<DnnlComputation> DnnlProvider::restore(const eph_partition& part
       return restore_partition(loaded, name, engine_, build_id_.threads, warning());
     } catch (const LayoutMismatch&) {
       if (stored.threads() == build_id_.threads) throw;
-      // Some layouts follow the number of threads: with the number of then they are those of then.
+      // Some layouts depend on the number of threads, so the number of the compilation is used.
       return restore_partition(loaded, name, engine_, stored.threads(), warning());
     }
   } catch (const eph::Failure& failure) {
@@ -139,7 +139,7 @@ std::unique_ptr<DnnlComputation> DnnlProvider::restore(const eph_partition& part
   } catch (const std::runtime_error& error) {  // Malformed, LayoutMismatch, NoPrimitive, StepFailed
     fail_restore(name, error.what());
   } catch (const dnnl::error& error) {
-    fail_restore(name, std::string("oneDNN fails: ") + error.what());
+    fail_restore(name, std::string("oneDNN failed: ") + error.what());
   }
 }
 

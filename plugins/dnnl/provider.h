@@ -1,6 +1,6 @@
 // provider.h: the DnnlExecutionProvider: claims fused partitions, compiles them with oneDNN, and
 // writes and restores their EP contexts. One object for each session, or group of sessions; the
-// parts that do the work stand in the folders beside it.
+// parts that do the work are in the folders beside it.
 #pragma once
 
 #include <ephost/ext/constants.h>
@@ -26,8 +26,7 @@ class DnnlProvider : public eph::Provider {
   static constexpr std::string_view kSource = "ephost.dnnl";
 
   static void get_devices(eph::Host host, eph::DeviceList& list);
-  // Option num_threads: 0 stands for as many as OpenMP would use, within what the
-  // host leaves to libraries.
+  // Option num_threads: 0 means as many as OpenMP would use, within the host's share for libraries.
   static std::unique_ptr<DnnlProvider> create(eph::Host host, const eph::Options& options);
 
   DnnlProvider(eph::Host host, int threads);
@@ -41,7 +40,7 @@ class DnnlProvider : public eph::Provider {
   std::vector<std::string> list_partitions(const eph_bytes& payload);
 
  private:
-  // Tells the host of constants that have been packed.
+  // Tells the host about constants that have been packed.
   void release_constant(const void* data, uint64_t size) const;
   // Writes to the host's log.
   [[nodiscard]] WarnFunction warning() const;

@@ -32,7 +32,7 @@ const std::filesystem::path& empty_folder() {
   return folder.path;
 }
 
-// Reads all bytes, so that a payload beyond its memory is found.
+// Reads all bytes, so that a payload that exceeds its memory is detected.
 void read_all(const Blob& blob) {
   [[maybe_unused]] volatile std::byte sink{};
   for (const std::byte byte : blob.bytes) sink = byte;

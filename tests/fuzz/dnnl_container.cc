@@ -1,5 +1,5 @@
-// Any bytes as the dnnl provider's context binary: as they are, and once more with sizes and sum
-// put right, so that changes behind the header are looked at too. What loads must survive being
+// Any bytes as the dnnl provider's context binary: as they are, and once more with corrected sizes
+// and checksum, so that changes after the header are read too. What loads must survive being
 // written and read again.
 #include <algorithm>
 #include <cstdint>
@@ -20,22 +20,22 @@ using namespace ephost_dnnl;
 constexpr std::size_t kHeaderSize = 192;
 constexpr std::size_t kPayloadSizeAt = 16;
 constexpr std::size_t kIndexSizeAt = 24;
-constexpr std::size_t kIndexSumAt = 32;
+constexpr std::size_t kIndexChecksumAt = 32;
 constexpr std::size_t kWeightsOffsetAt = 40;
 constexpr std::size_t kLibraryAt = 52;
 constexpr std::size_t kInstructionSetAt = 116;
 constexpr std::size_t kInstructionSetSize = 32;
 constexpr std::size_t kWeightsAlignment = 4096;
 
-uint64_t sum_of(std::string_view bytes) {
-  uint64_t sum = 0xcbf29ce484222325 ^ bytes.size();
+uint64_t checksum_of(std::string_view bytes) {
+  uint64_t checksum = 0xcbf29ce484222325 ^ bytes.size();
   for (std::size_t at = 0; at < bytes.size(); at += 8) {
     uint64_t word = 0;
     std::memcpy(&word, bytes.data() + at, std::min<std::size_t>(8, bytes.size() - at));
-    sum = (sum ^ word) * 0x100000001b3;
-    sum ^= sum >> 32;
+    checksum = (checksum ^ word) * 0x100000001b3;
+    checksum ^= checksum >> 32;
   }
-  return sum;
+  return checksum;
 }
 
 void put(std::string& bytes, std::size_t at, uint64_t value) {
@@ -48,7 +48,7 @@ std::string text_at(std::string_view payload, std::size_t at, std::size_t size) 
   return std::string(field.substr(0, std::min(field.find('\0'), field.size())));
 }
 
-// Sizes, offset and sum that fit the bytes.
+// Sets the sizes, offset and checksum that match the bytes.
 std::string mended(std::string payload) {
   uint64_t index_size = 0;
   std::memcpy(&index_size, payload.data() + kIndexSizeAt, sizeof(index_size));
@@ -59,7 +59,8 @@ std::string mended(std::string payload) {
   payload.resize(std::max<uint64_t>(payload.size(), weights_at), '\0');
   put(payload, kPayloadSizeAt, payload.size());
   put(payload, kIndexSizeAt, index_size);
-  put(payload, kIndexSumAt, sum_of(std::string_view(payload).substr(kHeaderSize, index_size)));
+  put(payload, kIndexChecksumAt,
+      checksum_of(std::string_view(payload).substr(kHeaderSize, index_size)));
   put(payload, kWeightsOffsetAt, weights_at);
   return payload;
 }
@@ -77,8 +78,8 @@ std::string written_again(const std::vector<std::string>& names,
   return bytes;
 }
 
-// Loads all partitions of a payload; empty where one is damaged. Where all are sound, so is what
-// they are written as.
+// Loads all partitions of a payload; empty if one is damaged. If all are sound, what they are
+// written as must be sound too.
 void load_all(const std::string& payload, bool again) {
   BuildId id{.library = text_at(payload, kLibraryAt, 64),
              .instruction_set = text_at(payload, kInstructionSetAt, kInstructionSetSize)};
@@ -91,7 +92,8 @@ void load_all(const std::string& payload, bool again) {
     for (const std::string& name : names) loaded.push_back(container.load(name));
   } catch (const Malformed& refusal) {
     if (!again) return;
-    std::cerr << "a payload that was loaded and written again: " << refusal.what() << "\n";
+    std::cerr << "a payload that was loaded and written again is refused: " << refusal.what()
+              << "\n";
     std::abort();
   }
   if (!again) load_all(written_again(names, loaded, id), true);

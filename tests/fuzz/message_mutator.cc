@@ -9,7 +9,7 @@ namespace pb = google::protobuf;
 
 namespace {
 
-// Texts longer than this are weights.
+// Longer texts are weights.
 constexpr size_t kLongestText = 256;
 
 }  // namespace

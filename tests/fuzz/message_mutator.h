@@ -1,5 +1,5 @@
-// Changes a protobuf message and leaves it one: bytes changed at random hardly ever get past the
-// parser. Knows nothing of ONNX but the names of its operators.
+// Changes a protobuf message and keeps it valid: randomly changed bytes rarely get past the parser.
+// Knows nothing of ONNX but the names of its operators.
 #pragma once
 
 #include <google/protobuf/message.h>
@@ -12,12 +12,12 @@ namespace ephost::fuzz {
 
 class MessageMutator {
  public:
-  // `words` are texts that mean something, to be put anywhere.
+  // `words` are meaningful texts to insert anywhere.
   MessageMutator(unsigned seed, const std::vector<std::string>& words)
       : engine_(seed), words_(words) {}
 
-  // One change to one field of `message` or a message in it: a value, a text that stands elsewhere,
-  // an element repeated, removed or moved, a field cleared.
+  // One change to one field of `message` or a message in it: a value, a text from elsewhere in the
+  // message, an element repeated, removed or moved, a field cleared.
   void mutate(google::protobuf::Message& message);
 
  private:

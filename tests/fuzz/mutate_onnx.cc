@@ -1,5 +1,5 @@
-// The mutator of the targets that read ONNX: half of the changes are made to the message, the
-// others to its bytes.
+// The mutator of the targets that read ONNX: half of the changes are made to the message, the other
+// half to its bytes.
 #include <onnx/defs/schema.h>
 #include <onnx/onnx_pb.h>
 

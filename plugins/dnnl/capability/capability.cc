@@ -11,7 +11,7 @@
 namespace ephost_dnnl {
 namespace {
 
-// What is known of one unit.
+// What is known about one unit.
 struct Support {
   bool is_supported = false;
   bool is_heavy = false;  // worth a partition of its own
@@ -93,7 +93,7 @@ bool is_taken(const eph::GraphView& graph, const Unit& unit) {
                      [&](uint32_t node) { return graph.node(node).is_taken(); });
 }
 
-// Values that a node reads, those that its subgraphs read included.
+// Values that a node reads, including those that its subgraphs read.
 std::vector<uint32_t> all_inputs(const eph::GraphView& graph, uint32_t node) {
   eph_node_info info = {};
   info.struct_size = sizeof(info);

@@ -1,4 +1,4 @@
-// capability.h: the answer of get_capability: which nodes the provider claims, in which partitions,
+// capability.h: the answer to get_capability: which nodes the provider claims, in which partitions,
 // and why it leaves the others alone.
 #pragma once
 

@@ -29,9 +29,9 @@ class Sets {
   std::vector<uint32_t> parents_;
 };
 
-// How often a path into each unit changes from units that can't be taken to ones that can. A path
-// between two supported units of one level stays among supported units of that level, so joining
-// neighbours of one level closes no cycle.
+// The level of each unit: how often a path into it changes from unsupported to supported units, at
+// most. A path between two supported units of one level stays among supported units of that level,
+// so joining neighbours of one level creates no cycle.
 std::vector<uint32_t> levels(const UnitGraph& graph) {
   std::vector<std::vector<uint32_t>> before(graph.is_supported.size());
   for (const auto& [from, to] : graph.edges) before[to].push_back(from);
@@ -45,7 +45,7 @@ std::vector<uint32_t> levels(const UnitGraph& graph) {
   return level;
 }
 
-// Joins neighbouring clusters of different levels where that closes no cycle.
+// Joins neighbouring clusters of different levels where that creates no cycle.
 class Joiner {
  public:
   Joiner(const UnitGraph& graph, Sets& sets) : graph_(graph), sets_(sets) { contract(); }

@@ -1,5 +1,5 @@
 // bytes.h: little-endian fields written to and read from a byte string. The reader checks every
-// access against the end and throws Malformed; it never reads a field that isn't there.
+// access against the end and throws Malformed; it never reads beyond the end.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace ephost_dnnl {
 #error "the context binary is little-endian; this machine is not"
 #endif
 
-// Bytes that aren't what their format says.
+// Bytes that do not follow their format.
 class Malformed : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -53,8 +53,8 @@ class ByteReader {
     return value;
   }
   std::string_view text() { return take(number<uint32_t>()); }
-  // A number of items that take at least `least_size` bytes each, and so cannot be more than the
-  // bytes that are left.
+  // Reads a number of items of at least `least_size` bytes each, which the bytes that are left must
+  // be able to hold.
   uint32_t count(std::size_t least_size) {
     const auto value = number<uint32_t>();
     if (value > left() / least_size) fail("a count of " + std::to_string(value) + " items");

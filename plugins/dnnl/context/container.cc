@@ -21,7 +21,7 @@ constexpr uint64_t kWeightsAlignment = 4096;
 struct Header {
   uint64_t payload_size = 0;
   uint64_t index_size = 0;
-  uint64_t index_sum = 0;
+  uint64_t index_checksum = 0;
   uint64_t weights_offset = 0;
   uint32_t threads = 0;
   std::string library;
@@ -32,17 +32,17 @@ uint64_t aligned(uint64_t offset, uint64_t alignment) {
   return (offset + alignment - 1) / alignment * alignment;
 }
 
-// FNV-1a over eight bytes at a time: finds damage, not malice.
-uint64_t sum_of(std::string_view bytes) {
+// FNV-1a over eight bytes at a time: detects damage, not forgery.
+uint64_t checksum_of(std::string_view bytes) {
   constexpr uint64_t kPrime = 0x100000001b3;
-  uint64_t sum = 0xcbf29ce484222325 ^ bytes.size();
+  uint64_t checksum = 0xcbf29ce484222325 ^ bytes.size();
   for (std::size_t at = 0; at < bytes.size(); at += sizeof(uint64_t)) {
     uint64_t word = 0;
     std::memcpy(&word, bytes.data() + at, std::min(sizeof(word), bytes.size() - at));
-    sum = (sum ^ word) * kPrime;
-    sum ^= sum >> 32;
+    checksum = (checksum ^ word) * kPrime;
+    checksum ^= checksum >> 32;
   }
-  return sum;
+  return checksum;
 }
 
 std::string padded(std::string text, std::size_t size) {
@@ -56,7 +56,7 @@ std::string encode_header(const Header& header) {
   writer.number(static_cast<uint32_t>(kHeaderSize));
   writer.number(header.payload_size);
   writer.number(header.index_size);
-  writer.number(header.index_sum);
+  writer.number(header.index_checksum);
   writer.number(header.weights_offset);
   writer.number(header.threads);
   std::string bytes = std::string(kMagic) + writer.bytes();
@@ -72,7 +72,7 @@ std::string field_text(std::string_view field) {
 
 Header decode_header(std::string_view payload) {
   if (payload.substr(0, kMagic.size()) != kMagic) {
-    throw Malformed("it doesn't begin as a context of this provider");
+    throw Malformed("it is not a context of this provider");
   }
   ByteReader reader(payload.substr(kMagic.size()));
   const auto format = reader.number<uint32_t>();
@@ -86,7 +86,7 @@ Header decode_header(std::string_view payload) {
   Header header;
   header.payload_size = reader.number<uint64_t>();
   header.index_size = reader.number<uint64_t>();
-  header.index_sum = reader.number<uint64_t>();
+  header.index_checksum = reader.number<uint64_t>();
   header.weights_offset = reader.number<uint64_t>();
   header.threads = reader.number<uint32_t>();
   const std::size_t texts_at = payload.size() - reader.left();
@@ -115,7 +115,7 @@ void check_header(const Header& header, std::string_view payload, const BuildId&
       header.threads > static_cast<uint32_t>(kMaxThreads)) {
     throw Malformed("its header is damaged");
   }
-  if (sum_of(payload.substr(kHeaderSize, header.index_size)) != header.index_sum) {
+  if (checksum_of(payload.substr(kHeaderSize, header.index_size)) != header.index_checksum) {
     throw Malformed("its index is damaged");
   }
 }
@@ -125,8 +125,9 @@ class BlobTable {
  public:
   uint32_t add(const PackedConstant& constant) {
     const std::string_view bytes(static_cast<const char*>(constant.data), constant.size);
-    // The beginning tells nearly all apart; the rest is compared where it doesn't.
-    std::vector<uint32_t>& candidates = by_sum_[sum_of(bytes.substr(0, 4096)) ^ bytes.size()];
+    // The beginning distinguishes nearly all blobs; the rest is compared if it does not.
+    std::vector<uint32_t>& candidates =
+        by_checksum_[checksum_of(bytes.substr(0, 4096)) ^ bytes.size()];
     for (const uint32_t candidate : candidates) {
       if (blobs_[candidate] == bytes) return candidate;
     }
@@ -138,7 +139,7 @@ class BlobTable {
 
  private:
   std::vector<std::string_view> blobs_;
-  std::unordered_map<uint64_t, std::vector<uint32_t>> by_sum_;
+  std::unordered_map<uint64_t, std::vector<uint32_t>> by_checksum_;
 };
 
 std::string encode_partition(const StoredPartition& partition, BlobTable& blobs) {
@@ -174,7 +175,7 @@ std::string encode_index(const std::vector<StoredPartition>& partitions, BlobTab
   return writer.bytes();
 }
 
-// Sends bytes on and counts them.
+// Forwards bytes and counts them.
 class CountingSink {
  public:
   explicit CountingSink(const ByteSink& sink) : sink_(sink) {}
@@ -218,7 +219,7 @@ void write_container(const std::vector<StoredPartition>& partitions, const Build
   const std::string index = encode_index(partitions, blobs);
   Header header;
   header.index_size = index.size();
-  header.index_sum = sum_of(index);
+  header.index_checksum = checksum_of(index);
   header.weights_offset = aligned(kHeaderSize + index.size(), kWeightsAlignment);
   header.payload_size = header.weights_offset + weights_size(blobs.blobs());
   header.threads = static_cast<uint32_t>(build_id.threads);

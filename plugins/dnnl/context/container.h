@@ -39,17 +39,17 @@ struct LoadedPartition {
 // count and extent is verified before it is used.
 class Container {
  public:
-  // Throws Malformed where the payload is damaged, of another format revision, or made by another
+  // Throws Malformed if the payload is damaged, of another format revision, or made by another
   // library version or for another instruction set than `current`.
   Container(std::string_view payload, const BuildId& current);
 
   // The number of threads for which the layouts were chosen.
   [[nodiscard]] int threads() const { return threads_; }
 
-  // In the order of writing.
+  // The partitions' names in the order of writing.
   [[nodiscard]] std::vector<std::string> partition_names() const;
 
-  // Throws Malformed where the payload has no such partition, or a damaged one.
+  // Throws Malformed if the payload has no such partition, or a damaged one.
   [[nodiscard]] LoadedPartition load(std::string_view name) const;
 
  private:

@@ -27,7 +27,7 @@ class FieldEncoder {
   ByteWriter& writer_;
 };
 
-// The same for reading.
+// Visits the fields of an operator's parameters and reads each.
 class FieldDecoder {
  public:
   explicit FieldDecoder(ByteReader& reader) : reader_(reader) {}
@@ -62,7 +62,7 @@ void encode_parameters(const Parameters& parameters, ByteWriter& writer) {
   std::visit([&](const auto& parameter) { visit_fields(parameter, encoder); }, parameters);
 }
 
-// The parameters of the alternative with that index, default-made.
+// Default-constructed parameters of the alternative with that index.
 template <std::size_t... kIndices>
 Parameters alternative(std::size_t index, std::index_sequence<kIndices...>) {
   Parameters parameters;

@@ -8,7 +8,7 @@ namespace ephost_dnnl {
 
 void encode(const Recipe& recipe, ByteWriter& writer);
 
-// Throws Malformed where the bytes are no recipe, or one that check_recipe refuses.
+// Throws Malformed if the bytes are not a recipe, or are one that check_recipe refuses.
 [[nodiscard]] Recipe decode_recipe(ByteReader& reader);
 
 }  // namespace ephost_dnnl

@@ -12,8 +12,8 @@
 namespace ephost_dnnl {
 namespace {
 
-// What becomes of an operation's output, known before the operation is assembled.
-struct Destiny {
+// Where an operation's output should be placed, known before the operation is assembled.
+struct OutputPlacement {
   // The port whose memory the output may be written to, if it gets exactly this layout.
   std::optional<uint32_t> port;
   std::optional<Descriptor> port_layout;
@@ -21,7 +21,7 @@ struct Destiny {
   std::optional<Descriptor> preferred;
 };
 
-// The permutation that undoes another.
+// The inverse of a permutation.
 Dims inverse(const Dims& permutation) {
   Dims result(permutation.size());
   for (std::size_t i = 0; i < permutation.size(); ++i) {
@@ -37,8 +37,9 @@ bool works_in_place(const Op& op) {
          get_if<LayerNormalization>(op) != nullptr;
 }
 
-// Carries a destiny of a view's output back to its input, which has no other use.
-void inherit(const Recipe& recipe, const Op& op, const Destiny& output, Destiny& input) {
+// Carries the placement of a view's output over to its input, which has no other use.
+void inherit(const Recipe& recipe, const Op& op, const OutputPlacement& output,
+             OutputPlacement& input) {
   if (!output.port) return;
   const auto* transpose = get_if<Transpose>(op);
   input.port_layout = transpose != nullptr
@@ -47,25 +48,25 @@ void inherit(const Recipe& recipe, const Op& op, const Destiny& output, Destiny&
   if (input.port_layout) input.port = output.port;
 }
 
-std::vector<Destiny> find_destinies(const Recipe& recipe) {
-  std::vector<Destiny> destinies(recipe.tensors.size());
+std::vector<OutputPlacement> find_output_placements(const Recipe& recipe) {
+  std::vector<OutputPlacement> placements(recipe.tensors.size());
   for (uint32_t i = 0; i < recipe.outputs.size(); ++i) {
-    Destiny& destiny = destinies[recipe.outputs[i].tensor];
-    if (destiny.port) continue;
-    destiny.port = i;
-    destiny.port_layout = row_major(recipe.dims(recipe.outputs[i].tensor));
+    OutputPlacement& placement = placements[recipe.outputs[i].tensor];
+    if (placement.port) continue;
+    placement.port = i;
+    placement.port_layout = row_major(recipe.dims(recipe.outputs[i].tensor));
   }
   const std::vector<uint32_t> uses = count_uses(recipe);
   for (auto op = recipe.ops.rbegin(); op != recipe.ops.rend(); ++op) {
     const bool is_view = get_if<Reshape>(*op) != nullptr || get_if<Transpose>(*op) != nullptr;
     if (!is_view || uses[op->inputs[0]] != 1) continue;
-    Destiny& input = destinies[op->inputs[0]];
-    inherit(recipe, *op, destinies[op->output], input);
+    OutputPlacement& input = placements[op->inputs[0]];
+    inherit(recipe, *op, placements[op->output], input);
     if (const auto* transpose = get_if<Transpose>(*op)) {
       input.preferred = row_major_after(recipe.dims(op->inputs[0]), transpose->permutation);
     }
   }
-  return destinies;
+  return placements;
 }
 
 class Assembler {
@@ -75,7 +76,7 @@ class Assembler {
         engine_(engine),
         builder_(engine),
         places_(recipe, constants, builder_),
-        destinies_(find_destinies(recipe)) {}
+        output_placements_(find_output_placements(recipe)) {}
 
   Program assemble() && {
     for (uint32_t i = 0; i < recipe_.outputs.size(); ++i) {
@@ -114,7 +115,7 @@ class Assembler {
                                                               : Operand{});
     }
     result.output_dims = recipe_.dims(op.output);
-    result.preferred_output = destinies_[op.output].preferred;
+    result.preferred_output = output_placements_[op.output].preferred;
     return result;
   }
 
@@ -140,7 +141,7 @@ class Assembler {
                   {buffer, reshape_view(choice.output, recipe_.dims(op.output)).value()});
   }
 
-  // The buffer that the output goes to; holds the operand of a sum already.
+  // The buffer for the output. With a sum, it already holds the operand.
   uint32_t output_buffer(const Op& op, const Descriptor& layout,
                          const std::vector<ProgramBuilder::Argument>& arguments) {
     const auto sum =
@@ -155,14 +156,16 @@ class Assembler {
   }
 
   [[nodiscard]] std::optional<uint32_t> port_for(const Op& op, const Descriptor& layout) const {
-    const Destiny& destiny = destinies_[op.output];
+    const OutputPlacement& placement = output_placements_[op.output];
     const std::optional<Descriptor> seen = reshape_view(layout, recipe_.dims(op.output));
-    if (!destiny.port || !seen || !same_layout(*seen, *destiny.port_layout)) return std::nullopt;
-    return ports_[*destiny.port];
+    if (!placement.port || !seen || !same_layout(*seen, *placement.port_layout)) {
+      return std::nullopt;
+    }
+    return ports_[*placement.port];
   }
 
-  // Whether the output may overwrite a buffer of ours that nobody reads later and that the step
-  // itself reads through `readers` arguments only.
+  // Whether the output may overwrite a workspace buffer: nothing reads the buffer later, and the
+  // step itself reads it through exactly `readers` arguments.
   [[nodiscard]] bool can_take_over(const ProgramBuilder::Argument& candidate,
                                    const Descriptor& layout,
                                    const std::vector<ProgramBuilder::Argument>& arguments,
@@ -174,7 +177,8 @@ class Assembler {
            same_layout(candidate.layout, layout) && places_.is_dead(candidate.buffer);
   }
 
-  // The memory to which a sum adds: the operand's own if it is free to go, else a copy of it.
+  // The buffer that a sum accumulates into: the operand's own if nothing reads it later, else a
+  // copy.
   uint32_t accumulator(const Op& op, TensorId operand, const Descriptor& layout,
                        const std::vector<ProgramBuilder::Argument>& arguments) {
     for (const Placement& placement : places_.placements(operand)) {
@@ -190,7 +194,7 @@ class Assembler {
     return copy;
   }
 
-  // Brings an output to its port's memory, unless it is there.
+  // Copies an output to its port's memory unless it is there already.
   void deliver(uint32_t port) {
     const TensorId tensor = recipe_.outputs[port].tensor;
     const Descriptor wanted = row_major(recipe_.dims(tensor));
@@ -208,7 +212,7 @@ class Assembler {
   const dnnl::engine& engine_;
   ProgramBuilder builder_;
   TensorPlaces places_;
-  std::vector<Destiny> destinies_;
+  std::vector<OutputPlacement> output_placements_;
   std::vector<uint32_t> ports_;
 };
 

@@ -24,7 +24,7 @@ PrimitiveChoice Attempt::make(const BatchNormalization& op) const {
 
 PrimitiveChoice Attempt::make(const LayerNormalization& op) const {
   using Flags = dnnl::normalization_flags;
-  // oneDNN 2.6.3 leaves the padding of its output as it is, which others read as zeros.
+  // oneDNN 2.6.3 does not clear the padding of its output, which other primitives read as zeros.
   if (has_padding(layout_of(0))) throw NoPrimitive("a layout with padding");
   const Flags flags = has_input(2) ? Flags::use_scale | Flags::use_shift : Flags::use_scale;
   const dnnl::layer_normalization_forward::desc desc(kForward, layout_of(0), op.epsilon, flags);

@@ -1,4 +1,5 @@
-// Pooling, element-wise operations, reductions and concatenation: they take their input as it lies.
+// Pooling, element-wise operations, reductions and concatenation, which take their input in any
+// layout.
 #include "plugins/dnnl/executor/primitive_attempt.h"
 
 namespace ephost_dnnl {
@@ -58,7 +59,7 @@ PrimitiveChoice Attempt::make(const Eltwise& op) const {
 PrimitiveChoice Attempt::make(const Binary& op) const {
   const Descriptor a = layout_of(0);
   const Descriptor b = input(0).dims == input(1).dims ? a : layout_of(1);
-  // oneDNN 2.6.3 writes beyond such tensors where a block isn't as wide as its vectors.
+  // oneDNN 2.6.3 writes beyond such tensors if a block is not as wide as its vectors.
   if (!request_.op->post_ops.empty() && has_padding(a)) {
     throw NoPrimitive("post-ops on a layout with padding");
   }

@@ -9,7 +9,7 @@ Dims minus_one(Dims dilations) {
   return dilations;
 }
 
-// The library wants grouped weights as [groups, M / groups, C / groups, spatial...].
+// The library expects grouped weights as [groups, M / groups, C / groups, spatial...].
 Dims weights_form(const Dims& weights, int64_t groups) {
   if (groups == 1) return weights;
   Dims form = weights;
@@ -25,8 +25,8 @@ Dims collapsed(const Dims& dims) {
 }  // namespace
 
 PrimitiveChoice Attempt::make(const Convolution& op) const {
-  // Winograd's form was measured too: it wants other layouts than the convolutions around it, and
-  // the reorders cost what it gains.
+  // Winograd convolutions were measured too: they need other layouts than the convolutions around
+  // them, and the reorders cost what they gain.
   const auto algorithm = dnnl::algorithm::convolution_direct;
   const auto forward = dnnl::prop_kind::forward_inference;
   const Descriptor data = any_layout(input(0).dims), output = any_layout(request_.output_dims);

@@ -21,7 +21,7 @@ void create_primitive(Program& program, std::size_t i) {
   }
 }
 
-// Takes steps from a common counter until they are used up; the first failure ends it.
+// Takes steps from a common counter until none is left; the first failure stops all threads.
 class Creator {
  public:
   Creator(Program& program, int library_threads)
@@ -61,7 +61,7 @@ void create_primitives(Program& program, int threads) {
   std::vector<std::thread> others;
   try {
     for (std::size_t i = 1; i < workers; ++i) others.emplace_back([&creator] { creator.work(); });
-  } catch (const std::system_error&) {  // the system gives no more threads: these will do
+  } catch (const std::system_error&) {  // the system has no more threads: go on with these
   }
   creator.work();
   for (std::thread& other : others) other.join();

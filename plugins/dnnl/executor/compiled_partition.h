@@ -24,7 +24,7 @@ struct Buffer {
   uint64_t offset = 0;  // kWorkspace, once planned
 };
 
-// A buffer seen through a layout. Shared by the arguments that see the same.
+// A buffer seen through a layout. Arguments with equal views share one.
 struct View {
   uint32_t buffer = 0;
   Descriptor layout;
@@ -53,7 +53,7 @@ struct Program {
   uint64_t workspace_bytes = 0;
 };
 
-// The library fails at a step of a program.
+// The library failed at a step of a program.
 class StepFailed : public std::runtime_error {
  public:
   StepFailed(std::size_t failed_step, const std::string& message)

@@ -46,7 +46,7 @@ std::unique_ptr<DnnlComputation> compile_partition(const eph::GraphView& graph, 
   } catch (const NoPrimitive& error) {
     throw eph::Failure(EPH_EP_FAIL, "partition '" + name + "': " + error.what());
   } catch (const dnnl::error& error) {
-    throw eph::Failure(EPH_EP_FAIL, "partition '" + name + "': oneDNN fails: " + error.what());
+    throw eph::Failure(EPH_EP_FAIL, "partition '" + name + "': oneDNN failed: " + error.what());
   }
 }
 
@@ -55,7 +55,7 @@ std::unique_ptr<DnnlComputation> restore_partition(const LoadedPartition& loaded
                                                    WarnFunction warn) {
   const ThreadScope scope(threads);
   RestoringSource constants(loaded.constants);
-  // What failed when it was compiled stands in the recipe; the rest has had its trial then.
+  // The recipe records the primitives that failed at compilation; the others were tried then.
   Program program = assemble(loaded.recipe, constants, engine);
   constants.finish();
   create_primitives(program, threads);

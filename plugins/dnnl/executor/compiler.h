@@ -1,5 +1,5 @@
-// compiler.h: the two ways to a computation: from a graph, by lowering, passes and packing; or from
-// a stored recipe and its packed constants.
+// compiler.h: makes computations: from a graph, by lowering, passes and packing, or from a stored
+// recipe and its packed constants.
 #pragma once
 
 #include <ephost/plugin.hpp>
@@ -13,14 +13,14 @@
 
 namespace ephost_dnnl {
 
-// Throws Failure where the graph can't be compiled. `warn` is told what the computation falls back
-// to when it runs.
+// Throws Failure if the graph can't be compiled. `warn` is called when the computation falls back
+// to another primitive in a run.
 [[nodiscard]] std::unique_ptr<DnnlComputation> compile_partition(
     const eph::GraphView& graph, std::string name, const dnnl::engine& engine, int threads,
     ReleaseFunction release, WarnFunction warn);
 
-// Throws LayoutMismatch where the library chooses other layouts with that many threads than the
-// constants were packed for; NoPrimitive or StepFailed where it cannot compute the recipe.
+// Throws LayoutMismatch if, with that many threads, the library chooses other layouts than the
+// constants were packed in; NoPrimitive or StepFailed where it cannot compute the recipe.
 [[nodiscard]] std::unique_ptr<DnnlComputation> restore_partition(const LoadedPartition& loaded,
                                                                  std::string name,
                                                                  const dnnl::engine& engine,

@@ -37,7 +37,8 @@ DnnlComputation::Executable::Executable(Recipe made_from, Program made, const dn
   }
 }
 
-// Memory objects for a program in one run at a time, and the arguments of every step made of them.
+// The memory objects of a program for one run at a time, and the arguments that every step makes of
+// them.
 class DnnlComputation::Binding {
  public:
   Binding(const Executable& executable, const dnnl::engine& engine)
@@ -59,7 +60,7 @@ class DnnlComputation::Binding {
 
   [[nodiscard]] const Executable& executable() const { return executable_; }
 
-  // Points the memory objects to the addresses that have changed since the last run.
+  // Updates the memory objects whose addresses have changed since the last run.
   void bind(const std::vector<void*>& inputs, const std::vector<void*>& outputs, void* workspace) {
     for (std::size_t i = 0; i < bound_.size(); ++i) {
       const Buffer& buffer = program().buffers[program().views[i].buffer];
@@ -85,7 +86,7 @@ class DnnlComputation::Binding {
           dnnl_primitive_execute(program().steps[i].primitive.get(), stream_.get(),
                                  static_cast<int>(arguments.size()), arguments.data());
       if (status != dnnl_success) {
-        throw StepFailed(i, "oneDNN fails to run " + program().steps[i].label + " (status " +
+        throw StepFailed(i, "oneDNN failed to run " + program().steps[i].label + " (status " +
                                 std::to_string(status) + ")");
       }
     }
@@ -111,7 +112,7 @@ class DnnlComputation::RunState : public eph::State {
     binding_.emplace(executable, engine);
   }
 
-  // The binding of an executable, made anew where the last run had another one.
+  // The binding of an executable, made anew if the last run used another executable.
   Binding& binding(const Executable& executable) {
     if (&binding_->executable() != &executable) binding_.emplace(executable, engine_);
     return *binding_;
@@ -191,7 +192,8 @@ void DnnlComputation::replace(const Executable& failed, const StepFailed& failur
   const std::lock_guard lock(mutex_);
   if (current_ != &failed) return;  // another run has met the same failure
   const auto give_up = [&](const std::string& reason) {
-    throw eph::Failure(EPH_EP_FAIL, std::string(failure.what()) + ", and no other way: " + reason);
+    throw eph::Failure(EPH_EP_FAIL,
+                       std::string(failure.what()) + ", and no alternative is left: " + reason);
   };
   try {
     Recipe recipe = failed.recipe;

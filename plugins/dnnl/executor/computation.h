@@ -1,9 +1,9 @@
 // computation.h: a compiled partition as the host runs it. Binds the host's memory to the program's
 // views and executes its primitives in order; allocates nothing while it runs.
 //
-// Where the library fails at a step, the computation makes another program that has another
-// primitive for it, from the constants of the first, and begins the run again. That program stays
-// for later runs.
+// If the library fails at a step, the computation makes another program, with another primitive for
+// that step, from the constants of the first, and starts the run again. Later runs use that program
+// too.
 #pragma once
 
 #include <atomic>
@@ -20,13 +20,13 @@
 
 namespace ephost_dnnl {
 
-// Told what the user should know though nothing fails. Any thread.
+// Receives what the user should know although nothing fails. May be called from any thread.
 using WarnFunction = std::function<void(const std::string& message)>;
 
 class DnnlComputation : public eph::Computation {
  public:
-  // The program belongs to the recipe and its primitives exist. `threads` is the number that both
-  // were made for.
+  // The program was made from the recipe and its primitives exist. `threads` is the number of
+  // threads that both were made for.
   DnnlComputation(std::string name, Recipe recipe, Program program, dnnl::engine engine,
                   int threads, WarnFunction warn);
 
@@ -34,7 +34,7 @@ class DnnlComputation : public eph::Computation {
   void describe(eph_computation_info& info) override;
   std::unique_ptr<eph::State> create_state() override;
 
-  // What the context binary stores: all as it was compiled, whatever failed in runs since.
+  // What the context binary stores: the state at compilation, whatever has failed in runs since.
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const Recipe& recipe() const { return compiled().recipe; }
   [[nodiscard]] const std::vector<PackedConstant>& constants() const {
@@ -54,14 +54,15 @@ class DnnlComputation : public eph::Computation {
 
   [[nodiscard]] const Executable& compiled() const { return *compiled_; }
 
-  // The addresses of the ports in this run. Throws Failure where an input isn't what was compiled.
+  // The addresses of the ports in this run. Throws Failure if an input differs from what was
+  // compiled.
   void locate_ports(eph::Run& run, RunState& state) const;
   void* locate_input(eph::Run& run, uint32_t port) const;
   void* locate_output(eph::Run& run, uint32_t port) const;
-  // The workspace that a program needs: the host's, or scratch memory where that isn't enough.
+  // The workspace that a program needs: the host's, or scratch memory if that is too small.
   void* locate_workspace(eph::Run& run, const Program& program) const;
 
-  // Puts a program in the place of one with a step that fails. Throws Failure where there is none.
+  // Replaces a program in which a step failed. Throws Failure if there is no alternative.
   void replace(const Executable& failed, const StepFailed& failure);
 
   std::string name_;
@@ -69,8 +70,8 @@ class DnnlComputation : public eph::Computation {
   int threads_;
   WarnFunction warn_;
   std::unique_ptr<const Executable> compiled_;
-  std::mutex mutex_;  // of replacing
-  // All of them stay, as other runs may be at work with them.
+  std::mutex mutex_;  // guards the replacement
+  // None is removed, since other runs may still use it.
   std::vector<std::unique_ptr<const Executable>> replacements_;
   std::atomic<const Executable*> current_;
 };

@@ -66,7 +66,7 @@ void ConstantPool::renumber(const std::vector<bool>& live) {
   data_ = std::move(kept);
 }
 
-// Smaller constants cost more to give back than they hold.
+// Releasing smaller constants costs more than it saves.
 constexpr uint64_t kWorthReleasing = uint64_t{1} << 20;
 
 PackedConstant PackingSource::get(TensorId tensor, const Descriptor& stored,

@@ -18,13 +18,13 @@ namespace ephost_dnnl {
 // Elements of the recipe's constants in row-major order of their dimensions.
 class ConstantPool {
  public:
-  // Data that stays where it is; it must outlive the pool.
+  // Adds data that stays where it is and must outlive the pool.
   void borrow(TensorId tensor, const float* data);
-  // Data that a pass has made.
+  // Adds data that a pass has created.
   void own(TensorId tensor, std::vector<float> data);
   // The constant must be in the pool.
   [[nodiscard]] const float* data(TensorId tensor) const { return data_[tensor]; }
-  // Follows the tensors' numbers once those that don't live are dropped.
+  // Renumbers the tensors after those that are not live have been dropped.
   void renumber(const std::vector<bool>& live);
 
  private:
@@ -39,7 +39,7 @@ struct PackedConstant {
   const void* data = nullptr;  // aligned to kBufferAlignment
   uint64_t size = 0;
   std::shared_ptr<const void> owner;  // null where `data` belongs to a context binary
-  // As the source was asked for it: where the elements were in row-major order, and where they are.
+  // The request that it answers: the layout of the row-major elements, and the layout of `data`.
   Descriptor stored, wanted;
 };
 
@@ -47,13 +47,13 @@ class ConstantSource {
  public:
   virtual ~ConstantSource() = default;
   // Constant `tensor` in the layout `wanted`. `stored` describes its row-major elements in the form
-  // of `wanted`: a reshaped or transposed view. The assembler asks in an order that depends on
-  // nothing but the recipe and the library's choices.
+  // of `wanted`: a reshaped or transposed view. The order of the assembler's requests depends on
+  // the recipe and the library's choices alone.
   virtual PackedConstant get(TensorId tensor, const Descriptor& stored,
                              const Descriptor& wanted) = 0;
 };
 
-// Told of the model's data that has been packed and will hardly be read again.
+// Called with data of the model that has been packed and is unlikely to be read again.
 using ReleaseFunction = std::function<void(const void* data, uint64_t size)>;
 
 // Converts the model's data with the library's reorders.
@@ -75,13 +75,13 @@ class LayoutMismatch : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Hands out constants that were packed before, in the same order. Throws LayoutMismatch where the
-// assembler wants anything else.
+// Returns constants that were packed before, in the same order. Throws LayoutMismatch if the
+// assembler requests anything else.
 class RestoringSource : public ConstantSource {
  public:
   explicit RestoringSource(const std::vector<PackedConstant>& constants) : constants_(constants) {}
   PackedConstant get(TensorId tensor, const Descriptor& stored, const Descriptor& wanted) override;
-  // Throws LayoutMismatch unless all were asked for.
+  // Throws LayoutMismatch unless all have been requested.
   void finish() const;
 
  private:
@@ -89,13 +89,13 @@ class RestoringSource : public ConstantSource {
   std::size_t next_ = 0;
 };
 
-// Brings constants that were packed before into the layouts that other primitives want. The
-// constants are borrowed; what fits as it is is shared with them.
+// Converts constants that were packed before to the layouts that other primitives need. The
+// constants are borrowed; those that already have the right layout are shared.
 class RepackingSource : public ConstantSource {
  public:
   RepackingSource(const std::vector<PackedConstant>& constants, const dnnl::engine& engine)
       : constants_(constants), engine_(engine) {}
-  // Throws LayoutMismatch for a tensor that isn't among them.
+  // Throws LayoutMismatch for a tensor that is not among them.
   PackedConstant get(TensorId tensor, const Descriptor& stored, const Descriptor& wanted) override;
 
  private:

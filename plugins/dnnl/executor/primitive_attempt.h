@@ -1,6 +1,6 @@
-// primitive_attempt.h: one try at a primitive: builds attributes and descriptors for an operation
-// under one assumption about layouts. Internal to primitive_choice; one overload of `attempt` for
-// each kind of operation, spread over the attempt_*.cc files.
+// primitive_attempt.h: one attempt at a primitive: builds attributes and descriptors for an
+// operation under one assumption about layouts. Internal to primitive_choice; one overload of
+// `make` for each kind of operation, spread over the attempt_*.cc files.
 #pragma once
 
 #include <oneapi/dnnl/dnnl.hpp>
@@ -14,7 +14,7 @@ namespace ephost_dnnl {
 struct Assumption {
   bool inputs_as_they_lie = true;  // else in row-major order
   bool preferred_output = false;   // write what the request prefers
-  std::size_t implementation = 0;  // of those that the library has, in its order
+  std::size_t implementation = 0;  // index in the library's list
 };
 
 class Attempt {
@@ -22,7 +22,7 @@ class Attempt {
   Attempt(const PrimitiveRequest& request, Assumption assumption, const dnnl::engine& engine)
       : request_(request), assumption_(assumption), engine_(engine) {}
 
-  // Throw dnnl::error or NoPrimitive where the library refuses.
+  // Throw dnnl::error or NoPrimitive if the library refuses.
   PrimitiveChoice make(const Convolution& op) const;
   PrimitiveChoice make(const MatMul& op) const;
   PrimitiveChoice make(const Pooling& op) const;
@@ -41,8 +41,8 @@ class Attempt {
   [[nodiscard]] const Operand& input(std::size_t i) const { return request_.inputs[i]; }
   [[nodiscard]] bool has_input(std::size_t i) const { return i < request_.inputs.size(); }
 
-  // The description with the assumption's implementation. Implementations are told apart by their
-  // names: what its cache knows oneDNN 2.6.3 lists more than once.
+  // The description with the assumption's implementation. Implementations are told apart by name,
+  // since oneDNN 2.6.3 lists those in its cache more than once.
   template <class Description>
   [[nodiscard]] Description described(Description description) const {
     std::set<std::string> known = {description.impl_info_str()};
@@ -56,8 +56,8 @@ class Attempt {
   // Layout of input i under the assumption.
   [[nodiscard]] Descriptor layout_of(std::size_t i) const;
 
-  // Attributes with the scratchpad left to us and the post-ops, whose operands are seen in the form
-  // of the primitive's output.
+  // Attributes with a scratchpad that the caller provides and the post-ops, whose operands are seen
+  // in the form of the primitive's output.
   [[nodiscard]] dnnl::primitive_attr attributes(const Dims& output_form) const;
 
   // The choice made from a primitive descriptor: arguments in the order of `arguments`, each with
@@ -75,7 +75,7 @@ class Attempt {
 };
 
 // The operand of a post-op in the form of a primitive whose output has other dimensions than the
-// operation's. Throws NoPrimitive where it has no such form.
+// operation's. Throws NoPrimitive if it has no such form.
 [[nodiscard]] Dims operand_form(const Dims& operand, const Dims& output, const Dims& output_form);
 
 [[nodiscard]] dnnl::algorithm to_library(EltwiseFunction function);

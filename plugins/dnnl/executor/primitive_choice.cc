@@ -9,8 +9,8 @@
 namespace ephost_dnnl {
 namespace {
 
-// Those named "simple" run post-ops by the code of the reference ones, which makes NaN of the
-// negative infinity in a Relu.
+// Implementations named "simple" run post-ops with reference code, whose Relu turns negative
+// infinity into NaN.
 bool is_reference(const dnnl::primitive_desc_base& descriptor, const Op& op) {
   const std::string_view name = descriptor.impl_info_str();
   return name.starts_with("ref") || (name.starts_with("simple") && !op.post_ops.empty());
@@ -74,7 +74,7 @@ PrimitiveChoice choose_primitive(const PrimitiveRequest& request, const dnnl::en
     for (;; ++assumption.implementation) {
       std::optional<PrimitiveChoice> choice = attempt(request, assumption, engine, reason);
       if (!choice) break;
-      if (choice->is_reference) {  // the library has its slow ones last
+      if (choice->is_reference) {  // the library lists its slow ones last
         slow.push_back(*std::move(choice));
         break;
       }

@@ -1,5 +1,5 @@
 // primitive_choice.h: picks the oneDNN primitive for one operation and the layouts that it wants.
-// It decides from the operation and from how its inputs lie at the moment, and creates a primitive
+// It decides from the operation and the current layouts of its inputs, and creates a primitive
 // descriptor but no primitive. Called by the assembler, and by lowering and passes to ask what the
 // library can do.
 #pragma once
@@ -20,11 +20,11 @@ class NoPrimitive : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// What an operation reads.
+// An input of an operation.
 struct Operand {
   Dims dims;
-  Descriptor layout;         // as it lies
-  bool is_constant = false;  // can be brought into any layout for free
+  Descriptor layout;         // the current one
+  bool is_constant = false;  // can be converted to any layout at no cost to a run
 };
 
 struct PrimitiveRequest {
@@ -32,7 +32,7 @@ struct PrimitiveRequest {
   std::vector<Operand> inputs;
   std::vector<Operand> post_op_operands;  // one for each post-op, empty for those without
   Dims output_dims;
-  std::optional<Descriptor> preferred_output;  // where the consumer would profit
+  std::optional<Descriptor> preferred_output;  // if the consumer would benefit
 };
 
 // One argument of a primitive, with the layout that it must have. The layout's dimensions may
@@ -52,7 +52,7 @@ struct PrimitiveChoice {
 };
 
 // The first primitive, in order of preference, that has not failed (Op::failed_primitives). Throws
-// NoPrimitive where the library has none, or none that is known to be right.
+// NoPrimitive if the library has none, or none that is known to be correct.
 [[nodiscard]] PrimitiveChoice choose_primitive(const PrimitiveRequest& request,
                                                const dnnl::engine& engine);
 

@@ -1,4 +1,4 @@
-// program_builder.h: appends buffers and steps to a program and follows the lifetimes of the
+// program_builder.h: appends buffers and steps to a program and tracks the lifetimes of the
 // buffers. It knows primitives and memory, not tensors; the assembler drives it.
 #pragma once
 
@@ -25,16 +25,16 @@ class ProgramBuilder {
     uint32_t buffer;
     Descriptor layout;
   };
-  // A step; its scratchpad comes on top of the arguments.
+  // Adds a step with these arguments and its scratchpad.
   void add_step(const dnnl::primitive_desc_base& descriptor, const std::vector<Argument>& arguments,
                 std::string label, uint32_t op = kNoOp);
-  // Copies from one buffer and layout to another. Throws NoPrimitive.
+  // Adds a copy from one buffer and layout to another. Throws NoPrimitive.
   void add_reorder(uint32_t from_buffer, const Descriptor& from, uint32_t to_buffer,
                    const Descriptor& to, std::string label);
 
   [[nodiscard]] Place place(uint32_t buffer) const { return program_.buffers[buffer].place; }
 
-  // Places the workspace buffers and gives the program away.
+  // Places the workspace buffers and returns the program.
   [[nodiscard]] Program finish() &&;
 
  private:

@@ -1,6 +1,6 @@
-// program_maker.h: from a recipe to a program that works: assembles it, and where the library fails
-// at a step takes the next of its primitives for that operation. Called when a partition is
-// compiled, and by a computation whose step fails in a run.
+// program_maker.h: makes a working program from a recipe: assembles it, and if the library fails at
+// a step, takes its next primitive for that operation. Called when a partition is compiled, and by
+// a computation whose step fails in a run.
 #pragma once
 
 #include "plugins/dnnl/executor/compiled_partition.h"
@@ -9,13 +9,13 @@
 namespace ephost_dnnl {
 
 // The program of a recipe, with its primitives; each step that is cheap has run once (trial.h).
-// Counts in the recipe which primitives have failed. Throws NoPrimitive where one fails that
-// has no other, and dnnl::error.
+// Counts in the recipe which primitives have failed. Throws NoPrimitive if a primitive without an
+// alternative fails, and dnnl::error.
 [[nodiscard]] Program make_working_program(Recipe& recipe, ConstantSource& constants,
                                            const dnnl::engine& engine, int threads);
 
-// Makes a recipe take the next primitive for the operation of a step. Throws NoPrimitive, with the
-// reason of the failure, where there is none: the step is a reorder.
+// Makes the recipe use the next primitive for the operation of the failed step. Throws NoPrimitive
+// with the reason of the failure if there is none, as for a reorder.
 void pass_over(Recipe& recipe, const Program& program, const StepFailed& failure);
 
 }  // namespace ephost_dnnl

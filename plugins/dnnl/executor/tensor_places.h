@@ -23,11 +23,11 @@ class TensorPlaces {
  public:
   TensorPlaces(const Recipe& recipe, ConstantSource& constants, ProgramBuilder& builder);
 
-  // The tensor as it lies now: its first placement, or the model's data of a constant.
+  // The tensor where it lies now: its first placement, or the model's data of a constant.
   [[nodiscard]] Operand operand(TensorId tensor) const;
 
-  // The tensor in the layout wanted, whose dimensions may be another form of the tensor's. Adds a
-  // reorder where it lies nowhere like that; `label` says for what.
+  // A placement of the tensor in the layout `wanted`, whose dimensions may be another form of the
+  // tensor's. Adds a reorder if there is none; `label` names its reader in messages.
   Placement require(TensorId tensor, const Descriptor& wanted, const std::string& label);
 
   // Every placement of the tensor.
@@ -37,8 +37,8 @@ class TensorPlaces {
 
   void place(TensorId tensor, Placement placement);
 
-  // `output` becomes a view of `input`, moved to row-major order first where no view is possible.
-  // `view` maps a layout of the input to one of the output, or to none.
+  // Makes `output` a view of `input`, which is moved to row-major order first if no view is
+  // possible. `view` maps a layout of the input to one of the output, or to nothing.
   template <class View>
   void alias(TensorId input, TensorId output, const View& view, const std::string& label) {
     if (try_alias(input, output, view)) return;
@@ -46,19 +46,19 @@ class TensorPlaces {
     place(output, {plain.buffer, view(plain.layout).value()});
   }
 
-  // One use of the tensor is over.
+  // Marks the end of one use of the tensor.
   void release(TensorId tensor) { --uses_[tensor]; }
   // Whether no use of any tensor in the buffer is left.
   [[nodiscard]] bool is_dead(uint32_t buffer) const;
 
  private:
   struct Constant {
-    TensorId root = 0;  // whose data it is
+    TensorId root = 0;  // the constant that has the data
     Descriptor stored;  // row-major data seen as this tensor
   };
   struct Places {
     std::vector<Placement> placements;
-    std::optional<Constant> constant;  // of tensors that are views of a constant
+    std::optional<Constant> constant;  // if the tensor is a view of a constant
   };
 
   template <class View>
@@ -78,7 +78,7 @@ class TensorPlaces {
     return false;
   }
   [[nodiscard]] std::optional<Placement> find(TensorId tensor, const Descriptor& wanted) const;
-  // Some placement of the tensor in that form, made row-major first where there is none.
+  // A placement of the tensor in that form; it is made row-major first if there is none.
   Placement seen_as(TensorId tensor, const Dims& form, const std::string& label);
   Placement pack(const Constant& constant, const Descriptor& stored, const Descriptor& wanted);
 
@@ -86,7 +86,7 @@ class TensorPlaces {
   ConstantSource& constants_;
   ProgramBuilder& builder_;
   std::vector<Places> places_;                  // by tensor
-  std::vector<uint32_t> uses_;                  // left, by tensor
+  std::vector<uint32_t> uses_;                  // remaining, by tensor
   std::vector<std::vector<TensorId>> held_by_;  // by buffer
   // Packed constants by root, stored view and layout.
   std::map<std::pair<TensorId, std::string>, uint32_t> packed_;

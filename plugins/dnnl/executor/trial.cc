@@ -8,8 +8,8 @@ namespace ephost_dnnl {
 namespace {
 
 // At most a millisecond for the library's slowest implementations, which is what the creation of
-// one primitive costs. Most layers of large models take more; what these do when they fail is up to
-// the computation.
+// one primitive costs. Most layers of large models take more; the computation handles their
+// failures.
 constexpr double kCheapWork = 1 << 20;
 
 double elements_of(const Recipe& recipe, TensorId tensor) {
@@ -51,7 +51,7 @@ void run_step(const Program& program, std::size_t i, const dnnl::engine& engine)
       step.primitive.get(), stream.get(), static_cast<int>(arguments.size()), arguments.data());
   stream.wait();
   if (status != dnnl_success) {
-    throw StepFailed(i, "oneDNN fails to run " + step.label + " on zeros (status " +
+    throw StepFailed(i, "oneDNN failed to run " + step.label + " on zeros (status " +
                             std::to_string(status) + ")");
   }
 }

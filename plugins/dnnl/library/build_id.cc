@@ -34,7 +34,7 @@ std::string instruction_set_name(dnnl::cpu_isa isa) {
   }
 }
 
-// All but the threads.
+// Everything except the number of threads.
 std::string fixed_part(const BuildId& id) {
   return "ephost.dnnl/" + std::to_string(kContextFormat) + ";onednn=" + id.library +
          ";isa=" + id.instruction_set + ";threads=";

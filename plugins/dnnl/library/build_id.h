@@ -8,7 +8,7 @@
 
 namespace ephost_dnnl {
 
-// Revision of the context binary and of the recipe in it. Raised with every change of either.
+// Revision of the context binary and of the recipe in it. Raised with every change to either.
 inline constexpr uint32_t kContextFormat = 3;
 
 struct BuildId {
@@ -17,7 +17,7 @@ struct BuildId {
   int threads = 1;
 };
 
-// Of the library in this process, which detects the machine when it is first asked.
+// The build id of the library in this process, which detects the machine when it is first asked.
 [[nodiscard]] BuildId current_build_id(int threads);
 
 // "oneDNN 2.6.3+<hash>", for EPContext nodes.

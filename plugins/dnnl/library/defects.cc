@@ -36,7 +36,7 @@ dnnl::memory filled(const Descriptor& layout, const dnnl::engine& engine, float 
   return memory;
 }
 
-// Whether a primitive that makes zeros of zeros has run both additions on them.
+// Whether a primitive that maps zeros to zeros applies both additions.
 bool adds_both(const dnnl::primitive_desc_base& descriptor, std::initializer_list<int> inputs) {
   const dnnl::engine engine = descriptor.get_engine();
   std::unordered_map<int, dnnl::memory> arguments;
@@ -76,12 +76,12 @@ bool binary_adds_both(const dnnl::engine& engine) {
   return adds_both(descriptor, {DNNL_ARG_SRC_0, DNNL_ARG_SRC_1});
 }
 
-// A library that refuses to answer is not trusted.
+// A library that cannot be probed is not trusted.
 bool probe() {
-  const ThreadScope scope(1);  // waking others takes longer than the work
+  const ThreadScope scope(1);  // waking other threads takes longer than the work
   try {
     const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-    // The cheapest first: where one of them is wrong the others are not asked.
+    // The cheapest primitive comes first: if one is wrong, the others do not run.
     return !(binary_adds_both(engine) && product_adds_both(engine) &&
              convolution_adds_both(engine));
   } catch (const dnnl::error&) {

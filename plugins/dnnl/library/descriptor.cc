@@ -26,7 +26,7 @@ Dims row_major_strides(const Dims& dims) {
   return strides;
 }
 
-// How often the innermost blocks are repeated along a dimension.
+// The number of innermost blocks along a dimension.
 int64_t outer_extent(const dnnl_memory_desc_t& raw, int dimension) {
   const dnnl_blocking_desc_t& blocking = raw.format_desc.blocking;
   int64_t extent = raw.padded_dims[dimension];
@@ -40,7 +40,7 @@ int64_t outer_extent(const dnnl_memory_desc_t& raw, int dimension) {
 std::vector<Component> components(const dnnl_memory_desc_t& raw, int dimension) {
   const dnnl_blocking_desc_t& blocking = raw.format_desc.blocking;
   std::vector<Component> all;
-  int64_t stride = 1;  // of the block at hand, counted from the innermost
+  int64_t stride = 1;  // of the current block, counted from the innermost
   for (int block = blocking.inner_nblks - 1; block >= 0; --block) {
     if (blocking.inner_idxs[block] == dimension) {
       all.push_back({blocking.inner_blks[block], stride});
@@ -60,7 +60,7 @@ std::vector<Component> components(const dnnl_memory_desc_t& raw, int dimension) 
   return merged;
 }
 
-// The layout as one stride a dimension, where it has that form: no padding, no proper blocks.
+// One stride per dimension if the layout has that form: no padding and no real blocks.
 std::optional<Dims> plain_strides(const dnnl_memory_desc_t& raw) {
   if (!is_blocked_kind(raw) || raw.offset0 != 0 || raw.extra.flags != 0) return std::nullopt;
   Dims strides;
@@ -77,8 +77,8 @@ Descriptor strided(const Dims& dims, const Dims& strides) {
   return Descriptor(dims, DataType::f32, strides);
 }
 
-// Strides of extent 1 play no part in where elements lie, but the library recognises layouts by
-// them: in front they span the tensor, elsewhere they span what follows.
+// Strides of dimensions with extent 1 do not affect where elements lie, but the library recognises
+// layouts by them: leading ones span the tensor, others span the dimensions that follow.
 Dims normalised(const Dims& dims, Dims strides) {
   int64_t span = 1, next = 1;
   for (std::size_t i = dims.size(); i-- > 0;) {
@@ -161,8 +161,8 @@ std::optional<Descriptor> reshape_view(const Descriptor& descriptor, const Dims&
   const std::optional<Dims> old_strides = plain_strides(descriptor.data);
   if (!old_strides || element_count(old_dims) != element_count(dims)) return std::nullopt;
 
-  // Walks both shapes from the slow end in groups of equal element count; each old group must be
-  // one contiguous run, which the new group then divides.
+  // Walks both shapes from the slowest dimension on in groups of equal element count; each old
+  // group must be one contiguous run, which the new group then divides.
   Dims strides(dims.size(), 0);
   std::size_t old_end = 0, new_end = 0;
   while (new_end < dims.size() && old_end < old_dims.size()) {

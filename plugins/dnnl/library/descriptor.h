@@ -1,6 +1,6 @@
-// descriptor.h: memory descriptors of oneDNN seen as layouts: whether two mean the same bytes, what
-// a tensor looks like under other dimensions or transposed without moving an element, and a byte
-// form that can be compared and stored.
+// descriptor.h: oneDNN memory descriptors as layouts: whether two describe the same bytes, how a
+// tensor looks reshaped or transposed without moving an element, and a byte form that can be
+// compared and stored.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ namespace ephost_dnnl {
 
 using Descriptor = dnnl::memory::desc;
 
-// Dense, last dimension fastest.
+// A dense layout whose last dimension is the fastest.
 [[nodiscard]] Descriptor row_major(const Dims& dims);
 
-// The library chooses.
+// Leaves the choice of the layout to the library.
 [[nodiscard]] Descriptor any_layout(const Dims& dims);
 
 // The layout that a tensor must have so that its transposition is row-major.
@@ -25,23 +25,23 @@ using Descriptor = dnnl::memory::desc;
 
 [[nodiscard]] Dims dims_of(const Descriptor& descriptor);
 
-// Whether some dimension takes up more than its extent, as blocks do that don't divide it.
+// Whether some dimension takes up more than its extent, which happens if blocks do not divide it.
 [[nodiscard]] bool has_padding(const Descriptor& descriptor);
 
 // Whether both place every element of the same dimensions at the same offset.
 [[nodiscard]] bool same_layout(const Descriptor& a, const Descriptor& b);
 
-// The same bytes under other dimensions with as many elements, or none where elements would have to
-// move.
+// The same bytes with other dimensions of as many elements; nothing if elements would have to move.
 [[nodiscard]] std::optional<Descriptor> reshape_view(const Descriptor& descriptor,
                                                      const Dims& dims);
 
-// The same bytes with dimension i being the former permutation[i], or none for layouts with blocks.
+// The same bytes transposed: dimension i is the former dimension permutation[i]. Nothing for
+// blocked layouts.
 [[nodiscard]] std::optional<Descriptor> transpose_view(const Descriptor& descriptor,
                                                        const Dims& permutation);
 
 // Every field that determines the layout, in a form without padding; equal layouts chosen by the
-// library give equal bytes. Strides of dimensions without a second step count as 0.
+// library give equal bytes. Strides of dimensions with a single step are written as 0.
 [[nodiscard]] std::string descriptor_bytes(const Descriptor& descriptor);
 
 }  // namespace ephost_dnnl

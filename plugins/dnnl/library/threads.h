@@ -1,17 +1,18 @@
-// threads.h: how many OpenMP threads the library uses. OpenMP keeps that number for each calling
-// thread, so a scope sets it for the work inside and puts the caller's number back.
+// threads.h: the number of OpenMP threads that the library uses. OpenMP keeps that number for each
+// calling thread, so a scope sets it for the work inside and restores the caller's number.
 #pragma once
 
 namespace ephost_dnnl {
 
-// More than any machine has; a number above it is taken for a mistake.
+// More than any machine has; a larger number is treated as a mistake.
 inline constexpr int kMaxThreads = 1024;
 
-// Keeps the library of OpenMP mapped for good: its idle threads would be left without code where
-// the plugin is unloaded.
+// Keeps the OpenMP runtime mapped for the life of the process: its idle threads would lose their
+// code if the plugin were unloaded.
 void pin_openmp();
 
-// What OpenMP would use in this thread, but no more than the host's share; 0: it has no opinion.
+// The number of threads that OpenMP would use from this thread, at most the host's share. A share
+// of 0 sets no limit.
 [[nodiscard]] int default_thread_count(int share = 0);
 
 class ThreadScope {

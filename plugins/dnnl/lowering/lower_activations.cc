@@ -1,4 +1,4 @@
-// Functions of one tensor, element by element.
+// Element-wise functions of one tensor.
 #include <limits>
 
 #include "plugins/dnnl/lowering/node_lowerings.h"

@@ -1,5 +1,5 @@
-// Arithmetic on two tensors or more. The library wants the first factor in full size and lets the
-// second broadcast; a constant scalar makes it a function of one tensor.
+// Arithmetic on two tensors or more. The library requires the first operand in full size and
+// broadcasts the second; with a constant scalar, the operation is a function of one tensor.
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -9,7 +9,7 @@
 namespace ephost_dnnl {
 namespace {
 
-// f(x, value) or, where swapped, f(value, x), as a function of x; none where it has no such form.
+// f(x, value) or, if swapped, f(value, x), as a function of x; nothing if it has no such form.
 std::optional<Eltwise> with_scalar(BinaryFunction function, float value, bool swapped) {
   using Function = EltwiseFunction;
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -63,7 +63,7 @@ TensorId combine(RecipeBuilder& builder, BinaryFunction function, TensorId a, Te
   return builder.add(Binary{function}, {a, b});
 }
 
-// Left to right over any number of inputs.
+// Applies the function from left to right over any number of inputs.
 TensorId lower_all(NodeContext& node, BinaryFunction function) {
   TensorId result = node.input(0);
   for (std::size_t i = 1; i < node.input_count(); ++i) {

@@ -1,4 +1,4 @@
-// Reductions, Concat, and the operators that only see their input in another way.
+// Reductions, Concat, and the operators that only view their input with other dimensions.
 #include <algorithm>
 #include <numeric>
 
@@ -7,7 +7,7 @@
 namespace ephost_dnnl {
 namespace {
 
-// The axes to reduce, ascending: an attribute, or an input in later versions; all where neither is
+// The axes to reduce, ascending: an attribute, or an input in later versions; all if neither is
 // given.
 Dims reduced_axes(const NodeContext& node, std::size_t rank) {
   Dims axes = node.node().get_ints("axes").to_vector();
@@ -66,8 +66,8 @@ TensorId lower_concat(NodeContext& node) {
   return node.builder().add(Concat{axis}, inputs);
 }
 
-// Reshape, Flatten, Squeeze and Unsqueeze: the shape that the model states says everything, if the
-// inputs that it was inferred from are constant.
+// Reshape, Flatten, Squeeze and Unsqueeze: the shape that the model states is enough if the inputs
+// that it was inferred from are constant.
 TensorId lower_reshape(NodeContext& node) {
   for (std::size_t i = 1; i < node.input_count(); ++i) {
     static_cast<void>(node.constant_ints(i));

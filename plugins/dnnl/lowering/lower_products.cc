@@ -47,7 +47,7 @@ TensorId lower_matmul(NodeContext& node) {
     a = builder.with_rank(a, rank);
     b = builder.with_rank(b, rank);
   }
-  // What a vector stood for has no dimension in the result.
+  // A vector factor contributes no dimension to the result.
   return builder.reshape(builder.add(MatMul{}, {a, b}), node.output_dims());
 }
 

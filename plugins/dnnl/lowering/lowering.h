@@ -12,7 +12,7 @@
 
 namespace ephost_dnnl {
 
-// What is lowered in one piece.
+// A group of nodes that is lowered as one.
 struct Unit {
   enum class Kind : uint8_t { kNode, kGelu, kLayerNormalization };
   Kind kind = Kind::kNode;

@@ -19,7 +19,7 @@ std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"
 
 Dims ValueMap::shape(uint32_t value) const {
   const eph::ValueView view = graph_.value(value);
-  if (view.kind() != EPH_KIND_TENSOR) throw Unsupported(quoted(view.name()) + " is no tensor");
+  if (view.kind() != EPH_KIND_TENSOR) throw Unsupported(quoted(view.name()) + " is not a tensor");
   if (view.element_type() != EPH_FLOAT) {
     throw Unsupported("element type " + std::string(element_type_name(view.element_type())) +
                       " of " + quoted(view.name()));

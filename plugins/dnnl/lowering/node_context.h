@@ -13,8 +13,8 @@
 
 namespace ephost_dnnl {
 
-// The tensors that stand for a graph's values. A value that no node has produced becomes an input
-// of the recipe, or a constant, when it is first asked for.
+// The tensors that represent the values of a graph. A value that no node has produced becomes an
+// input of the recipe, or a constant, when it is first requested.
 class ValueMap {
  public:
   ValueMap(const eph::GraphView& graph, RecipeBuilder& builder)
@@ -42,25 +42,26 @@ class NodeContext {
   [[nodiscard]] const eph::NodeView& node() const { return node_; }
   [[nodiscard]] RecipeBuilder& builder() { return values_.builder(); }
 
-  // Whether input i is there and not left out.
+  // Whether input i is present.
   [[nodiscard]] bool has_input(std::size_t i) const { return node_.input(i) != EPH_NONE; }
   [[nodiscard]] std::size_t input_count() const { return node_.inputs().size(); }
-  // The tensor of an input. Throws Unsupported where it is left out.
+  // The tensor of an input. Throws Unsupported if it is omitted.
   TensorId input(std::size_t i);
-  // Dimensions of an input as the recipe has them.
+  // The dimensions of an input in the recipe.
   [[nodiscard]] const Dims& dims(std::size_t i) { return builder().dims(input(i)); }
 
   // The shape that the model states for output 0, in the recipe's form.
   [[nodiscard]] Dims output_dims() const;
 
-  // A constant input: none where it is left out; Unsupported where it isn't constant.
+  // The elements of a constant input; nothing if it is omitted. Throws Unsupported if it is not
+  // constant.
   [[nodiscard]] std::optional<std::vector<int64_t>> constant_ints(std::size_t i) const;
   [[nodiscard]] std::optional<float> constant_scalar(std::size_t i) const;
 
-  // An INTS attribute, or `count` times `fallback`; Unsupported where the count differs.
+  // An INTS attribute, or `count` times `fallback`. Throws Unsupported if the count differs.
   [[nodiscard]] Dims ints_or(std::string_view name, std::size_t count, int64_t fallback) const;
 
-  // Throws Unsupported where somebody reads an output other than the first.
+  // Throws Unsupported if an output other than the first is read.
   void require_single_output() const;
 
   [[nodiscard]] const eph::GraphView& graph() const { return values_.graph(); }
@@ -72,7 +73,7 @@ class NodeContext {
   ValueMap& values_;
 };
 
-// An axis counted from the end made one from the front. Throws Unsupported where out of range.
+// The axis counted from the front. Throws Unsupported if it is out of range.
 [[nodiscard]] int64_t normalised_axis(int64_t axis, std::size_t rank);
 
 }  // namespace ephost_dnnl

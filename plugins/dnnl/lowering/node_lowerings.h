@@ -9,7 +9,7 @@ namespace ephost_dnnl {
 
 using NodeLowering = TensorId (*)(NodeContext& node);
 
-// Throws Unsupported where the operator or this version of it isn't known.
+// Throws Unsupported if the operator or this version of it is unknown.
 [[nodiscard]] NodeLowering find_node_lowering(const eph::NodeView& node);
 
 // lower_products.cc

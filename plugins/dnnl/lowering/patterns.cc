@@ -7,7 +7,7 @@
 namespace ephost_dnnl {
 namespace {
 
-// Walks from node to node; every step that fails makes the walk fail.
+// Walks from node to node; the walk fails as soon as one step does.
 class Walk {
  public:
   explicit Walk(const eph::GraphView& graph) : graph_(graph) {}
@@ -22,7 +22,7 @@ class Walk {
     return graph_.node(node).input(i);
   }
   [[nodiscard]] uint32_t output(uint32_t node) const { return graph_.node(node).output(0); }
-  // The node that makes a value, if it is of that type.
+  // The producer of a value, if it is of that type.
   [[nodiscard]] uint32_t producer(uint32_t value, std::string_view op_type) const {
     if (value == EPH_NONE) return EPH_NONE;
     const uint32_t node = graph_.value(value).producer();
@@ -35,7 +35,7 @@ class Walk {
     const uint32_t consumer = value.consumers()[0];
     return is(consumer, op_type) && reads(consumer, value.index()) == 1 ? consumer : EPH_NONE;
   }
-  // Whether the output of a node is read by these nodes and nobody else.
+  // Whether the output of a node is read by these nodes and no others.
   [[nodiscard]] bool is_read_by(uint32_t node, std::vector<uint32_t> readers) const {
     const eph::ValueView value = graph_.value(output(node));
     std::vector<uint32_t> consumers = value.consumers().to_vector();
@@ -57,7 +57,7 @@ class Walk {
     const std::optional<float> found = scalar(value);
     return found && std::abs(*found - expected) < 1e-5 * expected;
   }
-  // The input of a commutative node that isn't `value`; EPH_NONE where `value` isn't read.
+  // The input of a commutative node that isn't `value`; EPH_NONE if `value` isn't read.
   [[nodiscard]] uint32_t other_input(uint32_t node, uint32_t value) const {
     if (input(node, 0) == value) return input(node, 1);
     return input(node, 1) == value ? input(node, 0) : EPH_NONE;
@@ -116,7 +116,7 @@ bool is_mean_of_last(const Walk& walk, uint32_t node) {
   return rank >= 2 && rank <= 5 && axes.size() == 1 && (axes[0] == -1 || axes[0] == rank - 1);
 }
 
-// x - mean(x): the Sub and ReduceMean nodes, or nothing.
+// Matches x - mean(x) and returns its Sub and ReduceMean nodes.
 bool match_centring(const Walk& walk, uint32_t centred, uint32_t& subtraction, uint32_t& mean) {
   subtraction = walk.producer(centred, "Sub");
   if (subtraction == EPH_NONE) return false;
@@ -161,14 +161,14 @@ std::optional<Unit> match_gelu(const eph::GraphView& graph, uint32_t erf) {
   const uint32_t product = walk.only_consumer(sum, "Mul");
   if (product == EPH_NONE) return std::nullopt;
   const uint32_t factor = walk.other_input(product, walk.output(sum));
-  if (factor == x) {  // halved at the end
+  if (factor == x) {  // halved last
     const uint32_t last = walk.only_consumer(product, "Mul");
     if (last == EPH_NONE || !walk.is_scalar(walk.other_input(last, walk.output(product)), 0.5)) {
       return std::nullopt;
     }
     return make_unit(Unit::Kind::kGelu, {division, erf, sum, product, last}, x);
   }
-  const uint32_t half = walk.producer(factor, "Mul");  // halved at the start
+  const uint32_t half = walk.producer(factor, "Mul");  // halved first
   if (half == EPH_NONE || !walk.is_read_by(half, {product}) ||
       !walk.is_scalar(walk.other_input(half, x), 0.5)) {
     return std::nullopt;

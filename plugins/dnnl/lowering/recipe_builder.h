@@ -12,7 +12,7 @@
 
 namespace ephost_dnnl {
 
-// Says for people why the provider leaves a node alone.
+// Tells the user why the provider does not take a node.
 class Unsupported : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -30,15 +30,15 @@ class RecipeBuilder {
   TensorId add_constant(const Dims& shape, const float* data);
   void add_output(TensorId tensor, const Dims& shape);
 
-  // Adds an operation and its output. Throws Unsupported where the shape rules refuse it.
+  // Adds an operation and its output. Throws Unsupported if the shape rules refuse it.
   TensorId add(Parameters parameters, std::vector<TensorId> inputs);
 
-  // The tensor under other dimensions: itself where they are its own.
+  // The tensor with these dimensions; itself if it has them already.
   TensorId reshape(TensorId tensor, const Dims& dims);
-  // With extents 1 added in front up to the rank.
+  // The tensor with extents of 1 added in front up to the rank.
   TensorId with_rank(TensorId tensor, std::size_t rank);
 
-  // The name that the operations added from now on get.
+  // Sets the name of the operations added from now on.
   void set_name(std::string_view name) { name_ = name; }
 
   [[nodiscard]] const Dims& dims(TensorId tensor) const { return lowered_.recipe.dims(tensor); }

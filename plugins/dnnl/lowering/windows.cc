@@ -38,7 +38,7 @@ void require_range(const Dims& values, int64_t least, const char* what) {
 Window read_window(const NodeContext& node, const Dims& kernel, const Dims& data) {
   if (data.size() < 3) throw Unsupported("data of rank " + std::to_string(data.size()));
   const std::size_t rank = data.size() - 2;
-  if (kernel.size() != rank) throw Unsupported("the kernel doesn't fit the data in rank");
+  if (kernel.size() != rank) throw Unsupported("the ranks of kernel and data don't match");
   Window window{kernel, node.ints_or("strides", rank, 1), node.ints_or("dilations", rank, 1),
                 Dims(rank, 0), Dims(rank, 0)};
   require_range(kernel, 1, "kernel extents");

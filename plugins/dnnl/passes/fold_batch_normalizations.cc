@@ -80,7 +80,7 @@ void fold_batch_normalizations(LoweredPartition& partition) {
         !are_constants(recipe.ops[*producer].inputs)) {
       continue;
     }
-    // The convolution takes the place of the normalisation; its own becomes dead.
+    // The folded convolution replaces the normalisation; the original convolution becomes dead.
     Op folded = recipe.ops[*producer];
     apply(channel_map(*normalization, recipe.ops[at].inputs, partition), folded, partition);
     folded.output = recipe.ops[at].output;

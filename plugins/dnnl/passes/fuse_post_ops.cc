@@ -23,8 +23,8 @@ class Fuser {
   Fuser(LoweredPartition& partition, const FastPrimitiveQuery& is_fast)
       : partition_(partition), recipe_(partition.recipe), is_fast_(is_fast), index_(recipe_) {}
 
-  // Each operation draws in its only reader, again and again; the result stands where the last
-  // reader stood, so that every operand is there by then.
+  // Each operation absorbs its only reader as often as possible; the result takes the position of
+  // the last reader, where every operand is defined.
   void run() {
     std::vector<bool> is_fused(recipe_.ops.size(), false);
     for (std::size_t at = 0; at < recipe_.ops.size(); ++at) {
@@ -46,7 +46,7 @@ class Fuser {
   }
 
  private:
-  // `op` with what `reader`, at that position, does to its output; none where that cannot be.
+  // `op` fused with `reader`, which is at `position`; nothing if they cannot be fused.
   [[nodiscard]] std::optional<Op> fuse(const Op& op, const Op& reader, std::size_t position) {
     if (!reader.post_ops.empty()) return std::nullopt;
     if (const auto* eltwise = get_if<Eltwise>(reader)) {
@@ -77,8 +77,8 @@ class Fuser {
         if (auto fused = accepted(with_post_op(op, reader, post_op))) return fused;
       }
     }
-    // A full operand would have to lie as the output does, which isn't known yet: a convolution's
-    // layout is the library's choice.
+    // A full-size operand needs the layout of the output, which is not known yet: the library
+    // chooses the layout of a convolution.
     if (get_if<Convolution>(op) != nullptr && recipe_.dims(operand) == recipe_.dims(op.output)) {
       return std::nullopt;
     }
@@ -89,7 +89,7 @@ class Fuser {
     return accepted(with_post_op(op, reader, post_op));
   }
 
-  // Whether an operand can be added to in place: nobody reads it after the fused operation.
+  // Whether a sum can accumulate into the operand: nothing reads it after the fused operation.
   [[nodiscard]] bool is_accumulator(TensorId operand, const Op& op, std::size_t position) const {
     if (recipe_.dims(operand) != recipe_.dims(op.output) || has_sum(op)) return false;
     if (!index_.producer(operand) || index_.is_output(operand)) return false;
@@ -112,7 +112,7 @@ class Fuser {
     return fused;
   }
 
-  // The elements of a constant, or of a reshaped one, as a vector; none if it isn't constant.
+  // The elements of a constant, or of a reshaped one, as a vector; nothing if it is not constant.
   [[nodiscard]] std::optional<TensorId> constant_vector(TensorId tensor) {
     TensorId root = tensor;
     while (const std::optional<std::size_t> producer = index_.producer(root)) {

@@ -1,4 +1,4 @@
-// passes.h: rewrites a lowered partition before it is assembled. Each pass keeps what the recipe
+// passes.h: rewrites a lowered partition before it is assembled. No pass changes what the recipe
 // computes; after all of them it passes check_recipe again.
 #pragma once
 
@@ -12,12 +12,12 @@ namespace ephost_dnnl {
 // may be no for operations that it could compute slowly.
 using FastPrimitiveQuery = std::function<bool(const Recipe& recipe, const Op& op)>;
 
-// Merges a BatchNormalization that follows a Convolution into its weights and bias, where nobody
+// Merges a BatchNormalization that follows a Convolution into its weights and bias, where nothing
 // else reads the convolution's output and everything but the data is constant.
 void fold_batch_normalizations(LoweredPartition& partition);
 
-// Moves element-wise operations into the operation that makes their input: bias, activations, sums
-// with another tensor, arithmetic with a broadcast one. Only what `is_fast` agrees to.
+// Moves element-wise operations into the operation that produces their input: bias, activations,
+// sums with another tensor, arithmetic with a broadcast one. Fuses only what `is_fast` accepts.
 void fuse_post_ops(LoweredPartition& partition, const FastPrimitiveQuery& is_fast);
 
 // Drops operations, constants and tensors that nothing depends on, and numbers the rest anew.

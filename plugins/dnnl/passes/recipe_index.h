@@ -1,5 +1,5 @@
-// recipe_index.h: who makes and who reads each tensor of a recipe, as it was when the index was
-// made.
+// recipe_index.h: the producer and the readers of each tensor of a recipe, at the time the index
+// was made.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ class RecipeIndex {
 
   [[nodiscard]] bool is_constant(TensorId tensor) const { return is_constant_[tensor]; }
   [[nodiscard]] const std::vector<bool>& constants() const { return is_constant_; }
-  // Position of the operation that makes a tensor; none for inputs and constants.
+  // Position of the operation that produces a tensor; nothing for inputs and constants.
   [[nodiscard]] std::optional<std::size_t> producer(TensorId tensor) const {
     return producers_[tensor];
   }
@@ -24,7 +24,8 @@ class RecipeIndex {
     return readers_[tensor];
   }
   [[nodiscard]] bool is_output(TensorId tensor) const { return is_output_[tensor]; }
-  // Whether one operation reads the tensor, once, and it leaves the partition nowhere.
+  // Whether a single operation reads the tensor, once, and the tensor is not an output of the
+  // partition.
   [[nodiscard]] bool has_single_use(TensorId tensor) const {
     return readers_[tensor].size() == 1 && !is_output_[tensor];
   }

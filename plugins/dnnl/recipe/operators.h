@@ -1,9 +1,8 @@
-// operators.h: what an operation of a recipe does, as plain values in the field's terms. Semantics
-// are ONNX's, with padding already explicit and shapes static; nothing here knows ONNX nodes or
-// oneDNN.
+// operators.h: what an operation of a recipe does, as plain values. Semantics are ONNX's, with
+// padding already explicit and shapes static; nothing here knows ONNX nodes or oneDNN.
 //
-// Each parameter struct lists its members in `fields`, the one place from which encoding, decoding
-// and comparison are made. A visitor is called with each member in turn.
+// Each parameter struct lists its members in `fields`, the single source for encoding, decoding and
+// comparison. A visitor is called with each member in turn.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +23,7 @@ enum class EltwiseFunction : uint8_t {
   kSqrt,
   kSquare,
   kAbs,
-  kClip,      // between alpha and beta
+  kClip,      // min(max(x, alpha), beta)
   kLinear,    // alpha * x + beta
   kPow,       // alpha * x^beta
   kGeluErf,   // x / 2 * (1 + erf(x / sqrt 2))
@@ -90,7 +89,7 @@ struct BatchNormalization {
   }
 };
 
-// Over the last dimension. Inputs: data [..., N], scale [N], optional bias [N].
+// Normalizes over the last dimension. Inputs: data [..., N], scale [N], optional bias [N].
 struct LayerNormalization {
   float epsilon = 1e-5F;
 
@@ -100,7 +99,7 @@ struct LayerNormalization {
   }
 };
 
-// Across channels. Input: data [N, C, ...].
+// Normalizes across channels. Input: data [N, C, ...].
 struct Lrn {
   int64_t size = 5;  // odd
   float alpha = 1e-4F, beta = 0.75F, bias = 1.0F;
@@ -168,7 +167,7 @@ struct Concat {
   }
 };
 
-// The same elements in the same order under other dimensions, those of the output tensor.
+// The same elements in the same order, with the dimensions of the output tensor.
 struct Reshape {
   Dims dims;
 

@@ -1,8 +1,8 @@
 // recipe.h: a partition as the provider understands it: float tensors with static shapes, and
-// operations on them in an order that can be executed. Lowering makes it from a graph, passes
-// rewrite it, the context binary stores it, and the assembler turns it into oneDNN primitives.
+// operations on them in execution order. Lowering makes it from a graph, passes rewrite it, the
+// context binary stores it, and the assembler turns it into oneDNN primitives.
 //
-// A recipe says nothing of layouts: those follow from it, the library and the machine.
+// A recipe says nothing about layouts: they follow from it, the library and the machine.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ using TensorId = uint32_t;
 inline constexpr std::size_t kMaxRank = 8;
 inline constexpr int64_t kMaxElements = std::numeric_limits<int32_t>::max();
 
-// More than the library has for any operation.
+// More primitives than the library has for any operation.
 inline constexpr uint8_t kMaxFailedPrimitives = 64;
 
 struct Tensor {
@@ -47,10 +47,10 @@ struct Op {
   std::vector<TensorId> inputs;
   TensorId output = 0;
   std::vector<PostOp> post_ops;
-  // How many of the library's primitives for it have failed, in order of preference; the next one
-  // is taken. At most kMaxFailedPrimitives.
+  // Number of the library's primitives for this operation that have failed, in order of preference;
+  // the next one is used. At most kMaxFailedPrimitives.
   uint8_t failed_primitives = 0;
-  std::string name;  // of the ONNX node that it comes from, for messages
+  std::string name;  // name of the ONNX node that it comes from, for messages
 };
 
 // The operator's name, e.g. "Convolution".
@@ -75,7 +75,7 @@ struct Recipe {
   std::vector<Tensor> tensors;
   std::vector<Port> inputs;
   std::vector<Port> outputs;        // a tensor may appear twice, and may be an input or a constant
-  std::vector<TensorId> constants;  // ascending; their elements live elsewhere
+  std::vector<TensorId> constants;  // ascending; their elements are stored elsewhere
   std::vector<Op> ops;              // every input of an op is defined before it
 
   [[nodiscard]] const Dims& dims(TensorId tensor) const { return tensors[tensor].dims; }

@@ -19,7 +19,7 @@ void require_vector(const Dims& dims, int64_t extent, const char* what) {
                                     ", expected [" + std::to_string(extent) + "]");
 }
 
-// No window parameter may come near the range of int, with which the library counts.
+// The library counts with int, so no window parameter may come near its limits.
 constexpr int64_t kMaxWindow = 1 << 20;
 
 void require_window(const Dims& values, std::size_t rank, int64_t least, const char* what) {
@@ -74,7 +74,8 @@ Dims infer(const Convolution& op, const std::vector<Dims>& inputs) {
 Dims infer(const MatMul&, const std::vector<Dims>& inputs) {
   require_inputs(inputs, 2, 3);
   const Dims &a = inputs[0], &b = inputs[1];
-  require(a.size() >= 2 && (b.size() == 2 || b.size() == a.size()), "factors don't fit in rank");
+  require(a.size() >= 2 && (b.size() == 2 || b.size() == a.size()),
+          "the ranks of the factors don't match");
   require(a.back() == b[b.size() - 2],
           "factors " + to_text(a) + " and " + to_text(b) + " differ in their common extent");
   Dims out = a;
@@ -150,7 +151,7 @@ Dims infer(const Reduction& op, const std::vector<Dims>& inputs) {
 }
 
 Dims infer(const Concat& op, const std::vector<Dims>& inputs) {
-  constexpr std::size_t kMaxInputs = 256;  // the library numbers them in a range of its own
+  constexpr std::size_t kMaxInputs = 256;  // the library's argument numbers for them are limited
   require_inputs(inputs, 1, kMaxInputs);
   Dims out = inputs[0];
   require(op.axis >= 0 && op.axis < static_cast<int64_t>(out.size()), "bad axis");
@@ -168,7 +169,7 @@ Dims infer(const Reshape& op, const std::vector<Dims>& inputs) {
   require_inputs(inputs, 1, 1);
   check_dims(op.dims);
   require(element_count(op.dims) == element_count(inputs[0]),
-          to_text(inputs[0]) + " has no form " + to_text(op.dims));
+          to_text(inputs[0]) + " cannot be reshaped to " + to_text(op.dims));
   return op.dims;
 }
 
@@ -177,7 +178,7 @@ Dims infer(const Transpose& op, const std::vector<Dims>& inputs) {
   Dims sorted = op.permutation;
   std::sort(sorted.begin(), sorted.end());
   require(sorted.size() == inputs[0].size(), "permutation and data differ in rank");
-  // All of it before any is used: only then every element is an index.
+  // Checked completely before use: only then is every element a valid index.
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     require(sorted[i] == static_cast<int64_t>(i), "not a permutation");
   }
@@ -237,7 +238,7 @@ class RecipeChecker {
     const Dims dims = infer_output_dims(op.parameters, inputs);
     int sums = 0;
     for (const PostOp& post_op : op.post_ops) {
-      require(takes_post_op(op, post_op.kind), "takes no such post-op");
+      require(takes_post_op(op, post_op.kind), "does not take this kind of post-op");
       if (!post_op.has_operand()) continue;
       require_defined(post_op.operand);
       const Dims& operand = recipe_.dims(post_op.operand);

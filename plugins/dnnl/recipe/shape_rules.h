@@ -17,15 +17,15 @@ class InvalidRecipe : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Dimensions of the output of an operation on inputs of these dimensions. Throws InvalidRecipe
-// where the parameters or inputs make no sense together.
+// Dimensions of the output of an operation on inputs of these dimensions. Throws InvalidRecipe if
+// the parameters and inputs are inconsistent.
 [[nodiscard]] Dims infer_output_dims(const Parameters& parameters, const std::vector<Dims>& inputs);
 
 // Whether a tensor of dimensions `from` broadcasts to `to`: equal ranks, each extent equal or 1.
 [[nodiscard]] bool broadcasts_to(const Dims& from, const Dims& to);
 
-// Whether a primitive for the operation can run such a post-op: products take all kinds, other
-// operations that compute each element anew take element-wise functions.
+// Whether a primitive for the operation can run this kind of post-op: products take all kinds,
+// other operations that compute new elements take element-wise functions only.
 [[nodiscard]] bool takes_post_op(const Op& op, PostOpKind kind);
 
 // Throws InvalidRecipe unless rank and extents are within the bounds of recipe.h.

@@ -1,4 +1,4 @@
-// Arrays of numbers by index, for the reference: no speed, no layouts.
+// Arrays of numbers by index, for the reference: simple rather than fast, and without layouts.
 #pragma once
 
 #include <cstddef>
@@ -27,10 +27,10 @@ void for_each_index(const Shape& shape, const std::function<void(const Index&)>&
 // The element at an index, whose leading dimensions are dropped and whose extents of 1 broadcast.
 [[nodiscard]] double at(const Array& array, const Index& index);
 
-// An array whose elements are told by their indices.
+// An array whose elements are computed from their indices.
 [[nodiscard]] Array generate(Shape shape, const std::function<double(const Index&)>& element);
 
-// As numpy does it.
+// The broadcast shape by numpy's rules.
 [[nodiscard]] Shape broadcast(const Shape& a, const Shape& b);
 
 [[nodiscard]] Array map(const Array& x, const Unary& f);

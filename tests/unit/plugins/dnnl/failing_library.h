@@ -1,4 +1,4 @@
-// failing_library.h: a oneDNN that fails to run what a test says. This program's own
+// failing_library.h: a oneDNN that fails to run what a test chooses. This program's own
 // dnnl_primitive_execute comes before the library's in the order of symbols, and calls it.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace ephost::test {
 
-// What is known of a primitive that is about to run.
+// What is known about a primitive that is about to run.
 struct Execution {
   dnnl_primitive_kind_t kind = dnnl_undefined_primitive;
   std::string implementation;  // "brg:avx512_core"

@@ -1,6 +1,6 @@
 // net.h: a small model for tests, built node by node. Each value is computed with the reference as
 // soon as it is added, so shapes and expected results are known without a model file. A
-// ProviderSession then plays the host for it through the C ABI.
+// ProviderSession then acts as its host through the C ABI.
 #pragma once
 
 #include <ephost/plugin_abi.h>
@@ -20,14 +20,14 @@ class Net {
  public:
   explicit Net(uint32_t seed = 1) : random_(seed) {}
 
-  // Uniform between low and high. Each returns the value's index.
+  // Adds a value of numbers uniform between low and high. Each function returns the value's index.
   uint32_t input(const Shape& shape, double low = -1, double high = 1);
   uint32_t weights(const Shape& shape, double low = -0.5, double high = 0.5);
   uint32_t constant(const Shape& shape, const std::vector<float>& data);
   uint32_t scalar(float value) { return constant({}, {value}); }
   uint32_t ints(const std::vector<int64_t>& data);
 
-  // The output of a new node. Version 0 stands for the operator's version in operator set 17.
+  // Adds a node and returns its output. Version 0 means the operator's version in operator set 17.
   uint32_t add(const std::string& op_type, const std::vector<uint32_t>& inputs,
                const FakeAttributes& attributes = {}, int32_t since_version = 0);
   void output(uint32_t value) { graph_.mark_output(value); }
@@ -37,7 +37,7 @@ class Net {
                 const FakeAttributes& attributes = {}, int64_t groups = 1);
   // BatchNormalization with random statistics.
   uint32_t batch_norm(uint32_t data);
-  // Product with random weights, and bias where asked for.
+  // Product with random weights, and with bias if requested.
   uint32_t linear(uint32_t data, int64_t width, bool has_bias = true);
   uint32_t gelu(uint32_t data);
   uint32_t layer_norm(uint32_t data);
@@ -46,7 +46,7 @@ class Net {
   [[nodiscard]] const Array& value(uint32_t index) const { return values_[index]; }
   [[nodiscard]] const Array& by_name(const std::string& name) const;
   [[nodiscard]] const Shape& shape(uint32_t index) const { return values_[index].shape; }
-  // What a value would be if another one, which comes before it, were different.
+  // The value that would result if an earlier value were different.
   [[nodiscard]] Array value_if(uint32_t index, uint32_t other, Array different) const;
 
  private:
@@ -68,7 +68,7 @@ class Net {
   std::vector<std::vector<int64_t>> integers_;  // by value; of integer constants
 };
 
-// A computation with what the host keeps for it.
+// A computation with the objects that the host keeps for it.
 class Partition {
  public:
   Partition(eph_computation* computation, std::unique_ptr<FakeGraph> graph);
@@ -78,7 +78,7 @@ class Partition {
 
   // Runs on the net's values and returns the outputs in the graph's order.
   std::vector<std::vector<float>> run(const Net& net);
-  // The code of one call, for calls that fail.
+  // The status code of one call, for calls that fail.
   int32_t run_with(std::vector<FloatTensor*> inputs, std::vector<FloatTensor*> outputs,
                    FakeError& error, bool cancelled = false);
 
@@ -101,12 +101,12 @@ class ProviderSession {
   FakeClaims claims(FakeGraph& graph);
   // Compiles every claim of the graph, named part0, part1, ...
   std::vector<std::unique_ptr<Partition>> compile(FakeGraph& graph);
-  // The same for graphs that are refused: nothing, a code and a message.
+  // The same for graphs that are refused: returns nothing, and sets a code and a message.
   std::vector<std::unique_ptr<Partition>> compile(FakeGraph& graph, FakeError& error,
                                                   int32_t& code);
   FakeContextWriter write(const std::vector<std::unique_ptr<Partition>>& partitions);
-  // Restores a partition from a payload, which the session then keeps; null with a message where
-  // the provider refuses. `graph` is what the partition was compiled from.
+  // Restores a partition from a payload, which the session then keeps; null with a message if the
+  // provider refuses. `graph` is what the partition was compiled from.
   std::unique_ptr<Partition> restore(const AlignedBytes& payload, const std::string& name,
                                      const FakeGraph& graph, FakeError& error, int32_t& code);
 
@@ -120,7 +120,7 @@ class ProviderSession {
   std::vector<AlignedBytes> payloads_;
 };
 
-// Expects each output of the partition to be what the reference gives.
+// Expects each output of the partition to match the reference.
 void expect_reference(const Net& net, Partition& partition);
 
 // Claims, compiles and runs a net whose every node is expected to be in one partition.

@@ -71,7 +71,7 @@ struct Slide {
     }
     return out;
   }
-  // The data index under a tap, or nothing where it lies in the padding.
+  // The data index under a tap, or nothing if it lies in the padding.
   [[nodiscard]] bool tap(const Index& out, const Index& offset, const Shape& data,
                          Index& index) const {
     for (std::size_t i = 0; i < kernel.size(); ++i) {

@@ -1,5 +1,5 @@
-// reference.h: the ONNX operators that the dnnl provider takes, computed in the plainest way: loops
-// over indices, sums in double. What the provider gives is compared with it.
+// reference.h: the ONNX operators that the dnnl provider takes, computed in the simplest way: loops
+// over indices, sums in double. The provider's results are compared with it.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace ephost::test {
 
-// What a node is evaluated on. Integer inputs (axes, shapes) come apart from the float ones, at the
-// same positions.
+// The operator and inputs of a node. Integer inputs (axes, shapes) are listed apart from float
+// ones, at the same positions.
 struct Invocation {
   std::string op_type;
   int32_t since_version = 13;
   FakeAttributes attributes;
-  std::vector<const Array*> inputs;        // null where left out or integer
+  std::vector<const Array*> inputs;        // null if omitted or integer
   std::vector<std::vector<int64_t>> ints;  // by input; empty for float ones
 
   [[nodiscard]] int64_t integer(const std::string& name, int64_t fallback) const;
@@ -28,7 +28,7 @@ struct Invocation {
   [[nodiscard]] bool has(std::size_t i) const { return i < inputs.size() && inputs[i] != nullptr; }
 };
 
-// Aborts the test for an operator that it doesn't know.
+// Aborts the test if the operator is unknown.
 [[nodiscard]] Array evaluate(const Invocation& invocation);
 
 }  // namespace ephost::test

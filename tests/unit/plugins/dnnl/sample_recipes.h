@@ -1,4 +1,4 @@
-// sample_recipes.h: small recipes that several tests start from.
+// sample_recipes.h: small recipes that several tests use.
 #pragma once
 
 #include <string>

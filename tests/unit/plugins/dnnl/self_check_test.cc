@@ -1,6 +1,6 @@
-// All that lowering and fusion can ask of oneDNN, against the plain reference: pairs and triples of
-// post-ops, each kind of primitive that takes them, tensors in the layouts that
-// convolutions choose, and channels that fill no vector. CMakeLists.txt runs this for several
+// Everything that lowering and fusion can request from oneDNN, compared with the reference: pairs
+// and triples of post-ops, each kind of primitive that takes them, tensors in the layouts that
+// convolutions choose, and channels that do not fill a vector. CMakeLists.txt runs this for several
 // instruction sets, as each has kernels of its own.
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-// Something that is done to a value, and the value that comes of it.
+// Something that is done to a value, and the resulting value.
 struct Step {
   std::string name;
   std::function<uint32_t(Net&, uint32_t)> add;
@@ -42,7 +42,7 @@ Step gelu() {
   return {"Gelu", [](Net& net, uint32_t x) { return net.gelu(x); }};
 }
 
-// A logarithm whose operand is positive whatever it comes from: what isn't finite is not compared.
+// A logarithm whose operand is always positive, since results that are not finite are not compared.
 Step log_of_positive() {
   return {"Log of positive", [](Net& net, uint32_t x) {
             const uint32_t square = net.add("Pow", {x, net.scalar(2)});
@@ -79,7 +79,7 @@ std::vector<Step> variants() {
           node("Reciprocal")};
 }
 
-// Which of a value's extents an operand has; it broadcasts over the others.
+// The extents of a value that an operand has; it broadcasts over the others.
 enum class Extents { kNone, kChannel, kLast, kAllButFirst, kAll };
 
 Shape operand_shape(const Shape& shape, Extents extents) {
@@ -141,7 +141,7 @@ Step product(const Shape& shape, int64_t width) {
           }};
 }
 
-// Pooling, normalisations, reductions and views: what takes its input as it lies.
+// Pooling, normalisations, reductions and views, which take their input in any layout.
 std::vector<Step> layout_steps() {
   const FakeAttributes window = {{"kernel_shape", Ints{2, 3}}, {"pads", Ints{1, 0, 0, 1}}};
   std::vector<Step> steps = {
@@ -186,8 +186,8 @@ std::vector<Step> arithmetic_of_every_shape() {
   return steps;
 }
 
-// A convolution whose output leaves the partition too, so that nothing is fused with it. Its layout
-// is the library's choice.
+// A convolution whose output is also an output of the partition, so that nothing is fused with it.
+// The library chooses its layout.
 Step conv_to_share(int64_t channels) {
   return {"Conv to " + std::to_string(channels), [=](Net& net, uint32_t) {
             const uint32_t x = net.input({2, 3, 7, 8});
@@ -205,7 +205,7 @@ Step conv_of_all() {
           }};
 }
 
-// A chain of steps, the first of which makes a value of nothing.
+// A chain of steps, the first of which needs no value.
 class Chain {
  public:
   explicit Chain(const std::vector<Step>& steps) : base_(steps[0].add(net_, EPH_NONE)) {
@@ -220,7 +220,8 @@ class Chain {
 
   [[nodiscard]] const std::string& name() const { return name_; }
 
-  // Whether the provider takes all of it in one partition; if so, expects what the reference gives.
+  // Whether the provider takes all of it in one partition; if so, expects the results of the
+  // reference.
   bool check() {
     static ProviderSession session(1);
     const auto partitions = session.compile(net_.graph());
@@ -232,8 +233,8 @@ class Chain {
   }
 
  private:
-  // Elements that the reference has no finite number for are not looked at, and the others get the
-  // tolerance that a small error of the first step's result needs.
+  // Elements whose reference is not finite are not compared; the others get the tolerance that a
+  // small error of the first step's result requires.
   void compare(const std::vector<float>& result) const {
     const Array& expected = net_.value(last_);
     const Array above = net_.value_if(last_, base_, shifted(1e-5));

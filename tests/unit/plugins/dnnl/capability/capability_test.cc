@@ -66,7 +66,7 @@ TEST(DnnlCapability, LeavesNodesOfOtherProvidersAlone) {
   EXPECT_TRUE(claims.declined.empty());
 }
 
-TEST(DnnlCapability, LeavesSmallThingsToOthers) {
+TEST(DnnlCapability, LeavesCheapOperatorsToOthers) {
   EXPECT_EQ(reason([](Net& net) { return net.add("Relu", {net.input({4})}); }),
             "no convolution, matrix product or pooling to fuse with");
 }
@@ -167,7 +167,7 @@ TEST(DnnlCapability, DeclinesAttributesOfTheWrongKindAndSize) {
               HasSubstr("dilations [9223372036854775807, 1]"));
 }
 
-TEST(DnnlCapability, TakesATransformerLayerWhole) {
+TEST(DnnlCapability, ClaimsATransformerLayerAsOnePartition) {
   Net net;
   const Ints split = {1, 6, 2, 4};
   const uint32_t x = net.input({1, 6, 8});

@@ -7,7 +7,7 @@
 namespace ephost_dnnl {
 namespace {
 
-// Whether the graph has no cycle once each cluster is one node.
+// Whether the graph is acyclic after each cluster is contracted to one node.
 bool contracts_without_cycle(const UnitGraph& graph, const std::vector<uint32_t>& clusters) {
   const auto size = static_cast<uint32_t>(clusters.size());
   const auto node = [&](uint32_t unit) {
@@ -50,7 +50,7 @@ bool is_maximal(const UnitGraph& graph, const std::vector<uint32_t>& clusters) {
   return true;
 }
 
-TEST(Clusters, TakeAConnectedSupportedGraphWhole) {
+TEST(Clusters, CoverAConnectedSupportedGraphWithOneCluster) {
   const UnitGraph graph = {{true, true, true, true}, {{0, 1}, {0, 2}, {1, 3}, {2, 3}}};
   EXPECT_EQ(find_clusters(graph), (std::vector<uint32_t>{0, 0, 0, 0}));
 }

@@ -118,8 +118,8 @@ TEST(Container, NamesWhatDiffersFromThisProcess) {
 
 TEST(Container, RefusesForeignAndNewerPayloads) {
   const std::string bytes = written({Sample({"x"}).stored("a")});
-  EXPECT_THAT(refusal("ONNX" + bytes), HasSubstr("doesn't begin as a context"));
-  EXPECT_THAT(refusal(""), HasSubstr("doesn't begin as a context"));
+  EXPECT_THAT(refusal("ONNX" + bytes), HasSubstr("not a context of this provider"));
+  EXPECT_THAT(refusal(""), HasSubstr("not a context of this provider"));
   EXPECT_THAT(refusal(with_number(bytes, 8, uint32_t{1})), HasSubstr("format revision 1"));
 }
 
@@ -137,8 +137,8 @@ TEST(Container, RefusesAnyChangedByteOfHeaderFieldsAndIndex) {
   uint64_t index_size = 0;
   std::memcpy(&index_size, bytes.data() + 24, sizeof(index_size));
   for (std::size_t at = 0; at < 192 + index_size; ++at) {
-    if (at >= kThreads && at < kThreads + 2) continue;  // another number of threads is as good
-    if (at >= 52 + kId.library.size() + 1 && at < 116) continue;  // behind the end of the texts
+    if (at >= kThreads && at < kThreads + 2) continue;            // any number of threads is valid
+    if (at >= 52 + kId.library.size() + 1 && at < 116) continue;  // after the end of the texts
     if (at >= 116 + kId.instruction_set.size() + 1 && at < 192) continue;
     std::string damaged = bytes;
     damaged[at] = static_cast<char>(damaged[at] ^ 0x55);
@@ -146,24 +146,24 @@ TEST(Container, RefusesAnyChangedByteOfHeaderFieldsAndIndex) {
   }
 }
 
-// The payload with another index and a sum that fits it: what a forger would write.
+// The payload with another index and a matching checksum, as a forger would write it.
 std::string resealed(std::string bytes, const std::function<void(std::string&)>& change) {
   uint64_t size = 0;
   std::memcpy(&size, bytes.data() + 24, sizeof(size));
   std::string index = bytes.substr(192, size);
   change(index);
   bytes.replace(192, size, index);
-  uint64_t sum = 0xcbf29ce484222325 ^ index.size();
+  uint64_t checksum = 0xcbf29ce484222325 ^ index.size();
   for (std::size_t at = 0; at < index.size(); at += 8) {
     uint64_t word = 0;
     std::memcpy(&word, index.data() + at, std::min<std::size_t>(8, index.size() - at));
-    sum = (sum ^ word) * 0x100000001b3;
-    sum ^= sum >> 32;
+    checksum = (checksum ^ word) * 0x100000001b3;
+    checksum ^= checksum >> 32;
   }
-  return with_number(bytes, 32, sum);
+  return with_number(bytes, 32, checksum);
 }
 
-TEST(Container, ChecksOffsetsOfConstantsThatAForgerHasSealed) {
+TEST(Container, ChecksOffsetsOfConstantsBehindValidChecksums) {
   const std::string bytes = written({Sample({"some"}).stored("a")});
   const auto with_blob = [&](uint64_t offset, uint64_t size) {
     return refusal(resealed(bytes, [&](std::string& index) {
@@ -178,7 +178,7 @@ TEST(Container, ChecksOffsetsOfConstantsThatAForgerHasSealed) {
   EXPECT_THAT(with_blob(0, UINT64_MAX), HasSubstr("outside of the payload"));
 }
 
-TEST(Container, SurvivesAnyByteThatAForgerHasSealed) {
+TEST(Container, SurvivesAnyByteBehindValidChecksums) {
   const std::string bytes = written({Sample({"some", "more"}).stored("a")});
   uint64_t size = 0;
   std::memcpy(&size, bytes.data() + 24, sizeof(size));

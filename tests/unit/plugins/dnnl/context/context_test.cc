@@ -15,7 +15,7 @@ namespace {
 using testing::HasSubstr;
 using Ints = std::vector<int64_t>;
 
-// Two partitions around a node that the provider doesn't take, the second with the weights of the
+// Two partitions around a node that the provider does not take; the second has the weights of the
 // first.
 void build_two_partitions(Net& net) {
   const uint32_t weights = net.weights({8, 8, 3, 3});
@@ -204,7 +204,8 @@ TEST_F(DnnlContext, SurvivesRandomFlips) {
     if (restored == nullptr) {
       ASSERT_EQ(code, EPH_INVALID_GRAPH) << error.message;
     } else {
-      static_cast<void>(restored->run(net_));  // a weight may have changed; the host's sum tells
+      static_cast<void>(
+          restored->run(net_));  // a weight may have changed, which the host's checksum finds
     }
   }
 }

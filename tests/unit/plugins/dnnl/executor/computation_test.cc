@@ -67,7 +67,7 @@ TEST_F(DnnlComputation, RefusesInputsOfAnotherShapeOrTypeOrNone) {
   EXPECT_THAT(error.message, HasSubstr("got nothing"));
 }
 
-TEST_F(DnnlComputation, RunsWithoutOutputsThatNobodyWants) {
+TEST_F(DnnlComputation, RunsWithoutOutputsThatAreNotWanted) {
   FloatTensor input({1, 3, 8, 8});
   FakeError error;
   EXPECT_EQ(partition().run_with({&input}, {nullptr}, error), EPH_OK) << error.message;

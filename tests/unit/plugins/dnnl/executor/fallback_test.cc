@@ -1,4 +1,4 @@
-// What becomes of a partition when the library fails, through the C ABI.
+// How a partition handles failures of the library, through the C ABI.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -48,10 +48,10 @@ TEST_F(DnnlFallback, ComputesWithOtherPrimitivesWhereSomeFail) {
     expect_reference(net_, partition);
     EXPECT_EQ(library.failures(), 2);
   }
-  EXPECT_THAT(session_.log(), Contains(HasSubstr("oneDNN fails to run Convolution")));
+  EXPECT_THAT(session_.log(), Contains(HasSubstr("oneDNN failed to run Convolution")));
 }
 
-TEST_F(DnnlFallback, DoesNotAskAgainForWhatHasFailed) {
+TEST_F(DnnlFallback, DoesNotTryFailedPrimitivesAgain) {
   Partition& partition = compile();
   std::string failing;
   const auto fails = [&](const Execution& execution) {
@@ -103,7 +103,7 @@ TEST_F(DnnlFallback, ReplacesAPrimitiveOnceForRunsInSeveralThreads) {
   EXPECT_EQ(session_.log().size(), 1U);
 }
 
-TEST_F(DnnlFallback, FailsARunWhereNothingElseIsLeftAndRecovers) {
+TEST_F(DnnlFallback, FailsARunWithoutAlternativesAndRecovers) {
   Partition& partition = compile();
   const Array& array = net_.value(partition.graph->inputs()[0]);
   FloatTensor input(array.shape, {array.data.begin(), array.data.end()});
@@ -113,7 +113,7 @@ TEST_F(DnnlFallback, FailsARunWhereNothingElseIsLeftAndRecovers) {
         [](const Execution& execution) { return execution.kind == dnnl_matmul; });
     FakeError error;
     EXPECT_EQ(partition.run_with({&input}, {&output}, error), EPH_EP_FAIL);
-    EXPECT_THAT(error.message, HasSubstr("oneDNN fails to run MatMul"));
+    EXPECT_THAT(error.message, HasSubstr("oneDNN failed to run MatMul"));
     EXPECT_THAT(error.message, HasSubstr("status 5"));
   }
   expect_reference(net_, partition);

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 const dnnl::engine kEngine(dnnl::engine::kind::cpu, 0);
 
-// A recipe of one operation on these inputs, and the work it takes.
+// The work of a recipe with one operation on these inputs.
 double work(const Parameters& parameters, const std::vector<Dims>& inputs) {
   SampleBuilder builder;
   std::vector<TensorId> tensors;
@@ -56,7 +56,7 @@ TEST(Trial, AcceptsStepsThatWorkWhateverTheyCost) {
   }
 }
 
-TEST(Trial, RefusesExpensiveStepsWhoseArgumentsLieOtherwiseThanAskedFor) {
+TEST(Trial, RefusesExpensiveStepsWhoseArgumentsHaveOtherLayouts) {
   Product product(256);
   View& view = product.program.views[product.program.steps[0].arguments[0].view];
   view.layout = row_major_after(dims_of(view.layout), {1, 0});
@@ -69,7 +69,7 @@ TEST(Trial, RefusesExpensiveStepsWhoseArgumentsLieOtherwiseThanAskedFor) {
   }
 }
 
-TEST(PrimitiveChoice, GoesThroughTheLibrarysPrimitivesUntilNoneIsLeft) {
+TEST(PrimitiveChoice, TriesTheLibrarysPrimitivesUntilNoneIsLeft) {
   SampleBuilder builder;
   builder.output(builder.add(test::convolution_3x3(),
                              {builder.input({1, 16, 6, 6}), builder.constant({16, 16, 3, 3})}));
@@ -82,7 +82,7 @@ TEST(PrimitiveChoice, GoesThroughTheLibrarysPrimitivesUntilNoneIsLeft) {
             choose_primitive(plain_request(recipe, recipe.ops[0], is_constant), kEngine);
         implementations.emplace_back(choice.descriptor.impl_info_str());
         EXPECT_EQ(dims_of(choice.output), (Dims{1, 16, 6, 6}));
-        // What the library's cache holds must not change the order.
+        // The content of the library's cache must not change the order.
         dnnl::primitive(choice.descriptor.get());
       },
       NoPrimitive);

@@ -25,7 +25,7 @@ bool is_valid(const std::vector<BufferLifetime>& buffers, const WorkspacePlan& p
 
 TEST(WorkspacePlan, NeedsNothingForNoBuffers) { EXPECT_EQ(plan_workspace({}).size, 0U); }
 
-TEST(WorkspacePlan, GivesTheMemoryOfTheDeadToTheLiving) {
+TEST(WorkspacePlan, ReusesTheMemoryOfDeadBuffers) {
   // A chain: each buffer is read by the step that writes the next.
   const std::vector<BufferLifetime> chain = {{640, 0, 1}, {640, 1, 2}, {640, 2, 3}, {640, 3, 4}};
   const WorkspacePlan plan = plan_workspace(chain);

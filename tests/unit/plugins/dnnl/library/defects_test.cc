@@ -13,8 +13,8 @@
 namespace ephost_dnnl {
 namespace {
 
-// What the library makes of zeros with clip(x, 1, 2), then clip(x, 3, 4), in one primitive: an
-// oracle that shares nothing with the unit but the question.
+// The result of clip(x, 1, 2), then clip(x, 3, 4), on zeros in one primitive: an oracle that shares
+// no code with the unit under test.
 float clip_twice() {
   const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
   const Descriptor layout = row_major({8, 8});
@@ -75,7 +75,7 @@ TEST(PrimitiveChoice, OffersTwoPostOpsOfOneFunctionOnlyWhereTheLibraryKeepsThemA
   EXPECT_TRUE(is_offered({leaky, tanh}));
 }
 
-TEST(PrimitiveChoice, MovesTensorsWithPaddedChannelsOutOfItForPostOpsOfArithmetic) {
+TEST(PrimitiveChoice, RemovesPaddingOfChannelsForArithmeticPostOps) {
   test::SampleBuilder builder;
   const Dims dims = {1, 5, 4, 4};
   builder.output(builder.add(Binary{}, {builder.input(dims), builder.input(dims)}));
@@ -95,7 +95,7 @@ TEST(PrimitiveChoice, MovesTensorsWithPaddedChannelsOutOfItForPostOpsOfArithmeti
   }
 }
 
-TEST(PrimitiveChoice, MovesTensorsWithPaddedChannelsOutOfItForLayerNormalization) {
+TEST(PrimitiveChoice, RemovesPaddingOfChannelsForLayerNormalization) {
   test::SampleBuilder builder;
   const Dims dims = {1, 5, 4, 4}, scale = {4};
   builder.output(builder.add(LayerNormalization{}, {builder.input(dims), builder.input(scale)}));
@@ -109,7 +109,7 @@ TEST(PrimitiveChoice, MovesTensorsWithPaddedChannelsOutOfItForLayerNormalization
   EXPECT_FALSE(has_padding(choose_primitive(request, engine).output));
 }
 
-// Relu of the negative infinity is NaN in what they run for post-ops.
+// Their code for post-ops gives NaN for Relu of negative infinity.
 TEST(PrimitiveChoice, FusesNothingIntoPoolingsWithoutGeneratedCode) {
   test::SampleBuilder builder;
   const Dims dims = {2, 24, 1};
@@ -125,7 +125,8 @@ TEST(PrimitiveChoice, FusesNothingIntoPoolingsWithoutGeneratedCode) {
   EXPECT_EQ(choice.is_reference, !name.starts_with("jit")) << name;
 }
 
-// The defect is one of algorithms: where two functions became one, they would share parameters too.
+// The defect concerns algorithms: if two functions became one algorithm, they would share
+// parameters too.
 TEST(PrimitiveChoice, GivesEachFunctionAnAlgorithmOfItsOwn) {
   std::set<dnnl::algorithm> algorithms;
   for (uint8_t i = 0; i <= static_cast<uint8_t>(last_of(EltwiseFunction())); ++i) {

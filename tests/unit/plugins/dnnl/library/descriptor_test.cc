@@ -28,7 +28,7 @@ TEST(Descriptor, ReshapesRowMajorLayoutsToAnyForm) {
 }
 
 TEST(Descriptor, ReshapesWithinContiguousRunsOfOtherLayouts) {
-  // [N, C, H, W] with channels last: H and W are one run, C isn't part of it.
+  // [N, C, H, W] with channels last: H and W are one run, which C is not part of.
   const Descriptor channels_last = tagged({2, 8, 3, 5}, Tag::nhwc);
   const auto merged = reshape_view(channels_last, {2, 8, 15});
   ASSERT_TRUE(merged.has_value());
@@ -60,7 +60,7 @@ TEST(Descriptor, GivesTheLayoutThatTransposesToRowMajor) {
   EXPECT_TRUE(same_layout(*after, row_major({2, 5, 3, 4})));
 }
 
-// What the library's products read their leading dimension off.
+// The library's products derive their leading dimension from these strides.
 TEST(Descriptor, GivesExtentsOfOneStridesThatSpanWhatFollows) {
   const auto strides = [](const Descriptor& layout) {
     const auto& raw = layout.data.format_desc.blocking.strides;
@@ -72,7 +72,7 @@ TEST(Descriptor, GivesExtentsOfOneStridesThatSpanWhatFollows) {
   EXPECT_EQ(strides(reshape_view(row_major({8, 3}), {8, 1, 3}).value()), (Dims{3, 3, 1}));
 }
 
-TEST(Descriptor, HasBytesThatSayNothingOfStridesThatPlayNoPart) {
+TEST(Descriptor, HasBytesThatIgnoreStridesWithoutEffect) {
   const auto strided = [](const Dims& strides) {
     return Descriptor({1, 1, 3}, dnnl::memory::data_type::f32, strides);
   };

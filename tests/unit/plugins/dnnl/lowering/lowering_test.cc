@@ -23,13 +23,13 @@ std::vector<std::string> op_types(Net& net) {
   return types;
 }
 
-TEST(Patterns, MakeOneOperationOfGelu) {
+TEST(Patterns, LowerGeluToOneOperation) {
   Net net;
   net.output(net.gelu(net.input({2, 3})));
   EXPECT_EQ(op_types(net), (std::vector<std::string>{"Eltwise"}));
 }
 
-TEST(Patterns, KnowGeluThatIsHalvedFirstAndScaledByAProduct) {
+TEST(Patterns, MatchGeluThatIsHalvedFirstAndScaledByAProduct) {
   Net net;
   const uint32_t x = net.input({2, 3});
   const uint32_t half = net.add("Mul", {net.scalar(0.5F), x});
@@ -59,7 +59,7 @@ TEST(Patterns, LeaveGeluWithOtherConstants) {
   EXPECT_EQ(find_units(graph).size(), graph.node_count());
 }
 
-TEST(Patterns, MakeOneOperationOfLayerNormalization) {
+TEST(Patterns, LowerLayerNormalizationToOneOperation) {
   Net net;
   net.output(net.layer_norm(net.input({2, 3, 8})));
   EXPECT_EQ(op_types(net), (std::vector<std::string>{"LayerNormalization"}));

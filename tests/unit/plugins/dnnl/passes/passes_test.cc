@@ -50,7 +50,7 @@ TEST(FoldBatchNormalizations, LeavesConvolutionsWithOtherReaders) {
   EXPECT_NE(get_if<BatchNormalization>(partition.recipe.ops[1]), nullptr);
 }
 
-TEST(FusePostOps, MakesOneOperationOfAResidualBlock) {
+TEST(FusePostOps, FusesAResidualBlockIntoOneOperation) {
   SampleBuilder builder;
   LoweredPartition partition = test::residual_block(builder);
   run_passes(partition, kAlwaysFast);
@@ -103,7 +103,7 @@ TEST(FusePostOps, TurnsAConstantRowIntoABiasWhateverTheNumberOfTensors) {
   }
 }
 
-TEST(FusePostOps, AddsInPlaceOnlyToTensorsThatNobodyReadsLater) {
+TEST(FusePostOps, AddsInPlaceOnlyToTensorsThatAreNotReadLater) {
   SampleBuilder builder;
   const TensorId x = builder.input({1, 4, 6, 6});
   const TensorId shortcut = builder.add(Eltwise{EltwiseFunction::kTanh, 0, 0}, {x});

@@ -1,5 +1,5 @@
 // Every operator that the provider claims, against the reference, through the C ABI. An operator
-// that is no reason for a partition of its own stands behind a small convolution or product.
+// that is not worth a partition of its own follows a small convolution or product.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -167,7 +167,7 @@ TEST(DnnlSoftmax, FollowsBothDefinitions) {
   }
 }
 
-TEST(DnnlActivations, AreWhatTheyAreAloneAndFused) {
+TEST(DnnlActivations, GiveTheSameAloneAndFused) {
   const std::vector<std::pair<std::string, FakeAttributes>> functions = {
       {"Relu", {}},
       {"LeakyRelu", {{"alpha", 0.2F}}},
@@ -218,7 +218,7 @@ TEST(DnnlPow, TakesConstantExponents) {
   }
 }
 
-// A value whose operation takes post-ops, as the names say.
+// A value whose operation takes post-ops; the names say which one it is.
 uint32_t fusible(Net& net, const std::string& kind) {
   if (kind == "MatMul") return net.linear(net.input({4, 6}), 5, false);
   if (kind == "Gemm") {
@@ -233,7 +233,8 @@ uint32_t fusible(Net& net, const std::string& kind) {
   return net.add("Add", {after_conv(net), net.input({2, 16, 8, 8})});
 }
 
-// As a hard sigmoid comes out of exporters that have none: two of its scalars are of one function.
+// A hard sigmoid as exporters without that operator write it: two of its scalars belong to one
+// function.
 uint32_t decomposed_hard_sigmoid(Net& net, uint32_t x) {
   const uint32_t bounded =
       net.add("Clip", {net.add("Add", {x, net.scalar(3)}), net.scalar(0), net.scalar(6)});
@@ -357,9 +358,9 @@ std::vector<Shape> shapes_of_rank(std::size_t rank) {
   return shapes;
 }
 
-// Strides of dimensions with extent 1 say nothing about where elements lie, but the library reads
-// leading dimensions off them. What it has made for some strides it gives to whoever asks for
-// others in the same dimensions, so each product has a width of its own here.
+// Strides of dimensions with extent 1 say nothing about where elements lie, but the library derives
+// leading dimensions from them. It reuses a primitive made for some strides for others with the
+// same dimensions, so each product has a width of its own here.
 TEST(DnnlLayout, TransposesFactorsAndResultsOfProductsWithExtentsOfOne) {
   int64_t width = 4;
   for (std::size_t rank = 2; rank <= 4; ++rank) {

@@ -69,7 +69,7 @@ TEST(ShapeRules, RefuseParametersThatDoNotFit) {
   EXPECT_THAT(refusal(Reduction{ReductionKind::kSum, {}}, {{2, 3}}), HasSubstr("no axes"));
   EXPECT_THAT(refusal(Concat{0}, {{2, 3}, {2, 4}}), HasSubstr("inputs differ"));
   EXPECT_THAT(refusal(Concat{0}, std::vector<Dims>(257, Dims{1, 1})), HasSubstr("has 257 inputs"));
-  EXPECT_THAT(refusal(Reshape{{7}}, {{2, 3}}), HasSubstr("has no form"));
+  EXPECT_THAT(refusal(Reshape{{7}}, {{2, 3}}), HasSubstr("cannot be reshaped to"));
   EXPECT_THAT(refusal(Transpose{{0, 0}}, {{2, 3}}), HasSubstr("not a permutation"));
 }
 
@@ -127,12 +127,12 @@ TEST(CheckRecipe, RefusesPostOpsThatTheOperationDoesNotTake) {
   arithmetic.operand = x;
   Recipe softmax = good;
   softmax.ops[1].post_ops.push_back(function);
-  EXPECT_THAT(refusal(softmax), HasSubstr("Softmax 'op1': takes no such post-op"));
+  EXPECT_THAT(refusal(softmax), HasSubstr("Softmax 'op1': does not take this kind of post-op"));
   Recipe pooling = good;
   pooling.ops[0].post_ops.push_back(function);
   EXPECT_EQ(refusal(pooling), "accepted");
   pooling.ops[0].post_ops.push_back(arithmetic);
-  EXPECT_THAT(refusal(pooling), HasSubstr("Pooling 'op0': takes no such post-op"));
+  EXPECT_THAT(refusal(pooling), HasSubstr("Pooling 'op0': does not take this kind of post-op"));
 }
 
 TEST(CheckRecipe, RefusesPostOpsAndPortsThatDoNotFit) {
