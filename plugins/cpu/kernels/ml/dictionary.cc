@@ -25,7 +25,7 @@ class MapView {
     parts_ = eph::parts_of(values);
     for (const eph_value& part : parts_) {
       if (part.kind != EPH_KIND_TENSOR || element_count(eph::shape_of(part)) != 1) {
-        fail("the map has a value that is no single number or text");
+        fail("the map has a value that is not a single number or string");
       }
       type_ = part.element_type;
     }
@@ -33,7 +33,7 @@ class MapView {
 
   [[nodiscard]] std::size_t size() const { return count_; }
   [[nodiscard]] const eph_value& keys() const { return keys_; }
-  // EPH_UNDEFINED of a map without entries.
+  // EPH_UNDEFINED for an empty map.
   [[nodiscard]] int32_t value_type() const { return type_; }
   template <class T>
   [[nodiscard]] T value(std::size_t i) const {
@@ -58,7 +58,7 @@ float parse_float(const std::string& text) {
   float number = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (failure != std::errc() || end != text.data() + text.size()) {
-    fail(quoted(text) + " is no number");
+    fail(quoted(text) + " is not a number");
   }
   return number;
 }
@@ -67,7 +67,7 @@ int64_t parse_int(const std::string& text) {
   int64_t number = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (failure != std::errc() || end != text.data() + text.size()) {
-    fail(quoted(text) + " is no integer");
+    fail(quoted(text) + " is not an integer");
   }
   return number;
 }
@@ -83,7 +83,7 @@ class CastMap final : public Kernel {
   explicit CastMap(const NodeContext& context)
       : Kernel(context), max_map_(context.node().get_int("max_map", 1)) {
     const std::string_view form = context.node().get_string("map_form", "DENSE");
-    if (form != "DENSE" && form != "SPARSE") fail(quoted(form) + " is no map_form");
+    if (form != "DENSE" && form != "SPARSE") fail(quoted(form) + " is not a map_form");
     is_sparse_ = form == "SPARSE";
     const std::string_view target = context.node().get_string("cast_to", "TO_FLOAT");
     if (target == "TO_FLOAT") {
@@ -93,12 +93,12 @@ class CastMap final : public Kernel {
     } else if (target == "TO_INT64") {
       type_ = EPH_INT64;
     } else {
-      fail(quoted(target) + " is no target of a cast");
+      fail(quoted(target) + " is not a cast target");
     }
   }
 
  protected:
-  // Values in the order of their keys; in the sparse form each at the place that its key says.
+  // Writes values in the order of their keys; in the sparse form each at the index that is its key.
   void run(eph::Run& run, eph::State*) override {
     const MapView map(*run.input(0));
     const auto keys = eph::elements<int64_t>(map.keys());
@@ -165,7 +165,7 @@ class DictVectorizer final : public Kernel {
   }
 
  protected:
-  // Keys that the vocabulary does not have are left out.
+  // Keys that are not in the vocabulary are left out.
   void run(eph::Run& run, eph::State*) override {
     const MapView map(*run.input(0));
     if (map.size() != 0 && map.keys().element_type != vocabulary_.element_type()) {
@@ -198,7 +198,7 @@ class DictVectorizer final : public Kernel {
   }
 
  private:
-  // The vocabulary's size where the key is unknown.
+  // The size of the vocabulary if the key is unknown.
   [[nodiscard]] std::size_t place_of(const eph_value& keys, std::size_t i) const {
     if (vocabulary_.is_text()) {
       const auto found = texts_.find(std::string(eph::view(data<const eph_string>(keys)[i])));
@@ -213,7 +213,7 @@ class DictVectorizer final : public Kernel {
   std::unordered_map<int64_t, std::size_t> numbers_;
 };
 
-// One map a row; all of them share their keys.
+// Makes one map for each row; all of them share their keys.
 class ZipMap final : public Kernel {
  public:
   explicit ZipMap(const NodeContext& context)

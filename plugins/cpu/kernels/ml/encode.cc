@@ -1,4 +1,4 @@
-// Categories of ai.onnx.ml as other values: CategoryMapper, LabelEncoder, OneHotEncoder.
+// Encoders of categories of ai.onnx.ml: CategoryMapper, LabelEncoder, OneHotEncoder.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -57,7 +57,7 @@ Items items_of(const eph_value& tensor) {
   return list;
 }
 
-// The one of the attributes <prefix>_strings, _int64s, _floats and _tensor that is there.
+// The one of the attributes <prefix>_strings, _int64s, _floats and _tensor that is given.
 Items list_of(const eph::NodeView& node, const std::string& prefix) {
   if (const eph_value* tensor = node.get_tensor(prefix + "_tensor")) return items_of(*tensor);
   Items list;
@@ -85,7 +85,7 @@ Items list_of(const eph::NodeView& node, const std::string& prefix) {
 Item default_of(const eph::NodeView& node, int32_t type) {
   if (const eph_value* tensor = node.get_tensor("default_tensor")) {
     if (tensor->element_type != type || element_count(eph::shape_of(*tensor)) != 1) {
-      fail("attribute 'default_tensor' is no single " + type_name(type));
+      fail("attribute 'default_tensor' is not a single " + type_name(type));
     }
     return item_at(*tensor, 0);
   }
@@ -112,7 +112,7 @@ class Mapper : public Kernel {
       : Kernel(context), from_(keys.type), to_(values.type), fallback_(std::move(fallback)) {
     if (keys.items.size() != values.items.size()) {
       fail(std::to_string(keys.items.size()) + " keys and " + std::to_string(values.items.size()) +
-           " values do not make a mapping");
+           " values do not form a mapping");
     }
     for (std::size_t i = 0; i < keys.items.size(); ++i) {
       table_.emplace(keys.items[i], values.items[i]);
@@ -157,7 +157,8 @@ class LabelEncoder final : public Mapper {
       : Mapper(context, keys, values, default_of(context.node(), values.type)) {}
 };
 
-// The integers 0, 1, ... and as many strings, in the direction that the input's type asks for.
+// Maps between strings and the integers 0, 1, ..., in the direction that the input's type
+// determines.
 struct Direction {
   Items keys;
   Items values;
@@ -240,13 +241,13 @@ class OneHotEncoder final : public Kernel {
       if (found != index_.end()) {
         y[i * width + static_cast<int64_t>(found->second)] = 1;
       } else if (!allows_unknown_) {
-        fail("element " + std::to_string(i) + " is none of the categories");
+        fail("element " + std::to_string(i) + " is not one of the categories");
       }
     }
   }
 
  private:
-  // Numbers are cast to integers; what no integer can hold is no category.
+  // Numbers are cast to integers; a number that no integer can hold is not a category.
   static Item key_at(const eph_value& x, int64_t i) {
     if (x.element_type == EPH_STRING_ELEMENT) return item_at(x, i);
     Item key;

@@ -9,7 +9,7 @@
 namespace ephost_cpu {
 namespace {
 
-// Takes columns of the last axis.
+// Selects columns of the last axis.
 class ArrayFeatureExtractor final : public Kernel {
  public:
   using Kernel::Kernel;
@@ -81,7 +81,7 @@ class FeatureVectorizer final : public Kernel {
   }
 
  protected:
-  // A row that is shorter or longer than its stated size is filled up with zeros, or cut.
+  // A row that is shorter than its stated size is padded with zeros, a longer one is truncated.
   void run(eph::Run& run, eph::State*) override {
     std::vector<Features> inputs;
     std::vector<int64_t> widths;
@@ -91,7 +91,8 @@ class FeatureVectorizer final : public Kernel {
       inputs.emplace_back(*run.input(i));
       widths.push_back(i < widths_.size() ? widths_[i] : inputs.back().columns());
       total = checked_add(total, widths.back());
-      if (inputs.back().rows() != inputs[0].rows()) fail("the inputs have different heights");
+      if (inputs.back().rows() != inputs[0].rows())
+        fail("the inputs have different numbers of rows");
     }
     ScoreTable table(run, 0, inputs[0].rows(), total);
     std::vector<double> joined;
@@ -168,7 +169,7 @@ class Normalizer final : public Kernel {
  public:
   explicit Normalizer(const NodeContext& context)
       : Kernel(context), norm_(context.node().get_string("norm", "MAX")) {
-    if (norm_ != "MAX" && norm_ != "L1" && norm_ != "L2") fail(quoted(norm_) + " is no norm");
+    if (norm_ != "MAX" && norm_ != "L1" && norm_ != "L2") fail(quoted(norm_) + " is not a norm");
   }
 
  protected:

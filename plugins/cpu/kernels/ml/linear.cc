@@ -6,7 +6,7 @@
 namespace ephost_cpu {
 namespace {
 
-// Rows of coefficients, one for each class or target, and what is added to each product.
+// Rows of coefficients, one for each class or target, and their intercepts.
 class LinearModel {
  public:
   explicit LinearModel(const eph::NodeView& node)
@@ -22,7 +22,7 @@ class LinearModel {
          " features and " + std::to_string(count) + " results");
   }
 
-  // Rows of coefficients for so many features.
+  // The number of rows of coefficients for that number of features.
   [[nodiscard]] std::size_t count(int64_t columns) const {
     return columns == 0 ? 0 : coefficients_.size() / static_cast<std::size_t>(columns);
   }

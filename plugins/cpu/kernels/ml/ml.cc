@@ -26,8 +26,8 @@ void read_numbers(const eph_value& value, int64_t first, int64_t count, std::vec
 
 double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 
-// The inverse of the error function: a rational start for the tails and the middle, made exact by
-// Newton's method.
+// The inverse of the error function: rational approximations for the tails and the middle, refined
+// by Newton's method.
 double inverse_erf(double y) {
   if (y <= -1 || y >= 1) return std::copysign(std::numeric_limits<double>::infinity(), y);
   const double l = std::log1p(-y * y);
@@ -40,7 +40,7 @@ double inverse_erf(double y) {
   return x;
 }
 
-// With `keeps_zeros`, scores of 0 stay what they are and are left out of the sum.
+// With `keeps_zeros`, scores of 0 stay 0 and are left out of the sum.
 void softmax(std::vector<double>& scores, bool keeps_zeros) {
   if (scores.empty()) return;
   const double largest = *std::max_element(scores.begin(), scores.end());
@@ -109,7 +109,7 @@ PostTransform post_transform_of(std::string_view name) {
   if (name == "LOGISTIC") return PostTransform::kLogistic;
   if (name == "SOFTMAX_ZERO") return PostTransform::kSoftmaxZero;
   if (name == "PROBIT") return PostTransform::kProbit;
-  fail(quoted(name) + " is no post_transform");
+  fail(quoted(name) + " is not a post_transform");
 }
 
 void apply(PostTransform transform, std::vector<double>& scores) {
@@ -135,8 +135,8 @@ std::size_t index_of_largest(const std::vector<double>& scores) {
   return static_cast<std::size_t>(std::max_element(scores.begin(), scores.end()) - scores.begin());
 }
 
-std::vector<double> two_scores(double score, bool is_share, PostTransform transform) {
-  if (is_share) return {1 - score, score};
+std::vector<double> two_scores(double score, bool is_probability, PostTransform transform) {
+  if (is_probability) return {1 - score, score};
   std::vector<double> scores = {-score, score};
   apply(transform, scores);
   return scores;

@@ -61,19 +61,20 @@ class ClassLabels {
 
 enum class PostTransform { kNone, kSoftmax, kLogistic, kSoftmaxZero, kProbit };
 
-// By its name. Throws for any other.
+// The transform of that name. Throws if there is none.
 [[nodiscard]] PostTransform post_transform_of(std::string_view name);
-// Applies it to the scores of one row.
+// Applies a transform to the scores of one row.
 void apply(PostTransform transform, std::vector<double>& scores);
 
-// The largest; the first of equal ones.
+// The index of the largest score, the first of equal ones.
 [[nodiscard]] std::size_t index_of_largest(const std::vector<double>& scores);
 
-// Two scores out of a single one of the second class: s becomes {1 - s, s} where it is a share, and
-// else {-s, s}, transformed.
-[[nodiscard]] std::vector<double> two_scores(double score, bool is_share, PostTransform transform);
+// The scores of two classes from that of the second one: {1 - s, s} if s is a probability, else
+// {-s, s}, transformed.
+[[nodiscard]] std::vector<double> two_scores(double score, bool is_probability,
+                                             PostTransform transform);
 
-// Gives output `i` the scores of all rows, as float; does nothing where it isn't wanted.
+// Gives output `i` the scores of all rows, as float; does nothing if it is not wanted.
 class ScoreTable {
  public:
   ScoreTable(eph::Run& run, uint32_t output, int64_t rows, int64_t columns,

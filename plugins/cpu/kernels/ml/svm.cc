@@ -21,7 +21,7 @@ class KernelFunction {
       degree_ = numbers[2];
     }
     if (type_ != "LINEAR" && type_ != "POLY" && type_ != "RBF" && type_ != "SIGMOID") {
-      fail(quoted(type_) + " is no kernel_type");
+      fail(quoted(type_) + " is not a kernel_type");
     }
   }
 
@@ -103,7 +103,7 @@ class SVMClassifier final : public Kernel {
     const auto columns = static_cast<std::size_t>(features.columns());
     const bool fits = is_linear() ? coefficients_.size() == columns * labels_.size()
                                   : vectors_.size() == columns * vector_count_;
-    if (!fits) fail("the model is not for " + std::to_string(columns) + " features");
+    if (!fits) fail("the model does not fit " + std::to_string(columns) + " features");
     if (run.output(0) != nullptr) {
       allocate_output(run, 0, labels_.element_type(), {features.rows()});
     }
@@ -121,7 +121,8 @@ class SVMClassifier final : public Kernel {
  private:
   [[nodiscard]] bool is_linear() const { return vectors_per_class_.empty(); }
   [[nodiscard]] std::size_t pairs() const { return labels_.size() * (labels_.size() - 1) / 2; }
-  // One a class, but for raw scores of more than two classes, which are one a pair.
+  // One for each class, except for raw scores of more than two classes, which are one for each
+  // pair.
   [[nodiscard]] std::size_t score_count() const {
     const bool by_class = is_linear() || !prob_a_.empty() || labels_.size() == 2;
     return by_class ? labels_.size() : pairs();
@@ -174,14 +175,14 @@ class SVMClassifier final : public Kernel {
     }
     label = index_of_largest(votes);
     if (prob_a_.empty()) {
-      // A decision that is positive is one for the first class; as a score it is the second one's.
+      // A positive decision is for the first class; the score is that of the second.
       return labels_.size() == 2 ? two_scores(decisions[0], false, PostTransform::kNone)
                                  : decisions;
     }
     return probabilities(decisions);
   }
 
-  // The part that the vectors of one class have in a decision against another one.
+  // The contribution of the vectors of one class to a decision against another one.
   [[nodiscard]] double weigh(const std::vector<double>& similar, std::size_t of,
                              std::size_t line) const {
     double sum = 0;
@@ -215,7 +216,7 @@ class SVMClassifier final : public Kernel {
   std::vector<float> rho_;
   std::vector<float> prob_a_;
   std::vector<float> prob_b_;
-  std::vector<std::size_t> first_vector_;  // by class, and behind the last one
+  std::vector<std::size_t> first_vector_;  // by class, with the end after the last one
   std::size_t vector_count_ = 0;
 };
 
@@ -245,7 +246,7 @@ class SVMRegressor final : public Kernel {
     const auto columns = static_cast<std::size_t>(features.columns());
     const bool fits = vector_count_ == 0 ? coefficients_.size() == columns
                                          : vectors_.size() == columns * vector_count_;
-    if (!fits) fail("the model is not for " + std::to_string(columns) + " features");
+    if (!fits) fail("the model does not fit " + std::to_string(columns) + " features");
     ScoreTable table(run, 0, features.rows(), 1);
     for (int64_t row = 0; row < features.rows(); ++row) {
       const std::vector<double>& numbers = features.row(row);

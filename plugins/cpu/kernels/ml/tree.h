@@ -19,7 +19,7 @@ struct TreeNode {
   double value = 0;
   uint32_t true_node = 0;
   uint32_t false_node = 0;
-  // Of a leaf: a range of the ensemble's votes. Of a member test: a range of its sets.
+  // For a leaf, a range of the ensemble's votes; for a member test, a range of its sets.
   uint32_t begin = 0;
   uint32_t end = 0;
 };
@@ -40,26 +40,25 @@ class TreeEnsemble {
   Aggregate aggregate = Aggregate::kSum;
   uint32_t targets = 0;
 
-  // Throws where a node is reached twice, a child or target is out of range, or `base` does not
-  // fit.
+  // Throws if a node is reached twice, a child or target is out of range, or `base` does not fit.
   void check();
 
-  // The scores of all targets. Throws where the row has less features than the nodes look at.
+  // The scores of all targets. Throws if the row has fewer features than the nodes use.
   [[nodiscard]] std::vector<double> scores(const std::vector<double>& row) const;
 
  private:
   [[nodiscard]] const TreeNode& leaf(uint32_t root, const std::vector<double>& row) const;
   [[nodiscard]] bool holds(const TreeNode& node, double feature) const;
 
-  std::size_t features_ = 0;  // that the nodes look at
+  std::size_t features_ = 0;  // that the nodes use
 };
 
-// Out of the attributes nodes_* and <votes>_* of TreeEnsembleClassifier and -Regressor, where
+// Reads the attributes nodes_* and <votes>_* of TreeEnsembleClassifier and -Regressor, where
 // `votes` is "class" or "target".
 [[nodiscard]] TreeEnsemble read_ensemble(const eph::NodeView& node, const std::string& votes,
                                          uint32_t targets);
 
-// Out of those of TreeEnsemble.
+// Reads those of TreeEnsemble.
 [[nodiscard]] TreeEnsemble read_unified_ensemble(const eph::NodeView& node);
 
 }  // namespace ephost_cpu

@@ -20,7 +20,7 @@ class TreeEnsembleClassifier final : public Kernel {
         });
     is_binary_ = labels_.size() == 2 && is_single;
     if (is_binary_) voted_ = votes[0].target;
-    is_share_ =
+    is_probability_ =
         (transform_ == PostTransform::kNone || transform_ == PostTransform::kProbit) &&
         std::all_of(votes.begin(), votes.end(), [](const Vote& vote) { return vote.weight >= 0; });
   }
@@ -37,8 +37,8 @@ class TreeEnsembleClassifier final : public Kernel {
       std::size_t label = index_of_largest(scores);
       if (is_binary_) {
         const double score = scores[voted_];
-        label = score > (is_share_ ? 0.5 : 0) ? 1 : 0;
-        scores = two_scores(score, is_share_, transform_);
+        label = score > (is_probability_ ? 0.5 : 0) ? 1 : 0;
+        scores = two_scores(score, is_probability_, transform_);
       } else {
         apply(transform_, scores);
       }
@@ -51,10 +51,11 @@ class TreeEnsembleClassifier final : public Kernel {
   ClassLabels labels_;
   TreeEnsemble ensemble_;
   PostTransform transform_;
-  // Two classes of which the leaves name one: its score is that of the second class, a share where
-  // no weight is negative and nothing is made of it, else a decision against 0.
+  // Two classes, of which the leaves vote for one: its score is that of the second class. It is a
+  // probability if no weight is negative and it is not transformed, else a decision value to
+  // compare with 0.
   bool is_binary_ = false;
-  bool is_share_ = false;
+  bool is_probability_ = false;
   std::size_t voted_ = 0;
 };
 
@@ -63,7 +64,7 @@ Aggregate aggregate_of(std::string_view name) {
   if (name == "AVERAGE") return Aggregate::kAverage;
   if (name == "MIN") return Aggregate::kMin;
   if (name == "MAX") return Aggregate::kMax;
-  fail(quoted(name) + " is no aggregate_function");
+  fail(quoted(name) + " is not an aggregate_function");
 }
 
 TreeEnsemble regression(const eph::NodeView& node) {
@@ -80,7 +81,7 @@ PostTransform numbered_transform(int64_t number) {
   constexpr PostTransform kTransforms[] = {PostTransform::kNone, PostTransform::kSoftmax,
                                            PostTransform::kLogistic, PostTransform::kSoftmaxZero,
                                            PostTransform::kProbit};
-  if (number < 0 || number > 4) fail(std::to_string(number) + " is no post_transform");
+  if (number < 0 || number > 4) fail(std::to_string(number) + " is not a post_transform");
   return kTransforms[number];
 }
 
