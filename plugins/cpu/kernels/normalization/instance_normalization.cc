@@ -6,7 +6,7 @@
 #include "plugins/cpu/core/odometer.h"
 #include "plugins/cpu/core/parallel.h"
 #include "plugins/cpu/core/registry.h"
-#include "plugins/cpu/math/moments.h"
+#include "plugins/cpu/kernels/normalization/moments.h"
 
 namespace ephost_cpu {
 namespace {

@@ -1,8 +1,8 @@
 // ConvInteger and QLinearConv.
 
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/kernels/quantized/integer_arithmetic.h"
 #include "plugins/cpu/kernels/quantized/quantization.h"
-#include "plugins/cpu/math/integer_arithmetic.h"
 
 namespace ephost_cpu {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "plugins/cpu/core/parallel.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/kernels/random/random.h"
 #include "plugins/cpu/math/convert.h"
-#include "plugins/cpu/math/random.h"
 
 namespace ephost_cpu {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "plugins/cpu/core/parallel.h"
 #include "plugins/cpu/core/registry.h"
-#include "plugins/cpu/math/fft.h"
+#include "plugins/cpu/kernels/signal/fft.h"
 
 namespace ephost_cpu {
 namespace {

@@ -1,4 +1,4 @@
-#include "plugins/cpu/math/random.h"
+#include "plugins/cpu/kernels/random/random.h"
 
 #include <bit>
 #include <random>

@@ -1,4 +1,4 @@
-#include "plugins/cpu/math/integer_arithmetic.h"
+#include "plugins/cpu/kernels/quantized/integer_arithmetic.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "plugins/cpu/math/fft.h"
+#include "plugins/cpu/kernels/signal/fft.h"
 
 #include <cmath>
 #include <utility>
