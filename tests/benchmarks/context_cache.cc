@@ -14,7 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Files are recorded once they have been unchanged for so long (host/base/files/known_checksums.h).
+// The time that a file must be unchanged before its checksum is recorded
+// (host/base/files/known_checksums.h).
 constexpr std::chrono::seconds kSettling{3};
 
 class ContextCache {
@@ -40,13 +41,13 @@ class ContextCache {
     measure(state, [&] { return time_session(embedded ? embedded_ : external_, options()); });
   }
 
-  // As it is after a boot, or without a folder for known checksums.
+  // The state after a boot, or without a folder for known checksums.
   void load_unknown(benchmark::State& state) const {
     if (!require(state, false)) return;
     measure(state, [&] { return time_session(external_, options(false)); });
   }
 
-  // The model itself, whose context the store holds since an earlier session.
+  // The model itself, whose context an earlier session has put into the store.
   void load_from_store(benchmark::State& state) const {
     SessionOptions with_store = options();
     with_store.add_config_entry("ep.cache_dir", store_.string());
@@ -74,7 +75,7 @@ class ContextCache {
     });
   }
 
-  // What no host could avoid.
+  // The part that no host can avoid.
   void primitives_only(benchmark::State& state) const {
     if (!require(state, false)) return;
     measure(state, [&] { return time_primitives_only(external_); });
@@ -97,8 +98,7 @@ class ContextCache {
     return time_generation(options(), compilation);
   }
 
-  // What `work` leaves behind is loaded, and its checksums are known, when it is done the second
-  // time.
+  // When `work` runs the second time, its files are in memory and their checksums are known.
   [[nodiscard]] static bool prepare_twice(benchmark::State& state,
                                           const std::function<Status()>& work) {
     if (!prepare(state, work)) return false;

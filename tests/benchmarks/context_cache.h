@@ -7,7 +7,7 @@
 
 namespace ephost::benchmarks {
 
-// `work` is a folder for what is generated.
+// `work` is a folder for generated files.
 void register_context_cache(const std::string& name, const std::filesystem::path& model,
                             const std::filesystem::path& work);
 

@@ -1,11 +1,11 @@
 /*
- * Counts what a process allocates: LD_PRELOAD this library. Works for programs of any language that
- * take memory from the C library.
+ * Counts the allocations of a process that preloads this library (LD_PRELOAD). Works for programs
+ * in any language that take memory from the C library.
  *
- * At its end the process appends the number of all its allocations to the file that
+ * At exit the process appends the number of all its allocations to the file that
  * EPHOST_ALLOCATION_COUNT names. `ephost bench` counts those of a part of its runs: it finds the
- * two exported functions at run time (host/cli/measure/allocation_counter.h) and does without where
- * this library is not there.
+ * two exported functions at run time (host/cli/measure/allocation_counter.h) and does without them
+ * if this library is not preloaded.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The C library's own allocator, under the names that it keeps for whoever replaces malloc. */
+/* The C library's own allocator, under the names that it keeps for replacements of malloc. */
 extern void* __libc_malloc(size_t size);
 extern void* __libc_calloc(size_t count, size_t size);
 extern void* __libc_realloc(void* memory, size_t size);
@@ -28,13 +28,13 @@ extern void __libc_free(void* memory);
 
 static atomic_ullong allocations;
 
-/* Written while nothing is counted apart, read while something is. */
+/* Written while no counting is active, read while it is. */
 static const uintptr_t* plugin_ranges;
 static size_t plugin_range_count;
 static atomic_bool counting;
 static atomic_ullong counted;
 static atomic_ullong counted_of_host;
-/* The host runs a model on the thread that asks for it; other threads are a plugin's. */
+/* The host runs a model on the thread that requests it; other threads belong to plugins. */
 static _Thread_local bool is_counting_thread;
 static _Thread_local bool is_inside;
 
@@ -58,17 +58,17 @@ static bool is_of_host(void) {
 static void count(void) {
   atomic_fetch_add_explicit(&allocations, 1, memory_order_relaxed);
   if (!atomic_load_explicit(&counting, memory_order_relaxed) || is_inside) return;
-  is_inside = true; /* looking at the stack may allocate itself */
+  is_inside = true; /* inspecting the stack may itself allocate */
   atomic_fetch_add_explicit(&counted, 1, memory_order_relaxed);
   if (is_of_host()) atomic_fetch_add_explicit(&counted_of_host, 1, memory_order_relaxed);
   is_inside = false;
 }
 
-/* Counts from zero. `ranges` are `count` pairs of addresses, the code of the plugins; they stay
- * where they are until the counting stops, on the same thread. */
+/* Starts counting from zero on this thread. `ranges` are `range_count` pairs of addresses, the code
+ * of the plugins; they are borrowed until the same thread stops counting. */
 void ephost_start_counting_allocations(const uintptr_t* ranges, size_t range_count) {
   void* frame[1];
-  (void)backtrace(frame, 1); /* the first look at a stack loads a library */
+  (void)backtrace(frame, 1); /* the first inspection of a stack loads a library */
   plugin_ranges = ranges;
   plugin_range_count = range_count;
   atomic_store(&counted, 0);
@@ -99,7 +99,7 @@ void* realloc(void* memory, size_t size) {
   return __libc_realloc(memory, size);
 }
 
-/* Replaced with the others: memory goes back where it came from, whatever else is preloaded. */
+/* Replaced too, so that memory returns to its allocator, whatever else is preloaded. */
 void free(void* memory) { __libc_free(memory); }
 
 void* memalign(size_t alignment, size_t size) {

@@ -11,7 +11,7 @@
 namespace ephost::benchmarks {
 namespace {
 
-// Enough runs that the caches are as warm as they get and that a disturbance doesn't count.
+// Enough runs to warm the caches fully and to make disturbances negligible.
 constexpr size_t kWarmUp = 20;
 constexpr size_t kRuns = 200;
 

@@ -1,4 +1,4 @@
-// What the host adds to each node: runs of a chain of tiny nodes (Add, Mul and Relu on [1,16]) on
+// The host's overhead for each node: runs of a chain of tiny nodes (Add, Mul and Relu on [1,16]) on
 // the CPU provider, with bound inputs and outputs, by one thread. The kernels' own work is
 // included.
 #pragma once

@@ -1,7 +1,7 @@
 // ephost_benchmarks MODELS [Google Benchmark's flags]: what the EP context cache costs and saves,
-// and what is planned. MODELS is a folder as scripts/make_models.py writes it. Each model in it is
-// loaded with the dnnl provider in every way that the cache knows, and planned for the CPU
-// provider; the one called `chain` is cut into more and more partitions, and run for the cost of a
+// and the planning. MODELS is a folder as scripts/make_models.py writes it. Each model in it is
+// loaded with the dnnl provider in every form that the cache has, and planned for the CPU provider;
+// the one called `chain` is cut into more and more partitions, and run to measure the cost of a
 // node.
 #include <algorithm>
 #include <cstdlib>

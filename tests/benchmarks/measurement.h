@@ -16,7 +16,7 @@
 
 namespace ephost::benchmarks {
 
-// What a child measured. Phases and quantities become counters of the benchmark.
+// The measurements of a child. Phases and quantities become counters of the benchmark.
 struct Sample {
   double seconds = 0;
   std::vector<Phase> phases;
@@ -38,17 +38,18 @@ class Stopwatch {
 
 [[nodiscard]] Result<Sample> time_session(const std::filesystem::path& model,
                                           const SessionOptions& options);
-// Of compile_model, with files.
+// Options of compile_model with files.
 [[nodiscard]] Result<Sample> time_generation(const SessionOptions& options,
                                              const ModelCompilationOptions& compilation);
 
 // Each iteration is one child that calls `body`. A failure ends the benchmark with its message.
 void measure(benchmark::State& state, const std::function<Result<Sample>()>& body);
 
-// Does what a benchmark needs, in a child; false if it fails, which the benchmark then says.
+// Prepares what a benchmark needs in a child; returns false if that fails, which the benchmark then
+// reports.
 [[nodiscard]] bool prepare(benchmark::State& state, const std::function<Status()>& work);
 
-// Milliseconds and real time, as every benchmark here reports.
+// Registers a benchmark that reports milliseconds of real time.
 void register_benchmark(const std::string& name,
                         const std::function<void(benchmark::State&)>& function);
 

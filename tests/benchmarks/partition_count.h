@@ -1,5 +1,5 @@
-// What sessions cost by the number of partitions: a chain of nodes that the scripted provider cuts
-// into 1, 10, 100 and 1,000 partitions of equal size. The time must grow linearly.
+// The cost of sessions by the number of partitions: a chain of nodes that the scripted provider
+// cuts into 1, 10, 100 and 1,000 partitions of equal size. The time must grow linearly.
 #pragma once
 
 #include <cstddef>

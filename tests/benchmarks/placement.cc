@@ -1,6 +1,6 @@
 // ephost_placement_benchmark [FOLDER] [Google Benchmark's flags]: how long it takes to place
-// buffers, and how low. FOLDER holds MiniMalloc instances, NAME.CAPACITY.csv; without it only the
-// problems that are made here are measured. Each is checked once before it is timed.
+// buffers, and how small the block is. FOLDER holds MiniMalloc instances, NAME.CAPACITY.csv;
+// without it only the generated problems are measured. Each is checked once before it is timed.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

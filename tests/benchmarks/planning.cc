@@ -14,7 +14,7 @@ Result<Sample> time_planning(const std::filesystem::path& model) {
   EPHOST_ASSIGN_OR_RETURN(const Session session, Session::create(environment(), model));
   const std::vector<Phase> phases = session.phases();
   const auto plan = std::ranges::find(phases, "plan", &Phase::name);
-  if (plan == phases.end()) return Status(StatusCode::kFail, "no time of planning is known");
+  if (plan == phases.end()) return Status(StatusCode::kFail, "the time of planning is unknown");
   Sample sample{plan->seconds, {}, {}};
   for (const plan::MemoryBlock& block : session.state().program->pattern().blocks) {
     sample.quantities[kPlannedPeak] += static_cast<double>(block.bytes);

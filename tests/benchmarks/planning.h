@@ -1,5 +1,5 @@
 // Order and memory of a model's values, planned for the CPU provider alone: how long that takes
-// when a session is created, and how close the planned block is to what no plan can do without.
+// when a session is created, and how close the planned block is to the lower bound of all plans.
 #pragma once
 
 #include <filesystem>
@@ -8,9 +8,9 @@
 
 namespace ephost::benchmarks {
 
-// The name of the benchmark of a model is the model's with this behind it.
+// The name of a model's benchmark is the name of the model with this suffix.
 inline constexpr std::string_view kPlanning = "/planning";
-// Counters in bytes, workspaces of the kernels included.
+// Counters in bytes, including the workspaces of the kernels.
 inline constexpr const char* kPlannedPeak = "planned_peak";
 inline constexpr const char* kLowerBound = "lower_bound";
 

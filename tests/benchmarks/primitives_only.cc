@@ -49,7 +49,7 @@ Result<std::shared_ptr<bridge::Provider>> create_provider() {
                           manifest::find_candidates(state.search, {"dnnl", {}, {}}));
   const manifest::FoundPlugin& found = candidates.plugins.front();
   EPHOST_ASSIGN_OR_RETURN(auto plugin, state.registry.load(found));
-  // As in a session: what is restored depends on the number of threads.
+  // As in a session, since what is restored depends on the number of threads.
   const uint32_t threads = ThreadPool::default_thread_count();
   return bridge::Provider::create(
       std::move(plugin), {},

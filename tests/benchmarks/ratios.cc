@@ -47,7 +47,7 @@ void RatioReporter::ReportRuns(const std::vector<Run>& runs) {
       counters_[run.run_name.function_name][name] = counter.value;
     }
   }
-  // Their counters differ: one table for all would be too wide.
+  // Their counters differ, so one table for all would be too wide.
   std::vector<Run> plain = runs;
   for (Run& run : plain) run.counters.clear();
   benchmark::ConsoleReporter::ReportRuns(plain);
@@ -94,8 +94,8 @@ void RatioReporter::print_context_cache() {
 }
 
 void RatioReporter::print_partition_counts() {
-  cli::Table table(columns(
-      {"partitions", "session ms", "generation ms", "load ms", "load, microseconds a partition"}));
+  cli::Table table(columns({"partitions", "session ms", "generation ms", "load ms",
+                            "load, microseconds per partition"}));
   for (const size_t count : kPartitionCounts) {
     const std::string name = "partitions/" + std::to_string(count) + "/";
     const double load = time_of(name + "load");
@@ -111,7 +111,7 @@ void RatioReporter::print_partition_counts() {
 void RatioReporter::print_dispatch() {
   const double run = time_of(std::string(kDispatch));
   if (run == 0) return;
-  cli::Table table(columns({"nodes", "run ms", "nanoseconds a node"}));
+  cli::Table table(columns({"nodes", "run ms", "nanoseconds per node"}));
   table.add_row({std::to_string(chain_nodes_), fixed(run),
                  fixed(run * 1e6 / static_cast<double>(chain_nodes_))});
   GetOutputStream() << "\nDispatch\n" << table.to_text();

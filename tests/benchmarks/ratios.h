@@ -1,5 +1,4 @@
-// Prints what the benchmarks report, and at the end how their times compare: the tables that this
-// program is for.
+// Prints the reports of the benchmarks, and at the end tables that compare their times.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -12,7 +11,8 @@ namespace ephost::benchmarks {
 
 class RatioReporter : public benchmark::ConsoleReporter {
  public:
-  // `chain_nodes`: of the model that dispatch is measured on; 0 if there is none.
+  // `chain_nodes` is the number of nodes of the model that dispatch is measured on; 0 if there is
+  // none.
   RatioReporter(std::vector<std::string> models, size_t chain_nodes);
 
   void ReportRuns(const std::vector<Run>& runs) override;
@@ -30,8 +30,9 @@ class RatioReporter : public benchmark::ConsoleReporter {
 
   std::vector<std::string> models_;
   size_t chain_nodes_;
-  std::map<std::string, std::vector<double>> milliseconds_;        // by benchmark
-  std::map<std::string, std::map<std::string, double>> counters_;  // by benchmark, of its last run
+  // By benchmark; the counters are those of its last run.
+  std::map<std::string, std::vector<double>> milliseconds_;
+  std::map<std::string, std::map<std::string, double>> counters_;
   bool has_failure_ = false;
 };
 

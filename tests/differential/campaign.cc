@@ -18,7 +18,7 @@ namespace {
 
 constexpr unsigned kSecondsForACase = 120;
 
-// What a worker and its parent share. The worker is at case `at` of its seeds.
+// The state that a worker shares with its parent. The worker is at case `at` of its seeds.
 struct Slot {
   std::atomic<uint64_t> at = 0;
   Tally tally;
@@ -60,7 +60,7 @@ pid_t fork_with(const Body& body) {
 std::string end_text(int status) {
   if (WIFSIGNALED(status)) {
     const int signal = WTERMSIG(status);
-    if (signal == SIGALRM) return "does not end";
+    if (signal == SIGALRM) return "does not terminate";
     return "crashes with signal " + std::to_string(signal);
   }
   return "ends the process with status " + std::to_string(WEXITSTATUS(status));
@@ -103,7 +103,7 @@ Tally run_seeds(uint64_t first, uint64_t count, unsigned jobs, const std::filesy
   const auto start = [&](unsigned i) {
     workers[i] = fork_with([&] {
       work(share, plugins, slots[i], report);
-      std::exit(0);  // not _exit: leaks are looked for at the end
+      std::exit(0);  // not _exit: leaks are checked at exit
     });
   };
   for (unsigned i = 0; i < jobs; ++i) {

@@ -1,5 +1,5 @@
 // campaign.h: runs cases in processes of their own, so that one that crashes or hangs is a result
-// like others. Call these before the process has threads.
+// like any other. Call these before the process has threads.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Tally {
 };
 
 // Runs the cases of `count` seeds from `first` on in `jobs` processes. `report` is called in one of
-// them with each seed that fails, and why.
+// them with each seed that fails, and the reason.
 [[nodiscard]] Tally run_seeds(uint64_t first, uint64_t count, unsigned jobs,
                               const std::filesystem::path& plugins,
                               const std::function<void(uint64_t, const std::string&)>& report);

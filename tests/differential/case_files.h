@@ -8,11 +8,11 @@
 
 namespace ephost::test {
 
-// The nodes with the dimensions of what they read, one a line.
+// The nodes with the dimensions of their inputs, one per line.
 [[nodiscard]] std::string describe(const Case& described);
 
 // Writes model.onnx and, for each set of inputs, test_data_set_N with inputs and expected outputs,
-// as ONNX's backend tests have them. Throws where the folder cannot be written.
+// like ONNX's backend tests. Throws if the folder cannot be written.
 void write_case(const Case& written, const std::filesystem::path& folder);
 
 }  // namespace ephost::test

@@ -21,7 +21,7 @@ struct Settings {
   bool shrinks = false;
 };
 
-// In one piece: several processes write.
+// Written at once, since several processes write.
 void print_line(const std::string& text) { std::cout << text + "\n" << std::flush; }
 
 int run_all(const Settings& settings) {
@@ -40,7 +40,7 @@ int run_all(const Settings& settings) {
   return tally.failures == 0 ? 0 : 1;
 }
 
-// The first way in which the case fails, and how.
+// The first way in which the case fails, and the reason.
 std::optional<Failure> find_failure(const Case& tested, const Settings& settings, Way& failing) {
   for (const Way& way : ways_for(settings.seed)) {
     failing = way;
@@ -70,8 +70,8 @@ int run(int argc, char** argv) {
   CLI::App app("Runs random models in every way that must give the same results");
   Settings settings;
   app.add_option("--seed", settings.seed, "The first seed, or the one to look at");
-  app.add_option("--count", settings.count, "How many seeds");
-  app.add_option("--jobs", settings.jobs, "In how many processes")->check(CLI::PositiveNumber);
+  app.add_option("--count", settings.count, "Number of seeds");
+  app.add_option("--jobs", settings.jobs, "Number of processes")->check(CLI::PositiveNumber);
   app.add_option("--plugins", settings.plugins, "Folder of the plugins");
   app.add_flag("--shrink", settings.shrinks, "Make the model of the seed smaller while it fails");
   app.add_option("--write", settings.written,

@@ -24,7 +24,7 @@ SessionOptions options_of(GraphOptimizationLevel level, bool with_dnnl, Dice& di
   return options;
 }
 
-// What a session needs as long as it lives.
+// What a session needs for its whole life.
 struct Made {
   std::string model;
   std::vector<std::byte> context_model;

@@ -1,4 +1,4 @@
-// runs.h: runs a case in every way that must give the same, and says what differs.
+// runs.h: runs a case in every way that must give the same results, and reports differences.
 #pragma once
 
 #include <ephost/ephost.h>
@@ -12,7 +12,7 @@
 
 namespace ephost::test {
 
-// How a session is made of a case's model.
+// How a session is created from a case's model.
 struct Way {
   enum class Context { kNone, kEmbedded, kBinary, kFiles };
 
@@ -25,7 +25,7 @@ struct Way {
 
 // The ways to run the case with that seed: on the CPU provider alone with and without
 // optimizations, with the dnnl provider before it with and without them, and through a context
-// model; with different numbers of threads, and now and then in parallel mode or without memory
+// model; with different numbers of threads, and sometimes in parallel mode or without memory
 // patterns.
 [[nodiscard]] std::vector<Way> ways_for(uint64_t seed);
 
@@ -53,7 +53,7 @@ class Runner {
   Session keeper_;
 };
 
-// The first element that is not what the bounds allow, or nothing.
+// The first element that the bounds do not allow, or nothing.
 [[nodiscard]] std::optional<std::string> find_wrong_element(const Value& result,
                                                             const BoundedTensor& expected);
 

@@ -1,4 +1,4 @@
-// What the comparison says of results, and that it says it.
+// What the comparison reports about results, and that it reports failures.
 #include "tests/differential/runs.h"
 
 #include <gmock/gmock.h>
@@ -40,7 +40,7 @@ TEST(Ways, CompareProvidersLevelsAndContextModels) {
   EXPECT_NE(ways[4].context, Way::Context::kNone);
 }
 
-// A case of these nodes, one after the other, on one input.
+// A case with these nodes, one after the other, on one input.
 Case chain_of(std::vector<Draft> drafts) {
   RandomGraph graph(2);
   std::string value = graph.input({40}, {0.2, 0.9});
@@ -54,7 +54,7 @@ TEST(Runner, AgreesWithPlugins) {
 }
 
 TEST(Runner, FindsWrongResults) {
-  // Casts are evaluated as if all types were float; here the CPU provider cuts fractions off.
+  // Casts are evaluated as if all types were float; here the CPU provider truncates fractions.
   const Case tested = chain_of({Draft("Cast").integer("to", onnx::TensorProto::INT32),
                                 Draft("Cast").integer("to", onnx::TensorProto::FLOAT)});
   const auto failure = Runner(EPHOST_PLUGINS).run(tested, ways_for(1)).failure;
@@ -63,7 +63,7 @@ TEST(Runner, FindsWrongResults) {
   EXPECT_THAT(failure->text, HasSubstr("cpu, disable_all: run 0: output"));
 }
 
-TEST(Runner, FindsModelsThatNoSessionTakes) {
+TEST(Runner, FindsModelsThatNoSessionAccepts) {
   Case tested = chain_of({Draft("Relu")});
   tested.model.mutable_graph()->mutable_node(0)->add_attribute()->set_name("no_such_attribute");
   const auto failure = Runner(EPHOST_PLUGINS).run(tested, ways_for(1)).failure;
@@ -71,7 +71,7 @@ TEST(Runner, FindsModelsThatNoSessionTakes) {
   EXPECT_EQ(failure->kind, Failure::Kind::kNoSession);
 }
 
-TEST(Runner, TakesNoCaseThatCannotBeEvaluated) {
+TEST(Runner, RefusesCasesThatCannotBeEvaluated) {
   Case tested = chain_of({Draft("Relu")});
   tested.model.mutable_graph()->mutable_node(0)->set_op_type("NoSuchOperator");
   const auto failure = Runner(EPHOST_PLUGINS).run(tested, ways_for(1)).failure;

@@ -32,7 +32,7 @@ void declare_input(onnx::GraphProto& graph, const std::string& name, const Dims&
   type.mutable_shape();
 }
 
-// The case with inputs in the place of what a node makes.
+// The case with inputs in place of the outputs of a node.
 Case with_input_for(const Case& from, int number) {
   Case made = from;
   onnx::GraphProto& graph = *made.model.mutable_graph();
@@ -50,7 +50,7 @@ Case with_input_for(const Case& from, int number) {
   return made;
 }
 
-// The case whose node is passed by: its readers read one of its inputs.
+// The case with a node bypassed: its readers read one of its inputs.
 Case without_node(const Case& from, int number, int input) {
   Case made = from;
   onnx::GraphProto& graph = *made.model.mutable_graph();
@@ -86,7 +86,7 @@ Case with_one_set(const Case& from, std::size_t number) {
   return made;
 }
 
-// Extents as they are in place of open ones.
+// Replaces open extents by fixed ones.
 Case with_static_inputs(const Case& from) {
   Case made = from;
   bool changes = false;
@@ -115,7 +115,7 @@ class Shrinker {
   }
 
  private:
-  // Takes the smaller case if it can be made and evaluated, and fails.
+  // Keeps the smaller case if it can be made and evaluated, and still fails.
   template <class Make>
   bool try_case(const Make& make) {
     try {

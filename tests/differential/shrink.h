@@ -1,4 +1,4 @@
-// shrink.h: makes a case that fails smaller while it still fails, so that what is left shows why.
+// shrink.h: makes a failing case smaller while it still fails, so that the rest shows the reason.
 #pragma once
 
 #include <functional>
@@ -7,11 +7,11 @@
 
 namespace ephost::test {
 
-// Leaves out sets of inputs and outputs, puts inputs in the place of nodes, connects readers of a
-// node with what it reads, and drops what nobody needs any more, as long as `fails` says true.
+// Removes sets of inputs and outputs, replaces nodes by inputs, connects readers of a node with
+// what it reads, and drops what is no longer needed, as long as `fails` returns true.
 [[nodiscard]] Case shrink(Case failing, const std::function<bool(const Case&)>& fails);
 
-// Without nodes, constants and inputs that no output depends on.
+// The case without nodes, constants and inputs that no output depends on.
 [[nodiscard]] Case without_dead_parts(Case from);
 
 }  // namespace ephost::test

@@ -13,7 +13,7 @@ int64_t count_of(const Case& counted, const std::string& op_type) {
                        [&](const onnx::NodeProto& node) { return node.op_type() == op_type; });
 }
 
-// Of inputs, constants and nodes that matter and others that do not.
+// A case with inputs, constants and nodes that matter, and others that do not.
 Case example() {
   RandomGraph graph(3);
   const std::string x = graph.input({2, 3}, {0, 1});
@@ -40,7 +40,7 @@ TEST(Shrink, KeepsOnlyWhatTheFailureNeeds) {
   EXPECT_EQ(smaller.model.graph().initializer_size(), 1);
 }
 
-TEST(Shrink, ShowsOnlyCasesThatCanBeEvaluated) {
+TEST(Shrink, TriesOnlyCasesThatCanBeEvaluated) {
   int shown = 0;
   static_cast<void>(shrink(example(), [&](const Case& tested) {
     ++shown;

@@ -47,7 +47,7 @@ Outputs evaluate(const Invocation& invocation) {
     if (!invocation.has_input(i)) continue;
     const BoundedTensor& x = invocation.input(i);
     const bool is_float = x.integers.empty() && std::ssize(x.numbers) == element_count(x.dims);
-    require(is_float || i > 0, "integers in the place of floats");
+    require(is_float || i > 0, "integers in place of floats");
   }
   for (const Evaluations* evaluations :
        {&elementwise_evaluations(), &layout_evaluations(), &normalization_evaluations(),
@@ -68,7 +68,7 @@ BoundedValues evaluate_model(const onnx::ModelProto& model, BoundedValues inputs
     std::vector<const BoundedTensor*> read;
     for (const std::string& name : node.input()) {
       const auto found = values.find(name);
-      require(name.empty() || found != values.end(), "a value that nothing makes");
+      require(name.empty() || found != values.end(), "a value without a producer");
       read.push_back(name.empty() ? nullptr : &found->second);
     }
     Outputs outputs = evaluate(Invocation(node, opset_of(model), std::move(read)));

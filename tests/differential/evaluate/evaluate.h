@@ -1,6 +1,6 @@
-// evaluate.h: ONNX operators on bounded numbers, written after their definitions in the plainest
-// way. It is the third opinion beside the providers: random graphs are made with it, so that their
-// numbers stay where implementations must agree, and results are compared with it.
+// evaluate.h: ONNX operators on bounded numbers, implemented directly from their definitions. It is
+// an oracle independent of the providers: random graphs are made with it, so that their numbers
+// stay where implementations must agree, and results are compared with it.
 #pragma once
 
 #include <onnx/onnx_pb.h>
@@ -17,20 +17,20 @@ namespace ephost::test {
 
 using Dims = std::vector<int64_t>;
 
-// Of floats (`numbers`), or of integers such as axes and shapes.
+// A tensor of floats (`numbers`), or of integers such as axes and shapes.
 struct BoundedTensor {
   Dims dims;
   std::vector<Bounded> numbers;
   std::vector<int64_t> integers;
 };
 
-// A node that is not valid for these inputs, or means something that is not certain.
+// A node that is not valid for these inputs, or whose meaning is not certain.
 class NotEvaluable : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// A node with what it reads.
+// A node with the values that it reads.
 class Invocation {
  public:
   Invocation(const onnx::NodeProto& node, int opset, std::vector<const BoundedTensor*> inputs)
@@ -49,7 +49,7 @@ class Invocation {
   [[nodiscard]] double real(const char* name, double fallback) const;
   [[nodiscard]] std::string text(const char* name, const char* fallback) const;
   [[nodiscard]] Dims integers(const char* name, Dims fallback) const;
-  // Integers from an attribute, or from that input where it is given.
+  // Integers from an attribute, or from that input if it is given.
   [[nodiscard]] Dims integers(const char* name, std::size_t i) const;
 
  private:
@@ -57,14 +57,14 @@ class Invocation {
 
   const onnx::NodeProto& node_;
   int opset_;
-  std::vector<const BoundedTensor*> inputs_;  // null where left out
+  std::vector<const BoundedTensor*> inputs_;  // null if omitted
 };
 
-// The outputs of a node, without those of other types than float (masks, indices).
+// The outputs of a node, except those of other types than float (masks, indices).
 using Outputs = std::vector<BoundedTensor>;
 [[nodiscard]] Outputs evaluate(const Invocation& invocation);
 
-// All values of a model by name, for what `inputs` gives its inputs. Throws NotEvaluable.
+// All values of a model by name, for these inputs. Throws NotEvaluable.
 using BoundedValues = std::map<std::string, BoundedTensor>;
 [[nodiscard]] BoundedValues evaluate_model(const onnx::ModelProto& model, BoundedValues inputs);
 
@@ -77,12 +77,12 @@ using BoundedValues = std::map<std::string, BoundedTensor>;
 [[nodiscard]] int64_t element_count(const Dims& dims);
 // Throws NotEvaluable unless the condition holds.
 void require(bool condition, const char* what);
-// Counted from the front. Throws NotEvaluable where it is out of range.
+// The axis counted from the front. Throws NotEvaluable if it is out of range.
 [[nodiscard]] std::size_t normalized_axis(int64_t axis, std::size_t rank);
 [[nodiscard]] BoundedTensor zeros(Dims dims);
 // Row-major strides.
 [[nodiscard]] Dims strides_of(const Dims& dims);
-// The dimensions that both broadcast to.
+// The dimensions to which both broadcast.
 [[nodiscard]] Dims broadcast(const Dims& a, const Dims& b);
 // For each element of `to`, in order, the position in a tensor `from` that broadcasts to it.
 [[nodiscard]] std::vector<std::size_t> broadcast_positions(const Dims& from, const Dims& to);

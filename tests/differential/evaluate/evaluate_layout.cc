@@ -1,4 +1,4 @@
-// Operators that only move elements, and those that fold some of them into one.
+// Operators that only move elements, and reductions.
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -21,7 +21,7 @@ Outputs reshape(const Invocation& node) {
   int64_t known = 1;
   for (std::size_t i = 0; i < to.size(); ++i) {
     if (to[i] == 0 && node.integer("allowzero", 0) == 0) {
-      require(i < from.size(), "nothing to copy an extent from");
+      require(i < from.size(), "no extent to copy");
       to[i] = from[i];
     }
     if (to[i] >= 0) known *= to[i];
@@ -74,9 +74,10 @@ Outputs unsqueeze(const Invocation& node) {
   return with_dims(x, std::move(dims));
 }
 
-// ---- Other places -------------------------------------------------------------------------------
+// ---- Other positions
+// -------------------------------------------------------------------------------
 
-// For each element of the output the index of the input's; `f` changes an index in place.
+// The index of the input for each element of the output; `f` changes an index in place.
 template <class F>
 BoundedTensor moved(const BoundedTensor& x, Dims dims, const F& f) {
   BoundedTensor y = zeros(std::move(dims));
@@ -237,7 +238,7 @@ Dims reduced_axes(const Invocation& node, std::size_t rank) {
   return axes;
 }
 
-// f of all elements that fall together.
+// f of all elements that are reduced to one.
 template <class F>
 Outputs reduce(const Invocation& node, const F& f) {
   const BoundedTensor& x = node.input(0);
@@ -279,7 +280,7 @@ Bounded sum_of_squares(const std::vector<Bounded>& group) {
 template <Bounded (*f)(Bounded, Bounded)>
 Bounded folded(const std::vector<Bounded>& group) {
   const Bounded result = std::accumulate(group.begin() + 1, group.end(), group[0], f);
-  // As for poolings: what a library starts with shows where nothing is finite.
+  // As with poolings: the initial value of a library becomes visible if no element is finite.
   return std::isinf(result.value) ? unspecified() : result;
 }
 

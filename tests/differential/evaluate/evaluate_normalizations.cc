@@ -1,4 +1,4 @@
-// Operators that scale by what they find in the data: normalizations and softmax.
+// Operators that scale by statistics of the data: normalizations and softmax.
 #include <algorithm>
 
 #include "tests/differential/evaluate/evaluate.h"
@@ -23,7 +23,7 @@ Outputs batch_normalization(const Invocation& node) {
     const auto statistic = [&](std::size_t input) { return node.input(input).numbers[channel]; };
     const Bounded variance = statistic(4) + exact(node.real("epsilon", 1e-5));
     const bool is_finite = std::isfinite(statistic(1).value) && std::isfinite(statistic(3).value);
-    // What infinities make of each other here depends on the order of the operations.
+    // What infinities give here depends on the order of the operations.
     if (variance.low() <= 0 || !std::isfinite(variance.value) || !is_finite) {
       y.numbers[i] = unspecified();
       continue;
@@ -31,7 +31,7 @@ Outputs batch_normalization(const Invocation& node) {
     const Bounded factor = statistic(1) * power(variance, -0.5);
     const Bounded scaled = y.numbers[i] * factor, shift = statistic(3) * factor;
     const Bounded result = scaled - shift + statistic(2);
-    // Folded into a convolution, mean and bias become one offset, which is rounded by itself.
+    // Folded into a convolution, mean and bias become one offset, which is rounded separately.
     y.numbers[i] =
         rounded(result.value, result.error, std::fabs(scaled.value) + std::fabs(shift.value));
   }

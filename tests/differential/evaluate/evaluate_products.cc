@@ -67,7 +67,7 @@ Outputs gemm(const Invocation& node) {
     y.numbers[i] = alpha * sum.total();
     if (of_c.empty()) continue;
     const Bounded addend = node.input(2).numbers[of_c[i]];
-    // With a factor of 0 libraries do not look at it.
+    // With a factor of 0 libraries do not read it.
     const bool may_be_ignored = beta.value == 0 && !std::isfinite(addend.value);
     y.numbers[i] = may_be_ignored ? unspecified() : y.numbers[i] + beta * addend;
   }

@@ -20,7 +20,7 @@ Message read_message(const fs::path& file) {
   return message;
 }
 
-// Inputs or outputs in their order. Throws NotEvaluable where one is neither float nor int64.
+// Inputs or outputs in their order. Throws NotEvaluable if one is neither float nor int64.
 std::vector<BoundedTensor> read_tensors(const fs::path& folder, const std::string& prefix) {
   std::vector<BoundedTensor> tensors;
   for (int i = 0;; ++i) {
@@ -38,7 +38,7 @@ bool is_allowed(const BoundedTensor& result, const BoundedTensor& expected) {
   return true;
 }
 
-// What one test expects; nothing where the evaluation does not know the operator or a type.
+// What one test expects; nothing if the evaluation does not know the operator or a type.
 void check(const fs::path& folder, std::set<std::string>& checked) {
   const auto model = read_message<onnx::ModelProto>(folder / "model.onnx");
   if (model.opset_import_size() != 1 || model.graph().node_size() != 1) return;
@@ -62,7 +62,7 @@ void check(const fs::path& folder, std::set<std::string>& checked) {
   }
 }
 
-TEST(Evaluation, GivesWhatOnnxsTestsOfSingleNodesExpect) {
+TEST(Evaluation, AgreesWithOnnxsTestsOfSingleNodes) {
   std::set<std::string> checked;
   for (const auto& entry : fs::directory_iterator(ONNX_TESTDATA "/node")) {
     if (fs::exists(entry.path() / "model.onnx")) check(entry.path(), checked);
@@ -70,7 +70,7 @@ TEST(Evaluation, GivesWhatOnnxsTestsOfSingleNodesExpect) {
   EXPECT_GT(checked.size(), 45U);
 }
 
-TEST(Evaluation, RefusesWhatIsNotValid) {
+TEST(Evaluation, RefusesInvalidNodes) {
   onnx::NodeProto node;
   node.set_op_type("MatMul");
   const BoundedTensor a = zeros({2, 3}), b = zeros({4, 2});

@@ -54,8 +54,8 @@ Window read_window(const Invocation& node, const Dims& data, const Dims& kernel)
   return window;
 }
 
-// Calls visit(tap, position) for each place of the kernel at `at` that lies on the data; both count
-// row-major within kernel and plane.
+// Calls visit(tap, position) for each position of the kernel at `at` that lies on the data; both
+// are row-major indices within kernel and plane.
 template <class Visit>
 void for_each_tap(const Window& window, const Dims& spatial, const Dims& at, const Visit& visit) {
   const Dims strides = strides_of(spatial);
@@ -77,8 +77,8 @@ void for_each_tap(const Window& window, const Dims& spatial, const Dims& at, con
 
 // ---- Conv ---------------------------------------------------------------------------------------
 
-// Winograd's algorithm adds neighbours beyond the window and takes them away again: its error
-// follows the largest element of a channel.
+// Winograd's algorithm adds neighbours beyond the window and subtracts them again, so its error
+// depends on the largest element of a channel.
 double largest_of_plane(const BoundedTensor& x, std::size_t plane, std::size_t size) {
   double largest = 0;
   for (std::size_t i = plane * size; i < (plane + 1) * size; ++i) {
@@ -148,7 +148,7 @@ Outputs pool(const BoundedTensor& x, const Window& window, const F& f) {
       for_each_tap(window, spatial, at, [&](std::size_t, std::size_t position) {
         found.push_back(x.numbers[first + position]);
       });
-      // What such a window gives, libraries do not agree on.
+      // Libraries do not agree on the result of such a window.
       require(!found.empty(), "a window in the padding");
       y.numbers.push_back(f(found, at));
     } while (next_index(at, window.output));
@@ -159,7 +159,8 @@ Outputs pool(const BoundedTensor& x, const Window& window, const F& f) {
 Bounded maximum_of(const std::vector<Bounded>& found) {
   Bounded largest = found[0];
   for (const Bounded x : found) largest = maximum(largest, x);
-  // Where all is minus infinity, oneDNN's poolings give the lowest number: they start with it.
+  // If all elements are minus infinity, oneDNN's poolings give the lowest number, with which they
+  // start.
   return std::isinf(largest.value) && largest.value < 0 ? unspecified() : largest;
 }
 

@@ -6,7 +6,7 @@ namespace ephost::test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Beyond it sums of a few terms may overflow on their way.
+// Beyond it, sums of a few terms may overflow.
 constexpr double kLargest = 1e36;
 // Implementations may flush subnormal numbers to zero.
 constexpr double kSmallest = 2.0 * std::numeric_limits<float>::min();

@@ -1,9 +1,9 @@
-// bounded.h: numbers with a bound for what rounding makes of them. A Bounded states that every
-// correct float32 implementation gives a result within `error` of `value`, in whatever order it
-// adds, whether or not it fuses operations, and with functions that are accurate to a few dozen
-// units in the last place. An infinite error says that the result is unspecified (a division by
-// what may be zero, a logarithm of what may be negative, sums and products that overflow, which
-// depends on their order); a value that is not finite has the error 0 and must be met exactly.
+// bounded.h: numbers with a bound on their rounding error. A Bounded states that every correct
+// float32 implementation gives a result within `error` of `value`, in whatever order it adds,
+// whether or not it fuses operations, and with functions that are accurate to a few dozen units in
+// the last place. An infinite error says that the result is unspecified (a division by what may be
+// zero, a logarithm of what may be negative, sums and products that overflow, which depends on
+// their order); a value that is not finite has the error 0 and must be met exactly.
 #pragma once
 
 #include <cmath>
@@ -19,20 +19,20 @@ struct Bounded {
   [[nodiscard]] double low() const { return value - error; }
   [[nodiscard]] double high() const { return value + error; }
   [[nodiscard]] bool is_specified() const { return std::isfinite(error); }
-  // Whether implementations may take it for zero: it is subnormal, or not certainly larger.
+  // Whether implementations may treat it as zero: it is subnormal, or not certainly larger.
   [[nodiscard]] bool may_be_flushed() const {
     return value != 0 && std::fabs(value) - error < 2.0 * std::numeric_limits<float>::min();
   }
-  // Whether a result is one of those that the bound allows.
+  // Whether the bound allows a result.
   [[nodiscard]] bool allows(float result) const;
 };
 
-// Rounding errors are counted in these: half a unit in the last place of 1.
+// The unit of rounding errors: half a unit in the last place of 1.
 constexpr double kRoundoff = 0x1p-24;
 
 [[nodiscard]] Bounded unspecified();
 // A result with that much error from its operands, and `roundings` roundings of numbers as large as
-// `magnitude`. What comes near the end of float's range is unspecified.
+// `magnitude`. Results near the end of float's range are unspecified.
 [[nodiscard]] Bounded rounded(double value, double error, double magnitude, double roundings = 4);
 
 [[nodiscard]] Bounded operator+(Bounded a, Bounded b);
@@ -45,8 +45,8 @@ constexpr double kRoundoff = 0x1p-24;
 [[nodiscard]] Bounded absolute(Bounded x);
 [[nodiscard]] Bounded power(Bounded x, double exponent);
 
-// f(x) for a function that nowhere grows or falls against itself between x.low() and x.high();
-// `slack` is the error of its implementations at x.
+// f(x) for a function that is monotonic between x.low() and x.high(); `slack` is the error of its
+// implementations at x.
 template <class F>
 [[nodiscard]] Bounded monotonic(Bounded x, const F& f, double slack) {
   if (!x.is_specified()) return unspecified();
@@ -61,7 +61,7 @@ template <class F>
   return rounded(y, spread + slack, y, 1);
 }
 
-// f(x) for a function whose slope is nowhere steeper than `slope`.
+// f(x) for a function whose slope is at most `slope`.
 template <class F>
 [[nodiscard]] Bounded lipschitz(Bounded x, const F& f, double slope, double slack) {
   if (!x.is_specified() || !std::isfinite(x.value)) return unspecified();
@@ -69,7 +69,7 @@ template <class F>
   return rounded(y, slope * x.error + slack, y, 1);
 }
 
-// A sum of many terms, in an order that nobody knows.
+// A sum of many terms, in an unknown order.
 class Sum {
  public:
   void add(Bounded term) {
@@ -85,8 +85,7 @@ class Sum {
     magnitude_ += std::fabs(product);
     ++count_;
   }
-  // `extra` stands for what an algorithm adds and takes away again on its way, `roundings` for how
-  // often it rounds it.
+  // `extra` is what an algorithm adds and subtracts again, `roundings` is how often it rounds that.
   [[nodiscard]] Bounded total(double extra = 0, double roundings = 0) const {
     return rounded(value_, error_ + extra * roundings * kRoundoff, magnitude_,
                    static_cast<double>(count_) + 4);

@@ -54,7 +54,7 @@ TEST(Sum, OfProductsAllowsThemFused) {
   EXPECT_FALSE(sum.total().allows(fused + 0.001F));
 }
 
-TEST(Bounded, CarriesTheErrorsOfItsOperandsOn) {
+TEST(Bounded, PropagatesTheErrorsOfItsOperands) {
   const Bounded x{2, 0.01}, y{-3, 0.02};
   for (const double a : {x.low(), x.high()}) {
     for (const double b : {y.low(), y.high()}) {
@@ -65,7 +65,7 @@ TEST(Bounded, CarriesTheErrorsOfItsOperandsOn) {
   }
 }
 
-TEST(Bounded, SaysNothingAboutWhatDependsOnRounding) {
+TEST(Bounded, IsUnspecifiedWhereRoundingDecides) {
   EXPECT_FALSE((Bounded{1, 0} / Bounded{1e-9, 1e-6}).is_specified());
   EXPECT_FALSE(power({1e-9, 1e-6}, -0.5).is_specified());
   EXPECT_FALSE((Bounded{3e38, 0} + Bounded{2e38, 0}).is_specified());
@@ -73,7 +73,7 @@ TEST(Bounded, SaysNothingAboutWhatDependsOnRounding) {
   EXPECT_TRUE(unspecified().allows(std::nanf("")));
 }
 
-TEST(Bounded, WantsExactlyWhatIsNotFinite) {
+TEST(Bounded, RequiresNonFiniteNumbersExactly) {
   const Bounded infinity = Bounded{HUGE_VAL, 0} * Bounded{2, 0};
   EXPECT_TRUE(infinity.allows(HUGE_VALF));
   EXPECT_FALSE(infinity.allows(3e38F));

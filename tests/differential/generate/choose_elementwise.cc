@@ -22,7 +22,7 @@ bool add_function(RandomGraph& graph) {
   return graph.add(draft, 1, name == "Dropout" && graph.dice().one_in(3) ? 1 : 0).has_value();
 }
 
-// Log, Sqrt and Reciprocal, of what is large enough for them.
+// Log, Sqrt and Reciprocal of numbers that are large enough.
 bool add_partial_function(RandomGraph& graph) {
   static const std::vector<const char*> kFunctions = {"Log", "Sqrt", "Reciprocal"};
   const auto x = graph.pick();
@@ -87,8 +87,8 @@ bool add_power(RandomGraph& graph) {
   return graph.add(Draft("Pow", {x, graph.scalar(graph.dice().pick(kExponents))})).has_value();
 }
 
-// Dimensions that broadcast with those of a value: of fewer or as many or more of them, each
-// extent as it is or 1. Open ones are always 1.
+// Dimensions that broadcast with those of a value: fewer, as many or more of them, with each extent
+// as it is or 1. Open ones are always 1.
 Dims related_dims(RandomGraph& graph, const std::string& value, bool may_grow) {
   Dims dims = graph.dims(value);
   const int64_t kept = graph.dice().roll(1, 6);  // bits: which kind of operand
@@ -123,7 +123,7 @@ bool add_tensor_arithmetic(RandomGraph& graph) {
   return graph.add(Draft(function.c_str(), inputs)).has_value();
 }
 
-// Arithmetic of two values of one shape: what residual connections do.
+// Arithmetic on two values of one shape, as in residual connections.
 bool add_residual(RandomGraph& graph) {
   static const std::vector<const char*> kFunctions = {"Add", "Add", "Add", "Sum", "Mul",
                                                       "Sub", "Max", "Min", "Div"};

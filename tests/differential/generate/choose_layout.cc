@@ -1,4 +1,4 @@
-// Other dimensions, other places, parts and reductions.
+// Operators that change dimensions or positions, select parts, or reduce.
 #include <algorithm>
 #include <numeric>
 
@@ -21,7 +21,7 @@ bool add_transpose(RandomGraph& graph) {
   return graph.add(draft).has_value();
 }
 
-// Dimensions that are written as they are, by 0, or by -1, where some were joined or one was split.
+// Dimensions after some were joined or one was split, written as numbers, as 0, or as -1.
 bool add_reshape(RandomGraph& graph) {
   const auto x = graph.pick(0, 6);
   Dice& dice = graph.dice();

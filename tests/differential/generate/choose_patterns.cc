@@ -1,5 +1,5 @@
-// Several nodes at once, as exporters write them: what providers look for to compute it as one, and
-// what comes so close to it that they might take it for that.
+// Several nodes at once, as exporters write them: the patterns that providers compute as one
+// operation, and others so similar that they might be mistaken for them.
 #include <algorithm>
 
 #include "tests/differential/generate/random_graph.h"
@@ -15,7 +15,7 @@ Name add_either_way(RandomGraph& graph, const char* type, const std::string& a,
   return graph.dice().one_in(2) ? graph.add(Draft(type, {a, b})) : graph.add(Draft(type, {b, a}));
 }
 
-// Two or three functions with parameters of one kind in a row.
+// Two or three functions of one kind with parameters, one after the other.
 bool add_repeated(RandomGraph& graph) {
   static const std::vector<const char*> kKinds = {"Clip", "Linear", "LeakyRelu", "Elu"};
   const std::string kind = graph.dice().pick(kKinds);
@@ -36,7 +36,7 @@ bool add_repeated(RandomGraph& graph) {
   return x.has_value();
 }
 
-// x + 3 between 0 and 6, by 6, and times x where that is hard-swish.
+// clip(x + 3, 0, 6) / 6, and times x for a hard-swish.
 bool add_hard_sigmoid(RandomGraph& graph) {
   const std::string x = *graph.pick();
   if (graph.dice().one_in(4)) {
@@ -111,7 +111,7 @@ bool add_layer_normalization(RandomGraph& graph) {
   return y && add_either_way(graph, "Add", *y, graph.constant(width, {-1, 1}));
 }
 
-// Two ways from one value that meet again.
+// Two paths from one value that meet again.
 bool add_diamond(RandomGraph& graph) {
   static const std::vector<const char*> kFunctions = {"Relu", "Sigmoid", "Tanh", "Neg", "Abs"};
   const std::string x = *graph.pick();
@@ -120,8 +120,8 @@ bool add_diamond(RandomGraph& graph) {
   return left && right && graph.add(Draft("Add", {*left, *right}));
 }
 
-// What networks are made of: a product, a scale and shift for each channel, something added that
-// has its size, a function.
+// A block of a network: a product, a scale and shift for each channel, an addition of a value of
+// the same size, a function.
 bool add_block(RandomGraph& graph) {
   static const std::vector<const char*> kFunctions = {"Relu", "Sigmoid", "Tanh", "LeakyRelu",
                                                       "Elu"};
@@ -150,7 +150,7 @@ bool add_block(RandomGraph& graph) {
   return y.has_value();
 }
 
-// Something added to a product that is constant only after other nodes have been computed.
+// An addition to a product of something that is constant only after other nodes have been computed.
 bool add_computed_constant(RandomGraph& graph) {
   const auto x = graph.pick(1, 5);
   if (!x) return false;

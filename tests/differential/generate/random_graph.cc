@@ -12,8 +12,8 @@ constexpr int64_t kMaxElements = 6000;
 constexpr double kLargest = 1e5;
 // Results whose bound is wider, relative to the largest of the tensor, would show little.
 constexpr double kWidestBound = 5e-4;
-// With special numbers among the inputs that much of a result may be without a close bound.
-constexpr std::ptrdiff_t kMostVague = 3;  // a third
+// With special numbers among the inputs, this fraction of a result may lack a close bound.
+constexpr std::ptrdiff_t kVagueDivisor = 3;  // one in three
 
 BoundedTensor make_floats(const Dims& dims, const std::vector<float>& floats) {
   BoundedTensor made = zeros(dims);
@@ -265,7 +265,8 @@ bool RandomGraph::is_certain(const BoundedTensor& tensor) const {
   for (const Bounded& x : tensor.numbers) {
     if (!(x.error <= kWidestBound * largest + 1e-30)) ++vague;
   }
-  return vague == 0 || (has_special_numbers_ && vague <= std::ssize(tensor.numbers) / kMostVague);
+  return vague == 0 ||
+         (has_special_numbers_ && vague <= std::ssize(tensor.numbers) / kVagueDivisor);
 }
 
 std::optional<std::string> RandomGraph::add(Draft draft, int outputs, int unread) {
@@ -334,7 +335,7 @@ Case RandomGraph::grow(int nodes) {
 
 // ---- The finished model -------------------------------------------------------------------------
 
-// What nobody reads is an output, and some of the rest too.
+// Values that are not read are outputs, and so are some of the others.
 void RandomGraph::write_outputs() {
   std::set<std::string> read;
   onnx::GraphProto& graph = *model_.mutable_graph();
@@ -403,7 +404,7 @@ void RandomGraph::write_constant(const Known& constant) {
   *model_.mutable_graph()->add_initializer() = std::move(made);
 }
 
-// An initializer that is an input too may be replaced by the caller, so it is no constant.
+// The caller may replace an initializer that is also an input, so it is not a constant.
 void RandomGraph::make_constant_default(const onnx::TensorProto& tensor) {
   onnx::ValueInfoProto& input = *model_.mutable_graph()->add_input();
   input.set_name(tensor.name());

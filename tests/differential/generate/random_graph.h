@@ -1,9 +1,9 @@
 // random_graph.h: random valid models, made node by node. Every node is evaluated on bounded
-// numbers as soon as it is added, and stays only if all implementations must agree closely about
-// what it gives. So values, shapes and rounding errors are known while further nodes are chosen:
-// bounds are put where they cut, denominators where they are not zero. Models with open extents are
-// evaluated on several sets of extents at once, and a node stays only if it is valid for all of
-// them.
+// numbers as soon as it is added, and stays only if all implementations must closely agree about
+// its result. So values, shapes and rounding errors are known while further nodes are chosen:
+// bounds are chosen so that they clip, denominators so that they are not zero. Models with open
+// extents are evaluated on several sets of extents at once, and a node stays only if it is valid
+// for all of them.
 #pragma once
 
 #include <onnx/onnx_pb.h>
@@ -19,7 +19,7 @@
 
 namespace ephost::test {
 
-// A model and what it is run on: one set of inputs, or several of different extents.
+// A model and its inputs: one set, or several sets of different extents.
 struct Case {
   onnx::ModelProto model;
   std::vector<BoundedValues> inputs;
@@ -34,7 +34,7 @@ class Draft {
   explicit Draft(const char* op_type, const std::vector<std::string>& inputs = {});
 
   Draft& read(const std::string& input);
-  // With a different name for each type: a double must not become an integer unnoticed.
+  // Each type has a name of its own, so that a double does not silently become an integer.
   Draft& integer(const char* name, int64_t value);
   Draft& real(const char* name, double value);
   Draft& text(const char* name, const std::string& value);
@@ -43,7 +43,7 @@ class Draft {
   onnx::NodeProto node;
 };
 
-// Where the numbers of a constant or an input come from.
+// The range of the numbers of a constant or an input.
 struct Range {
   double low = -2, high = 2;
   bool has_both_signs = false;  // the negatives of the range too
@@ -57,31 +57,32 @@ class RandomGraph {
  public:
   explicit RandomGraph(uint64_t seed);
 
-  // What the functions that add nodes use. Values are named.
+  // The interface of the functions that add nodes. Values are named.
   Dice& dice() { return dice_; }
   [[nodiscard]] int opset() const { return opset_; }
-  // A value that is not constant, of such a rank: the newest one, or another now and then.
+  // A value of such a rank that is not constant: the newest one, or sometimes another.
   std::optional<std::string> pick(std::size_t least_rank = 0, std::size_t most_rank = 6);
   // Any value that is not constant with these extents, other than the one named.
   std::optional<std::string> pick_like(const std::string& value);
-  // By the first set of inputs.
+  // The dimensions for the first set of inputs.
   [[nodiscard]] const BoundedTensor& first(const std::string& value) const;
   [[nodiscard]] const Dims& dims(const std::string& value) const { return first(value).dims; }
   [[nodiscard]] bool is_open(const std::string& value, std::size_t axis) const;
   // A number between the smallest and the largest one of a value.
   double quantile(const std::string& value, double share) const;
 
-  // A constant: a new one, or one that is there already.
+  // A constant: a new or an existing one.
   std::string constant(const Dims& dims, Range range);
   std::string scalar(double number);
   std::string ints(const Dims& integers);
   // A new input of the model, without open extents.
   std::string input(const Dims& dims, Range range);
-  // A constant mostly, an input now and then.
+  // Mostly a constant, sometimes an input.
   std::string weights(const Dims& dims, Range range);
 
-  // Adds the node if it is valid and its results are certain: the name of its first output.
-  // `unread` further outputs, which the evaluation does not know, have names that nobody reads.
+  // Adds the node if it is valid and its results are certain, and returns the name of its first
+  // output. `unread` further outputs, which the evaluation does not know, have names that are not
+  // read.
   std::optional<std::string> add(Draft draft, int outputs = 1, int unread = 0);
   // Integers that are an attribute before `version` and an input since.
   void give_ints(Draft& draft, const char* attribute, const Dims& integers, int version);
@@ -125,7 +126,7 @@ struct Choice {
   bool (*add)(RandomGraph& graph);
 };
 using Choices = std::vector<Choice>;
-// By their kind, each in a file of its own.
+// The operators by their kind, each in a file of its own.
 [[nodiscard]] const Choices& elementwise_choices();
 [[nodiscard]] const Choices& layout_choices();
 [[nodiscard]] const Choices& normalization_choices();

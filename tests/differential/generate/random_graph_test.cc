@@ -33,7 +33,7 @@ TEST(RandomCase, HasBoundsForNearlyAllElements) {
   EXPECT_GT(static_cast<double>(bounded) / static_cast<double>(elements), 0.97);
 }
 
-// What plugins/dnnl takes: without one of these nothing would be said about it.
+// The operators of plugins/dnnl: one that is missing here would not be tested.
 TEST(RandomCase, UsesEveryOperatorOfTheDnnlProvider) {
   std::set<std::string> used;
   for (uint64_t seed = 1; seed <= 1500; ++seed) {
