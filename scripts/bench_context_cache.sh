@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Measures the EP context cache: makes the models, builds the release preset, runs the benchmarks and
-# prints their times and ratios. Nothing else should run on the machine meanwhile.
+# Measures the EP context cache: makes the models, builds the release preset, runs the benchmarks and prints their times
+# and ratios. Run it on an otherwise idle machine.
 #   scripts/bench_context_cache.sh [benchmark flag ...]
-# e.g. --benchmark_filter='resnet50|partitions', --benchmark_out=results.json. Each benchmark is
-# repeated three times, in random order, unless the flags say otherwise; the tables give medians.
+# For example --benchmark_filter='resnet50|partitions', --benchmark_out=results.json. Each benchmark is repeated three
+# times, in random order, unless the flags say otherwise; the tables show medians.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

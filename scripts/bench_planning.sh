@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Measures order and memory of the values of seven models: makes the models, builds the release
-# preset, and prints planned bytes, lower bound, their ratio and the time of planning. Nothing else
-# should run on the machine meanwhile.
+# Measures the order and the memory plan of seven models: makes the models, builds the release preset, and prints
+# planned bytes, lower bound, their ratio and the planning time. Run it on an otherwise idle machine.
 #   scripts/bench_planning.sh [benchmark flag ...]
 set -euo pipefail
 cd "$(dirname "$0")/.."

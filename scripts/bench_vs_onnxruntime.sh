@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Compares ephost with ONNX Runtime (npm package onnxruntime-node): makes the models, builds the
-# release preset, and prints both sides' session creation, first run, run, dispatch per node, planned
-# memory, allocations and resident memory, with one thread and optimisations off on both sides.
+# Compares ephost with ONNX Runtime (npm package onnxruntime-node): makes the models, builds the release preset, and
+# prints for both sides session creation, first run, run, dispatch per node, planned memory, allocations and resident
+# memory, with one thread and without optimizations.
 #   scripts/bench_vs_onnxruntime.sh [--sessions N] [--runs N] [--json FILE]
-# Nothing else should run on the machine meanwhile. Needs Node.js 18 or later with npm.
+# Run it on an otherwise idle machine. Needs Node.js 18 or later with npm.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -18,7 +18,7 @@ for nodes in 2 1000 10000 100000; do
     mv "$models/$kind" "$models/$kind-$nodes"
   done
 done
-# 10,000 values that live at once.
+# 10,000 values that are live at once.
 if [ ! -d "$models/gather-10000" ]; then
   /usr/bin/python3 scripts/make_models.py "$models" gather -n 10000 --no-outputs
   mv "$models/gather" "$models/gather-10000"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs what continuous integration has no time for. Hours on two processors.
+# Runs the checks that take too long for continuous integration: hours on two processors.
 #   scripts/check_all.sh [part ...]        without parts: all of them, in this order
 # Parts:
 #   dev release tsan    all tests
@@ -32,7 +32,7 @@ run_part() {
       scripts/check_random_graphs.sh 20000 200001 checked-containers
       ;;
     malloc)
-      # Without caches of threads, blocks of all sizes are overwritten.
+      # Without thread caches, blocks of all sizes are overwritten.
       export GLIBC_TUNABLES=glibc.malloc.tcache_count=0:glibc.malloc.perturb=165
       run_tests dev
       scripts/check_random_graphs.sh 100000 300001 dev
@@ -40,7 +40,7 @@ run_part() {
     graphs) scripts/check_random_graphs.sh 20000 100001 ;;
     fuzz) scripts/fuzz.sh 600 ;;
     *)
-      echo "check_all: no part '$1'"
+      echo "check_all: there is no part '$1'"
       return 2
       ;;
   esac
@@ -54,7 +54,7 @@ fi
 failed=()
 for part in "${parts[@]}"; do
   echo "check_all: $part"
-  # In a process of its own: what a part exports stays there, and one that fails ends alone.
+  # In a separate process: variables that a part exports do not leak, and a part that fails ends alone.
   scripts/check_all.sh "$part" || failed+=("$part")
 done
 if [ ${#failed[@]} -gt 0 ]; then

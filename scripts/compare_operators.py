@@ -45,7 +45,7 @@ def tensor_from_json(tensor):
 
 
 def run_with_onnxruntime(cases, folder, cache):
-    """{case: result}: "outputs" or "error". Goes on behind a case that ends the process."""
+    """{case: result}: "outputs" or "error". Continues after a case that ends the process."""
     folder.mkdir(parents=True)
     requests = []
     for case in cases:
@@ -70,7 +70,7 @@ def run_with_onnxruntime(cases, folder, cache):
 # ---- ephost --------------------------------------------------------------------------------------
 
 def run_tests(ephost, folder, names, options):
-    """{name: what `ephost test` says of it}, without those that pass."""
+    """{name: what `ephost test` reports}, without those that pass."""
     if not names:
         return {}
     command = [ephost, "test", "--quiet", *options, *(str(folder / name) for name in names)]
@@ -88,7 +88,7 @@ def run_tests(ephost, folder, names, options):
 # ---- Verdicts ------------------------------------------------------------------------------------
 
 def judge(result, said):
-    """What came out, and why. A difference, but no failure, names an output."""
+    """The verdict and its reason. A difference, unlike a failure, names an output."""
     theirs = result.get("error")
     ours = None if said is None or 'output "y' in said else said
     if theirs is None:
@@ -123,7 +123,7 @@ def print_table(cases, verdicts):
 
 
 def report(cases, verdicts, verbose):
-    """Prints the table and what is not as it should be; the number of those cases."""
+    """Prints the table and all unexpected cases; returns their number."""
     print_table(cases, verdicts)
     entries = known_deviations()
     unexpected = 0
@@ -162,7 +162,7 @@ def main():
         made = {name: tensor_from_json(tensor)
                 for name, tensor in results[case.name].get("outputs", {}).items()}
         outputs[case.name] = made
-        # Where ONNX Runtime refuses, something is expected that no case yields: it shows what ephost does.
+        # Where ONNX Runtime refuses, the expected output is one that no case yields, to show what ephost does.
         expected = ({name: value for name, (_, value) in made.items()} or
                     {case.output_names()[0]: np.array(["refused by ONNX Runtime"], object)})
         messages.write_test(tests / case.name, case.model(), case.named_inputs(), expected)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Lays out all C and C++ sources; with --check only says which differ, and fails if any does.
+# Formats all C and C++ sources; with --check only lists those that differ, and fails if there are any.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mapfile -t files < <(git ls-files '*.h' '*.hpp' '*.c' '*.cc')

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Builds the fuzz targets with clang, AddressSanitizer and UndefinedBehaviorSanitizer, and runs each
-# for its part of the time, starting from its committed corpus.
+# Builds the fuzz targets with clang, AddressSanitizer and UndefinedBehaviorSanitizer, and runs each for an equal share
+# of the time, starting from its committed corpus.
 #   scripts/fuzz.sh [seconds in total, default 60]
-# An input that crashes, hangs or takes too much memory fails the run and stays in build/fuzz/found;
-# `build/fuzz/tests/fuzz/fuzz_<target> FILE` runs it alone. What a run learns stays in
-# build/fuzz/learned for the next one.
+# An input that crashes, hangs or takes too much memory fails the run and is kept in build/fuzz/found;
+# `build/fuzz/tests/fuzz/fuzz_<target> FILE` runs it alone. New corpus entries are kept in build/fuzz/learned for the
+# next run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-60}

@@ -32,7 +32,7 @@ def make_model(name, nodes, inputs, outputs, initializers, opset):
 
 
 def readers(output, results, element_type, rank):
-    """What makes an output of the first elements of the results: nodes, initializers, the output."""
+    """Makes an output of the first elements of the results: returns nodes, initializers and the output."""
     index = numpy_helper.from_array(np.zeros((1, rank), np.int64), f"{output}_index")
     firsts = [f"{output}_{i}" for i in range(len(results))]
     nodes = [helper.make_node("GatherND", [result, index.name], [first])
@@ -49,7 +49,7 @@ def readers_model(count):
 
 class Case:
     """A node. `inputs` are shapes of graph inputs, with a type unless it is float, or arrays, which
-    become constants. `is_long` tells that it takes about a millisecond."""
+    become constants. `is_long` means that it takes about a millisecond."""
 
     def __init__(self, name, op_type, inputs, outputs=1, opset=17, is_long=False, **attributes):
         self.name = name
@@ -100,11 +100,13 @@ def scalar(value, dtype=np.float32):
     return np.array(value, dtype)
 
 
-def cases():
-    image = (1, 64, 56, 56)
-    text = (1, 128, 768)
-    heads = (1, 12, 128, 128)
-    yield Case("Conv 3x3", "Conv", [image, weights("c3", 64, 64, 3, 3), weights("b", 64)],
+IMAGE = (1, 64, 56, 56)
+TEXT = (1, 128, 768)
+HEADS = (1, 12, 128, 128)
+
+
+def products():
+    yield Case("Conv 3x3", "Conv", [IMAGE, weights("c3", 64, 64, 3, 3), weights("b", 64)],
                pads=[1] * 4, is_long=True)
     yield Case("Conv 1x1", "Conv", [(1, 256, 56, 56), weights("c1", 64, 256, 1, 1)], is_long=True)
     yield Case("Conv 7x7, stride 2", "Conv", [(1, 3, 224, 224), weights("c7", 64, 3, 7, 7)],
@@ -113,67 +115,84 @@ def cases():
                pads=[1] * 4, group=144, is_long=True)
     yield Case("ConvTranspose 2x2", "ConvTranspose", [(1, 64, 64, 64), weights("ct", 64, 32, 2, 2)],
                strides=[2, 2], is_long=True)
-    yield Case("MatMul", "MatMul", [text, weights("mm", 768, 768)], is_long=True)
+    yield Case("MatMul", "MatMul", [TEXT, weights("mm", 768, 768)], is_long=True)
     yield Case("MatMul, batched", "MatMul", [(1, 12, 128, 64), (1, 12, 64, 128)], is_long=True)
     yield Case("Gemm", "Gemm", [(1, 2048), weights("g", 1000, 2048), weights("gb", 1000)],
                transB=1, is_long=True)
     yield Case("Einsum", "Einsum", [(1, 12, 128, 64), (1, 12, 128, 64)],
                equation="bhid,bhjd->bhij", is_long=True)
+
+
+def elementwise():
     yield Case("Add", "Add", [(1, 256, 56, 56), (1, 256, 56, 56)])
-    yield Case("Add, broadcast row", "Add", [text, weights("bias", 768)])
+    yield Case("Add, broadcast row", "Add", [TEXT, weights("bias", 768)])
     yield Case("Mul, broadcast channel", "Mul", [(1, 256, 56, 56), weights("s", 1, 256, 1, 1)])
-    yield Case("Div by scalar", "Div", [heads, scalar(8)])
-    yield Case("Sub", "Sub", [text, (1, 128, 1)])
-    yield Case("Pow", "Pow", [text, scalar(2)])
-    yield Case("Max", "Max", [text, text])
-    yield Case("Where", "Where", [integers("w", 2, 1, 1, 128, 128).astype(bool), heads, scalar(-1e4)])
-    yield Case("Equal", "Equal", [heads, heads])
+    yield Case("Div by scalar", "Div", [HEADS, scalar(8)])
+    yield Case("Sub", "Sub", [TEXT, (1, 128, 1)])
+    yield Case("Pow", "Pow", [TEXT, scalar(2)])
+    yield Case("Max", "Max", [TEXT, TEXT])
+    yield Case("Where", "Where", [integers("w", 2, 1, 1, 128, 128).astype(bool), HEADS, scalar(-1e4)])
+    yield Case("Equal", "Equal", [HEADS, HEADS])
     for op_type in ("Relu", "Sigmoid", "Tanh", "Erf", "Exp", "Sqrt", "LeakyRelu", "HardSwish"):
         yield Case(op_type, op_type, [(1, 256, 56, 56)])
     yield Case("Clip", "Clip", [(1, 256, 56, 56), scalar(0), scalar(6)])
-    yield Case("Cast to int64", "Cast", [text], to=INT64)
-    yield Case("Softmax", "Softmax", [heads], axis=-1)
+    yield Case("Cast to int64", "Cast", [TEXT], to=INT64)
+
+
+def reductions():
+    yield Case("Softmax", "Softmax", [HEADS], axis=-1)
     yield Case("LogSoftmax", "LogSoftmax", [(128, 1000)], axis=-1)
-    yield Case("LayerNormalization", "LayerNormalization", [text, weights("ls", 768), weights("lb", 768)])
+    yield Case("LayerNormalization", "LayerNormalization", [TEXT, weights("ls", 768), weights("lb", 768)])
     yield Case("BatchNormalization", "BatchNormalization",
                [(1, 64, 112, 112), weights("s", 64), weights("b", 64), weights("m", 64),
                 np.abs(weights("v", 64)) + 1])
-    yield Case("InstanceNormalization", "InstanceNormalization", [image, weights("s", 64), weights("b", 64)])
+    yield Case("InstanceNormalization", "InstanceNormalization", [IMAGE, weights("s", 64), weights("b", 64)])
     yield Case("MaxPool 3x3", "MaxPool", [(1, 64, 112, 112)], kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
     yield Case("AveragePool 2x2", "AveragePool", [(1, 64, 112, 112)], kernel_shape=[2, 2], strides=[2, 2])
     yield Case("GlobalAveragePool", "GlobalAveragePool", [(1, 2048, 7, 7)])
-    yield Case("ReduceMean of rows", "ReduceMean", [text], axes=[-1])
-    yield Case("ReduceSum of columns", "ReduceSum", [text, np.array([1])])
+    yield Case("ReduceMean of rows", "ReduceMean", [TEXT], axes=[-1])
+    yield Case("ReduceSum of columns", "ReduceSum", [TEXT, np.array([1])])
     yield Case("ReduceMax of images", "ReduceMax", [(1, 256, 56, 56)], axes=[2, 3])
     yield Case("ArgMax", "ArgMax", [(1, 21, 128, 128)], axis=1)
     yield Case("TopK", "TopK", [(1, 1000), np.array([5])], outputs=2)
-    yield Case("CumSum", "CumSum", [text, scalar(1, np.int64)])
+    yield Case("CumSum", "CumSum", [TEXT, scalar(1, np.int64)])
+
+
+def movement():
     yield Case("Transpose of heads", "Transpose", [(1, 128, 12, 64)], perm=[0, 2, 1, 3])
     yield Case("Transpose to channels last", "Transpose", [(1, 256, 56, 56)], perm=[0, 2, 3, 1])
     yield Case("Concat", "Concat", [(1, 128, 56, 56), (1, 128, 56, 56)], axis=1)
     yield Case("Split", "Split", [(1, 128, 2304), np.array([768] * 3)], outputs=3, axis=2)
-    yield Case("Slice", "Slice", [image, np.array([1, 1]), np.array([55, 55]), np.array([2, 3])])
-    yield Case("Pad", "Pad", [image, np.array([0, 0, 3, 3, 0, 0, 3, 3])])
+    yield Case("Slice", "Slice", [IMAGE, np.array([1, 1]), np.array([55, 55]), np.array([2, 3])])
+    yield Case("Pad", "Pad", [IMAGE, np.array([0, 0, 3, 3, 0, 0, 3, 3])])
     yield Case("Expand", "Expand", [(1, 1, 128, 128), np.array([1, 12, 128, 128])])
     yield Case("Tile", "Tile", [(1, 64, 28, 28), np.array([1, 1, 2, 2])])
     yield Case("Gather", "Gather", [weights("e", 30522, 768), (INT64, (1, 128))])
-    yield Case("GatherElements", "GatherElements", [text, integers("ge", 128, 1, 128, 768)], axis=1)
+    yield Case("GatherElements", "GatherElements", [TEXT, integers("ge", 128, 1, 128, 768)], axis=1)
     yield Case("ScatterND", "ScatterND", [(128, 768), integers("sn", 128, 64, 1), (64, 768)])
     yield Case("Resize, nearest", "Resize", [(1, 64, 64, 64), None, np.array([1, 1, 2, 2], np.float32)])
     yield Case("Resize, linear", "Resize", [(1, 64, 64, 64), None, np.array([1, 1, 2, 2], np.float32)],
                mode="linear")
     yield Case("DepthToSpace", "DepthToSpace", [(1, 256, 64, 64)], blocksize=2)
+
+
+def others():
     yield Case("LSTM", "LSTM", [(64, 1, 256), weights("lw", 1, 1024, 256), weights("lr", 1, 1024, 256),
                                 weights("lb", 1, 2048)], outputs=3, hidden_size=256, is_long=True)
     yield Case("GRU", "GRU", [(64, 1, 256), weights("gw", 1, 768, 256), weights("gr", 1, 768, 256),
                               weights("gb", 1, 1536)], outputs=2, hidden_size=256, is_long=True)
-    yield Case("NonZero", "NonZero", [text])
+    yield Case("NonZero", "NonZero", [TEXT])
     yield Case("Unique", "Unique", [(1000,)], outputs=4)
     yield Case("NonMaxSuppression", "NonMaxSuppression",
                [(1, 1000, 4), (1, 1, 1000), np.array([100]), scalar(0.5)])
-    yield Case("QuantizeLinear", "QuantizeLinear", [text, scalar(0.02), scalar(128, np.uint8)])
+    yield Case("QuantizeLinear", "QuantizeLinear", [TEXT, scalar(0.02), scalar(128, np.uint8)])
     yield Case("DequantizeLinear", "DequantizeLinear",
-               [(TensorProto.UINT8, text), scalar(0.02), scalar(128, np.uint8)])
+               [(TensorProto.UINT8, TEXT), scalar(0.02), scalar(128, np.uint8)])
+
+
+def cases():
+    for family in (products, elementwise, reductions, movement, others):
+        yield from family()
 
 
 def write(model, *folder):
@@ -185,7 +204,7 @@ def write(model, *folder):
 def main():
     parser = argparse.ArgumentParser(description="Writes models of one operator each.")
     parser.add_argument("out_dir", metavar="OUT_DIR")
-    parser.add_argument("--copies", type=int, default=32, metavar="N", help="of a short node (default 32)")
+    parser.add_argument("--copies", type=int, default=32, metavar="N", help="copies of a short node (default 32)")
     flags = parser.parse_args()
     described = {}
     for case in cases():

@@ -18,7 +18,7 @@ say() { printf '\n== %s\n\n' "$*"; }
 
 say "Installed providers"
 "$ephost" list
-say "Who takes which node of $model (dnnl first, the CPU provider takes the rest)"
+say "Which provider takes which node of $model (dnnl first, the CPU provider takes the rest)"
 "$ephost" partition "$model" --ep dnnl
 say "The plan: peak memory against the lower bound"
 "$ephost" plan "$model" --ep dnnl | tail -n 8

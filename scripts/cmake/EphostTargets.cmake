@@ -1,5 +1,5 @@
-# What every target of the tree shares: language level, warnings, sanitizers, assertions, and the
-# helpers that declare a host module and a test.
+# Shared by all targets of the tree: language level, warnings, sanitizers, assertions, and the helpers that declare a
+# host module and a test.
 
 option(EPHOST_WERROR "Treat warnings as errors" OFF)
 option(EPHOST_CHECKED_CONTAINERS
@@ -11,8 +11,8 @@ target_compile_features(ephost_build_flags INTERFACE cxx_std_20)
 target_compile_options(ephost_build_flags INTERFACE
   -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Wcast-align -Woverloaded-virtual
   -Wno-missing-field-initializers $<$<BOOL:${EPHOST_WERROR}>:-Werror>)
-# All symbols are bound at the start, into tables that are then read-only: safer, and no first call
-# is slower than the ones after it.
+# All symbols are bound at load time, into tables that are read-only afterwards: this is safer, and the first call of a
+# function is as fast as later ones.
 target_link_options(ephost_build_flags INTERFACE LINKER:-z,relro,-z,now)
 
 if(EPHOST_SANITIZE)
@@ -21,23 +21,23 @@ if(EPHOST_SANITIZE)
   if(EPHOST_SANITIZE MATCHES "undefined")
     add_compile_options(-fno-sanitize-recover=undefined)
   endif()
-  # gcc 12 reports maybe-uninitialized and similar in its own headers under sanitizers.
+  # gcc 12 reports maybe-uninitialized and similar warnings in its own headers under sanitizers.
   add_compile_options(
     "$<$<CXX_COMPILER_ID:GNU>:-Wno-error=maybe-uninitialized;-Wno-maybe-uninitialized>")
 endif()
 
-# _GLIBCXX_ASSERTIONS changes no layout and holds for everything. _GLIBCXX_DEBUG changes the layout of
-# containers: only for code that gives none to a C++ library that was built without it (onnx, protobuf,
-# yaml-cpp, spdlog). That are the plugins, which are called through a C interface and use oneDNN's, and
-# the modules of this list with their unit tests, which are built a second time.
+# _GLIBCXX_ASSERTIONS changes no layout and applies to everything. _GLIBCXX_DEBUG changes the layout of containers: it
+# can only be used for code that passes no containers to C++ libraries that were built without it (onnx, protobuf,
+# yaml-cpp, spdlog). These are the plugins, which are called through a C interface and use oneDNN's, and the modules of
+# this list with their unit tests, which are built a second time.
 set(EPHOST_CHECKED_MODULES "")
 if(EPHOST_CHECKED_CONTAINERS)
   add_compile_definitions(_GLIBCXX_ASSERTIONS)
   set(EPHOST_CHECKED_MODULES base graph optimize partition plan)
 endif()
 
-# ephost_check_containers(<target> <scope>) builds a target with _GLIBCXX_DEBUG where that is asked for;
-# with scope PUBLIC those that link it too.
+# ephost_check_containers(<target> <scope>) builds a target with _GLIBCXX_DEBUG if that is enabled; with scope PUBLIC
+# also the targets that link it.
 function(ephost_check_containers target scope)
   if(EPHOST_CHECKED_CONTAINERS)
     target_compile_definitions(${target} ${scope} _GLIBCXX_DEBUG)
@@ -67,13 +67,13 @@ macro(ephost_add_module_variant name suffix)
   target_link_libraries(${target} PUBLIC ${depends} PRIVATE ephost_build_flags ${arg_LIBRARIES})
 endmacro()
 
-# ephost_build_quickly(<target>) is for code of tests: it takes less time to run than to optimise, and
-# nearly all of it includes GoogleTest's headers, which are read once for all targets.
+# ephost_build_quickly(<target>) is for test code: it takes less time to run than to optimize, and nearly all of it
+# includes GoogleTest's headers, which are precompiled once for all targets.
 function(ephost_build_quickly target)
   if(NOT CMAKE_BUILD_TYPE STREQUAL "Release")
     target_compile_options(${target} PRIVATE -Og)
   endif()
-  # Where _GLIBCXX_DEBUG holds for some targets only, their headers differ.
+  # If _GLIBCXX_DEBUG applies to some targets only, their headers differ.
   if(TARGET ephost_test_headers AND NOT EPHOST_CHECKED_CONTAINERS)
     target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
     if(NOT target STREQUAL "ephost_test_headers")

@@ -28,7 +28,7 @@ class Model:
 
 
 def pair(value):
-    """A size along height and width, given once or twice."""
+    """Expands a size along height and width that is given once or twice."""
     return tuple(value) if isinstance(value, (tuple, list)) else (value, value)
 
 
@@ -48,7 +48,7 @@ class GraphBuilder:
 
     @contextlib.contextmanager
     def scope(self, name):
-        """Prefixes the names made inside the with block: scope("layer1") gives layer1.conv."""
+        """Prefixes the names created inside the with block: scope("layer1") gives layer1.conv."""
         outer = self._prefix
         self._prefix = f"{outer}{name}."
         yield

@@ -58,7 +58,7 @@ def move_weights(graph, path):
 
 
 def replace(path, data):
-    """Writes a file so that a reader never sees half of it."""
+    """Writes a file atomically: a reader never sees a part of it."""
     with open(path + ".part", "wb") as file:
         file.write(data)
     os.replace(path + ".part", path)

@@ -5,11 +5,11 @@ from models.builder import GraphBuilder, Model
 
 WIDTH = 8192
 LAYERS = 9  # of 268 MB of weights each, 2.4 GB together
-BOUND = (3.0 / WIDTH) ** 0.5  # of weights that keep values in their range
+BOUND = (3.0 / WIDTH) ** 0.5  # of weights, chosen so that values stay in range
 
 
 def large_mlp():
-    """Fully connected layers, each added to what went in."""
+    """Fully connected layers, each added to its input."""
     g = GraphBuilder("large_mlp")
     shape = (2, WIDTH)
     x = g.input("input", shape)

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Tests of make_models.py: what it writes, twice the same, and what it refuses."""
+"""Tests of make_models.py: what it writes, that it is deterministic, and what it refuses."""
 
 import filecmp
 import os

@@ -86,7 +86,7 @@ class Subgraph:
         return evaluate(self.graph, Frame(values, self.graph.initializer, self.frame))
 
     def empty_scan(self, index):
-        """What output `index` gives when it is collected over no turns at all."""
+        """The value of scan output `index` after zero iterations."""
         declared = self.graph.output[index].type.tensor_type
         dims = [dim.dim_value for dim in declared.shape.dim]
         return np.empty([0, *dims], working_type(declared.elem_type))

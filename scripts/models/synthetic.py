@@ -1,4 +1,4 @@
-"""Graphs of N cheap nodes, for the cost that a host adds to each node."""
+"""Graphs of N cheap nodes, to measure the overhead of a host per node."""
 
 import numpy as np
 from onnx import helper
@@ -7,7 +7,7 @@ from models import tensors
 from models.builder import GraphBuilder, Model
 
 SHAPE = (1, 16)
-POOL = 8  # constants that the nodes take in turn
+POOL = 8  # constants that the nodes use in turn
 
 
 def chain(n):
@@ -43,7 +43,7 @@ def sixteenths(name, low, high):
 
 
 def gather(n):
-    """n - 1 readers of one value, which one Sum takes all at once."""
+    """n - 1 readers of one value, all of which one Sum adds at once."""
     g = GraphBuilder("gather")
     x = g.input("input", SHAPE)
     offsets = [g.seeded(f"offset{k}", SHAPE, -1, 1) for k in range(POOL)]

@@ -8,8 +8,8 @@ from models.builder import GraphBuilder, Model
 
 
 def tiny_if():
-    """An If inside an If. The branches read values and initializers of the graphs around them; the
-    test data takes each of the three ways."""
+    """An If inside an If. The branches read values and initializers of the enclosing graphs; the
+    test data takes each of the three paths."""
     g = GraphBuilder("tiny_if")
     x = g.input("input", [2, 8])
     outer_condition = g.input("outer", [], TensorProto.BOOL)
@@ -39,7 +39,7 @@ def tiny_if():
 
 def tiny_loop():
     """Adds input * step to a total until the count is reached or the mean passes the limit; the
-    test data ends once each way, and once before the first turn."""
+    test data covers both ends, and an end before the first iteration."""
     g = GraphBuilder("tiny_loop")
     x = g.input("input", [1, 4])
     count = g.input("count", [], TensorProto.INT64)

@@ -1,4 +1,4 @@
-"""Networks small enough for tests: a few kilobytes, a few milliseconds. Each shows one shape of
+"""Networks small enough for tests: a few kilobytes, a few milliseconds. Each shows one kind of
 graph; tiny_quick alone is larger, so that the README's example has something to show."""
 
 import numpy as np

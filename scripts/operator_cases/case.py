@@ -51,10 +51,10 @@ def texts(values):
 
 
 class Case:
-    """`inputs` are arrays, Coded, Random, or None for one that is left out. `constant` has the positions of
+    """`inputs` are arrays, Coded, Random, or None if omitted. `constant` has the positions of
     those that become initializers, as all do whose type is not plain. `outputs` is a count, or an element type
     for each output that is to be cast to it after the node, None for the others; False for one that is left out.
-    Without `is_valid` the case is to be refused; without `is_recorded` its results are too many to be kept."""
+    Without `is_valid` the case must be refused; without `is_recorded` its results are too large to be recorded."""
 
     def __init__(self, op_type, name, inputs, opset, outputs=1, domain="", constant=(), version=None,
                  is_valid=True, is_recorded=True, **attributes):
@@ -101,7 +101,7 @@ class Case:
                               initializers)
 
     def checksum(self):
-        """Of all that the results depend on."""
+        """The checksum of everything that the results depend on."""
         values = [(messages.element_type(value), value.shape, self.contents(value))
                   for value in self.inputs if value is not None]
         attributes = {key: messages.message_of(value).SerializeToString()
@@ -119,7 +119,7 @@ class Case:
 
 
 class Chain(Case):
-    """Several nodes in a row, for operators on values that a graph cannot take in or hand out here.
+    """Several nodes in a row, for operators on values that cannot be graph inputs or outputs here.
     `steps` are (op_type, inputs, outputs, attributes) over the names x0, x1, ... and y0, y1, ..."""
 
     def __init__(self, op_type, name, inputs, opset, steps, outputs=1, **given):

@@ -1,4 +1,4 @@
-"""Sizes that reach the fast paths: vectors with a rest, threads, blocked layouts. Compared, not recorded."""
+"""Sizes that reach the fast paths: vectors with a remainder, threads, blocked layouts. Compared, not recorded."""
 
 import itertools
 

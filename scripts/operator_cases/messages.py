@@ -1,5 +1,5 @@
 """Values and models as ONNX messages, also of element types and opsets that the installed onnx does
-not know: what a message holds is numbers and bytes, and nobody checks them here."""
+not know: a message holds numbers and bytes, which are not checked here."""
 
 import numpy as np
 from onnx import (AttributeProto, MapProto, SequenceProto, TensorProto, TypeProto, ValueInfoProto, helper,
@@ -10,7 +10,7 @@ FLOAT16, BFLOAT16 = TensorProto.FLOAT16, TensorProto.BFLOAT16
 # Newer than the installed onnx.
 FLOAT8E4M3FN, FLOAT8E4M3FNUZ, FLOAT8E5M2, FLOAT8E5M2FNUZ = 17, 18, 19, 20
 UINT4, INT4, FLOAT4E2M1 = 21, 22, 23
-BITS = {BFLOAT16: 16, UINT4: 4, INT4: 4, FLOAT4E2M1: 4}  # others of these: 8
+BITS = {BFLOAT16: 16, UINT4: 4, INT4: 4, FLOAT4E2M1: 4}  # all others: 8
 
 
 class Coded:
@@ -49,7 +49,7 @@ def element_type(tensor):
 
 
 def type_of(value):
-    """Of a tensor, a list (a sequence) or a dict (a map). Shapes are left open."""
+    """The type of a tensor, a list (a sequence) or a dict (a map), without shapes."""
     if isinstance(value, dict):
         element = next(iter(value.values()))
         made = TypeProto()
@@ -99,7 +99,7 @@ def attribute(name, value):
 # ---- Models --------------------------------------------------------------------------------------
 
 def node(op_type, inputs, outputs, domain="", **attributes):
-    """Attributes that are None are left out."""
+    """Attributes that are None are omitted."""
     made = helper.make_node(op_type, inputs, outputs, domain=domain)
     made.attribute.extend(attribute(key, value) for key, value in attributes.items()
                           if value is not None)

@@ -1,4 +1,4 @@
-"""Older versions of operators, which models in the field still have."""
+"""Older versions of operators, which existing models still use."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Results of cases as lines of JSON: {"case", "checksum", "outputs": {name: {"type", "dims", "values"}}}.
+"""Recorded results of cases as lines of JSON: {"case", "checksum", "outputs": {name: {"type", "dims", "values"}}}.
 Numbers have as many digits as a comparison can use."""
 
 import json
