@@ -1,6 +1,6 @@
-// The wish to end the creation of a session or a compilation: a flag that the application sets, and
-// a deadline. Whatever can take long is given one by value and asks it between small pieces of its
-// work. May be asked from any thread.
+// A request to stop creating a session or compiling a model: a flag that the application sets, and
+// a deadline. Long-running code takes one by value and polls it between small pieces of work. It
+// may be polled from any thread.
 #pragma once
 
 #include <ephost/status.h>
@@ -14,17 +14,18 @@ namespace ephost {
 
 class Cancellation {
  public:
-  // Is never requested.
+  // A cancellation that is never requested.
   Cancellation() = default;
-  // `flag` is borrowed and may be null. `max_seconds` from now on are allowed; 0: any number.
+  // `flag` is borrowed and may be null. `max_seconds` limits the time from now on; 0 means no
+  // limit.
   explicit Cancellation(const std::atomic<bool>* flag, uint32_t max_seconds = 0)
       : flag_(flag), max_seconds_(max_seconds) {
     if (max_seconds != 0) deadline_ = Clock::now() + std::chrono::seconds(max_seconds);
   }
 
-  // Costs a few nanoseconds, some ten with a deadline.
+  // Costs a few nanoseconds, and a few tens of nanoseconds with a deadline.
   [[nodiscard]] bool is_requested() const { return is_flag_set() || is_late(); }
-  // MODEL_LOAD_CANCELED with the reason once it is requested.
+  // Returns MODEL_LOAD_CANCELED with the reason once cancellation is requested.
   [[nodiscard]] Status check() const { return is_requested() ? reason() : Status::ok_status(); }
 
  private:

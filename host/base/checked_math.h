@@ -1,5 +1,10 @@
-// Integer arithmetic on numbers that came from a file, a plugin or a user: the result, or nothing
-// when it does not fit. It reports no error itself; the caller knows what the number meant.
+// Integer arithmetic on numbers that come from a file, a plugin or a user: each function returns
+// the result, or nothing when it overflows. It reports no error itself, since only the caller knows
+// what the number means.
+//
+// This is our own because the standard library gets saturating and overflow-checked arithmetic only
+// in C++26; the compiler builtins used here do the work, so a safe-integer library would add a
+// dependency for a few lines.
 #pragma once
 
 #include <algorithm>
@@ -34,15 +39,15 @@ template <std::integral T>
   return product;
 }
 
-// `value` as a To, or nothing when To cannot hold it.
+// Returns `value` as a To, or nothing when To cannot represent it.
 template <std::integral To, std::integral From>
 [[nodiscard]] constexpr std::optional<To> checked_cast(From value) {
   if (!std::in_range<To>(value)) return std::nullopt;
   return static_cast<To>(value);
 }
 
-// The smallest multiple of `alignment` that is not below `value`. Nothing when that does not fit or
-// `alignment` is not a power of two.
+// Returns the smallest multiple of `alignment` that is at least `value`, or nothing when that
+// overflows or `alignment` is not a power of two.
 template <std::unsigned_integral T>
 [[nodiscard]] constexpr std::optional<T> checked_align_up(T value, T alignment) {
   if (!std::has_single_bit(alignment)) return std::nullopt;
@@ -52,8 +57,8 @@ template <std::unsigned_integral T>
   return static_cast<T>(*raised & static_cast<T>(~mask));
 }
 
-// The number of elements of a shape: 1 for no dimension, 0 as soon as one dimension is 0. Nothing
-// when a dimension is negative or the product does not fit.
+// Returns the number of elements of a shape: 1 for a scalar, 0 as soon as one dimension is 0.
+// Returns nothing when a dimension is negative or the product overflows.
 [[nodiscard]] constexpr std::optional<int64_t> checked_product(std::span<const int64_t> dims) {
   if (std::any_of(dims.begin(), dims.end(), [](int64_t dim) { return dim < 0; })) {
     return std::nullopt;
@@ -66,7 +71,7 @@ template <std::unsigned_integral T>
   return product;
 }
 
-// Whether [offset, offset + size) lies inside [0, total), without overflow.
+// Whether [offset, offset + size) lies within [0, total), computed without overflow.
 [[nodiscard]] constexpr bool range_fits(uint64_t offset, uint64_t size, uint64_t total) {
   return offset <= total && size <= total - offset;
 }

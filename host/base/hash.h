@@ -1,7 +1,10 @@
-// Content checksums. `Hash128` finds damage and names equal content (caches, context binaries,
-// shared weights); it is no defence against an attacker. `sha256_of` is, and pins a plugin's
-// library.
+// Content checksums and digests. `Hash128` detects damage and identifies equal content (caches,
+// context binaries, shared weights); it does not protect against an attacker. `sha256_of` does, and
+// pins a plugin's library. The algorithms are those of xxHash and OpenSSL; this unit only gives
+// them spans, cancellation and Status.
 #pragma once
+
+#include <ephost/status.h>
 
 #include <compare>
 #include <cstddef>
@@ -12,12 +15,11 @@
 #include <string>
 #include <string_view>
 
-#include "ephost/status.h"
 #include "host/base/cancellation.h"
 
 namespace ephost {
 
-// A 128-bit XXH3 checksum, the same on every platform and in every release.
+// The 128-bit XXH3 checksum, which is the same on every platform and in every release.
 struct Hash128 {
   uint64_t high = 0;
   uint64_t low = 0;
@@ -26,11 +28,12 @@ struct Hash128 {
 };
 
 [[nodiscard]] Hash128 content_checksum(std::span<const std::byte> bytes);
-// The same; nothing once it is cancelled.
+// The same; returns nothing once it is cancelled.
 [[nodiscard]] std::optional<Hash128> content_checksum(std::span<const std::byte> bytes,
                                                       const Cancellation& cancellation);
 
-// Checksums content that comes in pieces; how it is cut does not change the result.
+// Computes the checksum of content that arrives in pieces; how it is split does not affect the
+// result.
 class ContentHasher {
  public:
   ContentHasher();
@@ -39,7 +42,7 @@ class ContentHasher {
   ~ContentHasher();
 
   void update(std::span<const std::byte> bytes);
-  // The checksum of everything so far; more may follow.
+  // Returns the checksum of everything so far; more may follow.
   [[nodiscard]] Hash128 checksum() const;
 
  private:
@@ -49,13 +52,14 @@ class ContentHasher {
 
 // 32 lower-case hexadecimal digits, most significant first.
 [[nodiscard]] std::string to_hex(const Hash128& hash);
-// The reverse; nothing unless `text` is exactly 32 hexadecimal digits (either case).
+// The inverse of to_hex; returns nothing unless `text` is exactly 32 hexadecimal digits in either
+// case.
 [[nodiscard]] std::optional<Hash128> parse_hash128(std::string_view text);
 
-// 64 lower-case hexadecimal digits. FAIL where OpenSSL is configured without the algorithm.
+// 64 lower-case hexadecimal digits. Returns FAIL if OpenSSL is configured without the algorithm.
 [[nodiscard]] Result<std::string> sha256_of(std::span<const std::byte> bytes);
 
-// 40 lower-case hexadecimal digits; for formats that ask for it. FAIL likewise.
+// 40 lower-case hexadecimal digits, for formats that prescribe SHA-1. Returns FAIL likewise.
 [[nodiscard]] Result<std::string> sha1_of(std::span<const std::byte> bytes);
 
 }  // namespace ephost

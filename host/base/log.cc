@@ -22,7 +22,7 @@ struct LogState {
   }
 
   std::atomic<LogLevel> level{LogLevel::kWarning};
-  std::mutex mutex;  // guards `sink`, also while it runs
+  std::mutex mutex;  // guards `sink`, including while it runs
   LogSink sink;
   spdlog::logger logger;
 };
@@ -59,7 +59,7 @@ void write(LogLevel level, std::string_view message) {
       log.logger.log(to_spdlog(level), spdlog::string_view_t(safe.data(), safe.size()));
     }
   } catch (...) {
-    // Losing a log line must not turn into a failure of what was logged.
+    // A lost log line must not turn the logged operation into a failure.
   }
 }
 

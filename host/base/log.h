@@ -18,9 +18,10 @@ void log_error(std::string_view message);
 void set_log_level(LogLevel level);
 [[nodiscard]] LogLevel log_level();
 
-// Receives each message that passes the level instead of standard error; never two at once, and
-// none after `set_log_sink` returned with another sink. It must not log or set a sink itself. What
-// it throws is dropped. An empty function restores standard error.
+// Sets the function that receives each message at or above the level in place of standard error. It
+// is never called concurrently, and no more once `set_log_sink` has returned with another sink. It
+// must not log or set a sink itself. Exceptions that it throws are dropped. An empty function
+// restores standard error.
 using LogSink = std::function<void(LogLevel, std::string_view message)>;
 void set_log_sink(LogSink sink);
 

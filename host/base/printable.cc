@@ -17,7 +17,7 @@ std::string escape_of(uint32_t code_point) {
   return text;
 }
 
-// Calls `append` with each code point and its bytes; what is malformed comes byte by byte.
+// Calls `append` with each code point and its bytes; malformed bytes are passed one at a time.
 template <class Function>
 void for_each_code_point(std::string_view text, const Function& append) {
   while (!text.empty()) {

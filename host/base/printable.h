@@ -1,5 +1,5 @@
-// Makes text that came from a model, a plugin, a manifest or a file name safe to show. Everything
-// that the host prints, logs or writes for people passes one of these functions.
+// Makes text from a model, a plugin, a manifest or a file name safe to display. All text that the
+// host prints, logs or writes for people passes through one of these functions.
 #pragma once
 
 #include <cstdint>
@@ -17,23 +17,23 @@ struct CodePoint {
 // The code point at the front of `text`, which is not empty.
 [[nodiscard]] CodePoint decode_utf8(std::string_view text);
 
-// Whether a code point may not be shown as it is: control characters, which steer terminals, and
-// the controls of text direction and the separators of lines and paragraphs, with which text can be
-// made to look like other text.
+// Whether a code point must not be displayed as it is: control characters, which terminals
+// interpret, and bidirectional controls and line and paragraph separators, which can make text look
+// like other text.
 [[nodiscard]] bool is_unprintable(uint32_t code_point);
 
-// `text` as well-formed UTF-8: what is malformed becomes U+FFFD, and unprintable code points are
-// written `\x1b` or `\u202e`; newlines and tabs stay. Does nothing to its own results.
+// Returns `text` as well-formed UTF-8: malformed bytes become U+FFFD, and unprintable code points
+// are written as `\x1b` or `\u202e`; newlines and tabs stay. Idempotent.
 [[nodiscard]] std::string printable(std::string_view text);
 
-// The same, with spaces in place of newlines and tabs.
+// The same, with newlines and tabs replaced by spaces.
 [[nodiscard]] std::string printable_line(std::string_view text);
 
-// The same text of a JSON document, with unprintable code points, which can only be in its strings,
-// as `\u202e`: another spelling of the same document. Whitespace stays.
+// Escapes the unprintable code points of a JSON document, which can only occur in its strings, as
+// `\u202e`; the result is another spelling of the same document. Whitespace stays.
 [[nodiscard]] std::string printable_json(std::string_view json);
 
-// How many columns of a terminal `text` takes, as far as one code point is one column.
+// The number of terminal columns that `text` takes, assuming one column per code point.
 [[nodiscard]] size_t column_count(std::string_view text);
 
 }  // namespace ephost

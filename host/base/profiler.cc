@@ -10,7 +10,7 @@
 namespace ephost {
 namespace {
 
-// Small numbers in place of the system's.
+// Small numbers instead of the system's thread ids.
 uint32_t thread_number() {
   static std::atomic<uint32_t> next{1};
   thread_local const uint32_t number = next.fetch_add(1);
@@ -34,7 +34,7 @@ void append_text(std::string_view text, std::string& json) {
   json += '"';
 }
 
-// Microseconds with the nanoseconds behind the point.
+// Microseconds, with the nanoseconds as decimals.
 void append_microseconds(Profiler::Clock::duration duration, std::string& json) {
   const auto nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count();
   char text[40];

@@ -1,5 +1,6 @@
-// Records what took how long, and writes it as a Chrome trace (the "Trace Event Format": load it in
-// chrome://tracing or Perfetto). Who has no profiler records nothing and pays nothing.
+// Records how long operations take and writes that as a Chrome trace (the "Trace Event Format":
+// load it in chrome://tracing or Perfetto). Code without a profiler records nothing and has no
+// overhead.
 #pragma once
 
 #include <ephost/status.h>
@@ -23,21 +24,21 @@ class Profiler {
   // Shown with the event, e.g. {"provider", "CPUExecutionProvider"}.
   using Arguments = std::vector<std::pair<std::string_view, std::string>>;
 
-  // Nothing is done with the file before `write`.
+  // The file is not touched before `write`.
   explicit Profiler(std::filesystem::path file) : file_(std::move(file)) {}
 
-  // An event that began at `start` and ends now, on the calling thread. `category` is a literal.
-  // Nothing once recording has ended.
+  // Records an event that began at `start` and ends now, on the calling thread. `category` must be
+  // a string literal. Does nothing after recording has ended.
   void add(std::string_view category, std::string name, Clock::time_point start,
            Arguments arguments = {});
 
   [[nodiscard]] bool is_recording() const { return is_recording_.load(std::memory_order_relaxed); }
   void stop() { is_recording_ = false; }
 
-  // Everything recorded so far: {"traceEvents": [{"ph": "X", "ts": microseconds, ...}, ...]}, in
-  // the order of the events' ends.
+  // Returns everything recorded so far: {"traceEvents": [{"ph": "X", "ts": microseconds, ...},
+  // ...]}, in the order in which the events ended.
   [[nodiscard]] std::string to_json() const;
-  // FAIL where the file cannot be written.
+  // Returns FAIL if the file cannot be written.
   [[nodiscard]] Status write() const;
   [[nodiscard]] const std::filesystem::path& file() const { return file_; }
 

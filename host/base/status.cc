@@ -1,4 +1,4 @@
-#include "ephost/status.h"
+#include <ephost/status.h>
 
 namespace ephost {
 
@@ -35,12 +35,12 @@ std::string_view status_code_name(StatusCode code) {
     case StatusCode::kNotFound:
       return "NOT_FOUND";
   }
-  // A plugin may hand over a number that is no code.
+  // A plugin may return a number that is not a valid code.
   return "UNKNOWN_CODE";
 }
 
 Status Status::with_context(std::string_view what) && {
-  if (ok()) return {};
+  if (ok()) return Status::ok_status();
   message_ += " (while ";
   message_ += what;
   message_ += ')';

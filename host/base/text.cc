@@ -34,7 +34,7 @@ void append_quoted(std::string_view bytes, CodePoint point, std::string& out_tex
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// The number of insertions, deletions, changes and swaps of neighbours that turn `a` into `b`.
+// The number of insertions, deletions, substitutions and transpositions that turn `a` into `b`.
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> before_previous(b.size() + 1);
   std::vector<size_t> previous(b.size() + 1);

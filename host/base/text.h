@@ -1,4 +1,4 @@
-// Small text helpers for messages. They format nothing that a machine reads back.
+// Small text helpers for messages. Their output is not meant to be parsed again.
 #pragma once
 
 #include <concepts>
@@ -10,12 +10,12 @@
 
 namespace ephost {
 
-// `text` in double quotes, safe to print: quotes, backslashes, unprintable code points
-// (printable.h) and bytes that are not UTF-8 are escaped, and what is over 200 bytes is cut with
-// "...".
+// Returns `text` in double quotes, safe to print: quotes, backslashes, unprintable code points
+// (printable.h) and bytes that are not UTF-8 are escaped, and text of more than 200 bytes is
+// truncated with "...".
 [[nodiscard]] std::string quote(std::string_view text);
 
-// The elements with `separator` between them. Elements convert to string_view.
+// Joins the elements with `separator` between them. Elements convert to string_view.
 template <std::ranges::input_range Range>
 requires std::convertible_to<std::ranges::range_reference_t<const Range>, std::string_view>
 [[nodiscard]] std::string join(const Range& elements, std::string_view separator) {
@@ -29,19 +29,20 @@ requires std::convertible_to<std::ranges::range_reference_t<const Range>, std::s
   return joined;
 }
 
-// The candidate that `word` is most likely a slip of, ignoring ASCII case: at most a third of its
-// letters inserted, deleted, changed or swapped with a neighbour. The first of equals.
+// Returns the candidate that `word` is most likely a misspelling of, ignoring ASCII case: at most a
+// third of its letters may be inserted, deleted, substituted or transposed. The first candidate
+// wins a tie.
 [[nodiscard]] std::optional<std::string_view> nearest_match(
     std::string_view word, std::span<const std::string_view> candidates);
 
-// `text` for the content and the attributes of HTML elements, made printable on one line
-// (printable.h).
+// Escapes `text` for the content and the attributes of HTML elements and makes it printable on one
+// line (printable.h).
 [[nodiscard]] std::string escape_html(std::string_view text);
 
 // Whether `text` is well-formed UTF-8.
 [[nodiscard]] bool is_valid_utf8(std::string_view text);
 
-// `text` with A-Z as a-z; other bytes stay.
+// Returns `text` with A-Z converted to a-z; other bytes stay.
 [[nodiscard]] std::string ascii_lower(std::string_view text);
 // Whether two texts are equal when ASCII case is ignored.
 [[nodiscard]] bool equal_ignoring_case(std::string_view a, std::string_view b);

@@ -7,7 +7,7 @@
 namespace ephost {
 namespace {
 
-// Looking around before going to sleep costs a few microseconds; being woken up costs more.
+// Spinning before going to sleep costs a few microseconds; waking up costs more.
 constexpr int kSpins = 200;
 
 void pause() {
@@ -16,8 +16,8 @@ void pause() {
 #endif
 }
 
-// Ranges are handed out in more pieces than there are threads, so that one that comes late or is
-// interrupted doesn't hold up the others.
+// The range is divided into more pieces than there are threads, so that a thread that starts late
+// or is interrupted does not delay the others.
 constexpr uint64_t kPiecesPerThread = 4;
 
 // A loop over [0, total).
@@ -84,7 +84,7 @@ ThreadPool::Opening::~Opening() {
 void ThreadPool::start_threads(uint32_t count) {
   try {
     while (threads_.size() < count) threads_.emplace_back([this] { begin(); });
-  } catch (const std::system_error&) {  // those that there are have to do
+  } catch (const std::system_error&) {  // the threads that were started must suffice
   }
   if (prepare_ == nullptr) return;
   for (uint32_t ready = 0; (ready = prepared_.load()) < threads_.size();) prepared_.wait(ready);
@@ -143,7 +143,7 @@ void ThreadPool::wait_for_signal(uint64_t seen, std::unique_lock<std::mutex>& lo
   lock.unlock();
   for (int i = 0; i < kSpins && signals_.load(std::memory_order_relaxed) == seen; ++i) pause();
   lock.lock();
-  // A thread that wakes others changes the signal before it looks for sleepers.
+  // A thread that wakes others changes the signal before it looks for sleeping threads.
   sleepers_.fetch_add(1);
   signalled_.wait(lock, [&] { return signals_.load() != seen; });
   sleepers_.fetch_sub(1);

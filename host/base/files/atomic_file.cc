@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cassert>
+#include <cerrno>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -30,15 +31,16 @@ fs::path directory_of(const fs::path& path) {
 constexpr std::string_view kTemporaryPrefix = ".ephost-";
 constexpr std::string_view kTemporarySuffix = ".tmp";
 
-// Short whatever the target's name is, so that a name of the longest allowed length works too.
+// The name is short whatever the target's name is, so that targets with names of maximum length
+// work too.
 fs::path temporary_name() {
   static std::atomic<uint64_t> counter{0};
   return std::string(kTemporaryPrefix) + std::to_string(::getpid()) + "-" +
          std::to_string(counter.fetch_add(1)) + std::string(kTemporarySuffix);
 }
 
-// A temporary file is locked as long as its writer lives: that tells it from one that was left
-// behind.
+// A temporary file stays locked while its writer lives, which distinguishes it from an abandoned
+// one.
 bool lock_file(int descriptor, const FileSystem& file_system) {
   return file_system.flock(descriptor, LOCK_EX | LOCK_NB) == 0;
 }
@@ -46,8 +48,8 @@ bool lock_file(int descriptor, const FileSystem& file_system) {
 Status check_target(const fs::path& path, const FileSystem& file_system) {
   EPHOST_RETURN_IF_ERROR(check_file_path(path));
   if (!path.has_filename()) {
-    return Status(StatusCode::kInvalidArgument,
-                  "cannot write " + quote(path.native()) + ": it names no file; give a file name");
+    return Status(StatusCode::kInvalidArgument, "cannot write " + quote(path.native()) +
+                                                    ": it does not name a file; give a file name");
   }
   struct stat info {};
   if (file_system.stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
@@ -70,14 +72,14 @@ int sync_descriptor(int descriptor, const FileSystem& file_system) {
 Status sync_directory(const fs::path& directory, const FileSystem& file_system) {
   const int descriptor = file_system.open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
   if (descriptor < 0) {
-    // A directory may be writable and not readable; then there is no way to sync it.
+    // A directory may be writable but not readable; such a directory cannot be synced.
     if (errno == EACCES) return Status::ok_status();
     return file_error("open the directory", directory, errno);
   }
   const int outcome = sync_descriptor(descriptor, file_system);
   const int error = errno;
   file_system.close(descriptor);
-  // Some file systems do not sync directories and say so with EINVAL.
+  // Some file systems do not sync directories and report EINVAL.
   if (outcome == 0 || error == EINVAL) return Status::ok_status();
   return file_error("sync the directory", directory, error);
 }
@@ -120,7 +122,8 @@ void AtomicFile::discard() noexcept {
 
 Result<AtomicFile> AtomicFile::create(const fs::path& path, const FileSystem& file_system) {
   EPHOST_RETURN_IF_ERROR(check_target(path, file_system));
-  // A name is taken when another process with our id (in a container, say) left a file behind.
+  // A name is taken if another process with our process id (in a container, for example) left a
+  // file behind.
   constexpr int kAttempts = 1000;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     fs::path temporary = directory_of(path) / temporary_name();
@@ -131,8 +134,8 @@ Result<AtomicFile> AtomicFile::create(const fs::path& path, const FileSystem& fi
       return file_error("create", path, errno);
     }
     AtomicFile file(path, std::move(temporary), descriptor, file_system);
-    // Somebody who clears away may hold the lock, or have removed the file, before it was ours.
-    // Where the file system knows no locks, nobody removes it.
+    // A cleanup in another process may hold the lock, or may have removed the file, before we
+    // locked it. On file systems without locks nobody removes it.
     if (!lock_file(descriptor, file_system) && errno == EWOULDBLOCK) continue;
     struct stat info {};
     if (file_system.fstat(descriptor, &info) != 0) return file_error("create", path, errno);
@@ -146,7 +149,7 @@ Status AtomicFile::append(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t count = file_system_->write(descriptor_, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
-    // No file system reports success without progress; taking it as an error ends the loop.
+    // No file system reports success without progress; treating that as an error ends the loop.
     if (count <= 0) return file_error("write", path_, count < 0 ? errno : EIO);
     bytes = bytes.subspan(static_cast<size_t>(count));
     size_ += static_cast<uint64_t>(count);
@@ -172,12 +175,12 @@ Status AtomicFile::align_to(uint64_t alignment) {
 Status AtomicFile::commit() {
   assert(descriptor_ >= 0 && "commit is called at most once");
   if (sync_descriptor(descriptor_, *file_system_) != 0) return file_error("sync", path_, errno);
-  // Still open, so that it is locked as long as it has the temporary name.
+  // The file is still open, so that it stays locked as long as it has its temporary name.
   if (file_system_->rename(temporary_path_.c_str(), path_.c_str()) != 0) {
     return file_error("rename the finished temporary file to", path_, errno);
   }
   temporary_path_.clear();
-  // The data are on the disk; closing has nothing to add.
+  // The data is on disk; closing adds nothing.
   file_system_->close(std::exchange(descriptor_, -1));
   return sync_directory(directory_of(path_), *file_system_);
 }

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -21,7 +22,7 @@ bool lies_below(const fs::path& base, const fs::path& path) {
   return std::mismatch(base.begin(), base.end(), path.begin(), path.end()).first == base.end();
 }
 
-// A link whose target is missing: where it leads is decided by whoever creates the target later.
+// A link with a missing target: whoever creates the target later decides where the link leads.
 bool has_dangling_link(fs::path base, const fs::path& relative) {
   std::error_code error;
   for (const fs::path& part : relative) {
@@ -32,7 +33,7 @@ bool has_dangling_link(fs::path base, const fs::path& relative) {
   return false;
 }
 
-// Why the file that the path leads to cannot be accepted, or nothing.
+// Returns why the file that the path leads to cannot be accepted, or nothing.
 std::string_view refusal_of_file(const fs::path& base, const fs::path& resolved,
                                  std::string_view relative_path) {
   if (!lies_below(base, resolved)) return "a symbolic link leads out of the folder";
@@ -40,11 +41,11 @@ std::string_view refusal_of_file(const fs::path& base, const fs::path& resolved,
   std::error_code error;
   const fs::file_status status = fs::status(resolved, error);
   if (fs::is_directory(status)) return "it is a directory";
-  if (fs::exists(status) && !fs::is_regular_file(status)) return "it is no regular file";
+  if (fs::exists(status) && !fs::is_regular_file(status)) return "it is not a regular file";
   return {};
 }
 
-// A folder that files are opened below.
+// A folder below which files are opened.
 class Folder {
  public:
   Folder(int descriptor, const FileSystem& file_system)
@@ -58,20 +59,20 @@ class Folder {
 
   [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
 
-  // A descriptor of the file at `path`, which has no `..`; no symbolic link is followed. -1 and
-  // errno on failure: ELOOP or ENOTDIR where there is one.
+  // Returns a descriptor of the file at `path`, which has no `..`, without following any symbolic
+  // link. On failure returns -1 and sets errno to ELOOP or ENOTDIR where there is a link.
   [[nodiscard]] int open(const fs::path& path) const {
     struct open_how how {};
     how.flags = static_cast<uint64_t>(InputFile::kOpenFlags);
     how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
     const int file = file_system_.openat2(descriptor_, path.c_str(), &how);
-    // Older kernels lack the call, and filters of system calls refuse what they do not know.
+    // Older kernels lack the system call, and seccomp filters reject calls that they do not know.
     const bool unavailable = file < 0 && (errno == ENOSYS || errno == EPERM);
     return unavailable ? walk_to(path) : file;
   }
 
  private:
-  // The same, component by component.
+  // Does the same, component by component.
   [[nodiscard]] int walk_to(const fs::path& path) const {
     constexpr int kFolderFlags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     std::optional<Folder> folder;
@@ -120,9 +121,9 @@ Result<InputFile> open_contained(const fs::path& base_dir, std::string_view rela
                       file_system);
   if (!folder.is_open()) return file_error("open the folder", base, errno);
 
-  // A path without links is opened without following any: if it fails with ELOOP or ENOTDIR, a link
-  // has taken the place of what was there a moment before, and the path is resolved once more.
-  constexpr int kMostAttempts = 16;
+  // A path without links is opened without following any. If that fails with ELOOP or ENOTDIR, a
+  // link has just replaced what was there, and the path is resolved again.
+  constexpr int kMaxAttempts = 16;
   for (int attempt = 1;; ++attempt) {
     const fs::path resolved = fs::weakly_canonical(base / relative_path, error);
     if (error) return refuse(error.message());
@@ -133,8 +134,8 @@ Result<InputFile> open_contained(const fs::path& base_dir, std::string_view rela
     const int descriptor = folder.open(resolved.lexically_relative(base));
     if (descriptor >= 0) return InputFile::adopt(resolved, descriptor, file_system);
     const bool may_pass = errno == ELOOP || errno == ENOTDIR || errno == EAGAIN || errno == EINTR;
-    if (may_pass && attempt < kMostAttempts) continue;
-    if (errno == ELOOP) return refuse("it is exchanged while it is being opened");
+    if (may_pass && attempt < kMaxAttempts) continue;
+    if (errno == ELOOP) return refuse("it is being replaced while it is opened");
     return file_error("open", resolved, errno);
   }
 }

@@ -1,28 +1,30 @@
-// Opens a file by a relative path that an untrusted file states (external data of a model, an
-// EPContext binary, a manifest's library) so that it cannot lie outside of the folder it belongs
-// to, even if somebody exchanges files and links of that folder meanwhile.
+// Opens a file by a relative path from an untrusted source (external data of a model, an EPContext
+// binary, a manifest's library) and guarantees that it lies inside the folder it belongs to, even
+// if another process replaces files and links in that folder at the same time.
 #pragma once
+
+#include <ephost/status.h>
 
 #include <filesystem>
 #include <string_view>
 
-#include "ephost/status.h"
 #include "host/base/files/file.h"
 
 namespace ephost {
 
-// Why the text of a relative path cannot be accepted (it is empty or absolute, has a `..` component
-// or a NUL byte), or nothing.
+// Returns why the text of a relative path cannot be accepted (it is empty or absolute, or has a
+// `..` component or a NUL byte), or nothing.
 [[nodiscard]] std::string_view refusal_of_path(std::string_view relative_path);
 
-// The regular file at `relative_path` (UTF-8) below `base_dir`; an empty `base_dir` is the current
-// directory. Symbolic links are followed as long as they stay below the folder, relative and
-// absolute ones; those on the way to the folder may lead anywhere. The path of the result is
-// canonical, and says under which name the file was found.
+// Opens the regular file at `relative_path` (UTF-8) below `base_dir`; an empty `base_dir` means the
+// current directory. Symbolic links, relative or absolute, are followed as long as they stay below
+// the folder; links on the way to the folder itself may lead anywhere. The path of the result is
+// canonical: it is the name under which the file was found.
 //
-// `refusal` is the code, and the message says why, when the path is empty or absolute, has a `..`
-// component or a NUL byte, leaves the folder through a symbolic link, or names a directory, device
-// or pipe. `a..b.bin` is a fine name. NO_SUCHFILE when the file or the folder does not exist.
+// Returns the code `refusal`, with a message that says why, when the path is empty or absolute, has
+// a `..` component or a NUL byte, leaves the folder through a symbolic link, or names a directory,
+// device or pipe. `a..b.bin` is a valid name. Returns NO_SUCHFILE when the file or the folder does
+// not exist.
 [[nodiscard]] Result<InputFile> open_contained(const std::filesystem::path& base_dir,
                                                std::string_view relative_path, StatusCode refusal,
                                                const FileSystem& file_system = posix_file_system());

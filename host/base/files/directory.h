@@ -1,5 +1,5 @@
-// Lists folders. std::filesystem::directory_iterator ends the process where memory runs out while
-// it advances (libstdc++ 12), and must not be used in a library for that reason.
+// Lists directories. std::filesystem::directory_iterator terminates the process when memory runs
+// out while it advances (libstdc++ 12), which a library must not do.
 #pragma once
 
 #include <filesystem>
@@ -9,8 +9,8 @@
 
 namespace ephost {
 
-// The names in `folder`, sorted, without "." and "..". Those that were read until then if it cannot
-// be read to its end; `error` says why, and is cleared otherwise.
+// Returns the names in `folder`, sorted, without "." and "..". If the folder cannot be read to its
+// end, returns the names read so far and sets `error` to the reason; otherwise clears `error`.
 [[nodiscard]] std::vector<std::string> list_directory(const std::filesystem::path& folder,
                                                       std::error_code& error);
 

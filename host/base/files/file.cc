@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "host/base/checked_math.h"
@@ -25,7 +26,7 @@ InputFile::InputFile(InputFile&& other) noexcept
       file_system_(other.file_system_) {}
 
 InputFile& InputFile::operator=(InputFile&& other) noexcept {
-  // What this object held goes with `other`, whose destructor closes it.
+  // What this object held passes to `other`, whose destructor closes it.
   std::swap(path_, other.path_);
   std::swap(descriptor_, other.descriptor_);
   std::swap(version_, other.version_);
@@ -124,7 +125,7 @@ namespace {
 Status too_large(const fs::path& path, uint64_t max_bytes) {
   return Status(StatusCode::kInvalidArgument, quote(path.native()) + " has more than " +
                                                   std::to_string(max_bytes) +
-                                                  " bytes, the most that is read of such a file");
+                                                  " bytes, which is the size limit of such a file");
 }
 
 }  // namespace
@@ -134,7 +135,7 @@ Result<std::string> read_file(const fs::path& path, uint64_t max_bytes,
   EPHOST_ASSIGN_OR_RETURN(InputFile file, InputFile::open(path, file_system));
   if (file.size() > max_bytes) return too_large(path, max_bytes);
 
-  // The size is a hint: a file may grow while it is read, and those of /proc say 0.
+  // The size is only a hint: a file may grow while it is read, and files in /proc report 0.
   constexpr size_t kMargin = 4096;
   const std::optional<size_t> expected = checked_cast<size_t>(file.size());
   if (!expected || *expected > std::string().max_size() - kMargin) {

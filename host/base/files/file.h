@@ -1,9 +1,17 @@
-// Files as the host reads and writes them: mapped for reading, read whole, written atomically. The
-// only place that touches files of the context cache, models and manifests. It knows no format.
+// Files as the host reads and writes them: mapped for reading, read whole, or written atomically.
+// All access to files of the context cache, models and manifests goes through this unit, which
+// knows nothing about their formats.
 //
-// A missing file is NO_SUCHFILE, a directory, device or pipe INVALID_ARGUMENT, anything else FAIL;
-// each message names the file. A FileSystem passed in outlives what was made with it.
+// Boost.Interprocess can map a file, but its errors are exceptions without the path, and no
+// packaged library offers atomic replacement with sync, lock and injected failures, so both are our
+// own.
+//
+// A missing file is NO_SUCHFILE; a directory, device or pipe is INVALID_ARGUMENT; every other
+// failure is FAIL. Each message names the file. A FileSystem that is passed in must outlive the
+// objects created with it.
 #pragma once
+
+#include <ephost/status.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -13,21 +21,21 @@
 #include <string>
 #include <string_view>
 
-#include "ephost/status.h"
 #include "host/base/files/file_system.h"
 #include "host/base/files/mapped_pages.h"
 
 namespace ephost {
 
-// A regular file read front to back, for content that is looked at once.
+// A regular file read from front to back, for content that is read once.
 class InputFile {
  public:
   static Result<InputFile> open(const std::filesystem::path& path,
                                 const FileSystem& file_system = posix_file_system());
 
-  // How to open a file for `adopt`. Opening a pipe does not wait for its writer then.
+  // The flags with which to open a file for `adopt`. With them, opening a pipe does not wait for
+  // its writer.
   static const int kOpenFlags;
-  // Takes over `descriptor` whatever comes of it; `path` is for messages.
+  // Takes ownership of `descriptor` even on failure; `path` is only used in messages.
   static Result<InputFile> adopt(std::filesystem::path path, int descriptor,
                                  const FileSystem& file_system);
 
@@ -35,10 +43,11 @@ class InputFile {
   InputFile& operator=(InputFile&& other) noexcept;
   ~InputFile();
 
-  // Fills the front of `buffer`, which is not empty; the number of bytes read, 0 only at the end.
+  // Reads into the front of `buffer`, which is not empty. Returns the number of bytes read; 0 only
+  // at the end of the file.
   [[nodiscard]] Result<size_t> read(std::span<std::byte> buffer);
 
-  // The size when the file was opened.
+  // The size of the file when it was opened.
   [[nodiscard]] uint64_t size() const { return version_.size; }
   [[nodiscard]] const FileVersion& version() const { return version_; }
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
@@ -54,9 +63,9 @@ class InputFile {
 };
 
 // A regular file mapped read-only. Pages are shared with other mappings of the same file. The bytes
-// stay valid, and at the same address, until the object is destroyed; moving it moves the ownership
-// only. Truncating the file meanwhile is undefined (writers of the host replace files, they never
-// change one in place). Reading is safe from any thread.
+// stay valid, and at the same address, until the object is destroyed; moving it moves only the
+// ownership. Truncating the file meanwhile is undefined behaviour (the host's own writers replace
+// files and never change one in place). Reading is safe from any thread.
 class MappedFile {
  public:
   // An empty file maps to an empty span.
@@ -67,7 +76,7 @@ class MappedFile {
   MappedFile& operator=(MappedFile&& other) noexcept;
   ~MappedFile();
 
-  // The file that `file` has open, whatever its name leads to by now.
+  // Maps the file that `file` has open, whatever its name refers to by now.
   static Result<MappedFile> map(const InputFile& file);
 
   [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
@@ -85,19 +94,20 @@ class MappedFile {
 
 inline constexpr uint64_t kNoSizeLimit = std::numeric_limits<uint64_t>::max();
 
-// The whole content of a regular file; INVALID_ARGUMENT when it has more than `max_bytes`.
+// Returns the whole content of a regular file; INVALID_ARGUMENT when it has more than `max_bytes`.
 [[nodiscard]] Result<std::string> read_file(const std::filesystem::path& path,
                                             uint64_t max_bytes = kNoSizeLimit,
                                             const FileSystem& file_system = posix_file_system());
 
-// A file that appears under its name complete or not at all: the bytes go to a temporary file with
-// a unique name in the same directory, which `commit` renames. Two writers of one name do not mix;
-// the last commit stands. Without a successful commit the target is untouched and the destructor
-// removes the temporary file. A symbolic link at the target is replaced, not followed.
+// A file that appears under its name completely or not at all: the bytes are written to a temporary
+// file with a unique name in the same directory, which `commit` renames. Concurrent writers of one
+// name do not mix; the last commit wins. Without a successful commit the target is untouched, and
+// the destructor removes the temporary file. A symbolic link at the target is replaced, not
+// followed.
 class AtomicFile {
  public:
-  // INVALID_ARGUMENT when `path` has no file name or names something that exists and is no regular
-  // file; NO_SUCHFILE when its directory does not exist.
+  // Returns INVALID_ARGUMENT when `path` has no file name or names something other than a regular
+  // file, and NO_SUCHFILE when its directory does not exist.
   static Result<AtomicFile> create(const std::filesystem::path& path,
                                    const FileSystem& file_system = posix_file_system());
 
@@ -105,20 +115,21 @@ class AtomicFile {
   AtomicFile& operator=(AtomicFile&& other) noexcept;
   ~AtomicFile();
 
-  // Appends all of `bytes`. After a failure only destruction is meaningful.
+  // Appends all of `bytes`. After a failure the object may only be destroyed.
   [[nodiscard]] Status append(std::span<const std::byte> bytes);
 
-  // Appends zeros up to the next multiple of `alignment`, a power of two.
+  // Appends zeros up to the next multiple of `alignment`, which is a power of two.
   [[nodiscard]] Status align_to(uint64_t alignment);
 
-  // Syncs the data, renames the file to its target and syncs the directory. Call it at most once.
-  // After a failure the target is complete all the same: old, or new if only the last step failed.
+  // Syncs the data, renames the file to its target and syncs the directory. May be called at most
+  // once. Even after a failure the target is complete: the old file, or the new one if only the
+  // last step failed.
   [[nodiscard]] Status commit();
 
   // The number of bytes appended so far.
   [[nodiscard]] uint64_t size() const { return size_; }
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  // Where the bytes lie before commit; it may be mapped to check what was written.
+  // The path of the file before commit; it may be mapped to verify what was written.
   [[nodiscard]] const std::filesystem::path& temporary_path() const { return temporary_path_; }
 
  private:
@@ -133,12 +144,12 @@ class AtomicFile {
   const FileSystem* file_system_;
 };
 
-// Creates, appends and commits in one call.
+// Creates the file, appends `bytes` and commits, in one call.
 [[nodiscard]] Status write_file_atomically(const std::filesystem::path& path,
                                            std::span<const std::byte> bytes,
                                            const FileSystem& file_system = posix_file_system());
 
-// The bytes of a text, for the functions above.
+// The bytes of a string, for the functions above.
 [[nodiscard]] inline std::span<const std::byte> as_bytes(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }

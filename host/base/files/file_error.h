@@ -1,6 +1,8 @@
-// The wording and code of a failed file operation, shared by the units behind
+// The wording and code of failed file operations, shared by the units behind
 // host/base/files/file.h.
 #pragma once
+
+#include <ephost/status.h>
 
 #include <cerrno>
 #include <filesystem>
@@ -8,12 +10,12 @@
 #include <string_view>
 #include <system_error>
 
-#include "ephost/status.h"
 #include "host/base/text.h"
 
 namespace ephost {
 
-// "cannot <verb> "<path>": <text of error>", NO_SUCHFILE when part of the path is missing.
+// Formats "cannot <verb> "<path>": <text of error>"; the code is NO_SUCHFILE when part of the path
+// is missing.
 [[nodiscard]] inline Status file_error(std::string_view verb, const std::filesystem::path& path,
                                        int error) {
   const bool missing = error == ENOENT || error == ENOTDIR;
@@ -22,7 +24,7 @@ namespace ephost {
                     std::generic_category().message(error));
 }
 
-// A path with a NUL byte would reach the system cut short, and so name another file.
+// The system would cut a path off at a NUL byte, so that it would name another file.
 [[nodiscard]] inline Status check_file_path(const std::filesystem::path& path) {
   if (path.native().find('\0') == std::string::npos) return Status::ok_status();
   return Status(StatusCode::kInvalidArgument,

@@ -14,8 +14,8 @@ namespace ephost {
 
 namespace {
 
-// While it lives, a signal that a system call of this thread raises does not end the process. What
-// the application does with that signal, which is one for the whole process, is left as it is.
+// While this object lives, a signal that a system call of this thread raises does not end the
+// process. The disposition of that signal, which is process-wide, is left to the application.
 class HeldSignal {
  public:
   explicit HeldSignal(int number) {
@@ -54,7 +54,7 @@ int PosixFileSystem::openat(int folder, const char* path, int flags) const {
   return ::openat(folder, path, flags);
 }
 
-// The C library has no function for it yet.
+// The C library has no wrapper for this call yet.
 int PosixFileSystem::openat2(int folder, const char* path, const struct open_how* how) const {
   return static_cast<int>(::syscall(SYS_openat2, folder, path, how, sizeof(*how)));
 }

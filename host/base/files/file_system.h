@@ -1,6 +1,7 @@
 // The system calls behind host/base/files/file.h, as one overridable table, so that a test can make
-// the n-th operation fail (short write, full disk, failed sync, failed rename). Not an abstraction
-// over operating systems: every slot means exactly what the call of the same name means.
+// the n-th operation fail (short write, full disk, failed sync, failed rename). It is not an
+// abstraction over operating systems: every slot means exactly what the system call of that name
+// means.
 #pragma once
 
 #include <linux/openat2.h>
@@ -12,8 +13,8 @@
 
 namespace ephost {
 
-// Each function returns what the system call returns and sets errno on failure. All are called from
-// any thread.
+// Each function returns what the system call returns, and sets errno on failure. All may be called
+// from any thread.
 class FileSystem {
  public:
   FileSystem() = default;
@@ -23,13 +24,13 @@ class FileSystem {
 
   virtual int open(const char* path, int flags, mode_t mode) const = 0;
   virtual int openat(int folder, const char* path, int flags) const = 0;
-  // ENOSYS before Linux 5.6.
+  // Fails with ENOSYS before Linux 5.6.
   virtual int openat2(int folder, const char* path, const struct open_how* how) const = 0;
   virtual int close(int descriptor) const = 0;
   virtual int stat(const char* path, struct stat* out_info) const = 0;
   virtual int fstat(int descriptor, struct stat* out_info) const = 0;
   virtual ssize_t read(int descriptor, void* out_data, size_t size) const = 0;
-  // A write beyond the limit of file sizes (RLIMIT_FSIZE) fails with EFBIG and raises no SIGXFSZ.
+  // A write beyond the file size limit (RLIMIT_FSIZE) fails with EFBIG and raises no SIGXFSZ.
   virtual ssize_t write(int descriptor, const void* data, size_t size) const = 0;
   virtual int fsync(int descriptor) const = 0;
   virtual int rename(const char* from, const char* to) const = 0;
@@ -38,18 +39,18 @@ class FileSystem {
   virtual int mkdir(const char* path, mode_t mode) const = 0;
   virtual int rmdir(const char* path) const = 0;
   virtual int unlinkat(int folder, const char* path, int flags) const = 0;
-  // Relative to the current directory; follows links.
+  // The path is relative to the current directory; links are followed.
   virtual int utimensat(const char* path, const struct timespec* times) const = 0;
   virtual int flock(int descriptor, int operation) const = 0;
-  // The commands that take a number.
+  // Only the commands that take an integer.
   virtual int fcntl(int descriptor, int command, int argument) const = 0;
   virtual int fstatfs(int descriptor, struct statfs* out_info) const = 0;
-  // Maps the first `size` bytes for reading, MAP_PRIVATE; MAP_FAILED on failure.
+  // Maps the first `size` bytes for reading with MAP_PRIVATE; returns MAP_FAILED on failure.
   virtual void* mmap(size_t size, int descriptor) const = 0;
   virtual int munmap(void* address, size_t size) const = 0;
 };
 
-// The system calls themselves; override single slots of it in tests.
+// The real system calls; tests override single slots.
 class PosixFileSystem : public FileSystem {
  public:
   int open(const char* path, int flags, mode_t mode) const override;

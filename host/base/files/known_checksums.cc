@@ -20,9 +20,9 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int64_t kSettledAfter = 2'000'000'000;  // nanoseconds
-constexpr size_t kMostRecords = 4096;
+constexpr size_t kMaxRecords = 4096;
 
-// Inodes and times begin anew with other disks at another boot.
+// Inode numbers and times may repeat on other disks after a reboot.
 const std::string& boot_id() {
   static const std::string id = [] {
     Result<std::string> text = read_file("/proc/sys/kernel/random/boot_id", 64);
@@ -85,12 +85,12 @@ void KnownChecksums::remember(std::span<const std::byte> bytes, const Hash128& c
       write_file_atomically(folder_ / record_name(*range), as_bytes(to_hex(checksum))));
 }
 
-// Records of versions that are gone are never looked up again. All go at once: those that count
-// come back with the next load.
+// Records of versions that no longer exist are never looked up again. All records are deleted at
+// once: those that still matter are recreated by the next load.
 void KnownChecksums::make_room() const {
   std::error_code ignored;
   const std::vector<std::string> records = list_directory(folder_, ignored);
-  if (records.size() < kMostRecords) return;
+  if (records.size() < kMaxRecords) return;
   for (const std::string& record : records) {
     if (parse_hash128(record)) fs::remove(folder_ / record, ignored);
   }

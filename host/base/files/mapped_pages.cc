@@ -22,7 +22,7 @@ struct Mappings {
   std::map<uintptr_t, Mapping> by_address;
 };
 
-// Never destroyed: mapped files may live in other objects of static storage.
+// Never destroyed: other objects with static storage duration may own mapped files.
 Mappings& mappings() {
   static auto* instance = new Mappings;
   return *instance;
@@ -32,7 +32,7 @@ uintptr_t address_of(std::span<const std::byte> bytes) {
   return reinterpret_cast<uintptr_t>(bytes.data());
 }
 
-// The mapping that holds this address, null if none does. The mutex is held.
+// Returns the mapping that contains this address, or null. The caller holds the mutex.
 const std::pair<const uintptr_t, Mapping>* mapping_around(uintptr_t address) {
   auto mapping = mappings().by_address.upper_bound(address);
   if (mapping == mappings().by_address.begin()) return nullptr;
@@ -77,14 +77,14 @@ void remove_mapping(std::span<const std::byte> bytes) noexcept {
 
 void release_pages(std::span<const std::byte> bytes) {
   static const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const std::lock_guard lock(mappings().mutex);  // nothing is unmapped meanwhile
+  const std::lock_guard lock(mappings().mutex);  // prevents unmapping meanwhile
   const auto* mapping = mapping_around(address_of(bytes));
   if (mapping == nullptr) return;
   const uintptr_t end = std::min(address_of(bytes) + bytes.size(), mapping->second.end);
   const uintptr_t first_page = (address_of(bytes) + page - 1) / page * page;
   const uintptr_t end_page = end / page * page;
   if (first_page >= end_page) return;
-  // Advice: it does no harm where the system declines it.
+  // This is only advice; it is harmless if the system ignores it.
   ::madvise(reinterpret_cast<void*>(first_page), end_page - first_page, MADV_DONTNEED);
 }
 

@@ -1,5 +1,5 @@
-// The files that are mapped now: which file some bytes belong to, and giving back the memory of
-// those that can be read from the disk again. Safe from any thread.
+// The files that are currently mapped: which file given bytes belong to, and releasing the memory
+// of pages that can be read from disk again. Safe from any thread.
 #pragma once
 
 #include <sys/stat.h>
@@ -11,10 +11,10 @@
 
 namespace ephost {
 
-// Only of files that have so many bytes a checksum is worth remembering.
+// Only files of at least this size are worth a recorded checksum.
 inline constexpr uint64_t kLargeFile = uint64_t{1} << 20;
 
-// A file as it was when it was opened. Times are nanoseconds of the system's clock.
+// A file as it was when it was opened. Times are in nanoseconds of the system clock.
 struct FileVersion {
   uint64_t device = 0;
   uint64_t inode = 0;
@@ -22,9 +22,9 @@ struct FileVersion {
   int64_t modified = 0;  // st_mtim
   int64_t changed = 0;   // st_ctim
   int64_t opened = 0;
-  bool is_steady = false;  // see host/base/files/steady_file.h; false for files that are not large
+  bool is_steady = false;  // see host/base/files/steady_file.h; false for small files
 
-  // `info` was asked for just now.
+  // The version that `info`, which must have been queried just now, describes.
   [[nodiscard]] static FileVersion of(const struct stat& info);
 };
 
@@ -34,15 +34,15 @@ struct MappedRange {
   uint64_t size = 0;
 };
 
-// Where the bytes lie if they belong to one MappedFile.
+// Returns where the bytes lie in a MappedFile, if they lie in one.
 [[nodiscard]] std::optional<MappedRange> find_mapped_range(std::span<const std::byte> bytes);
 
-// Tells the system that it may take back the memory of those whole pages of `bytes` that belong to
-// a MappedFile. The content stays readable, and is read from the file again where it must be. Bytes
-// from elsewhere are left alone.
+// Allows the system to reclaim the memory of those whole pages of `bytes` that belong to a
+// MappedFile. The content stays readable, and is read from the file again when needed. Other bytes
+// are left alone.
 void release_pages(std::span<const std::byte> bytes);
 
-// For MappedFile: what is mapped.
+// For MappedFile: registers and unregisters its mapping.
 void add_mapping(std::span<const std::byte> bytes, const FileVersion& file);
 void remove_mapping(std::span<const std::byte> bytes) noexcept;
 

@@ -57,7 +57,7 @@ Status overwrites(std::string_view output_role, const fs::path& output, std::str
   return Status(StatusCode::kInvalidArgument,
                 std::string(output_role) + " " + quote(output.native()) + " would overwrite " +
                     std::string(input_role) + " " + quote(input.native()) +
-                    ", which is read; choose another path for it");
+                    ", which is an input; choose another path for it");
 }
 
 }  // namespace
@@ -72,7 +72,8 @@ Status OperationFiles::add_input(File input) {
   return Status::ok_status();
 }
 
-// Outputs are put in place by renaming, so that two of them only meet under one name.
+// Outputs are put in place by renaming, so that two outputs collide only if they have the same
+// name.
 Status OperationFiles::add_output(File output) {
   for (const File& input : inputs_) {
     if ((output.content && output.content == input.content) || have_one_name(output, input)) {

@@ -1,7 +1,9 @@
-// The files that one operation reads and writes. No file that is written may be one that is read,
-// whatever path, symbolic link or hard link leads to it, and no two outputs may have one name.
-// Every operation that writes files states them here before it writes the first one.
+// The files that one operation reads and writes. An output must not be an input, whatever path,
+// symbolic link or hard link leads to it, and no two outputs may have the same name. Every
+// operation that writes files states them here before it writes the first one.
 #pragma once
+
+#include <ephost/status.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -11,27 +13,25 @@
 #include <string>
 #include <vector>
 
-#include "ephost/status.h"
-
 namespace ephost {
 
-// A value. Each function returns INVALID_ARGUMENT, naming both files and their roles, for a file
-// that conflicts with one that was added before; it is not added then. `role` is how messages speak
-// of the file, e.g. "the model".
+// A value type. Each function returns INVALID_ARGUMENT, naming both files and their roles, for a
+// file that conflicts with one that was added before; it is then not added. `role` is how messages
+// refer to the file, e.g. "the model".
 class OperationFiles {
  public:
-  // A file that is missing conflicts with an output of the same name.
+  // An input that does not exist conflicts with an output of the same name.
   [[nodiscard]] Status add_input(const std::filesystem::path& path, std::string role);
 
   // The same for content that was mapped from `path` (host/base/files/file.h), which may have been
-  // replaced since. Content that lies elsewhere counts for nothing.
+  // replaced since. Content that is not mapped is ignored.
   [[nodiscard]] Status add_input(const std::filesystem::path& path,
                                  std::span<const std::byte> content, std::string role);
 
   // The file need not exist.
   [[nodiscard]] Status add_output(const std::filesystem::path& path, std::string role);
 
-  // Adds what `other` holds; an output that both have, with the same path and role, is one.
+  // Adds the files of `other`. An output with the same path and role in both counts once.
   [[nodiscard]] Status add_all(const OperationFiles& other);
 
  private:
@@ -44,7 +44,7 @@ class OperationFiles {
     std::filesystem::path path;
     std::string role;
     std::optional<Identity> content;  // of a regular file; links are followed
-    std::optional<Identity> folder;   // that the name belongs to
+    std::optional<Identity> folder;   // of the directory that contains the name
   };
 
   static std::optional<Identity> identity_of(const std::filesystem::path& path, bool is_folder);

@@ -24,8 +24,8 @@ bool moves_times(int descriptor, const FileSystem& file_system) {
 
 bool is_steady(int descriptor, const struct stat& info, const FileSystem& file_system) {
   if (!moves_times(descriptor, file_system)) return false;
-  // Somebody who opens the file for writing before the lease is given back has the kernel send
-  // SIGIO, which ends a process that does not expect it. SIGURG is ignored by default.
+  // If another process opens the file for writing before the lease is returned, the kernel sends
+  // SIGIO, which ends a process that has no handler for it. SIGURG is ignored by default.
   if (file_system.fcntl(descriptor, F_SETSIG, SIGURG) != 0) return false;
   if (file_system.fcntl(descriptor, F_SETLEASE, F_RDLCK) == 0) {
     return file_system.fcntl(descriptor, F_SETLEASE, F_UNLCK) == 0;

@@ -1,4 +1,4 @@
-// The temporary files of AtomicFile that nobody will finish: a process that is killed leaves them.
+// Temporary files of AtomicFile that were abandoned because their process was killed.
 #pragma once
 
 #include <filesystem>
@@ -9,15 +9,16 @@
 
 namespace ephost {
 
-// Whether AtomicFile could have given a file this name.
+// Whether AtomicFile could have chosen this file name.
 [[nodiscard]] bool is_temporary_name(std::string_view name);
 
-// AtomicFile's temporary files in `directory` whose writers, in any process, are gone: each writer
-// holds a lock on its file as long as it lives. None where the file system has no locks.
+// Returns AtomicFile's temporary files in `directory` whose writers, in any process, no longer
+// exist: each writer locks its file as long as it lives. Returns none on file systems without
+// locks.
 [[nodiscard]] std::vector<std::filesystem::path> find_abandoned_temporaries(
     const std::filesystem::path& directory, const FileSystem& file_system = posix_file_system());
 
-// Removes these. What cannot be removed stays.
+// Removes these files. Files that cannot be removed are left.
 void remove_abandoned_temporaries(const std::filesystem::path& directory,
                                   const FileSystem& file_system = posix_file_system());
 

@@ -11,7 +11,7 @@ namespace ephost {
 namespace {
 
 TEST(ContentChecksum, IsTheStandardXxh3Value) {
-  // The published value for no bytes with seed 0.
+  // The published value for empty input with seed 0.
   EXPECT_EQ(to_hex(content_checksum({})), "99aa06d3014798d86001c324468d497f");
 }
 
@@ -19,7 +19,7 @@ TEST(ContentChecksum, DiffersWithOneBit) {
   EXPECT_NE(content_checksum(as_bytes("abc")), content_checksum(as_bytes("abb")));
 }
 
-TEST(ContentChecksum, OfMuchIsTheSameWhereItMayBeCancelled) {
+TEST(ContentChecksum, OfLargeContentIsTheSameWithCancellation) {
   const std::string content(size_t{40} << 20, 'x');
   EXPECT_EQ(content_checksum(as_bytes(content), Cancellation()),
             content_checksum(as_bytes(content)));
@@ -41,7 +41,7 @@ TEST(ContentHasher, DoesNotDependOnHowContentIsCut) {
   EXPECT_EQ(hasher.checksum(), content_checksum(as_bytes(content)));
 }
 
-TEST(ContentHasher, GoesOnAfterAnIntermediateChecksum) {
+TEST(ContentHasher, ContinuesAfterAnIntermediateChecksum) {
   ContentHasher hasher;
   hasher.update(as_bytes("ab"));
   EXPECT_EQ(hasher.checksum(), content_checksum(as_bytes("ab")));

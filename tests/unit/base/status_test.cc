@@ -1,5 +1,4 @@
-#include "ephost/status.h"
-
+#include <ephost/status.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -37,7 +36,7 @@ TEST(Status, EveryCodeHasItsOwnName) {
   EXPECT_FALSE(names.contains("UNKNOWN_CODE"));
 }
 
-TEST(Status, NamesANumberThatIsNoCode) {
+TEST(Status, NamesANumberThatIsNotACode) {
   EXPECT_EQ(status_code_name(static_cast<StatusCode>(99)), "UNKNOWN_CODE");
 }
 
@@ -50,7 +49,7 @@ Status use(bool succeed, int& out_value) {
   EPHOST_ASSIGN_OR_RETURN(const std::unique_ptr<int> value, make(succeed));
   out_value = *value;
   EPHOST_RETURN_IF_ERROR(Status::ok_status());
-  return {};
+  return Status::ok_status();
 }
 
 TEST(Result, HandsOnAValueThatOnlyMoves) {

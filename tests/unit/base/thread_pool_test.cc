@@ -98,7 +98,7 @@ TEST(ThreadPool, ManyThreadsMayUseItAtOnce) {
   EXPECT_EQ(sum, 4U * 200 * 50);
 }
 
-// Gives work in portions: helpers leave in between and must come back when they are called.
+// Provides work in portions: helpers leave in between and must come back when they are called.
 class Portions final : public ThreadPool::Job {
  public:
   static constexpr uint32_t kHelpers = 3;
@@ -133,7 +133,7 @@ TEST(ThreadPool, HelpersComeBackWhenTheyAreCalled) {
     for (int portion = 1; portion <= 500; ++portion) {
       job.add(2);
       pool.wake(2);
-      // Nobody but the helpers works here.
+      // Only the helpers work here.
       while (job.done() < 2 * portion) std::this_thread::yield();
     }
   }

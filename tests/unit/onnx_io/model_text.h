@@ -1,4 +1,4 @@
-// A model as text that tells everything apart that matters, for comparing models in tests.
+// A model as text with all relevant details, for comparing models in tests.
 #pragma once
 
 #include <iomanip>
@@ -25,7 +25,7 @@ class ModelText {
     for (const auto& [key, value] : model_.metadata) out_ << key << '=' << value << '\n';
     for (const auto& function : model_.functions) {
       out_ << "function " << function.domain << ' ' << function.name << ' '
-           << sum(function.serialized) << '\n';
+           << checksum(function.serialized) << '\n';
     }
     graph(model_.graph);
     return out_.str();

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <iterator>
 #include <string>
 #include <thread>
@@ -122,7 +123,7 @@ TEST(AtomicFile, PadsWithZerosToAnAlignment) {
   EXPECT_EQ(content.substr(0, 9), std::string("abc\0\0\0\0\0d", 9));
 }
 
-TEST(AtomicFile, RefusesAnAlignmentThatIsNoPowerOfTwo) {
+TEST(AtomicFile, RefusesAnAlignmentThatIsNotAPowerOfTwo) {
   TempDirectory dir;
   Result<AtomicFile> file = AtomicFile::create(dir / "out");
   ASSERT_TRUE(file.ok());
@@ -144,7 +145,7 @@ TEST(AtomicFile, RefusesAPathWithoutAFileName) {
   const Result<AtomicFile> file = AtomicFile::create(dir / "new/");
   ASSERT_FALSE(file.ok());
   EXPECT_EQ(file.status().code(), StatusCode::kInvalidArgument);
-  EXPECT_THAT(file.status().message(), HasSubstr("it names no file; give a file name"));
+  EXPECT_THAT(file.status().message(), HasSubstr("it does not name a file; give a file name"));
 }
 
 TEST(AtomicFile, RefusesToReplaceADeviceOrPipe) {
@@ -182,7 +183,7 @@ TEST(AtomicFile, ReportsAnySingleFailureAndLeavesOldOrNew) {
   ASSERT_GE(healthy.operations(), 8);
 
   for (const int error : {EIO, ENOSPC}) {
-    // The operation with index 0 looks whether the target is a directory; its failure says "no".
+    // Operation 0 checks whether the target is a directory; its failure is taken as "it is not".
     for (int n = 1; n < healthy.operations(); ++n) {
       TempDirectory dir;
       dir.write("out", kOld);
@@ -191,7 +192,7 @@ TEST(AtomicFile, ReportsAnySingleFailureAndLeavesOldOrNew) {
       faulty.fail_at = n;
       faulty.error = error;
       const Status status = write_file_atomically(dir / "out", as_bytes(kNew), faulty);
-      // Nothing depends on the lock, the close of the synced file and that of the directory.
+      // Nothing depends on the lock, or on closing the synced file and the directory.
       const bool is_harmless =
           n == 2 || n == healthy.operations() - 1 || n == healthy.operations() - 4;
       EXPECT_EQ(status.ok(), is_harmless) << "operation " << n;
@@ -218,7 +219,7 @@ TEST(AtomicFile, TriesAgainWhenAnyOperationIsInterrupted) {
   }
 }
 
-// Writes down which of the calls that make a file durable came in which order.
+// Records in which order the calls that make a file durable were made.
 class RecordingFileSystem : public PosixFileSystem {
  public:
   ssize_t write(int descriptor, const void* data, size_t size) const override {
@@ -281,7 +282,7 @@ TEST(AtomicFile, LeavesTemporaryFilesOfLivingWritersAndOtherFilesWhenClearingAwa
   EXPECT_EQ(content_of(dir / "out"), "x");
 }
 
-// Clears away between the creation of the first temporary file and its lock.
+// Cleans up between the creation of the first temporary file and its lock.
 class HastyFileSystem : public PosixFileSystem {
  public:
   explicit HastyFileSystem(bool holds_lock) : holds_lock_(holds_lock) {}

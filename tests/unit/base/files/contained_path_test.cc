@@ -25,7 +25,7 @@ std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Kernels before 5.6 do not know the call; filters of system calls may refuse it.
+// Kernels before 5.6 do not know the call; seccomp filters may reject it.
 class WithoutOpenat2 : public PosixFileSystem {
  public:
   explicit WithoutOpenat2(int error) : error_(error) {}
@@ -41,7 +41,7 @@ class WithoutOpenat2 : public PosixFileSystem {
 const WithoutOpenat2 kOldKernel(ENOSYS);
 const WithoutOpenat2 kFiltered(EPERM);
 
-// A model's folder whose entries "file" and "folder" change places with links out of it.
+// A model's folder whose entries "file" and "folder" are swapped with links that lead out of it.
 class Exchanged {
  public:
   Exchanged() {
@@ -74,7 +74,7 @@ class Exchanged {
   TempDirectory dir_;
 };
 
-// Exchanges them between the check of a path and the opening of the file.
+// Swaps them between the check of a path and the opening of the file.
 class ExchangingFileSystem : public PosixFileSystem {
  public:
   ExchangingFileSystem(const Exchanged& sample, bool has_openat2)
@@ -179,8 +179,8 @@ TEST_P(ContainedPath, FollowsAnAbsoluteLinkInsideTheFolder) {
   EXPECT_EQ(open(dir.path(), "weights.bin").value(), file);
 }
 
-// A file and a folder of the model's folder change places with links that lead out of it, all the
-// time. Whatever is opened lies inside.
+// A file and a folder of the model's folder are swapped with links that lead out of it, all the
+// time. Every file that is opened lies inside.
 TEST_P(ContainedPath, NeverLeavesTheFolderWhileLinksTakeThePlaceOfFiles) {
   const Exchanged sample;
   std::atomic<bool> done = false;
@@ -276,7 +276,7 @@ TEST_P(ContainedPath, RefusesADirectory) {
 TEST_P(ContainedPath, RefusesAPipe) {
   TempDirectory dir;
   ASSERT_EQ(::mkfifo((dir / "pipe").c_str(), 0600), 0);
-  expect_refused(dir.path(), "pipe", "no regular file");
+  expect_refused(dir.path(), "pipe", "not a regular file");
 }
 
 TEST_P(ContainedPath, ReportsAMissingFolderAsSuch) {

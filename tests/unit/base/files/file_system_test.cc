@@ -15,14 +15,14 @@
 namespace ephost {
 namespace {
 
-constexpr rlim_t kMostBytes = 4096;
+constexpr rlim_t kMaxBytes = 4096;
 
-// How a child process ended that may only write small files: its exit status, or minus the signal
+// How a child process ended that may only write small files: its exit status, or the negated signal
 // that killed it.
 int end_of_child(const std::function<int()>& body) {
   const pid_t child = ::fork();
   if (child == 0) {
-    const struct rlimit limit = {.rlim_cur = kMostBytes, .rlim_max = kMostBytes};
+    const struct rlimit limit = {.rlim_cur = kMaxBytes, .rlim_max = kMaxBytes};
     ::setrlimit(RLIMIT_FSIZE, &limit);
     ::_exit(body());
   }
@@ -39,18 +39,18 @@ bool is_refused(const Status& status) {
 TEST(PosixFileSystem, AFileBeyondItsLimitIsAFailedWrite) {
   const test::TempDirectory dir;
   EXPECT_EQ(end_of_child([&] {
-              const std::string large(10 * kMostBytes, 'x');
+              const std::string large(10 * kMaxBytes, 'x');
               return is_refused(write_file_atomically(dir / "file", as_bytes(large))) ? 0 : 1;
             }),
             0);
   EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
 }
 
-// The disposition is the application's.
+// The disposition belongs to the application.
 TEST(PosixFileSystem, TheSignalEndsOtherWritesAsBefore) {
   const test::TempDirectory dir;
   EXPECT_EQ(end_of_child([&] {
-              const std::string large(10 * kMostBytes, 'x');
+              const std::string large(10 * kMaxBytes, 'x');
               static_cast<void>(write_file_atomically(dir / "file", as_bytes(large)));
               std::raise(SIGXFSZ);
               return 0;
@@ -66,7 +66,7 @@ TEST(PosixFileSystem, ASignalThatWasPendingStaysSo) {
               sigaddset(&set, SIGXFSZ);
               ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
               std::raise(SIGXFSZ);
-              const std::string large(10 * kMostBytes, 'x');
+              const std::string large(10 * kMaxBytes, 'x');
               const Status status = write_file_atomically(dir / "file", as_bytes(large));
               sigset_t pending;
               sigpending(&pending);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <string>
 #include <utility>
 
@@ -136,7 +137,7 @@ TEST(ReadFile, TriesAgainWhenInterrupted) {
   }
 }
 
-TEST(ReadFile, ReadsAFileThatSaysItHasNoSize) {
+TEST(ReadFile, ReadsAFileThatReportsASizeOfZero) {
   const Result<std::string> read = read_file("/proc/self/status");
   ASSERT_TRUE(read.ok());
   EXPECT_THAT(*read, HasSubstr("Pid:"));

@@ -19,8 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 using test::TempDirectory;
 
-// Times of the last change cannot be set; here every file looks older than it is, and lies on a
-// file system whose times tell of changes.
+// A ctime cannot be set; here every file looks older than it is, and lies on a file system whose
+// times are reliable.
 class AgedFileSystem : public PosixFileSystem {
  public:
   explicit AgedFileSystem(time_t seconds) : seconds_(seconds) {}
@@ -53,7 +53,7 @@ class KnownChecksumsTest : public testing::Test {
   Hash128 checksum_ = content_checksum(as_bytes(std::string(kLarge, 'a')));
 };
 
-TEST_F(KnownChecksumsTest, AreFoundByEverybodyWhoMapsTheVersion) {
+TEST_F(KnownChecksumsTest, AreFoundByEveryMappingOfTheVersion) {
   EXPECT_FALSE(checksums_.find(open(path_).bytes()));
   EXPECT_EQ(checksums_.checksum_of(open(path_).bytes()), checksum_);
   EXPECT_EQ(KnownChecksums(dir_ / "runtime/checksums").find(open(path_).bytes()), checksum_);
@@ -69,7 +69,7 @@ TEST_F(KnownChecksumsTest, AreNotRememberedOfWhatWasCancelled) {
   EXPECT_FALSE(checksums_.find(open(path).bytes()));
 }
 
-// Proves that the record is what counts: nothing would take this checksum.
+// Proves that the record is what counts: no computation would yield this checksum.
 TEST_F(KnownChecksumsTest, AreNotTakenAgain) {
   const Hash128 invented{.high = 1, .low = 2};
   checksums_.remember(open(path_).bytes(), invented);
@@ -86,7 +86,7 @@ TEST_F(KnownChecksumsTest, PartsOfAFileHaveTheirOwn) {
 
 TEST_F(KnownChecksumsTest, AChangedFileIsUnknown) {
   checksums_.remember(open(path_).bytes(), checksum_);
-  // In place, with the same size, and with its time of modification set back.
+  // The file is changed in place, with the same size, and its mtime is set back.
   const auto modified = fs::last_write_time(path_);
   {
     std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
@@ -99,12 +99,12 @@ TEST_F(KnownChecksumsTest, AChangedFileIsUnknown) {
 TEST_F(KnownChecksumsTest, AFileThatChangedJustNowIsNotRecorded) {
   EXPECT_EQ(checksums_.checksum_of(open(path_, AgedFileSystem(0)).bytes()), checksum_);
   EXPECT_FALSE(fs::exists(dir_ / "runtime/checksums"));
-  // A second is not enough, as some file systems count in seconds.
+  // One second is not enough, as some file systems have a resolution of one second.
   EXPECT_EQ(checksums_.checksum_of(open(path_, AgedFileSystem(1)).bytes()), checksum_);
   EXPECT_FALSE(fs::exists(dir_ / "runtime/checksums"));
 }
 
-// The time of the last change has moved when the page was first written to, and does not again.
+// The ctime advanced when the page was first written to, and does not advance again.
 TEST_F(KnownChecksumsTest, AFileThatIsMappedForWritingIsReadAgain) {
   const int descriptor = ::open(path_.c_str(), O_RDWR);
   void* const memory = ::mmap(nullptr, kLarge, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);

@@ -15,7 +15,7 @@
 namespace ephost {
 namespace {
 
-// How many pages of the range are mapped into the process's memory right now.
+// The number of pages of the range that are currently mapped into the process's memory.
 size_t resident_pages(std::span<const std::byte> bytes) {
   const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   const std::string map = *read_file("/proc/self/smaps");
@@ -39,7 +39,7 @@ TEST(MappedPages, AreGivenBackAndStayReadable) {
   const MappedFile file = *MappedFile::open(path);
   const size_t sum = touch(file.bytes());
   EXPECT_EQ(resident_pages(file.bytes()), 64U);
-  // Only whole pages go: the first and the last are in use by somebody else, perhaps.
+  // Only whole pages are released: others may use the first and the last page.
   release_pages(file.bytes().subspan(1, 62 * page));
   EXPECT_LE(resident_pages(file.bytes()), 3U);
   EXPECT_EQ(touch(file.bytes()), sum);

@@ -69,7 +69,7 @@ TEST(OperationFiles, KnowAMappedFileThatWasMoved) {
   EXPECT_FALSE(files.add_output(file, "the output").ok());
 }
 
-TEST(OperationFiles, IgnoreContentThatIsInNoFile) {
+TEST(OperationFiles, IgnoreContentThatIsNotInAFile) {
   const test::TempDirectory dir;
   const std::string text = "content";
   OperationFiles files;

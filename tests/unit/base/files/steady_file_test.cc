@@ -13,7 +13,7 @@
 namespace ephost {
 namespace {
 
-// Every file lies on a file system of this kind.
+// Every file lies on a file system of this type.
 class FileSystemOfKind : public PosixFileSystem {
  public:
   explicit FileSystemOfKind(long kind) : kind_(kind) {}
@@ -26,7 +26,7 @@ class FileSystemOfKind : public PosixFileSystem {
   long kind_;
 };
 
-// The kernel grants leases on nobody else's files.
+// The kernel grants leases only on the user's own files.
 class OthersFiles : public FileSystemOfKind {
  public:
   OthersFiles() : FileSystemOfKind(EXT4_SUPER_MAGIC) {}
@@ -64,9 +64,9 @@ class SteadyFile : public testing::Test {
   int reader_ = ::open(path_.c_str(), O_RDONLY);
 };
 
-TEST_F(SteadyFile, IsOneThatNobodyHasOpenForWriting) { EXPECT_TRUE(is_steady(kExt4)); }
+TEST_F(SteadyFile, IsAFileThatNoProcessHasOpenForWriting) { EXPECT_TRUE(is_steady(kExt4)); }
 
-TEST_F(SteadyFile, IsNotOneThatSomebodyHasOpenForWriting) {
+TEST_F(SteadyFile, IsNotAFileThatAProcessHasOpenForWriting) {
   const int writer = ::open(path_.c_str(), O_WRONLY);
   EXPECT_FALSE(is_steady(kExt4));
   ::close(writer);
