@@ -1,4 +1,4 @@
-// How messages and reports speak of the graphs inside a model.
+// How messages and reports name the graphs inside a model.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace ephost::graph {
 
-// One step inwards: "if_1/then_branch", or "If#3/then_branch" where the node has no name. Behind
-// `around`, the path of the graph that has the node, unless that is empty.
+// Appends one step inwards: "if_1/then_branch", or "If#3/then_branch" if the node has no name. The
+// step follows `around`, the path of the graph that contains the node, unless that is empty.
 [[nodiscard]] std::string body_path(const std::string& around, const Graph& graph, NodeId node,
                                     const std::string& attribute);
 

@@ -12,7 +12,7 @@
 namespace ephost::graph {
 namespace {
 
-// Checks one graph level. `place_` leads the messages of nested graphs.
+// Checks one graph level. `place_` prefixes the messages of nested graphs.
 class LevelCheck {
  public:
   LevelCheck(const Graph& graph, const Graph* enclosing, std::string place, uint32_t depth)
@@ -20,7 +20,7 @@ class LevelCheck {
 
   Status run() {
     if (depth_ > kMaxNesting) {
-      return error("graphs are nested more than " + std::to_string(kMaxNesting) + " deep");
+      return error("graphs are nested more than " + std::to_string(kMaxNesting) + " levels deep");
     }
     available_.assign(graph_.values.size(), false);
     EPHOST_RETURN_IF_ERROR(check_lists());
@@ -47,17 +47,17 @@ class LevelCheck {
          {std::pair(&graph_.inputs, "graph input"), std::pair(&graph_.outputs, "graph output")}) {
       for (const ValueId id : *ids) {
         if (!in_range(id))
-          return error(std::string(what) + " " + std::to_string(id) + " is no value");
+          return error(std::string(what) + " " + std::to_string(id) + " is not a value");
       }
     }
     for (const ValueId id : graph_.inputs) {
       if (available_[id]) return error("value " + name_of(id) + " is listed twice as graph input");
       available_[id] = true;
     }
-    return {};
+    return Status::ok_status();
   }
 
-  // Names, and the sources other than nodes and graph inputs.
+  // Checks names, and the sources other than nodes and graph inputs.
   Status check_values() {
     std::unordered_set<std::string_view> names;
     names.reserve(graph_.values.size());
@@ -73,7 +73,7 @@ class LevelCheck {
       if (available_[id] || value.initializer != kNoInitializer) return two_sources(id);
       available_[id] = true;
     }
-    return {};
+    return Status::ok_status();
   }
 
   Status two_sources(ValueId id) const {
@@ -85,32 +85,34 @@ class LevelCheck {
     for (ValueId id = 0; id < graph_.values.size(); ++id) {
       const uint32_t index = graph_.values[id].initializer;
       if (index == kNoInitializer) continue;
-      if (index >= owned.size()) return error("value " + name_of(id) + " lacks its initializer");
+      if (index >= owned.size())
+        return error("value " + name_of(id) + " has no initializer at its index");
       if (owned[index]) return error("value " + name_of(id) + " shares another's initializer");
       owned[index] = true;
-      available_[id] = true;  // also as the default of a graph input
+      available_[id] = true;  // including the default of a graph input
       EPHOST_RETURN_IF_ERROR(
           check_tensor(graph_.initializers[index], [&] { return "initializer " + name_of(id); }));
     }
     if (std::find(owned.begin(), owned.end(), false) != owned.end()) {
-      return error("an initializer belongs to no value");
+      return error("an initializer does not belong to a value");
     }
-    return {};
+    return Status::ok_status();
   }
 
-  // `describe` is called where the tensor is wrong.
+  // `describe` is only called if the tensor is invalid.
   template <class Describe>
   Status check_tensor(const Tensor& tensor, Describe describe) const {
     if (tensor.type == ElementType::kString) {
       const auto count = element_count(tensor.shape);
       const bool complete = count && tensor.strings && tensor.strings->size() == *count;
-      return complete ? Status() : error(describe() + " lacks strings for its shape");
+      return complete ? Status::ok_status()
+                      : error(describe() + " has too few or too many strings for its shape");
     }
     const auto bytes = byte_size(tensor.type, tensor.shape);
-    if (bytes && tensor.data.bytes.size() == *bytes) return {};
+    if (bytes && tensor.data.bytes.size() == *bytes) return Status::ok_status();
     return error(describe() + " has " + std::to_string(tensor.data.bytes.size()) +
                  " bytes, but its shape needs " +
-                 (bytes ? std::to_string(*bytes) : "more than can be"));
+                 (bytes ? std::to_string(*bytes) : "more than is possible"));
   }
 
   Status check_node(NodeId id) {
@@ -133,7 +135,7 @@ class LevelCheck {
 
   Status check_use(NodeId id, ValueId input) const {
     if (!in_range(input)) return error(describe_node(graph_, id) + " has an input out of range");
-    if (available_[input]) return {};
+    if (available_[input]) return Status::ok_status();
     const NodeId producer = graph_.values[input].producer;
     return error(describe_node(graph_, id) + " uses value " + name_of(input) +
                  (producer == kNoNode ? ", which nothing produces" : " before it is produced"));
@@ -152,7 +154,7 @@ class LevelCheck {
         }
       }
     }
-    return {};
+    return Status::ok_status();
   }
 
   Status check_subgraphs(NodeId id) const {
@@ -166,7 +168,7 @@ class LevelCheck {
     return status;
   }
 
-  // Rebuilds what `connect` derives, with counters in place of lists.
+  // Rebuilds what `connect` derives, with counters instead of lists.
   Status check_connections() const {
     const size_t count = graph_.values.size();
     std::vector<NodeId> producers(count, kNoNode);
@@ -184,7 +186,7 @@ class LevelCheck {
         for (const ValueId value : *used) {
           if (value == kNoValue) continue;
           const std::vector<NodeId>& consumers = graph_.values[value].consumers;
-          // The next consumer on record must be this node, unless it already was.
+          // The next recorded consumer must be this node, unless it already was.
           const bool again = uses[value] > 0 && consumers[uses[value] - 1] == id;
           if (again) continue;
           if (uses[value] >= consumers.size() || consumers[uses[value]] != id) {
@@ -201,7 +203,7 @@ class LevelCheck {
                            value.is_graph_output == is_output[id];
       if (!current) return stale("value " + name_of(id));
     }
-    return {};
+    return Status::ok_status();
   }
 
   Status stale(const std::string& what) const {

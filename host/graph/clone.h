@@ -1,5 +1,5 @@
-// Deep copies. Node attributes own their subgraphs, so a Graph moves but does not copy by itself.
-// Constant data is shared, never copied.
+// Deep copies of graphs. Node attributes own their subgraphs, so a Graph is movable but not
+// copyable. Constant data is shared, never copied.
 #pragma once
 
 #include "host/graph/graph.h"

@@ -62,7 +62,7 @@ class Extractor {
     result_.graph.add_node(std::move(node));
   }
 
-  // The local id of a value that a taken node reads.
+  // The local id of a value that an extracted node reads.
   ValueId use(ValueId original) {
     if (const auto known = local_ids_.find(original); known != local_ids_.end()) {
       return known->second;

@@ -1,5 +1,5 @@
-// Takes a set of nodes out as a graph of its own: what a fused partition looks like to its
-// provider, or a single node to the constant folder. The source graph stays as it is.
+// Extracts a set of nodes as a separate graph: a fused partition as its provider sees it, or a
+// single node for the constant folder. The source graph does not change.
 #pragma once
 
 #include <span>
@@ -11,19 +11,19 @@
 namespace ephost::graph {
 
 struct Extraction {
-  Graph graph;                           // connected, nodes in the order of the source graph
+  Graph graph;                           // connected, nodes in the source graph's order
   std::vector<NodeId> original_nodes;    // by NodeId of `graph`
-  std::vector<ValueId> original_values;  // by ValueId of `graph`; names are the same too
+  std::vector<ValueId> original_values;  // by ValueId of `graph`; names are kept
 };
 
-// `nodes` (any order, no duplicates) of a connected, topologically sorted graph.
+// Extracts `nodes` (in any order, without duplicates) of a connected, topologically sorted graph.
 //
-// Inputs are the values that the nodes use and do not produce, in order of first use (a node's
-// inputs, then what its subgraphs capture); constants are not among them. Initializers are the
-// constants that they use; the data is shared. Outputs are the values that a node outside uses or
-// that are outputs of `graph`, in order of production, each once.
+// The inputs are the values that the nodes use but do not produce, in order of first use (a node's
+// inputs, then what its subgraphs capture), without constants. The initializers are the constants
+// that the nodes use; their data is shared. The outputs are the values that a node outside uses or
+// that are outputs of `graph`, each once, in order of production.
 //
-// Costs what the nodes and the consumers of their outputs cost, whatever the size of `graph`.
+// The cost depends on the nodes and on the consumers of their outputs, not on the size of `graph`.
 [[nodiscard]] Extraction extract_subgraph(const Graph& graph, std::span<const NodeId> nodes,
                                           std::string name);
 

@@ -7,7 +7,7 @@
 namespace ephost::graph {
 namespace {
 
-// Operator names are identifiers in any honest file; anything else is quoted.
+// Operator names are identifiers in any well-formed file; anything else is quoted.
 std::string operator_text(std::string_view op_type) {
   const bool plain = !op_type.empty() && std::all_of(op_type.begin(), op_type.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';

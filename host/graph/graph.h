@@ -1,6 +1,6 @@
 // The model graph: dense indices, single assignment, nodes in topological order. A plain value that
-// the importer fills, passes rewrite, and everything later reads. Knows nothing of ONNX files,
-// plugins or plans. Not thread-safe to modify; concurrent reads are fine.
+// the importer fills, passes rewrite, and all later stages read. It knows nothing about ONNX files,
+// plugins or plans. Concurrent reads are safe; modification is not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,12 @@ namespace ephost::graph {
 using NodeId = uint32_t;
 using ValueId = uint32_t;
 inline constexpr NodeId kNoNode = std::numeric_limits<uint32_t>::max();
-// Stands for an optional input or output that is left out.
+// Represents an omitted optional input or output.
 inline constexpr ValueId kNoValue = std::numeric_limits<uint32_t>::max();
 
 struct Graph;
 
-// A string attribute is a std::string, or a Blob where it is large (an embedded EP context);
+// A string attribute is a std::string, or a Blob if it is large (an embedded EP context);
 // `Node::string` reads both.
 using AttributeValue =
     std::variant<int64_t, float, std::string, Blob, Tensor, SparseTensor, ValueType,
@@ -44,19 +44,19 @@ struct Node {
   std::string name;
   std::string op_type;
   std::string domain;         // "" is ai.onnx
-  std::string overload;       // of the model-local function that the node calls; mostly empty
-  int32_t since_version = 0;  // of the operator's definition; the opset's version if unknown
-  // Set where the model's opset has another definition of the operator: the node came from a
-  // function that imports another version.
+  std::string overload;       // of the called model-local function; usually empty
+  int32_t since_version = 0;  // of the operator's definition; if unknown, the opset's version
+  // Set if the model's opset defines the operator differently: the node came from a function that
+  // imports another version of the opset.
   bool is_of_other_opset = false;
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
   std::vector<Attribute> attributes;
-  // Values of this graph that the node's subgraphs read, ascending, each once.
+  // The values of this graph that the node's subgraphs read, ascending, without duplicates.
   std::vector<ValueId> implicit_inputs;
 
   [[nodiscard]] const AttributeValue* attribute(std::string_view attribute_name) const;
-  // The attribute's value if it is there and of that type.
+  // The attribute's value if it exists and has that type.
   [[nodiscard]] std::optional<int64_t> integer(std::string_view attribute_name) const;
   [[nodiscard]] std::optional<std::string_view> string(std::string_view attribute_name) const;
   [[nodiscard]] const Graph* subgraph(std::string_view attribute_name) const;
@@ -68,11 +68,11 @@ struct Value {
   std::string name;  // unique in its graph
   ValueType type;
   NodeId producer = kNoNode;
-  std::vector<NodeId> consumers;  // ascending, each once; implicit uses count
+  std::vector<NodeId> consumers;  // ascending, unique, including implicit uses
   // Index into Graph::initializers. A graph input may have one too (its default, which a caller can
-  // override); only an initializer that is no graph input is constant.
+  // override); only an initializer that is not a graph input is constant.
   uint32_t initializer = kNoInitializer;
-  // For a subgraph: the value of the enclosing graph that this one stands for.
+  // In a subgraph: the value of the enclosing graph that this value captures.
   ValueId outer = kNoValue;
   bool is_graph_input = false;
   bool is_graph_output = false;
@@ -88,20 +88,20 @@ struct Graph {
   std::vector<Node> nodes;
   std::vector<Value> values;
   std::vector<ValueId> inputs;   // in the model's order
-  std::vector<ValueId> outputs;  // in the model's order; one value may stand twice
+  std::vector<ValueId> outputs;  // in the model's order; may list one value twice
   std::vector<Tensor> initializers;
 
-  // Appends a value; its uses are recorded by `connect`.
+  // Appends a value; `connect` records its uses.
   ValueId add_value(Value value);
-  // Appends a node and returns its id. Producer and consumers are recorded by `connect`.
+  // Appends a node and returns its id; `connect` records producers and consumers.
   NodeId add_node(Node node);
-  // The constant behind a value, or null.
+  // Returns the constant behind a value, or null.
   [[nodiscard]] const Tensor* constant(ValueId value) const;
-  // Linear search; for tests and single look-ups.
+  // Linear search, for tests and single look-ups.
   [[nodiscard]] ValueId find_value(std::string_view value_name) const;
 };
 
-// Model-local function, kept as its serialised FunctionProto until it is inlined.
+// A model-local function, kept as its serialized FunctionProto until it is inlined.
 struct Function {
   std::string domain;
   std::string name;
@@ -109,9 +109,9 @@ struct Function {
   std::string serialized;
 };
 
-// What a call of a function stands for, with the call's attributes in place. `inputs` and `outputs`
-// are those that the call does not leave out, in its order; each output has a producer. Values that
-// it captures are of the graph around the call, as a subgraph's are.
+// The body of a function with the attributes of one call substituted. `inputs` and `outputs` are
+// those that the call does not omit, in its order; each output has a producer. Values that it
+// captures belong to the graph around the call, as with a subgraph.
 struct FunctionBody {
   Graph graph;
   std::map<std::string, int64_t> opset_imports;
@@ -131,8 +131,8 @@ struct Model {
   std::vector<Function> functions;
 };
 
-// `Conv node "conv1"`, or `Conv node #12` where it has no name: how messages speak of a node. Names
-// come from files and are escaped where they would not print.
+// How messages name a node: `Conv node "conv1"`, or `Conv node #12` if it has no name. Names come
+// from files, so unprintable characters are escaped.
 [[nodiscard]] std::string describe_node(const Graph& graph, NodeId node);
 
 }  // namespace ephost::graph

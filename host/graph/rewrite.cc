@@ -63,9 +63,9 @@ Result<Plan> plan_replacement(const Graph& graph, const std::vector<Group>& grou
     }
     for (const NodeId node : groups[group].nodes) {
       if (node >= graph.nodes.size() || plan.group_of[node] != kNoNode) {
-        return Status(StatusCode::kInvalidArgument,
-                      "node #" + std::to_string(node) +
-                          " does not exist or is in two of the groups to replace");
+        return Status(
+            StatusCode::kInvalidArgument,
+            "node #" + std::to_string(node) + " does not exist or is in two groups to replace");
       }
       plan.group_of[node] = static_cast<uint32_t>(group);
     }
@@ -84,7 +84,7 @@ const Node& node_at(const Graph& graph, const std::vector<Group>& groups, const 
   return origin.group == kNoNode ? graph.nodes[origin.node] : groups[origin.group].replacement;
 }
 
-// The rewritten graph without attributes and data: enough to see whether it is in order.
+// The rewritten graph without attributes and data: enough to check its order.
 Graph sketch(const Graph& graph, const std::vector<Group>& groups, const Plan& plan) {
   Graph result;
   result.values.resize(graph.values.size());
@@ -112,10 +112,10 @@ Status check_sources(const Graph& graph, const Graph& rewritten) {
                   describe_node(graph, graph.values[id].producer) + " does not produce it"};
     }
   }
-  return {};
+  return Status::ok_status();
 }
 
-// Values that the rewritten graph touches, and those that no replaced node ever touched.
+// Values that the rewritten graph uses, and those that no replaced node ever used.
 std::vector<bool> values_to_keep(const Graph& graph, const Graph& rewritten, const Plan& plan) {
   std::vector<bool> keep(graph.values.size());
   for (ValueId id = 0; id < graph.values.size(); ++id) {

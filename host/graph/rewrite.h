@@ -1,38 +1,39 @@
 // Structural edits that keep ids dense: removal with renumbering, and replacing sets of nodes by
-// one node each (partitions by EPContext nodes). They work on one graph level; subgraphs of kept
-// nodes go along and what they capture is renumbered.
+// one node each (partitions by EPContext nodes). They work on one graph level; the subgraphs of
+// kept nodes move along, and their captures are renumbered.
 #pragma once
+
+#include <ephost/status.h>
 
 #include <vector>
 
-#include "ephost/status.h"
 #include "host/graph/graph.h"
 
 namespace ephost::graph {
 
-// New id by old id; kNoNode and kNoValue for what was removed.
+// The new id for each old id; kNoNode and kNoValue for removed ones.
 struct Renumbering {
   std::vector<NodeId> nodes;
   std::vector<ValueId> values;
 };
 
-// Keeps the nodes and values whose flag is set (one flag for each), in their order, and drops
-// initializers whose value went. What kept nodes and the lists of graph inputs and outputs refer to
-// must be kept. The result is connected.
+// Keeps the nodes and values whose flags are set (one flag for each), in their order, and drops
+// initializers whose value was removed. Everything that kept nodes and the lists of graph inputs
+// and outputs refer to must be kept. The result is connected.
 Renumbering compact(Graph& graph, const std::vector<bool>& keep_nodes,
                     const std::vector<bool>& keep_values);
 
-// `replacement` stands for `nodes`; its inputs and outputs are values of the graph.
+// `replacement` takes the place of `nodes`; its inputs and outputs are values of the graph.
 struct Group {
   std::vector<NodeId> nodes;
   Node replacement;
 };
 
-// Replaces each group by its node, which takes the place of the group's first node before the
-// result is sorted topologically. Values that only replaced nodes used or produced, constants among
-// them, are removed. Groups must not overlap. INVALID_GRAPH, with `graph` unchanged, if a group
-// isn't convex, that is, if its node would close a cycle; also if a value that is still used lost
-// its producer. Nodes of the returned numbering: the replacement's id for each node of its group.
+// Replaces each group by its node, which takes the position of the group's first node before the
+// result is sorted topologically. Values that only replaced nodes used or produced, including
+// constants, are removed. Groups must not overlap. Returns INVALID_GRAPH, with `graph` unchanged,
+// if a group is not convex (its node would close a cycle) or if a value that is still used lost its
+// producer. In the returned numbering, each node of a group maps to the id of its replacement.
 [[nodiscard]] Result<Renumbering> replace_nodes(Graph& graph, std::vector<Group> groups);
 
 }  // namespace ephost::graph

@@ -15,7 +15,7 @@ constexpr uint64_t kMaxDenseBytes = uint64_t{1} << 30;
 
 Status invalid(const std::string& message) { return {StatusCode::kInvalidGraph, message}; }
 
-// Position in the dense tensor of the entry'th value, or nothing if it is out of range.
+// The position of the entry's value in the dense tensor, or nothing if it is out of range.
 std::optional<uint64_t> dense_position(std::span<const int64_t> index, const Shape& shape,
                                        uint64_t count) {
   if (index.size() == 1 && shape.size() != 1) {

@@ -1,4 +1,4 @@
-// Sparse constants in dense form, in which the host and its kernels compute with them.
+// Converts sparse constants to the dense form with which the host and its kernels compute.
 #pragma once
 
 #include <ephost/status.h>
@@ -9,8 +9,8 @@
 
 namespace ephost::graph {
 
-// The same values in dense form. `what` names the tensor in messages. INVALID_GRAPH if indices are
-// out of range or the dense form would exceed 1 GiB.
+// Returns the same values in dense form. `what` names the tensor in messages. Returns INVALID_GRAPH
+// if indices are out of range or the dense form would exceed 1 GiB.
 [[nodiscard]] Result<Tensor> densify(const SparseTensor& sparse, const std::string& what);
 
 }  // namespace ephost::graph

@@ -1,5 +1,5 @@
-// Walks over the graphs that a node's attributes hold. For code that must treat a nested graph like
-// its own.
+// Traversal of the graphs in a node's attributes, for code that must treat a nested graph like its
+// own.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 namespace ephost::graph {
 
 // Calls `visit` with each subgraph (Graph& or const Graph&) of the node, in attribute order, or
-// with it and the attribute's name.
+// with the subgraph and the attribute's name.
 template <class NodeType, class Visitor>
 void for_each_subgraph(NodeType& node, Visitor visit) {
   using GraphType = std::conditional_t<std::is_const_v<NodeType>, const Graph, Graph>;
@@ -36,7 +36,8 @@ void for_each_subgraph(NodeType& node, Visitor visit) {
 
 [[nodiscard]] bool has_subgraphs(const Node& node);
 
-// The values of the enclosing graph that the node's subgraphs stand on, ascending, each once.
+// The values of the enclosing graph that the node's subgraphs capture, ascending, without
+// duplicates.
 [[nodiscard]] std::vector<ValueId> captured_values(const Node& node);
 
 // Replaces Value::outer in the node's subgraphs by `new_ids[outer]`, which must not be kNoValue.

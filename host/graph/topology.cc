@@ -10,7 +10,7 @@
 namespace ephost::graph {
 namespace {
 
-// For each node, how many of the values it uses are produced by nodes that are not ordered yet.
+// For each node, the number of values it uses whose producers are not ordered yet.
 using Pending = std::vector<uint32_t>;
 
 Pending count_pending(const Graph& graph) {
@@ -34,7 +34,7 @@ NodeId pending_predecessor(const Graph& graph, NodeId node, const Pending& pendi
   return kNoNode;
 }
 
-// Walking backwards from a node that never became ready must come to a node a second time.
+// A walk backwards from a node that never became ready must reach some node twice.
 Status cycle_error(const Graph& graph, const Pending& pending) {
   const auto stuck = std::find_if(pending.begin(), pending.end(), [](uint32_t n) { return n > 0; });
   auto node = static_cast<NodeId>(stuck - pending.begin());
@@ -54,7 +54,7 @@ bool is_identity(const std::vector<NodeId>& order) {
   return true;
 }
 
-// The nodes change places; the caller reconnects.
+// The nodes are permuted; the caller reconnects the graph.
 Status reorder(Graph& graph) {
   for (Node& node : graph.nodes) {
     Status status;
@@ -64,12 +64,12 @@ Status reorder(Graph& graph) {
     EPHOST_RETURN_IF_ERROR(status);
   }
   EPHOST_ASSIGN_OR_RETURN(const std::vector<NodeId> order, topological_order(graph));
-  if (is_identity(order)) return {};
+  if (is_identity(order)) return Status::ok_status();
   std::vector<Node> sorted;
   sorted.reserve(order.size());
   for (const NodeId id : order) sorted.push_back(std::move(graph.nodes[id]));
   graph.nodes = std::move(sorted);
-  return {};
+  return Status::ok_status();
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ struct ElementInfo {
   std::string_view name;
 };
 
-// By the value of ElementType.
+// Indexed by the value of ElementType.
 constexpr std::array<ElementInfo, 24> kElements = {{
     {0, "undefined"},      {32, "float"},       {8, "uint8"},          {8, "int8"},
     {16, "uint16"},        {16, "int16"},       {32, "int32"},         {64, "int64"},

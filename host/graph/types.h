@@ -1,6 +1,8 @@
-// Types of values: element types, shapes, and constant data. Plain values without behaviour of
-// their own; numbering follows ONNX so that the importer, the C ABI and messages agree.
+// Types of values: element types, shapes, and constant data. Plain values; the numbering follows
+// ONNX, so that the importer, the C ABI and messages agree.
 #pragma once
+
+#include <ephost/element_type.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -12,16 +14,15 @@
 #include <string_view>
 #include <vector>
 
-#include "ephost/element_type.h"
-
 namespace ephost::graph {
 
 using ephost::ElementType;
 
-// Size of one element in bits (4-bit types are packed two to a byte); 0 for undefined and string.
+// The size of one element in bits (4-bit types are packed two to a byte); 0 for undefined and
+// string.
 [[nodiscard]] uint32_t element_bits(ElementType type);
 
-// ONNX's lower-case name, e.g. "float", "int64", "bfloat16"; "undefined" for anything else.
+// ONNX's lower-case name, e.g. "float", "int64", "bfloat16"; "undefined" for unknown types.
 [[nodiscard]] std::string_view element_type_name(ElementType type);
 
 // A dimension is an extent >= 0, unknown, or a symbol of the model ("batch").
@@ -29,17 +30,17 @@ inline constexpr int64_t kUnknownDim = -1;
 [[nodiscard]] constexpr bool is_static_dim(int64_t dim) { return dim >= 0; }
 [[nodiscard]] constexpr bool is_symbolic_dim(int64_t dim) { return dim <= -2; }
 [[nodiscard]] constexpr int64_t symbolic_dim(uint32_t symbol) { return -2 - int64_t{symbol}; }
-// Index into Model::symbols; `dim` must be symbolic.
+// The index into Model::symbols; `dim` must be symbolic.
 [[nodiscard]] constexpr uint32_t dim_symbol(int64_t dim) { return static_cast<uint32_t>(-2 - dim); }
 
 using Shape = std::vector<int64_t>;
 
 [[nodiscard]] bool is_static(const Shape& shape);
 
-// Number of elements; nothing if a dimension isn't static or the product overflows.
+// The number of elements; nothing if a dimension is not static or the product overflows.
 [[nodiscard]] std::optional<uint64_t> element_count(std::span<const int64_t> shape);
 
-// Bytes of a dense tensor; nothing for strings, open dimensions and overflow.
+// The size of a dense tensor in bytes; nothing for strings, dynamic dimensions and overflow.
 [[nodiscard]] std::optional<uint64_t> byte_size(ElementType type, std::span<const int64_t> shape);
 
 enum class ValueKind : uint8_t { kUnknown, kTensor, kSparseTensor, kSequence, kOptional, kMap };
@@ -47,27 +48,27 @@ enum class ValueKind : uint8_t { kUnknown, kTensor, kSparseTensor, kSequence, kO
 struct ValueType {
   ValueKind kind = ValueKind::kUnknown;
   ElementType element = ElementType::kUndefined;  // of tensors; of a map's keys
-  std::optional<Shape> shape;                     // of tensors; nothing: rank unknown
+  std::optional<Shape> shape;                     // of tensors; nothing if the rank is unknown
   std::shared_ptr<const ValueType> nested;        // of sequence, optional and a map's values
 };
 
 // The element type of a tensor, of the tensors in a sequence or optional, or of a map's keys.
 [[nodiscard]] ElementType content_element(const ValueType& type);
 
-// e.g. "float[1,3,batch,?]", "seq(int64[?])".
+// For example "float[1,3,batch,?]", "seq(int64[?])".
 [[nodiscard]] std::string to_string(const ValueType& type, std::span<const std::string> symbols);
 
-// Bytes that live in something else: a mapped file, a parsed message, a vector. `owner` keeps that
+// Bytes inside another object: a mapped file, a parsed message, a vector. `owner` keeps that object
 // alive; copies of a Blob share it, which is why it is a shared_ptr.
 struct Blob {
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> owner;
 };
 
-// Takes over a buffer.
+// Makes a Blob that owns `bytes`.
 [[nodiscard]] Blob make_blob(std::vector<std::byte> bytes);
 
-// Where data lies outside of the model file.
+// Where data lies outside the model file.
 struct ExternalLocation {
   std::string location;        // as a model states it: relative to the model's folder
   std::filesystem::path path;  // the file, canonical
@@ -75,18 +76,18 @@ struct ExternalLocation {
   uint64_t size = 0;
 };
 
-// A constant dense tensor, row-major, little-endian, 4-bit types packed low nibble first.
-// `strings` holds the elements where type is kString; `data` holds them otherwise.
+// A constant dense tensor: row-major, little-endian, 4-bit types packed with the low nibble first.
+// `strings` holds the elements if the type is kString, `data` otherwise.
 struct Tensor {
   ElementType type = ElementType::kUndefined;
   Shape shape;
   Blob data;
   std::shared_ptr<const std::vector<std::string>> strings;
-  // The file that `data` came from, if it was a file of its own.
+  // The external data file from which `data` came, if any.
   std::shared_ptr<const ExternalLocation> external;
 };
 
-// A constant sparse tensor as ONNX has it: values [nnz], indices [nnz] or [nnz, rank].
+// A constant sparse tensor as in ONNX: values [nnz], indices [nnz] or [nnz, rank].
 struct SparseTensor {
   Tensor values;
   Tensor indices;

@@ -35,12 +35,12 @@ void expect_refusal(const std::function<void(Graph&)>& damage, const std::string
 TEST(Checks, AcceptsAValidGraph) { EXPECT_EQ(check_graph(valid_graph()).message(), ""); }
 
 TEST(Checks, RefusesIdsOutOfRange) {
-  expect_refusal([](Graph& g) { g.outputs = {9}; }, "graph output 9 is no value");
-  expect_refusal([](Graph& g) { g.inputs = {9}; }, "graph input 9 is no value");
+  expect_refusal([](Graph& g) { g.outputs = {9}; }, "graph output 9 is not a value");
+  expect_refusal([](Graph& g) { g.inputs = {9}; }, "graph input 9 is not a value");
   expect_refusal([](Graph& g) { g.nodes[1].inputs = {9}; }, "has an input out of range");
   expect_refusal([](Graph& g) { g.nodes[1].outputs = {9}; }, "has an output out of range");
   expect_refusal([](Graph& g) { g.values[1].initializer = 5; },
-                 "value \"w\" lacks its initializer");
+                 "value \"w\" has no initializer at its index");
 }
 
 TEST(Checks, RefusesBadNames) {
@@ -77,9 +77,9 @@ TEST(Checks, RefusesInitializersThatDoNotFitTheirShape) {
   expect_refusal([](Graph& g) { g.initializers[0].shape = {3}; },
                  "initializer \"w\" has 8 bytes, but its shape needs 12");
   expect_refusal([](Graph& g) { g.initializers[0].type = ElementType::kString; },
-                 "initializer \"w\" lacks strings");
+                 "initializer \"w\" has too few or too many strings");
   expect_refusal([](Graph& g) { g.initializers.emplace_back(); },
-                 "an initializer belongs to no value");
+                 "an initializer does not belong to a value");
   expect_refusal([](Graph& g) { g.values[3].initializer = 0; }, "shares another's initializer");
 }
 
@@ -130,7 +130,8 @@ Graph nest(uint32_t depth) {
 
 TEST(Checks, LimitsNesting) {
   EXPECT_EQ(check_graph(nest(kMaxNesting)).message(), "");
-  EXPECT_THAT(check_graph(nest(kMaxNesting + 1)).message(), HasSubstr("nested more than 64"));
+  EXPECT_THAT(check_graph(nest(kMaxNesting + 1)).message(),
+              HasSubstr("nested more than 64 levels"));
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ TEST(Connect, RecordsProducersAndConsumersOnce) {
   EXPECT_TRUE(b.is_graph_output);
 }
 
-TEST(Connect, ForgetsWhatNoLongerHolds) {
+TEST(Connect, RemovesOutdatedConnections) {
   Graph graph = GraphBuilder().input("x").node("Relu", {"x"}, {"y"}).output("y").build();
   graph.nodes.clear();
   graph.outputs.clear();

@@ -34,7 +34,7 @@ inline ValueType tensor_type(ElementType element, std::optional<Shape> shape = s
   return {.kind = ValueKind::kTensor, .element = element, .shape = std::move(shape)};
 }
 
-// A name stands for the value of that name, made at first mention; "" for one that is left out.
+// A name refers to the value of that name, which is created on first use; "" is an omitted value.
 class GraphBuilder {
  public:
   ValueId value(std::string_view name) {
@@ -63,13 +63,13 @@ class GraphBuilder {
     return *this;
   }
 
-  // The value `name` of this graph stands for the value `outer` of the enclosing one.
+  // The value `name` of this graph captures the value `outer` of the enclosing one.
   GraphBuilder& capture(std::string_view name, ValueId outer) {
     graph_.values[value(name)].outer = outer;
     return *this;
   }
 
-  // The node's name is that of its first output.
+  // The node gets the name of its first output.
   GraphBuilder& node(std::string_view op_type, std::initializer_list<std::string_view> inputs,
                      std::initializer_list<std::string_view> outputs) {
     Node added{.name = outputs.size() > 0 ? std::string(*outputs.begin()) : "",
@@ -81,7 +81,7 @@ class GraphBuilder {
     return *this;
   }
 
-  // Gives the last node an attribute.
+  // Adds an attribute to the last node.
   GraphBuilder& attribute(std::string name, AttributeValue held) {
     graph_.nodes.back().attributes.push_back({std::move(name), std::move(held)});
     return *this;
@@ -113,7 +113,7 @@ inline std::vector<std::string> value_names(const Graph& graph, const std::vecto
   return names;
 }
 
-// Lets the model's opset decide which definition a node's operator has, as the importer does.
+// Sets each node's operator version from the model's opset, as the importer does.
 inline Graph without_versions(Graph graph) {
   const auto forget = [](auto& self, Graph& level) -> void {
     for (Node& node : level.nodes) {

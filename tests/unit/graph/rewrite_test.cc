@@ -43,7 +43,7 @@ std::vector<Group> one_group(std::vector<NodeId> nodes, Node node) {
 
 TEST(Rewrite, CompactsAndRenumbers) {
   Graph graph = diamond();
-  // Drop Mul and its operands, make d the output.
+  // Drop Mul and its operands, and make d the output.
   graph.outputs = {graph.find_value("d")};
   std::vector<bool> keep_values(graph.values.size(), true);
   keep_values[graph.find_value("v")] = false;
@@ -87,7 +87,7 @@ TEST(Rewrite, ReplacesAGroupByItsNode) {
 }
 
 TEST(Rewrite, SortsTheResult) {
-  // The fused node takes the place of Neg, which comes before Relu; it reads what Relu makes.
+  // The fused node takes the place of Neg, which comes before Relu; it reads what Relu produces.
   Graph graph = diamond();
   Node fused = replacement(graph, {"a", "b"}, {"d"});
   std::swap(graph.nodes[1], graph.nodes[2]);

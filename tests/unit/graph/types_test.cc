@@ -29,7 +29,7 @@ TEST(Types, SizesDenseTensors) {
   EXPECT_EQ(byte_size(ElementType::kInt8, Shape{5, 0}), 0u);
 }
 
-TEST(Types, GivesNoSizeForOpenShapesStringsAndOverflow) {
+TEST(Types, GivesNoSizeForDynamicShapesStringsAndOverflow) {
   EXPECT_FALSE(byte_size(ElementType::kFloat, Shape{2, kUnknownDim}));
   EXPECT_FALSE(byte_size(ElementType::kString, Shape{2}));
   const int64_t huge = std::numeric_limits<int64_t>::max();
