@@ -32,7 +32,7 @@ std::string describe_installed(const SearchResult& plugins) {
   return installed.empty() ? "nothing" : join(installed, ", ");
 }
 
-// The skipped manifests that may have been meant: of the wanted provider, or unreadable.
+// The skipped manifests that may be relevant: those of the wanted provider, and unreadable ones.
 std::string describe_skipped(const SearchResult& plugins, const ProviderChoice& choice) {
   std::string text;
   for (const SkippedManifest& skipped : plugins.skipped) {
@@ -42,7 +42,7 @@ std::string describe_skipped(const SearchResult& plugins, const ProviderChoice& 
   return text;
 }
 
-// What sets one type name apart from another.
+// The distinctive part of a type name.
 std::string_view without_suffix(std::string_view provider) {
   constexpr std::string_view kSuffix = "ExecutionProvider";
   const size_t length = provider.size() - std::min(provider.size(), kSuffix.size());
@@ -50,7 +50,8 @@ std::string_view without_suffix(std::string_view provider) {
                                                                : provider;
 }
 
-// "; did you mean ...?" when the name looks like a slip of an installed one, else empty.
+// Returns "; did you mean ...?" if the name looks like a misspelling of an installed one, else an
+// empty string.
 std::string suggest(const SearchResult& plugins, std::string_view wanted) {
   std::vector<std::string_view> names;
   std::vector<std::string_view> stems;
@@ -81,8 +82,8 @@ Status not_found(const SearchResult& plugins, const ProviderChoice& choice) {
 
 Status ambiguous(const ProviderChoice& choice, const Manifest& a, const Manifest& b) {
   return Status(StatusCode::kInvalidArgument,
-                "the short name " + quote(choice.name) + " means several providers: " + a.provider +
-                    " of " + quote(a.file.native()) + " and " + b.provider + " of " +
+                "the short name " + quote(choice.name) + " is ambiguous: it means " + a.provider +
+                    " from " + quote(a.file.native()) + " and " + b.provider + " from " +
                     quote(b.file.native()) + "; name one by its type name");
 }
 

@@ -1,7 +1,9 @@
-// A place in a parsed YAML file with the path of keys that leads there: reads it as a type, or says
-// where and why that fails. Shared by the readers of manifests and selections; internal to the
-// folder.
+// A location in a parsed YAML file with the key path that leads to it. Reads the value as a type,
+// or says where and why that fails. Shared by the readers of manifests and selections; internal to
+// the folder.
 #pragma once
+
+#include <ephost/status.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -11,31 +13,30 @@
 #include <utility>
 #include <vector>
 
-#include "ephost/status.h"
 #include "host/manifest/yaml_tree.h"
 
 namespace ephost::manifest {
 
 class FieldMap;
 
-// Borrows the tree and the file name; both outlive it.
+// Borrows the tree and the file name, which must outlive it.
 class Field {
  public:
   static Field root(const YamlNode& node, const std::filesystem::path& file) {
     return {node, file, {}};
   }
 
-  // INVALID_ARGUMENT: "file:line:column: key "a.b[0]": <problem>".
+  // Returns INVALID_ARGUMENT: "file:line:column: key "a.b[0]": <problem>".
   [[nodiscard]] Status error(std::string_view problem) const;
 
-  // Text that is not empty. A plain number or truth value is an error: it must be quoted.
+  // A non-empty string. A plain number or truth value is an error: it must be quoted.
   [[nodiscard]] Result<std::string> text() const;
-  // As `text`, and "" is allowed.
+  // Like `text`, but "" is allowed.
   [[nodiscard]] Result<std::string> any_text() const;
   [[nodiscard]] Result<int64_t> integer() const;
   // A whole number from 0 to 2^32 - 1.
   [[nodiscard]] Result<uint32_t> unsigned_number() const;
-  // Any number but NaN.
+  // Any number except NaN.
   [[nodiscard]] Result<double> number() const;
   [[nodiscard]] Result<bool> boolean() const;
   // The text of a scalar of any type.
@@ -45,13 +46,13 @@ class Field {
   [[nodiscard]] bool is_scalar() const { return node_->kind == YamlNode::Kind::kScalar; }
 
   [[nodiscard]] Result<std::vector<Field>> list() const;
-  // A list of texts without duplicates.
+  // A list of strings without duplicates.
   [[nodiscard]] Result<std::vector<std::string>> text_list() const;
-  // A map whose keys are the user's own.
+  // A map with user-defined keys.
   [[nodiscard]] Result<std::vector<std::pair<std::string, Field>>> entries() const;
   // A map; a key that is not in `known` is an error.
   [[nodiscard]] Result<FieldMap> map(std::span<const std::string_view> known) const;
-  // The place of the key itself, for problems with the key.
+  // The location of the key itself, for problems with the key.
   [[nodiscard]] Field at_key() const;
 
  private:
@@ -71,9 +72,9 @@ class Field {
 // The entries of a map with known keys.
 class FieldMap {
  public:
-  // Null when the key is not given.
+  // Null if the key is absent.
   [[nodiscard]] const Field* find(std::string_view key) const;
-  // INVALID_ARGUMENT at the map when the key is missing; `example` is how to write it.
+  // Returns INVALID_ARGUMENT at the map if the key is missing; `example` shows how to write it.
   [[nodiscard]] Result<Field> require(std::string_view key, std::string_view example) const;
 
  private:

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Comes before everything else: a newer schema may have other keys.
+// The schema number is checked first: a newer schema may have other keys.
 Status check_schema(const Field& document) {
   constexpr int64_t kSchema = 1;
   EPHOST_ASSIGN_OR_RETURN(const auto entries, document.entries());
@@ -23,18 +23,18 @@ Status check_schema(const Field& document) {
                                    [](const auto& entry) { return entry.first == "schema"; });
   if (schema == entries.end()) {
     return document.error(
-        "the key \"schema\" is missing, so this is no plugin manifest; add a line "
+        "the key \"schema\" is missing, so this is not a plugin manifest; add a line "
         "like \"schema: 1\"");
   }
   EPHOST_ASSIGN_OR_RETURN(const int64_t number, schema->second.integer());
-  if (number == kSchema) return {};
+  if (number == kSchema) return Status::ok_status();
   return schema->second.error(
       "manifest schema " + std::to_string(number) + " is not supported; this host reads schema " +
       std::to_string(kSchema) + (number > kSchema ? ": update the host" : ": write \"schema: 1\""));
 }
 
 Result<Version> read_version(const Field& field) {
-  // A version with fewer than three numbers is a number to YAML: its own message helps more.
+  // A version with fewer than three numbers parses as a YAML number; a specific message helps more.
   EPHOST_ASSIGN_OR_RETURN(const std::string text, field.scalar());
   Result<Version> version = Version::parse(text);
   if (!version.ok()) return field.error(version.status().message());
@@ -61,10 +61,10 @@ Result<AbiRange> read_abi(const Field& field) {
   return abi;
 }
 
-// Why a library's path cannot be accepted, by its text alone; empty when it can.
+// Returns why the text of a library's path cannot be accepted; empty if it can.
 std::string library_path_problem(std::string_view text) {
   const fs::path path(text);
-  // Refused on every system, so that a manifest means the same on all of them.
+  // Refused on every system, so that a manifest means the same everywhere.
   if (text.find_first_of("\\:") != std::string_view::npos) {
     return "contains '\\' or ':'; separate folders with '/'";
   }
@@ -75,7 +75,8 @@ std::string library_path_problem(std::string_view text) {
   if (std::find(path.begin(), path.end(), fs::path("..")) != path.end()) {
     return "has a \"..\" component; keep the library in the manifest's directory or below it";
   }
-  if (!path.has_filename() || path.filename() == ".") return "names no file; name the library file";
+  if (!path.has_filename() || path.filename() == ".")
+    return "does not name a file; name the library file";
   return {};
 }
 
@@ -95,26 +96,28 @@ Status read_libraries(const Field& field, Manifest& manifest) {
     }
     manifest.libraries[platform].path = std::move(path);
   }
-  return {};
+  return Status::ok_status();
 }
 
-Status read_sums(const Field& field, Manifest& manifest) {
+Status read_checksums(const Field& field, Manifest& manifest) {
   EPHOST_ASSIGN_OR_RETURN(const auto entries, field.entries());
   for (const auto& [platform, value] : entries) {
     const auto library = manifest.libraries.find(platform);
     if (library == manifest.libraries.end()) {
       return value.at_key().error("\"library\" has no entry " + quote(platform) +
-                                  "; remove the sum or add the library");
+                                  "; remove the checksum or add the library");
     }
     EPHOST_ASSIGN_OR_RETURN(const std::string text, value.scalar());
-    std::string sum = ascii_lower(text);
-    if (sum.size() != 64 || sum.find_first_not_of("0123456789abcdef") != std::string::npos) {
-      return value.error(quote(text) +
-                         " is no SHA-256; write the 64 hexadecimal digits that sha256sum prints");
+    std::string checksum = ascii_lower(text);
+    if (checksum.size() != 64 ||
+        checksum.find_first_not_of("0123456789abcdef") != std::string::npos) {
+      return value.error(
+          quote(text) +
+          " is not a SHA-256 checksum; write the 64 hexadecimal digits that sha256sum prints");
     }
-    library->second.sha256 = std::move(sum);
+    library->second.sha256 = std::move(checksum);
   }
-  return {};
+  return Status::ok_status();
 }
 
 Result<Device> read_device(const Field& field) {
@@ -159,7 +162,8 @@ Result<std::vector<std::string>> read_extensions(const Field& field) {
   EPHOST_ASSIGN_OR_RETURN(std::vector<std::string> ids, field.text_list());
   for (const std::string& id : ids) {
     if (is_extension_id(id)) continue;
-    return field.error(quote(id) + " is no extension; write name/revision, e.g. ephost.progress/1");
+    return field.error(quote(id) +
+                       " is not an extension id; write name/revision, e.g. ephost.progress/1");
   }
   return ids;
 }
@@ -192,15 +196,16 @@ Status read_identity(const FieldMap& map, Manifest& manifest) {
   EPHOST_ASSIGN_OR_RETURN(manifest.version, read_version(version));
   EPHOST_ASSIGN_OR_RETURN(const Field abi, map.require("abi", "{ major: 1, minor: [0, 0] }"));
   EPHOST_ASSIGN_OR_RETURN(manifest.abi, read_abi(abi));
-  return {};
+  return Status::ok_status();
 }
 
 Status read_code(const FieldMap& map, Manifest& manifest) {
   EPHOST_ASSIGN_OR_RETURN(const Field library,
                           map.require("library", "{ linux-x86_64: libplugin.so }"));
   EPHOST_RETURN_IF_ERROR(read_libraries(library, manifest));
-  if (const Field* sums = map.find("sha256")) EPHOST_RETURN_IF_ERROR(read_sums(*sums, manifest));
-  return {};
+  if (const Field* checksums = map.find("sha256"))
+    EPHOST_RETURN_IF_ERROR(read_checksums(*checksums, manifest));
+  return Status::ok_status();
 }
 
 Status read_abilities(const FieldMap& map, Manifest& manifest) {
@@ -219,10 +224,10 @@ Status read_abilities(const FieldMap& map, Manifest& manifest) {
   if (const Field* options = map.find("options")) {
     EPHOST_ASSIGN_OR_RETURN(manifest.options, read_options(*options));
   }
-  return {};
+  return Status::ok_status();
 }
 
-// The value in ": value  # comment", without its quotes.
+// The value in ": value  # comment", without quotes.
 std::string_view scalar_of(std::string_view rest) {
   constexpr std::string_view kAround = ": \t\r\"'";
   rest = rest.substr(0, rest.find(" #"));

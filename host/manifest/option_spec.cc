@@ -52,17 +52,17 @@ Status read_range(const Field& field, OptionSpec& spec) {
                                 " has no range; remove the key");
   }
   EPHOST_ASSIGN_OR_RETURN(const std::vector<Field> ends, field.list());
-  if (ends.size() != 2) return field.error("a range has two ends; write [least, greatest]");
+  if (ends.size() != 2) return field.error("a range has two ends; write [minimum, maximum]");
   EPHOST_ASSIGN_OR_RETURN(OptionValue least, read_value(ends[0], spec.type));
   EPHOST_ASSIGN_OR_RETURN(OptionValue greatest, read_value(ends[1], spec.type));
-  if (greatest < least) return field.error("the range is empty; write [least, greatest]");
+  if (greatest < least) return field.error("the range is empty; write [minimum, maximum]");
   spec.range.emplace(std::move(least), std::move(greatest));
-  return {};
+  return Status::ok_status();
 }
 
 Status read_choices(const Field* field, const Field& option, OptionSpec& spec) {
   if (spec.type != OptionType::kEnum) {
-    if (field == nullptr) return {};
+    if (field == nullptr) return Status::ok_status();
     return field->at_key().error(
         "only an option of type enum has choices; remove the key or write "
         "\"type: enum\"");
@@ -74,13 +74,13 @@ Status read_choices(const Field* field, const Field& option, OptionSpec& spec) {
   }
   EPHOST_ASSIGN_OR_RETURN(spec.choices, field->text_list());
   if (spec.choices.empty()) return field->error("the list of choices is empty; fill it in");
-  return {};
+  return Status::ok_status();
 }
 
 Status read_default(const Field& field, OptionSpec& spec) {
   EPHOST_ASSIGN_OR_RETURN(spec.default_value, read_value(field, spec.type));
   const std::string problem = option_value_problem(spec, spec.default_value);
-  return problem.empty() ? Status() : field.error("the default " + problem);
+  return problem.empty() ? Status::ok_status() : field.error("the default " + problem);
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ std::string option_value_problem(const OptionSpec& spec, const OptionValue& valu
   if (spec.type != OptionType::kEnum) return {};
   const auto& text = std::get<std::string>(value);
   if (std::find(spec.choices.begin(), spec.choices.end(), text) != spec.choices.end()) return {};
-  return quote(text) + " is none of the choices; give one of " + join(spec.choices, ", ");
+  return quote(text) + " is not one of the choices; give one of " + join(spec.choices, ", ");
 }
 
 Result<OptionSpec> read_option_spec(const Field& field) {

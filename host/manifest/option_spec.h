@@ -1,5 +1,7 @@
-// An option that a manifest declares: its type, its default and what values it takes.
+// An option that a manifest declares: its type, its default and the values it accepts.
 #pragma once
+
+#include <ephost/status.h>
 
 #include <cstdint>
 #include <optional>
@@ -8,8 +10,6 @@
 #include <utility>
 #include <variant>
 #include <vector>
-
-#include "ephost/status.h"
 
 namespace ephost::manifest {
 
@@ -23,21 +23,21 @@ enum class OptionType { kString, kInt, kFloat, kBool, kEnum };
 // The alternative follows the type; kString and kEnum both hold a string.
 using OptionValue = std::variant<std::string, int64_t, double, bool>;
 
-// The text of a value as a user would write it.
+// Formats a value as a user would write it.
 [[nodiscard]] std::string to_text(const OptionValue& value);
 
 struct OptionSpec {
   std::string name;
   OptionType type = OptionType::kString;
   OptionValue default_value;
-  // kInt and kFloat only: least and greatest value, both allowed, of the option's own type.
+  // For kInt and kFloat only: minimum and maximum, both inclusive, of the option's own type.
   std::optional<std::pair<OptionValue, OptionValue>> range;
-  std::vector<std::string> choices;  // kEnum only, and then not empty
+  std::vector<std::string> choices;  // for kEnum only, where it is not empty
   std::string help;
 };
 
-// Why `value`, which is of the option's type, is out of range or none of the choices, with the
-// remedy; empty when it is allowed.
+// Returns why `value`, which has the option's type, is out of range or not one of the choices, with
+// the remedy; empty if it is allowed.
 [[nodiscard]] std::string option_value_problem(const OptionSpec& spec, const OptionValue& value);
 
 // Reads one element of a manifest's `options`. Internal to the folder.

@@ -77,7 +77,7 @@ Status check_names(const Manifest& manifest,
       return refuse(manifest, name, "it is given twice; give it once");
     }
   }
-  return {};
+  return Status::ok_status();
 }
 
 Result<OptionValue> read_given(const Manifest& manifest, const OptionSpec& spec,

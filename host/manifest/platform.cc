@@ -62,7 +62,7 @@ std::string platform_problem(std::string_view platform) {
                      contains(kSystems, platform.substr(0, dash)) &&
                      contains(kArchitectures, platform.substr(dash + 1));
   if (known) return {};
-  return quote(platform) + " is no platform; write system-architecture, with a system of " +
+  return quote(platform) + " is not a platform; write system-architecture, with a system of " +
          join(kSystems, ", ") + " and an architecture of " + join(kArchitectures, ", ");
 }
 

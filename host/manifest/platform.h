@@ -1,4 +1,4 @@
-// Names of platforms as manifests write them, "system-architecture", e.g. "linux-x86_64".
+// Platform names as manifests write them, "system-architecture", e.g. "linux-x86_64".
 #pragma once
 
 #include <string>
@@ -6,10 +6,10 @@
 
 namespace ephost::manifest {
 
-// The platform that this host was built for.
+// The platform for which this host was built.
 [[nodiscard]] std::string_view host_platform();
 
-// Why `platform` is no name that a manifest may use, with the remedy; empty when it is one.
+// Returns why a manifest may not use the name `platform`, with the remedy; empty if it may.
 [[nodiscard]] std::string platform_problem(std::string_view platform);
 
 }  // namespace ephost::manifest

@@ -12,7 +12,7 @@ namespace ephost::manifest {
 
 namespace {
 
-// from_chars takes no '+'; "+-1" must not slip through when it is removed.
+// from_chars does not accept '+'; "+-1" must not pass once the '+' is removed.
 std::string_view without_plus(std::string_view text) {
   const bool plus = text.size() > 1 && text[0] == '+' && text[1] != '-' && text[1] != '+';
   return plus ? text.substr(1) : text;
@@ -41,7 +41,7 @@ std::optional<double> parse_number(std::string_view text) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     return negative ? -kInfinity : kInfinity;
   }
-  // from_chars would also take the words inf and nan.
+  // from_chars would also accept the words inf and nan.
   if (magnitude.find_first_not_of("0123456789.eE+-") != std::string_view::npos) return std::nullopt;
   return parse_whole<double>(text);
 }

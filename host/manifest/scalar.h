@@ -1,5 +1,5 @@
-// How one word of text becomes a number or a truth value, in manifests, selections and options
-// alike. Internal to the folder.
+// Parses scalars as numbers or truth values, in the same way for manifests, selections and options.
+// Internal to the folder.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace ephost::manifest {
 // Decimal digits with an optional sign.
 [[nodiscard]] std::optional<int64_t> parse_integer(std::string_view text);
 // A decimal number with optional sign, fraction and exponent, or .inf with an optional sign. Finite
-// text that no double can hold is refused.
+// numbers that a double cannot represent are refused.
 [[nodiscard]] std::optional<double> parse_number(std::string_view text);
 // true or false in any case.
 [[nodiscard]] std::optional<bool> parse_boolean_word(std::string_view text);

@@ -29,7 +29,7 @@ std::string environment_value(const char* name) {
   return value == nullptr ? std::string() : std::string(value);
 }
 
-// The parts of a ':' list that are not empty.
+// The non-empty elements of a ':'-separated list.
 std::vector<fs::path> split_paths(std::string_view list) {
   std::vector<fs::path> paths;
   while (!list.empty()) {
@@ -44,7 +44,7 @@ class DirectoryList {
  public:
   void add(const fs::path& path, SearchOrigin origin) { directories_.push_back({path, origin}); }
 
-  // The XDG specification has relative paths ignored.
+  // The XDG specification requires that relative paths are ignored.
   void add_data(const fs::path& data_directory, SearchOrigin origin) {
     if (data_directory.is_absolute()) add(data_directory / "ephost" / "plugins", origin);
   }
@@ -138,7 +138,7 @@ class Search {
       for (const auto& [platform, library] : manifest.libraries) platforms.push_back(platform);
       return Status(StatusCode::kNotFound,
                     "wrong platform: " + quote(manifest.file.native()) + " has no library for " +
-                        std::string(host_platform()) + ", only for " + join(platforms, ", ") +
+                        std::string(host_platform()) + ", but only for " + join(platforms, ", ") +
                         "; install the plugin's package for " + std::string(host_platform()));
     }
     const fs::path folder = manifest.file.parent_path();
@@ -215,7 +215,7 @@ SearchResult find_plugins(const SearchRequest& request) {
 }
 
 Status check_loader_path(const fs::path& library) {
-  if (library.native().find('$') == std::string::npos) return {};
+  if (library.native().find('$') == std::string::npos) return Status::ok_status();
   return Status(StatusCode::kInvalidArgument,
                 "the path of the library " + quote(library.native()) +
                     " contains '$', which the system's loader would expand; rename the file or "
@@ -224,12 +224,12 @@ Status check_loader_path(const fs::path& library) {
 
 Status verify_library_checksum(const FoundPlugin& plugin, std::span<const std::byte> library) {
   const LibraryEntry* entry = plugin.manifest.library_for(host_platform());
-  if (entry == nullptr || !entry->sha256) return {};
+  if (entry == nullptr || !entry->sha256) return Status::ok_status();
   EPHOST_ASSIGN_OR_RETURN(const std::string checksum, sha256_of(library));
-  if (checksum == *entry->sha256) return {};
+  if (checksum == *entry->sha256) return Status::ok_status();
   return Status(StatusCode::kInvalidArgument,
                 "the library " + quote(plugin.library.native()) + " has the SHA-256 " + checksum +
-                    ", its manifest " + quote(plugin.manifest.file.native()) + " states " +
+                    ", but its manifest " + quote(plugin.manifest.file.native()) + " states " +
                     *entry->sha256 + "; install library and manifest of the same release");
 }
 

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 Status check_format(const Field& field) {
   constexpr int64_t kFormat = 1;
   EPHOST_ASSIGN_OR_RETURN(const int64_t number, field.integer());
-  if (number == kFormat) return {};
+  if (number == kFormat) return Status::ok_status();
   return field.error("selection format " + std::to_string(number) +
                      " is not supported; this host reads format " + std::to_string(kFormat) +
                      (number > kFormat ? ": update the host" : ": write \"selection: 1\""));
@@ -39,7 +39,7 @@ Result<KeyValues> read_session(const Field& field) {
   KeyValues session;
   for (const auto& [key, value] : entries) {
     EPHOST_ASSIGN_OR_RETURN(std::string text, value.scalar());
-    // Session entries spell truth values as ONNX Runtime does.
+    // Session entries write truth values as ONNX Runtime does.
     if (value.is_plain_boolean()) text.assign(1, *parse_boolean_word(text) ? '1' : '0');
     session.emplace_back(key, std::move(text));
   }
@@ -97,7 +97,7 @@ Result<Selection> read_selection(const YamlNode& document, const fs::path& file)
   const Field root = Field::root(document, file);
   if (document.kind == YamlNode::Kind::kMap && !is_selection(document)) {
     return root.error(
-        "the key \"selection\" is missing, so this is no selection; add a line like "
+        "the key \"selection\" is missing, so this is not a selection; add a line like "
         "\"selection: 1\"");
   }
   EPHOST_ASSIGN_OR_RETURN(const FieldMap map, root.map(kKeys));

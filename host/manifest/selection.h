@@ -1,8 +1,10 @@
-// The selection file of a user: which providers a session takes, in which order of priority, with
-// which options, and the session's own entries. manifests/SCHEMA.md is the reference of the format.
-// Whether the providers are installed and know their options is decided elsewhere (choose.h,
+// The selection file of a user: the providers that a session uses in order of priority, their
+// options, and the session's configuration entries. manifests/SCHEMA.md documents the format.
+// Whether the providers are installed and accept their options is checked elsewhere (choose.h,
 // options.h).
 #pragma once
+
+#include <ephost/status.h>
 
 #include <filesystem>
 #include <string>
@@ -10,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "ephost/status.h"
 #include "host/manifest/version.h"
 
 namespace ephost::manifest {
@@ -26,7 +27,7 @@ struct ProviderChoice {
 };
 
 struct Selection {
-  std::filesystem::path file;  // empty when it was put together by a program
+  std::filesystem::path file;  // empty if a program created the selection
   int selection = 1;
   std::vector<ProviderChoice> providers;  // highest priority first; names are unique
   KeyValues session_entries;              // keys are unique
@@ -38,7 +39,7 @@ struct Selection {
 [[nodiscard]] Result<Selection> read_selection(const YamlNode& document,
                                                const std::filesystem::path& file);
 
-// Reads and parses; NO_SUCHFILE and the like as in host/base/files/file.h.
+// Reads and parses the file; NO_SUCHFILE and other errors as in host/base/files/file.h.
 [[nodiscard]] Result<Selection> load_selection(const std::filesystem::path& file);
 
 // Whether a document is meant as a selection: a map with the key "selection".

@@ -15,7 +15,7 @@ namespace {
 
 Status invalid(std::string_view text, std::string_view problem) {
   return Status(StatusCode::kInvalidArgument,
-                quote(text) + " is no version: " + std::string(problem) +
+                quote(text) + " is not a version: " + std::string(problem) +
                     "; write it as major.minor.patch, e.g. 1.4.0 or 2.0.0-rc.1");
 }
 
@@ -68,7 +68,7 @@ std::strong_ordering compare_identifiers(std::string_view a, std::string_view b)
     return a_is_number ? std::strong_ordering::less : std::strong_ordering::greater;
   }
   if (!a_is_number) return a <=> b;
-  // Numbers of any length: without leading zeros, the longer one is larger.
+  // Compares numbers of any length: without leading zeros, the longer one is larger.
   a.remove_prefix(std::min(a.find_first_not_of('0'), a.size()));
   b.remove_prefix(std::min(b.find_first_not_of('0'), b.size()));
   return std::pair(a.size(), a) <=> std::pair(b.size(), b);
@@ -82,7 +82,8 @@ std::strong_ordering compare_prereleases(std::string_view a, std::string_view b)
                                                 b_parts.end(), compare_identifiers);
 }
 
-// A version whose minor and patch may be missing; `out_parts` tells how many numbers there are.
+// A version whose minor and patch numbers may be missing; `out_parts` receives how many numbers
+// there are.
 Result<Version> parse_parts(std::string_view text, int& out_parts) {
   constexpr size_t kLongest = 128;
   if (text.empty()) return invalid(text, "it is empty");
@@ -106,12 +107,12 @@ Result<Version> parse_parts(std::string_view text, int& out_parts) {
   const std::array<uint32_t*, 3> targets{&version.major, &version.minor, &version.patch};
   for (size_t i = 0; i < numbers.size(); ++i) {
     const std::optional<uint32_t> number = parse_number(numbers[i]);
-    if (!number) return invalid(text, quote(numbers[i]) + " is no number of a version");
+    if (!number) return invalid(text, quote(numbers[i]) + " is not a valid version number");
     *targets[i] = *number;
   }
   out_parts = static_cast<int>(numbers.size());
   if (out_parts < 3 && (!version.prerelease.empty() || !version.build.empty())) {
-    return invalid(text, "a pre-release or build needs all three numbers");
+    return invalid(text, "a pre-release or build suffix needs all three numbers");
   }
   return version;
 }
@@ -140,7 +141,7 @@ std::strong_ordering operator<=>(const Version& a, const Version& b) {
 }
 
 Result<VersionRange::Comparator> VersionRange::parse_comparator(std::string_view text) {
-  // The two-character operators come first: each begins like a shorter one.
+  // Two-character operators come first, since each begins with a shorter one.
   static constexpr std::array<std::pair<std::string_view, Operator>, 6> kOperators{{
       {">=", Operator::kGreaterEqual},
       {"<=", Operator::kLessEqual},
@@ -167,7 +168,7 @@ Result<VersionRange> VersionRange::parse(std::string_view text) {
     Result<Comparator> comparator = parse_comparator(trim(part));
     if (!comparator.ok()) {
       return Status(StatusCode::kInvalidArgument,
-                    quote(text) + " is no version range: " + comparator.status().message() +
+                    quote(text) + " is not a version range: " + comparator.status().message() +
                         "; a range is a list like \">=1.2, <2\"");
     }
     range.comparators_.push_back(std::move(*comparator));

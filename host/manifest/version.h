@@ -1,6 +1,11 @@
-// Versions of plugins and the ranges that a selection asks for. Semantic Versioning 2.0.0 decides
-// form and order.
+// Versions of plugins, and the version ranges that a selection asks for. Format and precedence
+// follow Semantic Versioning 2.0.0.
+//
+// This is our own because Debian has no C++ library for it, and the ranges of the packages that
+// other ecosystems use differ from the rule that SCHEMA.md states.
 #pragma once
+
+#include <ephost/status.h>
 
 #include <compare>
 #include <cstdint>
@@ -8,11 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "ephost/status.h"
-
 namespace ephost::manifest {
 
-// Compares by precedence: a pre-release is lower than its release, build metadata does not count.
+// Compares by precedence: a pre-release is lower than its release; build metadata is ignored.
 struct Version {
   uint32_t major = 0;
   uint32_t minor = 0;
@@ -20,7 +23,8 @@ struct Version {
   std::string prerelease;  // without '-', e.g. "rc.1"
   std::string build;       // without '+'
 
-  // "major.minor.patch[-prerelease][+build]". INVALID_ARGUMENT says what is wrong with the text.
+  // Parses "major.minor.patch[-prerelease][+build]". INVALID_ARGUMENT says what is wrong with the
+  // text.
   static Result<Version> parse(std::string_view text);
   [[nodiscard]] std::string to_string() const;
 
@@ -28,9 +32,9 @@ struct Version {
   friend bool operator==(const Version& a, const Version& b) { return std::is_eq(a <=> b); }
 };
 
-// All of some comparators: ">=1.2, <2". A comparator is one of >=, >, <=, <, = and a version of
-// which minor and patch may be left out; only the parts that it states are compared, so that
-// "<=1.2" admits 1.2.7 and "<2" refuses 2.0.0-rc.1. A version without an operator means "=".
+// A conjunction of comparators: ">=1.2, <2". A comparator is one of >=, >, <=, <, = followed by a
+// version whose minor and patch numbers may be omitted. Only the stated numbers are compared, so
+// that "<=1.2" admits 1.2.7 and "<2" refuses 2.0.0-rc.1. A version without an operator means "=".
 class VersionRange {
  public:
   // Admits every version.
@@ -39,7 +43,7 @@ class VersionRange {
   static Result<VersionRange> parse(std::string_view text);
 
   [[nodiscard]] bool contains(const Version& version) const;
-  // As it was written; empty when it admits every version.
+  // The text as written; empty if the range admits every version.
   [[nodiscard]] const std::string& to_string() const { return text_; }
 
  private:
@@ -47,7 +51,7 @@ class VersionRange {
   struct Comparator {
     Operator op = Operator::kEqual;
     Version version;
-    int parts = 3;  // how many of major, minor, patch are stated
+    int parts = 3;  // how many of major, minor and patch are stated
   };
   static Result<Comparator> parse_comparator(std::string_view text);
   static bool admits(const Comparator& comparator, const Version& version);

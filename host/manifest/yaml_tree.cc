@@ -18,7 +18,7 @@ namespace ephost::manifest {
 
 namespace {
 
-// Leaves the parser from inside one of its callbacks.
+// Thrown to leave the parser from inside one of its callbacks.
 struct Refusal {
   Place place;
   std::string message;
@@ -28,11 +28,11 @@ Place place_of(const YAML::Mark& mark) {
   return {std::max(mark.line, 0) + 1, std::max(mark.column, 0) + 1};
 }
 
-// Builds the tree from the parser's events. Using events and not yaml-cpp's own nodes keeps aliases
-// from being expanded, and places and duplicate keys from being lost.
+// Builds the tree from the parser's events. With events instead of yaml-cpp's own nodes, aliases
+// are not expanded, and locations and duplicate keys are not lost.
 class TreeBuilder : public YAML::EventHandler {
  public:
-  // The document, or nothing when the text had none.
+  // The document, or nothing if the text has none.
   std::optional<YamlNode> take_root() { return std::exchange(root_, std::nullopt); }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
@@ -81,7 +81,7 @@ class TreeBuilder : public YAML::EventHandler {
   };
   struct Open {
     YamlNode node;
-    std::optional<Key> key;  // of a map: waits for its value
+    std::optional<Key> key;  // in a map: the key whose value comes next
   };
 
   YamlNode make_node(YamlNode::Kind kind, const YAML::Mark& mark) {
@@ -103,7 +103,7 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   static void refuse_tag(const YAML::Mark& mark, const std::string& tag) {
-    // The parser itself marks plain scalars with "?" and quoted ones with "!".
+    // The parser itself tags plain scalars with "?" and quoted ones with "!".
     if (!tag.empty() && tag != "?" && tag != "!") {
       throw Refusal{place_of(mark), "the tag " + quote(tag) + " is not allowed; remove it"};
     }
@@ -120,7 +120,7 @@ class TreeBuilder : public YAML::EventHandler {
     refuse_tag(mark, tag);
     if (open_.size() == kMaxDepth) {
       throw Refusal{place_of(mark), "values are nested more than " + std::to_string(kMaxDepth) +
-                                        " deep; flatten the document"};
+                                        " levels deep; flatten the document"};
     }
     if (expects_key()) refuse_key(place_of(mark));
     open_.push_back({make_node(kind, mark), std::nullopt});
@@ -191,10 +191,10 @@ Result<YamlNode> parse_yaml(std::string_view text, const std::filesystem::path& 
   if (text.size() > kMaxYamlBytes) {
     return error_at(file, {},
                     "the text has more than " + std::to_string(kMaxYamlBytes) +
-                        " bytes, the most that is read of such a file; shorten it");
+                        " bytes, which is the size limit of such a file; shorten it");
   }
   if (!is_valid_utf8(text) || text.find('\0') != std::string_view::npos) {
-    return error_at(file, {}, "the file is no UTF-8 text; save it as UTF-8");
+    return error_at(file, {}, "the file is not UTF-8 text; save it as UTF-8");
   }
   try {
     return build_tree(text, file);
@@ -202,7 +202,7 @@ Result<YamlNode> parse_yaml(std::string_view text, const std::filesystem::path& 
     return error_at(file, refusal.place, refusal.message);
   } catch (const YAML::Exception& exception) {
     return error_at(file, place_of(exception.mark),
-                    "this is no valid YAML: " + exception.msg +
+                    "this is not valid YAML: " + exception.msg +
                         "; check indentation, quotes and brackets here and above");
   } catch (const std::exception& exception) {
     return error_at(file, {}, std::string("the YAML parser failed: ") + exception.what());

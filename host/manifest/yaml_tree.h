@@ -1,8 +1,10 @@
-// YAML text as a plain tree with places, for the readers of manifests and selections. Takes the
-// part of YAML that those need: one document of maps with text keys, lists and scalars. Anchors,
-// aliases, tags, duplicate keys, deep nesting and oversized documents are refused. The only unit
-// that knows yaml-cpp.
+// YAML text as a plain tree with source locations, for the readers of manifests and selections.
+// Accepts the subset of YAML that they need: one document of maps with text keys, lists and
+// scalars. Anchors, aliases, tags, duplicate keys, deep nesting and oversized documents are
+// refused. Only this unit uses yaml-cpp.
 #pragma once
+
+#include <ephost/status.h>
 
 #include <cstddef>
 #include <filesystem>
@@ -10,11 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "ephost/status.h"
-
 namespace ephost::manifest {
 
-// Where something stands in a text file, both from 1.
+// A location in a text file; both numbers start at 1.
 struct Place {
   int line = 1;
   int column = 1;
@@ -28,7 +28,7 @@ struct YamlNode {
   Kind kind = Kind::kNull;
   Place place;
   std::string text;                // of a scalar
-  bool quoted = false;             // a scalar in quotes, or a block of text
+  bool quoted = false;             // a quoted scalar or a block scalar
   std::vector<YamlNode> items;     // of a sequence
   std::vector<YamlEntry> entries;  // of a map, in the order of the document; keys are unique
 };
@@ -39,16 +39,16 @@ struct YamlEntry {
   YamlNode value;
 };
 
-// The most that is read of a manifest or selection.
+// The size limit of a manifest or selection.
 inline constexpr size_t kMaxYamlBytes = size_t{256} * 1024;
 
-// `file` only serves the messages: INVALID_ARGUMENT, "file:line:column: what is wrong; what to do".
+// `file` is only used in messages: INVALID_ARGUMENT, "file:line:column: what is wrong; what to do".
 [[nodiscard]] Result<YamlNode> parse_yaml(std::string_view text, const std::filesystem::path& file);
 
-// Reads and parses; NO_SUCHFILE and the like as in host/base/files/file.h.
+// Reads and parses the file; NO_SUCHFILE and other errors as in host/base/files/file.h.
 [[nodiscard]] Result<YamlNode> load_yaml(const std::filesystem::path& file);
 
-// INVALID_ARGUMENT with "file:line:column: " before `message`.
+// Returns INVALID_ARGUMENT with "file:line:column: " before `message`.
 [[nodiscard]] Status error_at(const std::filesystem::path& file, Place place,
                               std::string_view message);
 

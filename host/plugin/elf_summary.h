@@ -1,6 +1,9 @@
 // What a library's file tells about dangers of loading it: a sanitizer's run-time that comes too
 // late ends the process, and a truncated file faults inside of the loader. Everything else that can
 // be wrong with a file the loader reports itself. Called by the registry before it loads.
+//
+// This is our own because a few structures of <elf.h> are all that is needed, for which libelf
+// would add a library to the host.
 #pragma once
 
 #include <cstddef>

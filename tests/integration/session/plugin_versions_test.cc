@@ -112,7 +112,7 @@ const UnusablePlugin kUnusablePlugins[] = {
        InstalledPlugins::replace_in(plugins.install("next_version").manifest,
                                     "abi: { major: 1, minor: [0, 0] }", "abi: none");
      }},
-    {"WithATruncatedManifest", "this is no valid YAML",
+    {"WithATruncatedManifest", "this is not valid YAML",
      [](InstalledPlugins& plugins) {
        const auto files = plugins.install("next_version");
        const std::string text = test::read_bytes(files.manifest);

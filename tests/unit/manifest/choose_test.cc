@@ -23,7 +23,7 @@ Manifest manifest(const std::string& provider, const std::string& name,
   return result;
 }
 
-// What is installed in these tests.
+// The plugins that are installed in these tests.
 SearchResult installed() {
   SearchResult result;
   result.found = {{manifest("CPUExecutionProvider", "cpu", "0.1.0"), "/plugins/libcpu.so"},
@@ -149,8 +149,8 @@ TEST(Choose, RefusesAShortNameOfSeveralProviders) {
   SearchResult plugins = installed();
   plugins.found.push_back({manifest("OtherExecutionProvider", "dnnl", "1.0.0"), "/o.so"});
   EXPECT_THAT(error_of(plugins, choice("dnnl")),
-              AllOf(HasSubstr("INVALID_ARGUMENT: the short name \"dnnl\" means several providers: "
-                              "DnnlExecutionProvider of \"/plugins/dnnl-2.0.0.yaml\" and "
+              AllOf(HasSubstr("INVALID_ARGUMENT: the short name \"dnnl\" is ambiguous: it means "
+                              "DnnlExecutionProvider from \"/plugins/dnnl-2.0.0.yaml\" and "
                               "OtherExecutionProvider"),
                     HasSubstr("name one by its type name")));
 }

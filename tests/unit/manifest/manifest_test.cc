@@ -107,7 +107,7 @@ TEST(Manifest, NamesEachRequiredKeyThatIsMissing) {
 
 TEST(Manifest, RefusesADocumentWithoutSchema) {
   EXPECT_THAT(error_with("schema: 1\n", ""),
-              HasSubstr("the key \"schema\" is missing, so this is no plugin manifest"));
+              HasSubstr("the key \"schema\" is missing, so this is not a plugin manifest"));
 }
 
 TEST(Manifest, RefusesANewerSchemaBeforeItsUnknownKeys) {
@@ -117,7 +117,7 @@ TEST(Manifest, RefusesANewerSchemaBeforeItsUnknownKeys) {
   EXPECT_THAT(error_with("schema: 1", "schema: 0"), HasSubstr("write \"schema: 1\""));
 }
 
-TEST(Manifest, RefusesADocumentThatIsNoMap) {
+TEST(Manifest, RefusesADocumentThatIsNotAMap) {
   EXPECT_THAT(error_of("- schema\n"), HasSubstr("expected a map (key: value), found a list"));
   EXPECT_THAT(error_of("hello\n"), HasSubstr("found \"hello\""));
 }
@@ -159,7 +159,7 @@ TEST(Manifest, RefusesNamesWithOtherCharacters) {
 TEST(Manifest, RefusesABadVersion) {
   EXPECT_EQ(
       error_with("version: 2.1.0", "version: 2.1"),
-      "acme.yaml:5:10: key \"version\": \"2.1\" is no version: it has fewer than three numbers; "
+      "acme.yaml:5:10: key \"version\": \"2.1\" is not a version: it has fewer than three numbers; "
       "write it as major.minor.patch, e.g. 1.4.0 or 2.0.0-rc.1");
 }
 
@@ -185,8 +185,8 @@ TEST(Manifest, RefusesALibraryPathThatCouldLeaveTheDirectory) {
   EXPECT_THAT(error_with("acme.dll", "C:/acme.dll"), HasSubstr("contains '\\' or ':'"));
   EXPECT_THAT(error_with("acme.dll", "$LIB/acme.dll"), HasSubstr("contains '$'"));
   EXPECT_THAT(error_with("acme.dll", "${ORIGIN}/acme.dll"), HasSubstr("contains '$'"));
-  EXPECT_THAT(error_with("lib/libacme.so", "lib/"), HasSubstr("names no file"));
-  EXPECT_THAT(error_with("lib/libacme.so", "."), HasSubstr("names no file"));
+  EXPECT_THAT(error_with("lib/libacme.so", "lib/"), HasSubstr("does not name a file"));
+  EXPECT_THAT(error_with("lib/libacme.so", "."), HasSubstr("does not name a file"));
 }
 
 TEST(Manifest, AcceptsDotsInsideALibraryName) {
@@ -196,7 +196,7 @@ TEST(Manifest, AcceptsDotsInsideALibraryName) {
 TEST(Manifest, RefusesAnUnknownPlatformAtItsKey) {
   EXPECT_THAT(error_with("linux-x86_64: lib/libacme.so", "linux-amd64: lib/libacme.so"),
               testing::AllOf(testing::StartsWith("acme.yaml:8:3: key \"library.linux-amd64\""),
-                             HasSubstr("is no platform; write system-architecture")));
+                             HasSubstr("is not a platform; write system-architecture")));
 }
 
 TEST(Manifest, RefusesAnEmptyLibraryMap) {
@@ -204,24 +204,26 @@ TEST(Manifest, RefusesAnEmptyLibraryMap) {
               HasSubstr("key \"library\": no library is named; add a line like"));
 }
 
-TEST(Manifest, RefusesABadSum) {
-  EXPECT_THAT(error_with("9f86d08", "9f86"),
-              HasSubstr("is no SHA-256; write the 64 hexadecimal digits that sha256sum prints"));
-  EXPECT_THAT(error_with("9f86", "xf86"), HasSubstr("is no SHA-256"));
+TEST(Manifest, RefusesABadChecksum) {
+  EXPECT_THAT(
+      error_with("9f86d08", "9f86"),
+      HasSubstr(
+          "is not a SHA-256 checksum; write the 64 hexadecimal digits that sha256sum prints"));
+  EXPECT_THAT(error_with("9f86", "xf86"), HasSubstr("is not a SHA-256 checksum"));
 }
 
-TEST(Manifest, ReadsASumInUpperCaseAndOneOfDigitsOnly) {
+TEST(Manifest, ReadsAChecksumInUpperCaseAndOneOfDigitsOnly) {
   EXPECT_EQ(error_with("9f86", "9F86"), "accepted");
   const std::string digits = sample_with(
       "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", std::string(64, '1'));
   EXPECT_EQ(error_of(digits), "accepted");
 }
 
-TEST(Manifest, RefusesASumWithoutALibrary) {
+TEST(Manifest, RefusesAChecksumWithoutALibrary) {
   EXPECT_THAT(
       error_with("linux-x86_64: 9f86", "macos-aarch64: 9f86"),
       HasSubstr("key \"sha256.macos-aarch64\": \"library\" has no entry \"macos-aarch64\"; remove "
-                "the sum or add the library"));
+                "the checksum or add the library"));
 }
 
 TEST(Manifest, RefusesAnUnknownDeviceType) {
@@ -235,7 +237,7 @@ TEST(Manifest, RefusesABadExtension) {
   for (const std::string_view id :
        {"progress", "progress/", "/1", "progress/one", "a b/1", "a/1/2"}) {
     EXPECT_THAT(error_with("[ephost.progress/1]", "[\"" + std::string(id) + "\"]"),
-                HasSubstr("is no extension; write name/revision"))
+                HasSubstr("is not an extension id; write name/revision"))
         << id;
   }
 }

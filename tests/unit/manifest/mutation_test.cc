@@ -1,4 +1,4 @@
-// Damaged manifests and selections end in a value or an error, never in a crash.
+// Damaged manifests and selections yield a value or an error, never a crash.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

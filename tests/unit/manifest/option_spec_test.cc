@@ -88,16 +88,16 @@ TEST(OptionSpec, RefusesADefaultOutOfRange) {
   EXPECT_EQ(error_of("name: x, type: int, default: 8, range: [0, 8]"), "accepted");
 }
 
-TEST(OptionSpec, RefusesADefaultThatIsNoChoice) {
+TEST(OptionSpec, RefusesADefaultThatIsNotAChoice) {
   EXPECT_THAT(error_of("name: x, type: enum, default: c, choices: [a, b]"),
-              HasSubstr("the default \"c\" is none of the choices; give one of a, b"));
+              HasSubstr("the default \"c\" is not one of the choices; give one of a, b"));
 }
 
 TEST(OptionSpec, RefusesABadRange) {
   EXPECT_THAT(error_of("name: x, type: int, default: 1, range: [8, 0]"),
-              HasSubstr("the range is empty; write [least, greatest]"));
+              HasSubstr("the range is empty; write [minimum, maximum]"));
   EXPECT_THAT(error_of("name: x, type: int, default: 1, range: [8]"),
-              HasSubstr("a range has two ends; write [least, greatest]"));
+              HasSubstr("a range has two ends; write [minimum, maximum]"));
   EXPECT_THAT(error_of("name: x, type: int, default: 1, range: [0, 1.5]"),
               HasSubstr("key \"options[0].range[1]\": expected a whole number"));
 }

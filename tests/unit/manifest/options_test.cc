@@ -100,9 +100,9 @@ TEST(Options, RefusesAValueOutOfRange) {
   EXPECT_EQ(error_of({{"scale", ".inf"}}), "accepted");
 }
 
-TEST(Options, RefusesAValueThatIsNoChoice) {
+TEST(Options, RefusesAValueThatIsNotAChoice) {
   EXPECT_THAT(error_of({{"mode", "Fast"}}),
-              HasSubstr("\"Fast\" is none of the choices; give one of fast, exact"));
+              HasSubstr("\"Fast\" is not one of the choices; give one of fast, exact"));
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ TEST(Platform, AcceptsTheCommonOnes) {
 TEST(Platform, RefusesOthersWithTheAllowedParts) {
   for (const std::string_view name : {"", "linux", "linux-amd64", "Linux-x86_64", "x86_64-linux"}) {
     EXPECT_THAT(platform_problem(name),
-                testing::AllOf(testing::HasSubstr("is no platform; write system-architecture"),
+                testing::AllOf(testing::HasSubstr("is not a platform; write system-architecture"),
                                testing::HasSubstr("x86_64, aarch64")))
         << name;
   }

@@ -46,7 +46,7 @@ options:
     default: ""
 )";
 
-// The sample with the first occurrence of `from`, which must be there, replaced.
+// The sample with the first occurrence of `from`, which must exist, replaced.
 inline std::string sample_with(std::string_view from, std::string_view to) {
   std::string text(kSample);
   return text.replace(text.find(from), from.size(), to);

@@ -16,7 +16,7 @@ TEST(Scalar, ParsesIntegersUpTo64Bits) {
   EXPECT_EQ(parse_integer("9223372036854775807"), std::numeric_limits<int64_t>::max());
 }
 
-TEST(Scalar, RefusesWhatIsNoInteger) {
+TEST(Scalar, RefusesTextThatIsNotAnInteger) {
   for (const std::string_view text : {"", "+", "-", "+-1", "++1", "1.0", "1e3", "0x10", " 1", "1 ",
                                       "9223372036854775808", "one"}) {
     EXPECT_EQ(parse_integer(text), std::nullopt) << text;
@@ -31,7 +31,7 @@ TEST(Scalar, ParsesNumbers) {
   EXPECT_EQ(parse_number("-.Inf"), -kInfinity);
 }
 
-TEST(Scalar, RefusesWhatIsNoNumber) {
+TEST(Scalar, RefusesTextThatIsNotANumber) {
   for (const std::string_view text : {"", ".", "+", "e3", "1e", "nan", ".nan", "inf", "-inf",
                                       "infinity", "1e999", "1,5", "1.2.3", "+-1"}) {
     EXPECT_EQ(parse_number(text), std::nullopt) << text;

@@ -1,4 +1,4 @@
-// The shipped manifests and the examples of manifests/SCHEMA.md are what the parser accepts.
+// The parser accepts the shipped manifests and the examples of manifests/SCHEMA.md.
 #include <gtest/gtest.h>
 
 #include <filesystem>

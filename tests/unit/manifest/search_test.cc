@@ -23,7 +23,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// The environment variables that steer the search, put back at the end.
+// Sets the environment variables that control the search and restores them at the end.
 class Environment {
  public:
   Environment() {
@@ -191,11 +191,11 @@ TEST(Search, SkipsABrokenManifestAlone) {
   const SearchResult result = search({dir.path()});
   EXPECT_EQ(result.found.size(), 1U);
   EXPECT_THAT(only_reason(result), HasSubstr("INVALID_ARGUMENT: " + (dir / "broken.yaml").native() +
-                                             ":3:1: this is no valid YAML"));
+                                             ":3:1: this is not valid YAML"));
   EXPECT_FALSE(result.skipped[0].identity.has_value());
 }
 
-TEST(Search, TellsWhoseManifestItSkippedThoughItIsNoYaml) {
+TEST(Search, IdentifiesTheProviderOfASkippedManifestThatIsNotYaml) {
   TempDirectory dir;
   dir.write("a.yaml", "provider: A\nname: 'a'  # short\nversion: \"2.1.0-rc.1\"\nabi: { major:\n");
   const std::optional<PluginIdentity> identity = search({dir.path()}).skipped.at(0).identity;
@@ -222,7 +222,7 @@ TEST(Search, SkipsAManifestOfAnotherPlatformAndSaysWhatItHas) {
   EXPECT_THAT(only_reason(result),
               testing::AllOf(HasSubstr("NOT_FOUND: wrong platform"),
                              HasSubstr("has no library for " + std::string(host_platform()) +
-                                       ", only for android-arm, freebsd-riscv64; install")));
+                                       ", but only for android-arm, freebsd-riscv64; install")));
   EXPECT_EQ(result.skipped[0].identity->provider, "A");
 }
 

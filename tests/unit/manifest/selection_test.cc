@@ -76,7 +76,7 @@ TEST(Selection, RefusesAnUnknownKeyWithLineColumnAndTheNearestKey) {
 
 TEST(Selection, RefusesADocumentWithoutItsKey) {
   EXPECT_THAT(error_with("selection: 1\n", ""),
-              HasSubstr("the key \"selection\" is missing, so this is no selection"));
+              HasSubstr("the key \"selection\" is missing, so this is not a selection"));
   EXPECT_THAT(error_of("[cpu]"), HasSubstr("expected a map (key: value), found a list"));
 }
 
@@ -103,7 +103,7 @@ TEST(Selection, RefusesABadProviderName) {
 TEST(Selection, RefusesABadVersionRange) {
   EXPECT_THAT(error_with(">=2.1, <3", "~2"),
               testing::AllOf(HasSubstr("sel.yaml:4:14: key \"providers[0].version\""),
-                             HasSubstr("is no version range"),
+                             HasSubstr("is not a version range"),
                              HasSubstr("a range is a list like \">=1.2, <2\"")));
 }
 

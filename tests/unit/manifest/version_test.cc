@@ -51,7 +51,7 @@ TEST(Version, ComparesLongNumbersOfPrereleasesByValue) {
   EXPECT_LT(version("1.0.0-99999999999999999999"), version("1.0.0-100000000000000000000"));
 }
 
-TEST(Version, RefusesWhatIsNoVersion) {
+TEST(Version, RefusesTextThatIsNotAVersion) {
   for (const std::string_view text :
        {"", "1", "1.2", "1.2.3.4", "v1.2.3", "1.2.x", "1..3", "01.2.3", "1.2.3-", "1.2.3-a..b",
         "1.2.3+", "1.2.3-ä", " 1.2.3", "-1.2.3", "4294967296.0.0", "1.2-rc"}) {
@@ -94,7 +94,7 @@ TEST(VersionRange, ComparesACompleteVersionByPrecedence) {
   EXPECT_FALSE(admits("1.2.3", "1.2.4"));
 }
 
-TEST(VersionRange, RefusesWhatIsNoRange) {
+TEST(VersionRange, RefusesTextThatIsNotARange) {
   for (const std::string_view text :
        {"", ",", ">=1.2,", "~1.2", "^1", ">= ", "=>1", "1.2 - 1.4", "*", ">=1.2-rc", "!=1"}) {
     const Result<VersionRange> result = VersionRange::parse(text);

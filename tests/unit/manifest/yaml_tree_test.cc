@@ -54,10 +54,10 @@ TEST(YamlTree, ReadsFlowAndBlockTextAlike) {
   EXPECT_EQ(root->entries[1].value.text, "two lines");
 }
 
-TEST(YamlTree, SaysWhereTheTextIsNoYaml) {
+TEST(YamlTree, SaysWhereTheTextIsNotYaml) {
   EXPECT_THAT(error_of("a: 1\nb: [1, 2\nc: 3\n"), StartsWith("a.yaml:3:"));
   EXPECT_THAT(error_of("a: 1\n\tb: 2\n"),
-              testing::AllOf(StartsWith("a.yaml:2:"), HasSubstr("no valid YAML"),
+              testing::AllOf(StartsWith("a.yaml:2:"), HasSubstr("not valid YAML"),
                              HasSubstr("check indentation, quotes and brackets")));
 }
 
@@ -97,7 +97,7 @@ TEST(YamlTree, RefusesAnEmptyFile) {
 TEST(YamlTree, RefusesDeepNesting) {
   EXPECT_EQ(error_of("a: " + repeat("[", 15) + repeat("]", 15)), "accepted");
   EXPECT_THAT(error_of("a: " + repeat("[", 16) + repeat("]", 16)),
-              HasSubstr("nested more than 16 deep; flatten"));
+              HasSubstr("nested more than 16 levels deep; flatten"));
 }
 
 TEST(YamlTree, RefusesTooManyValues) {
@@ -111,12 +111,12 @@ TEST(YamlTree, RefusesOversizedText) {
 }
 
 TEST(YamlTree, RefusesTextThatIsNotUtf8) {
-  EXPECT_THAT(error_of("a: \xff\n"), HasSubstr("no UTF-8 text; save it as UTF-8"));
-  EXPECT_THAT(error_of(std::string_view("a\0: 1\n", 6)), HasSubstr("no UTF-8 text"));
+  EXPECT_THAT(error_of("a: \xff\n"), HasSubstr("not UTF-8 text; save it as UTF-8"));
+  EXPECT_THAT(error_of(std::string_view("a\0: 1\n", 6)), HasSubstr("not UTF-8 text"));
   EXPECT_THAT(error_of(std::string_view("\xff\xfe"
                                         "a\0",
                                         4)),
-              HasSubstr("no UTF-8 text"));
+              HasSubstr("not UTF-8 text"));
 }
 
 TEST(YamlTree, AcceptsAByteOrderMark) {
