@@ -1,5 +1,5 @@
-// What crosses the border of a partition: the values it takes in, hands out and finds constant.
-// Used by partition.cc only.
+// The boundary of a partition: its input values, output values and constants. Used by partition.cc
+// only.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,14 @@
 
 namespace ephost::partition {
 
-// Keeps a mark a value over all partitions of one graph, so that each costs only its own edges.
+// Keeps one mark per value across all partitions of a graph, so that each partition costs only its
+// own edges.
 class BoundaryFinder {
  public:
   explicit BoundaryFinder(const Graph& graph) : graph_(graph), seen_in_(graph.values.size(), 0) {}
 
-  // Fills inputs, outputs and constants of `partition` from its nodes. `partition_of` says for each
-  // node of the graph which partition it is in; `index` is this one's.
+  // Fills inputs, outputs and constants of `partition` from its nodes. `partition_of` gives the
+  // partition of each node of the graph; `index` is this partition's.
   void find(std::span<const uint32_t> partition_of, uint32_t index, Partition& partition);
 
  private:

@@ -103,7 +103,7 @@ std::vector<Vertex> ContractedGraph::search_after(std::span<const NodeId> nodes)
   for (const NodeId node : nodes) {
     for_each_after(node, [&](Vertex next) { discover(next, node); });
   }
-  for (size_t i = 0; i < after_.size(); ++i) {  // breadth first; `after_` is the queue
+  for (size_t i = 0; i < after_.size(); ++i) {  // breadth-first; `after_` is the queue
     const Vertex vertex = after_[i];
     Vertex back = vertex;
     for_each_after(vertex, [&](Vertex next) {
@@ -137,10 +137,10 @@ void ContractedGraph::search_before(std::span<const NodeId> nodes) {
   for (size_t i = 0; i < before_.size(); ++i) for_each_before(before_[i], discover);
 }
 
-// Hands out the positions of the set and of everything found anew: to what comes before the set the
-// smallest, to what comes after it the largest, in their old order. The former only move down and
-// the latter only up, and whatever lies in the window without having been found is connected to
-// none of them in the other direction, so every edge still points forward. Returns the set's own.
+// Redistributes the positions of the set and of all vertices found: those before the set get the
+// smallest, those after it the largest, each in their old order. The former only move down and the
+// latter only up, and any vertex in the window that was not found is not connected to them in the
+// other direction, so every edge still points forward. Returns the set's own position.
 uint32_t ContractedGraph::reorder(std::span<const NodeId> nodes) {
   std::vector<uint32_t> pool;
   pool.reserve(nodes.size() + before_.size() + after_.size());

@@ -1,13 +1,13 @@
 // The graph of a model's nodes in which each accepted partition is contracted to one vertex, kept
-// acyclic: it answers whether a further set may be fused, and shows the cycle if not. Knows nothing
-// of providers. Used by partition.cc only.
+// acyclic. It answers whether another set may be fused, and shows the cycle if not. It knows
+// nothing about providers. Used by partition.cc only.
 //
-// It keeps a topological order of the vertices. A set can only close a cycle through vertices that
-// lie between its first and its last in that order, so both searches stop there, and afterwards
-// only what they found is renumbered. That is the bounded update of D. J. Pearce and P. H. J.
+// It maintains a topological order of the vertices. A set can only close a cycle through vertices
+// between its first and its last vertex in that order, so both searches stop there, and only what
+// they found is renumbered afterwards. This is the bounded update of D. J. Pearce and P. H. J.
 // Kelly, "A Dynamic Topological Sort Algorithm for Directed Acyclic Graphs", ACM Journal of
 // Experimental Algorithmics 11 (2006), applied to the contraction of a set instead of the insertion
-// of an edge.
+// of an edge. Boost.Graph has no dynamic topological order.
 #pragma once
 
 #include <cstdint>
@@ -18,21 +18,22 @@
 
 namespace ephost::partition {
 
-// A vertex is a node by its id, or number_of_nodes + k for the k-th contracted set.
+// A vertex is a node id, or number_of_nodes + k for the k-th contracted set.
 using Vertex = uint32_t;
 
 class ContractedGraph {
  public:
-  // `graph` is topologically sorted and connected; borrowed.
+  // `graph` is topologically sorted and connected; it is borrowed.
   explicit ContractedGraph(const graph::Graph& graph);
 
-  // Contracts `nodes`, which are distinct and in no contracted set, if the graph stays acyclic and
+  // If the graph stays acyclic, contracts `nodes`, which are distinct and in no contracted set, and
   // returns an empty list. Otherwise changes nothing and returns a shortest path that leaves the
-  // set and comes back: its first and last vertices are nodes of the set, those between are not.
+  // set and comes back: its first and last vertices are nodes of the set, the others are not.
   [[nodiscard]] std::vector<Vertex> contract(std::span<const graph::NodeId> nodes);
 
  private:
-  // The nodes outside of a contracted set that its nodes feed or are fed by, ascending, each once.
+  // The neighbours of a contracted set: nodes outside it that feed it or that it feeds, ascending,
+  // without duplicates.
   struct Neighbours {
     std::vector<graph::NodeId> before;
     std::vector<graph::NodeId> after;
@@ -56,12 +57,13 @@ class ContractedGraph {
   std::vector<Neighbours> contracted_;  // by contracted set
   std::vector<uint32_t> position_;      // by vertex: its place in the topological order, unique
   std::vector<Vertex> parent_;          // by vertex: where search_after came from
-  // By vertex: epoch_ for the set under test, epoch_ + 1 and + 2 for what the searches found.
+  // By vertex: epoch_ for the tested set, epoch_ + 1 and epoch_ + 2 for the results of the
+  // searches.
   std::vector<uint64_t> mark_;
   uint64_t epoch_ = 0;
   uint32_t first_ = 0;  // positions of the set's first and last nodes
   uint32_t last_ = 0;
-  std::vector<Vertex> after_;   // found behind the set, inside its window
+  std::vector<Vertex> after_;   // found after the set, within its window
   std::vector<Vertex> before_;  // found before it
 };
 

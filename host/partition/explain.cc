@@ -9,11 +9,11 @@
 namespace ephost::partition {
 namespace {
 
-// Text for one cell of a table: long names are cut.
+// Text for one cell of a table; long names are truncated.
 std::string cell(std::string_view text) {
   constexpr size_t kWidest = 60;
   if (text.size() <= kWidest) return printable_line(text);
-  // A cut must not leave half of a UTF-8 sequence.
+  // The cut must not split a UTF-8 sequence.
   size_t end = kWidest;
   while (end > kWidest - 4 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
   return printable_line(text.substr(0, end)) + "...";

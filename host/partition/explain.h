@@ -1,6 +1,6 @@
-// Explains a partitioning: who took which node, into which partition, and which claims were refused
-// why. Plain data for `ephost partition --explain` and for its JSON output (built in host/cli), and
-// renderers that return whole documents as strings.
+// Explains a partitioning: which provider took each node, in which partition, and which claims were
+// refused and why. Plain data for `ephost partition --explain` and its JSON output (built in
+// host/cli), and renderers that return whole documents as strings.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ namespace ephost::partition {
 struct ExplainedNode {
   NodeId node = graph::kNoNode;
   std::string name;  // may be empty
-  std::string op;    // "Conv", or "com.microsoft.FusedConv" outside of ai.onnx
+  std::string op;    // "Conv", or "com.microsoft.FusedConv" outside ai.onnx
   int32_t since_version = 0;
-  std::string provider;            // empty: nobody took it
+  std::string provider;            // empty: no provider took it
   std::string partition;           // empty: run by a single kernel
   std::vector<uint32_t> refusals;  // indices into Explanation::refusals, ascending
 };
@@ -34,7 +34,7 @@ struct ProviderSummary {
 
 struct Refusal {
   std::string provider;
-  std::vector<NodeId> nodes;  // valid ids only, ascending, each once
+  std::vector<NodeId> nodes;  // valid ids only, ascending, unique
   bool fused = false;
   std::string reason;
 };
@@ -49,16 +49,16 @@ struct Explanation {
 
 [[nodiscard]] Explanation explain(const Graph& graph, const Partitioning& partitioning);
 
-// A table for terminals, one line a node, followed by a summary and the refused claims.
+// A table for terminals, one line per node, followed by a summary and the refused claims.
 [[nodiscard]] std::string to_text(const Explanation& explanation);
 
-// A Graphviz digraph: one box a node, one colour a provider, one cluster a partition. Without a
-// name it has the graph's.
+// A Graphviz digraph: one box per node, one colour per provider, one cluster per partition. `name`
+// defaults to the name of the graph.
 [[nodiscard]] std::string to_dot(const Graph& graph, const Partitioning& partitioning,
                                  std::string_view name = {});
 
-// One HTML page without external resources; the bodies of control flow follow the main graph, each
-// under its `graph_name`.
+// One HTML page without external resources. The bodies of control flow nodes follow the main graph,
+// each under its `graph_name`.
 [[nodiscard]] std::string to_html(const Explanation& explanation,
                                   std::span<const Explanation> bodies = {});
 

@@ -48,7 +48,7 @@ std::string legend(const Explanation& explanation) {
   return html + "</ul>\n";
 }
 
-// The nodes in order as one bar, each run of equal owners a piece.
+// The nodes in order as one bar, with one piece per run of nodes with the same owner.
 std::string strip(const Explanation& explanation) {
   std::string html = "<div class=\"strip\">\n";
   const auto& nodes = explanation.nodes;

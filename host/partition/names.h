@@ -1,4 +1,4 @@
-// Names of partitions: unique, and the same for the same claims. Used by partition.cc only.
+// Names of partitions: unique and deterministic. Used by partition.cc only.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ class PartitionNamer {
  public:
   PartitionNamer(std::string_view prefix, std::span<const std::string> taken);
 
-  // `prefix + suggested`, with "_2", "_3", ... if that is taken; `prefix + stem + "_" + n`, n from
-  // 0, if nothing is suggested. A suggestion that a model cannot carry (not UTF-8, control
-  // characters, over 256 bytes) counts as none.
+  // Returns `prefix + suggested`, with "_2", "_3", ... appended if that is taken, or, without a
+  // suggestion, `prefix + stem + "_" + n` with n starting at 0. A suggestion that a model cannot
+  // carry (not UTF-8, control characters, over 256 bytes) is ignored.
   [[nodiscard]] std::string name(std::string_view suggested, std::string_view stem);
 
  private:

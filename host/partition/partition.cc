@@ -18,13 +18,13 @@ using graph::kNoValue;
 
 namespace {
 
-// "Conv (domain ai.onnx, version 11)"
+// For example "Conv (domain ai.onnx, version 11)".
 std::string describe_operator(const graph::Node& node) {
   return node.op_type + " (domain " + (node.domain.empty() ? "ai.onnx" : node.domain) +
          ", version " + std::to_string(node.since_version) + ")";
 }
 
-// Decides the claims of one graph, one after the other.
+// Decides the claims on one graph, one after the other.
 class Partitioner {
  public:
   Partitioner(const Graph& graph, std::span<ClaimSource* const> sources,
@@ -51,8 +51,8 @@ class Partitioner {
   ContractedGraph contracted_;
   BoundaryFinder boundaries_;
   PartitionNamer namer_;
-  std::map<std::pair<uint32_t, NodeId>, const Bar*> bars_;
-  std::vector<uint64_t> claimed_in_;  // by node: number of the claim that named it last
+  std::map<std::pair<uint32_t, NodeId>, const Exclusion*> exclusions_;
+  std::vector<uint64_t> claimed_in_;  // by node: the last claim that named it
   uint64_t claims_seen_ = 0;
 };
 
@@ -70,8 +70,9 @@ Partitioner::Partitioner(const Graph& graph, std::span<ClaimSource* const> sourc
   for (const ClaimSource* source : sources) {
     result_.providers.emplace_back(source->provider_name());
   }
-  for (const Bar& bar : options.bars) {
-    for (const NodeId node : bar.nodes) bars_.emplace(std::pair(bar.provider, node), &bar);
+  for (const Exclusion& exclusion : options.exclusions) {
+    for (const NodeId node : exclusion.nodes)
+      exclusions_.emplace(std::pair(exclusion.provider, node), &exclusion);
   }
 }
 
@@ -88,16 +89,16 @@ Status Partitioner::ask(uint32_t provider) {
   if (!claims.ok()) {
     Decision& decision = result_.decisions.emplace_back();
     decision.provider = provider;
-    decision.reason = "the provider was skipped, as asking for its capability failed: " +
+    decision.reason = "the provider was skipped, because querying its capability failed: " +
                       claims.status().to_string();
-    return {};
+    return Status::ok_status();
   }
   result_.decisions.reserve(result_.decisions.size() + claims->size());
   for (Claim& claim : *claims) {
     EPHOST_RETURN_IF_ERROR(cancellation_.check());
     decide(provider, std::move(claim));
   }
-  return {};
+  return Status::ok_status();
 }
 
 void Partitioner::decide(uint32_t provider, Claim claim) {
@@ -119,21 +120,22 @@ void Partitioner::decide(uint32_t provider, Claim claim) {
 
 Partitioner::Refusal Partitioner::check_bars(uint32_t provider, const Claim& claim) {
   for (const NodeId node : claim.nodes) {
-    const auto bar = bars_.find({provider, node});
-    if (bar == bars_.end()) continue;
+    const auto exclusion = exclusions_.find({provider, node});
+    if (exclusion == exclusions_.end()) continue;
     if (claim.fused) {
       static_cast<void>(namer_.name(claim.name, sources_[provider]->short_name()));
     }
-    return describe_node(graph_, node) + " is not given to it again: " + bar->second->reason;
+    return describe_node(graph_, node) +
+           " is not offered to this provider again: " + exclusion->second->reason;
   }
   return std::nullopt;
 }
 
 Partitioner::Refusal Partitioner::check_nodes(uint32_t provider, const Claim& claim) {
   ++claims_seen_;
-  if (claim.nodes.empty()) return "the claim names no node";
+  if (claim.nodes.empty()) return "the claim does not name a node";
   if (!claim.fused && claim.nodes.size() != 1) {
-    return "a claim that is not fused must name exactly one node, this one names " +
+    return "a claim that is not fused must name exactly one node, but this one names " +
            std::to_string(claim.nodes.size());
   }
   for (const NodeId node : claim.nodes) {
@@ -142,7 +144,7 @@ Partitioner::Refusal Partitioner::check_nodes(uint32_t provider, const Claim& cl
              std::to_string(graph_.nodes.size()) + " nodes";
     }
     if (claimed_in_[node] == claims_seen_) {
-      return describe_node(graph_, node) + " stands twice in the claim";
+      return describe_node(graph_, node) + " occurs twice in the claim";
     }
     claimed_in_[node] = claims_seen_;
     if (const uint32_t owner = result_.owner[node]; owner != kUnassigned) {
@@ -184,7 +186,7 @@ Partitioner::Refusal Partitioner::fuse(uint32_t provider, const Claim& claim) {
 }
 
 std::string Partitioner::describe_cycle(std::span<const Vertex> cycle) const {
-  constexpr size_t kShown = 3;  // from each end of a long path
+  constexpr size_t kShown = 3;  // at each end of a long path
   std::string text = "fusing these nodes would make a cycle: ";
   for (size_t i = 0; i < cycle.size(); ++i) {
     if (i > 0) text += " -> ";
@@ -196,7 +198,7 @@ std::string Partitioner::describe_cycle(std::span<const Vertex> cycle) const {
     }
     text += describe_vertex(cycle[i]);
   }
-  return text + "; the claim holds both ends of this path but not what lies between";
+  return text + "; the claim contains both ends of this path but not the nodes between them";
 }
 
 std::string Partitioner::describe_vertex(Vertex vertex) const {
@@ -215,10 +217,10 @@ Status check_sorted(const Graph& graph) {
     if (std::ranges::any_of(n.inputs, is_late) || std::ranges::any_of(n.implicit_inputs, is_late)) {
       return {StatusCode::kInvalidArgument,
               "cannot partition graph " + quote(graph.name) + ": " + describe_node(graph, node) +
-                  " reads what a later node produces; sort the graph topologically first"};
+                  " reads the output of a later node; sort the graph topologically first"};
     }
   }
-  return {};
+  return Status::ok_status();
 }
 
 }  // namespace
@@ -239,7 +241,7 @@ Status check_cover(const Graph& graph, const Partitioning& partitioning) {
     nodes += (missing > 1 ? "; " : "") + describe_operator(graph.nodes[node]) + " of " +
              describe_node(graph, node);
   }
-  if (missing == 0) return {};
+  if (missing == 0) return Status::ok_status();
   if (missing > kShown) nodes += "; and " + std::to_string(missing - kShown) + " more";
   const std::string asked =
       partitioning.providers.empty() ? "none" : join(partitioning.providers, ", ");

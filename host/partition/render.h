@@ -1,4 +1,4 @@
-// What the renderers of explain.h share. Used inside host/partition only.
+// Helpers shared by the renderers of explain.h. Used inside host/partition only.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace ephost::partition {
 [[nodiscard]] std::string_view provider_color(uint32_t index);
 inline constexpr std::string_view kUnassignedColor = "#e0e0e0";
 
-// "Conv", or "com.microsoft.FusedConv" outside of ai.onnx.
+// "Conv", or "com.microsoft.FusedConv" outside ai.onnx.
 [[nodiscard]] std::string operator_name(const graph::Node& node);
 
 // "1 node", "2 nodes".
@@ -22,7 +22,8 @@ inline constexpr std::string_view kUnassignedColor = "#e0e0e0";
 // One line about a provider: what it took and how many of its claims were refused.
 [[nodiscard]] std::string describe_provider(const ProviderSummary& provider);
 
-// One line about a refused claim: by whom, how many nodes, which first, and why.
+// One line about a refused claim: its provider, the number of nodes, the first node, and the
+// reason.
 [[nodiscard]] std::string describe_refusal(const Explanation& explanation, const Refusal& refusal);
 
 }  // namespace ephost::partition

@@ -46,12 +46,12 @@ class Partitioner {
     partition::PartitionOptions partition_options;
     partition_options.name_prefix = name_prefix_;
     partition_options.taken_names = taken_names_;
-    std::vector<partition::Bar> bars;
+    std::vector<partition::Exclusion> exclusions;
     for (const CompileFailure& failure : prepared_.failures) {
       if (failure.graph != &graph) continue;
-      bars.push_back({failure.provider, failure.nodes, failure.reason.message()});
+      exclusions.push_back({failure.provider, failure.nodes, failure.reason.message()});
     }
-    partition_options.bars = bars;
+    partition_options.exclusions = exclusions;
     partition_options.cancellation = prepared_.cancellation;
     EPHOST_ASSIGN_OR_RETURN(prepared.partitioning,
                             partition::partition_graph(graph, sources, partition_options));

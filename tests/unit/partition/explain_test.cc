@@ -23,7 +23,8 @@ struct Example {
   Partitioning partitioning;
 };
 
-// Node 0 in partition "acc_0", node 1 by kernel of Cpu, node 2 by nobody; two claims refused.
+// Node 0 in partition "acc_0", node 1 by kernel of Cpu, node 2 without a provider; two claims
+// refused.
 Example example() {
   Example example;
   example.graph = GraphBuilder()
@@ -62,7 +63,7 @@ TEST(Explain, SaysForEachNodeWhoTookIt) {
   EXPECT_EQ(explanation.unassigned_nodes, 1U);
 }
 
-TEST(Explain, SumsUpEachProvider) {
+TEST(Explain, SummarizesEachProvider) {
   const Explanation explanation = explain_example();
   ASSERT_EQ(explanation.providers.size(), 2U);
   EXPECT_EQ(explanation.providers[0].fused_nodes, 1U);
@@ -130,7 +131,7 @@ TEST(Explain, EscapesNamesInTheDigraph) {
   EXPECT_THAT(to_dot(e.graph, e.partitioning), HasSubstr("label=\"Relu a\\\"b\\\\c d\""));
 }
 
-// A name, a domain and a reason that are not UTF-8, and text that turns round.
+// A name, a domain and a reason that are not UTF-8, and text with bidirectional controls.
 TEST(Explain, WritesUtf8WhateverNamesAre) {
   Example e = example();
   e.graph.nodes[0].name = std::string(59, 'n') + "\xff\xff";

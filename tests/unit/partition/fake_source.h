@@ -1,4 +1,4 @@
-// A provider that claims what a test tells it to.
+// A provider whose claims are set by a test.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ class FakeSource : public ClaimSource {
   FakeSource(std::string name, std::vector<Claim> claims)
       : name_(std::move(name)), claims_(std::move(claims)) {}
 
-  // Claims every free node by itself.
+  // Claims every free node individually.
   static FakeSource greedy(std::string name) {
     FakeSource source(std::move(name), {});
     source.is_greedy_ = true;
@@ -55,7 +55,7 @@ class FakeSource : public ClaimSource {
     return !missing_kernels_.contains(node);
   }
 
-  // The owners it was shown when it was asked.
+  // The owners that it was shown.
   [[nodiscard]] const std::vector<uint32_t>& seen_owner() const { return seen_owner_; }
 
  private:

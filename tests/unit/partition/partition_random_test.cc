@@ -1,4 +1,4 @@
-// Partitions random graphs by random claims and verifies every decision by brute force.
+// Partitions random graphs with random claims and verifies every decision by brute force.
 
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ std::set<std::pair<NodeId, NodeId>> edges_of(const Graph& graph) {
   return edges;
 }
 
-// Kahn's algorithm on the graph in which nodes with equal labels are one.
+// Kahn's algorithm on the graph in which nodes with equal labels are merged.
 bool is_acyclic(const Graph& graph, const std::vector<uint64_t>& label) {
   std::map<uint64_t, std::set<uint64_t>> after;
   std::map<uint64_t, size_t> waits;
@@ -88,7 +88,7 @@ std::vector<Claim> random_claims(Random& random, const Graph& graph) {
   return claims;
 }
 
-// Replays the rules, with the acyclicity of the whole contracted graph tested anew for each claim.
+// Replays the rules; for each claim, tests the whole contracted graph for cycles.
 class Replay {
  public:
   Replay(const Graph& graph, std::vector<FakeSource>& sources) : graph_(graph), sources_(sources) {
@@ -226,7 +226,7 @@ TEST(PartitionRandom, GivesTheSameAnswerTwice) {
   }
 }
 
-// `lanes` chains side by side, numbered level by level, so that each chain's nodes are far apart.
+// `lanes` parallel chains, numbered level by level, so that the nodes of each chain are far apart.
 Graph ladder(uint32_t lanes, uint32_t levels) {
   Graph graph;
   std::vector<ValueId> last;
@@ -246,7 +246,7 @@ Graph ladder(uint32_t lanes, uint32_t levels) {
   return graph;
 }
 
-// Each of these takes seconds to minutes if a claim costs a walk over the graph.
+// Each of these takes seconds to minutes if every claim walks the whole graph.
 TEST(PartitionRandom, TakesTenThousandClaimsOnAHundredThousandNodesInAChain) {
   const Graph graph = ladder(1, 100'000);
   std::vector<Claim> claims;

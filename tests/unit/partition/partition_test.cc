@@ -55,13 +55,14 @@ TEST(Partition, GivesANodeToTheFirstProviderThatClaimsIt) {
 TEST(Partition, RefusesTheClaimsOfABarredProviderAndKeepsTheOtherNames) {
   FakeSource first("First", {fused({0}), fused({1, 2}), single(2), fused({3})});
   FakeSource second("Second", {fused({1, 2})});
-  const std::vector<Bar> bars = {{.provider = 0, .nodes = {2, 77}, .reason = "it broke"}};
-  const Partitioning result = run(chain(), {&first, &second}, {.bars = bars});
+  const std::vector<Exclusion> exclusions = {
+      {.provider = 0, .nodes = {2, 77}, .reason = "it broke"}};
+  const Partitioning result = run(chain(), {&first, &second}, {.exclusions = exclusions});
   EXPECT_THAT(result.owner, ElementsAre(0U, 1U, 1U, 0U));
   for (const size_t barred : {1U, 2U}) {
     EXPECT_FALSE(result.decisions[barred].accepted);
     EXPECT_EQ(result.decisions[barred].reason,
-              "Relu node \"c\" is not given to it again: it broke");
+              "Relu node \"c\" is not offered to this provider again: it broke");
   }
   ASSERT_EQ(result.partitions.size(), 3U);
   EXPECT_EQ(result.partitions[0].name, "First_0");
@@ -97,13 +98,13 @@ TEST(Partition, RefusesANodeThatTheSameProviderTookBefore) {
 
 TEST(Partition, RefusesAnEmptyClaim) {
   FakeSource source("Some", {fused({})});
-  EXPECT_EQ(run(chain(), {&source}).decisions[0].reason, "the claim names no node");
+  EXPECT_EQ(run(chain(), {&source}).decisions[0].reason, "the claim does not name a node");
 }
 
 TEST(Partition, RefusesTwoNodesThatAreNotFused) {
   FakeSource source("Some", {{.nodes = {0, 1}}});
   EXPECT_EQ(run(chain(), {&source}).decisions[0].reason,
-            "a claim that is not fused must name exactly one node, this one names 2");
+            "a claim that is not fused must name exactly one node, but this one names 2");
 }
 
 TEST(Partition, RefusesANodeThatDoesNotExist) {
@@ -116,7 +117,7 @@ TEST(Partition, RefusesANodeThatDoesNotExist) {
 TEST(Partition, RefusesANodeThatStandsTwiceInAClaim) {
   FakeSource source("Some", {fused({0, 1, 0})});
   EXPECT_EQ(run(chain(), {&source}).decisions[0].reason,
-            "Relu node \"a\" stands twice in the claim");
+            "Relu node \"a\" occurs twice in the claim");
 }
 
 TEST(Partition, DropsAClaimThatMakesACycleAndNamesThePath) {
@@ -126,7 +127,7 @@ TEST(Partition, DropsAClaimThatMakesACycleAndNamesThePath) {
   EXPECT_THAT(result.owner, ElementsAre(1U, kUnassigned, 0U, 0U));
   EXPECT_EQ(result.decisions[0].reason,
             "fusing these nodes would make a cycle: Relu node \"a\" -> Relu node \"b\" -> Relu "
-            "node \"c\"; the claim holds both ends of this path but not what lies between");
+            "node \"c\"; the claim contains both ends of this path but not the nodes between them");
 }
 
 TEST(Partition, ShortensALongPath) {
@@ -192,7 +193,7 @@ TEST(Partition, SkipsAProviderWhoseCapabilityFails) {
   EXPECT_FALSE(result.decisions[0].accepted);
   EXPECT_TRUE(result.decisions[0].nodes.empty());
   EXPECT_EQ(result.decisions[0].reason,
-            "the provider was skipped, as asking for its capability failed: EP_FAIL: no device");
+            "the provider was skipped, because querying its capability failed: EP_FAIL: no device");
 }
 
 TEST(Partition, FindsInputsOutputsAndConstantsOfAPartition) {
@@ -255,7 +256,7 @@ TEST(Partition, RefusesAGraphThatIsNotSorted) {
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.status().code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(result.status().message(),
-              HasSubstr("Relu node \"early\" reads what a later node produces; sort the graph"));
+              HasSubstr("Relu node \"early\" reads the output of a later node; sort the graph"));
 }
 
 TEST(Partition, CoverIsCompleteWhenEveryNodeHasAnOwner) {

@@ -1,6 +1,6 @@
 // Random graphs for property tests of partitions and plans: topologically sorted, connected, with
-// constants, optional inputs that are left out, several outputs a node and reads by subgraphs. The
-// same generator state gives the same graph.
+// constants, omitted optional inputs, several outputs per node, and reads by subgraphs. The same
+// generator state gives the same graph.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ inline bool chance(Random& random, uint64_t percent) { return below(random, 100)
 
 struct RandomGraphOptions {
   uint32_t nodes = 20;
-  uint32_t reach = 12;  // a node reads values of at most so many values before
+  uint32_t reach = 12;  // how far back a node may read, in values
   uint32_t subgraph_percent = 5;
 };
 
@@ -54,7 +54,8 @@ class RandomGraph {
     return graph_.add_value(std::move(value));
   }
 
-  // Few shapes, so that equal sizes are frequent; some with symbols, unknown parts or no bytes.
+  // Few shapes, so that equal sizes are frequent; some with symbols, unknown dimensions or no
+  // bytes.
   ValueType random_type() {
     static const std::vector<Shape> kShapes = {{4},     {2, 2},  {2, 2},  {16},    {32},
                                                {2, 16}, {48},    {0, 3},  {-2, 4}, {4, -2},
@@ -106,7 +107,7 @@ class RandomGraph {
     graph_.add_node(std::move(node));
   }
 
-  // A subgraph that hands out a value of the enclosing graph.
+  // A subgraph that returns a value of the enclosing graph.
   std::unique_ptr<Graph> make_body(ValueId outer) {
     auto body = std::make_unique<Graph>();
     Value captured;
