@@ -38,7 +38,7 @@ bool is_random(std::string_view op) {
       op);
 }
 
-// Operators whose output is not bounded by the size of their inputs.
+// Operators whose output size is not bounded by the size of their inputs.
 bool can_grow(std::string_view op) {
   return contains(
       std::array<std::string_view, 11>{"ConstantOfShape", "Expand", "EyeLike", "OneHot", "Pad",
@@ -46,8 +46,8 @@ bool can_grow(std::string_view op) {
       op);
 }
 
-// Bytes of the outputs by the types in the graph, those of open size not counted; nothing where
-// they overflow.
+// The size of the outputs in bytes by the types in the graph, not counting dynamic shapes; nothing
+// if it overflows.
 std::optional<uint64_t> known_output_bytes(const Graph& graph, const Node& node) {
   uint64_t total = 0;
   for (const ValueId output : node.outputs) {
@@ -71,7 +71,7 @@ bool is_output_open(const Graph& graph, const Node& node) {
   });
 }
 
-// The inputs that are there, each once.
+// The inputs that are present, without duplicates.
 std::vector<ValueId> distinct_inputs(const Node& node) {
   std::vector<ValueId> inputs;
   for (const ValueId input : node.inputs) {
@@ -82,7 +82,8 @@ std::vector<ValueId> distinct_inputs(const Node& node) {
   return inputs;
 }
 
-// What the dense form of a sparse constant needs beyond the budget's model; 0 for any other node.
+// The bytes that the dense form of a sparse constant needs beyond the budget of the model; 0 for
+// any other node.
 uint64_t dense_bytes(const Node& node) {
   const auto* value = node.op_type == "Constant" ? node.attribute("sparse_value") : nullptr;
   const auto* sparse = value == nullptr ? nullptr : std::get_if<graph::SparseTensor>(value);
@@ -95,12 +96,12 @@ class Folder {
   Folder(Evaluator& evaluator, FoldBudget& budget, const FoldOptions& options)
       : evaluator_(evaluator), budget_(budget), options_(options) {}
 
-  // Ends with the connections of the graph as they are.
+  // Finishes with the graph's connections up to date.
   Status run(Graph& graph) {
     EPHOST_RETURN_IF_ERROR(fold(graph));
     remove_dead_code(graph, options_.removes_dead_code ? DeadCode::kAll : DeadCode::kOutputless);
     if (took_over_) graph::connect(graph);
-    return {};
+    return Status::ok_status();
   }
 
   FoldReport take_report() && {
@@ -109,17 +110,17 @@ class Folder {
                             " nodes to be computed in each run, the first one because " +
                             report_.budget_note;
     } else if (report_.over_budget == 1) {
-      report_.budget_note =
-          "constant folding left a node to be computed in each run, because " + report_.budget_note;
+      report_.budget_note = "constant folding left one node to be computed in each run, because " +
+                            report_.budget_note;
     }
     return std::move(report_);
   }
 
  private:
-  // A graph on the way through it.
+  // A graph while it is being folded.
   struct Level {
     Graph& graph;
-    std::vector<uint32_t> uses;  // by value: nodes that still read it, and graph outputs
+    std::vector<uint32_t> uses;  // by value: number of remaining readers and graph outputs
   };
 
   Status fold(Graph& graph) {
@@ -130,7 +131,7 @@ class Folder {
       EPHOST_RETURN_IF_ERROR(fold_subgraphs(level, id));
       EPHOST_RETURN_IF_ERROR(fold_node(level, id));
     }
-    return {};
+    return Status::ok_status();
   }
 
   static std::vector<uint32_t> count_uses(const Graph& graph) {
@@ -158,13 +159,14 @@ class Folder {
           std::find(node.inputs.begin(), node.inputs.end(), captured) != node.inputs.end();
       if (!is_input && graph.constant(captured) != nullptr) release(level, captured);
     }
-    return {};
+    return Status::ok_status();
   }
 
   Status fold_node(Level& level, NodeId id) {
     const Graph& graph = level.graph;
     const Node& node = graph.nodes[id];
-    if (graph::has_subgraphs(node) || (!options_.computes && node.op_type != "Constant")) return {};
+    if (graph::has_subgraphs(node) || (!options_.computes && node.op_type != "Constant"))
+      return Status::ok_status();
     if (const uint64_t bytes = dense_bytes(node); bytes > budget_.bytes_left()) {
       leave_for_bytes(graph, id, bytes);
     } else if (std::optional<Tensor> value = value_of_constant_node(graph, node)) {
@@ -174,7 +176,7 @@ class Folder {
     } else if (is_foldable(graph, node) && evaluator_.can_evaluate(graph, id)) {
       return evaluate_within_budget(level, id);
     }
-    return {};
+    return Status::ok_status();
   }
 
   void set_constant(Graph& graph, ValueId id, Tensor tensor) {
@@ -186,7 +188,7 @@ class Folder {
     graph.initializers.push_back(std::move(tensor));
   }
 
-  // One use of a constant is gone; dead code removal takes away what is left of it after the last.
+  // Removes one use of a constant; after the last one, dead code removal deletes the rest of it.
   void release(Level& level, ValueId id) {
     if (--level.uses[id] > 0) return;
     Tensor& tensor = level.graph.initializers[level.graph.values[id].initializer];
@@ -212,13 +214,13 @@ class Folder {
         [&](ValueId input) { return input == kNoValue || graph.constant(input) != nullptr; });
     const bool has_output = std::any_of(node.outputs.begin(), node.outputs.end(),
                                         [](ValueId output) { return output != kNoValue; });
-    // `Constant` in a form that stays, and what else takes its value from nowhere.
+    // `Constant` in a form that stays, and other operators whose value has no inputs.
     const bool has_input = std::any_of(node.inputs.begin(), node.inputs.end(),
                                        [](ValueId input) { return input != kNoValue; });
     return constant_inputs && has_input && has_output;
   }
 
-  // Of the outputs of one node.
+  // The size of the outputs of one node.
   uint64_t limit(const Graph& graph, const Node& node) const {
     uint64_t input_bytes = 0;
     for (const ValueId input : distinct_inputs(node)) {
@@ -227,7 +229,7 @@ class Folder {
     return std::max(input_bytes, options_.max_output_bytes);
   }
 
-  // What the budget has for the outputs of a node, of which its last uses of constants are freed.
+  // The budget for the outputs of a node, after releasing the constants that it uses last.
   uint64_t bytes_left_for(const Level& level, const Node& node) const {
     uint64_t bytes = budget_.bytes_left();
     for (const ValueId input : distinct_inputs(node)) {
@@ -238,16 +240,18 @@ class Folder {
     return bytes;
   }
 
-  // Sizes and work are judged by the types in the graph; where these are open, the evaluator and
-  // the result have to keep to what is left, unless computing it may already be too much.
+  // Sizes and work are estimated from the types in the graph. Where these are dynamic, the
+  // evaluator and the result must stay within the rest of the budget, unless the computation alone
+  // may already exceed it.
   Status evaluate_within_budget(Level& level, NodeId id) {
     const Graph& graph = level.graph;
     const Node& node = graph.nodes[id];
     const std::optional<uint64_t> bytes = known_output_bytes(graph, node);
     const uint64_t most = limit(graph, node);
-    if (!bytes || *bytes > most) return {};
+    if (!bytes || *bytes > most) return Status::ok_status();
     const std::optional<uint64_t> work = evaluation_work(graph, node);
-    if (!work || (can_grow(node.op_type) && is_output_open(graph, node))) return {};
+    if (!work || (can_grow(node.op_type) && is_output_open(graph, node)))
+      return Status::ok_status();
     const uint64_t left = bytes_left_for(level, node);
     if (*bytes > left) {
       leave_for_bytes(graph, id, *bytes);
@@ -257,10 +261,10 @@ class Folder {
       budget_.spend(*work);
       return evaluate(level, id, most, left);
     }
-    return {};
+    return Status::ok_status();
   }
 
-  // `most` may be kept of one node, `left` of this one.
+  // `most` bytes may be kept of any node, `left` of this one.
   Status evaluate(Level& level, NodeId id, uint64_t most, uint64_t left) {
     const Graph& graph = level.graph;
     EvaluationLimit limit{.max_output_bytes = std::min(most, left),
@@ -270,7 +274,7 @@ class Folder {
     Status status = values.ok() ? check_result(graph, id, *values, limit) : values.status();
     if (status.ok()) {
       if (is_output_open(graph, graph.nodes[id])) {
-        for (const Tensor& value : *values) budget_.spend(touching_work(value));
+        for (const Tensor& value : *values) budget_.spend(access_work(value));
       }
       replace(level, id, std::move(values).value());
     } else if (limit.is_exceeded && left < most) {
@@ -279,28 +283,29 @@ class Folder {
       report_.skipped.push_back(graph::describe_node(graph, id) +
                                 " is not folded: " + status.message());
     }
-    return {};
+    return Status::ok_status();
   }
 
   void leave_for_bytes(const Graph& graph, NodeId id, uint64_t bytes) {
     if (report_.over_budget++ > 0) return;
-    report_.budget_note = "the result of " + graph::describe_node(graph, id) + " needs " +
-                          std::to_string(bytes) + " bytes or more, and " +
-                          std::to_string(budget_.bytes_left()) + " are left of " +
-                          std::string(kMaxFoldedBytesKey) + "=" +
-                          std::to_string(budget_.limits().max_bytes) + ", which may be raised";
+    report_.budget_note =
+        "the result of " + graph::describe_node(graph, id) + " needs " + std::to_string(bytes) +
+        " bytes or more, but " + std::to_string(budget_.bytes_left()) + " remain of " +
+        std::string(kMaxFoldedBytesKey) + "=" + std::to_string(budget_.limits().max_bytes) +
+        "; raise the limit to fold it";
   }
 
   void leave_for_work(const Graph& graph, NodeId id, uint64_t work) {
     if (report_.over_budget++ > 0) return;
-    report_.budget_note = graph::describe_node(graph, id) + " is " + std::to_string(work) +
-                          " units of work, and a single node may have " +
-                          std::to_string(budget_.work_left_for_a_node()) + " of what is left of " +
+    report_.budget_note = graph::describe_node(graph, id) + " takes " + std::to_string(work) +
+                          " units of work, but a single node may take " +
+                          std::to_string(budget_.work_left_for_a_node()) + " of the remainder of " +
                           std::string(kMaxFoldingWorkKey) + "=" +
-                          std::to_string(budget_.limits().max_work) + ", which may be raised";
+                          std::to_string(budget_.limits().max_work) +
+                          "; raise the limit to fold it";
   }
 
-  // The evaluator is a plugin's code: what it returns is checked like a file.
+  // The evaluator is plugin code: what it returns is checked like a file.
   static Status check_result(const Graph& graph, NodeId id, const std::vector<Tensor>& values,
                              EvaluationLimit& limit) {
     const Node& node = graph.nodes[id];
@@ -315,15 +320,15 @@ class Folder {
       const Value& value = graph.values[node.outputs[i]];
       if (!is_complete(values[i])) {
         return fail("evaluation gave output " + quote(value.name) +
-                    " a size that its shape denies");
+                    " a size that contradicts its shape");
       }
       if (!agrees(value.type, values[i])) {
         return fail("evaluation gave output " + quote(value.name) +
-                    " a type or shape other than the graph states");
+                    " a type or shape that contradicts the graph");
       }
       total += stored_bytes(values[i]);
     }
-    if (total <= limit.max_output_bytes) return {};
+    if (total <= limit.max_output_bytes) return Status::ok_status();
     limit.is_exceeded = true;
     return fail("the result is too large to keep");
   }
@@ -350,7 +355,7 @@ class Folder {
     return true;
   }
 
-  // The outputs become initializers; the node loses them, and dead code removal takes it away.
+  // The outputs become initializers; the node loses them, and dead code removal deletes it.
   void replace(Level& level, NodeId id, std::vector<Tensor> values) {
     Graph& graph = level.graph;
     Node& node = graph.nodes[id];
@@ -372,7 +377,7 @@ class Folder {
   FoldBudget& budget_;
   const FoldOptions& options_;
   FoldReport report_;
-  bool took_over_ = false;  // a constant of the graph around a body
+  bool took_over_ = false;  // whether a body took over a constant of the enclosing graph
 };
 
 }  // namespace

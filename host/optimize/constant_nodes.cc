@@ -48,7 +48,7 @@ std::optional<Tensor> value_of_constant(const Node& node) {
   if (const auto* value = node.attribute("sparse_value")) {
     const auto* sparse = std::get_if<graph::SparseTensor>(value);
     if (!sparse) return std::nullopt;
-    // One that makes no sense stays a node, and fails where it is run.
+    // An invalid one stays a node, and fails when it is run.
     Result<Tensor> tensor = graph::densify(*sparse, "sparse constant");
     return tensor.ok() ? std::optional(std::move(tensor).value()) : std::nullopt;
   }
@@ -83,7 +83,8 @@ const Shape* static_input_shape(const graph::Graph& graph, const Node& node) {
   return is_known ? &*type.shape : nullptr;
 }
 
-// A position of `Shape` (since version 15): negative ones count from the end, and both are clamped.
+// An attribute of `Shape` (since version 15): negative values count from the end, and both are
+// clamped.
 int64_t clamped_axis(int64_t axis, int64_t rank) {
   return std::clamp<int64_t>(axis < 0 ? axis + rank : axis, 0, rank);
 }

@@ -1,5 +1,5 @@
-// The values of nodes that are constant by definition: `Constant`, and `Shape` and `Size` of values
-// whose shape is static. For the folding pass.
+// Values of nodes that are constant by definition: `Constant`, and `Shape` and `Size` of values
+// with static shapes. For the folding pass.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace ephost::optimize {
 
-// The node's output; nothing if the node is none of these, holds no valid value, or has an input
-// whose shape is open.
+// Returns the node's output, or nothing if the node is none of these, holds no valid value, or has
+// an input with a dynamic shape.
 [[nodiscard]] std::optional<graph::Tensor> value_of_constant_node(const graph::Graph& graph,
                                                                   const graph::Node& node);
 

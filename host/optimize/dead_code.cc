@@ -27,7 +27,8 @@ class Sweep {
   uint64_t run() {
     for (const ValueId id : graph_.inputs) kept_[id] = true;
     for (const ValueId id : graph_.outputs) use(id);
-    // Consumers come after producers, so one walk backwards finds every use before it is asked for.
+    // Consumers come after producers, so one backward walk visits every use of a value before its
+    // producer.
     for (size_t id = graph_.nodes.size(); id-- > 0;) {
       Node& node = graph_.nodes[id];
       live_nodes_[id] = std::any_of(node.outputs.begin(), node.outputs.end(), [&](ValueId output) {

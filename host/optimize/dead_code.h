@@ -9,13 +9,13 @@ namespace ephost::optimize {
 
 enum class DeadCode {
   kAll,
-  kOutputless,  // only nodes that have no output left, and values that are not used without them
+  kOutputless,  // only nodes without outputs, and values that only they use
 };
 
-// Removes nodes none of whose outputs reach a graph output, and values, initializers and captured
-// values that nothing uses; subgraphs first, as they may capture less afterwards. Graph inputs and
-// outputs stay. The graph must be connected and sorted and stays so. Returns the number of nodes
-// removed, in subgraphs of remaining nodes too.
+// Removes nodes none of whose outputs reach a graph output, and unused values, initializers and
+// captured values. Subgraphs are processed first, as they may capture less afterwards. Graph inputs
+// and outputs stay. The graph must be connected and sorted, and stays so. Returns the number of
+// nodes removed, including those in subgraphs of remaining nodes.
 uint64_t remove_dead_code(graph::Graph& graph, DeadCode what = DeadCode::kAll);
 
 }  // namespace ephost::optimize

@@ -24,11 +24,11 @@ double touched(const Tensor& tensor) {
 }
 
 uint64_t to_work(double work) {
-  constexpr double kMost = 1e18;
-  return work < kMost ? static_cast<uint64_t>(work) : UINT64_MAX;
+  constexpr double kMax = 1e18;
+  return work < kMax ? static_cast<uint64_t>(work) : UINT64_MAX;
 }
 
-// A node with what the rules ask of it.
+// A node, with the properties that the rules need.
 class Operands {
  public:
   Operands(const graph::Graph& graph, const graph::Node& node) : graph_(graph), node_(node) {
@@ -45,17 +45,17 @@ class Operands {
     }
   }
 
-  // Elements of all inputs, and of all outputs of known size.
+  // The number of elements of all inputs, and of all outputs of known size.
   [[nodiscard]] double inputs() const { return inputs_; }
   [[nodiscard]] double outputs() const { return outputs_; }
   [[nodiscard]] bool is_output_known() const { return is_output_known_; }
 
-  // 0 for an input that is left out.
+  // 0 for an omitted input.
   [[nodiscard]] double elements(size_t input) const {
     const Tensor* tensor = constant(input);
     return tensor == nullptr ? 0 : touched(*tensor);
   }
-  // Negative axes count from the end; 1 for one that does not exist.
+  // Negative axes count from the end; 1 for an axis that does not exist.
   [[nodiscard]] double extent(size_t input, int axis) const {
     const Tensor* tensor = constant(input);
     if (tensor == nullptr) return 1;
@@ -63,7 +63,7 @@ class Operands {
     const int at = axis < 0 ? axis + rank : axis;
     return at < 0 || at >= rank ? 1 : std::max(1.0, static_cast<double>(tensor->shape[at]));
   }
-  // Behind batch and channels.
+  // The spatial dimensions, after batch and channels.
   [[nodiscard]] double spatial(size_t input) const {
     return elements(input) / (extent(input, 0) * extent(input, 1));
   }
@@ -101,7 +101,7 @@ double convolution(const Operands& node) {
 double transposed_convolution(const Operands& node) {
   return node.elements(0) * node.elements(1) / node.extent(1, 0);
 }
-// As if no two operands had a label in common.
+// Assumes that no two operands have a label in common.
 double einsum(const Operands& node) {
   double work = 1;
   for (size_t i = 0; i < node.input_count(); ++i) work *= std::max(1.0, node.elements(i));
@@ -145,10 +145,10 @@ double normalize_strings(const Operands& node) {
 struct Rule {
   std::string_view op_type;
   double (*work)(const Operands&);
-  bool needs_outputs = true;  // whose size is known
+  bool needs_outputs = true;  // whether the output sizes must be known
 };
 
-// Operators that do more than to touch each element a few times.
+// Operators that do more than access each element a few times.
 constexpr std::array kRules = {
     Rule{"Attention", &attend},
     Rule{"AveragePool", &pool},
@@ -185,7 +185,7 @@ constexpr std::array kRules = {
 
 }  // namespace
 
-uint64_t touching_work(const Tensor& tensor) { return to_work(touched(tensor)); }
+uint64_t access_work(const Tensor& tensor) { return to_work(touched(tensor)); }
 
 std::optional<uint64_t> evaluation_work(const graph::Graph& graph, const graph::Node& node) {
   const Operands operands(graph, node);

@@ -1,4 +1,4 @@
-// How much work it is to fold a node: a rough number that depends on types and shapes only, never
+// Estimates the work of folding a node: a rough number that depends on types and shapes only, never
 // on the machine. One unit is an element that is read or written, or a multiplication.
 #pragma once
 
@@ -9,15 +9,15 @@
 
 namespace ephost::optimize {
 
-// What looking at a node, and what calling a kernel once, counts as.
+// The work of visiting a node, and of calling a kernel once.
 inline constexpr uint64_t kVisitWork = 500;
 inline constexpr uint64_t kEvaluationWork = 10'000;
 
-// Of elements that are read or written.
-[[nodiscard]] uint64_t touching_work(const graph::Tensor& tensor);
+// The work of reading or writing the given elements.
+[[nodiscard]] uint64_t access_work(const graph::Tensor& tensor);
 
-// Of a node whose inputs are constant or left out; saturates. Outputs whose size is open count
-// nothing; nothing is returned for an operator whose work cannot be told without it.
+// The work of a node whose inputs are constant or omitted; saturates. Outputs of dynamic size count
+// as nothing; for an operator whose work depends on them, returns nothing.
 [[nodiscard]] std::optional<uint64_t> evaluation_work(const graph::Graph& graph,
                                                       const graph::Node& node);
 

@@ -17,10 +17,10 @@ using graph::NodeId;
 using graph::Value;
 using graph::ValueId;
 
-// Names of nests of functions must not grow without end.
+// Names of nested functions must not grow without bound.
 constexpr size_t kLongestPart = 200;
 
-// The call's own name, or what it calls.
+// The call's own name, or the name of the function it calls.
 std::string name_of_call(const Node& node) { return node.name.empty() ? node.op_type : node.name; }
 
 class Inliner {
@@ -45,8 +45,8 @@ class Inliner {
   }
 
  private:
-  // The values of the body in the graph around the call: those of the call, captured ones, new
-  // ones.
+  // Maps the values of the body to the graph around the call: those of the call, captured ones, and
+  // new ones.
   std::vector<ValueId> place_values(const Node& call, Graph& body) {
     std::vector<ValueId> ids(body.values.size(), kNoValue);
     bind(call.inputs, body.inputs, ids);

@@ -18,8 +18,8 @@ using graph::Node;
 using graph::NodeId;
 using graph::ValueId;
 
-// One graph level. Of two values that are the same, one goes and the other stands for it; everybody
-// is told at the end.
+// One graph level. Of two equal values, one is removed and the other replaces it; all users are
+// updated at the end.
 class Removal {
  public:
   Removal(Graph& graph, const PassSelection& passes)
@@ -48,7 +48,7 @@ class Removal {
   }
 
  private:
-  // The value that stands for `id` now.
+  // The value that currently replaces `id`.
   ValueId find(ValueId id) {
     ValueId last = id;
     while (stands_for_[last] != kNoValue) last = stands_for_[last];
@@ -75,7 +75,7 @@ class Removal {
     return true;
   }
 
-  // Subgraphs capture by name, and may know the other value already.
+  // Subgraphs capture by name, and may already use the other value.
   [[nodiscard]] bool can_go(ValueId id) const {
     return !graph_.values[id].is_graph_output && !is_captured_[id];
   }

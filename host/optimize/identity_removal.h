@@ -1,4 +1,4 @@
-// Removes nodes that give their input unchanged.
+// Removes nodes that return their input unchanged.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace ephost::optimize {
 
-// Takes out what `identity_pass` finds and `passes` allow, in `graph` and all subgraphs: whoever
-// used the output uses the input. Names of graph inputs and outputs stay: the producer of a graph
-// output takes its name on, and where it cannot (the input is a graph input or output itself, a
-// constant, or of the graph around) the node stays. So it does where a subgraph captures the value
-// that would go. The graph must be connected and sorted and stays so. Returns the number of
-// nodes removed.
+// Removes the nodes that `identity_pass` finds and `passes` allows, in `graph` and all subgraphs:
+// users of the output use the input instead. Names of graph inputs and outputs do not change: the
+// producer of a graph output takes over its name. Where that is impossible (the input is itself a
+// graph input or output, a constant, or captured) the node stays, and so it does if a subgraph
+// captures the value that would be removed. The graph must be connected and sorted, and stays so.
+// Returns the number of nodes removed.
 uint64_t remove_identities(graph::Graph& graph, const PassSelection& passes);
 
 }  // namespace ephost::optimize

@@ -39,7 +39,7 @@ Numbers read_as(const Tensor& tensor) {
   return numbers;
 }
 
-// A constant input of indices.
+// A constant input of integers.
 std::optional<Numbers> numbers_of_input(const Graph& graph, const Node& node, size_t index) {
   const Tensor* tensor = has_input(node, index) ? graph.constant(node.inputs[index]) : nullptr;
   if (tensor == nullptr) return std::nullopt;
@@ -75,7 +75,7 @@ bool casts_to_itself(const Graph& graph, const Node& node) {
   return node.integer("to") == static_cast<int64_t>(from);
 }
 
-// Each extent is named, or copied, and at most one is what the others leave.
+// Each extent is stated or copied, and at most one is inferred from the others.
 bool reshapes_to_itself(const Graph& graph, const Node& node) {
   const Shape* shape = shape_of_input(graph, node);
   const auto wanted = numbers_of_input(graph, node, 1);
@@ -121,7 +121,7 @@ bool pads_nothing(const Graph& graph, const Node& node) {
   return pads && all_equal(*pads, 0);
 }
 
-// Starts, ends, axes and steps, wherever the version has them.
+// Starts, ends, axes and steps, from the attributes or inputs of the node's version.
 std::optional<Numbers> slice_numbers(const Graph& graph, const Node& node, size_t index) {
   constexpr std::string_view kAttributes[] = {"", "starts", "ends", "axes", "steps"};
   return node.since_version < 10 ? numbers_of_attribute(node, kAttributes[index])

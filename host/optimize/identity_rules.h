@@ -1,4 +1,4 @@
-// Which nodes give their first input unchanged. For the pass that removes them
+// Which nodes return their first input unchanged. For the pass that removes them
 // (identity_removal.h).
 #pragma once
 
@@ -9,14 +9,14 @@
 
 namespace ephost::optimize {
 
-// The pass that may put the node's first input in the place of its first output, as both are the
-// same whatever the inputs of the graph are; nothing if there is none, or if somebody uses another
-// output of the node. Follows from the node's attributes, constants and the types of its inputs,
-// never from what the model claims of the output.
+// Returns the pass that may replace the node's first output by its first input, because both are
+// equal for all inputs of the graph; nothing if there is none, or if another output of the node is
+// used. The decision depends on the node's attributes, constants and input types, never on what the
+// model claims about the output.
 [[nodiscard]] std::optional<Pass> identity_pass(const graph::Graph& graph, graph::NodeId node);
 
-// Whether a Dropout node is in training: by an attribute that defaults to it before version 7, by
-// an input since version 12.
+// Whether a Dropout node is in training mode: by an attribute that defaults to true before version
+// 7, by an input since version 12.
 [[nodiscard]] bool trains(const graph::Graph& graph, const graph::Node& node);
 
 }  // namespace ephost::optimize

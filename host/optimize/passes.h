@@ -1,5 +1,5 @@
-// The optimization passes by name, and which of them run. Levels are ONNX Runtime's; names are too,
-// where it has a pass that does the same.
+// The optimization passes by name, and the selection of those that run. Levels are ONNX Runtime's;
+// so are the names of passes that ONNX Runtime has too.
 #pragma once
 
 #include <ephost/status.h>
@@ -16,13 +16,13 @@ namespace ephost::optimize {
 enum class Pass : uint8_t {
   kConstantFolding,
   kDeadCodeElimination,
-  kEliminateIdentity,   // Identity, and Concat, Sum, Max, Min and Mean of one
-  kEliminateDropout,    // in inference, where nobody wants the mask
+  kEliminateIdentity,   // Identity, and Concat, Sum, Max, Min and Mean of one input
+  kEliminateDropout,    // in inference, if the mask is unused
   kEliminateCast,       // Cast, CastLike to the same type
   kEliminateReshape,    // Reshape, Flatten, Squeeze to the same shape
-  kEliminateTranspose,  // that moves nothing
-  kEliminatePad,        // by nothing
-  kEliminateSlice,      // of everything
+  kEliminateTranspose,  // if it moves nothing
+  kEliminatePad,        // if it pads nothing
+  kEliminateSlice,      // if it keeps everything
   kEliminateExpand,     // Expand, Tile to the same shape
 };
 inline constexpr size_t kPassCount = 10;
@@ -31,10 +31,11 @@ inline constexpr size_t kPassCount = 10;
 
 class PassSelection {
  public:
-  // All.
+  // Selects all passes.
   PassSelection() { runs_.set(); }
-  // `level` is "disable_all", "basic", "extended" or "all"; all passes there are belong to "basic".
-  // `disabled` are names. INVALID_ARGUMENT, with the nearest name, for what does not exist.
+  // `level` is "disable_all", "basic", "extended" or "all"; all existing passes belong to "basic".
+  // `disabled` lists passes by name. Returns INVALID_ARGUMENT, with the nearest name, for an
+  // unknown level or pass.
   [[nodiscard]] static Result<PassSelection> create(std::string_view level,
                                                     std::span<const std::string> disabled);
 
@@ -43,7 +44,7 @@ class PassSelection {
     runs_.reset(static_cast<size_t>(pass));
     return *this;
   }
-  // The names of those that do not run, in their order: equal for selections that do the same.
+  // The names of the passes that do not run, in their order; equal for equivalent selections.
   [[nodiscard]] std::string disabled_names() const;
 
  private:

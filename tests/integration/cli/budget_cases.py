@@ -49,8 +49,8 @@ class BudgetTest(CommandLineTest):
         self.assertEqual(left, [f"c{i}" for i in range(4, 20)])
         self.assertEqual(notes, [
             "constant folding left 16 nodes to be computed in each run, the first one because the "
-            f'result of ConstantOfShape node "c4" needs {4 * MIB} bytes or more, and 0 are left of '
-            f"{MAX_BYTES}={16 * MIB}, which may be raised"])
+            f'result of ConstantOfShape node "c4" needs {4 * MIB} bytes or more, but 0 remain of '
+            f"{MAX_BYTES}={16 * MIB}; raise the limit to fold it"])
 
     def test_a_user_is_warned_of_what_is_not_folded(self):
         save_filled(self.folder / "model.onnx", 2, MIB)
@@ -95,7 +95,7 @@ class BudgetTest(CommandLineTest):
         left, notes = self.partition("--config", f"{MAX_WORK}=81300000")
         self.assertEqual(left, ["v10", "v11", "v12"])
         self.assertEqual(len(notes), 1)
-        self.assertIn("MatMul node \"v10\" is 8130000 units of work", notes[0])
+        self.assertIn("MatMul node \"v10\" takes 8130000 units of work", notes[0])
 
     def test_sparse_constants_do_not_become_dense_beyond_the_limit(self):
         sparse = onnx.SparseTensorProto(dims=[MIB], values=helper.make_tensor("", TensorProto.FLOAT, [1], [1.0]),

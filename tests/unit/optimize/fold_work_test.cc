@@ -10,7 +10,7 @@ using graph::Graph;
 using graph::Shape;
 using graph::Tensor;
 
-// Only its shape counts.
+// Only its shape matters.
 Tensor zeros(Shape shape) {
   const size_t bytes = *graph::byte_size(ElementType::kFloat, shape);
   return {.type = ElementType::kFloat,
@@ -18,7 +18,8 @@ Tensor zeros(Shape shape) {
           .data = graph::make_blob(std::vector<std::byte>(bytes))};
 }
 
-// Of one node over such constants, with an output of that shape; beyond what each call costs.
+// The work of one node with such constants and an output of that shape, beyond the cost of each
+// call.
 std::optional<uint64_t> work(std::string_view op, const std::vector<Shape>& inputs,
                              std::optional<Shape> output, std::string attribute = {},
                              graph::AttributeValue setting = {}) {
@@ -79,7 +80,7 @@ TEST(EvaluationWork, CountsTheTextOfStrings) {
   Tensor text{.type = ElementType::kString, .shape = {2}};
   text.strings =
       std::make_shared<const std::vector<std::string>>(std::vector<std::string>{"", "abcd"});
-  EXPECT_EQ(touching_work(text), 2U * 16U + 4U);
+  EXPECT_EQ(access_work(text), 2U * 16U + 4U);
 }
 
 }  // namespace

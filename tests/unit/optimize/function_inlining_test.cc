@@ -54,7 +54,7 @@ TEST(InlineCalls, PutsBodiesInThePlaceOfCalls) {
   EXPECT_EQ(ranges[2].end, 5u);
 }
 
-TEST(InlineCalls, GivesNewValuesNamesThatNobodyHas) {
+TEST(InlineCalls, GivesNewValuesUnusedNames) {
   Graph graph = GraphBuilder()
                     .input("x")
                     .node("F", {"x"}, {"a"})

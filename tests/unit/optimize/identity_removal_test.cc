@@ -190,7 +190,7 @@ std::vector<Sample> others() {
   const auto add = [&](Sample sample) { samples.push_back(std::move(sample)); };
   add({.op = "Neg"});
   add({.op = "Concat", .constants = {int64_tensor({1})}});
-  add({.op = "Dropout", .version = 1});  // trains unless it says otherwise
+  add({.op = "Dropout", .version = 1});  // is in training mode by default
   add({.op = "Dropout",
        .constants = {make_tensor<float>(ElementType::kFloat, {}, {0.5F}),
                      make_tensor<char>(ElementType::kBool, {}, {1})}});
