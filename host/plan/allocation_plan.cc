@@ -13,8 +13,8 @@ using graph::ValueType;
 
 namespace {
 
-// Each round plans anew; this bounds the sum of the steps that they walk.
-constexpr size_t kMostPartSteps = 500'000;
+// Each round plans anew; this bounds the total number of steps that all rounds visit.
+constexpr size_t kMaxPartSteps = 500'000;
 
 bool uses_parts(const StepTraits& traits) {
   return !traits.input_parts.empty() || !traits.output_parts.empty();
@@ -29,8 +29,8 @@ std::vector<Workspace> workspaces_of(std::span<const StepTraits> traits) {
   return workspaces;
 }
 
-// All parts are taken first. Where that needs more than copies do, the step whose largest value
-// lives longer for it copies its parts, and all is planned again.
+// All parts are placed first. Where that needs more memory than copies do, the step whose largest
+// value lives longer because of it copies its parts instead, and everything is planned again.
 class PartChoice {
  public:
   PartChoice(const Graph& graph, const ExecutionPlan& plan, std::span<const StepTraits> traits,
@@ -41,7 +41,7 @@ class PartChoice {
     Shared copied = share(std::vector<bool>(traits_.size(), true));
     const LiveBytes limit = live_bytes(copied);
     std::vector<bool> copies(traits_.size(), false);
-    for (size_t walked = 0; walked < kMostPartSteps; walked += traits_.size()) {
+    for (size_t walked = 0; walked < kMaxPartSteps; walked += traits_.size()) {
       Shared shared = share(copies);
       const LiveBytes live = live_bytes(shared);
       if (live.sum_of_peaks() <= limit.sum_of_peaks()) return shared;
@@ -59,7 +59,7 @@ class PartChoice {
   [[nodiscard]] LiveBytes live_bytes(const Shared& shared) const {
     return find_live_bytes(shared.values, shared.buffers, workspaces_, traits_.size());
   }
-  // Of the location whose peak is too high, at its peak.
+  // Of the location whose peak is too high, at the time of its peak.
   [[nodiscard]] static const PartUse* find_culprit(const std::vector<PartUse>& uses,
                                                    const LiveBytes& live, const LiveBytes& limit) {
     const PartUse* culprit = nullptr;
@@ -81,7 +81,7 @@ class PartChoice {
   const std::vector<Workspace>& workspaces_;
 };
 
-// A shape whose extents, given equal symbols, are the same wherever it appears.
+// A shape whose extents are the same wherever it appears, given equal symbols.
 bool is_definite(const ValueType& type) {
   return type.kind == graph::ValueKind::kTensor && graph::element_bits(type.element) > 0 &&
          type.shape && std::ranges::find(*type.shape, graph::kUnknownDim) == type.shape->end();

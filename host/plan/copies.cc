@@ -98,7 +98,7 @@ class CopyPlacer {
       copied.name = value.name + "@" + locations_[elsewhere - 1].name;
       copied.type = value.type;
       if (value.is_constant()) copied.initializer = value.initializer;
-      // A copy's own node is set when its step is made.
+      // The node of a copy is set when its step is created.
       if (location == kHostLocation) copied.producer = value.producer;
       ids_[{id, elsewhere}] = graph_.add_value(std::move(copied));
     }
@@ -135,7 +135,7 @@ class CopyPlacer {
     }
   }
 
-  // Sees to it that the value is in the location, from here on.
+  // Ensures that the value is in the location from here on.
   void bring(ValueId id, uint32_t location) {
     if (location == home_[id] || is_constant(id) || !is_there_.insert({id, location}).second) {
       return;
@@ -175,10 +175,10 @@ class CopyPlacer {
   std::vector<StepLocations>& steps_;
   std::span<const Location> locations_;
   uint32_t host_;
-  std::vector<uint32_t> home_;     // by value: where it comes to be
-  std::set<Placed> needs_;         // where it is wanted else
-  std::map<Placed, ValueId> ids_;  // of values that got a new id somewhere
-  std::set<Placed> is_there_;      // while steps are rewritten
+  std::vector<uint32_t> home_;     // by value: where it is produced
+  std::set<Placed> needs_;         // where else it is needed
+  std::map<Placed, ValueId> ids_;  // of values with a new id in a location
+  std::set<Placed> is_there_;      // present so far, while steps are rewritten
   std::vector<uint32_t> origins_;
 };
 

@@ -1,7 +1,7 @@
-// Copies between locations: where steps want their values in memory that differs from the one these
-// come to be in, explicit copy steps are put between. Each value of the graph lies in one location;
-// what a value is elsewhere is a value of its own, so that everything that plans steps and memory
-// afterwards (order, sharing, patterns, dependencies) knows copies as steps like any other.
+// Copies between locations: where a step needs a value in a location other than the one in which it
+// is produced, an explicit copy step is inserted. Each value of the graph lies in one location; its
+// copy elsewhere is a value of its own, so that all later planning of steps and memory (order,
+// sharing, patterns, dependencies) treats copies like any other step.
 #pragma once
 
 #include <ephost/status.h>
@@ -25,8 +25,8 @@ inline constexpr std::string_view kCopyOperator = "Memcpy";
 [[nodiscard]] bool is_copy(const graph::Node& node);
 
 struct Location {
-  std::string name;    // for people
-  uint32_t owner = 0;  // bytes go straight from one location to another only if both have one owner
+  std::string name;    // for messages
+  uint32_t owner = 0;  // direct copies are possible only between locations of one owner
 };
 
 // Owns what StepTraits borrow.
@@ -45,17 +45,17 @@ struct CopyTargets {
 
 inline constexpr uint32_t kNoStep = 0xffffffff;
 
-// Puts copies where they are needed: one for each value and location, shared by all who read it
-// there, right before the first of them, or behind the step that makes a graph output elsewhere
-// than in host memory. Between locations of different owners a value goes by way of host memory. In
-// host memory are graph inputs and outputs, what bodies read, and what is no tensor of numbers. A
-// constant needs no step: a second value has the same initializer, and the other location.
+// Inserts copies where they are needed: one for each value and location, shared by all its readers
+// there, directly before the first reader, or after the step that produces a graph output outside
+// host memory. Between locations of different owners a value passes through host memory. Graph
+// inputs and outputs, values that bodies read, and values that are not numeric tensors are in host
+// memory. A constant needs no step: a second value has the same initializer and the other location.
 //
-// A value keeps its id in host memory if it is ever there, and in the location where it is made
-// otherwise. New values and the nodes of copies stand behind those of the graph; only steps refer
-// to new values, the other nodes stay as they are. `locations` are those beside host memory, 1 and
-// up; `host` is the provider index of copy steps. Returns for each step which one it was, kNoStep
-// for copies; nothing where there is nothing to copy, and then nothing has changed.
+// A value that is ever in host memory keeps its id there; otherwise it keeps its id in the location
+// where it is produced. New values and the nodes of copies come after those of the graph; only
+// steps refer to new values, and the other nodes do not change. `locations` are those besides host
+// memory, numbered from 1; `host` is the provider index of copy steps. Returns for each step its
+// previous index, kNoStep for copies. Returns nothing, and changes nothing, if no copy is needed.
 [[nodiscard]] Result<std::vector<uint32_t>> place_copies(const CopyTargets& targets,
                                                          std::span<const Location> locations,
                                                          uint32_t host);

@@ -26,7 +26,7 @@ Status misfit(const Graph& graph, const std::string& what) {
 Status check_fit(const Graph& graph, const Partitioning& partitioning) {
   const size_t nodes = graph.nodes.size();
   if (partitioning.owner.size() != nodes || partitioning.partition_of.size() != nodes) {
-    return misfit(graph, "the partitioning is of another graph");
+    return misfit(graph, "the partitioning belongs to another graph");
   }
   size_t fused = 0;
   for (NodeId node = 0; node < nodes; ++node) {
@@ -44,10 +44,10 @@ Status check_fit(const Graph& graph, const Partitioning& partitioning) {
     }
     fused -= std::min(fused, members.size());
   }
-  return fused == 0 ? Status() : misfit(graph, "a node's partition does not list it");
+  return fused == 0 ? Status::ok_status() : misfit(graph, "a node's partition does not list it");
 }
 
-// Orders the contracted graph, in which a partition is known by its first node.
+// Orders the contracted graph, in which a partition is identified by its first node.
 class StepOrder {
  public:
   StepOrder(const Graph& graph, const Partitioning& partitioning);
@@ -57,7 +57,7 @@ class StepOrder {
   [[nodiscard]] size_t steps() const { return steps_; }
 
  private:
-  // The lowest goes first.
+  // The lowest number goes first.
   using Rank = std::tuple<bool, int64_t, NodeId>;
 
   [[nodiscard]] Rank rank_of(NodeId first, const ExecutionOptions& options) const;
@@ -69,7 +69,7 @@ class StepOrder {
   const Graph& graph_;
   const Partitioning& partitioning_;
   size_t steps_ = 0;
-  std::vector<uint32_t> waits_for_;  // by first node: reads whose value is not produced yet
+  std::vector<uint32_t> waits_for_;  // by first node: number of inputs not yet produced
 };
 
 StepOrder::StepOrder(const Graph& graph, const Partitioning& partitioning)
@@ -91,7 +91,7 @@ std::span<const NodeId> StepOrder::members(const NodeId& first) const {
   return partitioning_.partitions[partition].nodes;
 }
 
-// Once for each value and consumer of it in another step.
+// Once for each value and each consumer of it in another step.
 template <class Visit>
 void StepOrder::for_each_dependent(NodeId node, Visit visit) const {
   for (const ValueId output : graph_.nodes[node].outputs) {
@@ -159,7 +159,7 @@ Result<ExecutionPlan> plan_execution(const Graph& graph, const Partitioning& par
                                      const ExecutionOptions& options) {
   EPHOST_RETURN_IF_ERROR(check_fit(graph, partitioning));
   if (!options.priorities.empty() && options.priorities.size() != graph.nodes.size()) {
-    return misfit(graph, "the priorities are of another graph");
+    return misfit(graph, "the priorities belong to another graph");
   }
   StepOrder order(graph, partitioning);
   const std::vector<NodeId> firsts = order.run(options);

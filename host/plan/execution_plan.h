@@ -1,6 +1,6 @@
-// The execution plan: which step runs when. A step is one node run by a kernel, or one fused
-// partition run by what its provider compiled. Reads a graph and its partitioning; decides nothing
-// about memory (allocation_plan.h).
+// The execution plan: the order of the steps. A step is one node run by a kernel, or one fused
+// partition run by code that its provider compiled. Reads a graph and its partitioning; decides
+// nothing about memory (allocation_plan.h).
 #pragma once
 
 #include <ephost/status.h>
@@ -22,14 +22,14 @@ using partition::kNoPartition;
 
 struct Step {
   uint32_t provider = 0;
-  NodeId node = graph::kNoNode;       // of a partition: its first node
+  NodeId node = graph::kNoNode;       // for a partition: its first node
   uint32_t partition = kNoPartition;  // index into Partitioning::partitions
-  // Of a node: as the node has them, kNoValue where an optional one is left out, constants
-  // included. Of a partition: Partition::inputs and outputs; its constants belong to what was
-  // compiled.
+  // For a node: its own lists, including constants, with kNoValue where an optional value is
+  // omitted. For a partition: Partition::inputs and outputs; its constants were passed to the
+  // compilation.
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
-  // What a node's subgraphs read. Empty for a partition, whose inputs contain these.
+  // Values that a node's subgraphs read. Empty for a partition, whose inputs include them.
   std::vector<ValueId> implicit_inputs;
 };
 
@@ -39,20 +39,21 @@ struct ExecutionPlan {
 };
 
 enum class ExecutionOrder : uint8_t {
-  kDefault,  // topological, the smallest node index first: file order as far as partitions permit
-  // Of the steps that are ready: those of Shape and Size nodes, which free what they read, then the
-  // lowest priority, then the smallest node index. ONNX Runtime's priority-based order.
+  kDefault,  // topological, by node index: file order as far as partitions permit
+  // Among the ready steps: first Shape and Size nodes, which release what they read, then by
+  // priority (lowest number first), then by node index. ONNX Runtime's priority-based order.
   kPriority,
 };
 
 struct ExecutionOptions {
   ExecutionOrder order = ExecutionOrder::kDefault;
-  // By node; a partition has the lowest of its nodes. Empty: all are 0. Only for kPriority.
+  // By node; a partition has the lowest number among its nodes. Empty: all are 0. Only for
+  // kPriority.
   std::span<const int64_t> priorities;
 };
 
-// INVALID_ARGUMENT if a node has no owner, if the partitioning doesn't fit the graph, or if its
-// partitions depend on each other.
+// Returns INVALID_ARGUMENT if a node has no owner, if the partitioning does not match the graph, or
+// if its partitions depend on each other.
 [[nodiscard]] Result<ExecutionPlan> plan_execution(const Graph& graph,
                                                    const partition::Partitioning& partitioning,
                                                    const ExecutionOptions& options = {});

@@ -7,13 +7,13 @@
 namespace ephost::plan {
 namespace {
 
-// What competes for the block of one location, and where its offsets go.
+// The buffers and workspaces in the block of one location, and where their offsets are stored.
 struct Contents {
   std::vector<Buffer> buffers;
   std::vector<uint64_t*> offsets;
 };
 
-// The bytes of each buffer by its root's value id; nothing where they aren't known.
+// The size of each buffer by its root's value id; nothing if it is unknown.
 std::vector<std::optional<uint64_t>> buffer_sizes(const AllocationPlan& plan,
                                                   std::span<const std::optional<uint64_t>> sizes) {
   const auto size_of = [&](ValueId id) {

@@ -1,5 +1,5 @@
-// The memory pattern: one block of memory for each location, and for each buffer of known size an
-// offset in it, chosen by `place_buffers`. Allocates nothing.
+// The memory pattern: one block of memory per location, and for each buffer of known size its
+// offset in the block, chosen by `place_buffers`. Allocates nothing.
 #pragma once
 
 #include <ephost/status.h>
@@ -27,26 +27,25 @@ struct MemoryBlock {
 };
 
 struct MemoryPattern {
-  uint64_t alignment = kDefaultAlignment;  // the least of all blocks
+  uint64_t alignment = kDefaultAlignment;  // the smallest of all blocks
   std::vector<MemoryBlock> blocks;         // ascending by location; only locations with buffers
-  // By value id: offset in the block of the value's location; of a kReuse value it is the root's
-  // plus ValuePlan::offset. kNoOffset for everything whose buffer is not kAllocate or whose size is
-  // unknown.
+  // By value id: offset in the block of the value's location; for a kReuse value, the root's offset
+  // plus ValuePlan::offset. kNoOffset if the buffer is not kAllocate or its size is unknown.
   std::vector<uint64_t> offsets;
-  std::vector<uint64_t> workspace_offsets;  // by step; kNoOffset without workspace
+  std::vector<uint64_t> workspace_offsets;  // by step; kNoOffset without a workspace
 };
 
 struct MemoryOptions {
-  bool enable_mem_pattern = true;  // off: nothing is in a block, all is allocated at run time
+  bool enable_mem_pattern = true;  // off: all buffers are allocated at run time
   uint64_t alignment = kDefaultAlignment;
   uint64_t search_work = kSessionSearchWork;  // as in PlacementOptions, for each location
-  // By location, where it is more than `alignment`; those past the end have that.
+  // By location, where it exceeds `alignment`; locations past the end use `alignment`.
   std::vector<uint64_t> alignments = {};
 };
 
-// `sizes`, if not empty, has one entry a value and stands in for the plan's own bytes: what a run
-// with other input shapes was seen to need. A buffer gets the largest size known among the values
-// in it, and is left out if its root's is unknown. INVALID_ARGUMENT as in place_buffers.
+// `sizes`, if not empty, has one entry per value and replaces the plan's own sizes: the sizes
+// observed in a run with other input shapes. A buffer gets the largest known size of the values in
+// it, and is omitted if its root's size is unknown. Returns INVALID_ARGUMENT as place_buffers does.
 [[nodiscard]] Result<MemoryPattern> plan_memory(const AllocationPlan& plan,
                                                 std::span<const std::optional<uint64_t>> sizes = {},
                                                 const MemoryOptions& options = {});

@@ -10,17 +10,16 @@ namespace {
 
 constexpr uint32_t kNoStep = UINT32_MAX;
 
-// Bytes that a step uses. In the block of a location, or, where they have no place in one, in a
-// buffer of their own.
+// Bytes that a step uses, in the block of a location or in a separate buffer.
 struct Range {
-  std::pair<uint32_t, ValueId> space;  // location, and the buffer's root if it is not in the block
+  std::pair<uint32_t, ValueId> space;  // location, and the root of a separate buffer
   uint64_t begin = 0;
   uint64_t end = 0;
 };
 
-// Walks the steps in order and keeps for each byte who wrote it last and who has read it since:
-// those the next writer waits for. It is enough to wait for these, since they wait for the writers
-// before. So steps that use different parts of one value do not wait for each other.
+// Walks the steps in order and records for each byte its last writer and the readers since: the
+// steps for which the next writer waits. Waiting for these suffices, since they wait for the
+// writers before. Steps that use different parts of one value do not wait for each other.
 class DependencyFinder {
  public:
   DependencyFinder(const ExecutionPlan& execution, const AllocationPlan& allocation,
@@ -47,8 +46,8 @@ class DependencyFinder {
   }
 
  private:
-  // The writer first, then the readers; empty where nobody has written. An entry holds from its
-  // offset up to the next one.
+  // The writer first, then the readers; empty where nothing was written. An entry is valid from its
+  // offset up to the next entry.
   using Users = std::map<uint64_t, std::vector<uint32_t>>;
 
   void visit(uint32_t pc) {
@@ -91,7 +90,7 @@ class DependencyFinder {
     users_[range.space].erase(std::next(first), last);
   }
 
-  // None for what lies in inputs and constants: nobody writes there.
+  // None for inputs and constants, which are never written.
   [[nodiscard]] std::optional<Range> range_of(ValueId id) const {
     const ValuePlan& value = allocation_.values[id];
     if (value.reused == kNoValue) return std::nullopt;
@@ -99,14 +98,14 @@ class DependencyFinder {
     if (root.kind != AllocKind::kAllocate && root.kind != AllocKind::kAllocateOutput) {
       return std::nullopt;
     }
-    // Bytes that are not known before the run may be other ones in each: then all of the buffer.
+    // Ranges that are unknown before the run may differ in each run: the whole buffer counts.
     uint64_t begin = 0;
     uint64_t end = buffer_bytes_[value.reused];
     if (value.bytes && bytes_of(id)) {
       begin = value.offset;
       end = begin + *bytes_of(id);
     }
-    // Whoever computes an empty value still looks at where its buffer is.
+    // Computing an empty value still reads the address of its buffer.
     end = std::max(end, begin + 1);
     const uint64_t base = pattern_.offsets[value.reused];
     if (base == kNoOffset || buffer_bytes_[value.reused] == 0) {
@@ -162,7 +161,7 @@ class DependencyFinder {
   std::vector<uint32_t> producer_;      // by value
   std::vector<uint64_t> buffer_bytes_;  // by value that is a root
   std::map<std::pair<uint32_t, ValueId>, Users> users_;
-  std::vector<uint32_t> seen_at_;  // by step: the last one that it became a predecessor of
+  std::vector<uint32_t> seen_at_;  // by step: the last step of which it became a predecessor
   std::vector<std::vector<uint32_t>> predecessors_;  // by step
   size_t next_workspace_ = 0;
 };
@@ -175,8 +174,8 @@ StepDependencies find_dependencies(const ExecutionPlan& execution, const Allocat
   return DependencyFinder(execution, allocation, pattern, sizes).run();
 }
 
-// Steps that all wait for the one before them, directly or not, form a line; otherwise some step
-// starts while another one is ready.
+// If every step waits for the one before it, directly or not, the steps form a line; otherwise some
+// step starts while another one is ready.
 bool has_parallel_steps(const StepDependencies& dependencies) {
   for (uint32_t step = 0; step + 1 < dependencies.waits_for.size(); ++step) {
     const std::span<const uint32_t> next = dependencies.successors_of(step);

@@ -1,12 +1,12 @@
-// Which steps must wait for which where several threads run them: for what they read, and for the
-// memory that they write. The order of the execution plan is one that obeys; any other that does
-// gives the same results in the same memory.
+// The dependencies between steps that several threads run: on the producers of their inputs, and on
+// the memory that they write. The order of the execution plan is one that respects them; every
+// other such order gives the same results in the same memory.
 //
-// A step that writes waits for all earlier users of the memory it writes to. The alternative, to
-// let values share memory only where one is an ancestor of the other, would allow more steps at
-// once and need another, larger plan; these edges keep the sequential plan, its peak and its
-// proofs. A view counts as written. Of memory only those bytes count that a value uses, where that
-// is known before the run: steps that make the parts of one value may run at the same time.
+// A step that writes waits for all earlier users of the memory it writes to. The alternative,
+// letting values share memory only if one is an ancestor of the other, would allow more parallelism
+// but needs a different, larger plan; these edges keep the sequential plan, its peak and its
+// proofs. A view counts as written. Only the bytes that a value uses count, if they are known
+// before the run: steps that produce the parts of one value may run at the same time.
 #pragma once
 
 #include <ephost/status.h>
@@ -23,9 +23,9 @@
 namespace ephost::plan {
 
 struct StepDependencies {
-  std::vector<uint32_t> waits_for;        // by step: how many others it waits for
+  std::vector<uint32_t> waits_for;        // by step: the number of steps it waits for
   std::vector<uint32_t> first_successor;  // by step, and one past the end: index into `successors`
-  std::vector<uint32_t> successors;       // steps that wait for it, ascending
+  std::vector<uint32_t> successors;       // the steps that wait for it, ascending
 
   [[nodiscard]] std::span<const uint32_t> successors_of(uint32_t step) const {
     return {successors.data() + first_successor[step],
@@ -38,7 +38,7 @@ struct StepDependencies {
     const ExecutionPlan& execution, const AllocationPlan& allocation, const MemoryPattern& pattern,
     std::span<const std::optional<uint64_t>> sizes = {});
 
-// True if two steps may ever run at the same time.
+// Whether two steps may ever run at the same time.
 [[nodiscard]] bool has_parallel_steps(const StepDependencies& dependencies);
 
 }  // namespace ephost::plan

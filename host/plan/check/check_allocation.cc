@@ -20,7 +20,7 @@ std::optional<uint64_t> bytes_of(const ValueType& type) {
   return graph::byte_size(type.element, *type.shape);
 }
 
-// Known to be equal, or equal whatever the symbols stand for.
+// The sizes are known to be equal, or equal whatever the symbols stand for.
 bool same_size(const ValueType& a, const ValueType& b) {
   const std::optional<uint64_t> bytes = bytes_of(a);
   if (bytes) return bytes == bytes_of(b);
@@ -31,17 +31,17 @@ bool same_size(const ValueType& a, const ValueType& b) {
                     [](int64_t x, int64_t y) { return x == y && x != graph::kUnknownDim; });
 }
 
-// What a value is needed for, from the steps' own lists.
+// How a value is used, according to the steps' own lists.
 struct Use {
   bool is_produced = false;
   bool is_output = false;
   uint32_t reads = 0;
   uint32_t first = 0;
   uint32_t last = 0;
-  uint32_t location = 0;  // where its step makes it
+  uint32_t location = 0;  // where its step produces it
 };
 
-// Where a step has a slot.
+// The location of a slot of a step.
 uint32_t place_of(const ValueType& type, const StepTraits& step, bool is_input, uint32_t slot) {
   const bool is_object =
       type.kind != graph::ValueKind::kTensor && type.kind != graph::ValueKind::kUnknown;
@@ -52,7 +52,7 @@ uint32_t place_of(const ValueType& type, const StepTraits& step, bool is_input, 
   return step.location;
 }
 
-// Runs the plan with buffers that remember which values they hold at the moment.
+// Executes the plan with buffers that track which values they currently hold.
 class AllocationCheck {
  public:
   AllocationCheck(const Graph& graph, const ExecutionPlan& plan, std::span<const StepTraits> traits,
@@ -75,11 +75,11 @@ class AllocationCheck {
   [[nodiscard]] Status check_output_part(uint32_t pc, const SlotPart& part) const;
   [[nodiscard]] Status check_in_place(uint32_t pc, uint32_t slot, ValueId input) const;
   [[nodiscard]] Status check_fresh(uint32_t pc, uint32_t slot) const;
-  // The input whose buffer a pair of slots lets the output have, or kNoValue.
+  // The input whose buffer a slot pair lets the output reuse, or kNoValue.
   [[nodiscard]] ValueId partner(uint32_t pc, uint32_t slot, std::span<const SlotPair> pairs) const;
-  // The part that lets the output lie where it does in an input, or null.
+  // The part that permits the output to lie where it does within an input, or null.
   [[nodiscard]] const SlotPart* output_part(uint32_t pc, uint32_t slot) const;
-  // True if `id` lies within an input that is where it must be as a part of the output.
+  // Whether `id` lies within an input where a part of the output permits it.
   [[nodiscard]] bool is_in_input_part(uint32_t pc, uint32_t slot, ValueId id) const;
   [[nodiscard]] bool has_place(const SlotPart& part, ValueId inner, ValueId outer) const;
   [[nodiscard]] bool overlap(ValueId a, ValueId b) const;
@@ -97,13 +97,13 @@ class AllocationCheck {
   std::span<const StepTraits> traits_;
   const AllocationPlan& allocation_;
   std::vector<Use> uses_;                       // by value
-  std::map<ValueId, std::set<ValueId>> holds_;  // by root: the values whose bytes are in it now
+  std::map<ValueId, std::set<ValueId>> holds_;  // by root: the values currently in it
 };
 
 Status AllocationCheck::run() {
   if (allocation_.values.size() != graph_.values.size() || traits_.size() != plan_.steps.size() ||
       allocation_.steps != plan_.steps.size()) {
-    return wrong("it is of another graph or execution plan");
+    return wrong("it belongs to another graph or execution plan");
   }
   find_uses();
   for (ValueId id = 0; id < graph_.values.size(); ++id) EPHOST_RETURN_IF_ERROR(check_value(id));
@@ -164,7 +164,8 @@ Status AllocationCheck::check_value(ValueId id) const {
     return wrong(name(id) + " has a wrong size");
   }
   if (expected == AllocKind::kNone) {
-    return planned.reused == kNoValue ? Status() : wrong(name(id) + " is unused but has a buffer");
+    return planned.reused == kNoValue ? Status::ok_status()
+                                      : wrong(name(id) + " is unused but has a buffer");
   }
   const bool lasts = expected == AllocKind::kAllocateStatically && !plan_.steps.empty();
   const uint32_t last = lasts ? static_cast<uint32_t>(plan_.steps.size() - 1) : use.last;
@@ -176,7 +177,7 @@ Status AllocationCheck::check_value(ValueId id) const {
   }
   const bool is_given = expected == AllocKind::kPreExisting || use.is_output;
   if (is_given && planned.location != 0) {
-    return wrong(name(id) + " is the caller's but not in host memory");
+    return wrong(name(id) + " belongs to the caller but is not in host memory");
   }
   return check_reuse(id);
 }
@@ -185,8 +186,8 @@ Status AllocationCheck::check_reuse(ValueId id) const {
   const ValuePlan& planned = allocation_.values[id];
   if (planned.kind != AllocKind::kReuse) {
     return planned.reused == id && planned.offset == 0
-               ? Status()
-               : wrong(name(id) + " has its own kind but reuses");
+               ? Status::ok_status()
+               : wrong(name(id) + " has a buffer kind of its own but reuses another buffer");
   }
   if (planned.reused >= allocation_.values.size() || planned.reused == id) {
     return wrong(name(id) + " reuses the buffer of nothing");
@@ -198,13 +199,13 @@ Status AllocationCheck::check_reuse(ValueId id) const {
   if (owner.location != planned.location) {
     return wrong(name(id) + " reuses a buffer in another location");
   }
-  if (planned.offset == 0) return {};
+  if (planned.offset == 0) return Status::ok_status();
   const bool fits = planned.bytes && owner.bytes && planned.offset <= *owner.bytes &&
                     *planned.bytes <= *owner.bytes - planned.offset;
   if (!fits || planned.offset % kPartAlignment != 0) {
-    return wrong(name(id) + " is no aligned part of the buffer of " + name(planned.reused));
+    return wrong(name(id) + " is not an aligned part of the buffer of " + name(planned.reused));
   }
-  return {};
+  return Status::ok_status();
 }
 
 Status AllocationCheck::check_buffers() const {
@@ -220,7 +221,7 @@ Status AllocationCheck::check_buffers() const {
   for (const BufferPlan& buffer : allocation_.buffers) {
     const auto span = spans.find(buffer.root);
     if (span == spans.end() || span->second != std::pair(buffer.first_pc, buffer.last_pc)) {
-      return wrong("a buffer's lifetime is not that of the values in it");
+      return wrong("a buffer's lifetime differs from that of the values in it");
     }
     const ValuePlan& owner = allocation_.values[buffer.root];
     if (owner.location != buffer.location || owner.bytes != buffer.bytes) {
@@ -231,7 +232,7 @@ Status AllocationCheck::check_buffers() const {
     previous = key;
     spans.erase(span);
   }
-  return {};
+  return Status::ok_status();
 }
 
 Status AllocationCheck::check_workspaces() const {
@@ -246,7 +247,8 @@ Status AllocationCheck::check_workspaces() const {
       expected, allocation_.workspaces, [](const Workspace& a, const Workspace& b) {
         return a.pc == b.pc && a.location == b.location && a.bytes == b.bytes;
       });
-  return same ? Status() : wrong("the workspaces are not those that the steps asked for");
+  return same ? Status::ok_status()
+              : wrong("the workspaces differ from those that the steps requested");
 }
 
 Status AllocationCheck::simulate() {
@@ -267,7 +269,7 @@ Status AllocationCheck::simulate() {
   for (const ValueId id : graph_.outputs) {
     if (!holds_[root(id)].contains(id)) return wrong(name(id) + " is lost before the end");
   }
-  return {};
+  return Status::ok_status();
 }
 
 Status AllocationCheck::check_reads(uint32_t pc) const {
@@ -277,7 +279,7 @@ Status AllocationCheck::check_reads(uint32_t pc) const {
     if (id == kNoValue) continue;
     if (allocation_.values[id].location !=
         place_of(graph_.values[id].type, traits_[pc], true, slot)) {
-      return wrong(at(pc, id) + " is read in another location than it lies in");
+      return wrong(at(pc, id) + " is read in a location other than its own");
     }
   }
   for (const ValueId id : step.implicit_inputs) {
@@ -294,7 +296,7 @@ Status AllocationCheck::check_reads(uint32_t pc) const {
       }
     }
   }
-  return {};
+  return Status::ok_status();
 }
 
 Status AllocationCheck::write(uint32_t pc, uint32_t slot) {
@@ -309,7 +311,7 @@ Status AllocationCheck::write(uint32_t pc, uint32_t slot) {
     EPHOST_RETURN_IF_ERROR(part != nullptr ? check_output_part(pc, *part)
                                            : check_view(pc, slot, viewed));
     held.insert(output);
-    return {};
+    return Status::ok_status();
   }
   ValueId input = partner(pc, slot, traits_[pc].may_inplace);
   if (input != kNoValue && is_in_input_part(pc, slot, input)) input = kNoValue;
@@ -319,7 +321,7 @@ Status AllocationCheck::write(uint32_t pc, uint32_t slot) {
     return overlap(id, output) && (input != kNoValue || !is_in_input_part(pc, slot, id));
   });
   held.insert(output);
-  return {};
+  return Status::ok_status();
 }
 
 Status AllocationCheck::check_view(uint32_t pc, uint32_t slot, ValueId input) const {
@@ -330,14 +332,14 @@ Status AllocationCheck::check_view(uint32_t pc, uint32_t slot, ValueId input) co
   const std::optional<uint64_t>& in = allocation_.values[input].bytes;
   const std::optional<uint64_t>& out = allocation_.values[output].bytes;
   if (in && out && *in != *out) return wrong(at(pc, output) + " is a view of another size");
-  return {};
+  return Status::ok_status();
 }
 
 Status AllocationCheck::check_in_place(uint32_t pc, uint32_t slot, ValueId input) const {
   const ValueId output = plan_.steps[pc].outputs[slot];
-  if (is_read_only(root(output))) return wrong(at(pc, output) + " overwrites what is read only");
+  if (is_read_only(root(output))) return wrong(at(pc, output) + " overwrites read-only memory");
   if (!same_size(graph_.values[input].type, graph_.values[output].type)) {
-    return wrong(at(pc, output) + " is written over something of another size");
+    return wrong(at(pc, output) + " is written over a value of another size");
   }
   for (const ValueId id : holds_.at(root(output))) {
     if (overlap(id, output) && is_needed_after(id, pc)) {
@@ -349,8 +351,9 @@ Status AllocationCheck::check_in_place(uint32_t pc, uint32_t slot, ValueId input
     reads += static_cast<size_t>(std::ranges::count_if(
         *list, [&](ValueId id) { return id != kNoValue && overlap(id, output); }));
   }
-  if (reads > 1) return wrong(at(pc, output) + " overwrites what another slot of the step reads");
-  return {};
+  if (reads > 1)
+    return wrong(at(pc, output) + " overwrites a value that another slot of the step reads");
+  return Status::ok_status();
 }
 
 Status AllocationCheck::check_output_part(uint32_t pc, const SlotPart& part) const {
@@ -359,13 +362,13 @@ Status AllocationCheck::check_output_part(uint32_t pc, const SlotPart& part) con
   if (!holds_.at(root(output)).contains(input)) {
     return wrong(at(pc, output) + " is a part of " + name(input) + ", which was overwritten");
   }
-  return {};
+  return Status::ok_status();
 }
 
 Status AllocationCheck::check_fresh(uint32_t pc, uint32_t slot) const {
   const ValueId output = plan_.steps[pc].outputs[slot];
   const ValueId owner = root(output);
-  if (is_read_only(owner)) return wrong(at(pc, output) + " overwrites what is read only");
+  if (is_read_only(owner)) return wrong(at(pc, output) + " overwrites read-only memory");
   for (const ValueId id : holds_.at(owner)) {
     if (!overlap(id, output) || is_in_input_part(pc, slot, id)) continue;
     if (uses_[id].last >= pc || uses_[id].is_output) {
@@ -379,7 +382,7 @@ Status AllocationCheck::check_fresh(uint32_t pc, uint32_t slot) const {
       !same_size(graph_.values[output].type, graph_.values[owner].type)) {
     return wrong(at(pc, output) + " may not fit the buffer of " + name(owner));
   }
-  return {};
+  return Status::ok_status();
 }
 
 ValueId AllocationCheck::partner(uint32_t pc, uint32_t slot,
@@ -427,7 +430,7 @@ bool AllocationCheck::has_place(const SlotPart& part, ValueId inner, ValueId out
   return a.reused == b.reused && a.offset >= b.offset && a.offset - b.offset == part.offset;
 }
 
-// What has no known size may be anywhere in its buffer.
+// A value of unknown size may be anywhere in its buffer.
 bool AllocationCheck::overlap(ValueId a, ValueId b) const {
   const ValuePlan& first = allocation_.values[a];
   const ValuePlan& second = allocation_.values[b];

@@ -14,7 +14,7 @@ Status wrong(const std::string& what) {
   return {StatusCode::kFail, "the dependencies of steps are wrong: " + what};
 }
 
-// Bytes that a step uses: in the block of a location, or in a buffer that has no place in one.
+// Bytes that a step uses: in the block of a location, or in a separate buffer.
 struct Piece {
   ValueId buffer = kNoValue;
   uint32_t location = 0;
@@ -28,7 +28,7 @@ struct Piece {
   friend auto operator<=>(const Piece&, const Piece&) = default;
 };
 
-// Looks at each pair of steps, without a thought of who used what in between.
+// Compares each pair of steps, without regard to the users in between.
 class DependencyCheck {
  public:
   DependencyCheck(const ExecutionPlan& plan, const AllocationPlan& allocation,
@@ -49,11 +49,11 @@ class DependencyCheck {
       for (uint32_t earlier = 0; earlier < later; ++earlier) {
         if (!comes_before_[later][earlier] && conflict(earlier, later)) {
           return wrong("steps " + std::to_string(earlier) + " and " + std::to_string(later) +
-                       " use the same memory and wait for nothing");
+                       " use the same memory, but neither waits for the other");
         }
       }
     }
-    return {};
+    return Status::ok_status();
   }
 
  private:
@@ -70,8 +70,9 @@ class DependencyCheck {
         comes_before_[next][step] = true;
       }
     }
-    if (waits != dependencies_.waits_for) return wrong("a step waits for too many or too few");
-    return {};
+    if (waits != dependencies_.waits_for)
+      return wrong("a step waits for too many or too few steps");
+    return Status::ok_status();
   }
 
   Status check_reads() const {
@@ -81,14 +82,15 @@ class DependencyCheck {
       for (const auto* ids : {&step.inputs, &step.implicit_inputs}) {
         for (const ValueId id : *ids) {
           if (id == kNoValue || producer[id] == count_ || comes_before_[pc][producer[id]]) continue;
-          return wrong("step " + std::to_string(pc) + " does not wait for what it reads");
+          return wrong("step " + std::to_string(pc) +
+                       " does not wait for the producer of an input");
         }
       }
       for (const ValueId id : step.outputs) {
         if (id != kNoValue) producer[id] = pc;
       }
     }
-    return {};
+    return Status::ok_status();
   }
 
   void find_pieces() {
@@ -108,7 +110,7 @@ class DependencyCheck {
     }
   }
 
-  // Nobody writes to inputs and constants; what seems to is a view of them.
+  // Inputs and constants are never written; an apparent write is a view of them.
   void add(ValueId id, std::set<Piece>& pieces) const {
     if (id == kNoValue || allocation_.values[id].reused == kNoValue) return;
     const ValuePlan& value = allocation_.values[id];

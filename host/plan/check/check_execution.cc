@@ -22,7 +22,7 @@ std::string name_of(const Graph& graph, ValueId id) {
                                   : "value id " + std::to_string(id);
 }
 
-// Runs the plan with sets instead of tensors.
+// Executes the plan with sets instead of tensors.
 class ExecutionCheck {
  public:
   ExecutionCheck(const Graph& graph, const Partitioning& partitioning, const ExecutionPlan& plan);
@@ -32,7 +32,7 @@ class ExecutionCheck {
  private:
   [[nodiscard]] Status find_originals();
   [[nodiscard]] Status check_step(const Step& step);
-  // Slots as the model has them.
+  // The slots as in the model.
   [[nodiscard]] std::vector<ValueId> originals(const std::vector<ValueId>& slots) const;
   [[nodiscard]] Status check_single(const Step& step);
   [[nodiscard]] Status check_fused(const Step& step);
@@ -44,9 +44,9 @@ class ExecutionCheck {
   const Partitioning& partitioning_;
   const ExecutionPlan& plan_;
   std::vector<bool> has_run_;                 // by node
-  std::set<ValueId> present_;                 // what later steps can read
-  std::vector<ValueId> original_;             // by value: the model's value that it is a copy of
-  std::set<ValueId> known_;                   // of these, those that are present somewhere
+  std::set<ValueId> present_;                 // values that later steps can read
+  std::vector<ValueId> original_;             // by value: the model's value of which it is a copy
+  std::set<ValueId> known_;                   // originals that are present somewhere
   std::vector<bool> is_output_;               // by value
   std::vector<std::vector<NodeId>> readers_;  // by value, from the nodes' own lists
 };
@@ -72,8 +72,8 @@ ExecutionCheck::ExecutionCheck(const Graph& graph, const Partitioning& partition
   }
 }
 
-// Copies of a value are tied together by the nodes of copies and by initializers; of those that are
-// tied, the model's own nodes and lists may know only one.
+// The nodes of copies and the initializers connect the copies of a value; among connected values,
+// the model's own nodes and lists may refer to only one.
 Status ExecutionCheck::find_originals() {
   std::vector<bool> is_models(graph_.values.size(), false);
   const auto mark = [&](const std::vector<ValueId>& ids) {
@@ -92,7 +92,7 @@ Status ExecutionCheck::find_originals() {
       continue;
     }
     if (node.inputs.size() != 1 || node.outputs.size() != 1) {
-      return wrong("a copy has other slots than one input and one output");
+      return wrong("a copy does not have exactly one input and one output");
     }
     tied[node.inputs[0]].push_back(node.outputs[0]);
     tied[node.outputs[0]].push_back(node.inputs[0]);
@@ -124,7 +124,7 @@ Status ExecutionCheck::find_originals() {
     original_[id] = is_copied ? constant->second : id;
   }
   for (const ValueId id : present_) known_.insert(original_[id]);
-  return {};
+  return Status::ok_status();
 }
 
 std::vector<ValueId> ExecutionCheck::originals(const std::vector<ValueId>& slots) const {
@@ -143,9 +143,9 @@ Status ExecutionCheck::run() {
   }
   for (const ValueId id : graph_.outputs) {
     if (!present_.contains(id))
-      return wrong(name_of(graph_, id) + " of the graph's outputs is never there");
+      return wrong(name_of(graph_, id) + " of the graph's outputs is never produced");
   }
-  return {};
+  return Status::ok_status();
 }
 
 Status ExecutionCheck::check_step(const Step& step) {
@@ -153,10 +153,10 @@ Status ExecutionCheck::check_step(const Step& step) {
     return wrong("a step names node id " + std::to_string(step.node) + ", which does not exist");
   }
   if (step.partition != partitioning_.partition_of[step.node]) {
-    return wrong(describe(step) + " has another partition than its node");
+    return wrong(describe(step) + " has a different partition than its node");
   }
   if (step.provider != partitioning_.owner[step.node]) {
-    return wrong(describe(step) + " has another provider than its node");
+    return wrong(describe(step) + " has a different provider than its node");
   }
   for (const auto* list : {&step.inputs, &step.implicit_inputs}) {
     for (const ValueId id : *list) {
@@ -171,7 +171,7 @@ Status ExecutionCheck::check_step(const Step& step) {
     present_.insert(id);
     known_.insert(original_[id]);
   }
-  return {};
+  return Status::ok_status();
 }
 
 Status ExecutionCheck::check_single(const Step& step) {
@@ -180,7 +180,7 @@ Status ExecutionCheck::check_single(const Step& step) {
                                   : originals(step.inputs) == node.inputs &&
                                         originals(step.outputs) == node.outputs;
   if (!same || step.implicit_inputs != node.implicit_inputs) {
-    return wrong(describe(step) + " has other slots than its node");
+    return wrong(describe(step) + " has different slots than its node");
   }
   std::set<ValueId> inside;
   return run_node(step.node, inside);
@@ -189,14 +189,14 @@ Status ExecutionCheck::check_single(const Step& step) {
 Status ExecutionCheck::check_fused(const Step& step) {
   const std::vector<NodeId>& nodes = partitioning_.partitions[step.partition].nodes;
   if (nodes.empty() || step.node != nodes.front()) {
-    return wrong(describe(step) + " is not known by its partition's first node");
+    return wrong(describe(step) + " is not identified by its partition's first node");
   }
   std::set<ValueId> inside;
   for (const NodeId node : nodes) EPHOST_RETURN_IF_ERROR(run_node(node, inside));
   return check_slots(step, {nodes.begin(), nodes.end()});
 }
 
-// A fused step takes in and hands out what crosses its border, each value once.
+// The slots of a fused step are the values that cross its boundary, each once.
 Status ExecutionCheck::check_slots(const Step& step, const std::set<NodeId>& members) const {
   std::set<ValueId> in;
   std::set<ValueId> out;
@@ -220,8 +220,8 @@ Status ExecutionCheck::check_slots(const Step& step, const std::set<NodeId>& mem
   };
   if (same(originals(step.inputs), in) && same(originals(step.outputs), out) &&
       step.implicit_inputs.empty())
-    return {};
-  return wrong(describe(step) + " takes in or hands out other values than cross its border");
+    return Status::ok_status();
+  return wrong(describe(step) + " has slots other than the values that cross its boundary");
 }
 
 Status ExecutionCheck::run_node(NodeId node, std::set<ValueId>& inside) {
@@ -236,7 +236,7 @@ Status ExecutionCheck::run_node(NodeId node, std::set<ValueId>& inside) {
     }
   }
   inside.insert(n.outputs.begin(), n.outputs.end());
-  return {};
+  return Status::ok_status();
 }
 
 std::string ExecutionCheck::describe(const Step& step) const {
@@ -249,7 +249,7 @@ Status check_execution(const Graph& graph, const Partitioning& partitioning,
                        const ExecutionPlan& plan) {
   if (partitioning.owner.size() != graph.nodes.size() ||
       partitioning.partition_of.size() != graph.nodes.size()) {
-    return wrong("the partitioning is of another graph");
+    return wrong("the partitioning belongs to another graph");
   }
   return ExecutionCheck(graph, partitioning, plan).run();
 }

@@ -15,9 +15,9 @@ Status wrong(const std::string& what) {
   return {StatusCode::kFail, "the memory plan is wrong: " + what};
 }
 
-// A buffer with its place: a rectangle over time and addresses.
+// A placed buffer: a rectangle over time and addresses.
 struct Rectangle {
-  uint64_t lower = 0;  // times, half open; 64 bits as "last step + 1" may not fit 32
+  uint64_t lower = 0;  // half-open times; 64 bits, as "last step + 1" may overflow 32
   uint64_t upper = 0;
   uint64_t offset = 0;
   uint64_t size = 0;
@@ -29,8 +29,8 @@ struct Extent {
   uint64_t live = 0;  // largest sum of aligned sizes at one time
 };
 
-// Sweeps over time with the address ranges alive at the moment in a map: a new one can only collide
-// with its two neighbours there.
+// Sweeps over time and keeps the address ranges that are alive in a map: a new range can only
+// collide with its two neighbours.
 class Sweep {
  public:
   Sweep(const std::vector<Rectangle>& rectangles, uint64_t alignment)
@@ -50,7 +50,7 @@ class Sweep {
 };
 
 Result<Extent> Sweep::run() {
-  // What ends comes before what begins at the same time.
+  // Ends come before beginnings at the same time.
   std::vector<std::tuple<uint64_t, bool, size_t>> events;
   for (size_t i = 0; i < rectangles_.size(); ++i) {
     const Rectangle& rectangle = rectangles_[i];
@@ -90,7 +90,7 @@ Status Sweep::begin(const Rectangle& rectangle) {
   live_ = *live;
   extent_.live = std::max(extent_.live, live_);
   extent_.peak = std::max(extent_.peak, *top);
-  return {};
+  return Status::ok_status();
 }
 
 void Sweep::end(const Rectangle& rectangle) {
@@ -107,12 +107,13 @@ Status check_claims(const Extent& extent, uint64_t peak, uint64_t lower_bound, b
     return wrong("the lower bound is " + std::to_string(extent.live) + " bytes, not " +
                  std::to_string(lower_bound));
   }
-  if (peak == lower_bound && !is_optimal) return wrong("it is optimal, but not said to be");
-  return {};
+  if (peak == lower_bound && !is_optimal)
+    return wrong("it is optimal, but is not marked as optimal");
+  return Status::ok_status();
 }
 
-// A value's buffer as the values in it need it; they are looked at one by one, so that nothing here
-// rests on AllocationPlan::buffers.
+// A value's buffer as the values in it need it. They are examined individually, so that nothing
+// here relies on AllocationPlan::buffers.
 class PatternCheck {
  public:
   PatternCheck(const AllocationPlan& allocation, const MemoryPattern& pattern,
@@ -125,7 +126,7 @@ class PatternCheck {
   [[nodiscard]] std::optional<uint64_t> size_of(ValueId id) const {
     return sizes_.empty() ? allocation_.values[id].bytes : sizes_[id];
   }
-  // The value whose buffer `id` uses, if that buffer belongs into a block.
+  // The value whose buffer `id` uses, if that buffer belongs in a block.
   [[nodiscard]] std::optional<ValueId> placed_root(ValueId id) const;
   [[nodiscard]] Status visit_value(ValueId id);
   [[nodiscard]] Status visit_workspaces();
@@ -135,15 +136,15 @@ class PatternCheck {
   const MemoryPattern& pattern_;
   std::span<const std::optional<uint64_t>> sizes_;
   std::map<ValueId, Rectangle> buffers_;                  // by root
-  std::map<uint32_t, std::vector<Rectangle>> locations_;  // what is in each block
+  std::map<uint32_t, std::vector<Rectangle>> locations_;  // the contents of each block
 };
 
 Status PatternCheck::run() {
-  if (!std::has_single_bit(pattern_.alignment)) return wrong("the alignment is no power of two");
+  if (!std::has_single_bit(pattern_.alignment)) return wrong("the alignment is not a power of two");
   if (pattern_.offsets.size() != allocation_.values.size() ||
       pattern_.workspace_offsets.size() != allocation_.steps ||
       (!sizes_.empty() && sizes_.size() != allocation_.values.size())) {
-    return wrong("it is of another allocation plan");
+    return wrong("it belongs to another allocation plan");
   }
   for (ValueId id = 0; id < allocation_.values.size(); ++id) {
     EPHOST_RETURN_IF_ERROR(visit_value(id));
@@ -155,8 +156,8 @@ Status PatternCheck::run() {
   for (const auto& [location, content] : locations_) {
     EPHOST_RETURN_IF_ERROR(check_block(location, content));
   }
-  if (pattern_.blocks.size() != locations_.size()) return wrong("there are blocks without use");
-  return {};
+  if (pattern_.blocks.size() != locations_.size()) return wrong("there are unused blocks");
+  return Status::ok_status();
 }
 
 std::optional<ValueId> PatternCheck::placed_root(ValueId id) const {
@@ -175,7 +176,7 @@ Status PatternCheck::visit_value(ValueId id) {
   if (root.has_value() != (offset != kNoOffset)) {
     return wrong(name + (root ? " is missing from its block" : " should not be in a block"));
   }
-  if (!root) return {};
+  if (!root) return Status::ok_status();
   const ValuePlan& value = allocation_.values[id];
   if (offset != pattern_.offsets[*root] + value.offset) {
     return wrong(name + " is not where its buffer is");
@@ -189,7 +190,7 @@ Status PatternCheck::visit_value(ValueId id) {
   rectangle.upper = std::max(rectangle.upper, uint64_t{value.last_pc} + 1);
   if (const auto size = size_of(id))
     rectangle.size = std::max(rectangle.size, value.offset + *size);
-  return {};
+  return Status::ok_status();
 }
 
 Status PatternCheck::visit_workspaces() {
@@ -207,9 +208,9 @@ Status PatternCheck::visit_workspaces() {
   }
   const auto none = std::ranges::count(pattern_.workspace_offsets, kNoOffset);
   if (placed + static_cast<size_t>(none) != pattern_.workspace_offsets.size()) {
-    return wrong("a step without workspace has one");
+    return wrong("a step without a workspace has one");
   }
-  return {};
+  return Status::ok_status();
 }
 
 Status PatternCheck::check_block(uint32_t location, const std::vector<Rectangle>& content) const {
@@ -233,8 +234,8 @@ Status check_memory(const AllocationPlan& allocation, const MemoryPattern& patte
 
 Status check_placement(std::span<const Buffer> buffers, const Placement& placement,
                        uint64_t alignment) {
-  if (!std::has_single_bit(alignment)) return wrong("the alignment is no power of two");
-  if (placement.offsets.size() != buffers.size()) return wrong("it is of other buffers");
+  if (!std::has_single_bit(alignment)) return wrong("the alignment is not a power of two");
+  if (placement.offsets.size() != buffers.size()) return wrong("it belongs to other buffers");
   std::vector<Rectangle> rectangles;
   rectangles.reserve(buffers.size());
   for (size_t i = 0; i < buffers.size(); ++i) {
@@ -245,7 +246,7 @@ Status check_placement(std::span<const Buffer> buffers, const Placement& placeme
   EPHOST_ASSIGN_OR_RETURN(const Extent extent, Sweep(rectangles, alignment).run());
   const auto& [offsets, peak, lower_bound, is_optimal, proved_bound] = placement;
   if (proved_bound < lower_bound || proved_bound > peak || is_optimal != (peak == proved_bound)) {
-    return wrong("a bound of " + std::to_string(proved_bound) + " bytes doesn't go with it");
+    return wrong("a bound of " + std::to_string(proved_bound) + " bytes contradicts it");
   }
   return check_claims(extent, peak, lower_bound, is_optimal);
 }

@@ -12,7 +12,7 @@ uint64_t aligned(uint64_t bytes) {
 LiveBytes find_live_bytes(std::span<const ValuePlan> values, std::span<const BufferPlan> buffers,
                           std::span<const Workspace> workspaces, size_t steps,
                           std::span<const std::optional<uint64_t>> sizes) {
-  // What begins and what ends at each step; unsigned sums wrap back.
+  // The changes at each step; unsigned sums wrap around and back.
   std::map<uint32_t, std::vector<uint64_t>> changes;
   const auto add = [&](uint32_t location, uint32_t first, uint32_t last, uint64_t bytes) {
     std::vector<uint64_t>& change = changes[location];

@@ -1,5 +1,5 @@
-// How many bytes of a location's block are needed at each step: no placement gets by with less than
-// the largest of these sums. Measures plans before anything is placed.
+// The number of live bytes in a location's block at each step; no placement needs less than the
+// largest of them. Measures plans before anything is placed.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace ephost::plan {
 
 struct LivePeak {
   uint64_t bytes = 0;
-  uint32_t pc = 0;  // the first step that needs so much
+  uint32_t pc = 0;  // the first step with that many live bytes
 };
 
 struct LiveBytes {
@@ -28,9 +28,9 @@ struct LiveBytes {
   }
 };
 
-// Buffers of kAllocate values and workspaces, rounded up to the alignment of memory patterns.
-// `sizes`, if not empty, has one entry a value and stands in for what `values` say; what is unknown
-// counts as nothing. Sizes add up to less than 64 bits hold.
+// Counts buffers of kAllocate values and workspaces, rounded up to the alignment of memory
+// patterns. `sizes`, if not empty, has one entry per value and replaces the sizes in `values`;
+// unknown sizes count as 0. The sizes must add up to less than 2^64.
 [[nodiscard]] LiveBytes find_live_bytes(std::span<const ValuePlan> values,
                                         std::span<const BufferPlan> buffers,
                                         std::span<const Workspace> workspaces, size_t steps,

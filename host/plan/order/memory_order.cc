@@ -14,13 +14,14 @@ namespace ephost::plan {
 namespace {
 
 constexpr size_t kBeamWidth = 30;
-constexpr uint64_t kMostBeamWork = 100'000'000;
-// Orders that look better than the given one are planned until one is better; each costs a plan.
-constexpr size_t kMostPlans = 3;
+constexpr uint64_t kMaxBeamWork = 100'000'000;
+// Orders with a lower estimated peak are planned until one is really better; each attempt costs a
+// plan.
+constexpr size_t kMaxPlans = 3;
 
 using Sizes = std::vector<std::optional<uint64_t>>;
 
-// What values need if every open extent is `extent`.
+// The sizes of values if every dynamic extent is `extent`.
 Sizes sizes_with(const Graph& graph, int64_t extent) {
   Sizes sizes;
   sizes.reserve(graph.values.size());
@@ -129,7 +130,7 @@ class Chooser {
            }) == plan_.steps.end();
   }
 
-  // With open extents there may be better ones for other sizes.
+  // With dynamic extents there may be better orders for other sizes.
   [[nodiscard]] bool is_optimal() const {
     return std::ranges::all_of(
         problems_, [&](const OrderProblem& problem) { return best_.bytes <= least_peak(problem); });
@@ -162,7 +163,7 @@ class Chooser {
   void search() {
     for (const OrderProblem& problem : problems_) {
       const uint64_t limit = std::min(peak_of(problem, best_.order), best_.bytes);
-      Order order = search_order(problem, limit, kBeamWidth, kMostBeamWork);
+      Order order = search_order(problem, limit, kBeamWidth, kMaxBeamWork);
       if (!order.empty()) offer(std::move(order), "search");
     }
   }
@@ -173,12 +174,12 @@ class Chooser {
     if (peak < best_.bytes) candidates_.push_back({std::move(order), rule, peak});
   }
 
-  // Of the candidates that look best, the first that is better than what is known.
+  // Among the most promising candidates, the first that is better than the best known.
   [[nodiscard]] Status take_best() {
     std::ranges::stable_sort(candidates_, {}, &Candidate::peak);
     size_t plans = 0;
     for (Candidate& candidate : candidates_) {
-      if (candidate.peak >= best_.bytes || ++plans > kMostPlans) break;
+      if (candidate.peak >= best_.bytes || ++plans > kMaxPlans) break;
       EPHOST_RETURN_IF_ERROR(options_.cancellation.check());
       EPHOST_ASSIGN_OR_RETURN(AllocationPlan allocation, allocate(candidate.order));
       const std::vector<uint64_t> cost = costs_of(allocation);

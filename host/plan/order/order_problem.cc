@@ -16,7 +16,7 @@ bool is_plain(const graph::ValueType& type) {
   return type.kind == graph::ValueKind::kTensor && graph::element_bits(type.element) > 0;
 }
 
-// Storages that become one. What belongs to nobody (inputs, constants) has no storage.
+// Merges storages. Values without an owner in the plan (inputs, constants) have no storage.
 class StorageSets {
  public:
   uint32_t add(uint64_t bytes) {
@@ -31,7 +31,7 @@ class StorageSets {
     }
     return storage;
   }
-  // Both are one storage from now on, of the size of `whole`.
+  // Merges both storages into one with the size of `whole`.
   void merge(uint32_t whole, uint32_t part) { parents_[find(part)] = find(whole); }
   [[nodiscard]] uint64_t& bytes(uint32_t storage) { return bytes_[find(storage)]; }
   [[nodiscard]] size_t size() const { return parents_.size(); }
@@ -109,7 +109,7 @@ class Builder {
     storage_[output] = storage_[input];
   }
 
-  // Steps that read a storage, before any is merged with another.
+  // The steps that read a storage, before any storages are merged.
   void count_readers() {
     readers_.assign(sets_.size(), 0);
     std::vector<uint32_t> last(sets_.size(), kNone);
@@ -140,10 +140,10 @@ class Builder {
       if (readers_[from] > 1) {
         open.push_back({from, to});
       } else if (sets_.find(to) == to) {
-        // A graph output takes the chain before it out of the block.
+        // A graph output removes the chain before it from the block.
         if (graph_.values[output].is_graph_output) sets_.bytes(from) = 0;
         sets_.merge(from, to);
-        readers_[from] = kNone;  // one output takes it
+        readers_[from] = kNone;  // only one output can take it
       }
     }
     if (open.empty()) return;
@@ -209,7 +209,7 @@ class Builder {
   bool use_parts_;
   StorageSets sets_;
   std::vector<uint32_t> storage_;  // by value
-  std::vector<uint32_t> maker_;    // by value: the step that produces it
+  std::vector<uint32_t> maker_;    // by value: its producer step
   std::vector<bool> is_view_ = std::vector<bool>(storage_.size(), false);
   std::vector<uint32_t> readers_;  // by storage
   std::vector<std::vector<StoragePair>> pairs_;
@@ -272,7 +272,7 @@ LiveState::Effect LiveState::effect_of(uint32_t step) const {
     if (remaining_[storage] == 1) effect.after -= bytes;
   }
   if (problem_->pairs.empty()) return effect;
-  // The first pair that is possible; a step has hardly ever more.
+  // Takes the first possible pair; a step rarely has more.
   for (const StoragePair pair : problem_->pairs[step]) {
     if (is_live(pair.from) && remaining_[pair.from] == 1 && !is_live(pair.to)) {
       effect.during -= problem_->bytes[pair.to];

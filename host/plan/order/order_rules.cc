@@ -16,7 +16,7 @@ class DepthFirst {
   explicit DepthFirst(const OrderProblem& problem)
       : problem_(problem), is_visited_(problem.steps(), false) {}
 
-  // `predecessors(step)` are the step's, in the order in which they are wanted.
+  // `predecessors(step)` are the predecessors of a step in the order in which to visit them.
   template <class Predecessors>
   Order run(const std::vector<uint32_t>& sinks, Predecessors predecessors) && {
     order_.reserve(problem_.steps());
@@ -45,7 +45,7 @@ class DepthFirst {
 
   const OrderProblem& problem_;
   std::vector<bool> is_visited_;
-  std::vector<std::pair<uint32_t, size_t>> stack_;  // with the next predecessor to look at
+  std::vector<std::pair<uint32_t, size_t>> stack_;  // with the index of the next predecessor
   Order order_;
 };
 
@@ -57,7 +57,7 @@ std::vector<uint32_t> sinks_of(const OrderProblem& problem) {
   return sinks;
 }
 
-// What a step and all before it need at most, and what the step leaves.
+// The peak of a step and all its predecessors, and what remains live after the step.
 struct Need {
   uint64_t peak = 0;
   uint64_t left = 0;
@@ -74,7 +74,7 @@ class Needs {
     }
   }
 
-  // The one that needs most beside what it leaves first.
+  // Sorts by peak minus remainder, largest first.
   [[nodiscard]] std::vector<uint32_t> sorted(std::span<const uint32_t> steps) const {
     std::vector<uint32_t> result(steps.begin(), steps.end());
     const auto beside = [&](uint32_t step) {
@@ -88,7 +88,7 @@ class Needs {
   }
 
  private:
-  // A storage counts for the first step of the plan that touches it.
+  // A storage is attributed to the first step of the plan that uses it.
   void find_left(const OrderProblem& problem) {
     for (uint32_t storage = 0; storage < problem.bytes.size(); ++storage) {
       const std::span<const uint32_t> steps = problem.touching[storage];
@@ -111,7 +111,7 @@ class Needs {
   Lists sorted_;
 };
 
-// Smaller is better: a class of steps, growth within it, the step.
+// Smaller is better: the class of the step, its growth, its index.
 using Score = std::tuple<int, int64_t, uint32_t>;
 
 class Greedy {
@@ -131,7 +131,7 @@ class Greedy {
       ready_.pop();
       const uint32_t step = std::get<2>(top);
       if (is_taken_[step]) continue;
-      // What was found when it was pushed may have become worse; what became better was pushed.
+      // The growth may have increased since the entry was pushed; a decrease was pushed again.
       if (const Score now = score(step); now > top) {
         ready_.push(now);
         continue;
@@ -156,7 +156,7 @@ class Greedy {
     for (const uint32_t after : problem_.successors[step]) {
       if (--waits_for_[after] == 0) push(after);
     }
-    // These cost less now, or free more.
+    // These now allocate less, or free more.
     for (const uint32_t storage : changed_) {
       for (const uint32_t other : problem_.touching[storage]) {
         if (!is_taken_[other] && waits_for_[other] == 0) push(other);
@@ -170,16 +170,17 @@ class Greedy {
     return {0, difference(effect.after, state_.live()), step};
   }
 
-  // As parallel chains are scheduled at best: those that end lower than they begin first, the
-  // lowest hill first; then the others, the deepest valley behind a hill first.
+  // The optimal schedule of parallel chains (Liu): chains that end lower than they begin come
+  // first, those with the lowest peak before others; then the rest, those with the largest drop
+  // after the peak first.
   [[nodiscard]] Score score_chain(uint32_t step) {
-    constexpr size_t kMostSteps = 16;
+    constexpr size_t kMaxSteps = 16;
     const uint64_t start = state_.live();
     uint64_t top = 0;
-    uint64_t hill = 0;  // on the way to the valley
+    uint64_t hill = 0;  // the peak before the valley
     uint64_t valley = std::numeric_limits<uint64_t>::max();
     chain_.clear();
-    for (uint32_t next = step; chain_.size() < kMostSteps;) {
+    for (uint32_t next = step; chain_.size() < kMaxSteps;) {
       chain_.emplace_back(next, state_.live());
       const LiveState::Effect effect = state_.take(next);
       top = std::max(top, effect.during);
@@ -204,11 +205,11 @@ class Greedy {
   const OrderProblem& problem_;
   Greed greed_;
   LiveState state_;
-  std::vector<uint32_t> waits_for_;  // by step: predecessors that were not taken
+  std::vector<uint32_t> waits_for_;  // by step: unscheduled predecessors
   std::vector<bool> is_taken_ = std::vector<bool>(problem_.steps(), false);
   std::priority_queue<Score, std::vector<Score>, std::greater<>> ready_;
   std::vector<uint32_t> changed_;
-  std::vector<std::pair<uint32_t, uint64_t>> chain_;  // steps, with what was live before each
+  std::vector<std::pair<uint32_t, uint64_t>> chain_;  // steps, with the live bytes before each
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
-// Rules that find an order for an OrderProblem. None dominates; memory_order.h takes the best. Each
-// is deterministic: ties go to the step that the plan has first. Used inside host/plan only.
+// Rules that find an order for an OrderProblem. None dominates the others; memory_order.h takes the
+// best result. Each is deterministic: ties are broken by the plan's order. Used inside host/plan
+// only.
 #pragma once
 
 #include <cstdint>
@@ -9,27 +10,28 @@
 
 namespace ephost::plan {
 
-using Order = std::vector<uint32_t>;  // every step once, after what it depends on
+using Order = std::vector<uint32_t>;  // every step once, after its predecessors
 
-// Steps as the last ones need them, each after its predecessors in their order.
+// Depth-first post-order from the last steps, visiting predecessors in their order.
 [[nodiscard]] Order order_depth_first(const OrderProblem& problem);
 
-// The same, but the predecessor that needs most beside what it leaves comes first (Sethi and Ullman
-// on trees; elsewhere an estimate).
+// The same, but visits the predecessor with the largest peak minus remainder first (Sethi and
+// Ullman; optimal on trees, an estimate elsewhere).
 [[nodiscard]] Order order_by_need(const OrderProblem& problem);
 
 enum class Greed : uint8_t {
-  kGrowth,  // of the steps that are ready, the one after which least is live
-  kChains,  // looks ahead along steps that only wait for one another, to the lowest point there
+  kGrowth,  // the ready step with the fewest live bytes after it
+  kChains,  // looks ahead along chains, to the lowest point of each
 };
 
-// One step after the other.
+// A greedy schedule, one step after the other.
 [[nodiscard]] Order order_greedily(const OrderProblem& problem, Greed greed);
 
-// Beam search over the sets of steps that were taken: the `width` best of each size go on, and a
-// step that frees at least what it takes is taken without alternative. Nothing if no order is found
-// whose peak is below `limit`, or if that were to take more than `most_work` simple operations.
+// Beam search over sets of scheduled steps: the `width` best sets of each size are kept, and a step
+// that frees at least as much as it allocates is taken without alternatives. Returns nothing if no
+// order with a peak below `limit` is found, or if the search would take more than `max_work` simple
+// operations.
 [[nodiscard]] Order search_order(const OrderProblem& problem, uint64_t limit, size_t width,
-                                 uint64_t most_work);
+                                 uint64_t max_work);
 
 }  // namespace ephost::plan

@@ -12,14 +12,14 @@ namespace {
 
 constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 
-// A set of steps that were taken, and what it leads on to.
+// A set of scheduled steps, and what follows from it.
 struct State {
   LiveState live;
-  std::vector<uint32_t> waits_for;  // by step: predecessors that were not taken
+  std::vector<uint32_t> waits_for;  // by step: unscheduled predecessors
   std::vector<uint32_t> ready;      // ascending
   uint64_t peak = 0;
   uint64_t hash = 0;       // of the set
-  uint32_t trail = kNone;  // the last step that was taken, in the list of all trails
+  uint32_t trail = kNone;  // the last step, as an index into the list of all trails
 };
 
 struct Trail {
@@ -27,7 +27,7 @@ struct Trail {
   uint32_t step = 0;
 };
 
-// A step that could be taken next.
+// A step that could be scheduled next.
 struct Choice {
   uint64_t peak = 0;
   uint64_t live = 0;
@@ -38,7 +38,7 @@ struct Choice {
   [[nodiscard]] auto rank() const { return std::tuple(peak, live, state, step); }
 };
 
-// Spreads the bits of a step's number, for sums that tell sets apart.
+// Spreads the bits of a step's number, so that the sum over a set identifies the set.
 uint64_t hash_of(uint32_t step) {
   uint64_t x = (step + 1) * 0x9E3779B97F4A7C15ULL;
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;
@@ -58,7 +58,7 @@ class Beam {
       std::vector<State> next;
       next.reserve(choices.size());
       for (size_t i = 0; i < choices.size(); ++i) {
-        // The last child of a state takes its memory over.
+        // The last child of a state reuses its memory.
         const bool is_last =
             std::none_of(choices.begin() + static_cast<ptrdiff_t>(i) + 1, choices.end(),
                          [&](const Choice& later) { return later.state == choices[i].state; });
@@ -85,7 +85,7 @@ class Beam {
     std::vector<Choice> choices;
     for (uint32_t i = 0; i < states.size(); ++i) add_choices(states[i], i, choices);
     std::ranges::sort(choices, {}, &Choice::rank);
-    // Of equal sets the best one goes on.
+    // Of equal sets, the one with the lowest peak survives.
     std::vector<uint64_t> seen;
     std::vector<Choice> kept;
     for (const Choice& choice : choices) {
@@ -104,7 +104,7 @@ class Beam {
       const uint64_t peak = std::max(state.peak, effect.during);
       const Choice choice = {peak, effect.after, index, step, state.hash + hash_of(step)};
       if (peak == state.peak && effect.after <= state.live.live()) {
-        // Whatever comes after, it is no worse to have taken this now.
+        // Whatever comes later, it is never worse to have scheduled this step now.
         choices.resize(begin);
         choices.push_back(choice);
         return;
@@ -142,11 +142,11 @@ class Beam {
 
 }  // namespace
 
-Order search_order(const OrderProblem& problem, uint64_t limit, size_t width, uint64_t most_work) {
+Order search_order(const OrderProblem& problem, uint64_t limit, size_t width, uint64_t max_work) {
   const uint64_t steps = problem.steps();
   const uint64_t state = steps + problem.bytes.size();
   if (least_peak(problem) >= limit || steps == 0) return {};
-  if (state > most_work / (width * steps)) return {};
+  if (state > max_work / (width * steps)) return {};
   return Beam(problem, limit, width).run();
 }
 

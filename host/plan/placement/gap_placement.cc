@@ -19,12 +19,12 @@ struct Placed {
   uint32_t upper = 0;
 };
 
-// Sees what lies around an item, from the bottom up.
+// Visits what lies around an item, from the bottom up.
 class GapFinder {
  public:
   GapFinder(uint64_t size, Fit fit) : size_(size), fit_(fit) {}
 
-  // False if the rest doesn't matter.
+  // Returns false if the remaining items do not matter.
   bool see(const Placed& other) {
     if (other.offset > top_) {
       const uint64_t gap = other.offset - top_;
@@ -37,7 +37,7 @@ class GapFinder {
     top_ = std::max(top_, other.end);
     return true;
   }
-  // The gap, or else the top of all.
+  // The chosen gap, or else the top of everything seen.
   [[nodiscard]] uint64_t offset() const { return chosen_ == kUnplaced ? top_ : chosen_; }
 
  private:
@@ -48,14 +48,14 @@ class GapFinder {
   uint64_t chosen_ = kUnplaced;
 };
 
-// Placed items by ascending offset, in blocks that are short enough to insert into. A block
-// remembers when anything in it lives.
+// Placed items by ascending offset, in blocks that are short enough for insertion. Each block
+// stores the range of time in which any of its items lives.
 class Shelf {
  public:
   void insert(const Placed& placed);
 
-  // Calls `see` for what lives in [lower, upper) until it returns false. Adds to `work` how many it
-  // looks at.
+  // Calls `see` for each item that lives in [lower, upper) until it returns false. Adds the number
+  // of examined items to `work`.
   template <class See>
   void visit(uint32_t lower, uint32_t upper, See see, uint64_t& work) const {
     for (const Block& block : blocks_) {
@@ -69,7 +69,7 @@ class Shelf {
   }
 
  private:
-  static constexpr size_t kMostInBlock = 128;
+  static constexpr size_t kMaxInBlock = 128;
   struct Block {
     uint32_t lower = std::numeric_limits<uint32_t>::max();
     uint32_t upper = 0;
@@ -97,7 +97,7 @@ void Shelf::insert(const Placed& placed) {
   const auto at = std::ranges::upper_bound(block.items, placed.offset, {}, &Placed::offset);
   block.items.insert(at, placed);
   block.cover(placed);
-  if (block.items.size() > kMostInBlock) split(static_cast<size_t>(&block - blocks_.data()));
+  if (block.items.size() > kMaxInBlock) split(static_cast<size_t>(&block - blocks_.data()));
 }
 
 void Shelf::split(size_t at) {
@@ -130,13 +130,13 @@ uint64_t count_overlaps(const std::vector<Item>& items) {
 }  // namespace
 
 GapPlacer::GapPlacer(const Problem& problem) : problem_(problem) {
-  constexpr uint64_t kMostPairsOfAnItem = 64;  // beyond, a shelf is quicker
+  constexpr uint64_t kMaxPairsPerItem = 64;  // above this, a shelf is faster
   const uint64_t n = problem.items.size();
   const uint64_t pairs = count_overlaps(problem.items);
-  if (pairs <= kMostPairsOfAnItem * n) find_neighbours();
+  if (pairs <= kMaxPairsPerItem * n) find_neighbours();
 }
 
-// Sweeps twice over the items by their start, the first time to count.
+// Sweeps twice over the items by their start, first to count the pairs.
 void GapPlacer::find_neighbours() {
   const std::vector<Item>& items = problem_.items;
   std::vector<uint32_t> order(items.size());
@@ -166,7 +166,7 @@ void GapPlacer::find_neighbours() {
 
 std::optional<Packing> GapPlacer::place(std::span<const uint32_t> order, Fit fit, uint64_t limit,
                                         uint64_t& work_left) const {
-  constexpr uint64_t kSorting = 8;  // to collect and sort takes so much more than to look
+  constexpr uint64_t kSorting = 8;  // cost of collecting and sorting relative to examining an item
   Packing packing{std::vector<uint64_t>(problem_.items.size(), kUnplaced), 0};
   Shelf shelf;
   std::vector<Placed> around;

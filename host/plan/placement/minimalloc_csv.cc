@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, kColumns> kNames = {"id", "lower", "upper
 
 struct Field {
   std::string_view text;
-  size_t column = 0;  // of its first byte, from 1
+  size_t column = 0;  // of its first byte, starting at 1
 };
 
 std::string_view trimmed(std::string_view text) {
@@ -43,7 +43,7 @@ std::vector<Field> split(std::string_view line) {
   }
 }
 
-// Reads one text, line by line.
+// Parses one text, line by line.
 class Reader {
  public:
   Reader(std::string_view text, std::string_view name) : rest_(text), name_(name) {}
@@ -78,7 +78,7 @@ Result<BufferTable> Reader::read() && {
   return std::move(table_);
 }
 
-// Skips blank lines; a carriage return before the line feed doesn't count.
+// Skips blank lines; a carriage return before the line feed is ignored.
 bool Reader::next_line() {
   while (!rest_.empty()) {
     const size_t end = std::min(rest_.find('\n'), rest_.size());
@@ -98,30 +98,31 @@ Status Reader::read_header() {
     const auto found = std::ranges::find(kNames, fields[i].text);
     if (found == kNames.end()) {
       return refuse(fields[i].column, "unknown column " + quote(fields[i].text) +
-                                          "; known are id, lower, upper, size and offset");
+                                          "; the columns are id, lower, upper, size and offset");
     }
     std::optional<size_t>& position = position_[static_cast<size_t>(found - kNames.begin())];
     if (position) {
-      return refuse(fields[i].column, "column " + quote(fields[i].text) + " stands twice");
+      return refuse(fields[i].column, "column " + quote(fields[i].text) + " is listed twice");
     }
     position = i;
   }
   for (const Column column : {kId, kLower, kUpper, kSize}) {
     if (!position_[column]) return refuse(1, "column " + quote(kNames[column]) + " is missing");
   }
-  return {};
+  return Status::ok_status();
 }
 
 Status Reader::read_row() {
   const std::vector<Field> fields = split(line_);
   if (fields.size() != width_) {
     return refuse(fields.back().column, "the line has " + std::to_string(fields.size()) +
-                                            " fields, the header " + std::to_string(width_));
+                                            " fields, but the header has " +
+                                            std::to_string(width_));
   }
   const Field& id = fields[*position_[kId]];
   if (id.text.empty()) return refuse(id.column, "the id is empty");
   if (!seen_.emplace(id.text).second) {
-    return refuse(id.column, "id " + quote(id.text) + " was used before");
+    return refuse(id.column, "id " + quote(id.text) + " is already used");
   }
   Buffer buffer;
   EPHOST_RETURN_IF_ERROR(parse(kLower, fields, buffer.lower));
@@ -137,7 +138,7 @@ Status Reader::read_row() {
   }
   table_.ids.emplace_back(id.text);
   table_.buffers.push_back(buffer);
-  return {};
+  return Status::ok_status();
 }
 
 template <class Number>
@@ -145,7 +146,7 @@ Status Reader::parse(Column column, const std::vector<Field>& fields, Number& nu
   const Field& field = fields[*position_[column]];
   const char* end = field.text.data() + field.text.size();
   const auto [stop, error] = std::from_chars(field.text.data(), end, number);
-  if (error == std::errc() && stop == end) return {};
+  if (error == std::errc() && stop == end) return Status::ok_status();
   return refuse(field.column, std::string(kNames[column]) + " is " + quote(field.text) +
                                   "; it must be an integer from 0 to " +
                                   std::to_string(std::numeric_limits<Number>::max()));

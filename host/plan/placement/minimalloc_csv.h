@@ -1,7 +1,9 @@
-// Placement problems and solutions as text, in the CSV form of the MiniMalloc benchmark: a header
-// `id,lower,upper,size` (columns in any order) and one line a buffer. Text in, text out; `ephost
-// plan
-// --buffers` reads and writes the files.
+// Placement problems and solutions as text, in the CSV format of the MiniMalloc benchmark: a header
+// `id,lower,upper,size` (columns in any order) and one line per buffer. Text in, text out; `ephost
+// plan --buffers` reads and writes the files.
+//
+// This is our own because the format has no quoting, so that splitting at commas is all that
+// parsing takes, and because errors must state line and column, which CSV libraries do not keep.
 #pragma once
 
 #include <ephost/status.h>
@@ -18,16 +20,16 @@ namespace ephost::plan {
 
 struct BufferTable {
   std::vector<std::string> ids;   // unique, as written in the file
-  std::vector<Buffer> buffers;    // beside ids
-  std::vector<uint64_t> offsets;  // beside ids if the text had a column `offset`, else empty
+  std::vector<Buffer> buffers;    // parallel to ids
+  std::vector<uint64_t> offsets;  // parallel to ids if there is a column `offset`, else empty
 };
 
-// INVALID_ARGUMENT with `name`, line and column of the first thing wrong: a missing, double or
-// unknown column, a wrong number of fields, something that is no number or too large, lower >=
-// upper, an id that was already used.
+// Returns INVALID_ARGUMENT with `name`, line and column of the first error: a missing, duplicate or
+// unknown column, a wrong number of fields, a value that is not a number or is too large, lower >=
+// upper, or a duplicate id.
 [[nodiscard]] Result<BufferTable> read_minimalloc_csv(std::string_view text, std::string_view name);
 
-// `id,lower,upper,size,offset`, in the table's order; `offsets` has one entry a buffer.
+// Writes `id,lower,upper,size,offset` in the table's order; `offsets` has one entry per buffer.
 [[nodiscard]] std::string write_minimalloc_csv(const BufferTable& table,
                                                std::span<const uint64_t> offsets);
 

@@ -11,8 +11,8 @@
 namespace ephost::plan {
 namespace {
 
-// Beyond, the tree is too deep to be searched with any success.
-constexpr size_t kMostItemsToSearch = 2'000;
+// Above this, the tree is too deep to be searched with any success.
+constexpr size_t kMaxItemsToSearch = 2'000;
 
 class Packer {
  public:
@@ -26,12 +26,12 @@ class Packer {
   [[nodiscard]] PackResult run() && {
     const bool is_done = try_orders();
     const size_t items = problem_.items.size();
-    if (!is_done && work_left_ > 0 && items <= kMostItemsToSearch) search();
+    if (!is_done && work_left_ > 0 && items <= kMaxItemsToSearch) search();
     return {std::move(best_), bound_};
   }
 
  private:
-  // Keeps a packing that is better; true if that is good enough.
+  // Keeps a packing if it is better; returns true if it is good enough.
   bool offer(std::optional<Packing> packing) {
     if (packing && packing->peak < best_.peak) best_ = *std::move(packing);
     return best_.peak <= target_;
@@ -48,7 +48,7 @@ class Packer {
   Packing best_{{}, std::numeric_limits<uint64_t>::max()};
 };
 
-// The quick rules first. What they may look at keeps 20,000 items under half a second.
+// Applies the quick rules first. Their work limit keeps 20,000 items below half a second.
 bool Packer::try_orders() {
   const std::vector<std::vector<uint32_t>> orders = placement_orders(problem_);
   const auto try_all = [&](auto place) {
@@ -67,8 +67,9 @@ bool Packer::try_orders() {
          });
 }
 
-// Half of the work for the target; then the range up to the best known is halved, as far as the
-// rest goes, and what is left goes into one better than that, or into the proof that there is none.
+// Spends half of the work on the target. Then bisects the range up to the best known peak as far as
+// the remaining work allows, and spends the rest on an improvement by one, or on the proof that
+// there is none.
 void Packer::search() {
   ValleySearch search(problem_);
   const SearchResult first =

@@ -18,11 +18,11 @@ Status refuse(const std::string& what) {
   return {StatusCode::kInvalidArgument, "cannot place buffers: " + what};
 }
 
-// The problem in units that all aligned sizes are multiples of, without buffers of no bytes and in
-// an order of its own, so that the answer doesn't depend on the order of the buffers.
+// The problem in units that divide all aligned sizes, without empty buffers, and in a canonical
+// order, so that the result does not depend on the order of the buffers.
 struct Reduced {
   std::vector<Item> items;
-  std::vector<size_t> buffers;  // which buffer each item is
+  std::vector<size_t> buffers;  // the buffer of each item
   uint64_t unit = 0;
 };
 
@@ -40,7 +40,7 @@ Result<Reduced> reduce(std::span<const Buffer> buffers, uint64_t alignment) {
     if (total && aligned) total = checked_add(*total, *aligned);
     if (!total || !aligned) {
       return refuse("the sizes up to buffer #" + std::to_string(i) +
-                    " add up to more than 64 bits hold");
+                    " add up to more than 2^64 - 1 bytes");
     }
     sizes.push_back(*aligned);
     reduced.unit = std::gcd(reduced.unit, *aligned);

@@ -9,7 +9,7 @@
 namespace ephost::plan {
 namespace {
 
-// Largest live sum in [lower, upper) for any such range, by a table of powers of two.
+// The largest live total in any range [lower, upper), by a table of powers of two.
 class RangeMax {
  public:
   explicit RangeMax(const std::vector<uint64_t>& values) : levels_{values} {
@@ -30,8 +30,8 @@ class RangeMax {
   std::vector<std::vector<uint64_t>> levels_;
 };
 
-// For every time how far up it is filled, as a segment tree over the times: raising a range and
-// asking for the largest in a range take logarithmic time.
+// The filled height at each time, as a segment tree over time: raising a range and querying the
+// maximum of a range take logarithmic time.
 class Tops {
  public:
   explicit Tops(uint32_t times)
@@ -47,7 +47,7 @@ class Tops {
   }
 
  private:
-  // `at` covers [begin, end); depth is the logarithm of the number of times.
+  // Node `at` covers [begin, end); depth is the logarithm of the number of times.
   [[nodiscard]] uint64_t highest(size_t at, uint32_t begin, uint32_t end, uint32_t lower,
                                  uint32_t upper) const {
     if (lower >= end || upper <= begin) return 0;
@@ -69,17 +69,17 @@ class Tops {
   }
 
   uint32_t leaves_;
-  std::vector<uint64_t> whole_;    // what the node's whole range was raised to
-  std::vector<uint64_t> highest_;  // the highest in the node's range
+  std::vector<uint64_t> whole_;    // the height of the node's whole range
+  std::vector<uint64_t> highest_;  // the maximum within the node's range
 };
 
 }  // namespace
 
-// Sweeps over the times: a section is over where a buffer ends after one has begun.
+// Sweeps over time: a section ends where a buffer ends after one has begun.
 Problem make_problem(std::vector<Item> items) {
   struct Event {
     uint32_t time;
-    bool begins;  // what ends at a time comes before what begins then
+    bool begins;  // ends come before beginnings at the same time
     uint32_t item;
   };
   std::vector<Event> events;

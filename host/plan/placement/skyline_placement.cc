@@ -1,7 +1,7 @@
-// place_by_skyline of placement.h: fills the lowest valley first, as the best-fit heuristic for
-// strip packing does (E. K. Burke, G. Kendall and G. Whitwell, "A New Placement Heuristic for the
-// Orthogonal Stock-Cutting Problem", Operations Research 52(4), 2004), but with every item's time
-// fixed.
+// place_by_skyline of placement.h: fills the lowest valley first, like the best-fit heuristic for
+// strip packing (E. K. Burke, G. Kendall and G. Whitwell, "A New Placement Heuristic for the
+// Orthogonal Stock-Cutting Problem", Operations Research 52(4), 2004), but with fixed times of the
+// items.
 
 #include <algorithm>
 #include <iterator>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 
-// How far up each time is filled, as runs of equal height; neighbouring runs differ.
+// The filled height at each time, as runs of equal height; adjacent runs differ.
 class Skyline {
  public:
   struct Run {
@@ -28,11 +28,11 @@ class Skyline {
 
   explicit Skyline(uint32_t times) { insert({0, times, 0}); }
 
-  // The lowest run, the earliest of equals.
+  // The lowest run; the earliest in a tie.
   [[nodiscard]] Run lowest() const { return run_at(by_height_.begin()->second); }
   // The height of a run's lower neighbour; the largest number if it has none.
   [[nodiscard]] uint64_t rim(const Run& run) const;
-  // Raises the part [lower, upper) of a run to `height`, which is above the run's.
+  // Raises the part [lower, upper) of a run to `height`, which exceeds the run's height.
   void raise(const Run& run, uint32_t lower, uint32_t upper, uint64_t height);
 
  private:
@@ -72,7 +72,7 @@ void Skyline::erase(const Run& run) {
   by_height_.erase({run.height, run.lower});
 }
 
-// Joins neighbours of equal height.
+// Merges neighbours of equal height.
 void Skyline::insert(Run run) {
   const auto after = runs_.find(run.upper);
   if (after != runs_.end() && after->second.height == run.height) {
@@ -92,7 +92,7 @@ void Skyline::insert(Run run) {
   by_height_.emplace(run.height, run.lower);
 }
 
-// The items that are not placed yet, by the time they begin and then by rank in the order.
+// The unplaced items, by start time and then by rank in the order.
 class Waiting {
  public:
   Waiting(const Problem& problem, std::span<const uint32_t> order)
@@ -102,8 +102,8 @@ class Waiting {
 
   [[nodiscard]] bool empty() const { return left_ == 0; }
 
-  // Takes out the item of lowest rank that lives within a run; kNone if there is none. Adds to
-  // `work` how many times and items it looked at.
+  // Removes and returns the item of lowest rank that lives within a run; kNone if there is none.
+  // Adds the number of times and items examined to `work`.
   [[nodiscard]] uint32_t take(const Skyline::Run& run, uint64_t& work) {
     uint32_t best = kNone;
     for (uint32_t time = run.lower; time < run.upper; ++time, ++work) {
@@ -137,7 +137,7 @@ std::optional<Packing> place_by_skyline(const Problem& problem, std::span<const 
   Packing packing{std::vector<uint64_t>(problem.items.size()), 0};
   Skyline skyline(problem.sections());
   Waiting waiting(problem, order);
-  constexpr uint64_t kStep = 500;  // to change the skyline takes so much more than to look
+  constexpr uint64_t kStep = 500;  // cost of changing the skyline relative to examining an item
   uint64_t work = 0;
   while (!waiting.empty() && packing.peak < limit && work <= work_left) {
     work += kStep;

@@ -11,10 +11,10 @@ namespace ephost::plan {
 namespace {
 
 constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
-constexpr uint32_t kMostDepth = 2000;  // of the recursion, about 1 MB of stack
+constexpr uint32_t kMaxDepth = 2000;  // of the recursion; about 1 MB of stack
 constexpr uint64_t kNodesOfARun = 1000;
 
-// A number without pattern for each number (the finalizer of SplitMix64).
+// A pseudo-random number for each number (the finalizer of SplitMix64).
 uint64_t scramble(uint64_t x) {
   x += 0x9E3779B97F4A7C15;
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
@@ -22,11 +22,11 @@ uint64_t scramble(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// The same from 0 to 1.
+// The same, scaled to [0, 1].
 double chance(uint64_t seed) { return static_cast<double>(scramble(seed) >> 11) * 0x1p-53; }
 
-// 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ... for run 1, 2, 3 ...: limits that are never much worse than the
-// best one for the problem (Luby, Sinclair, Zuckerman 1993).
+// 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ... for run 1, 2, 3 ...: restart limits that are never much worse
+// than the best limit for the problem (Luby, Sinclair, Zuckerman 1993).
 uint64_t luby(uint64_t run) {
   for (;;) {
     const uint64_t power = std::bit_floor(run + 1);
@@ -37,7 +37,7 @@ uint64_t luby(uint64_t run) {
 
 }  // namespace
 
-// ---- Failed states ----------------------------------------------------------------------------
+// Failed states.
 
 void FailedStates::clear() {
   keys_.assign(1024, {});
@@ -45,8 +45,8 @@ void FailedStates::clear() {
 }
 
 void FailedStates::add(const Key& key) {
-  constexpr size_t kMostKeys = 1 << 20;
-  if (2 * used_ >= keys_.size() && keys_.size() < kMostKeys) grow();
+  constexpr size_t kMaxKeys = 1 << 20;
+  if (2 * used_ >= keys_.size() && keys_.size() < kMaxKeys) grow();
   Key& at = keys_[slot(key)];
   if (at == Key{}) ++used_;
   at = key;
@@ -62,7 +62,7 @@ void FailedStates::grow() {
   }
 }
 
-// ---- Restarts ---------------------------------------------------------------------------------
+// Restarts.
 
 ValleySearch::ValleySearch(const Problem& problem)
     : problem_(problem), state_(problem), scores_(problem.items.size()) {}
@@ -78,7 +78,7 @@ SearchResult ValleySearch::run(uint64_t capacity, uint64_t& work_left) {
     state_.reset(capacity);
     pool_.resize(problem_.items.size());
     std::iota(pool_.begin(), pool_.end(), 0U);
-    // Short runs serve best on the whole; the long ones are for proofs.
+    // Short runs are most effective overall; the long ones are for proofs.
     nodes_left_ = nodes * std::max<uint64_t>(1, luby(run + 1) / 8);
     gave_up_ = false;
     const bool done = expand({0, pool_.size()});
@@ -89,7 +89,7 @@ SearchResult ValleySearch::run(uint64_t capacity, uint64_t& work_left) {
   return SearchResult::kGaveUp;
 }
 
-// The first runs take large and long-lived items first, without chance.
+// The first runs prefer large and long-lived items, without randomness.
 void ValleySearch::vary_taste(uint64_t run) {
   const auto random = [run](uint64_t which) { return chance(run * 16 + which); };
   double noise = 0;
@@ -116,14 +116,14 @@ void ValleySearch::vary_taste(uint64_t run) {
   }
 }
 
-// ---- The tree ---------------------------------------------------------------------------------
+// The search tree.
 
-// Places all items of the slice, or leaves the state as it was. Choices that are the only ones are
-// made in a loop; the slice shrinks with every item placed.
+// Places all items of the slice, or leaves the state unchanged. Forced choices are made in a loop;
+// the slice shrinks with every item placed.
 bool ValleySearch::expand(Slice slice) {
   const size_t mark = state_.mark();
   while (slice.begin < slice.end) {
-    if (nodes_left_ == 0 || depth_ == kMostDepth || state_.work() >= work_limit_) {
+    if (nodes_left_ == 0 || depth_ == kMaxDepth || state_.work() >= work_limit_) {
       gave_up_ = true;
       break;
     }
@@ -161,7 +161,7 @@ bool ValleySearch::expand(Slice slice) {
   return false;
 }
 
-// What is independent is solved on its own: where one part fails, no other choice in another helps.
+// Independent parts are solved separately: where one part fails, no other choice in another helps.
 bool ValleySearch::expand_parts(Slice slice, std::span<const Part> parts) {
   for (const Part& part : parts) {
     const size_t begin = pool_.size();
@@ -205,9 +205,9 @@ bool ValleySearch::descend(Slice slice, uint32_t without) {
   return done;
 }
 
-// ---- What to decide ---------------------------------------------------------------------------
+// Choosing the next decision.
 
-// Maximal ranges of sections that waiting items join, the tightest first.
+// Maximal ranges of sections that are connected by waiting items, the tightest first.
 std::vector<ValleySearch::Part> ValleySearch::parts_of(Slice slice) const {
   Part all{kNone, 0, 0};
   for (size_t k = slice.begin; k < slice.end; ++k) {
@@ -225,7 +225,7 @@ std::vector<ValleySearch::Part> ValleySearch::parts_of(Slice slice) const {
   return parts;
 }
 
-// In a valley, the section with the fewest choices; where updates failed often, more count as few.
+// In a valley, the section with the fewest choices; frequent failures of updates reduce the count.
 uint32_t ValleySearch::choose_section(const Part& part) const {
   uint32_t best = kNone;
   std::tuple<double, uint64_t, uint64_t> least;
@@ -247,8 +247,8 @@ uint32_t ValleySearch::choose_section(const Part& part) const {
   return best;
 }
 
-// Nothing lies at the level only if the next higher thing that an item of the section can lie on
-// leaves room for all of them: the level of a neighbour, or an item that lives beside the section.
+// Nothing lies at the level only if the next higher support for an item of the section (the level
+// of a neighbour, or an item beside the section) leaves room for all of its items.
 ValleySearch::Choice ValleySearch::choice_at(Slice slice, uint32_t section) const {
   const auto lives_in = [section](const Item& item) {
     return item.lower <= section && section < item.upper;
@@ -297,8 +297,8 @@ void ValleySearch::sort_by_taste(Choice& choice, const Part& part) const {
   for (size_t k = 0; k < ranked.size(); ++k) choice.items[k] = ranked[k].second;
 }
 
-// Which items wait, and the levels of their sections: whether they can be placed depends on nothing
-// else.
+// The state is identified by the waiting items and the levels of their sections: whether they can
+// be placed depends on nothing else.
 FailedStates::Key ValleySearch::key_of(Slice slice, const Part& part) const {
   FailedStates::Key key;
   const auto add = [&key](uint64_t what) {

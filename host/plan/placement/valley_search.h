@@ -1,7 +1,7 @@
 // An exact search for a placement within a given capacity. It fills the sections of time from the
-// bottom up: in some valley, a run of sections at the same level with higher neighbours, it
+// bottom up: in some valley (a run of sections at the same level with higher neighbours), it
 // decides which item lies at the bottom of one of them, or that none does. Used inside host/plan
-// only, where orders and rules (placement.h) did not reach the lower bound.
+// only, where orders and rules (placement.h) miss the lower bound.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace ephost::plan {
 
 enum class SearchResult : uint8_t { kFound, kImpossible, kGaveUp };
 
-// States that no placement grows out of, by a sum of 128 bits. Forgets some when it is full.
+// States that lead to no placement, identified by a 128-bit hash. Drops entries when it is full.
 class FailedStates {
  public:
   struct Key {
@@ -35,24 +35,24 @@ class FailedStates {
   [[nodiscard]] size_t slot(const Key& key) const { return key.low & (keys_.size() - 1); }
   void grow();
 
-  std::vector<Key> keys_;  // a power of two many
+  std::vector<Key> keys_;  // the size is a power of two
   size_t used_ = 0;
 };
 
-// Deterministic: what it does depends on the problem, the order of its items, and on earlier runs.
+// Deterministic: its behaviour depends on the problem, the order of its items, and earlier runs.
 class ValleySearch {
  public:
   explicit ValleySearch(const Problem& problem);
 
-  // Takes the work done from `work_left` and gives up when nothing is left. Restarts with other
-  // preferences and more and more nodes; what it learnt about the problem serves later runs.
+  // Subtracts the work done from `work_left` and gives up when that runs out. Restarts with other
+  // preferences and more and more nodes; what it learns about the problem helps later runs.
   [[nodiscard]] SearchResult run(uint64_t capacity, uint64_t& work_left);
 
   // By item, after kFound.
   [[nodiscard]] const std::vector<uint64_t>& offsets() const { return state_.offsets(); }
 
  private:
-  // A range of pool_ that holds the items waiting in some range of sections.
+  // A range of pool_ with the items that wait in some range of sections.
   struct Slice {
     size_t begin = 0;
     size_t end = 0;
@@ -62,7 +62,8 @@ class ValleySearch {
     uint32_t upper = 0;
     uint64_t slack = 0;
   };
-  // What can be done in a section at its level: put one of the items there, or raise it to `next`.
+  // A decision in a section at its level: place one of the items there, or raise the level to
+  // `next`.
   struct Choice {
     std::vector<uint32_t> items;
     uint32_t section = 0;
@@ -72,8 +73,8 @@ class ValleySearch {
 
     [[nodiscard]] size_t size() const { return items.size() + (may_waste ? 1 : 0); }
   };
-  // How much it counts for an item, besides chance, that it is large, lives long, lies at an end of
-  // its valley, or fills that up to its rim.
+  // Weights of an item, besides randomness, for its size, its lifetime, touching an end of its
+  // valley, and filling the valley up to its rim.
   struct Taste {
     double size = 1;
     double width = 1;

@@ -84,10 +84,10 @@ ValleyState::Range ValleyState::changed_range(std::span<const uint32_t> items) c
   return all;
 }
 
-// Adds to `changed` where the items live whose lowest place has changed. As they are nearly sorted
-// already, insertion sorts them quickly.
+// Adds to `changed` the sections of the items whose lowest place has changed. As the items are
+// nearly sorted already, insertion sort is fast.
 void ValleyState::update_lows(std::span<uint32_t> items, Range& changed) {
-  work_ += 4 * items.size();  // they are sorted here, copied and ranked by the search
+  work_ += 4 * items.size();  // sorted here, copied and ranked by the search
   const Range floors = changed;
   for (size_t k = 0; k < items.size(); ++k) {
     const uint32_t i = items[k];
@@ -105,8 +105,8 @@ void ValleyState::update_lows(std::span<uint32_t> items, Range& changed) {
   }
 }
 
-// Stacks the items of each section by their lowest places, which is the lowest that they can reach
-// together if one looks at this section only.
+// Stacks the items of each section by their lowest places; that is the lowest that they can reach
+// together, considering this section only.
 bool ValleyState::stack(std::span<const uint32_t> items, const Range& changed) {
   std::fill(sections_.begin() + changed.lower, sections_.begin() + changed.upper, Section{});
   work_ += changed.upper - changed.lower;

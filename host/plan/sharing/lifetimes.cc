@@ -13,7 +13,7 @@ Status misfit(const std::string& what) {
           "cannot plan memory: " + what + "; plan the graph that the execution plan was made for"};
 }
 
-// What a value is before any step is looked at. A step that produces it turns kNone into more.
+// The kind of a value before any step is examined. A step that produces the value replaces kNone.
 AllocKind kind_of_source(const graph::Value& value) {
   if (value.is_graph_input || value.outer != kNoValue) return AllocKind::kPreExisting;
   if (value.is_constant()) return AllocKind::kAllocateStatically;
@@ -85,16 +85,16 @@ Status LifetimeFinder::visit_step(uint32_t pc) {
     EPHOST_RETURN_IF_ERROR(
         produce(id, pc, where(id, traits.location, traits.output_locations, slot)));
   }
-  return {};
+  return Status::ok_status();
 }
 
 Status LifetimeFinder::read(ValueId id, uint32_t pc, uint32_t location) {
-  if (id == kNoValue) return {};
+  if (id == kNoValue) return Status::ok_status();
   if (id >= values_.size() || values_[id].kind == AllocKind::kNone) {
     return misfit(at(id, pc) + " is read before it exists");
   }
   ValuePlan& value = values_[id];
-  // A constant is where its first reader wants it.
+  // A constant is in the location of its first reader.
   if (value.use_count == 0 && value.kind == AllocKind::kAllocateStatically) {
     value.location = location;
   }
@@ -104,11 +104,11 @@ Status LifetimeFinder::read(ValueId id, uint32_t pc, uint32_t location) {
   }
   ++value.use_count;
   value.last_pc = pc;
-  return {};
+  return Status::ok_status();
 }
 
 Status LifetimeFinder::produce(ValueId id, uint32_t pc, uint32_t location) {
-  if (id == kNoValue) return {};
+  if (id == kNoValue) return Status::ok_status();
   if (id >= values_.size() || values_[id].kind != AllocKind::kNone) {
     return misfit(at(id, pc) + " is produced but exists already, or not in the graph");
   }
@@ -118,7 +118,7 @@ Status LifetimeFinder::produce(ValueId id, uint32_t pc, uint32_t location) {
   value.location = location;
   value.first_pc = pc;
   value.last_pc = pc;
-  return {};
+  return Status::ok_status();
 }
 
 Status LifetimeFinder::finish() {
@@ -141,11 +141,11 @@ Status LifetimeFinder::finish() {
     if (value.kind == AllocKind::kAllocateStatically) value.last_pc = last_step_;
     if (value.kind != AllocKind::kNone) value.reused = id;
   }
-  return {};
+  return Status::ok_status();
 }
 
 std::string LifetimeFinder::at(ValueId id, uint32_t pc) const {
-  const std::string name = id < graph_.values.size() ? quote(graph_.values[id].name) : "(no such)";
+  const std::string name = id < graph_.values.size() ? quote(graph_.values[id].name) : "(invalid)";
   return "value #" + std::to_string(id) + " " + name + " of step " + std::to_string(pc);
 }
 

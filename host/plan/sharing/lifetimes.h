@@ -1,6 +1,5 @@
-// First half of the allocation plan: what each value is, who reads it, how long it is needed, how
-// large it is. Sharing of buffers is the other half (allocation_plan.cc). Used inside host/plan
-// only.
+// First half of the allocation plan: the kind, readers, lifetime and size of each value. The second
+// half (sharing.h) decides which values share buffers. Used inside host/plan only.
 #pragma once
 
 #include <ephost/status.h>
@@ -14,8 +13,8 @@
 
 namespace ephost::plan {
 
-// One entry a value. Nothing is shared yet: `reused` is the value itself, or kNoValue for kNone.
-// INVALID_ARGUMENT if `plan` or `traits` does not fit `graph`.
+// Returns one entry per value. Nothing is shared yet: `reused` is the value itself, or kNoValue for
+// kNone. Returns INVALID_ARGUMENT if `plan` or `traits` does not match `graph`.
 [[nodiscard]] Result<std::vector<ValuePlan>> find_lifetimes(const Graph& graph,
                                                             const ExecutionPlan& plan,
                                                             std::span<const StepTraits> traits);

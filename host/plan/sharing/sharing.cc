@@ -14,11 +14,11 @@ using graph::ValueType;
 namespace {
 
 constexpr uint32_t kNoGroup = std::numeric_limits<uint32_t>::max();
-// A buffer with more values alive at once is not written in place, as all of them must be looked
-// at.
-constexpr size_t kMostMembers = 256;
+// A buffer with more live values than this is not written in place, since all of them must be
+// examined.
+constexpr size_t kMaxMembers = 256;
 
-// Raw bytes that a kernel can view as something else; strings and sequences are objects.
+// Raw bytes that a kernel can reinterpret; strings and sequences are objects.
 bool is_plain(const ValueType& type) {
   return type.kind == ValueKind::kTensor && graph::element_bits(type.element) > 0;
 }
@@ -27,23 +27,23 @@ bool is_known_to_differ(std::optional<uint64_t> a, std::optional<uint64_t> b) {
   return a && b && *a != *b;
 }
 
-// Values that use one buffer, one after the other or as views of each other. A group that became
-// part of another one has nothing but its place there.
+// Values that use one buffer, one after the other or as views of each other. A group that was
+// merged into another one keeps only its position there.
 struct Group {
   uint32_t parent = kNoGroup;
   uint64_t offset = 0;  // in the parent
   ValueId root = kNoValue;
   uint32_t location = 0;
-  bool owned = false;          // by the plan: neither a graph input nor a constant
+  bool owned = false;          // by the plan: not a graph input or a constant
   bool has_output = false;     // its root is a graph output
-  bool has_open_size = false;  // a value in it has no known size
+  bool has_open_size = false;  // the size of a value in it is unknown
   uint32_t first_pc = 0;
   uint32_t last_pc = 0;           // last use of any value in it so far
-  std::optional<uint64_t> bytes;  // of the first value at its start whose size is known
-  std::vector<ValueId> members;   // those that may still be needed
+  std::optional<uint64_t> bytes;  // of the first value of known size at its start
+  std::vector<ValueId> members;   // values that may still be needed
 };
 
-// Where a value is: a group without parent, and an offset in it.
+// The position of a value: a group without a parent, and an offset in it.
 struct Place {
   uint32_t group = kNoGroup;
   uint64_t offset = 0;
@@ -88,9 +88,9 @@ class Sharing {
   std::span<const StepTraits> traits_;
   const std::vector<bool>& without_parts_;
   std::vector<ValuePlan> values_;
-  std::vector<Place> places_;  // by value; the group may have a parent by now
+  std::vector<Place> places_;  // by value; the group may have been merged since
   std::vector<Group> groups_;
-  std::vector<std::pair<PartUse, ValueId>> part_uses_;  // with the value that the parts are in
+  std::vector<std::pair<PartUse, ValueId>> part_uses_;  // with the value that contains the parts
 };
 
 Shared Sharing::run() && {
@@ -119,7 +119,7 @@ Shared Sharing::run() && {
   return shared;
 }
 
-// Views first: an in-place output must not write what a view of the same step shows.
+// Views first: an in-place output must not overwrite a view of the same step.
 void Sharing::visit_step(uint32_t pc) {
   const std::vector<ValueId>& outputs = plan_.steps[pc].outputs;
   const StepTraits& traits = traits_[pc];
@@ -154,7 +154,7 @@ void Sharing::find_alias(uint32_t pc, uint32_t slot) {
     if (!is_plain(graph_.values[input].type) || !is_plain(graph_.values[output].type)) continue;
     const std::optional<uint64_t> bytes = values_[input].bytes ? values_[input].bytes : group.bytes;
     if (is_known_to_differ(bytes, values_[output].bytes)) continue;
-    // What has no known size fills its buffer.
+    // A value of unknown size fills its buffer.
     if (!values_[output].bytes && is_known_to_differ(bytes, group.bytes)) continue;
     if (may_take_output(group, place.offset, output)) return join(output, place);
   }
@@ -190,7 +190,7 @@ void Sharing::find_inplace(uint32_t pc, uint32_t slot) {
     const Group& group = groups_[place.group];
     if (!group.owned || group.location != values_[output].location) continue;
     if (!provably_equal_bytes(graph_.values[input].type, graph_.values[output].type)) continue;
-    // A view of the input may have a known size where the input has none.
+    // A view of the input may have a known size even if the input does not.
     if (!values_[input].bytes && is_known_to_differ(group.bytes, values_[output].bytes)) continue;
     if (!may_take_output(group, place.offset, output)) continue;
     if (!is_needed_otherwise(pc, pair.input, place)) return join(output, place);
@@ -246,7 +246,7 @@ ValueId Sharing::input_of(uint32_t pc, uint32_t slot) const {
   return slot < inputs.size() ? inputs[slot] : kNoValue;
 }
 
-// Remembers what it finds, so that a long chain of parts is walked once.
+// Caches the result, so that a long chain of parts is walked once.
 Place Sharing::place_of(ValueId id) {
   Place& place = places_[id];
   while (groups_[place.group].parent != kNoGroup) {
@@ -260,7 +260,7 @@ Place Sharing::place_of(ValueId id) {
   return place;
 }
 
-// A graph output shares only as the root, which must be of known size when its buffer is made.
+// A graph output shares only as the root, whose size must be known when its buffer is allocated.
 bool Sharing::may_take_output(const Group& group, uint64_t offset, ValueId output) const {
   if (values_[output].kind != AllocKind::kAllocateOutput) return true;
   const std::optional<uint64_t>& bytes = values_[output].bytes;
@@ -268,8 +268,8 @@ bool Sharing::may_take_output(const Group& group, uint64_t offset, ValueId outpu
          bytes == values_[group.root].bytes;
 }
 
-// Whether anything but `slot` needs the bytes of the input there, at this step or later. Forgets
-// members that nobody needs any more.
+// Whether anything but `slot` needs the bytes of the input, at this step or later. Drops members
+// that are no longer needed.
 bool Sharing::is_needed_otherwise(uint32_t pc, uint32_t slot, Place place) {
   const Step& step = plan_.steps[pc];
   const ValueId input = step.inputs[slot];
@@ -288,13 +288,13 @@ bool Sharing::is_needed_otherwise(uint32_t pc, uint32_t slot, Place place) {
     if (member != input && overlap(input, place.offset, member, place_of(member).offset)) {
       return true;
     }
-    if (++looked_at == kMostMembers) return true;
+    if (++looked_at == kMaxMembers) return true;
     ++i;
   }
   return false;
 }
 
-// What has no known size fills its buffer.
+// A value of unknown size fills its buffer.
 bool Sharing::overlap(ValueId a, uint64_t offset_a, ValueId b, uint64_t offset_b) const {
   const std::optional<uint64_t>& bytes_a = values_[a].bytes;
   const std::optional<uint64_t>& bytes_b = values_[b].bytes;

@@ -1,5 +1,5 @@
 // Second half of the allocation plan: which values use one buffer. Walks the steps once, after
-// lifetimes.h has said what each value is. Used inside host/plan only.
+// lifetimes.h has described each value. Used inside host/plan only.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace ephost::plan {
 
-// A step whose parts lie in one buffer makes that live longer than a copy would: where it joins,
-// from the first of its inputs on; where it splits, until the last of its outputs ends.
+// A step whose parts lie in one buffer extends the buffer's life compared with a copy: for a
+// Concat, from the first of its inputs on; for a Split, until the last of its outputs ends.
 struct PartUse {
   uint32_t pc = 0;
-  uint32_t first_pc = 0;  // the time that is added, inclusive; empty if last_pc is before
+  uint32_t first_pc = 0;  // the added time, inclusive; empty if last_pc is less
   uint32_t last_pc = 0;
-  uint64_t bytes = 0;  // of the value that the parts are in
+  uint64_t bytes = 0;  // of the value that contains the parts
 };
 
 struct Shared {
@@ -27,14 +27,14 @@ struct Shared {
   std::vector<PartUse> part_uses;   // ascending by pc
 };
 
-// `values` as find_lifetimes returns them, which has checked that all fit together. Steps that are
-// set in `without_parts`, which has one entry a step, copy their parts.
+// `values` are the result of find_lifetimes, which has verified that everything matches. Steps that
+// are set in `without_parts`, which has one entry per step, copy their parts.
 [[nodiscard]] Shared share_buffers(const Graph& graph, const ExecutionPlan& plan,
                                    std::span<const StepTraits> traits,
                                    std::vector<ValuePlan> values,
                                    const std::vector<bool>& without_parts);
 
-// Every value that a step produces on its own.
+// Gives every value that a step produces its own buffer.
 [[nodiscard]] Shared share_nothing(const ExecutionPlan& plan, std::vector<ValuePlan> values);
 
 }  // namespace ephost::plan

@@ -25,7 +25,7 @@ using testing::Planned;
 const int64_t kBatch = symbolic_dim(0);
 const int64_t kLength = symbolic_dim(1);
 
-// Builds and gives every value that has no type yet a float tensor of `shape`.
+// Builds the graph and gives every untyped value a float tensor of `shape`.
 Graph build(GraphBuilder& builder, const Shape& shape = {4, 4}) {
   Graph graph = builder.build();
   for (graph::Value& value : graph.values) {
@@ -47,7 +47,7 @@ void expect_sound(const Planned& planned) {
   EXPECT_TRUE(status.ok()) << status.to_string();
 }
 
-Planned plan_soundly(Graph graph, std::vector<partition::Claim> claims = {},
+Planned plan_checked(Graph graph, std::vector<partition::Claim> claims = {},
                      const AllocationOptions& options = {}) {
   Planned planned = plan_graph(std::move(graph), std::move(claims), options);
   expect_sound(planned);
@@ -58,7 +58,7 @@ TEST(AllocationPlan, TellsWhereEachKindOfValueLives) {
   GraphBuilder builder;
   builder.input("x").constant("w", float_tensor({1})).constant("unread", float_tensor({1}));
   builder.node("Conv", {"x", "w"}, {"a"}).node("Conv", {"a", "w"}, {"y"}).output("y");
-  const Planned planned = plan_soundly(build(builder));
+  const Planned planned = plan_checked(build(builder));
   EXPECT_EQ(planned.place("x"), "PreExisting");
   EXPECT_EQ(planned.place("w"), "AllocateStatically");
   EXPECT_EQ(planned.place("a"), "Allocate");
@@ -71,26 +71,26 @@ TEST(AllocationPlan, TellsWhereEachKindOfValueLives) {
 TEST(AllocationPlan, AGraphInputWithADefaultIsTheCallers) {
   GraphBuilder builder;
   builder.input("w").constant("w", float_tensor({1})).node("Conv", {"w"}, {"y"}).output("y");
-  EXPECT_EQ(plan_soundly(build(builder)).place("w"), "PreExisting");
+  EXPECT_EQ(plan_checked(build(builder)).place("w"), "PreExisting");
 }
 
 TEST(AllocationPlan, AValueOfAnEnclosingGraphIsPreExisting) {
   GraphBuilder builder;
   builder.capture("x", 7).node("Relu", {"x"}, {"y"}).output("y");
-  EXPECT_EQ(plan_soundly(build(builder)).place("x"), "PreExisting");
+  EXPECT_EQ(plan_checked(build(builder)).place("x"), "PreExisting");
 }
 
 TEST(AllocationPlan, CountsUsesAndLifetimes) {
   GraphBuilder builder;
   builder.input("x").node("Conv", {"x"}, {"a"}).node("Mul", {"a", "a"}, {"b"});
   builder.node("Mul", {"b", "a"}, {"y"}).node("Conv", {"y"}, {"unread"}).output("y").output("y");
-  const Planned planned = plan_soundly(build(builder));
+  const Planned planned = plan_checked(build(builder));
   EXPECT_EQ(planned.value("a").use_count, 3U);
   EXPECT_EQ(planned.value("a").first_pc, 0U);
   EXPECT_EQ(planned.value("a").last_pc, 2U);
   EXPECT_EQ(planned.value("a").bytes, 64U);
   EXPECT_EQ(planned.value("y").use_count, 3U) << "one reader, twice a graph output";
-  EXPECT_EQ(planned.value("y").last_pc, 3U) << "to the end, though read before";
+  EXPECT_EQ(planned.value("y").last_pc, 3U) << "to the end, although it is read before";
   EXPECT_EQ(planned.value("unread").first_pc, 3U);
   EXPECT_EQ(planned.value("unread").last_pc, 3U) << "only during its step";
 }
@@ -99,9 +99,9 @@ TEST(AllocationPlan, ValuesInsideAPartitionHaveNoPlace) {
   GraphBuilder builder;
   builder.input("x").constant("w", float_tensor({1})).node("Conv", {"x", "w"}, {"a"});
   builder.node("Relu", {"a"}, {"b"}).node("Relu", {"b"}, {"y"}).output("y");
-  const Planned planned = plan_soundly(build(builder), {fused({0, 1})});
+  const Planned planned = plan_checked(build(builder), {fused({0, 1})});
   EXPECT_EQ(planned.place("a"), "None");
-  EXPECT_EQ(planned.place("w"), "None") << "it belongs to what was compiled";
+  EXPECT_EQ(planned.place("w"), "None") << "it belongs to the compiled partition";
   EXPECT_EQ(planned.place("b"), "Reuse y");
 }
 
@@ -109,7 +109,7 @@ TEST(AllocationPlan, WorksInPlaceAtTheLastUse) {
   GraphBuilder builder;
   builder.input("x").node("Conv", {"x"}, {"a"}).node("Relu", {"a"}, {"b"});
   builder.node("Conv", {"b"}, {"y"}).output("y");
-  const Planned planned = plan_soundly(build(builder));
+  const Planned planned = plan_checked(build(builder));
   EXPECT_EQ(planned.place("b"), "Reuse a");
   ASSERT_EQ(planned.allocation.buffers.size(), 2U);
   EXPECT_EQ(planned.allocation.buffers[0].root, planned.id("a"));
@@ -122,7 +122,7 @@ TEST(AllocationPlan, ResolvesChainsToTheFirst) {
   builder.input("x").node("Conv", {"x"}, {"a"}).node("Relu", {"a"}, {"b"});
   builder.node("Relu", {"b"}, {"c"}).node("Reshape", {"c"}, {"d"}).node("Relu", {"d"}, {"e"});
   builder.node("Conv", {"e"}, {"y"}).output("y");
-  const Planned planned = plan_soundly(build(builder));
+  const Planned planned = plan_checked(build(builder));
   for (const char* name : {"b", "c", "d", "e"}) EXPECT_EQ(planned.place(name), "Reuse a");
 }
 
@@ -130,14 +130,14 @@ TEST(AllocationPlan, DoesNotOverwriteWhatIsReadLater) {
   GraphBuilder builder;
   builder.input("x").node("Conv", {"x"}, {"a"}).node("Relu", {"a"}, {"b"});
   builder.node("Mul", {"a", "b"}, {"y"}).output("y");
-  EXPECT_EQ(plan_soundly(build(builder)).place("b"), "Allocate");
+  EXPECT_EQ(plan_checked(build(builder)).place("b"), "Allocate");
 }
 
 TEST(AllocationPlan, DoesNotOverwriteWhatAViewShowsLater) {
   GraphBuilder builder;
   builder.input("x").node("Conv", {"x"}, {"a"}).node("Reshape", {"a"}, {"view"});
   builder.node("Relu", {"a"}, {"b"}).node("Mul", {"view", "b"}, {"y"}).output("y");
-  const Planned planned = plan_soundly(build(builder));
+  const Planned planned = plan_checked(build(builder));
   EXPECT_EQ(planned.place("view"), "Reuse a");
   EXPECT_EQ(planned.place("b"), "Allocate");
 }
@@ -152,7 +152,7 @@ TEST(AllocationPlan, DoesNotOverwriteWhatASubgraphReadsLater) {
                                    .node("Identity", {"a"}, {"inner"})
                                    .output("inner")
                                    .build());
-  const Planned planned = plan_soundly(build(builder.output("y")));
+  const Planned planned = plan_checked(build(builder.output("y")));
   EXPECT_EQ(planned.place("b"), "Allocate");
   EXPECT_EQ(planned.value("a").last_pc, 2U);
 }
@@ -161,21 +161,21 @@ TEST(AllocationPlan, DoesNotOverwriteWhatAnotherSlotOfTheStepReads) {
   GraphBuilder builder;
   builder.input("x").node("Conv", {"x"}, {"a"}).node("Add", {"a", "a"}, {"b"});
   builder.node("Conv", {"b"}, {"y"}).output("y");
-  EXPECT_EQ(plan_soundly(build(builder)).place("b"), "Allocate");
+  EXPECT_EQ(plan_checked(build(builder)).place("b"), "Allocate");
 }
 
 TEST(AllocationPlan, TakesTheInputThatPermitsIt) {
   GraphBuilder builder;
   builder.input("x").node("Conv", {"x"}, {"a"}).node("Conv", {"x"}, {"b"});
   builder.node("Add", {"a", "b"}, {"c"}).node("Mul", {"a", "c"}, {"y"}).output("y");
-  EXPECT_EQ(plan_soundly(build(builder)).place("c"), "Reuse b");
+  EXPECT_EQ(plan_checked(build(builder)).place("c"), "Reuse b");
 }
 
 TEST(AllocationPlan, DoesNotOverwriteGraphInputsAndConstants) {
   GraphBuilder builder;
   builder.input("x").constant("w", float_tensor(std::vector<float>(16)));
   builder.node("Relu", {"x"}, {"a"}).node("Relu", {"w"}, {"b"}).node("Mul", {"a", "b"}, {"y"});
-  const Planned planned = plan_soundly(build(builder.output("y"), {16}));
+  const Planned planned = plan_checked(build(builder.output("y"), {16}));
   EXPECT_EQ(planned.place("a"), "Allocate");
   EXPECT_EQ(planned.place("b"), "Allocate");
 }
@@ -185,7 +185,7 @@ TEST(AllocationPlan, ViewsOfGraphInputsAndConstantsAreNotCopiedAndNotWritten) {
   builder.input("x").constant("w", float_tensor(std::vector<float>(16)));
   builder.node("Reshape", {"x"}, {"a"}).node("Relu", {"a"}, {"b"});
   builder.node("Reshape", {"w"}, {"c"}).node("Mul", {"b", "c"}, {"y"});
-  const Planned planned = plan_soundly(build(builder.output("y"), {16}));
+  const Planned planned = plan_checked(build(builder.output("y"), {16}));
   EXPECT_EQ(planned.place("a"), "Reuse x");
   EXPECT_EQ(planned.place("b"), "Allocate");
   EXPECT_EQ(planned.place("c"), "Reuse w");
@@ -197,7 +197,7 @@ TEST(AllocationPlan, DoesNotReuseAnotherSize) {
   builder.node("Reshape", {"b"}, {"c"}).node("Conv", {"c"}, {"y"}).output("y");
   Graph graph = build(builder);
   set_shape(graph, "b", {4, 5});
-  const Planned planned = plan_soundly(std::move(graph));
+  const Planned planned = plan_checked(std::move(graph));
   EXPECT_EQ(planned.place("b"), "Allocate") << "in place";
   EXPECT_EQ(planned.place("c"), "Allocate") << "as a view, though a kernel said so";
 }
@@ -208,7 +208,7 @@ TEST(AllocationPlan, TakesEqualBytesOfOtherTypesAndShapes) {
   builder.node("Conv", {"b"}, {"y"}).output("y");
   Graph graph = build(builder);
   graph.values[graph.find_value("b")].type = tensor_type(ElementType::kInt64, Shape{8});
-  EXPECT_EQ(plan_soundly(std::move(graph)).place("b"), "Reuse a");
+  EXPECT_EQ(plan_checked(std::move(graph)).place("b"), "Reuse a");
 }
 
 TEST(AllocationPlan, StringsAndSequencesShareNothing) {
@@ -222,7 +222,7 @@ TEST(AllocationPlan, StringsAndSequencesShareNothing) {
   for (const char* name : {"c", "d"}) {
     graph.values[graph.find_value(name)].type.kind = graph::ValueKind::kSequence;
   }
-  const Planned planned = plan_soundly(std::move(graph));
+  const Planned planned = plan_checked(std::move(graph));
   for (const char* name : {"b", "c", "d"}) EXPECT_EQ(planned.place(name), "Allocate");
 }
 
@@ -230,7 +230,7 @@ TEST(AllocationPlan, AChainThatEndsInAGraphOutputLivesInTheOutputsBuffer) {
   GraphBuilder builder;
   builder.input("x").node("Conv", {"x"}, {"a"}).node("Relu", {"a"}, {"b"});
   builder.node("Reshape", {"b"}, {"y"}).node("Reshape", {"y"}, {"z"}).node("Conv", {"z"}, {"end"});
-  const Planned planned = plan_soundly(build(builder.output("y")));
+  const Planned planned = plan_checked(build(builder.output("y")));
   EXPECT_EQ(planned.place("a"), "Reuse y");
   EXPECT_EQ(planned.place("b"), "Reuse y");
   EXPECT_EQ(planned.place("y"), "AllocateOutput");
@@ -243,29 +243,29 @@ TEST(AllocationPlan, DoesNotOverwriteAGraphOutput) {
   GraphBuilder builder;
   builder.input("x").node("Conv", {"x"}, {"y"}).node("Relu", {"y"}, {"a"});
   builder.node("Conv", {"a"}, {"z"}).output("y").output("z");
-  EXPECT_EQ(plan_soundly(build(builder)).place("a"), "Allocate");
+  EXPECT_EQ(plan_checked(build(builder)).place("a"), "Allocate");
 }
 
 TEST(AllocationPlan, EachGraphOutputHasABufferOfItsOwn) {
   GraphBuilder builder;
   builder.input("x").node("Conv", {"x"}, {"a"}).node("Reshape", {"a"}, {"y"});
   builder.node("Reshape", {"a"}, {"z"}).node("Reshape", {"x"}, {"w"});
-  const Planned planned = plan_soundly(build(builder.output("y").output("z").output("w")));
+  const Planned planned = plan_checked(build(builder.output("y").output("z").output("w")));
   EXPECT_EQ(planned.place("a"), "Reuse y");
   EXPECT_EQ(planned.place("z"), "AllocateOutput") << "not a view of the other output";
   EXPECT_EQ(planned.place("w"), "AllocateOutput") << "not a view of the input";
 }
 
-TEST(AllocationPlan, AGraphOutputOfUnknownSizeIsNoRoot) {
+TEST(AllocationPlan, AGraphOutputOfUnknownSizeIsNotARoot) {
   GraphBuilder builder;
   builder.input("x").node("Conv", {"x"}, {"a"}).node("Relu", {"a"}, {"y"}).output("y");
-  EXPECT_EQ(plan_soundly(build(builder, {kBatch, 4})).place("a"), "Allocate");
+  EXPECT_EQ(plan_checked(build(builder, {kBatch, 4})).place("a"), "Allocate");
 }
 
 TEST(AllocationPlan, AGraphInputThatIsAGraphOutputStaysTheCallers) {
   GraphBuilder builder;
   builder.input("x").constant("w", float_tensor({1})).output("x").output("w");
-  const Planned planned = plan_soundly(build(builder));
+  const Planned planned = plan_checked(build(builder));
   EXPECT_EQ(planned.place("x"), "PreExisting");
   EXPECT_EQ(planned.place("w"), "AllocateStatically");
 }
@@ -278,14 +278,14 @@ Graph inplace_chain(const Shape& shape) {
 }
 
 TEST(AllocationPlan, SharesEqualSymbolicShapesInPlace) {
-  EXPECT_EQ(plan_soundly(inplace_chain({kBatch, 4})).place("b"), "Reuse a");
-  EXPECT_EQ(plan_soundly(inplace_chain({kUnknownDim, 4})).place("b"), "Allocate");
+  EXPECT_EQ(plan_checked(inplace_chain({kBatch, 4})).place("b"), "Reuse a");
+  EXPECT_EQ(plan_checked(inplace_chain({kUnknownDim, 4})).place("b"), "Allocate");
   Graph graph = inplace_chain({kBatch, 4});
   set_shape(graph, "b", {kLength, 4});
-  EXPECT_EQ(plan_soundly(std::move(graph)).place("b"), "Allocate");
+  EXPECT_EQ(plan_checked(std::move(graph)).place("b"), "Allocate");
 }
 
-// Convolutions in a row: a is dead when c is made.
+// Consecutive convolutions: a is dead when c is produced.
 GraphBuilder row() {
   GraphBuilder builder;
   builder.input("x").node("Conv", {"x"}, {"a"}).node("Conv", {"a"}, {"b"});
@@ -297,7 +297,7 @@ GraphBuilder row() {
 TEST(AllocationPlan, LeavesDeadBuffersToPlacementAndToThePoolOfTheRun) {
   for (const Shape& shape : {Shape{4, 4}, Shape{kBatch, 4}}) {
     GraphBuilder builder = row();
-    const Planned planned = plan_soundly(build(builder, shape));
+    const Planned planned = plan_checked(build(builder, shape));
     for (const char* name : {"a", "b", "c", "d"}) EXPECT_EQ(planned.place(name), "Allocate");
   }
 }
@@ -306,7 +306,7 @@ TEST(AllocationPlan, SharesNothingWithReuseOff) {
   GraphBuilder builder;
   builder.input("x").node("Conv", {"x"}, {"a"}).node("Relu", {"a"}, {"b"});
   builder.node("Reshape", {"b"}, {"c"}).node("Relu", {"c"}, {"y"}).output("y");
-  const Planned planned = plan_soundly(build(builder), {}, {.enable_mem_reuse = false});
+  const Planned planned = plan_checked(build(builder), {}, {.enable_mem_reuse = false});
   for (const char* name : {"a", "b", "c"}) EXPECT_EQ(planned.place(name), "Allocate");
   EXPECT_EQ(planned.place("y"), "AllocateOutput");
   EXPECT_EQ(planned.allocation.buffers.size(), 4U);
@@ -411,7 +411,7 @@ TEST(AllocationPlan, RefusesValuesThatTheGraphDoesNotHave) {
   GraphBuilder builder = row();
   Planned planned = plan_graph(build(builder));
   planned.execution.steps[4].inputs = {99};
-  EXPECT_THAT(refusal(planned), HasSubstr("value #99 (no such) of step 4 is read"));
+  EXPECT_THAT(refusal(planned), HasSubstr("value #99 (invalid) of step 4 is read"));
 }
 
 TEST(AllocationPlan, RefusesAPlanWithoutAGraphOutput) {

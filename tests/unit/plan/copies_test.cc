@@ -112,7 +112,7 @@ TEST(PlaceCopies, GivesAConstantASecondValueAndNoStep) {
   EXPECT_EQ(planned.value("w@npu").kind, AllocKind::kAllocateStatically);
 }
 
-TEST(PlaceCopies, GoesByHostMemoryBetweenOwnersOnly) {
+TEST(PlaceCopies, PassesThroughHostMemoryOnlyBetweenOwners) {
   const std::vector<Location> known = {{"npu", 0}, {"sram", 0}, {"gpu", 1}};
   const auto graph = [] { return chain().node("Relu", {"b"}, {"c"}).output("c").build(); };
   EXPECT_THAT(steps_of(placed(graph(), {1, 2, 0}, known)),
@@ -197,7 +197,7 @@ TEST(CheckExecution, RefusesACopyOfAnotherValue) {
   Planned planned = copied();
   Step& copy = planned.execution.steps[2];
   copy.inputs[0] = planned.id("x@npu");
-  expect_refused(execution_status(planned), "has other slots than its node");
+  expect_refused(execution_status(planned), "has different slots than its node");
   planned.graph.nodes[copy.node].inputs[0] = planned.id("x@npu");
   expect_refused(execution_status(planned), "a copy turns value \"x\" into value \"a\"");
 }
@@ -206,21 +206,21 @@ TEST(CheckAllocation, RefusesAReaderInAnotherLocation) {
   Planned planned = copied();
   planned.notes[3].location = kNpu;
   planned.notes[3].output_locations = {{0, kCpu}};
-  expect_refused(allocation_status(planned), "\"a\" is read in another location than it lies in");
+  expect_refused(allocation_status(planned), "\"a\" is read in a location other than its own");
 }
 
 TEST(CheckAllocation, RefusesACopyFromAnotherLocation) {
   Planned planned = copied();
   planned.notes[2].input_locations = {{0, kCpu}};
-  expect_refused(allocation_status(planned),
-                 "\"a@npu\" is read in another location than it lies in");
+  expect_refused(allocation_status(planned), "\"a@npu\" is read in a location other than its own");
 }
 
 TEST(CheckAllocation, RefusesAGraphInputOnADevice) {
   Planned planned = copied();
   planned.notes[0].input_locations = {{0, kNpu}};
   testing::plan_of(planned, "x").location = kNpu;
-  expect_refused(allocation_status(planned), "\"x\" is the caller's but not in host memory");
+  expect_refused(allocation_status(planned),
+                 "\"x\" belongs to the caller but is not in host memory");
 }
 
 TEST(CheckAllocation, RefusesACopyIntoABufferThatIsStillRead) {
@@ -228,7 +228,7 @@ TEST(CheckAllocation, RefusesACopyIntoABufferThatIsStillRead) {
       placed(chain().node("Add", {"a", "b"}, {"c"}).output("c").build(), {kNpu, kNpu, kNpu});
   ASSERT_TRUE(allocation_status(planned).ok());
   testing::put_into(planned, "a", "x@npu");
-  EXPECT_TRUE(allocation_status(planned).ok()) << "x@npu is dead when a is made";
+  EXPECT_TRUE(allocation_status(planned).ok()) << "x@npu is dead when a is produced";
   planned.notes[1].may_inplace.clear();
   EXPECT_FALSE(allocation_status(planned).ok());
 }

@@ -143,7 +143,7 @@ TEST(ExecutionPlan, RefusesAPartitioningOfAnotherGraph) {
   const Graph graph = diamond();
   Partitioning partitioning = partitioned(graph, {});
   partitioning.owner.pop_back();
-  EXPECT_THAT(refusal(graph, partitioning), HasSubstr("is of another graph"));
+  EXPECT_THAT(refusal(graph, partitioning), HasSubstr("belongs to another graph"));
 }
 
 TEST(ExecutionPlan, RefusesAPartitionWithWrongNodes) {

@@ -21,7 +21,7 @@ using testing::Planned;
 
 constexpr uint64_t kHuge = std::numeric_limits<uint64_t>::max();
 
-// x -> a -> b -> c -> y by convolutions; float [4, 4] unless told otherwise.
+// x -> a -> b -> c -> y by convolutions; float [4, 4] by default.
 Planned row() {
   Graph graph = GraphBuilder()
                     .input("x")
@@ -92,7 +92,7 @@ TEST(MemoryPattern, HasABlockForEachLocation) {
   EXPECT_EQ(pattern.blocks[1].bytes, 64U);
 }
 
-TEST(MemoryPattern, LeavesOutWhatHasNoKnownSize) {
+TEST(MemoryPattern, OmitsValuesOfUnknownSize) {
   Planned planned = row();
   planned.graph.values[planned.id("b")].type.shape = Shape{graph::symbolic_dim(0), 4};
   planned.allocate();

@@ -1,5 +1,5 @@
-// Plans thousands of random graphs with random partitions, traits and options, and has the checker
-// prove each plan.
+// Plans thousands of random graphs with random partitions, traits and options, and has the checkers
+// verify each plan.
 
 #include <gtest/gtest.h>
 
@@ -123,9 +123,9 @@ void count(const Planned& planned, Tally& tally) {
   }
 }
 
-// One copy a value and location, each of which somebody reads.
+// One copy per value and location, each with a reader.
 void expect_few_copies(const Planned& planned, Tally& tally) {
-  std::map<ValueId, ValueId> original;  // of what is a copy
+  std::map<ValueId, ValueId> original;  // of each copy
   std::set<std::pair<ValueId, uint32_t>> seen;
   for (const Step& step : planned.execution.steps) {
     if (!is_copy(planned.graph.nodes[step.node])) continue;

@@ -1,4 +1,4 @@
-// A graph with all its plans, for tests of the planners and of the checker.
+// A graph with all its plans, for tests of the planners and of the checkers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ struct Planned {
   std::vector<StepNotes> notes;  // by step
   AllocationPlan allocation;
 
-  // Looks a value up by name.
+  // Looks up a value by name.
   [[nodiscard]] ValueId id(std::string_view name) const {
     const ValueId found = graph.find_value(name);
     EXPECT_NE(found, kNoValue) << name;
@@ -67,7 +67,7 @@ struct Planned {
   [[nodiscard]] const ValuePlan& value(std::string_view name) const {
     return allocation.values[id(name)];
   }
-  // "Reuse a" or "Reuse a + 64", or only the kind where the value has its own buffer or none.
+  // "Reuse a" or "Reuse a + 64"; only the kind if the value has its own buffer or none.
   [[nodiscard]] std::string place(std::string_view name) const {
     const ValuePlan& planned = value(name);
     std::string text(alloc_kind_name(planned.kind));
@@ -76,7 +76,7 @@ struct Planned {
     return text;
   }
 
-  // Puts copies where the notes call for them.
+  // Inserts copies where the notes require them.
   void place_copies(const std::vector<Location>& locations) {
     std::vector<StepLocations> steps;
     for (const StepNotes& note : notes) {
@@ -105,7 +105,7 @@ struct Planned {
   }
 };
 
-// Everything that the claims leave is run by single kernels.
+// All unclaimed nodes are run by single kernels.
 inline Planned plan_graph(Graph graph, std::vector<partition::Claim> claims = {},
                           const AllocationOptions& options = {}) {
   Planned planned;

@@ -102,7 +102,7 @@ TEST(StepDependencies, PartsOfAGraphOutputAreMadeAtTheSameTime) {
   EXPECT_EQ(found.waits_for, (std::vector<uint32_t>{0, 0, 2}));
 }
 
-// "c" works in the first half; the reader of the other half need not be done.
+// "c" uses the first half; the reader of the other half need not have finished.
 TEST(StepDependencies, AStepThatWorksInPlaceInAPartWaitsForReadersOfThisPart) {
   GraphBuilder builder;
   builder.input("x", tensor_type(ElementType::kFloat));
@@ -136,13 +136,14 @@ TEST(StepDependencies, AStepWaitsForAllWhoUsedPartsOfItsPlace) {
   EXPECT_EQ(steps(found.successors_of(3)), std::vector<uint32_t>{4});
   ASSERT_TRUE(check_dependencies(made.execution, made.allocation, pattern, found).ok());
 
-  // Step 3 is forgotten.
+  // Step 3 is omitted.
   found.successors.erase(found.successors.begin() + found.first_successor[3]);
   for (size_t i = 4; i < found.first_successor.size(); ++i) --found.first_successor[i];
   --found.waits_for[4];
-  EXPECT_EQ(check_dependencies(made.execution, made.allocation, pattern, found).message(),
-            "the dependencies of steps are wrong: steps 3 and 4 use the same memory and wait for "
-            "nothing");
+  EXPECT_EQ(
+      check_dependencies(made.execution, made.allocation, pattern, found).message(),
+      "the dependencies of steps are wrong: steps 3 and 4 use the same memory, but neither waits "
+      "for the other");
 }
 
 // "c" takes the place of "a", which is dead by then in the plan's order.
@@ -163,9 +164,10 @@ TEST(StepDependencies, AStepWaitsForTheFormerUsersOfItsPlace) {
   const StepDependencies too_few = find_dependencies(made.execution, made.allocation,
                                                      *plan_memory(made.allocation, {}, options));
   EXPECT_TRUE(too_few.successors_of(1).empty());
-  EXPECT_EQ(check_dependencies(made.execution, made.allocation, pattern, too_few).message(),
-            "the dependencies of steps are wrong: steps 0 and 2 use the same memory and wait for "
-            "nothing");
+  EXPECT_EQ(
+      check_dependencies(made.execution, made.allocation, pattern, too_few).message(),
+      "the dependencies of steps are wrong: steps 0 and 2 use the same memory, but neither waits "
+      "for the other");
 }
 
 }  // namespace

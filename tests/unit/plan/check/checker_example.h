@@ -1,4 +1,4 @@
-// A sound plan for the tests of the checkers, each of which damages it in one way.
+// A correct plan for the tests of the checkers, each of which damages it in one way.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -49,7 +49,7 @@ inline ValuePlan& plan_of(Planned& planned, std::string_view name) {
 }
 
 // Moves a value with its own buffer into the buffer of another, and keeps the list of buffers
-// right.
+// consistent.
 inline void put_into(Planned& planned, std::string_view name, std::string_view root) {
   ValuePlan& value = plan_of(planned, name);
   const ValueId old = planned.id(name);

@@ -1,4 +1,4 @@
-// The checkers of orders and allocation plans refuse every damage.
+// The checkers of orders and allocation plans detect every kind of damage.
 #include "tests/unit/plan/check/checker_example.h"
 
 namespace ephost::plan {
@@ -62,34 +62,34 @@ TEST(CheckExecution, RefusesANodeThatDoesNotExist) {
 TEST(CheckExecution, RefusesAnotherProvider) {
   Planned planned = example();
   planned.execution.steps[0].provider = 0;
-  expect_refused(execution_status(planned), "has another provider than its node");
+  expect_refused(execution_status(planned), "has a different provider than its node");
 }
 
 TEST(CheckExecution, RefusesAnotherPartition) {
   Planned planned = example();
   planned.execution.steps[1].partition = kNoPartition;
-  expect_refused(execution_status(planned), "has another partition than its node");
+  expect_refused(execution_status(planned), "has a different partition than its node");
 }
 
 TEST(CheckExecution, RefusesAPartitionKnownByAnotherNode) {
   Planned planned = example();
   planned.execution.steps[1].node = 2;
-  expect_refused(execution_status(planned), "is not known by its partition's first node");
+  expect_refused(execution_status(planned), "is not identified by its partition's first node");
 }
 
 TEST(CheckExecution, RefusesOtherSlotsThanTheNodes) {
   Planned planned = example();
   planned.execution.steps[4].inputs.pop_back();
-  expect_refused(execution_status(planned), "has other slots than its node");
+  expect_refused(execution_status(planned), "has different slots than its node");
 }
 
 TEST(CheckExecution, RefusesOtherSlotsThanThePartitions) {
   Planned planned = example();
   planned.execution.steps[1].outputs.push_back(planned.id("b"));
-  expect_refused(execution_status(planned), "other values than cross its border");
+  expect_refused(execution_status(planned), "slots other than the values that cross its boundary");
   planned = example();
   planned.execution.steps[1].inputs.clear();
-  expect_refused(execution_status(planned), "other values than cross its border");
+  expect_refused(execution_status(planned), "slots other than the values that cross its boundary");
 }
 
 TEST(CheckExecution, RefusesPartitionNodesOutOfOrder) {
@@ -110,13 +110,13 @@ TEST(CheckExecution, RefusesAGraphOutputThatIsNeverThere) {
 TEST(CheckExecution, RefusesThePartitioningOfAnotherGraph) {
   Planned planned = example();
   planned.partitioning.owner.pop_back();
-  expect_refused(execution_status(planned), "the partitioning is of another graph");
+  expect_refused(execution_status(planned), "the partitioning belongs to another graph");
 }
 
 TEST(CheckAllocation, RefusesAPlanOfAnotherGraph) {
   Planned planned = example();
   planned.allocation.values.pop_back();
-  expect_refused(allocation_status(planned), "it is of another graph or execution plan");
+  expect_refused(allocation_status(planned), "it belongs to another graph or execution plan");
 }
 
 TEST(CheckAllocation, RefusesWrongKinds) {
@@ -169,7 +169,8 @@ TEST(CheckAllocation, RefusesABufferForAnUnusedValue) {
 TEST(CheckAllocation, RefusesAnOwnerWithAnotherRoot) {
   Planned planned = example();
   plan_of(planned, "a").reused = planned.id("c");
-  expect_refused(allocation_status(planned), "value \"a\" has its own kind but reuses");
+  expect_refused(allocation_status(planned),
+                 "value \"a\" has a buffer kind of its own but reuses another buffer");
 }
 
 TEST(CheckAllocation, RefusesReuseOfNothingOfItselfAndOfAChain) {
@@ -236,7 +237,7 @@ TEST(CheckAllocation, RefusesAnInPlaceStepOverWhatAnotherSlotReads) {
   ASSERT_TRUE(allocation_status(planned).ok());
   put_into(planned, "e", "d");
   expect_refused(allocation_status(planned),
-                 "at step 4 value \"e\" overwrites what another slot of the step reads");
+                 "at step 4 value \"e\" overwrites a value that another slot of the step reads");
 }
 
 TEST(CheckAllocation, RefusesAnInPlaceStepOverAnotherSize) {
@@ -244,7 +245,7 @@ TEST(CheckAllocation, RefusesAnInPlaceStepOverAnotherSize) {
   planned.graph.values[planned.id("d")].type.shape = Shape{4, 3};
   planned.allocate({.enable_mem_reuse = false});
   put_into(planned, "d", "c");
-  expect_refused(allocation_status(planned), "is written over something of another size");
+  expect_refused(allocation_status(planned), "is written over a value of another size");
 }
 
 TEST(CheckAllocation, RefusesAViewOfAnotherSize) {
@@ -258,11 +259,11 @@ TEST(CheckAllocation, RefusesAViewOfAnotherSize) {
 TEST(CheckAllocation, RefusesToWriteGraphInputsAndConstants) {
   Planned planned = example({.enable_mem_reuse = false});
   put_into(planned, "f", "x");
-  expect_refused(allocation_status(planned), "at step 5 value \"f\" overwrites what is read only");
+  expect_refused(allocation_status(planned), "at step 5 value \"f\" overwrites read-only memory");
   planned = example({.enable_mem_reuse = false});
   planned.notes[0].may_inplace = {{1, 0}};
   put_into(planned, "a", "w");
-  expect_refused(allocation_status(planned), "at step 0 value \"a\" overwrites what is read only");
+  expect_refused(allocation_status(planned), "at step 0 value \"a\" overwrites read-only memory");
 }
 
 TEST(CheckAllocation, RefusesABufferThatIsTooSmall) {
@@ -329,7 +330,8 @@ TEST(CheckAllocation, RefusesAWrongListOfBuffers) {
   expect_refused(allocation_status(planned), "the number of buffers is wrong");
   planned = example();
   --planned.allocation.buffers[0].last_pc;
-  expect_refused(allocation_status(planned), "a buffer's lifetime is not that of the values in it");
+  expect_refused(allocation_status(planned),
+                 "a buffer's lifetime differs from that of the values in it");
   planned = example();
   planned.allocation.buffers[0].bytes = 1;
   expect_refused(allocation_status(planned), "has another size or place");
@@ -347,10 +349,10 @@ TEST(CheckAllocation, RefusesAWrongListOfBuffers) {
 TEST(CheckAllocation, RefusesOtherWorkspaces) {
   Planned planned = example();
   planned.allocation.workspaces.clear();
-  expect_refused(allocation_status(planned), "the workspaces are not those");
+  expect_refused(allocation_status(planned), "the workspaces differ from those");
   planned = example();
   ++planned.allocation.workspaces[0].bytes;
-  expect_refused(allocation_status(planned), "the workspaces are not those");
+  expect_refused(allocation_status(planned), "the workspaces differ from those");
 }
 
 }  // namespace

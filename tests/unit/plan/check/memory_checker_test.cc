@@ -1,4 +1,4 @@
-// The checkers of memory patterns and placements refuse every damage.
+// The checkers of memory patterns and placements detect every kind of damage.
 #include "tests/unit/plan/check/checker_example.h"
 
 namespace ephost::plan {
@@ -55,7 +55,7 @@ TEST(CheckMemory, RefusesWorkspacesThatAreMissingOrShouldNotBeThere) {
   expect_refused(check_memory(planned.allocation, pattern), "the workspace of step 5 is missing");
   pattern = pattern_of(planned);
   pattern.workspace_offsets[1] = 0;
-  expect_refused(check_memory(planned.allocation, pattern), "a step without workspace has one");
+  expect_refused(check_memory(planned.allocation, pattern), "a step without a workspace has one");
 }
 
 TEST(CheckMemory, RefusesAnOffsetThatIsNotAligned) {
@@ -76,7 +76,8 @@ TEST(CheckMemory, RefusesABlockOfAnotherSizeAndWrongClaims) {
   expect_refused(check_memory(planned.allocation, pattern), "the lower bound is");
   pattern = pattern_of(planned);
   pattern.blocks[0].proved_optimal = !pattern.blocks[0].proved_optimal;
-  expect_refused(check_memory(planned.allocation, pattern), "it is optimal, but not said to be");
+  expect_refused(check_memory(planned.allocation, pattern),
+                 "it is optimal, but is not marked as optimal");
 }
 
 TEST(CheckMemory, RefusesMissingAndIdleBlocks) {
@@ -86,17 +87,18 @@ TEST(CheckMemory, RefusesMissingAndIdleBlocks) {
   expect_refused(check_memory(planned.allocation, pattern), "location 0 has no block");
   pattern = pattern_of(planned);
   pattern.blocks.push_back({.location = 1});
-  expect_refused(check_memory(planned.allocation, pattern), "there are blocks without use");
+  expect_refused(check_memory(planned.allocation, pattern), "there are unused blocks");
 }
 
 TEST(CheckMemory, RefusesAPatternOfAnotherPlan) {
   const Planned planned = example();
   MemoryPattern pattern = pattern_of(planned);
   pattern.offsets.pop_back();
-  expect_refused(check_memory(planned.allocation, pattern), "it is of another allocation plan");
+  expect_refused(check_memory(planned.allocation, pattern),
+                 "it belongs to another allocation plan");
   pattern = pattern_of(planned);
   pattern.alignment = 48;
-  expect_refused(check_memory(planned.allocation, pattern), "the alignment is no power of two");
+  expect_refused(check_memory(planned.allocation, pattern), "the alignment is not a power of two");
 }
 
 const std::vector<Buffer>& buffers() {
@@ -130,10 +132,10 @@ TEST(CheckPlacement, RefusesClaimsOfOptimalityThatDoNotGoWithTheBounds) {
   };
   EXPECT_TRUE(check(151, true, 151).ok());
   EXPECT_TRUE(check(152, false, 151).ok());
-  expect_refused(check(150, false, 150), "a bound of 150 bytes doesn't go with it");
-  expect_refused(check(151, true, 150), "a bound of 150 bytes doesn't go with it");
-  expect_refused(check(151, false, 152), "a bound of 152 bytes doesn't go with it");
-  expect_refused(check(151, false, 149), "a bound of 149 bytes doesn't go with it");
+  expect_refused(check(150, false, 150), "a bound of 150 bytes contradicts it");
+  expect_refused(check(151, true, 150), "a bound of 150 bytes contradicts it");
+  expect_refused(check(151, false, 152), "a bound of 152 bytes contradicts it");
+  expect_refused(check(151, false, 149), "a bound of 149 bytes contradicts it");
 }
 
 TEST(CheckPlacement, RefusesOffsetsOffTheAlignmentAndBeyond64Bits) {
@@ -143,12 +145,12 @@ TEST(CheckPlacement, RefusesOffsetsOffTheAlignmentAndBeyond64Bits) {
   expect_refused(check_placement(buffers(), {{0, top, 0}, 150, 150, true, 150}, 64),
                  "buffer #1 ends beyond 64 bits");
   expect_refused(check_placement(buffers(), {{0, 128, 0}, 192, 192, true, 192}, 3),
-                 "the alignment is no power of two");
+                 "the alignment is not a power of two");
 }
 
 TEST(CheckPlacement, RefusesThePlacementOfOtherBuffers) {
   expect_refused(check_placement(buffers(), {{0, 100}, 150, 150, true, 150}, 1),
-                 "it is of other buffers");
+                 "it belongs to other buffers");
   const std::vector<Buffer> dead = {{3, 3, 1}};
   expect_refused(check_placement(dead, {{0}, 1, 1, true, 1}, 1), "buffer #0 never lives");
 }

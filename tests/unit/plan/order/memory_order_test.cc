@@ -50,7 +50,7 @@ MemoryOrder order_of(const Planned& planned, bool search = false) {
   return std::move(order).value();
 }
 
-// The steps of `planned` in another order, with its memory planned anew.
+// The steps of `planned` in another order, with its memory planned again.
 Planned reorder(const Planned& planned, const std::vector<uint32_t>& order) {
   Planned result;
   result.graph.nodes.clear();
@@ -73,7 +73,7 @@ uint64_t bytes_of(const Planned& planned, const std::vector<uint32_t>& order) {
 }
 
 TEST(MemoryOrder, FinishesOneBranchBeforeItBeginsTheNext) {
-  // The file makes both large values first.
+  // The file produces both large values first.
   GraphBuilder builder;
   builder.input("x").node("Conv", {"x"}, {"a9"}).node("Conv", {"x"}, {"b9"});
   builder.node("Conv", {"a9"}, {"a"}).node("Conv", {"b9"}, {"b"}).node("Conv", {"a", "b"}, {"y"});
@@ -97,7 +97,7 @@ TEST(MemoryOrder, StaysAtTheGivenOrderWhereNothingIsGained) {
 }
 
 TEST(MemoryOrder, SeesWhatWorksInPlaceAndWhatIsAView) {
-  // Relu of a9 costs nothing, so that it may come before b.
+  // Relu of a9 needs no memory, so it may come before b.
   GraphBuilder builder;
   builder.input("x").node("Conv", {"x"}, {"a9"}).node("Reshape", {"a9"}, {"v9"});
   builder.node("Relu", {"v9"}, {"r9"}).node("Conv", {"r9"}, {"c"}).node("Conv", {"c"}, {"y"});
@@ -119,7 +119,7 @@ TEST(MemoryOrder, CountsWorkspacesOfSteps) {
   builder.input("x").node("Conv", {"x"}, {"a9"}).node("Conv", {"x"}, {"b"});
   builder.node("Conv", {"a9", "b"}, {"y"}).output("y");
   Planned planned = plan_graph(sized(builder));
-  planned.notes[1].workspace_bytes = 9 * 64;  // before a9 there is room for it
+  planned.notes[1].workspace_bytes = 9 * 64;  // there is room for it before a9
   planned.allocate();
   const MemoryOrder order = order_of(planned);
   EXPECT_THAT(order.order, ElementsAre(1U, 0U, 2U));
@@ -166,7 +166,7 @@ TEST(MemoryOrder, EndsWhenItIsCancelled) {
   EXPECT_EQ(order.status().code(), StatusCode::kModelLoadCanceled);
 }
 
-// ---- Random graphs ----------------------------------------------------------------------------
+// Random graphs.
 
 std::vector<SlotPair> random_pairs(Random& random, const Step& step) {
   std::vector<SlotPair> pairs(below(random, 3));
@@ -268,7 +268,7 @@ TEST(MemoryOrder, SmallGraphsGetTheBestOrderThereIs) {
     ++graphs;
     if (quick.bytes == least) ++best;
   }
-  // Without the search nearly all of them.
+  // Without the search, nearly all of them.
   EXPECT_GE(best * 100, graphs * 97) << best << " of " << graphs;
 }
 

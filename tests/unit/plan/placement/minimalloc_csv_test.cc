@@ -47,7 +47,7 @@ TEST(MinimallocCsv, TakesBlanksEmptyLinesAndCarriageReturns) {
   EXPECT_EQ(table.buffers[0].size, 3U);
 }
 
-TEST(MinimallocCsv, TakesALastLineWithoutLineFeedAndNoLineAtAll) {
+TEST(MinimallocCsv, AcceptsALastLineWithoutLineFeedAndATableWithoutRows) {
   EXPECT_EQ(read("id,lower,upper,size\na,0,1,2").buffers.size(), 1U);
   EXPECT_TRUE(read("id,lower,upper,size").buffers.empty());
 }
@@ -66,21 +66,22 @@ TEST(MinimallocCsv, RefusesAnEmptyText) {
 }
 
 TEST(MinimallocCsv, RefusesUnknownDoubleAndMissingColumns) {
-  EXPECT_EQ(refusal("id,lower,upper,width\n"),
-            "problem.csv:1:16: unknown column \"width\"; known are id, lower, upper, size and "
-            "offset");
-  EXPECT_EQ(refusal("id,lower,upper,id,size\n"), "problem.csv:1:16: column \"id\" stands twice");
+  EXPECT_EQ(
+      refusal("id,lower,upper,width\n"),
+      "problem.csv:1:16: unknown column \"width\"; the columns are id, lower, upper, size and "
+      "offset");
+  EXPECT_EQ(refusal("id,lower,upper,id,size\n"), "problem.csv:1:16: column \"id\" is listed twice");
   EXPECT_EQ(refusal("id,lower,upper\n"), "problem.csv:1:1: column \"size\" is missing");
 }
 
 TEST(MinimallocCsv, RefusesALineWithAnotherNumberOfFields) {
   EXPECT_EQ(refusal("id,lower,upper,size\na,0,1,2\nb,0,1\n"),
-            "problem.csv:3:5: the line has 3 fields, the header 4");
+            "problem.csv:3:5: the line has 3 fields, but the header has 4");
   EXPECT_EQ(refusal("id,lower,upper,size\na,0,1,2,3\n"),
-            "problem.csv:2:9: the line has 5 fields, the header 4");
+            "problem.csv:2:9: the line has 5 fields, but the header has 4");
 }
 
-TEST(MinimallocCsv, RefusesWhatIsNoNumberOrTooLarge) {
+TEST(MinimallocCsv, RefusesValuesThatAreNotNumbersOrAreTooLarge) {
   EXPECT_EQ(refusal("id,lower,upper,size\na,0,1, 2x\n"),
             "problem.csv:2:8: size is \"2x\"; it must be an integer from 0 to "
             "18446744073709551615");
@@ -100,7 +101,7 @@ TEST(MinimallocCsv, RefusesABufferThatNeverLives) {
 TEST(MinimallocCsv, RefusesEmptyAndRepeatedIds) {
   EXPECT_EQ(refusal("id,lower,upper,size\n,3,4,2\n"), "problem.csv:2:1: the id is empty");
   EXPECT_EQ(refusal("id,lower,upper,size\na,3,4,2\nb,3,4,2\na,3,4,2\n"),
-            "problem.csv:4:1: id \"a\" was used before");
+            "problem.csv:4:1: id \"a\" is already used");
 }
 
 }  // namespace

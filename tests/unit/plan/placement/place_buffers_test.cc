@@ -25,7 +25,7 @@ using testing::shuffled;
 
 constexpr uint64_t kHuge = std::numeric_limits<uint64_t>::max();
 
-Placement place_soundly(const std::vector<Buffer>& buffers, const PlacementOptions& options) {
+Placement place_checked(const std::vector<Buffer>& buffers, const PlacementOptions& options) {
   const auto placement = place_buffers(buffers, options);
   EXPECT_TRUE(placement.ok()) << placement.status().to_string();
   if (!placement.ok()) return {};
@@ -34,12 +34,12 @@ Placement place_soundly(const std::vector<Buffer>& buffers, const PlacementOptio
   return *placement;
 }
 
-Placement place_soundly(const std::vector<Buffer>& buffers, uint64_t alignment) {
-  return place_soundly(buffers, PlacementOptions{.alignment = alignment});
+Placement place_checked(const std::vector<Buffer>& buffers, uint64_t alignment) {
+  return place_checked(buffers, PlacementOptions{.alignment = alignment});
 }
 
 TEST(PlaceBuffers, StacksWhatLivesTogetherAndSharesWhatDoesNot) {
-  const Placement placement = place_soundly({{0, 2, 100}, {1, 3, 50}, {2, 4, 100}}, 1);
+  const Placement placement = place_checked({{0, 2, 100}, {1, 3, 50}, {2, 4, 100}}, 1);
   EXPECT_EQ(placement.peak, 150U);
   EXPECT_EQ(placement.lower_bound, 150U);
   EXPECT_TRUE(placement.proved_optimal);
@@ -47,20 +47,20 @@ TEST(PlaceBuffers, StacksWhatLivesTogetherAndSharesWhatDoesNot) {
 }
 
 TEST(PlaceBuffers, RoundsSizesUpToTheAlignment) {
-  const Placement placement = place_soundly({{0, 1, 65}, {0, 1, 1}, {0, 1, 64}}, 64);
+  const Placement placement = place_checked({{0, 1, 65}, {0, 1, 1}, {0, 1, 64}}, 64);
   EXPECT_EQ(placement.peak, 256U);
   EXPECT_EQ(placement.lower_bound, 256U);
   for (const uint64_t offset : placement.offsets) EXPECT_EQ(offset % 64, 0U);
 }
 
 TEST(PlaceBuffers, NeedsNothingForNoBuffersAndForNoBytes) {
-  EXPECT_EQ(place_soundly({}, 64).peak, 0U);
-  EXPECT_TRUE(place_soundly({}, 64).proved_optimal);
-  const Placement placement = place_soundly({{0, 9, 0}, {3, 4, 10}}, 64);
+  EXPECT_EQ(place_checked({}, 64).peak, 0U);
+  EXPECT_TRUE(place_checked({}, 64).proved_optimal);
+  const Placement placement = place_checked({{0, 9, 0}, {3, 4, 10}}, 64);
   EXPECT_EQ(placement.peak, 64U);
 }
 
-// No placement fits into 6 bytes, though no more than 6 live at any time.
+// No placement fits in 6 bytes, though at most 6 are live at any time.
 const std::vector<Buffer>& knotted() {
   static const std::vector<Buffer> buffers = {{0, 1, 2}, {0, 2, 1},  {6, 7, 3}, {1, 5, 1},
                                               {2, 6, 2}, {8, 11, 3}, {4, 6, 2}, {6, 10, 1},
@@ -69,7 +69,7 @@ const std::vector<Buffer>& knotted() {
 }
 
 TEST(PlaceBuffers, ProvesThatTheLowerBoundCannotBeMet) {
-  const Placement placement = place_soundly(knotted(), 1);
+  const Placement placement = place_checked(knotted(), 1);
   EXPECT_EQ(placement.lower_bound, 6U);
   EXPECT_EQ(placement.peak, 7U);
   EXPECT_EQ(placement.proved_bound, 7U);
@@ -77,7 +77,7 @@ TEST(PlaceBuffers, ProvesThatTheLowerBoundCannotBeMet) {
 }
 
 TEST(PlaceBuffers, AdmitsThatItDidNotSearch) {
-  const Placement placement = place_soundly(knotted(), {.alignment = 1, .search_work = 0});
+  const Placement placement = place_checked(knotted(), {.alignment = 1, .search_work = 0});
   EXPECT_EQ(placement.proved_bound, 6U);
   EXPECT_EQ(placement.peak, 7U);
   EXPECT_FALSE(placement.proved_optimal);
@@ -85,24 +85,24 @@ TEST(PlaceBuffers, AdmitsThatItDidNotSearch) {
 
 TEST(PlaceBuffers, TakesWhatFitsIntoTheCapacity) {
   const std::vector<Buffer> buffers = perfect_packing(3, 1 << 12, 40, 4);
-  const Placement rough = place_soundly(buffers, {.alignment = 1, .search_work = 0});
+  const Placement rough = place_checked(buffers, {.alignment = 1, .search_work = 0});
   ASSERT_GT(rough.peak, rough.lower_bound);
-  const Placement same = place_soundly(buffers, {.alignment = 1, .capacity = rough.peak});
+  const Placement same = place_checked(buffers, {.alignment = 1, .capacity = rough.peak});
   EXPECT_EQ(same.peak, rough.peak);
   EXPECT_FALSE(same.proved_optimal);
-  const Placement lower = place_soundly(buffers, {.alignment = 1, .capacity = rough.peak - 1});
+  const Placement lower = place_checked(buffers, {.alignment = 1, .capacity = rough.peak - 1});
   EXPECT_LT(lower.peak, rough.peak);
 }
 
 TEST(PlaceBuffers, SaysThatNothingFitsIntoTheCapacity) {
-  const Placement placement = place_soundly(knotted(), {.alignment = 1, .capacity = 6});
+  const Placement placement = place_checked(knotted(), {.alignment = 1, .capacity = 6});
   EXPECT_EQ(placement.proved_bound, 7U);
-  EXPECT_EQ(place_soundly(knotted(), {.alignment = 1, .capacity = 1}).proved_bound, 7U);
+  EXPECT_EQ(place_checked(knotted(), {.alignment = 1, .capacity = 1}).proved_bound, 7U);
 }
 
 TEST(PlaceBuffers, TakesTimesUpToTheLargest) {
   const uint32_t last = std::numeric_limits<uint32_t>::max();
-  EXPECT_EQ(place_soundly({{0, last, 8}, {last - 1, last, 8}, {0, 1, 8}}, 1).peak, 16U);
+  EXPECT_EQ(place_checked({{0, last, 8}, {last - 1, last, 8}, {0, 1, 8}}, 1).peak, 16U);
 }
 
 TEST(PlaceBuffers, RefusesABufferThatNeverLives) {
@@ -117,11 +117,11 @@ TEST(PlaceBuffers, RefusesSizesThatAddUpToMoreThan64Bits) {
   const auto sum = place_buffers(std::vector<Buffer>{{0, 1, kHuge / 2}, {5, 6, kHuge / 2 + 2}},
                                  {.alignment = 1});
   ASSERT_FALSE(sum.ok());
-  EXPECT_THAT(sum.status().message(), HasSubstr("sizes up to buffer #1 add up to more than 64"));
+  EXPECT_THAT(sum.status().message(), HasSubstr("sizes up to buffer #1 add up to more than 2^64"));
   EXPECT_FALSE(place_buffers(std::vector<Buffer>{{0, 1, kHuge}}).ok());
 }
 
-TEST(PlaceBuffers, RefusesAnAlignmentThatIsNoPowerOfTwo) {
+TEST(PlaceBuffers, RefusesAnAlignmentThatIsNotAPowerOfTwo) {
   for (const uint64_t alignment : {0U, 3U, 48U}) {
     const auto result = place_buffers(std::vector<Buffer>{{0, 1, 1}}, {.alignment = alignment});
     ASSERT_FALSE(result.ok());
@@ -133,13 +133,13 @@ TEST(PlaceBuffers, IsSoundOnThousandsOfRandomProblems) {
   for (uint64_t seed = 0; seed < 6000; ++seed) {
     const std::vector<Buffer> buffers =
         random_buffers(seed, 1 + seed % 97, 1 + seed % 41, static_cast<Lives>(seed % 3));
-    place_soundly(buffers, {.alignment = uint64_t{1} << (seed % 8), .search_work = 5'000});
+    place_checked(buffers, {.alignment = uint64_t{1} << (seed % 8), .search_work = 5'000});
     ASSERT_FALSE(HasFailure()) << "seed " << seed;
   }
 }
 
-// Looks at all placements: put on top of one another in the order of their offsets, the buffers of
-// any placement come to lie no higher, and in that order again.
+// Examines all placements: if the buffers of any placement are stacked in the order of their
+// offsets, none of them ends up higher, and their order stays the same.
 class AllOrders {
  public:
   AllOrders(std::span<const Buffer> buffers, uint64_t limit) : buffers_(buffers), lowest_(limit) {}
@@ -196,7 +196,7 @@ TEST(PlaceBuffers, FindsAndProvesTheOptimumOfThousandsOfSmallProblems) {
       buffer.upper = buffer.lower + 1 + static_cast<uint32_t>(random() % 5);
       buffer.size = 1 + random() % 5;
     }
-    ASSERT_TRUE(is_proved_optimum(buffers, place_soundly(buffers, 1))) << "seed " << seed;
+    ASSERT_TRUE(is_proved_optimum(buffers, place_checked(buffers, 1))) << "seed " << seed;
   }
 }
 
@@ -211,7 +211,7 @@ TEST(PlaceBuffers, FindsAndProvesTheOptimumOfWhatIsNearlyKnotted) {
       if (random() % 2 == 0) buffer.upper += random() % 2;
       buffer.size += random() % 2;
     }
-    const Placement placement = place_soundly(buffers, 1);
+    const Placement placement = place_checked(buffers, 1);
     ASSERT_TRUE(is_proved_optimum(buffers, placement)) << "seed " << seed;
     if (placement.peak > placement.lower_bound) ++knots;
   }
@@ -225,7 +225,7 @@ TEST(PlaceBuffers, PutsPerfectPackingsTogetherAgain) {
     largest = std::max(largest, cut.size());
     for (const std::vector<Buffer>& buffers : {cut, mirrored(cut), shuffled(cut, seed)}) {
       const Placement placement =
-          place_soundly(buffers, {.alignment = 1, .capacity = 1 << 12, .search_work = 200'000'000});
+          place_checked(buffers, {.alignment = 1, .capacity = 1 << 12, .search_work = 200'000'000});
       ASSERT_EQ(placement.peak, uint64_t{1} << 12) << "seed " << seed << ", " << cut.size();
     }
   }
@@ -235,19 +235,19 @@ TEST(PlaceBuffers, PutsPerfectPackingsTogetherAgain) {
 TEST(PlaceBuffers, MeetsTheLowerBoundOfWhatNetworksNeed) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
     const Placement placement =
-        place_soundly(graph_like(seed, 20 + static_cast<uint32_t>(seed) * 3), 64);
+        place_checked(graph_like(seed, 20 + static_cast<uint32_t>(seed) * 3), 64);
     ASSERT_EQ(placement.peak, placement.lower_bound) << "seed " << seed;
   }
 }
 
 TEST(PlaceBuffers, PlacesTwentyThousandBuffers) {
-  place_soundly(random_buffers(1, 20'000, 20'000, Lives::kShort), 64);
-  place_soundly(random_buffers(2, 20'000, 10'000, Lives::kMixed), 64);
-  place_soundly(random_buffers(3, 20'000, 10'000, Lives::kLong), 64);
+  place_checked(random_buffers(1, 20'000, 20'000, Lives::kShort), 64);
+  place_checked(random_buffers(2, 20'000, 10'000, Lives::kMixed), 64);
+  place_checked(random_buffers(3, 20'000, 10'000, Lives::kLong), 64);
 }
 
 TEST(PlaceBuffers, PlacesAHundredThousandBuffersThatAllLiveLong) {
-  place_soundly(random_buffers(4, 100'000, 100'000, Lives::kLong), 64);
+  place_checked(random_buffers(4, 100'000, 100'000, Lives::kLong), 64);
 }
 
 TEST(PlaceBuffers, GivesTheSameAnswerTwice) {
@@ -258,8 +258,8 @@ TEST(PlaceBuffers, GivesTheSameAnswerTwice) {
 TEST(PlaceBuffers, DoesNotDependOnTheOrderOfTheBuffers) {
   const std::vector<Buffer> buffers = random_buffers(6, 200, 50, Lives::kMixed);
   const std::vector<Buffer> other = shuffled(buffers, 1);
-  const Placement first = place_soundly(buffers, 64);
-  const Placement second = place_soundly(other, 64);
+  const Placement first = place_checked(buffers, 64);
+  const Placement second = place_checked(other, 64);
   for (size_t i = 0; i < buffers.size(); ++i) {
     const auto same = std::ranges::find_if(other, [&](const Buffer& buffer) {
       return buffer.lower == buffers[i].lower && buffer.upper == buffers[i].upper &&

@@ -69,7 +69,7 @@ TEST(ValleySearch, GivesUpWhenItsWorkIsDone) {
 }
 
 TEST(ValleySearch, SolvesWhatIsIndependentOnItsOwn) {
-  // A hundred knots beside each other: were they one problem, all their ways would multiply.
+  // A hundred independent hard parts: as one problem, their alternatives would multiply.
   std::vector<Item> items;
   for (uint32_t knot = 0; knot < 100; ++knot) {
     for (Item item : {Item{0, 1, 2},
@@ -93,7 +93,7 @@ TEST(ValleySearch, SolvesWhatIsIndependentOnItsOwn) {
 }
 
 TEST(ValleySearch, TriesOneOfManyTwins) {
-  // Twelve equal items and one that is too large for what they leave.
+  // Twelve equal items and one that is too large for the remaining space.
   std::vector<Item> items(12, Item{0, 2, 2});
   items.push_back({1, 3, 3});
   items.push_back({2, 4, 23});

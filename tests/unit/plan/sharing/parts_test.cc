@@ -1,4 +1,4 @@
-// Values that lie within others: inputs of a Concat, outputs of a Split.
+// Values within other values: inputs of a Concat, outputs of a Split.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -191,7 +191,7 @@ TEST(Parts, AreMadeInAGraphOutput) {
 }
 
 TEST(Parts, WhatCannotMoveIsCopied) {
-  // A graph input, a constant, a graph output, and the second time that a value stands there.
+  // A graph input, a constant, a graph output, and a repeated value.
   const Planned planned = Parts()
                               .input("x")
                               .constant("w")
@@ -209,7 +209,7 @@ TEST(Parts, WhatCannotMoveIsCopied) {
 }
 
 TEST(Parts, NeverRaiseThePeak) {
-  // The whole of c5 from the first step on would add up with the large b9 beside it.
+  // The whole of c5, live from the first step on, would add to the large b9 beside it.
   Parts parts;
   parts.input("x").node("Conv", {"x"}, {"a"}).node("Conv", {"x"}, {"b9"});
   parts.node("Conv", {"b9"}, {"e"}).node("Conv", {"e"}, {"d4"});
@@ -255,7 +255,7 @@ TEST(Parts, ThatBeginBetweenAlignedAddressesAreCopied) {
   EXPECT_EQ(planned.place("b"), "Allocate");
 }
 
-// ---- What the checker refuses ----------------------------------------------------------------
+// What the checker refuses.
 
 Planned joined() {
   Parts parts;
@@ -276,9 +276,9 @@ TEST(Parts, TheCheckerRefusesAPartInAnotherPlace) {
   expect_refused(planned, "at step 1 value \"b\" overwrites value \"a\", which is still needed");
   planned = joined();
   planned.allocation.values[planned.id("b")].offset = 32;
-  expect_refused(planned, "value \"b\" is no aligned part of the buffer of value \"c2\"");
+  expect_refused(planned, "value \"b\" is not an aligned part of the buffer of value \"c2\"");
   planned.allocation.values[planned.id("b")].offset = 128;
-  expect_refused(planned, "value \"b\" is no aligned part of the buffer of value \"c2\"");
+  expect_refused(planned, "value \"b\" is not an aligned part of the buffer of value \"c2\"");
 }
 
 TEST(Parts, TheCheckerRefusesAPartThatIsNotPermitted) {
