@@ -23,14 +23,14 @@ Status check_external_name(const std::string& name) {
   const std::filesystem::path path(name);
   bool is_plain = path.is_relative() && path.has_filename() && name.find('\0') == name.npos;
   for (const std::filesystem::path& part : path) is_plain = is_plain && part != "..";
-  if (is_plain) return {};
+  if (is_plain) return Status::ok_status();
   return {StatusCode::kInvalidArgument,
           "the external file's name is " + quote(name) +
               "; it must be a relative path without \"..\", as models may be moved"};
 }
 
 Status check_options(const ExportOptions& options) {
-  if (options.external_file_name.empty()) return {};
+  if (options.external_file_name.empty()) return Status::ok_status();
   for (const uint64_t alignment : {options.large_alignment, options.small_alignment}) {
     if (!std::has_single_bit(alignment) || alignment > kMaxAlignment) {
       return {StatusCode::kInvalidArgument, "the alignment of external data is " +
@@ -43,7 +43,7 @@ Status check_options(const ExportOptions& options) {
 
 Status append_parts(AtomicFile& file, const EncodedFile& content) {
   for (const graph::Blob& part : content.parts) EPHOST_RETURN_IF_ERROR(file.append(part.bytes));
-  return {};
+  return Status::ok_status();
 }
 
 }  // namespace
@@ -93,7 +93,7 @@ Result<ExportedModel> export_model(const graph::Model& model, const ExportOption
   if (result.model.size > kMaxModelBytes) {
     return Status(StatusCode::kFail,
                   "the model would have " + std::to_string(result.model.size) +
-                      " bytes, and an ONNX file holds 2 GiB" +
+                      " bytes, but an ONNX file holds at most 2 GiB" +
                       (is_external ? " even without its weights"
                                    : "; name an external file for its initializers"));
   }

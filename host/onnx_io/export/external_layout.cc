@@ -19,7 +19,7 @@ class LayoutBuilder {
   explicit LayoutBuilder(const ExportOptions& options) : options_(options) {}
 
   Status add(const graph::Graph& graph) {
-    // Initializers that no value stands for are not written.
+    // Initializers without a value are not written.
     std::vector<const graph::Value*> values(graph.initializers.size(), nullptr);
     for (const graph::Value& value : graph.values) {
       if (value.initializer != graph::kNoInitializer) values[value.initializer] = &value;
@@ -49,16 +49,17 @@ class LayoutBuilder {
     }
     switch (placement) {
       case Placement::kEmbedded:
-        return {};
+        return Status::ok_status();
       case Placement::kExternal:
         if (!has_file) return impossible(name, "be external", "no external file is named");
         add_external(tensor);
-        return {};
+        return Status::ok_status();
       case Placement::kOriginal:
-        if (!tensor.external) return impossible(name, "stay where it is", "it is in no file");
+        if (!tensor.external)
+          return impossible(name, "stay where it is", "its data is not in a file");
         return add_original(name, tensor, *tensor.external);
     }
-    return {};
+    return Status::ok_status();
   }
 
   Status add_original(std::string_view name, const graph::Tensor& tensor,
@@ -81,7 +82,7 @@ class LayoutBuilder {
     layout_.ranges.emplace(&tensor, ExternalRange{.location = std::move(location),
                                                   .offset = original.offset,
                                                   .size = original.size});
-    return {};
+    return Status::ok_status();
   }
 
   static Status impossible(std::string_view name, const std::string& what, const std::string& why) {

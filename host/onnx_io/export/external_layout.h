@@ -1,5 +1,5 @@
-// Where each initializer lies in the external file of an exported model, and that file's content.
-// Pure arithmetic over the graph; for the exporter.
+// The position of each initializer in the external file of an exported model, and the content of
+// that file. Pure arithmetic over the graph; for the exporter.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +24,12 @@ struct ExternalLayout {
   std::map<std::string, std::filesystem::path> originals;  // by location
   EncodedFile file;                                        // empty if there is nothing to store
 
-  // Where the tensor's data lies; null if it is embedded.
+  // The position of the tensor's data; null if it is embedded.
   [[nodiscard]] const ExternalRange* find(const graph::Tensor& tensor) const;
 };
 
-// Lays out the initializers of the graph and its subgraphs in order; two that are the same bytes in
-// memory share a range. Errors as of export_model.
+// Lays out the initializers of the graph and its subgraphs in order; initializers with the same
+// bytes in memory share a range. Errors as in export_model.
 [[nodiscard]] Result<ExternalLayout> lay_out_initializers(const graph::Graph& graph,
                                                           const ExportOptions& options);
 

@@ -21,7 +21,7 @@ using graph::ValueKind;
 using graph::ValueType;
 using Length = MessageWriter::Length;
 
-// The version from which on a constant need not be listed as a graph input.
+// Since this version a constant need not be listed as a graph input.
 constexpr int64_t kLowestIrVersion = 4;
 constexpr int64_t kFunctionsSince = 8;
 
@@ -85,7 +85,7 @@ class Encoder {
   }
 
  private:
-  // Optional strings are left out when empty.
+  // Empty optional strings are omitted.
   void text(uint32_t field, std::string_view content) {
     if (!content.empty()) out_.bytes(field, content);
   }
@@ -97,7 +97,7 @@ class Encoder {
     });
   }
 
-  // The wrapped node, whose attributes are those of the call.
+  // The function contains the wrapped node, whose attributes refer to those of the call.
   void function(const VersionWrapper& wrapper) {
     const Node& node = *wrapper.node;
     const auto formal = [](std::string_view stem, size_t i) {

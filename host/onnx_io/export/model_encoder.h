@@ -1,5 +1,5 @@
-// graph::Model as a ModelProto, field by field in the order of onnx.proto's numbers. Internal to
-// the exporter.
+// Encodes graph::Model as a ModelProto, field by field in the order of the field numbers in
+// onnx.proto. Internal to the exporter.
 #pragma once
 
 #include "host/graph/graph.h"
@@ -11,8 +11,8 @@ namespace ephost::onnx_io {
 // Encodes the fields of the model.
 void encode_model(const graph::Model& model, const ExternalLayout& layout, MessageWriter& writer);
 
-// ONNX captures by name: INVALID_GRAPH if a subgraph has a value of its own under the name of one
-// that it captures under another name.
+// ONNX captures values by name: returns INVALID_GRAPH if a subgraph has a value of its own whose
+// name is that of a value that it captures.
 [[nodiscard]] Status check_capture_names(const graph::Graph& graph);
 
 }  // namespace ephost::onnx_io

@@ -51,7 +51,7 @@ bool is_list(AttributeProto::AttributeType type) {
   }
 }
 
-// The stated type, or that of the only field in use: files of IR version 1 state none.
+// The stated type, or that of the only field in use: files of IR version 1 state no type.
 Result<AttributeProto::AttributeType> attribute_type(const AttributeProto& proto) {
   if (!proto.ref_attr_name().empty()) return invalid("it refers to an attribute of a function");
   std::optional<AttributeProto::AttributeType> used;
@@ -62,11 +62,11 @@ Result<AttributeProto::AttributeType> attribute_type(const AttributeProto& proto
   }
   const AttributeProto::AttributeType stated = proto.type();
   if (stated == AttributeProto::UNDEFINED) {
-    if (!used) return invalid("it has neither type nor value");
+    if (!used) return invalid("it has neither a type nor a value");
     return *used;
   }
-  if (used && *used != stated) return invalid("its value is of another type than it states");
-  // An empty list leaves no trace; a single value must be there.
+  if (used && *used != stated) return invalid("its value does not have the stated type");
+  // An empty list leaves no trace in the message; a single value must be present.
   if (!used && !is_list(stated)) return invalid("it has no value");
   return stated;
 }
@@ -98,7 +98,7 @@ Result<AttributeValue> as_attribute(Result<Element> element) {
 Result<AttributeValue> import_attribute(AttributeProto& proto, ImportContext& context,
                                         const SubgraphImporter& subgraph) {
   EPHOST_ASSIGN_OR_RETURN(const AttributeProto::AttributeType type, attribute_type(proto));
-  proto.set_type(type);  // what checks the node later must not stumble over a missing one
+  proto.set_type(type);  // the checker needs a type
   const auto tensor = [&](const onnx::TensorProto& t) {
     return context.tensors.tensor(t, "tensor");
   };

@@ -1,4 +1,4 @@
-#include "host/onnx_io/import/forget_symbols.h"
+#include "host/onnx_io/import/drop_symbolic_dims.h"
 
 #include <memory>
 #include <utility>
@@ -23,7 +23,7 @@ void forget(graph::ValueType& type) {
 
 }  // namespace
 
-void forget_symbols(graph::Graph& graph) {
+void drop_symbolic_dims(graph::Graph& graph) {
   for (graph::Value& value : graph.values) forget(value.type);
   for (graph::Node& node : graph.nodes) {
     for (graph::Attribute& attribute : node.attributes) {
@@ -32,7 +32,7 @@ void forget_symbols(graph::Graph& graph) {
         for (graph::ValueType& type : *types) forget(type);
       }
     }
-    graph::for_each_subgraph(node, [](graph::Graph& subgraph) { forget_symbols(subgraph); });
+    graph::for_each_subgraph(node, [](graph::Graph& subgraph) { drop_symbolic_dims(subgraph); });
   }
 }
 

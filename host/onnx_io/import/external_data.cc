@@ -18,7 +18,7 @@ Result<graph::Blob> ExternalData::content(const std::string& location) {
   if (!folder_) {
     return Status(StatusCode::kInvalidArgument,
                   "external data is in " + quote(location) +
-                      ", but the model comes from memory; name the folder of its external data");
+                      ", but the model comes from memory; specify the folder of its external data");
   }
   EPHOST_ASSIGN_OR_RETURN(const InputFile opened,
                           open_contained(*folder_, location, StatusCode::kInvalidGraph));
@@ -35,7 +35,7 @@ Result<graph::Blob> ExternalData::find(const ExternalReference& reference, uint6
   if (reference.length.value_or(needed) != needed) {
     return Status(StatusCode::kInvalidGraph,
                   "external data in " + quote(reference.location) + " has length " +
-                      std::to_string(*reference.length) + ", but type and shape need " +
+                      std::to_string(*reference.length) + ", but its type and shape need " +
                       std::to_string(needed) + " bytes");
   }
   if (!range_fits(reference.offset, needed, blob.bytes.size())) {
@@ -48,11 +48,11 @@ Result<graph::Blob> ExternalData::find(const ExternalReference& reference, uint6
   return blob;
 }
 
-// The file is read as a whole, once, whichever tensors state its checksum.
+// The whole file is read once, however many tensors state its checksum.
 Status ExternalData::compare(const ExternalReference& reference,
                              std::span<const std::byte> content) {
   std::string& digest = digests_[reference.location];
-  if (reference.checksum.empty()) return {};
+  if (reference.checksum.empty()) return Status::ok_status();
   const std::string stated = ascii_lower(reference.checksum);
   constexpr size_t kDigits = 40;
   if (stated.size() != kDigits ||
@@ -65,7 +65,7 @@ Status ExternalData::compare(const ExternalReference& reference,
   if (digest.empty()) {
     EPHOST_ASSIGN_OR_RETURN(digest, sha1_of(content));
   }
-  if (digest == stated) return {};
+  if (digest == stated) return Status::ok_status();
   return Status(StatusCode::kInvalidGraph, "external data in " + quote(reference.location) +
                                                " has the SHA-1 " + digest +
                                                ", but the model states " + stated +

@@ -1,6 +1,8 @@
-// Finds the bytes of tensors that lie outside the model file: contained in the model's folder (or
-// in buffers the caller gave), mapped once each. Used by the tensor importer only.
+// Finds the bytes of tensors outside the model file: in files below the model's folder, each mapped
+// once, or in buffers that the caller provides. Used by the tensor importer only.
 #pragma once
+
+#include <ephost/status.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -11,39 +13,38 @@
 #include <span>
 #include <string>
 
-#include "ephost/status.h"
 #include "host/graph/types.h"
 
 namespace ephost::onnx_io {
 
-// As the model states it; unchecked.
+// A reference as the model states it; unchecked.
 struct ExternalReference {
   std::string location;
   uint64_t offset = 0;
-  std::optional<uint64_t> length;  // nothing: what the tensor needs
-  std::string checksum;            // of the whole file; empty: none is stated
+  std::optional<uint64_t> length;  // nothing: as many bytes as the tensor needs
+  std::string checksum;            // of the whole file; empty if none is stated
 };
 
 class ExternalData {
  public:
-  // `folder` is empty for a model from memory whose caller named none. `buffers` must outlive this.
+  // `folder` is empty for a model from memory without a given folder. `buffers` must outlive this.
   ExternalData(std::optional<std::filesystem::path> folder,
                const std::map<std::string, graph::Blob>& buffers)
       : folder_(std::move(folder)), buffers_(buffers) {}
 
-  // The `needed` bytes of a tensor. INVALID_GRAPH if the path leaves the folder, the length or the
-  // checksum differs or the file ends too early; NO_SUCHFILE if it's missing; INVALID_ARGUMENT if
-  // there is no folder.
+  // Returns the `needed` bytes of a tensor. INVALID_GRAPH if the path leaves the folder, the length
+  // or checksum differs, or the file is too short; NO_SUCHFILE if it is missing; INVALID_ARGUMENT
+  // if there is no folder.
   Result<graph::Blob> find(const ExternalReference& reference, uint64_t needed);
 
-  // Where `find` found it; null if that was in a buffer.
+  // Returns where `find` found the data; null if that was in a buffer.
   [[nodiscard]] std::shared_ptr<const graph::ExternalLocation> locate(
       const ExternalReference& reference, uint64_t needed) const;
 
-  // The content of all files that were opened, and all buffers, by location.
+  // The content of all opened files and all buffers, by location.
   [[nodiscard]] std::map<std::string, graph::Blob> contents() const;
 
-  // The locations that were asked for, but never with a checksum.
+  // The locations that were requested, but never with a checksum.
   [[nodiscard]] std::set<std::string> unchecked() const;
 
  private:

@@ -32,7 +32,7 @@ Status at_place(const Status& status, const std::string& place) {
   return {status.code(), place + ": " + status.message()};
 }
 
-// onnx's checker would look for the file, or refuse the type of an element.
+// onnx's checker would look for the file, or reject the element type.
 bool has_unusual_attribute(const onnx::NodeProto& node) {
   return std::any_of(node.attribute().begin(), node.attribute().end(), [](const auto& attribute) {
     return attribute.t().data_location() == onnx::TensorProto::EXTERNAL ||
@@ -43,7 +43,7 @@ bool has_unusual_attribute(const onnx::NodeProto& node) {
 }
 
 // One level of a model. Names resolve to the values of this level first, then to those of the
-// levels around it, which the level then captures.
+// enclosing levels, which this level then captures.
 class LevelImporter {
  public:
   LevelImporter(ImportContext& context, LevelImporter* enclosing, uint32_t depth)
@@ -52,7 +52,7 @@ class LevelImporter {
   Result<Graph> run(onnx::GraphProto& proto) {
     if (depth_ > graph::kMaxNesting) {
       return invalid("graphs are nested more than " + std::to_string(graph::kMaxNesting) +
-                     " deep; restructure the model");
+                     " levels deep; restructure the model");
     }
     graph_.name = proto.name();
     graph_.doc = proto.doc_string();
@@ -66,7 +66,7 @@ class LevelImporter {
     for (const onnx::ValueInfoProto& info : proto.value_info()) {
       EPHOST_RETURN_IF_ERROR(refine_type(info, "value"));
     }
-    // What is said of outputs counts before subgraphs copy the types of what they capture.
+    // Types stated for outputs must be known before subgraphs copy the types of captured values.
     for (const onnx::ValueInfoProto& info : proto.output()) {
       EPHOST_RETURN_IF_ERROR(refine_type(info, "graph output"));
     }
@@ -101,7 +101,7 @@ class LevelImporter {
     return graph_.add_value({.name = name});
   }
 
-  // kNoValue if no level knows the name.
+  // Returns kNoValue if no level knows the name.
   ValueId resolve(const std::string& name) {
     if (const auto known = ids_.find(name); known != ids_.end()) return known->second;
     if (!enclosing_) return resolve_in_call(name);
@@ -119,12 +119,12 @@ class LevelImporter {
     return known == context_.call->captures.end() ? kNoValue : capture_of_call(known->second);
   }
 
-  // The value of this level that stands for one of the graph around the function's call.
+  // The value of this level that captures a value of the graph around the function's call.
   ValueId capture_of_call(ValueId id) {
     const auto [known, is_new] = call_ids_.emplace(id, kNoValue);
     if (is_new) {
       const Value& value = context_.call->graph.values[id];
-      // Names in a function are its own: this one cannot be among them.
+      // A function has its own namespace, which cannot contain this name.
       known->second =
           graph_.add_value({.name = std::string("\0call:", 6) + std::to_string(id),
                             .type = value.type,
@@ -146,7 +146,7 @@ class LevelImporter {
       EPHOST_ASSIGN_OR_RETURN(graph_.values[id].type, declared_type(info, "graph input"));
       graph_.inputs.push_back(id);
     }
-    return {};
+    return Status::ok_status();
   }
 
   Status add_initializers(const onnx::GraphProto& proto) {
@@ -169,17 +169,18 @@ class LevelImporter {
     return drop_constant_inputs();
   }
 
-  // Before anything is allocated.
+  // Checked before anything is allocated.
   Status count_dense(const graph::SparseTensor& sparse, const std::string& what) {
     const uint64_t left = context_.max_dense_bytes - context_.dense_bytes;
     const uint64_t bytes = graph::byte_size(sparse.values.type, sparse.shape).value_or(0);
     if (bytes <= left) {
       context_.dense_bytes += bytes;
-      return {};
+      return Status::ok_status();
     }
-    return invalid(what + ": its dense form needs " + std::to_string(bytes) + " bytes, and " +
-                   std::to_string(left) + " are left of " + std::string(kMaxDenseBytesKey) + "=" +
-                   std::to_string(context_.max_dense_bytes) + ", which may be raised");
+    return invalid(what + ": its dense form needs " + std::to_string(bytes) + " bytes, but " +
+                   std::to_string(left) + " remain of " + std::string(kMaxDenseBytesKey) + "=" +
+                   std::to_string(context_.max_dense_bytes) +
+                   "; raise the limit to load the model");
   }
 
   Status add_initializer(const std::string& name, Tensor tensor) {
@@ -191,7 +192,7 @@ class LevelImporter {
     }
     Value& value = graph_.values[id];
     if (value.initializer != graph::kNoInitializer) {
-      return invalid("initializer " + quote(name) + " stands twice in the graph");
+      return invalid("initializer " + quote(name) + " occurs twice in the graph");
     }
     value.initializer = static_cast<uint32_t>(graph_.initializers.size());
     const bool is_default = value.type.kind != graph::ValueKind::kUnknown &&
@@ -202,15 +203,15 @@ class LevelImporter {
           .kind = graph::ValueKind::kTensor, .element = tensor.type, .shape = tensor.shape};
     }
     graph_.initializers.push_back(std::move(tensor));
-    return {};
+    return Status::ok_status();
   }
 
   static Status check_element(const Value& value, graph::ElementType found) {
     const graph::ValueType& declared = value.type;
-    if (declared.kind == graph::ValueKind::kUnknown) return {};
+    if (declared.kind == graph::ValueKind::kUnknown) return Status::ok_status();
     const bool is_open = declared.element == graph::ElementType::kUndefined;
     if (declared.kind == graph::ValueKind::kTensor && (is_open || declared.element == found)) {
-      return {};
+      return Status::ok_status();
     }
     return invalid("initializer " + quote(value.name) + " is a tensor of " +
                    std::string(graph::element_type_name(found)) + ", but is declared as " +
@@ -220,14 +221,14 @@ class LevelImporter {
   // Before IR version 4 every initializer had to be listed as an input, and none could be
   // overridden.
   Status drop_constant_inputs() {
-    if (context_.ir_version >= kOptionalInputsSince) return {};
+    if (context_.ir_version >= kOptionalInputsSince) return Status::ok_status();
     std::erase_if(graph_.inputs, [&](ValueId id) {
       return graph_.values[id].initializer != graph::kNoInitializer;
     });
-    return {};
+    return Status::ok_status();
   }
 
-  // They get consecutive ids, in the order in which `add_node` meets them again.
+  // The outputs get consecutive ids, in the order in which `add_node` visits them again.
   Status add_node_outputs(const onnx::GraphProto& proto) {
     next_output_ = static_cast<ValueId>(graph_.values.size());
     for (const onnx::NodeProto& node : proto.node()) {
@@ -236,16 +237,16 @@ class LevelImporter {
         EPHOST_RETURN_IF_ERROR(add_value(name, "node output").status());
       }
     }
-    return {};
+    return Status::ok_status();
   }
 
-  // Declarations of values that no node touches are ignored; constants know their type better.
+  // Declarations of values that no node uses are ignored; the type of a constant is exact.
   Status refine_type(const onnx::ValueInfoProto& info, const std::string& what) {
     const auto known = ids_.find(info.name());
     EPHOST_ASSIGN_OR_RETURN(const graph::ValueType type, declared_type(info, what));
-    if (known == ids_.end()) return {};
+    if (known == ids_.end()) return Status::ok_status();
     Value& value = graph_.values[known->second];
-    if (value.initializer != graph::kNoInitializer) return {};
+    if (value.initializer != graph::kNoInitializer) return Status::ok_status();
     bool conflict = false;
     graph::ValueType merged = merge_types(value.type, type, conflict);
     if (conflict) {
@@ -255,18 +256,18 @@ class LevelImporter {
     } else {
       value.type = std::move(merged);
     }
-    return {};
+    return Status::ok_status();
   }
 
   Status add_outputs(const onnx::GraphProto& proto) {
     for (const onnx::ValueInfoProto& info : proto.output()) {
       const ValueId id = resolve(info.name());
       if (id == kNoValue) {
-        return invalid("graph output " + quote(info.name()) + " is produced by no node");
+        return invalid("graph output " + quote(info.name()) + " is not produced by any node");
       }
       graph_.outputs.push_back(id);
     }
-    return {};
+    return Status::ok_status();
   }
 
   Status add_node(onnx::NodeProto& proto) {
@@ -309,7 +310,7 @@ class LevelImporter {
         return "attribute " + quote(attribute.name()) + " of " + graph::describe_node(graph_, id);
       };
       if (attribute.name().empty()) return invalid(place() + " has no name");
-      if (!names.insert(attribute.name()).second) return invalid(place() + " stands twice");
+      if (!names.insert(attribute.name()).second) return invalid(place() + " occurs twice");
       if (!attribute.ref_attr_name().empty() && context_.call != nullptr) {
         EPHOST_ASSIGN_OR_RETURN(const Bound bound, bind_reference(id, attribute));
         if (bound == Bound::kToNothing) {
@@ -325,13 +326,13 @@ class LevelImporter {
       if (!value.ok()) return at_place(value.status(), place());
       graph_.nodes[id].attributes.push_back({attribute.name(), std::move(value).value()});
     }
-    return {};
+    return Status::ok_status();
   }
 
   enum class Bound { kToNothing, kToCall, kToDefault };
 
-  // Puts what the call says of an attribute in the place of the reference: into the node and into
-  // `attribute`. A default is put into `attribute` only.
+  // Replaces the reference by the attribute of the call, in the node and in `attribute`. A default
+  // is only written to `attribute`.
   Result<Bound> bind_reference(NodeId id, onnx::AttributeProto& attribute) {
     const FunctionCall& call = *context_.call;
     const std::string name = attribute.name();
@@ -351,8 +352,8 @@ class LevelImporter {
     attribute.clear_ref_attr_name();
     if (stated != onnx::AttributeProto::UNDEFINED && attribute.type() != stated) {
       return invalid("attribute " + quote(name) + " of " + graph::describe_node(graph_, id) +
-                     " stands for attribute " + quote(referred) +
-                     " of the function, which is given with another type");
+                     " refers to attribute " + quote(referred) +
+                     " of the function, which the call gives with a different type");
     }
     if (given == nullptr) return Bound::kToDefault;
     Node& node = graph_.nodes[id];
@@ -361,7 +362,7 @@ class LevelImporter {
     return Bound::kToCall;
   }
 
-  // Graphs that a call gives capture of the graph around the call.
+  // Graphs in a call's attributes capture values of the graph around the call.
   void adopt_captures(graph::Attribute& attribute) {
     Node holder;
     holder.attributes.push_back(std::move(attribute));
@@ -378,19 +379,20 @@ class LevelImporter {
     const auto opset = context_.opsets.find(node.domain);
     if (opset == context_.opsets.end()) {
       return invalid(graph::describe_node(graph_, id) + " is of domain " + quote(node.domain) +
-                     ", for which the model imports no opset");
+                     ", for which the model does not import an opset");
     }
     const auto [version, knowledge] = opset->second;
     node.since_version = static_cast<int32_t>(version);
-    if (context_.functions.contains({node.domain, node.op_type, node.overload})) return {};
-    if (knowledge != OpsetKnowledge::kKnown) return {};
+    if (context_.functions.contains({node.domain, node.op_type, node.overload}))
+      return Status::ok_status();
+    if (knowledge != OpsetKnowledge::kKnown) return Status::ok_status();
     const auto [known, is_new] =
         context_.schemas.try_emplace({proto.domain(), proto.op_type()}, nullptr);
     if (is_new) known->second = find_schema(node.domain, node.op_type, version);
     const onnx::OpSchema* schema = known->second;
     if (!schema) return check_unknown_operator(id, version);
     node.since_version = since_version(*schema);
-    // Of what a function's call gives, `proto` has no payloads.
+    // A `proto` that comes from a function's call has no payloads.
     const bool leaf =
         !graph::has_subgraphs(node) && !has_unusual_attribute(proto) && context_.call == nullptr;
     const Status status =
@@ -406,7 +408,7 @@ class LevelImporter {
                              " has no operator " + quote(node.op_type);
     if (!is_experimental(node.op_type)) return invalid(what);
     context_.notes.add(what + "; it was experimental once and is not checked");
-    return {};
+    return Status::ok_status();
   }
 
   ImportContext& context_;
@@ -414,7 +416,7 @@ class LevelImporter {
   uint32_t depth_;
   Graph graph_;
   ValueId next_output_ = 0;
-  std::unordered_map<std::string_view, ValueId> ids_;  // by name, captured values included
+  std::unordered_map<std::string_view, ValueId> ids_;  // by name, including captured values
   std::unordered_map<ValueId, ValueId> call_ids_;      // by value of the graph around the call
 };
 

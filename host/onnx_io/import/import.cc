@@ -30,8 +30,8 @@ using graph::Model;
 
 Status invalid(const std::string& message) { return {StatusCode::kInvalidGraph, message}; }
 
-// Hands out memory in pieces, and nothing more once it is cancelled: parsing cannot be interrupted
-// otherwise.
+// Allocates memory in blocks, and refuses further blocks once it is cancelled: parsing cannot be
+// interrupted in any other way.
 class CancellableStream final : public google::protobuf::io::ZeroCopyInputStream {
  public:
   CancellableStream(const std::string& bytes, const Cancellation& cancellation)
@@ -56,7 +56,7 @@ Status parse(const std::string& skeleton, const Cancellation& cancellation,
   if (skeleton.size() > static_cast<size_t>(std::numeric_limits<int>::max())) {
     return {StatusCode::kInvalidProtobuf,
             "the model's structure has " + std::to_string(skeleton.size()) +
-                " bytes without its weights; protobuf can hold 2 GiB"};
+                " bytes without its weights, but protobuf supports at most 2 GiB"};
   }
   CancellableStream stream(skeleton, cancellation);
   google::protobuf::io::CodedInputStream coded(&stream);
@@ -64,12 +64,12 @@ Status parse(const std::string& skeleton, const Cancellation& cancellation,
   const bool parses = proto.ParsePartialFromCodedStream(&coded) && coded.ConsumedEntireMessage();
   EPHOST_RETURN_IF_ERROR(cancellation.check());
   if (!parses) {
-    return {StatusCode::kInvalidProtobuf, "no ONNX model, or a damaged one: it does not parse"};
+    return {StatusCode::kInvalidProtobuf, "not an ONNX model, or a damaged one: it does not parse"};
   }
   if (!proto.has_graph()) {
-    return {StatusCode::kInvalidProtobuf, "no ONNX model: it has no graph"};
+    return {StatusCode::kInvalidProtobuf, "not an ONNX model: it has no graph"};
   }
-  return {};
+  return Status::ok_status();
 }
 
 Status import_opsets(const onnx::ModelProto& proto, Model& model) {
@@ -83,10 +83,10 @@ Status import_opsets(const onnx::ModelProto& proto, Model& model) {
       return invalid("domain " + quote(domain) + " is imported twice");
     }
   }
-  // Opsets came with IR version 3; before, there was one.
+  // IR version 3 introduced opsets; before, there was only one.
   if (model.ir_version < 3) model.opset_imports.emplace("", 1);
-  if (model.opset_imports.empty()) return invalid("the model imports no opset");
-  return {};
+  if (model.opset_imports.empty()) return invalid("the model does not import an opset");
+  return Status::ok_status();
 }
 
 void find_opsets(const Model& model, ImportContext& context) {
@@ -96,7 +96,7 @@ void find_opsets(const Model& model, ImportContext& context) {
     if (knowledge == OpsetKnowledge::kNewer) {
       context.notes.add("opset " + std::to_string(version) + " of domain " +
                         quote(domain.empty() ? "ai.onnx" : domain) +
-                        " is newer than this build knows; its nodes are not checked");
+                        " is newer than this build supports; its nodes are not checked");
     }
   }
 }
@@ -105,11 +105,11 @@ Status import_metadata(const onnx::ModelProto& proto, Model& model) {
   std::unordered_set<std::string_view> keys;
   for (const onnx::StringStringEntryProto& entry : proto.metadata_props()) {
     if (!keys.insert(entry.key()).second) {
-      return invalid("metadata key " + quote(entry.key()) + " stands twice");
+      return invalid("metadata key " + quote(entry.key()) + " occurs twice");
     }
     model.metadata.emplace_back(entry.key(), entry.value());
   }
-  return {};
+  return Status::ok_status();
 }
 
 Status import_header(const onnx::ModelProto& proto, Model& model) {
@@ -139,7 +139,7 @@ Status import_functions(const onnx::ModelProto& proto, FunctionNames& names, Mod
                                .overload = overload,
                                .serialized = function.SerializeAsString()});
   }
-  return {};
+  return Status::ok_status();
 }
 
 Result<Model> convert(const graph::Blob& bytes, ExternalData& external,
@@ -195,7 +195,8 @@ Result<Model> import_from(const graph::Blob& bytes, std::optional<std::filesyste
     if (report) *report = {std::move(all), bytes, external.contents(), external.unchecked()};
     return model;
   } catch (const std::exception& failure) {
-    // Protobuf and onnx throw; so does memory that runs out on a model that claims too much.
+    // Protobuf and onnx throw exceptions; a model that demands too much memory causes
+    // std::bad_alloc.
     return Status(StatusCode::kFail, std::string("importing failed: ") + failure.what());
   }
 }

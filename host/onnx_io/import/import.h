@@ -1,9 +1,11 @@
-// ONNX files to graphs. Payloads (initializers, large strings) stay where they are, in the mapped
-// file or in the caller's buffer, and the model borrows them: importing costs what the structure
-// costs, whatever the weights weigh, and a file may exceed protobuf's 2 GB. Files are untrusted:
-// every failure is a Status that names the place, INVALID_PROTOBUF for what is no ONNX message and
-// INVALID_GRAPH for what makes no sense as a graph.
+// Imports ONNX files as graphs. Payloads (initializers, large strings) stay in the mapped file or
+// in the caller's buffer, and the model borrows them: the cost of importing depends on the
+// structure, not on the size of the weights, and a file may exceed protobuf's 2 GB. Files are
+// untrusted: every failure is a Status that names the place, INVALID_PROTOBUF for bytes that are
+// not an ONNX message and INVALID_GRAPH for a message that is not a valid graph.
 #pragma once
+
+#include <ephost/status.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -14,7 +16,6 @@
 #include <string_view>
 #include <vector>
 
-#include "ephost/status.h"
 #include "host/base/cancellation.h"
 #include "host/base/files/file.h"
 #include "host/graph/graph.h"
@@ -25,57 +26,58 @@ namespace ephost::onnx_io {
 inline constexpr std::string_view kMaxDenseBytesKey = "session.sparse_initializers_max_bytes";
 
 struct ImportOptions {
-  // Folder that external data is relative to. Empty: the model file's folder; a model from memory
-  // then cannot refer to files.
+  // The folder to which external data is relative. If empty, the model file's folder; a model from
+  // memory then cannot refer to files.
   std::filesystem::path external_data_dir;
-  // Content of external data files by the name the model uses, looked up before
+  // The content of external data files by the name that the model uses; takes precedence over
   // `external_data_dir`.
   std::map<std::string, graph::Blob> external_files;
-  // Fill in types that the model doesn't state.
+  // Infer types that the model does not state.
   bool infer_shapes = true;
-  // Move the data of initializers that does not lie at a multiple of its element's size. Otherwise
-  // `align_initializers` must do so before anybody reads elements.
+  // Copy the data of initializers that is not aligned to its element size. Otherwise
+  // `align_initializers` must do so before elements are read.
   bool align_initializers = true;
-  // All dense forms of sparse initializers together; INVALID_GRAPH where they need more.
+  // Limits the total size of all dense forms of sparse initializers; INVALID_GRAPH if it is
+  // exceeded.
   uint64_t max_dense_bytes = uint64_t{1} << 30;
-  // MODEL_LOAD_CANCELED once it is requested.
+  // Returns MODEL_LOAD_CANCELED once cancellation is requested.
   Cancellation cancellation = {};
 };
 
 struct ImportReport {
-  // What went not quite as expected, one sentence each: shape inference that failed, operators and
-  // opsets that the linked onnx doesn't know.
+  // Remarks, one sentence each: shape inference that failed, operators and opsets that the linked
+  // onnx does not know.
   std::vector<std::string> notes;
-  // What was read, as it lies in memory: the model's bytes, and the content of each file of
-  // external data by the location that the model states.
+  // The input as it lies in memory: the model's bytes, and the content of each file of external
+  // data by the location that the model states.
   graph::Blob model;
   std::map<std::string, graph::Blob> external_data;
-  // Locations of it of which no tensor states a `checksum`; the others were compared with it.
+  // The locations for which no tensor states a `checksum`; all others were verified.
   std::set<std::string> unchecked_external_data;
 };
 
-// The graph of the result is connected, in SSA form and topologically sorted (files that are not
-// sorted are), subgraphs included; `check_graph` accepts it. Types are as declared, and as inferred
-// where the model leaves them open. Initializers of models older than IR version 4 are constants
-// even if they are listed among the graph inputs. The model shares ownership of the mapping.
-// Repeating a call is harmless; calls may be concurrent.
+// The graph of the result is connected, in SSA form and topologically sorted (unsorted files are
+// sorted), including subgraphs; `check_graph` accepts it. Types are as declared, or inferred where
+// the model omits them. Initializers of models older than IR version 4 are constants even if they
+// are listed among the graph inputs. The model shares ownership of the mapping. Calls are
+// independent and may be concurrent.
 [[nodiscard]] Result<graph::Model> import_model(const std::filesystem::path& path,
                                                 const ImportOptions& options = {},
                                                 ImportReport* report = nullptr);
 
-// The same from a file that is open already.
+// The same from an open file.
 [[nodiscard]] Result<graph::Model> import_model(const std::shared_ptr<const MappedFile>& file,
                                                 const ImportOptions& options = {},
                                                 ImportReport* report = nullptr);
 
-// The same from memory; the model borrows from `bytes` and shares `bytes.owner`. With no owner the
-// bytes must outlive the model.
+// The same from memory; the model borrows from `bytes` and shares `bytes.owner`. Without an owner,
+// the bytes must outlive the model.
 [[nodiscard]] Result<graph::Model> import_model(const graph::Blob& bytes,
                                                 const ImportOptions& options = {},
                                                 ImportReport* report = nullptr);
 
-// What `ImportOptions::align_initializers` says, afterwards. Memory of the model's file that is no
-// longer needed is given back.
+// Performs afterwards what `ImportOptions::align_initializers` enables. Memory of the model's file
+// that is no longer needed is released.
 void align_initializers(graph::Model& model);
 
 }  // namespace ephost::onnx_io

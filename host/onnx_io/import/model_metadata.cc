@@ -5,22 +5,22 @@
 namespace ephost::onnx_io {
 namespace {
 
-// As in onnx.proto.
+// Field numbers as in onnx.proto.
 constexpr uint32_t kMetadataProps = 14;
 constexpr uint32_t kKey = 1;
 constexpr uint32_t kValue = 2;
 
-// Calls `visit` with each field that holds bytes.
+// Calls `visit` with each length-delimited field.
 template <class Visit>
 Status for_each_content(std::span<const std::byte> message, Visit visit) {
   WireReader reader(message);
   while (!reader.done()) {
     const std::optional<WireField> field = reader.next();
-    if (!field) return {StatusCode::kInvalidProtobuf, "no ONNX model, or a damaged one"};
+    if (!field) return {StatusCode::kInvalidProtobuf, "not an ONNX model, or a damaged one"};
     if (field->type != WireType::kLength) continue;
     EPHOST_RETURN_IF_ERROR(visit(field->number, field->payload));
   }
-  return {};
+  return Status::ok_status();
 }
 
 }  // namespace
@@ -30,14 +30,14 @@ Result<std::vector<std::pair<std::string, std::string>>> read_model_metadata(
   using Content = std::span<const std::byte>;
   std::vector<std::pair<std::string, std::string>> entries;
   EPHOST_RETURN_IF_ERROR(for_each_content(model, [&](uint32_t number, Content entry) -> Status {
-    if (number != kMetadataProps) return {};
+    if (number != kMetadataProps) return Status::ok_status();
     auto& stated = entries.emplace_back();
     return for_each_content(entry, [&](uint32_t part, Content text) -> Status {
       const void* data = text.data();
       const std::string content(static_cast<const char*>(data), text.size());
       if (part == kKey) stated.first = content;
       if (part == kValue) stated.second = content;
-      return {};
+      return Status::ok_status();
     });
   }));
   return entries;

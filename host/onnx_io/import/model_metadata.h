@@ -1,5 +1,7 @@
-// The metadata of an encoded model, for what must be known before the model is imported.
+// The metadata of an encoded model, for code that needs it before the model is imported.
 #pragma once
+
+#include <ephost/status.h>
 
 #include <cstddef>
 #include <span>
@@ -7,12 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "ephost/status.h"
-
 namespace ephost::onnx_io {
 
-// ModelProto.metadata_props in file order; nothing else of the model is read. INVALID_PROTOBUF
-// where the bytes are no sequence of fields.
+// Returns ModelProto.metadata_props in file order; reads nothing else of the model.
+// INVALID_PROTOBUF if the bytes are not a sequence of fields.
 [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> read_model_metadata(
     std::span<const std::byte> model);
 

@@ -1,5 +1,5 @@
-// Remarks for an ImportReport, capped: a hostile or huge model must not turn into as many sentences
-// as it has nodes.
+// Remarks for an ImportReport, with a limit: a hostile or huge model must not produce one sentence
+// for each of its nodes.
 #pragma once
 
 #include <cstddef>

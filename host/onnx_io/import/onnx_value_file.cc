@@ -20,10 +20,10 @@ namespace {
 using graph::ElementType;
 using graph::ValueKind;
 
-// What protobuf can hold in one message.
+// The protobuf limit for the size of one message.
 constexpr uint64_t kMaxMessage = std::numeric_limits<int32_t>::max();
 
-// ---- Reading ----------------------------------------------------------------------------------
+// Reading.
 
 class Reader {
  public:
@@ -112,7 +112,8 @@ class Reader {
   }
 
   [[nodiscard]] Status unsupported(const std::string& what) const {
-    return Status(StatusCode::kNotImplemented, what_ + " holds " + what + ", which is unsupported");
+    return Status(StatusCode::kNotImplemented,
+                  what_ + " holds " + what + ", which is not supported");
   }
 
   TensorImporter& tensors_;
@@ -125,12 +126,12 @@ Result<ValueData> parse(const Reader& reader, const std::string& content, const 
   Proto proto;
   if (!proto.ParseFromArray(content.data(), static_cast<int>(content.size()))) {
     return Status(StatusCode::kInvalidProtobuf,
-                  what + " is no " + std::string(message) + "; give a file of one ONNX value");
+                  what + " is not a " + std::string(message) + "; give a file of one ONNX value");
   }
   return reader.read(proto);
 }
 
-// ---- Writing ----------------------------------------------------------------------------------
+// Writing.
 
 uint64_t payload_bytes(const ValueData& value) {
   uint64_t bytes = value.tensor.data.bytes.size();
@@ -222,8 +223,7 @@ Status write_message(const std::filesystem::path& path, const ValueData& value) 
 Result<ValueData> read_value_file(const std::filesystem::path& path, graph::ValueKind kind) {
   EPHOST_ASSIGN_OR_RETURN(const std::string content, read_file(path, kMaxMessage));
   const std::string what = quote(path.native());
-  // Nothing was lifted out of the message; the importer wants to know from where it could have
-  // been.
+  // Nothing was lifted out of the message, but the importer needs to know the source of payloads.
   EPHOST_ASSIGN_OR_RETURN(const Skeleton skeleton, lift_payloads({}));
   const std::map<std::string, graph::Blob> no_buffers;
   ExternalData external(path.parent_path(), no_buffers);

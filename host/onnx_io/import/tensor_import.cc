@@ -42,7 +42,7 @@ std::vector<std::byte> narrowed(const Field& field) {
   return bytes;
 }
 
-// Which typed field holds which type is fixed in onnx.proto.
+// onnx.proto defines which typed field holds which type.
 std::vector<std::byte> typed_bytes(const onnx::TensorProto& proto, ElementType type) {
   switch (type) {
     case ElementType::kFloat:
@@ -72,7 +72,7 @@ bool has_typed_data(const onnx::TensorProto& proto) {
          proto.double_data_size() > 0 || proto.uint64_data_size() > 0;
 }
 
-// A bool that is neither 0 nor 1 is undefined in C++; whatever is not 0 is true.
+// A bool other than 0 and 1 is undefined behaviour in C++; every nonzero value is true.
 Blob normalized_bools(Blob blob) {
   const auto is_true = [](std::byte byte) { return byte > std::byte{1}; };
   if (std::none_of(blob.bytes.begin(), blob.bytes.end(), is_true)) return blob;
@@ -87,7 +87,7 @@ Result<uint64_t> parse_number(const std::string& key, const std::string& text) {
   const auto [stop, failure] = std::from_chars(text.data(), end, number);
   if (failure != std::errc() || stop != end) {
     return invalid("the " + key + " of its external data is " + quote(text) +
-                   ", which is no byte count");
+                   ", which is not a byte count");
   }
   return number;
 }
@@ -117,7 +117,7 @@ Result<Tensor> string_tensor(const onnx::TensorProto& proto, Shape shape) {
   const auto found = static_cast<uint64_t>(proto.string_data_size());
   if (!expected || *expected != found) {
     return invalid("its shape needs " + (expected ? std::to_string(*expected) : "too many") +
-                   " strings, it has " + std::to_string(found));
+                   " strings, but it has " + std::to_string(found));
   }
   auto strings = std::make_shared<const std::vector<std::string>>(proto.string_data().begin(),
                                                                   proto.string_data().end());
@@ -126,7 +126,7 @@ Result<Tensor> string_tensor(const onnx::TensorProto& proto, Shape shape) {
 }
 
 Status size_mismatch(uint64_t expected, uint64_t found) {
-  return invalid("its type and shape need " + std::to_string(expected) + " bytes, it has " +
+  return invalid("its type and shape need " + std::to_string(expected) + " bytes, but it has " +
                  std::to_string(found));
 }
 
@@ -138,7 +138,7 @@ std::optional<Blob> TensorImporter::lifted(std::string_view content) const {
   return Blob{.bytes = *payload, .owner = model_owner_};
 }
 
-// The bytes of raw or external data; the tensor has such.
+// Returns the bytes of raw or external data, one of which the tensor has.
 Status TensorImporter::read_payload(const onnx::TensorProto& proto, uint64_t needed,
                                     Tensor& out_tensor) {
   if (proto.data_location() == onnx::TensorProto::EXTERNAL) {
@@ -150,7 +150,7 @@ Status TensorImporter::read_payload(const onnx::TensorProto& proto, uint64_t nee
     out_tensor.external = external_.locate(reference, needed);
     return Status::ok_status();
   }
-  if (has_typed_data(proto)) return invalid("it has raw data and typed data");
+  if (has_typed_data(proto)) return invalid("it has both raw data and typed data");
   const std::string& raw = proto.raw_data();
   if (std::optional<Blob> payload = lifted(raw)) {
     out_tensor.data = *std::move(payload);
@@ -180,7 +180,7 @@ Result<Tensor> TensorImporter::unaligned_tensor(const onnx::TensorProto& proto,
                      ", which does not exist");
     }
     const std::optional<uint64_t> needed = graph::byte_size(type, shape);
-    if (!needed) return invalid("its shape has more elements than can be");
+    if (!needed) return invalid("its shape has too many elements");
     const bool is_raw =
         proto.has_raw_data() || proto.data_location() == onnx::TensorProto::EXTERNAL;
     Tensor tensor{.type = type, .shape = std::move(shape)};
@@ -212,8 +212,8 @@ Result<graph::SparseTensor> TensorImporter::sparse_tensor(const onnx::SparseTens
       indices.size() == 2 && indices[1] == static_cast<int64_t>(sparse.shape.size());
   const bool matches = sparse.indices.type == ElementType::kInt64 && (linear || by_axis) &&
                        sparse.values.shape.size() == 1 && sparse.values.shape[0] == indices[0];
-  if (!matches) return invalid(what + ": its indices do not fit its values and shape");
-  if (!graph::element_count(sparse.shape)) return invalid(what + ": its shape is impossible");
+  if (!matches) return invalid(what + ": its indices do not match its values and shape");
+  if (!graph::element_count(sparse.shape)) return invalid(what + ": its shape is invalid");
   return sparse;
 }
 

@@ -1,11 +1,12 @@
-// TensorProto to graph::Tensor. Payloads that were lifted or lie in external files are borrowed;
-// the rest is small, or stored in typed fields, and converted to the canonical form. Internal to
-// the importer; names the generated classes without including them.
+// Converts TensorProto to graph::Tensor. Payloads that were lifted or are in external files are
+// borrowed; other data is small, or stored in typed fields, and converted to the canonical form.
+// Internal to the importer; forward-declares the generated classes instead of including them.
 #pragma once
+
+#include <ephost/status.h>
 
 #include <string>
 
-#include "ephost/status.h"
 #include "host/graph/types.h"
 #include "host/onnx_io/import/external_data.h"
 #include "host/onnx_io/wire/lift_payloads.h"
@@ -24,15 +25,15 @@ class TensorImporter {
                  ExternalData& external)
       : skeleton_(skeleton), model_owner_(std::move(model_owner)), external_(external) {}
 
-  // `what` names the tensor in messages, e.g. `initializer "w"`. INVALID_GRAPH if it makes no
-  // sense.
+  // `what` names the tensor in messages, e.g. `initializer "w"`. Returns INVALID_GRAPH if it is
+  // invalid.
   Result<graph::Tensor> tensor(const onnx::TensorProto& proto, const std::string& what);
-  // The same, but its data may lie at any address; see `align_initializers`.
+  // The same, but its data may be unaligned; see `align_initializers`.
   Result<graph::Tensor> unaligned_tensor(const onnx::TensorProto& proto, const std::string& what);
   Result<graph::SparseTensor> sparse_tensor(const onnx::SparseTensorProto& proto,
                                             const std::string& what);
 
-  // A lifted string attribute as a borrow; nothing if `content` was not lifted.
+  // A lifted string attribute as a borrowed Blob; nothing if `content` was not lifted.
   [[nodiscard]] std::optional<graph::Blob> lifted(std::string_view content) const;
 
  private:
@@ -43,8 +44,8 @@ class TensorImporter {
   ExternalData& external_;
 };
 
-// Kernels read elements in place, and a load through a misaligned pointer is undefined; protobuf
-// puts payloads at any offset, so data that fell badly is moved.
+// Kernels read elements in place, and a load through a misaligned pointer is undefined behaviour.
+// Protobuf puts payloads at any offset, so misaligned data is copied.
 void align_data(graph::Tensor& tensor);
 
 }  // namespace ephost::onnx_io

@@ -1,6 +1,8 @@
-// TypeProto and graph::ValueType, both ways. Internal to the importer and to shape inference; names
-// the generated classes without including them.
+// Converts between TypeProto and graph::ValueType. Internal to the importer and to shape inference;
+// forward-declares the generated classes instead of including them.
 #pragma once
+
+#include <ephost/status.h>
 
 #include <cstdint>
 #include <string>
@@ -8,7 +10,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "ephost/status.h"
 #include "host/graph/types.h"
 
 namespace onnx {
@@ -20,10 +21,10 @@ namespace ephost::onnx_io {
 // Numbers the names of symbolic dimensions; appends new ones to a model's list.
 class DimSymbols {
  public:
-  // `names` must outlive this.
+  // `names` must outlive this object.
   explicit DimSymbols(std::vector<std::string>& names);
 
-  // The dimension that stands for `name`; unknown if the name is empty.
+  // The dimension for the symbol `name`; unknown if the name is empty.
   int64_t dim(const std::string& name);
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
 
@@ -32,8 +33,8 @@ class DimSymbols {
   std::unordered_map<std::string, uint32_t> ids_;
 };
 
-// INVALID_GRAPH for element types that do not exist, dimensions below -1 (-1 is a common way to say
-// unknown), missing inner types, and types nested more than 16 deep.
+// Returns INVALID_GRAPH for element types that do not exist, dimensions below -1 (-1 commonly means
+// unknown), missing inner types, and types nested more than 16 levels deep.
 [[nodiscard]] Result<graph::ValueType> import_type(const onnx::TypeProto& proto,
                                                    DimSymbols& symbols);
 
@@ -41,9 +42,9 @@ class DimSymbols {
 void export_type(const graph::ValueType& type, const std::vector<std::string>& symbols,
                  onnx::TypeProto& out);
 
-// What is known from either: `known` completed by `found`. Where both state an element type, kind,
-// rank or extent and disagree, `found` stands and `conflict` is set; a symbol yields to an extent,
-// nothing to an unknown.
+// Merges two types: `known` completed by `found`. Where both state an element type, kind, rank or
+// extent and disagree, `found` wins and `conflict` is set. An extent replaces a symbol; an unknown
+// dimension replaces nothing.
 [[nodiscard]] graph::ValueType merge_types(const graph::ValueType& known,
                                            const graph::ValueType& found, bool& conflict);
 

@@ -12,7 +12,7 @@ using graph::Node;
 
 bool is_wrapped(const Node& node) { return node.is_of_other_opset && !graph::has_subgraphs(node); }
 
-// Equal for nodes that one function can stand for.
+// Equal for nodes that one function can represent.
 std::string signature_of(const Node& node) {
   std::string text = node.domain + '\n' + node.op_type + '\n' + std::to_string(node.since_version) +
                      ' ' + std::to_string(node.inputs.size()) + ' ' +
@@ -60,11 +60,11 @@ Status check_versions(const Graph& graph) {
         node.domain.empty() && (node.op_type == "If" || node.op_type == "Loop" ||
                                 (node.op_type == "Scan" && node.since_version >= 9));
     if (node.is_of_other_opset && graph::has_subgraphs(node) && !is_same_everywhere) {
-      return {StatusCode::kNotImplemented,
-              graph::describe_node(graph, id) + " is of version " +
-                  std::to_string(node.since_version) +
-                  ", which a model that imports another opset cannot state; convert the model's "
-                  "functions to its own opset"};
+      return {
+          StatusCode::kNotImplemented,
+          graph::describe_node(graph, id) + " has version " + std::to_string(node.since_version) +
+              ", which a model that imports a different opset cannot express; convert the model's "
+              "functions to its own opset"};
     }
     graph::for_each_subgraph(node, [&](const Graph& subgraph) {
       if (status.ok()) status = check_versions(subgraph);

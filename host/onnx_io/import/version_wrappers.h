@@ -1,7 +1,9 @@
-// How a model states nodes of an opset that it does not import (they came from functions that do):
-// as calls of functions with one node each, which import the other opset. The importer makes the
-// nodes of them again. For the exporter.
+// How a model expresses nodes of an opset that it does not import (they came from functions that
+// do): as calls of functions with one node each, which import the other opset. The importer
+// converts them back. For the exporter.
 #pragma once
+
+#include <ephost/status.h>
 
 #include <cstdint>
 #include <map>
@@ -9,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "ephost/status.h"
 #include "host/graph/graph.h"
 
 namespace ephost::onnx_io {
@@ -18,7 +19,7 @@ inline const std::string kWrapperDomain = "ephost.opset";
 
 struct VersionWrapper {
   std::string name;
-  const graph::Node* node = nullptr;  // one of those that call it; they differ in values only
+  const graph::Node* node = nullptr;  // one of its callers, which differ in attribute values only
 };
 
 class VersionWrappers {
@@ -26,7 +27,7 @@ class VersionWrappers {
   // Borrows the model.
   explicit VersionWrappers(const graph::Model& model);
 
-  // The function that stands for the node; null for nodes that are written as they are.
+  // The function that represents the node; null for nodes that are written unchanged.
   [[nodiscard]] const std::string* find(const graph::Node& node) const;
   [[nodiscard]] const std::vector<VersionWrapper>& all() const { return wrappers_; }
 
@@ -38,8 +39,8 @@ class VersionWrappers {
   uint64_t next_ = 0;
 };
 
-// A function cannot hold subgraphs that read what is around them. NOT_IMPLEMENTED for a node of
-// another opset that has subgraphs, unless all opsets of ONNX mean the same by it.
+// Functions cannot contain subgraphs that capture values around them. Returns NOT_IMPLEMENTED for a
+// node of another opset with subgraphs, unless it has the same meaning in all opsets of ai.onnx.
 [[nodiscard]] Status check_versions(const graph::Graph& graph);
 
 }  // namespace ephost::onnx_io

@@ -37,7 +37,7 @@ using graph::Value;
 using graph::ValueId;
 using graph::ValueType;
 
-// What all levels share.
+// The state that all levels share.
 struct Shared {
   Shared(graph::Model& inferred, const Cancellation& wanted_end)
       : model(inferred), symbols(inferred.symbols), cancellation(wanted_end) {
@@ -56,8 +56,8 @@ struct Shared {
     return entry->second;
   }
 
-  // Of the definition or the opset; nodes that came from functions may be of another opset than the
-  // model's.
+  // The version of the definition or the opset; nodes that came from functions may have a different
+  // opset than the model's.
   [[nodiscard]] int64_t version_of(const Node& node) const {
     if (node.since_version > 0) return node.since_version;
     const auto opset = model.opset_imports.find(node.domain);
@@ -77,10 +77,11 @@ struct Shared {
   std::map<std::pair<FunctionName, int32_t>, const onnx::OpSchema*> schemas;
 };
 
-// What a note is about; only asked for where there is one.
+// What a note is about; evaluated only if there is a note.
 using Place = std::function<std::string()>;
 
-// What is larger is hidden from onnx: it copies shapes from node to node, and counts up to extents.
+// Larger ranks and extents are hidden from onnx, which copies shapes from node to node and loops up
+// to extents.
 constexpr size_t kMaxRank = 64;
 constexpr int64_t kMaxExtent = int64_t{1} << 40;
 
@@ -111,7 +112,7 @@ class LevelInference {
         shape_data_(graph.values.size()) {}
 
   void run() {
-    // Also what is captured for the bodies of this graph's own nodes only.
+    // Including what is captured only for the bodies of this graph's own nodes.
     for (ValueId id = 0; id < graph_.values.size(); ++id) {
       if (graph_.values[id].outer != kNoValue) (void)type(id);
     }
@@ -121,7 +122,7 @@ class LevelInference {
     }
   }
 
-  // The type of a value as onnx sees it; empty where nothing is known.
+  // The type of a value as onnx sees it; empty if nothing is known.
   const onnx::TypeProto& type(ValueId id) {
     if (types_[id] != nullptr) return *types_[id];
     Value& value = graph_.values[id];
@@ -135,12 +136,12 @@ class LevelInference {
     return *made;
   }
 
-  // Completes what is known of a value; says in a note where it disagrees.
+  // Completes the type of a value; notes any disagreement.
   void refine(ValueId id, const onnx::TypeProto& found, const Place& place) {
     const Result<ValueType> imported = import_type(found, shared_.symbols);
     Value& value = graph_.values[id];
     if (!imported.ok()) {
-      shared_.notes.add(place() + ": inferred an impossible type of " + quote(value.name) + ": " +
+      shared_.notes.add(place() + ": inferred an invalid type of " + quote(value.name) + ": " +
                         imported.status().message());
       return;
     }
@@ -200,7 +201,7 @@ class LevelInference {
     } catch (const std::exception& failure) {
       shared_.notes.add(place() + ": " + first_line(failure.what()));
     }
-    // Bodies of nodes that onnx did not look into.
+    // Bodies of nodes that onnx did not process.
     graph::for_each_subgraph(graph_.nodes[id], [&](Graph& subgraph) {
       if (!visited_.contains(&subgraph)) LevelInference(shared_, subgraph, this).run();
     });
@@ -222,17 +223,17 @@ class LevelInference {
   Shared& shared_;
   Graph& graph_;
   LevelInference* enclosing_;
-  // By value; made when first asked for.
+  // By value; created on first use.
   std::vector<const onnx::TypeProto*> types_;
   std::vector<std::unique_ptr<ShownConstant>> constants_;
   std::vector<std::unique_ptr<onnx::TensorShapeProto>> shape_data_;
-  // Of the present node.
+  // Of the current node.
   onnx::NodeProto proto_;
   std::set<const Graph*> visited_;  // bodies
 };
 
-// Infers a body once, with the input types of the first request: an operator that asks again, in a
-// nest of such operators, must not multiply the work.
+// Infers a body once, with the input types of the first request: an operator that asks again, in
+// nested operators of this kind, must not multiply the work.
 class BodyInferencer final : public onnx::GraphInferencer {
  public:
   BodyInferencer(LevelInference& enclosing, Graph& body, Place place)
@@ -273,10 +274,10 @@ std::unique_ptr<onnx::GraphInferencer> LevelInference::graph_inferencer(
       return std::make_unique<BodyInferencer>(*this, **body, place);
     }
   }
-  throw onnx::InferenceError("attribute " + attribute + " holds no graph");
+  throw onnx::InferenceError("attribute " + attribute + " does not hold a graph");
 }
 
-// Operators whose output is like their inputs where these are all alike.
+// Operators whose output has the type of the inputs if these are all equal.
 bool is_elementwise(std::string_view op_type) {
   constexpr std::array kNames = {
       std::string_view("Abs"), std::string_view("Add"),     std::string_view("Ceil"),
@@ -288,8 +289,8 @@ bool is_elementwise(std::string_view op_type) {
   return std::find(kNames.begin(), kNames.end(), op_type) != kNames.end();
 }
 
-// The usual case of the commonest operators, without a detour over onnx's messages: all inputs have
-// one known type. Integers are left to onnx, which also follows values that are shapes.
+// A shortcut for the most common operators, without onnx's messages: all inputs have one known
+// type. Integers are left to onnx, which also propagates values that are shapes.
 bool LevelInference::infer_elementwise(const Node& node) {
   if (!node.attributes.empty() || node.inputs.empty() || node.outputs.size() != 1 ||
       node.outputs[0] == kNoValue || !node.domain.empty() || !is_elementwise(node.op_type)) {
@@ -320,10 +321,11 @@ bool LevelInference::infer_elementwise(const Node& node) {
 
 void LevelInference::infer_by_schema(NodeId id, const onnx::OpSchema& schema, const Place& place) {
   const Node& node = graph_.nodes[id];
-  proto_.Clear();  // keeps the memory of the node before
+  proto_.Clear();  // keeps the memory of the previous node
   export_node(node, shared_.model.symbols, proto_);
   if (const Status status = verify_against(schema, proto_); !status.ok()) {
-    // Of a newer opset this is the last definition known: it serves where the node keeps to it.
+    // For a newer opset this is the last known definition, which applies if the node conforms to
+    // it.
     if (opset_knowledge(node.domain, shared_.version_of(node)) == OpsetKnowledge::kKnown) {
       shared_.notes.add(place() + ": " + status.message());
     }

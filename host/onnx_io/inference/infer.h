@@ -1,5 +1,5 @@
-// Types and shapes of values, by the linked onnx's inference functions with data propagation. The
-// importer runs it; passes that made something constant run it again.
+// Infers types and shapes of values with the linked onnx's inference functions, including data
+// propagation. The importer calls it; passes that made values constant call it again.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace ephost::onnx_io {
 
 // Refines Value::type in the graph and its subgraphs; a known element type, rank or static
 // dimension stays. A node that cannot be inferred (unknown operator, newer opset, inconsistent
-// shapes) leaves its outputs as they are and adds a note naming it. The graph must pass
-// `check_graph`. Once it is cancelled, the rest stays as it is.
+// shapes) leaves its outputs unchanged and adds a note naming it. The graph must pass
+// `check_graph`. Once it is cancelled, the remaining types stay unchanged.
 std::vector<std::string> infer_shapes(graph::Model& model, const Cancellation& cancellation = {});
 
 }  // namespace ephost::onnx_io

@@ -40,8 +40,7 @@ const onnx::AttributeProto* ShapeDataContext::getAttribute(const std::string& na
   return find_attribute(node_, name);
 }
 
-// Lists without elements are not shown: onnx's arithmetic takes the first element of the shorter
-// one.
+// Empty lists are hidden: onnx's arithmetic reads the first element of the shorter one.
 const onnx::TensorShapeProto* ShapeDataContext::getInputData(size_t index) {
   if (const onnx::TensorShapeProto* known = checked_at(facts_.shape_data, index)) return known;
   const onnx::TensorProto* constant = checked_at(facts_.constants, index);

@@ -1,5 +1,5 @@
-// What onnx's inference functions ask about a node, answered from plain lists. Internal to shape
-// inference: the only header of this folder that includes onnx, for infer.cc alone.
+// Answers the questions of onnx's inference functions about a node from plain lists. Internal to
+// shape inference: the only header of this folder that includes onnx, for infer.cc alone.
 #pragma once
 
 #include <google/protobuf/arena.h>
@@ -14,19 +14,19 @@
 
 namespace ephost::onnx_io {
 
-// Longest list of numbers that is propagated as the content of a shape; longer ones are unknown, so
-// that concatenating in a loop of nodes cannot grow without bound.
+// The maximum length of a list of numbers that is propagated as the content of a shape; longer ones
+// are unknown, so that concatenation in a sequence of nodes cannot grow without bound.
 inline constexpr int kMaxShapeData = 4096;
 
-// Per input: null for one that is left out (types), or not known (data).
+// Per input: null if it is omitted (types), or unknown (data).
 struct NodeFacts {
   std::vector<const onnx::TypeProto*> types;
   std::vector<const onnx::TensorProto*> constants;
   std::vector<const onnx::TensorShapeProto*> shape_data;
 };
 
-// The element, where onnx trusts a node to have as many inputs and outputs as its body or its other
-// inputs imply.
+// Returns the element. onnx trusts a node to have as many inputs and outputs as its body or its
+// other inputs imply.
 template <class List>
 auto& checked_at(List& list, size_t index) {
   if (index < list.size()) return list[index];
@@ -92,7 +92,7 @@ class ShapeDataContext final : public onnx::DataPropagationContext {
   const onnx::TensorShapeProto* getInputData(size_t index) override;
   void addOutputData(size_t index, onnx::TensorShapeProto&& data) override;
 
-  // Per output; null where nothing is known.
+  // Per output; null if nothing is known.
   std::vector<std::unique_ptr<onnx::TensorShapeProto>>& found() { return found_; }
 
  private:

@@ -27,7 +27,7 @@ onnx::DataType find_data_type(const onnx::TypeProto& type) {
   }
 }
 
-// onnx spells a type out to find its name; those of tensors are looked up once.
+// onnx builds the text of a type to find its name; the names of tensor types are looked up once.
 using TensorTypes = std::array<onnx::DataType, onnx::TensorProto::DataType_ARRAYSIZE>;
 
 TensorTypes find_tensor_types() {
@@ -55,22 +55,23 @@ bool takes_tensors(const onnx::OpSchema::FormalParameter& parameter) {
 
 Status check_input_types(const onnx::OpSchema& schema, const NodeFacts& facts) {
   const auto& formal = schema.inputs();
-  const bool newer = is_newer(schema);  // lists not all types
-  if (formal.empty()) return {};
+  const bool is_host_defined = is_host_definition(schema);  // does not list all types
+  if (formal.empty()) return Status::ok_status();
   for (size_t i = 0; i < facts.types.size(); ++i) {
     if (!facts.types[i]) continue;
     const onnx::DataType found = data_type(*facts.types[i]);
     const auto& parameter = formal[std::min(i, formal.size() - 1)];
-    const bool any_tensor = newer && facts.types[i]->has_tensor_type() && takes_tensors(parameter);
+    const bool any_tensor =
+        is_host_defined && facts.types[i]->has_tensor_type() && takes_tensors(parameter);
     if (found && !any_tensor && !parameter.GetTypes().contains(found)) {
       return invalid("input " + std::to_string(i) + " (" + parameter.GetName() + ") must not be " +
                      *found);
     }
   }
-  return {};
+  return Status::ok_status();
 }
 
-// What the guards need to know of a node.
+// What the guards need to know about a node.
 class NodeView {
  public:
   NodeView(const onnx::NodeProto& node, const NodeFacts& facts) : node_(node), facts_(facts) {}
@@ -103,7 +104,7 @@ class NodeView {
     return found ? found->i() : default_value;
   }
 
-  // Whether the input is a constant of which one element is zero.
+  // Whether the input is a constant with an element that is zero.
   bool has_zero(size_t input) const {
     const onnx::TensorProto* data = input < facts_.types.size() ? facts_.constants[input] : nullptr;
     if (!data) return false;
@@ -160,25 +161,25 @@ Status check_ranks(const NodeView& node) {
                      std::to_string(*rank));
     }
   }
-  return {};
+  return Status::ok_status();
 }
 
-// The limits are far above what a tensor can have, and keep products of a few from overflowing.
+// The limits far exceed what a tensor can have, and keep products of a few from overflowing.
 constexpr int64_t kMaxExtent = int64_t{1} << 20;
 
 Status check_limits(std::string_view attribute, int64_t value, int64_t lowest, int64_t highest) {
-  if (value >= lowest && value <= highest) return {};
+  if (value >= lowest && value <= highest) return Status::ok_status();
   return invalid("attribute " + std::string(attribute) + " must not be " + std::to_string(value));
 }
 
-// The scanned inputs are the last ones; those before are state, which comes out first. Version 8
-// has the sequence lengths before all others.
+// The scanned inputs are the last ones; those before are the state, which is output first. In
+// version 8 the sequence lengths come before all others.
 Status check_scan(const onnx::OpSchema& schema, const NodeView& node) {
-  if (node.op_type() != "Scan") return {};
+  if (node.op_type() != "Scan") return Status::ok_status();
   const int64_t inputs = node.input_count() - (schema.SinceVersion() == 8 ? 1 : 0);
   const int64_t scanned = node.integer("num_scan_inputs", 0);
   EPHOST_RETURN_IF_ERROR(check_limits("num_scan_inputs", scanned, 1, inputs));
-  if (inputs - scanned <= node.output_count()) return {};
+  if (inputs - scanned <= node.output_count()) return Status::ok_status();
   return invalid("it has more state inputs than outputs");
 }
 
@@ -196,7 +197,7 @@ Status check_integers(const NodeView& node) {
   if (op == "LayerNormalization" && rank) {
     return check_limits("axis", node.integer("axis", -1), -*rank, *rank - 1);
   }
-  return {};
+  return Status::ok_status();
 }
 
 bool has_window(std::string_view op) {
@@ -219,9 +220,9 @@ constexpr std::array<WindowAttribute, 6> kWindowAttributes = {{{"kernel_shape", 
                                                                {"output_padding", 0, 1},
                                                                {"output_shape", 0, 1}}};
 
-// Convolution and pooling: one value for each spatial axis, and strides that can be divided by.
+// Convolution and pooling: one value for each spatial axis, and nonzero strides.
 Status check_window(const NodeView& node) {
-  if (!has_window(node.op_type())) return {};
+  if (!has_window(node.op_type())) return Status::ok_status();
   const std::optional<int> rank = node.rank(0);
   if (rank && *rank < 3) return invalid("input 0 must not have rank " + std::to_string(*rank));
   const size_t filter = node.op_type() == "QLinearConv" ? 3 : 1;
@@ -232,7 +233,7 @@ Status check_window(const NodeView& node) {
   for (const WindowAttribute& expected : kWindowAttributes) {
     const onnx::AttributeProto* found = node.attribute(expected.name);
     if (!found) continue;
-    // The output shape of ConvTranspose may count batch and channels, too.
+    // The output shape of ConvTranspose may include batch and channels.
     const int spatial = rank.value_or(0) - 2;
     const bool is_full = expected.name == "output_shape" && found->ints_size() == spatial + 2;
     if (rank && found->ints_size() != spatial * expected.values_per_axis && !is_full) {
@@ -244,7 +245,7 @@ Status check_window(const NodeView& node) {
       EPHOST_RETURN_IF_ERROR(check_limits(expected.name, value, expected.lowest, int64_t{1} << 40));
     }
   }
-  return {};
+  return Status::ok_status();
 }
 
 // Inputs that hold a shape: a list of known length becomes a shape of that rank.
@@ -260,7 +261,7 @@ Status check_shape_inputs(const NodeView& node) {
                      std::to_string(shape->dim(0).dim_value()) + " dimensions");
     }
   }
-  return {};
+  return Status::ok_status();
 }
 
 }  // namespace

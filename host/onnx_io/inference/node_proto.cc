@@ -13,8 +13,8 @@ using graph::AttributeValue;
 using graph::ElementType;
 using onnx::AttributeProto;
 
-// Inference functions read shapes, axes, repeats and scales: lists about as long as a tensor's
-// rank.
+// Inference functions read shapes, axes, repeats and scales: lists whose length is about the rank
+// of a tensor.
 bool is_worth_showing(const graph::Tensor& tensor) {
   const size_t size = tensor.data.bytes.size();
   switch (tensor.type) {

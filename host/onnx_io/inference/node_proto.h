@@ -1,6 +1,6 @@
-// A node of our graph as onnx's inference functions want to see it. Payloads stay out: a large
-// tensor shows its type and shape only. Internal to shape inference; names the generated classes
-// without including them.
+// Converts a graph node to the form that onnx's inference functions expect. Payloads are omitted:
+// of a large tensor, only type and shape are visible. Internal to shape inference; forward-declares
+// the generated classes instead of including them.
 #pragma once
 
 #include <string>
@@ -15,13 +15,13 @@ class TensorProto;
 
 namespace ephost::onnx_io {
 
-// Fills `out`. Inputs and outputs get names of no meaning, empty where they are left out; graph
-// attributes are empty graphs.
+// Fills `out`. Inputs and outputs get meaningless names, empty if omitted; graph attributes are
+// empty graphs.
 void export_node(const graph::Node& node, const std::vector<std::string>& symbols,
                  onnx::NodeProto& out);
 
-// Type and shape, and the data if it is small enough to be a shape, an index or a scale; returns
-// whether it was.
+// Writes type and shape, and the data if it is small enough to be a shape, an index or a scale;
+// returns whether it was.
 bool export_small_tensor(const graph::Tensor& tensor, onnx::TensorProto& out);
 
 }  // namespace ephost::onnx_io

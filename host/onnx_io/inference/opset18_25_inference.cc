@@ -72,7 +72,7 @@ void split(InferenceContext& context) {
       part = (*parts)[static_cast<size_t>(i)];
       if (*part < 0) fail("a part has the length " + std::to_string(*part));
     } else if (total && !is_given(context, 1)) {
-      // All parts are of the same length but for the last, which may be shorter.
+      // All parts have the same length except the last, which may be shorter.
       const int64_t length = *total / outputs + (*total % outputs != 0 ? 1 : 0);
       part = std::max<int64_t>(std::min(length, *total - i * length), 0);
     }
@@ -102,7 +102,7 @@ void center_crop_pad(InferenceContext& context) {
 
 namespace {
 
-// Sizes may be a bound that keeps the ratio of the extents.
+// Sizes may be a bound that preserves the aspect ratio.
 std::vector<std::optional<int64_t>> sizes_of(InferenceContext& context,
                                              const TensorShapeProto& shape,
                                              const std::vector<int>& axes, const Numbers& sizes) {
@@ -217,7 +217,7 @@ void affine_grid(InferenceContext& context) {
   TensorShapeProto& out = start_shape(context, 0);
   for (size_t i = 0; i < size->size(); ++i) {
     if ((*size)[i] < 0) fail("an extent is " + std::to_string((*size)[i]));
-    if (i != 1) add_dim(out, (*size)[i]);  // no channels
+    if (i != 1) add_dim(out, (*size)[i]);  // without channels
   }
   add_dim(out, static_cast<int64_t>(size->size()) - 2);
 }
@@ -231,7 +231,7 @@ void dft(InferenceContext& context) {
   TensorShapeProto out = *shape;
   out.mutable_dim(rank - 1)->set_dim_value(2);
   const auto axes = integers(context, 2);
-  if (!axes && is_given(context, 2)) {  // some axis changes
+  if (!axes && is_given(context, 2)) {  // an unknown axis changes
     for (int d = 0; d + 1 < rank; ++d) out.mutable_dim(d)->Clear();
   } else {
     if (axes) expect_size(*axes, 1, "axis");
@@ -287,8 +287,8 @@ void string_split(InferenceContext& context) {
 
 namespace {
 
-// Heads, sequence length and size of a head of one of the three inputs of Attention, which are of
-// rank 4 or, with the heads side by side, 3.
+// The number of heads, the sequence length and the head size of one of the three inputs of
+// Attention, which have rank 4 or, with the heads concatenated, rank 3.
 struct Heads {
   std::optional<int64_t> count;
   std::optional<int64_t> length;

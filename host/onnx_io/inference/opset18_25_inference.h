@@ -1,5 +1,5 @@
-// Inference functions of operators that are newer than the linked onnx; those of the operators that
-// only gained types are onnx's own. They see what a model says and check all of it. Internal to
+// Inference functions of operators that are newer than the linked onnx; operators that only gained
+// types use onnx's own. They process untrusted models and check everything. Internal to
 // opset18_25_operators.cc.
 #pragma once
 

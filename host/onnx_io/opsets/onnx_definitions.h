@@ -1,6 +1,6 @@
-// The definitions of ai.onnx's operators that the linked onnx has, one at a time. onnx's own
-// registry makes all of them, of all versions, at the first question, which takes longer than
-// creating the session of a model of a thousand nodes. Internal to opset18_25.cc.
+// The definitions of ai.onnx operators in the linked onnx, created one at a time. onnx's own
+// registry creates all of them, in all versions, at the first query, which takes longer than
+// creating the session of a model with a thousand nodes. Internal to opset18_25.cc.
 #pragma once
 
 #include <onnx/defs/schema.h>
@@ -16,7 +16,7 @@ struct OnnxDefinition {
   onnx::OpSchema (*make)() = nullptr;  // not finalised
 };
 
-// The newest definition of the operator that is no newer than `version`, or null.
+// The newest definition of the operator that is not newer than `version`, or null.
 [[nodiscard]] const OnnxDefinition* find_onnx_definition(std::string_view op_type, int version);
 
 }  // namespace ephost::onnx_io

@@ -19,15 +19,15 @@ int to_onnx_version(int64_t version) {
   return static_cast<int>(std::clamp<int64_t>(version, 0, std::numeric_limits<int>::max()));
 }
 
-// onnx appends the whole node as text to some messages; the first line says what is wrong.
+// onnx appends the whole node as text to some messages; the first line describes the error.
 std::string first_line(std::string_view text) {
   return std::string(text.substr(0, std::min<size_t>(text.find('\n'), 400)));
 }
 
 using VersionRange = std::pair<int, int>;
 
-// The versions of a domain that onnx defines; null for a domain of somebody else's. onnx makes the
-// table at the first use; after that, threads only read it.
+// The versions of a domain that onnx defines; null for other domains. onnx creates the table at the
+// first use; after that, threads only read it.
 const VersionRange* find_versions(const std::string& domain) {
   static const auto& ranges = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
   const auto found = ranges.find(domain);
@@ -38,11 +38,11 @@ template <class Check>
 Status catching(Check check) {
   try {
     check();
-    return {};
+    return Status::ok_status();
   } catch (const std::exception& failure) {
     return {StatusCode::kInvalidGraph, first_line(failure.what())};
   } catch (...) {
-    return {StatusCode::kInvalidGraph, "onnx refuses it without a reason"};
+    return {StatusCode::kInvalidGraph, "onnx rejects it without a reason"};
   }
 }
 
@@ -75,7 +75,7 @@ Status verify_against(const onnx::OpSchema& schema, const onnx::NodeProto& node)
   return catching([&] { schema.Verify(node); });
 }
 
-// The checker looks definitions up again for every node; the caller knows them.
+// The checker would look up the definition again for every node; the caller already has it.
 struct NodeChecker::State : onnx::ISchemaRegistry {
   const onnx::OpSchema* GetSchema(const std::string& /*op_type*/, const int /*version*/,
                                   const std::string& /*domain*/) const override {

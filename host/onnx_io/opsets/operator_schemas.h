@@ -1,14 +1,14 @@
-// What the linked onnx and opset18_25.h know about operators: the definition that an opset
-// selects, and whether a node keeps to it. Internal to the importer and to shape inference; names
-// onnx's classes without including them.
+// What the linked onnx and opset18_25.h define about operators: the definition that an opset
+// selects, and whether a node conforms to it. Internal to the importer and to shape inference;
+// forward-declares onnx's classes instead of including them.
 #pragma once
+
+#include <ephost/status.h>
 
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
-
-#include "ephost/status.h"
 
 namespace onnx {
 class NodeProto;
@@ -19,27 +19,27 @@ namespace ephost::onnx_io {
 
 enum class OpsetKnowledge {
   kKnown,   // every operator of this opset has a definition
-  kNewer,   // a domain that is known, a version that isn't
-  kForeign  // a domain that isn't known
+  kNewer,   // a known domain, but an unknown version
+  kForeign  // an unknown domain
 };
 
 [[nodiscard]] OpsetKnowledge opset_knowledge(const std::string& domain, int64_t version);
 
-// The newest definition that is no newer than `version`, or null.
+// The newest definition that is not newer than `version`, or null.
 [[nodiscard]] const onnx::OpSchema* find_schema(const std::string& domain,
                                                 const std::string& op_type, int64_t version);
 
-// Version in which the definition appeared.
+// The version in which the definition was introduced.
 [[nodiscard]] int32_t since_version(const onnx::OpSchema& schema);
 
 // Operators that were never in an opset, but that old exporters wrote.
 [[nodiscard]] bool is_experimental(const std::string& op_type);
 
-// INVALID_GRAPH with onnx's reason if the counts of inputs and outputs or the attributes differ
-// from the definition, or if it is deprecated. Doesn't look into subgraphs.
+// Returns INVALID_GRAPH with onnx's reason if the counts of inputs and outputs or the attributes
+// differ from the definition, or if the operator is deprecated. Does not check subgraphs.
 [[nodiscard]] Status verify_against(const onnx::OpSchema& schema, const onnx::NodeProto& node);
 
-// onnx's checker for the nodes of one model. One thread at a time.
+// onnx's checker for the nodes of one model. Not thread-safe.
 class NodeChecker {
  public:
   NodeChecker(int64_t ir_version, const std::map<std::string, int64_t>& opset_imports);
@@ -47,8 +47,8 @@ class NodeChecker {
   NodeChecker& operator=(const NodeChecker&) = delete;
   ~NodeChecker();
 
-  // A node without subgraphs whose operator has this definition. INVALID_GRAPH with the checker's
-  // reason.
+  // Checks a node without subgraphs whose operator has this definition. Returns INVALID_GRAPH with
+  // the checker's reason.
   [[nodiscard]] Status check(const onnx::NodeProto& node, const onnx::OpSchema& schema);
 
  private:

@@ -15,8 +15,8 @@ namespace {
 constexpr std::string_view kMlDomain = "ai.onnx.ml";
 
 std::span<const Revision> revisions_of(std::string_view domain) {
-  if (domain.empty()) return newer_onnx_operators();
-  if (domain == kMlDomain) return newer_ml_operators();
+  if (domain.empty()) return onnx_revisions_after_17();
+  if (domain == kMlDomain) return ml_revisions_after_3();
   return {};
 }
 
@@ -50,7 +50,7 @@ class AllOperators final : public onnx::ISchemaRegistry {
   }
 
  private:
-  // What is made for an entry of one of the tables.
+  // The definition created for an entry of one of the tables.
   template <class Make>
   const onnx::OpSchema* find_or_make(const void* entry, Make make) const {
     {
@@ -93,7 +93,7 @@ const onnx::ISchemaRegistry& all_operators() {
   return operators;
 }
 
-bool is_newer(const onnx::OpSchema& schema) {
+bool is_host_definition(const onnx::OpSchema& schema) {
   const Revision* newest =
       find_revision(revisions_of(schema.domain()), schema.Name(), schema.SinceVersion());
   return newest != nullptr;

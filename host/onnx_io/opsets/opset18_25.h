@@ -1,6 +1,5 @@
-// The opsets that came after the linked onnx, which ends at 17 of ai.onnx and 3 of ai.onnx.ml:
-// their operators as onnx's own definitions, beside those that onnx has. Internal to
-// operator_schemas.cc.
+// The opsets after those of the linked onnx, which ends at 17 of ai.onnx and 3 of ai.onnx.ml: the
+// definitions of their operators, combined with onnx's own. Internal to operator_schemas.cc.
 #pragma once
 
 #include <onnx/defs/schema.h>
@@ -10,15 +9,15 @@
 
 namespace ephost::onnx_io {
 
-// The newest opset of the domain that is described here; 0 for a domain without newer ones.
+// The newest opset of the domain that is defined here; 0 for a domain without newer opsets.
 [[nodiscard]] int newest_opset(const std::string& domain);
 
-// onnx's definitions and the newer ones. Definitions are made when first asked for and stay; any
-// thread may ask.
+// onnx's definitions and the newer ones. Definitions are created on first use and stay; any thread
+// may call this.
 [[nodiscard]] const onnx::ISchemaRegistry& all_operators();
 
-// Whether the definition isn't onnx's own. The types that it lists are then not complete: of an
-// input that takes tensors, the linked onnx cannot name them all.
-[[nodiscard]] bool is_newer(const onnx::OpSchema& schema);
+// Whether the definition comes from here and not from onnx. Its list of types is then incomplete:
+// the linked onnx cannot name all tensor types of an input.
+[[nodiscard]] bool is_host_definition(const onnx::OpSchema& schema);
 
 }  // namespace ephost::onnx_io

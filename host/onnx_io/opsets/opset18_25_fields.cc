@@ -12,7 +12,7 @@ constexpr int kNodeOverload = 8;
 constexpr int kFunctionOverload = 13;
 constexpr int kFunctionAttributeProto = 11;
 
-// Calls `visit` with the content of each field of that number which has a length.
+// Calls `visit` with the content of each length-delimited field of that number.
 template <class Message, class Visitor>
 void for_each_unknown(const Message& message, int number, Visitor visit) {
   const google::protobuf::UnknownFieldSet& fields = message.unknown_fields();

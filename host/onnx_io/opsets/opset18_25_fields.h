@@ -1,5 +1,5 @@
-// Fields that came to ONNX after the version that is linked: the parser keeps them as unknown ones.
-// Internal to the importer; names the generated classes without including them.
+// Fields that were added to ONNX after the linked version: the parser keeps them as unknown fields.
+// Internal to the importer; forward-declares the generated classes instead of including them.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ namespace ephost::onnx_io {
 [[nodiscard]] std::string overload_of(const onnx::NodeProto& node);
 [[nodiscard]] std::string overload_of(const onnx::FunctionProto& function);
 
-// `attribute_proto`, of IR version 9: the attributes of a function that have a default. What does
-// not parse is left out.
+// `attribute_proto`, of IR version 9: the attributes of a function that have a default. Entries
+// that do not parse are omitted.
 [[nodiscard]] std::vector<onnx::AttributeProto> attribute_defaults(
     const onnx::FunctionProto& function);
 

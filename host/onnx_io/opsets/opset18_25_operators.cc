@@ -18,8 +18,8 @@ using Names = std::initializer_list<const char*>;
 
 constexpr int kLastOpsetOfOnnx = 17;
 
-// Writes a definition, from nothing or from another one. All new inputs and outputs take tensors of
-// any type: which ones a node may have is for the provider that claims it to say.
+// Builds a definition from scratch or from another one. All new inputs and outputs accept tensors
+// of any type: the provider that claims a node decides which types it supports.
 class Definition {
  public:
   Definition() {
@@ -98,7 +98,7 @@ OpSchema binary(const OpSchema*) {
   return Definition().inputs({"A", "B"}).outputs({"C"}).inferred_by(&infer::broadcast_binary);
 }
 
-// From 18 on all reductions have their axes as an input, as ReduceSum has since 13.
+// Since version 18 all reductions have their axes as an input, as ReduceSum has since 13.
 OpSchema reduction(const OpSchema*) { return Definition(onnx_operator("ReduceSum")); }
 
 // Pooling with dilations and ceil_mode is inferred as MaxPool always was.
@@ -222,7 +222,7 @@ OpSchema affine_grid(const OpSchema*) {
       .inferred_by(&infer::affine_grid);
 }
 
-// The axis was an attribute before.
+// The axis used to be an attribute.
 OpSchema dft_20(const OpSchema*) {
   return Definition()
       .inputs({"input"})
@@ -427,12 +427,12 @@ std::vector<Revision> one_by_one(std::span<const Change> changes) {
 
 }  // namespace
 
-std::span<const Revision> newer_onnx_operators() {
+std::span<const Revision> onnx_revisions_after_17() {
   static const std::vector<Revision> kRevisions = one_by_one(kOnnx);
   return kRevisions;
 }
 
-std::span<const Revision> newer_ml_operators() {
+std::span<const Revision> ml_revisions_after_3() {
   static const std::vector<Revision> kRevisions = one_by_one(kMl);
   return kRevisions;
 }

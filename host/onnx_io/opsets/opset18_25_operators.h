@@ -1,4 +1,4 @@
-// What changed in which newer opset: a table to be read like onnx's change log. Internal to
+// The changes of each newer opset: a table to be read like onnx's change log. Internal to
 // opset18_25.cc.
 #pragma once
 
@@ -9,19 +9,19 @@
 
 namespace ephost::onnx_io {
 
-// Makes a definition from the operator's one before, which is null for a new operator. Name, domain
-// and version are set by the caller.
+// Creates a definition from the operator's previous one, which is null for a new operator. The
+// caller sets name, domain and version.
 using MakeDefinition = onnx::OpSchema (*)(const onnx::OpSchema* before);
 
-// A version of an operator. Without `make` it only gained types, or says something more precisely.
+// A version of an operator. Without `make`, it only gained types or a more precise specification.
 struct Revision {
   int since;
   std::string_view op_type;
   MakeDefinition make = nullptr;
 };
 
-// Ordered by version.
-[[nodiscard]] std::span<const Revision> newer_onnx_operators();
-[[nodiscard]] std::span<const Revision> newer_ml_operators();
+// Sorted by version.
+[[nodiscard]] std::span<const Revision> onnx_revisions_after_17();
+[[nodiscard]] std::span<const Revision> ml_revisions_after_3();
 
 }  // namespace ephost::onnx_io

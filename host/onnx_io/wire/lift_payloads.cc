@@ -29,7 +29,7 @@ constexpr std::string_view message_name(Message message) {
   return "";
 }
 
-// The message that a length-delimited field holds, if payloads may lie in it. Numbers as in
+// The message in a length-delimited field, if it may contain payloads. Field numbers as in
 // onnx.proto.
 constexpr std::optional<Message> submessage(Message message, uint32_t field) {
   switch (message) {
@@ -84,7 +84,7 @@ class Lifter {
     if (message == Message::kGraph && ++depth > graph::kMaxNesting) {
       return {StatusCode::kInvalidGraph, "graphs are nested more than " +
                                              std::to_string(graph::kMaxNesting) +
-                                             " deep; restructure the model"};
+                                             " levels deep; restructure the model"};
     }
     WireReader reader(content);
     while (!reader.done()) {
@@ -94,7 +94,7 @@ class Lifter {
       if (!field) return malformed(message, content.subspan(start));
       EPHOST_RETURN_IF_ERROR(lift_field(message, *field, depth));
     }
-    return {};
+    return Status::ok_status();
   }
 
   Status lift_field(Message message, const WireField& field, uint32_t depth) {
@@ -112,10 +112,10 @@ class Lifter {
     } else {
       append(field.whole);
     }
-    return {};
+    return Status::ok_status();
   }
 
-  // Most nodes have no room for a payload.
+  // Most nodes are too short to contain a payload.
   static bool is_short_node(std::optional<Message> inner, const WireField& field) {
     return inner == Message::kNode && field.payload.size() < kLiftThreshold;
   }
@@ -137,7 +137,7 @@ class Lifter {
   Status malformed(Message message, std::span<const std::byte> rest) const {
     const auto offset = static_cast<size_t>(rest.data() - model_.data());
     return {StatusCode::kInvalidProtobuf,
-            "no ONNX model, or a damaged one: the " + std::string(message_name(message)) +
+            "not an ONNX model, or a damaged one: the " + std::string(message_name(message)) +
                 " has no valid field at byte " + std::to_string(offset) + " of " +
                 std::to_string(model_.size())};
   }

@@ -38,9 +38,8 @@ void MessageWriter::bytes(uint32_t field, std::string_view content) {
   raw(content);
 }
 
-// Makes the payload start at a multiple of the alignment with empty fields in front of its own tag
-// and length. Each takes two bytes (the numbers in question fit a one-byte tag), or three with a
-// length padded to two bytes.
+// Aligns the payload with empty fields in front of its own tag and length. Each takes two bytes
+// (the relevant field numbers have a one-byte tag), or three with a length padded to two bytes.
 void MessageWriter::align_payload(uint32_t field, uint64_t size) {
   const size_t length_width = varint_size(size);
   const uint64_t start = size_ + 1 + length_width;
@@ -75,8 +74,8 @@ void MessageWriter::payload(uint32_t field, const graph::Blob& content) {
   parts_.push_back(content);
 }
 
-// Takes the width of the length into account when it is known: at once for a wide one, when the
-// message closes for a narrow one.
+// Adds the size of the length prefix when it is known: at once for a wide one, when the message is
+// closed for a narrow one.
 size_t MessageWriter::open(Length length) {
   if (is_measuring_) {
     lengths_.push_back(0);

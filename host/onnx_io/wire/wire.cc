@@ -12,7 +12,7 @@ std::optional<uint64_t> WireReader::read_varint() {
   for (uint32_t shift = 0; shift < 70; shift += 7) {
     if (done()) return std::nullopt;
     const auto byte = static_cast<uint64_t>(message_[position_++]);
-    // The tenth byte has room for the topmost bit only.
+    // The tenth byte may only contain the topmost bit.
     if (shift == 63 && byte > 1) return std::nullopt;
     value |= (byte & 0x7f) << shift;
     if (byte < 0x80) return value;

@@ -1,5 +1,8 @@
-// Protobuf's wire format, as far as ONNX uses it: a bounds-checked reader over a message's fields
-// and the primitives of writing. Knows no message; for the payload lifter and the exporter.
+// Protobuf's wire format, as far as ONNX uses it: a bounds-checked reader of a message's fields,
+// and primitives for writing. Knows no message types; for the payload lifter and the exporter.
+//
+// This is our own because protobuf's CodedInputStream ends at 2 GiB; a reader over one span of any
+// size is shorter than an adapter that feeds it in pieces.
 #pragma once
 
 #include <cstddef>
@@ -16,18 +19,18 @@ struct WireField {
   uint32_t number = 0;
   WireType type = WireType::kVarint;
   std::span<const std::byte> whole;    // tag, length and value
-  std::span<const std::byte> payload;  // kLength: the content; else empty
+  std::span<const std::byte> payload;  // the content if kLength, else empty
 };
 
-// Walks over the fields of one message.
+// Iterates over the fields of one message.
 class WireReader {
  public:
   explicit WireReader(std::span<const std::byte> message) : message_(message) {}
 
   [[nodiscard]] bool done() const { return position_ == message_.size(); }
   [[nodiscard]] size_t position() const { return position_; }
-  // The next field; nothing if the bytes are no field of a known wire type or end within it.
-  // Groups, which ONNX never had, are refused.
+  // Returns the next field; nothing if the bytes are not a field of a known wire type, or end
+  // within it. Groups, which ONNX never had, are refused.
   [[nodiscard]] std::optional<WireField> next();
 
  private:
@@ -37,11 +40,11 @@ class WireReader {
   size_t position_ = 0;
 };
 
-// Bytes that `append_varint` adds.
+// The number of bytes that `append_varint` adds.
 [[nodiscard]] size_t varint_size(uint64_t value);
 void append_varint(std::string& out, uint64_t value);
-// The same number in exactly `width` bytes, at least `varint_size(value)`: readers accept leading
-// zero groups, and the width can be known before the value is.
+// Appends the same number in exactly `width` bytes, at least `varint_size(value)`: readers accept
+// padding, and the width can be known before the value is.
 void append_padded_varint(std::string& out, uint64_t value, size_t width);
 // Overwrites `width` bytes at `position`.
 void patch_padded_varint(std::string& out, size_t position, uint64_t value, size_t width);
@@ -49,8 +52,8 @@ void patch_padded_varint(std::string& out, size_t position, uint64_t value, size
   return uint64_t{field} << 3 | static_cast<uint64_t>(type);
 }
 
-// Width of a length prefix that is reserved before the length is known; holds any message that
-// protobuf can parse.
+// The width of a length prefix that is reserved before the length is known; holds the length of any
+// message that protobuf can parse.
 inline constexpr size_t kWideLength = 5;
 
 }  // namespace ephost::onnx_io

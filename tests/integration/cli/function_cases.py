@@ -263,8 +263,8 @@ class FunctionTest(CommandLineTest):
     def test_calls_that_make_no_sense_are_refused(self):
         for node, message in [
             (local("Scale", ["x", "x"], ["y"], by=1.0), "is given 2 inputs, but the function has 1"),
-            (local("Scale", ["x"], ["y", "z"], by=1.0), "2 outputs are wanted"),
-            (local("Scale", ["x"], ["y"], by=1), "given with another type"),
+            (local("Scale", ["x"], ["y", "z"], by=1.0), "2 outputs are requested"),
+            (local("Scale", ["x"], ["y"], by=1), "the call gives with a different type"),
         ]:
             with self.subTest(message):
                 error = self.refused(model_of([node], [value("x")], [value("y")], [SCALE]))

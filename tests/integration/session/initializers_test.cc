@@ -175,7 +175,7 @@ TEST_F(Initializers, CannotStayInAFileOutsideTheOutputFolder) {
   EXPECT_EQ(elsewhere.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(elsewhere.message(), AllOf(HasSubstr("\"w0\""), HasSubstr("does not lie below")));
   compilation_.input_model_path = model_;
-  EXPECT_THAT(compile().status().message(), HasSubstr("it is in no file"));
+  EXPECT_THAT(compile().status().message(), HasSubstr("its data is not in a file"));
   EXPECT_THAT(test::files_in(folder_.path()), IsEmpty());
 }
 

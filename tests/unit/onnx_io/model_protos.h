@@ -1,5 +1,5 @@
-// Builds ONNX messages by hand for tests of import and export: what an exporter would write, and
-// what none should.
+// Builds ONNX messages by hand for tests of import and export: some that an exporter would write,
+// and some that none should.
 #pragma once
 
 #include <onnx/onnx_pb.h>

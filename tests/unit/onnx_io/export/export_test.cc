@@ -12,6 +12,7 @@
 #include "host/graph/clone.h"
 #include "tests/support/temp_directory.h"
 #include "tests/unit/graph/graph_builder.h"
+#include "tests/unit/onnx_io/export/rich_model.h"
 #include "tests/unit/onnx_io/model_protos.h"
 #include "tests/unit/onnx_io/model_text.h"
 
@@ -72,102 +73,6 @@ Model model_with_weight(Tensor weight) {
                              .build());
   model.graph.values[model.graph.find_value("y")].type = type;
   return model;
-}
-
-// Everything that a model can hold.
-Model rich_model() {
-  onnx::ModelProto proto = small_model();
-  proto.set_producer_name("maker");
-  proto.set_producer_version("1");
-  proto.set_domain("d");
-  proto.set_model_version(3);
-  proto.set_doc_string("doc");
-  add_opset(proto, "com.example", 2);
-  auto& entry = *proto.add_metadata_props();
-  entry.set_key("k");
-  entry.set_value("v");
-  onnx::FunctionProto& function = *proto.add_functions();
-  function.set_name("f");
-  function.set_domain("com.example");
-  add_opset(proto, "com.functions", 1);
-  onnx::GraphProto& graph = *proto.mutable_graph();
-  graph.set_doc_string("graph doc");
-  add_input(graph, "defaulted", {3});
-  add_initializer(graph, "defaulted", {3}, {4, 5, 6});
-  add_initializer(graph, "large", {512}, std::vector<float>(512, 7));
-  onnx::NodeProto& node = add_node(graph, "Any", {"large", "", "y"}, {"any", "", "second"});
-  node.set_domain("com.example");
-  using Type = onnx::AttributeProto;
-  add_attribute(node, "i", Type::INT).set_i(-3);
-  add_attribute(node, "f", Type::FLOAT).set_f(0.5f);
-  add_attribute(node, "s", Type::STRING).set_s("text");
-  add_attribute(node, "empty", Type::STRING).set_s("");
-  add_attribute(node, "large_text", Type::STRING).set_s(std::string(3000, 'x'));
-  onnx::TensorProto tensor;
-  tensor.set_data_type(onnx::TensorProto::FLOAT);
-  tensor.add_dims(512);
-  tensor.set_raw_data(std::string(2048, 't'));
-  *add_attribute(node, "t", Type::TENSOR).mutable_t() = tensor;
-  onnx::SparseTensorProto sparse;
-  sparse.mutable_values()->set_data_type(onnx::TensorProto::FLOAT);
-  sparse.mutable_values()->add_dims(1);
-  sparse.mutable_values()->add_float_data(1);
-  sparse.mutable_indices()->set_data_type(onnx::TensorProto::INT64);
-  sparse.mutable_indices()->add_dims(1);
-  sparse.mutable_indices()->add_int64_data(3);
-  sparse.add_dims(4);
-  *add_attribute(node, "st", Type::SPARSE_TENSOR).mutable_sparse_tensor() = sparse;
-  onnx::TypeProto type;
-  type.mutable_optional_type()
-      ->mutable_elem_type()
-      ->mutable_sequence_type()
-      ->mutable_elem_type()
-      ->mutable_tensor_type()
-      ->set_elem_type(1);
-  *add_attribute(node, "tp", Type::TYPE_PROTO).mutable_tp() = type;
-  set_ints(node, "is", {1, -2, INT64_MAX});
-  set_ints(node, "no_ints", {});
-  add_attribute(node, "fs", Type::FLOATS).add_floats(-1);
-  add_attribute(node, "ss", Type::STRINGS).add_strings("a");
-  *add_attribute(node, "ts", Type::TENSORS).add_tensors() = tensor;
-  *add_attribute(node, "sts", Type::SPARSE_TENSORS).add_sparse_tensors() = sparse;
-  *add_attribute(node, "tps", Type::TYPE_PROTOS).add_type_protos() = type;
-  onnx::GraphProto& body = *add_attribute(node, "gs", Type::GRAPHS).add_graphs();
-  body.set_name("listed");
-  onnx::NodeProto& inner = add_node(body, "Any", {"large"}, {"b"});
-  inner.set_domain("com.example");
-  add_node(add_body(inner, "deep"), "Neg", {"large"}, {"n"});
-  body.add_output()->set_name("b");
-  onnx::ValueInfoProto& sequence = *graph.add_output();
-  sequence.set_name("any");
-  sequence.mutable_type()
-      ->mutable_sequence_type()
-      ->mutable_elem_type()
-      ->mutable_tensor_type()
-      ->set_elem_type(1);
-  onnx::ValueInfoProto& map = *graph.add_output();
-  map.set_name("second");
-  map.mutable_type()->mutable_map_type()->set_key_type(7);
-  map.mutable_type()
-      ->mutable_map_type()
-      ->mutable_value_type()
-      ->mutable_tensor_type()
-      ->set_elem_type(1);
-  graph.mutable_input(0)
-      ->mutable_type()
-      ->mutable_tensor_type()
-      ->mutable_shape()
-      ->mutable_dim(0)
-      ->set_dim_param("n");
-  graph.mutable_output(0)
-      ->mutable_type()
-      ->mutable_tensor_type()
-      ->mutable_shape()
-      ->mutable_dim(0)
-      ->set_dim_param("n");
-  Result<Model> model = import_proto(proto);
-  EXPECT_TRUE(model.ok()) << model.status().message();
-  return model.ok() ? std::move(model).value() : Model{};
 }
 
 TEST(Export, WhatItWritesReadsBackAsTheSameModel) {
@@ -380,7 +285,7 @@ TEST(Export, RefusesPlacesThatCannotBe) {
   options.folder.clear();
   answer = Placement::kOriginal;
   EXPECT_THAT(refused(),
-              HasSubstr("initializer \"v\" is to stay where it is, but it is in no file"));
+              HasSubstr("initializer \"v\" is to stay where it is, but its data is not in a file"));
 }
 
 TEST(Export, RefusesExternalFilesOutsideTheModelsFolder) {
@@ -433,8 +338,9 @@ TEST(Export, RefusesToEmbedMoreThanProtobufHolds) {
   const auto refused = export_model(model);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.status().code(), StatusCode::kFail);
-  EXPECT_THAT(refused.status().message(),
-              HasSubstr("an ONNX file holds 2 GiB; name an external file for its initializers"));
+  EXPECT_THAT(
+      refused.status().message(),
+      HasSubstr("an ONNX file holds at most 2 GiB; name an external file for its initializers"));
   ExportOptions options;
   options.external_file_name = "data";
   const ExportedModel file = exported(model, options);

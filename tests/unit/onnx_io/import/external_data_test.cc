@@ -88,7 +88,8 @@ TEST_F(ExternalDataTest, RefusesRangesOutsideTheFile) {
 }
 
 TEST_F(ExternalDataTest, RefusesALengthThatDoesNotFitTheTensor) {
-  EXPECT_THAT(find({"weights.bin", 0, 5}, 4), HasSubstr("has length 5, but type and shape need 4"));
+  EXPECT_THAT(find({"weights.bin", 0, 5}, 4),
+              HasSubstr("has length 5, but its type and shape need 4"));
 }
 
 constexpr const char* kSha1 = "87acec17cd9dcd20a716cc2cf67417b71c8a7016";  // of "0123456789"

@@ -83,8 +83,9 @@ TEST(ImportAttributes, RefusesAttributesThatContradictThemselves) {
   };
   using Type = onnx::AttributeProto;
   refusal([](Type& a) { a.set_type(Type::INT); }, "it has no value");
-  refusal([](Type&) {}, "it has neither type nor value");
-  refusal([](Type& a) { a.set_type(Type::INT), a.set_f(1); }, "its value is of another type");
+  refusal([](Type&) {}, "it has neither a type nor a value");
+  refusal([](Type& a) { a.set_type(Type::INT), a.set_f(1); },
+          "its value does not have the stated type");
   refusal([](Type& a) { a.set_type(Type::INT), a.set_i(1), a.set_f(1); },
           "it holds values of several types");
   refusal([](Type& a) { a.set_type(Type::INT), a.set_i(1), a.set_ref_attr_name("b"); },
@@ -106,7 +107,7 @@ TEST(ImportAttributes, RefusesAttributesThatStandTwice) {
   onnx::ModelProto proto = small_model();
   set_int(*proto.mutable_graph()->mutable_node(1), "a", 1);
   set_int(*proto.mutable_graph()->mutable_node(1), "a", 2);
-  expect_refusal(proto, "attribute \"a\" of Relu node \"node_y\" stands twice");
+  expect_refusal(proto, "attribute \"a\" of Relu node \"node_y\" occurs twice");
   proto.mutable_graph()->mutable_node(1)->mutable_attribute(0)->clear_name();
   expect_refusal(proto, "of Relu node \"node_y\" has no name");
 }

@@ -49,7 +49,7 @@ TEST(ImportFiles, BorrowsLargeInitializersFromTheMappedFile) {
 
 TEST(ImportFiles, NamesTheFileInMessages) {
   test::TempDirectory folder;
-  const auto path = folder.write("broken.onnx", "no model");
+  const auto path = folder.write("broken.onnx", "not a model");
   const auto model = import_model(path);
   ASSERT_FALSE(model.ok());
   EXPECT_EQ(model.status().code(), StatusCode::kInvalidProtobuf);

@@ -1,5 +1,5 @@
-// What the tests of the importer share: importing a message that must be sound, and one that must
-// be refused.
+// Shared by the tests of the importer: importing a message that must be valid, and one that must be
+// refused.
 #pragma once
 
 #include <gmock/gmock.h>

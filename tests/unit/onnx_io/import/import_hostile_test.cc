@@ -1,5 +1,5 @@
-// Damaged models: whatever a file holds, importing it ends in a clean error or in a graph that
-// passes its check, and the graph can be exported.
+// Damaged models: whatever a file contains, importing it ends in an error or in a graph that passes
+// its check and can be exported.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -60,7 +60,7 @@ void expect_survival(std::string bytes) {
   ASSERT_EQ(check_graph(model->graph).message(), "");
   const Result<ExportedModel> exported = export_model(*model);
   ASSERT_TRUE(exported.ok()) << exported.status().message();
-  // What we write, we read.
+  // Everything that the exporter writes can be read.
   const auto again = import_model(graph::make_blob(exported->model.to_bytes()));
   EXPECT_TRUE(again.ok()) << again.status().message();
 }
@@ -113,7 +113,8 @@ TEST(ImportHostile, SurvivesManyChangesAtOnce) {
   }
 }
 
-// Numbers are what a parser lets through: every integer of the message becomes an odd one in turn.
+// Mutates integers that the parser accepts: every integer of the message becomes an odd one in
+// turn.
 class NumberDamage {
  public:
   explicit NumberDamage(std::mt19937& random) : random_(random) {}

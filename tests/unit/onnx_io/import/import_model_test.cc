@@ -69,7 +69,8 @@ TEST(ImportModel, RefusesNodesThatBreakTheirDefinition) {
 
   onnx::ModelProto domain = small_model();
   domain.mutable_graph()->mutable_node(1)->set_domain("com.example");
-  expect_refusal(domain, "is of domain \"com.example\", for which the model imports no opset");
+  expect_refusal(domain,
+                 "is of domain \"com.example\", for which the model does not import an opset");
 }
 
 TEST(ImportModel, AcceptsOperatorsOfForeignDomains) {
@@ -113,7 +114,7 @@ TEST(ImportModel, RefusesBadHeaders) {
 
   onnx::ModelProto no_opset = small_model();
   no_opset.clear_opset_import();
-  expect_refusal(no_opset, "the model imports no opset");
+  expect_refusal(no_opset, "the model does not import an opset");
 
   onnx::ModelProto zero = small_model();
   zero.mutable_opset_import(0)->set_version(0);
@@ -126,7 +127,7 @@ TEST(ImportModel, RefusesBadHeaders) {
   onnx::ModelProto metadata = small_model();
   metadata.add_metadata_props()->set_key("k");
   metadata.add_metadata_props()->set_key("k");
-  expect_refusal(metadata, "metadata key \"k\" stands twice");
+  expect_refusal(metadata, "metadata key \"k\" occurs twice");
 
   onnx::ModelProto functions = small_model();
   functions.add_functions()->set_name("f");
@@ -145,7 +146,7 @@ TEST(ImportModel, OldModelsImportOpset1) {
   EXPECT_EQ(model.graph.nodes[0].since_version, 1);
 }
 
-TEST(ImportModel, RefusesWhatIsNoModel) {
+TEST(ImportModel, RefusesBytesThatAreNotAModel) {
   const auto status = [](std::string bytes) {
     return import_model(as_blob(std::move(bytes))).status();
   };
@@ -153,7 +154,7 @@ TEST(ImportModel, RefusesWhatIsNoModel) {
   EXPECT_THAT(status("").message(), HasSubstr("it has no graph"));
   EXPECT_EQ(status("this is text").code(), StatusCode::kInvalidProtobuf);
   EXPECT_EQ(status(std::string(100, '\xff')).code(), StatusCode::kInvalidProtobuf);
-  // Well-formed fields with content that is none: graph.node as a message with a cut name.
+  // Well-formed fields with invalid content: graph.node as a message with a truncated name.
   EXPECT_EQ(status(std::string("\x3a\x04\x5a\x02\x0a\x07", 6)).code(),
             StatusCode::kInvalidProtobuf);
 }

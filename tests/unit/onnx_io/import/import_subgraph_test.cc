@@ -201,7 +201,7 @@ TEST(ImportSubgraph, RefusesGraphsNestedDeeper) {
   const auto model = import_proto(nested_model(65));
   ASSERT_FALSE(model.ok());
   EXPECT_EQ(model.status().code(), StatusCode::kInvalidGraph);
-  EXPECT_THAT(model.status().message(), HasSubstr("nested more than 64 deep"));
+  EXPECT_THAT(model.status().message(), HasSubstr("nested more than 64 levels deep"));
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ TEST(Import, RefusesCyclesNamingANode) {
   expect_refusal(proto, "cycle through");
 }
 
-TEST(Import, RefusesNamesThatMakeNoSense) {
+TEST(Import, RefusesInvalidNames) {
   onnx::ModelProto twice = small_model();
   twice.mutable_graph()->mutable_node(1)->set_output(0, "a");
   expect_refusal(twice, "node output \"a\" is assigned a second time");
@@ -54,7 +54,7 @@ TEST(Import, RefusesNamesThatMakeNoSense) {
 
   onnx::ModelProto lost_output = small_model();
   lost_output.mutable_graph()->mutable_output(0)->set_name("nothing");
-  expect_refusal(lost_output, "graph output \"nothing\" is produced by no node");
+  expect_refusal(lost_output, "graph output \"nothing\" is not produced by any node");
 
   onnx::ModelProto nameless = small_model();
   nameless.mutable_graph()->mutable_input(0)->set_name("");
@@ -66,7 +66,7 @@ TEST(Import, RefusesNamesThatMakeNoSense) {
 
   onnx::ModelProto initializers = small_model();
   add_initializer(*initializers.mutable_graph(), "w", {1}, {1});
-  expect_refusal(initializers, "initializer \"w\" stands twice");
+  expect_refusal(initializers, "initializer \"w\" occurs twice");
 
   onnx::ModelProto produced = small_model();
   add_initializer(*produced.mutable_graph(), "a", {1}, {1});
@@ -77,7 +77,7 @@ TEST(Import, RefusesNamesThatMakeNoSense) {
   expect_refusal(no_operator, "has no operator");
 }
 
-TEST(Import, ADefaultOfAnInputIsNoConstant) {
+TEST(Import, ADefaultOfAnInputIsNotAConstant) {
   onnx::ModelProto proto = small_model();
   add_input(*proto.mutable_graph(), "w", {3});
   const Model model = import(proto);
@@ -143,8 +143,8 @@ TEST(Import, LimitsWhatAllSparseInitializersBecomeTogether) {
   const auto refused = import_model(blob, {.max_dense_bytes = 35});
   EXPECT_EQ(refused.status().code(), StatusCode::kInvalidGraph);
   EXPECT_EQ(refused.status().message(),
-            "sparse initializer \"a3\": its dense form needs 12 bytes, and 11 are left of "
-            "session.sparse_initializers_max_bytes=35, which may be raised");
+            "sparse initializer \"a3\": its dense form needs 12 bytes, but 11 remain of "
+            "session.sparse_initializers_max_bytes=35; raise the limit to load the model");
 }
 
 TEST(Import, EndsWhenItIsCancelled) {

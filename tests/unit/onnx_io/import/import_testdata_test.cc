@@ -1,4 +1,4 @@
-// Imports every model of Debian's libonnx-testdata: what onnx's own back-end tests consist of.
+// Imports every model of Debian's libonnx-testdata, which contains onnx's own backend tests.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::vector<std::filesystem::path> models() {
   return found;
 }
 
-// The reason for which a model cannot be read, written and read again; empty if it can.
+// The reason why a model cannot be read, written and read again; empty if it can.
 std::string failure_of(const std::filesystem::path& path) {
   const Result<graph::Model> model = import_model(path);
   if (!model.ok()) return model.status().to_string();

@@ -51,7 +51,7 @@ onnx::FunctionProto& add_function(onnx::ModelProto& model, std::string_view name
   return function;
 }
 
-// Of a graph or of a function.
+// The nodes of a graph or of a function.
 template <class Proto>
 onnx::NodeProto& add_op(Proto& to, std::string_view op_type, Names inputs, Names outputs) {
   onnx::NodeProto& node = *to.add_node();
@@ -100,9 +100,9 @@ std::vector<std::string> operators(const FunctionBody& body) {
   return names;
 }
 
-// ---- The library ------------------------------------------------------------------------------
+// The library.
 
-TEST(FunctionLibrary, RefusesBytesThatAreNoFunction) {
+TEST(FunctionLibrary, RefusesBytesThatAreNotAFunction) {
   Model model;
   model.functions = {{"d", "f", "", "\xff\xff"}};
   const auto library = FunctionLibrary::create(model);
@@ -114,7 +114,7 @@ TEST(FunctionLibrary, RefusesFunctionsThatCallThemselves) {
   onnx::ModelProto proto = model_with_functions();
   add_call(add_function(proto, "Ping", {"x"}, {"y"}), "Pong", {"x"}, {"y"});
   onnx::FunctionProto& pong = add_function(proto, "Pong", {"x"}, {"y"});
-  // In a body, where it counts as well.
+  // Calls in bodies count as well.
   onnx::NodeProto& branch = add_op(pong, "If", {"x"}, {"y"});
   add_call(testing::add_body(branch, "then_branch"), "Ping", {"x"}, {"z"});
   const auto library = FunctionLibrary::create(import(proto));
@@ -181,7 +181,7 @@ TEST(FunctionLibrary, CountsNodesOfFunctionsInFunctions) {
   EXPECT_EQ(size("G"), 0U);
 }
 
-// ---- Bodies of calls --------------------------------------------------------------------------
+// Bodies of calls.
 
 // y = Selu(x), whose attributes are the function's `a` and `b`.
 onnx::ModelProto model_with_attributes() {
@@ -208,7 +208,7 @@ TEST(FunctionBody, HasTheAttributesOfTheCall) {
   EXPECT_EQ(body.opset_imports.at(""), 17);
 }
 
-TEST(FunctionBody, HasNoAttributeThatTheCallLeavesOut) {
+TEST(FunctionBody, HasNoAttributeThatTheCallOmits) {
   const FunctionBody body = body_of(model_with_attributes());
   ASSERT_EQ(body.graph.nodes.size(), 1U);
   EXPECT_TRUE(body.graph.nodes[0].attributes.empty());
@@ -218,7 +218,7 @@ TEST(FunctionBody, RefusesAnAttributeOfAnotherType) {
   onnx::ModelProto proto = model_with_attributes();
   add_attribute(*proto.mutable_graph()->mutable_node(0), "a", Type::INT).set_i(1);
   expect_no_body(proto, "inlining F node \"call\": ");
-  expect_no_body(proto, "is given with another type");
+  expect_no_body(proto, "the call gives with a different type");
 }
 
 // y = Clip(x, low, high), n = Neg(x)
@@ -237,7 +237,7 @@ TEST(FunctionBody, LeavesOutInputsThatTheCallLeavesOut) {
   EXPECT_THAT(value_names(body.graph, body.graph.inputs), ElementsAre("x", "high"));
   ASSERT_EQ(body.graph.nodes.size(), 2U);
   EXPECT_THAT(value_names(body.graph, body.graph.nodes[0].inputs), ElementsAre("x", "", "high"));
-  // At the end, too.
+  // Also at the end.
   EXPECT_THAT(value_names(body_of(model_with_slots({"x"}, {"a", "b"})).graph, {0}),
               ElementsAre("x"));
 }
@@ -251,7 +251,7 @@ TEST(FunctionBody, RefusesMoreSlotsThanTheFunctionHas) {
   expect_no_body(model_with_slots({"x", "", "", "one"}, {"a"}),
                  "is given 4 inputs, but the function has 3");
   expect_no_body(model_with_slots({"x"}, {"a", "b", "c"}),
-                 "3 outputs are wanted of it, but the function has 2");
+                 "3 outputs are requested, but the function has 2");
 }
 
 TEST(FunctionBody, GivesEachOutputAProducerOfItsOwn) {
@@ -274,7 +274,7 @@ TEST(FunctionBody, RefusesAnOutputThatIsALeftOutInput) {
   onnx::ModelProto proto = model_with_functions();
   add_function(proto, "F", {"x", "z"}, {"z"});
   add_call(*proto.mutable_graph(), "F", {"x"}, {"a"});
-  expect_no_body(proto, "its output \"z\" is an input, which is left out");
+  expect_no_body(proto, "its output \"z\" is an input that the call omits");
 }
 
 TEST(FunctionBody, IsSortedAndChecked) {
@@ -292,7 +292,7 @@ TEST(FunctionBody, IsSortedAndChecked) {
   expect_no_body(proto, "imports opset version 0");
 }
 
-// Softmax took all axes behind the stated one together before opset 13. Neg only got more types.
+// Before opset 13, Softmax normalized over all axes from the stated one on. Neg only gained types.
 TEST(FunctionBody, MarksNodesThatMeanSomethingElseInTheModelsOpset) {
   for (const auto& [op, version, differs] :
        {std::tuple("Softmax", 11, true), std::tuple("Neg", 6, false)}) {
@@ -329,7 +329,7 @@ TEST(FunctionBody, ForgetsTheNamesOfItsDimensions) {
   EXPECT_FALSE(shape && std::ranges::any_of(*shape, graph::is_symbolic_dim));
 }
 
-// ---- Operators that ONNX defines by others ----------------------------------------------------
+// Operators that ONNX defines by others.
 
 TEST(FunctionBody, OfAnOperatorIsWhatOnnxDefines) {
   onnx::ModelProto proto = model_with_functions();

@@ -36,7 +36,7 @@ TEST(ModelMetadata, ReadsTheEntriesInFileOrder) {
   EXPECT_THAT(*read(""), IsEmpty());
 }
 
-TEST(ModelMetadata, RefusesWhatIsNoSequenceOfFields) {
+TEST(ModelMetadata, RefusesBytesThatAreNotASequenceOfFields) {
   std::string bytes = model_with_metadata().SerializeAsString();
   bytes.pop_back();
   EXPECT_EQ(read(bytes).status().code(), StatusCode::kInvalidProtobuf);

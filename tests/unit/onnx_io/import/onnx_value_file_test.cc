@@ -55,12 +55,12 @@ TEST(ValueFile, ReadsTypedData) {
   EXPECT_EQ(elements[1], 7);
 }
 
-TEST(ValueFile, NamesTheFileThatIsNoTensor) {
+TEST(ValueFile, NamesTheFileThatIsNotATensor) {
   const test::TempDirectory folder;
   const auto read = read_value_file(folder.write("x.pb", "garbage"));
   ASSERT_FALSE(read.ok());
   EXPECT_EQ(read.status().code(), StatusCode::kInvalidProtobuf);
-  EXPECT_THAT(read.status().message(), HasSubstr("x.pb\" is no TensorProto"));
+  EXPECT_THAT(read.status().message(), HasSubstr("x.pb\" is not a TensorProto"));
   EXPECT_EQ(read_value_file(folder / "absent.pb").status().code(), StatusCode::kNoSuchFile);
 }
 

@@ -219,27 +219,28 @@ TEST_F(TensorImportTest, RefusesBadExternalReferences) {
 TEST_F(TensorImportTest, RefusesSizesThatDoNotFitTheShape) {
   TensorProto raw = proto_of(TensorProto::FLOAT, {2});
   raw.set_raw_data("abc");
-  expect_refusal(raw, "its type and shape need 8 bytes, it has 3");
+  expect_refusal(raw, "its type and shape need 8 bytes, but it has 3");
   TensorProto typed = proto_of(TensorProto::FLOAT, {2});
   typed.add_float_data(1);
-  expect_refusal(typed, "its type and shape need 8 bytes, it has 4");
-  expect_refusal(proto_of(TensorProto::FLOAT, {2}), "its type and shape need 8 bytes, it has 0");
+  expect_refusal(typed, "its type and shape need 8 bytes, but it has 4");
+  expect_refusal(proto_of(TensorProto::FLOAT, {2}),
+                 "its type and shape need 8 bytes, but it has 0");
   TensorProto strings = proto_of(TensorProto::STRING, {2});
   strings.add_string_data("a");
-  expect_refusal(strings, "its shape needs 2 strings, it has 1");
+  expect_refusal(strings, "its shape needs 2 strings, but it has 1");
   expect_refusal(proto_of(TensorProto::STRING, {INT64_MAX, 2}), "its shape needs too many strings");
 }
 
 TEST_F(TensorImportTest, RefusesTypedDataInTheWrongField) {
   TensorProto proto = proto_of(TensorProto::FLOAT, {1});
   proto.add_int64_data(1);
-  expect_refusal(proto, "it has 0");
+  expect_refusal(proto, "but it has 0");
 }
 
 TEST_F(TensorImportTest, RefusesShapesAndTypesThatCannotBe) {
   expect_refusal(proto_of(TensorProto::FLOAT, {-1}), "the negative dimension -1");
-  expect_refusal(proto_of(TensorProto::FLOAT, {INT64_MAX, INT64_MAX}), "more elements than can be");
-  expect_refusal(proto_of(TensorProto::DOUBLE, {INT64_MAX}), "more elements than can be");
+  expect_refusal(proto_of(TensorProto::FLOAT, {INT64_MAX, INT64_MAX}), "too many elements");
+  expect_refusal(proto_of(TensorProto::DOUBLE, {INT64_MAX}), "too many elements");
   expect_refusal(proto_of(TensorProto::UNDEFINED, {1}), "its element type is 0");
   expect_refusal(proto_of(99, {1}), "its element type is 99");
   expect_refusal(proto_of(-1, {1}), "its element type is -1");
@@ -249,7 +250,7 @@ TEST_F(TensorImportTest, RefusesContradictoryStorage) {
   TensorProto both = proto_of(TensorProto::FLOAT, {1});
   both.set_raw_data("abcd");
   both.add_float_data(1);
-  expect_refusal(both, "raw data and typed data");
+  expect_refusal(both, "both raw data and typed data");
   TensorProto raw_strings = proto_of(TensorProto::STRING, {1});
   raw_strings.set_raw_data("a");
   expect_refusal(raw_strings, "strings cannot be raw or external");
@@ -283,7 +284,7 @@ TEST_F(TensorImportTest, MakesSparseTensorsDense) {
   }
 }
 
-TEST_F(TensorImportTest, RefusesSparseTensorsThatMakeNoSense) {
+TEST_F(TensorImportTest, RefusesInvalidSparseTensors) {
   const auto refusal = [&](const onnx::SparseTensorProto& proto) {
     const auto sparse = importer_.sparse_tensor(proto, "s");
     if (!sparse.ok()) return sparse.status().message();
@@ -292,9 +293,9 @@ TEST_F(TensorImportTest, RefusesSparseTensorsThatMakeNoSense) {
   EXPECT_THAT(refusal(sparse_proto({5}, {6}, {1}, {2, 3})), HasSubstr("index #0 is out of range"));
   EXPECT_THAT(refusal(sparse_proto({5}, {-1}, {1}, {2, 3})), HasSubstr("index #0 is out of range"));
   EXPECT_THAT(refusal(sparse_proto({5}, {0, 3}, {1, 2}, {2, 3})), HasSubstr("out of range"));
-  EXPECT_THAT(refusal(sparse_proto({5}, {0, 0}, {2}, {2, 3})), HasSubstr("do not fit"));
-  EXPECT_THAT(refusal(sparse_proto({5}, {0, 0, 0}, {1, 3}, {2, 3})), HasSubstr("do not fit"));
-  EXPECT_THAT(refusal(sparse_proto({}, {}, {0}, {-2})), HasSubstr("shape is impossible"));
+  EXPECT_THAT(refusal(sparse_proto({5}, {0, 0}, {2}, {2, 3})), HasSubstr("do not match"));
+  EXPECT_THAT(refusal(sparse_proto({5}, {0, 0, 0}, {1, 3}, {2, 3})), HasSubstr("do not match"));
+  EXPECT_THAT(refusal(sparse_proto({}, {}, {0}, {-2})), HasSubstr("shape is invalid"));
   EXPECT_THAT(refusal(sparse_proto({}, {}, {0}, {int64_t{1} << 40})),
               HasSubstr("more than 1 GiB is refused"));
 }

@@ -15,7 +15,7 @@ using graph::testing::GraphBuilder;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// All nodes of the graph become those of another opset.
+// Changes all nodes of the graph to another opset.
 Model of_other_opset(Graph graph, int32_t version = 11) {
   for (Node& node : graph.nodes) {
     node.is_of_other_opset = true;
@@ -94,7 +94,7 @@ TEST(VersionWrappers, StandForNodesInBodiesButNotForTheirHolders) {
   EXPECT_EQ(wrappers.find(model.graph.nodes[0]), nullptr);
 }
 
-// What is written reads as a call, and its body is the node.
+// The written node is a call, and its body is the original node.
 TEST(VersionWrappers, ComeBackAsTheNodesThatTheyStandFor) {
   Graph graph =
       GraphBuilder()
@@ -122,7 +122,7 @@ TEST(VersionWrappers, ComeBackAsTheNodesThatTheyStandFor) {
   EXPECT_EQ(body->graph.nodes[0].integer("axis"), 0);
 }
 
-// ---- What cannot be stated --------------------------------------------------------------------
+// What cannot be expressed.
 
 Graph with_body(std::string_view op_type) {
   GraphBuilder outer;
@@ -142,7 +142,7 @@ TEST(CheckVersions, AcceptsNodesWithBodiesThatMeanTheSameInAllOpsets) {
 TEST(CheckVersions, RefusesOtherNodesWithBodies) {
   const Status status = check_versions(of_other_opset(with_body("Scan"), 8).graph);
   EXPECT_EQ(status.code(), StatusCode::kNotImplemented);
-  EXPECT_THAT(status.message(), HasSubstr("Scan node \"a\" is of version 8"));
+  EXPECT_THAT(status.message(), HasSubstr("Scan node \"a\" has version 8"));
   EXPECT_TRUE(check_versions(with_body("Scan")).ok()) << "of the model's own opset";
 }
 

@@ -110,7 +110,7 @@ TEST(Infer, NotesDeclarationsThatItContradicts) {
   EXPECT_EQ(type_of(model, "y"), "float[3]");
 }
 
-TEST(Infer, NotesNodesItCannotInferAndGoesOn) {
+TEST(Infer, NotesNodesThatItCannotInferAndContinues) {
   GraphBuilder builder;
   builder.input("x", tensor_type(ElementType::kFloat, Shape{2, 3}))
       .input("m", tensor_type(ElementType::kFloat, Shape{4, 5}))
@@ -136,7 +136,7 @@ TEST(Infer, NotesEachNodeOfAnOperatorUnderItsOwnName) {
                                                HasSubstr("MatMul node \"second\": ")));
 }
 
-TEST(Infer, TakesAFunctionOfTheModelForNoOperatorOfTheSameName) {
+TEST(Infer, DoesNotMistakeAFunctionOfTheModelForAnOperatorOfTheSameName) {
   GraphBuilder builder;
   builder.input("x", tensor_type(ElementType::kFloat, Shape{2}))
       .node("Relu", {"x"}, {"y"})
@@ -177,8 +177,8 @@ TEST(Infer, InfersOperatorsThatAreDefinedByAFunction) {
   EXPECT_EQ(type_of(model, "y"), "bool[2,3]");
 }
 
-// What changed after the newest opset that is known must not be inferred by the old rule.
-TEST(Infer, InNewerOpsetsTrustsOnlyNodesThatKeepToTheOldDefinition) {
+// Operators of an opset newer than the newest known one must not be inferred by the old rule.
+TEST(Infer, InNewerOpsetsTrustsOnlyNodesThatConformToTheOldDefinition) {
   GraphBuilder builder;
   builder.input("x", tensor_type(ElementType::kFloat, Shape{2, 3}))
       .constant("axes", int64_tensor({1}))
@@ -205,7 +205,7 @@ TEST(Infer, InfersBodiesOfNodesItDoesNotKnow) {
   EXPECT_EQ(graph::to_string(inferred.values[inferred.find_value("n")].type, {}), "float[2]");
 }
 
-// The graph between reads neither value itself.
+// The graph in between reads neither value itself.
 TEST(Infer, FollowsValuesThatABodyCapturesForItsOwnBodies) {
   GraphBuilder outer;
   outer.input("x", tensor_type(ElementType::kFloat, Shape{2})).node("Neg", {"x"}, {"h"});

@@ -1,5 +1,5 @@
-// Opsets after the linked onnx's last one: which version of an operator a model selects, whether
-// its nodes are checked, and what is inferred.
+// Opsets after the last one of the linked onnx: which version of an operator a model selects,
+// whether its nodes are checked, and what is inferred.
 #include "host/onnx_io/opsets/opset18_25.h"
 
 #include <set>
@@ -62,8 +62,8 @@ TEST(NewerOpsets, SelectTheVersionThatTheOpsetHas) {
 }
 
 TEST(NewerOpsets, DefineEveryRevisionOnceAndInOrder) {
-  for (const auto& [domain, revisions] :
-       {std::pair("", newer_onnx_operators()), std::pair("ai.onnx.ml", newer_ml_operators())}) {
+  for (const auto& [domain, revisions] : {std::pair("", onnx_revisions_after_17()),
+                                          std::pair("ai.onnx.ml", ml_revisions_after_3())}) {
     int last = 0;
     std::set<std::pair<int, std::string_view>> seen;
     for (const Revision& revision : revisions) {
@@ -94,7 +94,7 @@ TEST(NewerOpsets, ImportWithTheRightVersionsAndWithoutNotes) {
   EXPECT_EQ(type_of(model, "g"), "float[2,3]");
 }
 
-TEST(NewerOpsets, RefuseNodesThatDoNotKeepToTheDefinition) {
+TEST(NewerOpsets, RefuseNodesThatDoNotConformToTheDefinition) {
   const auto with_node = [](int64_t opset, std::string_view op_type) {
     onnx::ModelProto proto = testing::empty_model(opset, 10);
     testing::add_input(*proto.mutable_graph(), "x", {2, 3});

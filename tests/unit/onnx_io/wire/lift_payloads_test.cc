@@ -54,7 +54,7 @@ TEST(LiftPayloads, LiftsLargeRawDataByReference) {
   EXPECT_EQ(parsed.graph().initializer(1).name(), "large");
 }
 
-// Every place where a payload may lie, each with content of its own.
+// Every place where a payload may lie, each with its own content.
 TEST(LiftPayloads, FindsPayloadsEverywhere) {
   onnx::ModelProto model = testing::empty_model();
   onnx::GraphProto& graph = *model.mutable_graph();
@@ -117,7 +117,7 @@ TEST(LiftPayloads, NamesMessageAndOffsetOfDamage) {
   EXPECT_THAT(lift_payloads(as_bytes(bytes)).status().message(), HasSubstr("the TensorProto has"));
 }
 
-// The innermost graph has a name that is longer than a payload must be.
+// The innermost graph has a name that is longer than the minimum size of a payload.
 std::string nested_graphs(uint32_t depth) {
   std::string graph = "\x12";  // graph.name
   append_varint(graph, kLiftThreshold);
@@ -139,11 +139,11 @@ TEST(LiftPayloads, LimitsNesting) {
   const auto refused = lift_payloads(as_bytes(nested_graphs(65)));
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.status().code(), StatusCode::kInvalidGraph);
-  EXPECT_THAT(refused.status().message(), HasSubstr("nested more than 64 deep"));
+  EXPECT_THAT(refused.status().message(), HasSubstr("nested more than 64 levels deep"));
 }
 
 TEST(LiftPayloads, LeavesNodesAloneThatAreTooShortForAPayload) {
-  std::string bytes = "\x3a\x04\x0a\x02\xff\xff";  // model.graph, graph.node, no field
+  std::string bytes = "\x3a\x04\x0a\x02\xff\xff";  // model.graph, graph.node, not a field
   EXPECT_EQ(lift_payloads(as_bytes(bytes))->bytes.substr(1 + kWideLength), "\x0a\x02\xff\xff");
 }
 
@@ -152,7 +152,7 @@ TEST(LiftPayloads, SurvivesVeryDeepNesting) {
 }
 
 TEST(LiftPayloads, TheLastOfRepeatedPayloadsCounts) {
-  // raw_data twice in one tensor, as protobuf allows.
+  // raw_data twice in one tensor, which protobuf allows.
   onnx::TensorProto first;
   first.set_raw_data(std::string(2000, 'a'));
   onnx::TensorProto second;

@@ -44,15 +44,15 @@ void expect_malformed(std::string_view message) {
   EXPECT_FALSE(WireReader(bytes_of(message)).next()) << testing::PrintToString(message);
 }
 
-TEST(Wire, RefusesWhatIsNoField) {
+TEST(Wire, RefusesBytesThatAreNotAField) {
   using namespace std::string_view_literals;
   expect_malformed("\x08"sv);                                              // no value
-  expect_malformed("\x08\x80"sv);                                          // value cut
+  expect_malformed("\x08\x80"sv);                                          // truncated value
   expect_malformed("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02"sv);      // over 64 bits
   expect_malformed("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"sv);  // over ten bytes
-  expect_malformed("\x11\1\2\3"sv);                                        // fixed64 cut
-  expect_malformed("\x25\1\2\3"sv);                                        // fixed32 cut
-  expect_malformed("\x1a\3hi"sv);                                          // content cut
+  expect_malformed("\x11\1\2\3"sv);                                        // truncated fixed64
+  expect_malformed("\x25\1\2\3"sv);                                        // truncated fixed32
+  expect_malformed("\x1a\3hi"sv);                                          // truncated content
   expect_malformed("\x1a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"sv);      // length of 2^64 - 1
   expect_malformed("\x0b\x0c"sv);                                          // group
   expect_malformed("\x0f"sv);                                              // no such type
