@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <exception>
-#include <string>
 
 #include "host/cli/command.h"
 #include "host/cli/report/output.h"
@@ -20,21 +19,32 @@ int usage_error(const CLI::App& root, const CLI::ParseError& error) {
   return kExitUsage;
 }
 
+Result<int> parse_and_work(const Program& program, int argc, char** argv) {
+  CLI::App app(program.description, program.name);
+  app.get_formatter()->column_width(36);
+  ArgumentParser root(&app);
+  const Work work = program.declare(root);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // Help and version come as "errors" with exit code 0.
+    return error.get_exit_code() == 0 ? app.exit(error) : usage_error(app, error);
+  }
+  return work();
+}
+
 }  // namespace
 
-int run_program(CLI::App& root, int argc, char** argv, const std::function<Result<int>()>& work) {
-  // A file that grows beyond its limit is a failed write, which is reported, and not the end.
+int run_program(const Program& program, int argc, char** argv) {
+  // A write beyond the file size limit is then a failure that is reported, not a signal that ends
+  // the process.
   std::signal(SIGXFSZ, SIG_IGN);
   plugin::arm_exit_guard(kExitFailure);
   try {
-    root.parse(argc, argv);
-    const Result<int> exit_status = work();
-    Status status = exit_status.ok() ? flush_output() : exit_status.status();
+    const Result<int> exit_status = parse_and_work(program, argc, argv);
+    const Status status = exit_status.ok() ? flush_output() : exit_status.status();
     if (status.ok()) return *exit_status;
     print_error(status);
-  } catch (const CLI::ParseError& error) {
-    // Help and version come as "errors" with status 0.
-    return error.get_exit_code() == 0 ? root.exit(error) : usage_error(root, error);
   } catch (const std::exception& error) {
     print_error(Status(StatusCode::kFail, error.what()));
   }

@@ -1,20 +1,29 @@
-// What programs have in common: how they read their command line, and how they end.
+// What the programs have in common: how they read their command line, and how they end.
 #pragma once
 
 #include <ephost/status.h>
 
 #include <functional>
+#include <string>
 
-namespace CLI {
-class App;
-}  // namespace CLI
+#include "host/cli/argument_parser.h"
 
 namespace ephost::cli {
 
-// Parses the command line into `root`, runs `work`, and makes sure that what it printed arrived.
-// Failures, exceptions too, are printed. Returns the exit status: that of `work`, kExitUsage for a
-// command line that is none, kExitFailure for a failure.
-[[nodiscard]] int run_program(CLI::App& root, int argc, char** argv,
-                              const std::function<Result<int>()>& work);
+// Does what the command line asked for. Returns the exit status; a failure is printed and makes it
+// kExitFailure.
+using Work = std::function<Result<int>()>;
+
+struct Program {
+  std::string name;
+  std::string description;
+  // Declares the arguments, and returns what to do once they are parsed.
+  std::function<Work(ArgumentParser& root)> declare;
+};
+
+// Declares and parses the command line, does the work, and makes sure that everything printed
+// reached standard output. Failures and exceptions of all these are printed. Returns the exit
+// status: that of the work, kExitUsage for an invalid command line, kExitFailure for a failure.
+[[nodiscard]] int run_program(const Program& program, int argc, char** argv);
 
 }  // namespace ephost::cli

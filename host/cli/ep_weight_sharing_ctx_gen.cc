@@ -1,6 +1,6 @@
 // `ep_weight_sharing_ctx_gen`: the command line of ONNX Runtime's tool of that name. What it does
 // is `ephost compile --share-weights`.
-#include <CLI/CLI.hpp>
+#include <memory>
 #include <string>
 
 #include "host/cli/command.h"
@@ -33,25 +33,29 @@ Result<int> generate(const Flags& flags) {
   return kExitSuccess;
 }
 
+Work declare(ArgumentParser& root) {
+  auto flags = std::make_shared<Flags>();
+  root.add("-e", flags->provider, "The execution provider").type_name("NAME").required();
+  root.add("-i", flags->provider_options, "Options of the provider")
+      .type_name("\"KEY|VALUE KEY|VALUE\"");
+  root.add("-C", flags->config, "Session configuration entries")
+      .type_name("\"KEY|VALUE KEY|VALUE\"");
+  root.add("MODELS", flags->models, "ONNX models, separated by commas")
+      .type_name("FILE,FILE...")
+      .required();
+  add_environment_flags(root, flags->environment);
+  add_report_flags(root, flags->report);
+  return [flags] { return generate(*flags); };
+}
+
 }  // namespace
 }  // namespace ephost::cli
 
 int main(int argc, char** argv) {
   using namespace ephost::cli;
-  Flags flags;
-  CLI::App app(
-      "Writes the context models of several models, which share the weights of their "
-      "execution-provider contexts.",
-      "ep_weight_sharing_ctx_gen");
-  app.add_option("-e", flags.provider, "The execution provider")->type_name("NAME")->required();
-  app.add_option("-i", flags.provider_options, "Options of the provider")
-      ->type_name("\"KEY|VALUE KEY|VALUE\"");
-  app.add_option("-C", flags.config, "Session configuration entries")
-      ->type_name("\"KEY|VALUE KEY|VALUE\"");
-  app.add_option("MODELS", flags.models, "ONNX models, separated by commas")
-      ->type_name("FILE,FILE...")
-      ->required();
-  add_environment_flags(app, flags.environment);
-  add_report_flags(app, flags.report);
-  return run_program(app, argc, argv, [&] { return generate(flags); });
+  return run_program({.name = "ep_weight_sharing_ctx_gen",
+                      .description = "Writes the context models of several models, which share the "
+                                     "weights of their execution-provider contexts.",
+                      .declare = declare},
+                     argc, argv);
 }

@@ -1,6 +1,5 @@
 #include "host/cli/flags.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 
@@ -55,107 +54,105 @@ Status add_provider_option(std::vector<ProviderRequest>& requests, const std::st
 
 }  // namespace
 
-void add_report_flags(CLI::App& app, ReportFlags& flags, std::vector<std::string> formats) {
+void add_report_flags(ArgumentParser& app, ReportFlags& flags,
+                      const std::vector<std::string>& formats) {
   flags.format = formats.front();
-  app.add_option("--format", flags.format, "How to report")
-      ->check(CLI::IsMember(std::move(formats)))
-      ->capture_default_str()
-      ->group(kReportGroup);
-  auto* verbose = app.add_flag("-v,--verbose", flags.verbose, "Show more, and log what is done");
-  auto* quiet = app.add_flag("-q,--quiet", flags.quiet, "Log errors only, show no progress");
-  verbose->group(kReportGroup);
-  quiet->group(kReportGroup)->excludes(verbose);
+  app.add("--format", flags.format, "How to report")
+      .one_of(formats)
+      .show_default()
+      .group(kReportGroup);
+  Argument verbose = app.add_flag("-v,--verbose", flags.verbose, "Show more, and log what is done");
+  Argument quiet = app.add_flag("-q,--quiet", flags.quiet, "Log errors only, show no progress");
+  verbose.group(kReportGroup);
+  quiet.group(kReportGroup).excludes(verbose);
 }
 
-void add_environment_flags(CLI::App& app, EnvironmentFlags& flags) {
-  app.add_option("--plugin-path", flags.plugin_paths,
-                 "Search this directory for plugins first (repeatable)")
-      ->type_name("DIR")
-      ->allow_extra_args(false)
-      ->group(kSessionGroup);
-  app.add_option("--call-warning", flags.call_warning_seconds,
-                 "Warn when a call of a plugin takes longer than this; 0: never")
-      ->type_name("SECONDS")
-      ->check(CLI::Range(0.0, 1e6))
-      ->capture_default_str()
-      ->group(kSessionGroup);
+void add_environment_flags(ArgumentParser& app, EnvironmentFlags& flags) {
+  app.add("--plugin-path", flags.plugin_paths,
+          "Search this directory for plugins first (repeatable)")
+      .type_name("DIR")
+      .repeatable()
+      .group(kSessionGroup);
+  app.add("--call-warning", flags.call_warning_seconds,
+          "Warn when a call of a plugin takes longer than this; 0: never")
+      .type_name("SECONDS")
+      .in_range(0, 1e6)
+      .show_default()
+      .group(kSessionGroup);
   app.add_flag("--no-crash-handler", flags.no_crash_handler,
                "Do not say which plugin was called when the process crashes")
-      ->group(kSessionGroup);
+      .group(kSessionGroup);
 }
 
-void add_session_flags(CLI::App& app, SessionFlags& flags) {
+void add_session_flags(ArgumentParser& app, SessionFlags& flags) {
   add_environment_flags(app, flags.environment);
-  app.add_option("--selection", flags.selection, "Selection file: providers, options, entries")
-      ->type_name("FILE")
-      ->group(kSessionGroup);
-  app.add_option("-e,--ep", flags.providers,
-                 "Ask this provider, in the order given; CPU is always the last (repeatable)")
-      ->type_name("NAME")
-      ->allow_extra_args(false)
-      ->group(kSessionGroup);
+  app.add("--selection", flags.selection, "Selection file: providers, options, entries")
+      .type_name("FILE")
+      .group(kSessionGroup);
+  app.add("-e,--ep", flags.providers,
+          "Ask this provider, in the order given; CPU is always the last (repeatable)")
+      .type_name("NAME")
+      .repeatable()
+      .group(kSessionGroup);
   add_pair_option(app, "--ep-option", flags.provider_options, "Option of a provider (repeatable)",
                   "NAME:KEY=VALUE", ':')
-      ->group(kSessionGroup);
+      .group(kSessionGroup);
   add_pair_option(app, "--config", flags.config, "Session configuration entry (repeatable)",
                   "KEY=VALUE")
-      ->group(kSessionGroup);
-  app.add_option("--optimization-level", flags.optimization_level,
-                 "What may change the model: disable_all, basic, extended, all [all]")
-      ->type_name("LEVEL")
-      ->group(kSessionGroup);
-  app.add_option("--disable-optimizer", flags.disabled_optimizers,
-                 "Leave out this optimization pass (repeatable)")
-      ->type_name("NAME")
-      ->allow_extra_args(false)
-      ->group(kSessionGroup);
+      .group(kSessionGroup);
+  app.add("--optimization-level", flags.optimization_level,
+          "What may change the model: disable_all, basic, extended, all [all]")
+      .type_name("LEVEL")
+      .group(kSessionGroup);
+  app.add("--disable-optimizer", flags.disabled_optimizers,
+          "Leave out this optimization pass (repeatable)")
+      .type_name("NAME")
+      .repeatable()
+      .group(kSessionGroup);
   app.add_flag("--no-mem-pattern", flags.no_mem_pattern, "Allocate each value when it is made")
-      ->group(kSessionGroup);
+      .group(kSessionGroup);
   app.add_flag("--no-mem-reuse", flags.no_mem_reuse, "Give each value its own memory")
-      ->group(kSessionGroup);
+      .group(kSessionGroup);
 }
 
-void add_cache_flag(CLI::App& app, SessionFlags& flags) {
-  app.add_option("--cache-dir", flags.cache_dir,
-                 "Cache store: keep there what providers compile, and look there first")
-      ->type_name("DIR")
-      ->group(kSessionGroup);
+void add_cache_flag(ArgumentParser& app, SessionFlags& flags) {
+  app.add("--cache-dir", flags.cache_dir,
+          "Cache store: keep there what providers compile, and look there first")
+      .type_name("DIR")
+      .group(kSessionGroup);
 }
 
-void add_execution_flags(CLI::App& app, SessionFlags& flags) {
-  app.add_option("--execution-mode", flags.execution_mode,
-                 "Run independent steps one after the other, or in parallel")
-      ->check(CLI::IsMember({"sequential", "parallel"}))
-      ->group(kSessionGroup);
-  app.add_option("--inter-op-threads", flags.inter_op_threads,
-                 "Most threads on steps of one run in parallel mode; 0: one a processor")
-      ->type_name("N")
-      ->group(kSessionGroup);
-  app.add_option("--intra-op-threads", flags.intra_op_threads,
-                 "Most threads on one step; 0: one a processor")
-      ->type_name("N")
-      ->group(kSessionGroup);
+void add_execution_flags(ArgumentParser& app, SessionFlags& flags) {
+  app.add("--execution-mode", flags.execution_mode,
+          "Run independent steps one after the other, or in parallel")
+      .one_of({"sequential", "parallel"})
+      .group(kSessionGroup);
+  app.add("--inter-op-threads", flags.inter_op_threads,
+          "Most threads on steps of one run in parallel mode; 0: one a processor")
+      .type_name("N")
+      .group(kSessionGroup);
+  app.add("--intra-op-threads", flags.intra_op_threads,
+          "Most threads on one step; 0: one a processor")
+      .type_name("N")
+      .group(kSessionGroup);
 }
 
-void add_profile_flag(CLI::App& app, SessionFlags& flags) {
-  app.add_option("--profile", flags.profile,
-                 "Write what took how long to this file, as a Chrome trace (JSON)")
-      ->type_name("FILE")
-      ->group(kSessionGroup);
+void add_profile_flag(ArgumentParser& app, SessionFlags& flags) {
+  app.add("--profile", flags.profile,
+          "Write what took how long to this file, as a Chrome trace (JSON)")
+      .type_name("FILE")
+      .group(kSessionGroup);
 }
 
-CLI::Option* add_pair_option(CLI::App& app, const std::string& name,
-                             std::vector<std::string>& values, const std::string& help,
-                             const std::string& type_name, char separator) {
+Argument add_pair_option(ArgumentParser& app, const std::string& name,
+                         std::vector<std::string>& values, const std::string& help,
+                         const std::string& type_name, char separator) {
   const auto check = [separator, type_name](const std::string& text) -> std::string {
     const size_t at = text.find(separator);
     if (at != std::string::npos && at > 0) return "";
     return quote(text) + " is not of the form " + type_name;
   };
-  return app.add_option(name, values, help)
-      ->type_name(type_name)
-      ->allow_extra_args(false)
-      ->check(CLI::Validator(check, ""));
+  return app.add(name, values, help).type_name(type_name).repeatable().check(check);
 }
 
 std::pair<std::string, std::string> split_pair(std::string_view text, char separator) {

@@ -14,10 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
+#include "host/cli/argument_parser.h"
 
 namespace ephost::cli {
 
@@ -53,28 +50,28 @@ struct SessionFlags {
 };
 
 // --format, --verbose, --quiet. `formats` are what the command offers, the default first.
-void add_report_flags(CLI::App& app, ReportFlags& flags,
-                      std::vector<std::string> formats = {"table", "json"});
+void add_report_flags(ArgumentParser& app, ReportFlags& flags,
+                      const std::vector<std::string>& formats = {"table", "json"});
 // --plugin-path, --call-warning, --no-crash-handler.
-void add_environment_flags(CLI::App& app, EnvironmentFlags& flags);
+void add_environment_flags(ArgumentParser& app, EnvironmentFlags& flags);
 // --selection, --ep, --ep-option, --config, --optimization-level, --disable-optimizer,
 // --no-mem-pattern, --no-mem-reuse, and those of the environment.
-void add_session_flags(CLI::App& app, SessionFlags& flags);
+void add_session_flags(ArgumentParser& app, SessionFlags& flags);
 
 // --execution-mode, --inter-op-threads, --intra-op-threads: how a session runs.
-void add_execution_flags(CLI::App& app, SessionFlags& flags);
+void add_execution_flags(ArgumentParser& app, SessionFlags& flags);
 // --profile.
-void add_profile_flag(CLI::App& app, SessionFlags& flags);
+void add_profile_flag(ArgumentParser& app, SessionFlags& flags);
 
 // --cache-dir.
-void add_cache_flag(CLI::App& app, SessionFlags& flags);
+void add_cache_flag(ArgumentParser& app, SessionFlags& flags);
 
 // An option that may be given several times, each with one value of the form
 // `left<separator>right`; anything else is a usage error. `type_name` shows the form in the help,
 // e.g. "KEY=VALUE".
-CLI::Option* add_pair_option(CLI::App& app, const std::string& name,
-                             std::vector<std::string>& values, const std::string& help,
-                             const std::string& type_name, char separator = '=');
+Argument add_pair_option(ArgumentParser& app, const std::string& name,
+                         std::vector<std::string>& values, const std::string& help,
+                         const std::string& type_name, char separator = '=');
 
 // The two sides of an argument that add_pair_option let pass.
 [[nodiscard]] std::pair<std::string, std::string> split_pair(std::string_view text,

@@ -1,8 +1,6 @@
 // `ephost bench MODEL`: what creating a session and running it costs in time and memory.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "host/base/text.h"
@@ -65,16 +63,16 @@ Json to_json(const Benchmark& benchmark, const Flags& flags) {
                {"peak_resident_bytes", model.peak_resident_bytes},
                {"planned_memory", blocks}};
   if (model.allocations_per_run) {
-    json["allocations_per_run"] = *model.allocations_per_run;
-    json["host_allocations_per_run"] = *model.host_allocations_per_run;
+    json.set("allocations_per_run", *model.allocations_per_run);
+    json.set("host_allocations_per_run", *model.host_allocations_per_run);
   }
   if (benchmark.context) {
     const ContextMeasurement& context = *benchmark.context;
-    json["context"] = {{"compile_seconds", context.compile_seconds},
-                       {"partitions", context.partitions},
-                       {"file_bytes", context.file_bytes},
-                       {"session", session_json(context.session)},
-                       {"speedup", context_speedup(benchmark)}};
+    json.set("context", {{"compile_seconds", context.compile_seconds},
+                         {"partitions", context.partitions},
+                         {"file_bytes", context.file_bytes},
+                         {"session", session_json(context.session)},
+                         {"speedup", context_speedup(benchmark)}});
   }
   return json;
 }
@@ -162,35 +160,30 @@ Result<int> run(const Flags& flags) {
 
 }  // namespace
 
-Command add_bench(CLI::App& root) {
+Command add_bench(ArgumentParser& root) {
   auto flags = std::make_shared<Flags>();
   MeasureRequest& request = flags->request;
-  CLI::App* app = root.add_subcommand("bench", "Time of session creation and runs, and memory");
-  app->add_option("MODEL", request.model, "An ONNX model or context model")
-      ->type_name("FILE")
-      ->required();
-  app->add_option("--sessions", request.sessions,
-                  "Create so many sessions, each in a process of its own")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app->add_option("--runs", request.runs, "Time so many runs")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app->add_option("--warm-up", request.warm_up, "Runs before those that are timed")
-      ->type_name("N")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  app->add_flag("--compare-context", flags->compare_context,
-                "Also create sessions from the model's context model, and compare");
-  add_input_flags(*app, request.inputs);
-  add_session_flags(*app, flags->session);
-  add_execution_flags(*app, flags->session);
-  add_profile_flag(*app, flags->session);
-  add_cache_flag(*app, flags->session);
-  add_report_flags(*app, flags->report);
-  app->footer(
+  ArgumentParser app =
+      root.add_subcommand("bench", "Time of session creation and runs, and memory");
+  app.add("MODEL", request.model, "An ONNX model or context model").type_name("FILE").required();
+  app.add("--sessions", request.sessions, "Create so many sessions, each in a process of its own")
+      .type_name("N")
+      .positive()
+      .show_default();
+  app.add("--runs", request.runs, "Time so many runs").type_name("N").positive().show_default();
+  app.add("--warm-up", request.warm_up, "Runs before those that are timed")
+      .type_name("N")
+      .not_negative()
+      .show_default();
+  app.add_flag("--compare-context", flags->compare_context,
+               "Also create sessions from the model's context model, and compare");
+  add_input_flags(app, request.inputs);
+  add_session_flags(app, flags->session);
+  add_execution_flags(app, flags->session);
+  add_profile_flag(app, flags->session);
+  add_cache_flag(app, flags->session);
+  add_report_flags(app, flags->report);
+  app.footer(
       "Allocations per run are counted where libephost_count_allocations.so, which is built with "
       "the\n"
       "benchmarks of ephost's source, is preloaded (LD_PRELOAD).");

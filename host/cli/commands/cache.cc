@@ -1,11 +1,9 @@
 // `ephost cache list|verify|prune|clear DIR`: looks after a cache store (ep.cache_dir).
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <ctime>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "host/base/log.h"
 #include "host/base/text.h"
@@ -92,11 +90,11 @@ Json to_json(const Described& described) {
   for (const auto& [name, value] : described.made_of) {
     made_of.push_back({{"name", name}, {"value", value}});
   }
-  json["model"] = described.model_name;
-  json["providers"] = described.providers;
-  json["partitions"] = described.partitions;
-  json["made_of"] = made_of;
-  json["problem"] = described.problem.empty() ? Json() : Json(described.problem);
+  json.set("model", described.model_name);
+  json.set("providers", described.providers);
+  json.set("partitions", described.partitions);
+  json.set("made_of", made_of);
+  json.set("problem", described.problem.empty() ? Json() : Json(described.problem));
   return json;
 }
 
@@ -141,7 +139,7 @@ Result<int> verify(const Flags& flags) {
     const std::vector<std::string> problems = context::verify_entry(item, posix_file_system());
     if (!problems.empty()) ++bad;
     Json json = item_json(item);
-    json["problems"] = problems;
+    json.set("problems", problems);
     entries.push_back(std::move(json));
     text += item.id + (problems.empty() ? "  sound\n" : "  damaged\n");
     for (const std::string& problem : problems) text += "  " + printable(problem) + "\n";
@@ -190,52 +188,50 @@ Result<int> remove(const Flags& flags, Remove remove_from) {
 }
 
 struct Verb {
-  CLI::App* app;
+  ArgumentParser parser;
   std::function<Result<int>()> run;
 };
 
-CLI::App* add_verb(CLI::App& cache, const std::string& name, const std::string& help,
-                   Flags& flags) {
-  CLI::App* app = cache.add_subcommand(name, help);
-  app->add_option("DIR,--cache-dir", flags.store.folder,
-                  "The folder that sessions were given as ep.cache_dir")
-      ->type_name("DIR")
-      ->required();
-  add_report_flags(*app, flags.report);
+ArgumentParser add_verb(ArgumentParser& cache, const std::string& name, const std::string& help,
+                        Flags& flags) {
+  ArgumentParser app = cache.add_subcommand(name, help);
+  app.add("DIR,--cache-dir", flags.store.folder,
+          "The folder that sessions were given as ep.cache_dir")
+      .type_name("DIR")
+      .required();
+  add_report_flags(app, flags.report);
   return app;
 }
 
 }  // namespace
 
-Command add_cache(CLI::App& root) {
+Command add_cache(ArgumentParser& root) {
   auto flags = std::make_shared<Flags>();
   flags->store.lock_wait.report = [](const std::string& message) { log_warning(message); };
-  CLI::App* cache = root.add_subcommand("cache", "Look after a cache store (ep.cache_dir)");
-  cache->require_subcommand(1);
+  ArgumentParser cache = root.add_subcommand("cache", "Look after a cache store (ep.cache_dir)");
+  cache.require_subcommand();
   std::vector<Verb> verbs = {
-      {add_verb(*cache, "list", "What is in it, and what each key was made of", *flags),
+      {add_verb(cache, "list", "What is in it, and what each key was made of", *flags),
        [flags] { return list(*flags); }},
-      {add_verb(*cache, "verify", "Compare every entry with its checksums", *flags),
+      {add_verb(cache, "verify", "Compare every entry with its checksums", *flags),
        [flags] { return verify(*flags); }},
-      {add_verb(*cache, "prune", "Remove what exceeds the limits or is quarantined", *flags),
+      {add_verb(cache, "prune", "Remove what exceeds the limits or is quarantined", *flags),
        [flags] { return remove(*flags, &context::prune); }},
-      {add_verb(*cache, "clear", "Remove all that is not in use", *flags),
+      {add_verb(cache, "clear", "Remove all that is not in use", *flags),
        [flags] { return remove(*flags, &context::clear); }},
   };
   context::CacheLimits& limits = flags->store.limits;
-  CLI::App* prune = verbs[2].app;
-  prune->add_option("--max-bytes", limits.max_bytes, "Keep so many bytes; 0: any number")
-      ->type_name("N")
-      ->capture_default_str();
-  prune
-      ->add_option("--max-age-days", limits.max_age_days,
-                   "Keep what was used in so many days; 0: ever")
-      ->type_name("N")
-      ->capture_default_str();
+  ArgumentParser prune = verbs[2].parser;
+  prune.add("--max-bytes", limits.max_bytes, "Keep so many bytes; 0: any number")
+      .type_name("N")
+      .show_default();
+  prune.add("--max-age-days", limits.max_age_days, "Keep what was used in so many days; 0: ever")
+      .type_name("N")
+      .show_default();
   return {cache, [flags, verbs = std::move(verbs)]() -> Result<int> {
             apply(flags->report);
             for (const Verb& verb : verbs) {
-              if (verb.app->parsed()) return verb.run();
+              if (verb.parser.is_chosen()) return verb.run();
             }
             return kExitUsage;
           }};

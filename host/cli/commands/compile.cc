@@ -1,14 +1,12 @@
 // `ephost compile MODEL`: writes the context model and its binaries.
 #include <ephost/compile_model.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "host/base/text.h"
 #include "host/cli/command.h"
@@ -214,50 +212,50 @@ Result<int> run(const Flags& flags) {
 
 }  // namespace
 
-Command add_compile(CLI::App& root) {
+Command add_compile(ArgumentParser& root) {
   auto flags = std::make_shared<Flags>();
   ModelCompilationOptions& compile = flags->compile;
-  CLI::App* app = root.add_subcommand("compile", "Write the context model of a model");
-  app->add_option("MODEL", compile.input_model_path, "An ONNX model; - is standard input")
-      ->type_name("FILE")
-      ->required();
-  CLI::Option* share_weights =
-      app->add_flag("--share-weights", flags->share_weights,
-                    "Compile several models, MODEL being \"a.onnx,b.onnx\", to context models that "
-                    "share binaries");
-  app->add_option("-i", flags->provider_options, "Options of the provider")
-      ->type_name("\"KEY|VALUE KEY|VALUE\"")
-      ->needs(share_weights);
-  app->add_option("-o,--output", compile.output_model_path,
-                  "The context model [MODEL_ctx.onnx]; - is standard output, the report goes to "
-                  "standard error then")
-      ->type_name("FILE")
-      ->excludes(share_weights);
-  app->add_flag("--embed", flags->embed,
-                "Payloads inside the model instead of in .bin files beside it")
-      ->excludes(share_weights);
-  app->add_option("--external-initializers", compile.output_model_external_initializers_file,
-                  "Write the initializers that are left to this file beside the model")
-      ->type_name("NAME");
-  app->add_option("--initializer-threshold", compile.external_initializers_size_threshold,
-                  "Keep initializers of fewer bytes inside the model")
-      ->type_name("BYTES");
-  app->add_option("--initializer-alignment", compile.external_initializers_alignment,
-                  "Where initializers of 1 MiB or more start in that file: multiples of this")
-      ->type_name("BYTES")
-      ->capture_default_str();
-  CLI::Option* error_if_exists = app->add_flag("--error-if-exists", compile.error_if_output_exists,
-                                               "Fail instead of replacing a context model");
-  app->add_flag("--force", compile.force_overwrite,
-                "Replace existing output files even if they are no context model's, but none that "
-                "the model is read from")
-      ->excludes(error_if_exists);
-  app->add_flag("--error-if-nothing-compiled", compile.error_if_no_nodes_compiled,
-                "Fail instead of writing the plain model");
-  add_session_flags(*app, flags->session);
-  add_profile_flag(*app, flags->session);
-  add_cache_flag(*app, flags->session);
-  add_report_flags(*app, flags->report);
+  ArgumentParser app = root.add_subcommand("compile", "Write the context model of a model");
+  app.add("MODEL", compile.input_model_path, "An ONNX model; - is standard input")
+      .type_name("FILE")
+      .required();
+  Argument share_weights =
+      app.add_flag("--share-weights", flags->share_weights,
+                   "Compile several models, MODEL being \"a.onnx,b.onnx\", to context models that "
+                   "share binaries");
+  app.add("-i", flags->provider_options, "Options of the provider")
+      .type_name("\"KEY|VALUE KEY|VALUE\"")
+      .needs(share_weights);
+  app.add("-o,--output", compile.output_model_path,
+          "The context model [MODEL_ctx.onnx]; - is standard output, the report goes to "
+          "standard error then")
+      .type_name("FILE")
+      .excludes(share_weights);
+  app.add_flag("--embed", flags->embed,
+               "Payloads inside the model instead of in .bin files beside it")
+      .excludes(share_weights);
+  app.add("--external-initializers", compile.output_model_external_initializers_file,
+          "Write the initializers that are left to this file beside the model")
+      .type_name("NAME");
+  app.add("--initializer-threshold", compile.external_initializers_size_threshold,
+          "Keep initializers of fewer bytes inside the model")
+      .type_name("BYTES");
+  app.add("--initializer-alignment", compile.external_initializers_alignment,
+          "Where initializers of 1 MiB or more start in that file: multiples of this")
+      .type_name("BYTES")
+      .show_default();
+  Argument error_if_exists = app.add_flag("--error-if-exists", compile.error_if_output_exists,
+                                          "Fail instead of replacing a context model");
+  app.add_flag("--force", compile.force_overwrite,
+               "Replace existing output files even if they are no context model's, but none that "
+               "the model is read from")
+      .excludes(error_if_exists);
+  app.add_flag("--error-if-nothing-compiled", compile.error_if_no_nodes_compiled,
+               "Fail instead of writing the plain model");
+  add_session_flags(app, flags->session);
+  add_profile_flag(app, flags->session);
+  add_cache_flag(app, flags->session);
+  add_report_flags(app, flags->report);
   return {app, [flags] { return run(*flags); }};
 }
 

@@ -1,7 +1,5 @@
 // `ephost inspect PLUGIN`: loads one plugin and shows what it is: devices, options, kernels.
-#include <CLI/CLI.hpp>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "host/base/text.h"
@@ -166,11 +164,11 @@ Json options_json(const manifest::Manifest& manifest) {
                  {"type", manifest::option_type_name(option.type)},
                  {"default", manifest::to_text(option.default_value)}};
     if (option.range) {
-      json["range"] = {manifest::to_text(option.range->first),
-                       manifest::to_text(option.range->second)};
+      json.set("range", std::vector{manifest::to_text(option.range->first),
+                                    manifest::to_text(option.range->second)});
     }
-    if (!option.choices.empty()) json["choices"] = option.choices;
-    json["help"] = option.help;
+    if (!option.choices.empty()) json.set("choices", option.choices);
+    json.set("help", option.help);
     options.push_back(std::move(json));
   }
   return options;
@@ -195,18 +193,19 @@ Json to_json(const Inspection& inspection) {
                {"version", manifest.version.to_string()},
                {"manifest", manifest.file.native()},
                {"abi", abi_json(manifest.abi)},
-               {"negotiated_abi", {manifest.abi.major, plugin.abi_minor}},
+               {"negotiated_abi", std::vector{manifest.abi.major, plugin.abi_minor}},
                {"context_sources", manifest.context_sources},
                {"devices", devices},
                {"options", options_json(manifest)}};
-  if (!inspection.device_status.ok()) json["device_error"] = status_json(inspection.device_status);
+  if (!inspection.device_status.ok())
+    json.set("device_error", status_json(inspection.device_status));
   if (inspection.provider == nullptr) {
-    json["provider_error"] = status_json(inspection.provider_status);
+    json.set("provider_error", status_json(inspection.provider_status));
     return json;
   }
-  json["compiles"] = inspection.provider->can_compile();
-  json["writes_context"] = inspection.provider->can_write_context();
-  json["kernels"] = kernels_json(*inspection.provider);
+  json.set("compiles", inspection.provider->can_compile());
+  json.set("writes_context", inspection.provider->can_write_context());
+  json.set("kernels", kernels_json(*inspection.provider));
   return json;
 }
 
@@ -291,15 +290,15 @@ Result<int> run(const Flags& flags) {
 
 }  // namespace
 
-Command add_inspect(CLI::App& root) {
+Command add_inspect(ArgumentParser& root) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* app =
+  ArgumentParser app =
       root.add_subcommand("inspect", "Load one plugin; show its devices, options and kernels");
-  app->add_option("PLUGIN", flags->plugin, "A manifest file, a provider or its short name")
-      ->type_name("NAME")
-      ->required();
-  add_environment_flags(*app, flags->environment);
-  add_report_flags(*app, flags->report);
+  app.add("PLUGIN", flags->plugin, "A manifest file, a provider or its short name")
+      .type_name("NAME")
+      .required();
+  add_environment_flags(app, flags->environment);
+  add_report_flags(app, flags->report);
   return {app, [flags] { return run(*flags); }};
 }
 

@@ -1,7 +1,5 @@
 // `ephost list`: which plugins are installed, from their manifests alone.
-#include <CLI/CLI.hpp>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "host/base/text.h"
 #include "host/cli/command.h"
@@ -83,11 +81,11 @@ Result<int> run(const Flags& flags) {
 
 }  // namespace
 
-Command add_list(CLI::App& root) {
+Command add_list(ArgumentParser& root) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* app = root.add_subcommand("list", "Plugins found, and why any was skipped");
-  add_environment_flags(*app, flags->environment);
-  add_report_flags(*app, flags->report);
+  ArgumentParser app = root.add_subcommand("list", "Plugins found, and why any was skipped");
+  add_environment_flags(app, flags->environment);
+  add_report_flags(app, flags->report);
   return {app, [flags] { return run(*flags); }};
 }
 

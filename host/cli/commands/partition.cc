@@ -1,11 +1,10 @@
 // `ephost partition MODEL`: who takes which node, and why.
-#include <CLI/CLI.hpp>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "host/cli/command.h"
 #include "host/cli/flags.h"
 #include "host/cli/report/activity.h"
+#include "host/cli/report/json.h"
 #include "host/cli/report/output.h"
 #include "host/cli/report/table.h"
 #include "host/partition/explain.h"
@@ -80,8 +79,8 @@ Json nodes_json(const partition::Explanation& explanation) {
     Json json = {{"id", node.node},     {"name", node.name},
                  {"op", node.op},       {"since_version", node.since_version},
                  {"provider", nullptr}, {"partition", nullptr}};
-    if (!node.provider.empty()) json["provider"] = node.provider;
-    if (!node.partition.empty()) json["partition"] = node.partition;
+    if (!node.provider.empty()) json.set("provider", node.provider);
+    if (!node.partition.empty()) json.set("partition", node.partition);
     nodes.push_back(std::move(json));
   }
   return nodes;
@@ -112,8 +111,8 @@ Json part_json(const Part& part, const Flags& flags) {
                        {"fused", refusal.fused},
                        {"reason", refusal.reason}});
   }
-  json["refused_claims"] = std::move(refused);
-  json["declines"] = declines_json(part.prepared);
+  json.set("refused_claims", std::move(refused));
+  json.set("declines", declines_json(part.prepared));
   return json;
 }
 
@@ -142,17 +141,18 @@ Json to_json(const session::PreparedModel& prepared, std::span<const Part> parts
                {"graph", parts.front().explanation.graph_name},
                {"is_context_model", prepared.is_context_model()},
                {"folded_nodes", prepared.folding.folded_nodes},
-               {"removed_identities", prepared.removed_identities},
-               {"bodies", Json::array()}};
+               {"removed_identities", prepared.removed_identities}};
+  Json bodies = Json::array();
   json.update(part_json(parts.front(), flags));
   for (const Part& body : parts.subspan(1)) {
     Json body_json = {{"path", body.prepared.path}, {"graph", body.graph.name}};
     body_json.update(part_json(body, flags));
-    json["bodies"].push_back(std::move(body_json));
+    bodies.push_back(body_json);
   }
+  json.set("bodies", bodies);
   if (flags.explain) {
-    json["inlined"] = inlined_json(prepared);
-    json["notes"] = prepared.notes;
+    json.set("inlined", inlined_json(prepared));
+    json.set("notes", prepared.notes);
   }
   return json;
 }
@@ -254,17 +254,17 @@ Result<int> run(const Flags& flags) {
 
 }  // namespace
 
-Command add_partition(CLI::App& root) {
+Command add_partition(ArgumentParser& root) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* app = root.add_subcommand("partition", "Who takes which node, and why");
-  app->add_option("MODEL", flags->model, "An ONNX model")->type_name("FILE")->required();
-  app->add_flag("--explain", flags->explain, "Each node, each refused claim, and why");
-  app->add_flag("--compile", flags->compile,
-                "Compile too, and show who takes what a provider fails to compile or to load");
-  app->add_option("-o,--output", flags->output, "Write to this file instead of standard output")
-      ->type_name("FILE");
-  add_session_flags(*app, flags->session);
-  add_report_flags(*app, flags->report, {"table", "json", "dot", "html"});
+  ArgumentParser app = root.add_subcommand("partition", "Who takes which node, and why");
+  app.add("MODEL", flags->model, "An ONNX model").type_name("FILE").required();
+  app.add_flag("--explain", flags->explain, "Each node, each refused claim, and why");
+  app.add_flag("--compile", flags->compile,
+               "Compile too, and show who takes what a provider fails to compile or to load");
+  app.add("-o,--output", flags->output, "Write to this file instead of standard output")
+      .type_name("FILE");
+  add_session_flags(app, flags->session);
+  add_report_flags(app, flags->report, {"table", "json", "dot", "html"});
   return {app, [flags] { return run(*flags); }};
 }
 

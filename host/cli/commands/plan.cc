@@ -1,14 +1,13 @@
 // `ephost plan MODEL`: the order of the steps, where each value lives, and how much memory that
 // takes.
-#include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "host/cli/command.h"
 #include "host/cli/commands/plan_buffers.h"
 #include "host/cli/flags.h"
 #include "host/cli/report/activity.h"
+#include "host/cli/report/json.h"
 #include "host/cli/report/output.h"
 #include "host/cli/report/plan_map.h"
 #include "host/cli/report/table.h"
@@ -79,7 +78,7 @@ Json steps_json(const PlannedGraph& names) {
                  {"inputs", names.values(step.inputs)},
                  {"outputs", names.values(step.outputs)}};
     if (step.partition != plan::kNoPartition) {
-      json["partition"] = prepared.partitioning.partitions[step.partition].name;
+      json.set("partition", prepared.partitioning.partitions[step.partition].name);
     }
     steps.push_back(std::move(json));
   }
@@ -97,13 +96,13 @@ Json values_json(const PlannedGraph& names) {
                  {"kind", plan::alloc_kind_name(value.kind)},
                  {"location", value.location},
                  {"buffer", names.value(value.reused)},
-                 {"lifetime", {value.first_pc, value.last_pc}},
+                 {"lifetime", std::vector{value.first_pc, value.last_pc}},
                  {"use_count", value.use_count},
                  {"bytes", nullptr},
                  {"offset", nullptr}};
-    if (value.bytes) json["bytes"] = *value.bytes;
+    if (value.bytes) json.set("bytes", *value.bytes);
     const uint64_t offset = prepared.pattern.offsets[id];
-    if (offset != plan::kNoOffset) json["offset"] = offset;
+    if (offset != plan::kNoOffset) json.set("offset", offset);
     values.push_back(std::move(json));
   }
   return values;
@@ -119,21 +118,23 @@ Json graph_json(const PlannedGraph& graph) {
                       {"proved_optimal", block.proved_optimal}});
   }
   Json json = {{"steps", steps_json(graph)}, {"values", values_json(graph)}, {"blocks", blocks}};
-  json["order"] = graph.prepared().order_rule;
+  json.set("order", graph.prepared().order_rule);
   return json;
 }
 
 Json to_json(const session::PreparedModel& prepared, const Flags& flags) {
-  Json json = {{"model", flags.model.native()}, {"bodies", Json::array()}};
+  Json json = {{"model", flags.model.native()}};
+  Json bodies = Json::array();
   for (const session::PreparedGraph* one : prepared.graphs()) {
     Json planned = graph_json({prepared, *one});
     if (one->path.empty()) {
       json.update(planned);
     } else {
-      planned["path"] = one->path;
-      json["bodies"].push_back(std::move(planned));
+      planned.set("path", one->path);
+      bodies.push_back(planned);
     }
   }
+  json.set("bodies", bodies);
   return json;
 }
 
@@ -258,35 +259,33 @@ Result<int> run(const Flags& flags) {
 
 }  // namespace
 
-Command add_plan(CLI::App& root) {
+Command add_plan(ArgumentParser& root) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* app = root.add_subcommand("plan", "Order, memory of each value, peak and lower bound");
-  auto* model = app->add_option("MODEL", flags->model, "An ONNX model")->type_name("FILE");
-  app->add_option("-o,--output", flags->output, "Write to this file instead of standard output")
-      ->type_name("FILE");
-  app->add_option("--html", flags->html, "Draw the memory map and the order as a page in this file")
-      ->type_name("FILE");
-  auto* buffers = app->add_option("--buffers", flags->buffers,
-                                  "Place these buffers instead (CSV: id,lower,upper,size)")
-                      ->type_name("FILE")
-                      ->excludes(model);
-  app->add_option("--capacity", flags->capacity, "Fail if the buffers need more bytes than this")
-      ->type_name("N")
-      ->needs(buffers);
-  app->add_option("--alignment", flags->alignment, "Of the buffers' offsets: a power of two [1]")
-      ->type_name("N")
-      ->needs(buffers);
-  app->add_option("--order", flags->order,
-                  "The same as --config session.execution_order=ORDER [chosen for the model]")
-      ->type_name("ORDER")
-      ->check(CLI::IsMember({"default", "priority", "memory"}))
-      ->excludes(buffers);
-  add_session_flags(*app, flags->session);
-  add_report_flags(*app, flags->report);
-  // One of the two is required.
-  app->callback([model, buffers] {
-    if (model->count() + buffers->count() == 0) throw CLI::RequiredError("MODEL or --buffers");
-  });
+  ArgumentParser app =
+      root.add_subcommand("plan", "Order, memory of each value, peak and lower bound");
+  Argument model = app.add("MODEL", flags->model, "An ONNX model").type_name("FILE");
+  app.add("-o,--output", flags->output, "Write to this file instead of standard output")
+      .type_name("FILE");
+  app.add("--html", flags->html, "Draw the memory map and the order as a page in this file")
+      .type_name("FILE");
+  Argument buffers =
+      app.add("--buffers", flags->buffers, "Place these buffers instead (CSV: id,lower,upper,size)")
+          .type_name("FILE")
+          .excludes(model);
+  app.add("--capacity", flags->capacity, "Fail if the buffers need more bytes than this")
+      .type_name("N")
+      .needs(buffers);
+  app.add("--alignment", flags->alignment, "Of the buffers' offsets: a power of two [1]")
+      .type_name("N")
+      .needs(buffers);
+  app.add("--order", flags->order,
+          "The same as --config session.execution_order=ORDER [chosen for the model]")
+      .type_name("ORDER")
+      .one_of({"default", "priority", "memory"})
+      .excludes(buffers);
+  add_session_flags(app, flags->session);
+  add_report_flags(app, flags->report);
+  app.require_either(model, buffers, "MODEL or --buffers");
   return {app, [flags] { return run(*flags); }};
 }
 

@@ -1,11 +1,11 @@
 #include "host/cli/commands/plan_buffers.h"
 
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "host/base/files/file.h"
 #include "host/base/files/operation_files.h"
 #include "host/base/text.h"
+#include "host/cli/report/json.h"
 #include "host/cli/report/output.h"
 #include "host/cli/report/plan_map.h"
 #include "host/plan/placement/minimalloc_csv.h"
@@ -19,12 +19,12 @@ Json to_json(const plan::BufferTable& table, const plan::Placement& placement,
                {"peak_bytes", placement.peak},
                {"lower_bound_bytes", placement.lower_bound},
                {"proved_optimal", placement.proved_optimal}};
-  if (request.capacity) json["capacity_bytes"] = *request.capacity;
+  if (request.capacity) json.set("capacity_bytes", *request.capacity);
   Json offsets = Json::array();
   for (size_t i = 0; i < table.ids.size(); ++i) {
     offsets.push_back({{"id", table.ids[i]}, {"offset", placement.offsets[i]}});
   }
-  json["offsets"] = std::move(offsets);
+  json.set("offsets", std::move(offsets));
   return json;
 }
 

@@ -1,10 +1,8 @@
 // `ephost run MODEL`: runs a model on inputs from files, zeros or random numbers.
 #include <ephost/session.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "host/base/text.h"
@@ -147,12 +145,12 @@ Json tensor_json(const Value& value) {
   }
   Json json = {{"type", graph::element_type_name(value.element_type())}, {"shape", value.shape()}};
   if (summary.numbers > 0) {
-    json["min"] = summary.min;
-    json["max"] = summary.max;
-    json["mean"] = summary.mean;
+    json.set("min", summary.min);
+    json.set("max", summary.max);
+    json.set("mean", summary.mean);
   }
-  json["nan_count"] = summary.nans;
-  json["first"] = std::move(first);
+  json.set("nan_count", summary.nans);
+  json.set("first", std::move(first));
   return json;
 }
 
@@ -160,7 +158,7 @@ Json tensor_json(const Value& value) {
 Json value_json(const Value& value) {
   if (value.kind() == ValueKind::kTensor) return tensor_json(value);
   if (!value.has_value()) return {{"type", "none"}};
-  Json parts = Json::array();
+  std::vector<Json> parts;
   for (const Value& part : value.parts()) parts.push_back(value_json(part));
   if (value.kind() == ValueKind::kSequence) return {{"type", "sequence"}, {"elements", parts}};
   return {{"type", "map"}, {"keys", parts[0]}, {"values", parts[1]}};
@@ -223,26 +221,22 @@ Result<int> run(const Flags& flags) {
 
 }  // namespace
 
-Command add_run(CLI::App& root) {
+Command add_run(ArgumentParser& root) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* app = root.add_subcommand("run", "Run a model");
-  app->add_option("MODEL", flags->model, "An ONNX model or context model")
-      ->type_name("FILE")
-      ->required();
-  add_input_flags(*app, flags->inputs);
-  add_pair_option(*app, "-o,--output", flags->outputs,
+  ArgumentParser app = root.add_subcommand("run", "Run a model");
+  app.add("MODEL", flags->model, "An ONNX model or context model").type_name("FILE").required();
+  add_input_flags(app, flags->inputs);
+  add_pair_option(app, "-o,--output", flags->outputs,
                   "Write an output to a .pb, .npy or .raw file (repeatable)", "NAME=FILE");
-  app->add_option("--output-dir", flags->output_folder,
-                  "Write all outputs here: output_0.npy, ... (.pb for what NumPy lacks)")
-      ->type_name("DIR");
-  app->add_option("--repeat", flags->repeat, "Run so many times")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber);
-  add_session_flags(*app, flags->session);
-  add_execution_flags(*app, flags->session);
-  add_profile_flag(*app, flags->session);
-  add_cache_flag(*app, flags->session);
-  add_report_flags(*app, flags->report);
+  app.add("--output-dir", flags->output_folder,
+          "Write all outputs here: output_0.npy, ... (.pb for what NumPy lacks)")
+      .type_name("DIR");
+  app.add("--repeat", flags->repeat, "Run so many times").type_name("N").positive();
+  add_session_flags(app, flags->session);
+  add_execution_flags(app, flags->session);
+  add_profile_flag(app, flags->session);
+  add_cache_flag(app, flags->session);
+  add_report_flags(app, flags->report);
   return {app, [flags] { return run(*flags); }};
 }
 

@@ -1,10 +1,8 @@
 // `ephost test DIR...`: runs ONNX backend tests and says which fail, which are skipped, and why.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <exception>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "host/base/files/file.h"
@@ -142,7 +140,7 @@ Json to_json(const std::vector<TestResult>& results, const Totals& totals) {
   Json tests = Json::array();
   for (const TestResult& result : results) {
     Json json = {{"name", result.name}, {"outcome", ascii_lower(outcome_name(result.outcome))}};
-    if (!result.reason.empty()) json["reason"] = result.reason;
+    if (!result.reason.empty()) json.set("reason", result.reason);
     tests.push_back(std::move(json));
   }
   return {{"passed", totals.passed},
@@ -188,30 +186,30 @@ Result<int> run(const Flags& flags) {
 
 }  // namespace
 
-Command add_test(CLI::App& root) {
+Command add_test(ArgumentParser& root) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* app = root.add_subcommand("test", "Run ONNX backend test folders");
-  app->add_option("DIR", flags->folders, "Folders that hold tests, at any depth")
-      ->type_name("PATH")
-      ->required();
-  app->add_option("--rtol", flags->tolerance.relative, "Relative tolerance of numbers")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  app->add_option("--atol", flags->tolerance.absolute, "Absolute tolerance of numbers")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  app->add_option("--skip-list", flags->skip_list,
-                  "Tests that may fail, \"name: reason\" a line; one that passes is a failure")
-      ->type_name("FILE");
-  app->add_flag("--skip-unsupported", flags->skip_unsupported,
-                "Skip what is NOT_IMPLEMENTED instead of failing");
-  app->add_option("-j,--jobs", flags->jobs, "Run so many tests at once")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  add_session_flags(*app, flags->session);
-  add_execution_flags(*app, flags->session);
-  add_report_flags(*app, flags->report);
+  ArgumentParser app = root.add_subcommand("test", "Run ONNX backend test folders");
+  app.add("DIR", flags->folders, "Folders that hold tests, at any depth")
+      .type_name("PATH")
+      .required();
+  app.add("--rtol", flags->tolerance.relative, "Relative tolerance of numbers")
+      .not_negative()
+      .show_default();
+  app.add("--atol", flags->tolerance.absolute, "Absolute tolerance of numbers")
+      .not_negative()
+      .show_default();
+  app.add("--skip-list", flags->skip_list,
+          "Tests that may fail, \"name: reason\" a line; one that passes is a failure")
+      .type_name("FILE");
+  app.add_flag("--skip-unsupported", flags->skip_unsupported,
+               "Skip what is NOT_IMPLEMENTED instead of failing");
+  app.add("-j,--jobs", flags->jobs, "Run so many tests at once")
+      .type_name("N")
+      .positive()
+      .show_default();
+  add_session_flags(app, flags->session);
+  add_execution_flags(app, flags->session);
+  add_report_flags(app, flags->report);
   return {app, [flags] { return run(*flags); }};
 }
 

@@ -2,11 +2,9 @@
 // checked by host/context; here it is decided whether what is installed can load it.
 #include "host/context/read/verify.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "host/base/files/file.h"
 #include "host/base/text.h"
@@ -271,17 +269,17 @@ Result<int> run(const Flags& flags) {
 
 }  // namespace
 
-Command add_verify(CLI::App& root) {
+Command add_verify(ArgumentParser& root) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* app =
+  ArgumentParser app =
       root.add_subcommand("verify", "Check a context model: files, checksums, providers");
-  app->footer(
+  app.footer(
       "Exit status: 0 where everything has its stated checksum, 1 where something is wrong,\n"
       "3 where nothing is wrong but something states no checksum and could not be checked.");
-  app->add_option("MODEL", flags->model, "A context model")->type_name("FILE")->required();
-  app->add_flag("--no-plugins", flags->no_plugins, "Load no plugin; go by the manifests alone");
-  add_environment_flags(*app, flags->environment);
-  add_report_flags(*app, flags->report);
+  app.add("MODEL", flags->model, "A context model").type_name("FILE").required();
+  app.add_flag("--no-plugins", flags->no_plugins, "Load no plugin; go by the manifests alone");
+  add_environment_flags(app, flags->environment);
+  add_report_flags(app, flags->report);
   return {app, [flags] { return run(*flags); }};
 }
 

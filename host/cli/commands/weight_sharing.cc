@@ -3,7 +3,6 @@
 #include <ephost/session.h>
 
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
 
@@ -62,7 +61,7 @@ Json to_json(const std::vector<SharedModel>& models, double seconds) {
                     {"partitions", model.partitions},
                     {"binaries", model.binaries}});
     for (const std::string& name : model.binaries) {
-      binaries[name] = bytes_of(model.path.parent_path() / name);
+      binaries.set(name, bytes_of(model.path.parent_path() / name));
     }
   }
   return {{"models", list}, {"binaries", binaries}, {"seconds", seconds}};

@@ -24,10 +24,10 @@ Status failed(const char* what) {
   Json answer;
   const Result<Json> result = work();
   if (result.ok()) {
-    answer["result"] = *result;
+    answer.set("result", *result);
   } else {
-    answer["code"] = static_cast<int>(result.status().code());
-    answer["message"] = result.status().message();
+    answer.set("code", static_cast<int>(result.status().code()));
+    answer.set("message", result.status().message());
   }
   const std::string text = answer.dump();
   const char* data = text.data();
@@ -73,16 +73,17 @@ Result<Json> in_child(const std::string& activity, const std::function<Result<Js
   int state = 0;
   while (::waitpid(child, &state, 0) < 0 && errno == EINTR) {
   }
-  const Json answer = Json::parse(text, nullptr, false);
-  if (answer.is_discarded() || !WIFEXITED(state) || WEXITSTATUS(state) != EXIT_SUCCESS) {
+  const Json answer = Json::parse(text);
+  if (answer.is_null() || !WIFEXITED(state) || WEXITSTATUS(state) != EXIT_SUCCESS) {
     return Status(StatusCode::kFail,
                   WIFSIGNALED(state)
                       ? "the child process was ended by signal " + std::to_string(WTERMSIG(state))
                       : std::string("the child process ended without an answer"));
   }
-  if (answer.contains("result")) return answer["result"];
-  return Status(static_cast<StatusCode>(answer["code"].get<int>()),
-                answer["message"].get<std::string>());
+  const Json result = answer.member("result");
+  if (!result.is_null()) return result;
+  return Status(static_cast<StatusCode>(answer.member("code").number()),
+                answer.member("message").string());
 }
 
 }  // namespace ephost::cli

@@ -4,10 +4,9 @@
 #include <ephost/status.h>
 
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 
-#include "host/cli/report/report.h"
+#include "host/cli/report/json.h"
 
 namespace ephost::cli {
 

@@ -136,10 +136,10 @@ Result<SessionTimes> time_sessions(const Environment& environment, const Session
           EPHOST_RETURN_IF_ERROR(session.status());
           return Json{{"seconds", seconds}, {"phases", phases_json(session->phases())}};
         }));
-    times.seconds.push_back(made["seconds"]);
+    times.seconds.push_back(made.member("seconds").number());
     std::vector<Phase>& of_session = phases.emplace_back();
-    for (const Json& phase : made["phases"]) {
-      of_session.push_back({phase["name"], phase["seconds"]});
+    for (const Json& phase : made.member("phases").elements()) {
+      of_session.push_back({phase.member("name").string(), phase.member("seconds").number()});
     }
   }
   times.phases = median_phases(phases);
@@ -167,9 +167,9 @@ Result<ContextMeasurement> measure_context(const Environment& environment,
         return Json{
             {"seconds", seconds}, {"partitions", report.partitions.size()}, {"bytes", bytes}};
       }));
-  measured.compile_seconds = compiled["seconds"];
-  measured.partitions = compiled["partitions"];
-  measured.file_bytes = compiled["bytes"];
+  measured.compile_seconds = compiled.member("seconds").number();
+  measured.partitions = static_cast<uint64_t>(compiled.member("partitions").number());
+  measured.file_bytes = static_cast<uint64_t>(compiled.member("bytes").number());
   MeasureRequest of_context = request;
   of_context.model = compile.output_model_path;
   EPHOST_ASSIGN_OR_RETURN(measured.session, time_sessions(environment, options, of_context));

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "host/base/files/file.h"
 
@@ -33,10 +32,6 @@ void print_error(const Status& status) {
 void print(std::string_view text) { write_printable(text, stdout); }
 
 void print_notice(std::string_view text) { write_printable(text, stderr); }
-
-std::string to_text(const Json& json) {
-  return printable_json(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
-}
 
 Status write_text(const std::filesystem::path& file, std::string_view text) {
   if (!file.empty()) return write_file_atomically(file, as_bytes(printable(text)));

@@ -6,15 +6,12 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
 #include "host/base/printable.h"
 
 namespace ephost::cli {
-
-using Json = nlohmann::ordered_json;
 
 // "error[CODE]: message".
 void print_error(const Status& status);
@@ -23,9 +20,6 @@ void print_error(const Status& status);
 void print(std::string_view text);
 // The same to standard error.
 void print_notice(std::string_view text);
-
-// Indented, with a newline; well-formed UTF-8 whatever the strings are, and safe for a terminal.
-[[nodiscard]] std::string to_text(const Json& json);
 
 // To standard output where `file` is empty, else to the file, atomically; made printable.
 [[nodiscard]] Status write_text(const std::filesystem::path& file, std::string_view text);

@@ -1,7 +1,5 @@
 #include "host/cli/report/report.h"
 
-#include <nlohmann/json.hpp>
-
 #include "host/base/text.h"
 
 namespace ephost::cli {
@@ -65,7 +63,7 @@ std::string abi_text(const manifest::AbiRange& abi) {
 }
 
 Json abi_json(const manifest::AbiRange& abi) {
-  return {{"major", abi.major}, {"minor", {abi.minor_min, abi.minor_max}}};
+  return {{"major", abi.major}, {"minor", std::vector{abi.minor_min, abi.minor_max}}};
 }
 
 std::string devices_text(std::span<const manifest::Device> devices) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "host/cli/report/json.h"
 #include "host/cli/report/output.h"
 #include "host/manifest/manifest.h"
 

@@ -1,6 +1,5 @@
 #include "host/cli/values/inputs.h"
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <map>
 #include <optional>
@@ -161,18 +160,18 @@ Result<Value> make_input(const ValueDescription& description, const Flags& flags
 
 }  // namespace
 
-void add_input_flags(CLI::App& app, InputFlags& flags) {
+void add_input_flags(ArgumentParser& app, InputFlags& flags) {
   constexpr const char* kGroup = "Inputs";
   add_pair_option(app, "--input", flags.inputs,
                   "A .pb, .npy or .raw file, zeros, or random[:SEED] (default) (repeatable)",
                   "NAME=VALUE")
-      ->group(kGroup);
+      .group(kGroup);
   add_pair_option(app, "--shape", flags.shapes, "Shape of an input: name=1,3,224,224 (repeatable)",
                   "NAME=SHAPE")
-      ->group(kGroup);
+      .group(kGroup);
   add_pair_option(app, "--dim", flags.dims, "Extent of a symbolic dimension: batch=1 (repeatable)",
                   "SYMBOL=N")
-      ->group(kGroup);
+      .group(kGroup);
 }
 
 void add_input_files(const InputFlags& flags, SessionOptions& options) {

@@ -11,9 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}  // namespace CLI
+#include "host/cli/argument_parser.h"
 
 namespace ephost::cli {
 
@@ -24,7 +22,7 @@ struct InputFlags {
 };
 
 // --input, --shape, --dim.
-void add_input_flags(CLI::App& app, InputFlags& flags);
+void add_input_flags(ArgumentParser& app, InputFlags& flags);
 
 // One value for each input of the model. Those that no flag mentions are left to their default if
 // they have one, and out if they are optional; else random, each with its own fixed seed.

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 namespace ephost::cli {
 namespace {
@@ -25,14 +24,6 @@ TEST(Output, WritesNumbersWithUnits) {
   EXPECT_EQ(seconds_text(123.4), "123 s");
   EXPECT_EQ(counted(1, "node"), "1 node");
   EXPECT_EQ(counted(0, "node"), "0 nodes");
-}
-
-TEST(Output, EscapesInJsonWhatATerminalWouldObey) {
-  EXPECT_EQ(to_text(Json{{"name", "\u202e\x7f"}}), "{\n  \"name\": \"\\u202e\\u007f\"\n}\n");
-}
-
-TEST(Output, ReplacesBytesInJsonThatAreNotUtf8) {
-  EXPECT_EQ(to_text(Json{{"name", "\xff"}}), "{\n  \"name\": \"\xef\xbf\xbd\"\n}\n");
 }
 
 }  // namespace
