@@ -9,7 +9,6 @@
 namespace ephost::cli {
 namespace {
 
-constexpr std::string_view kCpuProvider = "CPUExecutionProvider";
 constexpr const char* kSessionGroup = "Session";
 constexpr const char* kReportGroup = "Report";
 

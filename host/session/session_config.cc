@@ -97,10 +97,10 @@ Status budget(SessionConfig& config, std::string_view key, const std::string& te
 }
 
 Status timeout(SessionConfig& config, std::string_view key, const std::string& text) {
-  constexpr uint64_t kMost = uint64_t{365} * 24 * 3600;  // keeps the deadline within its type
+  constexpr uint64_t kMax = uint64_t{365} * 24 * 3600;  // keeps the deadline within its type
   uint64_t seconds = 0;
   EPHOST_RETURN_IF_ERROR(set_number(key, text, "no limit", seconds));
-  config.load_timeout_seconds = static_cast<uint32_t>(std::min(seconds, kMost));
+  config.load_timeout_seconds = static_cast<uint32_t>(std::min(seconds, kMax));
   return Status::ok_status();
 }
 
@@ -109,10 +109,10 @@ Status patterns(SessionConfig& config, std::string_view key, const std::string& 
 }
 
 Status lock_timeout(SessionConfig& config, std::string_view key, const std::string& text) {
-  constexpr uint64_t kMost = 1'000'000'000;
+  constexpr uint64_t kMax = 1'000'000'000;
   uint64_t number = 0;
   EPHOST_RETURN_IF_ERROR(set_number(key, text, "not waiting", number));
-  config.context_lock_timeout = std::chrono::milliseconds(std::min(number, kMost));
+  config.context_lock_timeout = std::chrono::milliseconds(std::min(number, kMax));
   return Status::ok_status();
 }
 

@@ -15,7 +15,7 @@
 #include "host/context/store/cache_store.h"
 #include "host/runtime/frame.h"
 #include "host/runtime/program.h"
-#include "host/session/pipeline/pipeline.h"
+#include "host/session/pipeline/prepared_model.h"
 
 namespace ephost {
 

@@ -6,7 +6,7 @@
 
 #include "host/cli/report/memory_map.h"
 #include "host/plan/placement/minimalloc_csv.h"
-#include "host/session/pipeline/pipeline.h"
+#include "host/session/pipeline/prepared_model.h"
 
 namespace ephost::cli {
 

@@ -21,6 +21,10 @@ namespace ephost {
 
 using OptionList = std::vector<std::pair<std::string, std::string>>;
 
+// The provider that every session has as its last one, unless it was requested at another place or
+// all nodes of the model are compiled already.
+inline constexpr std::string_view kCpuProvider = "CPUExecutionProvider";
+
 struct ProviderRequest {
   std::string name;           // provider name or short name
   std::string version_range;  // e.g. ">=1.2, <2"; empty: any

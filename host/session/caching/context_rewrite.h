@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "host/context/write/writer.h"
-#include "host/session/pipeline/pipeline.h"
+#include "host/session/pipeline/prepared_model.h"
 
 namespace ephost::session {
 

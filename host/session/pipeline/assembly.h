@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "host/runtime/program.h"
-#include "host/session/pipeline/pipeline.h"
+#include "host/session/pipeline/prepared_model.h"
 
 namespace ephost::session {
 

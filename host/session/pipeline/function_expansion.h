@@ -14,7 +14,7 @@
 #include "host/onnx_io/import/model_functions.h"
 #include "host/optimize/function_inlining.h"
 #include "host/session/pipeline/compilation.h"
-#include "host/session/pipeline/pipeline.h"
+#include "host/session/pipeline/prepared_model.h"
 #include "host/session/session_config.h"
 
 namespace ephost::session {

@@ -9,7 +9,6 @@
 #include "host/bridge/claim_source.h"
 #include "host/graph/body_path.h"
 #include "host/graph/subgraphs.h"
-#include "host/session/cpu_provider.h"
 #include "host/session/pipeline/compilation.h"
 #include "host/session/pipeline/host_claims.h"
 

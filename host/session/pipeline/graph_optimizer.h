@@ -1,0 +1,32 @@
+// Simplifies a model before the providers see it: folds constants, removes dead code and nodes
+// without effect. Called by the pipeline.
+#pragma once
+
+#include <ephost/status.h>
+
+#include "host/optimize/fold_budget.h"
+#include "host/session/pipeline/prepared_model.h"
+#include "host/session/session_config.h"
+
+namespace ephost::session {
+
+class GraphOptimizer {
+ public:
+  explicit GraphOptimizer(const SessionConfig& config)
+      : config_(config), budget_(config.fold_limits) {}
+
+  // Runs all configured passes until none changes anything more. May be called again after the
+  // graph has changed; all calls share one budget. Does nothing in a session without CPU provider,
+  // whose model has nothing but EPContext nodes.
+  [[nodiscard]] Status run(PreparedModel& prepared);
+
+  // Logs and notes which nodes were left to the runs. Called once, after the last `run`: what an
+  // earlier one leaves may still be folded.
+  static void report_unfolded(PreparedModel& prepared);
+
+ private:
+  const SessionConfig& config_;
+  optimize::FoldBudget budget_;
+};
+
+}  // namespace ephost::session

@@ -1,0 +1,112 @@
+#include "host/session/pipeline/model_reader.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/base/log.h"
+#include "host/base/text.h"
+#include "host/context/read/replacement_watch.h"
+#include "host/onnx_io/inference/infer.h"
+#include "host/session/model_files.h"
+#include "host/session/pipeline/compilation.h"
+#include "host/session/session_group.h"
+
+namespace ephost::session {
+
+ModelReader::ModelReader(const SessionOptions& options, const SessionConfig& config,
+                         bool defers_inference)
+    : options_(options),
+      config_(config),
+      defers_inference_(defers_inference),
+      external_initializers_folder_(config.external_initializers_folder) {}
+
+Status ModelReader::import(ModelSource& source, PreparedModel& prepared) {
+  if (!source.bytes && source.file == nullptr) {
+    EPHOST_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(source.path));
+    source.file = std::make_shared<const MappedFile>(std::move(file));
+  }
+  set_load_options(source, prepared);
+  // Another process may be replacing the model right now, or may have died while doing so.
+  load_options_.files = context::find_superseded_initializers(
+      source.bytes ? *source.bytes : source.file->bytes(), load_options_);
+  onnx_io::ImportOptions import_options;
+  import_options.external_data_dir = external_initializers_folder_;
+  import_options.external_files = load_options_.files;
+  import_options.infer_shapes = !defers_inference_;
+  import_options.align_initializers = !defers_inference_;
+  import_options.max_dense_bytes = config_.max_dense_bytes;
+  import_options.cancellation = prepared.cancellation;
+  auto model = source.bytes ? onnx_io::import_model(graph::Blob{*source.bytes, nullptr},
+                                                    import_options, &report_)
+                            : onnx_io::import_model(source.file, import_options, &report_);
+  EPHOST_ASSIGN_OR_RETURN(prepared.model, std::move(model));
+  // Checksums are compared on these bytes, even if the files have been replaced by then.
+  load_options_.files = report_.external_data;
+  load_options_.unchecked_external_data = report_.unchecked_external_data;
+  prepared.notes = report_.notes;
+  return add_model_files(source, prepared.model, report_, load_options_, prepared.files);
+}
+
+void ModelReader::set_load_options(const ModelSource& source, const PreparedModel& prepared) {
+  load_options_.cancellation = prepared.cancellation;
+  load_options_.known_checksums = KnownChecksums(config_.known_checksums_dir);
+  load_options_.require_checksums = config_.require_checksums;
+  if (!source.bytes) {
+    load_options_.folder = source.path.parent_path();
+  } else if (!config_.context_file_path.empty()) {
+    load_options_.folder = config_.context_file_path.parent_path();
+  }
+  if (!external_initializers_folder_.empty()) {
+    load_options_.initializers_folder = external_initializers_folder_;
+  }
+  if (const EpContextDataReadFunction& read = options_.ep_context_data_read_func()) {
+    load_options_.read_payload = [&read](const std::string& name) -> Result<graph::Blob> {
+      EPHOST_ASSIGN_OR_RETURN(EpContextData data, read(name));
+      return graph::Blob{data.bytes, std::move(data.owner)};
+    };
+  }
+}
+
+Status ModelReader::replace(ModelSource& source, PreparedModel& prepared) {
+  external_initializers_folder_.clear();
+  load_options_ = {};
+  EPHOST_RETURN_IF_ERROR(import(source, prepared));
+  load_options_.read_payload = nullptr;  // only knows payloads of the application's own models
+  load_options_.require_checksums = true;
+  return Status::ok_status();
+}
+
+void ModelReader::complete_import(PreparedModel& prepared) const {
+  if (!defers_inference_) return;
+  onnx_io::align_initializers(prepared.model);
+  infer_shapes(prepared);
+}
+
+Status ModelReader::load_context(PreparedModel& prepared, GroupSeat* seat, bool defers_checksums) {
+  for (const auto& provider : prepared.providers) {
+    const manifest::Manifest& manifest = provider->plugin().manifest;
+    if (!defers_checksums || !manifest.validates_contexts) continue;
+    load_options_.validating_sources.insert(manifest.context_sources.begin(),
+                                            manifest.context_sources.end());
+  }
+  if (seat != nullptr) {
+    load_options_.files.merge(seat->waiting_files(prepared.model, load_options_.folder));
+  }
+  EPHOST_ASSIGN_OR_RETURN(prepared.context, context::load_context(prepared.model, load_options_));
+  if (const std::vector<std::string>& unchecked = prepared.context.unchecked; !unchecked.empty()) {
+    log_warning("the context model states no checksum for " + join(unchecked, ", ") +
+                ", so damage there goes unnoticed (ep.require_checksums=1 makes this an error)");
+  }
+  EPHOST_RETURN_IF_ERROR(check_compatibility(prepared, config_.fail_on_suboptimal_context));
+  return seat != nullptr ? seat->take(prepared, load_options_.folder) : Status::ok_status();
+}
+
+void infer_shapes(PreparedModel& prepared) {
+  for (std::string& note : onnx_io::infer_shapes(prepared.model, prepared.cancellation)) {
+    prepared.notes.push_back(std::move(note));
+  }
+}
+
+}  // namespace ephost::session

@@ -1,0 +1,58 @@
+// Reads a model with everything that belongs to it: external data, and the payloads of a context
+// model. Called by the pipeline, which keeps it for as long as the model is being prepared.
+#pragma once
+
+#include <ephost/session_options.h>
+#include <ephost/status.h>
+
+#include <filesystem>
+
+#include "host/context/read/loader.h"
+#include "host/onnx_io/import/import.h"
+#include "host/session/model_source.h"
+#include "host/session/pipeline/prepared_model.h"
+#include "host/session/session_config.h"
+
+namespace ephost::session {
+
+class GroupSeat;
+
+class ModelReader {
+ public:
+  // Borrows both. With `defers_inference`, `import` leaves the inference of types and the alignment
+  // of initializers to `complete_import`, because a cache may replace the model in between.
+  ModelReader(const SessionOptions& options, const SessionConfig& config, bool defers_inference);
+
+  // Reads the model into `prepared` and notes the files that were read. Opens `source.file` if the
+  // caller has not.
+  [[nodiscard]] Status import(ModelSource& source, PreparedModel& prepared);
+  // Reads a context model of the cache store instead of the model that was read before.
+  [[nodiscard]] Status replace(ModelSource& source, PreparedModel& prepared);
+  // Does what `import` deferred.
+  void complete_import(PreparedModel& prepared) const;
+
+  // The report of the last `import`; empty after `release_report`.
+  [[nodiscard]] const onnx_io::ImportReport& report() const { return report_; }
+  void release_report() { report_ = {}; }
+
+  // Maps and checks the payloads that the model's EPContext nodes state. With `defers_checksums`,
+  // payloads of providers that validate their own contexts are checked in threads of their own (see
+  // LoadedContext). `seat` is null for a session that shares nothing.
+  [[nodiscard]] Status load_context(PreparedModel& prepared, GroupSeat* seat,
+                                    bool defers_checksums);
+
+ private:
+  void set_load_options(const ModelSource& source, const PreparedModel& prepared);
+
+  const SessionOptions& options_;
+  const SessionConfig& config_;
+  bool defers_inference_;
+  std::filesystem::path external_initializers_folder_;
+  context::LoadOptions load_options_;
+  onnx_io::ImportReport report_;
+};
+
+// Infers types and shapes of all values. Remarks are added to `prepared.notes`.
+void infer_shapes(PreparedModel& prepared);
+
+}  // namespace ephost::session

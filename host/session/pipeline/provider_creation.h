@@ -1,0 +1,49 @@
+// Creates the providers of a session: chooses their plugins, loads them, and connects them with the
+// application's functions. Called by the pipeline.
+#pragma once
+
+#include <ephost/environment.h>
+#include <ephost/session_options.h>
+#include <ephost/status.h>
+
+#include <atomic>
+#include <memory>
+
+#include "host/bridge/host_services.h"
+#include "host/bridge/provider.h"
+#include "host/manifest/selection.h"
+#include "host/plugin/registry.h"
+#include "host/session/pipeline/prepared_model.h"
+
+namespace ephost::session {
+
+class GroupSeat;
+
+// Providers may outlive the application's progress and cancellation functions: they are called only
+// while this object exists.
+class ProviderCreation {
+ public:
+  // Borrows all; `seat` is null for a session that shares nothing.
+  ProviderCreation(const Environment& environment, const SessionOptions& options, GroupSeat* seat)
+      : environment_(environment), options_(options), seat_(seat) {}
+  ProviderCreation(const ProviderCreation&) = delete;
+  ProviderCreation& operator=(const ProviderCreation&) = delete;
+  ~ProviderCreation() { *is_running_ = false; }
+
+  // Fills in `prepared.providers` in order of priority. The CPU provider is added as the last one
+  // unless it was requested, or all nodes are compiled already.
+  [[nodiscard]] Status create_all(PreparedModel& prepared) const;
+
+ private:
+  Result<std::shared_ptr<bridge::Provider>> create(
+      std::shared_ptr<const plugin::LoadedPlugin> plugin, const manifest::KeyValues& given,
+      const PreparedModel& prepared) const;
+  [[nodiscard]] bridge::ProgressHooks progress_hooks(const Cancellation& cancellation) const;
+
+  const Environment& environment_;
+  const SessionOptions& options_;
+  GroupSeat* seat_;
+  std::shared_ptr<std::atomic<bool>> is_running_ = std::make_shared<std::atomic<bool>>(true);
+};
+
+}  // namespace ephost::session
