@@ -92,7 +92,8 @@ class Program {
   // False where there is one thread, or where no two steps could run at the same time.
   [[nodiscard]] bool is_parallel() const { return is_parallel_; }
   [[nodiscard]] ThreadPool* thread_pool() const { return parts_.thread_pool; }
-  [[nodiscard]] uint32_t thread_count() const { return parts_.threads; }
+  // How many steps of one run may run at the same time.
+  [[nodiscard]] uint32_t lane_count() const { return is_parallel_ ? parts_.threads : 1; }
   // Of the program's own pattern.
   [[nodiscard]] const plan::StepDependencies& dependencies() const { return dependencies_; }
   [[nodiscard]] plan::StepDependencies find_dependencies(

@@ -1,5 +1,5 @@
-// What a Session and an IoBinding hold. Members are destroyed last to first: frames before the
-// program whose states they keep, the program before the model and the providers.
+// The state behind Session and IoBinding. Members are destroyed in reverse order: frames before the
+// program that they run, the program before the model and the providers.
 #pragma once
 
 #include <ephost/session.h>
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "host/context/store/cache_store.h"
-#include "host/runtime/frame.h"
+#include "host/runtime/frame/frame.h"
 #include "host/runtime/program.h"
 #include "host/session/pipeline/prepared_model.h"
 
@@ -27,7 +27,7 @@ struct Session::State {
 
   Environment environment;
   CacheUse cache_use;
-  // Keeps the entry that the session came from in its store.
+  // Keeps the store's entry that the session was loaded from.
   std::optional<context::FoundEntry> cache_entry;
   session::PreparedModel prepared;  // its plans and computations have moved into `program`
   std::vector<Fallback> fallbacks;
@@ -37,16 +37,16 @@ struct Session::State {
   std::unordered_map<std::string_view, size_t> output_index;
   std::unique_ptr<runtime::Program> program;
 
-  // Frames that no run uses now.
+  // Idle frames.
   std::mutex frames_mutex;
   std::vector<std::unique_ptr<runtime::Frame>> frames;
 
   Result<std::filesystem::path> end_profiling() const;
 
-  // One run on a frame that is free, or on a new one.
+  // Runs on an idle frame, or on a new one.
   Status run(std::span<const Value* const> run_inputs, std::span<Value> run_outputs,
              const RunOptions& options);
-  // The same by names; all outputs if none are named.
+  // The same with inputs and outputs by name; returns all outputs if none is named.
   Result<std::vector<Value>> run(std::span<const NamedValue> named,
                                  std::span<const std::string> output_names,
                                  const RunOptions& options);

@@ -11,7 +11,7 @@
 #include "host/base/thread_pool.h"
 #include "host/bridge/claim_source.h"
 #include "host/plan/check/checker.h"
-#include "host/runtime/frame.h"
+#include "host/runtime/frame/frame.h"
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/runtime/toy_provider.h"
 

@@ -1,4 +1,4 @@
-#include "host/runtime/frame.h"
+#include "host/runtime/frame/frame.h"
 
 #include <gtest/gtest.h>
 
@@ -304,20 +304,6 @@ TEST(Frame, CopiesOutputsThatAreInputsOrConstantsOrListedTwice) {
     EXPECT_EQ(outputs[2].elements<float>()[0], -1);
     EXPECT_EQ(outputs[3].elements<float>()[1], -2);
   }
-}
-
-// A watch on long calls may look at a run at any moment, also at one that has nothing to do.
-TEST(Frame, NamesTheCallOfEachStepAndNoneForAGraphWithoutSteps) {
-  Machine machine(chain());
-  const bridge::StepSites& sites = machine.frame();
-  EXPECT_EQ(sites.call_site(1).kind, "Relu");
-  EXPECT_EQ(sites.call_site(3).provider, "");
-
-  GraphBuilder builder;
-  builder.constant("c", float_tensor({7, 8})).output("c");
-  Machine idle(typed(builder.build(), floats({2})));
-  const bridge::StepSites& no_sites = idle.frame();
-  EXPECT_EQ(no_sites.call_site(0).provider, "");
 }
 
 TEST(Frame, CarriesText) {

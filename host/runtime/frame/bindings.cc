@@ -1,0 +1,246 @@
+#include "host/runtime/frame/bindings.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "host/base/text.h"
+#include "host/bridge/abi_text.h"
+#include "host/runtime/values/composite.h"
+
+namespace ephost::runtime {
+namespace {
+
+constexpr size_t kNoOutput = std::numeric_limits<size_t>::max();
+
+// Entries of a shape key for inputs that have no shape of their own. Ranks are never negative.
+constexpr int64_t kDefaultKey = -1;
+constexpr int64_t kObjectKey = -2;
+
+std::span<const int64_t> shape_of(const eph_value& value) { return {value.shape, value.rank}; }
+
+Status wrong_type(const graph::Value& wanted, const eph_value& value,
+                  std::span<const std::string> symbols) {
+  return Status(StatusCode::kInvalidArgument,
+                (wanted.outer == graph::kNoValue ? "input " : "captured value ") +
+                    quote(wanted.name) + " got " + describe_value(value) + ", the model wants " +
+                    graph::to_string(wanted.type, symbols));
+}
+
+}  // namespace
+
+Bindings::Bindings(const Program& program, ValueTable& values)
+    : program_(program), values_(values) {
+  const graph::Graph& graph = program.graph();
+  output_of_value_.assign(graph.values.size(), kNoOutput);
+  for (size_t i = graph.outputs.size(); i-- > 0;) output_of_value_[graph.outputs[i]] = i;
+}
+
+// ---- Inputs -----------------------------------------------------------------------------------
+
+Status Bindings::bind_inputs(std::span<const Value* const> inputs) {
+  shape_key_.clear();
+  symbol_extents_.assign(program_.symbols().size(), -1);
+  for (size_t i = 0; i < inputs.size(); ++i) EPHOST_RETURN_IF_ERROR(bind_input(i, inputs[i]));
+  return Status::ok_status();
+}
+
+Status Bindings::bind_input(size_t index, const Value* value) {
+  const graph::ValueId id = program_.graph().inputs[index];
+  if (value != nullptr && values_.object(id) != nullptr) return bind_object(id, *value);
+  if (value == nullptr || !value->has_value()) return bind_default(index);
+  EPHOST_RETURN_IF_ERROR(bind_tensor(id, view_of(*value)));
+  return check_symbols(id);
+}
+
+Status Bindings::bind_default(size_t index) {
+  const graph::ValueId id = program_.graph().inputs[index];
+  const graph::Value& wanted = program_.graph().values[id];
+  if (wanted.type.kind == graph::ValueKind::kOptional) return bind_object(id, Value());
+  if (wanted.initializer == graph::kNoInitializer) {
+    return Status(
+        StatusCode::kInvalidArgument,
+        "input " + quote(wanted.name) + " is missing; it has no default, so pass a value");
+  }
+  values_.set_view(id, program_.constants()[wanted.initializer]);
+  shape_key_.push_back(kDefaultKey);
+  return Status::ok_status();
+}
+
+Status Bindings::bind_tensor(graph::ValueId id, const eph_value& view) {
+  const graph::Value& wanted = program_.graph().values[id];
+  const auto element = static_cast<ElementType>(view.element_type);
+  const std::span<const int64_t> shape = shape_of(view);
+  if (view.kind != EPH_KIND_TENSOR || !admits_tensor(wanted.type, element, shape)) {
+    return wrong_type(wanted, view, program_.symbols());
+  }
+  shape_key_.push_back(static_cast<int64_t>(shape.size()));
+  shape_key_.insert(shape_key_.end(), shape.begin(), shape.end());
+  values_.set_view(id, view);
+  return Status::ok_status();
+}
+
+Status Bindings::bind_object(graph::ValueId id, Value value) {
+  const graph::Value& wanted = program_.graph().values[id];
+  const eph_value view = view_of(value);
+  if (!is_object(wanted.type) || !conforms(view, wanted.type)) {
+    return wrong_type(wanted, view, program_.symbols());
+  }
+  shape_key_.push_back(kObjectKey);
+  values_.set_object(id, std::move(value));
+  return Status::ok_status();
+}
+
+// Inputs of one run must agree about the extents that have names.
+Status Bindings::check_symbols(graph::ValueId id) {
+  const graph::Value& input = program_.graph().values[id];
+  for (size_t d = 0; input.type.shape && d < input.type.shape->size(); ++d) {
+    const int64_t dim = (*input.type.shape)[d];
+    if (!graph::is_symbolic_dim(dim)) continue;
+    int64_t& extent = symbol_extents_[graph::dim_symbol(dim)];
+    const int64_t actual = values_[id].shape[d];
+    if (extent >= 0 && extent != actual) {
+      return Status(StatusCode::kInvalidArgument,
+                    "input " + quote(input.name) + " has extent " + std::to_string(actual) +
+                        " for " + quote(program_.symbols()[graph::dim_symbol(dim)]) +
+                        ", which is " + std::to_string(extent) +
+                        " in another input; make them equal");
+    }
+    extent = actual;
+  }
+  return Status::ok_status();
+}
+
+Status Bindings::bind_body(const ValueTable& enclosing, std::span<const HeldValue> inputs) {
+  shape_key_.clear();
+  EPHOST_RETURN_IF_ERROR(bind_captures(enclosing));
+  for (size_t i = 0; i < program_.graph().inputs.size(); ++i) {
+    EPHOST_RETURN_IF_ERROR(i < inputs.size() ? bind_body_input(i, inputs[i]) : bind_default(i));
+  }
+  return Status::ok_status();
+}
+
+Status Bindings::bind_captures(const ValueTable& enclosing) {
+  for (const graph::ValueId id : program_.captures()) {
+    if (program_.allocation().values[id].kind == plan::AllocKind::kNone) continue;
+    const graph::ValueId from = program_.graph().values[id].outer;
+    const Value* const kept = enclosing.object(from);
+    EPHOST_RETURN_IF_ERROR(kept != nullptr ? bind_object(id, *kept)
+                                           : bind_tensor(id, enclosing[from]));
+  }
+  return Status::ok_status();
+}
+
+Status Bindings::bind_body_input(size_t index, const HeldValue& held) {
+  const graph::ValueId id = program_.graph().inputs[index];
+  if (values_.object(id) == nullptr) return bind_tensor(id, held->view);
+  EPHOST_ASSIGN_OR_RETURN(Value value, take_value(held));
+  return bind_object(id, std::move(value));
+}
+
+// ---- Outputs ----------------------------------------------------------------------------------
+
+Status Bindings::bind_outputs(std::span<Value> outputs) {
+  outputs_ = outputs;
+  const graph::Graph& graph = program_.graph();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const graph::ValueId id = graph.outputs[i];
+    const plan::ValuePlan& planned = program_.allocation().values[id];
+    if (planned.kind != plan::AllocKind::kAllocateOutput || output_of_value_[id] != i) continue;
+    const graph::ValueType& type = graph.values[id].type;
+    if (planned.bytes && type.element != ElementType::kString) {
+      EPHOST_RETURN_IF_ERROR(allocate_output(id, type.element, *type.shape));
+    } else {
+      values_.clear(id);
+    }
+  }
+  return Status::ok_status();
+}
+
+void Bindings::bind_followers() {
+  // Where every value has its place, those of the last run are still right.
+  if (program_.is_static() && followers_fit_ && !values_.has_moved()) return;
+  followers_fit_ = true;
+  const std::vector<plan::ValuePlan>& plans = program_.allocation().values;
+  for (const graph::ValueId id : program_.followers()) {
+    const eph_value& root = values_[plans[id].reused];
+    const graph::ValueType& type = program_.graph().values[id].type;
+    const uint64_t offset = plans[id].offset;
+    const bool fits = plans[id].bytes && root.data != nullptr && offset <= root.byte_size &&
+                      *plans[id].bytes <= root.byte_size - offset;
+    if (fits && type.element != ElementType::kString) {
+      values_.set_tensor(id, static_cast<std::byte*>(root.data) + offset, *plans[id].bytes,
+                         type.element, *type.shape);
+    } else {
+      values_.clear(id);
+      followers_fit_ = false;
+    }
+  }
+  values_.reset_moved();
+}
+
+Status Bindings::allocate_output(graph::ValueId id, ElementType type,
+                                 std::span<const int64_t> shape) {
+  Value& value = output(id);
+  const bool fits =
+      value.has_value() && value.element_type() == type && std::ranges::equal(shape, value.shape());
+  if (!fits) {
+    Result<Value> allocated = Value::allocate(type, {shape.begin(), shape.end()});
+    if (!allocated.ok()) {
+      const graph::Graph& graph = program_.graph();
+      const graph::Value& stated = graph.values[id];
+      std::string what = "making output " + quote(stated.name);
+      if (stated.producer != graph::kNoNode) {
+        what += " of " + graph::describe_node(graph, stated.producer);
+      }
+      return std::move(allocated).status().with_context(what);
+    }
+    value = std::move(allocated).value();
+  }
+  const std::span<std::byte> bytes = value.mutable_bytes();
+  values_.set_tensor(id, bytes.empty() ? empty_tensor_memory() : bytes.data(), bytes.size(), type,
+                     value.shape());
+  return Status::ok_status();
+}
+
+Status Bindings::collect_outputs() {
+  for (size_t i = 0; i < outputs_.size(); ++i) EPHOST_RETURN_IF_ERROR(collect_output(i));
+  return Status::ok_status();
+}
+
+// Not in place are text, and outputs that are inputs, constants, or listed twice.
+Status Bindings::collect_output(size_t index) {
+  const graph::ValueId id = program_.graph().outputs[index];
+  Value& output = outputs_[index];
+  if (output_of_value_[id] != index) {
+    output = outputs_[output_of_value_[id]];
+    return Status::ok_status();
+  }
+  if (const Value* const kept = values_.object(id)) {
+    EPHOST_ASSIGN_OR_RETURN(output, own_tensors(*kept));
+    return Status::ok_status();
+  }
+  const eph_value& value = values_[id];
+  if (value.element_type == EPH_STRING_ELEMENT) {
+    EPHOST_ASSIGN_OR_RETURN(output, copy_tensor(value));
+    return Status::ok_status();
+  }
+  if (output.has_value() && output.bytes().data() == value.data) return Status::ok_status();
+  if (program_.allocation().values[id].kind == plan::AllocKind::kAllocateOutput) {
+    return Status::ok_status();
+  }
+  return copy_output(id);
+}
+
+Status Bindings::copy_output(graph::ValueId id) {
+  const eph_value source = values_[id];
+  const auto type = static_cast<ElementType>(source.element_type);
+  EPHOST_RETURN_IF_ERROR(allocate_output(id, type, shape_of(source)));
+  if (source.byte_size != 0) std::memcpy(values_[id].data, source.data, source.byte_size);
+  *values_.slot(id) = source;
+  return Status::ok_status();
+}
+
+}  // namespace ephost::runtime

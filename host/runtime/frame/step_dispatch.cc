@@ -1,0 +1,201 @@
+#include "host/runtime/frame/step_dispatch.h"
+
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "host/bridge/abi_text.h"
+#include "host/bridge/provider.h"
+
+namespace ephost::runtime {
+
+Result<std::vector<bridge::ComputationState>> create_states(const Program& program) {
+  std::vector<bridge::ComputationState> states(program.steps().size());
+  for (size_t step = 0; step < states.size(); ++step) {
+    const bridge::Computation* const computation = program.computation(step);
+    if (computation == nullptr) continue;
+    EPHOST_ASSIGN_OR_RETURN(states[step], computation->create_state());
+  }
+  return states;
+}
+
+StepDispatch::StepDispatch(const Program& program, std::vector<bridge::ComputationState> states,
+                           const Parts& parts)
+    : program_(program),
+      values_(parts.values),
+      memory_(parts.memory),
+      runs_(parts.runs),
+      stop_(parts.stop),
+      states_(std::move(states)),
+      calls_(program.steps().size()),
+      host_steps_(program.steps().size()),
+      lanes_(std::make_unique<Lane[]>(program.lane_count())) {
+  for (uint32_t step = 0; step < calls_.size(); ++step) {
+    Call& call = calls_[step];
+    call.run = &runs_[step];
+    call.run->lane = &lanes_[0];
+    if (const bridge::Computation* const computation = program.computation(step)) {
+      call.compute = computation->compute();
+      call.computation = computation->handle();
+      call.state = states_[step].get();
+      call.is_plain = program.is_static() && computation->is_concurrent();
+    }
+    if (program.host_operator(step) == nullptr) continue;
+    host_steps_[step] =
+        std::make_unique<HostStep>(program, step, parts.values, parts.outputs, parts.stop);
+  }
+  if (!program.is_parallel()) return;
+  executor_ = std::make_unique<ParallelExecutor>(*program.thread_pool(), program.lane_count());
+  stop_.watch(*executor_);
+}
+
+void StepDispatch::bind_workspaces() {
+  for (const plan::Workspace& workspace : program_.allocation().workspaces) {
+    runs_[workspace.pc].workspace = memory_.workspace(workspace.pc, 0);
+  }
+}
+
+Status StepDispatch::execute(bool followers_fit) {
+  if (executor_) return execute_in_parallel();
+  bridge::CallScope scope(*this);
+  EPHOST_RETURN_IF_ERROR(execute_in_order(scope, followers_fit));
+  return scope.status();
+}
+
+Status StepDispatch::execute_in_order(bridge::CallScope& scope, bool followers_fit) {
+  Lane& lane = lanes_[0];
+  Profiler* const profiler = program_.profiler();
+  const bool may_be_plain = followers_fit && profiler == nullptr;
+  const std::atomic<bool>* const cancelled = stop_.cancelled();
+  for (size_t step = 0; step < calls_.size(); ++step) {
+    if (cancelled != nullptr && cancelled->load(std::memory_order_relaxed)) {
+      return cancelled_before(step);
+    }
+    scope.begin_step(step);
+    if (!calls_[step].is_plain || !may_be_plain) {
+      EPHOST_RETURN_IF_ERROR(execute_step(step, lane, profiler));
+      continue;
+    }
+    const int32_t code = call_compute(step, lane);
+    if (code != EPH_OK) return failure(step, code, lane);
+    lane.scratch.end_step();
+  }
+  return Status::ok_status();
+}
+
+Status StepDispatch::execute_in_parallel() {
+  memory_.reset_users();
+  const TracedPattern* const traced = memory_.traced();
+  return executor_->run(traced != nullptr ? traced->dependencies : program_.dependencies(), *this);
+}
+
+Status StepDispatch::run_step(uint32_t step, uint32_t index) {
+  if (stop_.is_cancelled()) return cancelled_before(step);
+  Lane& lane = lanes_[index];
+  StepRun& run = runs_[step];
+  run.lane = &lane;
+  run.workspace = memory_.workspace(step, index);
+  const bridge::CallScope scope(*this, step);
+  EPHOST_RETURN_IF_ERROR(execute_step(step, lane, program_.profiler()));
+  return scope.status();
+}
+
+Status StepDispatch::execute_step(size_t step, Lane& lane, Profiler* profiler) {
+  const auto start = profiler ? Profiler::Clock::now() : Profiler::Clock::time_point();
+  EPHOST_RETURN_IF_ERROR(calls_[step].compute != nullptr
+                             ? compute(step, lane)
+                             : program_.host_operator(step)->run(*host_steps_[step]));
+  if (profiler != nullptr) record(step, *profiler, start);
+  lane.scratch.end_step();
+  EPHOST_RETURN_IF_ERROR(check_outputs(step));
+  release_after(step);
+  return Status::ok_status();
+}
+
+Status StepDispatch::compute(size_t step, Lane& lane) {
+  std::mutex* const mutex = program_.step_mutex(step);
+  const auto lock = mutex ? std::unique_lock(*mutex) : std::unique_lock<std::mutex>();
+  const int32_t code = call_compute(step, lane);
+  runs_.end_step(step);
+  return code == EPH_OK ? Status::ok_status() : failure(step, code, lane);
+}
+
+EPHOST_CATCHES_THREAD_END inline int32_t StepDispatch::call_compute(size_t step, Lane& lane) {
+  const Call& call = calls_[step];
+  try {
+    return call.compute(call.computation, call.state, call.run, &lane.error);
+  } catch (abi::__forced_unwind&) {
+    bridge::guard_thread_end(call_site(step));
+    throw;
+  } catch (...) {
+    return report_exception(step, lane);
+  }
+}
+
+// The message goes where a failure that the plugin returns has its message.
+int32_t StepDispatch::report_exception(size_t step, Lane& lane) const {
+  const Status status = bridge::thrown_by(call_site(step));
+  lane.error.api->set_message(&lane.error, bridge::to_abi(status.message()));
+  return static_cast<int32_t>(status.code());
+}
+
+Status StepDispatch::check_outputs(size_t step) const {
+  const StepRun& run = runs_[step];
+  for (uint32_t i = 0; i < run.output_count; ++i) {
+    if (run.outputs[i] == nullptr || run.outputs[i]->data != nullptr) continue;
+    return Status(StatusCode::kEpFail, program_.describe_step(step) +
+                                           " gave no value to its output " + std::to_string(i) +
+                                           "; report this to the plugin's vendor");
+  }
+  return Status::ok_status();
+}
+
+void StepDispatch::release_after(size_t step) {
+  memory_.for_each_released(step, [this](graph::ValueId root) {
+    memory_.release(root);
+    values_.release_object(root);
+  });
+}
+
+void StepDispatch::record(size_t step, Profiler& profiler,
+                          Profiler::Clock::time_point start) const {
+  const plan::Step& planned = program_.steps()[step];
+  const graph::Node& node = program_.graph().nodes[planned.node];
+  const bridge::Computation* const computation = program_.computation(step);
+  const std::string provider(computation ? computation->provider().name()
+                                         : program_.host_operator(step)->provider_name());
+  const bool is_partition = planned.partition != plan::kNoPartition;
+  profiler.add("step", node.name.empty() ? node.op_type : node.name, start,
+               {{"op_type", is_partition ? "partition" : node.op_type},
+                {"provider", provider},
+                {"step", std::to_string(step)}});
+}
+
+Status StepDispatch::failure(size_t step, int32_t code, Lane& lane) const {
+  return lane.error.to_status(code, program_.describe_step(step), "computing");
+}
+
+Status StepDispatch::cancelled_before(size_t step) const {
+  return Status(StatusCode::kFail, "the run was cancelled before step " + std::to_string(step) +
+                                       " of " + std::to_string(calls_.size()));
+}
+
+// A watch on long calls may ask about a run without steps.
+bridge::CallSite StepDispatch::call_site(size_t step) const noexcept {
+  if (step >= program_.steps().size()) return {};
+  const bridge::Computation* const computation = program_.computation(step);
+  if (computation == nullptr) return {};
+  const plan::Step& planned = program_.steps()[step];
+  const graph::Node& node = program_.graph().nodes[planned.node];
+  const bool is_partition = planned.partition != plan::kNoPartition;
+  return {computation->provider().name(), "compute",
+          is_partition ? std::string_view("the partition that starts with") : node.op_type,
+          is_partition && node.name.empty() ? node.op_type : node.name};
+}
+
+void StepDispatch::end_run() {
+  for (uint32_t i = 0; i < program_.lane_count(); ++i) lanes_[i].scratch.end_step();
+}
+
+}  // namespace ephost::runtime

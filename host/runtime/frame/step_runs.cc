@@ -1,0 +1,195 @@
+#include "host/runtime/frame/step_runs.h"
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "host/bridge/abi_text.h"
+#include "host/runtime/values/composite.h"
+
+namespace ephost::runtime {
+namespace {
+
+// Runs the body of a callback and reports its failure through the ABI.
+template <class Body>
+int32_t report(eph_error* error, Body&& body) {
+  try {
+    const Status status = body();
+    if (status.ok()) return EPH_OK;
+    error->api->set_message(error, bridge::to_abi(status.message()));
+    return static_cast<int32_t>(status.code());
+  } catch (const std::exception& exception) {
+    error->api->set_message(error, bridge::to_abi(exception.what()));
+    return EPH_FAIL;
+  }
+}
+
+template <class View>
+Status store(Result<View*> made, View** out) {
+  if (!made.ok()) return std::move(made).status();
+  *out = made.value();
+  return Status::ok_status();
+}
+
+Status null_array(const std::string& what) {
+  return Status(StatusCode::kInvalidArgument, what + " came as a null pointer");
+}
+
+}  // namespace
+
+const eph_run_api StepRuns::kApi = {sizeof(eph_run_api),     &StepRuns::allocate_output,
+                                    &StepRuns::set_string,   &StepRuns::allocate_scratch,
+                                    &StepRuns::is_cancelled, &StepRuns::make_tensor,
+                                    &StepRuns::set_element,  &StepRuns::make_sequence,
+                                    &StepRuns::make_map,     &StepRuns::set_output};
+
+StepRuns::StepRuns(const Program& program, ValueTable& values, StepOutputs& outputs,
+                   const StopSignal& stop)
+    : program_(program), values_(values), outputs_(outputs), stop_(stop) {
+  const std::span<const plan::Step> steps = program.steps();
+  const auto slot = [&](graph::ValueId id) {
+    return id == graph::kNoValue ? nullptr : values.slot(id);
+  };
+  for (const plan::Step& step : steps) {
+    std::ranges::transform(step.inputs, std::back_inserter(input_slots_), slot);
+    std::ranges::transform(step.outputs, std::back_inserter(output_slots_), slot);
+  }
+  runs_.resize(steps.size());
+  builders_.resize(steps.size());
+  const eph_value* const* first_input = input_slots_.data();
+  eph_value* const* first_output = output_slots_.data();
+  for (size_t i = 0; i < steps.size(); ++i) {
+    StepRun& run = runs_[i];
+    run.struct_size = sizeof(eph_run);
+    run.api = &kApi;
+    run.inputs = first_input;
+    run.outputs = first_output;
+    run.input_count = static_cast<uint32_t>(steps[i].inputs.size());
+    run.output_count = static_cast<uint32_t>(steps[i].outputs.size());
+    run.owner = this;
+    first_input += run.input_count;
+    first_output += run.output_count;
+  }
+}
+
+void StepRuns::end_run() {
+  if (!has_builders_.exchange(false, std::memory_order_relaxed)) return;
+  for (std::unique_ptr<ValueBuilder>& builder : builders_) builder.reset();
+}
+
+Result<graph::ValueId> StepRuns::find_output(const StepRun& run, uint32_t index) const {
+  const std::vector<graph::ValueId>& outputs = program_.steps()[step_of(run)].outputs;
+  if (index < outputs.size() && outputs[index] != graph::kNoValue) return outputs[index];
+  return Status(StatusCode::kInvalidArgument,
+                "output " + std::to_string(index) + " does not exist or is not wanted");
+}
+
+ValueBuilder& StepRuns::builder(const StepRun& run) {
+  std::unique_ptr<ValueBuilder>& builder = builders_[step_of(run)];
+  if (builder != nullptr) return *builder;
+  const std::vector<graph::ValueId>& ids = program_.steps()[step_of(run)].inputs;
+  std::vector<ValueBuilder::Input> inputs(run.input_count);
+  for (uint32_t i = 0; i < run.input_count; ++i) {
+    inputs[i].view = run.inputs[i];
+    if (ids[i] == graph::kNoValue) continue;
+    inputs[i].object = values_.object(ids[i]);
+    if (inputs[i].object == nullptr) continue;
+    // A value with a single reader that is not a graph output is not needed after that one.
+    const graph::Value& value = program_.graph().values[ids[i]];
+    const bool is_last = value.consumers.size() == 1 && !value.is_graph_output &&
+                         std::ranges::count(ids, ids[i]) == 1;
+    if (is_last) inputs[i].taken_view = values_.slot(ids[i]);
+  }
+  has_builders_.store(true, std::memory_order_relaxed);
+  builder = std::make_unique<ValueBuilder>(std::move(inputs));
+  return *builder;
+}
+
+Status StepRuns::give(const StepRun& run, uint32_t index, const eph_value* value) {
+  EPHOST_ASSIGN_OR_RETURN(const graph::ValueId id, find_output(run, index));
+  const bool is_object = values_.object(id) != nullptr;
+  // An only output may be an input itself, if nothing else needs that.
+  EPHOST_ASSIGN_OR_RETURN(Value made, builder(run).find(value, run.output_count == 1 && is_object));
+  return is_object ? outputs_.set_object(id, std::move(made)) : outputs_.copy(id, view_of(made));
+}
+
+// ---- eph_run_api ------------------------------------------------------------------------------
+
+int32_t StepRuns::allocate_output(eph_run* handle, uint32_t index, int32_t element_type,
+                                  const int64_t* shape, uint32_t rank, eph_error* error) noexcept {
+  const auto& run = *static_cast<StepRun*>(handle);
+  return report(error, [&]() -> Status {
+    EPHOST_ASSIGN_OR_RETURN(const graph::ValueId id, run.owner->find_output(run, index));
+    if (shape == nullptr && rank != 0) return null_array("the shape of an output");
+    return run.owner->outputs_.allocate(id, static_cast<ElementType>(element_type), {shape, rank});
+  });
+}
+
+int32_t StepRuns::set_string(eph_run* handle, uint32_t index, uint64_t element, eph_string text,
+                             eph_error* error) noexcept {
+  const auto& run = *static_cast<StepRun*>(handle);
+  return report(error, [&]() -> Status {
+    EPHOST_ASSIGN_OR_RETURN(const graph::ValueId id, run.owner->find_output(run, index));
+    if (run.owner->values_.text(id).set(element, text)) return Status::ok_status();
+    return Status(
+        StatusCode::kInvalidArgument,
+        "output " + std::to_string(index) + " has no string element " + std::to_string(element));
+  });
+}
+
+void* StepRuns::allocate_scratch(eph_run* handle, uint64_t size) noexcept {
+  try {
+    return static_cast<StepRun*>(handle)->lane->scratch.take(size);
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+}
+
+int32_t StepRuns::is_cancelled(const eph_run* handle) noexcept {
+  return static_cast<const StepRun*>(handle)->owner->stop_.is_stopping() ? 1 : 0;
+}
+
+int32_t StepRuns::make_tensor(eph_run* handle, int32_t element_type, const int64_t* shape,
+                              uint32_t rank, eph_value** out, eph_error* error) noexcept {
+  *out = nullptr;
+  const auto& run = *static_cast<StepRun*>(handle);
+  return report(error, [&] {
+    if (shape == nullptr && rank != 0) return null_array("the shape of a tensor");
+    const auto type = static_cast<ElementType>(element_type);
+    return store(run.owner->builder(run).make_tensor(type, {shape, rank}), out);
+  });
+}
+
+int32_t StepRuns::set_element(eph_run* handle, eph_value* tensor, uint64_t element, eph_string text,
+                              eph_error* error) noexcept {
+  const auto& run = *static_cast<StepRun*>(handle);
+  return report(error, [&] { return run.owner->builder(run).set_element(tensor, element, text); });
+}
+
+int32_t StepRuns::make_sequence(eph_run* handle, const eph_value* base, uint64_t position,
+                                uint64_t removed, const eph_value* const* inserted, uint64_t count,
+                                const eph_value** out, eph_error* error) noexcept {
+  *out = nullptr;
+  const auto& run = *static_cast<StepRun*>(handle);
+  return report(error, [&] {
+    if (inserted == nullptr && count != 0) return null_array("the elements of a sequence");
+    const std::span<const eph_value* const> elements(inserted, static_cast<size_t>(count));
+    return store(run.owner->builder(run).make_sequence(base, position, removed, elements), out);
+  });
+}
+
+int32_t StepRuns::make_map(eph_run* handle, const eph_value* keys, const eph_value* values,
+                           const eph_value** out, eph_error* error) noexcept {
+  *out = nullptr;
+  const auto& run = *static_cast<StepRun*>(handle);
+  return report(error, [&] { return store(run.owner->builder(run).make_map(keys, values), out); });
+}
+
+int32_t StepRuns::set_output(eph_run* handle, uint32_t index, const eph_value* value,
+                             eph_error* error) noexcept {
+  const auto& run = *static_cast<StepRun*>(handle);
+  return report(error, [&] { return run.owner->give(run, index, value); });
+}
+
+}  // namespace ephost::runtime
