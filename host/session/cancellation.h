@@ -1,5 +1,5 @@
-// What ends the creation of a session, or a compilation, before it is done: the application's flag,
-// and session.load_timeout_seconds from now on.
+// What cancels the creation of a session, or a compilation: the application's flag, and the time
+// limit session.load_timeout_seconds, which starts now.
 #pragma once
 
 #include <ephost/session_options.h>

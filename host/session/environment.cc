@@ -11,8 +11,8 @@
 namespace ephost {
 namespace {
 
-// Plugins that were installed with the program that embeds the host: <prefix>/lib/ephost/plugins
-// beside <prefix>/bin.
+// Plugins installed with the program that embeds the host: <prefix>/lib/ephost/plugins, next to
+// <prefix>/bin.
 std::vector<std::filesystem::path> install_directories() {
   std::error_code failure;
   const auto executable = std::filesystem::read_symlink("/proc/self/exe", failure);

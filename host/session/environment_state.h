@@ -1,4 +1,4 @@
-// What an Environment holds.
+// The state behind an Environment.
 #pragma once
 
 #include <ephost/environment.h>
@@ -22,23 +22,23 @@
 namespace ephost {
 
 struct Environment::State {
-  // Last to go.
+  // Destroyed last.
   std::optional<plugin::CrashHandler> crash_handler;
   std::optional<plugin::CallWatch> call_watch;
   std::vector<std::filesystem::path> directories;
-  // Shared by all sessions, so that many of them don't add up to more threads than the one that
-  // asks for most.
+  // Shared by all sessions: it has as many threads as the session that asks for most, however many
+  // sessions there are.
   ThreadPool threads{[] { static_cast<void>(plugin::ThreadCalls::mine()); }};
   manifest::SearchResult search;
   plugin::Registry registry{plugin::HostOffer{.extensions = bridge::offered_extensions()}};
   session::SessionGroups groups;
-  // Through which context models are written; tests put a failing one here.
+  // Context models are written through it. Tests replace it by one that fails.
   const FileSystem* output_file_system = &posix_file_system();
 
   static Result<std::shared_ptr<State>> create(const EnvironmentOptions& options);
 };
 
-// What plugins say goes to the host's log.
+// Passes messages of plugins on to the host's log.
 [[nodiscard]] bridge::PluginLog plugin_log();
 
 }  // namespace ephost

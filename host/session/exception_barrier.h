@@ -1,5 +1,5 @@
-// The edge of the public API: no exception leaves the library, whether memory ran out, a library
-// below threw, or a function of the application did.
+// The boundary of the public API: no exception leaves the library, whether memory ran out, a
+// library threw, or a function of the application did.
 #pragma once
 
 #include <ephost/status.h>
@@ -11,8 +11,9 @@
 
 namespace ephost::session {
 
-// What `work`, which returns a Status or a Result, returns; FAIL with `what`, as "creating a
-// session", if it throws. What ends a thread (abi::__forced_unwind) is no exception and passes.
+// Returns what `work` returns, which is a Status or a Result. If `work` throws, returns FAIL with
+// `what` in the message ("creating a session"). The forced unwinding that ends a thread passes
+// through.
 template <class Work>
 [[nodiscard]] auto without_exceptions(std::string_view what, const Work& work) -> decltype(work()) {
   try {

@@ -13,7 +13,7 @@ namespace ephost {
 namespace {
 
 Status check_value(const ValueDescription& wanted, std::string_view role, const Value& value) {
-  // The parts of other values are looked at when they are run.
+  // The elements of other values are checked by the run.
   if (wanted.kind != ValueKind::kTensor || wanted.is_optional) return Status::ok_status();
   bool agrees =
       value.kind() == ValueKind::kTensor && (wanted.element_type == ElementType::kUndefined ||

@@ -41,7 +41,7 @@ Status add_model_files(const ModelSource& source, const graph::Model& model,
   for (const context::NodePlace& place : context::find_ep_context_nodes(model.graph)) {
     const Result<context::EpContextNode> node =
         context::read_ep_context_node(*place.graph, place.node);
-    // Loading says what is wrong with a node; a refused path is never opened.
+    // Loading reports what is wrong with a node; a refused path is never opened.
     if (!node.ok() || !node->main_context || node->embedded ||
         !refusal_of_path(node->reference).empty()) {
       continue;

@@ -1,5 +1,5 @@
-// Which files creating a session or compiling a model reads and writes, for the check that none of
-// them is overwritten (host/base/files/operation_files.h).
+// Collects the files that are read or written while a session is created or a model is compiled, so
+// that no input is overwritten (host/base/files/operation_files.h).
 #pragma once
 
 #include <ephost/session_options.h>
@@ -15,11 +15,11 @@
 
 namespace ephost::session {
 
-// What the options name: files of the application, and the profile.
+// Files that the options name: those of the application, and the profile.
 [[nodiscard]] Status add_option_files(const SessionOptions& options, const SessionConfig& config,
                                       OperationFiles& files);
 
-// The model that was read, its external data, and the binaries that its EPContext nodes state.
+// The model, its external data, and the binaries that its EPContext nodes refer to.
 [[nodiscard]] Status add_model_files(const ModelSource& source, const graph::Model& model,
                                      const onnx_io::ImportReport& read,
                                      const context::LoadOptions& folders, OperationFiles& files);

@@ -14,7 +14,7 @@ namespace ephost::session {
 struct ModelSource {
   std::filesystem::path path;                       // empty for a model from memory
   std::optional<std::span<const std::byte>> bytes;  // borrowed
-  std::shared_ptr<const MappedFile> file;           // of `path`; null: it is opened when it is read
+  std::shared_ptr<const MappedFile> file;           // of `path`; null: opened when it is read
 };
 
 }  // namespace ephost::session

@@ -55,11 +55,11 @@ std::string known_names(std::span<const ValueDescription> descriptions) {
   return join(names, ", ");
 }
 
-// What a session does beside preparing its model: writing its context model, and sharing contexts
-// with the other sessions of its group.
+// What the creation of a session does besides preparing the model: it writes the context model, and
+// shares contexts with other sessions of the group.
 class ContextTasks {
  public:
-  // Finds what is wrong with an output, before the model is read.
+  // Checks the output options, before the model is read.
   Status set_up(const Environment& environment, const session::ModelSource& source,
                 const SessionOptions& options, session::PipelineHooks& hooks) {
     std::vector<std::string> warnings;  // the pipeline logs them
@@ -102,7 +102,7 @@ class ContextTasks {
     return Status::ok_status();
   }
 
-  // Once the session stands.
+  // Called when the session is complete.
   Status finish() { return seat_ ? seat_->commit() : Status::ok_status(); }
 
  private:
@@ -138,7 +138,7 @@ Result<std::unique_ptr<Session::State>> create_state(const Environment& environm
   return state;
 }
 
-// Over the cache store, if there is one; a second time without an entry that turns out to be bad.
+// Uses the cache store if there is one. Tries again without an entry that turns out to be damaged.
 Result<std::unique_ptr<Session::State>> create_cached_state(const Environment& environment,
                                                             const session::ModelSource& source,
                                                             const SessionOptions& options) {

@@ -79,7 +79,7 @@ Status limit(SessionConfig& config, std::string_view key, const std::string& tex
   return set_number(key, text, "no limit", config.cache_limits.*kMember);
 }
 
-// Of a budget, in which no limit is a very high one.
+// A limit of a budget; "no limit" is a very high one.
 Status set_budget(std::string_view key, const std::string& text, uint64_t& budget) {
   EPHOST_RETURN_IF_ERROR(set_number(key, text, "no limit", budget));
   if (budget == 0) budget = UINT64_MAX;
@@ -135,12 +135,12 @@ constexpr std::string_view kMaxInlinedNodesKey = "session.function_inlining_max_
 constexpr std::string_view kLevelKey = "session.graph_optimization_level";
 constexpr std::string_view kDisabledKey = "optimization.disable_specified_optimizers";
 
-// These two make one value: see read_passes.
+// Two entries make up this value: see read_passes.
 Status read_later(SessionConfig&, std::string_view, const std::string&) {
   return Status::ok_status();
 }
 
-// Names with `;` between them.
+// Names separated by `;`.
 std::vector<std::string> split_names(std::string_view text) {
   std::vector<std::string> names;
   while (!text.empty()) {

@@ -1,12 +1,15 @@
 // The configuration entries of SessionOptions, checked and typed. Keys and meanings are ONNX
-// Runtime's, but for those of the cache store, ep.context_force_overwrite, with which output files
-// replace whatever stands under their names, ep.context_lock_timeout_ms, which says how long
-// another process that holds a lock on an output folder or on the cache store is waited for,
-// ep.share_ep_contexts_group, which names the group that is shared with, ep.known_checksums_dir
-// (host/base/files/known_checksums.h; empty: none), ep.require_checksums (context::LoadOptions),
-// session.disable_ep_fallback: what a provider fails to compile or to load is an error then, where
-// the next providers would get it otherwise, and those that say in which order steps run and how
-// many memory patterns are kept.
+// Runtime's, except for these:
+//
+//   ep.cache_*                    the cache store (host/context/store/cache_store.h)
+//   ep.context_force_overwrite    output files replace any file of the same name
+//   ep.context_lock_timeout_ms    how long to wait for a locked output folder or cache store
+//   ep.known_checksums_dir        host/base/files/known_checksums.h; empty: none
+//   ep.require_checksums          context::LoadOptions
+//   ep.share_ep_contexts_group    the group of sessions that share contexts
+//   session.disable_ep_fallback   a provider's failure to compile or load is an error
+//   session.execution_order       the order of steps (StepOrder)
+//   session.max_memory_patterns   number of memory patterns to keep
 #pragma once
 
 #include <ephost/session_options.h>
@@ -25,9 +28,9 @@
 namespace ephost::session {
 
 enum class StepOrder : uint8_t {
-  kAutomatic,  // nothing is said: as kMemory, without the search that takes noticeable time
+  kAutomatic,  // the default: as kMemory, without the slow search
   kDefault,    // the model's order
-  kPriority,   // the model's metadata "ephost.priority.NODE" say which ready node goes first
+  kPriority,   // by metadata "ephost.priority.NODE": the lowest ready node runs first
   kMemory,     // the order that needs the least memory for intermediate values
 };
 
@@ -67,8 +70,8 @@ struct SessionConfig {
   bool fail_on_suboptimal_context = false;  // session.fail_on_suboptimal_compiled_model
 };
 
-// INVALID_ARGUMENT for a value that its key cannot have. An entry whose key isn't known is reported
-// with the nearest one in `warnings` and has no effect, as in ONNX Runtime.
+// INVALID_ARGUMENT for a value that its key does not admit. An unknown key has no effect, as in
+// ONNX Runtime; `warnings` names it, with the most similar known key.
 [[nodiscard]] Result<SessionConfig> read_session_config(const SessionOptions& options,
                                                         std::vector<std::string>& warnings);
 

@@ -27,8 +27,8 @@ bool same_options(std::span<const manifest::TypedOption> a,
       a, b, [](const auto& x, const auto& y) { return x.name == y.name && x.text == y.text; });
 }
 
-// Partitions that a model wants, by the file that its primary nodes state for their source. A
-// secondary node may stand on any file of its source.
+// The partitions that a model needs, by the file that its primary nodes state. A secondary node may
+// refer to any file of its source.
 std::map<std::string, std::set<std::string>> wanted_by_file(const graph::Model& model) {
   std::vector<context::EpContextNode> nodes;
   for (const context::NodePlace& place : context::find_ep_context_nodes(model.graph)) {
@@ -50,9 +50,8 @@ std::map<std::string, std::set<std::string>> wanted_by_file(const graph::Model& 
   return wanted;
 }
 
-// What the model states has been checked when the payload was loaded.
-context::ContentChecksum checksum_of(const graph::Model& model,
-                                     const context::CachedPayload& payload) {
+// The paths were checked when the payload was loaded.
+context::ContentSum sum_of(const graph::Model& model, const context::CachedPayload& payload) {
   const Result<context::ContextMetadata> metadata = context::read_metadata(model.metadata);
   if (metadata.ok()) {
     const auto stated = metadata->binaries.find(payload.file_name);
@@ -103,7 +102,7 @@ GroupSeat::GroupSeat(SessionGroups& groups, std::string name, bool is_last,
       creating_(group_->creating) {}
 
 GroupSeat::~GroupSeat() {
-  // What a session hooks in need not outlive its creation, as the providers do.
+  // The hooks of a session need not outlive its creation; the providers do.
   const std::lock_guard lock(group_->mutex);
   for (const SharedProvider& shared : group_->providers) shared.provider->set_progress_hooks({});
 }
@@ -146,7 +145,7 @@ std::map<std::string, graph::Blob> GroupSeat::waiting_files(
   std::map<std::string, graph::Blob> files;
   if (!folder) return files;
   const Result<context::ContextMetadata> metadata = context::read_metadata(model.metadata);
-  if (!metadata.ok()) return files;  // loading says why
+  if (!metadata.ok()) return files;  // loading reports the reason
   const std::lock_guard lock(group_->mutex);
   for (const auto& [file, wanted] : wanted_by_file(model)) {
     const auto binary = group_->work.workspace.find(key_of(*folder, file));

@@ -1,6 +1,6 @@
-// Sessions that share their EP contexts (ep.share_ep_contexts). A group owns what they share: one
-// object of each provider that can be shared, the workspace of loaded binaries whose partitions no
-// session has taken yet, and the compiled models whose contexts its last session writes.
+// Sessions that share their EP contexts (ep.share_ep_contexts). A group owns one instance of each
+// provider that can be shared, the loaded binaries that have partitions no session has taken yet,
+// and the compiled models whose contexts its last session writes.
 #pragma once
 
 #include <ephost/environment.h>
@@ -27,14 +27,14 @@
 
 namespace ephost::session {
 
-// A mapped binary of which some partitions wait for their session.
+// A mapped binary with partitions that no session has taken yet.
 struct SharedBinary {
   graph::Blob bytes;
   context::ContentChecksum checksum;
   std::set<std::string> waiting;
 };
 
-// What the sessions created so far have made.
+// Results of the sessions that were created so far.
 struct GroupWork {
   std::map<std::filesystem::path, SharedBinary> workspace;  // by path, absolute
   std::vector<CompiledModel> models;  // to be written, in the order of their sessions
@@ -46,7 +46,7 @@ struct SharedProvider {
   std::vector<manifest::TypedOption> options;
 };
 
-// What follows the mutex is guarded by it.
+// `mutex` guards the members after it.
 struct SessionGroup {
   std::mutex creating;  // held while a session of the group is created
   mutable std::mutex mutex;
@@ -54,11 +54,11 @@ struct SessionGroup {
   GroupWork work;
 };
 
-// The groups of an environment. Safe to use from any thread.
+// The groups of an environment. Thread-safe.
 class SessionGroups {
  public:
   [[nodiscard]] std::shared_ptr<SessionGroup> find_or_add(const std::string& name);
-  // Forgets the group; its sessions live on. False if there is none.
+  // Forgets the group; its sessions are not affected. False if there is none.
   bool remove(const std::string& name);
   [[nodiscard]] std::vector<SessionGroupInfo> list() const;
 
@@ -67,43 +67,45 @@ class SessionGroups {
   std::map<std::string, std::shared_ptr<SessionGroup>> groups_;
 };
 
-// The creation of one session of a group, up to `commit`; without that the group stays as it was,
-// but for providers that were new. While it lives, other sessions of the group wait.
+// Stands for a session of a group while it is being created. What the session did takes effect with
+// `commit`; without it, the group stays as it was, except for new providers. While a seat exists,
+// the creation of other sessions of the group waits.
 class GroupSeat {
  public:
-  // `lock_wait` holds for what the last session writes, and its flag for the writing itself.
+  // `lock_wait`: how long the last session waits for the folders that it writes to; its flag also
+  // cancels the writing.
   GroupSeat(SessionGroups& groups, std::string name, bool is_last, context::LockWait lock_wait);
   GroupSeat(const GroupSeat&) = delete;
   GroupSeat& operator=(const GroupSeat&) = delete;
   ~GroupSeat();
 
-  // The group's provider of this plugin; null where it has none yet. INVALID_ARGUMENT where it was
+  // The group's provider of this plugin; null if it has none yet. INVALID_ARGUMENT if it was
   // created with other options.
   [[nodiscard]] Result<std::shared_ptr<bridge::Provider>> find_provider(
       const plugin::LoadedPlugin& plugin, std::span<const manifest::TypedOption> options) const;
-  // Offers a new provider to the group, which takes it if it can be shared.
+  // Offers a new provider to the group, which keeps it if it can be shared.
   void add_provider(const std::shared_ptr<bridge::Provider>& provider,
                     std::vector<manifest::TypedOption> options);
 
-  // Names of partitions of other models that are to be written.
+  // Names of partitions in the group's other models that will be written.
   [[nodiscard]] std::vector<std::string> taken_names() const;
 
-  // Binaries in which all the partitions wait that `model` wants of them, by the names that the
-  // model states.
+  // Binaries that have all partitions that `model` needs of them, by the names that the model
+  // states.
   [[nodiscard]] std::map<std::string, graph::Blob> waiting_files(
       const graph::Model& model, const std::optional<std::filesystem::path>& folder) const;
-  // Takes the partitions that were loaded out of the workspace, into which binaries that are new go
-  // first. INVALID_GRAPH where a provider cannot read one.
+  // Adds new binaries to the workspace and takes the loaded partitions out of it. INVALID_GRAPH if
+  // a provider cannot read a binary.
   [[nodiscard]] Status take(const PreparedModel& prepared,
                             const std::optional<std::filesystem::path>& folder);
 
-  // Finds what is wrong with the output of one more model, before it is compiled.
+  // Checks the output options of one more model, before it is compiled.
   [[nodiscard]] Status check_output(const context::WriteOptions& options) const;
-  // Adds a model to what the group writes. NOT_IMPLEMENTED where one of its providers cannot share
-  // contexts.
+  // Adds a model to those that the group writes. NOT_IMPLEMENTED if one of its providers cannot
+  // share contexts.
   [[nodiscard]] Status add_model(CompiledModel model);
 
-  // Makes everything count. The last session writes all the models, and ends the group; where that
+  // Applies everything to the group. The last session writes all models and ends the group; if that
   // fails, the group stays as it was.
   [[nodiscard]] Status commit();
 
@@ -116,7 +118,7 @@ class GroupSeat {
   context::LockWait lock_wait_;
   std::shared_ptr<SessionGroup> group_;
   std::unique_lock<std::mutex> creating_;
-  // What `commit` puts in place; `creating_` keeps the group as it is until then.
+  // `commit` moves these into the group; until then `creating_` keeps the group unchanged.
   std::map<std::filesystem::path, SharedBinary> workspace_;
   std::optional<CompiledModel> new_model_;
 };

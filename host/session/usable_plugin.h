@@ -1,6 +1,6 @@
-// Loads the plugin of a provider: the highest version that works. What is wrong with a plugin must
-// not take down another version of it, so the next one is tried, with a warning that names the
-// first. Called by the pipeline and by the commands that ask one provider something.
+// Loads the plugin of a provider: the highest version that works. If one version is broken, the
+// next one is tried, and a warning names the broken one. Called by the pipeline and by commands
+// that query a single provider.
 #pragma once
 
 #include <ephost/status.h>
@@ -14,8 +14,7 @@
 
 namespace ephost::session {
 
-// The candidates that were tried and cannot be used, with what is known of those that the search
-// skipped.
+// Collects the candidates that were tried in vain, and knows those that the search skipped.
 class UnusablePlugins {
  public:
   explicit UnusablePlugins(const manifest::Candidates& candidates) : candidates_(candidates) {}
@@ -23,7 +22,7 @@ class UnusablePlugins {
   void add(const manifest::FoundPlugin& plugin, Status reason);
   // Logs a warning for each, and for each skipped one of a higher version than `taken`.
   void warn(const manifest::FoundPlugin& taken) const;
-  // When none is left. Names each with its reason; has the code of the first.
+  // The error if no candidate is left. Names each with its reason; has the code of the first.
   [[nodiscard]] Status error() const;
 
  private:
@@ -35,10 +34,9 @@ class UnusablePlugins {
   std::vector<Unusable> unusable_;
 };
 
-// What `make` makes of the first candidate that can be loaded and for which it succeeds. A failure
-// with INVALID_ARGUMENT (such as a wrong option) or MODEL_LOAD_CANCELED is the caller's own and
-// ends the search: an older version is no remedy for it. `make`: Result<...>(std::shared_ptr<const
-// plugin::LoadedPlugin>).
+// Calls `make` with one loaded candidate after the other and returns its first success.
+// INVALID_ARGUMENT (such as a wrong option) and MODEL_LOAD_CANCELED end the search, because an
+// older version would not help. `make`: Result<...>(std::shared_ptr<const plugin::LoadedPlugin>).
 template <class Make>
 auto with_usable_plugin(plugin::Registry& registry, const manifest::Candidates& candidates,
                         Make make) {

@@ -1,4 +1,4 @@
-// From a prepared model to the program that runs it. Called when a session is created.
+// Assembles the program that runs a prepared model. Called when a session is created.
 #pragma once
 
 #include <ephost/session_options.h>
@@ -11,9 +11,9 @@
 
 namespace ephost::session {
 
-// Takes the plans and computations out of `prepared`, which must have reached Stage::kPlanned and
-// must stay where it is as long as the program lives. INVALID_GRAPH where a control-flow node and
-// its bodies do not fit together.
+// Moves the plans and computations out of `prepared`, which must have reached Stage::kPlanned, and
+// borrows its graphs: it must not move while the program exists. INVALID_GRAPH if a control-flow
+// node and its bodies do not fit together.
 [[nodiscard]] Result<std::unique_ptr<runtime::Program>> assemble_program(
     PreparedModel& prepared, const SessionOptions& options);
 

@@ -18,7 +18,7 @@ namespace {
 
 bool accepts(const bridge::Provider& provider, std::string_view source) {
   const std::vector<std::string>& sources = provider.plugin().manifest.context_sources;
-  // A node without a source is taken by the first provider that makes contexts at all.
+  // A node without a source goes to the first provider that supports contexts.
   if (source.empty()) return !sources.empty();
   return std::find(sources.begin(), sources.end(), source) != sources.end();
 }
@@ -51,7 +51,7 @@ eph_ep_context to_abi_context(const PreparedModel& prepared,
   return context;
 }
 
-// What the computation of a step is compiled from.
+// What a step's computation is made from.
 MadeComputations::Origin origin_of(const graph::Graph& graph, const PreparedGraph& prepared,
                                    const plan::Step& step) {
   if (step.partition == plan::kNoPartition) return {step.provider, &graph, {step.node}, ""};
@@ -81,7 +81,7 @@ class ProviderCompilation {
     const graph::Graph& graph = prepared_.graph_of(prepared);
     std::vector<std::optional<bridge::Computation>>& kernels = made_.kernels[{index_, &graph}];
     kernels.resize(graph.nodes.size());
-    std::optional<bridge::GraphView> whole;  // made for the first kernel
+    std::optional<bridge::GraphView> whole;  // created with the first kernel
     for (const plan::Step& step : prepared.execution.steps) {
       if (step.provider != index_) continue;
       EPHOST_RETURN_IF_ERROR(prepared_.cancellation.check());
@@ -160,7 +160,7 @@ class ProviderCompilation {
     return fail(*graph, nodes, requests_[i].name, std::move(reason));
   }
 
-  // Notes why there is no computation.
+  // Records why there is no computation.
   Status fail(const graph::Graph& graph, std::vector<graph::NodeId> nodes, std::string_view name,
               Status reason) {
     if (stop_at_failure_ || is_cancelled(reason)) return reason;
@@ -179,7 +179,7 @@ class ProviderCompilation {
   uint32_t index_;
   bool stop_at_failure_;
   MadeComputations& made_;
-  // What the requests point to; deques keep addresses.
+  // The requests point into these; the elements of a deque do not move.
   std::deque<graph::Graph> graphs_;
   std::deque<bridge::GraphView> views_;
   std::deque<eph_ep_context> contexts_;
@@ -187,7 +187,7 @@ class ProviderCompilation {
   std::vector<MadeComputations::Origin> origins_;  // beside requests_
 };
 
-// Why the provider cannot have the node again, or null.
+// The failure that bars the provider from the node, or null.
 const CompileFailure* find_failure(const PreparedModel& prepared, size_t provider,
                                    const context::NodePlace& place) {
   for (const CompileFailure& failure : prepared.failures) {
@@ -199,7 +199,7 @@ const CompileFailure* find_failure(const PreparedModel& prepared, size_t provide
   return nullptr;
 }
 
-// The provider that is to restore the partition.
+// The provider that restores the partition.
 Result<size_t> match_source(const PreparedModel& prepared,
                             const context::CachedPartition& partition) {
   const CompileFailure* failed = nullptr;

@@ -1,5 +1,5 @@
-// The steps between a partitioned model and its computations: which provider restores which cached
-// partition, what is compiled, which kernels are made. Called by the pipeline only.
+// Makes the computations of a partitioned model: providers restore cached partitions, compile the
+// others and create kernels. Called by the pipeline only.
 #pragma once
 
 #include <ephost/status.h>
@@ -26,18 +26,18 @@ using CachedNodes = std::map<const graph::Graph*, std::vector<graph::NodeId>>;
 [[nodiscard]] bridge::Provider* find_accepting(const PreparedModel& prepared,
                                                std::string_view source);
 
-// For each provider the EPContext nodes that it is to restore, in all graphs of the model: the
-// first one whose manifest accepts a node's `source` and which has not failed at it gets it.
-// NOT_IMPLEMENTED for a node that no provider of the session accepts, INVALID_GRAPH for one that
-// all of those failed at.
+// The EPContext nodes that each provider restores, in all graphs of the model. A node goes to the
+// first provider whose manifest accepts its `source` and that has not failed at it. NOT_IMPLEMENTED
+// if no provider of the session accepts a node, INVALID_GRAPH if all that accept it have failed.
 [[nodiscard]] Result<std::vector<CachedNodes>> match_sources(const PreparedModel& prepared);
 
-// Asks each provider about the compatibility strings of its sources. INVALID_GRAPH where one cannot
-// load what it finds; a preference for recompilation is logged, or INVALID_GRAPH with
+// Asks each provider about the compatibility strings of its sources. INVALID_GRAPH if a provider
+// cannot load its context. That it prefers recompilation is logged, or INVALID_GRAPH with
 // `fail_on_suboptimal`.
 [[nodiscard]] Status check_compatibility(PreparedModel& prepared, bool fail_on_suboptimal);
 
-// Computations by what they were made of. They outlast a partitioning that failed elsewhere.
+// Computations by what they were made from. They are kept when another node makes the model be
+// partitioned again.
 struct MadeComputations {
   // Provider, graph, nodes and name of the partition; the name of an EPContext node's is empty.
   using Origin = std::tuple<uint32_t, const graph::Graph*, std::vector<graph::NodeId>, std::string>;
@@ -48,15 +48,14 @@ struct MadeComputations {
       kernels;
 };
 
-// Fills PreparedGraph::computations of all graphs from `made`, after making what it does not have:
-// each provider makes the kernels of its single nodes, and compiles or restores all its partitions
-// of the whole model in one call; if that fails, each in a call of its own.
+// Fills in PreparedGraph::computations of all graphs from `made`, and makes those that are missing:
+// each provider creates kernels for its single nodes, and compiles or restores its partitions of
+// the whole model in one call. If that fails, it gets one call for each partition.
 //
-// What the first provider that fails, in order of priority, fails at is added to
-// PreparedModel::failures; the providers after it are not called then, and no computations are
-// filled in. The reason is INVALID_GRAPH for an EPContext node. MODEL_LOAD_CANCELED of a provider
-// is the function's own failure, and so is anything with `stop_at_failure`, or
-// PreparedModel::cancellation.
+// If a provider fails, its failures are added to PreparedModel::failures, the providers after it
+// are not called, and no computations are filled in. The reason is INVALID_GRAPH for an EPContext
+// node. With `stop_at_failure` the function itself fails instead; it also does if the preparation
+// is cancelled or a provider returns MODEL_LOAD_CANCELED.
 [[nodiscard]] Status make_computations(PreparedModel& prepared, bool stop_at_failure,
                                        MadeComputations& made);
 

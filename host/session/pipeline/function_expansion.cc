@@ -19,7 +19,7 @@ using graph::Node;
 using graph::NodeId;
 using optimize::InlinedRange;
 
-// Calls `visit(graph, node)` for all nodes until it returns true; whether it did.
+// Calls `visit(graph, node)` for all nodes until it returns true. Returns whether it did.
 template <class Visitor>
 bool any_node(const Graph& graph, const Visitor& visit) {
   for (const Node& node : graph.nodes) {
@@ -35,7 +35,7 @@ bool any_node(const Graph& graph, const Visitor& visit) {
 
 constexpr uint64_t kBytesOfANode = 128;
 
-// Nodes, values, and what attributes are copied for each call.
+// The size of a body: nodes, values, and the attributes that each call copies.
 uint64_t size_of(const Graph& graph) {
   constexpr uint64_t kElementsOfANode = 16;
   uint64_t size = graph.nodes.size() + graph.values.size();
@@ -52,7 +52,7 @@ uint64_t size_of(const Graph& graph) {
   return size;
 }
 
-// Of the tensors in a body: constants, and initializers of graphs within.
+// Bytes of tensors in a body: constants, and initializers of its subgraphs.
 uint64_t bytes_of_tensors(const Graph& graph) {
   uint64_t bytes = 0;
   for (const graph::Tensor& tensor : graph.initializers) bytes += optimize::stored_bytes(tensor);
@@ -94,7 +94,7 @@ void renumber(const Graph& graph, std::span<const InlinedRange> ranges, MadeComp
   }
 }
 
-// What the nodes of a graph became, in all places that speak of them.
+// Renumbers nodes of a graph everywhere they are stored.
 void renumber(const Graph& graph, std::span<const InlinedRange> ranges, PreparedModel& prepared,
               MadeComputations& made) {
   for (CompileFailure& failure : prepared.failures) {
@@ -122,7 +122,7 @@ Status FunctionInlining::open(const PreparedModel& prepared) {
 
 Result<bool> FunctionInlining::may_inline(const PreparedModel& prepared) {
   EPHOST_RETURN_IF_ERROR(open(prepared));
-  // Most nodes are of few operators: what was found out for one holds for the next of its kind.
+  // Most nodes have one of a few operators, so the answer for one is kept for the next.
   std::unordered_map<std::string_view, std::pair<const Node*, bool>> known;
   return any_node(prepared.model.graph, [&](const Graph& graph, const Node& node) {
     auto& [last, has_body] = known[node.op_type];
@@ -165,7 +165,7 @@ Status FunctionInlining::count_growth(const Graph& graph, NodeId call,
                                       const graph::FunctionBody& body) {
   const Node& node = graph.nodes[call];
   growth_ += size_of(body.graph);
-  // The first body may hold what the function itself holds; each further one is a copy.
+  // The first body shares its content with the function; each further one is a copy.
   const bool is_first = inlined_.emplace(node.domain, node.op_type, node.overload).second;
   const uint64_t bytes = bytes_of_tensors(body.graph);
   const uint64_t stated = is_first ? library_->stated_bytes(node) : 0;
@@ -188,14 +188,14 @@ Result<uint64_t> FunctionInlining::inline_in(PreparedModel& prepared, const Call
   std::vector<optimize::FunctionCall> found;
   for (const NodeId id : calls.nodes) {
     EPHOST_RETURN_IF_ERROR(prepared.cancellation.check());
-    // What is too large in the end is refused before it starts to grow.
+    // A model that would become too large is refused before it grows.
     if (library_->expanded_size(graph.nodes[id]) > max_growth_) {
       return too_large(graph::describe_node(graph, id));
     }
     Result<graph::FunctionBody> body = library_->body_of(prepared.model, graph, id);
     if (!body.ok()) {
       if (library_->is_local(graph.nodes[id])) return std::move(body).status();
-      // The operator stays, and who needs it is told why nobody takes it.
+      // The operator stays; partitioning reports why no provider supports it.
       const std::string& reason = body.status().message();
       const bool is_known = !prepared.notes.empty() && prepared.notes.back() == reason;
       if (body.status().code() != StatusCode::kNotFound && !is_known) {

@@ -1,5 +1,5 @@
-// Functions in the pipeline: what no provider takes as it is, and that has a body, gives way to its
-// body. Providers are asked before, with the call, and after, with what it stands for.
+// Inlines function calls that no provider claims, of the model's functions and of operators that
+// ONNX defines by a body. Providers are asked about the call first, and about its body after.
 #pragma once
 
 #include <ephost/status.h>
@@ -19,29 +19,27 @@
 
 namespace ephost::session {
 
-// Of one model on its way through the pipeline; models may not be exchanged in between. A model
-// that is made to grow without bound ends with INVALID_GRAPH. MODEL_LOAD_CANCELED once that is
-// requested of the model's preparation.
+// For one model; all calls must be about the same one. INVALID_GRAPH if the model grows beyond the
+// limit, MODEL_LOAD_CANCELED once its preparation is cancelled.
 class FunctionInlining {
  public:
-  // Functions in functions.
+  // Nesting of functions.
   static constexpr uint32_t kMaxDepth = 64;
 
-  // `max_growth`: nodes and values that may be added in all; other content of bodies counts as so
-  // many of them as would take the same memory.
+  // `max_growth`: total number of nodes and values that may be added. Other content counts as the
+  // number of nodes that take the same memory.
   explicit FunctionInlining(uint64_t max_growth = SessionConfig().max_inlined_nodes)
       : max_growth_(max_growth) {}
 
-  // Whether there may be a call that no provider has a kernel for: only then it is worth asking
-  // them beforehand.
+  // Whether there may be a call that no provider has a kernel for. If not, the providers need not
+  // be asked before partitioning.
   [[nodiscard]] Result<bool> may_inline(const PreparedModel& prepared);
 
-  // After partition_model: inlines the calls that nobody took, or that have the name of another
-  // operator, of the model's functions first and of
-  // operators when there are no more of those, as their types are known only then. Whether there
-  // were any; partition_model must follow then. What was found out about nodes (failures, cached
-  // partitions, `made`) is kept for those that stay; what a provider failed at holds for the body
-  // of a call as well.
+  // Call after partition_model. Inlines the calls that no provider claimed, or that have the name
+  // of another operator: those of the model's functions first, those of operators when no other is
+  // left, since their types are known only then. Returns whether there were any; then
+  // partition_model must be called again. Failures, cached partitions and `made` stay valid for the
+  // nodes that remain. A failure of a provider at a call also holds for its body.
   [[nodiscard]] Result<bool> inline_unclaimed(PreparedModel& prepared, MadeComputations& made);
 
  private:
@@ -64,7 +62,7 @@ class FunctionInlining {
   uint64_t max_growth_;
   uint32_t depth_ = 0;
   uint64_t growth_ = 0;
-  // Domain, name and overload of those that were inlined.
+  // Domain, name and overload of the inlined functions.
   std::set<std::tuple<std::string, std::string, std::string>> inlined_;
 };
 

@@ -1,5 +1,4 @@
-// The host among those who claim nodes: the last one, which takes the control flow that no provider
-// wants for itself.
+// The host as the last claim source: it takes the control-flow nodes that no provider claims.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +14,7 @@ namespace ephost::session {
 
 class HostClaims : public partition::ClaimSource {
  public:
-  // Whether the host could run any node of the graph: only then it is worth asking.
+  // Whether the host can run any node of the graph. If not, it need not be asked.
   [[nodiscard]] static bool may_claim(const graph::Graph& graph) {
     return std::ranges::any_of(graph.nodes, runtime::is_control_flow);
   }

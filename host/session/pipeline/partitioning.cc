@@ -27,7 +27,7 @@ class Partitioner {
   }
 
  private:
-  // One graph, and the bodies of those of its nodes that nobody but the host takes.
+  // Partitions one graph, and the bodies of its nodes that only the host takes.
   Status partition(PreparedGraph& prepared) {
     graph::Graph& graph = prepared_.graph_of(prepared);
     static const std::vector<graph::NodeId> kNone;
@@ -67,14 +67,14 @@ class Partitioner {
     return Status::ok_status();
   }
 
-  // Once for each provider: the model may be partitioned several times.
+  // Reported once for each provider, although the model may be partitioned several times.
   void warn_of_failure(const bridge::ProviderClaims& source) const {
     const std::string name(source.provider_name());
     if (source.failure().ok() || !prepared_.without_capability.insert(name).second) return;
     log_warning(source.failure().message() + "; it gets no nodes, the next providers do");
   }
 
-  // The bodies of the nodes that the host took.
+  // The bodies of the nodes that the host runs.
   void add_bodies(PreparedGraph& prepared, graph::Graph& graph) const {
     prepared.bodies.clear();
     for (graph::NodeId id = 0; id < graph.nodes.size(); ++id) {
@@ -98,7 +98,7 @@ class Partitioner {
   std::vector<CachedNodes> cached_;  // by provider
 };
 
-// The failure by which the node lost its first owner, or null.
+// The failure of the node's first owner, or null.
 const CompileFailure* find_failure(const PreparedModel& model, const graph::Graph& graph,
                                    graph::NodeId node) {
   const auto failure = std::find_if(
@@ -109,7 +109,7 @@ const CompileFailure* find_failure(const PreparedModel& model, const graph::Grap
   return failure == model.failures.end() ? nullptr : &*failure;
 }
 
-// Where a provider failed and no other one takes its nodes, the failure is the reason.
+// If a provider failed and no other one takes its nodes, its failure is the reason.
 Status check_cover(const PreparedModel& model, const graph::Graph& graph,
                    const partition::Partitioning& partitioning) {
   for (graph::NodeId id = 0; id < graph.nodes.size(); ++id) {

@@ -1,4 +1,4 @@
-// Partitioning of a prepared model: of its own graph and of the bodies that the host runs itself.
+// Partitions a prepared model: its own graph, and the bodies of nodes that the host runs itself.
 #pragma once
 
 #include <ephost/status.h>
@@ -11,17 +11,18 @@
 
 namespace ephost::session {
 
-// Asks the providers, and the host as the last, about each graph, barring them from what they have
-// failed to compile (PreparedModel::failures). Nodes may be left without owner. Names of partitions
-// are unique in the model and differ from `taken_names`. May be called again.
+// Asks the providers and then the host which nodes of each graph they claim. A provider does not
+// get nodes that it has failed to compile (PreparedModel::failures). Nodes may be left without an
+// owner. Partition names are unique in the model and differ from `taken_names`. May be called
+// again.
 [[nodiscard]] Status partition_model(PreparedModel& prepared, const std::string& name_prefix,
                                      std::vector<std::string> taken_names);
 
-// NOT_IMPLEMENTED where a node has no owner (or what its first owner failed with);
+// NOT_IMPLEMENTED if a node has no owner, or the failure of its first owner if it had one;
 // MODEL_REQUIRES_COMPILATION and FAIL for what the configuration forbids.
 [[nodiscard]] Status check_partitioning(const PreparedModel& prepared, const SessionConfig& config);
 
-// Warns that nodes went to the next providers.
+// Logs a warning that nodes went to the next providers.
 void report_fallback(const PreparedModel& prepared, const CompileFailure& failure);
 
 }  // namespace ephost::session

@@ -38,8 +38,8 @@ void release_constants(graph::Graph& graph, const partition::Partitioning& parti
   }
 }
 
-// By node, from the model's metadata; empty if nothing is said. Text that is no number says
-// nothing.
+// Priorities by node, from the model's metadata; empty if there are none. Text that is not a number
+// is ignored.
 std::vector<int64_t> read_priorities(const graph::Model& model, const graph::Graph& graph) {
   constexpr std::string_view kPrefix = "ephost.priority.";
   std::map<std::string_view, int64_t> by_name;
@@ -59,7 +59,7 @@ std::vector<int64_t> read_priorities(const graph::Model& model, const graph::Gra
   return priorities;
 }
 
-// Memories of providers that have some, in the order of the providers.
+// The memories of all providers, in the order of the providers.
 void number_locations(PreparedModel& model) {
   model.locations.clear();
   model.devices.clear();
@@ -75,7 +75,7 @@ void number_locations(PreparedModel& model) {
   }
 }
 
-// What a computation says of its provider's memories, as locations.
+// The traits of a computation, with locations in place of its provider's memory numbers.
 plan::StepLocations locations_of(const bridge::ComputationMemory& memory, uint32_t first_location) {
   const auto location = [&](uint32_t number) {
     return number == bridge::kHostMemory ? plan::kHostLocation : first_location + number - 1;
@@ -91,7 +91,7 @@ plan::StepLocations locations_of(const bridge::ComputationMemory& memory, uint32
   return located;
 }
 
-// Puts copies into the steps of a graph, where any of them uses a device.
+// Adds copy steps to a graph whose steps use a device.
 Status place_copies(PreparedModel& model, PreparedGraph& prepared) {
   std::map<uint32_t, uint32_t> first_location;  // by provider
   for (uint32_t i = 0; i < model.locations.size(); ++i) {
@@ -139,7 +139,7 @@ std::vector<plan::StepTraits> traits_of(const PreparedGraph& prepared,
     traits[i].location = located.location;
     traits[i].input_locations = located.inputs;
     traits[i].output_locations = located.outputs;
-    // Parts of values begin at multiples of less than the device may want.
+    // Parts of values may be aligned to less than the device requires.
     const auto is_coarse = [&](const plan::SlotLocation& slot) {
       return alignments[slot.location] > plan::kPartAlignment;
     };
@@ -170,7 +170,7 @@ void reorder(PreparedGraph& prepared, std::span<const uint32_t> order) {
   prepared.step_locations = std::move(locations);
 }
 
-// Also the steps' order, where memory decides about it.
+// May change the order of the steps as well, to save memory.
 Status allocate(const graph::Graph& graph, const plan::AllocationOptions& options, StepOrder order,
                 const std::vector<uint64_t>& alignments, const Cancellation& cancellation,
                 PreparedGraph& prepared) {

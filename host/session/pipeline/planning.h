@@ -1,4 +1,5 @@
-// Order and memory of a prepared model, of all its graphs. Builds with assertions prove each plan.
+// Plans the order of steps and the memory of all graphs of a prepared model. Builds with assertions
+// check each plan.
 #pragma once
 
 #include <ephost/session_options.h>
@@ -12,20 +13,20 @@
 
 namespace ephost::session {
 
-// After partitioning: PreparedGraph::execution, in the model's order or by priority. What memory
-// says about the order is known after compilation only.
+// Call after partitioning. Fills in PreparedGraph::execution, in the model's order or by priority.
+// An order that saves memory can only be found after compilation.
 [[nodiscard]] Status order_steps(PreparedModel& prepared, StepOrder order);
 
-// After compilation: frees what only compiled partitions read and their providers gave up. The
-// host's own memory goes; mapped files are given back by the kernel when it needs the room.
+// Call after compilation. Releases constants that only compiled partitions read and that their
+// providers no longer need. Frees the host's own memory; pages of mapped files are reclaimed by the
+// kernel.
 void release_dropped_constants(PreparedModel& prepared);
 
-// The alignment of each location of the model; empty where all is in host memory.
+// The alignment of each location of the model in bytes; empty if all values are in host memory.
 [[nodiscard]] std::vector<uint64_t> alignments_of(const PreparedModel& model);
 
-// After compilation: copies between locations, PreparedGraph::allocation and
-// PreparedGraph::pattern. Where memory decides, it brings steps and computations into another order
-// first.
+// Call after compilation. Adds copy steps between locations and fills in PreparedGraph::allocation
+// and PreparedGraph::pattern. May reorder steps and computations first, if `order` allows it.
 [[nodiscard]] Status plan_memory(PreparedModel& prepared, const SessionOptions& options,
                                  StepOrder order);
 

@@ -1,5 +1,5 @@
-// What the pipeline makes of one graph: the model's own, or a body of an If, Loop or Scan node that
-// the host runs itself. Bodies are prepared like the main graph, each with a plan of its own.
+// The results of the pipeline for one graph: the model's own, or a body of a control-flow node that
+// the host runs itself. Bodies are prepared like the main graph, each with its own plans.
 #pragma once
 
 #include <cstdint>
@@ -21,31 +21,32 @@
 namespace ephost::session {
 
 struct PreparedGraph {
-  // Of a body, which stays where it is when the model moves; null for the model's own graph (see
+  // The graph of a body, which does not move with the model; null for the model's own graph (see
   // PreparedModel::graph_of).
   graph::Graph* graph = nullptr;
   std::string attribute;  // of the node that holds the body, e.g. "then_branch"
-  // How messages and reports speak of a body (graph/body_path.h); empty for the model's own graph.
+  // The body's name in messages and reports (graph/body_path.h); empty for the model's own graph.
   std::string path;
   std::vector<context::SubgraphStep> place;  // from the model's own graph inwards
 
   partition::Partitioning partitioning;
   std::vector<std::vector<bridge::Decline>> declines;  // by provider
   plan::ExecutionPlan execution;
-  // By step of `execution`; nothing where the host runs the step itself.
+  // By step of `execution`; empty for steps that the host runs itself.
   std::vector<std::optional<bridge::Computation>> computations;
-  // Likewise; empty where all values are in host memory.
+  // By step; empty if all values are in host memory.
   std::vector<plan::StepLocations> step_locations;
-  // How the order of `execution` was found, and what one step needs at most with it and without.
+  // The rule that found the order of `execution`, and the peak memory of that order and of the
+  // model's own, in bytes.
   std::string_view order_rule;
   uint64_t order_bytes = 0;
   uint64_t given_order_bytes = 0;
   plan::AllocationPlan allocation;
   plan::MemoryPattern pattern;
-  // Of the nodes that the host runs, in the order of the nodes and of their attributes.
+  // The bodies of nodes that the host runs, in the order of the nodes and of their attributes.
   std::vector<PreparedGraph> bodies;
 
-  // The node of the enclosing graph that holds this body.
+  // The node of the enclosing graph that has this body as an attribute.
   [[nodiscard]] graph::NodeId node() const {
     return place.empty() ? graph::kNoNode : place.back().node;
   }
