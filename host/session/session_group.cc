@@ -51,7 +51,8 @@ std::map<std::string, std::set<std::string>> wanted_by_file(const graph::Model& 
 }
 
 // The paths were checked when the payload was loaded.
-context::ContentSum sum_of(const graph::Model& model, const context::CachedPayload& payload) {
+context::ContentChecksum checksum_of(const graph::Model& model,
+                                     const context::CachedPayload& payload) {
   const Result<context::ContextMetadata> metadata = context::read_metadata(model.metadata);
   if (metadata.ok()) {
     const auto stated = metadata->binaries.find(payload.file_name);
