@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "host/base/files/file.h"
@@ -21,20 +22,24 @@
 namespace ephost::plugin {
 namespace {
 
-// Boost wraps the loader's words in its own: "... (dlerror system message: <text>): <errno text>".
-std::string loader_text(std::string_view what) {
-  constexpr std::string_view kBefore = "dlerror system message: ";
-  const size_t before = what.find(kBefore);
-  if (before == std::string_view::npos) return std::string(what);
-  what.remove_prefix(before + kBefore.size());
-  const size_t end = what.rfind("): ");
-  return std::string(what.substr(0, end));
-}
-
 Status load_error(const std::filesystem::path& path, std::string_view text) {
   return Status(StatusCode::kEpFail,
                 "the system cannot load " + quote(path.native()) + ": " + std::string(text) +
                     "; install what it lacks, or a build of the plugin for this system");
+}
+
+// The reason is what the system's loader says; Boost's error code only says that there is one.
+Status load(const std::filesystem::path& path, boost::dll::shared_library& library) {
+  std::error_code error;
+  ::dlerror();  // forgets failures of others
+  try {
+    library.load(path, error, boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local);
+  } catch (const std::exception& thrown) {  // by a constructor of the library
+    return load_error(path, thrown.what());
+  }
+  if (!error) return {};
+  const char* const reason = ::dlerror();
+  return load_error(path, reason != nullptr ? reason : error.message());
 }
 
 // Device and inode of the file that is mapped at `address`, as one of the lines of
@@ -89,11 +94,7 @@ Result<std::shared_ptr<const Library>> Library::open(MappedFile file) {
   auto handle = std::make_unique<Handle>();
   const auto lock = lock_loading();
   const CallScope scope(CallSite{path.native(), "the constructors"});
-  try {
-    handle->library.load(path, boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local);
-  } catch (const std::exception& failure) {
-    return load_error(path, loader_text(failure.what()));
-  }
+  EPHOST_RETURN_IF_ERROR(load(path, handle->library));
   if (is_another_file(handle->library.native(), file)) {
     return Status(StatusCode::kEpFail,
                   quote(path.native()) +
