@@ -67,7 +67,9 @@ void ThreadCalls::lock() noexcept {
 ThreadCalls::Snapshot ThreadCalls::snapshot() const noexcept {
   const CallScope* const scope = innermost_.load(std::memory_order_acquire);
   if (scope == nullptr) return {};
-  return {scope->number_, scope->step_.load(std::memory_order_relaxed), scope->site()};
+  Snapshot taken = {scope->number_, std::nullopt, scope->site()};
+  if (scope->steps_ != nullptr) taken.step = scope->step_.load(std::memory_order_relaxed);
+  return taken;
 }
 
 CallScope::CallScope(const CallSite& site, const StepSites* steps, size_t step)

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -39,10 +40,9 @@ class CallScope;
 // The calls of one thread. Lives as long as the process; later threads use it again.
 class ThreadCalls {
  public:
-  static constexpr size_t kNoStep = SIZE_MAX;
   struct Snapshot {
-    uint64_t number = 0;  // of the scope, 1 and up; 0: the thread is in no scope
-    size_t step = kNoStep;
+    uint64_t number = 0;         // of the scope, 1 and up; 0: the thread is in no scope
+    std::optional<size_t> step;  // of a run; none for a call outside of its steps
     CallSite site;
   };
 
@@ -86,7 +86,7 @@ class ThreadCalls {
 // On the stack, around a call or the steps of a run. Scopes of a thread are nested.
 class CallScope {
  public:
-  explicit CallScope(const CallSite& site) : CallScope(site, nullptr, ThreadCalls::kNoStep) {}
+  explicit CallScope(const CallSite& site) : CallScope(site, nullptr, 0) {}
   explicit CallScope(const StepSites& steps, size_t step = 0) : CallScope({}, &steps, step) {}
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;

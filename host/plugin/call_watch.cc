@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -30,7 +31,7 @@ constinit std::atomic<bool> is_asleep{false};
 struct SeenCall {
   const ThreadCalls* thread = nullptr;
   uint64_t number = 0;
-  size_t step = 0;
+  std::optional<size_t> step;
   Clock::time_point since;
   milliseconds next_warning{};
 };
@@ -42,7 +43,7 @@ using SeenCalls = std::vector<SeenCall>;
 
 SeenCall& seen_call_of(const ThreadCalls* thread, SeenCalls& seen) {
   const auto found = std::ranges::find(seen, thread, &SeenCall::thread);
-  return found != seen.end() ? *found : seen.emplace_back(SeenCall{thread, 0, 0, {}, {}});
+  return found != seen.end() ? *found : seen.emplace_back(SeenCall{thread, 0, {}, {}, {}});
 }
 
 std::string seconds_text(milliseconds time) {

@@ -39,7 +39,7 @@ RawText& RawText::add(const ThreadCalls::Snapshot& call) noexcept {
   if (!site.kind.empty()) add(" for ").add(site.kind);
   if (!site.name.empty()) add(" \"").add(site.name).add("\"");
   add(" (call ").add(call.number);
-  if (call.step != ThreadCalls::kNoStep) add(", step ").add(call.step);
+  if (call.step) add(", step ").add(*call.step);
   return add(")");
 }
 
