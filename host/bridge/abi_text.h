@@ -4,7 +4,6 @@
 #include <ephost/plugin_abi.h>
 #include <ephost/status.h>
 
-#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -22,16 +21,6 @@ namespace ephost::bridge {
 [[nodiscard]] inline StatusCode to_status_code(int32_t code) {
   return code >= EPH_OK && code <= EPH_NOT_FOUND ? static_cast<StatusCode>(code)
                                                  : StatusCode::kFail;
-}
-
-// The record with the fields that its maker knew; the rest is zero. `Record` starts with
-// struct_size.
-template <class Record>
-[[nodiscard]] Record copy_known(const Record& from) {
-  Record known = {};
-  const uint64_t size = from.struct_size < sizeof(Record) ? from.struct_size : sizeof(Record);
-  std::memcpy(&known, &from, static_cast<size_t>(size));
-  return known;
 }
 
 }  // namespace ephost::bridge

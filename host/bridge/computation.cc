@@ -12,7 +12,7 @@
 namespace ephost::bridge {
 namespace {
 
-// More pairs than any operator has slots for; a plugin that states more is broken.
+// More than any operator has slots for; a computation that states more is broken.
 constexpr uint64_t kMaxSlotPairs = uint64_t{1} << 20;
 
 plan::SlotPair copy(const eph_slot_pair& pair) { return {pair.input, pair.output}; }
@@ -20,15 +20,11 @@ plan::SlotPart copy(const eph_slot_part& part) { return {part.input, part.output
 
 // Appends.
 template <class Copied, class Pair>
-Status copy_pairs(const Pair* pairs, uint64_t count, std::string_view what,
-                  std::vector<Copied>& copied) {
-  if (count > kMaxSlotPairs || (count != 0 && pairs == nullptr)) {
-    return Status(StatusCode::kEpFail,
-                  "a computation declares " + std::to_string(count) + " " + std::string(what) +
-                      " pairs behind a bad pointer or count; report this to the "
-                      "plugin's vendor");
-  }
-  for (uint64_t i = 0; i < count; ++i) copied.push_back(copy(pairs[i]));
+Status copy_pairs(const Pair* pairs, uint64_t count, const plugin::CallSite& site,
+                  std::string_view array, std::vector<Copied>& copied) {
+  EPHOST_ASSIGN_OR_RETURN(const auto list,
+                          plugin::adopt_array(pairs, count, kMaxSlotPairs, site, array));
+  for (const Pair& pair : list) copied.push_back(copy(pair));
   return Status::ok_status();
 }
 
@@ -60,7 +56,8 @@ Computation::Object::~Object() {
 }
 
 Result<Computation> Computation::adopt(std::shared_ptr<const Provider> provider,
-                                       eph_computation* handle) {
+                                       eph_computation* handle, std::string_view slot) {
+  const plugin::CallSite site{provider->name(), slot};
   if (handle == nullptr) {
     return Status(StatusCode::kEpFail, provider->name() +
                                            " reported success and gave no computation; report this "
@@ -68,7 +65,7 @@ Result<Computation> Computation::adopt(std::shared_ptr<const Provider> provider,
   }
   auto object = std::make_shared<Object>();
   object->provider = std::move(provider);
-  EPHOST_ASSIGN_OR_RETURN(object->api, plugin::adopt_computation(handle->api));
+  EPHOST_ASSIGN_OR_RETURN(object->api, plugin::adopt_computation(handle->api, site));
   object->handle = handle;
   EPHOST_RETURN_IF_ERROR(describe(*object));
   if (!object->provider->device_memory().memories().empty()) {
@@ -82,19 +79,20 @@ Status Computation::describe(Object& object) {
   if (object.api.describe == nullptr) return Status::ok_status();
   eph_computation_info info = {};
   info.struct_size = sizeof(info);
-  EPHOST_RETURN_IF_ERROR(call_slot({object.provider->name(), "describe"},
-                                   "describing a computation", object.api.describe, object.handle,
-                                   &info));
+  const plugin::CallSite site{object.provider->name(), "describe"};
+  EPHOST_RETURN_IF_ERROR(
+      call_slot(site, "describing a computation", object.api.describe, object.handle, &info));
+  EPHOST_ASSIGN_OR_RETURN(info, plugin::adopt<eph_computation_info>(&info, site));
   object.is_concurrent = (info.flags & EPH_COMPUTE_CONCURRENT) != 0;
   object.workspace_bytes = info.workspace_bytes;
   EPHOST_RETURN_IF_ERROR(
-      copy_pairs(info.may_inplace, info.may_inplace_count, "in-place", object.pairs));
+      copy_pairs(info.may_inplace, info.may_inplace_count, site, "may_inplace", object.pairs));
   object.inplace_count = object.pairs.size();
-  EPHOST_RETURN_IF_ERROR(copy_pairs(info.aliases, info.alias_count, "alias", object.pairs));
+  EPHOST_RETURN_IF_ERROR(copy_pairs(info.aliases, info.alias_count, site, "aliases", object.pairs));
   EPHOST_RETURN_IF_ERROR(
-      copy_pairs(info.input_parts, info.input_part_count, "input part", object.parts));
+      copy_pairs(info.input_parts, info.input_part_count, site, "input_parts", object.parts));
   object.input_part_count = object.parts.size();
-  return copy_pairs(info.output_parts, info.output_part_count, "output part", object.parts);
+  return copy_pairs(info.output_parts, info.output_part_count, site, "output_parts", object.parts);
 }
 
 const ComputationMemory& Computation::memory() const {

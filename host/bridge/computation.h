@@ -40,10 +40,10 @@ class ComputationState {
 
 class Computation {
  public:
-  // Takes over `handle`, also where it fails: then the handle is destroyed if its table has a
-  // destroy.
+  // Takes over `handle`, which the provider's `slot` made, also on failure: then the handle is
+  // destroyed, unless its table is broken.
   static Result<Computation> adopt(std::shared_ptr<const Provider> provider,
-                                   eph_computation* handle);
+                                   eph_computation* handle, std::string_view slot);
 
   Computation(Computation&&) noexcept = default;
   Computation& operator=(Computation&&) noexcept = default;

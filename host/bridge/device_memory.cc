@@ -8,6 +8,7 @@
 #include "host/bridge/abi_text.h"
 #include "host/bridge/provider.h"
 #include "host/bridge/slot_call.h"
+#include "host/plugin/adopt.h"
 
 namespace ephost::bridge {
 namespace {
@@ -15,8 +16,8 @@ namespace {
 // More than any provider has; one that states more is broken.
 constexpr uint64_t kMaxMemories = 64;
 constexpr uint64_t kMaxSlots = uint64_t{1} << 20;
-constexpr uint64_t kLeastAlignment = 64;
-constexpr uint64_t kMostAlignment = uint64_t{1} << 20;
+constexpr uint64_t kMinAlignment = 64;
+constexpr uint64_t kMaxAlignment = uint64_t{1} << 20;
 constexpr size_t kMaxName = 256;
 
 Status broken(std::string_view owner, const std::string& what) {
@@ -26,39 +27,30 @@ Status broken(std::string_view owner, const std::string& what) {
 
 }  // namespace
 
-Result<DeviceMemory> DeviceMemory::adopt(const eph_device_memory_api& table, eph_provider* provider,
-                                         std::string_view owner) {
+Result<DeviceMemory> DeviceMemory::create(const eph_device_memory_api& api, eph_provider* provider,
+                                          std::string_view owner) {
   DeviceMemory memory;
-  memory.api_ = copy_known(table);
+  memory.api_ = api;
   memory.provider_ = provider;
   memory.owner_ = owner;
-  const eph_device_memory_api& api = memory.api_;
-  const char* missing = api.get_memories == nullptr ? "get_memories"
-                        : api.allocate == nullptr   ? "allocate"
-                        : api.release == nullptr    ? "release"
-                        : api.copy == nullptr       ? "copy"
-                                                    : nullptr;
-  if (missing != nullptr) {
-    return broken(owner, std::string("offers ") + EPH_EXT_DEVICE_MEMORY +
-                             " without its required function " + missing);
-  }
   const eph_memory* memories = nullptr;
   uint64_t count = 0;
-  EPHOST_RETURN_IF_ERROR(call_slot({owner, "get_memories"}, "listing its memories",
-                                   api.get_memories, provider, &memories, &count));
-  if (memories == nullptr || count == 0 || count > kMaxMemories) {
-    return broken(owner, "lists " + std::to_string(count) +
-                             " memories behind a bad pointer or count; there must be 1 to " +
-                             std::to_string(kMaxMemories));
+  const plugin::CallSite site{owner, "get_memories"};
+  EPHOST_RETURN_IF_ERROR(
+      call_slot(site, "listing its memories", api.get_memories, provider, &memories, &count));
+  EPHOST_ASSIGN_OR_RETURN(const auto list,
+                          plugin::adopt_array(memories, count, kMaxMemories, site, "out_memories"));
+  if (list.empty()) {
+    return broken(owner, std::string("offers ") + EPH_EXT_DEVICE_MEMORY + " and has no memory");
   }
-  for (uint64_t i = 0; i < count; ++i) {
-    const std::string name(view(memories[i].name).substr(0, kMaxName));
-    const uint64_t alignment = std::max(memories[i].alignment, kLeastAlignment);
-    if (!std::has_single_bit(alignment) || alignment > kMostAlignment) {
+  for (const eph_memory& given : list) {
+    const std::string name(view(given.name).substr(0, kMaxName));
+    const uint64_t alignment = std::max(given.alignment, kMinAlignment);
+    if (!std::has_single_bit(alignment) || alignment > kMaxAlignment) {
       return broken(owner, "asks for an alignment of " + std::to_string(alignment) +
                                " in its memory " + quote(name) +
                                "; it must be a power of two of at most " +
-                               std::to_string(kMostAlignment));
+                               std::to_string(kMaxAlignment));
     }
     memory.memories_.push_back({name, alignment});
   }
@@ -77,25 +69,34 @@ Result<ComputationMemory> DeviceMemory::describe(eph_computation* computation) c
   eph_computation_memory out = {};
   out.struct_size = sizeof(out);
   out.memory = 1;
-  EPHOST_RETURN_IF_ERROR(call_slot({owner_, "describe"}, "telling where a computation's values lie",
-                                   api_.describe, provider_, computation, &out));
-  const auto exists = [&](uint32_t memory) { return memory <= memories_.size(); };
-  bool is_sound = exists(out.memory);
-  const auto take = [&](const eph_slot_memory* slots, uint64_t count,
-                        std::vector<SlotMemory>& taken) {
-    is_sound = is_sound && count <= kMaxSlots && (count == 0 || slots != nullptr);
-    for (uint64_t i = 0; is_sound && i < count; ++i) {
-      is_sound = exists(slots[i].memory);
-      taken.push_back({slots[i].slot, slots[i].memory});
-    }
-  };
-  take(out.inputs, out.input_count, described.inputs);
-  take(out.outputs, out.output_count, described.outputs);
+  const plugin::CallSite site{owner_, "describe"};
+  EPHOST_RETURN_IF_ERROR(call_slot(site, "telling where a computation's values lie", api_.describe,
+                                   provider_, computation, &out));
+  EPHOST_ASSIGN_OR_RETURN(out, plugin::adopt<eph_computation_memory>(&out, site));
   described.memory = out.memory;
-  if (is_sound) return described;
-  return broken(owner_,
-                "puts values of a computation into a memory that does not exist, or behind "
-                "a bad pointer or count");
+  EPHOST_RETURN_IF_ERROR(check_exists(out.memory));
+  EPHOST_ASSIGN_OR_RETURN(described.inputs, copy_slots(out.inputs, out.input_count, "inputs"));
+  EPHOST_ASSIGN_OR_RETURN(described.outputs, copy_slots(out.outputs, out.output_count, "outputs"));
+  return described;
+}
+
+Status DeviceMemory::check_exists(uint32_t memory) const {
+  if (memory <= memories_.size()) return Status::ok_status();
+  return broken(owner_, "puts values of a computation into memory " + std::to_string(memory) +
+                            ", which does not exist");
+}
+
+Result<std::vector<SlotMemory>> DeviceMemory::copy_slots(const eph_slot_memory* slots,
+                                                         uint64_t count,
+                                                         std::string_view array) const {
+  EPHOST_ASSIGN_OR_RETURN(
+      const auto list, plugin::adopt_array(slots, count, kMaxSlots, {owner_, "describe"}, array));
+  std::vector<SlotMemory> copied;
+  for (const eph_slot_memory& slot : list) {
+    EPHOST_RETURN_IF_ERROR(check_exists(slot.memory));
+    copied.push_back({slot.slot, slot.memory});
+  }
+  return copied;
 }
 
 Result<std::byte*> DeviceMemory::allocate(uint32_t memory, uint64_t size,

@@ -40,10 +40,10 @@ class DeviceMemory {
   // None.
   DeviceMemory() = default;
 
-  // `owner` is the provider's name, for messages; `provider` outlives the object. EP_FAIL where the
-  // table lacks a required function or the provider states memories that cannot be.
-  static Result<DeviceMemory> adopt(const eph_device_memory_api& table, eph_provider* provider,
-                                    std::string_view owner);
+  // `api` is an adopted table. `owner` is the provider's name, for messages; `provider` outlives
+  // the object. EP_FAIL where the provider states memories that cannot exist.
+  static Result<DeviceMemory> create(const eph_device_memory_api& api, eph_provider* provider,
+                                     std::string_view owner);
 
   // Memory n is entry n-1; numbers of memories are checked by `describe`.
   [[nodiscard]] const std::vector<MemoryInfo>& memories() const { return memories_; }
@@ -65,6 +65,11 @@ class DeviceMemory {
                             uint64_t size, std::string_view what) const;
 
  private:
+  [[nodiscard]] Status check_exists(uint32_t memory) const;
+  [[nodiscard]] Result<std::vector<SlotMemory>> copy_slots(const eph_slot_memory* slots,
+                                                           uint64_t count,
+                                                           std::string_view array) const;
+
   eph_device_memory_api api_ = {};
   eph_provider* provider_ = nullptr;
   std::string owner_;

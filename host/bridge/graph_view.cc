@@ -1,15 +1,16 @@
 #include "host/bridge/graph_view.h"
 
 #include <algorithm>
-#include <cstring>
 #include <type_traits>
 #include <utility>
 
 #include "host/bridge/abi_text.h"
+#include "host/bridge/callback.h"
 #include "host/graph/clone.h"
 #include "host/graph/connect.h"
 #include "host/onnx_io/export/export.h"
 #include "host/partition/partition.h"
+#include "host/plugin/adopt.h"
 
 namespace ephost::bridge {
 namespace {
@@ -30,15 +31,6 @@ int32_t kind_of(graph::ValueKind kind) {
       break;
   }
   return EPH_KIND_NONE;
-}
-
-// Fills the part of *out that its owner knows.
-template <class Info>
-int32_t fill(Info info, Info* out) {
-  const uint64_t known = std::min<uint64_t>(out->struct_size, sizeof(Info));
-  info.struct_size = out->struct_size;
-  std::memcpy(out, &info, static_cast<size_t>(known));
-  return EPH_OK;
 }
 
 eph_attribute attribute_of(const std::string& name, int32_t kind, const void* values,
@@ -203,7 +195,7 @@ int32_t GraphView::get_graph(const eph_graph* handle, eph_graph_info* out) noexc
   info.input_count = graph.inputs.size();
   info.outputs = graph.outputs.data();
   info.output_count = graph.outputs.size();
-  return fill(info, out);
+  return plugin::fill(info, out);
 }
 
 int32_t GraphView::get_node(const eph_graph* handle, uint32_t node, eph_node_info* out) noexcept {
@@ -225,7 +217,7 @@ int32_t GraphView::get_node(const eph_graph* handle, uint32_t node, eph_node_inf
   info.implicit_input_count = from.implicit_inputs.size();
   info.attributes = view.attributes_.data() + view.attribute_begin_[node];
   info.attribute_count = view.attribute_begin_[node + 1] - view.attribute_begin_[node];
-  return fill(info, out);
+  return plugin::fill(info, out);
 }
 
 int32_t GraphView::get_value(const eph_graph* handle, uint32_t value,
@@ -253,7 +245,7 @@ int32_t GraphView::get_value(const eph_graph* handle, uint32_t value,
   info.consumers = from.consumers.data();
   info.consumer_count = from.consumers.size();
   info.constant = from.is_constant() ? &view.constants_[from.initializer] : nullptr;
-  return fill(info, out);
+  return plugin::fill(info, out);
 }
 
 int64_t GraphView::get_opset(const eph_graph* handle, eph_string domain) noexcept {
@@ -286,22 +278,22 @@ Status GraphView::serialize() const {
 }
 
 int32_t GraphView::get_onnx(const eph_graph* handle, eph_bytes* out, eph_error* error) noexcept {
+  if (out == nullptr) {
+    return report(error, StatusCode::kInvalidArgument,
+                  "get_onnx got a null pointer for its result");
+  }
   *out = {};
-  try {
+  return run_callback(error, [&]() -> Status {
     const GraphView& view = self(handle);
     const std::lock_guard lock(view.onnx_mutex_);
     if (view.onnx_.empty()) {
       if (const Status status = view.serialize(); !status.ok()) {
-        error->api->set_message(error, to_abi(status.message()));
-        return EPH_INVALID_GRAPH;
+        return Status(StatusCode::kInvalidGraph, status.message());
       }
     }
     *out = {view.onnx_.data(), view.onnx_.size()};
-    return EPH_OK;
-  } catch (const std::exception& exception) {
-    error->api->set_message(error, to_abi(exception.what()));
-    return EPH_FAIL;
-  }
+    return Status::ok_status();
+  });
 }
 
 }  // namespace ephost::bridge

@@ -123,6 +123,11 @@ void HostServices::release(const eph_host*, const void* data, uint64_t size) noe
 void HostServices::parallel_for(const eph_host* handle, uint64_t total, uint64_t grain,
                                 eph_range_function function, void* context) noexcept {
   const HostServices& services = self(handle);
+  if (function == nullptr) {
+    services.fail_loop("parallel_for of " + services.provider_name_ +
+                       ": function is null; report this to the plugin's vendor");
+    return;
+  }
   LoopCalls calls(services.provider_name_, function, context);
   if (services.threads_.pool != nullptr) {
     services.threads_.pool->parallel_for(total, grain, services.threads_.loops, calls);
@@ -130,10 +135,11 @@ void HostServices::parallel_for(const eph_host* handle, uint64_t total, uint64_t
     calls(0, total);
   }
   const std::string failure = calls.take_failure();
-  if (failure.empty()) return;
-  if (!plugin::fail_current_call(failure) && services.log_) {
-    services.log_(Severity::kError, services.provider_name_, failure);
-  }
+  if (!failure.empty()) services.fail_loop(failure);
+}
+
+void HostServices::fail_loop(const std::string& failure) const {
+  if (!plugin::fail_current_call(failure) && log_) log_(Severity::kError, provider_name_, failure);
 }
 
 uint32_t HostServices::thread_count(const eph_host* handle) noexcept {

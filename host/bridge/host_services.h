@@ -64,6 +64,8 @@ class HostServices : public eph_host {
 
   static void parallel_for(const eph_host* handle, uint64_t total, uint64_t grain,
                            eph_range_function function, void* context) noexcept;
+  // Makes the call of the plugin that this thread is in fail; outside of one, the log tells.
+  void fail_loop(const std::string& failure) const;
   static uint32_t thread_count(const eph_host* handle) noexcept;
   static uint32_t library_thread_count(const eph_host* handle) noexcept;
 

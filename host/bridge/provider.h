@@ -10,13 +10,17 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "host/bridge/claim_collector.h"
 #include "host/bridge/computation.h"
+#include "host/bridge/context_collector.h"
+#include "host/bridge/device_list.h"
 #include "host/bridge/device_memory.h"
 #include "host/bridge/graph_view.h"
 #include "host/bridge/host_services.h"
@@ -35,46 +39,7 @@ struct CompileRequest {
   const eph_ep_context* ep_context = nullptr;
 };
 
-// Where a provider writes its part of the context cache; the session connects it to host/context.
-class ContextSink {
- public:
-  ContextSink() = default;
-  ContextSink(const ContextSink&) = delete;
-  ContextSink& operator=(const ContextSink&) = delete;
-  virtual ~ContextSink() = default;
-
-  virtual Result<uint32_t> begin_payload() = 0;
-  virtual Status append(uint32_t payload, std::span<const std::byte> bytes) = 0;
-  // `node` is complete and its indices were checked; its strings are borrowed for the call.
-  virtual Status add_node(const eph_context_node& node) = 0;
-};
-
 enum class Compatibility { kOptimal, kPreferRecompilation, kUnsupported };
-
-// Why a provider left a node alone.
-struct Decline {
-  graph::NodeId node = graph::kNoNode;
-  std::string reason;
-};
-
-struct Capability {
-  std::vector<partition::Claim> claims;
-  std::vector<Decline> declines;
-};
-
-struct DeviceInfo {
-  int32_t type = EPH_DEVICE_OTHER;
-  uint32_t index = 0;
-  std::string name;
-  std::string vendor;
-  std::string architecture;
-  std::string driver_version;
-  uint64_t memory_bytes = 0;
-};
-
-// The devices that a plugin finds on this machine, without creating a provider.
-[[nodiscard]] Result<std::vector<DeviceInfo>> list_devices(const plugin::LoadedPlugin& plugin,
-                                                           const HostServices& services);
 
 class Provider : public std::enable_shared_from_this<Provider> {
  public:
@@ -117,7 +82,7 @@ class Provider : public std::enable_shared_from_this<Provider> {
   [[nodiscard]] Result<Compatibility> validate_compatibility(std::string_view text);
 
   // Whether one object can serve all sessions of a group (ephost.shared_contexts/1).
-  [[nodiscard]] bool can_share_contexts() const { return shared_contexts_.struct_size != 0; }
+  [[nodiscard]] bool can_share_contexts() const { return shared_contexts_.has_value(); }
   // The partitions that a payload holds; the payload must outlive the provider. Only where contexts
   // can be shared.
   [[nodiscard]] Result<std::vector<std::string>> list_partitions(
@@ -137,10 +102,10 @@ class Provider : public std::enable_shared_from_this<Provider> {
            std::span<const manifest::TypedOption> options, std::unique_ptr<HostServices> services);
   [[nodiscard]] const eph_provider_api& api() const { return plugin_->provider; }
   Status load_kernels();
-  // The table, or null.
-  [[nodiscard]] Result<const void*> find_extension(eph_string id) const;
-  Status adopt_shared_contexts();
-  Status adopt_device_memory();
+  // The table, or nothing where the provider does not offer the extension.
+  template <class Table>
+  [[nodiscard]] Result<std::optional<Table>> adopt_extension(eph_string id) const;
+  Status adopt_extensions();
 
   // The plugin goes last: its library holds the code of everything else.
   std::shared_ptr<const plugin::LoadedPlugin> plugin_;
@@ -149,7 +114,7 @@ class Provider : public std::enable_shared_from_this<Provider> {
   std::vector<manifest::TypedOption> options_;
   eph_provider* handle_ = nullptr;
   KernelIndex kernels_;
-  eph_shared_contexts_api shared_contexts_ = {};  // all zero where it isn't offered
+  std::optional<eph_shared_contexts_api> shared_contexts_;  // where the provider offers it
   DeviceMemory device_memory_;
 };
 

@@ -1,53 +1,77 @@
-// Takes over a table of functions that a plugin hands out: checks that what the ABI requires is
-// there and copies what both sides know, so that nobody reads the plugin's table again. Called by
-// the negotiation and, for computations, by host/bridge. It calls no function of a plugin.
+// The edge of the ABI: every record and table that comes from a plugin is checked and copied here,
+// once, and every record that the host fills for a plugin is filled here. Nothing else of the host
+// reads or compares a struct_size. Called by the negotiation and by host/bridge; calls no function
+// of a plugin.
 //
-// Failures are EP_FAIL; the caller adds which plugin is at fault.
+// Failures are EP_FAIL and name the slot, the provider and the record.
 #pragma once
 
 #include <ephost/plugin_abi.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string_view>
-#include <type_traits>
 
 #include "ephost/status.h"
+#include "host/plugin/call_scope.h"
+#include "host/plugin/record_layout.h"
 
 namespace ephost::plugin {
 
-// A field that a table must cover. A pointer among them must not be null.
-struct RequiredSlot {
-  std::string_view name;
-  size_t offset = 0;
-  size_t size = sizeof(void*);
-  bool may_be_null = false;
-};
+// A struct_size above this is not a size but garbage: uninitialised memory, or a wrong pointer.
+inline constexpr uint64_t kMaxRecordSize = 65536;
 
-// Copies into `out`, `out_size` zeroed bytes, what `table` covers of them. Whole 8-byte words only:
-// a table that ends inside of a field does not have that field. struct_size becomes what was
-// copied.
-Status adopt_bytes(const void* table, std::string_view table_name,
-                   std::span<const RequiredSlot> required, void* out, size_t out_size);
+// Up to where the fields reach that `struct_size` bytes cover completely.
+[[nodiscard]] size_t known_size(std::span<const Field> fields, uint64_t struct_size);
 
-// `Table` starts with its struct_size; its name goes into the messages.
-template <class Table>
-[[nodiscard]] Result<Table> adopt(const Table* table, std::string_view table_name,
-                                  std::span<const RequiredSlot> required) {
-  static_assert(std::is_trivially_copyable_v<Table> && sizeof(Table) % sizeof(uint64_t) == 0);
-  static_assert(offsetof(Table, struct_size) == 0);
-  Table adopted = {};
-  EPHOST_RETURN_IF_ERROR(adopt_bytes(table, table_name, required, &adopted, sizeof(adopted)));
+// Copies the fields that `given` covers completely into `out`, whose struct_size becomes the number
+// of bytes copied; the rest of `out` stays as it is.
+Status adopt_bytes(const void* given, const CallSite& from, std::string_view record,
+                   std::span<const Field> fields, void* out);
+
+// A copy of the record or table at `given`, zero where that does not reach. Fails where `given` is
+// null, where its struct_size is absurd or does not cover what the layout demands, and where a
+// required function is null. `from` is the slot that `given` came through.
+template <class Record>
+[[nodiscard]] Result<Record> adopt(const void* given, const CallSite& from) {
+  using Layout = RecordLayout<Record>;
+  Record adopted = {};
+  EPHOST_RETURN_IF_ERROR(adopt_bytes(given, from, Layout::kName, Layout::kFields, &adopted));
   return adopted;
 }
 
-// Two slots of one table of which a plugin has both or neither.
-Status check_pair(bool has_first, std::string_view first, bool has_second, std::string_view second);
+// As `adopt`, and slots that go together are both there or both null.
+[[nodiscard]] Result<eph_provider_api> adopt_provider(const void* given, const CallSite& from);
+[[nodiscard]] Result<eph_computation_api> adopt_computation(const void* given,
+                                                            const CallSite& from);
 
-[[nodiscard]] Result<eph_plugin_preamble> adopt_preamble(const eph_plugin_preamble* preamble);
-[[nodiscard]] Result<eph_plugin_api> adopt_plugin(const eph_plugin_api* table);
-[[nodiscard]] Result<eph_provider_api> adopt_provider(const eph_provider_api* table);
-[[nodiscard]] Result<eph_computation_api> adopt_computation(const eph_computation_api* table);
+// Fails for entries at a null pointer, and for more than `max_count` of them.
+Status check_array(const void* entries, uint64_t count, uint64_t max_count, const CallSite& from,
+                   std::string_view array);
+
+// An array of a plugin, which stays where it is. Its entries are frozen records, handles or
+// numbers: records that can grow would need a stride. `array` names it in messages.
+template <class Entry>
+[[nodiscard]] Result<std::span<const Entry>> adopt_array(const Entry* entries, uint64_t count,
+                                                         uint64_t max_count, const CallSite& from,
+                                                         std::string_view array) {
+  static_assert(!requires(Entry entry) { entry.struct_size; });
+  EPHOST_RETURN_IF_ERROR(check_array(entries, count, max_count, from, array));
+  return std::span<const Entry>(entries, static_cast<size_t>(count));
+}
+
+// Fills the fields of `out`, a record of the plugin's, that its struct_size covers completely.
+// EPH_INVALID_ARGUMENT where it is null, or its struct_size absurd.
+template <class Record>
+[[nodiscard]] int32_t fill(Record record, Record* out) noexcept {
+  if (out == nullptr || out->struct_size > kMaxRecordSize) return EPH_INVALID_ARGUMENT;
+  const size_t known = known_size(RecordLayout<Record>::kFields, out->struct_size);
+  if (known == 0) return EPH_INVALID_ARGUMENT;
+  record.struct_size = out->struct_size;
+  std::memcpy(out, &record, known);
+  return EPH_OK;
+}
 
 }  // namespace ephost::plugin

@@ -117,29 +117,20 @@ struct Identity {
   std::string_view vendor;
 };
 
-Result<Identity> read_identity(const eph_provider_api* table, uint64_t index) {
-  static constexpr RequiredSlot kVendor{"vendor", offsetof(eph_provider_api, vendor),
-                                        sizeof(eph_string), true};
+CallSite get_api_of(const manifest::Manifest& manifest) { return {manifest.provider, "get_api"}; }
+
+Result<Identity> read_identity(const eph_provider_api* table, uint64_t index,
+                               const manifest::Manifest& manifest) {
   const std::string which = "provider table " + std::to_string(index);
-  EPHOST_ASSIGN_OR_RETURN(const eph_provider_api known, adopt(table, which, {&kVendor, 1}));
+  CallSite site = get_api_of(manifest);
+  site.kind = which;
+  EPHOST_ASSIGN_OR_RETURN(const auto known, adopt<ProviderIdentity>(table, site));
   Identity identity;
   EPHOST_ASSIGN_OR_RETURN(identity.type_name,
                           checked_text(known.type_name, "type name of " + which));
   EPHOST_ASSIGN_OR_RETURN(identity.name, checked_text(known.name, "short name of " + which));
   EPHOST_ASSIGN_OR_RETURN(identity.vendor, checked_text(known.vendor, "vendor of " + which));
   return identity;
-}
-
-Status check_providers(const eph_plugin_api& api) {
-  if (api.provider_count == 0) {
-    return refuse_bug("the library offers no provider");
-  }
-  if (api.provider_count > kMaxProviders || api.providers == nullptr) {
-    return refuse_bug(
-        "the library's list of providers is broken: " + std::to_string(api.provider_count) +
-        " entries at " + (api.providers == nullptr ? "a null pointer" : "some address"));
-  }
-  return {};
 }
 
 Status check_no_duplicates(const std::vector<Identity>& identities) {
@@ -155,21 +146,27 @@ Status check_no_duplicates(const std::vector<Identity>& identities) {
   return {};
 }
 
-Result<std::vector<Identity>> read_identities(const eph_plugin_api& api) {
-  EPHOST_RETURN_IF_ERROR(check_providers(api));
+Result<std::vector<Identity>> read_identities(const eph_plugin_api& api,
+                                              const manifest::Manifest& manifest) {
+  EPHOST_ASSIGN_OR_RETURN(const auto tables,
+                          adopt_array(api.providers, api.provider_count, kMaxProviders,
+                                      get_api_of(manifest), "providers"));
+  if (tables.empty()) return refuse_bug("the library offers no provider");
   std::vector<Identity> identities;
-  for (uint64_t i = 0; i < api.provider_count; ++i) {
-    EPHOST_ASSIGN_OR_RETURN(const Identity identity, read_identity(api.providers[i], i));
+  for (const eph_provider_api* table : tables) {
+    EPHOST_ASSIGN_OR_RETURN(const Identity identity,
+                            read_identity(table, identities.size(), manifest));
     identities.push_back(identity);
   }
   EPHOST_RETURN_IF_ERROR(check_no_duplicates(identities));
   return identities;
 }
 
-// The manifest's provider, complete. A defect of another provider is that one's affair.
+// The provider that the manifest names, with its whole table checked; of the others, only the
+// names are.
 Result<eph_provider_api> pick_provider(const eph_plugin_api& api,
                                        const manifest::Manifest& manifest) {
-  EPHOST_ASSIGN_OR_RETURN(const std::vector<Identity> identities, read_identities(api));
+  EPHOST_ASSIGN_OR_RETURN(const auto identities, read_identities(api, manifest));
   const auto found = std::find_if(identities.begin(), identities.end(), [&](const Identity& one) {
     return one.type_name == manifest.provider;
   });
@@ -181,7 +178,7 @@ Result<eph_provider_api> pick_provider(const eph_plugin_api& api,
   }
   EPHOST_RETURN_IF_ERROR(check_same("the short name", manifest.name, found->name));
   EPHOST_RETURN_IF_ERROR(check_same("the vendor", manifest.vendor, found->vendor));
-  return adopt_provider(api.providers[found - identities.begin()]);
+  return adopt_provider(api.providers[found - identities.begin()], get_api_of(manifest));
 }
 
 // A context without a `source` could not be given back to the provider.
@@ -193,14 +190,12 @@ Status check_context(const eph_provider_api& provider, const manifest::Manifest&
 }
 
 Result<eph_plugin_api> fetch_api(const eph_plugin_preamble& preamble, uint32_t minor,
-                                 std::string_view provider) {
-  EPHOST_ASSIGN_OR_RETURN(const eph_plugin_api* const table,
-                          call({provider, "get_api"}, preamble.get_api, minor));
-  if (table == nullptr) {
-    return refuse_bug("the library states ABI version " +
-                      versions_text(EPH_ABI_MAJOR, minor, minor) + " and has no table for it");
-  }
-  return adopt_plugin(table);
+                                 const manifest::Manifest& manifest) {
+  const std::string version = "ABI version " + versions_text(EPH_ABI_MAJOR, minor, minor);
+  CallSite site = get_api_of(manifest);
+  site.kind = version;
+  EPHOST_ASSIGN_OR_RETURN(const eph_plugin_api* const table, call(site, preamble.get_api, minor));
+  return adopt<eph_plugin_api>(table, site);
 }
 
 }  // namespace
@@ -228,12 +223,13 @@ Status check_manifest(const manifest::Manifest& manifest, const HostOffer& host)
 Result<AdoptedPlugin> negotiate(const eph_plugin_preamble* preamble,
                                 const manifest::Manifest& manifest, const HostOffer& host) {
   AdoptedPlugin adopted;
-  EPHOST_ASSIGN_OR_RETURN(adopted.preamble, adopt_preamble(preamble));
+  EPHOST_ASSIGN_OR_RETURN(
+      adopted.preamble,
+      adopt<eph_plugin_preamble>(preamble, CallSite{manifest.provider, EPH_PLUGIN_SYMBOL}));
   EPHOST_RETURN_IF_ERROR(check_build_flags(adopted.preamble.build_flags, host.build_flags));
   EPHOST_ASSIGN_OR_RETURN(adopted.minor, agree_on_minor(adopted.preamble, host));
   EPHOST_RETURN_IF_ERROR(check_promises(adopted.preamble, manifest));
-  EPHOST_ASSIGN_OR_RETURN(adopted.api,
-                          fetch_api(adopted.preamble, adopted.minor, manifest.provider));
+  EPHOST_ASSIGN_OR_RETURN(adopted.api, fetch_api(adopted.preamble, adopted.minor, manifest));
   EPHOST_ASSIGN_OR_RETURN(adopted.provider, pick_provider(adopted.api, manifest));
   EPHOST_RETURN_IF_ERROR(check_context(adopted.provider, manifest));
   return adopted;

@@ -73,8 +73,8 @@ class DeviceMemory : public ::testing::Test {
     plugin() = {};
     plugin().places.memory = 1;
   }
-  static Result<bridge::DeviceMemory> adopt(const eph_device_memory_api& api) {
-    return bridge::DeviceMemory::adopt(api, nullptr, "ToyExecutionProvider");
+  static Result<bridge::DeviceMemory> create(const eph_device_memory_api& api) {
+    return bridge::DeviceMemory::create(api, nullptr, "ToyExecutionProvider");
   }
   static std::string refusal(const Status& status) {
     EXPECT_EQ(status.code(), StatusCode::kEpFail);
@@ -84,7 +84,7 @@ class DeviceMemory : public ::testing::Test {
 };
 
 TEST_F(DeviceMemory, KnowsTheMemoriesOfAProvider) {
-  const auto memory = adopt(table());
+  const auto memory = create(table());
   ASSERT_TRUE(memory.ok()) << memory.status().to_string();
   ASSERT_EQ(memory->memories().size(), 2U);
   EXPECT_EQ(memory->memories()[0].alignment, 64U);
@@ -93,45 +93,36 @@ TEST_F(DeviceMemory, KnowsTheMemoriesOfAProvider) {
   EXPECT_EQ(memory->name_of(2), "\"dram\"");
 }
 
-TEST_F(DeviceMemory, RefusesATableThatLacksAFunction) {
-  eph_device_memory_api api = table();
-  api.copy = nullptr;
-  EXPECT_THAT(refusal(adopt(api).status()), HasSubstr("without its required function copy"));
-  api = table();
-  api.struct_size = offsetof(eph_device_memory_api, allocate);
-  EXPECT_THAT(refusal(adopt(api).status()), HasSubstr("required function allocate"));
-  api.struct_size = 0;
-  EXPECT_THAT(refusal(adopt(api).status()), HasSubstr("required function get_memories"));
-}
-
 TEST_F(DeviceMemory, RefusesMemoriesThatCannotBe) {
   for (const uint64_t alignment : {96U, 1U << 21}) {
     plugin().memories[1].alignment = alignment;
-    EXPECT_THAT(refusal(adopt(table()).status()), HasSubstr("an alignment of"));
+    EXPECT_THAT(refusal(create(table()).status()), HasSubstr("an alignment of"));
   }
-  for (const uint64_t count : {uint64_t{0}, uint64_t{65}, ~uint64_t{0}}) {
+  plugin().count = 0;
+  EXPECT_THAT(refusal(create(table()).status()), HasSubstr("has no memory"));
+  for (const uint64_t count : {uint64_t{65}, ~uint64_t{0}}) {
     plugin().count = count;
-    EXPECT_THAT(refusal(adopt(table()).status()), HasSubstr("bad pointer or count"));
+    EXPECT_THAT(refusal(create(table()).status()), HasSubstr("and at most 64 are allowed"));
   }
   plugin().count = 2;
   plugin().memories.clear();
-  EXPECT_THAT(refusal(adopt(table()).status()), HasSubstr("bad pointer or count"));
+  EXPECT_THAT(refusal(create(table()).status()), HasSubstr("has 2 entries at a null pointer"));
   plugin() = {};
   plugin().code = EPH_ENGINE_ERROR;
-  EXPECT_EQ(adopt(table()).status().code(), StatusCode::kEngineError);
+  EXPECT_EQ(create(table()).status().code(), StatusCode::kEngineError);
 }
 
 TEST_F(DeviceMemory, PutsEverythingIntoMemoryOneUnlessTold) {
   eph_device_memory_api api = table();
   api.describe = nullptr;
-  const auto described = adopt(api)->describe(nullptr);
+  const auto described = create(api)->describe(nullptr);
   ASSERT_TRUE(described.ok());
   EXPECT_EQ(described->memory, 1U);
   EXPECT_EQ(bridge::DeviceMemory().describe(nullptr)->memory, kHostMemory);
 }
 
 TEST_F(DeviceMemory, RefusesPlacesThatDoNotExist) {
-  const auto memory = adopt(table());
+  const auto memory = create(table());
   const eph_slot_memory slots[] = {{0, 2}, {5, 3}};
   plugin().places.inputs = slots;
   plugin().places.input_count = 1;
@@ -151,7 +142,7 @@ TEST_F(DeviceMemory, RefusesPlacesThatDoNotExist) {
 }
 
 TEST_F(DeviceMemory, RefusesMemoryThatIsNoneOrNotAligned) {
-  const auto memory = adopt(table());
+  const auto memory = create(table());
   plugin().misplaced_by = 64;
   EXPECT_TRUE(memory->allocate(1, 16, "a test").ok());
   EXPECT_THAT(
@@ -167,7 +158,7 @@ TEST_F(DeviceMemory, RefusesMemoryThatIsNoneOrNotAligned) {
 }
 
 TEST_F(DeviceMemory, CopiesAndSaysWhatFailed) {
-  const auto memory = adopt(table());
+  const auto memory = create(table());
   const int from = 7;
   int to = 0;
   EXPECT_TRUE(memory->copy(0, &to, 1, &from, sizeof(to), "value \"x\"").ok());
@@ -179,6 +170,8 @@ TEST_F(DeviceMemory, CopiesAndSaysWhatFailed) {
             "memory: bus error");
 }
 
+const eph_device_memory_api* offered = nullptr;
+
 class MemoryProvider : public eph::Provider {
  public:
   static constexpr std::string_view kTypeName = "MemoryExecutionProvider";
@@ -189,12 +182,24 @@ class MemoryProvider : public eph::Provider {
     return std::make_unique<MemoryProvider>();
   }
   const void* extension(std::string_view id) {
-    static const eph_device_memory_api kTable = table();
-    return id == EPH_EXT_DEVICE_MEMORY ? &kTable : nullptr;
+    return id == EPH_EXT_DEVICE_MEMORY ? offered : nullptr;
   }
 };
 
+TEST_F(DeviceMemory, RefusesATableThatLacksAFunction) {
+  eph_device_memory_api table_without_copy = table();
+  table_without_copy.copy = nullptr;
+  offered = &table_without_copy;
+  const auto provider =
+      Provider::create(test::in_process_plugin<MemoryProvider>(), {},
+                       std::make_unique<HostServices>("x", PluginLog(), ProgressHooks()));
+  EXPECT_THAT(refusal(provider.status()),
+              HasSubstr("eph_device_memory_api lacks the required function \"copy\""));
+}
+
 TEST_F(DeviceMemory, ReleasesWhatItAllocates) {
+  const eph_device_memory_api api = table();
+  offered = &api;
   auto provider = test::create_in_process<MemoryProvider>();
   ASSERT_EQ(provider->device_memory().memories().size(), 2U);
   {

@@ -13,6 +13,7 @@
 
 #include "host/base/files/file.h"
 #include "host/bridge/abi_text.h"
+#include "host/plugin/call_scope.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::bridge {
@@ -105,6 +106,14 @@ TEST(HostServices, HasTheCallingThreadWhereThereIsNoPool) {
   const HostServices services("test", nullptr, {});
   EXPECT_EQ(thread_pool_of(services).get_thread_count(&services), 1U);
   for (const auto& hits : work_on_all(services, 10)) EXPECT_EQ(hits, 1);
+}
+
+TEST(HostServices, FailsTheCallWhoseLoopHasNoFunction) {
+  const HostServices services("test", nullptr, {});
+  const plugin::CallScope call(plugin::CallSite{"test", "compute"});
+  thread_pool_of(services).parallel_for(&services, 10, 1, nullptr, nullptr);
+  EXPECT_EQ(call.status().message(),
+            "parallel_for of test: function is null; report this to the plugin's vendor");
 }
 
 }  // namespace

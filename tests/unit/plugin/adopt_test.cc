@@ -3,40 +3,57 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cstring>
 
 namespace ephost::plugin {
-namespace {
-
-using ::testing::HasSubstr;
 
 // A table as it may look after two minor versions.
 struct Table {
   uint64_t struct_size;
   void (*first)();
-  void (*second)();
-  uint64_t added_later;
+  eph_string text;
+  uint32_t small;
+  uint32_t added_later;
 };
+
+template <>
+struct RecordLayout<Table> {
+  static constexpr std::string_view kName = "Table";
+  static constexpr Field kFields[] = {{"struct_size", 0, 8, Need::kCovered},
+                                      {"first", 8, 16, Need::kFunction},
+                                      {"text", 16, 32},
+                                      {"small", 32, 36},
+                                      {"added_later", 36, 40}};
+};
+
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr CallSite kSite{"AcmeExecutionProvider", "get_table"};
 
 void function() {}
 
-constexpr std::array<RequiredSlot, 1> kFirst{{{"first", offsetof(Table, first)}}};
+Table table_of_size(uint64_t size) { return {size, &function, EPH_STRING("text"), 6, 7}; }
+
+Result<Table> adopt_at(uint64_t size) {
+  const Table table = table_of_size(size);
+  return adopt<Table>(&table, kSite);
+}
 
 TEST(Adopt, CopiesATableOfTheSameSize) {
-  const Table table{sizeof(Table), &function, &function, 7};
-  const Result<Table> adopted = adopt(&table, "table", kFirst);
+  const Table table = table_of_size(sizeof(Table));
+  const Result<Table> adopted = adopt<Table>(&table, kSite);
   ASSERT_TRUE(adopted.ok());
   EXPECT_EQ(std::memcmp(&*adopted, &table, sizeof(table)), 0);
 }
 
 TEST(Adopt, LeavesWhatAnOlderTableDoesNotCoverAtZero) {
-  const Table table{offsetof(Table, second), &function, &function, 7};
-  const Result<Table> adopted = adopt(&table, "table", kFirst);
+  const Result<Table> adopted = adopt_at(offsetof(Table, text));
   ASSERT_TRUE(adopted.ok());
-  EXPECT_EQ(adopted->struct_size, offsetof(Table, second));
+  EXPECT_EQ(adopted->struct_size, offsetof(Table, text));
   EXPECT_EQ(adopted->first, &function);
-  EXPECT_EQ(adopted->second, nullptr);
+  EXPECT_EQ(adopted->text.data, nullptr);
   EXPECT_EQ(adopted->added_later, 0U);
 }
 
@@ -44,44 +61,110 @@ TEST(Adopt, IgnoresWhatANewerTableHasMore) {
   const struct {
     Table known;
     uint64_t unknown;
-  } table{{sizeof(Table) + 8, &function, &function, 7}, 9};
-  const Result<Table> adopted = adopt(&table.known, "table", kFirst);
+  } table{table_of_size(sizeof(Table) + 8), 9};
+  const Result<Table> adopted = adopt<Table>(&table, kSite);
   ASSERT_TRUE(adopted.ok());
   EXPECT_EQ(adopted->struct_size, sizeof(Table));
   EXPECT_EQ(adopted->added_later, 7U);
 }
 
-TEST(Adopt, TakesNoHalfOfASlot) {
-  const Table table{offsetof(Table, second) + 4, &function, &function, 7};
-  const Result<Table> adopted = adopt(&table, "table", kFirst);
+TEST(Adopt, TakesNoHalfOfAField) {
+  const Result<Table> adopted = adopt_at(offsetof(Table, text) + sizeof(char*));
   ASSERT_TRUE(adopted.ok());
-  EXPECT_EQ(adopted->second, nullptr);
+  EXPECT_EQ(adopted->text.data, nullptr);
+  EXPECT_EQ(adopted->struct_size, offsetof(Table, text));
+}
+
+TEST(Adopt, TakesAFieldOfFourBytes) {
+  const Result<Table> adopted = adopt_at(offsetof(Table, added_later));
+  ASSERT_TRUE(adopted.ok());
+  EXPECT_EQ(adopted->small, 6U);
+  EXPECT_EQ(adopted->added_later, 0U);
 }
 
 TEST(Adopt, RefusesANullTable) {
-  const Result<Table> adopted = adopt<Table>(nullptr, "table", kFirst);
+  const Result<Table> adopted = adopt<Table>(nullptr, kSite);
   ASSERT_FALSE(adopted.ok());
   EXPECT_EQ(adopted.status().code(), StatusCode::kEpFail);
-  EXPECT_THAT(adopted.status().message(), HasSubstr("the plugin's table is null"));
+  EXPECT_EQ(
+      adopted.status().message(),
+      "get_table of AcmeExecutionProvider: Table is null; report this to the plugin's vendor");
 }
 
 TEST(Adopt, RefusesATableThatEndsBeforeARequiredSlotDoes) {
-  for (const uint64_t size : {uint64_t{0}, uint64_t{8}, uint64_t{15}}) {
-    const Table table{size, &function, &function, 7};
-    const Result<Table> adopted = adopt(&table, "table", kFirst);
+  for (const uint64_t size : {uint64_t{8}, uint64_t{15}}) {
+    const Result<Table> adopted = adopt_at(size);
     ASSERT_FALSE(adopted.ok());
     EXPECT_THAT(adopted.status().message(),
-                HasSubstr("too short: struct_size is " + std::to_string(size)));
-    EXPECT_THAT(adopted.status().message(), HasSubstr("\"first\" ends at 16"));
+                HasSubstr("Table is too short: its struct_size is " + std::to_string(size) +
+                          ", and the required \"first\" ends at 16"));
   }
 }
 
+TEST(Adopt, RefusesATableWithoutItsOwnSize) {
+  EXPECT_THAT(adopt_at(0).status().message(), HasSubstr("the required \"struct_size\" ends at 8"));
+}
+
+TEST(Adopt, RefusesASizeThatIsGarbage) {
+  EXPECT_TRUE(adopt_at(kMaxRecordSize).ok());
+  EXPECT_THAT(adopt_at(kMaxRecordSize + 1).status().message(),
+              HasSubstr("Table has a struct_size of 65537, and no record is larger than 65536"));
+}
+
 TEST(Adopt, NamesTheRequiredSlotThatIsNull) {
-  const Table table{sizeof(Table), nullptr, &function, 7};
-  const Result<Table> adopted = adopt(&table, "table", kFirst);
-  ASSERT_FALSE(adopted.ok());
-  EXPECT_THAT(adopted.status().message(), HasSubstr("the required \"first\""));
-  EXPECT_THAT(adopted.status().message(), HasSubstr("is null"));
+  Table table = table_of_size(sizeof(Table));
+  table.first = nullptr;
+  EXPECT_THAT(adopt<Table>(&table, kSite).status().message(),
+              HasSubstr("Table lacks the required function \"first\""));
+}
+
+TEST(AdoptArray, ViewsTheEntries) {
+  const uint32_t entries[] = {1, 2};
+  const auto adopted = adopt_array(entries, 2, 2, kSite, "entries");
+  ASSERT_TRUE(adopted.ok());
+  EXPECT_EQ(adopted->data(), entries);
+  EXPECT_EQ(adopted->size(), 2U);
+}
+
+TEST(AdoptArray, TakesANullPointerWithoutEntries) {
+  EXPECT_TRUE(adopt_array<uint32_t>(nullptr, 0, 2, kSite, "entries").ok());
+}
+
+TEST(AdoptArray, RefusesEntriesAtANullPointer) {
+  EXPECT_THAT(adopt_array<uint32_t>(nullptr, 1, 2, kSite, "entries").status().message(),
+              HasSubstr("get_table of AcmeExecutionProvider: entries has 1 entries at a null"));
+}
+
+TEST(AdoptArray, RefusesMoreEntriesThanThereCanBe) {
+  const uint32_t entries[] = {1, 2, 3};
+  EXPECT_THAT(adopt_array(entries, 3, 2, kSite, "entries").status().message(),
+              HasSubstr("entries has 3 entries, and at most 2 are allowed"));
+}
+
+TEST(Fill, FillsTheFieldsThatTheReaderKnows) {
+  Table out = {};
+  out.struct_size = offsetof(Table, small);
+  EXPECT_EQ(fill(table_of_size(sizeof(Table)), &out), EPH_OK);
+  EXPECT_EQ(out.struct_size, offsetof(Table, small));
+  EXPECT_EQ(out.text.size, 4U);
+  EXPECT_EQ(out.small, 0U);
+}
+
+TEST(Fill, FillsNoHalfOfAField) {
+  Table out = {};
+  out.struct_size = offsetof(Table, text) + sizeof(char*);
+  EXPECT_EQ(fill(table_of_size(sizeof(Table)), &out), EPH_OK);
+  EXPECT_EQ(out.text.data, nullptr);
+}
+
+TEST(Fill, RefusesANullPointerAndASizeThatIsNone) {
+  EXPECT_EQ(fill<Table>(table_of_size(0), nullptr), EPH_INVALID_ARGUMENT);
+  for (const uint64_t size : {uint64_t{0}, uint64_t{7}, UINT64_MAX}) {
+    Table out = {};
+    out.struct_size = size;
+    EXPECT_EQ(fill(table_of_size(0), &out), EPH_INVALID_ARGUMENT);
+    EXPECT_EQ(out.first, nullptr);
+  }
 }
 
 void destroy(eph_computation*) noexcept {}
@@ -90,28 +173,28 @@ int32_t create_state(eph_computation*, void**, eph_error*) noexcept { return EPH
 
 TEST(AdoptComputation, TakesOneWithoutOptionalSlots) {
   const eph_computation_api table{sizeof(table), &destroy, &compute, nullptr, nullptr, nullptr};
-  const Result<eph_computation_api> adopted = adopt_computation(&table);
+  const Result<eph_computation_api> adopted = adopt_computation(&table, kSite);
   ASSERT_TRUE(adopted.ok()) << adopted.status().message();
   EXPECT_EQ(adopted->compute, &compute);
 }
 
 TEST(AdoptComputation, TakesATableThatEndsAfterTheRequiredSlots) {
   const eph_computation_api table{24, &destroy, &compute, nullptr, &create_state, nullptr};
-  const Result<eph_computation_api> adopted = adopt_computation(&table);
+  const Result<eph_computation_api> adopted = adopt_computation(&table, kSite);
   ASSERT_TRUE(adopted.ok()) << adopted.status().message();
   EXPECT_EQ(adopted->create_state, nullptr);
 }
 
 TEST(AdoptComputation, RefusesOneThatCannotCompute) {
   const eph_computation_api table{sizeof(table), &destroy, nullptr, nullptr, nullptr, nullptr};
-  EXPECT_THAT(adopt_computation(&table).status().message(),
-              HasSubstr("the required \"compute\" of the plugin's table eph_computation_api"));
+  EXPECT_THAT(adopt_computation(&table, kSite).status().message(),
+              HasSubstr("eph_computation_api lacks the required function \"compute\""));
 }
 
 TEST(AdoptComputation, RefusesAStateThatIsNeverReleased) {
   const eph_computation_api table{sizeof(table), &destroy,      &compute,
                                   nullptr,       &create_state, nullptr};
-  EXPECT_THAT(adopt_computation(&table).status().message(),
+  EXPECT_THAT(adopt_computation(&table, kSite).status().message(),
               HasSubstr("\"create_state\" without \"release_state\""));
 }
 

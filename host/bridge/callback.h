@@ -1,0 +1,30 @@
+// How a function of the host that a plugin calls reports failure: with a code, after a message went
+// into the plugin's eph_error. The counterpart of slot_call.h, which calls in the other direction.
+#pragma once
+
+#include <ephost/plugin_abi.h>
+#include <ephost/status.h>
+
+#include <exception>
+#include <string_view>
+
+namespace ephost::bridge {
+
+// Gives the message to `error` and returns the code. The message is dropped where `error` is null
+// or its table is unusable: there is nobody to report that to, and the code still tells of the
+// failure.
+int32_t report(eph_error* error, StatusCode code, std::string_view message) noexcept;
+
+// Runs `body`, which returns a Status, and reports its failure. No exception leaves a callback:
+// one that is thrown is reported as EPH_FAIL, with its text.
+template <class Body>
+int32_t run_callback(eph_error* error, Body&& body) noexcept {
+  try {
+    const Status status = body();
+    return status.ok() ? EPH_OK : report(error, status.code(), status.message());
+  } catch (const std::exception& exception) {
+    return report(error, StatusCode::kFail, exception.what());
+  }
+}
+
+}  // namespace ephost::bridge

@@ -1,0 +1,130 @@
+// The fields of every record and table that a plugin gives to the host or has the host fill, in the
+// order of the ABI's headers, and which of them the host cannot do without. Read by adopt.h; a
+// record without a layout here cannot be adopted.
+#pragma once
+
+#include <ephost/ext/device_memory.h>
+#include <ephost/ext/shared_contexts.h>
+#include <ephost/plugin_abi.h>
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+namespace ephost::plugin {
+
+enum class Need {
+  kOptional,  // zero where the record ends before it
+  kCovered,   // struct_size must cover it; its value may be anything
+  kFunction,  // struct_size must cover it, and it must not be null
+};
+
+struct Field {
+  std::string_view name;
+  size_t begin = 0;  // in bytes, as `end`
+  size_t end = 0;
+  Need need = Need::kOptional;
+};
+
+// Specialised for each record: kName, for messages, and kFields, which cover it without a gap.
+template <class Record>
+struct RecordLayout;
+
+template <class Record>
+consteval bool is_covered_by(std::span<const Field> fields) {
+  size_t end = 0;
+  for (const Field& field : fields) {
+    if (field.begin != end) return false;
+    end = field.end;
+  }
+  return end == sizeof(Record);
+}
+
+#define EPHOST_FIELD(field, need)                                                                \
+  Field {                                                                                        \
+#field, offsetof(Record, field), offsetof(Record, field) + sizeof(Record::field), Need::need \
+  }
+#define OPTIONAL(field) EPHOST_FIELD(field, kOptional)
+#define COVERED(field) EPHOST_FIELD(field, kCovered)
+#define FUNCTION(field) EPHOST_FIELD(field, kFunction)
+#define EPHOST_LAYOUT(type, name, ...)                                      \
+  template <>                                                               \
+  struct RecordLayout<type> {                                               \
+    using Record = type;                                                    \
+    static constexpr std::string_view kName = name;                         \
+    static constexpr Field kFields[] = {COVERED(struct_size), __VA_ARGS__}; \
+  };                                                                        \
+  static_assert(is_covered_by<type>(RecordLayout<type>::kFields), name " has another layout");
+
+// What negotiation reads of every provider of a library, also of one whose functions are missing:
+// the first fields of eph_provider_api.
+struct ProviderIdentity {
+  uint64_t struct_size;
+  eph_string type_name;
+  eph_string name;
+  eph_string vendor;
+};
+static_assert(offsetof(ProviderIdentity, vendor) == offsetof(eph_provider_api, vendor));
+
+// clang-format off
+EPHOST_LAYOUT(eph_plugin_preamble, "eph_plugin_preamble",
+  COVERED(abi_minor_min), COVERED(abi_minor_max), COVERED(id), COVERED(version),
+  COVERED(build_flags), FUNCTION(get_api))
+EPHOST_LAYOUT(eph_plugin_api, "eph_plugin_api",
+  COVERED(providers), COVERED(provider_count))
+EPHOST_LAYOUT(ProviderIdentity, "eph_provider_api",
+  COVERED(type_name), COVERED(name), COVERED(vendor))
+EPHOST_LAYOUT(eph_provider_api, "eph_provider_api",
+  COVERED(type_name), COVERED(name), COVERED(vendor), FUNCTION(get_devices), FUNCTION(create),
+  FUNCTION(destroy), OPTIONAL(get_capability), OPTIONAL(get_kernels), OPTIONAL(create_kernel),
+  OPTIONAL(compile), OPTIONAL(get_ep_context_nodes), OPTIONAL(get_compatibility),
+  OPTIONAL(validate_compatibility), OPTIONAL(get_extension))
+EPHOST_LAYOUT(eph_computation_api, "eph_computation_api",
+  FUNCTION(destroy), FUNCTION(compute), OPTIONAL(describe), OPTIONAL(create_state),
+  OPTIONAL(release_state))
+EPHOST_LAYOUT(eph_shared_contexts_api, "eph_shared_contexts_api", FUNCTION(list_partitions))
+EPHOST_LAYOUT(eph_device_memory_api, "eph_device_memory_api",
+  FUNCTION(get_memories), OPTIONAL(describe), FUNCTION(allocate), FUNCTION(release),
+  FUNCTION(copy))
+EPHOST_LAYOUT(eph_error_api, "eph_error_api", FUNCTION(set_message))
+
+EPHOST_LAYOUT(eph_device, "eph_device",
+  COVERED(type), COVERED(index), OPTIONAL(name), OPTIONAL(vendor), OPTIONAL(architecture),
+  OPTIONAL(driver_version), OPTIONAL(memory_bytes))
+EPHOST_LAYOUT(eph_fused_claim, "eph_fused_claim",
+  COVERED(name), COVERED(nodes), COVERED(node_count), OPTIONAL(flags), OPTIONAL(reserved))
+EPHOST_LAYOUT(eph_context_node, "eph_context_node",
+  COVERED(computation), COVERED(payload), OPTIONAL(source), OPTIONAL(sdk_version),
+  OPTIONAL(hardware_architecture), OPTIONAL(notes), OPTIONAL(max_size))
+
+// The host makes these and the plugin fills them.
+EPHOST_LAYOUT(eph_computation_info, "eph_computation_info",
+  OPTIONAL(workspace_bytes), OPTIONAL(flags), OPTIONAL(reserved), OPTIONAL(may_inplace),
+  OPTIONAL(may_inplace_count), OPTIONAL(aliases), OPTIONAL(alias_count), OPTIONAL(input_parts),
+  OPTIONAL(input_part_count), OPTIONAL(output_parts), OPTIONAL(output_part_count))
+EPHOST_LAYOUT(eph_computation_memory, "eph_computation_memory",
+  COVERED(memory), OPTIONAL(reserved), OPTIONAL(inputs), OPTIONAL(input_count),
+  OPTIONAL(outputs), OPTIONAL(output_count))
+
+// The plugin makes these and the host fills them.
+EPHOST_LAYOUT(eph_graph_info, "eph_graph_info",
+  OPTIONAL(name), OPTIONAL(node_count), OPTIONAL(value_count), OPTIONAL(inputs),
+  OPTIONAL(input_count), OPTIONAL(outputs), OPTIONAL(output_count))
+EPHOST_LAYOUT(eph_node_info, "eph_node_info",
+  OPTIONAL(name), OPTIONAL(op_type), OPTIONAL(domain), OPTIONAL(since_version), OPTIONAL(flags),
+  OPTIONAL(inputs), OPTIONAL(input_count), OPTIONAL(outputs), OPTIONAL(output_count),
+  OPTIONAL(implicit_inputs), OPTIONAL(implicit_input_count), OPTIONAL(attributes),
+  OPTIONAL(attribute_count))
+EPHOST_LAYOUT(eph_value_info, "eph_value_info",
+  OPTIONAL(name), OPTIONAL(kind), OPTIONAL(element_type), OPTIONAL(rank), OPTIONAL(flags),
+  OPTIONAL(shape), OPTIONAL(dim_names), OPTIONAL(producer), OPTIONAL(reserved),
+  OPTIONAL(consumers), OPTIONAL(consumer_count), OPTIONAL(constant))
+// clang-format on
+
+#undef EPHOST_LAYOUT
+#undef FUNCTION
+#undef COVERED
+#undef OPTIONAL
+#undef EPHOST_FIELD
+
+}  // namespace ephost::plugin

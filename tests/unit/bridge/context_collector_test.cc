@@ -1,0 +1,112 @@
+#include "host/bridge/context_collector.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/bridge/error_sink.h"
+
+namespace ephost::bridge {
+namespace {
+
+using ::testing::HasSubstr;
+
+class RecordingSink : public ContextSink {
+ public:
+  Result<uint32_t> begin_payload() override {
+    if (!refusal.ok()) return refusal;
+    return payloads++;
+  }
+  Status append(uint32_t, std::span<const std::byte> bytes) override {
+    size += bytes.size();
+    return refusal;
+  }
+  Status add_node(const eph_context_node& node) override {
+    nodes.push_back(node.computation);
+    return refusal;
+  }
+  uint32_t payloads = 0;
+  size_t size = 0;
+  std::vector<uint32_t> nodes;
+  Status refusal;
+};
+
+class ContextCollectorTest : public ::testing::Test {
+ protected:
+  int32_t begin_payload(uint32_t* out) {
+    return writer_.api->begin_payload(&writer_, out, &error_);
+  }
+  int32_t write(const void* data, uint64_t size) {
+    return writer_.api->write(&writer_, 0, data, size, &error_);
+  }
+  int32_t add_node(uint32_t computation) {
+    const eph_context_node node = {sizeof(eph_context_node), computation};
+    return writer_.api->add_node(&writer_, &node, &error_);
+  }
+
+  RecordingSink sink_;
+  ContextCollector writer_{"x", sink_, 2};
+  ErrorSink error_;
+};
+
+TEST_F(ContextCollectorTest, PassesPayloadsAndNodesOn) {
+  uint32_t payload = EPH_NONE;
+  EXPECT_EQ(begin_payload(&payload), EPH_OK);
+  EXPECT_EQ(payload, 0U);
+  EXPECT_EQ(write("abc", 3), EPH_OK);
+  EXPECT_EQ(add_node(1), EPH_OK);
+  EXPECT_EQ(sink_.size, 3U);
+  EXPECT_EQ(sink_.nodes, std::vector<uint32_t>{1});
+}
+
+TEST_F(ContextCollectorTest, IsCompleteWithANodeForEachComputation) {
+  EXPECT_FALSE(writer_.is_complete());
+  EXPECT_EQ(add_node(1), EPH_OK);
+  EXPECT_FALSE(writer_.is_complete());
+  EXPECT_EQ(add_node(0), EPH_OK);
+  EXPECT_TRUE(writer_.is_complete());
+}
+
+TEST_F(ContextCollectorTest, RefusesASecondNodeForAComputation) {
+  EXPECT_EQ(add_node(1), EPH_OK);
+  EXPECT_EQ(add_node(1), EPH_EP_FAIL);
+  EXPECT_THAT(writer_.status().message(), HasSubstr("computation 1, which"));
+}
+
+TEST_F(ContextCollectorTest, RefusesANodeForAComputationThatDoesNotExist) {
+  EXPECT_EQ(add_node(2), EPH_EP_FAIL);
+  EXPECT_THAT(writer_.status().message(), HasSubstr("computation 2, which"));
+}
+
+TEST_F(ContextCollectorTest, RefusesDataAtANullPointer) {
+  EXPECT_EQ(write(nullptr, 3), EPH_EP_FAIL);
+  EXPECT_THAT(writer_.status().message(), HasSubstr("data has 3 entries at a null pointer"));
+}
+
+TEST_F(ContextCollectorTest, TakesNoBytesFromANullPointer) {
+  EXPECT_EQ(write(nullptr, 0), EPH_OK);
+  EXPECT_EQ(sink_.size, 0U);
+}
+
+TEST_F(ContextCollectorTest, RefusesAPayloadWithoutAPlaceForItsNumber) {
+  EXPECT_EQ(begin_payload(nullptr), EPH_EP_FAIL);
+  EXPECT_EQ(sink_.payloads, 0U);
+}
+
+TEST_F(ContextCollectorTest, SetsThePayloadToNoneWhereItFails) {
+  sink_.refusal = Status(StatusCode::kFail, "the disk is full");
+  uint32_t payload = 7;
+  EXPECT_EQ(begin_payload(&payload), EPH_FAIL);
+  EXPECT_EQ(payload, EPH_NONE);
+}
+
+TEST_F(ContextCollectorTest, GivesTheSinkNothingMoreAfterAFailure) {
+  sink_.refusal = Status(StatusCode::kFail, "the disk is full");
+  EXPECT_EQ(write("abc", 3), EPH_FAIL);
+  sink_.refusal = {};
+  EXPECT_EQ(write("abc", 3), EPH_FAIL);
+  EXPECT_EQ(sink_.size, 3U);
+  EXPECT_EQ(writer_.status().message(), "the disk is full");
+}
+
+}  // namespace
+}  // namespace ephost::bridge

@@ -1,0 +1,365 @@
+#include "tests/unit/bridge/crossings.h"
+
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "host/bridge/provider.h"
+#include "host/plugin/negotiate.h"
+#include "tests/unit/graph/graph_builder.h"
+
+namespace ephost::bridge::test {
+namespace {
+
+// What the plugin's slots hand over; where that is null, they do their work without it.
+struct Handed {
+  const void* computation_api = nullptr;
+  const void* computation_info = nullptr;
+  const void* computation_memory = nullptr;
+  const void* device = nullptr;
+  const void* claim = nullptr;
+  const void* context_node = nullptr;
+  const void* plugin_api = nullptr;
+  const void* shared_contexts = nullptr;
+  const void* device_memory = nullptr;
+  std::span<const eph_kernel_def> kernels;
+  std::span<const eph_memory> memories;
+};
+Handed handed;
+
+// A span that may state a size without having the entries.
+template <class Entry>
+std::span<const Entry> entries_at(const Entry* entries, uint64_t count) {
+  return std::span<const Entry>(entries, static_cast<size_t>(count));
+}
+
+// ---- The slots of a computation -----------------------------------------------------------------
+
+void destroy_computation(eph_computation*) noexcept {}
+int32_t compute(eph_computation*, void*, eph_run*, eph_error*) noexcept { return EPH_OK; }
+int32_t describe(eph_computation*, eph_computation_info* out, eph_error*) noexcept {
+  if (handed.computation_info != nullptr) std::memcpy(out, handed.computation_info, sizeof(*out));
+  return EPH_OK;
+}
+constexpr eph_computation_api kComputation = {
+    sizeof(eph_computation_api), &destroy_computation, &compute, &describe, nullptr, nullptr};
+eph_computation the_computation;
+
+// ---- The extensions -----------------------------------------------------------------------------
+
+int32_t list_partitions(eph_provider*, eph_bytes, eph_name_list*, eph_error*) noexcept {
+  return EPH_OK;
+}
+constexpr eph_shared_contexts_api kSharedContexts = {sizeof(eph_shared_contexts_api),
+                                                     &list_partitions};
+
+int32_t get_memories(eph_provider*, const eph_memory** out, uint64_t* count, eph_error*) noexcept {
+  *out = handed.memories.data();
+  *count = handed.memories.size();
+  return EPH_OK;
+}
+int32_t describe_memory(eph_provider*, eph_computation*, eph_computation_memory* out,
+                        eph_error*) noexcept {
+  if (handed.computation_memory == nullptr) return EPH_OK;
+  std::memcpy(out, handed.computation_memory, sizeof(*out));
+  return EPH_OK;
+}
+int32_t allocate(eph_provider*, uint32_t, uint64_t, void**, eph_error*) noexcept {
+  return EPH_FAIL;
+}
+void release(eph_provider*, uint32_t, void*) noexcept {}
+int32_t copy(eph_provider*, uint32_t, void*, uint32_t, const void*, uint64_t, eph_error*) noexcept {
+  return EPH_FAIL;
+}
+constexpr eph_device_memory_api kDeviceMemory = {
+    sizeof(eph_device_memory_api), &get_memories, &describe_memory, &allocate, &release, &copy};
+constexpr eph_memory kMemories[] = {{EPH_STRING("npu"), 64}};
+
+// ---- The slots of the provider ------------------------------------------------------------------
+
+int32_t get_devices(const eph_host*, eph_device_list* list, eph_error* error) noexcept {
+  return list->api->add(list, static_cast<const eph_device*>(handed.device), error);
+}
+int32_t create(const eph_host*, const eph_provider_config*, eph_provider** out,
+               eph_error*) noexcept {
+  *out = reinterpret_cast<eph_provider*>(&handed);
+  return EPH_OK;
+}
+void destroy(eph_provider*) noexcept {}
+int32_t get_capability(eph_provider*, const eph_graph*, eph_claims* claims,
+                       eph_error* error) noexcept {
+  return claims->api->claim_fused(claims, static_cast<const eph_fused_claim*>(handed.claim), error);
+}
+int32_t get_kernels(eph_provider*, const eph_kernel_def** out, uint64_t* count,
+                    eph_error*) noexcept {
+  *out = handed.kernels.data();
+  *count = handed.kernels.size();
+  return EPH_OK;
+}
+int32_t create_kernel(eph_provider*, const eph_graph*, uint32_t, eph_computation** out,
+                      eph_error*) noexcept {
+  the_computation.api = static_cast<const eph_computation_api*>(handed.computation_api);
+  *out = &the_computation;
+  return EPH_OK;
+}
+int32_t get_ep_context_nodes(eph_provider*, eph_computation* const*, uint64_t,
+                             eph_context_writer* writer, eph_error* error) noexcept {
+  const auto* const node = static_cast<const eph_context_node*>(handed.context_node);
+  return writer->api->add_node(writer, node, error);
+}
+const void* get_extension(eph_provider*, eph_string id) noexcept {
+  const std::string_view name(id.data, id.size);
+  return name == EPH_EXT_SHARED_CONTEXTS ? handed.shared_contexts : handed.device_memory;
+}
+const eph_plugin_api* get_api(uint32_t) noexcept {
+  return static_cast<const eph_plugin_api*>(handed.plugin_api);
+}
+
+eph_provider_api provider_table() {
+  eph_provider_api table = {};
+  table.struct_size = sizeof(table);
+  table.type_name = EPH_STRING("CrossingExecutionProvider");
+  table.name = EPH_STRING("crossing");
+  table.vendor = EPH_STRING("tests");
+  table.get_devices = &get_devices;
+  table.create = &create;
+  table.destroy = &destroy;
+  table.get_capability = &get_capability;
+  table.get_kernels = &get_kernels;
+  table.create_kernel = &create_kernel;
+  table.get_ep_context_nodes = &get_ep_context_nodes;
+  table.get_extension = &get_extension;
+  return table;
+}
+
+manifest::Manifest manifest_of_the_plugin() {
+  manifest::Manifest manifest;
+  manifest.provider = kProvider;
+  manifest.name = "crossing";
+  manifest.vendor = "tests";
+  manifest.version = {1, 0, 0, {}, {}};
+  manifest.abi = {1, 0, 0};
+  manifest.context_sources = {"tests"};
+  return manifest;
+}
+
+std::shared_ptr<const plugin::LoadedPlugin> loaded_plugin() {
+  auto loaded = std::make_shared<plugin::LoadedPlugin>();
+  loaded->manifest = manifest_of_the_plugin();
+  loaded->provider = provider_table();
+  return loaded;
+}
+
+Result<std::shared_ptr<Provider>> create_provider() {
+  auto services =
+      std::make_unique<HostServices>(std::string(kProvider), PluginLog(), ProgressHooks());
+  return Provider::create(loaded_plugin(), {}, std::move(services));
+}
+
+const graph::Model& model() {
+  static const graph::Model model = [] {
+    graph::Model made;
+    graph::testing::GraphBuilder builder;
+    made.graph = builder.input("x").node("Relu", {"x"}, {"y"}).output("y").build();
+    return made;
+  }();
+  return model;
+}
+
+// Calls `use` with a provider and a graph, after the provider was created without a failure.
+template <class Use>
+Status with_provider(Use use) {
+  EPHOST_ASSIGN_OR_RETURN(const auto provider, create_provider());
+  const GraphView graph(model().graph, model());
+  return use(*provider, graph);
+}
+
+Status with_computation(std::span<const eph_memory> memories = {}) {
+  handed.memories = memories;
+  if (!memories.empty()) handed.device_memory = &kDeviceMemory;
+  return with_provider([](Provider& provider, const GraphView& graph) {
+    return provider.create_kernel(graph, 0).status();
+  });
+}
+
+Status negotiate_with_the_plugin(const eph_plugin_preamble* preamble) {
+  return plugin::negotiate(preamble, manifest_of_the_plugin(), {}).status();
+}
+
+Status code_status(int32_t code) {
+  return code == EPH_OK ? Status() : Status(static_cast<StatusCode>(code), "refused");
+}
+
+}  // namespace
+
+eph_plugin_preamble Crossing<eph_plugin_preamble>::sound() {
+  static const eph_provider_api kTable = provider_table();
+  static const eph_provider_api* const kTables[] = {&kTable};
+  static const eph_plugin_api kApi = {sizeof(eph_plugin_api), kTables, 1};
+  handed = {.plugin_api = &kApi};
+  return {sizeof(eph_plugin_preamble),
+          0,
+          0,
+          EPH_STRING("org.ephost.crossing"),
+          EPH_STRING("1.0.0"),
+          EPH_BUILD_FLAGS,
+          &get_api};
+}
+Status Crossing<eph_plugin_preamble>::hand_over(const void* given) {
+  return negotiate_with_the_plugin(static_cast<const eph_plugin_preamble*>(given));
+}
+
+eph_plugin_api Crossing<eph_plugin_api>::sound() {
+  static const eph_provider_api kTable = provider_table();
+  static const eph_provider_api* const kTables[] = {&kTable};
+  return {sizeof(eph_plugin_api), kTables, 1};
+}
+Status Crossing<eph_plugin_api>::hand_over(const void* given) {
+  const eph_plugin_preamble preamble = Crossing<eph_plugin_preamble>::sound();
+  handed = {.plugin_api = given};
+  return negotiate_with_the_plugin(&preamble);
+}
+
+eph_provider_api Crossing<eph_provider_api>::sound() { return provider_table(); }
+Status Crossing<eph_provider_api>::hand_over(const void* given) {
+  const auto* const table = static_cast<const eph_provider_api*>(given);
+  const eph_plugin_api api = {sizeof(api), &table, 1};
+  return Crossing<eph_plugin_api>::hand_over(&api);
+}
+
+eph_computation_api Crossing<eph_computation_api>::sound() { return kComputation; }
+Status Crossing<eph_computation_api>::hand_over(const void* given) {
+  handed = {.computation_api = given};
+  return with_computation();
+}
+
+// The message that the host gives to the plugin's error arrives, or the error is unusable.
+eph_error_api Crossing<eph_error_api>::sound() {
+  return {sizeof(eph_error_api),
+          [](eph_error* error, eph_string) noexcept { error->api = nullptr; }};
+}
+Status Crossing<eph_error_api>::hand_over(const void* given) {
+  const GraphView graph(model().graph, model());
+  eph_error error = {static_cast<const eph_error_api*>(given)};
+  const int32_t code = graph.api->get_onnx(&graph, nullptr, &error);
+  const bool has_arrived = given != nullptr && error.api == nullptr;
+  return code != EPH_OK && has_arrived ? Status() : Status(StatusCode::kFail, "no message");
+}
+
+eph_device Crossing<eph_device>::sound() { return {sizeof(eph_device), EPH_DEVICE_NPU}; }
+Status Crossing<eph_device>::hand_over(const void* given) {
+  handed = {.device = given};
+  return list_devices(*loaded_plugin(), HostServices(std::string(kProvider), {}, {})).status();
+}
+
+eph_fused_claim Crossing<eph_fused_claim>::sound() { return {sizeof(eph_fused_claim)}; }
+Status Crossing<eph_fused_claim>::hand_over(const void* given) {
+  handed = {.claim = given};
+  return with_provider([](Provider& provider, const GraphView& graph) {
+    return provider.capability(graph, {}).status();
+  });
+}
+
+eph_context_node Crossing<eph_context_node>::sound() { return {sizeof(eph_context_node)}; }
+Status Crossing<eph_context_node>::hand_over(const void* given) {
+  struct Sink : ContextSink {
+    Result<uint32_t> begin_payload() override { return uint32_t{0}; }
+    Status append(uint32_t, std::span<const std::byte>) override { return {}; }
+    Status add_node(const eph_context_node&) override { return {}; }
+  };
+  handed = {.computation_api = &kComputation, .context_node = given};
+  return with_provider([](Provider& provider, const GraphView& graph) -> Status {
+    EPHOST_ASSIGN_OR_RETURN(const Computation computation, provider.create_kernel(graph, 0));
+    const Computation* const computations[] = {&computation};
+    Sink sink;
+    return provider.write_context(computations, sink);
+  });
+}
+
+eph_shared_contexts_api Crossing<eph_shared_contexts_api>::sound() { return kSharedContexts; }
+Status Crossing<eph_shared_contexts_api>::hand_over(const void* given) {
+  handed = {.shared_contexts = given};
+  return create_provider().status();
+}
+
+eph_device_memory_api Crossing<eph_device_memory_api>::sound() { return kDeviceMemory; }
+Status Crossing<eph_device_memory_api>::hand_over(const void* given) {
+  handed = {.device_memory = given, .memories = kMemories};
+  return create_provider().status();
+}
+
+eph_computation_info Crossing<eph_computation_info>::sound() {
+  return {sizeof(eph_computation_info)};
+}
+Status Crossing<eph_computation_info>::hand_over(const void* given) {
+  handed = {.computation_api = &kComputation, .computation_info = given};
+  return with_computation();
+}
+
+eph_computation_memory Crossing<eph_computation_memory>::sound() {
+  return {sizeof(eph_computation_memory), 1};
+}
+Status Crossing<eph_computation_memory>::hand_over(const void* given) {
+  handed = {.computation_api = &kComputation, .computation_memory = given};
+  return with_computation(kMemories);
+}
+
+eph_graph_info Crossing<eph_graph_info>::sound() { return {sizeof(eph_graph_info)}; }
+Status Crossing<eph_graph_info>::hand_over(const void* given) {
+  const GraphView graph(model().graph, model());
+  auto* const out = static_cast<eph_graph_info*>(const_cast<void*>(given));
+  return code_status(graph.api->get_graph(&graph, out));
+}
+
+eph_node_info Crossing<eph_node_info>::sound() { return {sizeof(eph_node_info)}; }
+Status Crossing<eph_node_info>::hand_over(const void* given) {
+  const GraphView graph(model().graph, model());
+  auto* const out = static_cast<eph_node_info*>(const_cast<void*>(given));
+  return code_status(graph.api->get_node(&graph, 0, out));
+}
+
+eph_value_info Crossing<eph_value_info>::sound() { return {sizeof(eph_value_info)}; }
+Status Crossing<eph_value_info>::hand_over(const void* given) {
+  const GraphView graph(model().graph, model());
+  auto* const out = static_cast<eph_value_info*>(const_cast<void*>(given));
+  return code_status(graph.api->get_value(&graph, 0, out));
+}
+
+Status Crossing<eph_kernel_def>::hand_over(const eph_kernel_def* entries, uint64_t count) {
+  handed = {.kernels = entries_at(entries, count)};
+  return create_provider().status();
+}
+
+Status Crossing<eph_type_rule>::hand_over(const eph_type_rule* entries, uint64_t count) {
+  const eph_kernel_def kernel = {EPH_STRING("Relu"), {}, 1, 99, entries, count};
+  return Crossing<eph_kernel_def>::hand_over(&kernel, 1);
+}
+
+Status Crossing<eph_memory>::hand_over(const eph_memory* entries, uint64_t count) {
+  handed = {.device_memory = &kDeviceMemory, .memories = entries_at(entries, count)};
+  return create_provider().status();
+}
+
+Status Crossing<eph_slot_memory>::hand_over(const eph_slot_memory* entries, uint64_t count) {
+  eph_computation_memory memory = Crossing<eph_computation_memory>::sound();
+  memory.outputs = entries;
+  memory.output_count = count;
+  return Crossing<eph_computation_memory>::hand_over(&memory);
+}
+
+Status Crossing<eph_slot_pair>::hand_over(const eph_slot_pair* entries, uint64_t count) {
+  eph_computation_info info = Crossing<eph_computation_info>::sound();
+  info.aliases = entries;
+  info.alias_count = count;
+  return Crossing<eph_computation_info>::hand_over(&info);
+}
+
+Status Crossing<eph_slot_part>::hand_over(const eph_slot_part* entries, uint64_t count) {
+  eph_computation_info info = Crossing<eph_computation_info>::sound();
+  info.input_parts = entries;
+  info.input_part_count = count;
+  return Crossing<eph_computation_info>::hand_over(&info);
+}
+
+}  // namespace ephost::bridge::test

@@ -1,0 +1,114 @@
+// For each record and table of the ABI: a sound one, and how a plugin gives it to the host, through
+// the code that the host uses. A type without a specialisation of Crossing has no fixture.
+#pragma once
+
+#include <ephost/ext/constants.h>
+#include <ephost/ext/device_memory.h>
+#include <ephost/ext/progress.h>
+#include <ephost/ext/shared_contexts.h>
+#include <ephost/ext/thread_pool.h>
+#include <ephost/plugin_abi.h>
+#include <ephost/status.h>
+
+#include <string_view>
+
+#include "host/plugin/record_layout.h"
+
+namespace ephost::bridge::test {
+
+enum class Way {
+  kNone,            // no fixture
+  kFromPlugin,      // a record or table that must be there
+  kOffered,         // a table that may be null: then the extension is not offered
+  kFilledByPlugin,  // the host's own record, as the plugin leaves it
+  kFilledByHost,    // the plugin's own record
+  kArray,           // frozen records in an array of the plugin's
+  kFromHost,        // a plugin only reads it
+  kHandle,          // starts with its table, which has a crossing of its own
+  kElsewhere,       // has tests of its own, named at the specialisation
+};
+
+inline constexpr std::string_view kProvider = "CrossingExecutionProvider";
+
+template <class Record>
+struct Crossing {
+  static constexpr Way kWay = Way::kNone;
+};
+
+template <class Record>
+requires(
+    requires(Record record) { record.api; } &&
+    !requires(Record record) { record.struct_size; }) struct Crossing<Record> {
+  static constexpr Way kWay = Way::kHandle;
+};
+
+// `slot` is what the refusal must name; empty where the host has no way to say anything.
+#define EPHOST_CROSSING(record, way, slot)          \
+  template <>                                       \
+  struct Crossing<record> {                         \
+    static constexpr Way kWay = Way::way;           \
+    static constexpr std::string_view kSlot = slot; \
+    static record sound();                          \
+    static Status hand_over(const void* given);     \
+  };
+#define EPHOST_ARRAY_CROSSING(record, slot)                         \
+  template <>                                                       \
+  struct Crossing<record> {                                         \
+    static constexpr Way kWay = Way::kArray;                        \
+    static constexpr std::string_view kSlot = slot;                 \
+    static Status hand_over(const record* entries, uint64_t count); \
+  };
+#define EPHOST_NO_CROSSING(record, way)   \
+  template <>                             \
+  struct Crossing<record> {               \
+    static constexpr Way kWay = Way::way; \
+  };
+
+EPHOST_CROSSING(eph_plugin_preamble, kFromPlugin, "eph_plugin_v1")
+EPHOST_CROSSING(eph_plugin_api, kFromPlugin, "get_api")
+EPHOST_CROSSING(eph_provider_api, kFromPlugin, "get_api")
+EPHOST_CROSSING(eph_computation_api, kFromPlugin, "create_kernel")
+EPHOST_CROSSING(eph_error_api, kFromPlugin, "")
+EPHOST_CROSSING(eph_device, kFromPlugin, "add")
+EPHOST_CROSSING(eph_fused_claim, kFromPlugin, "claim_fused")
+EPHOST_CROSSING(eph_context_node, kFromPlugin, "add_node")
+EPHOST_CROSSING(eph_shared_contexts_api, kOffered, "get_extension")
+EPHOST_CROSSING(eph_device_memory_api, kOffered, "get_extension")
+EPHOST_CROSSING(eph_computation_info, kFilledByPlugin, "describe")
+EPHOST_CROSSING(eph_computation_memory, kFilledByPlugin, "describe")
+EPHOST_CROSSING(eph_graph_info, kFilledByHost, "")
+EPHOST_CROSSING(eph_node_info, kFilledByHost, "")
+EPHOST_CROSSING(eph_value_info, kFilledByHost, "")
+
+EPHOST_ARRAY_CROSSING(eph_kernel_def, "get_kernels")
+EPHOST_ARRAY_CROSSING(eph_type_rule, "get_kernels")
+EPHOST_ARRAY_CROSSING(eph_memory, "get_memories")
+EPHOST_ARRAY_CROSSING(eph_slot_memory, "describe")
+EPHOST_ARRAY_CROSSING(eph_slot_pair, "describe")
+EPHOST_ARRAY_CROSSING(eph_slot_part, "describe")
+
+EPHOST_NO_CROSSING(eph_graph_api, kFromHost)
+EPHOST_NO_CROSSING(eph_claims_api, kFromHost)
+EPHOST_NO_CROSSING(eph_run_api, kFromHost)
+EPHOST_NO_CROSSING(eph_run, kFromHost)
+EPHOST_NO_CROSSING(eph_context_writer_api, kFromHost)
+EPHOST_NO_CROSSING(eph_host_api, kFromHost)
+EPHOST_NO_CROSSING(eph_device_list_api, kFromHost)
+EPHOST_NO_CROSSING(eph_name_list_api, kFromHost)
+EPHOST_NO_CROSSING(eph_constants_api, kFromHost)
+EPHOST_NO_CROSSING(eph_progress_api, kFromHost)
+EPHOST_NO_CROSSING(eph_thread_pool_api, kFromHost)
+EPHOST_NO_CROSSING(eph_provider_config, kFromHost)
+EPHOST_NO_CROSSING(eph_option, kFromHost)
+EPHOST_NO_CROSSING(eph_partition, kFromHost)
+EPHOST_NO_CROSSING(eph_ep_context, kFromHost)
+EPHOST_NO_CROSSING(eph_attribute, kFromHost)
+EPHOST_NO_CROSSING(eph_bytes, kFromHost)
+EPHOST_NO_CROSSING(eph_string, kElsewhere)  // AbiText
+EPHOST_NO_CROSSING(eph_value, kElsewhere)   // Objects, of the runtime
+
+#undef EPHOST_CROSSING
+#undef EPHOST_ARRAY_CROSSING
+#undef EPHOST_NO_CROSSING
+
+}  // namespace ephost::bridge::test
