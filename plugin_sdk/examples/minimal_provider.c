@@ -1,8 +1,8 @@
 /*
  * minimal_provider.c: a whole execution provider for ephost in one C file, as a tutorial.
  *
- * It needs the header <ephost/plugin_abi.h> and the C library, nothing else. CMakeLists.txt beside
- * it builds it, minimal.yaml is its manifest. Copy the three files and start from there.
+ * It needs only the header <ephost/plugin_abi.h> and the C library. The CMakeLists.txt beside it
+ * builds it, and minimal.yaml is its manifest. Copy the three files and start from there.
  *
  * The provider shows both ways in which a provider can take work:
  *
@@ -10,8 +10,9 @@
  *   - fused nodes, compiled into one computation: chains of Add and Mul in which each node feeds
  * the next one only and all tensors have one static shape, e.g. y = (a + b) * c + d.
  *
- * What it compiles it can write into the EP context cache and restore from there. To follow the
- * host, read from the bottom: entry point, tables, provider, claims, compilation, computations.
+ * It can write what it compiled into the EP context cache and restore it from there. To follow the
+ * order in which the host calls, read from the bottom: entry point, tables, provider, claims,
+ * compilation, computations.
  */
 #include <ephost/plugin_abi.h>
 #include <stdio.h>
@@ -38,7 +39,7 @@ static int text_is(eph_string text, const char* expected) {
 }
 
 /* Counts the elements of a shape. False for a negative extent and for more than 2^48 elements:
- * numbers from a graph or a file are never multiplied without a look. */
+ * numbers from a graph or a file are never multiplied unchecked. */
 static int count_elements(const int64_t* shape, uint32_t rank, uint64_t* out_count) {
   const uint64_t most = UINT64_C(1) << 48;
   *out_count = 1;
@@ -68,7 +69,7 @@ static int32_t relu_compute(eph_computation* computation, void* state, eph_run* 
                             eph_error* error) {
   (void)computation, (void)state;
   const eph_value* in = run->inputs[0];
-  if (in == NULL || run->outputs[0] == NULL) return EPH_OK; /* nobody wants a result */
+  if (in == NULL || run->outputs[0] == NULL) return EPH_OK; /* nobody reads the result */
   const int32_t code = prepare_output(run, 0, in->shape, in->rank, error);
   if (code != EPH_OK) return code;
   const float* x = (const float*)in->data;
@@ -103,7 +104,7 @@ static const eph_type_rule float_only[] = {{0, 0, UINT64_C(1) << EPH_FLOAT},
                                            {0, EPH_RULE_OUTPUT, UINT64_C(1) << EPH_FLOAT}};
 
 /* The versions are those at which ONNX changed the operator: 6, 13 and 14, which mean the same for
- * floats. A version that nobody has looked at yet stays out. */
+ * floats. A version that nobody has reviewed yet is left out. */
 static const eph_kernel_def kernel_list[] = {{EPH_STRING("Relu"), {NULL, 0}, 6, 14, float_only, 2}};
 
 /* ---- Chains: computations for fused nodes ---------------------------------------------------- */
@@ -184,7 +185,8 @@ static const eph_computation_api chain_api = {.struct_size = sizeof(eph_computat
                                               .compute = chain_compute,
                                               .describe = chain_describe};
 
-/* Whether a chain with this recipe reads and writes only what exists, wherever it came from. */
+/* Whether a chain with this recipe accesses only inputs and elements that exist, wherever the
+ * recipe came from. */
 static int recipe_is_valid(const recipe* what, uint64_t* out_element_count) {
   if (what->rank > MAX_RANK || what->zero != 0 || what->input_count > MAX_STEPS) return 0;
   if (!count_elements(what->shape, what->rank, out_element_count)) return 0;
@@ -197,7 +199,7 @@ static int recipe_is_valid(const recipe* what, uint64_t* out_element_count) {
   return 1;
 }
 
-/* Makes a chain, or fails with `code` where the recipe is no good. */
+/* Makes a chain, or fails with `code` if the recipe is invalid. */
 static int32_t make_chain(const recipe* what, int32_t code, eph_computation** out_computation,
                           eph_error* error) {
   uint64_t element_count = 0;
@@ -215,7 +217,7 @@ static int32_t make_chain(const recipe* what, int32_t code, eph_computation** ou
 
 /* ---- Looking at graphs ----------------------------------------------------------------------- */
 
-/* A record that the caller passes in for the host to fill says how much of it the caller knows. */
+/* The caller of a function that fills a record states in it how much of the record it knows. */
 static int get_node(const eph_graph* graph, uint32_t index, eph_node_info* out) {
   memset(out, 0, sizeof(*out));
   out->struct_size = sizeof(*out);
@@ -263,7 +265,7 @@ static int is_link(const eph_graph* graph, uint32_t index, eph_node_info* node,
   return 1;
 }
 
-/* The node that the chain goes on with: the only reader of the output. */
+/* The node that continues the chain: the only reader of the output. */
 static uint32_t next_of(const eph_value_info* output) {
   if ((output->flags & EPH_VALUE_GRAPH_OUTPUT) != 0 || output->consumer_count == 0) return EPH_NONE;
   for (uint64_t i = 1; i < output->consumer_count; ++i) {
@@ -360,7 +362,7 @@ static int32_t minimal_get_ep_context_nodes(eph_provider* provider,
   return code;
 }
 
-/* The number that `text` is, up to `most`; more than that where it is none. */
+/* The number in `text`, up to `most`; more than `most` if it is not a number. */
 static uint64_t parse_index(eph_string text, uint64_t most) {
   uint64_t number = 0;
   for (uint64_t i = 0; i < text.size; ++i) {
@@ -393,7 +395,7 @@ static int32_t restore_chain(const eph_ep_context* context, eph_computation** ou
 /* ---- The provider ---------------------------------------------------------------------------- */
 
 /* The text has two parts: the format of payloads, which must be the same, and the plugin's version,
- * which may only be worth a new compilation. */
+ * which is at most a reason to recompile. */
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define PAYLOAD_FORMAT "minimal-1-big-endian"
 #else
@@ -403,7 +405,7 @@ static int32_t restore_chain(const eph_ep_context* context, eph_computation** ou
 
 /* The host never looks into an eph_provider, so it may be any object of ours. */
 typedef struct minimal_provider {
-  int64_t min_chain; /* the fewest nodes that are worth a computation of their own */
+  int64_t min_chain; /* the minimum number of nodes for a computation of their own */
 } minimal_provider;
 
 static int32_t minimal_get_devices(const eph_host* host, eph_device_list* list, eph_error* error) {
@@ -457,7 +459,7 @@ static int32_t claim_chain(const minimal_provider* self, const uint32_t* nodes, 
                            .nodes = nodes,
                            .node_count = count};
   if (count >= (uint64_t)self->min_chain) return claims->api->claim_fused(claims, &claim, error);
-  /* A reason that people see in `ephost partition --explain`. */
+  /* This reason appears in `ephost partition --explain`. */
   if (count != 0) {
     const eph_string reason = EPH_STRING("its chain is shorter than the option min_chain");
     claims->api->decline(claims, nodes[0], reason);
@@ -465,8 +467,8 @@ static int32_t claim_chain(const minimal_provider* self, const uint32_t* nodes, 
   return EPH_OK;
 }
 
-/* Asks for what the provider wants. A chain is convex by its making: only its last node is read
- * from outside. The host drops a bad claim and says why, so that a mistake here does not stop a
+/* Claims what the provider wants. A chain is convex by construction: only its last node is read
+ * from outside. The host drops a bad claim and reports why, so that a mistake here does not break a
  * model. */
 static int32_t minimal_get_capability(eph_provider* provider, const eph_graph* graph,
                                       eph_claims* claims, eph_error* error) {
@@ -498,7 +500,7 @@ static int32_t minimal_get_kernels(eph_provider* provider, const eph_kernel_def*
   return EPH_OK;
 }
 
-/* The host asks only for nodes that the kernel list fits. Had it several entries, this would look
+/* The host asks only for nodes that the kernel list matches. With several entries, this would look
  * at the node's operator and attributes. */
 static int32_t minimal_create_kernel(eph_provider* provider, const eph_graph* graph, uint32_t node,
                                      eph_computation** out_computation, eph_error* error) {

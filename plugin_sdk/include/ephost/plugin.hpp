@@ -1,10 +1,10 @@
-// plugin.hpp: the plugin ABI for C++17 authors. Header only, standard library only. It stands for
-// all headers of ephost/sdk/ and defines the plugin's exported function.
+// plugin.hpp: the plugin ABI for C++17 authors. Header only, standard library only. It includes all
+// headers of ephost/sdk/ and defines the macro that exports a plugin.
 //
-// Views (GraphView, NodeView, ...) read what the host hands over; they own nothing. A provider is a
-// class derived from Provider, what it makes are classes derived from Computation, and
-// EPH_DEFINE_PLUGIN turns them into tables of C functions. Those functions are noexcept: whatever
-// is thrown inside becomes a code and a message. Throw Failure to choose the code.
+// Views (GraphView, NodeView, ...) read what the host passes; they own nothing. A provider is a
+// class derived from Provider, its kernels and partitions are classes derived from Computation, and
+// EPH_DEFINE_PLUGIN turns them into tables of C functions. Those functions are noexcept: an
+// exception becomes a code and a message. Throw Failure to choose the code.
 //
 //   class MyProvider : public eph::Provider {
 //    public:
@@ -12,7 +12,7 @@
 //     static constexpr std::string_view kVendor = "me";
 //     static void get_devices(eph::Host host, eph::DeviceList& list);
 //     static std::unique_ptr<MyProvider> create(eph::Host host, const eph::Options& options);
-//     // Each of the functions of eph::Provider is optional:
+//     // Every function of eph::Provider is optional:
 //     void get_capability(const eph::GraphView& graph, eph::Claims& claims);
 //     eph::ArrayView<eph_kernel_def> kernels();
 //     ...
@@ -57,7 +57,7 @@ const eph_plugin_api* plugin_api(uint32_t minor) noexcept {
 
 }  // namespace eph::detail
 
-// Defines the plugin's exported function. Stands once in a library, outside of any namespace.
+// Defines the plugin's exported function. To be used once in a library, outside of any namespace.
 #define EPH_DEFINE_PLUGIN(plugin_id, plugin_version, ...)                                \
   extern "C" EPH_EXPORT const eph_plugin_preamble* eph_plugin_v1(void) {                 \
     static const eph_plugin_preamble preamble = {sizeof(eph_plugin_preamble),            \

@@ -3,36 +3,37 @@
  *
  * A plugin is one shared library. It exports one function, eph_plugin_v1, and offers one or more
  * providers. The host finds it through its YAML manifest, loads it, and agrees on a minor version
- * of this interface with it. Everything after that goes through the tables declared here.
+ * of this interface with it. All further communication goes through the tables declared here.
  *
  * This header is C11, and valid C17, C++17 and C++20. It needs nothing but <stddef.h> and
  * <stdint.h>. C++ authors may prefer <ephost/plugin.hpp>, which wraps it in classes. ABI.md numbers
- * the rules that this header follows and names the test that enforces each.
+ * the rules that this header follows and names the tests that enforce them.
  *
  * How to read a declaration
  *
  *   [load]      called by one thread at a time in the whole process
  *   [owner]     called by one thread at a time for each handle; different handles run in parallel
  *   [any]       may be called by any number of threads at once
- *   [required]  a table whose slot is null is refused
- *   [optional]  a null slot has the meaning that its comment gives
+ *   [required]  a table with a null slot here is refused
+ *   [optional]  the comment says what a null slot means
  *
- * What holds everywhere
+ * Rules that apply everywhere
  *
- *   - Tables and records start with `struct_size`, the number of bytes their maker knew. Later
+ *   - Tables and records start with `struct_size`, the size in bytes that their maker knew. Later
  *     minor versions only append fields, so a reader looks at a field only if struct_size covers
- *     it. Sizes are never compared for equality. Records marked "frozen" never grow and carry no
- *     size.
- *   - Functions that can fail return a code: EPH_OK, or another EPH_* code after a message was put
- *     into the eph_error object (which the caller always passes). No exception, signal, exit or
- *     longjmp leaves a function, on either side, and no rounding mode that it has changed.
- *   - An out_ parameter is set to null or zero before anything else happens. A call that failed
- *     leaves nothing to destroy. A destroy function accepts null and cannot fail.
- *   - Each side frees what it made. Strings and arrays handed over are borrowed: unless stated
- *     otherwise the receiver may read them until the call returns.
- *   - Handles that the host gives (eph_graph, eph_claims, ...) start with a pointer to the table of
- *     functions that take them (eph_run: after its struct_size). Of the handles that the plugin
- *     gives, an eph_computation starts with its table; an eph_provider is the plugin's own.
+ *     all of it. Sizes are never compared for equality. Records marked "frozen" never grow and
+ *     carry no size.
+ *   - Functions that can fail return a code: EPH_OK, or another EPH_* code after storing a message
+ *     in the eph_error object, which the caller always passes. No exception, signal, exit or
+ *     longjmp leaves a function, on either side, and a function restores the rounding mode that it
+ *     found.
+ *   - An out_ parameter is set to null or zero before anything else happens. A failed call leaves
+ *     nothing to destroy. A destroy function accepts null and cannot fail.
+ *   - Each side frees what it allocated. Strings and arrays that are passed are borrowed: unless
+ *     stated otherwise, the receiver may read them until the call returns.
+ *   - Handles made by the host (eph_graph, eph_claims, ...) start with a pointer to the table of
+ *     functions that take them (in eph_run, it follows the struct_size). Of the handles made by the
+ *     plugin, an eph_computation starts with its table, and an eph_provider is opaque to the host.
  */
 #ifndef EPHOST_PLUGIN_ABI_H_
 #define EPHOST_PLUGIN_ABI_H_
@@ -53,12 +54,12 @@ extern "C" {
 #define EPH_EXPORT __attribute__((visibility("default")))
 #endif
 
-/* The major version is part of the exported symbol's name; this header declares one major only. */
+/* The major version is part of the exported symbol's name; this header declares only one. */
 #define EPH_ABI_MAJOR 1
-/* The minor version that this header describes: the highest that code built with it can speak. */
+/* The minor version that this header describes: the highest that code built with it can use. */
 #define EPH_ABI_MINOR 0
 
-/* Stands for "none" wherever an index of a node, a value or a payload is expected. */
+/* Means "none" wherever an index of a node, a value or a payload is expected. */
 #define EPH_NONE UINT32_MAX
 
 /* ------------------------------------------------------------------------------------------------
@@ -85,17 +86,17 @@ enum {
   EPH_NOT_FOUND = 14
 };
 
-/* UTF-8 text, not terminated. {null, 0} is the empty string. Frozen. */
+/* UTF-8 text without a terminator. {null, 0} is the empty string. Frozen. */
 typedef struct eph_string {
   const char* data;
   uint64_t size;
 } eph_string;
 
-/* Makes an eph_string of a string literal. */
+/* Initialises an eph_string from a string literal. */
 #define EPH_STRING(literal) \
   { (literal), sizeof(literal) - 1 }
 
-/* Bytes without an owner. Frozen. */
+/* Borrowed bytes. Frozen. */
 typedef struct eph_bytes {
   const void* data;
   uint64_t size;
@@ -105,12 +106,12 @@ typedef struct eph_error eph_error;
 
 typedef struct eph_error_api {
   uint64_t struct_size;
-  /* Puts a copy of `message` into the error, in place of what it held. The message says what
-   * failed, with what, and what to do. [required] [owner] */
+  /* Stores a copy of `message` in the error, replacing the previous one. The message says what
+   * failed, with what, and what to do about it. [required] [owner] */
   void (*set_message)(eph_error* error, eph_string message) EPH_NOEXCEPT;
 } eph_error_api;
 
-/* Where a callee explains a code other than EPH_OK. Belongs to the caller. */
+/* Receives the callee's explanation of a code other than EPH_OK. Owned by the caller. */
 struct eph_error {
   const eph_error_api* api;
 };
@@ -119,7 +120,7 @@ struct eph_error {
  * Values at run time
  * --------------------------------------------------------------------------------------------- */
 
-/* Element types, numbered as TensorProto.DataType of ONNX. Always carried as int32_t. */
+/* Element types, numbered as in ONNX's TensorProto.DataType. Always carried as int32_t. */
 enum {
   EPH_UNDEFINED = 0,
   EPH_FLOAT = 1,
@@ -149,36 +150,36 @@ enum {
 
 /* Kinds of values. Always carried as int32_t. */
 enum {
-  EPH_KIND_NONE = 0,   /* an optional without content, or a type that isn't known */
+  EPH_KIND_NONE = 0,   /* an empty optional, or an unknown type */
   EPH_KIND_TENSOR = 1, /* dense, row-major */
   EPH_KIND_SEQUENCE = 2,
   EPH_KIND_MAP = 3,
   EPH_KIND_SPARSE_TENSOR = 4,
-  EPH_KIND_OPTIONAL = 5 /* as a declared type only; a value at run time is its content or NONE */
+  EPH_KIND_OPTIONAL = 5 /* a declared type only; at run time the value is the content or NONE */
 };
 
 /*
- * A value at run time, or the data of a constant. Frozen.
+ * A run-time value, or the data of a constant. Frozen.
  *
- *   TENSOR         data: element 0, aligned to 64 bytes where the host allocated it and at least to
- *                  the element otherwise; 4-bit types are packed low nibble first; strings are an
+ *   TENSOR         data: element 0, aligned to 64 bytes if the host allocated it, and otherwise at
+ *                  least to the element; 4-bit types are packed low nibble first; strings are an
  *                  array of eph_string. shape: `rank` extents >= 0.
  *   SEQUENCE       data: an array of eph_value, all of one kind and element type; rank 1, shape[0]
- *                  is their number. element_type: that of the tensors in it, EPH_UNDEFINED where
- *                  there are none.
+ *                  is their number. element_type: that of the contained tensors, or EPH_UNDEFINED
+ *                  if there are none.
  *   MAP            data: two eph_value, keys then values; both are tensors of rank 1, or the values
  *                  are a SEQUENCE. element_type: that of the keys.
- *   NONE           nothing may be read; `data` is not null.
+ *   NONE           has no content; `data` is not null but must not be read.
  *   SPARSE_TENSOR  data: two eph_value, values [nnz] then indices; shape: the dense shape.
  */
 typedef struct eph_value {
   void* data;
   const int64_t* shape;
-  uint64_t byte_size; /* bytes behind `data` */
+  uint64_t byte_size; /* size of the memory at `data` */
   uint32_t rank;
   int32_t element_type;
   int32_t kind;
-  uint32_t memory; /* where `data` lives: 0 is host memory; others: ext/device_memory.h */
+  uint32_t memory; /* where `data` lies: 0 is host memory; others see ext/device_memory.h */
 } eph_value;
 
 /* ------------------------------------------------------------------------------------------------
@@ -187,7 +188,8 @@ typedef struct eph_value {
 
 typedef struct eph_graph eph_graph;
 
-/* Kinds of attributes, numbered as AttributeProto.AttributeType. Always carried as int32_t. */
+/* Kinds of attributes, numbered as in ONNX's AttributeProto.AttributeType. Always carried as
+ * int32_t. */
 enum {
   EPH_ATTRIBUTE_FLOAT = 1,
   EPH_ATTRIBUTE_INT = 2,
@@ -201,7 +203,7 @@ enum {
   EPH_ATTRIBUTE_GRAPHS = 10,
   EPH_ATTRIBUTE_SPARSE_TENSOR = 11,
   EPH_ATTRIBUTE_SPARSE_TENSORS = 12,
-  EPH_ATTRIBUTE_TYPE_PROTO = 13, /* carried without data */
+  EPH_ATTRIBUTE_TYPE_PROTO = 13, /* present without data */
   EPH_ATTRIBUTE_TYPE_PROTOS = 14
 };
 
@@ -220,7 +222,7 @@ typedef struct eph_attribute {
 
 /* Flags of eph_node_info. */
 enum {
-  /* A provider of higher priority has the node already: a claim on it is dropped. */
+  /* A provider of higher priority already has the node; a claim on it is dropped. */
   EPH_NODE_TAKEN = 1 << 0
 };
 
@@ -230,13 +232,13 @@ typedef struct eph_node_info {
   eph_string name;
   eph_string op_type;
   eph_string domain;     /* empty: ai.onnx */
-  int32_t since_version; /* of the operator's definition that the model's opset selects */
+  int32_t since_version; /* of the operator definition that the model's opset selects */
   uint32_t flags;
-  const uint32_t* inputs; /* value indices; EPH_NONE where an optional input is left out */
+  const uint32_t* inputs; /* value indices; EPH_NONE for an omitted optional input */
   uint64_t input_count;
   const uint32_t* outputs; /* likewise */
   uint64_t output_count;
-  const uint32_t* implicit_inputs; /* values that the node's subgraphs read */
+  const uint32_t* implicit_inputs; /* outer values that the node's subgraphs read */
   uint64_t implicit_input_count;
   const eph_attribute* attributes;
   uint64_t attribute_count;
@@ -253,20 +255,20 @@ enum {
 typedef struct eph_value_info {
   uint64_t struct_size;
   eph_string name;
-  int32_t kind;         /* EPH_KIND_NONE where the type isn't known */
+  int32_t kind;         /* EPH_KIND_NONE if the type is unknown */
   int32_t element_type; /* of a tensor, of the tensors in a sequence or optional, of a map's keys */
-  int32_t rank;         /* -1: not known */
+  int32_t rank;         /* -1: unknown */
   uint32_t flags;
-  const int64_t* shape;        /* `rank` extents; -1 for one that isn't known before the run */
-  const eph_string* dim_names; /* `rank` names, empty where a dimension has no symbol; null where
-                                  none has */
+  const int64_t* shape;        /* `rank` extents; -1 for one that is unknown before the run */
+  const eph_string* dim_names; /* `rank` symbol names, empty for a dimension without one; null if no
+                                * dimension has one */
   uint32_t producer;           /* node index; EPH_NONE for inputs and constants */
   uint32_t reserved;           /* zero */
   const uint32_t* consumers;   /* node indices, ascending */
   uint64_t consumer_count;
-  /* The data, if the value is a constant; else null. A graph input with a default is no constant.
-   * What the record points to is no copy and lives as long as constants do (see eph_graph); the
-   * record itself lives as long as the graph. */
+  /* The data if the value is a constant, otherwise null. A graph input with a default is not a
+   * constant. The record lives as long as the graph; the data behind it is not a copy and lives as
+   * long as constants do (see eph_graph). */
   const eph_value* constant;
 } eph_value_info;
 
@@ -275,7 +277,7 @@ typedef struct eph_graph_info {
   eph_string name;
   uint64_t node_count;
   uint64_t value_count;
-  const uint32_t* inputs; /* value indices in the model's order; constants are not among them */
+  const uint32_t* inputs; /* value indices in the model's order, without constants */
   uint64_t input_count;
   const uint32_t* outputs;
   uint64_t output_count;
@@ -284,25 +286,27 @@ typedef struct eph_graph_info {
 typedef struct eph_graph_api {
   uint64_t struct_size;
 
-  /* Each of these fills the known part of *out, whose struct_size the caller has set to its own
-   * sizeof. What it points to lives as long as the graph. EPH_INVALID_ARGUMENT for an index out of
-   * range. [required] [any] */
+  /* Each of these fills the fields of *out that its struct_size covers, which the caller has set to
+   * its own sizeof. What they point to lives as long as the graph. EPH_INVALID_ARGUMENT for an
+   * index out of range, a null `out`, or a struct_size that is too small or absurd. [required]
+   * [any] */
   int32_t (*get_graph)(const eph_graph* graph, eph_graph_info* out) EPH_NOEXCEPT;
   int32_t (*get_node)(const eph_graph* graph, uint32_t node, eph_node_info* out) EPH_NOEXCEPT;
   int32_t (*get_value)(const eph_graph* graph, uint32_t value, eph_value_info* out) EPH_NOEXCEPT;
 
-  /* The version of `domain` that the model imports; 0 if it imports none. [required] [any] */
+  /* The version of `domain` that the model imports, or 0 if it does not import the domain.
+   * [required] [any] */
   int64_t (*get_opset)(const eph_graph* graph, eph_string domain) EPH_NOEXCEPT;
 
-  /* The graph as a serialised ONNX ModelProto, for back ends that read ONNX. The bytes are made at
-   * the first call and live as long as the graph. Fails with EPH_INVALID_GRAPH where they would
+  /* The graph as a serialised ONNX ModelProto, for back ends that read ONNX. The first call
+   * serialises it; the bytes live as long as the graph. Fails with EPH_INVALID_GRAPH if they would
    * exceed 2 GiB. [required] [any] */
   int32_t (*get_onnx)(const eph_graph* graph, eph_bytes* out, eph_error* error) EPH_NOEXCEPT;
 } eph_graph_api;
 
-/* A read-only graph: the model in get_capability, one partition in compile. Lives until the call
- * that it was passed to returns. Its constants live longer: until the last computation made from it
- * is destroyed, unless the claim gave them up with EPH_CLAIM_DROP_CONSTANTS. */
+/* A read-only graph: the model in get_capability, one partition in compile. It lives until the call
+ * that it was passed to returns. Its constants live until the last computation made from it is
+ * destroyed, unless the claim gave them up with EPH_CLAIM_DROP_CONSTANTS. */
 struct eph_graph {
   const eph_graph_api* api;
 };
@@ -315,16 +319,17 @@ typedef struct eph_claims eph_claims;
 
 /* Flags of eph_fused_claim. */
 enum {
-  /* The computation keeps its own form of the constants: once compiled, the host may free them. */
+  /* The computation keeps its own copy of the constants: the host may free them once it is
+   * compiled. */
   EPH_CLAIM_DROP_CONSTANTS = 1 << 0
 };
 
-/* A set of nodes that the provider wants to compile into one computation. The host drops the claim,
- * and tells why in `ephost partition --explain`, if a node is taken, repeated or unknown, or if the
- * set is not convex, that is, if a path leaves it and comes back. */
+/* A set of nodes that the provider wants to compile into one computation. The host drops the claim
+ * if a node is taken, repeated or unknown, or if the set is not convex, that is, if a path leaves
+ * it and comes back; `ephost partition --explain` reports why. */
 typedef struct eph_fused_claim {
   uint64_t struct_size;
-  eph_string name; /* for people; the host makes it unique. Empty: the host invents one */
+  eph_string name; /* for display; the host makes it unique, and chooses one if it is empty */
   const uint32_t* nodes;
   uint64_t node_count;
   uint32_t flags;
@@ -341,11 +346,11 @@ typedef struct eph_claims_api {
   int32_t (*claim_fused)(eph_claims* claims, const eph_fused_claim* claim,
                          eph_error* error) EPH_NOEXCEPT;
 
-  /* 1 if a kernel of the provider's list fits the node by operator, version and types, else 0.
+  /* 1 if a kernel of the provider's list matches the node by operator, version and types, else 0.
    * [required] [owner] */
   int32_t (*has_kernel)(eph_claims* claims, uint32_t node) EPH_NOEXCEPT;
 
-  /* Notes for people why the provider leaves a node alone. [required] [owner] */
+  /* Records, for display, why the provider does not claim a node. [required] [owner] */
   void (*decline)(eph_claims* claims, uint32_t node, eph_string reason) EPH_NOEXCEPT;
 } eph_claims_api;
 
@@ -364,39 +369,40 @@ typedef struct eph_run_api {
   uint64_t struct_size;
 
   /* Gives output `index`, a tensor, its element type, shape and memory, and updates
-   * *run->outputs[index]. Needed where the output's data pointer is null or its shape is not what
-   * the computation produces; with static shapes the host has done it beforehand. element_type may
-   * be EPH_UNDEFINED where the model states it. Fails with EPH_INVALID_ARGUMENT for a bad index or
-   * shape; with EPH_INVALID_GRAPH where the model states another type or shape; with EPH_FAIL where
-   * memory runs out. [required] [owner] */
+   * *run->outputs[index]. Needed if the output's data pointer is null or its shape is not what the
+   * computation produces; with static shapes the host has done it beforehand. element_type may be
+   * EPH_UNDEFINED if the model states it. Fails with EPH_INVALID_ARGUMENT for a bad index or shape,
+   * with EPH_INVALID_GRAPH if the model states another type or shape, and with EPH_FAIL if memory
+   * runs out. [required] [owner] */
   int32_t (*allocate_output)(eph_run* run, uint32_t index, int32_t element_type,
                              const int64_t* shape, uint32_t rank, eph_error* error) EPH_NOEXCEPT;
 
-  /* Stores a copy of `text` as an element of output `index`, a tensor of strings that has its
-   * memory. [required] [owner] */
+  /* Stores a copy of `text` as an element of output `index`, a tensor of strings whose memory is
+   * allocated. [required] [owner] */
   int32_t (*set_string)(eph_run* run, uint32_t index, uint64_t element, eph_string text,
                         eph_error* error) EPH_NOEXCEPT;
 
-  /* Host memory of `size` bytes, aligned to 64, valid until the computation returns; the host keeps
-   * it for the next run, so that a steady state allocates nothing. Null where memory runs out.
+  /* Host memory of `size` bytes, aligned to 64, valid until the computation returns. The host keeps
+   * it for the next run, so that a steady state allocates nothing. Null if memory runs out.
    * [required] [owner] */
   void* (*allocate_scratch)(eph_run* run, uint64_t size)EPH_NOEXCEPT;
 
-  /* 1 once the caller of the run asked for its end. A long computation looks now and then and
-   * returns EPH_FAIL. [required] [any] */
+  /* 1 once the caller has cancelled the run. A long computation polls this and then returns
+   * EPH_FAIL. [required] [any] */
   int32_t (*is_cancelled)(const eph_run* run) EPH_NOEXCEPT;
 
   /*
-   * Outputs that are sequences, maps or optionals are put together from values and then set. Where
-   * a function below takes a value, that is one made by these functions in the same call of
-   * `compute`, an input of the run, or an element of an input that is a SEQUENCE or MAP;
-   * EPH_INVALID_ARGUMENT for any other pointer. What is made lives until `compute` returns, and
-   * longer where it went into an output. The host counts references: elements are shared, not
-   * copied, but for an input that is a tensor itself.
+   * Outputs that are sequences, maps or optionals are assembled from values and then set. A value
+   * that is passed to a function below was made by one of them in the same call of `compute`, or is
+   * an input of the run, or an element of an input that is a SEQUENCE or MAP; any other pointer
+   * gives EPH_INVALID_ARGUMENT. Values made here live until `compute` returns, and longer if they
+   * went into an output. The host counts references: elements are shared rather than copied, except
+   * for an input that is itself a tensor.
    */
 
-  /* Makes a tensor of that type and shape. The elements are undefined, those of strings empty; they
-   * may be written as long as `compute` runs. Fails as allocate_output does. [required] [owner] */
+  /* Makes a tensor of the given type and shape. Its elements are undefined, or empty if they are
+   * strings, and may be written while `compute` runs. Fails as allocate_output does. [required]
+   * [owner] */
   int32_t (*make_tensor)(eph_run* run, int32_t element_type, const int64_t* shape, uint32_t rank,
                          eph_value** out_value, eph_error* error) EPH_NOEXCEPT;
 
@@ -405,23 +411,22 @@ typedef struct eph_run_api {
   int32_t (*set_element)(eph_run* run, eph_value* tensor, uint64_t element, eph_string text,
                          eph_error* error) EPH_NOEXCEPT;
 
-  /* Makes a sequence: `base` (null: an empty one) with the `removed` elements from `position` on
-   * replaced by the `inserted` ones. All elements must be of one kind and element type. The host
-   * may make it out of `base` itself where nobody needs that any more, so that a sequence that
-   * grows in a loop costs no copies: once this has returned, `base` and its elements must not be
-   * read. [required] [owner] */
+  /* Makes a sequence: `base` (null: an empty one) with `removed` elements, starting at `position`,
+   * replaced by the `inserted` ones. All elements must have one kind and element type. The host may
+   * reuse `base` itself if nobody needs it any more, so that a sequence that grows in a loop costs
+   * no copies: after this call, `base` and its elements must not be read. [required] [owner] */
   int32_t (*make_sequence)(eph_run* run, const eph_value* base, uint64_t position, uint64_t removed,
                            const eph_value* const* inserted, uint64_t inserted_count,
                            const eph_value** out_value, eph_error* error) EPH_NOEXCEPT;
 
   /* Makes a map. The keys are a tensor of rank 1, of strings or integers; the values are a tensor
-   * of rank 1 or a sequence, as many as keys. [required] [owner] */
+   * of rank 1 or a sequence, with as many elements as there are keys. [required] [owner] */
   int32_t (*make_map)(eph_run* run, const eph_value* keys, const eph_value* values,
                       const eph_value** out_value, eph_error* error) EPH_NOEXCEPT;
 
-  /* Makes `value` the output `index`; null makes it an optional without content. A value may be set
-   * for several outputs. Also for tensors: one from make_tensor is taken over where the plan allows
-   * it, others are copied. EPH_INVALID_GRAPH where the model states another type.
+  /* Makes `value` the output `index`; null makes it an empty optional. A value may be set for
+   * several outputs, and may be a tensor: one from make_tensor is moved if the plan allows it,
+   * others are copied. EPH_INVALID_GRAPH if the model states another type.
    * [required] [owner] */
   int32_t (*set_output)(eph_run* run, uint32_t index, const eph_value* value,
                         eph_error* error) EPH_NOEXCEPT;
@@ -431,9 +436,10 @@ typedef struct eph_run_api {
  * The arguments of one call of `compute`, bound by the host.
  *
  * inputs[i] and outputs[i] belong to the node's (or the partition graph's) inputs and outputs, in
- * order; null stands for one that is left out. An output whose `data` is not null has the stated
- * shape and may be written at once. An output may share its memory with an input only where
- * eph_computation_info allows it; then data pointers are equal, or differ by the offset of a part.
+ * order; null stands for an omitted one. An output whose `data` is not null has the stated shape
+ * and may be written at once. An output shares its memory with an input only if
+ * eph_computation_info allows it; then their data pointers are equal, or differ by the offset of a
+ * part.
  */
 struct eph_run {
   uint64_t struct_size;
@@ -442,7 +448,7 @@ struct eph_run {
   eph_value* const* outputs;
   uint32_t input_count;
   uint32_t output_count;
-  /* workspace_bytes of eph_computation_info, aligned to 64; null if it asked for 0. */
+  /* workspace_bytes of eph_computation_info, aligned to 64; null if that is 0. */
   void* workspace;
 };
 
@@ -452,8 +458,8 @@ typedef struct eph_slot_pair {
   uint32_t output;
 } eph_slot_pair;
 
-/* Says that of an input and an output one lies within the other: its bytes are those of the larger
- * one from `offset` bytes after the start. Frozen. */
+/* Says that one of an input and an output lies within the other: its bytes are those of the larger
+ * one, starting at `offset` bytes. Frozen. */
 typedef struct eph_slot_part {
   uint32_t input;
   uint32_t output;
@@ -462,29 +468,29 @@ typedef struct eph_slot_part {
 
 /* Flags of eph_computation_info. */
 enum {
-  /* `compute` may run in several threads at once, with a state of its own in each. Without it the
-   * host runs one call at a time. */
+  /* `compute` may run in several threads at once, each with a state of its own. Without this flag
+   * the host makes one call at a time. */
   EPH_COMPUTE_CONCURRENT = 1 << 0
 };
 
-/* What the planner needs to know. All zero is a valid answer. Arrays live as long as the
- * computation. */
+/* What the planner needs to know about a computation. All zero is a valid answer. Arrays live as
+ * long as the computation. */
 typedef struct eph_computation_info {
   uint64_t struct_size;
   uint64_t workspace_bytes; /* memory that every call of compute needs while it runs */
   uint32_t flags;
   uint32_t reserved; /* zero */
-  /* Pairs for which compute gives the right result when both have the same memory. The host makes
-   * use of it only where the input isn't needed afterwards. */
+  /* Pairs for which compute gives the right result when both have the same memory. The host uses
+   * that only if the input is not needed afterwards. */
   const eph_slot_pair* may_inplace;
   uint64_t may_inplace_count;
-  /* Pairs whose bytes are the same by definition (Reshape, Identity). The host may give both the
-   * same memory even if the input is needed afterwards; compute then copies nothing. */
+  /* Pairs whose bytes are equal by definition (Reshape, Identity). The host may give both the same
+   * memory even if the input is needed afterwards; compute then copies nothing. */
   const eph_slot_pair* aliases;
   uint64_t alias_count;
-  /* Inputs that are parts of an output (Concat), in ascending order of their offsets in it and side
-   * by side. The host may place such an input within the output beforehand: compute then leaves
-   * these bytes as they are, and writes the rest. */
+  /* Inputs that are parts of an output (Concat), in ascending order of their offsets, without gaps
+   * or overlap. The host may place such an input within the output beforehand: compute then leaves
+   * these bytes as they are and writes the rest. */
   const eph_slot_part* input_parts;
   uint64_t input_part_count;
   /* Outputs that are parts of an input (Split, Slice). The host may place such an output within the
@@ -501,18 +507,19 @@ typedef struct eph_computation_api {
   /* [required] [load] */
   void (*destroy)(eph_computation* computation) EPH_NOEXCEPT;
 
-  /* Runs once. `state` comes from create_state, or is null if there is none. [required] [owner] of
-   * the state, and see EPH_COMPUTE_CONCURRENT */
+  /* Runs the computation once. `state` comes from create_state, or is null if there is none.
+   * [required] [owner] of the state, and see EPH_COMPUTE_CONCURRENT */
   int32_t (*compute)(eph_computation* computation, void* state, eph_run* run,
                      eph_error* error) EPH_NOEXCEPT;
 
-  /* Fills the known part of *out, zeroed but for struct_size. Called once, before the first run.
+  /* Fills the fields of *out that the plugin knows. The host has set struct_size and zeroed the
+   * rest; the plugin keeps struct_size or lowers it to its own. Called once, before the first run.
    * Null: all zero. [optional] [owner] */
   int32_t (*describe)(eph_computation* computation, eph_computation_info* out,
                       eph_error* error) EPH_NOEXCEPT;
 
-  /* What one thread of execution needs beyond the workspace: handles, caches. The host makes one
-   * for each run that it lets go on at the same time and keeps it for later runs. Both or neither.
+  /* What one thread of execution needs beyond the workspace, such as handles and caches. The host
+   * creates one for each concurrent run and keeps it for later runs. Both slots or neither.
    * [optional] [any] */
   int32_t (*create_state)(eph_computation* computation, void** out_state,
                           eph_error* error) EPH_NOEXCEPT;
@@ -528,13 +535,13 @@ struct eph_computation {
  * Kernels for single nodes
  * --------------------------------------------------------------------------------------------- */
 
-/* Says what one input or output may be. Frozen. */
+/* Restricts the type of one input or output. Frozen. */
 typedef struct eph_type_rule {
-  /* Index of the input, or with EPH_RULE_OUTPUT of the output. The last slot of a variadic operator
-   * stands for all that follow with EPH_RULE_VARIADIC. */
+  /* Index of the input, or with EPH_RULE_OUTPUT of the output. With EPH_RULE_VARIADIC it also
+   * stands for all slots after it. */
   uint32_t slot;
   uint32_t flags;
-  /* Bit n allows element type n: of the tensor, of the tensors in a sequence or optional, of the
+  /* Bit n allows element type n of the tensor, of the tensors in a sequence or optional, or of the
    * keys of a map. */
   uint64_t element_types;
 } eph_type_rule;
@@ -543,17 +550,17 @@ typedef struct eph_type_rule {
 enum {
   EPH_RULE_OUTPUT = 1 << 0,
   EPH_RULE_VARIADIC = 1 << 1,
-  /* The kinds that the slot may have by its declared type. Without any of these, and for a slot
-   * without a rule: dense tensors only. */
+  /* The kinds that the slot's declared type may have. Without any of these flags, and for a slot
+   * without a rule, only dense tensors. */
   EPH_RULE_TENSOR = 1 << 2,
   EPH_RULE_SEQUENCE = 1 << 3,
   EPH_RULE_MAP = 1 << 4,
   EPH_RULE_OPTIONAL = 1 << 5
 };
 
-/* One entry of a provider's kernel list. Frozen. It fits a node whose operator, domain and
- * since_version agree and whose types break no rule; a type that isn't known breaks none. A value
- * that isn't a dense tensor needs a rule that allows its kind. */
+/* One entry of a provider's kernel list. Frozen. It matches a node if operator, domain and
+ * since_version agree and no type violates a rule; an unknown type violates none. A value other
+ * than a dense tensor needs a rule that allows its kind. */
 typedef struct eph_kernel_def {
   eph_string op_type;
   eph_string domain;
@@ -570,11 +577,11 @@ typedef struct eph_kernel_def {
 /* Content of an EPContext node of a context model, read and checked by the host. */
 typedef struct eph_ep_context {
   uint64_t struct_size;
-  /* The payload that holds this partition. Nodes that share a payload get the same pointer. Mapped
-   * read-only, aligned to 64 bytes or better; lives until the provider is destroyed. Its content
-   * may be anything: a checksum finds damage, not malice. */
+  /* The payload that contains this partition. Nodes that share a payload get the same pointer.
+   * Mapped read-only, aligned to 64 bytes or more; it lives until the provider is destroyed. Its
+   * content may be anything: a checksum detects damage, not malice. */
   eph_bytes payload;
-  eph_string partition_name; /* the name under which the payload knows the partition */
+  eph_string partition_name; /* the partition's name in the payload */
   eph_string source;
   eph_string sdk_version;
   eph_string hardware_architecture;
@@ -584,16 +591,16 @@ typedef struct eph_ep_context {
   uint32_t reserved; /* zero */
 } eph_ep_context;
 
-/* One partition to compile. Passed as an array with an explicit stride. */
+/* One partition to compile. Passed in an array with an explicit stride. */
 typedef struct eph_partition {
   uint64_t struct_size;
   /* The partition as a graph of its own: its inputs and outputs are those of the computation, in
-   * order. For a cached partition: the one EPContext node, whose own inputs and outputs
-   * are the computation's, inputs that are constant by now included. */
+   * order. For a cached partition: the one EPContext node, whose own inputs and outputs are the
+   * computation's, including inputs that have become constant. */
   const eph_graph* graph;
   eph_string name;
   /* Null: compile the graph. Otherwise: restore the computation from this payload, and fail with
-   * EPH_INVALID_GRAPH where it is damaged or was made for another SDK, driver or device. */
+   * EPH_INVALID_GRAPH if it is damaged or was made for another SDK, driver or device. */
   const eph_ep_context* ep_context;
 } eph_partition;
 
@@ -603,8 +610,8 @@ typedef struct eph_context_writer eph_context_writer;
 typedef struct eph_context_node {
   uint64_t struct_size;
   uint32_t computation; /* index into the array that get_ep_context_nodes received */
-  uint32_t payload;     /* from begin_payload: the payload that holds this computation */
-  eph_string source;    /* one of the manifest's context_sources; empty: the first of them */
+  uint32_t payload;     /* from begin_payload: the payload that contains this computation */
+  eph_string source;    /* one of the manifest's context_sources; empty means the first */
   eph_string sdk_version;
   eph_string hardware_architecture;
   eph_string notes;
@@ -619,7 +626,8 @@ typedef struct eph_context_writer_api {
   int32_t (*begin_payload)(eph_context_writer* writer, uint32_t* out_payload,
                            eph_error* error) EPH_NOEXCEPT;
 
-  /* Appends to a payload; any number of calls of any size. [required] [owner] */
+  /* Appends `size` bytes to a payload. May be called any number of times with any size. [required]
+   * [owner] */
   int32_t (*write)(eph_context_writer* writer, uint32_t payload, const void* data, uint64_t size,
                    eph_error* error) EPH_NOEXCEPT;
 
@@ -629,7 +637,7 @@ typedef struct eph_context_writer_api {
                       eph_error* error) EPH_NOEXCEPT;
 } eph_context_writer_api;
 
-/* Receives a provider's part of the context cache. The same input must give the same bytes. */
+/* Receives a provider's part of the context cache. The same input must produce the same bytes. */
 struct eph_context_writer {
   const eph_context_writer_api* api;
 };
@@ -637,7 +645,7 @@ struct eph_context_writer {
 /* Answers of validate_compatibility. Always carried as int32_t. */
 enum {
   EPH_COMPATIBILITY_OPTIMAL = 0,
-  EPH_COMPATIBILITY_PREFER_RECOMPILATION = 1, /* works, but would be better if made again */
+  EPH_COMPATIBILITY_PREFER_RECOMPILATION = 1, /* works, but recompiling is better */
   EPH_COMPATIBILITY_UNSUPPORTED = 2
 };
 
@@ -656,8 +664,8 @@ typedef struct eph_host_api {
   /* [required] [any] */
   void (*log)(const eph_host* host, int32_t severity, eph_string message) EPH_NOEXCEPT;
 
-  /* The table of an optional interface "name/revision" (the headers in ext/), or null. It lives as
-   * long as the host handle. [required] [any] */
+  /* The table of the optional interface "name/revision" (see the headers in ext/), or null. It
+   * lives as long as the host handle. [required] [any] */
   const void* (*get_extension)(const eph_host* host, eph_string id)EPH_NOEXCEPT;
 } eph_host_api;
 
@@ -679,9 +687,9 @@ typedef struct eph_device {
   uint32_t index;  /* of this type */
   eph_string name; /* for people */
   eph_string vendor;
-  eph_string architecture;   /* what compiled code depends on, e.g. an instruction set */
-  eph_string driver_version; /* empty if there is no driver */
-  uint64_t memory_bytes;     /* 0: not known */
+  eph_string architecture;   /* e.g. the instruction set that compiled code depends on */
+  eph_string driver_version; /* empty without a driver */
+  uint64_t memory_bytes;     /* 0: unknown */
 } eph_device;
 
 typedef struct eph_device_list eph_device_list;
@@ -708,7 +716,7 @@ enum {
  * Frozen. */
 typedef struct eph_option {
   eph_string name;
-  eph_string string_value; /* the text, whatever the kind */
+  eph_string string_value; /* the text of any kind of option */
   int64_t int_value;
   double float_value;
   int32_t kind;
@@ -721,8 +729,8 @@ typedef struct eph_provider_config {
   uint64_t option_count;
 } eph_provider_config;
 
-/* A provider's own object; one for each session, or for a group of sessions where the provider
- * offers ext/shared_contexts.h. */
+/* A provider's own object; one for each session, or for a group of sessions if the provider offers
+ * ext/shared_contexts.h. */
 typedef struct eph_provider eph_provider;
 
 /* What a plugin offers under one provider name. */
@@ -734,7 +742,7 @@ typedef struct eph_provider_api {
   eph_string name;      /* e.g. "dnnl" */
   eph_string vendor;
 
-  /* Lists the devices that this machine has for the provider now; none is a valid answer. Must not
+  /* Lists the devices that this machine currently has for the provider, possibly none. Must not
    * keep a device open. [required] [load] */
   int32_t (*get_devices)(const eph_host* host, eph_device_list* list,
                          eph_error* error) EPH_NOEXCEPT;
@@ -743,26 +751,27 @@ typedef struct eph_provider_api {
   int32_t (*create)(const eph_host* host, const eph_provider_config* config,
                     eph_provider** out_provider, eph_error* error) EPH_NOEXCEPT;
 
-  /* Its computations are gone by then. [required] [load] */
+  /* All its computations have been destroyed by then. [required] [load] */
   void (*destroy)(eph_provider* provider) EPH_NOEXCEPT;
 
-  /* Claims nodes of the graph. Null: the host claims every node that a kernel of the list fits.
+  /* Claims nodes of the graph. Null: the host claims every node that a kernel of the list matches.
    * [optional] [owner] */
   int32_t (*get_capability)(eph_provider* provider, const eph_graph* graph, eph_claims* claims,
                             eph_error* error) EPH_NOEXCEPT;
 
-  /* The kernel list; lives as long as the provider. Null: none. [optional] [owner] */
+  /* The kernel list; lives as long as the provider. Null: the provider has no kernels. [optional]
+   * [owner] */
   int32_t (*get_kernels)(eph_provider* provider, const eph_kernel_def** out_kernels,
                          uint64_t* out_count, eph_error* error) EPH_NOEXCEPT;
 
-  /* Makes the kernel of one node of `graph`. The host also calls it to fold constants. Required if
-   * get_kernels is there. [optional] [owner] */
+  /* Makes the kernel for one node of `graph`. The host also calls it to fold constants. Required if
+   * get_kernels is set. [optional] [owner] */
   int32_t (*create_kernel)(eph_provider* provider, const eph_graph* graph, uint32_t node,
                            eph_computation** out_computation, eph_error* error) EPH_NOEXCEPT;
 
   /* Compiles `count` partitions in one call. partitions: array with `stride` bytes from one record
    * to the next. out_computations: array of `count` nulls. After a failure the host destroys those
-   * that are set, and may try partitions again one by one. Null: the provider has kernels only.
+   * that are set, and may retry the partitions one by one. Null: the provider has kernels only.
    * [optional] [owner] */
   int32_t (*compile)(eph_provider* provider, const eph_partition* partitions, uint64_t stride,
                      uint64_t count, eph_computation** out_computations,
@@ -775,10 +784,10 @@ typedef struct eph_provider_api {
                                   uint64_t count, eph_context_writer* writer,
                                   eph_error* error) EPH_NOEXCEPT;
 
-  /* What a context written now depends on (SDK, driver, device, and whatever else the provider
-   * reads beside model and options), as text that validate_compatibility can judge without the
-   * payload. A host may reuse contexts as long as it stays the same. Lives as long as the provider.
-   * Both or neither. [optional] [owner] */
+  /* What a context written now depends on (SDK, driver, device, and anything else that the provider
+   * reads besides the model and the options), as text that validate_compatibility can judge without
+   * the payload. A host may reuse contexts as long as the text stays the same. It lives as long as
+   * the provider. Both slots or neither. [optional] [owner] */
   int32_t (*get_compatibility)(eph_provider* provider, eph_string* out_text,
                                eph_error* error) EPH_NOEXCEPT;
   int32_t (*validate_compatibility)(eph_provider* provider, eph_string text, int32_t* out_level,
@@ -808,15 +817,15 @@ enum {
   EPH_BUILD_MEMORY_SANITIZER = 1 << 2
 };
 
-/* The first thing that the two sides exchange: constant data, and one pure function. */
+/* The first record that the two sides exchange: constant data and one pure function. */
 typedef struct eph_plugin_preamble {
   uint64_t struct_size;
-  uint32_t abi_minor_min; /* lowest and highest minor version that the plugin speaks */
+  uint32_t abi_minor_min; /* lowest and highest minor version that the plugin supports */
   uint32_t abi_minor_max;
   eph_string id;      /* reverse domain name, e.g. "com.vendor.plugin" */
   eph_string version; /* of the plugin, as in the manifest: "major.minor.patch" */
   uint64_t build_flags;
-  /* The plugin's table for a minor version that both sides speak; null for any other. [required]
+  /* The plugin's table for a minor version that both sides support; null for any other. [required]
    * [any] */
   const eph_plugin_api* (*get_api)(uint32_t minor)EPH_NOEXCEPT;
 } eph_plugin_preamble;

@@ -45,8 +45,7 @@ class ArrayView {
   return {text.data(), text.size()};
 }
 
-// A failure with its code; anything else that is thrown counts as EPH_FAIL, and so does a code
-// EPH_OK.
+// A failure with its code. Any other exception counts as EPH_FAIL, and so does the code EPH_OK.
 class Failure : public std::runtime_error {
  public:
   Failure(int32_t code, const std::string& message)
@@ -99,7 +98,7 @@ inline void set_message(eph_error* error, std::string_view message) noexcept {
   error->api->set_message(error, to_abi(message));
 }
 
-// Runs `body` and turns what it throws into a code and a message.
+// Runs `body` and turns an exception into a code and a message.
 template <class Body>
 int32_t guard(eph_error* error, Body&& body) noexcept {
   try {
@@ -118,14 +117,15 @@ int32_t guard(eph_error* error, Body&& body) noexcept {
   return EPH_FAIL;
 }
 
-// Hands over what a provider made. A null handle with EPH_OK would break the host's trust.
+// Releases what a provider made to the host. Null would be success without a result, which the ABI
+// forbids.
 template <class T>
 T* release_made(std::unique_ptr<T> made, const char* by) {
   if (made == nullptr) throw Failure(EPH_FAIL, std::string(by) + " of the plugin made nothing");
   return made.release();
 }
 
-// Collects the message of a host function that fails, and throws it.
+// Receives the message of a failing host function, and throws it.
 class ThrowingError : public eph_error {
  public:
   ThrowingError() : eph_error{&kApi} {}
@@ -137,7 +137,7 @@ class ThrowingError : public eph_error {
   static void store(eph_error* error, eph_string message) noexcept {
     try {
       static_cast<ThrowingError*>(error)->message_ = view(message);
-    } catch (...) {  // without memory the code has to do without its message
+    } catch (...) {  // out of memory: the code goes without its message
     }
   }
   static constexpr eph_error_api kApi = {sizeof(eph_error_api), &ThrowingError::store};

@@ -1,4 +1,4 @@
-// claims.hpp: how get_capability answers: single nodes, nodes to fuse, and reasons to decline.
+// claims.hpp: the answers of get_capability: single nodes, nodes to fuse, and reasons to decline.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// computation.hpp: what runs. Base of kernels and compiled partitions, and the arguments of one
-// call.
+// computation.hpp: the base class of kernels and compiled partitions, and the arguments of one call
+// of `compute`.
 #pragma once
 
 #include <ephost/ext/device_memory.h>
@@ -20,22 +20,22 @@ class Run {
 
   [[nodiscard]] uint32_t input_count() const { return run_->input_count; }
   [[nodiscard]] uint32_t output_count() const { return run_->output_count; }
-  // Null where the optional input is left out.
+  // Null for an omitted optional input.
   [[nodiscard]] const eph_value* input(uint32_t i) const {
     return i < run_->input_count ? run_->inputs[i] : nullptr;
   }
-  // Null where nobody wants the output.
+  // Null for an output that nobody reads.
   [[nodiscard]] eph_value* output(uint32_t i) const {
     return i < run_->output_count ? run_->outputs[i] : nullptr;
   }
-  // Data of an input that must be there.
+  // The data of a required input.
   template <class T>
   [[nodiscard]] const T* input_data(uint32_t i) const {
     return static_cast<const T*>(run_->inputs[i]->data);
   }
 
-  // Output i with that shape and memory; it must be wanted. Costs nothing where the host prepared
-  // it. The element type may be left out where the model states it.
+  // Output i with that shape, and with memory; the output must not be omitted. Costs nothing if the
+  // host has prepared it. The element type may be left out if the model states it.
   eph_value& allocate(uint32_t i, ArrayView<int64_t> shape, int32_t element_type = EPH_UNDEFINED) {
     eph_value& value = *run_->outputs[i];
     const bool prepared = value.data != nullptr && value.rank == shape.size() &&
@@ -56,7 +56,7 @@ class Run {
     error.check(run_->api->set_string(run_, i, element, to_abi(text), &error));
   }
 
-  // Values for outputs that are no tensors: see eph_run_api. They live until compute returns.
+  // Values for outputs other than tensors: see eph_run_api. They live until compute returns.
   eph_value& make_tensor(ArrayView<int64_t> shape, int32_t element_type) {
     eph_value* made = nullptr;
     detail::ThrowingError error;
@@ -71,7 +71,7 @@ class Run {
   const eph_value& make_sequence(ArrayView<const eph_value*> elements) {
     return splice(nullptr, 0, 0, elements);
   }
-  // `base` with some of its elements replaced; it must not be read any more.
+  // `base` with some of its elements replaced; `base` must not be read afterwards.
   const eph_value& splice(const eph_value* base, uint64_t position, uint64_t removed,
                           ArrayView<const eph_value*> inserted) {
     const eph_value* made = nullptr;
@@ -86,14 +86,14 @@ class Run {
     error.check(run_->api->make_map(run_, &keys, &values, &made, &error));
     return *made;
   }
-  // Null: an optional without content.
+  // Null: an empty optional.
   void set_output(uint32_t i, const eph_value* value) {
     detail::ThrowingError error;
     error.check(run_->api->set_output(run_, i, value, &error));
   }
 
   [[nodiscard]] void* workspace() const { return run_->workspace; }
-  // Memory until compute returns, aligned to 64.
+  // Memory that lives until compute returns, aligned to 64.
   [[nodiscard]] void* scratch(uint64_t bytes) {
     void* memory = run_->api->allocate_scratch(run_, bytes);
     if (memory == nullptr) throw std::bad_alloc();
@@ -105,7 +105,7 @@ class Run {
   eph_run* run_;
 };
 
-// What each concurrent run keeps for itself.
+// What each concurrent run needs for itself.
 class State {
  public:
   virtual ~State() = default;
@@ -121,10 +121,10 @@ class Computation : public eph_computation {
 
   virtual void compute(Run& run, State* state) = 0;
 
-  // See eph_computation_info; the default can run concurrently and needs nothing.
+  // See eph_computation_info. By default a computation can run concurrently and needs nothing else.
   virtual void describe(eph_computation_info& info) { info.flags = EPH_COMPUTE_CONCURRENT; }
-  // Of a provider with memories of its own: see eph_computation_memory. By default everything is in
-  // memory 1.
+  // For providers with memories of their own: see eph_computation_memory. By default everything is
+  // in memory 1.
   virtual void describe_memory(eph_computation_memory&) {}
   virtual std::unique_ptr<State> create_state() { return nullptr; }
 
@@ -132,15 +132,15 @@ class Computation : public eph_computation {
   using Direct = int32_t (*)(eph_computation* handle, void* state, eph_run* run,
                              eph_error* error) noexcept;
 
-  // To be called by constructors: the host calls `kDirect` in place of `compute`, with nothing in
-  // between. For work that is over in nanoseconds and was prepared when the computation was made;
-  // what it is not prepared for it passes on to do_compute.
+  // For constructors: makes the host call `kDirect` in place of `compute`, with nothing in between.
+  // For work that takes nanoseconds and was prepared when the computation was made; `kDirect`
+  // passes on to do_compute what it is not prepared for.
   template <Direct kDirect>
   void compute_directly() {
     api = &kDirectApi<kDirect>;
   }
 
-  // Calls `compute` and turns what it throws into a code and a message.
+  // Calls `compute` and turns an exception into a code and a message.
   static int32_t do_compute(eph_computation* handle, void* state, eph_run* run,
                             eph_error* error) noexcept {
     return detail::guard(error, [&] {

@@ -1,5 +1,5 @@
-// graph_view.hpp: reading a graph that the host hands over, and the data of its constants. Views
-// own nothing: they are valid as long as the graph (see eph_graph).
+// graph_view.hpp: read access to a graph of the host and the data of its constants. Views own
+// nothing: they are valid as long as the graph (see eph_graph).
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace eph {
 
-// Elements of a constant or of a run-time tensor. T must be the element type: Failure otherwise.
+// Elements of a constant or of a run-time tensor. Throws Failure unless T is the element type.
 template <class T>
 [[nodiscard]] ArrayView<T> elements(const eph_value& value) {
   if (value.element_type != element_type_of<T>()) {
@@ -46,10 +46,10 @@ class NodeView {
   [[nodiscard]] std::string_view domain() const { return view(info_.domain); }
   [[nodiscard]] int32_t since_version() const { return info_.since_version; }
   [[nodiscard]] bool is_taken() const { return (info_.flags & EPH_NODE_TAKEN) != 0; }
-  // Value indices; EPH_NONE where one is left out.
+  // Value indices; EPH_NONE for an omitted one.
   [[nodiscard]] ArrayView<uint32_t> inputs() const { return {info_.inputs, info_.input_count}; }
   [[nodiscard]] ArrayView<uint32_t> outputs() const { return {info_.outputs, info_.output_count}; }
-  // The i-th input, or EPH_NONE where there are fewer.
+  // The i-th input, or EPH_NONE if there are fewer.
   [[nodiscard]] uint32_t input(std::size_t i) const {
     return i < info_.input_count ? info_.inputs[i] : EPH_NONE;
   }
@@ -67,7 +67,7 @@ class NodeView {
     }
     return nullptr;
   }
-  // These give the fallback where the attribute is absent, and throw where it has another kind.
+  // These return the fallback if the attribute is absent, and throw if it has another kind.
   [[nodiscard]] int64_t get_int(std::string_view attribute_name, int64_t fallback) const {
     const eph_attribute* found = checked(attribute_name, EPH_ATTRIBUTE_INT);
     return found ? *static_cast<const int64_t*>(found->values) : fallback;
@@ -126,7 +126,7 @@ class ValueView {
   [[nodiscard]] int32_t kind() const { return info_.kind; }
   [[nodiscard]] int32_t element_type() const { return info_.element_type; }
   [[nodiscard]] bool has_rank() const { return info_.rank >= 0; }
-  // Extents, -1 where open; empty where the rank isn't known.
+  // Extents, -1 for an unknown one; empty if the rank is unknown.
   [[nodiscard]] ArrayView<int64_t> shape() const {
     return {info_.shape, info_.rank > 0 ? static_cast<std::size_t>(info_.rank) : 0};
   }
@@ -141,7 +141,7 @@ class ValueView {
   [[nodiscard]] ArrayView<uint32_t> consumers() const {
     return {info_.consumers, info_.consumer_count};
   }
-  // The data, or null where the value is no constant.
+  // The data, or null if the value is not a constant.
   [[nodiscard]] const eph_value* constant() const { return info_.constant; }
 
  private:
@@ -165,7 +165,7 @@ class GraphView {
   [[nodiscard]] ArrayView<uint32_t> inputs() const { return {info_.inputs, info_.input_count}; }
   [[nodiscard]] ArrayView<uint32_t> outputs() const { return {info_.outputs, info_.output_count}; }
 
-  // Throw where the index is out of range.
+  // Throw if the index is out of range.
   [[nodiscard]] NodeView node(uint32_t index) const {
     eph_node_info info = {};
     info.struct_size = sizeof(info);
@@ -186,7 +186,7 @@ class GraphView {
   [[nodiscard]] const eph_value* constant_input(const NodeView& of, std::size_t i) const {
     return of.input(i) == EPH_NONE ? nullptr : value(of.input(i)).constant();
   }
-  // 0 where the model doesn't import the domain.
+  // 0 if the model does not import the domain.
   [[nodiscard]] int64_t opset(std::string_view domain) const {
     return graph_->api->get_opset(graph_, to_abi(domain));
   }

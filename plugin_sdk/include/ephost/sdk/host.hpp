@@ -1,5 +1,5 @@
-// host.hpp: what the host gives a provider when it is made: log, extensions, threads, options,
-// device list.
+// host.hpp: what the host passes to a provider's `create` and `get_devices`: log, extensions,
+// threads, options, device list.
 #pragma once
 
 #include <ephost/ext/thread_pool.h>
@@ -27,16 +27,16 @@ class Host {
   const eph_host* host_;
 };
 
-// The host's threads (ext/thread_pool.h). A copyable view; without a host that offers them, all is
-// done on the calling thread.
+// The host's threads (ext/thread_pool.h). A copyable view; if the host does not offer them, loops
+// run on the calling thread.
 class ThreadPool {
  public:
   ThreadPool() = default;
   explicit ThreadPool(Host host)
       : table_(host.extension<eph_thread_pool_api>(EPH_EXT_THREAD_POOL)), host_(host.handle()) {}
 
-  // Calls body(begin, end) on ranges that make up [0, total), of `grain` items or more but for the
-  // last one. The body must not throw.
+  // Calls body(begin, end) on ranges that together make up [0, total); all but the last have at
+  // least `grain` items. The body must not throw.
   template <class Body>
   void parallel_for(uint64_t total, uint64_t grain, const Body& body) const {
     if (table_ == nullptr) {
@@ -53,7 +53,7 @@ class ThreadPool {
   [[nodiscard]] uint32_t thread_count() const {
     return table_ == nullptr ? 1 : table_->get_thread_count(host_);
   }
-  // For a library with threads of its own; 0 without a host that has an opinion.
+  // The share of a library with threads of its own; 0 if the host does not state one.
   [[nodiscard]] uint32_t library_thread_count() const {
     return table_ == nullptr ? 0 : table_->get_library_thread_count(host_);
   }

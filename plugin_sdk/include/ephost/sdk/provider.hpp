@@ -1,5 +1,5 @@
-// provider.hpp: the base class of providers, and the table of C functions that is made from a class
-// derived from it.
+// provider.hpp: the base class of providers, and the table of C functions made from a derived
+// class.
 #pragma once
 
 #include <ephost/ext/device_memory.h>
@@ -21,8 +21,8 @@
 
 namespace eph {
 
-// Base of every provider. A derived class declares what it has: a function that it leaves out
-// becomes a null slot of the table, with the meaning that plugin_abi.h gives.
+// Base of every provider. A derived class declares the functions that it supports; one that it
+// leaves out becomes a null slot of the table, with the meaning that plugin_abi.h gives.
 class Provider {
  public:
   void get_capability(const GraphView& graph, Claims& claims);
@@ -33,13 +33,13 @@ class Provider {
   void get_ep_context_nodes(ArrayView<Computation*> computations, ContextWriter& writer);
   std::string_view compatibility();
   int32_t validate_compatibility(std::string_view text);
-  // Offers ephost.shared_contexts/1: one provider for all sessions of a group. `payload` may be
-  // anything; throws Failure(EPH_INVALID_GRAPH) where it cannot be read.
+  // Offers ephost.shared_contexts/1: one provider for all sessions of a group. `payload` may
+  // contain anything; throws Failure(EPH_INVALID_GRAPH) if it cannot be read.
   std::vector<std::string> list_partitions(const eph_bytes& payload);
-  // Offers ephost.device_memory/1: memories of the provider's own, numbered from 1; all four or
-  // none. Which values lie where, each computation says (Computation::describe_memory).
+  // Offers ephost.device_memory/1: memories of the provider's own, numbered from 1; declare all
+  // four or none. Each computation states which values lie where (Computation::describe_memory).
   ArrayView<eph_memory> memories();
-  void* allocate_memory(uint32_t memory, uint64_t size);  // null: there is no more
+  void* allocate_memory(uint32_t memory, uint64_t size);  // null: out of memory
   void release_memory(uint32_t memory, void* data);       // must not throw
   void copy_memory(uint32_t to_memory, void* to, uint32_t from_memory, const void* from,
                    uint64_t size);
@@ -189,7 +189,7 @@ struct ProviderTable {
     if constexpr (has_extension()) {
       try {
         return self(handle)->extension(view(id));
-      } catch (...) {  // there is no error to fill: what cannot be made isn't offered
+      } catch (...) {  // there is no eph_error here: a table that cannot be made is not offered
       }
     }
     return nullptr;
@@ -228,7 +228,7 @@ struct ProviderTable {
     return api;
   }
 
-  // Whether P declares the function itself, and does not merely inherit it.
+  // Whether P declares the function itself rather than inheriting it.
 #define EPH_DETAIL_DECLARES(test, function)                                        \
   static constexpr bool test() {                                                   \
     return !std::is_same_v<decltype(&P::function), decltype(&Provider::function)>; \
