@@ -49,7 +49,7 @@ std::string text_at(std::string_view payload, std::size_t at, std::size_t size) 
 }
 
 // Sets the sizes, offset and checksum that match the bytes.
-std::string mended(std::string payload) {
+std::string repaired(std::string payload) {
   uint64_t index_size = 0;
   std::memcpy(&index_size, payload.data() + kIndexSizeAt, sizeof(index_size));
   index_size = std::min<uint64_t>(index_size, payload.size() - kHeaderSize);
@@ -111,6 +111,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return 0;
   }
   load_all(payload, false);
-  load_all(mended(payload), false);
+  load_all(repaired(payload), false);
   return 0;
 }

@@ -6,7 +6,7 @@
 namespace ephost_dnnl {
 namespace {
 
-// Disjoint sets; the smallest member stands for its set.
+// Disjoint sets; the smallest member represents its set.
 class Sets {
  public:
   explicit Sets(std::size_t size) : parents_(size) {

@@ -37,8 +37,8 @@ DnnlComputation::Executable::Executable(Recipe made_from, Program made, const dn
   }
 }
 
-// The memory objects of a program for one run at a time, and the arguments that every step makes of
-// them.
+// The memory objects of a program for one run at a time, and the arguments of every step, which
+// refer to them.
 class DnnlComputation::Binding {
  public:
   Binding(const Executable& executable, const dnnl::engine& engine)

@@ -12,8 +12,8 @@ constexpr int64_t kMaxElements = 6000;
 constexpr double kLargest = 1e5;
 // Results whose bound is wider, relative to the largest of the tensor, would show little.
 constexpr double kWidestBound = 5e-4;
-// With special numbers among the inputs, this fraction of a result may lack a close bound.
-constexpr std::ptrdiff_t kVagueDivisor = 3;  // one in three
+// With special numbers among the inputs, at most one element in this many may lack a close bound.
+constexpr std::ptrdiff_t kElementsPerUncertain = 3;
 
 BoundedTensor make_floats(const Dims& dims, const std::vector<float>& floats) {
   BoundedTensor made = zeros(dims);
@@ -255,7 +255,7 @@ bool RandomGraph::is_certain(const BoundedTensor& tensor) const {
   if (element_count(tensor.dims) != std::ssize(tensor.numbers)) return false;
   if (std::ssize(tensor.numbers) > kMaxElements) return false;
   double largest = 0;
-  std::ptrdiff_t vague = 0;
+  std::ptrdiff_t uncertain = 0;
   for (const Bounded& x : tensor.numbers) {
     if (!has_special_numbers_ && (!std::isfinite(x.value) || std::fabs(x.value) > kLargest)) {
       return false;
@@ -263,10 +263,10 @@ bool RandomGraph::is_certain(const BoundedTensor& tensor) const {
     if (std::isfinite(x.value)) largest = std::fmax(largest, std::fabs(x.value));
   }
   for (const Bounded& x : tensor.numbers) {
-    if (!(x.error <= kWidestBound * largest + 1e-30)) ++vague;
+    if (!(x.error <= kWidestBound * largest + 1e-30)) ++uncertain;
   }
-  return vague == 0 ||
-         (has_special_numbers_ && vague <= std::ssize(tensor.numbers) / kVagueDivisor);
+  return uncertain == 0 ||
+         (has_special_numbers_ && uncertain <= std::ssize(tensor.numbers) / kElementsPerUncertain);
 }
 
 std::optional<std::string> RandomGraph::add(Draft draft, int outputs, int unread) {
