@@ -52,10 +52,10 @@ Status read_range(const Field& field, OptionSpec& spec) {
                                 " has no range; remove the key");
   }
   EPHOST_ASSIGN_OR_RETURN(const std::vector<Field> ends, field.list());
-  if (ends.size() != 2) return field.error("a range has two ends; write [minimum, maximum]");
+  if (ends.size() != 2) return field.error("a range has two ends; write [lowest, highest]");
   EPHOST_ASSIGN_OR_RETURN(OptionValue least, read_value(ends[0], spec.type));
   EPHOST_ASSIGN_OR_RETURN(OptionValue greatest, read_value(ends[1], spec.type));
-  if (greatest < least) return field.error("the range is empty; write [minimum, maximum]");
+  if (greatest < least) return field.error("the range is empty; write [lowest, highest]");
   spec.range.emplace(std::move(least), std::move(greatest));
   return Status::ok_status();
 }

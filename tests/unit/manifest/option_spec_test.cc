@@ -95,9 +95,9 @@ TEST(OptionSpec, RefusesADefaultThatIsNotAChoice) {
 
 TEST(OptionSpec, RefusesABadRange) {
   EXPECT_THAT(error_of("name: x, type: int, default: 1, range: [8, 0]"),
-              HasSubstr("the range is empty; write [minimum, maximum]"));
+              HasSubstr("the range is empty; write [lowest, highest]"));
   EXPECT_THAT(error_of("name: x, type: int, default: 1, range: [8]"),
-              HasSubstr("a range has two ends; write [minimum, maximum]"));
+              HasSubstr("a range has two ends; write [lowest, highest]"));
   EXPECT_THAT(error_of("name: x, type: int, default: 1, range: [0, 1.5]"),
               HasSubstr("key \"options[0].range[1]\": expected a whole number"));
 }
