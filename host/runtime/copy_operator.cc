@@ -24,7 +24,7 @@ class Copy : public HostOperator {
 
   [[nodiscard]] std::string_view provider_name() const override { return provider_->name(); }
 
-  // In a steady state nothing is allocated here: text is made for failures only.
+  // Allocates nothing unless it fails.
   Status run(HostStep& step) const override {
     const eph_value& from = *step.input(0);
     if (from.kind != EPH_KIND_TENSOR || from.element_type == EPH_STRING_ELEMENT) {

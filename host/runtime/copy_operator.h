@@ -1,4 +1,4 @@
-// The operator of copy steps (host/plan/copies.h): one value from one location to another.
+// The operator of copy steps (host/plan/copies.h): copies a value from one location to another.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@
 
 namespace ephost::runtime {
 
-// `node` is a copy between locations of `allocation`, at least one of which is a device's; if both
-// are, they have one provider.
+// `node` is a copy between two locations of `allocation`. At least one of them is a device; if both
+// are, they belong to the same provider.
 [[nodiscard]] std::unique_ptr<HostOperator> make_copy(const graph::Graph& graph,
                                                       const graph::Node& node,
                                                       const plan::AllocationPlan& allocation,

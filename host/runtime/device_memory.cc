@@ -17,7 +17,7 @@ struct Constant {
   uint64_t offset = 0;  // in the block of its location
 };
 
-// The constants of one location, and the size of the block that they need.
+// The constants of one location, and the size of their block.
 struct Layout {
   std::vector<Constant> constants;
   uint64_t bytes = 0;

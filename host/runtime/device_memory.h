@@ -1,6 +1,5 @@
-// What programs and frames keep in memory that is not the host's: constants, copied once, and
-// blocks for intermediate values. Nothing here reads or writes that memory but through its
-// provider.
+// Device memory of programs and frames: constants, which are copied once, and blocks for
+// intermediate values. Only the provider reads or writes it.
 #pragma once
 
 #include <ephost/plugin_abi.h>
@@ -22,21 +21,21 @@
 
 namespace ephost::runtime {
 
-// A location of the plan beside host memory: location n is entry n-1 of a program's devices.
+// A location other than host memory: location n is entry n-1 of a program's devices.
 struct DeviceLocation {
   std::shared_ptr<const bridge::Provider> provider;
-  uint32_t memory = 0;  // by the provider's number
+  uint32_t memory = 0;  // the provider's number for it
 };
 
-// The constants of a graph that its steps read outside of host memory.
+// The constants of a graph that its steps read from device memory.
 class DeviceConstants {
  public:
-  // Copies them. Fails with what the provider says, naming the value.
+  // Copies them. A provider's failure is passed on with the name of the value.
   static Result<DeviceConstants> create(const graph::Graph& graph,
                                         const plan::AllocationPlan& allocation,
                                         std::span<const DeviceLocation> devices);
 
-  // Where each of them is, by value id.
+  // The address of each, by value id.
   [[nodiscard]] const std::map<graph::ValueId, std::byte*>& data() const { return data_; }
 
  private:
@@ -44,19 +43,19 @@ class DeviceConstants {
   std::map<graph::ValueId, std::byte*> data_;
 };
 
-// What a frame has of one location. Not thread-safe.
+// The memory of a frame in one location. Not thread-safe.
 class DeviceArena {
  public:
   explicit DeviceArena(DeviceLocation location) : location_(std::move(location)) {}
 
-  // The block for the memory pattern gets at least so many bytes; it moves where it grows.
+  // Makes the block for the memory pattern at least `bytes` large. It moves if it grows.
   [[nodiscard]] Status reserve(uint64_t bytes);
   [[nodiscard]] std::byte* block() const { return block_.data(); }
 
-  // The workspace of a step that is not in the pattern; kept as long as the arena.
+  // The workspace of a step that the pattern does not place; kept as long as the arena.
   [[nodiscard]] Result<std::byte*> workspace(uint32_t step, uint64_t bytes);
 
-  // As MemoryPool; `value` is the name of what the memory is for.
+  // As MemoryPool; `value` is the name of the value, for messages.
   [[nodiscard]] Result<std::byte*> take(uint64_t bytes, std::string_view value);
   void give_back(const std::byte* memory) { pool_.give_back(memory); }
   void end_run() { pool_.end_run(); }

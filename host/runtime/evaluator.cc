@@ -14,7 +14,7 @@
 namespace ephost::runtime {
 namespace {
 
-// One call of one computation, every output in memory of its own.
+// One call of one computation. Each output has its own memory.
 class SingleRun : public eph_run {
  public:
   SingleRun(const graph::Graph& graph, const bridge::GraphView& view,
@@ -56,7 +56,7 @@ class SingleRun : public eph_run {
         computation.handle(), state.get(), this);
   }
 
-  // The outputs as constants; takes their memory.
+  // The outputs as constants, which take over their memory.
   Result<std::vector<graph::Tensor>> take_outputs() {
     std::vector<graph::Tensor> tensors(outputs_.size());
     for (size_t i = 0; i < outputs_.size(); ++i) {
@@ -79,7 +79,7 @@ class SingleRun : public eph_run {
   }
 
  private:
-  // What a kernel may use beside its outputs.
+  // Memory that a kernel may use besides its outputs.
   static constexpr uint64_t kMaxScratchBytes = uint64_t{1} << 30;
 
   static SingleRun& self(eph_run* handle) { return *static_cast<SingleRun*>(handle); }
@@ -108,7 +108,7 @@ class SingleRun : public eph_run {
     const bool exists = index < strings_.size() && element < strings_[index].strings().size();
     if (exists) EPHOST_RETURN_IF_ERROR(take(text.size));
     if (exists && strings_[index].set(element, text)) return Status::ok_status();
-    return Status(StatusCode::kInvalidArgument, "there is no such string element");
+    return Status(StatusCode::kInvalidArgument, "the output has no such string element");
   }
 
   Status allocate(uint32_t index, ElementType type, std::span<const int64_t> shape) {
@@ -142,7 +142,7 @@ class SingleRun : public eph_run {
                   "out of memory: a constant needs " + std::to_string(bytes) + " bytes");
   }
 
-  // Calls `body`, which gives a Status, for a plugin.
+  // Runs the body of a callback, which returns a Status, and reports its failure to the plugin.
   template <class Body>
   static int32_t guard(eph_error* error, const Body& body) noexcept {
     try {
@@ -177,7 +177,7 @@ class SingleRun : public eph_run {
     return self(handle).limit_.cancellation.is_requested() ? 1 : 0;
   }
 
-  // Nodes with anything but tensors are not folded.
+  // Only nodes whose values are all tensors are folded.
   static int32_t refuse(eph_error* error) {
     error->api->set_message(error, EPH_STRING("a constant is folded from tensors alone"));
     return EPH_NOT_IMPLEMENTED;
@@ -239,7 +239,7 @@ bool KernelEvaluator::can_evaluate(const graph::Graph& graph, graph::NodeId node
 Result<std::vector<graph::Tensor>> KernelEvaluator::evaluate(const graph::Graph& graph,
                                                              graph::NodeId node,
                                                              optimize::EvaluationLimit& limit) {
-  // A graph of its own keeps the view small, however large the model is.
+  // A separate graph keeps the view small, however large the model is.
   const std::vector<graph::NodeId> nodes = {node};
   const graph::Extraction single = graph::extract_subgraph(graph, nodes, "fold");
   const bridge::GraphView view(single.graph, model_);

@@ -1,5 +1,5 @@
-// An operator that the host runs itself instead of asking a provider: made once for a node, shared
-// by all frames of the program that it is part of.
+// An operator that the host runs itself instead of a provider. Created once for a node and shared
+// by all frames of the program.
 #pragma once
 
 #include <ephost/status.h>
@@ -21,11 +21,11 @@ class HostOperator {
   HostOperator& operator=(const HostOperator&) = delete;
   virtual ~HostOperator();
 
-  // Runs the node once and gives every wanted output its value. May be called concurrently, with a
-  // step of another frame each.
+  // Runs the node once and gives every wanted output its value. May be called concurrently with
+  // steps of different frames.
   [[nodiscard]] virtual Status run(HostStep& step) const = 0;
 
-  // Who does the work, for profiles.
+  // The name that profiles show as the provider.
   [[nodiscard]] virtual std::string_view provider_name() const { return "host"; }
 
   [[nodiscard]] size_t body_count() const { return bodies_.size(); }

@@ -1,5 +1,5 @@
-// Memory of a frame for what the memory pattern does not place: blocks that a run takes and gives
-// back, kept for the next run. Not thread-safe; each frame has its own.
+// Memory that the memory pattern does not place: blocks that a run takes and gives back, and that
+// are kept for the next run. Not thread-safe; each frame has its own.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace ephost::runtime {
 
-// What a pool asks for where a value needs so many bytes.
+// The size of the block that a pool takes for a value of `bytes` bytes.
 [[nodiscard]] constexpr uint64_t pooled_size(uint64_t bytes) {
   return (std::max<uint64_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
 }
@@ -23,7 +23,7 @@ template <class Memory>
   return memory.data();
 }
 
-// Blocks of any lifetime within a run. `Memory` owns a block.
+// Blocks that are taken and given back in any order within a run. `Memory` owns a block.
 template <class Memory>
 class BlockPool {
  public:
@@ -39,7 +39,7 @@ class BlockPool {
     best->taken = best->used = true;
     return address_of(best->memory);
   }
-  // A further block, which is taken.
+  // Adds a block, which is taken from the start.
   std::byte* add(Memory memory, uint64_t bytes) {
     return address_of(blocks_.emplace_back(Block{std::move(memory), bytes, true, true}).memory);
   }
@@ -48,8 +48,8 @@ class BlockPool {
       if (address_of(block.memory) == memory) block.taken = false;
     }
   }
-  // Ends a run: everything is free again, and what this run did not use is released, so that runs
-  // of changing shapes do not add up.
+  // Ends a run: all blocks are free again, and those that this run did not use are released, so
+  // that the pool does not grow when shapes keep changing.
   void end_run() {
     std::erase_if(blocks_, [](const Block& block) { return !block.used; });
     for (Block& block : blocks_) block.taken = block.used = false;
@@ -70,20 +70,20 @@ class BlockPool {
   std::vector<Block> blocks_;
 };
 
-// Of host memory.
+// A pool of host memory.
 class MemoryPool : public BlockPool<AlignedMemory> {
  public:
   // A free block or a new one; null where memory runs out.
   [[nodiscard]] std::byte* take(uint64_t bytes);
 };
 
-// Blocks that all end with the step.
+// Scratch memory of a step; all blocks are freed when the step ends.
 class ScratchArena {
  public:
   // Null where memory runs out.
   [[nodiscard]] std::byte* take(uint64_t bytes);
-  // Frees everything. One block as large as the step's need replaces several, so that the same step
-  // takes no memory the next time.
+  // Frees everything. If the step took several blocks, one of their total size replaces them, so
+  // that the same step allocates nothing the next time.
   void end_step() {
     if (used_ != 0) release();
   }

@@ -1,5 +1,5 @@
-// Runs steps on several threads, each as soon as those that it waits for are done. It knows no
-// frame: what a step does is the runner's business.
+// Runs steps on several threads, each as soon as those that it waits for are done. What a step does
+// is up to the runner.
 #pragma once
 
 #include <ephost/status.h>
@@ -19,24 +19,26 @@ namespace ephost::runtime {
 
 class StepRunner {
  public:
-  // Called by several threads at once. `lane`: 0 for the thread that called `run`, else less than
-  // the number of threads; two calls with the same one never overlap.
+  // Called by several threads at once. `lane` is less than the number of threads, and 0 for the
+  // thread that called `run`. Two calls with the same lane never overlap.
   [[nodiscard]] virtual Status run_step(uint32_t step, uint32_t lane) = 0;
 
  protected:
   ~StepRunner() = default;
 };
 
-// One run at a time; allocates nothing while it goes on.
+// One run at a time. Allocates nothing during a run, except when a run has more steps than any
+// before.
 class ParallelExecutor final : ThreadPool::Job {
  public:
-  // Borrows the pool. Uses at most `threads` threads, the calling one included.
+  // Borrows the pool. Uses at most `threads` threads, including the calling one.
   ParallelExecutor(ThreadPool& pool, uint32_t threads);
 
-  // Runs every step once, or none more after the first failure, which is returned.
+  // Runs every step once. After the first failure no further step starts, and that failure is
+  // returned.
   [[nodiscard]] Status run(const plan::StepDependencies& dependencies, StepRunner& runner);
 
-  // True once a step failed: the others may end early.
+  // True once a step has failed; the others may end early.
   [[nodiscard]] bool is_stopping() const { return stopping_.load(std::memory_order_relaxed); }
 
  private:
@@ -49,11 +51,13 @@ class ParallelExecutor final : ThreadPool::Job {
 
   void reset(const plan::StepDependencies& dependencies);
   void work_to_the_end();
-  // Takes the first ready step of the plan's order. With the mutex held.
+  // Takes the ready step that comes first in the plan's order; kNoStep if none is ready. The mutex
+  // must be held.
   [[nodiscard]] uint32_t take();
-  // Runs a step, and then those that it made ready and that nobody else is given.
+  // Runs a step, and then one of the steps that it made ready, and so on; offers the others to
+  // other threads.
   void run_line(uint32_t step, uint32_t lane);
-  // The step to go on with.
+  // Marks the step as done and returns the next one for this thread, or kNoStep.
   [[nodiscard]] uint32_t finish(uint32_t step);
   void offer(uint32_t step);
   void fail(Status status);
@@ -61,16 +65,16 @@ class ParallelExecutor final : ThreadPool::Job {
   ThreadPool& pool_;
   uint32_t threads_;
 
-  // Of the run that is going on.
+  // State of the current run.
   const plan::StepDependencies* dependencies_ = nullptr;
   StepRunner* runner_ = nullptr;
-  std::unique_ptr<std::atomic<uint32_t>[]> waits_for_;  // by step: others that aren't done yet
+  std::unique_ptr<std::atomic<uint32_t>[]> waits_for_;  // by step: unfinished steps before it
   size_t capacity_ = 0;                                 // of `waits_for_`
   std::atomic<size_t> unfinished_{0};
   std::atomic<bool> stopping_{false};
   std::atomic<uint32_t> ready_count_{0};
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   bool caller_waits_ = false;
   std::vector<uint32_t> ready_;  // a heap, the first step of the plan's order on top

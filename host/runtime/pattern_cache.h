@@ -1,6 +1,6 @@
-// Memory patterns of runs with open shapes, by the exact shapes of their inputs. A pattern is
-// traced: the first run with certain shapes records the sizes, and later ones are placed
-// beforehand. Bounded; the least recently used pattern goes first. Thread-safe.
+// Memory patterns of runs with open extents, by the exact shapes of their inputs. Patterns are
+// traced: the first run with certain shapes records the sizes, and later runs use a pattern made
+// from them. Bounded; the least recently used pattern is evicted first. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +17,21 @@
 
 namespace ephost::runtime {
 
-// The extents of all graph inputs, in order, each input led by its rank.
+// The rank and the extents of each graph input, in order.
 using ShapeKey = std::vector<int64_t>;
 
 struct TracedPattern {
   plan::MemoryPattern pattern;
-  std::vector<std::optional<uint64_t>> bytes;  // that it was made for, by value id
-  plan::StepDependencies dependencies;         // for programs whose steps run in parallel
+  std::vector<std::optional<uint64_t>> bytes;  // the traced sizes, by value id
+  plan::StepDependencies dependencies;         // only if steps run in parallel
 };
 
 class PatternCache {
  public:
-  // Keeps at most `capacity` patterns; 0: none.
+  // Keeps at most `capacity` patterns; with 0, none.
   explicit PatternCache(size_t capacity) : capacity_(capacity) {}
 
-  // Null if these shapes were not traced yet, or were forgotten.
+  // Null if these shapes were not traced yet, or their pattern was evicted.
   [[nodiscard]] std::shared_ptr<const TracedPattern> find(const ShapeKey& key);
   void insert(ShapeKey key, std::shared_ptr<const TracedPattern> pattern);
   [[nodiscard]] size_t capacity() const { return capacity_; }

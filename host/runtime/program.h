@@ -1,5 +1,5 @@
-// A planned graph with everything that runs it: immutable, shared by all frames. It owns the
-// kernels and compiled partitions; the graph is borrowed.
+// A planned graph with its computations: immutable, shared by all frames that run it. Owns the
+// kernels and compiled partitions; borrows the graph.
 #pragma once
 
 #include <ephost/status.h>
@@ -30,23 +30,23 @@ class Program {
  public:
   struct Parts {
     const graph::Graph* graph = nullptr;
-    std::span<const std::string> symbols;  // of the model, for messages; borrowed
+    std::span<const std::string> symbols;  // the model's symbols, for messages; borrowed
     plan::ExecutionPlan execution;
-    // By step; nothing where the host runs the step itself.
+    // By step; empty for steps that the host runs itself.
     std::vector<std::optional<bridge::Computation>> computations;
     plan::AllocationPlan allocation;
     plan::MemoryPattern pattern;
     plan::MemoryOptions memory_options;
-    // Models are run with a handful of shapes; with more, tracing hardly pays.
+    // Most models run with a handful of shapes; with more, tracing hardly pays.
     size_t max_patterns = 16;
     // By step: the operators that the host runs itself, null for others. Empty if there are none.
     std::vector<std::unique_ptr<HostOperator>> host_operators;
-    // Steps that don't wait for each other run at the same time on so many threads, the one that
-    // runs the program included. With 1 all steps run one after the other. The pool is borrowed.
+    // Number of threads that run independent steps at the same time, including the thread that runs
+    // the program. With 1, steps run one after the other. The pool is borrowed.
     ThreadPool* thread_pool = nullptr;
     uint32_t threads = 1;
-    Profiler* profiler = nullptr;  // records each step, if there is one; borrowed
-    // The locations beside host memory, and the constants there.
+    Profiler* profiler = nullptr;  // records each step; may be null; borrowed
+    // The locations other than host memory, and the constants there.
     std::vector<DeviceLocation> devices;
     DeviceConstants device_constants;
   };
@@ -71,65 +71,66 @@ class Program {
   [[nodiscard]] const HostOperator* host_operator(size_t step) const {
     return parts_.host_operators.empty() ? nullptr : parts_.host_operators[step].get();
   }
-  // Values of a body that stand for values of the graph around it.
+  // Values of a body that stand for values of the enclosing graph.
   [[nodiscard]] std::span<const graph::ValueId> captures() const { return captures_; }
 
-  // True where every value has its place before the run: nothing is allocated, nothing traced.
+  // True if the place of every value is known before the run, so that nothing is allocated or
+  // traced.
   [[nodiscard]] bool is_static() const { return is_static_; }
-  // Values that live in the buffer of a graph input, constant or graph output.
+  // Values that lie in the buffer of a graph input, a constant or a graph output.
   [[nodiscard]] std::span<const graph::ValueId> followers() const { return followers_; }
-  // Buffers, by their root, whose last reader is this step and that the pattern does not place.
+  // Roots of the open buffers whose last reader is this step.
   [[nodiscard]] std::span<const graph::ValueId> released_after(size_t step) const {
     return released_after_.empty() ? std::span<const graph::ValueId>() : released_after_[step];
   }
-  // Null where nobody wants to know how long steps take, now.
+  // Null while nothing is recorded.
   [[nodiscard]] Profiler* profiler() const {
     return parts_.profiler != nullptr && parts_.profiler->is_recording() ? parts_.profiler
                                                                          : nullptr;
   }
 
   // ---- For steps that run in parallel ----
-  // False where there is one thread, or where no two steps could run at the same time.
+  // False if there is one thread, or if no two steps could run at the same time.
   [[nodiscard]] bool is_parallel() const { return is_parallel_; }
   [[nodiscard]] ThreadPool* thread_pool() const { return parts_.thread_pool; }
   // How many steps of one run may run at the same time.
   [[nodiscard]] uint32_t lane_count() const { return is_parallel_ ? parts_.threads : 1; }
-  // Of the program's own pattern.
+  // Dependencies under the program's own pattern.
   [[nodiscard]] const plan::StepDependencies& dependencies() const { return dependencies_; }
   [[nodiscard]] plan::StepDependencies find_dependencies(
       const plan::MemoryPattern& pattern, std::span<const std::optional<uint64_t>> sizes) const {
     return plan::find_dependencies(parts_.execution, parts_.allocation, pattern, sizes);
   }
-  // A buffer that the pattern does not place, and how many steps use it.
+  // A buffer that the pattern does not place, and the number of steps that use it.
   struct OpenBuffer {
     graph::ValueId root = graph::kNoValue;
     uint32_t users = 0;
   };
   [[nodiscard]] std::span<const OpenBuffer> open_buffers() const { return open_buffers_; }
-  // Those that the step uses, as indices.
+  // Indices of the open buffers that the step uses.
   [[nodiscard]] std::span<const uint32_t> open_buffers_of(size_t step) const {
     return open_buffers_of_[step];
   }
 
-  // Constants as run-time values; others have no data. By value id of constants only.
+  // Constants as run-time values, by initializer.
   [[nodiscard]] const std::vector<eph_value>& constants() const { return constants_; }
 
-  // Location n is entry n-1; empty where all is in host memory.
+  // Location n is entry n-1; empty if all values are in host memory.
   [[nodiscard]] std::span<const DeviceLocation> devices() const { return parts_.devices; }
   [[nodiscard]] const DeviceConstants& device_constants() const { return parts_.device_constants; }
-  // Of a location, by the number that its provider knows.
+  // The provider's number for the memory of a location.
   [[nodiscard]] uint32_t memory_at(uint32_t location) const {
     return location == plan::kHostLocation ? bridge::kHostMemory
                                            : parts_.devices[location - 1].memory;
   }
 
-  // For steps whose computation must not run twice at once; null for others.
+  // For a step whose computation must not run twice at once; null for others.
   [[nodiscard]] std::mutex* step_mutex(size_t step) const { return mutexes_[step].get(); }
   [[nodiscard]] PatternCache& patterns() const { return patterns_; }
 
   // "Conv node 'conv1'" or "partition 'dnnl_0'" for messages.
   [[nodiscard]] std::string describe_step(size_t step) const;
-  // The pattern's block in a location, with the step that needs most of it.
+  // Describes the pattern's block in a location, and the step that needs most of it.
   [[nodiscard]] std::string describe_block(const plan::MemoryPattern& pattern,
                                            uint32_t location) const;
 

@@ -1,9 +1,9 @@
-// Runs one body of a step again and again and hands its outputs on as held values. Memory that an
-// earlier iteration gave up is written again.
+// Runs one body of a step repeatedly and passes its outputs on as held values. Memory of earlier
+// iterations is reused.
 //
-// Copies: none of what a body computes or passes through, but for tensors of strings, which are
-// copied when they leave the body. What is no tensor goes in and out by reference, and goes in as
-// the body's own where the caller holds it alone.
+// Copies nothing that a body computes or passes through, except tensors of strings, which are
+// copied when they leave the body. Values that are not tensors go in and out by reference; the body
+// owns one that the caller held alone.
 #pragma once
 
 #include <ephost/status.h>
@@ -21,21 +21,21 @@ namespace ephost::runtime {
 
 class BodyRunner {
  public:
-  // Borrows both; `program` is that of the body.
+  // Borrows both. `program` is the body's.
   BodyRunner(HostStep& step, size_t body, const Program& program);
 
-  // Where the next run should put an output that the body computes; it goes elsewhere if type or
+  // Memory where the next run should put an output that the body computes. Not used if type or
   // shape differ.
   void set_place(size_t output, Value place) { outputs_[output] = std::move(place); }
 
-  // `inputs` has one value for each input of the body, but for those at its end that take their
-  // defaults; they are shared with outputs that pass them
-  // through, so that the caller must not change what it doesn't hold exclusively.
+  // `inputs` has one value for each input of the body; inputs at the end may be left out to take
+  // their defaults. They are shared with outputs that pass them through, so the caller must not
+  // change a value that it does not hold exclusively.
   [[nodiscard]] Status run(std::span<const HeldValue> inputs);
 
-  // An output of the last run; the runner lets go of it.
+  // An output of the last run, which the runner no longer holds.
   [[nodiscard]] HeldValue take(size_t output) { return std::move(results_[output]); }
-  // Gives the memory of an earlier output back, where nobody else holds it.
+  // Offers the memory of an earlier output for reuse, if nobody else holds it.
   void recycle(size_t output, HeldValue held);
 
  private:
@@ -43,7 +43,7 @@ class BodyRunner {
   enum class Source {
     kComputed,    // by the body; `index`: the first output of the same value
     kPassedOn,    // `index`: the input that it is
-    kFromOutside  // an outer value or a constant
+    kFromOutside  // a captured value or a constant
   };
   struct Origin {
     Source source = Source::kFromOutside;

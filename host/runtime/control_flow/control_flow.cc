@@ -51,8 +51,8 @@ Result<std::unique_ptr<HostOperator>> make_control_flow(const graph::Graph& grap
   if (const Operator* found = find_operator(graph.nodes[node])) {
     return found->make(ControlFlowNode(graph, node, std::move(bodies)));
   }
-  return Status(StatusCode::kNotImplemented,
-                graph::describe_node(graph, node) + " is no operator that the host runs itself");
+  return Status(StatusCode::kNotImplemented, graph::describe_node(graph, node) +
+                                                 " is not an operator that the host runs itself");
 }
 
 Result<std::unique_ptr<Program>> ControlFlowNode::take_body(std::string_view attribute) {
@@ -68,7 +68,7 @@ Result<std::vector<int64_t>> ControlFlowNode::list(std::string_view attribute, s
   if (value == nullptr) return std::vector<int64_t>(count, otherwise);
   const auto* numbers = std::get_if<std::vector<int64_t>>(value);
   if (numbers != nullptr && numbers->size() == count) return *numbers;
-  return invalid("has an attribute " + quote(attribute) + " that is no list of " +
+  return invalid("has an attribute " + quote(attribute) + " that is not a list of " +
                  std::to_string(count) + " integers");
 }
 

@@ -1,10 +1,10 @@
-// If, Loop, Scan and SequenceMap of all opsets as the host runs them. Each body is a program of its
-// own; one that reads values of the graphs around it gets them from the frame that runs the step.
+// If, Loop, Scan and SequenceMap of all opsets, run by the host. Each body is a program of its own;
+// it captures values of enclosing graphs from the frame that runs the step.
 //
-// What is copied: the first value of a loop-carried variable never; a body's output only where the
-// enclosing graph has planned a place for it or someone else holds it (one copy when the step
-// ends); each element of a scan output once, unless the body could write it in place; slices of a
-// scan input only for axes but the outermost; text always.
+// The initial value of a loop-carried variable is never copied. A body's output is copied once,
+// when the step ends, if the enclosing graph has planned a place for it or someone else holds it.
+// An element of a scan output is copied once unless the body can write it in place. Slices of a
+// scan input are copied unless the axis is the outermost one. Text is always copied.
 #pragma once
 
 #include <ephost/status.h>
@@ -19,7 +19,7 @@
 
 namespace ephost::runtime {
 
-// Whether the node is one that the host can run: If, Loop, Scan or SequenceMap of ai.onnx.
+// Whether the host can run the node: If, Loop, Scan or SequenceMap of ai.onnx.
 [[nodiscard]] bool is_control_flow(const graph::Node& node);
 
 struct BodyProgram {
@@ -27,8 +27,8 @@ struct BodyProgram {
   std::unique_ptr<Program> program;
 };
 
-// INVALID_GRAPH where a body is missing or its inputs and outputs are not what the operator asks
-// for; NOT_IMPLEMENTED for other operators.
+// INVALID_GRAPH if a body is missing or its inputs and outputs do not fit the operator;
+// NOT_IMPLEMENTED for other operators.
 [[nodiscard]] Result<std::unique_ptr<HostOperator>> make_control_flow(
     const graph::Graph& graph, graph::NodeId node, std::vector<BodyProgram> bodies);
 

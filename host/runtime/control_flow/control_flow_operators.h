@@ -21,23 +21,24 @@
 
 namespace ephost::runtime {
 
-// A node and the programs of its bodies, while the operator is made. Every check names the node.
+// A node and the programs of its bodies, for the creation of its operator. Failures name the node.
 class ControlFlowNode {
  public:
   ControlFlowNode(const graph::Graph& graph, graph::NodeId node, std::vector<BodyProgram> bodies)
       : graph_(graph), id_(node), bodies_(std::move(bodies)) {}
 
   [[nodiscard]] const graph::Node& node() const { return graph_.nodes[id_]; }
-  // INVALID_GRAPH where the node has no such body.
+  // INVALID_GRAPH if the node has no such body.
   [[nodiscard]] Result<std::unique_ptr<Program>> take_body(std::string_view attribute);
-  // The list, or `count` times `otherwise` if the node has none. INVALID_GRAPH for another length.
+  // The attribute's list, or `count` times `otherwise` if the node has none. INVALID_GRAPH for
+  // another length.
   [[nodiscard]] Result<std::vector<int64_t>> list(std::string_view attribute, size_t count,
                                                   int64_t otherwise) const;
   [[nodiscard]] Status invalid(const std::string& what) const;
-  // INVALID_GRAPH unless the body can be run with that many inputs: further ones have defaults.
+  // INVALID_GRAPH unless the body can run with that many inputs, because all others have defaults.
   [[nodiscard]] Status check_inputs(const graph::Graph& body, size_t count) const;
-  // INVALID_GRAPH where the body has less outputs than `least`, or the node more than the body's
-  // without the first `own`.
+  // INVALID_GRAPH if the body has fewer outputs than `least`, or the node has more outputs than the
+  // body has after its first `own`.
   [[nodiscard]] Status check_outputs(const graph::Graph& body, size_t least, size_t own) const;
 
  private:
@@ -51,20 +52,20 @@ class ControlFlowNode {
 [[nodiscard]] Result<std::unique_ptr<HostOperator>> make_scan(ControlFlowNode node);
 [[nodiscard]] Result<std::unique_ptr<HostOperator>> make_sequence_map(ControlFlowNode node);
 
-// The only element of a tensor, of any rank. INVALID_ARGUMENT, naming it as `what`, for another
-// type or number of elements.
+// The only element of a tensor of any rank. INVALID_ARGUMENT for another type or number of
+// elements; `what` names the tensor in the message.
 [[nodiscard]] Result<bool> read_bool(const eph_value& value, std::string_view what);
 [[nodiscard]] Result<int64_t> read_int64(const eph_value& value, std::string_view what);
 
-// INVALID_ARGUMENT where a required input is left out.
+// INVALID_ARGUMENT if a required input is left out.
 [[nodiscard]] Result<const eph_value*> required_input(const HostStep& step, size_t index);
 
-// Loop-carried values: they become the outputs, from `first_output` on, of the run that has just
-// ended, and their old memory is written again.
+// Replaces the loop-carried values by the outputs of the last run, from `first_output` on; their
+// old memory is reused.
 void carry_on(BodyRunner& body, size_t first_output, std::span<HeldValue> carried);
 
-// What is known of the elements of a stacked output, which the body gives as `body_output`. Where
-// the body leaves the element type open, the enclosing graph's counts.
+// The stated type of the elements of a stacked output, which the body gives as `body_output`. If
+// the body leaves the element type open, that of the enclosing graph is used.
 [[nodiscard]] graph::ValueType declared_element(const graph::Graph& body, size_t body_output,
                                                 const HostStep& step, size_t output);
 

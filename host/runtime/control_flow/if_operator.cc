@@ -1,4 +1,4 @@
-// If: runs one of two bodies, which have no inputs but what they read around them.
+// If: runs one of two bodies, which have no inputs except captured values.
 #include <utility>
 
 #include "host/runtime/control_flow/control_flow_operators.h"
@@ -27,7 +27,7 @@ class If : public HostOperator {
   Status run_branch(HostStep& step, size_t branch) const {
     BodyRunner runner(step, branch, body(branch));
     const size_t outputs = body(branch).graph().outputs.size();
-    // A branch writes what it computes straight to where the enclosing graph wants it.
+    // A branch writes its outputs directly to their place in the enclosing graph.
     for (size_t i = 0; i < outputs; ++i) {
       const eph_value* place = step.place(i);
       if (place == nullptr) continue;

@@ -1,6 +1,6 @@
 // Loop: runs its body while a condition holds, at most a number of times.
 //
-// The body's condition always counts, as in ONNX Runtime, also where the node's own is left out.
+// As in ONNX Runtime, the body's condition is used even if the node's own condition is left out.
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -70,7 +70,7 @@ Status Loop::run(HostStep& step) const {
   return finish(step, state);
 }
 
-// A body may have passed the old ones on as values of its own: then new ones are made.
+// A body may have passed the old ones on as its outputs; then new ones are made.
 Status Loop::set_scalars(const graph::Graph& body, State& state, int64_t iteration) {
   for (const size_t input : {kIteration, kCondition}) {
     HeldValue& held = state.inputs[input];

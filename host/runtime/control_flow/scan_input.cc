@@ -57,7 +57,7 @@ Result<HeldValue> ScanInput::slice(int64_t index) {
   return held_;
 }
 
-// Views of text are gathered, not the text.
+// Gathers views of text, not the text itself.
 Status ScanInput::gather(uint64_t position) {
   const uint64_t bytes = outer_ * inner_bytes_;
   eph_value view = value_;

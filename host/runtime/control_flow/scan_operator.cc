@@ -1,5 +1,5 @@
-// Scan: goes through tensors slice by slice and carries state values along. Since version 9 one
-// sequence along axes of choice; version 8 goes through a batch of sequences of their own lengths.
+// Scan: iterates over tensors slice by slice and carries state values along. Since version 9 it
+// scans one sequence along any axes; version 8 scans a batch of sequences of different lengths.
 #include <algorithm>
 #include <utility>
 
@@ -20,7 +20,7 @@ struct ScanForm {
   std::vector<int64_t> output_directions;
 };
 
-// One sequence while it is gone through.
+// One sequence while it is scanned.
 struct Sequence {
   std::vector<HeldValue> states;
   std::vector<ScanInput> inputs;
@@ -148,8 +148,9 @@ Status Scan::run(HostStep& step) const {
   return finish(step, stacks);
 }
 
-// Version 8: input 0 says how long each sequence of the batch is, and may be left out. Everything
-// else has the batch in front, scan inputs and outputs then the sequence.
+// Version 8: input 0 has the length of each sequence of the batch, and may be left out. All other
+// values have the batch as their first axis; scan inputs and outputs have the sequence as their
+// second.
 class BatchScan : public Scan {
  public:
   using Scan::Scan;

@@ -1,5 +1,5 @@
-// SequenceMap: runs its body once for each element of its sequences. Inputs that are tensors go
-// into every run as they are; each output is the sequence of what the body gave.
+// SequenceMap: runs its body once for each element of its sequences. Inputs that are tensors are
+// the same in every run; each output is the sequence of the body's outputs.
 #include <utility>
 
 #include "host/runtime/control_flow/control_flow_operators.h"

@@ -1,4 +1,4 @@
-// Outputs of Loop and Scan that hold one element of each iteration.
+// Outputs of Loop and Scan with one element for each iteration.
 #pragma once
 
 #include <ephost/status.h>
@@ -16,7 +16,7 @@
 
 namespace ephost::runtime {
 
-// Type and shape that all elements of a stack have: those of the first.
+// Type and shape of all elements of a stack: those of the first one.
 struct ElementForm {
   ElementType type = ElementType::kUndefined;  // while nothing is known
   std::vector<int64_t> shape;
@@ -26,25 +26,25 @@ struct ElementForm {
   [[nodiscard]] bool is_text() const { return type == ElementType::kString; }
   // NOT_IMPLEMENTED for 4-bit elements that do not fill whole bytes.
   [[nodiscard]] Status set(ElementType new_type, std::span<const int64_t> new_shape);
-  // INVALID_ARGUMENT where the value has another type or shape.
+  // INVALID_ARGUMENT if the value has another type or shape.
   [[nodiscard]] Status check(const eph_value& value) const;
 };
 
-// What `type` says of an element that was never seen: open extents are 0.
+// The form of an element by its declared type, for a stack without elements: open extents are 0.
 [[nodiscard]] Status set_from_type(ElementForm& form, const graph::ValueType& type);
 
-// An output of a Loop: the number of elements is not known before the end, so that they are
-// collected in memory that grows and copied once more when the loop ends.
+// An output of a Loop. The number of elements is not known before the end, so they are collected in
+// memory that grows, and copied once when the loop ends.
 class GrowingStack {
  public:
-  // More than `limit` bytes are refused: a loop without end must not take the machine's memory.
+  // Refuses to grow beyond `limit` bytes, so that an endless loop does not exhaust memory.
   explicit GrowingStack(uint64_t limit = half_of_physical_memory()) : limit_(limit) {}
 
-  // Memory for the next element, where type and shape are known and can be written in place; else
-  // no value. FAIL where memory runs out.
+  // Memory for the next element if its type and shape are known and it can be written in place;
+  // else an empty value. FAIL where memory runs out.
   [[nodiscard]] Result<Value> place();
   [[nodiscard]] Status append(const Held& element);
-  // Gives `output` its value; `declared` is the type of an element, for a stack without any.
+  // Gives `output` its value. `declared` is the type of an element, for a stack without elements.
   [[nodiscard]] Status finish(HostStep& step, size_t output, const graph::ValueType& declared);
 
  private:
@@ -60,21 +60,21 @@ class GrowingStack {
   std::vector<std::string> texts_;
 };
 
-// An output of a Scan: as many elements as the scan has iterations, written where they belong.
+// An output of a Scan. The number of elements is known, so each is written directly to its place.
 class FixedStack {
  public:
-  // `lengths` are the extents of the stack: one, or the batch and the sequence of Scan 8. They come
-  // at `axis` of the output (negative: from its end; with two lengths 0). `padded` says that not
-  // all elements will come: the others are zero.
+  // `lengths` are the extents of the stack: one, or batch and sequence for Scan 8. They are
+  // inserted at `axis` of the output, which counts from the end if it is negative and is 0 for two
+  // lengths. With `padded`, missing elements are zero.
   FixedStack(HostStep& step, size_t output, std::vector<int64_t> lengths, int64_t axis, bool padded)
       : step_(step), output_(output), lengths_(std::move(lengths)), axis_(axis), padded_(padded) {}
 
-  // Takes the memory of the output beforehand if `declared`, the type of an element, is static.
+  // Allocates the output before the first element if `declared`, the type of an element, is static.
   [[nodiscard]] Status prepare(const graph::ValueType& declared);
-  // Memory for the element at `position`, where it can be written in place; else no value.
+  // Memory for the element at `position` if it can be written in place; else an empty value.
   [[nodiscard]] Result<Value> place(uint64_t position) const;
   [[nodiscard]] Status store(uint64_t position, const Held& element);
-  // Gives the output its value where no element came.
+  // Gives the output its value if there was no element.
   [[nodiscard]] Status finish(const graph::ValueType& declared);
 
  private:
@@ -88,7 +88,7 @@ class FixedStack {
   ElementForm form_;
   std::byte* data_ = nullptr;
   uint64_t outer_ = 1;        // product of the element's extents before the axis
-  uint64_t inner_bytes_ = 0;  // of the extents behind it
+  uint64_t inner_bytes_ = 0;  // bytes after the axis
 };
 
 }  // namespace ephost::runtime

@@ -10,7 +10,7 @@
 namespace ephost::runtime {
 namespace {
 
-// Deeper types than this come from nobody but attackers.
+// Only hostile models nest types deeper than this.
 constexpr int kMaxDepth = 16;
 
 std::span<const eph_value> parts_of(const eph_value& value) {
@@ -86,7 +86,7 @@ int nesting(const eph_value& value) {
   int deepest = 0;
   for (const eph_value& part : parts_of(value)) {
     deepest = std::max(deepest, nesting(part));
-    if (value.kind == EPH_KIND_SEQUENCE) break;  // the others are alike
+    if (value.kind == EPH_KIND_SEQUENCE) break;  // all others have the same type
   }
   return deepest + 1;
 }
@@ -107,7 +107,7 @@ bool conforms(const eph_value& value, const graph::ValueType& type, int depth) {
       return value.kind == EPH_KIND_NONE || nested(value);
     case graph::ValueKind::kSequence: {
       if (value.kind != EPH_KIND_SEQUENCE) return false;
-      // All elements are alike.
+      // All elements have the same type.
       if (value.byte_size != 0) return nested(parts_of(value)[0]);
       return value.element_type == EPH_UNDEFINED || type.nested == nullptr ||
              type.nested->kind != graph::ValueKind::kTensor ||
@@ -245,7 +245,7 @@ Result<Value> copy_tensor(const eph_value& tensor) {
 Result<Value> splice(Value base, uint64_t position, uint64_t removed, std::vector<Value> inserted) {
   if (base.has_value() && base.kind() != ValueKind::kSequence) {
     return Status(StatusCode::kInvalidArgument,
-                  describe_value(view_of(base)) + " is no sequence that could be changed");
+                  describe_value(view_of(base)) + " is not a sequence");
   }
   Composite* old = ValueAccess::composite(base);
   const uint64_t size = old ? old->elements.size() : 0;

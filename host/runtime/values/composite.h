@@ -1,6 +1,6 @@
-// Values that are no tensors, behind the public Value: the parts of sequences and maps, shared by
-// reference, and how all kinds of values look through the C ABI. Nothing here is thread-safe to
-// change; what is shared is never changed.
+// The implementation of public Values that are not tensors: parts of sequences and maps, which are
+// shared by reference, and the views of all kinds of values in the C ABI. Shared parts are never
+// changed; nothing else here is thread-safe.
 #pragma once
 
 #include <ephost/plugin_abi.h>
@@ -24,7 +24,7 @@ struct Composite {
   int64_t count = 0;             // the shape of the sequence
 };
 
-// What the public class does not show.
+// Access to what the public class hides.
 struct ValueAccess {
   // A tensor whose elements are undefined.
   static Result<Value> allocate(ElementType type, std::vector<int64_t> shape);
@@ -40,12 +40,12 @@ struct ValueAccess {
   static Composite* composite(const Value& value);
   static StringTensor* text(const Value& value);
   static long owner_count(const Value& value) { return value.owner_.use_count(); }
-  // False where somebody else has the value too. What earlier owners did with it is over then, in
-  // whatever thread.
+  // False if somebody else owns the value too. If true, all accesses of former owners happen before
+  // the call returns, whichever threads they were in.
   static bool is_sole_owner(const Value& value) {
     if (owner_count(value) > 1) return false;
-    // To give up an ownership waits for those given up before; reading their number does not. (A
-    // fence would do as well, but ThreadSanitizer does not know fences.)
+    // Giving up an ownership synchronizes with those given up before; reading their number does
+    // not. (A fence would do as well, but ThreadSanitizer does not support fences.)
     std::shared_ptr<void>(value.owner_).reset();
     return true;
   }
@@ -54,32 +54,32 @@ struct ValueAccess {
   }
 };
 
-// How a value looks through the ABI. The view points into the value and stays right when the value
-// is moved, as long as it, or what it was moved to, lives unchanged. Inputs are read only; the ABI
-// has one struct for both directions.
+// The view of a value in the ABI. It points into the value and stays valid when the value is moved,
+// until the value is changed or destroyed. The ABI has one struct for inputs and outputs; inputs
+// must not be written through it.
 [[nodiscard]] eph_value view_of(const Value& value);
 
-// A copy of a tensor that is known by its view. FAIL where memory runs out.
+// A copy of the tensor behind a view. FAIL where memory runs out.
 [[nodiscard]] Result<Value> copy_tensor(const eph_value& tensor);
 
-// `base` with `removed` elements from `position` on replaced by `inserted`; no value stands for an
-// empty sequence. Nothing but references is copied, and these only where somebody else has `base`.
-// INVALID_ARGUMENT where base is no sequence, the range is not in it, or the elements are of
-// different kinds.
+// `base` with `removed` elements from `position` on replaced by `inserted`; an empty value stands
+// for an empty sequence. Only references are copied, and only if somebody else owns `base`.
+// INVALID_ARGUMENT if base is not a sequence, does not have that range, or the elements have
+// different types.
 [[nodiscard]] Result<Value> splice(Value base, uint64_t position, uint64_t removed,
                                    std::vector<Value> inserted);
 
-// The same value with copies in place of borrowed tensors. FAIL where memory runs out.
+// The same value with borrowed tensors replaced by copies. FAIL where memory runs out.
 [[nodiscard]] Result<Value> own_tensors(Value value);
 
-// An empty sequence learns the element type that its declared type states.
+// Gives an empty sequence the element type of its declared type.
 [[nodiscard]] Value with_declared_type(Value value, const graph::ValueType& type);
 
-// Whether the value can be one of that declared type. Of the tensors in a sequence the element type
-// counts, and not the shape: that is looked at when one comes out of it.
+// Whether the value conforms to a declared type. Tensors in a sequence are compared by element
+// type; their shapes are checked when they are taken out.
 [[nodiscard]] bool conforms(const eph_value& value, const graph::ValueType& type);
 
-// A value of that type is kept by reference rather than in planned memory.
+// Whether values of that type are held by reference instead of lying in planned memory.
 [[nodiscard]] inline bool is_object(const graph::ValueType& type) {
   return type.kind != graph::ValueKind::kTensor && type.kind != graph::ValueKind::kUnknown;
 }

@@ -1,6 +1,5 @@
-// A value that goes into a body or comes out of it: a view, and the memory behind it unless that
-// is somebody else's. Shared between iterations, so that a value which a body passes on is not
-// copied.
+// A value that goes into a body or comes out of it: a view, and the memory behind it if it is
+// owned. Shared between iterations, so that a value that a body passes on is not copied.
 #pragma once
 
 #include <ephost/plugin_abi.h>
@@ -16,8 +15,8 @@ namespace ephost::runtime {
 struct Held {
   eph_value view = {};  // its shape is `shape`
   std::vector<int64_t> shape;
-  // The memory; without a value it is that of an input, an outer value or a constant, which stay
-  // while the step runs.
+  // Owns the memory. If empty, the memory is that of an input, a captured value or a constant, all
+  // of which outlive the step.
   Value value;
   std::vector<eph_string> texts;  // views of text that is somebody else's, where they were gathered
 };
@@ -25,24 +24,24 @@ struct Held {
 // Not thread-safe: belongs to one run of one step.
 using HeldValue = std::shared_ptr<Held>;
 
-// True if nobody else holds the value: it may be changed or given away.
+// True if nobody else holds the value, so that it may be changed or given away.
 [[nodiscard]] inline bool is_exclusive(const HeldValue& held) { return held.use_count() == 1; }
 
 // A view of `value`, whose memory outlives the step; only the shape is copied.
 [[nodiscard]] HeldValue hold_borrowed(const eph_value& value);
 void set_borrowed(Held& held, const eph_value& value, std::span<const int64_t> shape);
 
-// A value with what is behind it.
+// Holds a value together with its memory.
 [[nodiscard]] HeldValue hold_value(Value value);
 
-// What is held: taken out where nobody else holds it, a copy of a tensor that is only borrowed,
-// else a reference.
+// The held value: moved out if nobody else holds it, a copy of a tensor that is only borrowed, else
+// a reference.
 [[nodiscard]] Result<Value> take_value(const HeldValue& held);
 
 // A tensor of one element; FAIL where memory runs out.
 [[nodiscard]] Result<HeldValue> hold_scalar(ElementType type, std::vector<int64_t> shape);
 
-// Whether type and shape are the same.
+// Whether type and shape are equal.
 [[nodiscard]] bool same_tensor_type(const eph_value& a, const eph_value& b);
 
 }  // namespace ephost::runtime

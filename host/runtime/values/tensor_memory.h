@@ -1,4 +1,4 @@
-// Memory for tensors and the arithmetic of their sizes: what frames, the evaluator and Value share.
+// Memory for tensors, and the computation of their sizes. Used by frames, the evaluator and Value.
 #pragma once
 
 #include <ephost/element_type.h>
@@ -28,25 +28,25 @@ using AlignedMemory = std::unique_ptr<std::byte[], AlignedFree>;
 // FAIL: "out of memory: <what> needs <bytes> bytes".
 [[nodiscard]] Status out_of_memory(uint64_t bytes, std::string_view what);
 
-// What one value that nobody planned may grow to.
+// The size limit for a value whose size is not planned, in bytes.
 [[nodiscard]] uint64_t half_of_physical_memory();
 
-// Where tensors without bytes point to, so that a null pointer always means "not allocated".
+// The address of tensors without bytes; a null pointer always means "not allocated".
 [[nodiscard]] void* empty_tensor_memory();
 
-// Bytes of the data behind an eph_value of that type and shape; a string takes an eph_string.
-// INVALID_ARGUMENT for a negative extent, an unknown type, or a size that does not fit.
+// Size in bytes of a tensor's data in the ABI, where a string is an eph_string. INVALID_ARGUMENT
+// for a negative extent, an unknown type, or a size that overflows.
 [[nodiscard]] Result<uint64_t> tensor_bytes(ElementType type, std::span<const int64_t> shape);
 
 // "float[1,3,224,224]".
 [[nodiscard]] std::string describe_tensor(ElementType type, std::span<const int64_t> shape);
 
-// The elements of a string tensor: owned text and the ABI's view of it.
+// The elements of a string tensor: the text, and its views in the ABI.
 class StringTensor {
  public:
   StringTensor() = default;
   explicit StringTensor(std::vector<std::string> strings);
-  // `count` empty strings; keeps the memory of earlier uses.
+  // Sets `count` empty strings; reuses the memory of earlier ones.
   eph_string* reset(size_t count);
   // False if there is no such element.
   [[nodiscard]] bool set(uint64_t element, eph_string text);

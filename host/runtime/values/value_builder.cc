@@ -68,7 +68,7 @@ Result<Value> ValueBuilder::find(const eph_value* value, bool take) {
     }
     if (input.view == value && input.object == nullptr) return copy_tensor(*value);
     if (input.view == value && take && input.taken_view != nullptr) {
-      // Who reads it nevertheless finds nothing rather than freed memory.
+      // A kernel that reads it nevertheless finds an empty value instead of freed memory.
       *input.taken_view = view_of(Value());
       return std::exchange(*input.object, Value());
     }

@@ -1,5 +1,5 @@
-// The values that one call of `compute` makes for outputs that are no tensors (see eph_run_api).
-// Every pointer that a plugin hands in is looked up here before anything behind it is read.
+// The values that one call of `compute` makes for outputs that are not tensors (see eph_run_api).
+// Every pointer that a plugin passes in is looked up here before it is dereferenced.
 #pragma once
 
 #include <ephost/plugin_abi.h>
@@ -14,14 +14,15 @@
 
 namespace ephost::runtime {
 
-// Belongs to one call; one thread.
+// For one call. Not thread-safe.
 class ValueBuilder {
  public:
   // An input of the call.
   struct Input {
     const eph_value* view = nullptr;  // null: left out
-    Value* object = nullptr;          // what is behind it; null for a tensor
-    eph_value* taken_view = nullptr;  // not null: nobody reads the value later, it may be changed
+    Value* object = nullptr;          // the value itself; null for a tensor
+    eph_value* taken_view =
+        nullptr;  // not null: nobody reads the value later, so it may be moved out
   };
 
   explicit ValueBuilder(std::vector<Input> inputs) : inputs_(std::move(inputs)) {}
@@ -34,8 +35,8 @@ class ValueBuilder {
                                                        std::span<const eph_value* const> inserted);
   [[nodiscard]] Result<const eph_value*> make_map(const eph_value* keys, const eph_value* values);
 
-  // A reference to the value behind a plugin's pointer; a copy of an input that is a tensor; no
-  // value for null. With `take`, the value itself where this call is the last to need it.
+  // A reference to the value behind a plugin's pointer; a copy if it is an input tensor; an empty
+  // value for null. With `take`, the value is moved out if this call is its last reader.
   [[nodiscard]] Result<Value> find(const eph_value* value, bool take = false);
 
  private:

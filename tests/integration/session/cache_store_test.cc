@@ -1,6 +1,6 @@
-// The cache store through whole sessions with the scripted provider. What a session compiled is
-// told by `session.disable_model_compile`, which is no part of the key: with it only a hit
-// succeeds.
+// The cache store, tested through sessions with the scripted provider.
+// `session.disable_model_compile`, which is not part of the key, shows whether a session compiled:
+// with it, only a hit succeeds.
 #include <ephost/ephost.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -54,7 +54,8 @@ class CacheStoreSession : public ::testing::Test {
     return options;
   }
 
-  // Creates a session, runs it, compares with the CPU provider alone, and tells what the store did.
+  // Creates and runs a session, compares its results with those of the CPU provider alone, and
+  // returns what the store did.
   static CacheUse use(const std::filesystem::path& model, const SessionOptions& options) {
     const Environment here = environment();
     Result<Session> session = Session::create(here, model, options);
@@ -62,7 +63,7 @@ class CacheStoreSession : public ::testing::Test {
     if (!session.ok()) return {};
     const std::vector<NamedValue> inputs = test::random_inputs(*session);
     Result<Session> plain = Session::create(here, model, {});
-    // A context model runs with its provider only.
+    // A context model needs its provider.
     if (plain.ok()) test::expect_close(*session->run(inputs), *plain->run(inputs));
     return session->cache_use();
   }
@@ -72,7 +73,7 @@ class CacheStoreSession : public ::testing::Test {
     return options;
   }
 
-  // Options with an entry of their own, beside which that of `key` has no room.
+  // Options with an entry of their own; the store has no room for the entry of `key` besides.
   [[nodiscard]] SessionOptions with_room_for_one(const std::string& key) const {
     uint64_t bytes = 0;
     for (const auto& file : std::filesystem::directory_iterator(entry(key))) {
@@ -335,7 +336,7 @@ TEST_F(CacheStoreSession, AFailureThatIsNotTheEntrysIsTheSessions) {
             StatusCode::kInvalidArgument);
 }
 
-// Compiles into a folder of its own; returns what the store did.
+// Compiles into a separate folder; returns what the store did.
 CompileReport compile_into(const std::filesystem::path& folder, const std::filesystem::path& model,
                            const SessionOptions& options) {
   std::filesystem::create_directories(folder);

@@ -20,7 +20,7 @@ std::string text_of(std::span<const std::byte> bytes) {
   return {static_cast<const char*>(data), bytes.size()};
 }
 
-// Reads `text` in pieces of a few sizes.
+// Reads `text` in pieces of different sizes.
 ReadFunction reader_of(const std::string& text) {
   return [rest = std::as_bytes(std::span(text)),
           step = size_t{0}](std::span<std::byte> buffer) mutable -> Result<size_t> {
@@ -38,7 +38,7 @@ class CompileModel : public ::testing::Test {
                                 const SessionOptions& options = scripted()) {
     return compile_model(environment_, options, compilation);
   }
-  // The file of the sample model, or of a model that is not there.
+  // The file of the sample model, or of a model that does not exist.
   ModelCompilationOptions from_file() { return {.input_model_path = model_}; }
 
   TempDirectory folder_;
@@ -80,7 +80,8 @@ TEST_F(CompileModel, ReadsExternalWeightsOfABufferFromTheNamedFolder) {
   ASSERT_TRUE(report.ok()) << report.status().to_string();
   test::expect_runs(Session::create(environment_, report->output_path, scripted()), expected_);
 
-  // A context model from memory: its binary and its initializers each in the folder that is named.
+  // A context model from memory, with its binary and its initializers in the folders that are
+  // named.
   const std::string context = test::read(report->output_path);
   options.add_config_entry("ep.context_file_path", (folder_ / "any.onnx").string());
   test::expect_runs(Session::create(environment_, test::model_bytes(context), options), expected_);
@@ -162,7 +163,7 @@ TEST_F(CompileModel, WritesTheModelToAFunctionInPiecesOf64KiB) {
   compilation.output_model_write_func = [&](std::span<const std::byte> bytes) {
     pieces.push_back(bytes.size());
     written += text_of(bytes);
-    return Status();
+    return Status::ok_status();
   };
   ASSERT_TRUE(compile(compilation, options).ok());
   ASSERT_GE(pieces.size(), 4U);
@@ -200,7 +201,7 @@ TEST_F(CompileModel, TheDefaultNameReplacesOnlyTheFileExtension) {
   }
 }
 
-// The provider cannot even be created, so that a refusal of the output comes before it.
+// The provider cannot be created, so a refusal of the output must come before it.
 TEST_F(CompileModel, RefusesInvalidOutputsBeforeCompiling) {
   const SessionOptions options = scripted({{"fail", "create"}});
   ModelCompilationOptions compilation = from_file();
@@ -231,7 +232,7 @@ TEST_F(CompileModel, RefusesToForceAndToSpareTheOutput) {
   EXPECT_EQ(compile(compilation).status().code(), StatusCode::kInvalidArgument);
 }
 
-// The provider cannot even be created, so that the refusal comes before it.
+// The provider cannot be created, so the refusal must come before it.
 TEST_F(CompileModel, KeepsTheFilesOfTheApplication) {
   const auto input = folder_.write("input.npy", "precious");
   SessionOptions options = scripted({{"fail", "create"}});
@@ -254,7 +255,7 @@ TEST_F(CompileModel, FailsWhenNothingCanBeCachedIfAskedTo) {
   compilation.output_model_path = folder_ / "m_ctx.onnx";
   compilation.error_if_no_nodes_compiled = true;
   EXPECT_EQ(compile(compilation, {}).status().code(), StatusCode::kFail);
-  // The same after a provider that claimed and failed.
+  // The same after a provider that claimed nodes and failed to compile them.
   EXPECT_EQ(compile(compilation, scripted({{"fail", "compile"}})).status().code(),
             StatusCode::kFail);
   EXPECT_THAT(test::files_in(folder_.path()), IsEmpty());
@@ -376,7 +377,7 @@ TEST_F(CompileModel, ACancelledCompilationLeavesNoFile) {
   }
 }
 
-// Providers that never ask are not called any further.
+// Providers that never ask about cancellation get no further calls.
 TEST_F(CompileModel, ChecksForCancellationBetweenSteps) {
   const std::atomic<bool> cancelled = true;
   SessionOptions options = scripted({{"fail", "create"}});
@@ -411,7 +412,7 @@ TEST_F(CompileModel, TakesTheEntriesOfTheSessionForWhatItIsNotTold) {
               ElementsAre("entry.onnx", "told.onnx", "told_scripted.bin"));
 }
 
-// Memory may run out anywhere; here a function of the application says that it has.
+// Memory may run out anywhere; here a function of the application throws std::bad_alloc.
 TEST_F(CompileModel, TurnsWhatIsThrownIntoAnError) {
   ModelCompilationOptions compilation = from_file();
   compilation.ep_context_embed_mode = true;

@@ -250,7 +250,7 @@ TEST(ContextCache, RefusesPathsThatLeaveTheFolder) {
     const test::TempDirectory folder;
     const auto context = compile(folder, "tiny_cnn");
     std::string bytes = test::read(context);
-    // A path of another length changes the lengths around it: the node is built anew instead.
+    // A path of another length would change the lengths around it, so the node is rebuilt.
     graph::Model model = import(context);
     for (graph::Node& node : model.graph.nodes) {
       for (graph::Attribute& attribute : node.attributes) {

@@ -47,7 +47,7 @@ class ContextLoading : public ::testing::Test {
 // A context model that is replaced by another generation while it is read.
 class ReplacedContext : public ContextLoading {
  protected:
-  // Two generations, whose binaries differ, in `one` and `other`.
+  // Two generations with different binaries, in `one` and `other`.
   void SetUp() override {
     for (const auto& [name, claim] : {std::pair("one", "fuse:*"), std::pair("other", "fuse:Neg")}) {
       std::filesystem::create_directory(folder_ / name);
@@ -57,8 +57,7 @@ class ReplacedContext : public ContextLoading {
     }
   }
 
-  // Puts a copy of a generation in place as a publication does: each file by renaming, the model
-  // last.
+  // Publishes a copy of a generation: renames each file into place, the model last.
   void publish(const std::string& generation) const {
     for (const char* name : {"m_scripted.bin", "m_ctx.onnx"}) {
       const auto copy = folder_.write("copy", test::read(folder_ / generation / name));
@@ -66,7 +65,8 @@ class ReplacedContext : public ContextLoading {
     }
   }
 
-  // How loading ends if `replace` is called each time between model and binaries.
+  // The status of a load during which `replace` is called each time after the model is read and
+  // before its binaries are.
   Status load(const std::function<void()>& replace) {
     session::PipelineHooks hooks;
     hooks.after_import = [&](const session::PreparedModel&) {
@@ -112,7 +112,8 @@ TEST_F(ContextLoading, PartitionsTheWholeModelWithoutContextNodes) {
   EXPECT_EQ(prepared.main.partitioning.partitions.size(), 2U);
 }
 
-// The provider would fuse what it left alone when the context was made; now it goes to kernels.
+// The provider would now fuse nodes that it did not claim when the context was made; they still go
+// to kernels.
 TEST_F(ContextLoading, PartitionsOnlyContextNodesOfAContextModel) {
   const auto context = compile(scripted({{"claim", "fuse:Neg"}}));
   const session::PreparedModel prepared = prepare(context, scripted({{"claim", "fuse:*"}}));
@@ -149,7 +150,7 @@ TEST_F(ContextLoading, CompilesNothingForAContextModel) {
   test::expect_runs(std::move(session), expected_);
 }
 
-// Keeps binaries as an application would that encrypts them.
+// Stores binaries as an application that encrypts them would.
 class Vault {
  public:
   EpContextDataWriteFunction writer() {
@@ -157,7 +158,7 @@ class Vault {
       std::vector<std::byte>& kept = binaries[std::string(name)];
       kept.assign(bytes.begin(), bytes.end());
       for (std::byte& byte : kept) byte ^= std::byte{0x5a};
-      return Status();
+      return Status::ok_status();
     };
   }
   EpContextDataReadFunction reader() {
@@ -282,7 +283,7 @@ TEST_F(ContextLoading, LoadsTheSupersededInitializersThatTheModelStates) {
   test::expect_runs(Session::create(environment_, context, scripted()), expected_);
 }
 
-// The context model without what its metadata state, as of this host or as of somebody else's.
+// The context model without the entries of its metadata, as if from this host or from another one.
 void strip(const std::filesystem::path& context, bool as_of_this_host) {
   graph::Model model = test::import_file(context);
   model.metadata.clear();

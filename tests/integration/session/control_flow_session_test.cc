@@ -1,4 +1,4 @@
-// If, Loop and Scan in whole sessions, on models made by hand; results are computed in the tests.
+// If, Loop and Scan in sessions, with models made by hand; the tests compute the expected results.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -73,7 +73,7 @@ TEST(ControlFlowSession, RunsFromSeveralThreadsAtOnce) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// Newton's method for square roots: goes on while the square is too far away.
+// Newton's method for square roots: iterates while the square is too far away.
 TEST(ControlFlowSession, LoopsWhileAConditionHolds) {
   GraphBuilder main;
   main.input("a", float_type(graph::Shape{}));
@@ -139,7 +139,7 @@ TEST(ControlFlowSession, LetsACarriedValueGrow) {
   }
 }
 
-// The branches give different shapes, and what follows works with either.
+// The branches give different shapes, and the nodes after them accept either.
 TEST(ControlFlowSession, TakesShapesAsTheBranchGivesThem) {
   GraphBuilder main;
   main.input("condition", kBoolScalar).input("x", float_type(graph::Shape{2}));
@@ -226,7 +226,7 @@ TEST(ControlFlowSession, NamesTheGraphWhoseNodeNobodyTakes) {
   EXPECT_THAT(session.status().message(), HasSubstr("\"loop/body\""));
 }
 
-// The memory plan of each graph is proved while this is built; here it is looked at.
+// Builds with assertions check the memory plan of each graph; this looks at what was planned.
 TEST(ControlFlowSession, PlansEveryBody) {
   const test::TempDirectory folder;
   const auto prepared =

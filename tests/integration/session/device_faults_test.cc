@@ -1,4 +1,4 @@
-// What a session says where its device fails, and that nothing leaks then.
+// Messages of a session whose device fails; nothing leaks.
 #include <gmock/gmock.h>
 
 #include "tests/integration/session/device_sample.h"
@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 
 class DeviceFault : public test::DeviceSession {
  protected:
-  // The message of a session, or of its first run, where a call fails after so many.
+  // The message of a session, or of its first run, if a call fails after the given number of calls.
   std::string failure(const char* kind, const char* successes, graph::Graph graph) {
     auto session =
         create(write(std::move(graph)), on_device({{"fail", kind}, {"successes", successes}}));
@@ -66,7 +66,7 @@ TEST_F(DeviceFault, NamesTheValueWhereMemoryRunsOutInARun) {
   (void)report();
 }
 
-TEST_F(DeviceFault, RefusesMemoryThatIsNoneOrNotAligned) {
+TEST_F(DeviceFault, RefusesMemoryThatIsNullOrMisaligned) {
   EXPECT_THAT(failure("null", "0", alternating()), HasSubstr("is out of 16 bytes"));
   (void)report();
   EXPECT_THAT(failure("misalign", "0", alternating()),

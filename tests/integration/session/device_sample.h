@@ -1,5 +1,5 @@
-// Sessions with the provider that has memories of its own (tests/fixtures/device), which nobody
-// else can touch: it crashes where the host does, and fails where a kernel gets a host address.
+// Sessions with the provider that has its own memories (tests/fixtures/device). An access by the
+// host crashes; a kernel that gets a host address fails.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ inline Environment device_environment() {
   return *Environment::create(options);
 }
 
-// What the device has counted when its provider ended.
+// What the device had counted when its provider was destroyed.
 struct DeviceReport {
   uint64_t allocated = 0;
   uint64_t live = 0;
@@ -41,7 +41,7 @@ class DeviceSession : public ::testing::Test {
   [[nodiscard]] std::filesystem::path write(graph::Graph graph) {
     return write_model(folder_ / "model.onnx", std::move(graph));
   }
-  // Without folding and so on: the nodes are those of the test.
+  // Without optimization, so that the nodes are those of the test.
   [[nodiscard]] SessionOptions on_device(OptionList options = {}) const {
     options.push_back({"report", (folder_ / "report").native()});
     SessionOptions session;

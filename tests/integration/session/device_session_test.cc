@@ -102,7 +102,7 @@ TEST_F(DeviceSession, RunsWithoutPatternAndWithoutReuse) {
   (void)report();
 }
 
-// The shape of the Reshape is read in host memory, the rest of it is a view on the device.
+// Reshape reads the shape in host memory; its output is a view on the device.
 TEST_F(DeviceSession, ReadsAShapeInHostMemory) {
   GraphBuilder builder;
   builder.input("x", float_type(graph::Shape{4}))
@@ -191,7 +191,8 @@ TEST_F(DeviceSession, RunsControlFlow) {
   }
 }
 
-// Nodes with few operators on tensors of one shape, each of which may read any value before it.
+// Random nodes of a few operators on tensors of one shape, each of which may read any earlier
+// value.
 struct RandomModel {
   graph::Graph graph;
   std::string on_device;  // names of nodes
@@ -211,7 +212,7 @@ RandomModel random_model(uint64_t seed) {
   for (uint64_t i = 0; i < nodes; ++i) {
     const std::array<const char*, 7> ops = {"Add", "Sub", "Mul", "Relu", "Neg", "Identity", "Abs"};
     const uint64_t op = below(ops.size());
-    // The constant has another shape: only as a second operand.
+    // The constant has another shape, so it can only be the second operand.
     const auto any = [&](uint64_t from) {
       return values[from + below(std::min<uint64_t>(values.size() - from, 6))];
     };

@@ -1,4 +1,4 @@
-// What becomes of nodes whose provider fails to compile or to load them.
+// Nodes whose provider fails to compile or to load them.
 #include <gmock/gmock.h>
 
 #include "host/session/pipeline/pipeline.h"
@@ -20,7 +20,7 @@ class FallbackTest : public ::testing::Test {
   Result<Session> create(const SessionOptions& options) {
     return Session::create(scripted_environment(), model_, options);
   }
-  // The short form of each node's owner.
+  // The short name of each node's owner.
   std::vector<std::string> owners(const SessionOptions& options) {
     const auto prepared = session::prepare_model(scripted_environment(), {model_, {}}, options,
                                                  session::Stage::kCompiled);
@@ -82,8 +82,8 @@ TEST_F(FallbackTest, FindsThePartitionToBlameAndKeepsTheOthersAsTheyAre) {
   });
   EXPECT_THAT(owners(options),
               ElementsAre("scripted_two", "scripted_two", "cpu", "scripted", "scripted"));
-  // Both together, which ends at the first, then each alone. What was compiled is not compiled
-  // again for the second partitioning.
+  // Both together, which ends at the first one, then each alone. What was compiled is not compiled
+  // again after the second partitioning.
   EXPECT_EQ(attempts, 3U);
   const auto session = create(options);
   ASSERT_TRUE(session.ok());
@@ -205,7 +205,7 @@ TEST_F(FallbackTest, ACachedPartitionThatFailsToLoadIsAnError) {
                                                 HasSubstr("scripted failure at restore")));
 }
 
-// The second provider's manifest says that it can read what the first one writes.
+// The second provider's manifest states that it reads the first one's contexts.
 TEST_F(FallbackTest, TheNextProviderOfTheSourceLoadsWhatTheFirstCannot) {
   const auto report =
       compile_model(scripted_environment(), scripted(), {.input_model_path = model_});

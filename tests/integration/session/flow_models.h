@@ -104,7 +104,7 @@ inline std::vector<NamedValue> nested_flow_inputs(int64_t count, bool condition,
           named_floats("x", {2}, x)};
 }
 
-// What nested_flow gives, computed here.
+// The expected result of nested_flow.
 inline void expect_nested_flow(const std::vector<Value>& outputs, int64_t count, bool condition,
                                const std::vector<float>& x) {
   std::vector<float> v = x;

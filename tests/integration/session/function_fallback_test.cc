@@ -52,7 +52,7 @@ class FunctionFallback : public ::testing::Test {
     return session::prepare_model(scripted_environment(), {model_, {}}, options,
                                   session::Stage::kCompiled);
   }
-  // Each node with the short form of its owner.
+  // Each node with the short name of its owner.
   std::vector<std::string> owners(const SessionOptions& options) {
     const auto prepared = prepare(options);
     EXPECT_TRUE(prepared.ok()) << prepared.status().to_string();
@@ -96,7 +96,7 @@ TEST_F(FunctionFallback, AProviderBehindItMayTakeTheBody) {
   expect_runs(options);
 }
 
-// The body's nodes are 1 and 2 then, and its claim on 2 is no longer what it means.
+// The body's nodes are then 1 and 2, so a claim on 2 would mean another node.
 TEST_F(FunctionFallback, WhatItFailedAtHoldsForTheBody) {
   save(negated_twice());
   SessionOptions options =
@@ -111,7 +111,7 @@ TEST_F(FunctionFallback, WhatWasCompiledStaysWithItsNode) {
   size_t compiled = 0;
   options.set_progress_func([&](std::string_view, double, std::string_view) { ++compiled; });
   EXPECT_THAT(owners(options), ElementsAre("Relu scripted", "Add cpu", "Neg cpu", "Neg cpu"));
-  // Both together, then each alone; Relu not again for the second partitioning.
+  // Both together, then each alone; Relu is not compiled again after the second partitioning.
   EXPECT_EQ(compiled, 4U);
   expect_runs(options);
 }

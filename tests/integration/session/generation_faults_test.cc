@@ -69,7 +69,7 @@ Status generate_group(const Environment& environment, const TempDirectory& dir,
     options.add_config_entry("ep.stop_share_ep_contexts", last ? "1" : "0");
     EPHOST_RETURN_IF_ERROR(Session::create(environment, test::model_path(kNew), options).status());
   }
-  return {};
+  return Status::ok_status();
 }
 
 // Writes the context of kNew through `file_system`.
@@ -122,7 +122,7 @@ class GenerationFaults : public ::testing::TestWithParam<Variant> {
     complete_ = files_in(dir.path());
   }
 
-  // What the context models in the folder compute: "old", "new", "none", or a failure.
+  // Which model the context models in the folder compute: "old", "new", "none", or a failure.
   std::string state_of(const TempDirectory& dir) {
     std::string state = state_of(dir / "m_ctx.onnx");
     if (GetParam().route == Route::kGroup && state_of(dir / "second_ctx.onnx") != state) {
@@ -139,7 +139,7 @@ class GenerationFaults : public ::testing::TestWithParam<Variant> {
     return are_close(*outputs, old_outputs_) ? "old" : "something else";
   }
 
-  // Whatever became of a generation, the state must be right and so must the next generation.
+  // However a generation ended, the state must be valid, and the next generation must succeed.
   void expect_whole(const TempDirectory& dir, const Status& status) {
     const std::string state = state_of(dir);
     ASSERT_THAT(state, AnyOf(old_outputs_.empty() ? "none" : "old", "new"));
@@ -159,7 +159,7 @@ class GenerationFaults : public ::testing::TestWithParam<Variant> {
     const TempDirectory dir;
     fs::copy(old_.path(), dir.path());
     const Status status = generate(GetParam(), dir, file_system);
-    // The message names a file, and nothing temporary stays: this process goes on.
+    // The message names a file, and no temporary file is left, because the process goes on.
     if (!status.ok()) {
       ASSERT_THAT(status.message(), HasSubstr(dir.path().native()));
     }
@@ -218,7 +218,7 @@ TEST_P(GenerationFaults, ACrashAtAnyPointLeavesTheOldOrTheNewState) {
     crashing.crash_at = change;
     const Status status = generate(GetParam(), dir, crashing);
     if (GetParam().route == Route::kGroup) {
-      // Each for itself: a model that is there already would stop the next generation.
+      // Each in its own folder: an existing model would stop the next generation.
       for (const char* model : {"m_ctx.onnx", "second_ctx.onnx"}) {
         ASSERT_THAT(state_of(dir / model), AnyOf("none", "new")) << "change " << change;
       }

@@ -1,4 +1,4 @@
-// Random damage to models: every one of them ends in a clean error, or in a session that runs.
+// Randomly damaged models: each ends in an error, or in a session that runs.
 #include <ephost/ephost.h>
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 namespace ephost {
 namespace {
 
-// Flips bits, changes bytes, cuts, doubles or removes a stretch.
+// Flips bits, changes bytes, truncates, or duplicates or removes a range.
 std::string mutate(std::string bytes, std::mt19937& engine) {
   const auto any = [&](size_t limit) {
     return static_cast<size_t>(engine() % std::max<size_t>(limit, 1));
@@ -54,8 +54,8 @@ bool survives(const Environment& environment, const std::string& bytes,
       extent = extent < 0 ? 2 : extent;
       elements *= static_cast<uint64_t>(std::max<int64_t>(extent, 1));
     }
-    // What asks for a larger input than the model ever had isn't run: that would only measure
-    // patience. Nor is what asks for an input that nobody can make.
+    // Models with larger inputs than the original's are not run, because that would only take time,
+    // nor are models with inputs that cannot be made.
     if (elements > 100000 || input.element_type == ElementType::kString) return false;
     if (!Value::allocate(input.element_type, shape).ok()) return false;
   }
@@ -76,8 +76,8 @@ TEST(HostileInput, AThousandMutationsOfAModelEndInAnErrorOrARun) {
       (survives(environment, bytes, fuse ? test::with_dnnl() : SessionOptions()) ? ran : refused)++;
     }
   }
-  // Damage to weights runs, damage to structure does not: a generator that only makes one of them
-  // proves little.
+  // Models with damaged weights run, those with a damaged structure do not. The generator must make
+  // both.
   EXPECT_GT(ran, 50);
   EXPECT_GT(refused, 50);
 }

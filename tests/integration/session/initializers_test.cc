@@ -18,7 +18,7 @@ using ::testing::Pair;
 // Add and Mul are left, with w0 and w1.
 SessionOptions leaving_weights() { return scripted({{"claim", "fuse:Neg"}}); }
 
-// Where the importer found each initializer: the file's name, or nothing.
+// The file that each initializer was found in; empty if it was embedded.
 std::map<std::string, std::string> files_of_initializers(const std::filesystem::path& model) {
   std::map<std::string, std::string> files;
   const graph::Model imported = test::import_file(model);
@@ -34,7 +34,7 @@ class Initializers : public ::testing::Test {
   Result<CompileReport> compile() {
     return compile_model(environment_, leaving_weights(), compilation_);
   }
-  // The sample model with w0 and w1 in a file beside it.
+  // The sample model with w0 and w1 in a file next to it.
   void use_external_source(const TempDirectory& folder, int64_t width = 4) {
     compilation_.input_model_path =
         test::save(folder, test::scripted_model(width), "e.onnx", "e.weights");
@@ -62,8 +62,8 @@ TEST_F(Initializers, AreEmbeddedUnlessAFileIsNamed) {
   expect_runs();
 }
 
-// The right file is there again when checksums are compared; the session has the other one, so that
-// it is refused, and read again because its folder has changed.
+// When checksums are compared, the right file is back, but the session has mapped the other one. It
+// is refused, and the model is read again because its folder has changed.
 TEST_F(Initializers, AreCheckedAsTheyWereRead) {
   compilation_.output_model_external_initializers_file = "weights";
   ASSERT_TRUE(compile().ok());
@@ -179,7 +179,7 @@ TEST_F(Initializers, CannotStayInAFileOutsideTheOutputFolder) {
   EXPECT_THAT(test::files_in(folder_.path()), IsEmpty());
 }
 
-// Where a model in memory goes is not known: it says what the source model said.
+// The destination of a model in memory is not known, so it states what the source model stated.
 TEST_F(Initializers, OfAModelInMemoryKeepTheirStatedLocation) {
   use_external_source(source_);
   std::vector<std::byte> model;

@@ -45,7 +45,7 @@ class KnownChecksumsOfContexts : public testing::Test {
   }
   Result<Session> load() { return Session::create(environment_, context_, options_); }
 
-  // In the padding, which the provider does not look at.
+  // In the padding, which the provider does not read.
   void damage() {
     std::fstream file(binary_, std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(1'000'000).put('!');
@@ -64,8 +64,8 @@ TEST_F(KnownChecksumsOfContexts, AreRecordedByTheFirstLoadAndFoundByTheSecond) {
   ASSERT_EQ(records().size(), 1U);
   const std::string checksum = test::read(records()[0]);
   test::expect_runs(load(), expected_);
-  // What is recorded is believed: of a file that was damaged before it was seen, the checksum that
-  // the model states.
+  // A record is believed: here it has, for a file that was damaged before it was recorded, the
+  // checksum that the model states.
   damage();
   settle();
   EXPECT_FALSE(load().ok());

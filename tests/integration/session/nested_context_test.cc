@@ -1,4 +1,4 @@
-// The EP context cache with partitions inside the bodies of control flow, by the scripted provider.
+// The EP context cache with partitions inside bodies of control flow, with the scripted provider.
 #include <gmock/gmock.h>
 
 #include <set>
@@ -33,7 +33,7 @@ SessionOptions scripted(const std::string& claim = "fuse:*") {
   return options;
 }
 
-// Both take their share in every graph.
+// Both providers claim nodes in every graph.
 SessionOptions two_providers() {
   SessionOptions options = scripted("fuse:Mul,Neg");
   options.append_execution_provider("scripted_two", {{"claim", "fuse:Relu,Add,Sub"}});
@@ -102,7 +102,7 @@ TEST(NestedContext, WhatFailsInABodyGoesToTheNextProviderThere) {
   EXPECT_EQ(session->fallbacks()[0].provider, "ScriptedExecutionProvider");
   EXPECT_EQ(session->fallbacks()[0].nodes, 1U);
   expect_runs(model, options);
-  // All graphs at once.
+  // All graphs in one call.
   SessionOptions nothing;
   nothing.append_execution_provider("scripted", {{"fail", "compile"}});
   expect_runs(model, nothing);

@@ -1,4 +1,5 @@
-// Sessions whose steps run in parallel, on the tiny models and on control flow; and their profiles.
+// Sessions whose steps run in parallel, with the tiny models and with control flow, and their
+// profiles.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// What becomes of exceptions that a plugin lets out of its functions: no slot may end the process,
-// and the error or the log names the provider and the slot.
+// Exceptions that leave a plugin's functions: none may end the process, and the error or the log
+// names the provider and the slot.
 #include <gmock/gmock.h>
 #include <stdlib.h>
 
@@ -25,7 +25,7 @@ using ::testing::HasSubstr;
 
 constexpr const char* kFault = "EPHOST_FAULT";  // read by tests/fixtures/faulty
 
-// A fault that the plugin commits while this lives.
+// Makes the plugin commit a fault while this object exists.
 class Fault {
  public:
   explicit Fault(const std::string& fault) { ::setenv(kFault, fault.c_str(), 1); }
@@ -38,7 +38,7 @@ Environment faulty_environment() {
   return test::scripted_environment(test::fixture_directory("faulty"));
 }
 
-// Takes a provider through everything that a host does with one, and collects what fails.
+// Calls everything that a host calls of a provider, and collects the failures.
 class WholeLife {
  public:
   std::string live() {
@@ -91,7 +91,7 @@ class WholeLife {
   std::string errors_;
 };
 
-// By the names that the faulty plugin knows.
+// The names of faults that the faulty plugin knows.
 const char* const kSlots[] = {
     "eph_plugin_preamble.get_api",
     "eph_provider_api.get_devices",
@@ -141,7 +141,7 @@ TEST(PluginFaults, AProviderWithoutFaultsLivesItsWholeLifeWithoutAnError) {
   EXPECT_EQ(WholeLife().live() + log.text(), "");
 }
 
-// The tables that a plugin gives to the host are those that are not the host's own.
+// All tables that are not the host's own are tables that a plugin gives to the host.
 TEST(PluginFaults, EverySlotOfTheAbiIsAmongThoseThatThrow) {
   const std::set<std::string> of_the_host = {
       "eph_error_api",          "eph_graph_api",       "eph_claims_api",      "eph_run_api",

@@ -1,4 +1,4 @@
-// Which version of a plugin a session takes where the highest one cannot be used.
+// The version of a plugin that a session uses if the highest one cannot be used.
 #include <gmock/gmock.h>
 
 #include <ostream>
@@ -16,7 +16,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// The plugins of a test, below one folder; a fixture is of version 1.2.3 unless it says otherwise.
+// The plugins of a test, in one folder. A fixture has version 1.2.3 unless stated otherwise.
 class InstalledPlugins {
  public:
   struct Files {
@@ -29,7 +29,7 @@ class InstalledPlugins {
     const fs::path library = test::copy_fixture(fixture, path() / fixture);
     return {library, path() / fixture / (fixture + ".yaml")};
   }
-  // With a manifest that states version 2.0.0.
+  // Adds a plugin whose manifest states version 2.0.0.
   Files install_as_2(const std::string& fixture) {
     Files files = install(fixture);
     replace_in(files.manifest, "version: 1.2.3", "version: 2.0.0");
@@ -48,7 +48,7 @@ class InstalledPlugins {
   test::TempDirectory folder_;
 };
 
-// The version of the first provider that a session gets, or the error.
+// The version of a session's first provider, or the error.
 std::string taken_version(const InstalledPlugins& plugins, const SessionOptions& options) {
   const test::TempDirectory folder;
   const fs::path model = test::save(folder, test::scripted_model());
@@ -64,7 +64,7 @@ SessionOptions with_fixture(const std::string& range = "", OptionList options = 
   return session;
 }
 
-// A plugin of version 2.0.0 that cannot be used.
+// A plugin with version 2.0.0 that cannot be used.
 struct UnusablePlugin {
   std::string name;
   std::string reason;
@@ -169,7 +169,7 @@ TEST(PluginVersions, TheHighestThatWorksIsTakenWithoutAWarning) {
   EXPECT_THAT(log.text(), IsEmpty());
 }
 
-TEST(PluginVersions, ALowerOneThatIsBrokenIsNobodysBusiness) {
+TEST(PluginVersions, ABrokenLowerVersionIsIgnored) {
   InstalledPlugins plugins;
   plugins.install("next_version");
   fs::remove(plugins.install("good").library);
@@ -188,7 +188,7 @@ TEST(PluginVersions, AnotherCopyOfTheSameVersionIsTaken) {
   EXPECT_EQ(taken_version(plugins, with_fixture("=1.2.3")), "1.2.3");
 }
 
-TEST(PluginVersions, WithoutAnyThatWorksTheErrorNamesEachWithItsReason) {
+TEST(PluginVersions, TheErrorNamesEachVersionWithItsReasonIfNoneWorks) {
   InstalledPlugins plugins;
   const auto two = plugins.install("no_device");
   const auto one = plugins.install("null_create");

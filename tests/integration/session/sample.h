@@ -1,4 +1,4 @@
-// The installed plugins and the tiny models, for tests of whole sessions.
+// The installed plugins and the tiny models, for tests of sessions.
 #pragma once
 
 #include <ephost/ephost.h>

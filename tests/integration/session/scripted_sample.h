@@ -1,8 +1,7 @@
 // A model and a session's options for tests with the scripted provider (tests/fixtures/scripted).
 //
 //   x --Add(w0)--> a --Relu--> b --Abs--> c --Mul(w1)--> d --Neg--> y
-//
-// The scripted provider knows all of it but Abs: it makes the partitions {Add, Relu}, {Mul, Neg}.
+// The scripted provider claims all nodes except Abs: partitions {Add, Relu} and {Mul, Neg}.
 #pragma once
 
 #include <ephost/ephost.h>
@@ -40,7 +39,7 @@ inline SessionOptions scripted(OptionList options = {}) {
   session.append_execution_provider("scripted", std::move(options));
   return session;
 }
-// With another one of its kind behind it.
+// With a second scripted provider after it.
 inline SessionOptions both_scripted(OptionList first, OptionList second = {}) {
   SessionOptions session = scripted(std::move(first));
   session.append_execution_provider("scripted_two", std::move(second));
@@ -94,7 +93,7 @@ inline std::vector<Value> expected_outputs(const std::filesystem::path& model) {
   return std::move(run(*session)).value();
 }
 
-// Whether the model loads and gives these outputs.
+// Whether the model can be loaded and gives these outputs.
 inline void expect_runs(Result<Session> session, const std::vector<Value>& expected) {
   ASSERT_TRUE(session.ok()) << session.status().to_string();
   const auto outputs = run(*session);
@@ -129,7 +128,7 @@ inline std::vector<std::string> files_in(const std::filesystem::path& folder) {
   return names;
 }
 
-// What was logged while it lived.
+// Collects what is logged while it exists.
 class LogCapture {
  public:
   LogCapture() {

@@ -58,7 +58,7 @@ fs::path context_of(const fs::path& model) {
   return model.parent_path() / (model.stem().string() + "_ctx.onnx");
 }
 
-// Compiles all models as one group and removes them, so that only the context can be loaded.
+// Compiles all models as one group and deletes them, so that only the contexts can be loaded.
 void compile_group(const std::vector<fs::path>& models) {
   const Environment shared = environment();
   for (const fs::path& model : models) {
@@ -106,7 +106,7 @@ TEST(WeightSharing, StoresIdenticalWeightsOnce) {
   };
   const uint64_t one = binary_of({"tiny_cnn"});
   const uint64_t three = binary_of({"tiny_cnn", "tiny_cnn", "tiny_cnn"});
-  // Only recipes are added, less than a page each.
+  // Only recipes are added, each less than a page.
   EXPECT_GT(three, one);
   EXPECT_LE(three, one + 2 * 4096);
   EXPECT_GT(binary_of({"tiny_cnn", "tiny_mlp"}), one + 4096);
@@ -130,12 +130,12 @@ TEST(WeightSharing, TheFirstSessionLoadsTheBinaryForAll) {
   ASSERT_EQ(shared.session_groups().size(), 1U);
   EXPECT_EQ(shared.session_groups()[0].waiting_partitions.size(), 2U);
 
-  // The others don't open the file again.
+  // The other sessions do not open the file again.
   fs::remove(folder / "a_dnnl.bin");
   auto second = Session::create(shared, context_of(models[1]), sharing());
   ASSERT_TRUE(second.ok()) << second.status().to_string();
   EXPECT_EQ(shared.session_groups()[0].waiting_partitions.size(), 1U);
-  // What was taken is no longer there.
+  // Partitions that were taken are no longer in the workspace.
   const auto again = Session::create(shared, context_of(models[1]), sharing());
   EXPECT_EQ(again.status().code(), StatusCode::kInvalidGraph);
   EXPECT_THAT(again.status().message(), HasSubstr("a_dnnl.bin"));
@@ -222,12 +222,12 @@ TEST(WeightSharing, AFailedSessionLeavesTheGroupUsable) {
   const auto broken = folder.write("broken.onnx", "no model");
   EXPECT_FALSE(Session::create(shared, broken, generating()).ok());
   EXPECT_FALSE(Session::create(shared, broken, generating(true)).ok());
-  // The same output twice is found before anything is compiled.
+  // Two models with the same output are refused before anything is compiled.
   EXPECT_EQ(Session::create(shared, models[0], generating()).status().code(),
             StatusCode::kInvalidArgument);
   EXPECT_EQ(shared.session_groups()[0].unwritten_models.size(), 1U);
 
-  // Writing fails; the last session may be tried again.
+  // Writing fails; the last session can be created again.
   folder.write("a_ctx.onnx", "in the way");
   EXPECT_FALSE(Session::create(shared, models[1], generating(true)).ok());
   EXPECT_EQ(shared.session_groups()[0].unwritten_models.size(), 1U);

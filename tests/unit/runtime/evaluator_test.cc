@@ -76,7 +76,7 @@ TEST(KernelEvaluator, AllocatesNoOutputBeyondItsLimit) {
 TEST(KernelEvaluator, CountsTheTextOfStrings) {
   graph::Tensor text{.type = ElementType::kString, .shape = {1}};
   text.strings = std::make_shared<const std::vector<std::string>>(1, std::string(999, 'x'));
-  constexpr uint64_t kNeeded = sizeof(std::string) + 1000;  // with the mark that Shout adds
+  constexpr uint64_t kNeeded = sizeof(std::string) + 1000;  // including the mark that Shout appends
   optimize::EvaluationLimit enough{.max_output_bytes = kNeeded};
   EXPECT_TRUE(evaluate("Shout", enough, text).ok());
   optimize::EvaluationLimit less{.max_output_bytes = kNeeded - 1};

@@ -1,4 +1,4 @@
-// A frame with its program, for tests of running: graphs of toy kernels.
+// A frame and its program, for tests that run graphs of toy kernels.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ struct MachineOptions {
   uint32_t threads = 1;
 };
 
-// A graph with everything that runs it, on the toy provider.
+// A graph, planned for the toy provider, and everything that runs it.
 class Machine {
  public:
   explicit Machine(graph::Graph graph, MachineOptions options = {}) {
@@ -66,7 +66,7 @@ class Machine {
 
   [[nodiscard]] const Program& program() const { return *program_; }
   [[nodiscard]] Frame& frame() { return *frame_; }
-  // Of the frame; where it failed, nothing else may be asked.
+  // Whether the frame could be created. If not, no other function may be called.
   [[nodiscard]] const Status& creation() const { return creation_; }
 
   Status run(const std::vector<const Value*>& inputs, std::vector<Value>& outputs,
@@ -75,7 +75,7 @@ class Machine {
     return frame_->run(inputs, outputs, cancelled);
   }
 
-  // Output 0 for one input of floats; fails the test where the run fails.
+  // Output 0 for one input of floats. Fails the test if the run fails.
   std::vector<float> floats(const std::vector<int64_t>& shape, const std::vector<float>& input) {
     const Value value = *Value::of<float>(shape, input);
     std::vector<Value> outputs;
@@ -98,7 +98,7 @@ inline graph::ValueType floats(graph::Shape shape) {
   return graph::testing::tensor_type(ElementType::kFloat, std::move(shape));
 }
 
-// Every value of the graph gets the type.
+// Gives every value without a type this one.
 inline graph::Graph typed(graph::Graph graph, const graph::ValueType& type) {
   for (graph::Value& value : graph.values) {
     if (value.type.kind == graph::ValueKind::kUnknown) value.type = type;

@@ -7,7 +7,7 @@
 namespace ephost::runtime {
 namespace {
 
-// From pairs of steps, the second of which waits for the first.
+// Dependencies from pairs of steps, the second of which waits for the first.
 plan::StepDependencies dependencies(uint32_t steps,
                                     std::vector<std::pair<uint32_t, uint32_t>> edges) {
   plan::StepDependencies made;
@@ -64,7 +64,7 @@ TEST(ParallelExecutor, RunsStepsWhoseDependenciesAreDone) {
       } else if (step == width + 1) {
         EXPECT_EQ(before, static_cast<int>(width + 1));
       }
-      return Status();
+      return Status::ok_status();
     });
     ASSERT_TRUE(executor.run(diamond, recorder).ok());
     for (uint32_t step = 0; step < width + 2; ++step) ASSERT_EQ(recorder.runs(step), 1);
@@ -72,17 +72,17 @@ TEST(ParallelExecutor, RunsStepsWhoseDependenciesAreDone) {
   }
 }
 
-// Both wait for the other to begin.
+// Each of them waits for the other to begin.
 TEST(ParallelExecutor, RunsIndependentStepsAtTheSameTime) {
   ThreadPool pool;
   ParallelExecutor executor(pool, 2);
   Recorder recorder(3);
   std::atomic<int> begun{0};
   recorder.set_body([&](uint32_t step) {
-    if (step == 0) return Status();
+    if (step == 0) return Status::ok_status();
     ++begun;
     while (begun < 2) std::this_thread::yield();
-    return Status();
+    return Status::ok_status();
   });
   EXPECT_TRUE(executor.run(dependencies(3, {{0, 1}, {0, 2}}), recorder).ok());
 }
@@ -94,7 +94,7 @@ TEST(ParallelExecutor, RunsEverythingOnOneThread) {
   std::vector<uint32_t> order;
   recorder.set_body([&](uint32_t step) {
     order.push_back(step);
-    return Status();
+    return Status::ok_status();
   });
   EXPECT_TRUE(executor.run(dependencies(4, {{0, 3}, {1, 3}}), recorder).ok());
   EXPECT_EQ(order, (std::vector<uint32_t>{0, 1, 3, 2}));

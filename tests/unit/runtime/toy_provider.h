@@ -1,4 +1,4 @@
-// Kernels that do just what a test of the runtime needs, named as operators.
+// A provider whose kernels do what tests of the runtime need, one for each operator name.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace ephost::runtime::testing {
 
-// Counts what the kernels see; tests reset what they look at.
+// Counts what the kernels observe. Tests reset the counters that they read.
 struct Observed {
   std::atomic<int> running{0};
   std::atomic<int> most_running{0};
@@ -63,7 +63,7 @@ class ToyKernel : public eph::Computation {
 
  private:
   static constexpr eph_slot_pair kPair = {0, 0};
-  // Of tensors of 16 floats.
+  // Parts are tensors of 16 floats.
   static constexpr eph_slot_part kJoined[] = {{0, 0, 0}, {1, 0, 64}};
   static constexpr eph_slot_part kHalves[] = {{0, 0, 0}, {0, 1, 64}};
   std::string op_;
@@ -85,7 +85,7 @@ inline void add(eph::Run& run) {
   for (size_t i = 0; i < a.size(); ++i) to[i] = a[i] + b[i % b.size()];
 }
 
-// The positive elements: as many as there are, which nobody knows beforehand.
+// The positive elements, whose number is not known before the run.
 inline void positives(eph::Run& run) {
   std::vector<float> kept;
   for (const float x : eph::elements<float>(*run.input(0))) {
@@ -145,7 +145,7 @@ inline void use_workspace(eph::Run& run) {
   map_floats(run, [](float x) { return x; });
 }
 
-// Asks for the end of the run, in its last call before that.
+// Requests cancellation in the last of `calls_before_stop` calls.
 inline void stop(eph::Run& run) {
   if (--observed().calls_before_stop == 0) observed().stop = true;
   map_floats(run, [](float x) { return x; });
@@ -172,7 +172,7 @@ inline void sequence(eph::Run& run) {
   run.set_output(0, &run.make_sequence(elements));
 }
 
-// Input 1 behind the elements of input 0. Counts as in place where the array stays where it is.
+// Appends input 1 to the elements of input 0. Counts as in place if the array does not move.
 inline void append(eph::Run& run) {
   const eph_value& base = *run.input(0);
   const void* before = base.data;

@@ -1,4 +1,4 @@
-// What an environment sets up in the process for calls of plugins, and takes down again.
+// Process-wide facilities that an environment sets up for calls of plugins and removes again.
 #include <ephost/environment.h>
 #include <gtest/gtest.h>
 
@@ -45,7 +45,7 @@ TEST_F(EnvironmentTest, HandlesCrashesUntilItsLastCopyEnds) {
   EXPECT_EQ(current_action(), &ignore);
 }
 
-TEST_F(EnvironmentTest, LeavesSignalsAloneWhereNoCrashHandlerIsWanted) {
+TEST_F(EnvironmentTest, LeavesSignalsAloneWithoutCrashHandler) {
   options_.crash_handler = false;
   const auto environment = Environment::create(options_);
   ASSERT_TRUE(environment.ok());
@@ -61,7 +61,7 @@ TEST_F(EnvironmentTest, WatchesCallsUntilItEnds) {
   EXPECT_FALSE(plugin::is_call_watch_asleep());
 }
 
-TEST_F(EnvironmentTest, WatchesNothingWhereNoWarningIsWanted) {
+TEST_F(EnvironmentTest, WatchesNothingWithoutCallWarning) {
   options_.call_warning = {};
   const auto environment = Environment::create(options_);
   ASSERT_TRUE(environment.ok());

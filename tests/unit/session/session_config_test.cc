@@ -74,7 +74,7 @@ TEST(SessionConfig, ReadsHowStepsRun) {
             ExecutionMode::kSequential);
 }
 
-TEST(SessionConfig, RefusesModesAndThreadNumbersThatThereAreNot) {
+TEST(SessionConfig, RefusesUnknownModesAndInvalidThreadNumbers) {
   EXPECT_EQ(read("session.execution_mode", "fast").status().message(),
             "configuration entry \"session.execution_mode\" cannot be \"fast\"; use "
             "\"sequential\" or \"parallel\"");

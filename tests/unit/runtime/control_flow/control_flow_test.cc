@@ -28,7 +28,7 @@ const graph::ValueType kOpen = tensor_type(ElementType::kFloat);
 const graph::ValueType kInt64 = tensor_type(ElementType::kInt64, graph::Shape{});
 const graph::ValueType kBool = tensor_type(ElementType::kBool, graph::Shape{});
 
-// Values whose type nobody stated get this one.
+// The type of values whose type is not stated.
 graph::Graph typed(graph::Graph graph, const graph::ValueType& type) {
   for (graph::Value& value : graph.values) {
     if (value.type.kind == graph::ValueKind::kUnknown) value.type = type;
@@ -98,7 +98,7 @@ TEST(ControlFlow, IfHandsOnWhatABranchOnlyCaptures) {
   EXPECT_THAT(floats_of(outputs[1]), ElementsAre(7));
 }
 
-TEST(ControlFlow, IfRefusesAConditionThatIsNoFlag) {
+TEST(ControlFlow, IfRefusesAConditionThatIsNotABool) {
   graph::Graph graph = choice(kOpen);
   graph.values[graph.inputs[0]].type = tensor_type(ElementType::kBool);
   ControlMachine machine(std::move(graph));
@@ -111,7 +111,7 @@ TEST(ControlFlow, IfRefusesAConditionThatIsNoFlag) {
 
 // ---- Loop -------------------------------------------------------------------------------------
 
-// total += x, and every total one after the other.
+// total += x, and all totals stacked.
 graph::Graph sum_loop(const graph::ValueType& type) {
   GraphBuilder builder;
   builder.input("count", kInt64).input("go", kBool).input("start", type).input("x", type);
@@ -143,7 +143,7 @@ TEST(ControlFlow, LoopCarriesValuesAndStacksOutputs) {
   }
 }
 
-TEST(ControlFlow, LoopOfNoIterationGivesTheInitialValueAndAnEmptyStack) {
+TEST(ControlFlow, LoopWithoutIterationsGivesTheInitialValueAndAnEmptyStack) {
   ControlMachine machine(sum_loop(float_type({2})));
   for (const auto& [count, go] : {std::pair(0, true), std::pair(5, false), std::pair(-3, true)}) {
     const Value start = floats({2}, {4, 5});
@@ -212,7 +212,7 @@ TEST(ControlFlow, LoopCarriesValuesWhoseShapesChange) {
   body.capture("step", builder.value("step"));
   body.node("Add", {"v", "step"}, {"w"}).node("Positives", {"w"}, {"p"}).output("c").output("p");
   builder.node("Loop", {"count", "", "x"}, {"y"}).subgraph("body", typed(body.build(), kOpen));
-  // A step after the loop reads what the loop gave.
+  // A step after the loop reads its output.
   builder.node("Negate", {"y"}, {"z"}).output("z");
   ControlMachine machine(typed(builder.build(), kOpen));
   const std::vector<Value> inputs = {int64(3), floats({4}, {1, 2, 3, 4}), floats({1}, {-1})};
@@ -267,7 +267,7 @@ TEST(ControlFlow, BodiesInBodiesReadEveryGraphAroundThem) {
   }
 }
 
-// ---- Hostile ----------------------------------------------------------------------------------
+// ---- Hostile models ---------------------------------------------------------------------------
 
 TEST(ControlFlow, NamesTheIterationThatFails) {
   GraphBuilder builder;
@@ -308,7 +308,7 @@ TEST(ControlFlow, AnEndlessLoopEndsWhenTheCallerCancels) {
     if (canceller.joinable()) canceller.join();
     EXPECT_EQ(status.code(), StatusCode::kFail);
     EXPECT_THAT(status.message(), HasSubstr("the run was cancelled"));
-    // The other thread may be there before the first iteration.
+    // The other thread may cancel before the first iteration.
     EXPECT_THAT(status.message(), HasSubstr(with_node ? "iteration 5 of Loop" : ""));
   }
 }
@@ -332,7 +332,7 @@ TEST(ControlFlow, RefusesElementsOfAStackThatDiffer) {
   EXPECT_THAT(status.message(), HasSubstr("iteration 1"));
 }
 
-// A Loop node over one carried value, with what a test wants wrong.
+// A Loop node with one carried value, with the defects that a test asks for.
 Status status_of_loop(std::initializer_list<std::string_view> inputs,
                       std::initializer_list<std::string_view> outputs, graph::Graph body,
                       std::string attribute = "body") {

@@ -1,4 +1,4 @@
-// A graph with bodies and everything that runs it, on toy kernels.
+// A graph with bodies, planned for toy kernels, and everything that runs it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 
 namespace ephost::runtime::testing {
 
-// Takes control flow for the host, as the session does.
+// Claims control flow for the host, as the session does.
 class HostSource : public partition::ClaimSource {
  public:
   [[nodiscard]] std::string_view provider_name() const override { return "host"; }
@@ -45,7 +45,7 @@ class ControlMachine {
     frame_ = *Frame::create(*program_);
   }
 
-  // Why it could not be made.
+  // Why the program could not be created.
   [[nodiscard]] const Status& status() const { return status_; }
   [[nodiscard]] const Program& program() const { return *program_; }
 
@@ -57,7 +57,7 @@ class ControlMachine {
     return frame_->run(slots, outputs, cancelled);
   }
 
-  // The outputs; fails the test where the run fails.
+  // The outputs of a run. Fails the test if the run fails.
   std::vector<Value> run(const std::vector<Value>& inputs) {
     std::vector<Value> outputs;
     EXPECT_TRUE(status_.ok()) << status_.to_string();

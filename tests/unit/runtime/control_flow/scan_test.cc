@@ -20,9 +20,9 @@ graph::ValueType float_type(std::optional<graph::Shape> shape = std::nullopt) {
   return tensor_type(ElementType::kFloat, std::move(shape));
 }
 
-// What a test varies about a Scan that adds each slice to a state and gives every sum.
+// Parameters of a Scan that adds each slice to a state and outputs each intermediate total.
 struct SumScan {
-  std::optional<graph::Shape> state;  // of the body; nothing: open
+  std::optional<graph::Shape> state;  // the body's; empty: unknown
   int32_t version = 9;
   std::vector<std::pair<std::string, int64_t>> lists;  // attributes of one element
 
@@ -94,7 +94,7 @@ TEST(Scan, GoesAlongOtherAxes) {
   }
 }
 
-TEST(Scan, OfNoSliceGivesTheStateAndAnEmptyStack) {
+TEST(Scan, WithoutSlicesGivesTheStateAndAnEmptyStack) {
   ControlMachine machine(SumScan{.state = graph::Shape{2}}.build());
   const auto outputs = machine.run({floats({2}, {3, 4}), floats({0, 2}, {})});
   EXPECT_THAT(floats_of(outputs[0]), ElementsAre(3, 4));
@@ -177,7 +177,7 @@ TEST(Scan, Version8ReversesWithinTheLengthOfEachSequence) {
   EXPECT_THAT(floats_of(outputs[1]), ElementsAre(2, 3, 0, 6, 11, 15));
 }
 
-// ---- Hostile ----------------------------------------------------------------------------------
+// ---- Hostile models ---------------------------------------------------------------------------
 
 void expect_refusal(graph::Graph graph, const std::vector<Value>& inputs, const std::string& text) {
   ControlMachine machine(std::move(graph));

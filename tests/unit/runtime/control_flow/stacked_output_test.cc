@@ -44,7 +44,7 @@ TEST(GrowingStack, LetsTheNextElementBeWrittenInPlace) {
   EXPECT_EQ(stack.append(*held_floats(other)).code(), StatusCode::kInvalidArgument);
 }
 
-// Elements of 4 bits that do not fill bytes cannot follow each other.
+// Elements of 4 bits that do not fill whole bytes cannot be stacked.
 TEST(ElementForm, RefusesElementsThatEndInsideAByte) {
   ElementForm form;
   EXPECT_EQ(form.set(ElementType::kInt4, std::vector<int64_t>{3}).code(),

@@ -58,9 +58,9 @@ TEST(Frame, PartsLieInTheirWholesAndAreNotCopied) {
   testing::observed().in_place = 0;
   Machine machine(swapped_halves(false));
   EXPECT_EQ(machine.floats({32}, x), expected);
-  // Both halves, both inputs of Join, the last Relu; the first one writes into the whole of Join.
+  // Both halves, both inputs of Join, and the last Relu. The first Relu writes into Join's output.
   EXPECT_EQ(testing::observed().in_place, 5);
-  // Without a pattern all is copied, but for Relu.
+  // Without a pattern, only Relu works in place.
   testing::observed().in_place = 0;
   Machine copying(swapped_halves(false), {.memory = {.enable_mem_pattern = false}});
   EXPECT_EQ(copying.floats({32}, x), expected);
@@ -77,7 +77,7 @@ TEST(Frame, PartsLieInAnOutputOfTheCaller) {
   EXPECT_GE(testing::observed().in_place, 4);
 }
 
-// What a frame holds is bounded by what one run needs.
+// The memory that a frame holds is bounded by what one run needs.
 TEST(Frame, RunsOfEverChangingShapesDoNotAddUp) {
   GraphBuilder builder;
   builder.input("x", floats({graph::symbolic_dim(0)}));
@@ -91,7 +91,7 @@ TEST(Frame, RunsOfEverChangingShapesDoNotAddUp) {
     ASSERT_EQ(machine.floats({extent}, x).size(), x.size());
     most = std::max(most, machine.frame().held_bytes());
   }
-  // Four values at the most, in a block and in the pool.
+  // At most four values, in the block and in the pool.
   EXPECT_LE(most, 2 * 4 * 1001 * sizeof(float) + 1024);
   EXPECT_EQ(machine.program().patterns().size(), 16U);
 }
@@ -211,7 +211,7 @@ TEST(Frame, PlacesARunWithKnownShapesByTheTracedPattern) {
   EXPECT_EQ(machine.floats({3}, {1, 2, 3}), (std::vector<float>{-1, -2, -3}));
 }
 
-// A pattern of nothing but empty values has no block that they could lie in.
+// A pattern that has only empty values has no block.
 TEST(Frame, RunsEmptyValuesAgainByTheirTracedPattern) {
   GraphBuilder builder;
   builder.input("x", floats({graph::symbolic_dim(0)}));
@@ -388,7 +388,7 @@ TEST(Frame, NamesTheNodeWhoseOutputHasNoMemory) {
       << status.message();
 }
 
-TEST(Frame, NamesTheStepThatNeedsMostOfABlockThatIsNotToBeHad) {
+TEST(Frame, NamesTheStepThatNeedsMostOfABlockThatCannotBeAllocated) {
   GraphBuilder builder;
   builder.input("x", floats({2})).node("Relu", {"x"}, {"a"}).node("Negate", {"a"}, {"y"});
   builder.output("y");
@@ -413,7 +413,7 @@ TEST(Frame, StopsWhenTheCallerCancels) {
   EXPECT_EQ(status.message(), "the run was cancelled before step 0 of 3");
 }
 
-// Runs `threads` frames at once, each with input of its own.
+// Runs one frame in each of `threads` threads, with different inputs.
 void run_frames(Machine& machine, int threads) {
   std::vector<std::thread> workers;
   for (int t = 0; t < threads; ++t) {

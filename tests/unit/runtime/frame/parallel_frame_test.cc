@@ -1,4 +1,4 @@
-// Frames whose steps run in parallel: the same bits as one after the other, whatever the graph.
+// Frames whose steps run in parallel give the same bits as sequential ones, for random graphs.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -23,12 +23,12 @@ ThreadPool& pool() {
   return shared;
 }
 
-// What the model states about shapes decides where memory comes from: a pattern made beforehand,
-// the pool and then traced patterns, or the pool where nothing is known.
+// Where memory comes from depends on the shapes that the model states: from the program's pattern,
+// from the pool and later traced patterns, or always from the pool.
 enum class Shapes { kStatic, kSymbolic, kUnknown };
 
-// Of three kinds of values: those that `shapes` speaks of, and tensors of 16 and of 32 floats,
-// which Join and Halve make of each other.
+// A random graph with three kinds of values: those that `shapes` describes, and tensors of 16 and
+// of 32 floats, which Join and Halve convert into each other.
 class RandomGraph {
  public:
   RandomGraph(uint32_t seed, Shapes shapes) : random_(seed) {
@@ -60,12 +60,12 @@ class RandomGraph {
   };
 
   uint32_t below(uint32_t limit) { return random_() % limit; }
-  // One of the last values, so that there are branches, and values that live long.
+  // A recent value, so that there are branches as well as values with long lifetimes.
   Made pick(uint32_t reach) {
     const auto count = static_cast<uint32_t>(values_.size());
     return values_[count - 1 - below(std::min(count, reach))];
   }
-  // One of a certain kind; without a name where there is none within reach.
+  // A value of the given kind; its name is empty if there is none.
   Made pick(uint32_t reach, Kind kind) {
     for (uint32_t i = 0; i < reach; ++i) {
       if (Made found = pick(reach); found.kind == kind) return found;
@@ -149,7 +149,7 @@ void compare(Shapes shapes, uint32_t graphs, plan::MemoryOptions memory = {}) {
     }
   }
   EXPECT_GT(parallel, graphs / 2);
-  // Parts need a pattern.
+  // Only a memory pattern places parts in their wholes.
   EXPECT_EQ(with_parts > graphs / 4, memory.enable_mem_pattern) << with_parts;
 }
 
@@ -196,7 +196,7 @@ TEST(ParallelFrame, AllocatesNothingInTheSecondRun) {
   const Value x = *Value::of<float>({2}, std::vector<float>{1, 2});
   const std::vector<const Value*> inputs = {&x};
   std::vector<Value> outputs;
-  // Each lane has its own scratch memory, and which lanes a run uses is not known beforehand.
+  // Each lane has its own scratch memory, and the lanes that a run uses are not known in advance.
   for (int round = 0; round < 20; ++round) ASSERT_TRUE(machine.run(inputs, outputs).ok());
   const uint64_t before = test::allocations_of_this_thread();
   const Status status = machine.frame().run(inputs, outputs, nullptr);

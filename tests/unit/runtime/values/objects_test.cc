@@ -1,4 +1,4 @@
-// Values that are no tensors, in frames and bodies.
+// Values that are not tensors, in frames and bodies.
 #include <gmock/gmock.h>
 
 #include "host/runtime/values/composite.h"
@@ -143,7 +143,8 @@ TEST(Objects, AreReleasedAfterTheirLastReader) {
   ControlMachine machine(std::move(graph));
   bool released = false;
   const Value given = sequence({floats({1}, {1})});
-  // The frame's input went into s, which is gone: only this test holds the value, twice.
+  // The frame's input was moved into s, which is released, so only this test holds the value,
+  // twice.
   const std::vector<Value> inputs = {given};
   observed().probe = [&] { released = ValueAccess::owner_count(given) == 2; };
   std::vector<Value> outputs;
@@ -202,7 +203,7 @@ TEST(Objects, RefuseWhatAPluginMayNotHandIn) {
 
 // ---- Bodies -----------------------------------------------------------------------------------
 
-// Appends `element`, which the body captures, once an iteration.
+// Appends `element`, which the body captures, once in each iteration.
 graph::Graph growing_loop(const graph::ValueType& carried) {
   GraphBuilder builder;
   builder.input("count", kInt64).input("start", carried).input("element", kFloat);
@@ -226,7 +227,7 @@ TEST(Objects, GrowInALoopWithoutBeingCopied) {
   const Value result = machine.run({int64(1000), start, floats({1}, {2})})[0];
   EXPECT_EQ(result.parts().size(), 1001U);
   EXPECT_EQ(start.parts().size(), 1U);
-  // All but the first and those where the array had to grow.
+  // All except the first, and those for which the array had to grow.
   EXPECT_GT(observed().in_place, 980);
   EXPECT_EQ(machine.run({int64(2), start, floats({1}, {2})})[0].parts().size(), 3U);
   EXPECT_EQ(machine.run({int64(0), start, floats({1}, {2})})[0].parts().size(), 1U);

@@ -30,7 +30,7 @@ graph::Function outer() {
   return function_of_x(kDomain, "Outer", {{"Abs", {"x"}, {"t"}}, {"Inner", {"t"}, {"y"}, kDomain}});
 }
 
-// A model in the state in which the pipeline asks for inlining. No provider takes anything.
+// A model at the stage at which the pipeline inlines functions. No provider claims anything.
 PreparedModel prepared_of(GraphBuilder& builder, std::vector<graph::Function> functions) {
   PreparedModel prepared;
   prepared.model.graph = builder.build();
@@ -49,8 +49,8 @@ PreparedModel prepared_of(GraphBuilder& builder, std::vector<graph::Function> fu
 
 class FunctionInliningTest : public ::testing::Test {
  protected:
-  // The operators after a round in which providers took the nodes `taken`; nothing where nothing
-  // was inlined.
+  // The operators after a round in which providers claimed the nodes `taken`; empty if nothing was
+  // inlined.
   std::vector<std::string> inline_once(PreparedModel& prepared,
                                        std::initializer_list<NodeId> taken = {}) {
     std::vector<uint32_t>& owner = prepared.main.partitioning.owner;
@@ -133,7 +133,7 @@ TEST_F(FunctionInliningTest, KeepsWhatIsKnownOfNodes) {
   const auto kernels = std::pair(0U, static_cast<const graph::Graph*>(&prepared.model.graph));
   made_.kernels[kernels].resize(3);
   ASSERT_EQ(inline_once(prepared).size(), 4U);
-  // A failure at a call holds for all of its body.
+  // A failure at a call holds for all nodes of its body.
   EXPECT_THAT(prepared.failures[0].nodes, ElementsAre(0, 1, 2));
   EXPECT_THAT(prepared.failures[1].nodes, ElementsAre(1, 2)) << "of another graph";
   EXPECT_EQ(prepared.context.partitions[0].place.node, 3U);
@@ -199,8 +199,8 @@ TEST_F(FunctionInliningTest, EndsWhenItIsCancelled) {
             StatusCode::kModelLoadCanceled);
 }
 
-// What it takes to inline `count` calls in a row, each of a function of its own. Allocations stand
-// for work, as they do not depend on the machine.
+// The work of inlining a chain of `count` calls of different functions, measured in allocations,
+// which do not depend on the machine.
 uint64_t allocations_of_inlining(size_t count) {
   GraphBuilder builder;
   builder.input("v0");
