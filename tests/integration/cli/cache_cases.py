@@ -175,13 +175,13 @@ class CacheTest(CommandLineTest):
         self.lock(self.inside)
         cache = self.run_model("--config", "ep.context_lock_timeout_ms=10", model="tiny_mlp")["cache"]
         self.assertEqual(cache["outcome"], "uncached")
-        self.assertIn("is locked by", cache["reason"])
+        self.assertIn("has been locked by", cache["reason"])
 
     def test_a_folder_that_stays_locked_fails_a_compilation_that_leaves_nothing(self):
         self.lock(self.folder)
         error = self.refusal("FAIL", "compile", tiny("tiny_cnn"), "--ep", "dnnl", "-o", "m_ctx.onnx",
                              "--config", "ep.context_lock_timeout_ms=10")
-        self.assertIn("is locked by", error)
+        self.assertIn("has been locked by", error)
         self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_waiting_is_announced_and_ends_at_a_signal(self):

@@ -279,7 +279,7 @@ TEST_F(CacheStoreSession, WaitsForTheStoreOnlySoLong) {
   impatient.add_config_entry("ep.context_lock_timeout_ms", "10");
   const CacheUse locked_out = use(model_, impatient);
   EXPECT_EQ(locked_out.outcome, Outcome::kUncached);
-  EXPECT_THAT(locked_out.reason, HasSubstr("is locked by"));
+  EXPECT_THAT(locked_out.reason, HasSubstr("has been locked by"));
   EXPECT_EQ(use(model_, options()).outcome, Outcome::kHit);
 }
 

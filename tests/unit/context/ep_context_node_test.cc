@@ -92,16 +92,16 @@ TEST(EpContextNode, HasTheOperatorsDefaults) {
 TEST(EpContextNode, RefusesAttributesOfTheWrongTypeByName) {
   EXPECT_THAT(refusal("main_context", std::string("1")),
               AllOf(HasSubstr("\"main_context\""), HasSubstr("EPContext node \"n\""),
-                    HasSubstr("no integer")));
-  EXPECT_THAT(refusal("embed_mode", 1.0F), HasSubstr("no integer"));
-  EXPECT_THAT(refusal("source", int64_t{3}), HasSubstr("no string"));
-  EXPECT_THAT(refusal("notes", std::vector<std::string>{"a"}), HasSubstr("no string"));
+                    HasSubstr("is not an integer")));
+  EXPECT_THAT(refusal("embed_mode", 1.0F), HasSubstr("is not an integer"));
+  EXPECT_THAT(refusal("source", int64_t{3}), HasSubstr("is not a string"));
+  EXPECT_THAT(refusal("notes", std::vector<std::string>{"a"}), HasSubstr("is not a string"));
 }
 
 TEST(EpContextNode, RefusesNumbersOutOfRange) {
   EXPECT_THAT(refusal("main_context", int64_t{2}), HasSubstr("is out of range: 2"));
-  EXPECT_THAT(refusal("embed_mode", int64_t{-1}), HasSubstr("is -1"));
-  EXPECT_THAT(refusal("max_size", int64_t{-5}), HasSubstr("is -5"));
+  EXPECT_THAT(refusal("embed_mode", int64_t{-1}), HasSubstr("is out of range: -1"));
+  EXPECT_THAT(refusal("max_size", int64_t{-5}), HasSubstr("is out of range: -5"));
 }
 
 TEST(EpContextNode, RefusesAPrimaryNodeWithoutContent) {

@@ -61,8 +61,9 @@ TEST(FolderLock, GivesUpAfterTheTimeoutWithTheRemedy) {
   for (const int timeout : {0, 30}) {
     const Status status = acquire(dir, {.timeout = milliseconds(timeout)});
     EXPECT_EQ(status.code(), StatusCode::kFail);
-    EXPECT_THAT(status.message(), AllOf(HasSubstr("is locked by"), HasSubstr(dir.path().native()),
-                                        HasSubstr("ep.context_lock_timeout_ms")));
+    EXPECT_THAT(status.message(),
+                AllOf(HasSubstr("has been locked by"), HasSubstr(dir.path().native()),
+                      HasSubstr("ep.context_lock_timeout_ms")));
   }
 }
 

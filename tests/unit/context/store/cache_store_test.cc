@@ -213,7 +213,7 @@ TEST(CacheStore, GivesUpWaitingForAnotherProcess) {
   ASSERT_TRUE(publish_sample(store, key_of("a")).ok());
   const Result<FolderLock> held =
       FolderLock::acquire(testing::store_in(dir.path()), {}, posix_file_system());
-  EXPECT_THAT(publish_sample(store, key_of("b")).message(), HasSubstr("is locked"));
+  EXPECT_THAT(publish_sample(store, key_of("b")).message(), HasSubstr("has been locked by"));
   EXPECT_EQ(payload_in(store, key_of("a")), "payload");
 }
 

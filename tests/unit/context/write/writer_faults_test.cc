@@ -136,7 +136,7 @@ TEST_P(WriterFaults, ACrashAtAnyPointLeavesTheOldOrTheNewState) {
     const bool refused = !next.ok() && GetParam().external_initializers;
     if (refused) {
       // A file of initializers that no model claims could belong to anybody.
-      ASSERT_THAT(next.status().message(), HasSubstr("not known to be of the context model"));
+      ASSERT_THAT(next.status().message(), HasSubstr("not known to belong to the context model"));
       ASSERT_EQ(generation(dir), "none");
     } else {
       ASSERT_TRUE(next.ok()) << next.status().to_string();

@@ -210,7 +210,7 @@ TEST(ContextWriter, KeepsAnInitializersFileThatMayBelongToAnotherModel) {
   const Result<WrittenContext> refused = write_sample(options);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.status().code(), StatusCode::kFail);
-  EXPECT_THAT(refused.status().message(), HasSubstr("not known to be of the context model"));
+  EXPECT_THAT(refused.status().message(), HasSubstr("not known to belong to the context model"));
   EXPECT_THAT(files_in(dir.path()), ElementsAre("weights"));
   EXPECT_EQ(content_of(dir / "weights"), "of the source model");
 }
