@@ -229,7 +229,7 @@ class Pipeline {
   }
 
   Status finish_checksums() {
-    Status status = prepared_.context.finish_sums();
+    Status status = prepared_.context.finish_checksums();
     has_wrong_checksum_ = has_wrong_checksum_ || !status.ok();
     return status;
   }
