@@ -72,7 +72,7 @@ def are_close(one, other):
 
 
 def contents(folder):
-    """Name -> sum of all files but temporary ones, which no reader looks at."""
+    """Name -> checksum of all files but temporary ones, which no reader looks at."""
     return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest()
             for name in sorted(os.listdir(folder)) if not TEMPORARY.fullmatch(name)}
 
