@@ -1,6 +1,6 @@
 // What the cache store did for a session. A session with the configuration entry `ep.cache_dir`
-// looks there for what its providers compiled before; `ep.cache_max_bytes` and
-// `ep.cache_max_age_days` limit what is kept.
+// looks there for what its providers compiled earlier; `ep.cache_max_bytes` and
+// `ep.cache_max_age_days` limit the size and the age of the store.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@ namespace ephost {
 
 struct CacheUse {
   enum class Outcome {
-    kOff,       // no store was asked
+    kOff,       // no store is configured
     kHit,       // nothing was compiled
     kMiss,      // compiled, and stored for the next session
     kUncached,  // compiled or loaded without the store
   };
   Outcome outcome = Outcome::kOff;
-  std::string key;     // of the entry; empty if none was made
-  std::string reason;  // why uncached, or why an entry that was there is no hit; else empty
+  std::string key;     // key of the entry; empty if it was not computed
+  std::string reason;  // why uncached, or why an existing entry was not used; else empty
 };
 
 }  // namespace ephost
