@@ -1,4 +1,4 @@
-// Strings and codes on their way across the plugin ABI.
+// Converts strings and codes between the host and the plugin ABI.
 #pragma once
 
 #include <ephost/plugin_abi.h>
@@ -11,13 +11,13 @@ namespace ephost::bridge {
 
 [[nodiscard]] inline eph_string to_abi(std::string_view text) { return {text.data(), text.size()}; }
 
-// Empty where a plugin hands over a null pointer, whatever size it states.
+// Empty for a null pointer, whatever its size.
 [[nodiscard]] inline std::string_view view(eph_string text) {
   if (text.data == nullptr) return {};
   return {text.data, static_cast<size_t>(text.size)};
 }
 
-// kFail for a code that the host doesn't know.
+// kFail for a code that the host does not know.
 [[nodiscard]] inline StatusCode to_status_code(int32_t code) {
   return code >= EPH_OK && code <= EPH_NOT_FOUND ? static_cast<StatusCode>(code)
                                                  : StatusCode::kFail;

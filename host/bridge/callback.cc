@@ -17,7 +17,7 @@ void set_message(eph_error* error, std::string_view message) {
 int32_t report(eph_error* error, StatusCode code, std::string_view message) noexcept {
   try {
     set_message(error, message);
-  } catch (const std::exception&) {  // without memory the code has to do without its message
+  } catch (const std::exception&) {  // out of memory: the code goes without its message
   }
   return static_cast<int32_t>(code);
 }

@@ -51,7 +51,7 @@ int32_t ClaimCollector::has_kernel(eph_claims* handle, uint32_t node) noexcept {
 void ClaimCollector::decline(eph_claims* handle, uint32_t node, eph_string reason) noexcept {
   ClaimCollector& collector = self(handle);
   if (node >= collector.graph_.nodes.size()) return;
-  (void)run_callback(nullptr, [&] {  // without memory there is one explanation less
+  (void)run_callback(nullptr, [&] {  // out of memory: the reason is lost
     collector.collected_.declines.push_back({node, std::string(view(reason))});
     return Status::ok_status();
   });

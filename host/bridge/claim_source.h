@@ -1,4 +1,5 @@
-// A provider as the partitioner asks it. Also keeps what the provider declined, for explanations.
+// A provider as the partitioner's source of claims. Also keeps what the provider declined, for
+// explanations.
 #pragma once
 
 #include <functional>
@@ -14,9 +15,9 @@ namespace ephost::bridge {
 
 class ProviderClaims : public partition::ClaimSource {
  public:
-  // Everything is borrowed. With `cached` given, the graph belongs to a context model: these nodes
-  // (EPContext nodes of the provider's own sources, ascending) are placed as they are, and what it
-  // would fuse besides is left out.
+  // Everything is borrowed. If `cached` is given, the graph belongs to a context model: these nodes
+  // (EPContext nodes of the provider's own sources, ascending) are claimed one by one, and the
+  // provider's fused claims are dropped.
   ProviderClaims(Provider& provider, const graph::Model& model,
                  const std::vector<graph::NodeId>* cached = nullptr)
       : provider_(provider), model_(model), cached_(cached) {}
@@ -28,7 +29,7 @@ class ProviderClaims : public partition::ClaimSource {
   [[nodiscard]] bool has_kernel(const graph::Graph& graph, graph::NodeId node) override;
 
   [[nodiscard]] const std::vector<Decline>& declines() const { return declines_; }
-  // What the last question failed with, if it did: then the provider gets nothing.
+  // Why the last call of `claims` failed, if it did; then the provider gets no node.
   [[nodiscard]] const Status& failure() const { return failure_; }
 
  private:

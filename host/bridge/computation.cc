@@ -18,7 +18,7 @@ constexpr uint64_t kMaxSlotPairs = uint64_t{1} << 20;
 plan::SlotPair copy(const eph_slot_pair& pair) { return {pair.input, pair.output}; }
 plan::SlotPart copy(const eph_slot_part& part) { return {part.input, part.output, part.offset}; }
 
-// Appends.
+// Appends to `copied`.
 template <class Copied, class Pair>
 Status copy_pairs(const Pair* pairs, uint64_t count, const plugin::CallSite& site,
                   std::string_view array, std::vector<Copied>& copied) {

@@ -1,5 +1,5 @@
-// A kernel or a compiled partition that a plugin made: the handle, its adopted table, and what it
-// declared. Moves, or is shared on request; keeps its provider, and so the library, alive.
+// A kernel or a compiled partition of a plugin: the handle, its adopted table, and what it
+// declared. Movable, and shared on request; keeps its provider, and so the library, alive.
 #pragma once
 
 #include <ephost/plugin_abi.h>
@@ -17,7 +17,7 @@ namespace ephost::bridge {
 
 class Provider;
 
-// What one concurrent run of a computation keeps; released before the computation is destroyed.
+// The state of one concurrent run of a computation; released before the computation is destroyed.
 class ComputationState {
  public:
   ComputationState() = default;
@@ -48,12 +48,12 @@ class Computation {
   Computation(Computation&&) noexcept = default;
   Computation& operator=(Computation&&) noexcept = default;
 
-  // The same computation, which lives until the last of those that share it is gone.
+  // Another reference to the same computation, which lives as long as any of them.
   [[nodiscard]] Computation share() const { return Computation(object_); }
 
   [[nodiscard]] eph_computation* handle() const { return object_->handle; }
-  // For the executor: one indirect call a step. What is thrown out of it can be caught, since its
-  // type does not say noexcept.
+  // For the executor: one indirect call for each step. Its type is not noexcept, so that exceptions
+  // of the plugin can be caught.
   using Compute = int32_t (*)(eph_computation* computation, void* state, eph_run* run,
                               eph_error* error);
   [[nodiscard]] Compute compute() const { return object_->api.compute; }
@@ -64,14 +64,14 @@ class Computation {
 
   [[nodiscard]] bool is_concurrent() const { return object_->is_concurrent; }
   [[nodiscard]] uint64_t workspace_bytes() const { return object_->workspace_bytes; }
-  // Where its values are to be, by the numbers of its provider's memories; all in host memory
-  // unless the provider has any.
+  // In which memories it wants its values, by its provider's numbers; all in host memory if the
+  // provider has no memories.
   [[nodiscard]] const ComputationMemory& memory() const;
-  // What it declared for the planner, but for memories; borrows from the computation.
+  // What it declared for the planner, without memories; borrows from the computation.
   [[nodiscard]] plan::StepTraits traits() const;
 
  private:
-  // At one address, since states refer to the adopted table.
+  // Has a fixed address, because states refer to the adopted table.
   struct Object {
     std::shared_ptr<const Provider> provider;
     eph_computation_api api = {};

@@ -1,5 +1,5 @@
-// The memories that a provider has of its own (ephost.device_memory/1): the adopted table, behind
-// checks of everything that comes back. Calls may be made by several threads at once.
+// A provider's own memories (ephost.device_memory/1): the adopted table, with checks of all its
+// results. May be called by several threads at once.
 #pragma once
 
 #include <ephost/ext/device_memory.h>
@@ -28,9 +28,9 @@ struct SlotMemory {
   uint32_t memory = kHostMemory;
 };
 
-// Where a computation wants its values, by the provider's numbers.
+// In which memories a computation wants its values, by the provider's numbers.
 struct ComputationMemory {
-  uint32_t memory = kHostMemory;  // of the workspace and of what is not listed
+  uint32_t memory = kHostMemory;  // of the workspace, and of inputs and outputs not listed below
   std::vector<SlotMemory> inputs;
   std::vector<SlotMemory> outputs;
 };
@@ -41,7 +41,7 @@ class DeviceMemory {
   DeviceMemory() = default;
 
   // `api` is an adopted table. `owner` is the provider's name, for messages; `provider` outlives
-  // the object. EP_FAIL where the provider states memories that cannot exist.
+  // the object. EP_FAIL if the provider states impossible memories.
   static Result<DeviceMemory> create(const eph_device_memory_api& api, eph_provider* provider,
                                      std::string_view owner);
 
@@ -51,16 +51,17 @@ class DeviceMemory {
   // "host memory", or the name of a memory.
   [[nodiscard]] std::string name_of(uint32_t memory) const;
 
-  // All in host memory if there are no others. EP_FAIL for memories that do not exist.
+  // Asks the provider where the computation wants its values; all in host memory if there is no
+  // other. EP_FAIL for memories that do not exist.
   [[nodiscard]] Result<ComputationMemory> describe(eph_computation* computation) const;
 
-  // A block, never null and aligned as the memory states; `what` it is for completes "allocating 64
-  // bytes in 'npu' for ...".
+  // Allocates a block, which is never null and has the memory's alignment. `what` completes the
+  // message "allocating 64 bytes in 'npu' for ...".
   [[nodiscard]] Result<std::byte*> allocate(uint32_t memory, uint64_t size,
                                             std::string_view what) const;
   void release(uint32_t memory, std::byte* data) const;
 
-  // Nothing is done for a size of 0.
+  // Does nothing for a size of 0.
   [[nodiscard]] Status copy(uint32_t to_memory, void* to, uint32_t from_memory, const void* from,
                             uint64_t size, std::string_view what) const;
 
@@ -76,7 +77,7 @@ class DeviceMemory {
   std::vector<MemoryInfo> memories_;
 };
 
-// A block of a provider's memory, which it keeps alive until the block is freed.
+// A block of a provider's memory. Keeps the provider alive until the block is freed.
 class DeviceBlock {
  public:
   DeviceBlock() = default;
@@ -86,7 +87,7 @@ class DeviceBlock {
   DeviceBlock& operator=(DeviceBlock&& other) noexcept;
   ~DeviceBlock();
 
-  // Null for a block that is none.
+  // Null for an empty object.
   [[nodiscard]] std::byte* data() const { return data_; }
   [[nodiscard]] uint64_t size() const { return size_; }
 

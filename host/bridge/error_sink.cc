@@ -6,7 +6,7 @@
 namespace ephost::bridge {
 namespace {
 
-// A plugin's message is text of unknown length; more than this helps nobody.
+// A plugin's message may have any length; more than this is of no use.
 constexpr size_t kMaxMessage = 4096;
 
 }  // namespace
@@ -18,12 +18,12 @@ ErrorSink::ErrorSink() : eph_error{&kApi} {}
 void ErrorSink::store(eph_error* error, eph_string message) noexcept {
   try {
     static_cast<ErrorSink*>(error)->message_ = view(message).substr(0, kMaxMessage);
-  } catch (const std::exception&) {  // without memory the code has to do without its message
+  } catch (const std::exception&) {  // out of memory: the code goes without its message
   }
 }
 
 Status ErrorSink::to_status(int32_t code, std::string_view who, std::string_view what) {
-  // It may quote what stands in the model, which must not reach a terminal as it is.
+  // The message may quote names from the model, which must be made printable for a terminal.
   std::string message = printable(message_);
   message_.clear();
   if (code == EPH_OK) return Status::ok_status();

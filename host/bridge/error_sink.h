@@ -1,5 +1,5 @@
-// The eph_error that the host passes to a plugin: collects the plugin's message and makes a Status
-// of it. One at a time per object; it may be used again.
+// The eph_error that the host passes to a plugin: receives the plugin's message and turns it into a
+// Status. For one call at a time; reusable.
 #pragma once
 
 #include <ephost/plugin_abi.h>
@@ -16,8 +16,8 @@ class ErrorSink : public eph_error {
   ErrorSink(const ErrorSink&) = delete;
   ErrorSink& operator=(const ErrorSink&) = delete;
 
-  // OK for EPH_OK. Otherwise the plugin's code and message, safe to print, and who failed at what:
-  // `who` names the provider, `what` the attempt ("compiling it"). Forgets the message.
+  // OK for EPH_OK. Otherwise the plugin's code, with a printable message that says who failed at
+  // what: `who` names the provider, `what` the attempt ("compiling it"). Clears the message.
   [[nodiscard]] Status to_status(int32_t code, std::string_view who, std::string_view what);
 
  private:

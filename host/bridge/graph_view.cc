@@ -50,7 +50,7 @@ eph_value constant_value(const graph::Tensor& tensor, std::span<const eph_string
   const void* data = is_text ? static_cast<const void*>(strings.data())
                              : static_cast<const void*>(tensor.data.bytes.data());
   eph_value value = {};
-  // The ABI has one struct for what is read and what is written; nobody may write through this one.
+  // The ABI has one struct for inputs and outputs; nobody may write through this one.
   value.data = const_cast<void*>(data);
   value.shape = tensor.shape.data();
   value.byte_size = is_text ? strings.size_bytes() : tensor.data.bytes.size();
@@ -117,7 +117,7 @@ const eph_value* GraphView::convert_sparse(std::span<const graph::SparseTensor> 
   for (const graph::SparseTensor& sparse : tensors) {
     const std::vector<graph::Tensor> parts = {sparse.values, sparse.indices};
     const eph_value* pair = convert_tensors(parts);
-    // `parts` goes away; the shapes must be those of the model.
+    // `parts` is a temporary; the shapes must point into the model.
     std::vector<eph_value>& kept = values_.back();
     kept[0].shape = sparse.values.shape.data();
     kept[1].shape = sparse.indices.shape.data();
@@ -265,7 +265,7 @@ Status GraphView::serialize() const {
   standalone.symbols = model_.symbols;
   standalone.functions = model_.functions;
   standalone.graph = graph::clone(graph_);
-  // A model of its own has nothing around it: what a body captures becomes its inputs.
+  // A stand-alone model has no enclosing graph: the values that a body captures become its inputs.
   graph::Graph& graph = standalone.graph;
   for (graph::ValueId id = 0; id < graph.values.size(); ++id) {
     if (std::exchange(graph.values[id].outer, graph::kNoValue) == graph::kNoValue) continue;

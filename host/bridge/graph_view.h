@@ -1,6 +1,6 @@
-// A graph as plugins see it through eph_graph_api: indices and pointers straight into graph::Graph,
-// with converted copies only of what the ABI lays out differently (attributes, open shapes,
-// strings).
+// A graph as plugins see it through eph_graph_api: indices and pointers directly into graph::Graph,
+// with converted copies only of what has another layout in the ABI (attributes, shapes with unknown
+// extents, strings).
 #pragma once
 
 #include <ephost/plugin_abi.h>
@@ -19,17 +19,17 @@
 
 namespace ephost::bridge {
 
-// An eph_value for a constant tensor. String tensors need `strings`, one eph_string an element,
-// which the caller keeps.
+// An eph_value for a constant tensor. String tensors need `strings`, with one eph_string for each
+// element, which the caller keeps alive.
 [[nodiscard]] eph_value constant_value(const graph::Tensor& tensor,
                                        std::span<const eph_string> strings);
 
-// The graph, the symbols and the opsets are borrowed and must neither move nor change meanwhile.
-// All functions may be called concurrently.
+// Borrows the graph, the symbols and the opsets, which must neither move nor change meanwhile. All
+// functions may be called concurrently.
 class GraphView : public eph_graph {
  public:
-  // `owner`, if not empty, has one entry a node: anything but partition::kUnassigned marks the node
-  // as taken. It is read at each call.
+  // `owner`, if not empty, has one entry for each node: any value but partition::kUnassigned marks
+  // the node as taken. It is read at each call.
   GraphView(const graph::Graph& graph, const graph::Model& model,
             std::span<const uint32_t> owner = {});
   GraphView(const GraphView&) = delete;
@@ -66,16 +66,16 @@ class GraphView : public eph_graph {
   std::span<const uint32_t> owner_;
   std::vector<eph_value> constants_;  // by initializer
   std::map<graph::ValueId, OpenShape> open_shapes_;
-  std::vector<eph_attribute> attributes_;  // of all nodes, in order
-  std::vector<uint64_t> attribute_begin_;  // by node, and one more
-  // What converted attributes and constants point to; deques keep addresses.
+  std::vector<eph_attribute> attributes_;  // of all nodes, in their order
+  std::vector<uint64_t> attribute_begin_;  // by node, with one more entry at the end
+  // What converted attributes and constants point to; a deque keeps addresses valid.
   std::deque<std::vector<eph_string>> strings_;
   std::deque<std::vector<eph_value>> values_;
   std::deque<std::vector<const eph_graph*>> graph_lists_;
   std::deque<GraphView> subgraphs_;
 
   mutable std::mutex onnx_mutex_;
-  mutable std::vector<std::byte> onnx_;  // made at the first call
+  mutable std::vector<std::byte> onnx_;  // serialised at the first call
 };
 
 }  // namespace ephost::bridge

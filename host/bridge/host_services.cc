@@ -19,8 +19,8 @@ Severity to_severity(int32_t severity) {
   return static_cast<Severity>(std::clamp<int32_t>(severity, EPH_LOG_DEBUG, EPH_LOG_ERROR));
 }
 
-// The calls of one loop's function, by several threads. What they throw is kept for the call that
-// the loop belongs to: parallel_for itself has no way to fail.
+// The calls of one loop's function by several threads. The first exception is kept for the plugin
+// call that runs the loop, because parallel_for itself cannot fail.
 class LoopCalls {
  public:
   LoopCalls(std::string_view provider, eph_range_function function, void* context)
@@ -30,7 +30,7 @@ class LoopCalls {
         context_(context) {}
 
   EPHOST_CATCHES_THREAD_END void operator()(uint64_t begin, uint64_t end) const {
-    // The calling thread is known to be in a call already.
+    // The calling thread already has a scope for its call.
     std::optional<CallScope> scope;
     if (&plugin::ThreadCalls::mine() != caller_) scope.emplace(site_);
     try {
@@ -47,7 +47,7 @@ class LoopCalls {
   [[nodiscard]] std::string take_failure() { return std::move(failure_); }
 
  private:
-  // That of the call which opens the loop.
+  // The site of the call that runs the loop.
   static CallSite site_of_loop(std::string_view provider) {
     const CallSite site = plugin::ThreadCalls::mine().snapshot().site;
     return site.provider.empty() ? CallSite{provider, "a loop"} : site;
@@ -91,7 +91,7 @@ void HostServices::log(const eph_host* handle, int32_t severity, eph_string mess
   if (!services.log_) return;
   try {
     services.log_(to_severity(severity), services.provider_name_, view(message));
-  } catch (const std::exception&) {  // a message that cannot be logged is lost, nothing else
+  } catch (const std::exception&) {  // only this message is lost
   }
 }
 
@@ -103,7 +103,7 @@ void HostServices::report(const eph_host* handle, double fraction, eph_string me
     // The comparison also sends NaN to 0.
     const double bounded = fraction > 0 ? std::min(fraction, 1.0) : 0.0;
     hooks->report(services.provider_name_, bounded, view(message));
-  } catch (const std::exception&) {  // likewise
+  } catch (const std::exception&) {  // only this report is lost
   }
 }
 

@@ -1,4 +1,4 @@
-// What a plugin can ask of the host through eph_host: logging, and the extensions that the host
+// The host's services for plugins, behind eph_host: logging and the extensions that the host
 // offers.
 #pragma once
 
@@ -17,20 +17,20 @@
 
 namespace ephost::bridge {
 
-// What an application hooks into long compilations. Both may be empty; both are called from the
-// thread that compiles.
+// An application's hooks into long compilations. Either may be empty; both are called on the
+// compiling thread.
 struct ProgressHooks {
-  // `fraction` in 0..1 of what the provider is doing now.
+  // `fraction`, from 0 to 1, is the progress of the provider's current call.
   std::function<void(std::string_view provider, double fraction, std::string_view message)> report;
   std::function<bool()> is_cancelled;
 };
 
-// The threads that a plugin may use, in numbers that include the calling one. The pool is borrowed;
-// without one there is just that.
+// The threads that a plugin may use; the numbers include the calling thread, which is the only one
+// if there is no pool. The pool is borrowed.
 struct ThreadOffer {
   ThreadPool* pool = nullptr;
   uint32_t loops = 1;      // in one loop
-  uint32_t libraries = 1;  // that a library may have of its own
+  uint32_t libraries = 1;  // that a library may start for itself
 };
 
 enum class Severity { kDebug, kInfo, kWarning, kError };
@@ -40,7 +40,7 @@ using PluginLog =
 // The ids of the extensions that the host offers.
 [[nodiscard]] std::vector<std::string> offered_extensions();
 
-// Lives longer than every provider that was created with it, and at one address.
+// Outlives every provider that was created with it, at a fixed address.
 class HostServices : public eph_host {
  public:
   HostServices(std::string provider_name, PluginLog log, ProgressHooks hooks,
@@ -48,7 +48,7 @@ class HostServices : public eph_host {
   HostServices(const HostServices&) = delete;
   HostServices& operator=(const HostServices&) = delete;
 
-  // From any thread. A report that is under way still goes to the former ones.
+  // May be called from any thread. A report in progress still goes to the previous hooks.
   void set_progress_hooks(ProgressHooks hooks);
 
  private:
@@ -64,7 +64,7 @@ class HostServices : public eph_host {
 
   static void parallel_for(const eph_host* handle, uint64_t total, uint64_t grain,
                            eph_range_function function, void* context) noexcept;
-  // Makes the call of the plugin that this thread is in fail; outside of one, the log tells.
+  // Fails the plugin call that this thread is in; outside of any call, logs the failure.
   void fail_loop(const std::string& failure) const;
   static uint32_t thread_count(const eph_host* handle) noexcept;
   static uint32_t library_thread_count(const eph_host* handle) noexcept;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint32_t kKinds = EPH_RULE_TENSOR | EPH_RULE_SEQUENCE | EPH_RULE_MAP | EPH_RULE_OPTIONAL;
 
-// The flag that allows values of the kind; 0 where none does.
+// The flag that allows values of the kind, or 0 if there is none.
 uint32_t flag_of(graph::ValueKind kind) {
   switch (kind) {
     case graph::ValueKind::kTensor:

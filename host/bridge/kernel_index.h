@@ -17,14 +17,14 @@ namespace ephost::bridge {
 class KernelIndex {
  public:
   KernelIndex() = default;
-  // Borrows the list, which lives as long as the provider.
+  // Borrows the list, whose arrays the caller has checked and which lives as long as the provider.
   explicit KernelIndex(std::span<const eph_kernel_def> kernels);
 
-  // Whether an entry fits the node by operator, domain, since_version and element types; a type
-  // that isn't known fits.
+  // Whether an entry matches the node by operator, domain, since_version and types. An unknown type
+  // matches.
   [[nodiscard]] bool fits(const graph::Graph& graph, const graph::Node& node) const;
 
-  // Why no entry fits: the operator is missing, its version, or a type.
+  // Why no entry matches: no kernel for the operator, for its version, or for a type.
   [[nodiscard]] std::string why_not(const graph::Graph& graph, const graph::Node& node) const;
 
   [[nodiscard]] std::span<const eph_kernel_def> kernels() const { return kernels_; }

@@ -128,7 +128,7 @@ Result<std::vector<Computation>> Provider::compile(std::span<const CompileReques
   const Status compiled =
       call_slot({name(), "compile", what}, "compiling " + what, api().compile, handle_,
                 partitions.data(), sizeof(eph_partition), partitions.size(), handles.data());
-  // Adopting each handle also destroys those that a failure has left behind.
+  // Adopting a handle and dropping it also destroys what a failed call left behind.
   std::vector<Computation> computations;
   Status adopted;
   for (eph_computation* handle : handles) {
@@ -201,7 +201,7 @@ Result<Compatibility> Provider::validate_compatibility(std::string_view text) {
                                                          : Compatibility::kUnsupported;
 }
 
-// Kept in the order of their addresses: a model may have a payload for each of its partitions.
+// Sorted by address, because a model may have a payload for each of its partitions.
 void Provider::retain(graph::Blob payload) {
   const auto address = [](const graph::Blob& blob) { return blob.bytes.data(); };
   const auto place =

@@ -1,7 +1,6 @@
 // A provider of a loaded plugin, created for one session or a group of sessions: the checked proxy
-// through which everything of the host speaks to it. No raw table is touched elsewhere. Calls
-// follow the ABI's threads: the caller makes one at a time per provider; creation and destruction
-// go one at a time in the process.
+// through which the rest of the host calls it. The caller makes one call at a time for each
+// provider, as the ABI demands; creation and destruction take the load lock.
 #pragma once
 
 #include <ephost/ext/shared_contexts.h>
@@ -31,8 +30,8 @@
 
 namespace ephost::bridge {
 
-// A partition to be compiled, or to be restored where `ep_context` is set. Everything is borrowed
-// for the call, but the payload: that must outlive the provider.
+// A partition to compile, or to restore if `ep_context` is set. Everything is borrowed for the
+// call, except that the payload must outlive the provider.
 struct CompileRequest {
   const GraphView* graph = nullptr;
   std::string_view name;
@@ -53,18 +52,17 @@ class Provider : public std::enable_shared_from_this<Provider> {
   [[nodiscard]] const std::string& name() const { return plugin_->manifest.provider; }
   [[nodiscard]] const std::string& short_name() const { return plugin_->manifest.name; }
   [[nodiscard]] const plugin::LoadedPlugin& plugin() const { return *plugin_; }
-  // As it was created with.
+  // The options that it was created with.
   [[nodiscard]] const std::vector<manifest::TypedOption>& options() const { return options_; }
   [[nodiscard]] const KernelIndex& kernels() const { return kernels_; }
   [[nodiscard]] bool can_compile() const { return api().compile != nullptr; }
   [[nodiscard]] bool can_write_context() const { return api().get_ep_context_nodes != nullptr; }
 
-  // What the provider wants of the graph; the answer of its kernel list if it has no
-  // get_capability.
+  // The provider's claims on the graph; those of its kernel list if it has no get_capability.
   [[nodiscard]] Result<Capability> capability(const GraphView& graph,
                                               std::span<const uint32_t> owner);
 
-  // One computation a request, all or none.
+  // One computation for each request, or a failure and none.
   [[nodiscard]] Result<std::vector<Computation>> compile(std::span<const CompileRequest> requests);
 
   [[nodiscard]] Result<Computation> create_kernel(const GraphView& graph, graph::NodeId node);
@@ -73,28 +71,29 @@ class Provider : public std::enable_shared_from_this<Provider> {
   [[nodiscard]] Status write_context(std::span<const Computation* const> computations,
                                      ContextSink& sink);
 
-  // The devices that its plugin finds.
+  // The devices that the plugin finds on this machine.
   [[nodiscard]] Result<std::vector<DeviceInfo>> devices() const;
 
-  // Empty if the provider states no compatibility.
+  // The provider's compatibility text; empty if it has none.
   [[nodiscard]] Result<std::string> compatibility();
   // kOptimal if the provider cannot judge.
   [[nodiscard]] Result<Compatibility> validate_compatibility(std::string_view text);
 
   // Whether one object can serve all sessions of a group (ephost.shared_contexts/1).
   [[nodiscard]] bool can_share_contexts() const { return shared_contexts_.has_value(); }
-  // The partitions that a payload holds; the payload must outlive the provider. Only where contexts
-  // can be shared.
+  // The names of the partitions in a payload, which must outlive the provider. Only if
+  // can_share_contexts().
   [[nodiscard]] Result<std::vector<std::string>> list_partitions(
       std::span<const std::byte> payload);
 
-  // The provider's own memories; none where it works in host memory.
+  // The provider's own memories; none if it works in host memory.
   [[nodiscard]] const DeviceMemory& device_memory() const { return device_memory_; }
 
-  // Keeps a payload as long as the provider.
+  // Keeps a payload alive as long as the provider.
   void retain(graph::Blob payload);
 
-  // For the calls that follow; the provider of a group serves one session after the other.
+  // Replaces the hooks for the calls that follow, as the provider of a group serves one session
+  // after the other.
   void set_progress_hooks(ProgressHooks hooks) { services_->set_progress_hooks(std::move(hooks)); }
 
  private:
@@ -102,19 +101,19 @@ class Provider : public std::enable_shared_from_this<Provider> {
            std::span<const manifest::TypedOption> options, std::unique_ptr<HostServices> services);
   [[nodiscard]] const eph_provider_api& api() const { return plugin_->provider; }
   Status load_kernels();
-  // The table, or nothing where the provider does not offer the extension.
+  // The table, or nothing if the provider does not offer the extension.
   template <class Table>
   [[nodiscard]] Result<std::optional<Table>> adopt_extension(eph_string id) const;
   Status adopt_extensions();
 
-  // The plugin goes last: its library holds the code of everything else.
+  // First, so that it is destroyed last: its library contains the code of everything else.
   std::shared_ptr<const plugin::LoadedPlugin> plugin_;
   std::unique_ptr<HostServices> services_;
   std::vector<graph::Blob> payloads_;
   std::vector<manifest::TypedOption> options_;
   eph_provider* handle_ = nullptr;
   KernelIndex kernels_;
-  std::optional<eph_shared_contexts_api> shared_contexts_;  // where the provider offers it
+  std::optional<eph_shared_contexts_api> shared_contexts_;  // if the provider offers it
   DeviceMemory device_memory_;
 };
 

@@ -1,6 +1,5 @@
-// Calls of the slots that every table of a provider has: those that return a code and take an
-// eph_error as their last argument. Also the names of host/plugin/call.h for who calls plugins
-// through this folder.
+// Calls the slots that return a code and take an eph_error as their last argument. Also re-exports
+// the names of host/plugin/call.h for the modules that call plugins through this one.
 #pragma once
 
 #include <ephost/plugin_abi.h>
@@ -20,8 +19,8 @@ using plugin::guard_thread_end;
 using plugin::StepSites;
 using plugin::thrown_by;
 
-// OK where the slot returned EPH_OK; its code and message otherwise, and EP_FAIL where it threw.
-// `attempt` completes "AcmeExecutionProvider failed ...": a text, or a function that makes one.
+// OK if the slot returned EPH_OK; otherwise its code and message, or EP_FAIL if it threw. `attempt`
+// completes "AcmeExecutionProvider failed ...": a text, or a function that returns one.
 template <class Attempt, class... P, class... A>
 [[nodiscard]] Status call_slot(const CallSite& site, const Attempt& attempt, int32_t (*slot)(P...),
                                A... arguments) {

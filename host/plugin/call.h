@@ -1,6 +1,6 @@
-// The way in which the host calls a function of a plugin: under a note of what is called
-// (call_scope.h), and with whatever it throws turned into an error that names provider and slot.
-// The ABI forbids to throw, and its tables say noexcept; plugins are not compiled against that.
+// How the host calls a function of a plugin: within a CallScope that records the call
+// (call_scope.h), and with exceptions turned into an error that names provider and slot. The ABI
+// forbids exceptions and declares its slots noexcept, but a plugin need not be compiled that way.
 #pragma once
 
 #include <cxxabi.h>
@@ -12,18 +12,17 @@
 
 namespace ephost::plugin {
 
-// To be called while an exception is handled: EP_FAIL, with its text.
+// To be called in an exception handler: EP_FAIL with the exception's text.
 [[nodiscard]] Status thrown_by(const CallSite& site) noexcept;
 
-// For what cannot fail: the reason goes to the log.
+// Logs a failure that cannot be returned.
 void log_failure(const Status& status) noexcept;
 
-// The end of a thread (pthread_exit) is caught as a reference to nothing, which is how libstdc++
-// has it.
+// In libstdc++, the exception that ends a thread (pthread_exit) is caught as a null reference.
 #define EPHOST_CATCHES_THREAD_END [[gnu::no_sanitize("null")]]
 
-// What the slot returns, as a Result; a Status for void. `slot` may be declared noexcept, which
-// is dropped here: otherwise what it throws would end the process without being seen.
+// Calls `slot` and returns its result as a Result, or a Status for void. A noexcept in the type of
+// `slot` is dropped here: otherwise an exception would terminate the process without a message.
 template <class R, class... P, class... A>
 EPHOST_CATCHES_THREAD_END auto call(const CallSite& site, R (*slot)(P...), A... arguments)
     -> std::conditional_t<std::is_void_v<R>, Status,
@@ -46,7 +45,7 @@ EPHOST_CATCHES_THREAD_END auto call(const CallSite& site, R (*slot)(P...), A... 
   }
 }
 
-// A slot that releases something, and so cannot fail.
+// Calls a slot that releases something and cannot fail; an exception is logged.
 template <class... P, class... A>
 void call_release(const CallSite& site, void (*slot)(P...), A... arguments) {
   const Status status = call(site, slot, arguments...);

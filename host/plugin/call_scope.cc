@@ -12,22 +12,23 @@
 namespace ephost::plugin {
 namespace {
 
-// Both are read by signal handlers, so that nothing may have to be set up at the first use: in a
-// shared library too, a thread's own has its place from the start. The list only grows.
+// Signal handlers read both, so nothing may need initialisation at first use; the initial-exec
+// model gives the thread-local one its place from the start, in a shared library too. The list only
+// grows.
 constinit std::atomic<ThreadCalls*> all_threads{nullptr};
 [[gnu::tls_model("initial-exec")]] constinit thread_local ThreadCalls* my_calls = nullptr;
 constinit std::atomic<uint64_t> next_number{1};
 
 }  // namespace
 
-// Gives the calls of a thread back at its end.
+// Returns a thread's ThreadCalls for reuse when the thread ends.
 struct ThreadCallsOwner {
   ThreadCallsOwner() = default;
   ThreadCallsOwner(const ThreadCallsOwner&) = delete;
   ThreadCallsOwner& operator=(const ThreadCallsOwner&) = delete;
   ~ThreadCallsOwner() {
     if (calls == nullptr) return;
-    // A destructor that comes later and calls a plugin gets others, which stay taken.
+    // A destructor that runs later and calls a plugin takes another one, which stays taken.
     my_calls = nullptr;
     calls->is_taken_.store(false, std::memory_order_release);
   }
@@ -80,7 +81,7 @@ CallScope::CallScope(const CallSite& site, const StepSites* steps, size_t step)
       steps_(steps),
       step_(step),
       control_(FloatingPointControl::read()) {
-  // A watch that falls asleep sees this call, or is seen by it.
+  // Either a watch that is falling asleep sees this call, or this call sees that it sleeps.
   thread_.innermost_.exchange(this);
   if (is_call_watch_asleep()) wake_call_watch();
 }
@@ -91,9 +92,10 @@ CallScope::~CallScope() {
   thread_.is_locked_.store(false, std::memory_order_release);
   if (FloatingPointControl::read() == control_) return;
   control_.restore();
-  log_warning(describe(site()) +
-              " changed how this thread rounds or treats small numbers, which was undone; report "
-              "this to the plugin's vendor");
+  log_warning(
+      describe(site()) +
+      " changed the floating-point control of its thread, which the host has restored; report "
+      "this to the plugin's vendor");
 }
 
 CallSite CallScope::site() const noexcept {

@@ -1,7 +1,6 @@
-// What a thread has called of a plugin, noted for as long as the call lasts: for errors, for what a
-// crash handler prints (host/plugin/crash_handler.h), and for a watch on calls that take long
-// (host/plugin/call_watch.h). A note costs some nanoseconds; a run makes one for all its steps and
-// then stores a number for each.
+// Records which function of a plugin a thread is calling, for error messages, for the crash handler
+// (host/plugin/crash_handler.h), and for the watch on long calls (host/plugin/call_watch.h). A
+// scope costs some nanoseconds; a run has one for all its steps and stores a number for each step.
 #pragma once
 
 #include <atomic>
@@ -25,8 +24,8 @@ struct CallSite {
   std::string_view name = {};
 };
 
-// Says what the steps of a run call. Asked by signal handlers and by other threads while the run
-// goes on: allocates nothing, takes no lock, and reads only what does not change meanwhile.
+// Tells which slot each step of a run calls. Used by signal handlers and other threads during the
+// run: it allocates nothing, takes no lock, and reads only what does not change during the run.
 class StepSites {
  public:
   [[nodiscard]] virtual CallSite call_site(size_t step) const noexcept = 0;
@@ -37,26 +36,28 @@ class StepSites {
 
 class CallScope;
 
-// The calls of one thread. Lives as long as the process; later threads use it again.
+// The calls of one thread. Lives as long as the process and is reused by later threads.
 class ThreadCalls {
  public:
   struct Snapshot {
-    uint64_t number = 0;         // of the scope, 1 and up; 0: the thread is in no scope
-    std::optional<size_t> step;  // of a run; none for a call outside of its steps
+    uint64_t number = 0;         // of the scope, from 1; 0: the thread is outside of any scope
+    std::optional<size_t> step;  // the current step, within a run
     CallSite site;
   };
 
-  // That of the calling thread, made at its first call; for signal handlers: null until then.
+  // The object of the calling thread, made at its first call. The second form is for signal
+  // handlers and returns null before that.
   [[nodiscard]] static ThreadCalls& mine();
   [[nodiscard]] static const ThreadCalls* mine_if_any() noexcept;
-  // Those of all threads, one after the other.
+  // A list of those of all threads.
   [[nodiscard]] static ThreadCalls* first() noexcept;
   [[nodiscard]] ThreadCalls* next() const noexcept { return next_; }
 
-  // The innermost call. Only of the calling thread.
+  // The innermost call. Only for the calling thread's own object.
   [[nodiscard]] Snapshot snapshot() const noexcept;
-  // Calls `use(Snapshot)` with the innermost call of any thread, which cannot return meanwhile: to
-  // be brief. False where the thread is busy; signal handlers give up then, others try again.
+  // Calls `use(Snapshot)` with the innermost call of any thread. That call cannot return meanwhile,
+  // so `use` must be quick. False if the thread is busy; then signal handlers give up and others
+  // retry.
   template <class Use>
   bool try_with_snapshot(Use use) {
     if (is_locked_.exchange(true, std::memory_order_acquire)) return false;
@@ -65,7 +66,7 @@ class ThreadCalls {
     return true;
   }
 
-  // Of the calling thread's innermost scope, if there is one.
+  // The innermost scope of the calling thread, or null.
   [[nodiscard]] CallScope* innermost() const noexcept {
     return innermost_.load(std::memory_order_relaxed);
   }

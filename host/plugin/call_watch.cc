@@ -27,7 +27,8 @@ using std::chrono::milliseconds;
 
 constinit std::atomic<bool> is_asleep{false};
 
-// A call as it was seen first. When it began is not known: it is noted without looking at a clock.
+// A call as the watch first saw it. Its start is unknown, because a CallScope does not read the
+// clock.
 struct SeenCall {
   const ThreadCalls* thread = nullptr;
   uint64_t number = 0;
@@ -36,8 +37,8 @@ struct SeenCall {
   milliseconds next_warning{};
 };
 
-// More threads than a process has that calls plugins; with still more the watch allocates memory
-// while it looks, which those who count allocations would see.
+// More threads than usually call plugins. With still more, the watch allocates memory while it
+// looks, which tests that count allocations would see.
 constexpr size_t kUsualThreads = 1024;
 using SeenCalls = std::vector<SeenCall>;
 
@@ -83,18 +84,19 @@ class Watch {
   }
 
  private:
-  // Signals are for the application's threads.
+  // Signals belong to the application's threads.
   void start() noexcept {
     sigset_t all;
     sigset_t before;
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
-      // Here and not by the thread, which may be late: those who count allocations would see it.
+      // Here and not in the thread, which may start late: tests that count allocations would see
+      // it.
       SeenCalls seen;
       seen.reserve(kUsualThreads);
       thread_ = std::thread([this, seen = std::move(seen)]() mutable { work(seen); });
-    } catch (const std::exception&) {  // then nobody warns
+    } catch (const std::exception&) {  // then there are no warnings
     }
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
@@ -107,7 +109,7 @@ class Watch {
       lock.unlock();
       bool has_calls = look(limit, seen);
       if (!has_calls) {
-        // A call that begins now sees this, or is seen.
+        // A call that begins now either sees this or is seen.
         is_asleep = true;
         has_calls = look(limit, seen);
       }
@@ -121,7 +123,7 @@ class Watch {
     }
   }
 
-  // Warns of calls that are due. Whether any call is under way.
+  // Warns about overdue calls. Returns whether any call is running.
   static bool look(milliseconds limit, SeenCalls& seen) {
     bool has_calls = false;
     for (ThreadCalls* calls = ThreadCalls::first(); calls != nullptr; calls = calls->next()) {
@@ -156,7 +158,7 @@ class Watch {
 };
 
 Watch& watch() {
-  // Never destroyed: calls may still be made while static objects are.
+  // Never destroyed: there may still be calls while static objects are being destroyed.
   static auto* const instance = new Watch;
   return *instance;
 }

@@ -1,4 +1,5 @@
-// Names calls of plugins that take long, while they go on: whoever waits learns what for.
+// Names calls of plugins that take long while they are running, so that users know what they are
+// waiting for.
 #pragma once
 
 #include <chrono>
@@ -7,8 +8,8 @@
 namespace ephost::plugin {
 
 // While it lives, a warning is logged for each call that has taken longer than `limit`, again at
-// twice that time, and so on. The limit is the shortest of those that are alive in the process. One
-// thread serves them all; it is started by the first call, and sleeps while there are none.
+// twice that time, and so on. The shortest limit of all watches in the process applies. One thread
+// serves them all; the first call starts it, and it sleeps while there are no calls.
 class CallWatch {
  public:
   // `limit` is more than 0.
@@ -21,7 +22,7 @@ class CallWatch {
   std::chrono::milliseconds limit_;
 };
 
-// Whether calls have to wake the watch; the beginning of a call looks at this.
+// Whether a beginning call has to wake the watch.
 [[nodiscard]] bool is_call_watch_asleep() noexcept;
 void wake_call_watch() noexcept;
 

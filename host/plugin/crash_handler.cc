@@ -28,11 +28,11 @@ constexpr std::array<HandledSignal, 5> kSignals = {{{SIGSEGV, "SIGSEGV"},
                                                     {SIGFPE, "SIGFPE"},
                                                     {SIGABRT, "SIGABRT"}}};
 
-// Room for the handlers of others, of which some look at the stack and at symbols.
+// Large enough for other handlers too, some of which unwind the stack and look up symbols.
 constexpr size_t kStackSize = size_t{128} * 1024;
 
-// What was installed before, by index in kSignals. Kept when this is uninstalled: whoever came
-// later may still pass signals on to it.
+// The previous handlers, by index in kSignals. Kept after uninstalling: handlers that were
+// installed later may still pass signals on to ours.
 std::array<struct sigaction, kSignals.size()> previous_actions;
 std::mutex users_mutex;
 std::atomic<int> users{0};
@@ -44,10 +44,11 @@ size_t index_of(int signal) {
   return index;
 }
 
-// Whether an instruction of this thread caused the signal, and would cause it again.
+// Whether an instruction of this thread caused the signal and would cause it again.
 bool is_fault(int signal, const siginfo_t& info) { return signal != SIGABRT && info.si_code > 0; }
 
-// The end of one call is reported once, though a handler that gets the signal next may abort.
+// A crash in one call is reported only once, although the next handler may abort and so signal
+// again.
 bool report_call(std::string_view where, int signal, const siginfo_t& info,
                  const ThreadCalls::Snapshot& call) {
   if (call.site.provider.empty()) return false;
@@ -86,7 +87,7 @@ void pass_on(int signal, siginfo_t* info, void* context) {
   struct sigaction by_default = {};
   by_default.sa_handler = SIG_DFL;
   ::sigaction(signal, &by_default, nullptr);
-  // A fault comes again when this returns, with everything that a core dump is to show.
+  // When this returns, the fault recurs, with the state that a core dump should show.
   if (is_fault(signal, *info)) return;
   ::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), ::syscall(SYS_gettid), signal, info);
 }
@@ -158,7 +159,7 @@ SignalStack::~SignalStack() {
   stack_t current = {};
   if (::sigaltstack(nullptr, &current) == 0 && current.ss_sp == memory_) {
     const stack_t none = {.ss_sp = nullptr, .ss_flags = SS_DISABLE, .ss_size = 0};
-    if (::sigaltstack(&none, nullptr) != 0) return;  // in use: a handler ends the thread
+    if (::sigaltstack(&none, nullptr) != 0) return;  // in use: a handler is ending the thread
   }
   ::munmap(memory_, size_);
 }

@@ -1,6 +1,6 @@
-// Says on standard error what was being called of which plugin when the process crashed: one line,
-// and then everything goes on as without it, so that core dumps, the exit status and the handlers
-// of the application, a sanitizer or an interpreter are what they would have been.
+// Prints one line on standard error that names the plugin call during which the process crashed.
+// Everything else stays as without it: core dumps, the exit status, and the handlers of the
+// application, a sanitizer or an interpreter.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,9 @@
 namespace ephost::plugin {
 
 // While any of these lives, the process has handlers for SIGSEGV, SIGBUS, SIGILL, SIGFPE and
-// SIGABRT, which print the call that is under way and pass the signal on to the handler that was
-// there before. Without a call under way they print nothing. The last one that goes puts back what
-// the first one found; where somebody has installed a handler since then, that one stays.
+// SIGABRT, which print the current call and pass the signal on to the previous handler. Outside of
+// calls they print nothing. The last object restores the handlers that the first one found, except
+// where somebody has installed another handler since then.
 class CrashHandler {
  public:
   CrashHandler();
@@ -21,8 +21,8 @@ class CrashHandler {
   [[nodiscard]] static bool is_installed() noexcept;
 };
 
-// A stack on which the handlers of a thread run, since its own may have overflowed. A thread that
-// has one already keeps it. Made by a thread for itself, and destroyed by it.
+// A stack for the handlers of a thread, whose own stack may have overflowed. A thread that already
+// has one keeps it. Created and destroyed by the thread that it serves.
 class SignalStack {
  public:
   SignalStack() = default;

@@ -17,7 +17,7 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-// The record at an offset, or nothing where the file is too short for it.
+// The record at an offset, or nothing if the file is too short for it.
 template <class Record>
 std::optional<Record> read_at(Bytes file, uint64_t offset) {
   if (!range_fits(offset, sizeof(Record), file.size())) return std::nullopt;
@@ -47,7 +47,7 @@ std::vector<Elf64_Phdr> read_segments(Bytes file) {
   return segments;
 }
 
-// Where in the file the byte lies that is loaded at `address`.
+// The offset in the file of the byte that is loaded at `address`.
 std::optional<uint64_t> file_offset(const std::vector<Elf64_Phdr>& segments, uint64_t address) {
   for (const Elf64_Phdr& segment : segments) {
     if (segment.p_type != PT_LOAD || address < segment.p_vaddr) continue;
@@ -72,7 +72,7 @@ std::vector<Elf64_Dyn> read_dynamic(Bytes file, const std::vector<Elf64_Phdr>& s
   return entries;
 }
 
-// The terminated text at an offset; empty where it isn't inside of the file.
+// The terminated text at an offset; empty if it does not lie inside the file.
 std::string text_at(Bytes file, uint64_t offset) {
   constexpr size_t kMaxName = 4096;
   if (offset >= file.size()) return {};

@@ -1,6 +1,6 @@
-// What a library's file tells about dangers of loading it: a sanitizer's run-time that comes too
-// late ends the process, and a truncated file faults inside of the loader. Everything else that can
-// be wrong with a file the loader reports itself. Called by the registry before it loads.
+// What a library's file shows about the risks of loading it: a sanitizer runtime that is loaded too
+// late ends the process, and a truncated file faults inside the loader. The loader itself reports
+// everything else that can be wrong with a file. Called by the registry before it loads.
 //
 // This is our own because a few structures of <elf.h> are all that is needed, for which libelf
 // would add a library to the host.
@@ -15,17 +15,17 @@
 namespace ephost::plugin {
 
 struct ElfSummary {
-  // The names of the libraries that the file asks for.
+  // The names of the libraries that the file depends on.
   std::vector<std::string> needed;
-  // The size that the file must have for its segments.
+  // The size in bytes that the file must have to contain its segments.
   uint64_t needed_size = 0;
 };
 
-// Of an ELF file of 64 bit and this machine's byte order, whatever is wrong with it; all empty for
-// any other file.
+// Summarises a 64-bit ELF file in this machine's byte order, however damaged; empty for any other
+// file.
 [[nodiscard]] ElfSummary summarize_elf(std::span<const std::byte> file);
 
-// The EPH_BUILD_* bits of the sanitizers whose run-times are among these names.
+// The EPH_BUILD_* bits of the sanitizers whose runtimes are among these names.
 [[nodiscard]] uint64_t sanitizers_of(std::span<const std::string> needed);
 
 }  // namespace ephost::plugin

@@ -24,7 +24,7 @@ bool is_guarded() { return guarded_process.load() == ::getpid(); }
   for (;;) ::syscall(SYS_exit_group, status);
 }
 
-// Whether the call ends by this; then it was reported.
+// Whether this ends a call of a plugin; if so, it has been reported.
 bool report(std::string_view function, const int* status, const ThreadCalls::Snapshot& call) {
   if (call.site.provider.empty()) return false;
   RawText text;
@@ -35,7 +35,8 @@ bool report(std::string_view function, const int* status, const ThreadCalls::Sna
   return true;
 }
 
-// By the calling thread's own call or, for threads that a plugin started, by that of any other.
+// Looks at the calling thread's own call or, for threads that a plugin started, at those of the
+// others.
 bool report_any(std::string_view function, const int* status) {
   const ThreadCalls* const mine = ThreadCalls::mine_if_any();
   if (mine != nullptr && report(function, status, mine->snapshot())) return true;
@@ -50,7 +51,7 @@ bool report_any(std::string_view function, const int* status) {
 
 void fail_if_called_by_plugin(const char* function, const int* status) {
   if (!is_guarded() || !report_any(function, status)) return;
-  if (::ftrylockfile(stdout) == 0) {  // what was printed before is nobody's fault
+  if (::ftrylockfile(stdout) == 0) {  // earlier output is kept
     ::fflush_unlocked(stdout);
     ::funlockfile(stdout);
   }

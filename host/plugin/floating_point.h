@@ -1,6 +1,6 @@
-// How a thread rounds and whether it flushes small numbers to zero. A plugin that changes this and
-// does not restore it changes the results of everybody who computes on the thread afterwards; a
-// library that was linked with -ffast-math does so when it is loaded.
+// The rounding mode of a thread, and whether it flushes denormals to zero. A plugin that changes
+// these without restoring them changes the results of all later computations on the thread; a
+// library linked with -ffast-math does so when it is loaded.
 #pragma once
 
 #include <cfenv>
@@ -26,7 +26,7 @@ class FloatingPointControl {
   friend bool operator==(const FloatingPointControl&, const FloatingPointControl&) = default;
 
  private:
-  static constexpr uint32_t kVectorFlags = 0x3f;  // what was raised, which everybody changes
+  static constexpr uint32_t kVectorFlags = 0x3f;  // exception flags, which any computation changes
 
   uint32_t vector_ = 0;
   uint16_t x87_ = 0;
@@ -34,7 +34,7 @@ class FloatingPointControl {
 
 #else
 
-// The rounding mode is what C knows of elsewhere.
+// On other machines, the rounding mode is all that standard C offers.
 class FloatingPointControl {
  public:
   static FloatingPointControl read() noexcept {

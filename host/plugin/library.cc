@@ -28,13 +28,13 @@ Status load_error(const std::filesystem::path& path, std::string_view text) {
                     "; install what it lacks, or a build of the plugin for this system");
 }
 
-// The reason is what the system's loader says; Boost's error code only says that there is one.
+// The reason comes from the system's loader; Boost's error code only tells that loading failed.
 Status load(const std::filesystem::path& path, boost::dll::shared_library& library) {
   std::error_code error;
-  ::dlerror();  // forgets failures of others
+  ::dlerror();  // discards an earlier error
   try {
     library.load(path, error, boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local);
-  } catch (const std::exception& thrown) {  // by a constructor of the library
+  } catch (const std::exception& thrown) {  // by a constructor in the library
     return load_error(path, thrown.what());
   }
   if (!error) return {};
@@ -42,9 +42,9 @@ Status load(const std::filesystem::path& path, boost::dll::shared_library& libra
   return load_error(path, reason != nullptr ? reason : error.message());
 }
 
-// Device and inode of the file that is mapped at `address`, as one of the lines of
-// /proc/self/maps, `maps`, states them; empty if none does. What file systems state there need not
-// be what `stat` says of the same file.
+// Device and inode of the file that is mapped at `address`, as `maps`, the content of
+// /proc/self/maps, states them; empty if no line covers the address. Some file systems state other
+// numbers there than `stat` returns for the same file.
 std::string file_mapped_at(const void* address, const std::string& maps) {
   const auto wanted = reinterpret_cast<uintptr_t>(address);
   std::istringstream lines(maps);
@@ -63,8 +63,8 @@ std::string file_mapped_at(const void* address, const std::string& maps) {
   return {};
 }
 
-// Whether the library was mapped from another file than `file`. Unknown, which counts as no, where
-// /proc is missing.
+// Whether the library was mapped from another file than `file`. False without /proc, where that is
+// unknown.
 bool is_another_file(void* library, const MappedFile& file) {
   const link_map* entry = nullptr;
   if (::dlinfo(library, RTLD_DI_LINKMAP, &entry) != 0) return false;
@@ -107,9 +107,9 @@ Result<std::shared_ptr<const Library>> Library::open(MappedFile file) {
 void* Library::find_symbol(const char* name) const {
   try {
     if (!handle_->library.has(name)) return nullptr;
-    // Boost's `get` takes a type; any function type gives the plain address.
+    // Boost's `get` needs a type; any function type gives the plain address.
     return reinterpret_cast<void*>(&handle_->library.get<void()>(name));
-  } catch (const std::exception&) {  // what cannot be asked for isn't there
+  } catch (const std::exception&) {  // a symbol that cannot be looked up does not exist
     return nullptr;
   }
 }

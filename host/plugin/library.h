@@ -1,5 +1,5 @@
-// A shared library, loaded as long as the object lives. Knows nothing of the plugin ABI. Used by
-// the registry.
+// A shared library that stays loaded as long as the object lives. Knows nothing about the plugin
+// ABI. Used by the registry.
 #pragma once
 
 #include <filesystem>
@@ -13,13 +13,14 @@ namespace ephost::plugin {
 
 class Library {
  public:
-  // Loads `file` with every symbol resolved at once, and visible to nobody else. EP_FAIL carries
-  // the loader's own text (a missing dependency, another machine's code, no library at all);
-  // INVALID_ARGUMENT where the loader would expand the path (manifest::check_loader_path). [load]
+  // Loads `file` with every symbol resolved at once and visible to nobody else. EP_FAIL carries the
+  // loader's own message (a missing dependency, a library for another machine, not a library at
+  // all); INVALID_ARGUMENT if the loader would expand the path (manifest::check_loader_path).
+  // [load]
   //
-  // The loader opens the file by its path once more, as a library that is opened by a descriptor
-  // could not find what lies beside it ($ORIGIN). If that is another file by then, the library is
-  // given up again with EP_FAIL; its constructors have run.
+  // The loader opens the file by its path once more, because a library opened through a descriptor
+  // could not find its neighbours ($ORIGIN). If the path leads to another file by then, the library
+  // is unloaded again and the result is EP_FAIL; its constructors have run.
   static Result<std::shared_ptr<const Library>> open(MappedFile file);
 
   Library(const Library&) = delete;
@@ -28,10 +29,10 @@ class Library {
   ~Library();
 
   [[nodiscard]] const std::filesystem::path& path() const { return file_.path(); }
-  // Of the file that was loaded.
+  // The bytes of the file that was loaded.
   [[nodiscard]] std::span<const std::byte> content() const { return file_.bytes(); }
 
-  // The address of an exported function, or null. It is valid as long as the object.
+  // The address of an exported function, or null. Valid as long as the object.
   template <class Function>
   [[nodiscard]] Function* find_function(const char* name) const {
     return reinterpret_cast<Function*>(find_symbol(name));

@@ -1,14 +1,14 @@
-// The ABI calls functions marked [load] by one thread at a time in the whole process, because
-// plugins may share a driver below. Whoever loads or unloads a library, or calls such a function
-// (host/plugin, host/bridge), holds this lock. There is one for the process, since no registry
-// knows of the others.
+// Functions marked [load] are called by one thread at a time in the whole process, because plugins
+// may share a driver. Code that loads or unloads a library, or calls such a function (host/plugin,
+// host/bridge), holds this lock. The process has one, because registries do not know about each
+// other.
 #pragma once
 
 #include <mutex>
 
 namespace ephost::plugin {
 
-// Recursive: the destruction of a provider under the lock may unload its library.
+// Recursive: destroying a provider under the lock may unload its library.
 [[nodiscard]] std::unique_lock<std::recursive_mutex> lock_loading();
 
 }  // namespace ephost::plugin

@@ -12,13 +12,13 @@
 namespace ephost::plugin {
 namespace {
 
-// Far beyond what any library offers; a greater count or size is garbage.
+// Far beyond what any library offers; a larger count or size is garbage.
 constexpr uint64_t kMaxProviders = 1024;
 constexpr uint64_t kMaxTextSize = 1024;
 
 Status refuse(const std::string& what) { return Status(StatusCode::kEpFail, what); }
 
-// A refusal that nobody but the vendor can do anything about.
+// A refusal that only the vendor can remedy.
 Status refuse_bug(const std::string& what) {
   return refuse(what + "; report this to the plugin's vendor");
 }
@@ -34,7 +34,7 @@ std::string host_versions(const HostOffer& host) {
   return versions_text(EPH_ABI_MAJOR, host.minor_min, host.minor_max);
 }
 
-// The highest minor that both know.
+// The highest minor version that both know.
 std::optional<uint32_t> common_minor(uint32_t minor_min, uint32_t minor_max,
                                      const HostOffer& host) {
   const uint32_t highest = std::min(minor_max, host.minor_max);
@@ -81,14 +81,15 @@ Result<uint32_t> agree_on_minor(const eph_plugin_preamble& preamble, const HostO
                 remedy(preamble.abi_minor_min > host.minor_max));
 }
 
-// A short text of the library's; it lives as long as the library.
+// A short text of the library; it lives as long as the library.
 Result<std::string_view> checked_text(eph_string text, const std::string& what) {
-  if (text.size == 0) return refuse_bug("the library states no " + what);
+  if (text.size == 0) return refuse_bug("the library states an empty " + what);
   if (text.data != nullptr && text.size <= kMaxTextSize) {
     const std::string_view checked(text.data, static_cast<size_t>(text.size));
     if (is_valid_utf8(checked)) return checked;
   }
-  return refuse_bug("the library's " + what + " is no text (null, over 1024 bytes, or not UTF-8)");
+  return refuse_bug("the library's " + what +
+                    " is not valid text (null, over 1024 bytes, or not UTF-8)");
 }
 
 Status check_same(const std::string& what, std::string_view in_manifest,
@@ -162,8 +163,7 @@ Result<std::vector<Identity>> read_identities(const eph_plugin_api& api,
   return identities;
 }
 
-// The provider that the manifest names, with its whole table checked; of the others, only the
-// names are.
+// The provider that the manifest names. Its whole table is checked; of the others, only the names.
 Result<eph_provider_api> pick_provider(const eph_plugin_api& api,
                                        const manifest::Manifest& manifest) {
   EPHOST_ASSIGN_OR_RETURN(const auto identities, read_identities(api, manifest));
@@ -181,7 +181,7 @@ Result<eph_provider_api> pick_provider(const eph_plugin_api& api,
   return adopt_provider(api.providers[found - identities.begin()], get_api_of(manifest));
 }
 
-// A context without a `source` could not be given back to the provider.
+// A context without a `source` could not be assigned to its provider again.
 Status check_context(const eph_provider_api& provider, const manifest::Manifest& manifest) {
   if (provider.get_ep_context_nodes == nullptr || !manifest.context_sources.empty()) return {};
   return refuse(

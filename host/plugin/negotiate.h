@@ -1,9 +1,9 @@
 // Agrees with a loaded library on a minor version of the ABI, and checks its answers against the
-// manifest that promised them. Pure but for the plugin's own get_api; loads nothing. Called by the
-// registry.
+// manifest that promised them. Pure except for the plugin's own get_api; loads nothing. Called by
+// the registry.
 //
-// Each refusal is EP_FAIL, names what differs on both sides, and says what to do. The registry adds
-// the files.
+// Every refusal is EP_FAIL, names both values that differ, and says what to do. The registry adds
+// the names of the files.
 #pragma once
 
 #include <ephost/plugin_abi.h>
@@ -19,16 +19,16 @@ namespace ephost::plugin {
 
 // What this host brings to the negotiation.
 struct HostOffer {
-  // The minor versions that it speaks, both inclusive.
+  // The minor versions that it supports, both inclusive.
   uint32_t minor_min = 0;
   uint32_t minor_max = EPH_ABI_MINOR;
   uint64_t build_flags = EPH_BUILD_FLAGS;
-  // The optional interfaces that it has for plugins, as "name/revision".
+  // The optional interfaces that it offers to plugins, as "name/revision".
   std::vector<std::string> extensions;
 };
 
-// Copies of what the library handed out, zero where it is older than this host. The pointers inside
-// lead into the library.
+// Copies of the library's tables, zero where the library is older than this host. Their pointers
+// point into the library.
 struct AdoptedPlugin {
   eph_plugin_preamble preamble = {};
   uint32_t minor = 0;  // the version that both sides use
@@ -36,10 +36,11 @@ struct AdoptedPlugin {
   eph_provider_api provider = {};  // the one that the manifest names
 };
 
-// What the manifest alone tells, before anything is loaded: ABI and required extensions.
+// Checks what the manifest alone states, before anything is loaded: ABI version and required
+// extensions.
 [[nodiscard]] Status check_manifest(const manifest::Manifest& manifest, const HostOffer& host);
 
-// `preamble` is what eph_plugin_v1 returned. [load]
+// `preamble` is the result of eph_plugin_v1. [load]
 [[nodiscard]] Result<AdoptedPlugin> negotiate(const eph_plugin_preamble* preamble,
                                               const manifest::Manifest& manifest,
                                               const HostOffer& host);

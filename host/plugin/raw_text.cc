@@ -15,7 +15,7 @@ RawText& RawText::add(std::string_view text) noexcept {
     const size_t read = std::max<size_t>(point.size, 1);
     const bool is_shown = point.size > 0 && !is_unprintable(point.value);
     const std::string_view added = is_shown ? std::string_view(text.data(), read) : "?";
-    if (size_ + added.size() >= kSize) break;  // leaves room for the end of the line
+    if (size_ + added.size() >= kSize) break;  // leaves room for the line feed
     std::copy(added.begin(), added.end(), buffer_ + size_);
     size_ += added.size();
     text.remove_prefix(read);

@@ -1,5 +1,5 @@
-// Text for signal handlers and for the end of the process: in a buffer of fixed size, written with
-// one system call. Nothing here allocates or takes a lock.
+// Text for signal handlers and for the end of the process, in a buffer of fixed size and written
+// with one system call. Nothing here allocates memory or takes a lock.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@ namespace ephost::plugin {
 
 class RawText {
  public:
-  // What does not fit is cut off. What is not UTF-8 or unprintable (host/base/printable.h), as
-  // names from a model may be, becomes '?'.
+  // Text that does not fit is cut off. Invalid UTF-8 and unprintable characters
+  // (host/base/printable.h), which names from a model may contain, become '?'.
   RawText& add(std::string_view text) noexcept;
   RawText& add(uint64_t number, unsigned base = 10) noexcept;
-  // As `describe`, with the number of the call and its step.
+  // Like `describe`, plus the number of the call and its step.
   RawText& add(const ThreadCalls::Snapshot& call) noexcept;
-  // As one line to standard error.
+  // Writes the text as one line to standard error.
   void write_line() noexcept;
 
  private:

@@ -14,7 +14,7 @@
 namespace ephost::plugin {
 namespace {
 
-// What would harm the process rather than make the loader fail.
+// Checks for what would harm the process instead of making the loader fail.
 Status check_file(const MappedFile& file, uint64_t host_flags) {
   const ElfSummary summary = summarize_elf(file.bytes());
   if (summary.needed_size > file.bytes().size()) {
@@ -30,7 +30,7 @@ Status check_file(const MappedFile& file, uint64_t host_flags) {
           join(summary.needed, ", ") + "); build both alike");
 }
 
-// The plugin's library, with all checked that can be told without running any code of it.
+// The plugin's library, after all checks that need none of its code to run.
 Result<MappedFile> check_before_loading(const manifest::FoundPlugin& plugin,
                                         const HostOffer& host) {
   EPHOST_RETURN_IF_ERROR(check_manifest(plugin.manifest, host));
@@ -45,10 +45,10 @@ Result<const eph_plugin_preamble*> ask_for_preamble(const Library& library,
   using EntryPoint = std::remove_pointer_t<eph_plugin_v1_function>;
   auto* const entry_point = library.find_function<EntryPoint>(EPH_PLUGIN_SYMBOL);
   if (entry_point == nullptr) {
-    return Status(StatusCode::kEpFail,
-                  "the library does not export \"" EPH_PLUGIN_SYMBOL
-                  "\", so it is no plugin for ABI major 1; name the right file in the manifest, or "
-                  "install a version of the plugin for this host");
+    return Status(StatusCode::kEpFail, "the library does not export \"" EPH_PLUGIN_SYMBOL
+                                       "\", so it is not a plugin for ABI major version 1; name "
+                                       "the right file in the manifest, or "
+                                       "install a version of the plugin for this host");
   }
   return call({provider, EPH_PLUGIN_SYMBOL}, entry_point);
 }

@@ -1,6 +1,6 @@
-// Loads plugins that a search has found, when a session first asks for them, and keeps the reason
-// of each refusal. A refused plugin never touches the others. It decides nothing about which plugin
-// is wanted (host/manifest does) and calls no provider (host/bridge does).
+// Loads the plugins that a search has found when a session first asks for them, and remembers why
+// it refused some. A refused plugin never affects the others. Which plugin is wanted is decided by
+// host/manifest; providers are called by host/bridge.
 #pragma once
 
 #include <ephost/plugin_abi.h>
@@ -18,16 +18,16 @@
 
 namespace ephost::plugin {
 
-// A plugin that passed every check. Whoever holds one keeps its library loaded; everything that was
-// made through its tables must be gone before the last one goes.
+// A plugin that passed every check. It keeps its library loaded; everything that was made through
+// its tables must be destroyed before the last reference is released.
 struct LoadedPlugin {
-  // First, so that it goes last: the rest points into it.
+  // First, so that it is destroyed last: the other members point into it.
   std::shared_ptr<const Library> library;
   manifest::Manifest manifest;
   eph_plugin_preamble preamble = {};
   uint32_t abi_minor = 0;
   eph_plugin_api api = {};
-  eph_provider_api provider = {};  // the manifest's
+  eph_provider_api provider = {};  // the one that the manifest names
 };
 
 struct Refusal {
@@ -35,21 +35,21 @@ struct Refusal {
   Status reason;
 };
 
-// All functions may be called from any thread; loading is serialised in the whole process.
+// Thread-safe; loading is serialised in the whole process.
 class Registry {
  public:
   explicit Registry(HostOffer host = {}) : host_(std::move(host)) {}
   Registry(const Registry&) = delete;
   Registry& operator=(const Registry&) = delete;
 
-  // Checks what the manifest states, its checksum among it, loads the library and negotiates. A
-  // plugin that is still in use, and a library that another provider uses, is not loaded again. A
-  // refusal stands for the life of the registry; its message names library, manifest, reason and
+  // Checks the library against the manifest, including its checksum, loads it and negotiates. A
+  // plugin that is still in use, or a library that another provider uses, is not loaded again. A
+  // refusal holds for the life of the registry; its message names library, manifest, reason and
   // remedy.
   [[nodiscard]] Result<std::shared_ptr<const LoadedPlugin>> load(
       const manifest::FoundPlugin& plugin);
 
-  // By manifest file.
+  // In the order of the manifest files' paths.
   [[nodiscard]] std::vector<Refusal> refusals() const;
 
  private:
@@ -57,7 +57,7 @@ class Registry {
   Result<std::shared_ptr<const Library>> open_library(MappedFile file);
 
   HostOffer host_;
-  // Guarded by the load lock. Weak: only users keep a plugin loaded.
+  // Guarded by the load lock. Weak, so that only users keep a plugin loaded.
   std::map<std::filesystem::path, std::weak_ptr<const LoadedPlugin>> plugins_;  // by manifest
   std::map<std::filesystem::path, std::weak_ptr<const Library>> libraries_;
   std::map<std::filesystem::path, Status> refusals_;

@@ -1,6 +1,6 @@
-// A small host that consists of nothing but the ABI: graphs of float tensors, claims, runs and a
-// context writer, made by hand in tests of plugins. It uses no library of the real host, and it
-// does what the header says in the simplest way.
+// A small host for tests of plugins, made of the ABI alone: graphs of float tensors, claims, runs
+// and a context writer. It uses no code of the real host and implements the header in the simplest
+// way.
 #pragma once
 
 #include <ephost/plugin_abi.h>
@@ -133,7 +133,8 @@ class FakeGraph : public eph_graph {
     values[value].flags |= EPH_VALUE_GRAPH_OUTPUT;
   }
 
-  // Some of the nodes, ascending, as a graph of their own, as a host makes it of a fused claim.
+  // Some of the nodes, ascending, as a graph of their own, like the one that a host makes from a
+  // fused claim.
   [[nodiscard]] std::unique_ptr<FakeGraph> partition(const std::vector<uint32_t>& members) const {
     auto part = std::make_unique<FakeGraph>();
     std::map<uint32_t, uint32_t> renumbered;
@@ -241,7 +242,7 @@ class FakeClaims : public eph_claims {
   std::vector<std::vector<uint32_t>> fused;
   std::vector<uint32_t> flags;  // of each fused claim
   std::map<uint32_t, std::string> declined;
-  std::vector<uint32_t> with_kernel;  // what has_kernel affirms
+  std::vector<uint32_t> with_kernel;  // the nodes for which has_kernel returns 1
 
  private:
   static FakeClaims& self(eph_claims* claims) { return static_cast<FakeClaims&>(*claims); }
@@ -302,7 +303,7 @@ class FakeContextWriter : public eph_context_writer {
                                                   &write, &add_node};
 };
 
-// One call of compute with float inputs and one output, whose memory the host has not prepared.
+// One call of compute with float inputs and one output whose memory the host has not prepared.
 class FakeRun : public eph_run {
  public:
   explicit FakeRun(const std::vector<std::pair<std::vector<int64_t>, std::vector<float>>>& from) {
@@ -330,10 +331,10 @@ class FakeRun : public eph_run {
   bool is_cancelled_now = false;
   int32_t allocate_code = EPH_OK;
   int allocations = 0;
-  std::vector<std::string> made;  // what was made and set, in order
-  int32_t make_code = EPH_OK;     // of everything that makes a value
+  std::vector<std::string> made;  // the values made and set, in order
+  int32_t make_code = EPH_OK;     // the result of every function that makes a value
 
-  // As a host does with static shapes.
+  // Prepares the output, as a host does with static shapes.
   void prepare(std::vector<int64_t> shape) {
     FakeError error;
     allocate_output(this, 0, EPH_FLOAT, shape.data(), static_cast<uint32_t>(shape.size()), &error);
@@ -368,7 +369,7 @@ class FakeRun : public eph_run {
   static int32_t is_cancelled(const eph_run* run) noexcept {
     return static_cast<const FakeRun&>(*run).is_cancelled_now ? 1 : 0;
   }
-  // Notes what is made; values have an address and nothing else.
+  // Records what is made; values have only an address.
   int32_t make(std::string what, const eph_value** out, eph_error* error) {
     *out = nullptr;
     if (make_code != EPH_OK) {

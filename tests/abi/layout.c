@@ -1,4 +1,4 @@
-/* Asserts the layout of the ABI while it is compiled, in C and in C++: each line of layout.golden
+/* Asserts the layout of the ABI at compile time, in C and in C++: each line of layout.golden
  * becomes an assertion. */
 #include <ephost/ext/constants.h>
 #include <ephost/ext/device_memory.h>
@@ -21,6 +21,5 @@
 #define CONSTANT(name, number) LAYOUT_ASSERT(name == (number), #name " is another number");
 #include "layout.golden"
 
-/* What carries a code, a kind or an element type is 32 bits wide whatever a compiler makes of
- * enums. */
+/* Element types are numbers of bits in eph_type_rule::element_types, which has 64. */
 LAYOUT_ASSERT(EPH_FLOAT4E2M1 < 64, "element types must fit the bits of eph_type_rule");

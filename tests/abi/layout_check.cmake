@@ -1,6 +1,6 @@
-# Compares the layout that PRINTER prints with GOLDEN, and looks for what the list of fields forgot:
-# every struct and every constant of the headers in INCLUDE_DIR must be in it, and the fields of a
-# struct must cover it without a gap, so that none is missing and no padding is implicit.
+# Compares the layout that PRINTER prints with GOLDEN and checks that the list of fields is complete:
+# it has every struct and every constant of the headers in INCLUDE_DIR, and the fields of a struct
+# cover it without a gap, so that no field is missing and no padding is implicit.
 execute_process(COMMAND ${PRINTER} OUTPUT_VARIABLE printed COMMAND_ERROR_IS_FATAL ANY)
 file(READ ${GOLDEN} golden)
 if(NOT printed STREQUAL golden)

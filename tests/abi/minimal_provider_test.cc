@@ -1,4 +1,4 @@
-// The example of the SDK, linked in and run through its tables, without a host.
+// The SDK's example, linked into the test and run through its tables without a host.
 #include <ephost/plugin_abi.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -339,7 +339,7 @@ TEST_F(MinimalProvider, SurvivesDamagedPayloads) {
       EXPECT_EQ(code_, EPH_INVALID_GRAPH);
       continue;
     }
-    // Whatever it took for a recipe, it reads no memory but that of the inputs.
+    // Whatever the recipe says, it reads no memory other than the inputs.
     FakeRun run({{{2, 2}, {1, 2, 3, 4}}, {{2, 2}, {1, 2, 3, 4}}, {{2, 2}, {1, 2, 3, 4}}});
     run.prepare({2, 2});
     static_cast<void>(computation->api->compute(computation, nullptr, &run, &error_));

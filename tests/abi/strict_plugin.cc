@@ -1,5 +1,5 @@
-// A plugin that declares everything, so that strict warnings see the templates of the wrapper
-// instantiated. Compiled by a test, never linked.
+// A plugin that declares everything, so that strict warnings apply to all instantiated templates of
+// the wrapper. Compiled by a test, never linked.
 #include <ephost/ext/progress.h>
 #include <ephost/ext/shared_contexts.h>
 

@@ -1,4 +1,4 @@
-// The C++ wrapper of ephost.device_memory/1, seen from the host's side.
+// The C++ wrapper of ephost.device_memory/1 as the host sees it.
 #include <gtest/gtest.h>
 
 #include <ephost/plugin.hpp>

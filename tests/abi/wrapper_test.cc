@@ -1,4 +1,4 @@
-// The C++ wrapper, seen from the host's side: through the tables that it makes.
+// The C++ wrapper as the host sees it, through the tables that it makes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -318,7 +318,7 @@ TEST_F(Wrapper, ReadsPartitionsByTheirStride) {
       {{sizeof(LaterPartition), &graph_, EPH_STRING("a"), nullptr}, 1},
       {{sizeof(LaterPartition), &graph_, EPH_STRING("null"), nullptr}, 2}};
   eph_computation* made[2] = {};
-  // Only the second one is named so; read with the wrong stride it would not be found.
+  // Only the second one has this name; a reader with the wrong stride would not find it.
   EXPECT_EQ(
       full().compile(provider_, &partitions[0].known, sizeof(LaterPartition), 2, made, &error_),
       EPH_FAIL);
@@ -399,7 +399,7 @@ TEST_F(Wrapper, DescribesItselfToAnOlderHost) {
   eph_computation* kernel = make_kernel();
   eph_computation_info info = {};
   info.struct_size = offsetof(eph_computation_info, aliases);
-  info.alias_count = 77;  // memory that the older host does not have
+  info.alias_count = 77;  // beyond the record of the older host
   ASSERT_EQ(kernel->api->describe(kernel, &info, &error_), EPH_OK);
   EXPECT_EQ(info.flags, uint32_t{EPH_COMPUTE_CONCURRENT});
   EXPECT_EQ(info.struct_size, offsetof(eph_computation_info, aliases));

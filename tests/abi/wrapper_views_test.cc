@@ -1,5 +1,5 @@
-// The parts of the C++ wrapper that work without a plugin's tables: views of what the host gives,
-// its threads, and computations that are called directly.
+// The parts of the C++ wrapper that work without a plugin's tables: views of the host's data, its
+// threads, and computations that are called directly.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ using ephost::test::FakeGraph;
 using ephost::test::FakeHost;
 using ::testing::ElementsAre;
 
-// Does nothing where it has inputs, and cannot do without.
+// Does nothing if it has inputs, and fails if it has none.
 class FastWithInputs : public eph::Computation {
  public:
   FastWithInputs() { compute_directly<&FastWithInputs::call>(); }

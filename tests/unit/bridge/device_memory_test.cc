@@ -93,7 +93,7 @@ TEST_F(DeviceMemory, KnowsTheMemoriesOfAProvider) {
   EXPECT_EQ(memory->name_of(2), "\"dram\"");
 }
 
-TEST_F(DeviceMemory, RefusesMemoriesThatCannotBe) {
+TEST_F(DeviceMemory, RefusesImpossibleMemories) {
   for (const uint64_t alignment : {96U, 1U << 21}) {
     plugin().memories[1].alignment = alignment;
     EXPECT_THAT(refusal(create(table()).status()), HasSubstr("an alignment of"));
@@ -141,7 +141,7 @@ TEST_F(DeviceMemory, RefusesPlacesThatDoNotExist) {
   EXPECT_FALSE(memory->describe(nullptr).ok());
 }
 
-TEST_F(DeviceMemory, RefusesMemoryThatIsNoneOrNotAligned) {
+TEST_F(DeviceMemory, RefusesNullAndMisalignedMemory) {
   const auto memory = create(table());
   plugin().misplaced_by = 64;
   EXPECT_TRUE(memory->allocate(1, 16, "a test").ok());

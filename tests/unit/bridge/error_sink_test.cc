@@ -18,7 +18,7 @@ TEST(ErrorSink, TellsWhoFailedAtWhat) {
   EXPECT_EQ(message_of(""), "it failed working: the plugin gave no reason (code 1)");
 }
 
-TEST(ErrorSink, KeepsFromTheTerminalWhatIsNoText) {
+TEST(ErrorSink, MakesUnprintableTextSafeForTheTerminal) {
   EXPECT_EQ(message_of("\x1b[2J\x7f"), "it failed working: \\x1b[2J\\x7f");
   EXPECT_EQ(message_of("a\xff\n"), "it failed working: a\ufffd\n");
   EXPECT_EQ(message_of("Gr\u00f6\u00dfe"), "it failed working: Gr\u00f6\u00dfe");

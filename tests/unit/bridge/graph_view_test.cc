@@ -14,7 +14,7 @@ using graph::testing::float_tensor;
 using graph::testing::GraphBuilder;
 using graph::testing::tensor_type;
 
-// x[batch, 3, ?] and the constant w go into Op, whose output y is the graph's.
+// Op reads x[batch, 3, ?] and the constant w; its output y is the graph's output.
 graph::Model model_of(graph::Graph graph) {
   graph::Model model;
   model.graph = std::move(graph);

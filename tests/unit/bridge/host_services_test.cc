@@ -43,8 +43,8 @@ TEST(HostServices, ConstantsStayReadableWhenTheyAreReleased) {
   EXPECT_EQ(content.find_first_not_of('c'), std::string::npos);
 }
 
-// As when a provider runs for one session while another one is created with it. What
-// ThreadSanitizer says of it counts too.
+// This happens when a provider runs for one session while another session is created with it. To be
+// run under ThreadSanitizer too.
 TEST(HostServices, HooksMayChangeWhileAProviderReports) {
   std::atomic<int> first = 0;
   std::atomic<int> second = 0;
@@ -79,7 +79,7 @@ const eph_thread_pool_api& thread_pool_of(const HostServices& services) {
       services.api->get_extension(&services, to_abi(EPH_EXT_THREAD_POOL)));
 }
 
-// Counts how often each item is worked on.
+// Counts how often each item is processed.
 std::vector<std::atomic<int>> work_on_all(const HostServices& services, size_t total) {
   std::vector<std::atomic<int>> hits(total);
   thread_pool_of(services).parallel_for(

@@ -14,7 +14,7 @@ using graph::testing::tensor_type;
 
 constexpr uint64_t kFloats = eph::type_bit(EPH_FLOAT) | eph::type_bit(EPH_DOUBLE);
 
-// Op over a, b with those types; its output has the type of a.
+// Op reads a and b of those types; its output has the type of a.
 graph::Graph graph_of(ElementType a, ElementType b, int32_t since_version = 13) {
   GraphBuilder builder;
   builder.input("a", tensor_type(a)).input("b", tensor_type(b));

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 
 constexpr CallSite kSite = {"TestProvider", "compile", "partition", "p0"};
 
-// Slots as a table has them. What throws is compiled without noexcept, as a plugin may be.
+// Slots as a table has them. Those that throw are compiled without noexcept, as a plugin may be.
 int32_t twice(int32_t number) noexcept { return 2 * number; }
 int32_t throw_text(int32_t) { throw std::runtime_error("out of tiles"); }
 int32_t throw_number(int32_t) { throw 42; }

@@ -16,7 +16,7 @@ namespace {
 using std::chrono::milliseconds;
 using ::testing::HasSubstr;
 
-// Waits for messages of the log, however long they take.
+// Waits for messages of the log, without a time limit.
 class LogWait {
  public:
   LogWait() {

@@ -43,7 +43,7 @@ int overflow() {
   return frame[0] == 0 ? 0 : overflow() + frame[0];
 }
 
-// What sanitizers have installed, or not.
+// The handler that a sanitizer has installed, if any.
 class CrashHandlerTest : public ::testing::Test {
  protected:
   CrashHandlerTest() {

@@ -38,7 +38,7 @@ TEST(Library, FindsNoFunctionThatIsHidden) {
   EXPECT_EQ((*library)->find_function<void()>("no_such_function"), nullptr);
 }
 
-// Something else has the name by the time the loader opens it.
+// The path leads to another file by the time the loader opens it.
 TEST(Library, IsGivenUpWhereTheLoaderFindsAnotherFile) {
   const test::TempDirectory directory;
   const std::filesystem::path path = test::copy_fixture("good", directory / "plugin");
@@ -60,7 +60,7 @@ TEST(Library, GivesTheLoadersTextForAMissingDependency) {
   EXPECT_THAT(library.status().message(), Not(HasSubstr("boost")));
 }
 
-TEST(Library, GivesTheLoadersTextForAFileThatIsNoLibrary) {
+TEST(Library, GivesTheLoadersTextForAFileThatIsNotALibrary) {
   const test::TempDirectory directory;
   const auto library = open(directory.write("libtext.so", "not a library"));
   ASSERT_FALSE(library.ok());
@@ -71,7 +71,7 @@ TEST(Library, GivesTheLoadersTextForAFileThatIsNoLibrary) {
 TEST(Library, GivesTheLoadersTextForAnotherMachinesLibrary) {
   const test::TempDirectory directory;
   std::string bytes = test::read_bytes(library_of("good"));
-  bytes[18] = '\x2a';  // e_machine: SuperH, which no host of ours is
+  bytes[18] = '\x2a';  // e_machine: SuperH, on which the host does not run
   bytes[19] = '\0';
   const auto library = open(directory.write("libother.so", bytes));
   ASSERT_FALSE(library.ok());

@@ -116,14 +116,14 @@ TEST(Negotiate, RefusesTextThatIsNotUtf8) {
   eph_plugin_preamble preamble = preamble_for(0, 0);
   preamble.id = EPH_STRING("org.\xff\xfe");
   EXPECT_THAT(negotiate(&preamble, manifest_for(0, 0), {}).status().message(),
-              HasSubstr("plugin id is no text"));
+              HasSubstr("plugin id is not valid text"));
 }
 
 TEST(Negotiate, RefusesTextOfAnAbsurdSize) {
   eph_plugin_preamble preamble = preamble_for(0, 0);
   preamble.version.size = uint64_t{1} << 60;
   EXPECT_THAT(negotiate(&preamble, manifest_for(0, 0), {}).status().message(),
-              HasSubstr("version is no text"));
+              HasSubstr("version is not valid text"));
 }
 
 TEST(CheckManifest, RefusesAnotherMajorBeforeLoading) {

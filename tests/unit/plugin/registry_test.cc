@@ -24,7 +24,7 @@ bool is_mapped(const std::filesystem::path& library) {
   return test::read_bytes("/proc/self/maps").find(library.string()) != std::string::npos;
 }
 
-TEST(Registry, LoadsAPluginInGoodOrder) {
+TEST(Registry, LoadsACorrectPlugin) {
   Registry registry;
   const auto loaded = registry.load(test::find_fixture("good"));
   ASSERT_TRUE(loaded.ok()) << loaded.status().message();
@@ -99,7 +99,7 @@ constexpr RefusedFixture kRefusedFixtures[] = {
     {"null_get_api", "eph_plugin_preamble lacks the required function \"get_api\""},
     {"empty_minor_range", "an empty range of ABI minor versions, 3 to 2"},
     {"future_minors", "the library speaks 1.7 to 1.9, this host 1.0; update the host"},
-    {"no_id", "the library states no plugin id"},
+    {"no_id", "the library states an empty plugin id"},
     {"sanitized", "the plugin was built with MemorySanitizer, this host with "},
     {"sanitizer_runtime", "built with a sanitizer that this host was built without"},
     {"null_table", "FixtureExecutionProvider for ABI version 1.0: eph_plugin_api is null"},
@@ -118,7 +118,7 @@ constexpr RefusedFixture kRefusedFixtures[] = {
     {"compatibility_without_validate", "\"get_compatibility\" without \"validate_compatibility\""},
     {"duplicate_type_name", "two providers under one name, \"FixtureExecutionProvider\""},
     {"duplicate_short_name", "(\"fixture\") and \"SecondExecutionProvider\" (\"fixture\")"},
-    {"text_without_data", "the library's type name of provider table 0 is no text"},
+    {"text_without_data", "the library's type name of provider table 0 is not valid text"},
     {"other_version", "the version is \"1.2.3\" in the manifest and \"1.2.4\" in the library"},
     {"other_minors",
      "the range of ABI versions is \"1.0 to 1.2\" in the manifest and \"1.0 to "
@@ -178,7 +178,7 @@ TEST(Registry, TellsThatALibraryHasGone) {
   EXPECT_EQ(registry.load(plugin).status().code(), StatusCode::kNoSuchFile);
 }
 
-// The system's loader would take a file of lib/x86_64-linux-gnu/ instead.
+// The system's loader would take a file from lib/x86_64-linux-gnu/ instead.
 TEST(Registry, RefusesALibraryInAFolderThatTheLoaderExpands) {
   const test::TempDirectory directory;
   test::copy_fixture("good", directory / "plugin");

@@ -1,5 +1,5 @@
-// The scripted fixture itself, loaded through the registry and run by a fake host: other tests
-// trust that it does what its options say.
+// The scripted fixture itself, loaded through the registry and run by a fake host: other tests rely
+// on it to do what its options say.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ manifest::FoundPlugin find_scripted(std::string_view provider) {
   throw std::runtime_error("the scripted plugin is not there");
 }
 
-// A provider with options, and what was made with it.
+// A provider with options, and the computations made with it.
 class Scripted {
  public:
   Scripted(std::initializer_list<std::pair<const char*, std::string>> options = {})
