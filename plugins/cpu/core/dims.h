@@ -41,7 +41,7 @@ class Dims {
   int64_t operator[](std::size_t i) const { return values_[i]; }
   [[nodiscard]] int64_t back() const { return values_[size_ - 1]; }
 
-  // Throws where the capacity is exhausted.
+  // Throws if the capacity is exhausted.
   void push_back(int64_t value);
   void pop_back() { --size_; }
   void insert(std::size_t position, int64_t value);
@@ -57,7 +57,7 @@ class Dims {
   std::array<int64_t, kCapacity> values_;
 };
 
-// The shape of a tensor. Throws NOT_IMPLEMENTED where its rank exceeds kMaxRank.
+// The shape of a tensor. Throws NOT_IMPLEMENTED if its rank exceeds kMaxRank.
 [[nodiscard]] Dims dims_of(const eph_value& value);
 
 [[nodiscard]] bool is_equal(eph::ArrayView<int64_t> a, eph::ArrayView<int64_t> b);
@@ -67,12 +67,12 @@ class Dims {
 // Throws NOT_IMPLEMENTED with the message.
 [[noreturn]] void fail_unsupported(const std::string& message);
 
-// Product of the extents in [begin, end), 1 if there are none. Throws where it leaves int64.
+// Product of the extents in [begin, end), 1 if there are none. Throws if it overflows.
 [[nodiscard]] int64_t element_count(eph::ArrayView<int64_t> shape);
 [[nodiscard]] int64_t element_count(eph::ArrayView<int64_t> shape, std::size_t begin,
                                     std::size_t end);
 
-// The product or sum of numbers from outside; throws where it leaves int64.
+// The product or sum of numbers from outside; throws if it overflows.
 [[nodiscard]] int64_t checked_multiply(int64_t a, int64_t b);
 [[nodiscard]] int64_t checked_add(int64_t a, int64_t b);
 
@@ -80,7 +80,7 @@ class Dims {
 // used.
 [[nodiscard]] int64_t multiply_stride(int64_t a, int64_t b);
 
-// `axis` counted from the front. Throws where it is outside of [-rank, rank).
+// `axis` counted from the front. Throws if it is outside of [-rank, rank).
 [[nodiscard]] std::size_t normalize_axis(int64_t axis, std::size_t rank);
 
 // Strides, in elements, of a dense row-major tensor.

@@ -1,6 +1,6 @@
 // FloatArguments: for kernels whose inputs may be of several types while they compute in float or
 // double. Inputs of another type are converted into scratch memory, outputs of another type are
-// computed there and converted in the end. Everything else is read and written in place. float16
+// computed there and converted at the end. Everything else is read and written in place. float16
 // and bfloat16 only get here where a kernel lists them itself; else widening.h has made them float.
 #pragma once
 
@@ -31,19 +31,19 @@ class FloatArguments {
 
   explicit FloatArguments(eph::Run& run) : run_(run) {}
 
-  // The elements of input i; null where it is left out.
+  // The elements of input i; null if it is omitted.
   template <class T>
   [[nodiscard]] const T* input(uint32_t i) {
     return static_cast<const T*>(input_as(i, eph::element_type_of<T>()));
   }
 
-  // Gives output i, which must be wanted, that type and shape; memory for its elements. Where it
-  // isn't the output's own memory, `finish` fills the output.
+  // Gives output i, which must be wanted, that type and shape; returns memory for its elements. If
+  // that is not the output's own memory, `finish` fills the output.
   template <class T>
   [[nodiscard]] T* output(uint32_t i, int32_t element_type, const Dims& shape) {
     return static_cast<T*>(output_as(i, element_type, shape, eph::element_type_of<T>()));
   }
-  // The same; null where nobody wants it.
+  // The same; null if the output is not wanted.
   template <class T>
   [[nodiscard]] T* optional_output(uint32_t i, int32_t element_type, const Dims& shape) {
     return run_.output(i) == nullptr ? nullptr : output<T>(i, element_type, shape);

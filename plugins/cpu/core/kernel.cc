@@ -106,7 +106,7 @@ void Kernel::check_arguments(const eph::Run& run) const {
     if (first == nullptr) first = input;
     if (input->element_type != first->element_type) {
       fail("inputs of types " + type_name(first->element_type) + " and " +
-           type_name(input->element_type) + " do not go together");
+           type_name(input->element_type) + " are incompatible");
     }
   }
 }

@@ -48,14 +48,14 @@ class NodeContext {
   [[nodiscard]] bool has_input(std::size_t i) const { return node_.input(i) != EPH_NONE; }
   [[nodiscard]] std::size_t output_count() const { return node_.outputs().size(); }
 
-  // EPH_UNDEFINED where it isn't known; EPH_FLOAT for an input that is widened.
+  // The element type of an input: EPH_UNDEFINED if unknown, EPH_FLOAT if it is widened.
   [[nodiscard]] int32_t input_type(std::size_t i) const;
-  // By its declared type; true where that is not known.
+  // Whether an input is a tensor by its declared type; true if that is unknown.
   [[nodiscard]] bool holds_tensor(std::size_t input) const;
   [[nodiscard]] int32_t output_type(std::size_t i) const { return type_of(node_.output(i)); }
-  // Of an input's elements in bytes; nothing for text, packed types and where it isn't known.
+  // The size of an input's elements in bytes; nothing for strings, packed types and unknown types.
   [[nodiscard]] std::optional<int64_t> fixed_element_size(std::size_t input) const;
-  // Nothing where an extent isn't known before the run.
+  // The shape of an input; nothing if an extent is not known before the run.
   [[nodiscard]] std::optional<eph::ArrayView<int64_t>> input_extents(std::size_t i) const {
     return static_extents(node_.input(i));
   }
@@ -63,10 +63,10 @@ class NodeContext {
     return static_extents(node_.output(i));
   }
   [[nodiscard]] std::optional<Dims> input_shape(std::size_t i) const;
-  // Null where the input is no constant.
+  // The constant input i; null if it is not constant.
   [[nodiscard]] const eph_value* constant(std::size_t i) const;
 
-  // Those that `constant` has made; null if there are none.
+  // The constants that `constant` has widened; null if there are none.
   [[nodiscard]] std::unique_ptr<const WidenedConstants> take_widened_constants() {
     return std::move(widened_constants_);
   }
@@ -92,7 +92,7 @@ class Kernel : public eph::Computation {
  public:
   explicit Kernel(const NodeContext& context);
 
-  // Those that it was created with; may be null.
+  // Keeps the constants that the kernel was created with; may be null.
   void keep(std::unique_ptr<const WidenedConstants> constants) {
     widened_constants_ = std::move(constants);
   }
@@ -108,7 +108,7 @@ class Kernel : public eph::Computation {
   // To be called by constructors.
   void allow_inplace(uint32_t input, uint32_t output = 0) { inplace_.push_back({input, output}); }
   void allow_alias(uint32_t input, uint32_t output = 0) { aliases_.push_back({input, output}); }
-  // `offset` in bytes: of the input within the output, and of the output within the input.
+  // `offset` is in bytes: of the input within the output, or of the output within the input.
   void allow_input_part(uint32_t input, uint32_t output, int64_t offset) {
     input_parts_.push_back({input, output, static_cast<uint64_t>(offset)});
   }
@@ -116,7 +116,7 @@ class Kernel : public eph::Computation {
     output_parts_.push_back({input, output, static_cast<uint64_t>(offset)});
   }
   void set_workspace(uint64_t bytes) { workspace_bytes_ = bytes; }
-  // In place for an input whose shape and type is known to be the output's.
+  // Allows in-place computation if the input is known to have the output's shape and type.
   void allow_inplace_if_equal(const NodeContext& context, uint32_t input);
 
  private:
@@ -135,7 +135,7 @@ class Kernel : public eph::Computation {
   std::vector<eph_slot_part> output_parts_;
 };
 
-// Gives output `i`, which must be wanted, that type and shape, and memory for it. Throws where the
+// Gives output `i`, which must be wanted, that type and shape, and memory for it. Throws if the
 // model states another type.
 eph_value& allocate_output(eph::Run& run, uint32_t i, int32_t element_type, const Dims& shape);
 
@@ -144,17 +144,17 @@ template <class T>
   return static_cast<T*>(value.data);
 }
 
-// The elements of input i; null where it is left out.
+// The elements of input i; null if it is omitted.
 template <class T>
 [[nodiscard]] const T* optional_data(const eph::Run& run, uint32_t i) {
   const eph_value* value = run.input(i);
   return value == nullptr ? nullptr : data<const T>(*value);
 }
 
-// A tensor for an output that is no tensor: a copy of the elements of `from` under that shape.
+// A tensor for an output that is not a tensor: a copy of the elements of `from` under that shape.
 eph_value& make_copy(eph::Run& run, const eph_value& from, const Dims& shape);
 
-// Makes output `i` the input's bytes under another shape; copies nothing where both share memory.
+// Makes output `i` the input's bytes under another shape; copies nothing if both share memory.
 void copy_reshaped(eph::Run& run, const eph_value& from, uint32_t i, const Dims& shape);
 
 // The elements of a tensor of int32 or int64, such as axes or a shape.

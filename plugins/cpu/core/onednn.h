@@ -1,8 +1,8 @@
 // What the kernels on oneDNN share: the engine, primitives with their arguments bound, caches of
-// what was made for a shape, and constant weights in the layouts that primitives want.
+// what was made for a shape, and constant weights in the layouts that primitives need.
 //
-// oneDNN's own scratch memory is always passed in: its global one does not allow a primitive to run
-// in several threads at once.
+// oneDNN's scratch memory is always passed in: with its global one, a primitive cannot run in
+// several threads at once.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,8 @@ namespace ephost_cpu {
 
 struct OneDnn {
   dnnl::engine engine = dnnl::engine(dnnl::engine::kind::cpu, 0);
-  // Tells the host that constants will hardly be read again; empty where it does not want to know.
+  // Tells the host that constants are unlikely to be read again; empty if the host does not ask for
+  // that.
   std::function<void(const void* data, uint64_t size)> release_constants;
 };
 
@@ -67,13 +68,13 @@ class BoundStep {
 // Bytes rounded up so that what follows is aligned to 64.
 [[nodiscard]] constexpr uint64_t aligned(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
 
-// A constant weights tensor. Makes and keeps a copy for each layout that is asked for.
+// A constant weights tensor. Makes and keeps a copy for each layout that is requested.
 class PackedWeights {
  public:
   // `data` is borrowed.
   PackedWeights(const void* data, const dnnl::memory::desc& desc) : data_(data), desc_(desc) {}
 
-  // The weights in that layout; valid while this object lives. Any thread.
+  // The weights in that layout; valid while this object lives. May be called from any thread.
   const void* get(const dnnl::memory::desc& wanted, const OneDnn& onednn);
 
  private:
@@ -83,7 +84,7 @@ class PackedWeights {
   std::vector<dnnl::memory> copies_;
 };
 
-// The few most recent plans by key. Any thread.
+// The few most recent plans by key. May be used from any thread.
 template <class Key, class Plan>
 class PlanCache {
  public:

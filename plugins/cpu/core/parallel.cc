@@ -4,7 +4,7 @@
 
 #include "plugins/cpu/core/pinned_library.h"
 
-// ThreadSanitizer doesn't see the synchronisation inside of OpenMP's library: one thread there.
+// ThreadSanitizer does not see the synchronisation inside OpenMP's library: one thread there.
 #if defined(__SANITIZE_THREAD__)
 #define CPU_OPENMP_IS_ALONE 1
 #else

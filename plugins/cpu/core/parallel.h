@@ -1,5 +1,5 @@
-// Splitting loops over the host's threads, and the number of threads of its own that oneDNN uses,
-// through OpenMP, in one call of a kernel.
+// Splits loops over the host's threads, and sets the number of OpenMP threads that oneDNN uses in
+// one call of a kernel.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +14,10 @@ struct Threads {
   int onednn = 0;  // 0: OpenMP's default (OMP_NUM_THREADS, or one for each core)
 };
 
-// The threads of a provider: `option` for everything, or with 0 what the host has to give.
+// The threads of a provider: `option` for both, or what the host offers if it is 0.
 [[nodiscard]] Threads choose_threads(eph::Host host, int option);
 
-// While it lives, parallel loops and oneDNN on this thread use these threads; borrowed.
+// While it lives, parallel loops and oneDNN on this thread use these threads, which are borrowed.
 class ThreadScope {
  public:
   explicit ThreadScope(const Threads& threads);
@@ -30,18 +30,18 @@ class ThreadScope {
   int openmp_ = 0;  // 0: nothing to restore
 };
 
-// Keeps the library of OpenMP mapped for good: its idle threads would be left without code where
-// the plugin is unloaded.
+// Keeps the OpenMP runtime mapped for the life of the process: its idle threads would lose their
+// code if the plugin were unloaded.
 void pin_openmp();
 
-// Work, in rough nanoseconds, below which a second thread costs more than it saves.
+// Work, in approximate nanoseconds, below which a second thread costs more than it saves.
 inline constexpr int64_t kParallelWork = 20000;
 
-// What the thread's scope says; null outside of one, and in the pool's own threads.
+// The threads of the current scope; null outside a scope, and in the pool's own threads.
 [[nodiscard]] const Threads* current_threads();
 
-// Calls body(begin, end) on disjoint ranges that make up [0, count), in parallel where `count`
-// items of `cost` nanoseconds are worth it. The body must not throw.
+// Calls body(begin, end) on disjoint ranges that make up [0, count), in parallel if `count` items
+// of `cost` nanoseconds are worth it. The body must not throw.
 template <class Body>
 void parallel_for(int64_t count, double cost, const Body& body) {
   if (count <= 0) return;

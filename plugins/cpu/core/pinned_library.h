@@ -4,7 +4,7 @@
 
 namespace ephost_cpu {
 
-// Keeps the shared library that holds this function for the rest of the process.
+// Keeps the shared library that holds this function loaded for the rest of the process.
 void pin_library_of(void* function);
 
 }  // namespace ephost_cpu

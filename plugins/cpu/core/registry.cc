@@ -7,7 +7,7 @@
 namespace ephost_cpu {
 namespace {
 
-// One a line, so that additions merge.
+// One per line, so that additions merge.
 // clang-format off
 constexpr Table (*kTables[])() = {
     activation_kernels,
@@ -91,7 +91,7 @@ constexpr Table (*kTables[])() = {
 };
 // clang-format on
 
-// Without flags: tensors only.
+// Without flags, only tensors are allowed.
 bool allows_kind(uint32_t flags, int32_t kind) {
   switch (kind) {
     case EPH_KIND_NONE:

@@ -18,9 +18,9 @@ namespace ephost_cpu {
 
 using Factory = std::unique_ptr<Kernel> (*)(const NodeContext& context);
 
-// Which inputs there are, apart from their element types.
+// The inputs of an operator, apart from their element types.
 struct Inputs {
-  uint32_t required = 1;   // the first so many must be given
+  uint32_t required = 1;   // number of leading inputs that must be given
   uint32_t same_type = 0;  // bit i: input i has the type of the first one with a bit
 };
 
@@ -59,7 +59,7 @@ template <uint64_t input, uint64_t output>
 inline constexpr std::array<eph_type_rule, 2> kInputOutputTypes = {
     eph_type_rule{0, 0, input}, eph_type_rule{0, EPH_RULE_OUTPUT, output}};
 
-// Rules for the first inputs that may be of other kinds than tensors: flags as in eph_type_rule.
+// Rules for the first inputs, which may be of other kinds than tensors: flags as in eph_type_rule.
 struct SlotRule {
   uint32_t flags = 0;
   uint64_t types = kAny;
@@ -166,7 +166,7 @@ Table where_kernels();
 // All entries in the form of the ABI; constant.
 [[nodiscard]] const std::vector<eph_kernel_def>& kernel_defs();
 
-// Makes the kernel of a node. Throws NOT_IMPLEMENTED where no entry fits it.
+// Makes the kernel of a node. Throws NOT_IMPLEMENTED if no entry fits it.
 [[nodiscard]] std::unique_ptr<Kernel> create_kernel(const eph::GraphView& graph, uint32_t node,
                                                     const Settings& settings);
 

@@ -3,7 +3,7 @@
 // namespaces, whose callees are all inlined. CPU_INLINE marks those callees.
 //
 // CPU_INDEPENDENT before a loop tells that no iteration reads what another one writes. An output
-// that is exactly an input (in place) keeps to that.
+// that is exactly an input (in place) satisfies that.
 #pragma once
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \

@@ -1,5 +1,6 @@
 // Element types: sets for the type rules of kernels, sizes, and the dispatch from the ABI's number
-// to a C++ type. A bool is handled as a byte, so that foreign bytes are no undefined behaviour.
+// to a C++ type. A bool is handled as a byte, so that foreign bytes do not cause undefined
+// behaviour.
 #pragma once
 
 #include <cstdint>
@@ -27,17 +28,18 @@ inline constexpr uint64_t kFourBits = kTypeSet<EPH_UINT4, EPH_INT4, EPH_FLOAT4E2
 inline constexpr uint64_t kString = kTypeSet<EPH_STRING_ELEMENT>;
 inline constexpr uint64_t kInt64 = kTypeSet<EPH_INT64>;
 inline constexpr uint64_t kIndices = kTypeSet<EPH_INT32, EPH_INT64>;
-// What can be moved as bytes, and that with strings.
+// Types whose elements can be moved as bytes, and those types with strings.
 inline constexpr uint64_t kFixedSize =
     kNumbers | kBool | kHalf | kFloat8 | kTypeSet<EPH_COMPLEX64, EPH_COMPLEX128>;
 inline constexpr uint64_t kAny = kFixedSize | kString;
-// That with elements of less than a byte.
+// All of those and the types with elements of less than a byte.
 inline constexpr uint64_t kAnyWidth = kAny | kFourBits;
 
-// Bytes of an element of a type in kFixedSize, sizeof(eph_string) for strings. Throws for others.
+// Size in bytes of an element of a type in kFixedSize, sizeof(eph_string) for strings. Throws for
+// others.
 [[nodiscard]] int64_t element_size(int32_t element_type);
 
-// Bytes of so many elements; those of 4 bits are packed in pairs. Throws as element_size.
+// Size in bytes of `count` elements; those of 4 bits are packed in pairs. Throws like element_size.
 [[nodiscard]] int64_t storage_size(int32_t element_type, int64_t count);
 
 // e.g. "float16"; "type 99" for a number that ONNX doesn't know.
@@ -49,7 +51,7 @@ struct Tag {
   using type = T;
 };
 
-// Calls f(Tag<T>{}) for the T of Ts with that element type; throws where there is none.
+// Calls f(Tag<T>{}) for the T of Ts with that element type; throws if there is none.
 template <class... Ts, class F>
 void dispatch(int32_t element_type, F&& f) {
   const bool found =

@@ -10,7 +10,7 @@ namespace {
 
 bool is_half(int32_t type) { return (kHalf & eph::type_bit(type)) != 0; }
 
-// Kernels that make sequences or maps list every type that they take.
+// Kernels that make sequences or maps list all of their types themselves.
 int32_t refuse(eph_error* error) noexcept {
   eph::detail::set_message(error, "float16 and bfloat16 are not supported here");
   return EPH_NOT_IMPLEMENTED;

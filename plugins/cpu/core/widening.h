@@ -1,6 +1,6 @@
-// Lets every kernel of float take float16 and bfloat16: such inputs are converted to float before
-// the kernel runs, and the outputs that the model has in these types are converted back. A kernel
-// that lists one of the types itself gets it unconverted.
+// Lets every float kernel take float16 and bfloat16: such inputs are converted to float before the
+// kernel runs, and the outputs that the model has in these types are converted back. A kernel that
+// lists one of the types itself gets it unconverted.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace ephost_cpu {
 
 struct KernelEntry;
 
-// The element types that a rule's set stands for.
+// The element types that are allowed by a rule with this set.
 [[nodiscard]] constexpr uint64_t widened(uint64_t types) {
   return (types & kTypeSet<EPH_FLOAT>) != 0 ? types | kHalf : types;
 }
@@ -28,7 +28,7 @@ class WidenedConstants {
  public:
   // The constant of input `input` in float; valid as long as this object.
   const eph_value& get(std::size_t input, const eph_value& constant);
-  // Null where `get` was not called for it.
+  // Null if `get` was not called for it.
   [[nodiscard]] const eph_value* find(std::size_t input) const;
 
  private:
@@ -54,7 +54,7 @@ class WidenedRun : private eph_run {
  private:
   struct Output {
     eph_value value;  // as the kernel sees it
-    int32_t type;     // what it has to become; EPH_UNDEFINED: nothing else
+    int32_t type;     // type to convert to; EPH_UNDEFINED: none
   };
 
   static WidenedRun& self(eph_run* run) { return *static_cast<WidenedRun*>(run); }

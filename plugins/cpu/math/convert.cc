@@ -15,7 +15,7 @@
 namespace ephost_cpu {
 namespace {
 
-// Types that C++ has no type for, as their bytes.
+// Element types that C++ lacks, as their bits.
 struct Half {
   uint16_t bits;
 };
@@ -49,7 +49,7 @@ CPU_INLINE uint16_t narrow_to_half(float value) {
   const uint32_t sign = (bits >> 16) & 0x8000;
   const uint32_t magnitude = bits & 0x7fffffff;
   const uint32_t normal = (magnitude + 0xfff + ((magnitude >> 13) & 1) - 0x38000000) >> 13;
-  // Below 2^-14 in steps of 2^-24: the sum's last bit is such a step.
+  // Below 2^-14 numbers are multiples of 2^-24, which is the value of the sum's last bit.
   const float in_steps = std::bit_cast<float>(magnitude) + 0.5F;
   const uint32_t subnormal = std::bit_cast<uint32_t>(in_steps) - std::bit_cast<uint32_t>(0.5F);
   uint32_t rounded = magnitude < 0x38800000 ? subnormal : normal;
@@ -88,8 +88,8 @@ CPU_SIMD void floats_to_int64(const float* from, int64_t* to, int64_t count) {
   for (int64_t i = 0; i < count; ++i) to[i] = clamp_float<int64_t>(from[i], 9223371487098961920.0F);
 }
 
-// Rounding double to float to a shorter type would round twice. Rounding to odd first makes it
-// exact.
+// Rounding double to float to a shorter type would round twice. Rounding to odd first keeps the
+// result exact.
 float round_to_odd(double value) {
   const auto nearest = static_cast<float>(value);
   if (std::isnan(value) || std::isinf(nearest) || static_cast<double>(nearest) == value) {
@@ -133,7 +133,7 @@ To narrow(From value) {
   }
 }
 
-// Calls f(Tag<T>{}) with the type that stands for an element type.
+// Calls f(Tag<T>{}) with the C++ type for an element type.
 template <class F>
 void dispatch_convertible(int32_t type, F&& f) {
   switch (type) {
@@ -186,7 +186,7 @@ bool is_four_bits(int32_t type) { return (kFourBits & eph::type_bit(type)) != 0;
 bool is_rare(int32_t type) { return is_short_float(type) || is_four_bits(type); }
 bool is_floating(int32_t type) { return ((kFloat | kHalf) & eph::type_bit(type)) != 0; }
 
-// Elements of usual types on the way from or to a rare one.
+// Elements of common types on the way from or to a rare one.
 constexpr int64_t kBlock = 512;  // even, so that no byte of two elements is shared by blocks
 union Block {
   std::array<double, kBlock> doubles;
@@ -202,7 +202,7 @@ void convert_usual(Elements from, void* to, int32_t to_type, int64_t count) {
   find_loop(from.type, to_type)(from.data, to, count);
 }
 
-// The elements from `begin` on, in a usual type; in `block` if they had a rare one.
+// The elements from `begin` on, in a common type; they are in `block` if they had a rare one.
 Elements decode_block(Elements from, int64_t begin, int64_t count, Block& block) {
   const char* first = static_cast<const char*>(from.data) + storage_size(from.type, begin);
   if (!is_rare(from.type)) return {first, from.type};
@@ -221,7 +221,7 @@ Elements decode_block(Elements from, int64_t begin, int64_t count, Block& block)
 }
 
 // One byte for each element of a short floating-point type. Wide numbers go through double, which
-// holds all that matters of them.
+// is precise enough.
 void encode_floats(Elements from, int32_t to_type, uint8_t* codes, int64_t count, bool saturate) {
   Block block;
   if (element_size(from.type) >= 4 && from.type != EPH_FLOAT) {
@@ -237,7 +237,7 @@ void encode_floats(Elements from, int32_t to_type, uint8_t* codes, int64_t count
 }
 
 // One byte for each element of int4 or uint4. Integers wrap; floating-point numbers are rounded to
-// even, as ONNX asks for at 4 bits only (its technical note "4 bit integer types"), and saturate.
+// even, as ONNX requires at 4 bits only (its technical note "4 bit integer types"), and saturate.
 void encode_integers(Elements from, int32_t to_type, uint8_t* codes, int64_t count) {
   const bool is_signed = to_type == EPH_INT4;
   if (!is_floating(from.type)) {

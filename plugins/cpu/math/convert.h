@@ -23,20 +23,20 @@ template <class To, class From>
   return static_cast<To>(value);
 }
 
-// Converts `count` elements between any two types out of numbers, bool, float16, bfloat16, float8
-// and those of 4 bits, which are packed. Throws where a type isn't one of these. The arrays do not
-// overlap, or start at the same address and have elements of the same size. `saturate` is for
-// float8, see encode_short_floats.
+// Converts `count` elements between any two of the numeric types, bool, float16, bfloat16, float8
+// and the types of 4 bits, which are packed. Throws if a type is not one of these. The arrays do
+// not overlap, or start at the same address and have elements of the same size. `saturate` applies
+// to float8, see encode_short_floats.
 void convert(const void* from, int32_t from_type, void* to, int32_t to_type, int64_t count,
              bool saturate = true);
 
-// Elements of 4 bits as one byte each, with int4 in two's complement of a byte, and back: of those
-// the lower half is kept, and where `count` is odd a zero is put beside the last one.
+// Unpacks elements of 4 bits to one byte each, with int4 sign-extended, and packs them again.
+// Packing keeps the lower half of each byte, and pads the last byte with zero if `count` is odd.
 void unpack_nibbles(const uint8_t* packed, bool is_signed, uint8_t* bytes, int64_t count);
 void pack_nibbles(const uint8_t* bytes, uint8_t* packed, int64_t count);
 
 [[nodiscard]] float half_to_float(uint16_t bits);
-// Rounds to nearest, ties to even; too large a number becomes infinite.
+// Rounds to nearest, ties to even; numbers that are too large become infinite.
 [[nodiscard]] uint16_t float_to_half(float value);
 
 }  // namespace ephost_cpu

@@ -10,7 +10,7 @@
 namespace ephost_cpu {
 namespace {
 
-// Terms of a sum, of one float.
+// The terms of a sum, each computed from one float.
 struct Plain {
   CPU_INLINE float operator()(float x) const { return x; }
 };
@@ -26,14 +26,14 @@ struct ShiftedExp {
   CPU_INLINE float operator()(float x) const { return fast_exp_negative(x - shift); }
 };
 
-// How two numbers, or two vectors of them, become one.
+// Functions that combine two numbers, or two vectors of numbers, into one.
 struct Plus {
   template <class V>
   CPU_INLINE void operator()(V& a, const V& b) const {
     a += b;
   }
 };
-// Of NaN on either side comes NaN. What depends on `a` is one instruction.
+// NaN on either side gives NaN. A single instruction depends on `a`.
 struct Greater {
   template <class V>
   CPU_INLINE void operator()(V& a, const V& b) const {
@@ -53,10 +53,10 @@ constexpr int64_t kLanes = 32;
 constexpr int64_t kFewLanes = 8;
 constexpr int64_t kBlock = 4096;
 
-// The compiler takes longer vectors apart before it looks at the instruction set of a clone.
+// The compiler splits longer vectors before it considers the instruction set of a clone.
 using Floats4 = float __attribute__((vector_size(16)));
 
-// Joins `lanes` and `few` to one number, in registers.
+// Combines `lanes` and `few` into one number, in registers.
 template <class Join>
 CPU_INLINE float join_lanes(Join join, const float* lanes, const float* few) {
   constexpr int64_t kVectors = (kLanes + kFewLanes) / 4;
@@ -70,7 +70,7 @@ CPU_INLINE float join_lanes(Join join, const float* lanes, const float* few) {
   return vectors[0][0];
 }
 
-// Joins the terms of a row to `start`. The lanes have no order among themselves.
+// Combines the terms of a row with `start`. The order of the lanes is unspecified.
 template <class Join, class Term>
 CPU_INLINE float join_terms(Join join, Term term, float start, const float* x, int64_t count) {
   float lanes[kLanes];
@@ -90,7 +90,7 @@ CPU_INLINE float join_terms(Join join, Term term, float start, const float* x, i
   return rest;
 }
 
-// At most kBlock terms.
+// The sum of at most kBlock terms.
 template <class Term>
 CPU_SIMD float sum_block(Term term, const float* x, int64_t count) {
   return join_terms(Plus{}, term, 0, x, count);

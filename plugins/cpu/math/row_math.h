@@ -17,7 +17,7 @@ namespace ephost_cpu {
 [[nodiscard]] double row_sum_magnitudes(const float* x, int64_t count);
 [[nodiscard]] double row_sum_magnitudes(const double* x, int64_t count);
 
-// The extreme of at least one number; NaN if there is one among them.
+// The maximum or minimum of at least one number; NaN if one of them is NaN.
 [[nodiscard]] float row_max(const float* x, int64_t count);
 [[nodiscard]] double row_max(const double* x, int64_t count);
 [[nodiscard]] float row_min(const float* x, int64_t count);

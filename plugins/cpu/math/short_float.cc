@@ -10,9 +10,9 @@
 namespace ephost_cpu {
 namespace {
 
-// How a type spends its bits: a sign, the exponent, and `mantissa` bits, in codes up to `largest`
-// for finite numbers. `infinity` and `nan` are without their sign; a type without an infinity says
-// 0. Types "uz" have no negative zero, whose code is their only NaN.
+// The layout of a type: a sign, the exponent, and `mantissa` bits, in codes up to `largest` for
+// finite numbers. `infinity` and `nan` are without their sign; `infinity` is 0 if the type has
+// none. Types "uz" have no negative zero; its code is their only NaN.
 struct Format {
   int mantissa;
   int bias;
@@ -42,7 +42,7 @@ const Format& format_of(int32_t element_type) {
     case EPH_FLOAT4E2M1:
       return kE2M1;
     default:
-      fail_unsupported(type_name(element_type) + " is no short floating-point type");
+      fail_unsupported(type_name(element_type) + " is not a short floating-point type");
   }
 }
 
@@ -79,7 +79,7 @@ uint8_t encode(const Format& format, T value, bool saturate) {
   const int lowest = 1 - format.bias;
   const int exponent = magnitude == 0 ? lowest : std::max(std::ilogb(magnitude), lowest);
   if (exponent > 2 * format.bias + 1) return beyond;
-  // In steps of the last bit; a carry into the exponent falls out of the sum.
+  // In units of the last bit; the sum carries into the exponent.
   const auto steps =
       static_cast<int>(std::nearbyint(std::ldexp(magnitude, format.mantissa - exponent)));
   const int code = ((exponent - lowest) << format.mantissa) + steps;

@@ -1,7 +1,6 @@
 // exp, log, tanh, sigmoid, erf, sine and cosine in single precision without branches, so that loops
-// over them become vector code. Errors stay below 4 units in the last place, those of erf below
-// 2e-7. Infinities, NaN and subnormal results come out as those of <cmath>. For double: <cmath>
-// itself.
+// over them are vectorised. Errors stay below 4 units in the last place, those of erf below 2e-7.
+// Infinities, NaN and subnormal results come out as those of <cmath>. For double: <cmath> itself.
 #pragma once
 
 #include <cmath>
@@ -22,7 +21,7 @@ struct ExpParts {
   int32_t n;
 };
 
-// e^x = 2^n * e^r with n an integer and |r| <= log(2)/2; the polynomial stands for (e^r - 1 -
+// e^x = 2^n * e^r with n an integer and |r| <= log(2)/2; the polynomial approximates (e^r - 1 -
 // r)/r^2.
 CPU_INLINE ExpParts split_exp(float x) {
   constexpr float kLog2e = 1.44269504f;
@@ -100,7 +99,7 @@ CPU_INLINE float fast_erf(float x) {
 }
 CPU_INLINE double fast_erf(double x) { return std::erf(x); }
 
-// log(x) = e * log(2) + log(m) with m in [sqrt(1/2), sqrt(2)); the polynomial stands for
+// log(x) = e * log(2) + log(m) with m in [sqrt(1/2), sqrt(2)); the polynomial approximates
 // (log(1 + f) - f + f^2/2)/f^3.
 CPU_INLINE float fast_log(float x) {
   constexpr float kLn2High = 0.693359375f;
@@ -125,7 +124,7 @@ CPU_INLINE float fast_log(float x) {
 }
 CPU_INLINE double fast_log(double x) { return std::log(x); }
 
-// log(1 + x) for x >= 0: the quotient makes up for what 1 + x loses of x.
+// log(1 + x) for x >= 0: the quotient compensates for the digits of x that 1 + x loses.
 CPU_INLINE float fast_log1p(float x) {
   const float u = 1.0f + x;
   const float lost = u - 1.0f;
@@ -133,10 +132,10 @@ CPU_INLINE float fast_log1p(float x) {
 }
 CPU_INLINE double fast_log1p(double x) { return std::log1p(x); }
 
-// Sine and cosine are good up to here; what is larger, infinite or NaN needs <cmath>.
+// Sine and cosine are accurate up to here; arguments that are larger, infinite or NaN need <cmath>.
 inline constexpr float kLargestAngle = 3000;
 
-// sin(x + quarters * pi/2). With n the nearest multiple of pi/2, x - n * pi/2 is taken in three
+// sin(x + quarters * pi/2). With n the nearest multiple of pi/2, x - n * pi/2 is computed in three
 // parts, of which the first two are exact.
 CPU_INLINE float turned_sine(float x, int32_t quarters) {
   constexpr float kRound = 12582912.0f;  // as in fast_exp

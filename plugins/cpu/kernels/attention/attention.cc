@@ -28,14 +28,14 @@ struct AttentionShape {
   [[nodiscard]] int64_t shared() const { return heads / kv_heads; }
 };
 
-// What is added to the scores of [batch, heads, queries, total]: strides of 0 repeat.
+// What is added to the scores [batch, heads, queries, total]; a stride of 0 repeats elements.
 template <class T>
 struct Mask {
   const T* numbers = nullptr;
   const uint8_t* flags = nullptr;
   std::array<int64_t, 3> strides = {};
-  int64_t width = 0;               // keys behind it are masked out
-  const int64_t* valid = nullptr;  // keys of each member of the batch that are no padding
+  int64_t width = 0;               // later keys are masked out
+  const int64_t* valid = nullptr;  // by member of the batch: keys that are not padding
   bool is_causal = false;
 };
 
@@ -98,7 +98,7 @@ class Attention final : public Kernel {
     const Dims v = dims_of(*run.input(2));
     const auto mismatch = [&] {
       fail("Q " + to_string(q) + ", K " + to_string(k) + " and V " + to_string(v) +
-           " do not go together with q_num_heads=" + std::to_string(heads_) +
+           " do not match q_num_heads=" + std::to_string(heads_) +
            ", kv_num_heads=" + std::to_string(kv_heads_));
     };
     AttentionShape shape = {};
@@ -135,8 +135,7 @@ class Attention final : public Kernel {
     const eph_value* key = run.input(4);
     const eph_value* value = run.input(5);
     if (key == nullptr && value == nullptr) return 0;
-    if (key == nullptr || value == nullptr)
-      fail("past_key and past_value are to be given together");
+    if (key == nullptr || value == nullptr) fail("past_key and past_value must be given together");
     const Dims keys = dims_of(*key);
     const Dims values = dims_of(*value);
     if (!same_leading(keys, {shape.batch, shape.kv_heads, 0, shape.size}, 2) ||
@@ -219,7 +218,7 @@ class Attention final : public Kernel {
     });
   }
 
-  // Past and new keys (or values) of each head, one after the other; in `present` if that is
+  // Past and new keys (or values) of each head, one after the other; in `present` if that output is
   // wanted.
   template <class T>
   static const T* join(eph::Run& run, const AttentionShape& shape, const T* past, const T* added,
@@ -357,7 +356,7 @@ class Attention final : public Kernel {
     store(ScoreStage::kMasked);
     const T top = row_max(row, total);
     if (top == -std::numeric_limits<T>::infinity()) {
-      std::fill_n(row, total, T{0});  // nothing takes part
+      std::fill_n(row, total, T{0});  // all keys are masked out
     } else {
       const double sum = row_exp(row, top, row, total);
       row_affine(row, static_cast<T>(1 / sum), T{0}, row, total);
@@ -367,26 +366,27 @@ class Attention final : public Kernel {
 
   template <class T>
   static void apply_mask(const AttentionShape& shape, const Mask<T>& mask, int64_t index, T* row) {
-    constexpr T kNothing = -std::numeric_limits<T>::infinity();
+    constexpr T kMaskedScore = -std::numeric_limits<T>::infinity();
     const int64_t query = index % shape.queries;
     const int64_t head = index / shape.queries % shape.heads;
     const int64_t batch = index / shape.queries / shape.heads;
     const int64_t at = batch * mask.strides[0] + head * mask.strides[1] + query * mask.strides[2];
     if (mask.flags != nullptr) {
-      for (int64_t j = 0; j < mask.width; ++j) row[j] = mask.flags[at + j] != 0 ? row[j] : kNothing;
+      for (int64_t j = 0; j < mask.width; ++j)
+        row[j] = mask.flags[at + j] != 0 ? row[j] : kMaskedScore;
     } else if (mask.numbers != nullptr) {
       for (int64_t j = 0; j < mask.width; ++j) row[j] += mask.numbers[at + j];
     }
     int64_t end = mask.width;
     if (mask.valid != nullptr) end = std::min(end, mask.valid[batch]);
     if (mask.is_causal) {
-      // The queries are the last ones of what is cached.
+      // The queries have the last positions of the cache.
       const int64_t before =
           mask.valid != nullptr && shape.past == 0 ? mask.valid[batch] - shape.queries : shape.past;
       end = std::min(end, query + before + 1);
     }
     const int64_t total = shape.total();
-    for (int64_t j = std::clamp<int64_t>(end, 0, total); j < total; ++j) row[j] = kNothing;
+    for (int64_t j = std::clamp<int64_t>(end, 0, total); j < total; ++j) row[j] = kMaskedScore;
   }
 
   bool is_causal_;

@@ -1,4 +1,4 @@
-// RotaryEmbedding: turns pairs of elements of each head by an angle that grows with the position.
+// RotaryEmbedding: rotates pairs of elements of each head by an angle that grows with the position.
 #include <algorithm>
 
 #include "plugins/cpu/core/parallel.h"
@@ -10,7 +10,7 @@ namespace {
 // X is [batch, heads, length, size], or [batch, length, heads * size].
 struct RotaryShape {
   int64_t batch, heads, length, size;
-  int64_t rotated;  // elements at the start of each head that are turned
+  int64_t rotated;  // elements at the start of each head that are rotated
   bool heads_first;
 };
 
@@ -23,7 +23,7 @@ class RotaryEmbedding final : public Kernel {
         rotated_(context.node().get_int("rotary_embedding_dim", 0)) {
     if (heads_ < 0 || rotated_ < 0 || rotated_ % 2 != 0) {
       fail("attributes num_heads=" + std::to_string(heads_) + " and rotary_embedding_dim=" +
-           std::to_string(rotated_) + " are to be positive, the latter even");
+           std::to_string(rotated_) + " must be positive, the latter even");
     }
     allow_inplace(0);
   }
@@ -44,7 +44,7 @@ class RotaryEmbedding final : public Kernel {
  private:
   [[nodiscard]] RotaryShape make_shape(const Dims& x) const {
     if (x.size() != 3 && x.size() != 4)
-      fail("the input " + to_string(x) + " has another rank than 3 or 4");
+      fail("the input " + to_string(x) + " does not have rank 3 or 4");
     RotaryShape shape = {};
     shape.heads_first = x.size() == 4;
     shape.batch = x[0];
@@ -56,8 +56,8 @@ class RotaryEmbedding final : public Kernel {
     shape.size = shape.heads_first ? x[3] : x[2] / heads_;
     shape.rotated = rotated_ == 0 ? shape.size : rotated_;
     if (shape.rotated > shape.size || shape.rotated % 2 != 0) {
-      fail("heads of " + std::to_string(shape.size) + " elements cannot be turned by " +
-           std::to_string(shape.rotated));
+      fail("heads of " + std::to_string(shape.size) +
+           " elements cannot have a rotary embedding of " + std::to_string(shape.rotated));
     }
     return shape;
   }

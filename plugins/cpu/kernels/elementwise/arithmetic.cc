@@ -119,7 +119,7 @@ class BinaryKernel : public FlatBinary {
   OldBroadcast old_;
 };
 
-// Wrapping operations don't see the sign: an integer type stands for both.
+// The sign does not matter to operations that wrap around: an unsigned type stands for both.
 template <class Op>
 class WrappingKernel final : public BinaryKernel {
  public:
@@ -148,7 +148,7 @@ template <class Op, class... Ts>
 class DividingKernel final : public BinaryKernel {
  public:
   explicit DividingKernel(const NodeContext& context) : BinaryKernel(context) {
-    // Integers are looked through for zeros first.
+    // Integers are searched for zeros first.
     if (is_known_to_be(kFloat, context)) prepare(context, operation(context.input_type(0)));
   }
 

@@ -55,7 +55,7 @@ struct Shift {
   }
 };
 
-// Bits don't see the sign: an unsigned type stands for both.
+// The sign does not matter to bits: an unsigned type stands for both.
 template <class F>
 void dispatch_bits(int32_t element_type, F&& f) {
   dispatch_size(element_size(element_type), [&](auto tag) {

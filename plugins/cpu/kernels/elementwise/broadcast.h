@@ -1,5 +1,5 @@
 // Multidirectional broadcasting as numpy and ONNX define it: the output's shape, and a walk over it
-// in rows along which each operand stands still or steps by one.
+// in rows along which each operand has a stride of 0 or 1.
 #pragma once
 
 #include <algorithm>
@@ -12,11 +12,11 @@
 
 namespace ephost_cpu {
 
-// The common shape of two operands. Throws where they don't fit.
+// The common shape of two operands. Throws if there is none.
 [[nodiscard]] Dims broadcast_shape(eph::ArrayView<int64_t> a, eph::ArrayView<int64_t> b);
 
-// Strides of a dense operand of shape `from` seen as `to`: 0 along dimensions that it is repeated
-// in. `from` must broadcast to `to`.
+// Strides of a dense operand of shape `from` seen as `to`: 0 along dimensions in which it is
+// repeated. `from` must broadcast to `to`.
 [[nodiscard]] Dims broadcast_strides(eph::ArrayView<int64_t> from, eph::ArrayView<int64_t> to);
 
 template <std::size_t N>
@@ -38,7 +38,7 @@ class Broadcast {
   }
 
   // Calls row(output offset, operand offsets, operand strides (0 or 1), count) for ranges that
-  // cover the output, in parallel where `cost` nanoseconds for an element are worth it. It must not
+  // cover the output, in parallel if `cost` nanoseconds for an element are worth it. It must not
   // throw.
   template <class Row>
   void for_each_row(double cost, const Row& row) const {

@@ -45,7 +45,7 @@ bool parse_real(std::string_view text, double& number) {
   return true;
 }
 
-// Integers keep all of their digits; everything else goes through double.
+// Integers keep all of their digits; everything else is parsed as double.
 void parse_element(std::string_view text, int32_t type, void* to) {
   const std::string_view digits = trimmed(text);
   int64_t integer = 0;
@@ -59,7 +59,7 @@ void parse_element(std::string_view text, int32_t type, void* to) {
   if (type == EPH_FLOAT && parse(digits, single)) return convert(&single, type, to, type, 1);
   if (!parse_real(digits, real)) {
     std::string message = "'";
-    message.append(text).append("' is no number");
+    message.append(text).append("' is not a number");
     fail(message);
   }
   convert(&real, EPH_DOUBLE, to, type, 1);
@@ -157,7 +157,7 @@ constexpr uint64_t kTypes = kConvertible | kString;
 std::unique_ptr<Kernel> make_cast(const NodeContext& context) {
   const int64_t to = context.node().get_int("to", 0);
   if (to < 0 || to > 63 || (kTypes >> to & 1) == 0) {
-    fail_unsupported("attribute to=" + std::to_string(to) + " is no supported element type");
+    fail_unsupported("attribute to=" + std::to_string(to) + " is not a supported element type");
   }
   return std::make_unique<Cast>(context, static_cast<int32_t>(to));
 }

@@ -16,15 +16,15 @@ char* advance(void* data, int64_t elements, int64_t size) {
   return static_cast<char*>(data) + elements * size;
 }
 
-// Elements of a result that is cheaper in one piece; 0 where it isn't, or isn't known.
+// The number of elements if computing them on one thread is cheaper; 0 otherwise, or if unknown.
 int64_t small_count(std::optional<eph::ArrayView<int64_t>> shape, double cost) {
   if (!shape) return 0;
   const int64_t count = element_count(*shape);
   return static_cast<double>(count) * cost <= kParallelWork ? count : 0;
 }
 
-// How a loop over `to` steps through `from`: 1, or 0 for a single element; nothing where that isn't
-// all there is to it.
+// The stride of `from` in a flat loop over `to`: 1, or 0 for a single element; nothing if one
+// stride is not enough.
 std::optional<int64_t> flat_stride(eph::ArrayView<int64_t> from, eph::ArrayView<int64_t> to) {
   if (is_equal(from, to)) return 1;
   if (from.size() <= to.size() && element_count(from) == 1) return 0;
@@ -56,7 +56,7 @@ void FlatUnary::prepare(const NodeContext& context, const UnaryOperation& operat
   compute_directly<&FlatUnary::compute_flat>();
 }
 
-// The sizes are compared to be sure of the memory, whatever the host thinks of the shapes.
+// The sizes are compared to stay inside the memory, whatever shapes the host has stated.
 int32_t FlatUnary::compute_flat(eph_computation* handle, void* state, eph_run* run,
                                 eph_error* error) noexcept {
   const auto& self = *static_cast<const FlatUnary*>(handle);

@@ -33,10 +33,10 @@ CPU_SIMD void unary_simd(Op op, const float* x, float* y, int64_t count) {
   for (int64_t i = 0; i < count; ++i) y[i] = op(x[i]);
 }
 
-// Whether the magnitudes of all of them are at most `largest`; not if one is NaN.
+// Whether the magnitudes of all numbers are at most `largest`; false if one is NaN.
 [[nodiscard]] bool are_within(const float* x, float largest, int64_t count);
 
-// For operations that are good up to a magnitude kLargest of float, and have `exact` beyond.
+// For operations that are accurate up to a magnitude kLargest of float, and have `exact` beyond.
 template <class Op>
 void unary_limited(Op op, const float* x, float* y, int64_t count) {
   constexpr int64_t kBlock = 256;
@@ -142,9 +142,9 @@ void broadcast_binary(const Op& op, const void* a, const Dims& a_shape, const vo
                a_shape, b, b_shape, y, y_shape);
 }
 
-// Bases of kernels whose call is nothing but one loop where types and shapes are known beforehand
-// and the work is too little for a second thread: the host then calls the loop, without the checks
-// and preparations of Kernel::compute.
+// Bases of kernels whose call is a single loop if types and shapes are known in advance and the
+// work is too little for a second thread: the host then calls the loop, without the checks and
+// preparations of Kernel::compute.
 class FlatUnary : public Kernel {
  protected:
   using Kernel::Kernel;
@@ -165,8 +165,8 @@ class FlatUnary : public Kernel {
 class FlatBinary : public Kernel {
  protected:
   using Kernel::Kernel;
-  // As above, for inputs of one type. Operands that are broadcast otherwise than as a single
-  // element are left to `run`.
+  // As above, for inputs of one type. Other broadcasts than that of a single element are left to
+  // `run`.
   void prepare(const NodeContext& context, const BinaryOperation& operation);
 
  private:

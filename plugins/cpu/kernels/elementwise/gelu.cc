@@ -1,4 +1,4 @@
-// Gelu, Mish and Swish: the input times a smooth gate that it opens itself.
+// Gelu, Mish and Swish: the input times a smooth gate that is a function of the input.
 #include <cmath>
 
 #include "plugins/cpu/core/registry.h"

@@ -35,7 +35,7 @@ struct Cube {
 template <class T>
 struct Root {
   static constexpr double kCost = 0.5;
-  // Zero and infinity as std::pow has them: never negative.
+  // Roots of zero and infinity are never negative, as with std::pow.
   CPU_INLINE T operator()(T x) const {
     return std::fabs(x) == std::numeric_limits<T>::infinity() ? std::fabs(x) : std::sqrt(x + T{0});
   }

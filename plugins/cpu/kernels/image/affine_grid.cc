@@ -1,4 +1,4 @@
-// AffineGrid: the grid for GridSample that an affine map makes of the output's pixels.
+// AffineGrid: the grid for GridSample that an affine map gives for the pixels of the output.
 #include <array>
 
 #include "plugins/cpu/core/parallel.h"
@@ -20,7 +20,7 @@ class AffineGrid final : public Kernel {
     const std::size_t spatial = size.size() < 2 ? 0 : size.size() - 2;
     const auto count = static_cast<int64_t>(spatial);
     if ((spatial != 2 && spatial != 3) || !(shape == Dims{size[0], count, count + 1})) {
-      fail("theta " + to_string(shape) + " and size " + to_string(size) + " do not go together");
+      fail("theta " + to_string(shape) + " and size " + to_string(size) + " are incompatible");
     }
     Dims out = {size[0]};
     for (std::size_t d = 2; d < size.size(); ++d) {
@@ -54,7 +54,7 @@ class AffineGrid final : public Kernel {
     const double cost = 10.0 * static_cast<double>(spatial);
     parallel_for(out[0] * pixels, cost, [=, &out, this](int64_t begin, int64_t end) {
       for (int64_t p = begin; p < end; ++p) {
-        // Coordinates in the order x, y, z, and 1 for the shift.
+        // Coordinates in the order x, y, z, and 1 for the translation.
         std::array<T, 4> base;
         base[spatial] = T{1};
         int64_t rest = p % pixels;

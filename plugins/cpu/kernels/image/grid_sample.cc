@@ -1,6 +1,6 @@
-// GridSample: reads the input where a grid of coordinates says, in any number of spatial
-// dimensions. For a block of grid points the elements to read and their weights are found once and
-// used for all channels.
+// GridSample: samples the input at a grid of coordinates, in any number of spatial dimensions. For
+// a block of grid points the elements to read and their weights are found once and used for all
+// channels.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,7 +16,7 @@ enum class Mode { kNearest, kLinear, kCubic };
 enum class Padding { kZeros, kBorder, kReflection };
 
 constexpr int64_t kMaxPoints = 32;
-// Taps of all points of a block: so many points in up to three dimensions, fewer in more.
+// Taps of all points of a block: kMaxPoints in up to three dimensions, fewer in more.
 constexpr int64_t kBlockTaps = kMaxPoints * 64;
 
 struct GridShape {
@@ -44,7 +44,7 @@ class GridSample final : public Kernel {
   void run(eph::Run& run, eph::State*) override {
     const eph_value& x = *run.input(0);
     if (x.element_type == EPH_BOOL && mode_ != Mode::kNearest) {
-      fail_unsupported("truth values can only be taken from the nearest element");
+      fail_unsupported("bool elements can only be sampled with mode 'nearest'");
     }
     const Dims shape = dims_of(x);
     const GridShape grid = make_shape(shape, dims_of(*run.input(1)));
@@ -88,7 +88,7 @@ class GridSample final : public Kernel {
     const std::size_t spatial = x.size() < 3 ? 0 : x.size() - 2;
     if (spatial == 0 || grid.size() != x.size() || grid[0] != x[0] ||
         grid.back() != static_cast<int64_t>(spatial)) {
-      fail("X " + to_string(x) + " and grid " + to_string(grid) + " do not go together");
+      fail("X " + to_string(x) + " and grid " + to_string(grid) + " are incompatible");
     }
     GridShape shape = {{}, {}, x[0], x[1]};
     int64_t taps = 1;
@@ -114,7 +114,7 @@ class GridSample final : public Kernel {
     return low + distance;
   }
 
-  // The element at a whole coordinate, -1 for none.
+  // The element at an integer coordinate, -1 for none.
   [[nodiscard]] int64_t pad(int64_t index, int64_t extent) const {
     if (index >= 0 && index < extent) return index;
     if (padding_ == Padding::kZeros) return -1;
@@ -136,7 +136,7 @@ class GridSample final : public Kernel {
       if (padding_ == Padding::kBorder) x = std::clamp(x, 0.0, length - 1);
       if (padding_ == Padding::kReflection) x = reflect(x, low, high);
     }
-    // NaN, and what is too far outside for whole numbers.
+    // NaN, and coordinates too far outside for an integer.
     if (!(x > -4e9)) x = -4e9;
     if (x > 4e9) x = 4e9;
     AxisTaps taps;
@@ -195,7 +195,7 @@ class GridSample final : public Kernel {
     }
   }
 
-  // Every tap so far becomes one for each of the axis, from the last to the first, in place.
+  // Combines every tap so far with every tap of the axis, from the last to the first, in place.
   template <class T>
   static void add_axis(const AxisTaps& axis, int64_t extent, int64_t p, Block<T>& block) {
     for (int64_t k = block.taps; k-- > 0;) {
@@ -243,7 +243,7 @@ class GridSample final : public Kernel {
       const int64_t* offsets = block.offsets.data() + k * block.stride;
       const T* weights = block.weights.data() + k * block.stride;
       for (int64_t p = 0; p < points; ++p) {
-        // What lies outside doesn't count even if the element read instead is no finite number.
+        // Elements outside contribute nothing, even if the element read instead is not finite.
         const T term = weights[p] == T{0} ? T{0} : weights[p] * x[offsets[p]];
         y[p] = k == 0 ? term : y[p] + term;
       }

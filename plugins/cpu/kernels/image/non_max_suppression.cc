@@ -1,4 +1,4 @@
-// NonMaxSuppression: of boxes that overlap, the ones with the best scores.
+// NonMaxSuppression: selects the boxes with the best scores among those that overlap.
 #include <algorithm>
 #include <optional>
 
@@ -55,7 +55,7 @@ class NonMaxSuppression final : public Kernel {
         const auto is_worse = [score](int64_t a, int64_t b) {
           return score[a] != score[b] ? score[a] < score[b] : a > b;
         };
-        // The best ones that are left come off a heap, as mostly not all are looked at.
+        // Candidates come off a heap, best first, since usually not all are needed.
         int64_t left = find_candidates(score, count, score_limit, candidates);
         std::make_heap(candidates, candidates + left, is_worse);
         const int64_t first = found;
@@ -85,19 +85,19 @@ class NonMaxSuppression final : public Kernel {
     return static_cast<T*>(run.scratch(static_cast<uint64_t>(bytes)));
   }
 
-  // 0 where it is left out.
+  // 0 if it is omitted.
   static int64_t optional_int(const eph::Run& run, uint32_t input) {
     return run.input(input) != nullptr ? read_int(*run.input(input)) : 0;
   }
   static std::optional<float> optional_float(const eph::Run& run, uint32_t input) {
     if (run.input(input) == nullptr) return std::nullopt;
     if (element_count(eph::shape_of(*run.input(input))) != 1) {
-      fail("input " + std::to_string(input) + " is no single number");
+      fail("input " + std::to_string(input) + " is not a single number");
     }
     return *run.input_data<float>(input);
   }
 
-  // The boxes whose score is above the limit. NaN is no score.
+  // The boxes whose score is above the limit. NaN is not a score.
   static int64_t find_candidates(const float* score, int64_t count,
                                  const std::optional<float>& limit, int64_t* candidates) {
     int64_t found = 0;

@@ -1,5 +1,5 @@
-// Resize and Upsample. Nearest moves elements, whatever they are; linear and cubic go axis by axis,
-// each pass making every line of the output along its axis from a few elements of the input.
+// Resize and Upsample. Nearest copies elements of any type; linear and cubic go axis by axis, and
+// each pass computes every line of the output along its axis from a few elements of the input.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -27,7 +27,7 @@ struct Floats {
   float operator[](std::size_t i) const { return values[i]; }
 };
 
-// Slots of the inputs; beyond the last one where the version hasn't got it.
+// The inputs' indices; beyond the last input if the version lacks it.
 struct Slots {
   uint32_t roi = 99, scales = 99, sizes = 99;
 };
@@ -100,7 +100,7 @@ class Resize final : public Kernel {
     for (std::size_t d = 0; d < rank; ++d) out[d] = axes[d].out;
     for (std::size_t d = 0; d < rank; ++d) {
       if (axes[d].in == 0 && element_count(out) != 0) fail("there is nothing to resize");
-      if (axes[d].in >= INT32_MAX || axes[d].out >= INT32_MAX) fail("an extent is beyond all use");
+      if (axes[d].in >= INT32_MAX || axes[d].out >= INT32_MAX) fail("an extent is too large");
     }
     if (attributes_.mode == ResizeMode::kNearest) return move_nearest(run, axes, out);
     if ((eph::type_bit(x.element_type) & (kAllFloats | kInts)) == 0) {
@@ -120,7 +120,7 @@ class Resize final : public Kernel {
   }
 
  private:
-  // The numbers of an input of floating-point numbers or int64; empty where it is left out.
+  // The numbers of an input of floating-point numbers or int64; empty if it is omitted.
   static Floats read_floats(const eph::Run& run, uint32_t slot) {
     const eph_value* value = run.input(slot);
     if (value == nullptr) return {};
@@ -159,7 +159,7 @@ class Resize final : public Kernel {
       }
     }
     if (scales.empty() == sizes.empty() && !chosen.empty()) {
-      fail("either scales or sizes are to be given");
+      fail("either scales or sizes must be given");
     }
     if ((!scales.empty() && scales.size != chosen.size()) ||
         (!sizes.empty() && sizes.size() != chosen.size())) {
@@ -184,7 +184,7 @@ class Resize final : public Kernel {
       if (attributes_.coordinates == CoordinateMode::kTfCropAndResize) {
         extent = static_cast<float>(axis.in) * (axis.roi_end - axis.roi_start) * scales[i];
       }
-      if (!(extent >= 0 && extent < 0x1p31F)) fail("an extent is beyond all use");
+      if (!(extent >= 0 && extent < 0x1p31F)) fail("an extent is too large");
       axis.out = static_cast<int64_t>(std::floor(extent));
     }
   }
@@ -205,7 +205,7 @@ class Resize final : public Kernel {
       ResizeAxis& axis = axes[static_cast<std::size_t>(d)];
       axis.scale = common;
       const float extent = std::floor(common * static_cast<float>(axis.in) + 0.5F);
-      if (!(extent < 0x1p31F)) fail("an extent is beyond all use");
+      if (!(extent < 0x1p31F)) fail("an extent is too large");
       axis.out = static_cast<int64_t>(extent);
     }
   }
@@ -293,7 +293,7 @@ class Resize final : public Kernel {
 
   // ---- Linear and cubic ----
 
-  // The axes that change something, those that shrink most first; from the last one on otherwise.
+  // The axes that are resized: those that shrink most first, otherwise from the last one on.
   Dims order_of_passes(const Axes& axes, const Dims& shape) const {
     Dims order;
     for (std::size_t d = shape.size(); d-- > 0;) {
@@ -369,7 +369,7 @@ class Resize final : public Kernel {
     });
   }
 
-  // Puts the value where an axis lies outside of the input.
+  // Writes the extrapolation value where an axis lies outside the input.
   template <class T>
   void extrapolate(eph::Run& run, const Axes& axes, const Dims& out, T* y, T value) const {
     if (attributes_.coordinates != CoordinateMode::kTfCropAndResize) return;

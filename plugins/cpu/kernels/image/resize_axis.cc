@@ -61,7 +61,7 @@ double kernel_scale(const ResizeAttributes& attributes, float scale) {
   return attributes.antialiases ? std::min(1.0, static_cast<double>(scale)) : 1.0;
 }
 
-// Elements on each side that the kernel reaches.
+// The number of elements on each side that the kernel reaches.
 int64_t reach(const ResizeAttributes& attributes, float scale) {
   const double radius = attributes.mode == ResizeMode::kCubic ? 2 : 1;
   return static_cast<int64_t>(std::ceil(radius / kernel_scale(attributes, scale)));
@@ -100,7 +100,7 @@ float ResizeAxis::original(const ResizeAttributes& attributes, int64_t index) co
     case CoordinateMode::kPytorchHalfPixel:
       return out > 1 ? (x + 0.5F) / scale - 0.5F : 0.0F;
     case CoordinateMode::kAlignCorners: {
-      // Scales mean the length before it is rounded down, as in the operator's examples.
+      // Scales refer to the length before it is rounded down, as in the operator's examples.
       const float scaled = scale * length;
       const float corner = std::fabs(scaled - resized) < 1e-4F * resized ? resized : scaled;
       return out > 1 ? x * (length - 1) / (corner - 1) : 0.0F;
@@ -108,7 +108,7 @@ float ResizeAxis::original(const ResizeAttributes& attributes, int64_t index) co
     case CoordinateMode::kAsymmetric:
       return x / scale;
     case CoordinateMode::kTfHalfPixelForNn:
-      // An axis that is not resized stays as it is: blended channels would be meant by nobody.
+      // An axis that is not resized stays as it is, so that channels are not blended.
       return scale == 1 ? x : (x + 0.5F) / scale;
     case CoordinateMode::kTfCropAndResize:
       return out > 1 ? roi_start * (length - 1) +

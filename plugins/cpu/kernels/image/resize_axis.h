@@ -1,5 +1,5 @@
-// Resampling along one axis, as Resize and Upsample define it: which elements of the input an
-// element of the output is made of, and with which weights.
+// Resampling along one axis, as Resize and Upsample define it: the input elements that contribute
+// to an output element, and their weights.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ enum class CoordinateMode {
   kTfCropAndResize
 };
 
-// kSimple is that of the versions without the attribute: down when enlarging, up when shrinking.
+// kSimple is the mode of versions without the attribute: down when enlarging, up when shrinking.
 enum class NearestMode { kRoundPreferFloor, kRoundPreferCeil, kFloor, kCeil, kSimple };
 
 enum class AspectPolicy { kStretch, kNotLarger, kNotSmaller };
 
 struct ResizeAttributes {
-  // With what Upsample and Resize up to version 10 do where they lack an attribute. Throws where a
-  // value is unknown.
+  // Reads the attributes; those that Upsample and Resize up to version 10 lack get the values that
+  // these imply. Throws if a value is unknown.
   explicit ResizeAttributes(const eph::NodeView& node);
 
   ResizeMode mode;
@@ -47,16 +47,16 @@ struct ResizeAxis {
 
   // Where output x lies in the input.
   [[nodiscard]] float original(const ResizeAttributes& attributes, int64_t x) const;
-  // Whether the extrapolation value stands there.
+  // Whether output x is the extrapolation value.
   [[nodiscard]] bool is_extrapolated(const ResizeAttributes& attributes, int64_t x) const;
   // The element of the input that is nearest to output x.
   [[nodiscard]] int64_t nearest(const ResizeAttributes& attributes, int64_t x) const;
   // Whether each output is the input of the same index.
   [[nodiscard]] bool is_identity(const ResizeAttributes& attributes) const;
 
-  // For linear and cubic: the number of elements that an output is made of.
+  // For linear and cubic: the number of input elements that contribute to an output.
   [[nodiscard]] int64_t tap_count(const ResizeAttributes& attributes) const;
-  // Tap k of output x comes to [k * out + x] in both lists.
+  // Tap k of output x is stored at [k * out + x] in both lists.
   template <class T>
   void fill_taps(const ResizeAttributes& attributes, int32_t* indices, T* weights) const;
 };

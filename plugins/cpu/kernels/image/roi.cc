@@ -9,7 +9,7 @@
 namespace ephost_cpu {
 namespace {
 
-// Beyond this many samples in a row of a bin, coordinates are no real ones.
+// Coordinates that need more samples in a row of a bin are not real ones.
 constexpr double kMaxSamples = 1 << 16;
 constexpr int64_t kMaxPooled = int64_t{1} << 31;
 
@@ -50,8 +50,7 @@ class RoiAlign final : public Kernel {
            "' is unknown");
     }
     if (samples_ < 0 || static_cast<double>(samples_) > kMaxSamples) {
-      fail("attribute sampling_ratio=" + std::to_string(samples_) +
-           " is negative, or beyond all use");
+      fail("attribute sampling_ratio=" + std::to_string(samples_) + " is negative, or too large");
     }
     takes_maximum_ = mode == "max";
     half_pixel_ = coordinates == "half_pixel";
@@ -65,7 +64,7 @@ class RoiAlign final : public Kernel {
     const Dims indices = dims_of(*run.input(2));
     if (shape.size() != 4 || rois.size() != 2 || rois[1] != 4 || !(indices == Dims{rois[0]})) {
       fail("X " + to_string(shape) + ", rois " + to_string(rois) + " and batch_indices " +
-           to_string(indices) + " do not go together");
+           to_string(indices) + " are incompatible");
     }
     const Dims out = {rois[0], shape[1], out_height_, out_width_};
     const auto* images = run.input_data<int64_t>(2);
@@ -112,7 +111,7 @@ class RoiAlign final : public Kernel {
       const std::array<double, 2> extents = extents_of(rois + 4 * r);
       const bool usable = extents[0] / static_cast<double>(out_height_) <= kMaxSamples &&
                           extents[1] / static_cast<double>(out_width_) <= kMaxSamples;
-      if (!usable) fail("region " + std::to_string(r) + " is beyond all use");
+      if (!usable) fail("region " + std::to_string(r) + " has coordinates that are out of range");
     }
   }
 
@@ -171,7 +170,7 @@ class RoiAlign final : public Kernel {
     return static_cast<double>(bin) + (static_cast<double>(i) + 0.5) / static_cast<double>(count);
   }
 
-  // Bilinear; 0 farther than one element outside.
+  // Bilinear interpolation; 0 farther than one element outside.
   template <class T>
   static T interpolate(const AlignTask<T>& task, const T* x, double at_y, double at_x) {
     const auto height = static_cast<double>(task.height);
@@ -204,7 +203,7 @@ class MaxRoiPool final : public Kernel {
         pooled_(context.node().get_ints("pooled_shape")) {
     if (pooled_.size() != 2 || pooled_[0] < 1 || pooled_[1] < 1 || pooled_[0] >= kMaxPooled ||
         pooled_[1] >= kMaxPooled) {
-      fail("attribute pooled_shape=" + to_string(pooled_) + " is no positive height and width");
+      fail("attribute pooled_shape=" + to_string(pooled_) + " is not a positive height and width");
     }
   }
 
@@ -214,7 +213,7 @@ class MaxRoiPool final : public Kernel {
     const Dims shape = dims_of(x);
     const Dims rois = dims_of(*run.input(1));
     if (shape.size() != 4 || rois.size() != 2 || rois[1] != 5) {
-      fail("X " + to_string(shape) + " and rois " + to_string(rois) + " do not go together");
+      fail("X " + to_string(shape) + " and rois " + to_string(rois) + " are incompatible");
     }
     const Dims out = {rois[0], shape[1], pooled_[0], pooled_[1]};
     dispatch<float, double>(x.element_type, [&](auto tag) {
@@ -239,7 +238,7 @@ class MaxRoiPool final : public Kernel {
       for (int64_t i = 1; i < 5; ++i) {
         const double scaled = static_cast<double>(rois[5 * r + i]) * scale_;
         if (!(std::fabs(scaled) < 0x1p31))
-          fail("region " + std::to_string(r) + " is beyond all use");
+          fail("region " + std::to_string(r) + " has coordinates that are out of range");
       }
     }
   }
@@ -281,7 +280,7 @@ class MaxRoiPool final : public Kernel {
         });
   }
 
-  // 0 where there is nothing.
+  // 0 for an empty bin.
   template <class T>
   static T maximum(const T* x, int64_t width, const std::array<int64_t, 2>& rows,
                    const std::array<int64_t, 2>& columns) {

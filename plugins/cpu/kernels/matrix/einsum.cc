@@ -12,7 +12,7 @@
 namespace ephost_cpu {
 namespace {
 
-// A tensor whose dimensions have names. No label stands twice.
+// A tensor with labelled dimensions. No label appears twice.
 template <class T>
 struct Operand {
   const T* elements;
@@ -33,7 +33,7 @@ Dims joined(const Dims& a, const Dims& b) {
   return both;
 }
 
-// Looks at `operand` with its dimensions in that order; labels that it lacks have stride 0.
+// Views `operand` with its dimensions in that order; labels that it lacks have stride 0.
 template <class T>
 Dims strides_in_order(const Operand<T>& operand, const Dims& order) {
   Dims strides;
@@ -168,7 +168,7 @@ bool is_dense(const Operand<T>& x, const Dims& order, const Dims& extents) {
   return true;
 }
 
-// Dense with that order of dimensions, which are some or all of its own.
+// Makes the tensor dense with its dimensions, or some of them, in that order.
 template <class T>
 Operand<T> arranged(Contraction& call, const Operand<T>& x, const Dims& order) {
   const Dims extents = call.extents(order);
@@ -236,7 +236,7 @@ class Einsum final : public Kernel {
   }
 
  private:
-  // Computes in T, which stands for the element type `as`.
+  // Computes in T, the C++ type for the element type `as`.
   template <class T>
   void contract(eph::Run& run, eph::State* state, Contraction& call, int32_t as,
                 const eph_value& y) {

@@ -45,14 +45,15 @@ std::string EinsumEquation::read_term(std::string_view text) {
       term += kEllipsis;
       i += 2;
     } else {
-      fail("equation: '" + std::string(text) + "' is no term of letters and at most one ellipsis");
+      fail("equation: '" + std::string(text) +
+           "' is not a term of letters and at most one ellipsis");
     }
   }
   if (term.size() > kMaxRank) fail_unsupported("equation: '" + term + "' has too many dimensions");
   return term;
 }
 
-// Without an arrow: the dimensions of the ellipsis, then all letters that stand only once.
+// Without an arrow: the dimensions of the ellipsis, then all letters that appear only once.
 void EinsumEquation::derive_output() {
   std::string all;
   for (const std::string& term : terms_) all += term;
@@ -71,7 +72,7 @@ void EinsumEquation::check_output() const {
     });
     // An ellipsis may stand for nothing.
     if ((!known && c != kEllipsis) || std::count(output_.begin(), output_.end(), c) != 1) {
-      fail(std::string("equation: '") + c + "' of the output is unknown or stands twice");
+      fail(std::string("equation: '") + c + "' in the output is unknown or appears twice");
     }
   }
 }

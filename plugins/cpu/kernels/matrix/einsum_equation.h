@@ -1,4 +1,4 @@
-// The equation of Einsum, read once: what each dimension of each operand is called.
+// The equation of Einsum, parsed once: the label of each dimension of each operand.
 #pragma once
 
 #include <array>
@@ -16,13 +16,13 @@ inline constexpr std::size_t kLabels = 52 + kMaxRank;
 
 class EinsumEquation {
  public:
-  // Throws where the text is no equation.
+  // Throws if the text is not an equation.
   explicit EinsumEquation(std::string_view text);
 
   [[nodiscard]] std::size_t operands() const { return terms_.size(); }
 
   // How many dimensions the ellipsis of operand `i` stands for, if that has `rank` of them; 0
-  // without an ellipsis. Throws where the rank doesn't fit.
+  // without an ellipsis. Throws if the rank doesn't fit.
   [[nodiscard]] std::size_t ellipsis_size(std::size_t i, std::size_t rank) const;
 
   // A label for each dimension of operand `i`, where the largest ellipsis of all operands stands

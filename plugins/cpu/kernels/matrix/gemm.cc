@@ -103,7 +103,7 @@ class Gemm final : public Kernel {
   [[nodiscard]] ProductShape make_shape(const Dims& a, const Dims& b,
                                         const std::optional<Dims>& c) const {
     if (a.size() != 2 || b.size() != 2) {
-      fail("A " + to_string(a) + " and B " + to_string(b) + " are to be matrices");
+      fail("A " + to_string(a) + " and B " + to_string(b) + " must be matrices");
     }
     ProductShape shape;
     shape.transpose_a = transpose_a_;
@@ -115,7 +115,7 @@ class Gemm final : public Kernel {
     if ((transpose_b_ ? b[1] : b[0]) != shape.k) {
       fail("A " + to_string(a) + " and B " + to_string(b) + " differ in the inner dimension");
     }
-    // A row that needs no factor goes along with the product; any other C is put into Y before.
+    // A row that needs no factor is the bias of the product; any other C is written to Y first.
     const bool is_row = c && element_count(*c) == shape.n && !c->empty() && c->back() == shape.n;
     shape.has_bias = is_row && alpha_ == 1 && beta_ == 1;
     shape.accumulates = c && !shape.has_bias;

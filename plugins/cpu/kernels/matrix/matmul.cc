@@ -44,7 +44,7 @@ class MatMul final : public Kernel {
   }
 
  private:
-  // B, if it is a constant matrix of floats without a batch: only then all products share it.
+  // B, if it is a constant matrix of floats without a batch: only then do all products share it.
   static const void* usable_constant(const NodeContext& context) {
     const eph_value* b = context.constant(1);
     if (b == nullptr || b->element_type != EPH_FLOAT || b->rank < 2) return nullptr;

@@ -8,7 +8,7 @@
 
 namespace ephost_cpu {
 
-// What a product of two tensors comes to.
+// The matrix products that make up a product of two tensors.
 struct MatMulLayout {
   Dims out;            // shape of the result
   ProductShape shape;  // of one product
@@ -16,7 +16,7 @@ struct MatMulLayout {
   std::array<Dims, 2> strides;  // of A and B along those, in elements
 };
 
-// Throws where the shapes cannot be multiplied.
+// Throws if the shapes cannot be multiplied.
 [[nodiscard]] MatMulLayout make_matmul_layout(Dims a, Dims b);
 
 }  // namespace ephost_cpu

@@ -30,7 +30,7 @@ Desc with_any_layout(const Desc& desc) {
   return {desc.dims(), dnnl::memory::data_type::f32, dnnl::memory::format_tag::any};
 }
 
-// A row for all rows of all matrices.
+// One row, for all rows of all matrices.
 Desc bias_desc(const ProductShape& shape) {
   return dense_desc(shape.batch == 1 ? Dims{1, shape.n} : Dims{1, 1, shape.n});
 }

@@ -12,8 +12,8 @@
 namespace ephost_cpu {
 
 // Y = alpha * A * B (+ bias) (+ Y). All matrices are dense and row-major: A is m x k (k x m if
-// transposed), B is k x n (n x k), Y is m x n, the bias is a row of n. There are `batch` of A, B,
-// Y.
+// transposed), B is k x n (n x k), Y is m x n, the bias is a row of n. There are `batch` matrices
+// A, B and Y.
 struct ProductShape {
   int64_t batch = 1;
   int64_t m = 0, k = 0, n = 0;
@@ -33,15 +33,15 @@ class Products {
   Products(std::shared_ptr<const OneDnn> onednn, const void* constant_b);
   ~Products();
 
-  // Makes the plan and packs B now instead of at the first run; the bytes of scratch memory that
-  // `multiply` needs for it. No extent may be 0.
+  // Makes the plan and packs B now instead of at the first run; returns the bytes of scratch memory
+  // that `multiply` needs for it. No extent may be 0.
   uint64_t prepare(const ProductShape& shape);
 
   [[nodiscard]] std::unique_ptr<eph::State> create_state() const;
 
   // `state` comes from create_state. No extent may be 0. `b` is not read if B is constant.
-  // `scratch` is aligned memory of as many bytes as `prepare` says; if null, the run's is used, of
-  // which each call takes some.
+  // `scratch` is aligned memory of as many bytes as `prepare` says; if null, each call allocates
+  // scratch memory of the run.
   void multiply(eph::Run& run, eph::State* state, const ProductShape& shape, const float* a,
                 const float* b, const float* bias, float* y, void* scratch = nullptr);
 

@@ -1,4 +1,4 @@
-// CenterCropPad: axes made longer with zeros, or shorter, on both sides alike.
+// CenterCropPad: pads axes with zeros or crops them, equally on both sides.
 #include <optional>
 
 #include "plugins/cpu/core/registry.h"
@@ -31,7 +31,7 @@ class CenterCropPad final : public Kernel {
       seen[axis] = true;
       if (target[i] < 0) fail("shape " + to_string(target) + " has a negative extent");
       out[axis] = target[i];
-      // Of an odd difference, the larger half is at the end.
+      // The larger half of an odd difference is at the end.
       const int64_t difference = target[i] - shape[axis];
       before[axis] = difference / 2;
     }

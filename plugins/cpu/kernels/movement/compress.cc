@@ -18,14 +18,14 @@ class Compress final : public Kernel {
   void run(eph::Run& run, eph::State*) override {
     const eph_value& x = *run.input(0);
     Dims shape = dims_of(x);
-    if (run.input(1)->rank != 1) fail("condition has another rank than 1");
+    if (run.input(1)->rank != 1) fail("condition does not have rank 1");
     std::size_t axis = 0;
     if (axis_) {
       axis = normalize_axis(*axis_, shape.size());
     } else {
       shape = {element_count(shape)};
     }
-    // What the condition is too short for is left out.
+    // Slices beyond the end of the condition are left out.
     const int64_t asked = std::min(run.input(1)->shape[0], shape[axis]);
     const auto* condition = run.input_data<uint8_t>(1);
     const int64_t kept =

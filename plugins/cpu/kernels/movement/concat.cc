@@ -7,7 +7,7 @@
 namespace ephost_cpu {
 namespace {
 
-// True if all extents outside of the axis are 1.
+// Whether all extents before the axis are 1.
 bool is_outermost(int64_t axis, eph::ArrayView<int64_t> shape) {
   const auto rank = static_cast<int64_t>(shape.size());
   if (axis < -rank || axis >= rank) return false;
@@ -42,7 +42,7 @@ class Concat final : public Kernel {
   }
 
  private:
-  // Where nothing lies outside of the axis, the inputs stand in the output one after the other.
+  // If the axis is outermost, the inputs lie one after the other in the output.
   void declare_parts(const NodeContext& context) {
     const auto out = context.output_extents(0);
     const std::optional<int64_t> size = context.fixed_element_size(0);
@@ -115,7 +115,7 @@ class Split final : public Kernel {
   }
 
  private:
-  // The shapes of the outputs say where each begins, if they are the ones that `run` will find.
+  // The shapes of the outputs tell where each begins, if they are the ones that `run` will compute.
   void declare_parts(const NodeContext& context) {
     const auto whole = context.input_extents(0);
     const std::optional<int64_t> size = context.fixed_element_size(0);
@@ -132,7 +132,7 @@ class Split final : public Kernel {
   [[nodiscard]] eph::ArrayView<int64_t> find_sizes(const eph::Run& run) const {
     if (!sizes_are_input_) return attribute_;
     if (run.input(1) == nullptr) return {};
-    if (run.input(1)->rank != 1) fail("input 'split' has another rank than 1");
+    if (run.input(1)->rank != 1) fail("input 'split' does not have rank 1");
     return eph::elements<int64_t>(*run.input(1));
   }
 

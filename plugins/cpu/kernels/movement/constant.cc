@@ -1,4 +1,4 @@
-// Constant, ConstantOfShape and Range: tensors out of little or nothing.
+// Constant, ConstantOfShape and Range: tensors made from attributes or a few numbers.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -60,9 +60,9 @@ class Constant final : public Kernel {
     }
     keep_bytes(value.data, storage_size(type_, count));
   }
-  // The values at their places, zero elsewhere.
+  // Keeps the values at their positions, and zeros elsewhere.
   void keep_sparse(const eph_attribute& attribute) {
-    if (attribute.kind != EPH_ATTRIBUTE_SPARSE_TENSOR) fail("sparse_value is no sparse tensor");
+    if (attribute.kind != EPH_ATTRIBUTE_SPARSE_TENSOR) fail("sparse_value is not a sparse tensor");
     const auto& sparse = *static_cast<const eph_value*>(attribute.values);
     const auto* parts = static_cast<const eph_value*>(sparse.data);
     const eph_value& values = parts[0];
@@ -167,7 +167,7 @@ class Range final : public Kernel {
   void run(eph::Run& run, eph::State*) override {
     for (uint32_t i = 0; i < 3; ++i) {
       if (element_count(eph::shape_of(*run.input(i))) != 1) {
-        fail("start, limit and delta are to be scalars");
+        fail("start, limit and delta must be scalars");
       }
     }
     dispatch<float, double, int16_t, int32_t, int64_t>(

@@ -13,7 +13,7 @@ namespace ephost_cpu {
 
 class ElementMover {
  public:
-  // From input `input` to output 0, which has its type and memory.
+  // Copies from input `input` to output 0, which has the input's type and is allocated.
   explicit ElementMover(eph::Run& run, uint32_t input = 0)
       : run_(run),
         input_(input),
@@ -22,7 +22,7 @@ class ElementMover {
         strings_(run.input(input)->element_type == EPH_STRING_ELEMENT),
         size_(element_size(run.input(input)->element_type)) {}
 
-  // Positions and `count` in elements; they lie inside of both tensors.
+  // Positions and `count` are in elements, and lie inside both tensors.
   void copy(int64_t to, int64_t from, int64_t count) {
     if (strings_) {
       const auto* texts = run_.input_data<eph_string>(input_);

@@ -28,14 +28,14 @@ class Expand final : public Kernel {
   }
 
  private:
-  // Throws where the number of elements leaves int64.
+  // Throws if the number of elements overflows.
   static const Dims& checked(const Dims& shape) {
     (void)element_count(shape);
     return shape;
   }
 };
 
-// Each dimension becomes two: the repetitions, which the input stands still for, and the extent.
+// Each dimension becomes two: the repetitions, for which the input has stride 0, and the extent.
 class Tile final : public Kernel {
  public:
   using Kernel::Kernel;

@@ -27,13 +27,13 @@ class EyeLike final : public Kernel {
   void run(eph::Run& run, eph::State*) override {
     const eph_value& x = *run.input(0);
     const Dims shape = dims_of(x);
-    if (shape.size() != 2) fail("the input " + to_string(shape) + " is no matrix");
+    if (shape.size() != 2) fail("the input " + to_string(shape) + " is not a matrix");
     const int32_t type = type_ != EPH_UNDEFINED ? type_ : x.element_type;
     const eph_value& y = allocate_output(run, 0, type, shape);
     if (element_count(shape) == 0) return;
     const int64_t size = element_size(type);
     std::memset(y.data, 0, static_cast<std::size_t>(element_count(shape) * size));
-    // A diagonal outside of the matrix has no elements.
+    // A diagonal outside the matrix has no elements.
     if (diagonal_ <= -shape[0] || diagonal_ >= shape[1]) return;
     alignas(8) std::array<char, 8> one = {};
     const float value = 1;

@@ -106,7 +106,7 @@ class GatherElements final : public Kernel {
     for (int64_t i = 0; i < line.count; ++i) {
       const int64_t index = indices[i] < 0 ? indices[i] + line.extent : indices[i];
       if (index < 0 || index >= line.extent) {
-        static_cast<void>(checked_index(indices[i], line.extent));  // says what is wrong
+        static_cast<void>(checked_index(indices[i], line.extent));  // throws, and names the index
       }
       y[i] = x[i * line.step + index * line.stride];
     }

@@ -13,7 +13,7 @@ bool is_set(const T& element) {
 }
 bool is_set(const eph_string& text) { return !eph::view(text).empty(); }
 
-// The bits of a float16 or bfloat16, of which a zero has none but the sign.
+// The bits of a float16 or bfloat16, of which a zero sets none but the sign.
 struct HalfBits {
   uint16_t bits;
 };

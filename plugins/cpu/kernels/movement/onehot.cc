@@ -16,7 +16,7 @@ class OneHot final : public Kernel {
   void run(eph::Run& run, eph::State*) override {
     const eph_value& indices = *run.input(0);
     const eph_value& values = *run.input(2);
-    if (element_count(eph::shape_of(values)) != 2) fail("values are to be two: off and on");
+    if (element_count(eph::shape_of(values)) != 2) fail("values must be two: off and on");
     Dims out = dims_of(indices);
     if (out.size() == kMaxRank) fail_unsupported("indices of rank " + std::to_string(kMaxRank));
     const std::size_t axis = normalize_axis(axis_, out.size() + 1);
@@ -43,7 +43,7 @@ class OneHot final : public Kernel {
 
  private:
   static int64_t read_depth(const eph_value& value) {
-    if (element_count(eph::shape_of(value)) != 1) fail("depth is to be a scalar");
+    if (element_count(eph::shape_of(value)) != 1) fail("depth must be a scalar");
     int64_t depth = 0;
     convert(value.data, value.element_type, &depth, EPH_INT64, 1);
     if (depth < 0) fail("depth " + std::to_string(depth) + " is negative");

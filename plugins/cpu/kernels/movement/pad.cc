@@ -1,4 +1,4 @@
-// Pad: constant, reflect, edge and wrap; negative pads cut away.
+// Pad: constant, reflect, edge and wrap; negative pads crop.
 #include <algorithm>
 #include <cstring>
 
@@ -48,7 +48,7 @@ class Pad final : public Kernel {
     Dims out;
     for (std::size_t i = 0; i < shape.size(); ++i) {
       out.push_back(checked_add(checked_add(shape[i], pads[i]), pads[i + shape.size()]));
-      if (out[i] < 0) fail("pads " + to_string(pads) + " cut away more than " + to_string(shape));
+      if (out[i] < 0) fail("pads " + to_string(pads) + " crop more than " + to_string(shape));
       if (out[i] > 0 && shape[i] == 0 && mode_ != PadMode::kConstant) {
         fail("there is nothing to repeat along a dimension of extent 0");
       }
@@ -102,7 +102,7 @@ class Pad final : public Kernel {
     return given->data;
   }
 
-  // Reads every output element from where the mode puts it.
+  // Reads every output element from the position that the mode gives.
   void repeat(eph::Run& run, const eph_value& x, const Dims& shape, const Dims& pads,
               const Dims& out) const {
     const Dims strides = dense_strides(shape);

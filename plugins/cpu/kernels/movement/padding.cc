@@ -46,7 +46,7 @@ void pad_with(eph::Run& run, const Dims& before, const Dims& out, const void* va
   plan.from_strides = dense_strides(shape);
   plan.to_strides = dense_strides(out);
   for (std::size_t i = 0; i < shape.size(); ++i) {
-    // Outside of the output on either side, nothing is left to copy.
+    // Beyond the output on either side, nothing is left to copy.
     const int64_t shift = std::clamp(before[i], -shape[i], out[i]);
     const int64_t begin = std::max<int64_t>(0, -shift);
     const int64_t end = std::min(shape[i], out[i] - shift);

@@ -1,4 +1,4 @@
-// Padding with one value, and cutting away: what Pad and CenterCropPad share.
+// Padding with one value, and cropping: what Pad and CenterCropPad share.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace ephost_cpu {
 
-// Output 0 becomes a tensor of shape `out` with the first input moved by `before` (negative to cut
-// away) in each dimension, and the element at `value` around it. `value` is of the input's type, an
+// Makes output 0 a tensor of shape `out` with the first input moved by `before` (negative to crop)
+// in each dimension, and the element at `value` around it. `value` is of the input's type, an
 // eph_string for strings; null stands for zero, or an empty string.
 void pad_with(eph::Run& run, const Dims& before, const Dims& out, const void* value);
 

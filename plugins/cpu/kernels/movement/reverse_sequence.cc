@@ -1,4 +1,4 @@
-// ReverseSequence: the first elements of each sequence of a batch backwards, as many as it has.
+// ReverseSequence: reverses the first sequence_lens[b] elements of each sequence b of a batch.
 #include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/kernels/movement/element_mover.h"
 

@@ -1,5 +1,5 @@
 // Operators that keep the bytes and change the shape (Reshape, Flatten, Squeeze, Unsqueeze,
-// Identity), and those that ask for the shape (Shape, Size).
+// Identity), and those that return the shape (Shape, Size).
 #include <algorithm>
 #include <cstring>
 #include <optional>

@@ -37,8 +37,7 @@ class Slice final : public Kernel {
     int64_t start, count;
   };
 
-  // Where the bounds are constant and cut out elements that lie side by side, the output is a part
-  // of the input.
+  // If the bounds are constant and select adjacent elements, the output is a part of the input.
   void declare_part(const NodeContext& context) {
     const std::optional<Dims> shape = context.input_shape(0);
     const std::optional<int64_t> size = context.fixed_element_size(0);
@@ -52,7 +51,7 @@ class Slice final : public Kernel {
       const CopyPlan plan = plan_copy(has_attributes_ ? attributes_ : read(input), *shape);
       if (is_contiguous(plan)) allow_output_part(0, 0, plan.from_offset * *size);
     } catch (const eph::Failure&) {
-      // The run says it.
+      // `run` reports it.
     }
   }
 
@@ -100,7 +99,7 @@ class Slice final : public Kernel {
     return list;
   }
 
-  // As Python slices: negative bounds count from the end, bounds outside are moved to the edge.
+  // As in Python slices, negative bounds count from the end, and bounds outside are clamped.
   static Range clamp(int64_t start, int64_t end, int64_t step, int64_t extent) {
     const int64_t low = step > 0 ? 0 : -1;
     const int64_t high = step > 0 ? extent : extent - 1;

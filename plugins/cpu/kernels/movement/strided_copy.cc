@@ -132,7 +132,8 @@ void copy_strings(const Dims& extents, const Strides& strides, const CopyPlan& p
   }
 }
 
-// A byte for each element of both tensors, in scratch memory, for the time of the copy.
+// Copies elements of 4 bits by way of scratch memory with one byte for each element of both
+// tensors.
 void copy_nibbles(const CopyPlan& plan, const Strides& strides, const eph_value& from,
                   eph::Run& run, uint32_t output) {
   const auto unpack = [&](const eph_value& value) {

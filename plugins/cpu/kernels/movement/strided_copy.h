@@ -1,6 +1,5 @@
-// Copies elements between two tensors that are stepped through with any strides: what Slice,
-// Concat, Split, Transpose, Expand, Tile, Pad and DepthToSpace have in common. Works on all element
-// types.
+// Copies elements between two tensors with arbitrary strides: what Slice, Concat, Split, Transpose,
+// Expand, Tile, Pad and DepthToSpace have in common. Works on all element types.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +9,8 @@
 
 namespace ephost_cpu {
 
-// In elements. `from_strides` and `to_strides` have as many entries as `extents`; a stride of 0
-// repeats, a negative one goes backwards.
+// All numbers are in elements. `from_strides` and `to_strides` have as many entries as `extents`; a
+// stride of 0 repeats, a negative one goes backwards.
 struct CopyPlan {
   Dims extents;
   Dims from_strides;
@@ -20,12 +19,12 @@ struct CopyPlan {
   int64_t to_offset = 0;
 };
 
-// True if it reads elements that lie side by side, in order, and writes them likewise.
+// Whether the plan reads adjacent elements in order and writes them likewise.
 [[nodiscard]] bool is_contiguous(CopyPlan plan);
 
-// Copies from `from` to output `output` of the run, which has its memory. Both have the same type
-// and do not overlap, unless a contiguous plan finds the elements where they belong: then it copies
-// nothing. Every position is inside of both tensors and no position of the output is written twice.
+// Copies from `from` to output `output` of the run, which is allocated. Both have the same type and
+// do not overlap, unless a contiguous plan finds the elements where they belong: then it copies
+// nothing. Every position is inside both tensors and no position of the output is written twice.
 void strided_copy(CopyPlan plan, const eph_value& from, eph::Run& run, uint32_t output);
 
 }  // namespace ephost_cpu

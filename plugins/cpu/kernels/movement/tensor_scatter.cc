@@ -25,7 +25,7 @@ class TensorScatter final : public Kernel {
     const eph_value& update = *run.input(1);
     const Dims shape = dims_of(past);
     const std::size_t axis = normalize_axis(axis_, shape.size());
-    if (axis == 0) fail("axis 0 is the batch, which is not written along");
+    if (axis == 0) fail("axis 0 is the batch and cannot be written along");
     const int64_t capacity = shape[axis];
     Dims expected = shape;
     const Dims given = dims_of(update);

@@ -5,8 +5,7 @@
 namespace ephost_cpu {
 namespace {
 
-// Writes dimension order[i] of `x`, seen as `shape`, as dimension i of an output that is seen as
-// those dimensions.
+// Writes dimension order[i] of `x`, seen as `shape`, as dimension i of the output, seen likewise.
 void permute(const eph_value& x, const Dims& shape, const Dims& order, eph::Run& run) {
   const Dims strides = dense_strides(shape);
   CopyPlan plan;
@@ -51,7 +50,7 @@ class Transpose final : public Kernel {
       order.push_back(axis);
     }
     if (order.size() != rank || order_.size() != rank) {
-      fail("perm " + to_string(order_) + " is no permutation of the axes of a tensor of rank " +
+      fail("perm " + to_string(order_) + " is not a permutation of the axes of a tensor of rank " +
            std::to_string(rank));
     }
     return order;
@@ -67,14 +66,14 @@ struct Image {
 
 Image image_of(const eph_value& x) {
   const Dims shape = dims_of(x);
-  if (shape.size() != 4) fail("the input " + to_string(shape) + " has another rank than 4");
+  if (shape.size() != 4) fail("the input " + to_string(shape) + " does not have rank 4");
   return {shape[0], shape[1], shape[2], shape[3]};
 }
 
 int64_t block_size(const NodeContext& context) {
   const int64_t block = context.node().get_int("blocksize", 0);
   if (block <= 0 || block > (int64_t{1} << 20)) {
-    fail("attribute blocksize=" + std::to_string(block) + " is not positive, or beyond all use");
+    fail("attribute blocksize=" + std::to_string(block) + " is not positive, or too large");
   }
   return block;
 }
@@ -94,7 +93,7 @@ class DepthToSpace final : public Kernel {
     const auto [n, c, h, w] = image_of(x);
     const int64_t b = block_;
     if (c % (b * b) != 0) {
-      fail(std::to_string(c) + " channels are no multiple of the square of blocksize " +
+      fail(std::to_string(c) + " channels are not a multiple of the square of blocksize " +
            std::to_string(b));
     }
     const int64_t depth = c / (b * b);
@@ -123,7 +122,7 @@ class SpaceToDepth final : public Kernel {
     const auto [n, c, h, w] = image_of(x);
     const int64_t b = block_;
     if (h % b != 0 || w % b != 0) {
-      fail("height and width of " + to_string(dims_of(x)) + " are no multiples of blocksize " +
+      fail("height and width of " + to_string(dims_of(x)) + " are not multiples of blocksize " +
            std::to_string(b));
     }
     allocate_output(run, 0, x.element_type, {n, checked_multiply(c, b * b), h / b, w / b});

@@ -26,7 +26,7 @@ int compare(const T& a, const T& b) {
   }
 }
 
-// An element as it lies in the tensor, and as what it is compared.
+// The type of an element in the tensor, and the one that it is compared as.
 template <class T>
 struct Plain {
   using Stored = T;
@@ -176,7 +176,7 @@ class Unique final : public Kernel {
     }
   }
 
-  // Renumbers the groups; `slices` is no longer needed, and tells the new numbers meanwhile.
+  // Renumbers the groups; `slices` is no longer needed, and holds the new numbers meanwhile.
   static void order_by_first(const Groups& groups, int64_t slice_count) {
     int64_t* place = groups.slices;
     int64_t next = 0;

@@ -11,8 +11,8 @@
 namespace ephost_cpu {
 namespace {
 
-// Normalises each of `groups` groups of neighbouring channels of each image, then scales and shifts
-// by numbers that are given for each channel or each group.
+// Normalises each of `groups` groups of neighbouring channels of each image, then applies the scale
+// and shift of each channel or group.
 struct Groups {
   int64_t images, groups, channels, plane;  // `channels` of one group
   bool weights_by_group = false;
@@ -210,7 +210,7 @@ class LpNormalization final : public Kernel {
   }
 
  private:
-  // A line of zeros stays one.
+  // A line of zeros stays zero.
   template <class T>
   void normalize(const Folded& folded, const T* x, T* y) const {
     for_each_line(folded, [=, this](const auto& each) {

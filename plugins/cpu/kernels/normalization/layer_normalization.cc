@@ -13,7 +13,9 @@ namespace {
 
 // The input as rows that are normalised.
 struct Rows {
-  Dims shape, normalized, statistics;  // of the input, of a row, of what there is one of for a row
+  Dims shape;       // of the input
+  Dims normalized;  // of a row
+  Dims statistics;  // one element for each row
   int64_t rows, extent;
 };
 
@@ -30,7 +32,8 @@ Rows make_rows(const Dims& shape, int64_t axis) {
   return rows;
 }
 
-// Scale or bias with an element for each of a row, the same for all rows (stride 0) or not.
+// Scale or bias with an element for each element of a row. A stride of 0 shares it between all
+// rows.
 template <class T>
 struct Weights {
   const T* data = nullptr;
@@ -71,7 +74,7 @@ Weights<T> weights(eph::Run& run, FloatArguments& arguments, uint32_t i, const R
 int32_t stash_type(const NodeContext& context) {
   const int64_t type = context.node().get_int("stash_type", EPH_FLOAT);
   if (type != EPH_FLOAT && type != EPH_BFLOAT16 && type != EPH_FLOAT16 && type != EPH_DOUBLE) {
-    fail("attribute stash_type=" + std::to_string(type) + " is no floating-point type");
+    fail("attribute stash_type=" + std::to_string(type) + " is not a floating-point type");
   }
   return static_cast<int32_t>(type);
 }

@@ -52,7 +52,7 @@ class Lrn final : public Kernel {
         bias_(context.node().get_float("bias", 1.0F)),
         size_(context.node().get_int("size", 0)) {
     if (size_ < 1 || size_ > (int64_t{1} << 31)) {
-      fail("attribute size=" + std::to_string(size_) + " is not positive, or beyond all use");
+      fail("attribute size=" + std::to_string(size_) + " is not positive, or too large");
     }
   }
 

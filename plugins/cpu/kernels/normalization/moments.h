@@ -16,7 +16,7 @@ struct Moments {
   T mean, inverse_deviation;
 };
 
-// Of `count` neighbours, at least one.
+// The moments of `count` adjacent elements, at least one.
 template <class T>
 Moments<T> moments(const T* x, int64_t count, float epsilon) {
   const double mean = row_sum(x, count) / static_cast<double>(count);

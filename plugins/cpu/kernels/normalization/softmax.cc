@@ -1,5 +1,5 @@
-// Softmax, LogSoftmax and Hardmax. Up to version 11 all dimensions from the axis on are one; from
-// 13 on the axis is a single dimension.
+// Softmax, LogSoftmax and Hardmax. Up to version 11 all dimensions from the axis on count as one;
+// from 13 on the axis is a single dimension.
 #include "plugins/cpu/kernels/normalization/softmax.h"
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 namespace ephost_cpu {
 namespace {
 
-// Each operation works on a few rows of neighbours, or on `columns` lines of `extent` elements that
-// lie `stride` apart. y may be x.
+// Each operation works on a few rows of adjacent elements, or on `columns` lines of `extent`
+// elements that lie `stride` apart. y may be x.
 constexpr int64_t kColumns = 64;
 
 // Short rows go through each stage together, since a stage of one row has to wait for the one

@@ -10,10 +10,10 @@
 namespace ephost_cpu {
 namespace {
 
-constexpr int64_t kExact = int64_t{1} << 24;  // up to here, float has every integer
+constexpr int64_t kExact = int64_t{1} << 24;  // up to here, float represents every integer
 constexpr int64_t kMaxReach = 255;
 
-// Terms whose sum stays exact.
+// The number of terms whose sum stays exact.
 int64_t exact_terms(int64_t reach_a, int64_t reach_b) {
   return std::max<int64_t>(1, kExact / std::max<int64_t>(1, reach_a * reach_b));
 }
@@ -23,7 +23,7 @@ void dispatch_bytes(const eph_value& value, F&& f) {
   dispatch<int8_t, uint8_t>(value.element_type, f);
 }
 
-// Integers that wrap around, as unsigned ones do.
+// Wraps around, as unsigned integers do.
 int32_t add(int32_t sum, float term) {
   return static_cast<int32_t>(static_cast<uint32_t>(sum) +
                               static_cast<uint32_t>(static_cast<int32_t>(term)));
@@ -40,7 +40,8 @@ float* floats(eph::Run& run, int64_t count) {
       run.scratch(static_cast<uint64_t>(checked_multiply(count, sizeof(float)))));
 }
 
-// A block of a matrix of rows of `stride` elements: `columns` from `first` on, without zero points.
+// A block of a matrix with rows of `stride` elements: `columns` from `first` on, without zero
+// points.
 struct Block {
   int64_t first, rows, columns, stride;
 };
@@ -80,7 +81,7 @@ void check_zero_points(const QuantizedOperand& operand, int64_t of_one, int64_t 
   const int64_t count = operand.zero_point_count();
   if (count == 1 || count == of_one || count == all) return;
   fail("zero points of shape " + to_string(eph::shape_of(*operand.zero_points)) +
-       " do not go with an operand of shape " + to_string(eph::shape_of(*operand.value)));
+       " do not match an operand of shape " + to_string(eph::shape_of(*operand.value)));
 }
 
 }  // namespace
@@ -115,7 +116,7 @@ struct IntegerProducts::Constant {
 
 namespace {
 
-// Null where one of them is no constant, or there are no elements.
+// Nothing if one of them is not constant, or there are no elements.
 std::optional<QuantizedOperand> constant_operand(const NodeContext& context, std::size_t input,
                                                  std::size_t zero_points) {
   const QuantizedOperand operand = {context.constant(input), context.constant(zero_points)};
@@ -124,7 +125,7 @@ std::optional<QuantizedOperand> constant_operand(const NodeContext& context, std
     if (context.has_input(zero_points)) return std::nullopt;
   } else if (operand.zero_points->element_type != operand.value->element_type ||
              operand.zero_point_count() == 0) {
-    return std::nullopt;  // refused at the run
+    return std::nullopt;  // `run` refuses it
   }
   return operand;
 }
@@ -136,14 +137,14 @@ struct States : eph::State {
 
 }  // namespace
 
-// Only a matrix, which all products share, with zero points that are constant too.
+// Only for a single matrix, which all products share, with zero points that are constant too.
 std::unique_ptr<IntegerProducts::Constant> IntegerProducts::make_constant(
     const NodeContext& context, std::size_t b, std::size_t b_zero_points) {
   const std::optional<QuantizedOperand> operand = constant_operand(context, b, b_zero_points);
   if (!operand || operand->value->rank != 2) return nullptr;
   const Dims shape = dims_of(*operand->value);
   const int64_t zeros = operand->zero_point_count();
-  if (zeros != 1 && zeros != shape[1]) return nullptr;  // refused at the run
+  if (zeros != 1 && zeros != shape[1]) return nullptr;  // `run` refuses it
   auto made = std::make_unique<Constant>();
   made->k = shape[0];
   made->n = shape[1];
@@ -233,7 +234,7 @@ std::unique_ptr<IntegerConvolutions::Constant> IntegerConvolutions::make_constan
   const int64_t zeros = operand->zero_point_count();
   const int64_t taps = element_count(shape, 2, shape.size());
   const int64_t terms = exact_terms(kMaxReach, operand->reach());
-  if ((zeros != 1 && zeros != shape[0]) || taps > terms) return nullptr;  // refused at the run
+  if ((zeros != 1 && zeros != shape[0]) || taps > terms) return nullptr;  // `run` refuses it
   auto made = std::make_unique<Constant>();
   made->length = std::min(shape[1], terms / taps);
   for (int64_t first = 0; first < shape[1]; first += made->length) {

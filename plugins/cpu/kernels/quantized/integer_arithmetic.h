@@ -14,12 +14,12 @@
 
 namespace ephost_cpu {
 
-// An operand of int8 or uint8 with its zero point, or several of them, or none.
+// An operand of int8 or uint8 with one zero point, several, or none.
 struct QuantizedOperand {
   const eph_value* value;
   const eph_value* zero_points;  // may be null
 
-  // Zero point `i`, counted again from the start where there are fewer.
+  // Zero point `i`, modulo the number of zero points.
   [[nodiscard]] int32_t zero_point(int64_t i) const;
   [[nodiscard]] int64_t zero_point_count() const;
   // The largest distance of a number from its zero point.
@@ -29,13 +29,13 @@ struct QuantizedOperand {
 // The products of one kernel.
 class IntegerProducts {
  public:
-  // The inputs of the node that B and its zero points are.
+  // `b` and `b_zero_points` are the node's input indices of B and its zero points.
   IntegerProducts(const NodeContext& context, std::size_t b, std::size_t b_zero_points);
 
   [[nodiscard]] std::unique_ptr<eph::State> create_state() const;
 
-  // `state` comes from create_state. Zero points of A are one for each row or for each row of each
-  // matrix, those of B likewise for columns; throws for another number. `y` is dense.
+  // `state` comes from create_state. A has one zero point, one for each row, or one for each row of
+  // each matrix; B likewise for columns. Throws for another number. `y` is dense.
   void multiply(eph::Run& run, eph::State* state, const MatMulLayout& layout,
                 const QuantizedOperand& a, const QuantizedOperand& b, int32_t* y);
 
@@ -44,21 +44,21 @@ class IntegerProducts {
   static std::unique_ptr<Constant> make_constant(const NodeContext& context, std::size_t b,
                                                  std::size_t b_zero_points);
 
-  std::unique_ptr<Products> products_;  // with B that is no constant
-  std::shared_ptr<Constant> constant_;  // null if B is none
+  std::unique_ptr<Products> products_;  // if B is not constant
+  std::shared_ptr<Constant> constant_;  // null if B is not constant
 };
 
 // The convolutions of one kernel.
 class IntegerConvolutions {
  public:
-  // The inputs of the node that the weights and their zero points are.
+  // `weights` and `zero_points` are the node's input indices of the weights and their zero points.
   IntegerConvolutions(const NodeContext& context, std::size_t weights,
                       std::size_t weights_zero_points);
 
   [[nodiscard]] std::unique_ptr<eph::State> create_state() const;
 
-  // `state` comes from create_state. The zero points of the weights are one, or one for each output
-  // channel; throws for another number. `y` is dense, and has elements.
+  // `state` comes from create_state. The weights have one zero point, or one for each output
+  // channel. Throws for another number. `y` is dense and not empty.
   void convolve(eph::Run& run, eph::State* state, const ConvolutionShape& shape,
                 const QuantizedOperand& x, const QuantizedOperand& weights, int32_t* y);
 
@@ -67,7 +67,7 @@ class IntegerConvolutions {
   static std::unique_ptr<Constant> make_constant(const NodeContext& context, std::size_t weights,
                                                  std::size_t weights_zero_points);
 
-  Convolutions convolutions_;  // with weights that are no constant
+  Convolutions convolutions_;  // if the weights are not constant
   std::shared_ptr<Constant> constant_;
 };
 

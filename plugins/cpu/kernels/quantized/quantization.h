@@ -1,4 +1,4 @@
-// What QuantizeLinear, DequantizeLinear and their relatives share: which scale belongs to which
+// What QuantizeLinear, DequantizeLinear and related operators share: which scale belongs to which
 // element, and rounding to the quantised types.
 #pragma once
 
@@ -11,16 +11,17 @@
 
 namespace ephost_cpu {
 
-// A tensor cut into rows of neighbours. All elements of a row have one scale, or each its own.
+// A tensor cut into rows of adjacent elements. All elements of a row share a scale, or each has its
+// own.
 class ScaleLayout {
  public:
   // One scale for all, one for each index of the axis, or one for each block of `block_size`
-  // indices (0: no blocks), as the shape of the scales says. Throws where that doesn't fit.
+  // indices (0: no blocks), as the shape of the scales says. Throws if that does not fit.
   ScaleLayout(const Dims& shape, const Dims& scales, int64_t axis, int64_t block_size);
 
   struct Row {
     int64_t first, count;  // elements
-    int64_t scale, step;   // of the first element, and how far the next one's is: 0 or 1
+    int64_t scale, step;   // index of the first element's, step to the next one's (0 or 1)
   };
 
   // Calls body(row) for rows that make up the tensor, in parallel. The body must not throw.
@@ -62,12 +63,12 @@ template <class T>
 void round_to_quantized(const float* x, const float* zero_points, int64_t step,
                         QuantizedRange range, T* y, int64_t count);
 
-// The same of x / scale, for one zero point.
+// The same for x / scale, with one zero point.
 template <class T>
 void quantize(const float* x, float scale, float zero_point, QuantizedRange range, T* y,
               int64_t count);
 
-// The same of values(i) for i below `count`, over the whole range of T.
+// The same for values(i) with i below `count`, over the whole range of T.
 template <class T, class Values>
 void round_values(const Values& values, float zero_point, T* y, int64_t count) {
   const QuantizedRange range = quantized_range(eph::element_type_of<T>());
@@ -79,7 +80,7 @@ void round_values(const Values& values, float zero_point, T* y, int64_t count) {
   }
 }
 
-// The elements in float, in scratch memory where they aren't yet.
+// The elements as float, converted into scratch memory if necessary.
 [[nodiscard]] const float* floats_of(eph::Run& run, const eph_value& value);
 
 }  // namespace ephost_cpu

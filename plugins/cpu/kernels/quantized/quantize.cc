@@ -25,12 +25,12 @@ int32_t type_attribute(const NodeContext& context, const char* name, uint64_t ty
   const int64_t type = context.node().get_int(name, 0);
   if (type < 0 || type > 63 || (type != 0 && (types >> type & 1) == 0)) {
     fail_unsupported(std::string("attribute ") + name + "=" + std::to_string(type) +
-                     " is no supported element type");
+                     " is not a supported element type");
   }
   return static_cast<int32_t>(type);
 }
 
-// Rounds to what the type holds.
+// Rounds to numbers that the type represents.
 void round_through(int32_t type, float* values, int64_t count) {
   if (type == EPH_FLOAT) return;
   std::array<uint16_t, kQuantizationBlock> halves;
@@ -58,7 +58,7 @@ CPU_SIMD void scale_up(const float* x, const float* zero_points, int64_t zero_st
   }
 }
 
-// With one scale for all.
+// Quantizes with one scale for all elements.
 template <class T>
 CPU_SIMD void dequantize(const T* x, float zero_point, float scale, float* y, int64_t count) {
   CPU_INDEPENDENT
@@ -93,7 +93,7 @@ class LinearKernel : public Kernel {
     const eph_value* zero_points = run.input(2);
     if (zero_points != nullptr && element_count(dims_of(*zero_points)) != element_count(scales)) {
       fail("zero points of shape " + to_string(dims_of(*zero_points)) +
-           " do not go with scales of shape " + to_string(scales));
+           " do not match scales of shape " + to_string(scales));
     }
     return {ScaleLayout(shape, scales, axis_, block_size_), floats_of(run, *run.input(1)),
             zero_points != nullptr ? floats_of(run, *zero_points) : nullptr,
@@ -108,7 +108,7 @@ class LinearKernel : public Kernel {
     }
   }
 
-  // Elements of x in float, converted into the buffer if need be.
+  // Elements of x in float, converted into the buffer if necessary.
   static const float* block_of(const eph_value& x, int64_t first, int64_t count, Buffer& buffer) {
     if (x.element_type == EPH_FLOAT) return data<const float>(x) + first;
     convert(data<const char>(x) + first * element_size(x.element_type), x.element_type,
@@ -245,7 +245,7 @@ class DequantizeLinear final : public LinearKernel {
   int32_t output_type_;
 };
 
-// To uint8, over the range of the elements and zero.
+// Quantizes to uint8 over the range of the elements and zero.
 class DynamicQuantizeLinear final : public Kernel {
  public:
   using Kernel::Kernel;
@@ -261,8 +261,8 @@ class DynamicQuantizeLinear final : public Kernel {
       low = std::min(low, row_min(elements, count));
       high = std::max(high, row_max(elements, count));
     }
-    const float scale = high > low ? (high - low) / 255 : 1;  // of zeros, any will do
-    // In this order NaN, which infinities lead to, becomes 0.
+    const float scale = high > low ? (high - low) / 255 : 1;  // zeros take any scale
+    // In this order NaN, which infinities produce, becomes 0.
     const float zero_point = std::nearbyint(std::min(255.0F, std::max(0.0F, -low / scale)));
     if (run.output(1) != nullptr) *data<float>(allocate_output(run, 1, EPH_FLOAT, {})) = scale;
     if (run.output(2) != nullptr) {

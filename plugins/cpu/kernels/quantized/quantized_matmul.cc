@@ -27,7 +27,7 @@ class MatMulInteger final : public Kernel {
   IntegerProducts products_;
 };
 
-// Number `i` of one or several scales, counted again from the start where there are fewer.
+// Scale `i`, modulo the number of scales.
 struct Scales {
   const float* values;
   int64_t count;
@@ -38,7 +38,7 @@ Scales read_scales(eph::Run& run, uint32_t input, int64_t of_one, int64_t all) {
   const eph_value& value = *run.input(input);
   const Scales scales = {floats_of(run, value), element_count(eph::shape_of(value))};
   if (scales.count != 1 && scales.count != of_one && scales.count != all) {
-    fail("scales of shape " + to_string(eph::shape_of(value)) + " do not go with " +
+    fail("scales of shape " + to_string(eph::shape_of(value)) + " do not match " +
          std::to_string(of_one) + " rows or columns");
   }
   return scales;

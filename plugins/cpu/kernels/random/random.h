@@ -18,12 +18,12 @@ class RandomStream {
   // 64 random bits for each index.
   [[nodiscard]] uint64_t bits(uint64_t index) const { return mix(key_ + (index + 1) * kStep); }
 
-  // In [0, 1).
+  // A number in [0, 1).
   [[nodiscard]] double uniform(uint64_t index) const {
     return static_cast<double>(bits(index) >> 11) * 0x1p-53;
   }
 
-  // Of mean 0 and deviation 1, from a point in the unit circle's polar coordinates.
+  // A normally distributed number with mean 0 and deviation 1, by the Box-Muller transform.
   [[nodiscard]] double normal(uint64_t index) const {
     constexpr double kTwoPi = 6.283185307179586;
     const double radius = std::sqrt(-2 * std::log(1 - uniform(2 * index)));
@@ -43,7 +43,8 @@ class RandomStream {
   uint64_t key_;
 };
 
-// The streams of a kernel: always the same one with the attribute `seed`, else one for each run.
+// The streams of a kernel: always the same one with the attribute `seed`, else a new one for each
+// run.
 class RandomSource {
  public:
   explicit RandomSource(const NodeContext& context);

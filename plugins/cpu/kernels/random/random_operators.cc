@@ -1,4 +1,4 @@
-// RandomUniform, RandomNormal, both ...Like, Multinomial and Bernoulli.
+// RandomUniform, RandomNormal, their Like forms, Multinomial and Bernoulli.
 #include <algorithm>
 #include <array>
 
@@ -13,11 +13,12 @@ namespace {
 constexpr uint64_t kReals = kFloat | kHalf;
 constexpr int64_t kBlock = 256;
 
-// The attribute dtype, which must be in the set; EPH_UNDEFINED where it is left out.
+// The attribute dtype, which must be in the set; EPH_UNDEFINED if it is omitted.
 int32_t read_dtype(const NodeContext& context, uint64_t types) {
   const int64_t type = context.node().get_int("dtype", 0);
   if (type < 0 || type > 63 || (type != 0 && (types >> type & 1) == 0)) {
-    fail_unsupported("attribute dtype=" + std::to_string(type) + " is no supported element type");
+    fail_unsupported("attribute dtype=" + std::to_string(type) +
+                     " is not a supported element type");
   }
   return static_cast<int32_t>(type);
 }
@@ -37,7 +38,7 @@ void fill(const eph_value& y, const Draw& draw) {
   });
 }
 
-// With `kLike`, shape and, without dtype, element type are the input's.
+// With `kLike`, the shape is the input's, and so is the element type without dtype.
 template <bool kNormal, bool kLike>
 class Random final : public Kernel {
  public:
@@ -122,7 +123,7 @@ class Multinomial final : public Kernel {
   void run(eph::Run& run, eph::State*) override {
     const eph_value& x = *run.input(0);
     const Dims shape = dims_of(x);
-    if (shape.size() != 2) fail("input " + to_string(shape) + " is no [batch, classes]");
+    if (shape.size() != 2) fail("input " + to_string(shape) + " is not [batch, classes]");
     const eph_value& y = allocate_output(run, 0, type_, {shape[0], samples_});
     if (element_count(eph::shape_of(y)) == 0) return;
     if (shape[1] == 0) fail("there are no classes to draw from");
@@ -146,7 +147,7 @@ class Multinomial final : public Kernel {
     double sum = 0;
     for (int64_t i = 0; i < classes; ++i) {
       const double weight = std::exp(static_cast<double>(x[i]) - top);
-      if (weight > 0) sum += weight;  // not of NaN
+      if (weight > 0) sum += weight;  // false for NaN
       sums[i] = sum;
     }
   }

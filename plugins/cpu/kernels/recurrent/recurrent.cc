@@ -40,7 +40,7 @@ RecurrentAttributes::RecurrentAttributes(const eph::NodeView& node, int64_t gate
 RecurrentShape RecurrentAttributes::check(const Dims& x, const Dims& w, const Dims& r) const {
   if (x.size() != 3 || w.size() != 3 || r.size() != 3) {
     fail("X " + to_string(x) + ", W " + to_string(w) + " and R " + to_string(r) +
-         " are to have rank 3");
+         " must have rank 3");
   }
   const RecurrentShape shape = {batch_first ? x[1] : x[0], batch_first ? x[0] : x[1], x[2], r[2],
                                 directions};

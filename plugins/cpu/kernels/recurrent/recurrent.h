@@ -28,10 +28,9 @@ struct RecurrentAttributes {
   RecurrentAttributes(const eph::NodeView& node, int64_t gates,
                       const std::vector<std::string_view>& activations);
 
-  // Throws where the inputs X, W, R (and those that are given of B, sequence_lens, initial_h) do
-  // not go together. `shape_of(i)` gives nothing where input i is left out.
+  // Throws if the shapes of X, W and R are incompatible.
   [[nodiscard]] RecurrentShape check(const Dims& x, const Dims& w, const Dims& r) const;
-  // For the further inputs and with their contents.
+  // Throws if one of the other inputs that are given does not match the shape.
   void check_optional(const eph::Run& run, const RecurrentShape& shape) const;
 
   std::size_t directions = 1;
@@ -73,13 +72,13 @@ class GateProducts {
   Products products_;
 };
 
-// The order of steps in one direction. `lengths` is null, or how long each sequence is.
+// The order of steps in one direction. `lengths` is null, or has the length of each sequence.
 class StepOrder {
  public:
   StepOrder(const RecurrentShape& shape, bool reverse, bool batch_first, const int32_t* lengths)
       : shape_(shape), reverse_(reverse), batch_first_(batch_first), lengths_(lengths) {}
 
-  // Whether X has to be copied, so that the rows of a step are neighbours.
+  // Whether X has to be copied to make the rows of a step adjacent.
   [[nodiscard]] bool copies_input() const {
     return batch_first_ || (reverse_ && lengths_ != nullptr);
   }

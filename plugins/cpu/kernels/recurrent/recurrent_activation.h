@@ -27,8 +27,8 @@ struct Activation {
   float alpha, beta;
 };
 
-// Those of a node: as many for each direction as there are defaults. Throws where names are unknown
-// or their number is wrong.
+// The activations of a node: as many for each direction as there are defaults. Throws if a name is
+// unknown or their number is wrong.
 [[nodiscard]] std::vector<Activation> read_activations(
     const eph::NodeView& node, std::size_t directions,
     const std::vector<std::string_view>& defaults);

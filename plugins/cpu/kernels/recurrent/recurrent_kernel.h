@@ -1,5 +1,5 @@
-// Recurrent<Cell>: the kernel of RNN, GRU and LSTM. The cell says which gates there are, in which
-// parts they are multiplied, and what one step makes of the products:
+// Recurrent<Cell>: the kernel of RNN, GRU and LSTM. The cell defines the gates, the parts in which
+// they are multiplied, and what one step computes from the products:
 //
 //   struct Cell {
 //     static constexpr int64_t kGates;
@@ -228,7 +228,7 @@ class Recurrent final : public Kernel {
                                 arguments.optional_output<T>(1, type, last),
                                 arguments.optional_output<T>(2, type, last)};
     if (shape.batch == 0 || shape.hidden == 0) return;
-    // What lies behind the end of a sequence is 0.
+    // Positions beyond the end of a sequence are 0.
     if (tensors.y != nullptr && lengths != nullptr) {
       std::fill_n(tensors.y, element_count(y), T{0});
     }
@@ -291,7 +291,7 @@ class Recurrent final : public Kernel {
     store_state(shape, memory.c, d, tensors.y_c);
   }
 
-  // The rows of X in the order of steps; zeros behind the end of a sequence.
+  // The rows of X in the order of steps; zeros beyond the end of a sequence.
   template <class T>
   static const T* copy_input(const RecurrentShape& shape, const StepOrder& order, const T* x,
                              T* copy) {

@@ -1,5 +1,5 @@
 // RNN, GRU and LSTM. X, the previous state H and the weights are multiplied by recurrent_kernel.h;
-// here stands what a step makes of the sums.
+// this file defines what a step computes from the sums.
 #include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/kernels/recurrent/recurrent_kernel.h"
 
@@ -52,7 +52,7 @@ struct GruCell {
     if (linear_before_reset) {
       multiply(1, step.h, step.temporary);
     } else {
-      // Rows of ended sequences are not used, but are to hold numbers.
+      // Rows of ended sequences are not used, but must hold numbers.
       for (int64_t b = 0; b < step.batch; ++b) reset(z_of(b) + hidden, step.h, b, hidden, step);
       multiply(1, step.temporary, step.gates[1]);
     }
@@ -81,7 +81,7 @@ struct GruCell {
 };
 
 // i, o, f = f(X W + H R + P C + b), c = g(X W + H R + b)
-// C = f C + i c, H = o h(C); o looks at the new C.
+// C = f C + i c, H = o h(C); o uses the new C.
 struct LstmCell {
   static constexpr int64_t kGates = 4;
   static constexpr std::array<int64_t, 1> kParts = {4};

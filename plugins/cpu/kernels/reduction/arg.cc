@@ -22,7 +22,7 @@ class ArgExtreme final : public Kernel {
     const eph_value& x = *run.input(0);
     const Dims shape = dims_of(x);
     const std::size_t axis = normalize_axis(axis_, shape.size());
-    if (shape[axis] == 0) fail("there is no extreme among no elements");
+    if (shape[axis] == 0) fail("an empty axis has no maximum or minimum");
     Dims out = shape;
     out[axis] = 1;
     if (!keep_) out.erase(axis);
@@ -53,7 +53,7 @@ class ArgExtreme final : public Kernel {
     });
   }
 
-  // In each of `columns` lines of `extent` elements that lie `stride` apart.
+  // Finds the extreme in each of `columns` lines of `extent` elements that lie `stride` apart.
   template <class T>
   void find_columns(const T* x, int64_t extent, int64_t stride, int64_t columns, int64_t* y) const {
     const auto pick = [&](const auto& wins) {

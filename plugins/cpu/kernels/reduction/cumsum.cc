@@ -68,7 +68,7 @@ class CumSum final : public Kernel {
     }
   }
 
-  // Row after row: each is the one before it and a row of x.
+  // Works row by row: each is the sum of the one before it and a row of x.
   template <class T>
   void add_rows(const T* x, T* y, int64_t count, int64_t row) const {
     const int64_t step = reverse_ ? -row : row;

@@ -70,7 +70,7 @@ void reduce(const ReducedAxes& split, const Folding& folding, Finish finish, con
   if (split.results == 0) return;
   if (split.terms == 0) {
     if (finish == Finish::kMean && (kFloat & eph::type_bit(x.element_type)) == 0) {
-      fail("there is no mean of no integers");
+      fail("the mean of no integers is undefined");
     }
     alignas(16) std::array<char, kAccumulatorBytes> empty;
     folding.start(empty.data(), 1);

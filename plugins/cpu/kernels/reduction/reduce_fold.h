@@ -14,7 +14,7 @@
 
 namespace ephost_cpu {
 
-// What is summed up: double for floating-point numbers, whose float sums would lose digits, and 64
+// The type of sums: double for floating-point numbers, whose float sums would lose digits, and 64
 // bits that wrap around for integers.
 template <class T>
 using Wide = std::conditional_t<std::is_floating_point_v<T>, double,
@@ -37,7 +37,7 @@ W wrapping_multiply(W a, W b) {
   }
 }
 
-// What is done with a sum in the end.
+// What is done with a sum at the end.
 enum class Finish { kNothing, kMean, kLog, kRoot };
 
 template <class T>

@@ -18,7 +18,7 @@ struct ReducedAxes {
   int64_t terms = 1;    // product of the reduced ones
 };
 
-// Takes the last dimension off if it steps by one element; its extent, or 1.
+// Removes the last dimension if its stride is 1, and returns its extent; else returns 1.
 int64_t take_unit_dimension(Dims& extents, Dims& strides);
 
 }  // namespace ephost_cpu

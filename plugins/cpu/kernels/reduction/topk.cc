@@ -8,7 +8,7 @@
 namespace ephost_cpu {
 namespace {
 
-// Sorting works on integers that are in the order of the elements, so that it is compiled once.
+// Sorting works on integers with the order of the elements, so that it is compiled once.
 struct Ranked {
   uint64_t key;
   int64_t index;
@@ -82,7 +82,7 @@ class TopK final : public Kernel {
         const uint64_t key = key_of(from[i * inner]);
         return Ranked{largest_ ? key : ~key, i};
       };
-      // The best so far as a heap, with the one on top that goes first.
+      // A heap of the best so far, with the worst of them on top.
       for (int64_t i = 0; i < k; ++i) ranked[i] = rank(i);
       std::make_heap(ranked, ranked + k, ranks_before);
       for (int64_t i = k; i < extent; ++i) {

@@ -4,7 +4,7 @@
 namespace ephost_cpu {
 namespace {
 
-// Optional without input is one without content.
+// Optional without an input makes an empty optional.
 class Optional final : public Kernel {
  public:
   using Kernel::Kernel;

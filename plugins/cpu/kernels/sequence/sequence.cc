@@ -1,6 +1,6 @@
 // Sequences of tensors: SequenceEmpty, SequenceConstruct, SequenceAt, SequenceInsert,
-// SequenceErase, SequenceLength, SplitToSequence, ConcatFromSequence. Sequences are put together by
-// the host, which shares their elements, so that only tensors that enter or leave one are copied.
+// SequenceErase, SequenceLength, SplitToSequence, ConcatFromSequence. The host assembles sequences
+// and shares their elements, so that only tensors that enter or leave one are copied.
 #include <cstring>
 #include <vector>
 
@@ -9,7 +9,7 @@
 namespace ephost_cpu {
 namespace {
 
-// A position counted from the front. `end` says whether the one behind the last element counts.
+// A position counted from the front. `end`: whether the position after the last element is valid.
 uint64_t resolve_position(const eph_value& given, std::size_t size, bool end) {
   const int64_t position = read_int(given);
   const auto count = static_cast<int64_t>(size);
@@ -95,7 +95,7 @@ class SequenceLength final : public Kernel {
 
 // ---- Between tensors and sequences ------------------------------------------------------------
 
-// A tensor seen as rows of `outer` blocks with so many elements.
+// A tensor as `outer` blocks: the dimensions before an axis, and those from it on.
 struct Blocks {
   int64_t outer = 1;
   int64_t elements = 1;  // of one block
@@ -138,7 +138,7 @@ class SplitToSequence final : public Kernel {
   }
 
  private:
-  // A scalar is the size of all parts but the last; without one each has an extent of 1.
+  // A scalar is the size of all parts but the last; without sizes each part has an extent of 1.
   static std::vector<int64_t> sizes(const eph_value* given, int64_t extent) {
     if (given != nullptr && given->rank != 0) return listed_sizes(*given, extent);
     const int64_t size = given == nullptr ? 1 : read_int(*given);
@@ -149,7 +149,7 @@ class SplitToSequence final : public Kernel {
   }
 
   static std::vector<int64_t> listed_sizes(const eph_value& given, int64_t extent) {
-    if (given.rank != 1) fail("input 'split' has another rank than 0 and 1");
+    if (given.rank != 1) fail("input 'split' does not have rank 0 or 1");
     std::vector<int64_t> listed;
     dispatch<int64_t, int32_t>(given.element_type, [&](auto tag) {
       using T = typename decltype(tag)::type;
@@ -199,7 +199,7 @@ class ConcatFromSequence final : public Kernel {
  protected:
   void run(eph::Run& run, eph::State*) override {
     const auto parts = eph::parts_of(*run.input(0));
-    if (parts.empty()) fail("an empty sequence cannot be put together");
+    if (parts.empty()) fail("an empty sequence cannot be concatenated");
     Dims out = dims_of(parts[0]);
     const std::size_t axis = normalize_axis(axis_, out.size() + (adds_axis_ ? 1 : 0));
     if (adds_axis_) out.insert(axis, 1);
@@ -226,7 +226,7 @@ class ConcatFromSequence final : public Kernel {
       fits = (d == axis && !adds_axis_) || shape[d] == first[d];
     }
     if (!fits) {
-      fail("a tensor of shape " + to_string(dims_of(part)) + " does not go together with " +
+      fail("a tensor of shape " + to_string(dims_of(part)) + " cannot be concatenated with " +
            to_string(first) + " along axis " + std::to_string(axis));
     }
     out[axis] = checked_add(out[axis], shape[axis]);

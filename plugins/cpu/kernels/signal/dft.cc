@@ -1,4 +1,4 @@
-// DFT and STFT. Numbers are transformed in double.
+// DFT and STFT, computed in double.
 #include <algorithm>
 
 #include "plugins/cpu/core/parallel.h"
@@ -11,7 +11,8 @@ namespace {
 using Complex = Fft::Complex;
 constexpr int64_t kLongest = int64_t{1} << 27;
 
-// Elements of one transform in a tensor: `stride` apart, of one part or of two, real and imaginary.
+// The elements of one transform in a tensor: `stride` apart, with one part (real) or two (real and
+// imaginary).
 template <class T>
 struct Line {
   T* first;
@@ -29,13 +30,13 @@ struct Line {
   }
 };
 
-// For each of `lines`: fill(line, numbers), the transform, take(line, numbers). The lines are dealt
-// to a few groups, each with memory of its own.
+// For each of `lines`: fill(line, numbers), the transform, take(line, numbers). The lines are
+// distributed over a few groups, each with memory of its own.
 template <class Fill, class Take>
 void transform_lines(eph::Run& run, const Fft& fft, int64_t lines, bool inverse, const Fill& fill,
                      const Take& take) {
   constexpr int64_t kMaxGroups = 16;
-  constexpr int64_t kWorthSharing = int64_t{1} << 22;  // numbers of memory in all
+  constexpr int64_t kWorthSharing = int64_t{1} << 22;  // numbers in the memory of all groups
   const int64_t own = fft.length() + fft.work_size();
   const int64_t groups = std::min(lines, std::clamp<int64_t>(kWorthSharing / own, 1, kMaxGroups));
   const int64_t bytes = checked_multiply(groups * own, sizeof(Complex));
@@ -54,7 +55,7 @@ void transform_lines(eph::Run& run, const Fft& fft, int64_t lines, bool inverse,
   });
 }
 
-// The last dimension holds the parts of a number: one of a real, two of a complex one.
+// The last dimension holds the parts of a number: one if it is real, two if it is complex.
 int64_t parts_of(const Dims& shape) {
   if (shape.size() < 2 || (shape.back() != 1 && shape.back() != 2)) {
     fail("input " + to_string(shape) + " does not end with a dimension of 1 or 2");
@@ -89,12 +90,12 @@ class Dft final : public Kernel {
     int64_t stated_axis = axis_;
     if (axis_is_input_) stated_axis = run.input(2) != nullptr ? read_int(*run.input(2)) : -2;
     const std::size_t axis = normalize_axis(stated_axis, shape.size());
-    if (axis + 1 == shape.size()) fail("the last dimension is no axis to transform along");
+    if (axis + 1 == shape.size()) fail("the last dimension is not an axis to transform along");
     if (onesided_ && parts != (inverse_ ? 2 : 1)) {
       fail(inverse_ ? "a one-sided inverse transform takes complex numbers"
                     : "a one-sided transform takes real numbers");
     }
-    // What a one-sided inverse transform gives is real, and longer than what it takes.
+    // The output of a one-sided inverse transform is real, and longer than its input.
     const bool unfolds = onesided_ && inverse_;
     const int64_t extent = shape[axis];
     int64_t length = unfolds ? 2 * (extent - 1) : extent;
@@ -155,7 +156,7 @@ class Stft final : public Kernel {
     const eph_value& x = *run.input(0);
     const Dims shape = dims_of(x);
     const int64_t parts = parts_of(shape);
-    if (shape.size() != 3) fail("signal " + to_string(shape) + " is no [batch, length, parts]");
+    if (shape.size() != 3) fail("signal " + to_string(shape) + " is not [batch, length, parts]");
     if (onesided_ && parts == 2) fail("a one-sided transform takes real numbers");
     const int64_t step = read_int(*run.input(1));
     if (step < 1) fail("frame_step " + std::to_string(step) + " is not positive");
@@ -196,7 +197,7 @@ class Stft final : public Kernel {
     const eph_value* stated = run.input(3);
     if (window == nullptr && stated == nullptr) fail("neither window nor frame_length is given");
     if (window != nullptr && window->rank != 1) {
-      fail("window " + to_string(eph::shape_of(*window)) + " has no rank of 1");
+      fail("window " + to_string(eph::shape_of(*window)) + " does not have rank 1");
     }
     const int64_t length = stated != nullptr ? read_int(*stated) : *window->shape;
     check_length(length, "frame_length");

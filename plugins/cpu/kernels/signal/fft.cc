@@ -9,7 +9,7 @@ namespace {
 using Complex = Fft::Complex;
 constexpr double kPi = 3.14159265358979323846;
 
-// Without the care for infinities that std::complex takes.
+// Without the special cases for infinities that std::complex has.
 Complex multiply(Complex a, Complex b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
@@ -47,7 +47,7 @@ Fft::Fft(int64_t length)
   }
   if (padded_ == length) return;
   filter_.resize(static_cast<std::size_t>(padded_));
-  int64_t square = 0;  // k^2 modulo 2 * length, which is all that matters
+  int64_t square = 0;  // k^2 modulo 2 * length, the period of the chirp
   for (int64_t k = 0; k < length; ++k) {
     chirp_.push_back(on_circle(-static_cast<double>(square) / static_cast<double>(2 * length)));
     filter_[static_cast<std::size_t>(k)] = std::conj(chirp_.back());

@@ -1,5 +1,5 @@
-// Discrete Fourier transforms of one length, any one: by halves where it is a power of two, else as
-// a convolution with a chirp (Bluestein).
+// Discrete Fourier transforms of any one length: radix 2 if it is a power of two, else a
+// convolution with a chirp (Bluestein).
 #pragma once
 
 #include <complex>
@@ -18,11 +18,11 @@ class Fft {
   explicit Fft(int64_t length);
 
   [[nodiscard]] int64_t length() const { return length_; }
-  // Numbers that `transform` needs as memory.
+  // The number of complex numbers in the working memory of `transform`.
   [[nodiscard]] int64_t work_size() const { return chirp_.empty() ? 0 : padded_; }
 
-  // Replaces the numbers by their transform, the inverse one without the factor 1 / length. Any
-  // thread, with `work` of its own.
+  // Replaces the numbers by their transform; the inverse omits the factor 1 / length. May be called
+  // from any thread, with its own `work`.
   void transform(Complex* numbers, Complex* work, bool inverse) const;
 
  private:
@@ -35,7 +35,7 @@ class Fft {
   std::vector<Complex> filter_;  // transform of the chirp's conjugate, over padded
 };
 
-// Keeps the transform of the length that was asked for last.
+// Keeps the transform of the most recent length.
 struct FftState : eph::State {
   const Fft& get(int64_t length);
   std::unique_ptr<Fft> fft;

@@ -10,13 +10,13 @@ namespace ephost_cpu {
 namespace {
 
 constexpr uint64_t kOutputs = kNumbers | kHalf;
-constexpr int64_t kLargest = int64_t{1} << 31;  // extents beyond make no sense
+constexpr int64_t kLargest = int64_t{1} << 31;  // larger extents make no sense
 
 int32_t read_output_type(const NodeContext& context) {
   const int64_t type = context.node().get_int("output_datatype", EPH_FLOAT);
   if (type < 0 || type > 63 || (kOutputs >> type & 1) == 0) {
     fail_unsupported("attribute output_datatype=" + std::to_string(type) +
-                     " is no supported element type");
+                     " is not a supported element type");
   }
   return static_cast<int32_t>(type);
 }
@@ -24,7 +24,7 @@ int32_t read_output_type(const NodeContext& context) {
 int64_t read_extent(const eph_value& value, const char* name) {
   const int64_t extent = read_int(value);
   if (extent < 0 || extent > kLargest) {
-    fail(std::string(name) + " " + std::to_string(extent) + " is negative or beyond all use");
+    fail(std::string(name) + " " + std::to_string(extent) + " is negative or too large");
   }
   return extent;
 }
@@ -118,14 +118,15 @@ class MelWeightMatrix final : public Kernel {
   static double read_hertz(const eph_value& value, const char* name) {
     double hertz = 0;
     if (element_count(eph::shape_of(value)) != 1) {
-      fail(std::string(name) + " of shape " + to_string(eph::shape_of(value)) + " is no scalar");
+      fail(std::string(name) + " of shape " + to_string(eph::shape_of(value)) + " is not a scalar");
     }
     convert(value.data, value.element_type, &hertz, EPH_DOUBLE, 1);
     if (!(hertz >= 0) || std::isinf(hertz)) fail(std::string(name) + " is negative or not finite");
     return hertz;
   }
 
-  // Up from `lower` to 1 at `center` and down again to `upper`; `column` has a bin every `stride`.
+  // Rises from 0 at `lower` to 1 at `center` and falls to 0 at `upper`; the bins of `column` are
+  // `stride` apart.
   static void set_triangle(double* column, int64_t stride, int64_t bins, int64_t lower,
                            int64_t center, int64_t upper) {
     const auto ratio = [](int64_t a, int64_t b) {

@@ -145,7 +145,7 @@ uint32_t map(const Range (&ranges)[count], uint32_t code) {
   return code + static_cast<uint32_t>(range->delta);
 }
 
-// The code point at `text[at]`, and its number of bytes; 0 bytes for what is no UTF-8.
+// The code point at `text[at]`, and its number of bytes; 0 bytes if it is not UTF-8.
 struct CodePoint {
   uint32_t code;
   std::size_t bytes;

@@ -1,5 +1,5 @@
-// Lower and upper case of UTF-8 text by Unicode's simple mappings: one code point for another, the
-// same ones in every locale.
+// Lower and upper case of UTF-8 text by Unicode's simple mappings: one code point for another,
+// whatever the locale.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace ephost_cpu {
 
 enum class Case { kLower, kUpper };
 
-// Replaces `changed` by the text in that case. Bytes that are no UTF-8 stay as they are.
+// Sets `changed` to the text in that case. Bytes that are not UTF-8 stay as they are.
 void change_case(std::string_view text, Case to, std::string& changed);
 
 }  // namespace ephost_cpu

@@ -130,7 +130,7 @@ class RegexFullMatch final : public Kernel {
     if (context.node().attribute("pattern") == nullptr) fail("attribute pattern is missing");
     if (!regex_.ok()) {
       fail("attribute pattern '" + regex_.pattern() +
-           "' is no regular expression of RE2: " + regex_.error());
+           "' is not a regular expression of RE2: " + regex_.error());
     }
   }
 

@@ -1,4 +1,4 @@
-// StringNormalizer: leaves out stop words and changes the case. The attribute `locale` makes no
+// StringNormalizer: removes stop words and changes the case. The attribute `locale` makes no
 // difference: no locale needs to be installed.
 #include <algorithm>
 #include <string>
@@ -54,7 +54,7 @@ class StringNormalizer final : public Kernel {
   }
 
  private:
-  // What stop words are compared by; in `buffer` where the case doesn't matter.
+  // The text that is compared with the stop words; in `buffer` if case does not matter.
   std::string_view compared(std::string_view text, std::string& buffer) const {
     if (case_sensitive_) return text;
     change_case(text, Case::kLower, buffer);

@@ -75,7 +75,7 @@ class NGrams {
     ngram_at_[static_cast<std::size_t>(node)] = ngram;
   }
 
-  // kNone where no n-gram goes on with the item.
+  // kNone if no n-gram continues with the item.
   [[nodiscard]] int64_t step(int64_t node, int64_t item) const {
     const auto edge = edges_.find({node, item});
     return edge == edges_.end() ? kNone : edge->second;
@@ -143,7 +143,7 @@ class TfIdfVectorizer final : public Kernel {
   static constexpr int64_t kMaxColumns = int64_t{1} << 32;
 
   // The pool has all n-grams of length 1, then those of length 2, ...; `starts` says where each
-  // length begins. They are numbered through, those of lengths that don't count as well.
+  // length begins. They are numbered consecutively, including those of lengths that do not count.
   void add_ngrams(eph::ArrayView<int64_t> starts) {
     const auto size = static_cast<int64_t>(vocabulary_.pool().size());
     std::size_t ngram = 0;
@@ -151,7 +151,7 @@ class TfIdfVectorizer final : public Kernel {
       const int64_t length = static_cast<int64_t>(i) + 1;
       const int64_t end = i + 1 < starts.size() ? starts[i + 1] : size;
       if (starts[i] < 0 || end < starts[i] || end > size || (end - starts[i]) % length != 0) {
-        fail("ngram_counts do not cut the pool of " + std::to_string(size) + " into n-grams");
+        fail("ngram_counts do not divide the pool of " + std::to_string(size) + " into n-grams");
       }
       for (int64_t at = starts[i]; at < end; at += length, ++ngram) {
         if (ngram >= columns_.size()) fail("the pool has more n-grams than ngram_indexes");
@@ -175,7 +175,7 @@ class TfIdfVectorizer final : public Kernel {
     return items;
   }
 
-  // Single items are the same with every number of skips, and count once.
+  // Unigrams are the same with every number of skips, and count once.
   void count(const int64_t* items, int64_t length, float* y) const {
     const int64_t most_skips = longest_ > 1 ? std::min(most_skips_, length) : 0;
     for (int64_t skips = 0; skips <= most_skips; ++skips) {

@@ -1,6 +1,6 @@
 // Dropout. At inference the output is the input. In training, the elements to keep are drawn from a
-// Mersenne Twister started anew by the seed, as numpy's generator is in the operator's examples:
-// the same seed gives the same mask each time.
+// Mersenne Twister that starts from the seed in each run, as numpy's generator does in the
+// operator's examples: the same seed gives the same mask each time.
 #include <algorithm>
 #include <atomic>
 #include <random>
@@ -32,7 +32,7 @@ class Dropout final : public Kernel {
       next_seed_ = std::random_device{}();
     }
     if (context.node().output(0) == EPH_NONE) return;
-    // What trains writes other numbers than it reads, which its input's other readers must not see.
+    // Training writes other numbers than it reads, which other readers of the input must not see.
     if (may_train(context)) {
       allow_inplace(0);
     } else {
@@ -92,13 +92,13 @@ class Dropout final : public Kernel {
 
   static bool flag(const eph_value* value) {
     if (value == nullptr) return false;
-    if (element_count(eph::shape_of(*value)) != 1) fail("training_mode is to be a scalar");
+    if (element_count(eph::shape_of(*value)) != 1) fail("training_mode must be a scalar");
     return *data<const uint8_t>(*value) != 0;
   }
 
   [[nodiscard]] double read_ratio(const eph_value* value) const {
     if (value == nullptr) return static_cast<double>(ratio_);
-    if (element_count(eph::shape_of(*value)) != 1) fail("ratio is to be a scalar");
+    if (element_count(eph::shape_of(*value)) != 1) fail("ratio must be a scalar");
     double ratio = 0;
     convert(value->data, value->element_type, &ratio, EPH_DOUBLE, 1);
     return ratio;

@@ -14,10 +14,10 @@ Total parse_reduction(std::string_view text) {
   if (text == "none") return Total::kNone;
   if (text == "sum") return Total::kSum;
   if (text == "mean") return Total::kMean;
-  fail("attribute reduction '" + std::string(text) + "' is none of none, sum and mean");
+  fail("attribute reduction '" + std::string(text) + "' is not none, sum or mean");
 }
 
-// The part that both operators share: the loss from logarithms of probabilities.
+// What both operators share: the loss computed from the logarithms of probabilities.
 class LossKernel : public Kernel {
  public:
   explicit LossKernel(const NodeContext& context)
@@ -45,19 +45,19 @@ class LossKernel : public Kernel {
     });
   }
 
-  // Throws where target and weights do not fit to scores of that shape.
+  // Throws unless target and weights fit scores of that shape.
   static void check_shapes(const eph::Run& run, const Dims& shape) {
     if (shape.size() < 2) fail("scores " + to_string(shape) + " lack a dimension of classes");
     Dims samples = shape;
     samples.erase(1);
     const Dims target = dims_of(*run.input(1));
     if (!(target == samples)) {
-      fail("classes of shape " + to_string(target) + " do not go with scores of shape " +
+      fail("classes of shape " + to_string(target) + " do not match scores of shape " +
            to_string(shape));
     }
     const eph_value* weights = run.input(2);
     if (weights != nullptr && !(dims_of(*weights) == Dims{shape[1]})) {
-      fail("weights of shape " + to_string(eph::shape_of(*weights)) + " do not go with " +
+      fail("weights of shape " + to_string(eph::shape_of(*weights)) + " do not match " +
            std::to_string(shape[1]) + " classes");
     }
   }

@@ -1,5 +1,5 @@
 // Adagrad, Adam and Momentum of ai.onnx.preview.training: one step of an optimiser for any number
-// of tensors, each with its gradient and what was accumulated of it.
+// of tensors, each with its gradient and accumulated values.
 #include <array>
 #include <cmath>
 
@@ -22,8 +22,8 @@ struct StepData {
   T* new_second;
 };
 
-// Rate and count of updates are scalars, the first two inputs. All others are tensors, then their
-// gradients, then kAccumulated times as many accumulated values.
+// The first two inputs are scalars, the rate and the number of updates. The others are the tensors,
+// then their gradients, then kAccumulated times as many accumulated values.
 template <class Method>
 class Optimizer final : public Kernel {
  public:
@@ -34,7 +34,7 @@ class Optimizer final : public Kernel {
     constexpr uint32_t kPerTensor = 2 + Method::kAccumulated;
     const uint32_t given = run.input_count() - 2;
     if (given == 0 || given % kPerTensor != 0) {
-      fail(std::to_string(given) + " tensors are no multiple of " + std::to_string(kPerTensor));
+      fail(std::to_string(given) + " tensors are not a multiple of " + std::to_string(kPerTensor));
     }
     const uint32_t tensors = given / kPerTensor;
     if (run.output_count() > tensors * (kPerTensor - 1)) fail("there are too many outputs");
@@ -66,7 +66,7 @@ class Optimizer final : public Kernel {
     return *value;
   }
 
-  // Memory for output `at`: scratch where nobody wants it.
+  // Memory for output `at`: scratch memory if the output is not wanted.
   template <class T>
   static T* output(eph::Run& run, uint32_t at, const eph_value& like) {
     const Dims shape = dims_of(like);
@@ -99,7 +99,7 @@ class Optimizer final : public Kernel {
   Method method_;
 };
 
-// What all methods have: the gradient of a penalty on large numbers is added to the given one.
+// L2 regularization, which all methods have: its gradient is added to the given one.
 struct Regularized {
   explicit Regularized(const NodeContext& context)
       : norm(context.node().get_float("norm_coefficient", 0)) {}

@@ -1,6 +1,6 @@
 // Columns: for each position of a sliding window over a plane, the elements that the window covers.
-// Laid out as one row of positions for each element of the window. Here they are added back into
-// the plane, which is what ConvTranspose and Col2Im do.
+// They are laid out as one row of positions for each element of the window. Here they are added
+// back into the plane, which is what ConvTranspose and Col2Im do.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace ephost_cpu {
 
-// A window over one plane. Pads at the end don't matter: `window.output` tells how many positions
-// there are. What falls outside of the plane is dropped.
+// A window over one plane. Pads at the end do not matter: `window.output` is the number of
+// positions. Elements outside the plane are dropped.
 struct ColumnShape {
   Dims plane;
   Window window;
@@ -33,8 +33,8 @@ void add_strided(const T* x, T factor, int64_t stride, T* y, int64_t count) {
   }
 }
 
-// Adds factor(t) * row(t) to where element t of the window is, for each t; row(t) has a number for
-// each position. There is at least one position and the plane isn't empty.
+// Adds factor(t) * row(t) at the positions of element t of the window, for each t; row(t) has a
+// number for each position. There is at least one position and the plane isn't empty.
 template <class T, class RowOf, class FactorOf>
 void add_columns(const ColumnShape& shape, const RowOf& row, const FactorOf& factor, T* y) {
   const Window& window = shape.window;

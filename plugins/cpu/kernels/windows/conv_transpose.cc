@@ -1,6 +1,6 @@
-// ConvTranspose: a matrix product of the weights with the pixels makes columns, which are added
-// into the output where their windows lie. With few input channels in a group the pixels are
-// weighted and added right away.
+// ConvTranspose: a matrix product of the weights with the pixels gives columns, which are added to
+// the output where their windows lie. With few input channels in a group the pixels are weighted
+// and added directly.
 #include <algorithm>
 #include <type_traits>
 

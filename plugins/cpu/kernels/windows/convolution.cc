@@ -16,7 +16,7 @@ using Desc = dnnl::memory::desc;
 // tensors in their layouts, then one scratchpad that the steps use in turn.
 struct ConvolutionPlan {
   std::optional<Step> pack_x;
-  std::optional<Step> pack_weights;  // of weights that are no constant
+  std::optional<Step> pack_weights;  // for weights that are not constant
   Step convolve;
   std::optional<Step> unpack_y;
   const void* packed_weights = nullptr;  // those of constant weights
@@ -33,7 +33,7 @@ Dims output_shape(const ConvolutionShape& shape) {
   return y;
 }
 
-// With groups, oneDNN wants them as a dimension of their own.
+// With groups, oneDNN expects them as a separate dimension.
 Dims grouped_weights(const ConvolutionShape& shape) {
   Dims weights = shape.weights;
   if (shape.groups == 1) return weights;

@@ -1,5 +1,5 @@
-// Convolutions of float through oneDNN: the layouts are the ones it is fastest with, what comes in
-// and goes out is dense, and constant weights are brought into their layout once.
+// Convolutions of float through oneDNN: they use the layouts it is fastest with, their inputs and
+// outputs are dense, and constant weights are packed once.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ struct ConvolutionShape {
   Window window;
 
   friend bool operator==(const ConvolutionShape& a, const ConvolutionShape& b) {
-    // The window follows from the rest for one and the same kernel.
+    // Within one kernel, the window follows from the rest.
     return a.x == b.x && a.weights == b.weights && a.has_bias == b.has_bias;
   }
 };
 
-// The shape of a convolution of one or more spatial dimensions. Throws where X, W, the groups or
-// the attributes do not go together.
+// The shape of a convolution of one or more spatial dimensions. Throws if X, W, the groups or the
+// attributes are incompatible.
 [[nodiscard]] ConvolutionShape make_convolution_shape(const WindowAttributes& attributes,
                                                       int64_t groups, const Dims& x,
                                                       const Dims& weights, bool has_bias);
@@ -37,8 +37,8 @@ class Convolutions {
   Convolutions(std::shared_ptr<const OneDnn> onednn, const void* constant_weights);
   ~Convolutions();
 
-  // Makes the plan and packs the weights now instead of at the first run; the bytes of memory that
-  // `convolve` needs for it. No extent may be 0.
+  // Makes the plan and packs the weights now instead of at the first run; returns the bytes of
+  // memory that `convolve` needs for it. No extent may be 0.
   uint64_t prepare(const ConvolutionShape& shape);
 
   [[nodiscard]] std::unique_ptr<eph::State> create_state() const;

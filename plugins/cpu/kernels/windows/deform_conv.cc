@@ -1,5 +1,6 @@
 // DeformConv: a convolution whose window elements are each displaced by an offset of their own and
-// weighted by a mask. The displaced elements, interpolated, make columns for a matrix product.
+// weighted by a mask. The displaced elements are interpolated and form columns for a matrix
+// product.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -24,7 +25,7 @@ struct DeformShape {
   [[nodiscard]] int64_t taps() const { return element_count(window.kernel); }
   [[nodiscard]] int64_t positions() const { return element_count(window.output); }
   [[nodiscard]] int64_t in_channels() const { return x[1] / groups; }
-  // Of one group: all its output channels from all its columns. What is there is added to.
+  // The product of one group: all its output channels from all its columns, added to the output.
   [[nodiscard]] ProductShape product() const {
     return {.m = weights[0] / groups,
             .k = in_channels() * taps(),
@@ -225,7 +226,7 @@ class DeformConv final : public Kernel {
         const int64_t offset =
             (masks * static_cast<int64_t>(spatial) + static_cast<int64_t>(d)) * positions;
         T x = static_cast<T>(start) + from.offsets[offset + first + i];
-        // Beyond the borders, and not a number, is nothing.
+        // Coordinates beyond the borders, and NaN, have no element.
         if (!(x > T{-2})) x = T{-2};
         if (x > static_cast<T>(shape.input[d])) x = static_cast<T>(shape.input[d]);
         const T floor = std::floor(x);

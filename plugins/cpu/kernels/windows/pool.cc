@@ -93,7 +93,7 @@ class MaxPool final : public Kernel {
     pool_planes(Greater{}, Greater{}, plan, lowest, x, y, [](T*, const Odometer<1>&, int64_t) {});
   }
 
-  // The straightforward way, element by element.
+  // The straightforward implementation, element by element.
   template <class T>
   void find_indices(const PoolPlan& plan, const T* x, T* y, int64_t* indices) const {
     const std::size_t rank = plan.input.size();
@@ -188,8 +188,8 @@ class AveragePool final : public Kernel {
   }
 
  private:
-  // Positions of the window in dimension d, starting at output `at`, that count: those inside of
-  // the input, or of the padded input.
+  // Positions of the window in dimension d, starting at output `at`, that count: those inside the
+  // input, or inside the padded input.
   [[nodiscard]] int64_t counted(const PoolPlan& plan, std::size_t d, int64_t at) const {
     const int64_t start = at * plan.window.strides[d] - plan.window.pads_begin[d];
     const int64_t dilation = plan.window.dilations[d];
@@ -199,7 +199,7 @@ class AveragePool final : public Kernel {
     return std::max<int64_t>(0, std::min(plan.window.kernel[d], last) - first);
   }
 
-  // Of a row of the output, the part where all positions in the last dimension count.
+  // The part of a row of the output where all positions in the last dimension count.
   struct Inside {
     int64_t begin, end;
   };

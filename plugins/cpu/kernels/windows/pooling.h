@@ -1,7 +1,7 @@
 // Pooling over a sliding window. A row of the output is made from whole rows of the input: those
 // that the window covers are folded into one, of which then, for each position in the window's last
 // dimension, a strided row is folded into the output's row. All of these are vector loops. The row
-// in between has room for the padding, so that none of them cares about borders.
+// in between has room for the padding, so that none of them has to handle borders.
 #pragma once
 
 #include <algorithm>
@@ -16,9 +16,9 @@
 
 namespace ephost_cpu {
 
-// An operation takes an element, or a vector of them, in: op(folded, x) changes `folded`.
+// An operation folds in an element, or a vector of them: op(folded, x) updates `folded`.
 
-// Takes x[i * stride] into y[i].
+// Folds x[i * stride] into y[i].
 template <class Op, class T>
 CPU_INLINE void fold_strided(Op op, const T* x, int64_t stride, T* y, int64_t count) {
   if (stride == 1) {
@@ -43,8 +43,8 @@ CPU_INLINE void start_elements(Op op, T start, const T* x, T* y, int64_t count) 
   }
 }
 
-// Elements of the output's rows are made in groups, vectors of 16 bytes: longer ones the compiler
-// takes apart before it looks at the instruction set of a clone.
+// Elements of the output's rows are made in groups, vectors of 16 bytes: the compiler splits longer
+// ones before it considers the instruction set of a clone.
 template <class T>
 using PoolGroup [[gnu::vector_size(16)]] = T;
 template <class T>
@@ -141,7 +141,7 @@ inline Dims pooled_shape(const PoolPlan& plan, const Dims& shape) {
 }
 
 // Calls row(offset of an input row in its plane) for the rows that the window covers when its outer
-// position is `at`; their number.
+// position is `at`; returns their number.
 template <class Row>
 int64_t for_each_covered_row(const PoolPlan& plan, const Odometer<1>& at, Odometer<1>& tap,
                              const Row& row) {
@@ -188,7 +188,7 @@ void fold_within(Op op, const PoolPlan& plan, const T* x, T* y) {
   }
 }
 
-// Makes rows of the output. `op` takes an element in, `merge` what was folded already.
+// Makes rows of the output. `op` folds in an element, `merge` what was folded already.
 template <class Op, class Merge, class T>
 class RowPool {
  public:
@@ -208,7 +208,7 @@ class RowPool {
     std::fill_n(together_, span, start);
   }
 
-  // The row at `at`; how many rows of the input went into it.
+  // Makes the row at `at`; returns how many rows of the input it covers.
   int64_t make(const T* plane, const Odometer<1>& at, Odometer<1>& tap, T* out) {
     if (!fits_) {
       std::fill_n(out, plan_.out_row, start_);
@@ -230,7 +230,7 @@ class RowPool {
  private:
   static constexpr int64_t kLongest = 2048;
 
-  // The row of number `n` among those that are covered.
+  // Folds in the row that is number `n` of those that are covered.
   void take(const T* row, int64_t n) {
     if (n > 0) {
       fold(op_, row, 1, together_ + pad_, used_);

@@ -1,4 +1,5 @@
-// MaxUnpool: puts elements back where MaxPool's indices say that they came from, zeros elsewhere.
+// MaxUnpool: writes elements back to the positions that MaxPool's indices give, and zeros
+// elsewhere.
 #include <algorithm>
 
 #include "plugins/cpu/core/registry.h"
@@ -44,7 +45,7 @@ class MaxUnpool final : public Kernel {
     for (const int64_t value : values) {
       if (value < lowest || value >= kLimit) {
         fail("attribute " + std::string(name) + "=" + to_string(values) + " has a value below " +
-             std::to_string(lowest) + " or beyond all use");
+             std::to_string(lowest) + " or too large");
       }
     }
     return values;
@@ -60,7 +61,7 @@ class MaxUnpool final : public Kernel {
     }
     Dims shape = {x[0], x[1]};
     for (std::size_t d = 0; d < spatial; ++d) {
-      if (x[d + 2] >= kLimit) fail("an extent is beyond all use");
+      if (x[d + 2] >= kLimit) fail("an extent is too large");
       const int64_t stride = strides_.empty() ? 1 : strides_[d];
       const int64_t pads = pads_.empty() ? 0 : pads_[d] + pads_[d + spatial];
       const int64_t extent = (x[d + 2] - 1) * stride + kernel_[d] - pads;
@@ -84,7 +85,7 @@ class MaxUnpool final : public Kernel {
     }
   }
 
-  // The element of the output at the place that an index means.
+  // The element of the output that an index refers to.
   static int64_t find(int64_t index, const Dims& indexed, const Dims& out) {
     int64_t offset = 0;
     int64_t stride = 1;

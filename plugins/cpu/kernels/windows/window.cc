@@ -5,7 +5,7 @@
 namespace ephost_cpu {
 namespace {
 
-// Extents and pads beyond this are no real model, and let arithmetic go on without checks.
+// No real model has larger extents or pads; below it, arithmetic needs no checks.
 constexpr int64_t kLimit = int64_t{1} << 31;
 
 Dims read(const eph::NodeView& node, std::string_view name, int64_t lowest) {
@@ -13,7 +13,7 @@ Dims read(const eph::NodeView& node, std::string_view name, int64_t lowest) {
   for (const int64_t value : values) {
     if (value < lowest || value >= kLimit) {
       fail("attribute " + std::string(name) + "=" + to_string(values) + " has a value below " +
-           std::to_string(lowest) + " or beyond all use");
+           std::to_string(lowest) + " or too large");
     }
   }
   return values;
@@ -53,8 +53,7 @@ Window WindowAttributes::start(const Dims& kernel, const Dims& input) const {
   if (strides_.empty()) window.strides = Dims(rank, 1);
   if (dilations_.empty()) window.dilations = Dims(rank, 1);
   for (std::size_t i = 0; i < rank; ++i) {
-    if (input[i] < 0 || input[i] >= kLimit || kernel[i] >= kLimit)
-      fail("an extent is beyond all use");
+    if (input[i] < 0 || input[i] >= kLimit || kernel[i] >= kLimit) fail("an extent is too large");
     if (kernel[i] < 1) fail("a window " + to_string(kernel) + " is empty");
   }
   return window;
@@ -125,7 +124,8 @@ Window WindowAttributes::resolve_transposed(const Dims& kernel, const Dims& inpu
       begin = pads_[i];
       extent = full - begin - pads_[i + rank];
       if (extent < 0) {
-        fail("pads " + to_string(pads_) + " cut away more than there is, " + std::to_string(full));
+        fail("pads " + to_string(pads_) + " crop more than the whole extent of " +
+             std::to_string(full));
       }
     }
     window.pads_begin.push_back(begin);

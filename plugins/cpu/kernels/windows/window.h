@@ -1,5 +1,5 @@
-// The sliding window of convolution and pooling: its attributes, and what they come to for an
-// input.
+// The sliding window of convolution and pooling: its attributes, and the window that they define
+// for an input.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Window {
 
 class WindowAttributes {
  public:
-  // Throws where an attribute's value makes no sense for any input. ceil_mode has no effect on the
+  // Throws if the value of an attribute is invalid for every input. ceil_mode has no effect on the
   // padding modes SAME_UPPER and SAME_LOWER, which state the output themselves; from opset 18 on it
   // makes no window that would begin in the padding at the end.
   explicit WindowAttributes(const eph::NodeView& node);
@@ -29,20 +29,20 @@ class WindowAttributes {
   // From the attribute kernel_shape; empty if that is absent.
   [[nodiscard]] const Dims& kernel_shape() const { return kernel_shape_; }
 
-  // The window of extents `kernel` over an input of spatial extents `input`. Throws where the
-  // numbers of dimensions differ, and where the window is larger than the padded input.
+  // The window of extents `kernel` over an input of spatial extents `input`. Throws if the numbers
+  // of dimensions differ, or if the window is larger than the padded input.
   [[nodiscard]] Window resolve(const Dims& kernel, const Dims& input) const;
 
   // The window whose positions are the elements of `input` and which covers the output of a
-  // transposed convolution; its spatial extents come out in `extents`. `output_padding` and
-  // `output_shape` are as the attributes, empty where they are absent. Throws like `resolve`.
+  // transposed convolution; its spatial extents are stored in `extents`. `output_padding` and
+  // `output_shape` are as the attributes, empty if they are absent. Throws like `resolve`.
   [[nodiscard]] Window resolve_transposed(const Dims& kernel, const Dims& input,
                                           const Dims& output_padding, const Dims& output_shape,
                                           Dims& extents) const;
 
  private:
   enum class AutoPad { kNotSet, kValid, kSameUpper, kSameLower };
-  // With defaults filled in, without pads and output. Throws where lists have other lengths.
+  // With defaults filled in, without pads and output. Throws if lists have other lengths.
   [[nodiscard]] Window start(const Dims& kernel, const Dims& input) const;
   static AutoPad parse_auto_pad(std::string_view text);
 

@@ -5,7 +5,7 @@
 namespace ephost::test {
 namespace {
 
-// A value with what its view points to.
+// A value with the data that its view points to.
 struct Stored {
   Composite value;
   std::vector<std::vector<eph_string>> texts;
@@ -185,7 +185,7 @@ CompositeOutcome run_composite(const std::string& op_type, int32_t since_version
   graph.state(Stated::kNothing);
   for (const auto& input : inputs) {
     if (input) {
-      graph.input({});  // what it is shows in the run only
+      graph.input({});  // its type is known only in the run
     } else {
       graph.skip_input();
     }

@@ -1,5 +1,5 @@
-// composite_run.h: runs kernels whose inputs and outputs are not only tensors. Plays the part of
-// the host that puts sequences together, by copying; maps are not offered.
+// composite_run.h: runs kernels whose inputs and outputs are not only tensors. Acts as the host in
+// assembling sequences, by copying; maps are not offered.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace ephost::test {
 
-// A tensor, a sequence of tensors, or an optional without content.
+// A tensor, a sequence of tensors, or an empty optional.
 struct Composite {
   int32_t kind = EPH_KIND_NONE;
   std::vector<Tensor> tensors;
@@ -26,7 +26,8 @@ struct CompositeOutcome {
   Composite output;  // the first
 };
 
-// Runs a node of which nothing is stated, with one output. Inputs without value are left out.
+// Runs a node with one output about which the model states nothing. Inputs without a value are
+// omitted.
 CompositeOutcome run_composite(const std::string& op_type, int32_t since_version,
                                const std::vector<std::optional<Composite>>& inputs,
                                const Attributes& attributes = {});

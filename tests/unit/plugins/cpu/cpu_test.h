@@ -14,7 +14,7 @@
 
 namespace ephost::test {
 
-// One for the process.
+// One session for the process.
 PluginSession& cpu_session();
 
 using Attributes = std::vector<std::pair<std::string, NodeAttribute>>;
@@ -36,7 +36,7 @@ Tensor run_one(const std::string& op_type, int32_t since_version, const std::vec
 
 int64_t count_of(const Shape& shape);
 
-// Uniform between low and high; the same for the same seed.
+// Numbers uniform between low and high; the same for the same seed.
 Tensor random_floats(const Shape& shape, uint32_t seed = 1, float low = -1, float high = 1);
 
 // The same numbers as doubles, and back.

@@ -1,5 +1,5 @@
-// float16 and bfloat16 in kernels of float: every input and output is converted, in every position
-// that the host may present them in.
+// float16 and bfloat16 in float kernels: every input and output is converted, in each way in which
+// the host may present it.
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
 namespace ephost::test {
@@ -31,7 +31,7 @@ TEST_P(Halves, GoThroughElementwiseKernels) {
               Gives(std::vector{to_half(floats({2, 3}, {1, 0, 1, 0, 1, -2}), GetParam())}));
 }
 
-TEST_P(Halves, GiveOtherTypesWhereTheOperatorSaysSo) {
+TEST_P(Halves, GiveOtherTypesWhereTheOperatorRequiresIt) {
   const Tensor x = to_half(kX, GetParam());
   EXPECT_THAT(run_node("Less", 13, {x, to_half(kY, GetParam())}),
               Gives(std::vector{bools({2, 3}, {1, 1, 0, 1, 0, 1})}));
@@ -47,7 +47,7 @@ TEST_P(Halves, AreReducedAndMultipliedInFloat) {
               Gives(std::vector{to_half(floats({2, 1}, {5, -11}), GetParam())}));
 }
 
-// 1 + 2^-9 summed 512 times in the type itself would stay what it was.
+// In the type itself, adding 2^-9 to 1 again and again would not change it.
 TEST_P(Halves, AreSummedWithoutLosingSmallTerms) {
   std::vector<float> values(512, 0x1p-9F);
   values.push_back(1);
@@ -78,7 +78,7 @@ TEST_P(Halves, MayShareTheMemoryOfInputAndOutput) {
               Gives(std::vector{to_half(floats({2, 3}, {1, 0, 3, 0, 5, 0}), GetParam())}));
 }
 
-TEST_P(Halves, WithoutElementsStayWithout) {
+TEST_P(Halves, MayBeEmpty) {
   const Tensor none = {GetParam(), {0, 3}, {}, {}};
   EXPECT_THAT(run_node("Exp", 13, {none}), Gives(std::vector{none}));
 }
@@ -90,9 +90,8 @@ INSTANTIATE_TEST_SUITE_P(Types, Halves, testing::Values(EPH_FLOAT16, EPH_BFLOAT1
 
 TEST(HalfTypes, DoNotMixWithOthers) {
   const auto node = make_node("Add", 14, {to_half(kX), kY});
-  EXPECT_THAT(
-      cpu_session().run(*node),
-      Refuses(EPH_INVALID_ARGUMENT, "inputs of types float16 and float do not go together"));
+  EXPECT_THAT(cpu_session().run(*node),
+              Refuses(EPH_INVALID_ARGUMENT, "inputs of types float16 and float are incompatible"));
 }
 
 // Scale and bias of a layer normalisation are halves as its input, statistics float.

@@ -9,7 +9,7 @@
 namespace ephost::test {
 namespace {
 
-TEST(CpuProvider, TellsItsNames) {
+TEST(CpuProvider, ReportsItsNames) {
   const eph_provider_api& api = cpu_session().api();
   EXPECT_EQ(eph::view(api.type_name), "CPUExecutionProvider");
   EXPECT_EQ(eph::view(api.name), "cpu");

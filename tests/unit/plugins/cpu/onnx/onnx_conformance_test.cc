@@ -1,4 +1,4 @@
-// Every ONNX backend test of one node whose operator this provider has, in the ways in which a host
+// Every ONNX backend test of one node whose operator this provider has, in each way in which a host
 // may present the node.
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 namespace ephost::test {
 namespace {
 
-// What these expect was drawn by another generator.
+// The expected results of these come from another random number generator.
 const std::set<std::string>& exceptions() {
   static const std::set<std::string> kNames = {"test_bernoulli", "test_bernoulli_double",
                                                "test_bernoulli_seed"};

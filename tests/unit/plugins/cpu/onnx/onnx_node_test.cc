@@ -23,7 +23,7 @@ Message read_message(const std::filesystem::path& path) {
   return message;
 }
 
-// The typed fields, where the data isn't raw; narrow types are stored as int32.
+// The typed fields, if the data is not raw; narrow types are stored as int32.
 template <class T, class Field>
 void append(const Field& field, std::vector<char>& bytes) {
   for (const auto& element : field) {
@@ -68,7 +68,7 @@ Tensor to_tensor(const onnx::TensorProto& from) {
   return tensor;
 }
 
-// Nothing for a kind that no kernel here has.
+// Nothing for a kind that no kernel here supports.
 std::optional<NodeAttribute> to_attribute(const onnx::AttributeProto& from) {
   switch (from.type()) {
     case onnx::AttributeProto::INT:
@@ -103,7 +103,7 @@ std::map<std::string, Tensor> read_data(
   for (int i = 0; i < values.size(); ++i) {
     const auto file = folder / (prefix + std::to_string(i) + ".pb");
     Tensor& tensor = tensors[values[i].name()] = to_tensor(read_message<onnx::TensorProto>(file));
-    // Some data sets store bfloat16 as uint16; the model tells the type.
+    // Some data sets store bfloat16 as uint16; the model has the type.
     tensor.type = values[i].type().tensor_type().elem_type();
   }
   return tensors;

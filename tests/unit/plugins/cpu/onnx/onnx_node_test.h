@@ -20,7 +20,7 @@ struct OnnxNodeTest {
   std::vector<std::optional<Tensor>> expected;  // by output of the node
   std::vector<std::pair<std::string, NodeAttribute>> attributes;
 
-  // The node with all inputs but the first as constants, if asked for.
+  // The node, on request with all inputs but the first as constants.
   [[nodiscard]] std::unique_ptr<SingleNodeGraph> graph(Stated stated, bool with_constants) const;
 };
 

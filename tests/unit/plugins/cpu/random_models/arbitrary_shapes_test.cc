@@ -1,5 +1,5 @@
-// Feeds every kernel of the list random types, shapes and numbers, most of which make no sense. A
-// kernel may refuse or answer; under the sanitizers it must not do anything undefined.
+// Gives every kernel of the list random types, shapes and numbers, most of which are invalid. A
+// kernel may refuse or answer; the sanitizers check that it does nothing undefined.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -35,7 +35,7 @@ std::size_t element_bytes(int32_t type) {
 class Dice {
  public:
   explicit Dice(uint32_t seed) : engine_(seed) {}
-  // From low to high, both inclusive.
+  // A number from low to high, both inclusive.
   int64_t roll(int64_t low, int64_t high) {
     return std::uniform_int_distribution<int64_t>(low, high)(engine_);
   }
@@ -160,7 +160,7 @@ void add_attributes(Dice& dice, SingleNodeGraph& node) {
   node.attribute("reduction", dice.pick<std::string>({"mean", "sum", "none"}));
 }
 
-TEST(ArbitraryShapes, AreAnsweredOrRefused) {
+TEST(ArbitraryShapes, AreComputedOrRefused) {
   PluginSession& session = cpu_session();
   const eph_kernel_def* kernels = nullptr;
   uint64_t count = 0;

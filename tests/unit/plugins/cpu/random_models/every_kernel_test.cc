@@ -1,7 +1,7 @@
 // Gives every kernel of the provider random nodes, in models as a session reads them: most come
 // from a valid node by a few changes of its attributes, inputs, shapes, types and elements. A
-// session must answer them, twice the same, or refuse them with a message that names the node and
-// its operator; under the sanitizers nothing undefined may happen. And each kernel must have
+// session must answer them, the same way twice, or refuse them with a message that names the node
+// and its operator; the sanitizers check that nothing undefined happens. Each kernel must also have
 // answered at least once, or the rest would prove little.
 //
 // Environment variables, for longer runs and for looking at one case:
@@ -26,7 +26,7 @@
 #include "tests/support/single_node_graph.h"
 #include "tests/unit/plugins/cpu/random_models/random_node.h"
 
-// Senseless sizes must not take the machine's memory: more than this is not to be had.
+// Absurd sizes must not exhaust the machine's memory: larger allocations fail.
 #if defined(__SANITIZE_ADDRESS__)
 extern "C" const char* __asan_default_options() {
   return "max_allocation_size_mb=1024:allocator_may_return_null=1";
@@ -62,11 +62,11 @@ void limit_time(time_t seconds) {
 const onnx::OpSchema& schema_of(const eph_kernel_def& kernel, int opset) {
   const onnx::OpSchema* schema = onnx_io::find_schema(
       std::string(eph::view(kernel.domain)), std::string(eph::view(kernel.op_type)), opset);
-  if (schema == nullptr) throw std::runtime_error("a kernel for an operator that is not known");
+  if (schema == nullptr) throw std::runtime_error("a kernel for an unknown operator");
   return *schema;
 }
 
-// For each input the element types that the kernel takes, and some others; then those of any input.
+// For each input, the element types that the kernel takes and some others; then those of any input.
 std::vector<std::vector<int32_t>> types_of(const eph_kernel_def& kernel) {
   std::vector<std::vector<int32_t>> types;
   for (uint64_t r = 0; r < kernel.rule_count; ++r) {
@@ -85,7 +85,7 @@ std::vector<std::vector<int32_t>> types_of(const eph_kernel_def& kernel) {
   return types;
 }
 
-// Whether the kernel is the one for the node: then the host lets nobody else run it.
+// Whether the kernel is the one for the node, so that the host uses no other.
 bool fits(const eph_kernel_def& kernel, const RandomNode& node, const onnx::OpSchema& schema) {
   if (schema.SinceVersion() < kernel.since_version) return false;
   for (uint64_t r = 0; r < kernel.rule_count; ++r) {
@@ -166,7 +166,8 @@ Result<std::vector<Value>> EveryKernel::answer(const RandomModel& random) {
   if (!is_random(op_type)) {
     const Result<std::vector<Value>> again = session.run(random.inputs);
     if (!again.ok()) return again.status();
-    EXPECT_TRUE(are_equal(outputs, *again)) << op_type << " does not answer twice the same";
+    EXPECT_TRUE(are_equal(outputs, *again))
+        << op_type << " gives different answers to the same inputs";
   }
   return outputs;
 }
@@ -200,7 +201,7 @@ bool EveryKernel::run(const eph_kernel_def& kernel, int64_t number) {
   if (traces) std::cerr << "  " << outputs.status().to_string() << "\n";
   if (!outputs.ok()) {
     EXPECT_TRUE(is_valid_utf8(outputs.status().message()));
-    // A node that nobody takes may have given way to its body, whose nodes are then named.
+    // A node that no provider takes may have been replaced by its body, whose nodes are then named.
     EXPECT_THAT(outputs.status().message(),
                 testing::AnyOf(testing::ContainsRegex(op_type + " node \"tested\""),
                                testing::ContainsRegex("[A-Z][A-Za-z]+ node \"tested/")));

@@ -17,7 +17,7 @@ using onnx::TypeProto;
 
 // ---- Elements -----------------------------------------------------------------------------------
 
-// Exact for the numbers of valid nodes; small ones become 0, large ones infinite.
+// Exact for the numbers of valid nodes; small numbers become 0, large ones infinite.
 uint16_t to_half(float number) {
   const auto bits = std::bit_cast<uint32_t>(number);
   const auto sign = static_cast<uint16_t>(bits >> 16 & 0x8000);
@@ -46,7 +46,7 @@ void put(double number, std::byte* to) {
   std::memcpy(to, &value, sizeof(T));
 }
 
-// Of types that have no numbers here: false.
+// Returns false for types without numbers.
 bool put_number(ElementType type, double number, std::byte* to) {
   switch (type) {
     case ElementType::kFloat:
@@ -104,7 +104,7 @@ void fill(Value& value, const RandomInput& input, Dice& dice) {
     }
     for (std::size_t b = 0; b < size; ++b) to[b] = static_cast<std::byte>(dice.roll(0, 255));
   }
-  if (size == 0) {  // two elements a byte
+  if (size == 0) {  // two elements per byte
     for (std::byte& byte : bytes) byte = static_cast<std::byte>(dice.roll(0, 255));
   }
 }
@@ -230,7 +230,7 @@ RandomModel make_model(const RandomNode& node, const onnx::OpSchema& schema, int
   for (int i = 0; i < tested.output_size(); ++i) {
     if (tested.output(i).empty()) continue;
     tested.set_output(i, "y" + std::to_string(i));
-    // Some outputs are read by nobody, and of some the model states what they are.
+    // Some outputs are not read, and for some the model states type and shape.
     if (graph.output_size() > 0 && dice.one_in(6)) continue;
     onnx::ValueInfoProto& output = *graph.add_output();
     output.set_name(tested.output(i));

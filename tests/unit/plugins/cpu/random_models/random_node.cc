@@ -68,7 +68,7 @@ RandomNode parse_line(const std::string& line) {
 
 // ---- Changes ------------------------------------------------------------------------------------
 
-// Mostly such as may be an axis, an extent or an index.
+// Mostly numbers that may be an axis, an extent or an index.
 int64_t any_integer(Dice& dice) {
   static constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
   static constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
@@ -91,7 +91,7 @@ float any_real(Dice& dice) {
   return dice.one_in(3) ? dice.pick(kOdd) : static_cast<float>(dice.roll(-4, 8)) / 4;
 }
 
-// Words that some operator knows, and some that none does.
+// Words that some operator knows, and others that none does.
 std::string any_text(Dice& dice) {
   static const std::vector<std::string> kWords = {"",          "a",          "mean",
                                                   "sum",       "none",       "add",

@@ -1,6 +1,6 @@
 // random_node.h: random nodes of one operator, as models. They start from a valid node
-// (valid_nodes.txt) and change in a few places, so that most of them come far; the same dice throw
-// the same node. Only used by every_kernel_test.cc.
+// (valid_nodes.txt) and change in a few places, so that most of them get past the first checks; the
+// same dice give the same node. Only used by every_kernel_test.cc.
 #pragma once
 
 #include <ephost/value.h>
@@ -19,7 +19,7 @@ class OpSchema;
 
 namespace ephost::test {
 
-// What a random input is made of, before its elements are drawn.
+// Type and shape of a random input, before its elements are drawn.
 struct RandomInput {
   enum class Elements { kGiven, kSmall, kLimits, kAnyBytes };
   enum class Stated { kShape, kSymbols, kNoShape, kConstant };
@@ -38,17 +38,17 @@ struct RandomNode {
   std::vector<RandomInput> inputs;
 };
 
-// The valid nodes of a file, by operator. Throws where the file breaks its format.
+// The valid nodes of a file, by operator. Throws if the file breaks its format.
 std::map<std::string, std::vector<RandomNode>> read_valid_nodes(const std::filesystem::path& file);
 
-// Of an operator that the file does not have: as many tensors as it needs.
+// A node of an operator that the file lacks, with as many tensors as it needs.
 RandomNode plain_node(const onnx::OpSchema& schema);
 
 // Drops what this version of the operator does not have.
 void fit(RandomNode& node, const onnx::OpSchema& schema);
 
-// Changes one thing of the node. `types` are the element types to choose from, one list an input;
-// the last list is for all further ones.
+// Changes one thing of the node. `types` are the element types to choose from, one list for each
+// input; the last list is for all further inputs.
 void change(RandomNode& node, const onnx::OpSchema& schema,
             const std::vector<std::vector<int32_t>>& types, Dice& dice);
 

@@ -168,7 +168,7 @@ Trial col2im(Dice& dice) {
   const int64_t spatial = dice.draw(0, 3);
   const Shape image = dice.numbers(spatial, dice.draw(-1, 2), 4);
   const Shape block = dice.numbers(spatial, dice.draw(0, 1), 2);
-  // Right for a window without attributes.
+  // Valid for a window without attributes.
   Shape columns = {dice.draw(0, 2), dice.draw(0, 2), 1};
   for (std::size_t d = 0; d < image.size(); ++d) {
     columns[1] *= block[d];

@@ -1,5 +1,5 @@
-// A node that must be refused: what it is made of, and the code and the message that it gets. The
-// cases stand in *_refusals_test.cc, by family of operators; refusal_test.cc runs them.
+// A node that must be refused, with the expected code and message. The cases are in
+// *_refusals_test.cc, by family of operators; refusal_test.cc runs them.
 #pragma once
 
 #include "tests/unit/plugins/cpu/cpu_test.h"

@@ -52,24 +52,24 @@ class AttentionOperator : public testing::TestWithParam<AttentionCase> {
   // What the mask adds to a score.
   [[nodiscard]] double masked(int64_t b, int64_t h, int64_t i, int64_t j) const {
     const AttentionCase& test = GetParam();
-    constexpr double kNothing = -std::numeric_limits<double>::infinity();
+    constexpr double kMaskedScore = -std::numeric_limits<double>::infinity();
     int64_t before = test.past;
     if (!test.valid.empty()) {
       const int64_t valid = test.valid[static_cast<std::size_t>(b)];
-      if (j >= valid) return kNothing;
+      if (j >= valid) return kMaskedScore;
       before = valid - kQueries;
     }
-    if (test.causal && j > i + before) return kNothing;
+    if (test.causal && j > i + before) return kMaskedScore;
     if (test.mask.empty()) return 0;
     const Shape at = {b, h, i, j};
     int64_t offset = 0;
     for (std::size_t d = 0; d < test.mask.size(); ++d) {
       const int64_t index = at[4 - test.mask.size() + d];
-      if (index >= test.mask[d] && d + 1 == test.mask.size()) return kNothing;
+      if (index >= test.mask[d] && d + 1 == test.mask.size()) return kMaskedScore;
       offset = offset * test.mask[d] + (test.mask[d] == 1 ? 0 : index);
     }
     const auto element = static_cast<std::size_t>(offset);
-    if (test.flags) return values_of<uint8_t>(mask)[element] != 0 ? 0 : kNothing;
+    if (test.flags) return values_of<uint8_t>(mask)[element] != 0 ? 0 : kMaskedScore;
     return as_doubles(mask)[element];
   }
 

@@ -29,7 +29,7 @@ Tensor list(const std::vector<float>& values) {
 struct Short {
   const char* name;
   int32_t type;
-  // One, another one, the largest, the smallest, and zeros.
+  // One, another number, the largest, the smallest, and zeros.
   std::vector<int> codes;
   std::vector<float> numbers;
   std::vector<int> beyond, beyond_unsaturated;  // of 1e6, -1e6, inf, -inf, NaN
@@ -44,14 +44,14 @@ TEST_P(ShortFloats, HoldTheirNumbers) {
   EXPECT_EQ(difference(cast(codes(type.type, type.codes), EPH_FLOAT), list(type.numbers)), "");
 }
 
-TEST_P(ShortFloats, TreatWhatIsTooLargeAsTheTableOfCastSays) {
+TEST_P(ShortFloats, FollowTheTableOfCastForLargeNumbers) {
   const Short& type = GetParam();
   const Tensor x = list({1e6F, -1e6F, kInf, -kInf, kNan});
   EXPECT_EQ(difference(cast(x, type.type), codes(type.type, type.beyond)), "");
   EXPECT_EQ(difference(cast(x, type.type, 0), codes(type.type, type.beyond_unsaturated)), "");
 }
 
-// All 256 codes survive the way to any wider type and back, up to the code of NaN.
+// All 256 codes survive a conversion to any wider type and back, up to the code of NaN.
 TEST_P(ShortFloats, ComeBackFromEveryWiderType) {
   const Short& type = GetParam();
   std::vector<int> all;
@@ -105,14 +105,14 @@ TEST(Casting, RoundsShortFloatsToEven) {
 }
 
 TEST(Casting, RoundsDoublesToHalvesOnce) {
-  // Just above a tie, which float would round to the tie itself.
+  // Just above a tie; float would round it to the tie itself.
   const Tensor x = tensor<double>({2}, {1 + 0x1p-11 + 0x1p-40, 1 + 0x1p-11});
   EXPECT_EQ(values_of<uint16_t>(cast(x, EPH_FLOAT16)), (std::vector<uint16_t>{0x3c01, 0x3c00}));
   const Tensor y = tensor<double>({1}, {1 + 0x1p-8 + 0x1p-40});
   EXPECT_EQ(values_of<uint16_t>(cast(y, EPH_BFLOAT16)), (std::vector<uint16_t>{0x3f81}));
 }
 
-TEST(Casting, HandlesEveryKindOfHalf) {
+TEST(Casting, HandlesEveryKindOfHalfPrecisionNumber) {
   const Tensor x =
       list({65504, 65519, 65520, 0x1p-24F, 0x1p-25F, 0x1.8p-25F, -0.0F, kInf, kNan, 0x1.ffcp-15F});
   EXPECT_EQ(
@@ -125,7 +125,7 @@ TEST(Casting, HandlesEveryKindOfHalf) {
   EXPECT_EQ(values_of<uint16_t>(cast(cast(halves, EPH_FLOAT), EPH_FLOAT16)), all);
 }
 
-TEST(Casting, ClampsWhatNoIntegerHolds) {
+TEST(Casting, ClampsNumbersOutsideIntegerRanges) {
   const Tensor x = list({kNan, kInf, -kInf, 3e9F, -3e9F, 300, -1.9F});
   EXPECT_EQ(values_of<int32_t>(cast(x, EPH_INT32)),
             (std::vector<int32_t>{0, INT32_MAX, INT32_MIN, INT32_MAX, INT32_MIN, 300, -1}));
@@ -156,7 +156,7 @@ TEST(Casting, RoundsToEvenAtFourBits) {
   EXPECT_EQ(difference(cast(cast(x, EPH_UINT4), EPH_FLOAT), list({0, 2, 0, 3, 8, 0, 15, 0})), "");
 }
 
-TEST(Casting, KnowsFourBitFloats) {
+TEST(Casting, ConvertsFourBitFloats) {
   const Tensor x = list({0, 0.5F, 1, 1.5F, 2, 3, 4, 6, -6, 100, 2.5F, 0.25F});
   const Tensor packed = raw(EPH_FLOAT4E2M1, {12}, {0x10, 0x32, 0x54, 0x76, 0x7f, 0x04});
   EXPECT_EQ(difference(cast(x, EPH_FLOAT4E2M1), packed), "");
@@ -176,7 +176,7 @@ TEST(Casting, ConvertsLongTensorsOfRareTypes) {
   EXPECT_EQ(difference(exact, x, 0.125, 1e-5), "");
 }
 
-TEST(Casting, ReadsAndWritesTextOfAnyNumber) {
+TEST(Casting, ParsesAndPrintsEveryNumber) {
   const Tensor text = strings({6}, {" 1.5 ", "+INF", "-inf", "NaN", "1e400", "-1e-400"});
   EXPECT_EQ(
       difference(cast(text, EPH_DOUBLE), tensor<double>({6}, {1.5, kInf, -kInf, kNan, kInf, -0.0})),
@@ -193,7 +193,7 @@ TEST(Casting, ReadsAndWritesTextOfAnyNumber) {
       difference(cast(raw(EPH_INT4, {2}, {0x81}), EPH_STRING_ELEMENT), strings({2}, {"1", "-8"})),
       "");
   EXPECT_THAT(run_node("Cast", 19, {strings({1}, {"1,5"})}, {{"to", int64_t{EPH_FLOAT}}}),
-              Refuses(EPH_INVALID_ARGUMENT, "'1,5' is no number"));
+              Refuses(EPH_INVALID_ARGUMENT, "'1,5' is not a number"));
 }
 
 TEST(Casting, LikeTakesTheTypeOfItsSecondInput) {

@@ -1,5 +1,5 @@
-// Element-wise operators and reductions of opsets that onnx's own test data does not reach, and
-// types that it leaves out.
+// Element-wise operators and reductions of opsets and types that onnx's own test data does not
+// cover.
 #include <cmath>
 #include <limits>
 
@@ -187,7 +187,7 @@ TEST(Determinants, OfSingularAndEmptyMatrices) {
               Refuses(EPH_INVALID_ARGUMENT, "[2,3] does not end with a square matrix"));
 }
 
-TEST(Losses, RefuseAClassThatIsNone) {
+TEST(Losses, RefuseClassesOutOfRange) {
   const Tensor scores = floats({2, 2}, {0, 0, 0, 0});
   EXPECT_THAT(run_node("NegativeLogLikelihoodLoss", 13, {scores, ints({0, 2})}),
               Refuses(EPH_INVALID_ARGUMENT, "class 2 is outside of [0, 2)"));
@@ -197,10 +197,10 @@ TEST(Losses, RefuseAClassThatIsNone) {
                        {{"ignore_index", int64_t{-1}}}),
               Gives(std::vector{floats({}, {std::log(2.0F)})}));
   EXPECT_THAT(run_node("SoftmaxCrossEntropyLoss", 13, {scores, ints({0})}),
-              Refuses(EPH_INVALID_ARGUMENT, "[1] do not go with scores of shape [2,2]"));
+              Refuses(EPH_INVALID_ARGUMENT, "[1] do not match scores of shape [2,2]"));
   EXPECT_THAT(run_node("NegativeLogLikelihoodLoss", 13, {scores, ints({0, 1})},
                        {{"reduction", std::string("max")}}),
-              Refuses(EPH_INVALID_ARGUMENT, "reduction 'max' is none of none, sum and mean"));
+              Refuses(EPH_INVALID_ARGUMENT, "reduction 'max' is not none, sum or mean"));
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ TEST(UnaryOperators, TakeLogarithmsOfEveryKindOfNumber) {
             "");
 }
 
-// Some of a block are beyond what the fast sine takes.
+// Some numbers of a block are beyond the range of the fast sine.
 TEST(UnaryOperators, TakeSinesOfLargeNumbers) {
   std::vector<float> values(600, 1);
   values[0] = 1e8F;
@@ -106,14 +106,14 @@ TEST(UnaryOperators, TakeEmptyTensors) {
   EXPECT_EQ(difference(run_one("Clip", 13, {empty}), empty), "");
 }
 
-TEST(Clip, LetsTheUpperBoundWinAndNanPass) {
+TEST(Clip, PrefersTheUpperBoundAndPropagatesNan) {
   const Tensor x = floats({4}, {-3, 0, 3, kNan});
   EXPECT_THAT(run_node("Clip", 13, {x, floats({}, {1}), floats({}, {-1})}),
               Gives(std::vector<Tensor>{floats({4}, {-1, -1, -1, kNan})}));
 }
 
-// As ONNX defines it: the bounds that are left out are those of the type.
-TEST(Clip, MakesInfinitiesFiniteWhereABoundIsLeftOut) {
+// As ONNX defines it, the bounds that are omitted are those of the type.
+TEST(Clip, MakesInfinitiesFiniteWhereABoundIsOmitted) {
   const Tensor x = floats({2}, {-HUGE_VALF, HUGE_VALF});
   const Tensor expected =
       floats({2}, {std::numeric_limits<float>::lowest(), std::numeric_limits<float>::max()});
@@ -131,7 +131,7 @@ TEST(Clip, TakesOneBoundAlone) {
 
 // ---- Binary operators --------------------------------------------------------------------------
 
-// The reference: every output element's operands found by division.
+// The reference: finds the operands of every output element by division.
 Tensor broadcast_reference(const Tensor& a, const Tensor& b,
                            const std::function<double(double, double)>& op) {
   const std::size_t rank = std::max(a.shape.size(), b.shape.size());
@@ -265,7 +265,7 @@ TEST(Comparisons, TreatNanAsUnordered) {
   EXPECT_EQ(difference(run_one("Less", 13, {a, b}), bools({4}, {0, 0, 0, 0})), "");
 }
 
-TEST(Comparisons, TellUnsignedFromSignedNumbers) {
+TEST(Comparisons, DistinguishUnsignedFromSignedNumbers) {
   const Tensor big = tensor<uint64_t>({1}, {std::numeric_limits<uint64_t>::max()});
   const Tensor one = tensor<uint64_t>({1}, {1});
   EXPECT_EQ(difference(run_one("Greater", 13, {big, one}), bools({1}, {1})), "");
@@ -281,7 +281,7 @@ TEST(LogicalOperators, TakeAnyByteButZeroAsTrue) {
   EXPECT_EQ(difference(run_one("Not", 1, {a}), bools({4}, {1, 0, 1, 0})), "");
 }
 
-TEST(VariadicOperators, BroadcastAllInputsAndPassNanOn) {
+TEST(VariadicOperators, BroadcastAllInputsAndPropagateNan) {
   const Tensor a = floats({2, 1}, {1, kNan});
   const Tensor b = floats({3}, {0, 2, 1});
   const Tensor c = floats({1, 1, 1}, {1.5F});
@@ -311,7 +311,7 @@ TEST(Where, BroadcastsAllThreeOperandsAndMovesStrings) {
               Gives(std::vector<Tensor>{ints({1, 4})}));
 }
 
-// Where types and shapes are stated and small, the kernel's loop is called directly.
+// If types and shapes are stated and small, the kernel's loop is called directly.
 Tensor run_stated(const std::string& op_type, const std::vector<Tensor>& inputs,
                   const Tensor& output) {
   SingleNodeGraph graph(op_type, 13);
@@ -347,7 +347,7 @@ void expect_the_same_when_stated() {
   }
 }
 
-TEST(FlatKernels, ComputeTheSameAsThoseThatKnowNothingBeforehand) {
+TEST(FlatKernels, GiveTheSameAsKernelsWithoutStatedShapes) {
   expect_the_same_when_stated<float>();
   expect_the_same_when_stated<double>();
   expect_the_same_when_stated<int8_t>();
@@ -372,7 +372,7 @@ TEST(FlatKernels, AskForMemoryWhereTheHostPreparedNone) {
   EXPECT_EQ(values_of<float>(kernel->run().outputs[0]), (std::vector<float>{2, 4}));
 }
 
-TEST(FlatKernels, TrustNoStatementAboutSizes) {
+TEST(FlatKernels, DoNotTrustStatedSizes) {
   SingleNodeGraph graph("Add", 13);
   graph.input(floats({2}, {1, 2})).input(floats({2}, {3, 4})).output(floats({2}, {0, 0}));
   Outcome failure;

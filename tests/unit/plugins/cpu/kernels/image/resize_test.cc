@@ -1,4 +1,4 @@
-// Resize and Upsample: what the ONNX backend tests of opset 17 leave open. Most numbers are those
+// Resize and Upsample: what the ONNX backend tests of opset 17 do not cover. Most numbers are those
 // of the operator's own examples.
 #include <algorithm>
 #include <numeric>
@@ -14,7 +14,7 @@ Tensor counting(const Shape& shape) {
   return floats(shape, values);
 }
 
-// A node of Resize without a region.
+// A Resize node without a region.
 Outcome resize(int32_t version, const Tensor& x, const std::vector<float>& scales,
                const std::vector<int64_t>& sizes, const Attributes& attributes) {
   SingleNodeGraph node("Resize", version);
@@ -72,7 +72,7 @@ TEST(Resize, TakesSizesAndScalesForSomeAxesOnly) {
   EXPECT_THAT(resize(18, x, {2}, {}, {{"axes", Shape{3}}}), Gives(std::vector<Tensor>{wide}));
 }
 
-TEST(Resize, KeepsTheAspectRatioIfAsked) {
+TEST(Resize, KeepsTheAspectRatioOnRequest) {
   const Tensor x = counting({1, 1, 2, 4});
   const auto shape = [&](const std::string& policy) {
     const Outcome outcome =
@@ -84,7 +84,7 @@ TEST(Resize, KeepsTheAspectRatioIfAsked) {
   EXPECT_EQ(shape("not_smaller"), (Shape{1, 1, 7, 14}));
 }
 
-TEST(Resize, PutsTheValueOutsideOfTheRegion) {
+TEST(Resize, WritesTheExtrapolationValueOutsideTheRegion) {
   const Attributes attributes = {
       {"coordinate_transformation_mode", std::string("tf_crop_and_resize")},
       {"extrapolation_value", 9.0F},
@@ -99,7 +99,7 @@ TEST(Resize, PutsTheValueOutsideOfTheRegion) {
               Gives(std::vector<Tensor>{tensor<int8_t>({4}, {9, 1, 2, 3})}));
 }
 
-TEST(Resize, MovesElementsOfAnyKindToTheNearest) {
+TEST(Resize, CopiesTheNearestElementOfAnyType) {
   EXPECT_THAT(resize(13, strings({2}, {"a", "b"}), {2}, {}, {}),
               Gives(std::vector<Tensor>{strings({4}, {"a", "a", "b", "b"})}));
   EXPECT_THAT(resize(13, bools({2}, {1, 0}), {2}, {}, {}),

@@ -1,4 +1,4 @@
-// GridSample and AffineGrid, the poolings of regions, and MaxUnpool.
+// GridSample, AffineGrid, region pooling and MaxUnpool.
 #include <cmath>
 
 #include "tests/unit/plugins/cpu/cpu_test.h"
@@ -50,7 +50,7 @@ TEST(GridSample, GivesTheInputOnItsOwnGrid) {
   }
 }
 
-TEST(GridSample, ReadsTruthValuesFromTheNearestElement) {
+TEST(GridSample, ReadsBoolsFromTheNearestElement) {
   const Tensor x = bools({1, 1, 3}, {1, 0, 1});
   const Tensor grid = floats({1, 4, 1}, {-1, 0.1F, 0.9F, 3});
   const auto sample = [&](const char* mode) {
@@ -61,8 +61,8 @@ TEST(GridSample, ReadsTruthValuesFromTheNearestElement) {
   EXPECT_EQ(sample("linear").code, EPH_NOT_IMPLEMENTED);
 }
 
-// Along each dimension on its own, what is linear stays so in any number of them.
-TEST(GridSample, BlendsInManyDimensions) {
+// A function that is linear along each dimension is reproduced in any number of dimensions.
+TEST(GridSample, InterpolatesInManyDimensions) {
   for (const std::size_t rank : {4U, 5U, 9U, 12U}) {
     Shape x_shape(rank + 2, 2);
     x_shape[0] = x_shape[1] = 1;
@@ -81,7 +81,7 @@ TEST(GridSample, BlendsInManyDimensions) {
     std::vector<float> expected(40);
     const auto places = values_of<float>(grid);
     for (std::size_t p = 0; p < expected.size(); ++p) {
-      for (std::size_t d = 0; d < rank; ++d) {  // places have the last dimension first
+      for (std::size_t d = 0; d < rank; ++d) {  // grid points have the last dimension first
         expected[p] += static_cast<float>(d + 1) * (places[p * rank + rank - 1 - d] + 1) / 2;
       }
     }
@@ -96,9 +96,9 @@ TEST(GridSample, BlendsInManyDimensions) {
   }
 }
 
-TEST(GridSample, PadsAsAsked) {
+TEST(GridSample, PadsByItsMode) {
   const Tensor x = floats({1, 1, 3}, {1, 2, 4});
-  // Pixels -2.5, -0.5, 0.5, 3.5 and nowhere, with corners aligned.
+  // Pixels -2.5, -0.5, 0.5, 3.5 and NaN, with corners aligned.
   const float nan = std::nanf("");
   const Tensor grid = floats({1, 5, 1}, {-3.5F, -1.5F, -0.5F, 2.5F, nan});
   const auto sample = [&](const char* padding) {

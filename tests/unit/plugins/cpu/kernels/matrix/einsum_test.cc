@@ -1,4 +1,4 @@
-// Einsum against a plain walk over all labels.
+// Einsum against a simple loop over all labels.
 #include <algorithm>
 #include <map>
 
@@ -8,9 +8,9 @@ namespace ephost::test {
 namespace {
 
 struct Case {
-  std::string equation;  // with letters only, for the walk
+  std::string equation;  // with letters only, for the loop
   std::vector<Shape> shapes;
-  std::string given;  // what the node gets if it is not `equation`
+  std::string given;  // the node's equation, if it is not `equation`
 };
 void PrintTo(const Case& test, std::ostream* stream) { *stream << test.equation; }
 
@@ -75,7 +75,7 @@ Tensor expected(const Walk& walk, const std::vector<Tensor>& inputs) {
 
 class Einsums : public testing::TestWithParam<Case> {};
 
-TEST_P(Einsums, AgreeWithAPlainWalk) {
+TEST_P(Einsums, AgreeWithASimpleLoop) {
   const Case& test = GetParam();
   std::vector<Tensor> inputs;
   for (const Shape& shape : test.shapes) {
@@ -144,10 +144,11 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Broken{"ij,jk->ik", "has extent 2 where another dimension"},
                     Broken{"ij->ij", "1 terms for 2 inputs"},
                     Broken{"ijk,ij->ij", "input 0 has rank 2"},
-                    Broken{"ij,ij->iq", "'q' of the output is unknown"},
-                    Broken{"ij,ij->ii", "'i' of the output is unknown or stands twice"},
-                    Broken{"i2,ij->ij", "'i2' is no term"}, Broken{"..i,ij->i", "'..i' is no term"},
-                    Broken{"......,ij->i", "'......' is no term"}));
+                    Broken{"ij,ij->iq", "'q' in the output is unknown"},
+                    Broken{"ij,ij->ii", "'i' in the output is unknown or appears twice"},
+                    Broken{"i2,ij->ij", "'i2' is not a term"},
+                    Broken{"..i,ij->i", "'..i' is not a term"},
+                    Broken{"......,ij->i", "'......' is not a term"}));
 
 }  // namespace
 }  // namespace ephost::test

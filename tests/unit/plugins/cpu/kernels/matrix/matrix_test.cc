@@ -177,8 +177,8 @@ INSTANTIATE_TEST_SUITE_P(Forms, Gemm,
                                          GemmCase{false, false, 3, 1, {}},
                                          GemmCase{false, true, 1, 0, {1}}));
 
-// The library reads leading dimensions off strides that extents of one leave open, and has code of
-// its own for what fills no vector.
+// The library derives leading dimensions from strides, which extents of one leave open, and has
+// separate code for sizes that do not fill a vector.
 TEST(GemmKernel, AgreesWithTheReferenceAtExtentsOfOneAndBetweenVectors) {
   for (const auto& [m, n] :
        std::vector<std::pair<int64_t, int64_t>>{{1, 1}, {1, 19}, {5, 1}, {5, 6}, {5, 19}}) {

@@ -1,5 +1,5 @@
 // Operators that move elements without computing: every width of element, strings, empty tensors,
-// negative axes, and views that are stepped through in odd ways.
+// negative axes, and views with unusual strides.
 #include <limits>
 #include <numeric>
 
@@ -34,7 +34,7 @@ std::vector<Tensor> in_all_types(const Shape& shape, const std::vector<int>& val
   return all;
 }
 
-// Runs one-input nodes on every type; further inputs stay as they are.
+// Runs nodes with one data input on every type; further inputs stay as they are.
 void expect_in_all_types(const std::string& op_type, int32_t version, const Shape& shape,
                          const std::vector<int>& values, const std::vector<Tensor>& more,
                          const Attributes& attributes, const Shape& out,
@@ -83,7 +83,7 @@ TEST(Concat, JoinsAlongAnyAxisAndSkipsEmptyInputs) {
               Gives(std::vector<Tensor>{strings({3}, {"a", "b", "c"})}));
 }
 
-TEST(Split, TakesSizesFromAttributeOrInputAndLeavesOutUnwantedParts) {
+TEST(Split, TakesSizesFromAttributeOrInputAndOmitsUnwantedParts) {
   const Tensor x = floats({5}, {1, 2, 3, 4, 5});
   EXPECT_THAT(
       run_node("Split", 11, {x}, {{"split", std::vector<int64_t>{2, 0, 3}}}, 3),
@@ -194,7 +194,7 @@ TEST(Pad, RepeatsFourBitNumbers) {
   EXPECT_EQ(pad("wrap"), (std::vector<char>{0x32, 0x21, 0x13, 0x02}));     // 2 3 1 2 3 1 2
 }
 
-TEST(Pad, CutsWithNegativePadsAndReflectsFarBeyondTheEdge) {
+TEST(Pad, CropsWithNegativePadsAndReflectsFarBeyondTheEdge) {
   const Tensor x = counting({2, 4});
   EXPECT_THAT(run_node("Pad", 13, {x, ints({0, -1, 1, -2}), floats({}, {9})}),
               Gives(std::vector<Tensor>{floats({3, 1}, {1, 5, 9})}));

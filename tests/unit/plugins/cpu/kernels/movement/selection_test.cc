@@ -54,7 +54,7 @@ TEST(EyeLike, PutsOnesOnAnyDiagonalInAnyType) {
               Refuses(EPH_NOT_IMPLEMENTED, "dtype=8 is not supported"));
 }
 
-TEST(Compress, DropsWhatTheConditionIsTooShortFor) {
+TEST(Compress, DropsSlicesBeyondTheEndOfTheCondition) {
   EXPECT_THAT(run_node("Compress", 11, {kMatrix, bools({2}, {0, 1})}, {{"axis", int64_t{-1}}}),
               Gives(Tensors{floats({2, 1}, {2, 5})}));
   EXPECT_THAT(
@@ -63,10 +63,10 @@ TEST(Compress, DropsWhatTheConditionIsTooShortFor) {
   EXPECT_THAT(run_node("Compress", 11, {kMatrix, bools({1}, {0})}, {{"axis", int64_t{0}}}),
               Gives(Tensors{floats({0, 3}, {})}));
   EXPECT_THAT(run_node("Compress", 11, {kMatrix, bools({1, 1}, {0})}),
-              Refuses(EPH_INVALID_ARGUMENT, "condition has another rank than 1"));
+              Refuses(EPH_INVALID_ARGUMENT, "condition does not have rank 1"));
 }
 
-TEST(ReverseSequence, RefusesWhatIsNoSequence) {
+TEST(ReverseSequence, RefusesLengthsAndAxesThatDoNotFit) {
   const Attributes rows = {{"time_axis", int64_t{1}}, {"batch_axis", int64_t{0}}};
   EXPECT_THAT(run_node("ReverseSequence", 10, {kMatrix, ints({3, 0})}, rows),
               Gives(Tensors{floats({2, 3}, {3, 2, 1, 4, 5, 6})}));
@@ -97,7 +97,7 @@ TEST(Unique, ComparesSlicesOfEveryType) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   EXPECT_THAT(run_node("Unique", 11, {floats({4}, {nan, 1, nan, -1})}, {}, 2),
               Gives(Tensors{floats({3}, {-1, 1, nan}), ints({3, 1, 0})}));
-  // -1, 2, 1 and -1 once more
+  // The slices -1, 2, 1 and -1 again.
   EXPECT_THAT(run_node("Unique", 11, {halves({4}, {0xBC00, 0x4000, 0x3C00, 0xBC00})}),
               Gives(Tensors{halves({3}, {0xBC00, 0x3C00, 0x4000})}));
   EXPECT_THAT(run_node("Unique", 11, {floats({0}, {})}, {}, 4),
@@ -143,7 +143,7 @@ TEST(ScatterElements, TakesOtherTypes) {
               Refuses(EPH_INVALID_ARGUMENT, "complex numbers have no order"));
 }
 
-TEST(ScatterElements, RefusesWhatDoesNotFit) {
+TEST(ScatterElements, RefusesShapesAndIndicesThatDoNotFit) {
   EXPECT_THAT(run_node("ScatterElements", 18, {floats({2}, {1, 2}), ints({2}), floats({1}, {0})}),
               Refuses(EPH_INVALID_ARGUMENT, "index 2 is out of range for an extent of 2"));
   EXPECT_THAT(
@@ -191,7 +191,7 @@ TEST(NonMaxSuppression, PrefersScoresThenOrder) {
               Refuses(EPH_INVALID_ARGUMENT, "iou_threshold is outside of 0..1"));
 }
 
-TEST(CenterCropPad, CutsAndFillsAtBothSides) {
+TEST(CenterCropPad, CropsAndPadsOnBothSides) {
   EXPECT_THAT(run_node("CenterCropPad", 18, {kMatrix, ints({5, 2})}),
               Gives(Tensors{floats({5, 2}, {0, 0, 1, 2, 4, 5, 0, 0, 0, 0})}));
   EXPECT_THAT(run_node("CenterCropPad", 18, {strings({1, 2}, {"a", "b"}), ints({5})},

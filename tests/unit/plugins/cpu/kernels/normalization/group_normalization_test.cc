@@ -1,4 +1,4 @@
-// The normalisations over groups of channels, over chosen axes and by the root of the mean square.
+// The normalisations over groups of channels, over chosen axes and by the root mean square.
 #include <cmath>
 
 #include "tests/unit/plugins/cpu/cpu_test.h"

@@ -1,4 +1,4 @@
-// Softmax and its kin, and the normalisations, against formulas in double.
+// Softmax, LogSoftmax, Hardmax and the normalisations, against formulas in double.
 #include <cmath>
 #include <limits>
 
@@ -97,7 +97,7 @@ TEST(SoftmaxKernels, StayFiniteForLargeNumbers) {
                   floats({2, 2}, {-1.3132617F, -0.3132617F, -0.3132617F, -1.3132617F})}));
 }
 
-TEST(SoftmaxKernels, LeaveNothingToMinusInfinity) {
+TEST(SoftmaxKernels, GiveZeroToMinusInfinity) {
   constexpr float kInf = std::numeric_limits<float>::infinity();
   const Tensor x = floats({2, 3}, {-kInf, 5, -kInf, -kInf, -80, 10});
   const std::vector<float> y = values_of<float>(run_one("Softmax", 13, {x}));

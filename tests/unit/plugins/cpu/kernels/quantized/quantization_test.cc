@@ -133,7 +133,7 @@ TEST(QuantizeLinear, RefusesScalesThatDoNotFit) {
       Refuses(EPH_INVALID_ARGUMENT, "in blocks of 2"));
   EXPECT_THAT(
       run_node("QuantizeLinear", 13, {x, floats({}, {1}), tensor<uint8_t>({2}, {0, 0})}),
-      Refuses(EPH_INVALID_ARGUMENT, "zero points of shape [2] do not go with scales of shape []"));
+      Refuses(EPH_INVALID_ARGUMENT, "zero points of shape [2] do not match scales of shape []"));
   EXPECT_THAT(run_node("QuantizeLinear", 13, {x, two}, {{"axis", int64_t{2}}}),
               Refuses(EPH_INVALID_ARGUMENT, "axis 2 is outside"));
   EXPECT_THAT(run_node("QuantizeLinear", 21, {x, two}, {{"output_dtype", int64_t{EPH_INT64}}}),
@@ -147,7 +147,7 @@ TEST(DynamicQuantizeLinear, TakesZerosAndInfinities) {
   EXPECT_TRUE(run_node("DynamicQuantizeLinear", 11, {floats({2}, {-INFINITY, NAN})}, {}, 3).ok());
 }
 
-// Large numbers and many terms: sums that float rounds, and that only integers hold.
+// Large numbers and many terms, whose sums only integers represent exactly.
 struct Sizes {
   int64_t m, k, n;
   bool per_row, per_column;
@@ -202,7 +202,7 @@ TEST(MatMulInteger, BroadcastsItsBatches) {
       run_node("MatMulInteger", 10, {tensor<uint8_t>({2, 0}, {}), tensor<uint8_t>({0, 1}, {})}),
       Gives(std::vector{tensor<int32_t>({2, 1}, {0, 0})}));
   EXPECT_THAT(run_node("MatMulInteger", 10, {a, b, tensor<uint8_t>({5}, {0, 0, 0, 0, 0})}),
-              Refuses(EPH_INVALID_ARGUMENT, "zero points of shape [5] do not go"));
+              Refuses(EPH_INVALID_ARGUMENT, "zero points of shape [5] do not match"));
 }
 
 struct ConvCase {
@@ -268,7 +268,7 @@ TEST(QLinearConv, ScalesEachOutputChannel) {
                                       floats({}, {2}),
                                       tensor<uint8_t>({}, {100}),
                                       tensor<int32_t>({2}, {6, 0})};
-  // (2 x + 6) / 4 + 100 and -4 x / 8 + 100, to even.
+  // (2 x + 6) / 4 + 100 and -4 x / 8 + 100, rounded to even.
   EXPECT_THAT(run_node("QLinearConv", 10, inputs),
               Gives(std::vector{tensor<uint8_t>({1, 2, 1, 3}, {106, 112, 116, 95, 90, 85})}));
 }

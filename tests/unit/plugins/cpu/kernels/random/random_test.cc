@@ -67,7 +67,7 @@ TEST(Randomness, RepeatsWithTheSameSeedOnly) {
   EXPECT_NE(draw({}), draw({}));
 }
 
-TEST(Randomness, OfOneKernelGoesOnWithoutASeed) {
+TEST(Randomness, ContinuesFromRunToRunWithoutASeed) {
   SingleNodeGraph node("RandomUniform", 1);
   node.attribute("shape", Ints{4}).output();
   Outcome outcome;

@@ -21,7 +21,7 @@ struct RecurrentCase {
   bool optional = true;  // bias, initial states, peepholes
   bool lengths = false;
   Attributes attributes = {};
-  std::vector<Function> functions = {};  // of one direction, if they are not the defaults
+  std::vector<Function> functions = {};  // for one direction, if not the defaults
   bool linear_before_reset = false, couples = false;
   double clip = 1e30;
   int32_t version = 14;
@@ -141,7 +141,7 @@ class Reference {
   std::vector<Function> functions_;
 };
 
-// Exchanges the first dimension with the one called `other`.
+// Swaps the first dimension with dimension `other`.
 Tensor swap_first(const Tensor& from, int64_t other) {
   Shape perm(from.shape.size());
   for (std::size_t i = 0; i < perm.size(); ++i) perm[i] = static_cast<int64_t>(i);
@@ -284,7 +284,7 @@ std::vector<RecurrentCase> all_cases() {
 
 INSTANTIATE_TEST_SUITE_P(Modes, RecurrentOperators, testing::ValuesIn(all_cases()));
 
-TEST(RecurrentKernels, TakeNothingMuch) {
+TEST(RecurrentKernels, TakeEmptyInputs) {
   const Tensor w = random_floats({1, 2, 3}, 1);
   const Tensor r = random_floats({1, 2, 2}, 2);
   const Outcome no_steps = run_node("RNN", 14, {floats({0, 1, 3}, {}), w, r}, {}, 2);

@@ -96,7 +96,7 @@ TEST_P(Reducing, AgreesForEverySetOfAxes) {
 INSTANTIATE_TEST_SUITE_P(Operators, Reducing, testing::ValuesIn(kReductions),
                          [](const auto& test) { return std::string(test.param.op_type); });
 
-TEST(Reductions, OfNothingGiveTheNeutralElement) {
+TEST(Reductions, OverNoElementsGiveTheNeutralElement) {
   const Tensor x = floats({2, 0}, {});
   const Attributes attributes = {{"axes", std::vector<int64_t>{1}}, {"keepdims", int64_t{0}}};
   const auto expect = [&](const char* op_type, const Tensor& expected) {
@@ -109,7 +109,7 @@ TEST(Reductions, OfNothingGiveTheNeutralElement) {
   expect("ReduceLogSumExp", floats({2}, {-kInf, -kInf}));
 }
 
-TEST(Reductions, WithoutAxesReduceAllUnlessToldOtherwise) {
+TEST(Reductions, WithoutAxesReduceAllUnlessAnAttributeForbidsIt) {
   const Tensor x = floats({2, 2}, {1, 2, 3, 4});
   EXPECT_THAT(run_node("ReduceSum", 13, {x}), Gives(std::vector<Tensor>{floats({1, 1}, {10})}));
   EXPECT_THAT(run_node("ReduceSum", 13, {x, ints({})}, {{"noop_with_empty_axes", int64_t{1}}}),
@@ -205,7 +205,7 @@ TEST(TopK, OrdersIntegersOverTheirWholeRange) {
             (std::vector<int64_t>{5, 0, -1, low}));
 }
 
-TEST(TopK, GivesIndicesAloneIfOnlyTheyAreWanted) {
+TEST(TopK, GivesOnlyIndicesIfOnlyTheyAreWanted) {
   SingleNodeGraph node("TopK", 11);
   node.input(floats({2, 2}, {1, 2, 4, 3})).input(ints({1})).skip_output().output();
   const Outcome outcome = cpu_session().run(node);

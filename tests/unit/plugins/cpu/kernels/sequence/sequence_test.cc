@@ -11,7 +11,7 @@ const Composite kThree = sequence({kFirst, kSecond, kThird});
 
 Composite position(int64_t value) { return one(tensor<int64_t>({}, {value})); }
 
-TEST(Sequences, ArePutTogetherFromTensors) {
+TEST(Sequences, AreConstructedFromTensors) {
   EXPECT_THAT(run_composite("SequenceConstruct", 11, {one(kFirst), one(kSecond), one(kThird)}),
               Yields(kThree));
   EXPECT_THAT(run_composite("SequenceEmpty", 11, {}), Yields(sequence({})));
@@ -30,7 +30,7 @@ TEST(Sequences, YieldElementsCountedFromEitherEnd) {
   EXPECT_THAT(at(position(INT64_MIN)), Refuses(EPH_INVALID_ARGUMENT, "position"));
 }
 
-TEST(Sequences, TakeTensorsAnywhere) {
+TEST(Sequences, InsertTensorsAnywhere) {
   const Composite two = sequence({kFirst, kThird});
   const auto insert = [&](std::optional<Composite> given) {
     return run_composite("SequenceInsert", 11, {two, one(kSecond), std::move(given)});
@@ -46,7 +46,7 @@ TEST(Sequences, TakeTensorsAnywhere) {
               Yields(sequence({kFirst})));
 }
 
-TEST(Sequences, LoseTensorsAnywhere) {
+TEST(Sequences, EraseTensorsAnywhere) {
   const auto erase = [](std::optional<Composite> given) {
     return run_composite("SequenceErase", 11, {kThree, std::move(given)});
   };
@@ -65,7 +65,7 @@ TEST(Sequences, KnowTheirLength) {
               Refuses(EPH_INVALID_ARGUMENT, "SequenceLength"));
 }
 
-TEST(SplitToSequence, CutsAsAsked) {
+TEST(SplitToSequence, SplitsAsRequested) {
   const Tensor x = floats({3, 2}, {1, 2, 3, 4, 5, 6});
   const auto split = [&](std::optional<Composite> sizes, int64_t axis, int64_t keeps = 1) {
     return run_composite("SplitToSequence", 11, {one(x), std::move(sizes)},
@@ -81,11 +81,11 @@ TEST(SplitToSequence, CutsAsAsked) {
               Yields(sequence({floats({3, 1}, {1, 3, 5}), floats({3, 1}, {2, 4, 6})})));
   EXPECT_THAT(split(std::nullopt, 1, 0),
               Yields(sequence({floats({3}, {1, 3, 5}), floats({3}, {2, 4, 6})})));
-  EXPECT_THAT(split(position(2), 0, 0),  // keepdims counts only where nothing is said about sizes
+  EXPECT_THAT(split(position(2), 0, 0),  // keepdims counts only without sizes
               Yields(sequence({floats({2, 2}, {1, 2, 3, 4}), last})));
 }
 
-TEST(SplitToSequence, CutsTextsAndNothing) {
+TEST(SplitToSequence, SplitsStringsAndEmptyTensors) {
   EXPECT_THAT(
       run_composite("SplitToSequence", 11, {one(strings({3}, {"a", "b", "c"})), position(2)}),
       Yields(sequence({strings({2}, {"a", "b"}), strings({1}, {"c"})})));
@@ -118,8 +118,8 @@ TEST(ConcatFromSequence, JoinsAlongAnAxis) {
   EXPECT_THAT(join(sequence({strings({1}, {"a"}), strings({2}, {"b", "c"})}), 0),
               Yields(one(strings({3}, {"a", "b", "c"}))));
   EXPECT_THAT(join(sequence({}), 0), Refuses(EPH_INVALID_ARGUMENT, "empty sequence"));
-  EXPECT_THAT(join(kThree, 1), Refuses(EPH_INVALID_ARGUMENT, "does not go together"));
-  EXPECT_THAT(join(kThree, 0, 1), Refuses(EPH_INVALID_ARGUMENT, "does not go together"));
+  EXPECT_THAT(join(kThree, 1), Refuses(EPH_INVALID_ARGUMENT, "cannot be concatenated"));
+  EXPECT_THAT(join(kThree, 0, 1), Refuses(EPH_INVALID_ARGUMENT, "cannot be concatenated"));
   EXPECT_THAT(join(kThree, 2), Refuses(EPH_INVALID_ARGUMENT, "axis"));
   EXPECT_THAT(run_composite("ConcatFromSequence", 11, {kThree}),
               Refuses(EPH_INVALID_ARGUMENT, "attribute 'axis' is missing"));

@@ -51,7 +51,7 @@ TEST_P(TransformLengths, AgreeWithTheSum) {
 INSTANTIATE_TEST_SUITE_P(Lengths, TransformLengths,
                          testing::Values(1, 2, 3, 4, 5, 7, 8, 64, 100, 257));
 
-TEST(Dft, PadsAndCutsToTheLength) {
+TEST(Dft, PadsAndTruncatesToTheLength) {
   const Tensor x = floats({1, 3, 1}, {1, 2, 3});
   EXPECT_EQ(difference(run_one("DFT", 17, {x, ints({2})}),
                        complex_tensor({1, 2}, transformed({1, 2}, false))),
@@ -81,7 +81,7 @@ TEST(Dft, OneSidedGoesThereAndBack) {
   }
 }
 
-TEST(Dft, RefusesWhatHasNoTransform) {
+TEST(Dft, RefusesInvalidInputs) {
   const Tensor x = floats({1, 2, 1}, {1, 2});
   const auto refuses = [](const std::vector<Tensor>& inputs, const Attributes& attributes,
                           const char* message) {
@@ -89,7 +89,7 @@ TEST(Dft, RefusesWhatHasNoTransform) {
   };
   refuses({x, ints({0})}, {}, "dft_length 0 is outside of [1,");
   refuses({x, ints({int64_t{1} << 60})}, {}, "is outside of [1,");
-  refuses({x}, {{"axis", int64_t{2}}}, "the last dimension is no axis");
+  refuses({x}, {{"axis", int64_t{2}}}, "the last dimension is not an axis");
   refuses({floats({1, 1, 3}, {1, 2, 3})}, {}, "does not end with a dimension of 1 or 2");
   refuses({floats({1, 1, 2}, {1, 2})}, {{"onesided", int64_t{1}}}, "takes real numbers");
 }

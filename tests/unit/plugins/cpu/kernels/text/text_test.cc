@@ -23,7 +23,7 @@ TEST(StringNormalizer, ChangesTheCaseOfEveryScript) {
               Gives(Tensors{list({"Ÿ", "STRAßE", "Σ", "ЖУК", "Ǆ", "Ⅷ"})}));
 }
 
-TEST(StringNormalizer, LeavesBytesThatAreNoUtf8Alone) {
+TEST(StringNormalizer, KeepsBytesThatAreNotUtf8) {
   EXPECT_THAT(normalize({"A\xFFZ\xC3", "\xE2\x82", "\xED\xA0\x80Q"},
                         {{"case_change_action", std::string("LOWER")}}),
               Gives(Tensors{list({"a\xFFz\xC3", "\xE2\x82", "\xED\xA0\x80q"})}));
@@ -84,7 +84,7 @@ TEST(RegexFullMatch, MatchesWholeStrings) {
   EXPECT_THAT(run_node("RegexFullMatch", 20, {list({"ü"})}, {{"pattern", std::string(".")}}),
               Gives(Tensors{bools({1}, {1})}));
   EXPECT_THAT(run_node("RegexFullMatch", 20, {list({"a"})}, {{"pattern", std::string("a(")}}),
-              Refuses(EPH_INVALID_ARGUMENT, "pattern 'a(' is no regular expression"));
+              Refuses(EPH_INVALID_ARGUMENT, "pattern 'a(' is not a regular expression"));
   EXPECT_THAT(run_node("RegexFullMatch", 20, {list({"a"})}),
               Refuses(EPH_INVALID_ARGUMENT, "attribute pattern is missing"));
 }
@@ -121,7 +121,7 @@ TEST(TfIdfVectorizer, WeighsByNGram) {
   }
 }
 
-TEST(TfIdfVectorizer, RefusesPoolsThatMakeNoSense) {
+TEST(TfIdfVectorizer, RefusesInconsistentPools) {
   const Tensor x = ints({5});
   const auto changed = [](const std::string& name, NodeAttribute value) {
     Attributes attributes = ngrams("TF", 1, 2, 0);
@@ -135,8 +135,8 @@ TEST(TfIdfVectorizer, RefusesPoolsThatMakeNoSense) {
                 Refuses(EPH_INVALID_ARGUMENT, reason));
   };
   refuses("mode", std::string("BM25"), "mode 'BM25' is unknown");
-  refuses("ngram_counts", std::vector<int64_t>{0, 3}, "do not cut the pool of 6 into n-grams");
-  refuses("ngram_counts", std::vector<int64_t>{0, 99}, "do not cut the pool of 6 into n-grams");
+  refuses("ngram_counts", std::vector<int64_t>{0, 3}, "do not divide the pool of 6 into n-grams");
+  refuses("ngram_counts", std::vector<int64_t>{0, 99}, "do not divide the pool of 6 into n-grams");
   refuses("ngram_indexes", std::vector<int64_t>{0, 1}, "more n-grams than ngram_indexes");
   refuses("ngram_indexes", std::vector<int64_t>{0, 1, 2, -3}, "ngram_indexes holds -3");
   refuses("min_gram_length", int64_t{3}, "make no n-grams");

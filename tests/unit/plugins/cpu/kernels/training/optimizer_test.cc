@@ -57,12 +57,12 @@ TEST(Optimizers, MomentumTakesSeveralTensors) {
       Gives(std::vector{one(1 - 0.5F * 21), floats({2}, {0, -1}), one(22), floats({2}, {2, 4})}));
 }
 
-TEST(Optimizers, RefuseWhatDoesNotGoTogether) {
+TEST(Optimizers, RefuseInputsThatDoNotMatch) {
   const auto outcome = [](const std::string& op_type, const std::vector<Tensor>& inputs) {
     return cpu_session().run(*make_step(op_type, inputs, {}, 2));
   };
   EXPECT_THAT(outcome("Adagrad", {kRate, count(0), one(1), one(1)}),
-              Refuses(EPH_INVALID_ARGUMENT, "2 tensors are no multiple of 3"));
+              Refuses(EPH_INVALID_ARGUMENT, "2 tensors are not a multiple of 3"));
   EXPECT_THAT(outcome("Adagrad", {kRate, count(0), one(1), one(1), floats({2}, {1, 1})}),
               Refuses(EPH_INVALID_ARGUMENT, "input 4 of shape [2] differs"));
   EXPECT_THAT(outcome("Momentum", {kRate, count(0), one(1), one(1), one(1)}),

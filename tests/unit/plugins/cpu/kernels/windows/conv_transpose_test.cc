@@ -9,7 +9,7 @@ struct TransposeCase {
   int64_t groups = 1;
   Shape strides, dilations, pads;  // resolved
   Shape output;                    // spatial
-  Attributes attributes = {};      // those of strides, dilations and pads come on top unless hidden
+  Attributes attributes = {};      // strides, dilations and pads are added unless hidden
   bool hides_pads = false;
 };
 
@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(
                       {1, 1, 1, 1},
                       Shape(8, 0),
                       {3, 4, 4, 4}},
-        // Sizes that the attributes only imply.
+        // Sizes that the attributes imply.
         TransposeCase{{1, 4, 4, 4},
                       {4, 2, 3, 3},
                       1,

@@ -50,7 +50,7 @@ Shape unravel(int64_t i, const Shape& shape) {
 }
 
 // Calls visit(offset in the plane, tap) for each tap of the window at output position `at` that
-// lies inside of the input.
+// lies inside the input.
 template <class Visit>
 void for_each_tap(const WindowCase& test, const Shape& at, const Visit& visit) {
   for (int64_t tap = 0; tap < count_of(test.kernel); ++tap) {
@@ -122,13 +122,13 @@ TEST_P(Conv, AgreesWithTheReference) {
         ASSERT_TRUE(run.ok()) << run.message;
         EXPECT_EQ(difference(run.outputs[0], expected, 1e-4, 1e-4), "") << constant;
       }
-      // What is known beforehand needs no scratch memory: it is in the planned workspace.
+      // Kernels with static shapes need no scratch memory: they use the planned workspace.
       if (stated == Stated::kTypesAndShapes) {
         EXPECT_EQ(kernel->scratch_bytes(), 0U);
       }
     }
   }
-  // Double takes the plain loops.
+  // Double uses the simple loops.
   std::vector<Tensor> inputs = {to_double_tensor(x), to_double_tensor(weights)};
   if (test.bias) inputs.push_back(to_double_tensor(bias));
   Attributes attributes = test.attributes();
@@ -176,7 +176,7 @@ TEST(ConvKernel, GivesTheBiasWhereThereAreNoChannels) {
 
 // ---- Pooling -----------------------------------------------------------------------------------
 
-// Maximum, or average over the counted elements; pads count up to the padded end if asked for.
+// Maximum, or average over the counted elements; pads count up to the padded end on request.
 Tensor pool(const WindowCase& test, const Tensor& x, bool maximum, bool counts_pads) {
   const std::vector<double> input = as_doubles(x);
   const Shape shape = test.output_shape(test.x[1]);
@@ -201,7 +201,7 @@ Tensor pool(const WindowCase& test, const Tensor& x, bool maximum, bool counts_p
           count *= std::min(test.kernel[d], test.extent(d) + test.pads[d + test.rank()] - start);
         }
       }
-      // The mean over nothing is taken as 0.
+      // The mean of no elements is taken as 0.
       result.push_back(maximum ? best : sum / static_cast<double>(std::max<int64_t>(count, 1)));
     }
   }
@@ -223,7 +223,7 @@ TEST_P(Pooling, AgreesWithTheReference) {
   const std::vector<float> found = values_of<float>(indexed.outputs[0]);
   const std::vector<int64_t> indices = values_of<int64_t>(indexed.outputs[1]);
   for (std::size_t i = 0; i < found.size(); ++i) {
-    if (indices[i] == -1) {  // a window of nothing but padding, as ceil_mode makes them
+    if (indices[i] == -1) {  // a window of padding only, as ceil_mode adds it
       EXPECT_LE(found[i], std::numeric_limits<float>::lowest());
     } else {
       EXPECT_EQ(from.at(static_cast<std::size_t>(indices[i])), found[i]);
@@ -251,7 +251,7 @@ INSTANTIATE_TEST_SUITE_P(
         WindowCase{{1, 2, 9}, 1, 1, {2}, {1}, {2050}, {1, 2050}},
         WindowCase{{1, 2, 7, 8, 9}, 1, 1, {2, 3, 2}, {2, 2, 1}, {1, 1, 1}, {0, 1, 1, 1, 0, 0}}));
 
-TEST(PoolingKernels, NumberTheMaximaColumnByColumnIfAsked) {
+TEST(PoolingKernels, NumberTheMaximaColumnByColumnOnRequest) {
   const Tensor x = floats({1, 1, 2, 3}, {1, 5, 2, 3, 4, 6});
   const Attributes attributes = {{"kernel_shape", Shape{2, 2}}, {"storage_order", int64_t{1}}};
   EXPECT_THAT(run_node("MaxPool", 12, {x}, attributes, 2),
@@ -259,7 +259,7 @@ TEST(PoolingKernels, NumberTheMaximaColumnByColumnIfAsked) {
                                         tensor<int64_t>({1, 1, 1, 2}, {2, 5})}));
 }
 
-TEST(PoolingKernels, PassNanOn) {
+TEST(PoolingKernels, PropagateNan) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const Tensor x = floats({1, 1, 4}, {1, nan, 2, 3});
   EXPECT_THAT(run_node("MaxPool", 12, {x}, {{"kernel_shape", Shape{2}}}),

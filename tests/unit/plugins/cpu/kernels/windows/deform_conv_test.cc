@@ -1,4 +1,5 @@
-// DeformConv: without offsets it is a convolution, with them each element comes from elsewhere.
+// DeformConv: without offsets it is a convolution, with them each element is interpolated at a
+// displaced position.
 #include <cmath>
 
 #include "tests/unit/plugins/cpu/cpu_test.h"

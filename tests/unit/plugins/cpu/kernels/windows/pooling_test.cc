@@ -1,5 +1,5 @@
-// Poolings by norms, and what later versions added to the others. convolution_test.cc compares
-// MaxPool and AveragePool with a reference.
+// Poolings by norms, and what later versions added to the other poolings. convolution_test.cc
+// compares MaxPool and AveragePool with a reference.
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
 namespace ephost::test {
@@ -59,7 +59,7 @@ TEST(Windows, DoNotBeginInThePaddingAtTheEndFromOpset18On) {
               Gives(std::vector<Tensor>{floats({1, 1, 1}, {3})}));
 }
 
-TEST(Windows, AreRoundedUpInNumberWithAutoPadValidToo) {
+TEST(Windows, HaveTheirNumberRoundedUpWithAutoPadValidToo) {
   const Tensor x = floats({1, 1, 6}, {1, 2, 3, 4, 5, 6});
   const Attributes window = {{"kernel_shape", Shape{3}},
                              {"strides", Shape{2}},
