@@ -278,7 +278,7 @@ def add_trees(tests):
                   membership_values=numpy_helper.from_array(np.array([1, 5, np.nan], kind)))
 
 
-# ---- Models that make no sense -------------------------------------------------------------------
+# ---- Invalid models -----------------------------------------------------------------------------
 
 def add_refusals(tests):
     """What `ephost test` says of each, by name."""
@@ -295,14 +295,14 @@ def add_refusals(tests):
         refuse(name, message, "TreeEnsembleRegressor", [POINTS],
                **{**FOREST, **votes("target", [0] * 5, [1.0] * 5), "n_targets": 1, **changes})
 
-    refuse_tree("cycle", "is reached from no root", nodes_truenodeids=[1, 0, 0, 0, 0, 1, 0, 0])
-    refuse_tree("roots", "has 2 nodes without parent", nodes_truenodeids=[1, 0, 4, 0, 0, 1, 0, 0])
+    refuse_tree("cycle", "cannot be reached from a root", nodes_truenodeids=[1, 0, 0, 0, 0, 1, 0, 0])
+    refuse_tree("roots", "has 2 nodes without a parent", nodes_truenodeids=[1, 0, 4, 0, 0, 1, 0, 0])
     refuse_tree("no_child", "tree 0 has no node 77", nodes_truenodeids=[1, 0, 77, 0, 0, 1, 0, 0])
-    refuse_tree("feature", "look at 10 features", nodes_featureids=[0, 0, 9, 0, 0, 1, 0, 0])
+    refuse_tree("feature", "use 10 features", nodes_featureids=[0, 0, 9, 0, 0, 1, 0, 0])
     refuse_tree("target", "target_ids", target_ids=[0, 0, 3, 0, 0])
-    refuse_tree("mode", "is no mode of a node", nodes_modes=["X"] * 8)
+    refuse_tree("mode", "is not a node mode", nodes_modes=["X"] * 8)
     refuse_tree("too_short", "has 1 entries, expected 8", nodes_values=[1.0])
-    refuse_tree("twice", "is there twice", nodes_nodeids=[0, 0, 2, 3, 4, 0, 1, 2])
+    refuse_tree("twice", "is defined twice", nodes_nodeids=[0, 0, 2, 3, 4, 0, 1, 2])
     refuse("loop", "node 0 has two parents", "TreeEnsemble", [floats([1, 2])], version=5,
            tree_roots=[0], nodes_featureids=[0], nodes_truenodeids=[0], nodes_trueleafs=[0],
            nodes_falsenodeids=[0], nodes_falseleafs=[1], leaf_targetids=[0],
