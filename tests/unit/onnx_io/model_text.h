@@ -32,7 +32,7 @@ class ModelText {
   }
 
  private:
-  static std::string sum(std::string_view text) {
+  static std::string checksum(std::string_view text) {
     return to_hex(content_checksum(std::as_bytes(std::span(text.data(), text.size()))));
   }
 
