@@ -1,5 +1,5 @@
 // Answers the questions of onnx's inference functions about a node from plain lists. Internal to
-// shape inference: the only header of this folder that includes onnx, for infer.cc alone.
+// shape inference; included by the sources of this folder only, as it exposes classes of onnx.
 #pragma once
 
 #include <google/protobuf/arena.h>
