@@ -1,12 +1,13 @@
 #include "host/cli/command_line.h"
 
+#include <ephost/plugin_exit.h>
+
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <exception>
 
 #include "host/cli/command.h"
 #include "host/cli/report/output.h"
-#include "host/plugin/exit_guard.h"
 
 namespace ephost::cli {
 namespace {
@@ -39,7 +40,7 @@ int run_program(const Program& program, int argc, char** argv) {
   // A write beyond the file size limit is then a failure that is reported, not a signal that ends
   // the process.
   std::signal(SIGXFSZ, SIG_IGN);
-  plugin::arm_exit_guard(kExitFailure);
+  guard_against_plugin_exit(kExitFailure);
   try {
     const Result<int> exit_status = parse_and_work(program, argc, argv);
     const Status status = exit_status.ok() ? flush_output() : exit_status.status();

@@ -1,5 +1,5 @@
-// `ep_weight_sharing_ctx_gen`: the command line of ONNX Runtime's tool of that name. What it does
-// is `ephost compile --share-weights`.
+// `ep_weight_sharing_ctx_gen`: takes the command line of ONNX Runtime's tool of that name and does
+// the same as `ephost compile --share-weights`.
 #include <memory>
 #include <string>
 

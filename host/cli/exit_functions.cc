@@ -1,13 +1,13 @@
-// The functions by which a plugin could end a program past all handlers of exit. The program
-// exports its own, which plugins find first.
-#include <cstdlib>
+// The functions by which a plugin could end the program without its exit handlers. The program
+// exports its own, which the loader binds plugins to.
+#include <ephost/plugin_exit.h>
 
-#include "host/plugin/exit_guard.h"
+#include <cstdlib>
 
 extern "C" {
 
-[[noreturn]] void _exit(int status) { ephost::plugin::end_process("_exit", status); }
+[[noreturn]] void _exit(int status) { ephost::end_process("_exit", status); }
 
-[[noreturn]] void _Exit(int status) noexcept { ephost::plugin::end_process("_Exit", status); }
+[[noreturn]] void _Exit(int status) noexcept { ephost::end_process("_Exit", status); }
 
 }  // extern "C"

@@ -12,8 +12,8 @@ namespace {
 constexpr const char* kSessionGroup = "Session";
 constexpr const char* kReportGroup = "Report";
 
-// The type name behind a type name or short name; the name itself if it isn't installed, which the
-// session then reports.
+// The type name of a provider that is named by type name or short name; the name itself if it is
+// not installed, which the session then reports.
 std::string provider_behind(const std::string& name, const Environment& environment) {
   for (const InstalledPlugin& plugin : environment.plugins()) {
     if (plugin.provider == name || equal_ignoring_case(plugin.name, name)) return plugin.provider;
@@ -35,9 +35,9 @@ Status add_provider_option(std::vector<ProviderRequest>& requests, const std::st
   });
   if (request == requests.end()) {
     if (provider != kCpuProvider) {
-      return Status(StatusCode::kInvalidArgument, "--ep-option " + quote(argument) +
-                                                      " is for a provider that is not asked; add " +
-                                                      "--ep " + name);
+      return Status(StatusCode::kInvalidArgument,
+                    "--ep-option " + quote(argument) +
+                        " is for a provider that is not asked for; add " + "--ep " + name);
     }
     request = requests.insert(request, {.name = provider});
   }
@@ -56,12 +56,13 @@ Status add_provider_option(std::vector<ProviderRequest>& requests, const std::st
 void add_report_flags(ArgumentParser& app, ReportFlags& flags,
                       const std::vector<std::string>& formats) {
   flags.format = formats.front();
-  app.add("--format", flags.format, "How to report")
+  app.add("--format", flags.format, "Format of the report")
       .one_of(formats)
       .show_default()
       .group(kReportGroup);
-  Argument verbose = app.add_flag("-v,--verbose", flags.verbose, "Show more, and log what is done");
-  Argument quiet = app.add_flag("-q,--quiet", flags.quiet, "Log errors only, show no progress");
+  Argument verbose =
+      app.add_flag("-v,--verbose", flags.verbose, "Show more details and log progress");
+  Argument quiet = app.add_flag("-q,--quiet", flags.quiet, "Log only errors and show no progress");
   verbose.group(kReportGroup);
   quiet.group(kReportGroup).excludes(verbose);
 }
@@ -73,23 +74,24 @@ void add_environment_flags(ArgumentParser& app, EnvironmentFlags& flags) {
       .repeatable()
       .group(kSessionGroup);
   app.add("--call-warning", flags.call_warning_seconds,
-          "Warn when a call of a plugin takes longer than this; 0: never")
+          "Warn when a call into a plugin takes longer than this; 0: never")
       .type_name("SECONDS")
       .in_range(0, 1e6)
       .show_default()
       .group(kSessionGroup);
   app.add_flag("--no-crash-handler", flags.no_crash_handler,
-               "Do not say which plugin was called when the process crashes")
+               "Do not report which plugin was running when the process crashes")
       .group(kSessionGroup);
 }
 
 void add_session_flags(ArgumentParser& app, SessionFlags& flags) {
   add_environment_flags(app, flags.environment);
-  app.add("--selection", flags.selection, "Selection file: providers, options, entries")
+  app.add("--selection", flags.selection,
+          "Selection file: providers, their options and configuration entries")
       .type_name("FILE")
       .group(kSessionGroup);
   app.add("-e,--ep", flags.providers,
-          "Ask this provider, in the order given; CPU is always the last (repeatable)")
+          "Provider to ask, in order of priority; the CPU provider is always last (repeatable)")
       .type_name("NAME")
       .repeatable()
       .group(kSessionGroup);
@@ -100,23 +102,24 @@ void add_session_flags(ArgumentParser& app, SessionFlags& flags) {
                   "KEY=VALUE")
       .group(kSessionGroup);
   app.add("--optimization-level", flags.optimization_level,
-          "What may change the model: disable_all, basic, extended, all [all]")
+          "Which optimizations to apply: disable_all, basic, extended, all [all]")
       .type_name("LEVEL")
       .group(kSessionGroup);
   app.add("--disable-optimizer", flags.disabled_optimizers,
-          "Leave out this optimization pass (repeatable)")
+          "Skip this optimization pass (repeatable)")
       .type_name("NAME")
       .repeatable()
       .group(kSessionGroup);
-  app.add_flag("--no-mem-pattern", flags.no_mem_pattern, "Allocate each value when it is made")
+  app.add_flag("--no-mem-pattern", flags.no_mem_pattern,
+               "Do not plan memory; allocate each value when it is computed")
       .group(kSessionGroup);
-  app.add_flag("--no-mem-reuse", flags.no_mem_reuse, "Give each value its own memory")
+  app.add_flag("--no-mem-reuse", flags.no_mem_reuse, "Give each value memory of its own")
       .group(kSessionGroup);
 }
 
 void add_cache_flag(ArgumentParser& app, SessionFlags& flags) {
   app.add("--cache-dir", flags.cache_dir,
-          "Cache store: keep there what providers compile, and look there first")
+          "Cache store for what providers compile, looked up before compiling")
       .type_name("DIR")
       .group(kSessionGroup);
 }
@@ -127,18 +130,19 @@ void add_execution_flags(ArgumentParser& app, SessionFlags& flags) {
       .one_of({"sequential", "parallel"})
       .group(kSessionGroup);
   app.add("--inter-op-threads", flags.inter_op_threads,
-          "Most threads on steps of one run in parallel mode; 0: one a processor")
+          "Maximum number of threads for the steps of one run in parallel mode; 0: one per "
+          "processor")
       .type_name("N")
       .group(kSessionGroup);
   app.add("--intra-op-threads", flags.intra_op_threads,
-          "Most threads on one step; 0: one a processor")
+          "Maximum number of threads for one step; 0: one per processor")
       .type_name("N")
       .group(kSessionGroup);
 }
 
 void add_profile_flag(ArgumentParser& app, SessionFlags& flags) {
   app.add("--profile", flags.profile,
-          "Write what took how long to this file, as a Chrome trace (JSON)")
+          "Write the timing of phases and steps to this file, as a Chrome trace (JSON)")
       .type_name("FILE")
       .group(kSessionGroup);
 }

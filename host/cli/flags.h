@@ -1,5 +1,5 @@
-// The options that several subcommands share, and what they become: an Environment, SessionOptions,
-// a way of reporting. Each command declares the groups it needs.
+// The options that several subcommands share, and the Environment and SessionOptions that they
+// become. Each command declares the groups that it needs.
 #pragma once
 
 #include <ephost/environment.h>
@@ -49,7 +49,7 @@ struct SessionFlags {
   std::filesystem::path profile;
 };
 
-// --format, --verbose, --quiet. `formats` are what the command offers, the default first.
+// --format, --verbose, --quiet. `formats` lists the formats of the command, the default first.
 void add_report_flags(ArgumentParser& app, ReportFlags& flags,
                       const std::vector<std::string>& formats = {"table", "json"});
 // --plugin-path, --call-warning, --no-crash-handler.
@@ -73,7 +73,7 @@ Argument add_pair_option(ArgumentParser& app, const std::string& name,
                          std::vector<std::string>& values, const std::string& help,
                          const std::string& type_name, char separator = '=');
 
-// The two sides of an argument that add_pair_option let pass.
+// The two sides of an argument that add_pair_option accepted.
 [[nodiscard]] std::pair<std::string, std::string> split_pair(std::string_view text,
                                                              char separator = '=');
 
@@ -82,9 +82,9 @@ void apply(const ReportFlags& flags);
 
 [[nodiscard]] Result<Environment> open_environment(const EnvironmentFlags& flags);
 
-// The providers of the selection file, then those of --ep. An option for a provider is added to
-// where that one is named, by type name or short name; INVALID_ARGUMENT if it is not named, except
-// for the CPU provider, which every session has.
+// The providers of the selection file, then those of --ep. An option of --ep-option goes to the
+// provider that it names by type name or short name; INVALID_ARGUMENT if that one was not asked
+// for, except for the CPU provider, which every session has.
 [[nodiscard]] Result<SessionOptions> make_session_options(const SessionFlags& flags,
                                                           const Environment& environment);
 

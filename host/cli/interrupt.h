@@ -1,4 +1,4 @@
-// Ctrl-C as a flag, for work that is to end in order and leave nothing half-done.
+// Turns Ctrl-C into a flag, for work that must end in an orderly way.
 #pragma once
 
 #include <atomic>
@@ -7,7 +7,7 @@
 namespace ephost::cli {
 
 // While it lives, the first SIGINT or SIGTERM sets the flag and the second one ends the process.
-// One at a time.
+// There may be one object at a time.
 class Interrupt {
  public:
   Interrupt();

@@ -1,12 +1,9 @@
-// Explains a partitioning: which provider took each node, in which partition, and which claims were
-// refused and why. Plain data for `ephost partition --explain` and its JSON output (built in
-// host/cli), and renderers that return whole documents as strings.
+// Explains a partitioning: which provider took which node, into which partition, and which claims
+// were refused and why. Plain data for the report of host/session; the commands render it.
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "host/graph/graph.h"
@@ -48,18 +45,5 @@ struct Explanation {
 };
 
 [[nodiscard]] Explanation explain(const Graph& graph, const Partitioning& partitioning);
-
-// A table for terminals, one line per node, followed by a summary and the refused claims.
-[[nodiscard]] std::string to_text(const Explanation& explanation);
-
-// A Graphviz digraph: one box per node, one colour per provider, one cluster per partition. `name`
-// defaults to the name of the graph.
-[[nodiscard]] std::string to_dot(const Graph& graph, const Partitioning& partitioning,
-                                 std::string_view name = {});
-
-// One HTML page without external resources. The bodies of control flow nodes follow the main graph,
-// each under its `graph_name`.
-[[nodiscard]] std::string to_html(const Explanation& explanation,
-                                  std::span<const Explanation> bodies = {});
 
 }  // namespace ephost::partition

@@ -7,6 +7,7 @@
 #include "host/base/text.h"
 #include "host/session/environment_state.h"
 #include "host/session/exception_barrier.h"
+#include "host/session/plugin_description.h"
 
 namespace ephost {
 namespace {
@@ -63,18 +64,13 @@ Result<std::shared_ptr<Environment::State>> Environment::State::create(
   if (options.crash_handler) state->crash_handler.emplace();
   if (options.call_warning.count() > 0) state->call_watch.emplace(options.call_warning);
   state->search = manifest::find_plugins(request);
-  for (const manifest::SearchDirectory& directory : state->search.directories) {
-    state->directories.push_back(directory.path);
-  }
   return state;
 }
 
 std::vector<InstalledPlugin> Environment::plugins() const {
   std::vector<InstalledPlugin> plugins;
   for (const manifest::FoundPlugin& found : state_->search.found) {
-    const manifest::Manifest& manifest = found.manifest;
-    plugins.push_back({manifest.provider, manifest.name, manifest.vendor,
-                       manifest.version.to_string(), manifest.file, found.library});
+    plugins.push_back(session::describe_plugin(found));
   }
   return plugins;
 }
@@ -87,8 +83,13 @@ std::vector<SkippedPlugin> Environment::skipped_plugins() const {
   return skipped;
 }
 
-const std::vector<std::filesystem::path>& Environment::searched_directories() const {
-  return state_->directories;
+std::vector<SearchedDirectory> Environment::searched_directories() const {
+  std::vector<SearchedDirectory> directories;
+  for (const manifest::SearchDirectory& searched : state_->search.directories) {
+    directories.push_back(
+        {searched.path, std::string(manifest::search_origin_name(searched.origin))});
+  }
+  return directories;
 }
 
 std::vector<SessionGroupInfo> Environment::session_groups() const { return state_->groups.list(); }

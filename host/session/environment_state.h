@@ -3,11 +3,9 @@
 
 #include <ephost/environment.h>
 
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 #include "host/base/files/file_system.h"
 #include "host/base/thread_pool.h"
@@ -25,7 +23,6 @@ struct Environment::State {
   // Destroyed last.
   std::optional<plugin::CrashHandler> crash_handler;
   std::optional<plugin::CallWatch> call_watch;
-  std::vector<std::filesystem::path> directories;
   // Shared by all sessions: it has as many threads as the session that asks for most, however many
   // sessions there are.
   ThreadPool threads{[] { static_cast<void>(plugin::ThreadCalls::mine()); }};

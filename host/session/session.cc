@@ -25,6 +25,7 @@ ValueDescription describe(const graph::Model& model, graph::ValueId id) {
   ValueDescription description;
   description.name = value.name;
   description.type = graph::to_string(value.type, model.symbols);
+  description.has_default = value.initializer != graph::kNoInitializer;
   description.is_optional = value.type.kind == graph::ValueKind::kOptional;
   const graph::ValueType& content =
       description.is_optional && value.type.nested ? *value.type.nested : value.type;
@@ -260,6 +261,29 @@ const std::vector<ValueDescription>& Session::outputs() const { return state_->o
 const std::vector<Phase>& Session::phases() const { return state_->prepared.phases; }
 const std::vector<Fallback>& Session::fallbacks() const { return state_->fallbacks; }
 const CacheUse& Session::cache_use() const { return state_->cache_use; }
+
+std::vector<SessionProvider> Session::providers() const {
+  std::vector<SessionProvider> providers;
+  for (const auto& provider : state_->prepared.providers) {
+    providers.push_back({provider->name(), provider->plugin().library->path()});
+  }
+  return providers;
+}
+
+std::vector<PlannedMemory> Session::planned_memory() const {
+  std::vector<PlannedMemory> blocks;
+  for (const plan::MemoryBlock& block : state_->program->pattern().blocks) {
+    blocks.push_back({block.location, block.bytes, block.lower_bound});
+  }
+  return blocks;
+}
+
+Status Session::check_output_file(const std::filesystem::path& file, std::string role) const {
+  return session::without_exceptions("checking an output file", [&] {
+    OperationFiles files = state_->prepared.files;
+    return files.add_output(file, std::move(role));
+  });
+}
 
 Result<std::vector<Value>> Session::run(std::span<const NamedValue> inputs,
                                         std::span<const std::string> output_names,

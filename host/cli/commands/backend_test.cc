@@ -3,9 +3,11 @@
 #include <ephost/session.h>
 
 #include <algorithm>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
+#include "host/base/files/directory.h"
 #include "host/base/text.h"
 #include "host/cli/values/inputs.h"
 #include "host/cli/values/value_file.h"
@@ -17,35 +19,48 @@ namespace fs = std::filesystem;
 
 constexpr const char* kModelFile = "model.onnx";
 
+// Adds the folders below `folder`, and that itself, which hold a model. Links are not followed.
+std::error_code find_models(const fs::path& folder, std::vector<fs::path>& found) {
+  std::error_code failure;
+  for (const std::string& name : list_directory(folder, failure)) {
+    const fs::path path = folder / name;
+    std::error_code ignored;
+    if (name == kModelFile) found.push_back(folder);
+    if (fs::symlink_status(path, ignored).type() != fs::file_type::directory) continue;
+    if (const std::error_code inner = find_models(path, found)) return inner;
+  }
+  return failure;
+}
+
 Status search(const fs::path& root, std::vector<BackendTest>& tests) {
   std::error_code failure;
   if (!fs::is_directory(root, failure)) {
-    return Status(StatusCode::kNoSuchFile,
-                  quote(root.native()) + " is no folder; give one that holds ONNX backend tests");
+    return Status(StatusCode::kNoSuchFile, quote(root.native()) +
+                                               " is not a folder; give one that holds ONNX "
+                                               "backend tests");
   }
-  const size_t before = tests.size();
-  for (fs::recursive_directory_iterator entry(root, failure), end; entry != end && !failure;
-       entry.increment(failure)) {
-    if (entry->path().filename() != kModelFile) continue;
-    const fs::path folder = entry->path().parent_path();
-    const fs::path relative = folder.lexically_relative(root);
-    const fs::path name = relative == "." ? fs::weakly_canonical(root).filename() : relative;
-    tests.push_back({name.generic_string(), folder});
-  }
+  std::vector<fs::path> folders;
+  failure = find_models(root, folders);
   if (failure) {
     return Status(StatusCode::kFail,
                   "cannot read the folder " + quote(root.native()) + ": " + failure.message());
   }
-  if (tests.size() == before) {
+  if (folders.empty()) {
     return Status(StatusCode::kNotFound,
                   "no folder below " + quote(root.native()) + " has a " + std::string(kModelFile));
   }
-  std::sort(tests.begin() + static_cast<std::ptrdiff_t>(before), tests.end(),
-            [](const auto& a, const auto& b) { return a.name < b.name; });
+  std::vector<BackendTest> found;
+  for (const fs::path& folder : folders) {
+    const fs::path relative = folder.lexically_relative(root);
+    const fs::path name = relative == "." ? fs::weakly_canonical(root).filename() : relative;
+    found.push_back({name.generic_string(), folder});
+  }
+  std::ranges::sort(found, {}, &BackendTest::name);
+  std::ranges::move(found, std::back_inserter(tests));
   return Status::ok_status();
 }
 
-// The folders test_data_set_0, test_data_set_1, ... that are there.
+// The folders test_data_set_0, test_data_set_1, ... up to the first that is missing.
 std::vector<fs::path> data_sets(const fs::path& folder) {
   std::vector<fs::path> sets;
   std::error_code ignored;
@@ -60,23 +75,23 @@ ValueForm form_of(const ValueDescription& description) {
   return {description.kind, description.is_optional, description.element_type};
 }
 
-// A file says nothing about its kind: the one at its position counts.
-Result<std::vector<FileValue>> read_all(const fs::path& set, const std::string& prefix,
-                                        std::span<const ValueDescription> descriptions) {
-  std::vector<FileValue> values;
+// A file does not say what kind of value it holds; the input or output at its position does.
+Result<std::vector<NamedValue>> read_all(const fs::path& set, const std::string& prefix,
+                                         std::span<const ValueDescription> descriptions) {
+  std::vector<NamedValue> values;
   std::error_code ignored;
   for (size_t i = 0;; ++i) {
     const fs::path file = set / (prefix + std::to_string(i) + ".pb");
     if (!fs::exists(file, ignored)) return values;
     const ValueForm form = i < descriptions.size() ? form_of(descriptions[i]) : ValueForm();
-    EPHOST_ASSIGN_OR_RETURN(FileValue value, read_value(file, std::nullopt, form));
+    EPHOST_ASSIGN_OR_RETURN(NamedValue value, read_value(file, std::nullopt, form));
     values.push_back(std::move(value));
   }
 }
 
-// Which input or output each value is for: by the names in the files if all of them are known and
-// different, else by position.
-Result<std::vector<size_t>> match(const std::vector<FileValue>& values,
+// The input or output of each value: by the names in the files if all of them are known and
+// different, otherwise by position.
+Result<std::vector<size_t>> match(const std::vector<NamedValue>& values,
                                   std::span<const ValueDescription> descriptions,
                                   std::string_view what) {
   if (values.size() > descriptions.size()) {
@@ -85,7 +100,7 @@ Result<std::vector<size_t>> match(const std::vector<FileValue>& values,
                       " files, and the model has " + std::to_string(descriptions.size()));
   }
   std::vector<size_t> by_name;
-  for (const FileValue& value : values) {
+  for (const NamedValue& value : values) {
     const auto found = std::ranges::find(descriptions, value.name, &ValueDescription::name);
     const auto index = static_cast<size_t>(found - descriptions.begin());
     if (found == descriptions.end() || std::ranges::count(by_name, index) != 0) break;
@@ -97,7 +112,7 @@ Result<std::vector<size_t>> match(const std::vector<FileValue>& values,
   return by_position;
 }
 
-// The writer of onnx before 1.13 knew no bfloat16: its files say uint16 and hold the bits.
+// Before version 1.13 onnx wrote bfloat16 values as uint16 with the same bits.
 Result<Value> as_stated(Value value, ElementType stated) {
   if (stated != ElementType::kBfloat16 || value.element_type() != ElementType::kUint16) {
     return value;
@@ -108,8 +123,8 @@ Result<Value> as_stated(Value value, ElementType stated) {
 }
 
 Status run_data_set(Session& session, const fs::path& set, const Tolerance& tolerance) {
-  EPHOST_ASSIGN_OR_RETURN(std::vector<FileValue> given, read_all(set, "input_", session.inputs()));
-  EPHOST_ASSIGN_OR_RETURN(const std::vector<FileValue> expected,
+  EPHOST_ASSIGN_OR_RETURN(std::vector<NamedValue> given, read_all(set, "input_", session.inputs()));
+  EPHOST_ASSIGN_OR_RETURN(const std::vector<NamedValue> expected,
                           read_all(set, "output_", session.outputs()));
   if (expected.empty()) {
     return Status(StatusCode::kNotFound, "there is no output_0.pb to compare with");

@@ -1,5 +1,5 @@
 // One ONNX backend test: a folder with `model.onnx` and folders `test_data_set_*` of `input_N.pb`
-// and `output_N.pb`. Finds and runs them; what is reported how is decided in test.cc.
+// and `output_N.pb`. Finds and runs them; test.cc reports.
 #pragma once
 
 #include <ephost/environment.h>
@@ -21,12 +21,12 @@ struct BackendTest {
 };
 
 // All tests below the roots, by root and then by name. Links to folders are not followed.
-// NO_SUCHFILE for a root that is no folder, NOT_FOUND for one without any test.
+// NO_SUCHFILE for a root that is not a folder, NOT_FOUND for one without tests.
 [[nodiscard]] Result<std::vector<BackendTest>> find_backend_tests(
     std::span<const std::filesystem::path> roots);
 
-// OK if every data set gives the expected outputs. NOT_IMPLEMENTED for what the host does not
-// offer: operators that no provider takes, inputs and outputs that are no tensors.
+// OK if every data set gives the expected outputs. NOT_IMPLEMENTED for operators that no
+// provider takes.
 [[nodiscard]] Status run_backend_test(const Environment& environment, const SessionOptions& options,
                                       const BackendTest& test, const Tolerance& tolerance);
 

@@ -1,4 +1,4 @@
-// `ephost bench MODEL`: what creating a session and running it costs in time and memory.
+// `ephost bench MODEL`: measures the time and memory that creating a session and running it take.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -43,7 +43,7 @@ Json session_json(const SessionTimes& times) {
 Json to_json(const Benchmark& benchmark, const Flags& flags) {
   const Measurement& model = benchmark.model;
   Json blocks = Json::array();
-  for (const BlockUse& block : model.blocks) {
+  for (const PlannedMemory& block : model.blocks) {
     blocks.push_back({{"location", block.location},
                       {"peak_bytes", block.peak_bytes},
                       {"lower_bound_bytes", block.lower_bound_bytes}});
@@ -117,7 +117,7 @@ std::string to_table(const Benchmark& benchmark) {
                        counted(model.run_seconds.size(), "run") + ")");
   facts.add("allocations per run", allocations_text(model));
   facts.add("peak resident memory", bytes_text(model.peak_resident_bytes));
-  for (const BlockUse& block : model.blocks) {
+  for (const PlannedMemory& block : model.blocks) {
     facts.add("planned memory", bytes_text(block.peak_bytes) + ", lower bound " +
                                     bytes_text(block.lower_bound_bytes) + " (ratio " +
                                     fixed(ratio(static_cast<double>(block.peak_bytes),
@@ -133,8 +133,8 @@ Result<Benchmark> run_benchmark(const Environment& environment, const Flags& fla
   Benchmark benchmark;
   EPHOST_ASSIGN_OR_RETURN(SessionOptions options, make_session_options(flags.session, environment));
   add_input_files(flags.request.inputs, options);
-  // Children come first: they start as copies of a process that has loaded nothing yet. Only the
-  // session that runs is profiled.
+  // Child processes come first, as they start as copies of this one, which must not have loaded
+  // anything. Only the session that runs is profiled.
   SessionOptions for_children = options;
   for_children.enable_profiling({});
   EPHOST_ASSIGN_OR_RETURN(SessionTimes sessions,
@@ -163,20 +163,19 @@ Result<int> run(const Flags& flags) {
 Command add_bench(ArgumentParser& root) {
   auto flags = std::make_shared<Flags>();
   MeasureRequest& request = flags->request;
-  ArgumentParser app =
-      root.add_subcommand("bench", "Time of session creation and runs, and memory");
+  ArgumentParser app = root.add_subcommand("bench", "Measure session creation, runs and memory");
   app.add("MODEL", request.model, "An ONNX model or context model").type_name("FILE").required();
-  app.add("--sessions", request.sessions, "Create so many sessions, each in a process of its own")
+  app.add("--sessions", request.sessions, "Number of sessions to create, each in its own process")
       .type_name("N")
       .positive()
       .show_default();
-  app.add("--runs", request.runs, "Time so many runs").type_name("N").positive().show_default();
-  app.add("--warm-up", request.warm_up, "Runs before those that are timed")
+  app.add("--runs", request.runs, "Number of timed runs").type_name("N").positive().show_default();
+  app.add("--warm-up", request.warm_up, "Number of runs before the timed ones")
       .type_name("N")
       .not_negative()
       .show_default();
   app.add_flag("--compare-context", flags->compare_context,
-               "Also create sessions from the model's context model, and compare");
+               "Also create sessions from the context model of the model, and compare");
   add_input_flags(app, request.inputs);
   add_session_flags(app, flags->session);
   add_execution_flags(app, flags->session);

@@ -1,4 +1,4 @@
-// Compares what a run gave with what was expected, for `ephost test`.
+// Compares the outputs of a run with the expected ones, for `ephost test`.
 #pragma once
 
 #include <ephost/value.h>
@@ -14,8 +14,8 @@ struct Tolerance {
   double absolute = 1e-5;
 };
 
-// What differs, in one line, or nothing. Sequences and maps are compared part by part. Types and
-// shapes must be equal; integers, bools and strings too; floating-point numbers within the
+// The first difference in one line, or nothing. Sequences and maps are compared part by part. Types
+// and shapes must be equal; integers, bools and strings too; floating-point numbers within the
 // tolerance, where NaN agrees with NaN and an infinity only with itself.
 [[nodiscard]] std::optional<std::string> find_difference(const Value& actual, const Value& expected,
                                                          const Tolerance& tolerance);

@@ -1,4 +1,4 @@
-// `ephost compile MODEL`: writes the context model and its binaries.
+// `ephost compile MODEL`: compiles a model and writes its context model with the binaries.
 #include <ephost/compile_model.h>
 
 #include <cerrno>
@@ -95,8 +95,8 @@ Result<size_t> read_standard_input(std::span<std::byte> buffer) {
   return Status(StatusCode::kFail, "standard input could not be read");
 }
 
-// While it lives, a reader of standard output that goes away is a failed write, after which
-// everything is cleared up.
+// While it lives, a closed pipe at standard output is a failed write instead of a signal, so that
+// everything is cleaned up.
 class HeldPipeSignal {
  public:
   explicit HeldPipeSignal(bool is_held) : is_held_(is_held) {
@@ -115,8 +115,8 @@ class HeldPipeSignal {
     return flush_output();
   }
 
-  // Ends the process as other commands end whose reader has gone; returns where the process was
-  // started without that signal.
+  // Ends the process by the signal, as other commands end on a closed pipe; returns if the process
+  // was started with the signal ignored.
   void raise_if_broken() const {
     if (!is_broken_) return;
     std::signal(SIGPIPE, old_);
@@ -153,10 +153,10 @@ Result<CompileReport> compile(const Flags& flags, const Environment& environment
   Activity activity(what, !flags.report.quiet);
   const Interrupt interrupt;
   options.set_load_cancellation_flag(interrupt.flag());
-  // What the shell has redirected may be a file too.
+  // The standard streams may be redirected to files.
   if (flags.from_standard_input()) options.add_input_file("/dev/stdin");
   if (flags.to_standard_output()) options.add_output_file("/dev/stdout");
-  // An empty message keeps the last one.
+  // An empty message leaves the previous one in place.
   options.set_progress_func([&, last = std::string()](std::string_view provider, double fraction,
                                                       std::string_view message) mutable {
     if (!message.empty()) last = message;
@@ -169,7 +169,7 @@ Result<CompileReport> compile(const Flags& flags, const Environment& environment
   return report;
 }
 
-// MODEL names several models, -i options of the only provider.
+// MODEL is a list of models; -i gives options of the only provider.
 Status compile_group(const Flags& flags, const Environment& environment) {
   EPHOST_ASSIGN_OR_RETURN(const auto models,
                           parse_model_list(flags.compile.input_model_path.native()));
@@ -215,7 +215,8 @@ Result<int> run(const Flags& flags) {
 Command add_compile(ArgumentParser& root) {
   auto flags = std::make_shared<Flags>();
   ModelCompilationOptions& compile = flags->compile;
-  ArgumentParser app = root.add_subcommand("compile", "Write the context model of a model");
+  ArgumentParser app =
+      root.add_subcommand("compile", "Compile a model and write its context model");
   app.add("MODEL", compile.input_model_path, "An ONNX model; - is standard input")
       .type_name("FILE")
       .required();
@@ -232,23 +233,23 @@ Command add_compile(ArgumentParser& root) {
       .type_name("FILE")
       .excludes(share_weights);
   app.add_flag("--embed", flags->embed,
-               "Payloads inside the model instead of in .bin files beside it")
+               "Embed payloads in the model instead of writing .bin files beside it")
       .excludes(share_weights);
   app.add("--external-initializers", compile.output_model_external_initializers_file,
-          "Write the initializers that are left to this file beside the model")
+          "Write the remaining initializers to this file beside the model")
       .type_name("NAME");
   app.add("--initializer-threshold", compile.external_initializers_size_threshold,
-          "Keep initializers of fewer bytes inside the model")
+          "Keep initializers smaller than this inside the model")
       .type_name("BYTES");
   app.add("--initializer-alignment", compile.external_initializers_alignment,
-          "Where initializers of 1 MiB or more start in that file: multiples of this")
+          "Alignment of initializers of 1 MiB or more in that file")
       .type_name("BYTES")
       .show_default();
   Argument error_if_exists = app.add_flag("--error-if-exists", compile.error_if_output_exists,
                                           "Fail instead of replacing a context model");
   app.add_flag("--force", compile.force_overwrite,
-               "Replace existing output files even if they are no context model's, but none that "
-               "the model is read from")
+               "Replace existing output files even if they do not belong to a context model, but "
+               "not those that the model is read from")
       .excludes(error_if_exists);
   app.add_flag("--error-if-nothing-compiled", compile.error_if_no_nodes_compiled,
                "Fail instead of writing the plain model");

@@ -1,6 +1,10 @@
 #include "host/cli/commands/plan_buffers.h"
 
-#include <cstdio>
+#include <ephost/place_buffers.h>
+
+#include <span>
+#include <string>
+#include <vector>
 
 #include "host/base/files/file.h"
 #include "host/base/files/operation_files.h"
@@ -8,46 +12,45 @@
 #include "host/cli/report/json.h"
 #include "host/cli/report/output.h"
 #include "host/cli/report/plan_map.h"
-#include "host/plan/placement/minimalloc_csv.h"
 
 namespace ephost::cli {
 namespace {
 
-Json to_json(const plan::BufferTable& table, const plan::Placement& placement,
+Json to_json(std::span<const BufferRequest> buffers, const BufferPlacement& placement,
              const BufferPlanRequest& request) {
-  Json json = {{"buffers", table.buffers.size()},
-               {"peak_bytes", placement.peak},
-               {"lower_bound_bytes", placement.lower_bound},
+  Json json = {{"buffers", buffers.size()},
+               {"peak_bytes", placement.peak_bytes},
+               {"lower_bound_bytes", placement.lower_bound_bytes},
                {"proved_optimal", placement.proved_optimal}};
   if (request.capacity) json.set("capacity_bytes", *request.capacity);
   Json offsets = Json::array();
-  for (size_t i = 0; i < table.ids.size(); ++i) {
-    offsets.push_back({{"id", table.ids[i]}, {"offset", placement.offsets[i]}});
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    offsets.push_back({{"id", buffers[i].id}, {"offset", placement.offsets[i]}});
   }
   json.set("offsets", std::move(offsets));
   return json;
 }
 
-Status over_capacity(const plan::Placement& placement, const BufferPlanRequest& request) {
+Status over_capacity(const BufferPlacement& placement, const BufferPlanRequest& request) {
   const uint64_t capacity = *request.capacity;
-  std::string advice = "the best one found needs " + std::to_string(placement.peak) +
-                       " bytes (lower bound " + std::to_string(placement.lower_bound) + ")";
-  if (placement.lower_bound > capacity) {
-    advice = "no placement can fit, as " + std::to_string(placement.lower_bound) +
-             " bytes are alive at one time";
-  } else if (placement.proved_bound > capacity) {
+  std::string advice = "the best one found needs " + std::to_string(placement.peak_bytes) +
+                       " bytes (lower bound " + std::to_string(placement.lower_bound_bytes) + ")";
+  if (placement.lower_bound_bytes > capacity) {
+    advice = "no placement can fit, as " + std::to_string(placement.lower_bound_bytes) +
+             " bytes are live at one time";
+  } else if (placement.proved_bound_bytes > capacity) {
     advice = "no placement can fit, as the search tried all; one of " +
-             std::to_string(placement.peak) + " bytes is known";
+             std::to_string(placement.peak_bytes) + " bytes is known";
   }
   return Status(StatusCode::kFail, "the buffers of " + quote(request.buffers.native()) +
                                        " do not fit into " + std::to_string(capacity) +
                                        " bytes: " + advice + "; raise --capacity");
 }
 
-std::string summary(const plan::Placement& placement, const BufferPlanRequest& request) {
+std::string summary(const BufferPlacement& placement, const BufferPlanRequest& request) {
   std::string text = counted(placement.offsets.size(), "buffer") + ": peak " +
-                     std::to_string(placement.peak) + " bytes, lower bound " +
-                     std::to_string(placement.lower_bound);
+                     std::to_string(placement.peak_bytes) + " bytes, lower bound " +
+                     std::to_string(placement.lower_bound_bytes);
   if (request.capacity) text += ", capacity " + std::to_string(*request.capacity);
   return text + (placement.proved_optimal ? ", proved optimal\n" : ", not proved optimal\n");
 }
@@ -61,24 +64,22 @@ Status plan_buffers(const BufferPlanRequest& request) {
     if (!file.empty()) EPHOST_RETURN_IF_ERROR(files.add_output(file, "the output file"));
   }
   EPHOST_ASSIGN_OR_RETURN(const std::string text, read_file(request.buffers));
-  EPHOST_ASSIGN_OR_RETURN(const plan::BufferTable table,
-                          plan::read_minimalloc_csv(text, request.buffers.native()));
+  EPHOST_ASSIGN_OR_RETURN(const std::vector<BufferRequest> buffers,
+                          parse_buffer_requests(text, request.buffers.native()));
   EPHOST_ASSIGN_OR_RETURN(
-      const plan::Placement placement,
-      plan::place_buffers(table.buffers, {.alignment = request.alignment,
-                                          .capacity = request.capacity,
-                                          .search_work = plan::kPatientSearchWork}));
-  if (request.capacity && placement.peak > *request.capacity) {
+      const BufferPlacement placement,
+      place_buffers(buffers, {.alignment = request.alignment, .capacity = request.capacity}));
+  if (request.capacity && placement.peak_bytes > *request.capacity) {
     return over_capacity(placement, request);
   }
-  const std::string csv = plan::write_minimalloc_csv(table, placement.offsets);
+  const std::string csv = to_csv(buffers, placement);
   if (!request.output.empty()) EPHOST_RETURN_IF_ERROR(write_text(request.output, csv));
   if (!request.html.empty()) {
-    const MemoryMap map = map_of(request.buffers.filename().string(), table, placement);
+    const MemoryMap map = map_of(request.buffers.filename().string(), buffers, placement);
     EPHOST_RETURN_IF_ERROR(write_text(request.html, to_html("Placement of buffers", {&map, 1})));
   }
   if (request.json) {
-    print(to_text(to_json(table, placement, request)));
+    print(to_text(to_json(buffers, placement, request)));
   } else if (request.output.empty()) {
     print(csv);
     print_notice(summary(placement, request));

@@ -13,14 +13,13 @@ struct BufferPlanRequest {
   std::filesystem::path buffers;     // CSV: id,lower,upper,size
   std::filesystem::path output;      // empty: standard output
   std::filesystem::path html;        // empty: no picture
-  std::optional<uint64_t> capacity;  // the placement must fit in so many bytes
+  std::optional<uint64_t> capacity;  // in bytes, that the placement must fit into
   uint64_t alignment = 1;            // of every offset
   bool json = false;                 // a report instead of the CSV on standard output
 };
 
-// Writes `id,lower,upper,size,offset`, and says what it reached: on standard error where the table
-// goes to standard output. Searches for seconds if it must. FAIL if the capacity is exceeded; then
-// nothing is written.
+// Writes `id,lower,upper,size,offset` and prints a summary: on standard error if the table goes to
+// standard output. May search for seconds. FAIL, with nothing written, if the capacity is exceeded.
 [[nodiscard]] Status plan_buffers(const BufferPlanRequest& request);
 
 }  // namespace ephost::cli

@@ -1,4 +1,5 @@
-// `ephost run MODEL`: runs a model on inputs from files, zeros or random numbers.
+// `ephost run MODEL`: runs a model on values from files, on zeros or on random numbers.
+#include <ephost/element_info.h>
 #include <ephost/session.h>
 
 #include <chrono>
@@ -15,8 +16,6 @@
 #include "host/cli/values/elements.h"
 #include "host/cli/values/inputs.h"
 #include "host/cli/values/value_file.h"
-#include "host/graph/types.h"
-#include "host/session/session_state.h"
 
 namespace ephost::cli {
 namespace {
@@ -45,7 +44,7 @@ struct OutputFile {
   std::filesystem::path file;
 };
 
-// What goes where; checked before anything is run.
+// The files of --output, checked before anything is run.
 Result<std::vector<OutputFile>> output_files(const Session& session, const Flags& flags) {
   std::vector<OutputFile> files;
   const std::vector<ValueDescription>& outputs = session.outputs();
@@ -59,9 +58,10 @@ Result<std::vector<OutputFile>> output_files(const Session& session, const Flags
                     "the model has no output " + quote(name) + "; it has " + join(names, ", "));
     }
     if (!is_value_file(file)) {
-      return Status(StatusCode::kInvalidArgument, "the extension of " + quote(file) +
-                                                      " is no tensor format; use .pb, .npy, .raw "
-                                                      "or .bin");
+      return Status(StatusCode::kInvalidArgument,
+                    "the extension of " + quote(file) +
+                        " is not a tensor format; use .pb, .npy, .raw "
+                        "or .bin");
     }
     files.push_back({static_cast<size_t>(found - outputs.begin()), std::move(file)});
   }
@@ -76,14 +76,14 @@ Status make_folder(const std::filesystem::path& folder) {
                 "cannot make the folder " + quote(folder.native()) + ": " + failure.message());
 }
 
-// Adds what goes into the folder, whose names are known only now; nothing has been written yet.
+// Adds the files of the folder, whose names are known only now. Nothing has been written yet.
 Status add_folder_files(const Session& session, const std::vector<NamedValue>& outputs,
                         const std::filesystem::path& folder, std::vector<OutputFile>& files) {
-  OperationFiles known = session.state().prepared.files;
   for (size_t i = 0; i < outputs.size(); ++i) {
     std::filesystem::path file = folder / ("output_" + std::to_string(i));
     file += default_extension(outputs[i].value);
-    EPHOST_RETURN_IF_ERROR(known.add_output(file, "the file of output " + quote(outputs[i].name)));
+    EPHOST_RETURN_IF_ERROR(
+        session.check_output_file(file, "the file of output " + quote(outputs[i].name)));
     files.push_back({i, std::move(file)});
   }
   return Status::ok_status();
@@ -143,7 +143,7 @@ Json tensor_json(const Value& value) {
       first.push_back(elements.number(i));
     }
   }
-  Json json = {{"type", graph::element_type_name(value.element_type())}, {"shape", value.shape()}};
+  Json json = {{"type", element_type_name(value.element_type())}, {"shape", value.shape()}};
   if (summary.numbers > 0) {
     json.set("min", summary.min);
     json.set("max", summary.max);
@@ -154,7 +154,7 @@ Json tensor_json(const Value& value) {
   return json;
 }
 
-// A sequence has its elements, a map its keys and values, an empty optional nothing.
+// The elements of a sequence, the keys and values of a map, nothing for an empty optional.
 Json value_json(const Value& value) {
   if (value.kind() == ValueKind::kTensor) return tensor_json(value);
   if (!value.has_value()) return {{"type", "none"}};
@@ -229,9 +229,9 @@ Command add_run(ArgumentParser& root) {
   add_pair_option(app, "-o,--output", flags->outputs,
                   "Write an output to a .pb, .npy or .raw file (repeatable)", "NAME=FILE");
   app.add("--output-dir", flags->output_folder,
-          "Write all outputs here: output_0.npy, ... (.pb for what NumPy lacks)")
+          "Write all outputs to this folder: output_0.npy, ... (.pb for types that NumPy lacks)")
       .type_name("DIR");
-  app.add("--repeat", flags->repeat, "Run so many times").type_name("N").positive();
+  app.add("--repeat", flags->repeat, "Number of runs").type_name("N").positive();
   add_session_flags(app, flags->session);
   add_execution_flags(app, flags->session);
   add_profile_flag(app, flags->session);

@@ -1,5 +1,5 @@
-// The tests that are known not to pass, each with the reason. One a line, "name: reason"; empty
-// lines and lines that start with '#' are passed over.
+// A list of tests that are known to fail, each with the reason: one "name: reason" a line. Empty
+// lines and lines that start with '#' are ignored.
 #pragma once
 
 #include <ephost/status.h>
@@ -13,7 +13,7 @@ namespace ephost::cli {
 
 using SkipList = std::map<std::string, std::string, std::less<>>;
 
-// INVALID_ARGUMENT with `file` and line for a name without reason or one that stands twice.
+// INVALID_ARGUMENT with `file` and line for a name without a reason or one that is listed twice.
 [[nodiscard]] Result<SkipList> parse_skip_list(std::string_view text, std::string_view file);
 
 }  // namespace ephost::cli

@@ -1,4 +1,4 @@
-// `ephost test DIR...`: runs ONNX backend tests and says which fail, which are skipped, and why.
+// `ephost test DIR...`: runs ONNX backend tests and lists those that fail or are skipped, and why.
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -49,7 +49,7 @@ const SkipList::value_type* find_entry(const SkipList& list, const std::string& 
   return entry == list.end() ? nullptr : &*entry;
 }
 
-// Listed tests are run as well: an entry must not outlive its reason.
+// Listed tests run as well, so that an entry whose reason is gone is noticed.
 TestResult judge(const std::string& name, const Status& status, const SkipList& list,
                  bool skip_unsupported) {
   const auto* entry = find_entry(list, name);
@@ -65,7 +65,7 @@ TestResult judge(const std::string& name, const Status& status, const SkipList& 
           status.to_string()};
 }
 
-// A worker thread has nobody above it who could catch.
+// An exception that leaves a worker thread would end the process.
 Status run_guarded(const Environment& environment, const SessionOptions& options,
                    const BackendTest& test, const Tolerance& tolerance) {
   try {
@@ -103,7 +103,8 @@ void warn_about_unknown_entries(const SkipList& list, const std::vector<BackendT
       const auto* entry = find_entry(list, test.name);
       return entry != nullptr && entry->first == name;
     });
-    if (!known) log_warning("the skip list names " + quote(name) + ", which is no test here");
+    if (!known)
+      log_warning("the skip list names " + quote(name) + ", which is not among the tests");
   }
 }
 
@@ -189,21 +190,19 @@ Result<int> run(const Flags& flags) {
 Command add_test(ArgumentParser& root) {
   auto flags = std::make_shared<Flags>();
   ArgumentParser app = root.add_subcommand("test", "Run ONNX backend test folders");
-  app.add("DIR", flags->folders, "Folders that hold tests, at any depth")
-      .type_name("PATH")
-      .required();
-  app.add("--rtol", flags->tolerance.relative, "Relative tolerance of numbers")
+  app.add("DIR", flags->folders, "Folders with tests, at any depth").type_name("PATH").required();
+  app.add("--rtol", flags->tolerance.relative, "Relative tolerance for floating-point numbers")
       .not_negative()
       .show_default();
-  app.add("--atol", flags->tolerance.absolute, "Absolute tolerance of numbers")
+  app.add("--atol", flags->tolerance.absolute, "Absolute tolerance for floating-point numbers")
       .not_negative()
       .show_default();
   app.add("--skip-list", flags->skip_list,
-          "Tests that may fail, \"name: reason\" a line; one that passes is a failure")
+          "File of tests that may fail, one \"name: reason\" a line; such a test must not pass")
       .type_name("FILE");
   app.add_flag("--skip-unsupported", flags->skip_unsupported,
-               "Skip what is NOT_IMPLEMENTED instead of failing");
-  app.add("-j,--jobs", flags->jobs, "Run so many tests at once")
+               "Count tests that end with NOT_IMPLEMENTED as skipped, not as failed");
+  app.add("-j,--jobs", flags->jobs, "Number of tests to run at the same time")
       .type_name("N")
       .positive()
       .show_default();

@@ -1,6 +1,8 @@
 #include "host/cli/commands/weight_sharing.h"
 
+#include <ephost/compile_model.h>
 #include <ephost/session.h>
+#include <ephost/verify_context.h>
 
 #include <chrono>
 #include <set>
@@ -12,16 +14,13 @@
 #include "host/cli/report/output.h"
 #include "host/cli/report/report.h"
 #include "host/cli/report/table.h"
-#include "host/context/file_names.h"
-#include "host/context/read/verify.h"
-#include "host/onnx_io/import/import.h"
 
 namespace ephost::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-// One group, whatever other sessions the process has.
+// A name of our own, so that other sessions of the process are not in the group.
 constexpr const char* kGroup = "ephost compile --share-weights";
 
 struct SharedModel {
@@ -30,16 +29,15 @@ struct SharedModel {
   std::set<std::string> binaries;
 };
 
-// What a session would find in a context model that was written.
-Result<SharedModel> read_back(const fs::path& path) {
-  EPHOST_ASSIGN_OR_RETURN(const graph::Model model,
-                          onnx_io::import_model(path, {.infer_shapes = false}));
+// What a session would find in a context model that was written. Its checksums were just computed.
+Result<SharedModel> read_back(const Environment& environment, const fs::path& path) {
+  constexpr VerifyContextOptions kStructureOnly = {
+      .compare_checksums = false, .providers = VerifyContextOptions::Providers::kIgnore};
+  EPHOST_ASSIGN_OR_RETURN(const ContextReport report,
+                          verify_context(environment, path, kStructureOnly));
+  if (!report.problems.empty()) return Status(StatusCode::kFail, report.problems.front());
   SharedModel shared{.path = path, .partitions = {}, .binaries = {}};
-  // Checksums were taken when it was written.
-  const context::VerifyReport report = context::verify_context_model(
-      model, {.folder = path.parent_path(), .verify_checksums = false});
-  if (!report.ok()) return Status(StatusCode::kFail, report.problems.front());
-  for (const context::VerifiedNode& node : report.nodes) {
+  for (const ContextNodeReport& node : report.nodes) {
     shared.partitions.push_back(node.partition_name);
     if (!node.file.empty()) shared.binaries.insert(node.file);
   }
@@ -137,10 +135,10 @@ Status compile_sharing(const Environment& environment, const SessionOptions& opt
   }
   std::vector<SharedModel> written;
   for (const fs::path& model : models) {
-    const fs::path path = context::context_model_path(model);
+    const fs::path path = default_context_model_path(model);
     std::error_code ignored;
-    if (!fs::exists(path, ignored)) continue;  // nothing was compiled, which was logged
-    EPHOST_ASSIGN_OR_RETURN(SharedModel shared, read_back(path));
+    if (!fs::exists(path, ignored)) continue;  // no provider compiled anything, and the log says so
+    EPHOST_ASSIGN_OR_RETURN(SharedModel shared, read_back(environment, path));
     written.push_back(std::move(shared));
   }
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;

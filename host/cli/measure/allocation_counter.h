@@ -1,5 +1,5 @@
-// Counts the calls of the C allocator in this process, whoever makes them: host, plugins and the
-// libraries behind both, operator new included. The counting itself is done by a library that is
+// Counts the calls of the C allocator in this process, operator new included, by the host, plugins
+// and the libraries of both. The counting itself is done by a library that is
 // preloaded for the purpose (tests/benchmarks/count_allocations.c); the program replaces no
 // allocator.
 #pragma once
@@ -15,7 +15,7 @@ struct AllocationCount {
   uint64_t by_host = 0;  // those of the counting thread with no function of a plugin on the stack
 };
 
-// Whether the library is there.
+// Whether the library is preloaded.
 [[nodiscard]] bool can_count_allocations();
 
 // Starts counting from zero; slows every allocation down. `plugins` are the libraries of the

@@ -1,5 +1,6 @@
 #include "host/cli/measure/child_process.h"
 
+#include <ephost/plugin_exit.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,7 +11,6 @@
 #include <string>
 
 #include "host/cli/report/activity.h"
-#include "host/plugin/exit_guard.h"
 
 namespace ephost::cli {
 namespace {
@@ -20,7 +20,7 @@ Status failed(const char* what) {
 }
 
 [[noreturn]] void work_and_exit(const std::function<Result<Json>()>& work, int output) {
-  plugin::arm_exit_guard(EXIT_FAILURE);
+  guard_against_plugin_exit(EXIT_FAILURE);
   Json answer;
   const Result<Json> result = work();
   if (result.ok()) {

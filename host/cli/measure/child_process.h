@@ -1,4 +1,4 @@
-// Work in a process of its own, which starts as a copy of this one.
+// Runs work in a child process, which starts as a copy of this one.
 #pragma once
 
 #include <ephost/status.h>
@@ -10,9 +10,9 @@
 
 namespace ephost::cli {
 
-// What `work` returns when a child process calls it, which then ends without cleaning up. Meanwhile
-// the terminal says `activity`, unless that is empty. This process must not have other threads.
-// FAIL where the child cannot be started or dies.
+// The result of `work` in a child process, which then ends without running destructors or exit
+// handlers. Meanwhile the terminal shows `activity`, unless that is empty. This process must not
+// have other threads. FAIL if the child cannot be started or dies.
 [[nodiscard]] Result<Json> in_child(const std::string& activity,
                                     const std::function<Result<Json>()>& work);
 

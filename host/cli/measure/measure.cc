@@ -1,20 +1,18 @@
 #include "host/cli/measure/measure.h"
 
 #include <ephost/compile_model.h>
-#include <stdlib.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include "host/cli/measure/allocation_counter.h"
 #include "host/cli/measure/child_process.h"
+#include "host/cli/measure/peak_memory.h"
 #include "host/cli/measure/statistics.h"
+#include "host/cli/measure/temporary_folder.h"
 #include "host/cli/report/report.h"
-#include "host/session/session_state.h"
 
 namespace ephost::cli {
 namespace {
@@ -26,42 +24,14 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// A folder of our own below the system's temporary one, removed with what is in it.
-class TemporaryFolder {
- public:
-  static Result<TemporaryFolder> create() {
-    std::error_code failure;
-    const fs::path parent = fs::temp_directory_path(failure);
-    std::string pattern = (parent / "ephost-bench-XXXXXX").string();
-    if (failure || ::mkdtemp(pattern.data()) == nullptr) {
-      return Status(StatusCode::kFail, "cannot make a folder in " + parent.string() +
-                                           "; set TMPDIR to one that is "
-                                           "writable");
-    }
-    return TemporaryFolder(pattern);
-  }
-  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  explicit TemporaryFolder(fs::path path) : path_(std::move(path)) {}
-  fs::path path_;
-};
-
-// The largest resident size that the process has had.
-uint64_t peak_resident_bytes() {
-  struct rusage usage {};
-  if (::getrusage(RUSAGE_SELF, &usage) != 0) return 0;
-  return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+bool records_profile(const SessionOptions& options) {
+  return std::ranges::any_of(options.config_entries(), [](const auto& entry) {
+    return entry.first == "session.profile_file" && !entry.second.empty();
+  });
 }
 
-// The phases of the last session, over all sessions that have them: with a cache store the first
-// one goes another way.
+// The phases of the last session with the median of each over all sessions that have it: with a
+// cache store the first session has other phases.
 std::vector<Phase> median_phases(const std::vector<std::vector<Phase>>& sessions) {
   std::vector<Phase> phases = sessions.back();
   for (Phase& phase : phases) {
@@ -104,9 +74,7 @@ Status count_allocations(Session& session, IoBinding& binding, Measurement& out)
   if (!can_count_allocations()) return Status::ok_status();
   constexpr uint32_t kRuns = 10;
   std::vector<fs::path> plugins;
-  for (const auto& provider : session.state().prepared.providers) {
-    plugins.push_back(provider->plugin().library->path());
-  }
+  for (const SessionProvider& provider : session.providers()) plugins.push_back(provider.library);
   start_counting_allocations(plugins);
   Status status;
   for (uint32_t i = 0; i < kRuns && status.ok(); ++i) status = session.run(binding);
@@ -185,15 +153,11 @@ Result<Measurement> measure_runs(const Environment& environment, const SessionOp
   EPHOST_RETURN_IF_ERROR(time_runs(session, binding, request, measured));
   measured.peak_resident_bytes = peak_resident_bytes();
   EPHOST_RETURN_IF_ERROR(count_allocations(session, binding, measured));
-  for (const auto& provider : session.state().prepared.providers) {
-    measured.providers.push_back(provider->name());
+  for (SessionProvider& provider : session.providers()) {
+    measured.providers.push_back(std::move(provider.name));
   }
-  for (const plan::MemoryBlock& block : session.state().program->pattern().blocks) {
-    measured.blocks.push_back({block.location, block.bytes, block.lower_bound});
-  }
-  if (session.state().prepared.profiler != nullptr) {
-    EPHOST_RETURN_IF_ERROR(session.end_profiling().status());
-  }
+  measured.blocks = session.planned_memory();
+  if (records_profile(options)) EPHOST_RETURN_IF_ERROR(session.end_profiling().status());
   return measured;
 }
 

@@ -1,4 +1,4 @@
-// The measurements behind `ephost bench`; what is printed is decided in bench.cc.
+// The measurements of `ephost bench`; bench.cc prints them.
 #pragma once
 
 #include <ephost/environment.h>
@@ -19,22 +19,16 @@ namespace ephost::cli {
 struct MeasureRequest {
   std::filesystem::path model;
   InputFlags inputs;
-  uint32_t sessions = 5;  // to create, at least one
-  uint32_t runs = 50;     // to time, after the first run and `warm_up`
+  uint32_t sessions = 5;  // number to create, at least 1
+  uint32_t runs = 50;     // number to time, after the first run and `warm_up` others
   uint32_t warm_up = 5;
-  bool quiet = false;  // say nothing on the terminal meanwhile
+  bool quiet = false;  // show no progress on the terminal
 };
 
-// Sessions that were created in processes of their own, in which nothing was loaded yet.
+// Sessions that were each created in a new process, in which nothing was loaded before.
 struct SessionTimes {
   std::vector<double> seconds;  // of each creation
   std::vector<Phase> phases;    // medians over all creations
-};
-
-struct BlockUse {
-  uint32_t location = 0;
-  uint64_t peak_bytes = 0;
-  uint64_t lower_bound_bytes = 0;
 };
 
 struct Measurement {
@@ -43,20 +37,20 @@ struct Measurement {
   CacheUse cache;  // of the last session
   double first_run_seconds = 0;
   std::vector<double> run_seconds;  // with bound inputs and outputs
-  // Per run, in runs of their own; nothing where they cannot be counted (allocation_counter.h).
+  // Per run, counted in additional runs; nothing if they cannot be counted (allocation_counter.h).
   std::optional<double> allocations_per_run;
-  std::optional<double> host_allocations_per_run;  // of these, those that no plugin made
+  std::optional<double> host_allocations_per_run;  // those that no plugin made
   uint64_t peak_resident_bytes = 0;                // of the process, so far
-  std::vector<BlockUse> blocks;
+  std::vector<PlannedMemory> blocks;
 };
 
-// Creates sessions in child processes. This and `measure_context` come before anything is loaded in
-// this process, and before it has threads: children start as copies of it.
+// Creates sessions in child processes, which start as copies of this process. Call this function
+// and `measure_context` before this process loads anything or starts threads.
 [[nodiscard]] Result<SessionTimes> time_sessions(const Environment& environment,
                                                  const SessionOptions& options,
                                                  const MeasureRequest& request);
 
-// Session creation from a context model that is compiled for the purpose and removed again.
+// Session creation from a context model, which is compiled first and removed afterwards.
 struct ContextMeasurement {
   double compile_seconds = 0;
   uint64_t partitions = 0;

@@ -12,10 +12,10 @@ namespace ephost::cli {
 
 namespace {
 
-constexpr auto kFirst = std::chrono::seconds(1);
+constexpr auto kDelay = std::chrono::seconds(1);
 constexpr auto kPeriod = std::chrono::milliseconds(250);
 
-// Back to the first column, and everything behind the cursor cleared.
+// Moves to the first column and clears the rest of the line.
 constexpr const char* kClearLine = "\r\x1b[K";
 
 }  // namespace
@@ -42,7 +42,7 @@ void Activity::update(std::string what) {
 void Activity::show() {
   const auto start = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
-  if (changed_.wait_for(lock, kFirst, [this] { return done_; })) return;
+  if (changed_.wait_for(lock, kDelay, [this] { return done_; })) return;
   do {
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
     std::fprintf(stderr, "%s%s ... %.0f s", kClearLine, printable(what_).c_str(), elapsed.count());

@@ -1,5 +1,5 @@
-// A line on the terminal that says what takes so long: "compiling model.onnx ... 12 s". It appears
-// after a second, and only if standard error is a terminal.
+// A progress line on the terminal: "compiling model.onnx ... 12 s". It appears after a second, and
+// only if standard error is a terminal.
 #pragma once
 
 #include <condition_variable>
@@ -11,14 +11,14 @@ namespace ephost::cli {
 
 class Activity {
  public:
-  // Nothing is ever shown if `enabled` is false.
+  // Shows nothing if `enabled` is false.
   explicit Activity(std::string what, bool enabled = true);
   Activity(const Activity&) = delete;
   Activity& operator=(const Activity&) = delete;
-  // Takes the line away.
+  // Clears the line.
   ~Activity();
 
-  // Says what is being done now. From any thread.
+  // Changes the text of the line. May be called from any thread.
   void update(std::string what);
 
  private:

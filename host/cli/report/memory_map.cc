@@ -14,7 +14,7 @@ namespace {
 // Size of the drawing in its own units; the browser stretches it.
 constexpr double kWidth = 1000;
 constexpr double kHeight = 500;
-constexpr size_t kColors = 8;  // as many as the style sheet has
+constexpr size_t kColors = 8;  // in the style sheet
 
 std::string percent(double part, double whole) {
   return fixed(whole > 0 ? 100 * part / whole : 0, 3) + "%";
@@ -106,7 +106,7 @@ class Section {
         "\" y2=\"" + fixed(at, 3) + "\"><title>" + title + "</title></line>\n");
   }
 
-  // Bytes alive, as a flight of steps.
+  // Live bytes over time, as a step function.
   void live(const MapBlock& block) {
     add("<path class=\"live\" d=\"M0 " + fixed(y(0, block), 3));
     for (const auto& [time, bytes] : block.live) {

@@ -1,5 +1,5 @@
-// The picture of a plan: memory against time, one box a value, and the order of the steps, as one
-// HTML page without external resources. Plain data in, text out.
+// Draws a plan as one HTML page without external resources: memory against time with one box for
+// each value, and the order of the steps. Plain data in, text out.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace ephost::cli {
 struct MapBox {
   std::string name;
   std::string what;                  // one line: its type and kind
-  std::optional<uint32_t> provider;  // that makes it; index into MemoryMap::providers
+  std::optional<uint32_t> provider;  // of the step that writes it: index into MemoryMap::providers
   uint64_t begin = 0;                // in steps, up to, not including, `end`
   uint64_t end = 0;
   uint64_t offset = 0;
@@ -30,7 +30,7 @@ struct MapBlock {
   uint64_t lower_bound = 0;
   bool proved_optimal = false;
   std::vector<MapBox> boxes;
-  // From each of these times on, so many bytes are alive; ascending.
+  // Pairs of a time and the bytes that are live from then on; ascending.
   std::vector<std::pair<uint64_t, uint64_t>> live;
 };
 
@@ -59,7 +59,7 @@ struct LiveRange {
 [[nodiscard]] std::vector<std::pair<uint64_t, uint64_t>> live_bytes(
     std::span<const LiveRange> ranges);
 
-// The first map is the model's own graph; bodies follow. Names may be anything: they are escaped.
+// The first map is that of the model's own graph; those of bodies follow. Names are escaped.
 [[nodiscard]] std::string to_html(const std::string& title, std::span<const MemoryMap> maps);
 
 }  // namespace ephost::cli

@@ -1,11 +1,11 @@
-// The parts of the memory map's page that are always the same: style and behaviour.
+// The constant parts of the memory map's page: style and behaviour.
 #pragma once
 
 #include <string_view>
 
 namespace ephost::cli {
 
-// Nothing may be fetched, whatever a name may have smuggled in.
+// The policy forbids the page to fetch anything, even if a name were not escaped.
 inline constexpr std::string_view kPageHead = R"(<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -48,8 +48,8 @@ td { overflow-wrap: anywhere; }
 </style>
 )";
 
-// The box under the pointer is told at once below the map; the wheel zooms into time and offsets, a
-// double click zooms out.
+// Shows the title of the box under the pointer below the map at once. The wheel zooms in time and
+// offset; a double click resets the view.
 inline constexpr std::string_view kPageScript = R"(<script>
 for (const map of document.querySelectorAll("svg.map")) {
   const hover = map.closest("section").querySelector(".hover");

@@ -1,5 +1,5 @@
-// What commands print: results on standard output or to a file, errors on standard error, numbers
-// with their units. Text from models and plugins is made safe for a terminal here.
+// Prints results on standard output or to a file and errors on standard error, and formats numbers
+// with their units. Makes all text, which may come from models and plugins, safe for a terminal.
 #pragma once
 
 #include <ephost/status.h>
@@ -24,18 +24,18 @@ void print_notice(std::string_view text);
 // To standard output where `file` is empty, else to the file, atomically; made printable.
 [[nodiscard]] Status write_text(const std::filesystem::path& file, std::string_view text);
 
-// FAIL if what was printed did not all arrive (full disk).
+// FAIL if standard output could not be written in full (full disk).
 [[nodiscard]] Status flush_output();
 
 // "1 node", "2 nodes".
 [[nodiscard]] std::string counted(uint64_t count, std::string_view noun);
 // "17 B", "1.5 MiB".
 [[nodiscard]] std::string bytes_text(uint64_t bytes);
-// "12.3 us", "4.56 ms", "7.89 s": three digits that matter.
+// "12.3 us", "4.56 ms", "7.89 s": three significant digits.
 [[nodiscard]] std::string seconds_text(double seconds);
-// "1.234" with so many digits after the point.
+// "1.234", with `digits` digits after the point.
 [[nodiscard]] std::string fixed(double number, int digits);
-// At most so many digits that matter, in the shorter of plain and exponent form.
+// With at most `digits` significant digits, in the shorter of plain and exponent form.
 [[nodiscard]] std::string compact(double number, int digits = 6);
 
 }  // namespace ephost::cli

@@ -2,168 +2,122 @@
 
 #include <algorithm>
 #include <utility>
-
-#include "host/cli/report/output.h"
+#include <vector>
 
 namespace ephost::cli {
 namespace {
 
 class GraphMap {
  public:
-  GraphMap(const session::PreparedModel& model, const session::PreparedGraph& prepared)
-      : model_(model), graph_(model.graph_of(prepared)), prepared_(prepared) {}
+  explicit GraphMap(const GraphPlan& plan) : plan_(plan) {}
 
   MemoryMap make() {
-    map_.name = prepared_.path.empty() ? graph_.name : "body " + prepared_.path;
-    map_.providers = prepared_.partitioning.providers;
-    map_.end = prepared_.execution.steps.size();
-    for (const plan::MemoryBlock& block : prepared_.pattern.blocks) {
-      map_.blocks.push_back({.name = block.location == plan::kHostLocation
-                                         ? "0"
-                                         : model_.location_name(block.location),
+    map_.name = plan_.path.empty() ? plan_.name : "body " + plan_.path;
+    map_.providers = plan_.providers;
+    map_.end = plan_.steps.size();
+    for (const PlannedBlock& block : plan_.blocks) {
+      map_.blocks.push_back({.name = block.location == 0 ? "0" : block.memory,
                              .location = block.location,
-                             .peak = block.bytes,
-                             .lower_bound = block.lower_bound,
+                             .peak = block.peak_bytes,
+                             .lower_bound = block.lower_bound_bytes,
                              .proved_optimal = block.proved_optimal});
     }
-    ranges_.resize(map_.blocks.size());
     add_values();
     add_workspaces();
-    for (size_t i = 0; i < map_.blocks.size(); ++i) map_.blocks[i].live = live_bytes(ranges_[i]);
+    add_live_bytes();
     add_steps();
     return std::move(map_);
   }
 
  private:
-  // Index of the block at a location that has one.
+  // The index of the block of a location.
   [[nodiscard]] size_t block_at(uint32_t location) const {
     const auto found = std::ranges::find(map_.blocks, location, &MapBlock::location);
     return static_cast<size_t>(found - map_.blocks.begin());
   }
 
-  // What is planned by size counts rounded up, as in peak and lower bound.
-  void add_range(size_t block, uint64_t begin, uint64_t end, uint64_t size) {
-    const uint64_t alignment = prepared_.pattern.blocks[block].alignment;
-    ranges_[block].push_back({begin, end, (size + alignment - 1) / alignment * alignment});
-  }
-
-  [[nodiscard]] const std::optional<uint64_t>& root_bytes(const plan::ValuePlan& value) const {
-    return prepared_.allocation.values[value.reused].bytes;
-  }
-
   void add_values() {
-    const plan::AllocationPlan& plan = prepared_.allocation;
-    for (graph::ValueId id = 0; id < plan.values.size(); ++id) {
-      const plan::ValuePlan& value = plan.values[id];
-      const uint64_t offset = prepared_.pattern.offsets[id];
-      const bool is_made = value.kind == plan::AllocKind::kAllocate ||
-                           value.kind == plan::AllocKind::kReuse ||
-                           value.kind == plan::AllocKind::kAllocateOutput;
-      if (offset == plan::kNoOffset) {
-        if (is_made) ++map_.unplaced;
-        continue;
-      }
-      const size_t block = block_at(value.location);
-      const uint64_t size = value.bytes ? *value.bytes : root_bytes(value).value_or(0);
-      map_.blocks[block].boxes.push_back(
-          {.name = graph_.values[id].name,
-           .what = graph::to_string(graph_.values[id].type, model_.model.symbols) + ", " +
-                   std::string(plan::alloc_kind_name(value.kind)) +
-                   (value.reused == id ? "" : " of " + graph_.values[value.reused].name),
-           .provider = prepared_.execution.steps[value.first_pc].provider,
-           .begin = value.first_pc,
-           .end = uint64_t{value.last_pc} + 1,
-           .offset = offset,
-           .size = size});
-    }
-    for (const plan::BufferPlan& buffer : plan.buffers) {
-      if (prepared_.pattern.offsets[buffer.root] == plan::kNoOffset || !buffer.bytes) continue;
-      add_range(block_at(buffer.location), buffer.first_pc, uint64_t{buffer.last_pc} + 1,
-                *buffer.bytes);
+    for (const PlannedValue& value : plan_.values) {
+      if (value.is_allocated_by_runs) ++map_.unplaced;
+      if (!value.offset) continue;
+      map_.blocks[block_at(value.location)].boxes.push_back(
+          {.name = value.name,
+           .what =
+               value.type + ", " + value.kind + (value.owns_buffer ? "" : " of " + value.buffer),
+           .provider = plan_.steps[value.first_step].provider,
+           .begin = value.first_step,
+           .end = uint64_t{value.last_step} + 1,
+           .offset = *value.offset,
+           .size = value.bytes ? *value.bytes : value.buffer_bytes.value_or(0)});
     }
   }
 
   void add_workspaces() {
-    for (const plan::Workspace& workspace : prepared_.allocation.workspaces) {
-      const uint64_t offset = prepared_.pattern.workspace_offsets[workspace.pc];
-      if (offset == plan::kNoOffset) continue;
-      const plan::Step& step = prepared_.execution.steps[workspace.pc];
-      const size_t block = block_at(workspace.location);
-      map_.blocks[block].boxes.push_back({.name = "workspace of " + name_of(step),
-                                          .provider = step.provider,
-                                          .begin = workspace.pc,
-                                          .end = uint64_t{workspace.pc} + 1,
-                                          .offset = offset,
-                                          .size = workspace.bytes,
-                                          .is_workspace = true});
-      add_range(block, workspace.pc, uint64_t{workspace.pc} + 1, workspace.bytes);
+    for (const PlannedBuffer& buffer : plan_.buffers) {
+      if (!buffer.is_workspace) continue;
+      const PlannedStep& step = plan_.steps[buffer.first_step];
+      const std::string& name = step.partition.empty() ? step.description : step.name;
+      map_.blocks[block_at(buffer.location)].boxes.push_back({.name = "workspace of " + name,
+                                                              .provider = step.provider,
+                                                              .begin = buffer.first_step,
+                                                              .end = uint64_t{buffer.last_step} + 1,
+                                                              .offset = buffer.offset,
+                                                              .size = buffer.bytes,
+                                                              .is_workspace = true});
     }
   }
 
-  [[nodiscard]] std::string name_of(const plan::Step& step) const {
-    if (step.partition == plan::kNoPartition) return graph::describe_node(graph_, step.node);
-    return "partition " + prepared_.partitioning.partitions[step.partition].name;
-  }
-
-  [[nodiscard]] std::string operator_of(const plan::Step& step) const {
-    if (step.partition != plan::kNoPartition) {
-      return counted(prepared_.partitioning.partitions[step.partition].nodes.size(), "node");
+  // Sizes count rounded up to the alignment, as in peak and lower bound.
+  void add_live_bytes() {
+    std::vector<std::vector<LiveRange>> ranges(map_.blocks.size());
+    for (const PlannedBuffer& buffer : plan_.buffers) {
+      const size_t block = block_at(buffer.location);
+      const uint64_t alignment = plan_.blocks[block].alignment;
+      ranges[block].push_back({.begin = buffer.first_step,
+                               .end = uint64_t{buffer.last_step} + 1,
+                               .size = (buffer.bytes + alignment - 1) / alignment * alignment});
     }
-    const graph::Node& node = graph_.nodes[step.node];
-    return (node.domain.empty() ? "" : node.domain + ".") + node.op_type;
+    for (size_t i = 0; i < ranges.size(); ++i) map_.blocks[i].live = live_bytes(ranges[i]);
   }
 
   void add_steps() {
-    for (const plan::Step& step : prepared_.execution.steps) {
-      map_.steps.push_back({.node = step.partition == plan::kNoPartition
-                                        ? graph_.nodes[step.node].name
-                                        : name_of(step),
-                            .op = operator_of(step),
-                            .provider = step.provider});
+    for (const PlannedStep& step : plan_.steps) {
+      map_.steps.push_back({.node = step.name, .op = step.op, .provider = step.provider});
     }
     for (const MapBlock& block : map_.blocks) {
       for (size_t i = 0; i < block.live.size(); ++i) {
         const uint64_t end = i + 1 < block.live.size() ? block.live[i + 1].first : map_.end;
-        for (uint64_t pc = block.live[i].first; pc < end; ++pc) {
-          map_.steps[pc].live += block.live[i].second;
+        for (uint64_t step = block.live[i].first; step < end; ++step) {
+          map_.steps[step].live += block.live[i].second;
         }
       }
     }
   }
 
-  const session::PreparedModel& model_;
-  const graph::Graph& graph_;
-  const session::PreparedGraph& prepared_;
-  std::vector<std::vector<LiveRange>> ranges_;  // by block
+  const GraphPlan& plan_;
   MemoryMap map_;
 };
 
 }  // namespace
 
-std::vector<MemoryMap> maps_of(const session::PreparedModel& prepared) {
-  std::vector<MemoryMap> maps;
-  for (const session::PreparedGraph* one : prepared.graphs()) {
-    maps.push_back(GraphMap(prepared, *one).make());
-  }
-  return maps;
-}
+MemoryMap map_of(const GraphPlan& plan) { return GraphMap(plan).make(); }
 
-MemoryMap map_of(const std::string& name, const plan::BufferTable& table,
-                 const plan::Placement& placement) {
+MemoryMap map_of(const std::string& name, std::span<const BufferRequest> requests,
+                 const BufferPlacement& placement) {
   MemoryMap map{.name = name};
-  MapBlock block{.peak = placement.peak,
-                 .lower_bound = placement.lower_bound,
+  MapBlock block{.peak = placement.peak_bytes,
+                 .lower_bound = placement.lower_bound_bytes,
                  .proved_optimal = placement.proved_optimal};
   std::vector<LiveRange> ranges;
-  for (size_t i = 0; i < table.buffers.size(); ++i) {
-    const plan::Buffer& buffer = table.buffers[i];
-    map.end = std::max<uint64_t>(map.end, buffer.upper);
-    ranges.push_back({buffer.lower, buffer.upper, buffer.size});
-    block.boxes.push_back({.name = table.ids[i],
-                           .begin = buffer.lower,
-                           .end = buffer.upper,
+  for (size_t i = 0; i < requests.size(); ++i) {
+    const BufferRequest& request = requests[i];
+    map.end = std::max<uint64_t>(map.end, request.upper);
+    ranges.push_back({request.lower, request.upper, request.size});
+    block.boxes.push_back({.name = request.id,
+                           .begin = request.lower,
+                           .end = request.upper,
                            .offset = placement.offsets[i],
-                           .size = buffer.size});
+                           .size = request.size});
   }
   block.live = live_bytes(ranges);
   map.blocks.push_back(std::move(block));

@@ -55,20 +55,20 @@ std::string cache_text(const CacheUse& use) {
   return text;
 }
 
-std::string abi_text(const manifest::AbiRange& abi) {
+std::string abi_text(const AbiVersions& abi) {
   const std::string major = std::to_string(abi.major) + ".";
   const std::string lowest = major + std::to_string(abi.minor_min);
   return abi.minor_min == abi.minor_max ? lowest
                                         : lowest + "-" + major + std::to_string(abi.minor_max);
 }
 
-Json abi_json(const manifest::AbiRange& abi) {
+Json abi_json(const AbiVersions& abi) {
   return {{"major", abi.major}, {"minor", std::vector{abi.minor_min, abi.minor_max}}};
 }
 
-std::string devices_text(std::span<const manifest::Device> devices) {
+std::string devices_text(std::span<const DeviceKind> devices) {
   std::vector<std::string> parts;
-  for (const manifest::Device& device : devices) {
+  for (const DeviceKind& device : devices) {
     std::string details = device.vendor;
     if (!device.id.empty()) details += (details.empty() ? "" : " ") + device.id;
     parts.push_back(details.empty() ? device.type : device.type + " (" + details + ")");
@@ -76,9 +76,9 @@ std::string devices_text(std::span<const manifest::Device> devices) {
   return join(parts, ", ");
 }
 
-Json devices_json(std::span<const manifest::Device> devices) {
+Json devices_json(std::span<const DeviceKind> devices) {
   Json json = Json::array();
-  for (const manifest::Device& device : devices) {
+  for (const DeviceKind& device : devices) {
     json.push_back({{"type", device.type}, {"vendor", device.vendor}, {"id", device.id}});
   }
   return json;

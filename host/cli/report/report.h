@@ -1,6 +1,7 @@
-// Pieces of reports that several commands print, as text and as JSON.
+// Parts of reports that several commands print, as text and as JSON.
 #pragma once
 
+#include <ephost/environment.h>
 #include <ephost/session.h>
 #include <ephost/status.h>
 
@@ -10,7 +11,6 @@
 
 #include "host/cli/report/json.h"
 #include "host/cli/report/output.h"
-#include "host/manifest/manifest.h"
 
 namespace ephost::cli {
 
@@ -21,17 +21,17 @@ namespace ephost::cli {
 [[nodiscard]] Json phases_json(std::span<const Phase> phases);
 [[nodiscard]] std::string phases_text(std::span<const Phase> phases);
 
-// {"outcome": "hit", "key": "...", "reason": null}; null where no store was asked.
+// {"outcome": "hit", "key": "...", "reason": null}; null for a session without a store.
 [[nodiscard]] Json cache_json(const CacheUse& use);
-// "hit 0123...", "not used: the reason"; empty where no store was asked.
+// "hit 0123...", "uncached (the reason)"; empty for a session without a store.
 [[nodiscard]] std::string cache_text(const CacheUse& use);
 
 // "1.0-1.3": major and minor versions of the ABI.
-[[nodiscard]] std::string abi_text(const manifest::AbiRange& abi);
-[[nodiscard]] Json abi_json(const manifest::AbiRange& abi);
+[[nodiscard]] std::string abi_text(const AbiVersions& abi);
+[[nodiscard]] Json abi_json(const AbiVersions& abi);
 
 // "cpu, gpu (vendor id)".
-[[nodiscard]] std::string devices_text(std::span<const manifest::Device> devices);
-[[nodiscard]] Json devices_json(std::span<const manifest::Device> devices);
+[[nodiscard]] std::string devices_text(std::span<const DeviceKind> devices);
+[[nodiscard]] Json devices_json(std::span<const DeviceKind> devices);
 
 }  // namespace ephost::cli

@@ -1,4 +1,4 @@
-// Tables for terminals: columns as wide as their widest cell. Text in, text out.
+// Tables for terminals, with columns as wide as their widest cell. Text in, text out.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ class Table {
  public:
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  // One cell a column. Cells are made printable; long ones are not cut.
+  // One cell for each column. Cells are made printable; long ones are not cut.
   void add_row(std::vector<std::string> cells);
   [[nodiscard]] bool empty() const { return rows_.empty(); }
 
@@ -30,7 +30,7 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// Names and what they mean, e.g. for summaries: "  name   value" lines, names padded to one width.
+// Lines "name   value" with the names padded to one width, e.g. for summaries.
 class Facts {
  public:
   void add(std::string_view name, std::string value);

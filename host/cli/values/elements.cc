@@ -1,5 +1,7 @@
 #include "host/cli/values/elements.h"
 
+#include <ephost/element_info.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -9,12 +11,11 @@
 
 #include "host/base/text.h"
 #include "host/cli/report/output.h"
-#include "host/graph/types.h"
 
 namespace ephost::cli {
 namespace {
 
-// What the largest exponents and the negative zero of a small float mean.
+// What the largest exponent and the negative zero of a small float stand for.
 enum class Specials { kIeee, kOnlyNan, kUnsignedZero, kNone };
 
 struct FloatLayout {
@@ -180,7 +181,7 @@ std::string shape_text(std::span<const int64_t> shape) {
 }
 
 std::string type_text(const Value& value) {
-  const std::string element(graph::element_type_name(value.element_type()));
+  const std::string element(element_type_name(value.element_type()));
   switch (value.kind()) {
     case ValueKind::kNone:
       return "none";

@@ -1,5 +1,5 @@
 // The elements of a tensor as numbers and as text, whatever their type: for summaries and
-// comparisons. Slow; nothing here is on the way of a run.
+// comparisons. Slow; no run uses it.
 #pragma once
 
 #include <ephost/value.h>
@@ -37,21 +37,21 @@ class Elements {
 [[nodiscard]] std::string shape_text(std::span<const int64_t> shape);
 // "float[1,3,224,224]"; "seq(float) of 3", "map(string) of 2", "none".
 [[nodiscard]] std::string type_text(const Value& value);
-// Where the element stands: "[0,2,1]" of a tensor of that shape.
+// The indices of an element of a tensor of that shape: "[0,2,1]".
 [[nodiscard]] std::string position_text(std::span<const int64_t> shape, uint64_t index);
 
-// What a tensor holds, in short. Nothing of other values.
+// Statistics of a tensor; empty for other values.
 struct Summary {
   double min = 0;  // of the numbers that are not NaN, as are max and mean
   double max = 0;
   double mean = 0;
-  uint64_t numbers = 0;  // that were counted; 0: min, max and mean say nothing
+  uint64_t numbers = 0;  // that were counted; with 0 there are no min, max and mean
   uint64_t nans = 0;
 };
 [[nodiscard]] Summary summarize(const Value& value);
 
-// "1.5, 2, nan, ..." with at most `limit` elements, of a sequence or map with so many of each part:
-// "[1, 2], [3]".
+// "1.5, 2, nan, ..." with at most `limit` elements; of a sequence or map at most `limit` parts with
+// as many elements each: "[1, 2], [3]".
 [[nodiscard]] std::string first_elements(const Value& value, uint64_t limit);
 
 }  // namespace ephost::cli

@@ -9,7 +9,6 @@
 #include "host/base/text.h"
 #include "host/cli/flags.h"
 #include "host/cli/values/value_file.h"
-#include "host/session/session_state.h"
 
 namespace ephost::cli {
 namespace {
@@ -28,8 +27,8 @@ std::optional<Number> parse_number(std::string_view text) {
 Result<int64_t> parse_extent(std::string_view text, const std::string& argument) {
   const std::optional<int64_t> extent = parse_number<int64_t>(text);
   if (extent && *extent >= 0) return *extent;
-  return Status(StatusCode::kInvalidArgument,
-                quote(text) + " in " + quote(argument) + " is no extent; give a number from 0");
+  return Status(StatusCode::kInvalidArgument, quote(text) + " in " + quote(argument) +
+                                                  " is not an extent; give an integer, at least 0");
 }
 
 Result<std::vector<int64_t>> parse_shape(std::string_view text, const std::string& argument) {
@@ -55,7 +54,7 @@ Status unknown_name(std::string_view kind, std::string_view name,
   return Status(StatusCode::kNotFound, message);
 }
 
-// Arguments `name=text` by name, each of which must be known.
+// Arguments `name=text` by name. Each name must be in `known`.
 Result<TextMap> by_name(const std::vector<std::string>& arguments, std::string_view kind,
                         const std::vector<std::string_view>& known) {
   TextMap map;
@@ -127,7 +126,7 @@ Result<Value> read_input_file(const std::string& file, const ValueDescription& d
     EPHOST_ASSIGN_OR_RETURN(raw->shape, resolve_shape(description, flags));
   }
   const ValueForm form{description.kind, description.is_optional, description.element_type};
-  EPHOST_ASSIGN_OR_RETURN(FileValue read, read_value(file, raw, form));
+  EPHOST_ASSIGN_OR_RETURN(NamedValue read, read_value(file, raw, form));
   return std::move(read.value);
 }
 
@@ -146,12 +145,12 @@ Result<Value> make_input(const ValueDescription& description, const Flags& flags
   }
   EPHOST_ASSIGN_OR_RETURN(std::vector<int64_t> shape, resolve_shape(description, flags));
   if (spec == "zeros") return Value::allocate(description.element_type, std::move(shape));
-  uint64_t seed = index;  // inputs without a seed of their own differ from each other
+  uint64_t seed = index;  // different for each input
   if (spec != "random") {
     const auto number = parse_number<uint64_t>(std::string_view(spec).substr(7));
     if (!number) {
       return Status(StatusCode::kInvalidArgument,
-                    "the seed in " + quote(spec) + " is no number; write random:7");
+                    "the seed in " + quote(spec) + " is not a number; write random:7");
     }
     seed = *number;
   }
@@ -162,9 +161,10 @@ Result<Value> make_input(const ValueDescription& description, const Flags& flags
 
 void add_input_flags(ArgumentParser& app, InputFlags& flags) {
   constexpr const char* kGroup = "Inputs";
-  add_pair_option(app, "--input", flags.inputs,
-                  "A .pb, .npy or .raw file, zeros, or random[:SEED] (default) (repeatable)",
-                  "NAME=VALUE")
+  add_pair_option(
+      app, "--input", flags.inputs,
+      "Value of an input: a .pb, .npy or .raw file, zeros, or random[:SEED] (default) (repeatable)",
+      "NAME=VALUE")
       .group(kGroup);
   add_pair_option(app, "--shape", flags.shapes, "Shape of an input: name=1,3,224,224 (repeatable)",
                   "NAME=SHAPE")
@@ -181,17 +181,12 @@ void add_input_files(const InputFlags& flags, SessionOptions& options) {
   }
 }
 
-bool has_default(const Session& session, size_t input) {
-  const graph::Graph& graph = session.state().prepared.model.graph;
-  return graph.values[graph.inputs[input]].initializer != graph::kNoInitializer;
-}
-
 Result<std::vector<NamedValue>> make_inputs(const Session& session, const InputFlags& flags) {
   EPHOST_ASSIGN_OR_RETURN(const Flags checked, check_flags(session.inputs(), flags));
   std::vector<NamedValue> inputs;
   for (size_t i = 0; i < session.inputs().size(); ++i) {
     const ValueDescription& description = session.inputs()[i];
-    const bool may_be_absent = has_default(session, i) || description.is_optional;
+    const bool may_be_absent = description.has_default || description.is_optional;
     if (may_be_absent && !checked.inputs.contains(description.name)) continue;
     Result<Value> value = make_input(description, checked, i);
     if (!value.ok()) {

@@ -24,22 +24,19 @@ struct InputFlags {
 // --input, --shape, --dim.
 void add_input_flags(ArgumentParser& app, InputFlags& flags);
 
-// One value for each input of the model. Those that no flag mentions are left to their default if
-// they have one, and out if they are optional; else random, each with its own fixed seed.
-// INVALID_ARGUMENT for a shape that stays open and for what cannot be parsed; NOT_FOUND for an
-// input or a symbol that the model doesn't have.
+// The values of the model's inputs. One that no flag mentions is left out if it has a default or is
+// optional, and is random otherwise, with a fixed seed of its own.
+// INVALID_ARGUMENT for a shape that stays open or a flag that cannot be parsed; NOT_FOUND for an
+// input or a symbol that the model does not have.
 [[nodiscard]] Result<std::vector<NamedValue>> make_inputs(const Session& session,
                                                           const InputFlags& flags);
 
-// States the files that `flags` name, so that nothing is written over them.
+// Adds the files that `flags` name to the inputs of `options`, so that no output replaces them.
 void add_input_files(const InputFlags& flags, SessionOptions& options);
 
-// Whether a run may leave out the input at this position of `inputs()`.
-[[nodiscard]] bool has_default(const Session& session, size_t input);
-
-// The same numbers for the same seed, everywhere: floating-point ones uniform in [-1, 1), integers
-// and bools 0 or 1, so that they are good indices for most models. INVALID_ARGUMENT for other
-// types.
+// A tensor of random numbers that depend on the seed alone, not on the machine: floating-point ones
+// are uniform in [-1, 1); integers and bools are 0 or 1, which are valid indices in most models.
+// INVALID_ARGUMENT for other types.
 [[nodiscard]] Result<Value> random_value(ElementType type, std::vector<int64_t> shape,
                                          uint64_t seed);
 

@@ -1,5 +1,7 @@
 #include "host/cli/values/npy.h"
 
+#include <ephost/element_info.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -10,7 +12,6 @@
 
 #include "host/base/text.h"
 #include "host/cli/values/elements.h"
-#include "host/graph/types.h"
 
 namespace ephost::cli {
 namespace {
@@ -133,7 +134,7 @@ std::optional<ElementType> element_type(std::string_view descr) {
   const std::string_view kind = descr.substr(1);
   for (const Kind& known : kKinds) {
     if (known.descr != kind) continue;
-    const bool single_byte = graph::element_bits(known.type) == 8;
+    const bool single_byte = element_bits(known.type) == 8;
     const bool fits =
         order == '<' || order == '=' || (single_byte && (order == '|' || order == '>'));
     return fits ? std::optional(known.type) : std::nullopt;
@@ -169,17 +170,18 @@ Result<Value> decode_npy(std::string_view content, std::string_view file) {
   std::optional<Header> header;
   if (text) header = HeaderParser(*text).parse();
   if (!header) {
-    return refuse(file, "it is no .npy file of version 1, 2 or 3; write it with numpy.save");
+    return refuse(file, "it is not a .npy file of version 1, 2 or 3; write it with numpy.save");
   }
   const std::optional<ElementType> type = element_type(header->descr);
   if (!type) {
-    return refuse(file, "its element type " + quote(header->descr) +
-                            " is none of a tensor; convert it to a little-endian number or bool");
+    return refuse(file,
+                  "its element type " + quote(header->descr) +
+                      " is not that of a tensor; convert it to a little-endian number or bool");
   }
   if (header->fortran_order && header->shape.size() > 1) {
     return refuse(file, "it is column-major; save numpy.ascontiguousarray(x)");
   }
-  const std::optional<uint64_t> bytes = graph::byte_size(*type, header->shape);
+  const std::optional<uint64_t> bytes = tensor_bytes(*type, header->shape);
   if (!bytes || *bytes != content.size()) {
     return refuse(file, "its header announces " +
                             (bytes ? std::to_string(*bytes) : "more than 2^64") +
@@ -199,7 +201,7 @@ Result<std::string> encode_npy(const Value& value) {
   for (const Kind& kind : kKinds) {
     if (kind.type != value.element_type()) continue;
     std::string header = "{'descr': '";
-    header += graph::element_bits(kind.type) == 8 ? '|' : '<';
+    header += element_bits(kind.type) == 8 ? '|' : '<';
     header += std::string(kind.descr) + "', 'fortran_order': False, 'shape': (";
     for (const int64_t extent : value.shape()) header += std::to_string(extent) + ",";
     header += "), }";
@@ -207,7 +209,7 @@ Result<std::string> encode_npy(const Value& value) {
     const size_t unpadded = before + header.size() + 1;
     header.append((kAlignment - unpadded % kAlignment) % kAlignment, ' ');
     header += '\n';
-    if (header.size() > 0xffff) break;  // of thousands of dimensions, more than NumPy takes too
+    if (header.size() > 0xffff) break;  // thousands of dimensions, more than NumPy supports
     std::string content(kMagic);
     content += {'\x01', '\x00', static_cast<char>(header.size() & 0xff),
                 static_cast<char>(header.size() >> 8)};

@@ -1,5 +1,5 @@
-// NumPy's .npy format, versions 1 and 2, little-endian and row-major: encode and decode. Knows no
-// file names but for messages.
+// NumPy's .npy format, versions 1 and 2, little-endian and row-major: encode and decode. Opens no
+// files.
 #pragma once
 
 #include <ephost/status.h>
@@ -10,8 +10,8 @@
 
 namespace ephost::cli {
 
-// INVALID_ARGUMENT, naming `file`, for what is damaged, too large, or of a kind that a tensor
-// cannot have (objects, strings, structures, big-endian, column-major).
+// INVALID_ARGUMENT, naming `file`, for content that is damaged, too large, or of a kind that is not
+// supported (objects, strings, structures, big-endian, column-major).
 [[nodiscard]] Result<Value> decode_npy(std::string_view content, std::string_view file);
 
 // Whether NumPy has the type.

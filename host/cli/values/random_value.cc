@@ -1,7 +1,8 @@
+#include <ephost/element_info.h>
+
 #include <cstring>
 
 #include "host/cli/values/inputs.h"
-#include "host/graph/types.h"
 
 namespace ephost::cli {
 namespace {
@@ -94,7 +95,7 @@ Result<Value> random_value(ElementType type, std::vector<int64_t> shape, uint64_
       return value;
     default:
       return Status(StatusCode::kInvalidArgument, "there are no random tensors of " +
-                                                      std::string(graph::element_type_name(type)) +
+                                                      std::string(element_type_name(type)) +
                                                       "; give the input as a .pb file");
   }
 }

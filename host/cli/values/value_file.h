@@ -5,6 +5,7 @@
 
 #include <ephost/status.h>
 #include <ephost/value.h>
+#include <ephost/value_file.h>
 
 #include <filesystem>
 #include <optional>
@@ -14,36 +15,24 @@
 
 namespace ephost::cli {
 
-struct FileValue {
-  std::string name;  // as the file states it; may be empty
-  Value value;
-};
-
-// What a raw file cannot say about itself.
+// What a raw file does not state.
 struct RawLayout {
   ElementType type = ElementType::kUndefined;
   std::vector<int64_t> shape;
 };
 
-// What a .pb file does not say about itself; see ValueDescription.
-struct ValueForm {
-  ValueKind kind = ValueKind::kTensor;
-  bool is_optional = false;
-  ElementType element_type = ElementType::kUndefined;
-};
-
-// How a value may be written: whether the extension is one that is known.
+// Whether the extension is that of a known format.
 [[nodiscard]] bool is_value_file(const std::filesystem::path& path);
 // Whether reading it needs a RawLayout.
 [[nodiscard]] bool is_raw_file(const std::filesystem::path& path);
 
 // INVALID_ARGUMENT for an unknown extension, and for a raw file without layout or of another size.
-[[nodiscard]] Result<FileValue> read_value(const std::filesystem::path& path,
-                                           const std::optional<RawLayout>& raw = std::nullopt,
-                                           const ValueForm& form = {});
+[[nodiscard]] Result<NamedValue> read_value(const std::filesystem::path& path,
+                                            const std::optional<RawLayout>& raw = std::nullopt,
+                                            const ValueForm& form = {});
 
-// The extension of a file that can hold the value and is the easiest to read: .npy, or .pb where
-// NumPy has no such type or it is no tensor.
+// The extension of the most readable format that can hold the value: .npy, or .pb if it is not a
+// tensor or NumPy lacks its type.
 [[nodiscard]] std::string_view default_extension(const Value& value);
 
 // Atomically; `name` goes into the file where its format has room for it. INVALID_ARGUMENT where

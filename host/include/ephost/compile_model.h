@@ -126,6 +126,9 @@ struct CompileReport {
   CacheUse cache_use;                         // hit: nothing had to be compiled
 };
 
+// Where the context model of a model is written by default: `<model>_ctx.onnx` beside it.
+[[nodiscard]] std::filesystem::path default_context_model_path(const std::filesystem::path& model);
+
 // Compiles the partitions of a model and writes the context model, all files together or none.
 // INVALID_ARGUMENT for contradictory options or an impossible output, before anything is compiled;
 // INVALID_GRAPH if the model is a context model already; MODEL_LOAD_CANCELED when cancelled through

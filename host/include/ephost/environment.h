@@ -5,6 +5,7 @@
 #include <ephost/status.h>
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -29,6 +30,20 @@ struct EnvironmentOptions {
   bool crash_handler = true;
 };
 
+// The versions of the plugin ABI that a plugin speaks: one major, a closed range of minors.
+struct AbiVersions {
+  uint32_t major = 0;
+  uint32_t minor_min = 0;
+  uint32_t minor_max = 0;
+};
+
+// A kind of device that a plugin can drive; texts that its manifest does not state are empty.
+struct DeviceKind {
+  std::string type;  // "cpu", "gpu", "npu" or "other"
+  std::string vendor;
+  std::string id;
+};
+
 // A plugin as its manifest describes it; nothing of it need be loaded.
 struct InstalledPlugin {
   std::string provider;  // e.g. "CPUExecutionProvider"
@@ -37,6 +52,15 @@ struct InstalledPlugin {
   std::string version;
   std::filesystem::path manifest;
   std::filesystem::path library;
+  AbiVersions abi;
+  std::vector<DeviceKind> devices;
+  std::vector<std::string> context_sources;  // the values of EPContext's `source` that it accepts
+};
+
+// A directory that was searched for plugins.
+struct SearchedDirectory {
+  std::filesystem::path path;
+  std::string origin;  // "given", "EPHOST_PLUGIN_PATH", "user", "system", "installed with ephost"
 };
 
 // A manifest that was found and cannot be used.
@@ -66,7 +90,8 @@ class Environment {
   // By provider, highest version first.
   [[nodiscard]] std::vector<InstalledPlugin> plugins() const;
   [[nodiscard]] std::vector<SkippedPlugin> skipped_plugins() const;
-  [[nodiscard]] const std::vector<std::filesystem::path>& searched_directories() const;
+  // In the order of the search. They need not exist.
+  [[nodiscard]] std::vector<SearchedDirectory> searched_directories() const;
 
   [[nodiscard]] std::vector<SessionGroupInfo> session_groups() const;
   // Ends a group without its last session: nothing is written; its sessions live on. NOT_FOUND if

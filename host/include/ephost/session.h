@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -30,6 +31,7 @@ struct ValueDescription {
   std::string type;  // e.g. "float[batch,3]", "optional(seq(int64[?]))"
   ValueKind kind = ValueKind::kTensor;
   bool is_optional = false;  // it may be without value
+  bool has_default = false;  // of an input: the model has an initializer for it
   // Of a tensor; of the tensors in a sequence, and of a map's keys.
   ElementType element_type = ElementType::kUndefined;
   // Of a tensor.
@@ -47,6 +49,19 @@ struct RunOptions {
 struct Phase {
   std::string name;
   double seconds = 0;
+};
+
+// A provider of a session, and the library of its plugin.
+struct SessionProvider {
+  std::string name;  // e.g. "CPUExecutionProvider"
+  std::filesystem::path library;
+};
+
+// A block of memory that was planned before the first run. Values of unknown size are not in it.
+struct PlannedMemory {
+  uint32_t location = 0;  // 0: host memory; other numbers are memories of devices
+  uint64_t peak_bytes = 0;
+  uint64_t lower_bound_bytes = 0;  // no plan of the same steps needs less
 };
 
 // Inputs and outputs that stay bound from run to run: a run over static shapes then allocates
@@ -112,6 +127,17 @@ class Session {
   [[nodiscard]] const std::vector<Fallback>& fallbacks() const;
   // What the cache store (`ep.cache_dir`) had to do with it.
   [[nodiscard]] const CacheUse& cache_use() const;
+
+  // In priority order, those of a device before the CPU provider.
+  [[nodiscard]] std::vector<SessionProvider> providers() const;
+  // The blocks of the main graph; none where all sizes are known at run time only.
+  [[nodiscard]] std::vector<PlannedMemory> planned_memory() const;
+
+  // Whether the application may write a file without replacing one that the session was created
+  // from or that its options state as an input or output (SessionOptions::add_output_file),
+  // whatever path or link leads there. INVALID_ARGUMENT otherwise. `role` is how the message speaks
+  // of the file, e.g. "the file of output "y"".
+  [[nodiscard]] Status check_output_file(const std::filesystem::path& file, std::string role) const;
 
   // For the host's own code.
   struct State;

@@ -246,6 +246,10 @@ Result<CompileReport> compile(const Environment& environment, const SessionOptio
 
 }  // namespace
 
+std::filesystem::path default_context_model_path(const std::filesystem::path& model) {
+  return context::context_model_path(model);
+}
+
 Result<CompileReport> compile_model(const Environment& environment, const SessionOptions& options,
                                     const ModelCompilationOptions& compilation) {
   return session::without_exceptions("compiling a model",

@@ -32,6 +32,11 @@ class BenchTest(CommandLineTest):
                             "--compare-context").stdout
         self.assertRegex(table, r"(?m)^context speed-up +\d+\.\d+ times$")
 
+    def test_reports_its_own_peak_memory_and_not_that_of_the_process_that_started_it(self):
+        resident = b"x" * (512 << 20)
+        report = self.json("bench", tiny("tiny_mlp"), "--sessions", 1, "--runs", 1)
+        self.assertLess(report["peak_resident_bytes"], len(resident))
+
     def test_takes_inputs_like_run(self):
         self.json("bench", tiny("tiny_mlp"), "--sessions", 1, "--runs", 1, "--input", "input=zeros")
         self.refusal("NOT_FOUND", "bench", tiny("tiny_mlp"), "--input", "x=zeros")

@@ -37,7 +37,7 @@ class InspectTest(CommandLineTest):
 
     def test_refuses_a_file_that_is_no_manifest(self):
         file = self.write("readme.txt", "hello")
-        self.assertIn("no plugin manifest", self.refusal("INVALID_ARGUMENT", "inspect", file))
+        self.assertIn("not a plugin manifest", self.refusal("INVALID_ARGUMENT", "inspect", file))
 
     def test_says_why_a_manifest_cannot_be_used(self):
         file = self.write("other.yaml", MANIFEST.replace("schema: 1", "schema: 99"))

@@ -30,6 +30,17 @@ TEST(BackendTest, FindsTestsAtAnyDepthByName) {
   EXPECT_THAT(*names, ElementsAre("node/test_a", "node/test_b", "test_c"));
 }
 
+TEST(BackendTest, DoesNotFollowLinksToFolders) {
+  const test::TempDirectory folder;
+  const test::TempDirectory other;
+  folder.write("test_a/model.onnx", "");
+  other.write("test_b/model.onnx", "");
+  std::filesystem::create_directory_symlink(other.path(), folder / "link");
+  const auto names = names_below(folder.path());
+  ASSERT_TRUE(names.ok()) << names.status().message();
+  EXPECT_THAT(*names, ElementsAre("test_a"));
+}
+
 TEST(BackendTest, IsNamedAfterItsFolderIfThatIsTheRoot) {
   const test::TempDirectory folder;
   folder.write("test_a/model.onnx", "");

@@ -71,7 +71,7 @@ TEST_F(ValueFile, RefusesUnknownExtensions) {
   EXPECT_FALSE(is_value_file("x.txt"));
   const auto read = read_value(folder_.write("x.txt", ""));
   ASSERT_FALSE(read.ok());
-  EXPECT_THAT(read.status().message(), HasSubstr("is no tensor format; use .pb"));
+  EXPECT_THAT(read.status().message(), HasSubstr("is not a tensor format; use .pb"));
   EXPECT_THAT(write_value(folder_ / "x", "", floats()).message(), HasSubstr("no tensor format"));
 }
 

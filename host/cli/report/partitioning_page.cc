@@ -1,10 +1,10 @@
 #include <algorithm>
 
 #include "host/base/text.h"
-#include "host/partition/explain.h"
-#include "host/partition/render.h"
+#include "host/cli/report/output.h"
+#include "host/cli/report/partitioning.h"
 
-namespace ephost::partition {
+namespace ephost::cli {
 namespace {
 
 constexpr std::string_view kHead = R"(<!DOCTYPE html>
@@ -24,56 +24,49 @@ td.number { text-align: right; }
 </style>
 )";
 
-std::string_view color_of(const Explanation& explanation, std::string_view provider) {
-  const auto& providers = explanation.providers;
-  const auto found = std::ranges::find(providers, provider, &ProviderSummary::name);
-  if (found == providers.end()) return kUnassignedColor;
-  return provider_color(static_cast<uint32_t>(found - providers.begin()));
-}
-
 std::string key(std::string_view color) {
   return "<span class=\"key\" style=\"background:" + std::string(color) + "\"></span>";
 }
 
-std::string legend(const Explanation& explanation) {
+std::string legend(const GraphPartitioning& graph) {
   std::string html = "<ul>\n";
-  for (const ProviderSummary& provider : explanation.providers) {
-    html += "<li>" + key(color_of(explanation, provider.name)) +
+  for (const PartitioningSummary& provider : graph.providers) {
+    html += "<li>" + key(provider_color(graph, provider.provider)) +
             escape_html(describe_provider(provider)) + "</li>\n";
   }
-  if (explanation.unassigned_nodes > 0) {
-    html += "<li>" + key(kUnassignedColor) + counted(explanation.unassigned_nodes, "node") +
+  if (graph.unassigned_nodes > 0) {
+    html += "<li>" + key(kUnassignedColor) + counted(graph.unassigned_nodes, "node") +
             " taken by no provider</li>\n";
   }
   return html + "</ul>\n";
 }
 
 // The nodes in order as one bar, with one piece per run of nodes with the same owner.
-std::string strip(const Explanation& explanation) {
+std::string strip(const GraphPartitioning& graph) {
   std::string html = "<div class=\"strip\">\n";
-  const auto& nodes = explanation.nodes;
+  const auto& nodes = graph.nodes;
   for (size_t begin = 0; begin < nodes.size();) {
     size_t end = begin + 1;
     while (end < nodes.size() && nodes[end].provider == nodes[begin].provider) ++end;
     const std::string& provider = nodes[begin].provider;
     html += "<div title=\"" + escape_html(provider.empty() ? "no provider" : provider) + ", " +
             counted(end - begin, "node") + "\" style=\"flex:" + std::to_string(end - begin) +
-            ";background:" + std::string(color_of(explanation, provider)) + "\"></div>\n";
+            ";background:" + std::string(provider_color(graph, provider)) + "\"></div>\n";
     begin = end;
   }
   return html + "</div>\n";
 }
 
-std::string row(const Explanation& explanation, const ExplainedNode& node) {
+std::string row(const GraphPartitioning& graph, const PartitionedNode& node) {
   constexpr size_t kRefusalsShown = 5;
-  std::string html = "<tr><td class=\"number\">" + std::to_string(node.node) + "</td><td>" +
+  std::string html = "<tr><td class=\"number\">" + std::to_string(node.id) + "</td><td>" +
                      escape_html(node.name) + "</td><td>" + escape_html(node.op) +
                      "</td><td class=\"number\">" + std::to_string(node.since_version) +
-                     "</td><td>" + key(color_of(explanation, node.provider)) +
+                     "</td><td>" + key(provider_color(graph, node.provider)) +
                      escape_html(node.provider.empty() ? "none" : node.provider) + "</td><td>" +
                      escape_html(node.partition) + "</td><td class=\"refusal\">";
   for (size_t i = 0; i < std::min(kRefusalsShown, node.refusals.size()); ++i) {
-    const Refusal& refusal = explanation.refusals[node.refusals[i]];
+    const RefusedClaim& refusal = graph.refused_claims[node.refusals[i]];
     html += "<div>" + escape_html(refusal.provider + ": " + refusal.reason) + "</div>";
   }
   if (node.refusals.size() > kRefusalsShown) {
@@ -82,37 +75,37 @@ std::string row(const Explanation& explanation, const ExplainedNode& node) {
   return html + "</td></tr>\n";
 }
 
-std::string table(const Explanation& explanation) {
+std::string table(const GraphPartitioning& graph) {
   std::string html =
       "<table>\n<thead><tr><th>node</th><th>name</th><th>operator</th><th>version</th>"
       "<th>provider</th><th>partition</th><th>refused claims</th></tr></thead>\n<tbody>\n";
-  for (const ExplainedNode& node : explanation.nodes) html += row(explanation, node);
+  for (const PartitionedNode& node : graph.nodes) html += row(graph, node);
   return html + "</tbody>\n</table>\n";
 }
 
-std::string refusals(const Explanation& explanation) {
-  if (explanation.refusals.empty()) return {};
+std::string refusals(const GraphPartitioning& graph) {
+  if (graph.refused_claims.empty()) return {};
   std::string html = "<h2>Refused claims</h2>\n<ol>\n";
-  for (const Refusal& refusal : explanation.refusals) {
-    html += "<li>" + escape_html(describe_refusal(explanation, refusal)) + "</li>\n";
+  for (const RefusedClaim& refusal : graph.refused_claims) {
+    html += "<li>" + escape_html(describe_refusal(graph, refusal)) + "</li>\n";
   }
   return html + "</ol>\n";
 }
 
-std::string section(const Explanation& explanation) {
-  return legend(explanation) + strip(explanation) + table(explanation) + refusals(explanation);
+std::string section(const GraphPartitioning& graph) {
+  return legend(graph) + strip(graph) + table(graph) + refusals(graph);
 }
 
 }  // namespace
 
-std::string to_html(const Explanation& explanation, std::span<const Explanation> bodies) {
-  const std::string title = "Partitioning of " + escape_html(explanation.graph_name);
+std::string partitioning_page(std::span<const GraphPartitioning> graphs) {
+  const std::string title = "Partitioning of " + escape_html(graphs.front().name);
   std::string html = std::string(kHead) + "<title>" + title + "</title>\n</head>\n<body>\n<h1>" +
-                     title + "</h1>\n" + section(explanation);
-  for (const Explanation& body : bodies) {
-    html += "<h1>Body " + escape_html(body.graph_name) + "</h1>\n" + section(body);
+                     title + "</h1>\n" + section(graphs.front());
+  for (const GraphPartitioning& body : graphs.subspan(1)) {
+    html += "<h1>Body " + escape_html(body.path) + "</h1>\n" + section(body);
   }
   return html + "</body>\n</html>\n";
 }
 
-}  // namespace ephost::partition
+}  // namespace ephost::cli

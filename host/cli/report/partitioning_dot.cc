@@ -1,0 +1,60 @@
+#include "host/base/printable.h"
+#include "host/cli/report/partitioning.h"
+
+namespace ephost::cli {
+namespace {
+
+std::string dot_string(std::string_view text) {
+  std::string escaped = "\"";
+  for (const char c : printable_line(text)) {
+    if (c == '"' || c == '\\') escaped += '\\';
+    escaped += c;
+  }
+  return escaped + "\"";
+}
+
+std::string vertex_line(const GraphPartitioning& graph, const PartitionedNode& node) {
+  std::string label = node.op;
+  if (!node.name.empty()) label += " " + node.name;
+  return "n" + std::to_string(node.id) + " [label=" + dot_string(label) + ", fillcolor=\"" +
+         std::string(provider_color(graph, node.provider)) + "\"];\n";
+}
+
+std::string cluster(const GraphPartitioning& graph, size_t index) {
+  const PartitionReport& partition = graph.partitions[index];
+  std::string text = "  subgraph cluster_" + std::to_string(index) +
+                     " {\n    label=" + dot_string(partition.name) + ";\n";
+  for (const uint32_t node : partition.nodes) {
+    text += "    " + vertex_line(graph, graph.nodes[node]);
+  }
+  return text + "  }\n";
+}
+
+std::string legend(const GraphPartitioning& graph) {
+  std::string text = "  subgraph cluster_legend {\n    label=\"providers\";\n";
+  for (size_t i = 0; i < graph.providers.size(); ++i) {
+    const std::string& provider = graph.providers[i].provider;
+    text += "    p" + std::to_string(i) + " [label=" + dot_string(provider) + ", fillcolor=\"" +
+            std::string(provider_color(graph, provider)) + "\"];\n";
+  }
+  return text + "  }\n";
+}
+
+}  // namespace
+
+std::string to_dot(const GraphPartitioning& graph) {
+  std::string text = "digraph " + dot_string(graph.path.empty() ? graph.name : graph.path) +
+                     " {\n  node [shape=box, style=filled];\n" + legend(graph);
+  for (size_t i = 0; i < graph.partitions.size(); ++i) text += cluster(graph, i);
+  for (const PartitionedNode& node : graph.nodes) {
+    if (node.partition.empty()) text += "  " + vertex_line(graph, node);
+  }
+  for (const PartitionedNode& node : graph.nodes) {
+    for (const uint32_t next : node.successors) {
+      text += "  n" + std::to_string(node.id) + " -> n" + std::to_string(next) + ";\n";
+    }
+  }
+  return text + "}\n";
+}
+
+}  // namespace ephost::cli

@@ -1,0 +1,77 @@
+// Loads one plugin and describes it: devices, options, kernels.
+#pragma once
+
+#include <ephost/element_type.h>
+#include <ephost/environment.h>
+#include <ephost/status.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ephost {
+
+// A device that the plugin found on this machine. Texts are empty where the plugin does not say.
+struct DeviceDescription {
+  std::string type;    // "cpu", "gpu", "npu" or "other"
+  uint32_t index = 0;  // among the devices of the plugin
+  std::string name;
+  std::string vendor;
+  std::string architecture;
+  std::string driver_version;
+  uint64_t memory_bytes = 0;  // 0: not known
+};
+
+// An option that providers of the plugin take, as its manifest declares it. Values are text.
+struct OptionDescription {
+  std::string name;
+  std::string type;  // "string", "int", "float", "bool" or "enum"
+  std::string default_value;
+  std::optional<std::pair<std::string, std::string>> range;  // least and greatest value
+  std::vector<std::string> choices;                          // of an "enum"
+  std::string help;
+};
+
+// What a kernel takes as one of its inputs, or gives as one of its outputs.
+struct KernelTypeRule {
+  bool is_output = false;
+  uint32_t slot = 0;         // index of the input or output
+  bool is_variadic = false;  // it holds for all that follow too
+  // Of "tensor", "sequence", "map" and "optional"; empty: tensors only.
+  std::vector<std::string> kinds;
+  std::vector<ElementType> element_types;
+};
+
+// A kernel for single nodes of one operator.
+struct KernelDescription {
+  std::string op_type;
+  std::string domain;  // empty: ai.onnx
+  // Of the operator set, both included. No `until_version`: all later ones.
+  int32_t since_version = 0;
+  std::optional<int32_t> until_version;
+  std::vector<KernelTypeRule> types;
+};
+
+struct PluginDescription {
+  InstalledPlugin plugin;
+  uint32_t abi_minor = 0;  // that host and plugin agreed on; the major is that of `plugin.abi`
+  std::vector<OptionDescription> options;
+  Status device_status;  // whether the plugin could list its devices
+  std::vector<DeviceDescription> devices;
+  // Whether a provider could be created with default options. The rest is empty otherwise.
+  Status provider_status;
+  bool compiles = false;        // partitions of several nodes
+  bool writes_context = false;  // of what it compiled, for a context model
+  std::vector<KernelDescription> kernels;
+};
+
+// `plugin` is a provider's type name, its short name, or the path of a manifest. Of several
+// versions the highest that works is loaded; a warning in the log names those that do not.
+// NOT_FOUND if there is no such plugin, INVALID_ARGUMENT for a file that is not a usable manifest,
+// EP_FAIL and the like for a library that cannot be loaded. May be called from any thread.
+[[nodiscard]] Result<PluginDescription> inspect_plugin(const Environment& environment,
+                                                       const std::string& plugin);
+
+}  // namespace ephost

@@ -1,0 +1,151 @@
+#include <ephost/inspect_plugin.h>
+
+#include <limits>
+#include <memory>
+#include <string_view>
+#include <system_error>
+
+#include "host/base/text.h"
+#include "host/bridge/abi_text.h"
+#include "host/bridge/provider.h"
+#include "host/manifest/choose.h"
+#include "host/manifest/options.h"
+#include "host/session/environment_state.h"
+#include "host/session/exception_barrier.h"
+#include "host/session/plugin_description.h"
+#include "host/session/usable_plugin.h"
+
+namespace ephost {
+namespace {
+
+// The plugin that one manifest describes, with all the checks of a search.
+Result<manifest::Candidates> find_by_manifest(const std::filesystem::path& file) {
+  manifest::SearchRequest request;
+  request.directories = {file.has_parent_path() ? file.parent_path() : "."};
+  request.use_environment = false;
+  request.use_data_directories = false;
+  manifest::SearchResult search = manifest::find_plugins(request);
+  std::error_code ignored;
+  for (manifest::FoundPlugin& found : search.found) {
+    if (!std::filesystem::equivalent(found.manifest.file, file, ignored)) continue;
+    manifest::Candidates candidates;
+    candidates.plugins.push_back(std::move(found));
+    return candidates;
+  }
+  for (const manifest::SkippedManifest& skipped : search.skipped) {
+    if (std::filesystem::equivalent(skipped.file, file, ignored)) return skipped.reason;
+  }
+  return Status(StatusCode::kInvalidArgument, quote(file.native()) +
+                                                  " is not a plugin manifest; give a .yaml file, a "
+                                                  "provider or its short name");
+}
+
+Result<manifest::Candidates> find_plugins(const Environment& environment, const std::string& name) {
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(name, ignored)) return find_by_manifest(name);
+  return manifest::find_candidates(environment.state().search, {.name = name});
+}
+
+std::string_view device_type_name(int32_t type) {
+  switch (type) {
+    case EPH_DEVICE_CPU:
+      return "cpu";
+    case EPH_DEVICE_GPU:
+      return "gpu";
+    case EPH_DEVICE_NPU:
+      return "npu";
+    default:
+      return "other";
+  }
+}
+
+OptionDescription describe_option(const manifest::OptionSpec& option) {
+  OptionDescription description{.name = option.name,
+                                .type = std::string(manifest::option_type_name(option.type)),
+                                .default_value = manifest::to_text(option.default_value),
+                                .choices = option.choices,
+                                .help = option.help};
+  if (option.range) {
+    description.range.emplace(manifest::to_text(option.range->first),
+                              manifest::to_text(option.range->second));
+  }
+  return description;
+}
+
+KernelTypeRule describe_rule(const eph_type_rule& rule) {
+  KernelTypeRule description{.is_output = (rule.flags & EPH_RULE_OUTPUT) != 0,
+                             .slot = rule.slot,
+                             .is_variadic = (rule.flags & EPH_RULE_VARIADIC) != 0};
+  if ((rule.flags & EPH_RULE_TENSOR) != 0) description.kinds.emplace_back("tensor");
+  if ((rule.flags & EPH_RULE_SEQUENCE) != 0) description.kinds.emplace_back("sequence");
+  if ((rule.flags & EPH_RULE_MAP) != 0) description.kinds.emplace_back("map");
+  if ((rule.flags & EPH_RULE_OPTIONAL) != 0) description.kinds.emplace_back("optional");
+  for (int32_t type = 0; type < 64; ++type) {
+    if ((rule.element_types >> type & 1) == 0) continue;
+    description.element_types.push_back(static_cast<ElementType>(type));
+  }
+  return description;
+}
+
+KernelDescription describe_kernel(const eph_kernel_def& kernel) {
+  KernelDescription description{.op_type = std::string(bridge::view(kernel.op_type)),
+                                .domain = std::string(bridge::view(kernel.domain)),
+                                .since_version = kernel.since_version};
+  constexpr int32_t kOpen = std::numeric_limits<int32_t>::max();
+  if (kernel.until_version != kOpen) description.until_version = kernel.until_version;
+  const size_t rule_count = kernel.rules == nullptr ? 0 : static_cast<size_t>(kernel.rule_count);
+  for (size_t i = 0; i < rule_count; ++i) {
+    description.types.push_back(describe_rule(kernel.rules[i]));
+  }
+  return description;
+}
+
+void describe_devices(const plugin::LoadedPlugin& plugin, PluginDescription& description) {
+  const bridge::HostServices services(plugin.manifest.provider, plugin_log(), {});
+  const auto devices = bridge::list_devices(plugin, services);
+  description.device_status = devices.status();
+  if (!devices.ok()) return;
+  for (const bridge::DeviceInfo& device : *devices) {
+    description.devices.push_back({std::string(device_type_name(device.type)), device.index,
+                                   device.name, device.vendor, device.architecture,
+                                   device.driver_version, device.memory_bytes});
+  }
+}
+
+// A plugin whose provider cannot be created is described all the same.
+Result<PluginDescription> describe(const std::shared_ptr<const plugin::LoadedPlugin>& plugin) {
+  const manifest::Manifest& manifest = plugin->manifest;
+  PluginDescription description;
+  description.plugin = session::describe_plugin({manifest, plugin->library->path()});
+  description.abi_minor = plugin->abi_minor;
+  for (const manifest::OptionSpec& option : manifest.options) {
+    description.options.push_back(describe_option(option));
+  }
+  describe_devices(*plugin, description);
+  EPHOST_ASSIGN_OR_RETURN(const auto options, manifest::validate_options(manifest, {}));
+  const auto provider =
+      bridge::Provider::create(plugin, options,
+                               std::make_unique<bridge::HostServices>(
+                                   manifest.provider, plugin_log(), bridge::ProgressHooks{}));
+  description.provider_status = provider.status();
+  if (!provider.ok()) return description;
+  description.compiles = (*provider)->can_compile();
+  description.writes_context = (*provider)->can_write_context();
+  for (const eph_kernel_def& kernel : (*provider)->kernels().kernels()) {
+    description.kernels.push_back(describe_kernel(kernel));
+  }
+  return description;
+}
+
+}  // namespace
+
+Result<PluginDescription> inspect_plugin(const Environment& environment,
+                                         const std::string& plugin) {
+  return session::without_exceptions("inspecting a plugin", [&]() -> Result<PluginDescription> {
+    EPHOST_ASSIGN_OR_RETURN(const manifest::Candidates candidates,
+                            find_plugins(environment, plugin));
+    return session::with_usable_plugin(environment.state().registry, candidates, &describe);
+  });
+}
+
+}  // namespace ephost

@@ -1,0 +1,38 @@
+#include "host/cli/measure/temporary_folder.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <optional>
+
+#include "tests/support/temp_directory.h"
+
+namespace ephost::cli {
+namespace {
+
+TEST(TemporaryFolder, IsRemovedWithItsContent) {
+  std::filesystem::path path;
+  {
+    const auto folder = TemporaryFolder::create();
+    ASSERT_TRUE(folder.ok()) << folder.status().to_string();
+    path = folder->path();
+    std::filesystem::create_directories(path / "inner");
+    std::ofstream(path / "inner" / "file") << "x";
+    EXPECT_TRUE(std::filesystem::exists(path / "inner" / "file"));
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(TemporaryFolder, KeepsWhatALinkInItLeadsTo) {
+  const test::TempDirectory other;
+  const std::filesystem::path kept = other.write("kept", "x");
+  {
+    const auto folder = TemporaryFolder::create();
+    ASSERT_TRUE(folder.ok()) << folder.status().to_string();
+    std::filesystem::create_directory_symlink(other.path(), folder->path() / "link");
+  }
+  EXPECT_TRUE(std::filesystem::exists(kept));
+}
+
+}  // namespace
+}  // namespace ephost::cli

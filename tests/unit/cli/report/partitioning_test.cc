@@ -1,0 +1,159 @@
+#include "host/cli/report/partitioning.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/base/text.h"
+
+namespace ephost::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Node 0 in partition "acc_0", node 1 by a kernel of Cpu, node 2 without a provider; two claims
+// were refused.
+GraphPartitioning example() {
+  GraphPartitioning graph{.name = "g"};
+  graph.providers = {{.provider = "Acc", .fused_nodes = 1, .partitions = 1, .refused_claims = 1},
+                     {.provider = "Cpu", .kernel_nodes = 1, .refused_claims = 1}};
+  graph.nodes = {{.id = 0,
+                  .name = "a",
+                  .op = "Conv",
+                  .since_version = 11,
+                  .description = "Conv node \"a\"",
+                  .provider = "Acc",
+                  .partition = "acc_0",
+                  .refusals = {0},
+                  .successors = {1}},
+                 {.id = 1,
+                  .name = "b",
+                  .op = "Relu",
+                  .since_version = 14,
+                  .description = "Relu node \"b\"",
+                  .provider = "Cpu",
+                  .refusals = {0},
+                  .successors = {2}},
+                 {.id = 2,
+                  .name = "c",
+                  .op = "com.example.Custom",
+                  .since_version = 1,
+                  .description = "Custom node \"c\"",
+                  .refusals = {1}}};
+  graph.partitions = {{.name = "acc_0", .provider = "Acc", .nodes = {0}}};
+  graph.refused_claims = {
+      {.provider = "Acc", .nodes = {0, 1}, .fused = true, .reason = "node id 7 does not exist"},
+      {.provider = "Cpu", .nodes = {2}, .reason = "there is no kernel"}};
+  graph.unassigned_nodes = 1;
+  return graph;
+}
+
+std::string page(const GraphPartitioning& graph) { return partitioning_page({&graph, 1}); }
+
+TEST(Partitioning, PrintsATableWithASummary) {
+  EXPECT_EQ(explanation_text(example()),
+            "node  name  operator            provider  partition  refused to\n"
+            "0     a     Conv                Acc       acc_0      Acc\n"
+            "1     b     Relu                Cpu       -          Acc\n"
+            "2     c     com.example.Custom  (none)    -          Cpu\n"
+            "\n"
+            "Acc: 0 nodes by kernel, 1 node in 1 partition, 1 claim refused\n"
+            "Cpu: 1 node by kernel, 0 nodes in 0 partitions, 1 claim refused\n"
+            "1 node taken by no provider\n"
+            "refused: Acc, fused claim of 2 nodes from #0 Conv: node id 7 does not exist\n"
+            "refused: Cpu, claim of 1 node from #2 com.example.Custom: there is no kernel\n");
+}
+
+TEST(Partitioning, PrintsWhyAProviderDeclinedANode) {
+  GraphPartitioning graph = example();
+  graph.declined_nodes = {{.provider = "Acc", .node = 2, .reason = "no such\x1b operator"}};
+  EXPECT_THAT(explanation_text(graph),
+              HasSubstr("declined: Acc, #2 Custom node \"c\": no such\\x1b operator\n"));
+}
+
+TEST(Partitioning, KeepsControlCharactersOffTheTerminal) {
+  GraphPartitioning graph = example();
+  graph.nodes[0].name = "evil\x1b[2J";
+  graph.refused_claims[1].reason = "line\nbreak";
+  const std::string text = explanation_text(graph);
+  EXPECT_THAT(text, HasSubstr("evil\\x1b[2J"));
+  EXPECT_THAT(text, HasSubstr("line break"));
+}
+
+TEST(Partitioning, CutsLongNamesInTheTableWithoutBreakingACharacter) {
+  GraphPartitioning graph = example();
+  graph.nodes[0].name = std::string(59, 'n') + "\u00e9" + "tail";
+  EXPECT_THAT(explanation_text(graph), HasSubstr(" " + std::string(59, 'n') + "... "));
+}
+
+TEST(Partitioning, DrawsADigraphWithAClusterForEachPartition) {
+  const std::string dot = to_dot(example());
+  EXPECT_THAT(dot, HasSubstr("digraph \"g\" {"));
+  EXPECT_THAT(dot,
+              HasSubstr("  subgraph cluster_0 {\n    label=\"acc_0\";\n    n0 [label=\"Conv a\""));
+  EXPECT_THAT(dot, HasSubstr("  n2 [label=\"com.example.Custom c\", fillcolor=\"#e0e0e0\"];"));
+  EXPECT_THAT(dot, HasSubstr("p1 [label=\"Cpu\""));
+  EXPECT_THAT(dot, HasSubstr("  n0 -> n1;\n  n1 -> n2;\n}"));
+}
+
+TEST(Partitioning, NamesTheDigraphOfABodyByItsPath) {
+  GraphPartitioning graph = example();
+  graph.path = "loop/body";
+  EXPECT_THAT(to_dot(graph), HasSubstr("digraph \"loop/body\" {"));
+}
+
+TEST(Partitioning, EscapesNamesInTheDigraph) {
+  GraphPartitioning graph = example();
+  graph.nodes[1].name = "a\"b\\c\nd";
+  EXPECT_THAT(to_dot(graph), HasSubstr("label=\"Relu a\\\"b\\\\c d\""));
+}
+
+// A name, a domain and a reason that are not UTF-8, and a control of text direction.
+TEST(Partitioning, WritesUtf8WhateverNamesAre) {
+  GraphPartitioning graph = example();
+  graph.nodes[0].name = std::string(59, 'n') + "\xff\xff";
+  graph.nodes[1].name = "\xc3\u202e";
+  graph.providers[0].provider = graph.nodes[0].provider = "acc\x80";
+  graph.refused_claims[1].reason = "\xe9 reason";
+  for (const std::string& text : {explanation_text(graph), to_dot(graph), page(graph)}) {
+    EXPECT_TRUE(is_valid_utf8(text)) << quote(text);
+    EXPECT_THAT(text, Not(HasSubstr("\u202e")));
+    EXPECT_THAT(text, HasSubstr("acc\ufffd"));
+  }
+}
+
+TEST(Partitioning, WritesAPageWithoutExternalResources) {
+  const std::string html = page(example());
+  EXPECT_THAT(html, HasSubstr("<title>Partitioning of g</title>"));
+  EXPECT_THAT(html, HasSubstr("<td>com.example.Custom</td>"));
+  EXPECT_THAT(html, HasSubstr("Acc: node id 7 does not exist"));
+  EXPECT_THAT(html, HasSubstr("1 node taken by no provider"));
+  for (const char* reference : {"http", "src=", "href=", "url(", "@import", "<script"}) {
+    EXPECT_THAT(html, Not(HasSubstr(reference)));
+  }
+}
+
+TEST(Partitioning, EscapesNamesInThePage) {
+  GraphPartitioning graph = example();
+  graph.name = "<script>alert('x')</script>";
+  graph.nodes[0].name = "a<b>&\"c\"";
+  graph.providers[0].provider = graph.nodes[0].provider = "\"><img>";
+  const std::string html = page(graph);
+  EXPECT_THAT(html, HasSubstr("&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;"));
+  EXPECT_THAT(html, HasSubstr("a&lt;b&gt;&amp;&quot;c&quot;"));
+  EXPECT_THAT(html, Not(HasSubstr("<script")));
+  EXPECT_THAT(html, Not(HasSubstr("<img")));
+}
+
+TEST(Partitioning, ShowsAFewRefusalsOfANodeAndCountsTheRest) {
+  GraphPartitioning graph = example();
+  for (uint32_t i = 2; i < 11; ++i) {
+    graph.refused_claims.push_back(graph.refused_claims[1]);
+    graph.nodes[2].refusals.push_back(i);
+  }
+  EXPECT_THAT(page(graph), HasSubstr("and 5 more"));
+  EXPECT_THAT(explanation_text(graph), HasSubstr("Cpu +9\n"));
+}
+
+}  // namespace
+}  // namespace ephost::cli

@@ -1,0 +1,55 @@
+#include <ephost/value_file.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "tests/support/temp_directory.h"
+
+namespace ephost {
+namespace {
+
+using ::testing::ElementsAre;
+
+class PublicValueFile : public ::testing::Test {
+ protected:
+  test::TempDirectory folder_;
+};
+
+Value floats(float first) {
+  const std::array<float, 2> numbers = {first, -2};
+  return *Value::of<float>({2}, std::span<const float>(numbers));
+}
+
+TEST_F(PublicValueFile, ReadsTheTensorAndNameThatItWrote) {
+  ASSERT_TRUE(write_value_file(folder_ / "x.pb", {"x", floats(1.5F)}).ok());
+  const Result<NamedValue> read = read_value_file(folder_ / "x.pb");
+  ASSERT_TRUE(read.ok()) << read.status().to_string();
+  EXPECT_EQ(read->name, "x");
+  EXPECT_THAT(read->value.elements<float>(), ElementsAre(1.5F, -2));
+}
+
+TEST_F(PublicValueFile, ReadsASequenceWhereTheFormSaysSo) {
+  const Value sequence = *Value::sequence({floats(1), floats(3)});
+  ASSERT_TRUE(write_value_file(folder_ / "x.pb", {"x", sequence}).ok());
+  const auto read = read_value_file(folder_ / "x.pb", {.kind = ValueKind::kSequence});
+  ASSERT_TRUE(read.ok()) << read.status().to_string();
+  ASSERT_EQ(read->value.parts().size(), 2U);
+  EXPECT_THAT(read->value.parts()[1].elements<float>(), ElementsAre(3, -2));
+}
+
+TEST_F(PublicValueFile, ReadsAnEmptyOptional) {
+  ASSERT_TRUE(write_value_file(folder_ / "x.pb", {"x", Value()}, true).ok());
+  const auto read = read_value_file(folder_ / "x.pb", {.is_optional = true});
+  ASSERT_TRUE(read.ok()) << read.status().to_string();
+  EXPECT_FALSE(read->value.has_value());
+}
+
+TEST_F(PublicValueFile, RefusesAFileThatHoldsAnotherMessage) {
+  const auto read = read_value_file(folder_.write("x.pb", "\xff\xff"));
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.status().code(), StatusCode::kInvalidProtobuf);
+}
+
+}  // namespace
+}  // namespace ephost
