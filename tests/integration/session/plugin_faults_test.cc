@@ -228,7 +228,8 @@ TEST(PluginFaults, TheRoundingModeIsRestoredAfterACallThatChangesIt) {
   const LogCapture log;
   WholeLife().live();
   EXPECT_EQ(std::fegetround(), FE_TONEAREST);
-  EXPECT_THAT(log.text(), HasSubstr("create of ScriptedExecutionProvider changed how"));
+  EXPECT_THAT(log.text(),
+              HasSubstr("create of ScriptedExecutionProvider changed the floating-point"));
 }
 
 TEST(PluginFaults, TheRoundingModeIsRestoredAfterARunThatChangesIt) {
@@ -236,7 +237,7 @@ TEST(PluginFaults, TheRoundingModeIsRestoredAfterARunThatChangesIt) {
   const LogCapture log;
   WholeLife().live();
   EXPECT_EQ(std::fegetround(), FE_TONEAREST);
-  EXPECT_THAT(log.text(), HasSubstr("changed how"));
+  EXPECT_THAT(log.text(), HasSubstr("changed the floating-point control"));
 }
 
 }  // namespace

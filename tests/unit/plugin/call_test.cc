@@ -67,7 +67,9 @@ TEST(Call, RestoresTheRoundingModeAndWarns) {
   EXPECT_TRUE(call(kSite, as_slot(&change_rounding), 1).ok());
   set_log_sink({});
   EXPECT_EQ(std::fegetround(), FE_TONEAREST);
-  EXPECT_THAT(text, HasSubstr("compile of TestProvider for partition \"p0\" changed how"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("compile of TestProvider for partition \"p0\" changed the floating-point control"));
 }
 
 TEST(Call, LetsAThreadEnd) {
