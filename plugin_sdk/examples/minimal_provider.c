@@ -204,7 +204,7 @@ static int32_t make_chain(const recipe* what, int32_t code, eph_computation** ou
                           eph_error* error) {
   uint64_t element_count = 0;
   if (!recipe_is_valid(what, &element_count)) {
-    return fail(error, code, "the recipe of a chain makes no sense; compile the model again");
+    return fail(error, code, "the recipe of a chain is invalid; compile the model again");
   }
   chain* made = (chain*)calloc(1, sizeof(*made));
   if (made == NULL) return out_of_memory(error);
@@ -320,10 +320,11 @@ static int32_t compile_chain(const eph_graph* graph, eph_computation** out_compu
   what.input_count = (uint32_t)info.input_count;
   for (uint32_t n = 0; n < info.node_count; ++n) {
     if (!add_node(graph, &info, n, &result, &what)) {
-      return fail(error, EPH_EP_FAIL, "a partition is no chain of Add and Mul");
+      return fail(error, EPH_EP_FAIL, "a partition is not a chain of Add and Mul");
     }
   }
-  if (result != info.outputs[0]) return fail(error, EPH_EP_FAIL, "a chain has a loose end");
+  if (result != info.outputs[0])
+    return fail(error, EPH_EP_FAIL, "a chain does not end in the output of the partition");
   return make_chain(&what, EPH_EP_FAIL, out_computation, error);
 }
 
@@ -380,12 +381,13 @@ static int32_t restore_chain(const eph_ep_context* context, eph_computation** ou
   const uint64_t size = context->payload.size;
   if (size < sizeof(magic) || memcmp(bytes, magic, sizeof(magic)) != 0 ||
       (size - sizeof(magic)) % sizeof(recipe) != 0) {
-    return fail(error, EPH_INVALID_GRAPH, "this is no whole context of the minimal provider");
+    return fail(error, EPH_INVALID_GRAPH, "this is not a complete context of the minimal provider");
   }
   const uint64_t count = (size - sizeof(magic)) / sizeof(recipe);
   const uint64_t index = parse_index(context->notes, count);
   if (index >= count) {
-    return fail(error, EPH_INVALID_GRAPH, "the node's notes name no recipe of the context");
+    return fail(error, EPH_INVALID_GRAPH,
+                "the node's notes name a recipe that the context does not have");
   }
   recipe what;
   memcpy(&what, bytes + sizeof(magic) + index * sizeof(recipe), sizeof(what));

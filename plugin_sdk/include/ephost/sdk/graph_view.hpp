@@ -29,8 +29,8 @@ template <class T>
 // The elements of a run-time sequence, or the keys and the values of a map.
 [[nodiscard]] inline ArrayView<eph_value> parts_of(const eph_value& value) {
   if (value.kind != EPH_KIND_SEQUENCE && value.kind != EPH_KIND_MAP) {
-    throw Failure(EPH_INVALID_ARGUMENT,
-                  "a value of kind " + std::to_string(value.kind) + " is no sequence and no map");
+    throw Failure(EPH_INVALID_ARGUMENT, "a value of kind " + std::to_string(value.kind) +
+                                            " is neither a sequence nor a map");
   }
   return {static_cast<const eph_value*>(value.data),
           static_cast<std::size_t>(value.byte_size / sizeof(eph_value))};
