@@ -32,6 +32,11 @@ Status store(Result<View*> made, View** out) {
   return Status::ok_status();
 }
 
+Status no_output(uint32_t index) {
+  return Status(StatusCode::kInvalidArgument,
+                "output " + std::to_string(index) + " does not exist or is not wanted");
+}
+
 Status null_array(const std::string& what) {
   return Status(StatusCode::kInvalidArgument, what + " came as a null pointer");
 }
@@ -78,11 +83,9 @@ void StepRuns::end_run() {
   for (std::unique_ptr<ValueBuilder>& builder : builders_) builder.reset();
 }
 
-Result<graph::ValueId> StepRuns::find_output(const StepRun& run, uint32_t index) const {
+graph::ValueId StepRuns::output_id(const StepRun& run, uint32_t index) const {
   const std::vector<graph::ValueId>& outputs = program_.steps()[step_of(run)].outputs;
-  if (index < outputs.size() && outputs[index] != graph::kNoValue) return outputs[index];
-  return Status(StatusCode::kInvalidArgument,
-                "output " + std::to_string(index) + " does not exist or is not wanted");
+  return index < outputs.size() ? outputs[index] : graph::kNoValue;
 }
 
 ValueBuilder& StepRuns::builder(const StepRun& run) {
@@ -107,7 +110,8 @@ ValueBuilder& StepRuns::builder(const StepRun& run) {
 }
 
 Status StepRuns::give(const StepRun& run, uint32_t index, const eph_value* value) {
-  EPHOST_ASSIGN_OR_RETURN(const graph::ValueId id, find_output(run, index));
+  const graph::ValueId id = output_id(run, index);
+  if (id == graph::kNoValue) return no_output(index);
   const bool is_object = values_.object(id) != nullptr;
   // An only output may be an input itself, if nothing else needs that.
   EPHOST_ASSIGN_OR_RETURN(Value made, builder(run).find(value, run.output_count == 1 && is_object));
@@ -120,7 +124,8 @@ int32_t StepRuns::allocate_output(eph_run* handle, uint32_t index, int32_t eleme
                                   const int64_t* shape, uint32_t rank, eph_error* error) noexcept {
   const auto& run = *static_cast<StepRun*>(handle);
   return report(error, [&]() -> Status {
-    EPHOST_ASSIGN_OR_RETURN(const graph::ValueId id, run.owner->find_output(run, index));
+    const graph::ValueId id = run.owner->output_id(run, index);
+    if (id == graph::kNoValue) return no_output(index);
     if (shape == nullptr && rank != 0) return null_array("the shape of an output");
     return run.owner->outputs_.allocate(id, static_cast<ElementType>(element_type), {shape, rank});
   });
@@ -130,7 +135,8 @@ int32_t StepRuns::set_string(eph_run* handle, uint32_t index, uint64_t element, 
                              eph_error* error) noexcept {
   const auto& run = *static_cast<StepRun*>(handle);
   return report(error, [&]() -> Status {
-    EPHOST_ASSIGN_OR_RETURN(const graph::ValueId id, run.owner->find_output(run, index));
+    const graph::ValueId id = run.owner->output_id(run, index);
+    if (id == graph::kNoValue) return no_output(index);
     if (run.owner->values_.text(id).set(element, text)) return Status::ok_status();
     return Status(
         StatusCode::kInvalidArgument,

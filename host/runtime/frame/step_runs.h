@@ -77,8 +77,8 @@ class StepRuns {
   [[nodiscard]] size_t step_of(const StepRun& run) const {
     return static_cast<size_t>(&run - runs_.data());
   }
-  // INVALID_ARGUMENT for an output that the step does not have, or that nothing reads.
-  [[nodiscard]] Result<graph::ValueId> find_output(const StepRun& run, uint32_t index) const;
+  // kNoValue for an output that the step does not have, or that nothing reads.
+  [[nodiscard]] graph::ValueId output_id(const StepRun& run, uint32_t index) const;
   [[nodiscard]] ValueBuilder& builder(const StepRun& run);
   [[nodiscard]] Status give(const StepRun& run, uint32_t index, const eph_value* value);
 
