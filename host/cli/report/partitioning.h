@@ -21,7 +21,7 @@ namespace ephost::cli {
 // One HTML page without external resources: the model's own graph first, then its bodies.
 [[nodiscard]] std::string partitioning_page(std::span<const GraphPartitioning> graphs);
 
-// The fill colour of a provider, e.g. "#8dd3c7"; colours repeat. Grey for a name that is none.
+// The fill colour of a provider, e.g. "#8dd3c7"; colours repeat. Grey for the name of no provider.
 [[nodiscard]] std::string_view provider_color(const GraphPartitioning& graph,
                                               std::string_view provider);
 inline constexpr std::string_view kUnassignedColor = "#e0e0e0";

@@ -147,7 +147,7 @@ class PartitionTest(CommandLineTest):
 
     def test_refuses_what_is_no_model(self):
         self.assertIn("absent.onnx", self.refusal("NO_SUCHFILE", "partition", "absent.onnx"))
-        garbage = self.write("garbage.onnx", "this is no model")
+        garbage = self.write("garbage.onnx", "this is not a model")
         self.refusal("INVALID_PROTOBUF", "partition", garbage)
 
     def test_refuses_a_provider_that_is_not_installed(self):

@@ -110,7 +110,7 @@ class PlanTest(CommandLineTest):
         self.write("buffers.csv", BUFFERS)
         error = self.refusal("FAIL", "plan", "--buffers", "buffers.csv", "--capacity", 6,
                              "-o", "out.csv")
-        self.assertIn("no placement can fit, as 7 bytes are alive at one time", error)
+        self.assertIn("no placement can fit, as 7 bytes are live at one time", error)
         self.assertFalse((self.folder / "out.csv").exists())
 
     def test_says_what_it_reached_beside_the_placement(self):

@@ -74,21 +74,21 @@ TEST(Npy, RefusesWhatIsNoNpyFile) {
         npy("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }", ""),
         npy("{'descr': '<f4', 'fortran_order': maybe, 'shape': (1,), }", ""),
         npy("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,), }", "")}) {
-    EXPECT_THAT(refusal(file), HasSubstr("no .npy file"));
+    EXPECT_THAT(refusal(file), HasSubstr("not a .npy file"));
   }
 }
 
 TEST(Npy, RefusesAHeaderThatIsLongerThanTheFile) {
   std::string file = npy("{'descr': '<f4', 'fortran_order': False, 'shape': (), }", "");
   file[8] = '\x7f';
-  EXPECT_THAT(refusal(file), HasSubstr("no .npy file"));
+  EXPECT_THAT(refusal(file), HasSubstr("not a .npy file"));
 }
 
 TEST(Npy, RefusesElementTypesThatNoTensorHas) {
   for (const std::string descr : {"|O", "<U5", ">f4", "<f4x", ""}) {
     const std::string header =
         "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (1,), }";
-    EXPECT_THAT(refusal(npy(header, "abcd")), HasSubstr("none of a tensor"));
+    EXPECT_THAT(refusal(npy(header, "abcd")), HasSubstr("not that of a tensor"));
   }
 }
 

@@ -72,7 +72,7 @@ TEST_F(ValueFile, RefusesUnknownExtensions) {
   const auto read = read_value(folder_.write("x.txt", ""));
   ASSERT_FALSE(read.ok());
   EXPECT_THAT(read.status().message(), HasSubstr("is not a tensor format; use .pb"));
-  EXPECT_THAT(write_value(folder_ / "x", "", floats()).message(), HasSubstr("no tensor format"));
+  EXPECT_THAT(write_value(folder_ / "x", "", floats()).message(), HasSubstr("not a tensor format"));
 }
 
 TEST_F(ValueFile, NamesAMissingFile) {
