@@ -194,7 +194,7 @@ TEST(ContextLoader, RefusesDirectoriesDevicesAndEmptyNames) {
   fs::create_directory(dir / "folder");
   ASSERT_EQ(::mkfifo((dir / "pipe").c_str(), 0600), 0);
   EXPECT_THAT(refusal_of_path(dir, "folder"), HasSubstr("it is a directory"));
-  EXPECT_THAT(refusal_of_path(dir, "pipe"), HasSubstr("no regular file"));
+  EXPECT_THAT(refusal_of_path(dir, "pipe"), HasSubstr("not a regular file"));
   EXPECT_THAT(refusal_of_path(dir, ""), HasSubstr("it is empty"));
   EXPECT_THAT(refusal_of_path(dir, std::string("m.bin\0x", 7)), HasSubstr("NUL"));
 }
