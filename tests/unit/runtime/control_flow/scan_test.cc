@@ -234,9 +234,9 @@ TEST(Scan, RefusesNodesThatDoNotFitTheirBodies) {
     EXPECT_THAT(status.message(), HasSubstr("num_scan_inputs"));
   }
   EXPECT_THAT(status_with(set("scan_input_axes", Ints{0, 0})).message(),
-              HasSubstr("no list of 1 integers"));
+              HasSubstr("not a list of 1 integers"));
   EXPECT_THAT(status_with(set("scan_output_directions", std::string("x"))).message(),
-              HasSubstr("no list of 1 integers"));
+              HasSubstr("not a list of 1 integers"));
 }
 
 }  // namespace
