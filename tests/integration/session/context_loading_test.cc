@@ -308,7 +308,7 @@ TEST_F(ContextLoading, WarnsOfAModelOfAnotherHostThatStatesNoChecksums) {
   strip(context, false);
   const test::LogCapture log;
   test::expect_runs(Session::create(environment_, context, scripted()), expected_);
-  EXPECT_THAT(log.text(), HasSubstr("states no checksum of file \"m_scripted.bin\""));
+  EXPECT_THAT(log.text(), HasSubstr("states no checksum for file \"m_scripted.bin\""));
   SessionOptions options = scripted();
   options.add_config_entry("ep.require_checksums", "1");
   EXPECT_EQ(Session::create(environment_, context, options).status().code(),
