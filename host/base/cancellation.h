@@ -24,7 +24,7 @@ class Cancellation {
   }
 
   // Costs a few nanoseconds, and a few tens of nanoseconds with a deadline.
-  [[nodiscard]] bool is_requested() const { return is_flag_set() || is_late(); }
+  [[nodiscard]] bool is_requested() const { return is_flag_set() || is_past_deadline(); }
   // Returns MODEL_LOAD_CANCELED with the reason once cancellation is requested.
   [[nodiscard]] Status check() const { return is_requested() ? reason() : Status::ok_status(); }
 
@@ -34,7 +34,7 @@ class Cancellation {
   [[nodiscard]] bool is_flag_set() const {
     return flag_ != nullptr && flag_->load(std::memory_order_relaxed);
   }
-  [[nodiscard]] bool is_late() const { return deadline_ && Clock::now() >= *deadline_; }
+  [[nodiscard]] bool is_past_deadline() const { return deadline_ && Clock::now() >= *deadline_; }
   [[nodiscard]] Status reason() const;
 
   const std::atomic<bool>* flag_ = nullptr;

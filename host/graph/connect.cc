@@ -7,7 +7,7 @@
 namespace ephost::graph {
 namespace {
 
-void forget_connections(Graph& graph) {
+void clear_connections(Graph& graph) {
   for (Value& value : graph.values) {
     value.producer = kNoNode;
     value.consumers.clear();
@@ -30,7 +30,7 @@ void record_uses(Graph& graph, NodeId node, const std::vector<ValueId>& used) {
 }  // namespace
 
 void connect(Graph& graph) {
-  forget_connections(graph);
+  clear_connections(graph);
   for (NodeId id = 0; id < graph.nodes.size(); ++id) {
     Node& node = graph.nodes[id];
     for_each_subgraph(node, [](Graph& subgraph) { connect(subgraph); });

@@ -208,7 +208,7 @@ Status read_code(const FieldMap& map, Manifest& manifest) {
   return Status::ok_status();
 }
 
-Status read_abilities(const FieldMap& map, Manifest& manifest) {
+Status read_capabilities(const FieldMap& map, Manifest& manifest) {
   if (const Field* sources = map.find("context_sources")) {
     EPHOST_ASSIGN_OR_RETURN(manifest.context_sources, sources->text_list());
   }
@@ -274,7 +274,7 @@ Result<Manifest> read_manifest(const YamlNode& document, const fs::path& file) {
   manifest.file = file;
   EPHOST_RETURN_IF_ERROR(read_identity(map, manifest));
   EPHOST_RETURN_IF_ERROR(read_code(map, manifest));
-  EPHOST_RETURN_IF_ERROR(read_abilities(map, manifest));
+  EPHOST_RETURN_IF_ERROR(read_capabilities(map, manifest));
   return manifest;
 }
 

@@ -168,7 +168,7 @@ class Folder {
     if (graph::has_subgraphs(node) || (!options_.computes && node.op_type != "Constant"))
       return Status::ok_status();
     if (const uint64_t bytes = dense_bytes(node); bytes > budget_.bytes_left()) {
-      leave_for_bytes(graph, id, bytes);
+      note_byte_limit(graph, id, bytes);
     } else if (std::optional<Tensor> value = value_of_constant_node(graph, node)) {
       std::vector<Tensor> values;
       values.push_back(*std::move(value));
@@ -254,9 +254,9 @@ class Folder {
       return Status::ok_status();
     const uint64_t left = bytes_left_for(level, node);
     if (*bytes > left) {
-      leave_for_bytes(graph, id, *bytes);
+      note_byte_limit(graph, id, *bytes);
     } else if (*work > budget_.work_left_for_a_node()) {
-      leave_for_work(graph, id, *work);
+      note_work_limit(graph, id, *work);
     } else {
       budget_.spend(*work);
       return evaluate(level, id, most, left);
@@ -278,7 +278,7 @@ class Folder {
       }
       replace(level, id, std::move(values).value());
     } else if (limit.is_exceeded && left < most) {
-      leave_for_bytes(graph, id, left + 1);
+      note_byte_limit(graph, id, left + 1);
     } else if (report_.skipped.size() < kMaxSkipped) {
       report_.skipped.push_back(graph::describe_node(graph, id) +
                                 " is not folded: " + status.message());
@@ -286,7 +286,7 @@ class Folder {
     return Status::ok_status();
   }
 
-  void leave_for_bytes(const Graph& graph, NodeId id, uint64_t bytes) {
+  void note_byte_limit(const Graph& graph, NodeId id, uint64_t bytes) {
     if (report_.over_budget++ > 0) return;
     report_.budget_note =
         "the result of " + graph::describe_node(graph, id) + " needs " + std::to_string(bytes) +
@@ -295,7 +295,7 @@ class Folder {
         "; raise the limit to fold it";
   }
 
-  void leave_for_work(const Graph& graph, NodeId id, uint64_t work) {
+  void note_work_limit(const Graph& graph, NodeId id, uint64_t work) {
     if (report_.over_budget++ > 0) return;
     report_.budget_note = graph::describe_node(graph, id) + " takes " + std::to_string(work) +
                           " units of work, but a single node may take " +

@@ -60,9 +60,9 @@ class Removal {
     const Node& node = graph_.nodes[id];
     const ValueId input = find(node.inputs[0]);
     const ValueId output = node.outputs[0];
-    if (can_go(output)) {
+    if (is_removable(output)) {
       replace(output, input);
-    } else if (graph_.values[input].producer != kNoNode && can_go(input)) {
+    } else if (graph_.values[input].producer != kNoNode && is_removable(input)) {
       graph_.values[output].producer = graph_.values[input].producer;
       replace(input, output);
     } else {
@@ -76,7 +76,7 @@ class Removal {
   }
 
   // Subgraphs capture by name, and may already use the other value.
-  [[nodiscard]] bool can_go(ValueId id) const {
+  [[nodiscard]] bool is_removable(ValueId id) const {
     return !graph_.values[id].is_graph_output && !is_captured_[id];
   }
 

@@ -12,7 +12,7 @@ void BoundaryFinder::find(std::span<const uint32_t> partition_of, uint32_t index
   ++round_;
   const auto is_inside = [&](NodeId node) { return partition_of[node] == index; };
   const auto read = [&](ValueId id) {
-    if (id == kNoValue || !first_sight(id)) return;
+    if (id == kNoValue || !mark_seen(id)) return;
     const graph::Value& value = graph_.values[id];
     if (value.is_constant()) {
       partition.constants.push_back(id);
@@ -33,7 +33,7 @@ void BoundaryFinder::find(std::span<const uint32_t> partition_of, uint32_t index
   }
 }
 
-bool BoundaryFinder::first_sight(ValueId value) {
+bool BoundaryFinder::mark_seen(ValueId value) {
   if (seen_in_[value] == round_) return false;
   seen_in_[value] = round_;
   return true;

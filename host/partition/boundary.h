@@ -22,7 +22,7 @@ class BoundaryFinder {
   void find(std::span<const uint32_t> partition_of, uint32_t index, Partition& partition);
 
  private:
-  bool first_sight(ValueId value);
+  bool mark_seen(ValueId value);
 
   const Graph& graph_;
   std::vector<uint32_t> seen_in_;  // by value: the round in which it was last seen

@@ -37,7 +37,7 @@ class Partitioner {
 
   [[nodiscard]] Status ask(uint32_t provider);
   void decide(uint32_t provider, Claim claim);
-  [[nodiscard]] Refusal check_bars(uint32_t provider, const Claim& claim);
+  [[nodiscard]] Refusal check_exclusions(uint32_t provider, const Claim& claim);
   [[nodiscard]] Refusal check_nodes(uint32_t provider, const Claim& claim);
   [[nodiscard]] Refusal place(uint32_t provider, const Claim& claim);
   [[nodiscard]] Refusal fuse(uint32_t provider, const Claim& claim);
@@ -105,7 +105,7 @@ void Partitioner::decide(uint32_t provider, Claim claim) {
   Decision decision;
   decision.provider = provider;
   decision.fused = claim.fused;
-  Refusal refusal = check_bars(provider, claim);
+  Refusal refusal = check_exclusions(provider, claim);
   if (!refusal) refusal = check_nodes(provider, claim);
   if (!refusal) refusal = claim.fused ? fuse(provider, claim) : place(provider, claim);
   decision.accepted = !refusal;
@@ -118,7 +118,7 @@ void Partitioner::decide(uint32_t provider, Claim claim) {
   result_.decisions.push_back(std::move(decision));
 }
 
-Partitioner::Refusal Partitioner::check_bars(uint32_t provider, const Claim& claim) {
+Partitioner::Refusal Partitioner::check_exclusions(uint32_t provider, const Claim& claim) {
   for (const NodeId node : claim.nodes) {
     const auto exclusion = exclusions_.find({provider, node});
     if (exclusion == exclusions_.end()) continue;
@@ -209,12 +209,13 @@ std::string Partitioner::describe_vertex(Vertex vertex) const {
 
 Status check_sorted(const Graph& graph) {
   for (NodeId node = 0; node < graph.nodes.size(); ++node) {
-    const auto is_late = [&](ValueId value) {
+    const auto is_produced_later = [&](ValueId value) {
       return value != kNoValue && graph.values[value].producer != kNoNode &&
              graph.values[value].producer >= node;
     };
     const graph::Node& n = graph.nodes[node];
-    if (std::ranges::any_of(n.inputs, is_late) || std::ranges::any_of(n.implicit_inputs, is_late)) {
+    if (std::ranges::any_of(n.inputs, is_produced_later) ||
+        std::ranges::any_of(n.implicit_inputs, is_produced_later)) {
       return {StatusCode::kInvalidArgument,
               "cannot partition graph " + quote(graph.name) + ": " + describe_node(graph, node) +
                   " reads the output of a later node; sort the graph topologically first"};

@@ -45,7 +45,7 @@ class PartChoice {
       Shared shared = share(copies);
       const LiveBytes live = live_bytes(shared);
       if (live.sum_of_peaks() <= limit.sum_of_peaks()) return shared;
-      const PartUse* const use = find_culprit(shared.part_uses, live, limit);
+      const PartUse* const use = find_largest_use(shared.part_uses, live, limit);
       if (use == nullptr) break;
       copies[use->pc] = true;
     }
@@ -59,19 +59,20 @@ class PartChoice {
   [[nodiscard]] LiveBytes live_bytes(const Shared& shared) const {
     return find_live_bytes(shared.values, shared.buffers, workspaces_, traits_.size());
   }
-  // Of the location whose peak is too high, at the time of its peak.
-  [[nodiscard]] static const PartUse* find_culprit(const std::vector<PartUse>& uses,
-                                                   const LiveBytes& live, const LiveBytes& limit) {
-    const PartUse* culprit = nullptr;
+  // The use of the largest value that is live at the peak of a location whose peak is too high.
+  [[nodiscard]] static const PartUse* find_largest_use(const std::vector<PartUse>& uses,
+                                                       const LiveBytes& live,
+                                                       const LiveBytes& limit) {
+    const PartUse* largest = nullptr;
     for (const auto& [location, peak] : live.peaks) {
       const auto allowed = limit.peaks.find(location);
       if (allowed != limit.peaks.end() && peak.bytes <= allowed->second.bytes) continue;
       for (const PartUse& use : uses) {
         if (peak.pc < use.first_pc || peak.pc > use.last_pc) continue;
-        if (culprit == nullptr || use.bytes >= culprit->bytes) culprit = &use;
+        if (largest == nullptr || use.bytes >= largest->bytes) largest = &use;
       }
     }
-    return culprit;
+    return largest;
   }
 
   const Graph& graph_;
@@ -135,7 +136,7 @@ Result<AllocationPlan> plan_allocation(const Graph& graph, const ExecutionPlan& 
   allocation.workspaces = workspaces_of(traits);
   Shared shared;
   if (!options.enable_mem_reuse) {
-    shared = share_nothing(plan, std::move(values));
+    shared = without_sharing(plan, std::move(values));
   } else if (options.enable_parts && std::ranges::any_of(traits, uses_parts)) {
     shared = PartChoice(graph, plan, traits, values, allocation.workspaces).run();
   } else {

@@ -83,9 +83,9 @@ class CopyPlacer {
   void need(ValueId id, uint32_t location) {
     if (location == home_[id]) return;
     needs_.insert({id, location});
-    if (goes_by_host(id, location)) needs_.insert({id, kHostLocation});
+    if (passes_through_host(id, location)) needs_.insert({id, kHostLocation});
   }
-  [[nodiscard]] bool goes_by_host(ValueId id, uint32_t location) const {
+  [[nodiscard]] bool passes_through_host(ValueId id, uint32_t location) const {
     return location != kHostLocation && home_[id] != kHostLocation &&
            owner(location) != owner(home_[id]);
   }
@@ -141,7 +141,7 @@ class CopyPlacer {
       return;
     }
     uint32_t from = home_[id];
-    if (goes_by_host(id, location)) {
+    if (passes_through_host(id, location)) {
       bring(id, kHostLocation);
       from = kHostLocation;
     }

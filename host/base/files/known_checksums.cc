@@ -42,7 +42,7 @@ std::string record_name(const MappedRange& range) {
   return to_hex(content_checksum(as_bytes(text)));
 }
 
-std::optional<MappedRange> worthy_range(std::span<const std::byte> bytes) {
+std::optional<MappedRange> recordable_range(std::span<const std::byte> bytes) {
   if (bytes.size() < kLargeFile || boot_id().empty()) return std::nullopt;
   const auto range = find_mapped_range(bytes);
   return range && range->file.is_steady ? range : std::nullopt;
@@ -66,7 +66,7 @@ bool KnownChecksums::is_safe() const {
 
 std::optional<Hash128> KnownChecksums::find(std::span<const std::byte> bytes) const {
   if (folder_.empty()) return std::nullopt;
-  const auto range = worthy_range(bytes);
+  const auto range = recordable_range(bytes);
   if (!range || !is_safe()) return std::nullopt;
   const Result<std::string> record = read_file(folder_ / record_name(*range), 64);
   return record.ok() ? parse_hash128(*record) : std::nullopt;
@@ -74,7 +74,7 @@ std::optional<Hash128> KnownChecksums::find(std::span<const std::byte> bytes) co
 
 void KnownChecksums::remember(std::span<const std::byte> bytes, const Hash128& checksum) const {
   if (folder_.empty()) return;
-  const auto range = worthy_range(bytes);
+  const auto range = recordable_range(bytes);
   if (!range || range->file.opened - range->file.changed < kSettledAfter) return;
   std::error_code ignored;
   fs::create_directories(folder_.parent_path(), ignored);

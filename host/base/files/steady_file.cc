@@ -12,7 +12,7 @@
 namespace ephost {
 namespace {
 
-bool moves_times(int descriptor, const FileSystem& file_system) {
+bool updates_change_time(int descriptor, const FileSystem& file_system) {
   constexpr std::array<uint32_t, 4> kKinds = {EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
                                               F2FS_SUPER_MAGIC};
   struct statfs info {};
@@ -23,7 +23,7 @@ bool moves_times(int descriptor, const FileSystem& file_system) {
 }  // namespace
 
 bool is_steady(int descriptor, const struct stat& info, const FileSystem& file_system) {
-  if (!moves_times(descriptor, file_system)) return false;
+  if (!updates_change_time(descriptor, file_system)) return false;
   // If another process opens the file for writing before the lease is returned, the kernel sends
   // SIGIO, which ends a process that has no handler for it. SIGURG is ignored by default.
   if (file_system.fcntl(descriptor, F_SETSIG, SIGURG) != 0) return false;

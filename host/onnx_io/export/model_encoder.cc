@@ -42,11 +42,11 @@ Names names_of(const Graph& graph, const Names* enclosing) {
   return names;
 }
 
-bool is_large(const Tensor& tensor) { return tensor.data.bytes.size() >= kBorrowFrom; }
+bool is_large(const Tensor& tensor) { return tensor.data.bytes.size() >= kBorrowThreshold; }
 
 bool is_large(const graph::Attribute& attribute) {
   if (const auto* blob = std::get_if<graph::Blob>(&attribute.value)) {
-    return blob->bytes.size() >= kBorrowFrom;
+    return blob->bytes.size() >= kBorrowThreshold;
   }
   const auto* tensor = std::get_if<Tensor>(&attribute.value);
   return tensor && is_large(*tensor);

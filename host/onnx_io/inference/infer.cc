@@ -85,7 +85,7 @@ using Place = std::function<std::string()>;
 constexpr size_t kMaxRank = 64;
 constexpr int64_t kMaxExtent = int64_t{1} << 40;
 
-ValueType without_excess(ValueType type) {
+ValueType within_limits(ValueType type) {
   if (!type.shape) return type;
   if (type.shape->size() > kMaxRank) {
     type.shape.reset();
@@ -131,7 +131,7 @@ class LevelInference {
       value.type = merge_types(value.type, enclosing_->graph_.values[value.outer].type, conflict);
     }
     auto* made = google::protobuf::Arena::CreateMessage<onnx::TypeProto>(&shared_.arena);
-    export_type(without_excess(value.type), shared_.model.symbols, *made);
+    export_type(within_limits(value.type), shared_.model.symbols, *made);
     types_[id] = made;
     return *made;
   }

@@ -412,7 +412,7 @@ constexpr Change kMl[] = {
     {5, "TreeEnsembleClassifier TreeEnsembleRegressor", &deprecated},
 };
 
-std::vector<Revision> one_by_one(std::span<const Change> changes) {
+std::vector<Revision> revisions_of_changes(std::span<const Change> changes) {
   std::vector<Revision> revisions;
   for (const Change& change : changes) {
     std::string_view rest = change.op_types;
@@ -428,12 +428,12 @@ std::vector<Revision> one_by_one(std::span<const Change> changes) {
 }  // namespace
 
 std::span<const Revision> onnx_revisions_after_17() {
-  static const std::vector<Revision> kRevisions = one_by_one(kOnnx);
+  static const std::vector<Revision> kRevisions = revisions_of_changes(kOnnx);
   return kRevisions;
 }
 
 std::span<const Revision> ml_revisions_after_3() {
-  static const std::vector<Revision> kRevisions = one_by_one(kMl);
+  static const std::vector<Revision> kRevisions = revisions_of_changes(kMl);
   return kRevisions;
 }
 

@@ -58,7 +58,7 @@ void MessageWriter::align_payload(uint32_t field, uint64_t size) {
 void MessageWriter::payload(uint32_t field, const graph::Blob& content) {
   const void* data = content.bytes.data();
   const std::string_view text(static_cast<const char*>(data), content.bytes.size());
-  if (text.size() < kBorrowFrom) {
+  if (text.size() < kBorrowThreshold) {
     bytes(field, text);
     return;
   }

@@ -20,7 +20,7 @@ namespace ephost::onnx_io {
 
 // Payloads of at least this size are borrowed, and placed at multiples of `kPayloadAlignment` in
 // the file if possible, so that a process that maps the file can use them in place.
-inline constexpr size_t kBorrowFrom = 1024;
+inline constexpr size_t kBorrowThreshold = 1024;
 inline constexpr uint64_t kPayloadAlignment = 64;
 
 class MessageWriter {

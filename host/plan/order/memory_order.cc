@@ -138,12 +138,12 @@ class Chooser {
 
   [[nodiscard]] Status apply_rules() {
     const auto backwards = [](const OrderProblem& problem) {
-      Order order = order_greedily(reversed(problem), Greed::kGrowth);
+      Order order = order_greedily(reversed(problem), GreedyRule::kGrowth);
       std::ranges::reverse(order);
       return order;
     };
-    const auto greedily = [](Greed greed) {
-      return [greed](const OrderProblem& problem) { return order_greedily(problem, greed); };
+    const auto greedily = [](GreedyRule rule) {
+      return [rule](const OrderProblem& problem) { return order_greedily(problem, rule); };
     };
     for (const OrderProblem& problem : problems_) {
       const auto apply = [&](auto rule, std::string_view name) {
@@ -153,8 +153,8 @@ class Chooser {
       };
       EPHOST_RETURN_IF_ERROR(apply(&order_depth_first, "depth first"));
       EPHOST_RETURN_IF_ERROR(apply(&order_by_need, "by need"));
-      EPHOST_RETURN_IF_ERROR(apply(greedily(Greed::kGrowth), "least growth"));
-      EPHOST_RETURN_IF_ERROR(apply(greedily(Greed::kChains), "chains"));
+      EPHOST_RETURN_IF_ERROR(apply(greedily(GreedyRule::kGrowth), "least growth"));
+      EPHOST_RETURN_IF_ERROR(apply(greedily(GreedyRule::kChains), "chains"));
       EPHOST_RETURN_IF_ERROR(apply(backwards, "least growth backwards"));
     }
     return Status::ok_status();

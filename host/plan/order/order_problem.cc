@@ -51,7 +51,7 @@ class Builder {
         sizes_(sizes),
         use_parts_(use_parts),
         storage_(graph.values.size(), kNone),
-        maker_(graph.values.size(), kNone) {}
+        producer_(graph.values.size(), kNone) {}
 
   OrderProblem run() && {
     make_storages();
@@ -85,7 +85,7 @@ class Builder {
   void make_storages() {
     for (uint32_t step = 0; step < plan_.steps.size(); ++step) {
       for (const ValueId id : plan_.steps[step].outputs) {
-        if (id != kNoValue) maker_[id] = step;
+        if (id != kNoValue) producer_[id] = step;
       }
       for (const SlotPair pair : traits_[step].aliases) make_view(step, pair.input, pair.output);
       if (use_parts_) {
@@ -135,7 +135,7 @@ class Builder {
       const uint32_t from = storage_[input];
       const uint32_t to = storage_[output];
       if (from == kNone || to == kNone || readers_[from] == kNone) continue;
-      if (sets_.find(from) == sets_.find(to) || maker_[output] != step) continue;
+      if (sets_.find(from) == sets_.find(to) || producer_[output] != step) continue;
       if (!provably_equal_bytes(graph_.values[input].type, graph_.values[output].type)) continue;
       if (readers_[from] > 1) {
         open.push_back({from, to});
@@ -183,7 +183,7 @@ class Builder {
     };
     for_each_read(step, [&](ValueId id) {
       touch(id);
-      if (maker_[id] != kNone) problem_.predecessors.add(maker_[id]);
+      if (producer_[id] != kNone) problem_.predecessors.add(producer_[id]);
     });
     for (const ValueId id : plan_.steps[step].outputs) {
       if (id != kNoValue) touch(id);
@@ -208,8 +208,8 @@ class Builder {
   std::span<const std::optional<uint64_t>> sizes_;
   bool use_parts_;
   StorageSets sets_;
-  std::vector<uint32_t> storage_;  // by value
-  std::vector<uint32_t> maker_;    // by value: its producer step
+  std::vector<uint32_t> storage_;   // by value
+  std::vector<uint32_t> producer_;  // by value: its producer step
   std::vector<bool> is_view_ = std::vector<bool>(storage_.size(), false);
   std::vector<uint32_t> readers_;  // by storage
   std::vector<std::vector<StoragePair>> pairs_;

@@ -66,7 +66,7 @@ struct Need {
 class Needs {
  public:
   explicit Needs(const OrderProblem& problem) : needs_(problem.steps()) {
-    find_left(problem);
+    find_remainders(problem);
     for (uint32_t step = 0; step < problem.steps(); ++step) {
       for (const uint32_t before : sorted(problem.predecessors[step])) sorted_.add(before);
       sorted_.end_list();
@@ -89,7 +89,7 @@ class Needs {
 
  private:
   // A storage is attributed to the first step of the plan that uses it.
-  void find_left(const OrderProblem& problem) {
+  void find_remainders(const OrderProblem& problem) {
     for (uint32_t storage = 0; storage < problem.bytes.size(); ++storage) {
       const std::span<const uint32_t> steps = problem.touching[storage];
       if (steps.size() > 1) needs_[steps.front()].left += problem.bytes[storage];
@@ -116,8 +116,8 @@ using Score = std::tuple<int, int64_t, uint32_t>;
 
 class Greedy {
  public:
-  Greedy(const OrderProblem& problem, Greed greed)
-      : problem_(problem), greed_(greed), state_(problem), waits_for_(problem.steps()) {}
+  Greedy(const OrderProblem& problem, GreedyRule rule)
+      : problem_(problem), rule_(rule), state_(problem), waits_for_(problem.steps()) {}
 
   Order run() && {
     for (uint32_t step = 0; step < problem_.steps(); ++step) {
@@ -165,7 +165,7 @@ class Greedy {
   }
 
   [[nodiscard]] Score score(uint32_t step) {
-    if (greed_ == Greed::kChains) return score_chain(step);
+    if (rule_ == GreedyRule::kChains) return score_chain(step);
     const LiveState::Effect effect = state_.effect_of(step);
     return {0, difference(effect.after, state_.live()), step};
   }
@@ -203,7 +203,7 @@ class Greedy {
   static int64_t difference(uint64_t a, uint64_t b) { return static_cast<int64_t>(a - b); }
 
   const OrderProblem& problem_;
-  Greed greed_;
+  GreedyRule rule_;
   LiveState state_;
   std::vector<uint32_t> waits_for_;  // by step: unscheduled predecessors
   std::vector<bool> is_taken_ = std::vector<bool>(problem_.steps(), false);
@@ -225,8 +225,8 @@ Order order_by_need(const OrderProblem& problem) {
                                  [&](uint32_t step) { return needs.predecessors(step); });
 }
 
-Order order_greedily(const OrderProblem& problem, Greed greed) {
-  return Greedy(problem, greed).run();
+Order order_greedily(const OrderProblem& problem, GreedyRule rule) {
+  return Greedy(problem, rule).run();
 }
 
 }  // namespace ephost::plan

@@ -19,13 +19,13 @@ using Order = std::vector<uint32_t>;  // every step once, after its predecessors
 // Ullman; optimal on trees, an estimate elsewhere).
 [[nodiscard]] Order order_by_need(const OrderProblem& problem);
 
-enum class Greed : uint8_t {
+enum class GreedyRule : uint8_t {
   kGrowth,  // the ready step with the fewest live bytes after it
   kChains,  // looks ahead along chains, to the lowest point of each
 };
 
 // A greedy schedule, one step after the other.
-[[nodiscard]] Order order_greedily(const OrderProblem& problem, Greed greed);
+[[nodiscard]] Order order_greedily(const OrderProblem& problem, GreedyRule rule);
 
 // Beam search over sets of scheduled steps: the `width` best sets of each size are kept, and a step
 // that frees at least as much as it allocates is taken without alternatives. Returns nothing if no

@@ -74,7 +74,7 @@ SearchResult ValleySearch::run(uint64_t capacity, uint64_t& work_left) {
   for (uint64_t run = 0; work_left > 0; ++run) {
     const uint64_t work_before = state_.work();
     work_limit_ = work_before + std::min(work_left, ValleyState::kNowhere - work_before);
-    vary_taste(run);
+    perturb_weights(run);
     state_.reset(capacity);
     pool_.resize(problem_.items.size());
     std::iota(pool_.begin(), pool_.end(), 0U);
@@ -90,28 +90,28 @@ SearchResult ValleySearch::run(uint64_t capacity, uint64_t& work_left) {
 }
 
 // The first runs prefer large and long-lived items, without randomness.
-void ValleySearch::vary_taste(uint64_t run) {
+void ValleySearch::perturb_weights(uint64_t run) {
   const auto random = [run](uint64_t which) { return chance(run * 16 + which); };
   double noise = 0;
   switch (run) {
     case 0:
-      taste_ = {1, 0.2, 0, 0};
+      weights_ = {1, 0.2, 0, 0};
       break;
     case 1:
-      taste_ = {1, 1, 0, 0};
+      weights_ = {1, 1, 0, 0};
       break;
     case 2:
-      taste_ = {0.2, 1, 0.5, 0};
+      weights_ = {0.2, 1, 0.5, 0};
       break;
     default:
-      taste_ = {random(0), random(1), std::max(0.0, 2 * random(2) - 1),
-                std::max(0.0, 4 * random(3) - 2)};
+      weights_ = {random(0), random(1), std::max(0.0, 2 * random(2) - 1),
+                  std::max(0.0, 4 * random(3) - 2)};
       noise = std::max(0.0, 3 * random(4) - 1);
   }
   for (size_t i = 0; i < scores_.size(); ++i) {
     const auto& [lower, upper, size] = problem_.items[i];
-    scores_[i] = taste_.size * std::log2(static_cast<double>(size)) +
-                 taste_.width * std::log2(static_cast<double>(upper - lower)) +
+    scores_[i] = weights_.size * std::log2(static_cast<double>(size)) +
+                 weights_.width * std::log2(static_cast<double>(upper - lower)) +
                  noise * (2 * chance(scramble(run) + i) - 1);
   }
 }
@@ -138,7 +138,7 @@ bool ValleySearch::expand(Slice slice) {
     if (choice.size() > 1) {
       const FailedStates::Key key = key_of(slice, parts[0]);
       if (failed_.contains(key)) break;
-      sort_by_taste(choice, parts[0]);
+      sort_by_weight(choice, parts[0]);
       if (branch(slice, choice)) return true;
       if (!gave_up_) failed_.add(key);
       break;
@@ -152,7 +152,7 @@ bool ValleySearch::expand(Slice slice) {
       std::copy(placed + 1, items.end(), placed);
       --slice.end;
     } else {
-      state_.blame(choice.section);
+      state_.count_failure(choice.section);
       break;
     }
   }
@@ -276,7 +276,7 @@ ValleySearch::Choice ValleySearch::choice_at(Slice slice, uint32_t section) cons
   return choice;
 }
 
-void ValleySearch::sort_by_taste(Choice& choice, const Part& part) const {
+void ValleySearch::sort_by_weight(Choice& choice, const Part& part) const {
   const auto level = [&](uint32_t s) { return state_.section(s).level; };
   uint32_t lower = choice.section;
   uint32_t upper = choice.section + 1;
@@ -290,8 +290,8 @@ void ValleySearch::sort_by_taste(Choice& choice, const Part& part) const {
     const bool is_right = item.upper == upper;
     const bool is_flush = (is_left && lower > part.lower && level(lower - 1) == top) ||
                           (is_right && upper < part.upper && level(upper) == top);
-    ranked.emplace_back(-scores_[i] - taste_.edge * (is_left + is_right) - taste_.flush * is_flush,
-                        i);
+    ranked.emplace_back(
+        -scores_[i] - weights_.edge * (is_left + is_right) - weights_.flush * is_flush, i);
   }
   std::ranges::sort(ranked);
   for (size_t k = 0; k < ranked.size(); ++k) choice.items[k] = ranked[k].second;

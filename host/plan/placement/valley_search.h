@@ -75,14 +75,14 @@ class ValleySearch {
   };
   // Weights of an item, besides randomness, for its size, its lifetime, touching an end of its
   // valley, and filling the valley up to its rim.
-  struct Taste {
+  struct Weights {
     double size = 1;
     double width = 1;
     double edge = 0;
     double flush = 0;
   };
 
-  void vary_taste(uint64_t run);
+  void perturb_weights(uint64_t run);
   [[nodiscard]] bool expand(Slice slice);
   [[nodiscard]] bool expand_parts(Slice slice, std::span<const Part> parts);
   [[nodiscard]] bool branch(Slice slice, Choice& choice);
@@ -90,7 +90,7 @@ class ValleySearch {
   [[nodiscard]] std::vector<Part> parts_of(Slice slice) const;
   [[nodiscard]] uint32_t choose_section(const Part& part) const;
   [[nodiscard]] Choice choice_at(Slice slice, uint32_t section) const;
-  void sort_by_taste(Choice& choice, const Part& part) const;
+  void sort_by_weight(Choice& choice, const Part& part) const;
   [[nodiscard]] FailedStates::Key key_of(Slice slice, const Part& part) const;
   [[nodiscard]] std::span<uint32_t> items_of(Slice slice) {
     return std::span(pool_).subspan(slice.begin, slice.end - slice.begin);
@@ -99,7 +99,7 @@ class ValleySearch {
   const Problem& problem_;
   ValleyState state_;
   FailedStates failed_;
-  Taste taste_;
+  Weights weights_;
   std::vector<double> scores_;  // by item
   std::vector<uint32_t> pool_;  // a stack of slices
   uint64_t capacity_ = 0;

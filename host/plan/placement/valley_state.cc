@@ -122,7 +122,7 @@ bool ValleyState::stack(std::span<const uint32_t> items, const Range& changed) {
       section.waiting += item.size;
       section.top = std::max(section.top, low) + item.size;
       if (section.top > capacity_) {
-        blame(s);
+        count_failure(s);
         return false;
       }
       if (section.level == low) section.options += option;

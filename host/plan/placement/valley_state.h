@@ -59,7 +59,7 @@ class ValleyState {
   [[nodiscard]] const std::vector<uint64_t>& offsets() const { return offsets_; }
   // The number of failures of `update` that occurred in a section or were attributed to it.
   [[nodiscard]] uint32_t failures(uint32_t section) const { return failures_[section]; }
-  void blame(uint32_t section) { ++failures_[section]; }
+  void count_failure(uint32_t section) { ++failures_[section]; }
   // The approximate number of items and sections examined.
   [[nodiscard]] uint64_t work() const { return work_; }
 

@@ -357,7 +357,7 @@ Shared share_buffers(const Graph& graph, const ExecutionPlan& plan,
   return Sharing(graph, plan, traits, std::move(values), without_parts).run();
 }
 
-Shared share_nothing(const ExecutionPlan& plan, std::vector<ValuePlan> values) {
+Shared without_sharing(const ExecutionPlan& plan, std::vector<ValuePlan> values) {
   Shared shared;
   for (const Step& step : plan.steps) {
     for (const ValueId id : step.outputs) {

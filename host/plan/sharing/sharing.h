@@ -35,6 +35,6 @@ struct Shared {
                                    const std::vector<bool>& without_parts);
 
 // Gives every value that a step produces its own buffer.
-[[nodiscard]] Shared share_nothing(const ExecutionPlan& plan, std::vector<ValuePlan> values);
+[[nodiscard]] Shared without_sharing(const ExecutionPlan& plan, std::vector<ValuePlan> values);
 
 }  // namespace ephost::plan

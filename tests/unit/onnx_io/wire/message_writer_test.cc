@@ -61,13 +61,13 @@ graph::Blob payload(size_t size) {
 }
 
 TEST(MessageWriter, CopiesSmallPayloads) {
-  const graph::Blob blob = payload(kBorrowFrom - 1);
+  const graph::Blob blob = payload(kBorrowThreshold - 1);
   const Written written = write([&](MessageWriter& writer) { writer.payload(9, blob); });
   EXPECT_EQ(written.parts.size(), 1u);
 }
 
 TEST(MessageWriter, BorrowsLargePayloads) {
-  const graph::Blob blob = payload(kBorrowFrom);
+  const graph::Blob blob = payload(kBorrowThreshold);
   const Written written = write([&](MessageWriter& writer) {
     writer.payload(9, blob);
     writer.varint(1, 1);
