@@ -43,8 +43,6 @@ struct CopyTargets {
   std::vector<StepLocations>& steps;  // by step of `plan`
 };
 
-inline constexpr uint32_t kNoStep = 0xffffffff;
-
 // Inserts copies where they are needed: one for each value and location, shared by all its readers
 // there, directly before the first reader, or after the step that produces a graph output outside
 // host memory. Between locations of different owners a value passes through host memory. Graph

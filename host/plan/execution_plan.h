@@ -20,6 +20,8 @@ using graph::NodeId;
 using graph::ValueId;
 using partition::kNoPartition;
 
+inline constexpr uint32_t kNoStep = UINT32_MAX;
+
 struct Step {
   uint32_t provider = 0;
   NodeId node = graph::kNoNode;       // for a partition: its first node

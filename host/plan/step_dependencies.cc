@@ -8,8 +8,6 @@
 namespace ephost::plan {
 namespace {
 
-constexpr uint32_t kNoStep = UINT32_MAX;
-
 // Bytes that a step uses, in the block of a location or in a separate buffer.
 struct Range {
   std::pair<uint32_t, ValueId> space;  // location, and the root of a separate buffer

@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "host/bridge/abi_text.h"
+#include "host/bridge/callback.h"
 #include "host/bridge/slot_call.h"
 #include "host/graph/extract.h"
 #include "host/runtime/memory_pool.h"
@@ -142,29 +142,16 @@ class SingleRun : public eph_run {
                   "out of memory: a constant needs " + std::to_string(bytes) + " bytes");
   }
 
-  // Runs the body of a callback, which returns a Status, and reports its failure to the plugin.
-  template <class Body>
-  static int32_t guard(eph_error* error, const Body& body) noexcept {
-    try {
-      const Status status = body();
-      if (status.ok()) return EPH_OK;
-      error->api->set_message(error, bridge::to_abi(status.message()));
-      return static_cast<int32_t>(status.code());
-    } catch (const std::exception& exception) {
-      error->api->set_message(error, bridge::to_abi(exception.what()));
-      return EPH_FAIL;
-    }
-  }
   static int32_t allocate_output(eph_run* handle, uint32_t index, int32_t element_type,
                                  const int64_t* shape, uint32_t rank, eph_error* error) noexcept {
-    return guard(error, [&] {
+    return bridge::run_callback(error, [&] {
       return self(handle).allocate(index, static_cast<ElementType>(element_type),
                                    {shape, shape == nullptr ? 0 : rank});
     });
   }
   static int32_t set_string(eph_run* handle, uint32_t index, uint64_t element, eph_string text,
                             eph_error* error) noexcept {
-    return guard(error, [&] { return self(handle).set(index, element, text); });
+    return bridge::run_callback(error, [&] { return self(handle).set(index, element, text); });
   }
   static void* allocate_scratch(eph_run* handle, uint64_t size) noexcept {
     try {
@@ -179,8 +166,8 @@ class SingleRun : public eph_run {
 
   // Only nodes whose values are all tensors are folded.
   static int32_t refuse(eph_error* error) {
-    error->api->set_message(error, EPH_STRING("a constant is folded from tensors alone"));
-    return EPH_NOT_IMPLEMENTED;
+    return bridge::report(error, StatusCode::kNotImplemented,
+                          "a constant is folded from tensors alone");
   }
   static int32_t make_tensor(eph_run*, int32_t, const int64_t*, uint32_t, eph_value** out,
                              eph_error* error) noexcept {

@@ -39,7 +39,7 @@ void ParallelExecutor::reset(const plan::StepDependencies& dependencies) {
 }
 
 uint32_t ParallelExecutor::take() {
-  if (ready_.empty() || stopping_) return kNoStep;
+  if (ready_.empty() || stopping_) return plan::kNoStep;
   std::ranges::pop_heap(ready_, std::greater());
   const uint32_t step = ready_.back();
   ready_.pop_back();
@@ -51,7 +51,7 @@ void ParallelExecutor::work_to_the_end() {
   std::unique_lock lock(mutex_);
   while (unfinished_ != 0 && !stopping_) {
     const uint32_t step = take();
-    caller_waits_ = step == kNoStep;
+    caller_waits_ = step == plan::kNoStep;
     if (caller_waits_) {
       changed_.wait(lock, [&] { return unfinished_ == 0 || stopping_ || !ready_.empty(); });
       continue;
@@ -64,18 +64,18 @@ void ParallelExecutor::work_to_the_end() {
 
 void ParallelExecutor::help(uint32_t helper) noexcept {
   while (true) {
-    uint32_t step = kNoStep;
+    uint32_t step = plan::kNoStep;
     {
       const std::lock_guard lock(mutex_);
       step = take();
     }
-    if (step == kNoStep) return;
+    if (step == plan::kNoStep) return;
     run_line(step, helper + 1);
   }
 }
 
 void ParallelExecutor::run_line(uint32_t step, uint32_t lane) {
-  while (step != kNoStep && !is_stopping()) {
+  while (step != plan::kNoStep && !is_stopping()) {
     Status status;
     try {
       status = runner_->run_step(step, lane);
@@ -88,10 +88,10 @@ void ParallelExecutor::run_line(uint32_t step, uint32_t lane) {
 }
 
 uint32_t ParallelExecutor::finish(uint32_t step) {
-  uint32_t next = kNoStep;
+  uint32_t next = plan::kNoStep;
   for (const uint32_t successor : dependencies_->successors_of(step)) {
     if (waits_for_[successor].fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
-    if (next == kNoStep) {
+    if (next == plan::kNoStep) {
       next = successor;
     } else {
       offer(successor);

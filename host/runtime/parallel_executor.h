@@ -42,8 +42,6 @@ class ParallelExecutor final : ThreadPool::Job {
   [[nodiscard]] bool is_stopping() const { return stopping_.load(std::memory_order_relaxed); }
 
  private:
-  static constexpr uint32_t kNoStep = UINT32_MAX;
-
   [[nodiscard]] bool wants_help() const noexcept override {
     return ready_count_ != 0 && !stopping_;
   }
@@ -51,13 +49,13 @@ class ParallelExecutor final : ThreadPool::Job {
 
   void reset(const plan::StepDependencies& dependencies);
   void work_to_the_end();
-  // Takes the ready step that comes first in the plan's order; kNoStep if none is ready. The mutex
-  // must be held.
+  // Takes the ready step that comes first in the plan's order; plan::kNoStep if none is ready. The
+  // mutex must be held.
   [[nodiscard]] uint32_t take();
   // Runs a step, and then one of the steps that it made ready, and so on; offers the others to
   // other threads.
   void run_line(uint32_t step, uint32_t lane);
-  // Marks the step as done and returns the next one for this thread, or kNoStep.
+  // Marks the step as done and returns the next one for this thread, or plan::kNoStep.
   [[nodiscard]] uint32_t finish(uint32_t step);
   void offer(uint32_t step);
   void fail(Status status);

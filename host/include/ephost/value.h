@@ -43,7 +43,7 @@ constexpr ElementType element_type_of() {
 }
 
 // Copies share the memory, and so do sequences and maps with what was put into them; an output that
-// is no tensor may share elements with inputs of its run. Concurrent reads are safe. Tensors of
+// is not a tensor may share elements with inputs of its run. Concurrent reads are safe. Tensors of
 // strings have their elements in `strings()` and no bytes.
 class Value {
  public:

@@ -5,25 +5,11 @@
 #include <string>
 #include <utility>
 
-#include "host/bridge/abi_text.h"
+#include "host/bridge/callback.h"
 #include "host/runtime/values/composite.h"
 
 namespace ephost::runtime {
 namespace {
-
-// Runs the body of a callback and reports its failure through the ABI.
-template <class Body>
-int32_t report(eph_error* error, Body&& body) {
-  try {
-    const Status status = body();
-    if (status.ok()) return EPH_OK;
-    error->api->set_message(error, bridge::to_abi(status.message()));
-    return static_cast<int32_t>(status.code());
-  } catch (const std::exception& exception) {
-    error->api->set_message(error, bridge::to_abi(exception.what()));
-    return EPH_FAIL;
-  }
-}
 
 template <class View>
 Status store(Result<View*> made, View** out) {
@@ -123,7 +109,7 @@ Status StepRuns::give(const StepRun& run, uint32_t index, const eph_value* value
 int32_t StepRuns::allocate_output(eph_run* handle, uint32_t index, int32_t element_type,
                                   const int64_t* shape, uint32_t rank, eph_error* error) noexcept {
   const auto& run = *static_cast<StepRun*>(handle);
-  return report(error, [&]() -> Status {
+  return bridge::run_callback(error, [&]() -> Status {
     const graph::ValueId id = run.owner->output_id(run, index);
     if (id == graph::kNoValue) return no_output(index);
     if (shape == nullptr && rank != 0) return null_array("the shape of an output");
@@ -134,7 +120,7 @@ int32_t StepRuns::allocate_output(eph_run* handle, uint32_t index, int32_t eleme
 int32_t StepRuns::set_string(eph_run* handle, uint32_t index, uint64_t element, eph_string text,
                              eph_error* error) noexcept {
   const auto& run = *static_cast<StepRun*>(handle);
-  return report(error, [&]() -> Status {
+  return bridge::run_callback(error, [&]() -> Status {
     const graph::ValueId id = run.owner->output_id(run, index);
     if (id == graph::kNoValue) return no_output(index);
     if (run.owner->values_.text(id).set(element, text)) return Status::ok_status();
@@ -160,7 +146,7 @@ int32_t StepRuns::make_tensor(eph_run* handle, int32_t element_type, const int64
                               uint32_t rank, eph_value** out, eph_error* error) noexcept {
   *out = nullptr;
   const auto& run = *static_cast<StepRun*>(handle);
-  return report(error, [&] {
+  return bridge::run_callback(error, [&] {
     if (shape == nullptr && rank != 0) return null_array("the shape of a tensor");
     const auto type = static_cast<ElementType>(element_type);
     return store(run.owner->builder(run).make_tensor(type, {shape, rank}), out);
@@ -170,7 +156,8 @@ int32_t StepRuns::make_tensor(eph_run* handle, int32_t element_type, const int64
 int32_t StepRuns::set_element(eph_run* handle, eph_value* tensor, uint64_t element, eph_string text,
                               eph_error* error) noexcept {
   const auto& run = *static_cast<StepRun*>(handle);
-  return report(error, [&] { return run.owner->builder(run).set_element(tensor, element, text); });
+  return bridge::run_callback(
+      error, [&] { return run.owner->builder(run).set_element(tensor, element, text); });
 }
 
 int32_t StepRuns::make_sequence(eph_run* handle, const eph_value* base, uint64_t position,
@@ -178,7 +165,7 @@ int32_t StepRuns::make_sequence(eph_run* handle, const eph_value* base, uint64_t
                                 const eph_value** out, eph_error* error) noexcept {
   *out = nullptr;
   const auto& run = *static_cast<StepRun*>(handle);
-  return report(error, [&] {
+  return bridge::run_callback(error, [&] {
     if (inserted == nullptr && count != 0) return null_array("the elements of a sequence");
     const std::span<const eph_value* const> elements(inserted, static_cast<size_t>(count));
     return store(run.owner->builder(run).make_sequence(base, position, removed, elements), out);
@@ -189,13 +176,14 @@ int32_t StepRuns::make_map(eph_run* handle, const eph_value* keys, const eph_val
                            const eph_value** out, eph_error* error) noexcept {
   *out = nullptr;
   const auto& run = *static_cast<StepRun*>(handle);
-  return report(error, [&] { return store(run.owner->builder(run).make_map(keys, values), out); });
+  return bridge::run_callback(
+      error, [&] { return store(run.owner->builder(run).make_map(keys, values), out); });
 }
 
 int32_t StepRuns::set_output(eph_run* handle, uint32_t index, const eph_value* value,
                              eph_error* error) noexcept {
   const auto& run = *static_cast<StepRun*>(handle);
-  return report(error, [&] { return run.owner->give(run, index, value); });
+  return bridge::run_callback(error, [&] { return run.owner->give(run, index, value); });
 }
 
 }  // namespace ephost::runtime
