@@ -40,7 +40,7 @@ Result<size_t> count_nodes(const fs::path& model) {
                                                     onnx_io::import_model(model));
                             return cli::Json(imported.graph.nodes.size());
                           }));
-  return count.get<size_t>();
+  return static_cast<size_t>(count.number());
 }
 
 int run(const fs::path& folder) {

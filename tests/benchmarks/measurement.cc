@@ -36,25 +36,34 @@ Result<Sample> time_generation(const SessionOptions& options,
   return Sample{stopwatch.seconds(), {}, {}};
 }
 
+namespace {
+
+cli::Json to_json(const Sample& sample) {
+  cli::Json counters = cli::Json::array();
+  const auto add = [&](const std::string& name, double value) {
+    counters.push_back(cli::Json{{"name", name}, {"value", value}});
+  };
+  for (const Phase& phase : sample.phases) add(phase.name + "_ms", phase.seconds * 1000);
+  for (const auto& [name, quantity] : sample.quantities) add(name, quantity);
+  return cli::Json{{"seconds", sample.seconds}, {"counters", counters}};
+}
+
+}  // namespace
+
 void measure(benchmark::State& state, const std::function<Result<Sample>()>& body) {
   std::map<std::string, double> sums;
   for ([[maybe_unused]] const auto _ : state) {
     const Result<cli::Json> measured = cli::in_child("", [&]() -> Result<cli::Json> {
       EPHOST_ASSIGN_OR_RETURN(const Sample sample, body());
-      return cli::Json{{"seconds", sample.seconds},
-                       {"phases", cli::phases_json(sample.phases)},
-                       {"quantities", sample.quantities}};
+      return to_json(sample);
     });
     if (!measured.ok()) {
       state.SkipWithError(measured.status().to_string().c_str());
       break;
     }
-    state.SetIterationTime((*measured)["seconds"].get<double>());
-    for (const cli::Json& phase : (*measured)["phases"]) {
-      sums[phase["name"].get<std::string>() + "_ms"] += phase["seconds"].get<double>() * 1000;
-    }
-    for (const auto& [name, quantity] : (*measured)["quantities"].items()) {
-      sums[name] += quantity.get<double>();
+    state.SetIterationTime(measured->member("seconds").number());
+    for (const cli::Json& counter : measured->member("counters").elements()) {
+      sums[counter.member("name").string()] += counter.member("value").number();
     }
   }
   for (const auto& [name, sum] : sums) {
