@@ -20,7 +20,7 @@ parts=("$@")
 run_tests() {
   cmake --preset "$1"
   cmake --build --preset "$1"
-  ctest --preset "${2:-$1}" --parallel "$(nproc)"
+  scripts/run_ctest.sh "${2:-$1}"
 }
 
 run_part() {

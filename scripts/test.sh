@@ -10,4 +10,4 @@ preset=${1:-dev}
 scripts/setup.sh
 cmake --preset "$preset"
 cmake --build --preset "$preset"
-ctest --preset "$preset" --parallel "$(nproc)" "$@"
+scripts/run_ctest.sh "$preset" "$@"

@@ -55,7 +55,7 @@ class BudgetTest(CommandLineTest):
     def test_a_user_is_warned_of_what_is_not_folded(self):
         save_filled(self.folder / "model.onnx", 2, MIB)
         result = self.ephost("run", "model.onnx", "--config", f"{MAX_BYTES}={4 * MIB}")
-        self.assertIn("constant folding left a node", result.stderr)
+        self.assertIn("constant folding left one node", result.stderr)
 
     def test_what_is_not_folded_is_computed_in_the_run(self):
         save_filled(self.folder / "model.onnx", 3, 1000)

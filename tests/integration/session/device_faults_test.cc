@@ -79,7 +79,7 @@ TEST_F(DeviceFault, RefusesAComputationInAMemoryThatDoesNotExist) {
   options.add_config_entry("session.disable_ep_fallback", "1");
   const auto session = create(write(alternating()), options);
   EXPECT_THAT(session.status().message(),
-              HasSubstr("puts values of a computation into a memory that does not exist"));
+              HasSubstr("puts values of a computation into memory 7, which does not exist"));
   (void)report();
 }
 

@@ -128,7 +128,7 @@ const UnusablePlugin kUnusablePlugins[] = {
      [](InstalledPlugins& plugins) { plugins.install_as_2("requires_extension"); }},
     {"OfAnotherVersionThanItsManifest", "manifest and library disagree: the version",
      [](InstalledPlugins& plugins) { plugins.install_as_2("two_providers"); }},
-    {"WithABrokenTable", "the required \"create\"",
+    {"WithABrokenTable", "lacks the required function \"create\"",
      [](InstalledPlugins& plugins) { plugins.install("next_null_create"); }},
     {"ThatFailsToCreateItsProvider", "this machine has no such device",
      [](InstalledPlugins& plugins) { plugins.install("no_device"); }},
@@ -199,7 +199,7 @@ TEST(PluginVersions, TheErrorNamesEachVersionWithItsReasonIfNoneWorks) {
                     HasSubstr("; version 2.0.0 of \"" + two.manifest.native() + "\": "),
                     HasSubstr("this machine has no such device"),
                     HasSubstr("; version 1.2.3 of \"" + one.manifest.native() + "\": "),
-                    HasSubstr("the required \"create\""),
+                    HasSubstr("lacks the required function \"create\""),
                     HasSubstr("; version 1.2.3 of \"" + skipped.manifest.native() + "\": "),
                     HasSubstr("is missing")));
 }

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Runs the tests of a preset that is built, in parallel.
+#   scripts/run_ctest.sh PRESET [ctest argument ...]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+preset=$1
+shift
+ctest --preset "$preset" --parallel "$(nproc)" "$@"
+
+# GoogleTest skips the tests of a suite whose set-up failed, and ctest does not call that a failure.
+log=build/${preset%-strict}/Testing/Temporary/LastTest.log
+if grep -a -B 40 'FAILED.*: SetUpTestSuite or TearDownTestSuite' "$log"; then
+  echo "run_ctest: the set-up of a test suite failed, see above"
+  exit 1
+fi
