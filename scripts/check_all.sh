@@ -2,6 +2,7 @@
 # Runs the checks that take too long for continuous integration: hours on two processors.
 #   scripts/check_all.sh [part ...]        without parts: all of them, in this order
 # Parts:
+#   tidy                clang-tidy over host and plugins
 #   dev release tsan    all tests
 #   asan                all tests under AddressSanitizer and UndefinedBehaviorSanitizer, with a large
 #                       quarantine and freed memory overwritten
@@ -14,7 +15,7 @@
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/.."
 parts=("$@")
-[ $# -gt 0 ] || parts=(dev release tsan asan containers malloc graphs fuzz)
+[ $# -gt 0 ] || parts=(tidy dev release tsan asan containers malloc graphs fuzz)
 
 # $1: preset to build, $2: test preset, default the same.
 run_tests() {
@@ -25,6 +26,7 @@ run_tests() {
 
 run_part() {
   case $1 in
+    tidy) scripts/tidy.sh ;;
     dev | release | tsan) run_tests "$1" ;;
     asan) run_tests asan-ubsan asan-ubsan-strict ;;
     containers)
