@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <functional>
 #include <limits>
 
 #include "host/base/files/file_system.h"
@@ -16,9 +17,10 @@ namespace ephost::test {
 // operation.
 class FaultyFileSystem : public PosixFileSystem {
  public:
-  int fail_at = -1;          // index of the operation that fails; -1: none
-  int error = EIO;           // what it fails with
-  bool skips_syncs = false;  // they count, but do not wait for the disk
+  int fail_at = -1;             // index of the operation that fails; -1: none
+  int error = EIO;              // what it fails with
+  std::function<void()> event;  // if set, it does not fail; this happens right before it
+  bool skips_syncs = false;     // they count, but do not wait for the disk
   size_t most_bytes_per_call = std::numeric_limits<size_t>::max();
   mutable size_t room = std::numeric_limits<size_t>::max();  // bytes until the disk is full
 
@@ -84,6 +86,10 @@ class FaultyFileSystem : public PosixFileSystem {
  private:
   bool fails() const {
     if (count_++ != fail_at) return false;
+    if (event) {
+      event();
+      return false;
+    }
     errno = error;
     return true;
   }

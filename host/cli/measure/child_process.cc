@@ -80,10 +80,9 @@ Result<Json> in_child(const std::string& activity, const std::function<Result<Js
                       ? "the child process was ended by signal " + std::to_string(WTERMSIG(state))
                       : std::string("the child process ended without an answer"));
   }
-  const Json result = answer.member("result");
-  if (!result.is_null()) return result;
-  return Status(static_cast<StatusCode>(answer.member("code").number()),
-                answer.member("message").string());
+  const Json code = answer.member("code");
+  if (code.is_null()) return answer.member("result");
+  return Status(static_cast<StatusCode>(code.number()), answer.member("message").string());
 }
 
 }  // namespace ephost::cli

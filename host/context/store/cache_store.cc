@@ -67,13 +67,16 @@ Result<CacheLookup> CacheStore::find(const CacheKey& key) const {
   // Another process is removing it.
   if (!*lease || !(*lease)->is_at(folder)) return CacheLookup();
 
+  // From here on nobody removes it, but another process may quarantine it, which moves it away.
+  FoundEntry entry{.folder = folder, .lease = std::move(**lease)};
   if (!is_marked(folder, *options_.file_system)) {
+    if (!entry.lease.is_at(folder)) return CacheLookup();
     return Status(StatusCode::kFail, "the folder " + quote(folder.native()) +
                                          " has the name of a cache entry, but no marker of one; "
                                          "move it away");
   }
-  FoundEntry entry{.folder = folder, .lease = std::move(**lease)};
   Status status = check(entry, key);
+  if (!status.ok() && !entry.lease.is_at(folder)) return CacheLookup();
   if (status.ok()) {
     touch(folder, *options_.file_system);
     remove_abandoned(options_);

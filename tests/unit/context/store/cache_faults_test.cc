@@ -104,6 +104,26 @@ TEST(CacheStoreFaults, EveryCrashWhileRemovingLeavesAStoreThatWorks) {
   }
 }
 
+// Another process may quarantine or remove an entry at any moment.
+TEST(CacheStoreFaults, AnEntryThatIsMovedAwayWhileItIsReadIsAMiss) {
+  const CacheKey key = key_of("a");
+  for (int operation = 0;; ++operation) {
+    SCOPED_TRACE(operation);
+    const TempDirectory dir;
+    ASSERT_TRUE(publish_sample(CacheStore({.folder = dir.path()}), key).ok());
+    FaultyFileSystem faulty;
+    faulty.fail_at = operation;
+    faulty.event = [&] {
+      fs::rename(testing::entry_in(dir.path(), key), dir.path() / "elsewhere");
+    };
+    const Result<CacheLookup> lookup =
+        CacheStore({.folder = dir.path(), .file_system = &faulty}).find(key);
+    ASSERT_TRUE(lookup.ok()) << lookup.status().to_string();
+    EXPECT_TRUE(lookup->damage.ok()) << lookup->damage.to_string();
+    if (faulty.operations() <= operation) break;
+  }
+}
+
 // Repeatedly publishes and looks up a few keys, with room for only some of them, and sometimes
 // quarantines one. Returns what went wrong.
 std::string use_for_a_while(const fs::path& folder, unsigned seed) {
@@ -112,7 +132,8 @@ std::string use_for_a_while(const fs::path& folder, unsigned seed) {
     const std::string name(1, static_cast<char>('a' + (seed + round * 7) % 5));
     const CacheKey key = key_of(name);
     const Result<CacheLookup> lookup = store.find(key);
-    if (!lookup.ok() || !lookup->damage.ok()) return "finding failed";
+    if (!lookup.ok()) return "finding: " + lookup.status().to_string();
+    if (!lookup->damage.ok()) return "damage: " + lookup->damage.to_string();
     if (!lookup->found) {
       if (const Status status = publish_sample(store, key, name); !status.ok()) {
         return status.to_string();
