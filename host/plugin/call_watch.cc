@@ -34,7 +34,7 @@ struct SeenCall {
   uint64_t number = 0;
   std::optional<size_t> step;
   Clock::time_point since;
-  milliseconds next_warning{};
+  milliseconds warned_after{};  // 0: there was no warning yet
 };
 
 // More threads than usually call plugins. With still more, the watch allocates memory while it
@@ -142,13 +142,16 @@ class Watch {
                                   milliseconds limit) {
     const auto now = Clock::now();
     if (seen.number != call.number || seen.step != call.step) {
-      seen = {seen.thread, call.number, call.step, now, limit};
+      seen = {seen.thread, call.number, call.step, now, {}};
       return {};
     }
-    if (call.site.provider.empty() || now - seen.since < seen.next_warning) return {};
-    const milliseconds passed = seen.next_warning;
-    while (now - seen.since >= seen.next_warning) seen.next_warning *= 2;
-    return describe(call.site) + " has been going on for more than " + seconds_text(passed);
+    // The limit may have become shorter since the call was first seen.
+    const bool is_first = seen.warned_after.count() == 0;
+    const milliseconds due = is_first ? limit : 2 * seen.warned_after;
+    if (call.site.provider.empty() || now - seen.since < due) return {};
+    seen.warned_after = due;
+    while (now - seen.since >= 2 * seen.warned_after) seen.warned_after *= 2;
+    return describe(call.site) + " has been going on for more than " + seconds_text(due);
   }
 
   std::mutex mutex_;

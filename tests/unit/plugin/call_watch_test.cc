@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <string>
+#include <thread>
 
 #include "host/base/log.h"
 #include "host/plugin/call_scope.h"
@@ -87,6 +88,15 @@ TEST(CallWatch, TheShortestLimitCounts) {
   LogWait log;
   const CallWatch slow(std::chrono::hours(1));
   const CallScope scope(CallSite{"TestProvider", "compile"});
+  const CallWatch fast(milliseconds(10));
+  log.wait_for("for more than 0.01 s");
+}
+
+TEST(CallWatch, AShorterLimitCountsForCallsThatAreUnderWay) {
+  LogWait log;
+  const CallWatch slow(std::chrono::hours(1));
+  const CallScope scope(CallSite{"TestProvider", "compile"});
+  std::this_thread::sleep_for(milliseconds(50));  // most likely the call has been seen by then
   const CallWatch fast(milliseconds(10));
   log.wait_for("for more than 0.01 s");
 }
