@@ -25,8 +25,8 @@ struct ProgressHooks {
   std::function<bool()> is_cancelled;
 };
 
-// The threads that a plugin may use; the numbers include the calling thread, which is the only one
-// if there is no pool. The pool is borrowed.
+// How many threads a plugin may use, the calling thread included. Without a pool, which is
+// borrowed, the calling thread works alone.
 struct ThreadOffer {
   ThreadPool* pool = nullptr;
   uint32_t loops = 1;      // in one loop

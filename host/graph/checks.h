@@ -1,5 +1,6 @@
-// The invariants of a graph, checked independently of how it was built: after import, after each
-// pass in builds with assertions, and in tests.
+// The invariants of a graph, checked independently of how it was built: after import, after
+// functions were inlined, before a context model is written, in builds with assertions before any
+// export, and in tests.
 #pragma once
 
 #include <ephost/status.h>

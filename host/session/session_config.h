@@ -1,15 +1,5 @@
-// The configuration entries of SessionOptions, checked and typed. Keys and meanings are ONNX
-// Runtime's, except for these:
-//
-//   ep.cache_*                    the cache store (host/context/store/cache_store.h)
-//   ep.context_force_overwrite    output files replace any file of the same name
-//   ep.context_lock_timeout_ms    how long to wait for a locked output folder or cache store
-//   ep.known_checksums_dir        host/base/files/known_checksums.h; empty: none
-//   ep.require_checksums          context::LoadOptions
-//   ep.share_ep_contexts_group    the group of sessions that share contexts
-//   session.disable_ep_fallback   a provider's failure to compile or load is an error
-//   session.execution_order       the order of steps (StepOrder)
-//   session.max_memory_patterns   number of memory patterns to keep
+// The configuration entries of SessionOptions, checked and typed. host/include/README.md lists
+// every entry with its default, and says which are ONNX Runtime's and which are our own.
 #pragma once
 
 #include <ephost/session_options.h>

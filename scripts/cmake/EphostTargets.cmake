@@ -93,8 +93,8 @@ function(ephost_label_test target label)
 endfunction()
 
 # ephost_add_test(<name> [THREADED] SOURCES ... [DEPENDS module ...] [LIBRARIES ...] [DEFINITIONS ...])
-# Declares a GoogleTest binary whose cases appear one by one in ctest. Those under tests/unit have the
-# label `unit`; those that are about several threads get the label `threaded` by THREADED.
+# Declares a GoogleTest binary whose cases appear one by one in ctest. Their label is the folder in
+# tests/, e.g. `unit`; THREADED adds the label `threaded`, for tests in which several threads take part.
 function(ephost_add_test name)
   cmake_parse_arguments(arg "THREADED" "" "SOURCES;DEPENDS;LIBRARIES;DEFINITIONS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
@@ -107,11 +107,11 @@ function(ephost_add_test name)
   target_link_libraries(${name} PRIVATE
     ephost_build_flags ${arg_DEPENDS} ${arg_LIBRARIES} GTest::gmock GTest::gtest_main)
   ephost_build_quickly(${name})
+  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR}/tests ${CMAKE_CURRENT_SOURCE_DIR})
+  string(REGEX REPLACE "/.*" "" folder ${folder})
+  ephost_label_test(${name} ${folder})
   if(arg_THREADED)
     ephost_label_test(${name} threaded)
-  endif()
-  if(CMAKE_CURRENT_SOURCE_DIR MATCHES "/tests/unit/")
-    ephost_label_test(${name} unit)
   endif()
   get_target_property(labels ${name} EPHOST_LABELS)
   list(JOIN labels "\\;" labels)

@@ -42,11 +42,12 @@ class Elements {
 
 // Statistics of a tensor; empty for other values.
 struct Summary {
-  double min = 0;  // of the numbers that are not NaN, as are max and mean
+  uint64_t nans = 0;
+  uint64_t numbers = 0;  // number of elements that are not NaN
+  // Over these elements; 0 if all elements are NaN.
+  double min = 0;
   double max = 0;
   double mean = 0;
-  uint64_t numbers = 0;  // that were counted; with 0 there are no min, max and mean
-  uint64_t nans = 0;
 };
 [[nodiscard]] Summary summarize(const Value& value);
 

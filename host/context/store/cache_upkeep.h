@@ -29,8 +29,8 @@ inline constexpr std::string_view kReasonFileName = "reason.txt";
 [[nodiscard]] std::vector<std::string> verify_entry(const CacheItem& item,
                                                     const FileSystem& file_system);
 
-// The contents of the store, least recently used first. NO_SUCHFILE if there is no store, FAIL if
-// something else is in its place.
+// Lists the contents of the store, least recently used first. NO_SUCHFILE if the store does not
+// exist, FAIL if its path leads to something else.
 [[nodiscard]] Result<std::vector<CacheItem>> list_items(const CacheStoreOptions& options);
 
 struct CacheRemoval {

@@ -48,7 +48,7 @@ Status no_store(const fs::path& store, std::string_view reason) {
                     "; move it away, or choose another folder (ep.cache_dir)");
 }
 
-// True: a store. False: there is no marker.
+// Whether the folder has the marker of a store in our format. FAIL for any other marker.
 Result<bool> read_store_marker(const fs::path& store, const FileSystem& file_system) {
   const Result<std::string> text =
       read_file(store / kStoreMarkerName, kMaxMarkerBytes, file_system);

@@ -157,9 +157,10 @@ class ContextWriter {
   // or if the output is in memory, in another folder, or that of another model.
   [[nodiscard]] Status add_model(WriteOptions options, ModelToWrite model);
 
-  // Replaces the partitions in `model` by EPContext nodes, removes what is no longer used, and
-  // publishes. The first partition of each payload becomes its primary node. `compatibility`
-  // contains the compatibility string of each source. The same input gives the same bytes.
+  // Replaces the partitions in `model` by EPContext nodes, removes nodes and initializers that only
+  // they used, and publishes. The first partition of each payload becomes its primary node.
+  // `compatibility` contains the compatibility string of each source. The same input gives the same
+  // bytes.
   //
   // INVALID_ARGUMENT if names, payload indices or texts are inconsistent; INVALID_GRAPH if a
   // partition is not convex; FAIL if the model exceeds `max_model_bytes`, or if the name of a

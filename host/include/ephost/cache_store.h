@@ -28,7 +28,7 @@ struct CacheItem {
   std::chrono::system_clock::time_point last_used;
 };
 
-// An item with what its files say about it. Empty where they cannot be read.
+// An item and the description in its files. What cannot be read is left empty.
 struct CacheItemDescription {
   CacheItem item;
   std::vector<std::pair<std::string, std::string>> made_of;  // what the key is computed from
@@ -56,7 +56,8 @@ struct CacheLimits {
 
 // Errors of all functions: NO_SUCHFILE where there is no store, FAIL where something else is in its
 // place or it cannot be read. The functions that remove also fail while another process keeps the
-// store locked for more than ten seconds, of which the log tells.
+// store locked for more than ten seconds; after the first second the log names that process. All
+// functions may be called from any thread.
 
 // All items, the most recently used first.
 [[nodiscard]] Result<std::vector<CacheItemDescription>> list_cache(

@@ -92,7 +92,8 @@ enum class PartitionStage {
   kCompilation,  // compile too, so that nodes which a provider fails to compile go to the next one
 };
 
-// Errors are those of creating a session, except that nodes may be left without a provider.
+// Errors are those of creating a session, except that nodes may be left without a provider. May be
+// called from any thread.
 [[nodiscard]] Result<ModelPartitioning> partition_model(
     const Environment& environment, const std::filesystem::path& model,
     const SessionOptions& options = {}, PartitionStage stage = PartitionStage::kClaims);

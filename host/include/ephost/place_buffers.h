@@ -22,8 +22,9 @@ struct BufferRequest {
 };
 
 struct BufferPlacementOptions {
-  uint64_t alignment = 1;            // of every offset: a power of two
-  std::optional<uint64_t> capacity;  // any placement within so many bytes will do; else the lowest
+  uint64_t alignment = 1;  // of every offset: a power of two
+  // The search ends at a placement of at most so many bytes; without it, at the lowest one found.
+  std::optional<uint64_t> capacity;
 };
 
 // Sizes count rounded up to the alignment.
@@ -35,8 +36,9 @@ struct BufferPlacement {
   bool proved_optimal = false;      // the peak meets that bound
 };
 
-// Deterministic; may search for seconds. INVALID_ARGUMENT for lower >= upper, an alignment that is
-// not a power of two, or sizes that add up to more than 64 bits hold.
+// Deterministic; may search for seconds. May be called from any thread. INVALID_ARGUMENT for lower
+// >= upper, an alignment that is not a power of two, or sizes that add up to more than 64 bits
+// hold.
 [[nodiscard]] Result<BufferPlacement> place_buffers(std::span<const BufferRequest> requests,
                                                     const BufferPlacementOptions& options = {});
 

@@ -29,12 +29,12 @@ struct PlannedStep {
 struct PlannedValue {
   std::string name;
   std::string type;                      // e.g. "float[1,3,?]"
-  std::string kind;                      // how it gets its memory, e.g. "allocate", "reuse"
+  std::string kind;                      // how it gets its memory, e.g. "Allocate", "Reuse"
   uint32_t location = 0;                 // 0: host memory; others as in PlannedBlock
   std::string buffer;                    // the value whose buffer it lies in, which may be itself
   bool owns_buffer = true;               // `buffer` is the value itself
-  uint32_t first_step = 0;               // in which it is written and
-  uint32_t last_step = 0;                // read for the last time
+  uint32_t first_step = 0;               // the first step that needs it
+  uint32_t last_step = 0;                // the last one, inclusive
   uint32_t use_count = 0;                // reads by steps, and one more for an output of the graph
   std::optional<uint64_t> bytes;         // not known before the run: nothing
   std::optional<uint64_t> buffer_bytes;  // likewise
@@ -71,12 +71,12 @@ struct GraphPlan {
   std::vector<PlannedBuffer> buffers;  // those in blocks
   std::vector<PlannedBlock> blocks;    // one for each location that has buffers of known size
   std::string order_rule;              // how the order was found; empty where there was no choice
-  uint64_t order_bytes = 0;            // the most that one step needs with it,
-  uint64_t given_order_bytes = 0;      // and with the model's own order
+  uint64_t order_bytes = 0;            // the most memory that one step needs in this order
+  uint64_t given_order_bytes = 0;      // the same in the model's own order
 };
 
-// The model's own graph first, then each body before those inside it. Errors are those of creating
-// a session.
+// Returns the model's own graph first, then each body before those inside it. Errors are those of
+// creating a session. May be called from any thread.
 [[nodiscard]] Result<std::vector<GraphPlan>> plan_model(const Environment& environment,
                                                         const std::filesystem::path& model,
                                                         const SessionOptions& options = {});

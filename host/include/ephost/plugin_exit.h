@@ -1,4 +1,4 @@
-// For programs: a plugin that ends the process, with whatever status, must not look like success.
+// For programs: a plugin that ends the process must not make the program look successful.
 #pragma once
 
 namespace ephost {
@@ -8,9 +8,9 @@ namespace ephost {
 // to call this themselves. Cannot be undone.
 void guard_against_plugin_exit(int failure_status);
 
-// What a program's own _exit and _Exit do, which it exports so that plugins call these: ends the
-// process at once, with the failure status where a plugin calls it. `function` is the name of the
-// function that was called.
+// For programs that export _exit and _Exit, so that plugins call theirs instead of the C library's:
+// both call this. Ends the process at once, with the failure status if a plugin made the call.
+// `function` is the name of the function that was called.
 [[noreturn]] void end_process(const char* function, int status) noexcept;
 
 }  // namespace ephost

@@ -1,4 +1,4 @@
-// Values in files of one protobuf message, as the ONNX backend tests keep inputs and expected
+// Values in files of one protobuf message each, as the ONNX backend tests keep inputs and expected
 // outputs: TensorProto, SequenceProto, MapProto or OptionalProto.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace ephost {
 
-// What the message does not say about its value; a model's ValueDescription does.
+// What the message does not state about its value; take it from the model's ValueDescription.
 struct ValueForm {
   ValueKind kind = ValueKind::kTensor;
   bool is_optional = false;

@@ -58,7 +58,7 @@ struct ContextReport {
 
 // Errors are those of reading the model; INVALID_ARGUMENT for one without EPContext nodes. What is
 // wrong with a context model is not an error but a problem in the report. A model that is replaced
-// meanwhile is read again.
+// meanwhile is read again. May be called from any thread.
 [[nodiscard]] Result<ContextReport> verify_context(const Environment& environment,
                                                    const std::filesystem::path& model,
                                                    const VerifyContextOptions& options = {});

@@ -20,6 +20,7 @@ using testing::folders_in;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::key_of;
+using testing::LocklessFileSystem;
 using testing::payload_in;
 using testing::publish_sample;
 using ::testing::StartsWith;
@@ -43,15 +44,6 @@ class ReadOnlyFileSystem : public PosixFileSystem {
  private:
   static int refuse() {
     errno = EROFS;
-    return -1;
-  }
-};
-
-// A file system without locks.
-class LocklessFileSystem : public PosixFileSystem {
- public:
-  int flock(int, int) const override {
-    errno = ENOLCK;
     return -1;
   }
 };

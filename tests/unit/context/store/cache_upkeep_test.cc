@@ -20,18 +20,11 @@ using testing::folders_in;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::key_of;
+using testing::LocklessFileSystem;
 using testing::make_older;
 using testing::payload_in;
 using testing::publish_sample;
 using ::testing::UnorderedElementsAre;
-
-class LocklessFileSystem : public PosixFileSystem {
- public:
-  int flock(int, int) const override {
-    errno = ENOLCK;
-    return -1;
-  }
-};
 
 // The entries `a`, `b` and `c`, last used three, two and one hours ago, all of the same size.
 class CacheUpkeep : public ::testing::Test {

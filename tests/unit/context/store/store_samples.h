@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <chrono>
 #include <string>
 
@@ -17,6 +18,15 @@
 namespace ephost::context::testing {
 
 namespace fs = std::filesystem;
+
+// A file system without locks.
+class LocklessFileSystem : public PosixFileSystem {
+ public:
+  int flock(int, int) const override {
+    errno = ENOLCK;
+    return -1;
+  }
+};
 
 inline ContentChecksum checksum_of_text(std::string_view text) {
   return {.hash = content_checksum(as_bytes(text)), .size = text.size()};
