@@ -32,10 +32,13 @@ OWNERS = {
     r"yaml-cpp/": "host/manifest",
     r"(onnx|google/protobuf)/": "host/onnx_io",
     r"boost/": "host/plugin",
-    r"(spdlog/|xxhash\.h|openssl/)": "host/base",
+    r"(fmt/|spdlog/|xxhash\.h|openssl/)": "host/base",
     r"(CLI/|nlohmann/)": "host/cli",
     r"(dnnl\.h|dnnl\.hpp|oneapi/)": "plugins",
 }
+
+# Headers of host/ that may include a third-party header and be included everywhere: none of its types leaves a call.
+TRANSPARENT = {"host/base/format.h"}
 
 # What a plugin may include of ephost.
 SDK_HEADER = re.compile(r"ephost/(plugin_abi\.h|plugin\.hpp|sdk/.+|ext/.+)")
@@ -83,7 +86,7 @@ def breaches(includes):
             owner = third_party(header)
             if owner and not file.startswith(owner + "/"):
                 yield f"{file} includes {header}, which belongs to {owner}"
-            if owner and file.startswith("host/") and file.endswith(".h"):
+            if owner and file.startswith("host/") and file.endswith(".h") and file not in TRANSPARENT:
                 exposed.add(file)
             if not file.startswith("host/"):
                 if header.startswith("host/") or (header.startswith("ephost/") and

@@ -7,13 +7,13 @@ packages=(
   build-essential cmake ninja-build ccache          # tool chain
   libonnx-dev libprotobuf-dev protobuf-compiler     # host/onnx_io
   libboost-dev libboost-filesystem-dev              # host/plugin (Boost.DLL)
-  libyaml-cpp-dev libspdlog-dev                     # host/manifest, host/base/log
+  libyaml-cpp-dev                                   # host/manifest
+  libspdlog-dev libfmt-dev                          # host/base
   libxxhash-dev libssl-dev                          # host/base/hash
   libcli11-dev nlohmann-json3-dev                   # host/cli
   libdnnl-dev libre2-dev                            # plugins
   libgtest-dev libgmock-dev libbenchmark-dev        # tests
   clang libclang-rt-14-dev                          # tests/fuzz
-  clang-format clang-tidy                           # scripts/format.sh, scripts/tidy.sh
   libonnx-testdata python3-onnx python3-numpy       # conformance data, model scripts
   chromium                                          # tests of the pages that ephost writes
   clang-format clang-tidy                           # scripts/format.sh, scripts/tidy.sh

@@ -44,11 +44,11 @@ function(ephost_check_containers target scope)
   endif()
 endfunction()
 
-# ephost_add_module(<name> SOURCES ... [DEPENDS module ...] [LIBRARIES private library ...])
-# Declares host/<name> as the static target ephost_<name>. DEPENDS names the modules whose headers it
-# may include; LIBRARIES are third-party ones that stay behind its own headers.
+# ephost_add_module(<name> SOURCES ... [DEPENDS module ...] [LIBRARIES library ...] [PUBLIC_LIBRARIES library ...])
+# Declares host/<name> as the static target ephost_<name>. DEPENDS names the modules whose headers it may include;
+# LIBRARIES are third-party ones that stay behind its own headers, PUBLIC_LIBRARIES those that its headers include.
 function(ephost_add_module name)
-  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;LIBRARIES;PUBLIC_LIBRARIES" ${ARGN})
   ephost_add_module_variant(${name} "")
   if(name IN_LIST EPHOST_CHECKED_MODULES)
     list(TRANSFORM arg_LIBRARIES REPLACE "^spdlog::spdlog$" "spdlog::spdlog_header_only")
@@ -64,7 +64,8 @@ macro(ephost_add_module_variant name suffix)
     ${PROJECT_SOURCE_DIR} $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/host/include>)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   list(TRANSFORM arg_DEPENDS REPLACE "(.+)" "ephost_\\1${suffix}" OUTPUT_VARIABLE depends)
-  target_link_libraries(${target} PUBLIC ${depends} PRIVATE ephost_build_flags ${arg_LIBRARIES})
+  target_link_libraries(${target}
+    PUBLIC ${depends} ${arg_PUBLIC_LIBRARIES} PRIVATE ephost_build_flags ${arg_LIBRARIES})
 endmacro()
 
 # ephost_build_quickly(<target>) is for test code: it takes less time to run than to optimize, and nearly all of it

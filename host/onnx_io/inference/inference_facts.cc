@@ -1,5 +1,7 @@
 #include "host/onnx_io/inference/inference_facts.h"
 
+#include "host/base/format.h"
+
 namespace ephost::onnx_io::infer {
 
 using onnx::InferenceContext;
@@ -63,7 +65,7 @@ bool is_given(InferenceContext& context, size_t input) {
 
 int checked_axis(int64_t axis, int rank) {
   if (axis < -rank || axis >= rank) {
-    fail("axis " + std::to_string(axis) + " is out of range for rank " + std::to_string(rank));
+    fail(formatted("axis {} is out of range for rank {}", axis, rank));
   }
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
@@ -80,8 +82,7 @@ std::vector<int> checked_axes(const std::optional<Numbers>& axes, int rank) {
 
 void expect_size(const Numbers& numbers, size_t size, const char* what) {
   if (numbers.size() == size) return;
-  fail(std::string(what) + " has " + std::to_string(numbers.size()) + " values instead of " +
-       std::to_string(size));
+  fail(formatted("{} has {} values instead of {}", what, numbers.size(), size));
 }
 
 void set_shape_with(InferenceContext& context, const TensorShapeProto& shape,
