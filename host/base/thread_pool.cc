@@ -159,6 +159,7 @@ void ThreadPool::run_ranges(uint64_t total, uint64_t grain, uint32_t threads,
     function(context, 0, total);
     return;
   }
+  assert(used > 1);
   const uint64_t piece = std::max(grain, (total - 1) / (used * kPiecesPerThread) + 1);
   RangeJob job(total, piece, function, context);
   const Opening opening(*this, job, static_cast<uint32_t>(used - 1));

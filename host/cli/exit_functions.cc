@@ -6,8 +6,8 @@
 
 extern "C" {
 
-[[noreturn]] void _exit(int status) { ephost::end_process("_exit", status); }
+[[gnu::noreturn]] void _exit(int status) { ephost::end_process("_exit", status); }
 
-[[noreturn]] void _Exit(int status) noexcept { ephost::end_process("_Exit", status); }
+[[gnu::noreturn]] void _Exit(int status) noexcept { ephost::end_process("_Exit", status); }
 
 }  // extern "C"

@@ -19,7 +19,11 @@ namespace ephost::plugin {
 void log_failure(const Status& status) noexcept;
 
 // In libstdc++, the exception that ends a thread (pthread_exit) is caught as a null reference.
+#if defined(__clang__)
+#define EPHOST_CATCHES_THREAD_END [[clang::no_sanitize("null")]]
+#else
 #define EPHOST_CATCHES_THREAD_END [[gnu::no_sanitize("null")]]
+#endif
 
 // Calls `slot` and returns its result as a Result, or a Status for void. A noexcept in the type of
 // `slot` is dropped here: otherwise an exception would terminate the process without a message.

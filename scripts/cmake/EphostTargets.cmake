@@ -10,7 +10,7 @@ add_library(ephost_build_flags INTERFACE)
 target_compile_features(ephost_build_flags INTERFACE cxx_std_20)
 target_compile_options(ephost_build_flags INTERFACE
   -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Wcast-align -Woverloaded-virtual
-  -Wno-missing-field-initializers $<$<BOOL:${EPHOST_WERROR}>:-Werror>)
+  -Wconversion -Wno-missing-field-initializers $<$<BOOL:${EPHOST_WERROR}>:-Werror>)
 # All symbols are bound at load time, into tables that are read-only afterwards: this is safer, and the first call of a
 # function is as fast as later ones.
 target_link_options(ephost_build_flags INTERFACE LINKER:-z,relro,-z,now)

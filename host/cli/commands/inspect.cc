@@ -21,7 +21,7 @@ struct Flags {
 };
 
 std::string versions_text(const KernelDescription& kernel) {
-  const std::string since = std::to_string(kernel.since_version);
+  std::string since = std::to_string(kernel.since_version);
   if (!kernel.until_version) return since + "+";
   if (*kernel.until_version == kernel.since_version) return since;
   return since + "-" + std::to_string(*kernel.until_version);

@@ -53,6 +53,7 @@ Result<std::vector<OutputFile>> output_files(const Session& session, const Flags
     const auto found = std::ranges::find(outputs, name, &ValueDescription::name);
     if (found == outputs.end()) {
       std::vector<std::string_view> names;
+      names.reserve(outputs.size());
       for (const ValueDescription& output : outputs) names.push_back(output.name);
       return Status(StatusCode::kNotFound,
                     "the model has no output " + quote(name) + "; it has " + join(names, ", "));

@@ -99,10 +99,11 @@ std::vector<TestResult> run_tests(const Environment& environment, const SessionO
 
 void warn_about_unknown_entries(const SkipList& list, const std::vector<BackendTest>& tests) {
   for (const auto& [name, reason] : list) {
-    const bool known = std::ranges::any_of(tests, [&](const BackendTest& test) {
-      const auto* entry = find_entry(list, test.name);
-      return entry != nullptr && entry->first == name;
-    });
+    const bool known =
+        std::ranges::any_of(tests, [&list, name = std::string_view(name)](const BackendTest& test) {
+          const auto* entry = find_entry(list, test.name);
+          return entry != nullptr && entry->first == name;
+        });
     if (!known)
       log_warning("the skip list names " + quote(name) + ", which is not among the tests");
   }

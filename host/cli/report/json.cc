@@ -1,6 +1,7 @@
 #include "host/cli/report/json.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "host/base/printable.h"
 
@@ -33,7 +34,7 @@ void Json::set_unsigned(uint64_t value) { value_ = std::make_unique<Value>(value
 Json Json::array() { return Json(Value::array()); }
 Json Json::object() { return Json(Value::object()); }
 
-void Json::push_back(const Json& element) { value_->push_back(*element.value_); }
+void Json::push_back(Json element) { value_->push_back(std::move(*element.value_)); }
 
 size_t Json::size() const { return value_->size(); }
 
@@ -44,8 +45,8 @@ std::vector<Json> Json::elements() const {
   return elements;
 }
 
-void Json::set(std::string_view name, const Json& value) {
-  (*value_)[std::string(name)] = *value.value_;
+void Json::set(std::string_view name, Json value) {
+  (*value_)[std::string(name)] = std::move(*value.value_);
 }
 
 void Json::update(const Json& other) { value_->update(*other.value_); }

@@ -55,14 +55,14 @@ class Json {
   [[nodiscard]] static Json object();
 
   // Of an array.
-  void push_back(const Json& element);
+  void push_back(Json element);
   // The number of elements or members.
   [[nodiscard]] size_t size() const;
   // The elements; empty unless it is an array.
   [[nodiscard]] std::vector<Json> elements() const;
 
   // Of an object: adds a member, or replaces the one of that name.
-  void set(std::string_view name, const Json& value);
+  void set(std::string_view name, Json value);
   // Sets all members of another object.
   void update(const Json& other);
   // A member; null without one of that name.

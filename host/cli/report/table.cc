@@ -49,7 +49,7 @@ std::string Table::to_text() const {
   return text;
 }
 
-void Facts::add(std::string_view name, std::string value) {
+void Facts::add(std::string_view name, std::string_view value) {
   facts_.emplace_back(name, printable_line(value));
 }
 

@@ -33,7 +33,7 @@ class Table {
 // Lines "name   value" with the names padded to one width, e.g. for summaries.
 class Facts {
  public:
-  void add(std::string_view name, std::string value);
+  void add(std::string_view name, std::string_view value);
   [[nodiscard]] std::string to_text() const;
 
  private:

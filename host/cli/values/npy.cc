@@ -71,8 +71,9 @@ class HeaderParser {
   bool entry(std::string_view key, Header& header) {
     if (key == "descr") {
       std::optional<std::string> text = string();
-      if (text) header.descr = *std::move(text);
-      return text.has_value();
+      if (!text) return false;
+      header.descr = *std::move(text);
+      return true;
     }
     if (key == "fortran_order") {
       header.fortran_order = word("True");

@@ -183,7 +183,7 @@ Content PayloadFiles::open(const std::string& name, const ContentChecksum* state
 }
 
 Content PayloadFiles::check(ChecksummedBytes& found, const ContentChecksum* stated,
-                            std::string what) {
+                            const std::string& what) {
   constexpr size_t kWorthAThread = size_t{4} << 20;
   const bool defers = defers_checksums_ && stated && !found.hash &&
                       found.bytes.bytes.size() == stated->size && stated->size >= kWorthAThread &&

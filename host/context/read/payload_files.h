@@ -75,7 +75,7 @@ class PayloadFiles {
   }
 
  private:
-  Content check(ChecksummedBytes& found, const ContentChecksum* stated, std::string what);
+  Content check(ChecksummedBytes& found, const ContentChecksum* stated, const std::string& what);
   Content open(const std::string& name, const ContentChecksum* stated);
   Content read(const std::string& name, const ContentChecksum* stated) const;
 

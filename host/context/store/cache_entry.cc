@@ -68,11 +68,11 @@ Result<CacheEntry> parse_cache_entry(std::string_view text) {
   if (key_end == std::string_view::npos) return damaged("has no list of files");
   CacheEntry entry{.key_text = std::string(covered.substr(0, key_end + 1))};
   for (auto& [name, value] : parse_lines(covered.substr(key_end + 2))) {
-    if (name == "model name") entry.model_name = std::move(value);
-    if (name == "file" && !add(value, &parse_content_checksum, entry.files)) {
+    if (name == "model name") {
+      entry.model_name = std::move(value);
+    } else if (name == "file" && !add(value, &parse_content_checksum, entry.files)) {
       return damaged("states a file without a checksum");
-    }
-    if (name == "partition" && !add(value, &parse_number, entry.partitions)) {
+    } else if (name == "partition" && !add(value, &parse_number, entry.partitions)) {
       return damaged("states a partition without its nodes");
     }
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <ranges>
 #include <system_error>
 #include <utility>
 
@@ -51,7 +52,7 @@ Result<Publication> Publication::begin(const fs::path& folder, const LockWait& w
 }
 
 Publication::~Publication() {
-  for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) put_back(*step, true);
+  for (const Step& step : steps_ | std::views::reverse) put_back(step, true);
 }
 
 void Publication::put_back(const Step& step, bool replaced) {

@@ -63,7 +63,7 @@ class Value {
   static Result<Value> of_strings(std::vector<int64_t> shape, std::vector<std::string> strings);
 
   // A copy of `elements`.
-  template <class T>
+  template <class T>  // NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved
   static Result<Value> of(std::vector<int64_t> shape, std::span<const T> elements) {
     return copy(element_type_of<T>(), std::move(shape), std::as_bytes(elements));
   }
