@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 
 namespace ephost::manifest {
@@ -26,8 +27,8 @@ std::string describe_installed(const SearchResult& plugins) {
   std::vector<std::string> installed;
   for (const FoundPlugin& plugin : plugins.found) {
     const Manifest& manifest = plugin.manifest;
-    installed.push_back(manifest.provider + " (" + manifest.name + ") " +
-                        manifest.version.to_string());
+    installed.push_back(
+        formatted("{} ({}) {}", manifest.provider, manifest.name, manifest.version.to_string()));
   }
   return installed.empty() ? "nothing" : join(installed, ", ");
 }
@@ -64,7 +65,7 @@ std::string suggest(const SearchResult& plugins, std::string_view wanted) {
   const std::optional<std::string_view> nearest = nearest_match(without_suffix(wanted), stems);
   if (!nearest) return {};
   const auto index = std::find(stems.begin(), stems.end(), *nearest) - stems.begin();
-  return "; did you mean " + quote(names[static_cast<size_t>(index)]) + "?";
+  return formatted("; did you mean {}?", quote(names[static_cast<size_t>(index)]));
 }
 
 Status not_found(const SearchResult& plugins, const ProviderChoice& choice) {
@@ -72,19 +73,21 @@ Status not_found(const SearchResult& plugins, const ProviderChoice& choice) {
   for (const SearchDirectory& directory : plugins.directories) {
     directories.push_back(quote(directory.path.native()));
   }
-  return Status(StatusCode::kNotFound,
-                "no plugin offers the provider " + describe_choice(choice) +
-                    suggest(plugins, choice.name) + "; installed: " + describe_installed(plugins) +
-                    "; searched: " + (directories.empty() ? "nowhere" : join(directories, ", ")) +
-                    describe_skipped(plugins, choice) +
-                    "; install its library and manifest in one of these directories or add theirs");
+  return Status(
+      StatusCode::kNotFound,
+      formatted("no plugin offers the provider {}{}; installed: {}; searched: {}{}; "
+                "install its library and manifest in one of these directories or add theirs",
+                describe_choice(choice), suggest(plugins, choice.name), describe_installed(plugins),
+                directories.empty() ? "nowhere" : join(directories, ", "),
+                describe_skipped(plugins, choice)));
 }
 
 Status ambiguous(const ProviderChoice& choice, const Manifest& a, const Manifest& b) {
   return Status(StatusCode::kInvalidArgument,
-                "the short name " + quote(choice.name) + " is ambiguous: it means " + a.provider +
-                    " from " + quote(a.file.native()) + " and " + b.provider + " from " +
-                    quote(b.file.native()) + "; name one by its type name");
+                formatted("the short name {} is ambiguous: it means {} from {} and {} from {}; "
+                          "name one by its type name",
+                          quote(choice.name), a.provider, quote(a.file.native()), b.provider,
+                          quote(b.file.native())));
 }
 
 std::vector<SkippedManifest> skipped_of(const SearchResult& plugins, std::string_view provider,
@@ -139,9 +142,11 @@ Result<std::vector<ChosenProvider>> choose_providers(const SearchResult& plugins
       return other.candidates.provider() == provider;
     });
     if (known) {
-      return Status(StatusCode::kInvalidArgument,
-                    "the provider " + provider + " is selected twice, the second time as " +
-                        quote(choice.name) + "; remove one of the two");
+      return Status(
+          StatusCode::kInvalidArgument,
+          formatted(
+              "the provider {} is selected twice, the second time as {}; remove one of the two",
+              provider, quote(choice.name)));
     }
     chosen.push_back({std::move(*candidates), choice.options});
   }

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "host/base/checked_math.h"
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/manifest/scalar.h"
 
@@ -43,7 +44,7 @@ Status Field::error(std::string_view problem) const {
 }
 
 Status Field::mismatch(std::string_view expected) const {
-  return error("expected " + std::string(expected) + ", found " + describe(*node_));
+  return error(formatted("expected {}, found {}", expected, describe(*node_)));
 }
 
 bool Field::is_plain_boolean() const {
@@ -53,7 +54,7 @@ bool Field::is_plain_boolean() const {
 Result<std::string> Field::any_text() const {
   if (!is_scalar()) return mismatch("text");
   if (!node_->quoted && (parse_number(node_->text) || is_plain_boolean())) {
-    return error("expected text, found " + describe(*node_) + "; put it in quotes");
+    return error(formatted("expected text, found {}; put it in quotes", describe(*node_)));
   }
   return scalar();
 }
@@ -102,7 +103,7 @@ Result<std::vector<Field>> Field::list() const {
   if (node_->kind != YamlNode::Kind::kSequence) return mismatch("a list");
   std::vector<Field> fields;
   for (size_t i = 0; i < node_->items.size(); ++i) {
-    fields.push_back(Field(node_->items[i], *file_, key_ + "[" + std::to_string(i) + "]"));
+    fields.push_back(Field(node_->items[i], *file_, formatted("{}[{}]", key_, i)));
   }
   return fields;
 }
@@ -113,7 +114,7 @@ Result<std::vector<std::string>> Field::text_list() const {
   for (const Field& field : fields) {
     EPHOST_ASSIGN_OR_RETURN(std::string text, field.text());
     if (std::find(texts.begin(), texts.end(), text) != texts.end()) {
-      return field.error(quote(text) + " is listed twice; remove one of the two");
+      return field.error(formatted("{} is listed twice; remove one of the two", quote(text)));
     }
     texts.push_back(std::move(text));
   }
@@ -145,7 +146,7 @@ Result<FieldMap> Field::map(std::span<const std::string_view> known) const {
   for (const auto& [key, field] : fields.fields_) {
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
     const std::optional<std::string_view> nearest = nearest_match(key, known);
-    const std::string remedy = nearest ? "did you mean " + quote(*nearest) + "?"
+    const std::string remedy = nearest ? formatted("did you mean {}?", quote(*nearest))
                                        : "remove it; the keys here are " + join(known, ", ");
     return error_at(*file_, field.key_place_, "unknown key " + quote(field.key_) + "; " + remedy);
   }
@@ -161,8 +162,8 @@ const Field* FieldMap::find(std::string_view key) const {
 
 Result<Field> FieldMap::require(std::string_view key, std::string_view example) const {
   if (const Field* field = find(key)) return *field;
-  return map_.error("the key " + quote(key) + " is missing; add a line like \"" + std::string(key) +
-                    ": " + std::string(example) + "\"");
+  return map_.error(
+      formatted("the key {} is missing; add a line like \"{}: {}\"", quote(key), key, example));
 }
 
 }  // namespace ephost::manifest

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/manifest/field.h"
 #include "host/manifest/names.h"
@@ -29,8 +30,8 @@ Status check_schema(const Field& document) {
   EPHOST_ASSIGN_OR_RETURN(const int64_t number, schema->second.integer());
   if (number == kSchema) return Status::ok_status();
   return schema->second.error(
-      "manifest schema " + std::to_string(number) + " is not supported; this host reads schema " +
-      std::to_string(kSchema) + (number > kSchema ? ": update the host" : ": write \"schema: 1\""));
+      formatted("manifest schema {} is not supported; this host reads schema {}{}", number, kSchema,
+                number > kSchema ? ": update the host" : ": write \"schema: 1\""));
 }
 
 Result<Version> read_version(const Field& field) {
@@ -83,8 +84,8 @@ std::string library_path_problem(std::string_view text) {
 Status read_libraries(const Field& field, Manifest& manifest) {
   EPHOST_ASSIGN_OR_RETURN(const auto entries, field.entries());
   if (entries.empty()) {
-    return field.error("no library is named; add a line like \"" + std::string(host_platform()) +
-                       ": libplugin.so\"");
+    return field.error(
+        formatted("no library is named; add a line like \"{}: libplugin.so\"", host_platform()));
   }
   for (const auto& [platform, value] : entries) {
     if (const std::string problem = platform_problem(platform); !problem.empty()) {
@@ -92,7 +93,7 @@ Status read_libraries(const Field& field, Manifest& manifest) {
     }
     EPHOST_ASSIGN_OR_RETURN(std::string path, value.text());
     if (const std::string problem = library_path_problem(path); !problem.empty()) {
-      return value.error("the path " + quote(path) + " " + problem);
+      return value.error(formatted("the path {} {}", quote(path), problem));
     }
     manifest.libraries[platform].path = std::move(path);
   }
@@ -104,16 +105,16 @@ Status read_checksums(const Field& field, Manifest& manifest) {
   for (const auto& [platform, value] : entries) {
     const auto library = manifest.libraries.find(platform);
     if (library == manifest.libraries.end()) {
-      return value.at_key().error("\"library\" has no entry " + quote(platform) +
-                                  "; remove the checksum or add the library");
+      return value.at_key().error(formatted(
+          "\"library\" has no entry {}; remove the checksum or add the library", quote(platform)));
     }
     EPHOST_ASSIGN_OR_RETURN(const std::string text, value.scalar());
     std::string checksum = ascii_lower(text);
     if (checksum.size() != 64 ||
         checksum.find_first_not_of("0123456789abcdef") != std::string::npos) {
-      return value.error(
-          quote(text) +
-          " is not a SHA-256 checksum; write the 64 hexadecimal digits that sha256sum prints");
+      return value.error(formatted(
+          "{} is not a SHA-256 checksum; write the 64 hexadecimal digits that sha256sum prints",
+          quote(text)));
     }
     library->second.sha256 = std::move(checksum);
   }
@@ -128,8 +129,8 @@ Result<Device> read_device(const Field& field) {
   EPHOST_ASSIGN_OR_RETURN(const Field type, map.require("type", "cpu"));
   EPHOST_ASSIGN_OR_RETURN(device.type, type.text());
   if (std::find(kTypes.begin(), kTypes.end(), device.type) == kTypes.end()) {
-    return type.error("the device type " + quote(device.type) + " is not known; write one of " +
-                      join(kTypes, ", "));
+    return type.error(formatted("the device type {} is not known; write one of {}",
+                                quote(device.type), join(kTypes, ", ")));
   }
   if (const Field* vendor = map.find("vendor")) {
     EPHOST_ASSIGN_OR_RETURN(device.vendor, vendor->text());
@@ -162,8 +163,8 @@ Result<std::vector<std::string>> read_extensions(const Field& field) {
   EPHOST_ASSIGN_OR_RETURN(std::vector<std::string> ids, field.text_list());
   for (const std::string& id : ids) {
     if (is_extension_id(id)) continue;
-    return field.error(quote(id) +
-                       " is not an extension id; write name/revision, e.g. ephost.progress/1");
+    return field.error(formatted(
+        "{} is not an extension id; write name/revision, e.g. ephost.progress/1", quote(id)));
   }
   return ids;
 }
@@ -177,8 +178,8 @@ Result<std::vector<OptionSpec>> read_options(const Field& field) {
       return other.name == option.name;
     });
     if (known) {
-      return item.error("the option " + quote(option.name) +
-                        " is declared twice; remove one of the two");
+      return item.error(
+          formatted("the option {} is declared twice; remove one of the two", quote(option.name)));
     }
     options.push_back(std::move(option));
   }

@@ -1,5 +1,6 @@
 #include "host/manifest/names.h"
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/manifest/field.h"
 
@@ -8,11 +9,11 @@ namespace ephost::manifest {
 std::string name_problem(std::string_view name, const NameRule& rule) {
   if (name.empty()) return "the name is empty; fill it in";
   if (name.find_first_not_of(rule.letters) != std::string_view::npos) {
-    return "the name " + quote(name) + " is not allowed; use only " + std::string(rule.description);
+    return formatted("the name {} is not allowed; use only {}", quote(name), rule.description);
   }
   if (name.size() > rule.longest) {
-    return "the name " + quote(name) + " is too long; use at most " + std::to_string(rule.longest) +
-           " characters";
+    return formatted("the name {} is too long; use at most {} characters", quote(name),
+                     rule.longest);
   }
   return {};
 }

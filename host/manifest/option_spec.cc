@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/manifest/field.h"
 #include "host/manifest/names.h"
@@ -18,8 +19,8 @@ Result<OptionType> read_type(const Field& field) {
   EPHOST_ASSIGN_OR_RETURN(const std::string name, field.text());
   const auto* const found = std::find(kTypeNames.begin(), kTypeNames.end(), name);
   if (found == kTypeNames.end()) {
-    return field.error("the type " + quote(name) + " is not known; write one of " +
-                       join(kTypeNames, ", "));
+    return field.error(formatted("the type {} is not known; write one of {}", quote(name),
+                                 join(kTypeNames, ", ")));
   }
   return static_cast<OptionType>(found - kTypeNames.begin());
 }
@@ -48,8 +49,8 @@ Result<OptionValue> read_value(const Field& field, OptionType type) {
 
 Status read_range(const Field& field, OptionSpec& spec) {
   if (spec.type != OptionType::kInt && spec.type != OptionType::kFloat) {
-    return field.at_key().error("an option of type " + std::string(option_type_name(spec.type)) +
-                                " has no range; remove the key");
+    return field.at_key().error(formatted("an option of type {} has no range; remove the key",
+                                          option_type_name(spec.type)));
   }
   EPHOST_ASSIGN_OR_RETURN(const std::vector<Field> ends, field.list());
   if (ends.size() != 2) return field.error("a range has two ends; write [lowest, highest]");
@@ -96,8 +97,8 @@ std::string to_text(const OptionValue& value) {
 
 std::string option_value_problem(const OptionSpec& spec, const OptionValue& value) {
   if (spec.range && (value < spec.range->first || spec.range->second < value)) {
-    return to_text(value) + " is out of range; give a value from " + to_text(spec.range->first) +
-           " to " + to_text(spec.range->second);
+    return formatted("{} is out of range; give a value from {} to {}", to_text(value),
+                     to_text(spec.range->first), to_text(spec.range->second));
   }
   if (spec.type != OptionType::kEnum) return {};
   const auto& text = std::get<std::string>(value);

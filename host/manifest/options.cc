@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/manifest/scalar.h"
 
@@ -12,8 +13,8 @@ namespace ephost::manifest {
 namespace {
 
 Status refuse(const Manifest& manifest, std::string_view option, std::string_view problem) {
-  return Status(StatusCode::kInvalidArgument, "option " + quote(option) + " of " +
-                                                  manifest.provider + ": " + std::string(problem));
+  return Status(StatusCode::kInvalidArgument,
+                formatted("option {} of {}: {}", quote(option), manifest.provider, problem));
 }
 
 std::optional<bool> parse_boolean(std::string_view text) {
@@ -66,7 +67,7 @@ Status check_names(const Manifest& manifest,
     const std::string& name = given[i].first;
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       const std::optional<std::string_view> nearest = nearest_match(name, known);
-      const std::string remedy = nearest ? "did you mean " + quote(*nearest) + "?"
+      const std::string remedy = nearest ? formatted("did you mean {}?", quote(*nearest))
                                  : known.empty()
                                      ? "the provider has no options"
                                      : "the provider's options are " + join(known, ", ");
@@ -85,8 +86,8 @@ Result<OptionValue> read_given(const Manifest& manifest, const OptionSpec& spec,
   std::optional<OptionValue> value = parse_value(spec.type, text);
   if (!value) {
     return refuse(manifest, spec.name,
-                  quote(text) + " is not of type " + std::string(option_type_name(spec.type)) +
-                      "; give " + std::string(expectation(spec.type)));
+                  formatted("{} is not of type {}; give {}", quote(text),
+                            option_type_name(spec.type), expectation(spec.type)));
   }
   const std::string problem = option_value_problem(spec, *value);
   if (!problem.empty()) return refuse(manifest, spec.name, problem);

@@ -13,6 +13,7 @@
 #include "host/base/files/directory.h"
 #include "host/base/files/file.h"
 #include "host/base/files/file_error.h"
+#include "host/base/format.h"
 #include "host/base/hash.h"
 #include "host/base/text.h"
 #include "host/manifest/selection.h"
@@ -136,10 +137,11 @@ class Search {
     if (entry == nullptr) {
       std::vector<std::string_view> platforms;
       for (const auto& [platform, library] : manifest.libraries) platforms.push_back(platform);
-      return Status(StatusCode::kNotFound,
-                    "wrong platform: " + quote(manifest.file.native()) + " has no library for " +
-                        std::string(host_platform()) + ", but only for " + join(platforms, ", ") +
-                        "; install the plugin's package for " + std::string(host_platform()));
+      return Status(
+          StatusCode::kNotFound,
+          formatted("wrong platform: {0} has no library for {1}, but only for {2}; "
+                    "install the plugin's package for {1}",
+                    quote(manifest.file.native()), host_platform(), join(platforms, ", ")));
     }
     const fs::path folder = manifest.file.parent_path();
     const Result<InputFile> library =
@@ -149,9 +151,10 @@ class Search {
       return library->path();
     }
     if (library.status().code() != StatusCode::kNoSuchFile) return library.status();
-    return Status(StatusCode::kNoSuchFile,
-                  "the library " + quote(entry->path) + " that " + quote(manifest.file.native()) +
-                      " names is missing; install it as " + quote((folder / entry->path).native()));
+    return Status(
+        StatusCode::kNoSuchFile,
+        formatted("the library {} that {} names is missing; install it as {}", quote(entry->path),
+                  quote(manifest.file.native()), quote((folder / entry->path).native())));
   }
 
   void skip(const fs::path& file, Status reason, std::optional<PluginIdentity> identity) {
@@ -217,9 +220,9 @@ SearchResult find_plugins(const SearchRequest& request) {
 Status check_loader_path(const fs::path& library) {
   if (library.native().find('$') == std::string::npos) return Status::ok_status();
   return Status(StatusCode::kInvalidArgument,
-                "the path of the library " + quote(library.native()) +
-                    " contains '$', which the system's loader would expand; rename the file or "
-                    "move it to another folder");
+                formatted("the path of the library {} contains '$', which the system's loader "
+                          "would expand; rename the file or move it to another folder",
+                          quote(library.native())));
 }
 
 Status verify_library_checksum(const FoundPlugin& plugin, std::span<const std::byte> library) {
@@ -228,9 +231,10 @@ Status verify_library_checksum(const FoundPlugin& plugin, std::span<const std::b
   EPHOST_ASSIGN_OR_RETURN(const std::string checksum, sha256_of(library));
   if (checksum == *entry->sha256) return Status::ok_status();
   return Status(StatusCode::kInvalidArgument,
-                "the library " + quote(plugin.library.native()) + " has the SHA-256 " + checksum +
-                    ", but its manifest " + quote(plugin.manifest.file.native()) + " states " +
-                    *entry->sha256 + "; install library and manifest of the same release");
+                formatted("the library {} has the SHA-256 {}, but its manifest {} states {}; "
+                          "install library and manifest of the same release",
+                          quote(plugin.library.native()), checksum,
+                          quote(plugin.manifest.file.native()), *entry->sha256));
 }
 
 }  // namespace ephost::manifest

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/manifest/field.h"
 #include "host/manifest/names.h"
@@ -19,9 +20,9 @@ Status check_format(const Field& field) {
   constexpr int64_t kFormat = 1;
   EPHOST_ASSIGN_OR_RETURN(const int64_t number, field.integer());
   if (number == kFormat) return Status::ok_status();
-  return field.error("selection format " + std::to_string(number) +
-                     " is not supported; this host reads format " + std::to_string(kFormat) +
-                     (number > kFormat ? ": update the host" : ": write \"selection: 1\""));
+  return field.error(
+      formatted("selection format {} is not supported; this host reads format {}{}", number,
+                kFormat, number > kFormat ? ": update the host" : ": write \"selection: 1\""));
 }
 
 Result<KeyValues> read_options(const Field& field) {
@@ -77,8 +78,8 @@ Result<std::vector<ProviderChoice>> read_providers(const Field& field) {
       return equal_ignoring_case(other.name, choice.name);
     });
     if (known) {
-      return item.error("the provider " + quote(choice.name) +
-                        " is listed twice; remove one of the two");
+      return item.error(
+          formatted("the provider {} is listed twice; remove one of the two", quote(choice.name)));
     }
     choices.push_back(std::move(choice));
   }

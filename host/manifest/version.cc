@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 
 namespace ephost::manifest {
@@ -14,9 +15,10 @@ namespace ephost::manifest {
 namespace {
 
 Status invalid(std::string_view text, std::string_view problem) {
-  return Status(StatusCode::kInvalidArgument,
-                quote(text) + " is not a version: " + std::string(problem) +
-                    "; write it as major.minor.patch, e.g. 1.4.0 or 2.0.0-rc.1");
+  return Status(
+      StatusCode::kInvalidArgument,
+      formatted("{} is not a version: {}; write it as major.minor.patch, e.g. 1.4.0 or 2.0.0-rc.1",
+                quote(text), problem));
 }
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
@@ -127,8 +129,7 @@ Result<Version> Version::parse(std::string_view text) {
 }
 
 std::string Version::to_string() const {
-  std::string text =
-      std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
+  std::string text = formatted("{}.{}.{}", major, minor, patch);
   if (!prerelease.empty()) text += "-" + prerelease;
   if (!build.empty()) text += "+" + build;
   return text;
@@ -168,8 +169,8 @@ Result<VersionRange> VersionRange::parse(std::string_view text) {
     Result<Comparator> comparator = parse_comparator(trim(part));
     if (!comparator.ok()) {
       return Status(StatusCode::kInvalidArgument,
-                    quote(text) + " is not a version range: " + comparator.status().message() +
-                        "; a range is a list like \">=1.2, <2\"");
+                    formatted("{} is not a version range: {}; a range is a list like \">=1.2, <2\"",
+                              quote(text), comparator.status().message()));
     }
     range.comparators_.push_back(std::move(*comparator));
   }

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "host/base/files/file.h"
+#include "host/base/format.h"
 #include "host/base/text.h"
 
 namespace ephost::manifest {
@@ -87,8 +88,8 @@ class TreeBuilder : public YAML::EventHandler {
   YamlNode make_node(YamlNode::Kind kind, const YAML::Mark& mark) {
     constexpr int kMaxNodes = 10000;
     if (++nodes_ > kMaxNodes) {
-      throw Refusal{place_of(mark), "the document has more than " + std::to_string(kMaxNodes) +
-                                        " values; shorten it"};
+      throw Refusal{place_of(mark),
+                    formatted("the document has more than {} values; shorten it", kMaxNodes)};
     }
     YamlNode node;
     node.kind = kind;
@@ -105,7 +106,7 @@ class TreeBuilder : public YAML::EventHandler {
   static void refuse_tag(const YAML::Mark& mark, const std::string& tag) {
     // The parser itself tags plain scalars with "?" and quoted ones with "!".
     if (!tag.empty() && tag != "?" && tag != "!") {
-      throw Refusal{place_of(mark), "the tag " + quote(tag) + " is not allowed; remove it"};
+      throw Refusal{place_of(mark), formatted("the tag {} is not allowed; remove it", quote(tag))};
     }
   }
 
@@ -119,8 +120,9 @@ class TreeBuilder : public YAML::EventHandler {
     refuse_anchor(mark, anchor);
     refuse_tag(mark, tag);
     if (open_.size() == kMaxDepth) {
-      throw Refusal{place_of(mark), "values are nested more than " + std::to_string(kMaxDepth) +
-                                        " levels deep; flatten the document"};
+      throw Refusal{
+          place_of(mark),
+          formatted("values are nested more than {} levels deep; flatten the document", kMaxDepth)};
     }
     if (expects_key()) refuse_key(place_of(mark));
     open_.push_back({make_node(kind, mark), std::nullopt});
@@ -150,8 +152,9 @@ class TreeBuilder : public YAML::EventHandler {
     Open& parent = open_.back();
     for (const YamlEntry& entry : parent.node.entries) {
       if (entry.key != node.text) continue;
-      throw Refusal{node.place, "the key " + quote(node.text) + " is already given in line " +
-                                    std::to_string(entry.place.line) + "; remove one of the two"};
+      throw Refusal{node.place,
+                    formatted("the key {} is already given in line {}; remove one of the two",
+                              quote(node.text), entry.place.line)};
     }
     parent.key = Key{std::move(node.text), node.place};
   }
@@ -182,16 +185,17 @@ Result<YamlNode> build_tree(std::string_view text, const std::filesystem::path& 
 }  // namespace
 
 Status error_at(const std::filesystem::path& file, Place place, std::string_view message) {
-  return Status(StatusCode::kInvalidArgument, file.native() + ":" + std::to_string(place.line) +
-                                                  ":" + std::to_string(place.column) + ": " +
-                                                  std::string(message));
+  return Status(StatusCode::kInvalidArgument,
+                formatted("{}:{}:{}: {}", file.native(), place.line, place.column, message));
 }
 
 Result<YamlNode> parse_yaml(std::string_view text, const std::filesystem::path& file) {
   if (text.size() > kMaxYamlBytes) {
-    return error_at(file, {},
-                    "the text has more than " + std::to_string(kMaxYamlBytes) +
-                        " bytes, which is the size limit of such a file; shorten it");
+    return error_at(
+        file, {},
+        formatted(
+            "the text has more than {} bytes, which is the size limit of such a file; shorten it",
+            kMaxYamlBytes));
   }
   if (!is_valid_utf8(text) || text.find('\0') != std::string_view::npos) {
     return error_at(file, {}, "the file is not UTF-8 text; save it as UTF-8");
@@ -201,9 +205,11 @@ Result<YamlNode> parse_yaml(std::string_view text, const std::filesystem::path& 
   } catch (const Refusal& refusal) {
     return error_at(file, refusal.place, refusal.message);
   } catch (const YAML::Exception& exception) {
-    return error_at(file, place_of(exception.mark),
-                    "this is not valid YAML: " + exception.msg +
-                        "; check indentation, quotes and brackets here and above");
+    return error_at(
+        file, place_of(exception.mark),
+        formatted(
+            "this is not valid YAML: {}; check indentation, quotes and brackets here and above",
+            exception.msg));
   } catch (const std::exception& exception) {
     return error_at(file, {}, std::string("the YAML parser failed: ") + exception.what());
   }

@@ -2,14 +2,15 @@
 
 #include <string>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 
 namespace ephost::plugin {
 namespace {
 
 Status broken(const CallSite& from, std::string_view record, const std::string& how) {
-  return Status(StatusCode::kEpFail, describe(from) + ": " + std::string(record) + " " + how +
-                                         "; report this to the plugin's vendor");
+  return Status(StatusCode::kEpFail, formatted("{}: {} {}; report this to the plugin's vendor",
+                                               describe(from), record, how));
 }
 
 // What a record lacks of the fields that the host needs; `known` bytes of it are at `bytes`.
@@ -18,9 +19,8 @@ Status check_needs(const char* bytes, size_t known, uint64_t struct_size, const 
   for (const Field& field : fields) {
     if (field.need != Need::kOptional && field.end > known) {
       return broken(from, record,
-                    "is too short: its struct_size is " + std::to_string(struct_size) +
-                        ", and the required " + quote(field.name) + " ends at " +
-                        std::to_string(field.end));
+                    formatted("is too short: its struct_size is {}, and the required {} ends at {}",
+                              struct_size, quote(field.name), field.end));
     }
     if (field.need == Need::kFunction) {
       const void* function = nullptr;
@@ -37,8 +37,8 @@ Status check_pair(bool has_first, std::string_view first, bool has_second, std::
                   const CallSite& from, std::string_view record) {
   if (has_first == has_second) return {};
   return broken(from, record,
-                "has " + quote(has_first ? first : second) + " without " +
-                    quote(has_first ? second : first) + ", and the two go together");
+                formatted("has {} without {}, and the two go together",
+                          quote(has_first ? first : second), quote(has_first ? second : first)));
 }
 
 }  // namespace
@@ -58,8 +58,8 @@ Status adopt_bytes(const void* given, const CallSite& from, std::string_view rec
   std::memcpy(&struct_size, given, sizeof(struct_size));
   if (struct_size > kMaxRecordSize) {
     return broken(from, record,
-                  "has a struct_size of " + std::to_string(struct_size) + ", and no record is " +
-                      "larger than " + std::to_string(kMaxRecordSize) + " bytes");
+                  formatted("has a struct_size of {}, and no record is larger than {} bytes",
+                            struct_size, kMaxRecordSize));
   }
   const uint64_t known = known_size(fields, struct_size);
   const auto* const bytes = static_cast<const char*>(given);
@@ -72,12 +72,11 @@ Status adopt_bytes(const void* given, const CallSite& from, std::string_view rec
 Status check_array(const void* entries, uint64_t count, uint64_t max_count, const CallSite& from,
                    std::string_view array) {
   if (count != 0 && entries == nullptr) {
-    return broken(from, array, "has " + std::to_string(count) + " entries at a null pointer");
+    return broken(from, array, formatted("has {} entries at a null pointer", count));
   }
   if (count <= max_count) return {};
   return broken(from, array,
-                "has " + std::to_string(count) + " entries, and at most " +
-                    std::to_string(max_count) + " are allowed");
+                formatted("has {} entries, and at most {} are allowed", count, max_count));
 }
 
 Result<eph_provider_api> adopt_provider(const void* given, const CallSite& from) {

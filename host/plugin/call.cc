@@ -3,15 +3,18 @@
 #include <exception>
 #include <string>
 
+#include "host/base/format.h"
 #include "host/base/log.h"
 
 namespace ephost::plugin {
 namespace {
 
 Status threw(const CallSite& site, const std::string& what) {
-  return Status(StatusCode::kEpFail, describe(site) + " threw " + what +
-                                         ", though no exception may leave a plugin; report this to "
-                                         "the plugin's vendor");
+  return Status(
+      StatusCode::kEpFail,
+      formatted(
+          "{} threw {}, though no exception may leave a plugin; report this to the plugin's vendor",
+          describe(site), what));
 }
 
 }  // namespace
@@ -20,7 +23,7 @@ Status thrown_by(const CallSite& site) noexcept {
   try {
     throw;
   } catch (const std::exception& exception) {
-    return threw(site, "an exception (" + std::string(exception.what()) + ")");
+    return threw(site, formatted("an exception ({})", exception.what()));
   } catch (...) {
     return threw(site, "an exception of an unknown type");
   }

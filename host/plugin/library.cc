@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "host/base/files/file.h"
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/manifest/search.h"
 #include "host/plugin/call_scope.h"
@@ -23,9 +24,9 @@ namespace ephost::plugin {
 namespace {
 
 Status load_error(const std::filesystem::path& path, std::string_view text) {
-  return Status(StatusCode::kEpFail,
-                "the system cannot load " + quote(path.native()) + ": " + std::string(text) +
-                    "; install what it lacks, or a build of the plugin for this system");
+  return Status(StatusCode::kEpFail, formatted("the system cannot load {}: {}; install what it "
+                                               "lacks, or a build of the plugin for this system",
+                                               quote(path.native()), text));
 }
 
 // The reason comes from the system's loader; Boost's error code only tells that loading failed.

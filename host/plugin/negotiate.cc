@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/plugin/adopt.h"
 #include "host/plugin/call.h"
@@ -25,9 +26,8 @@ Status refuse_bug(const std::string& what) {
 
 // "1.0", or "1.2 to 1.5".
 std::string versions_text(uint32_t major, uint32_t minor_min, uint32_t minor_max) {
-  const std::string dot = std::to_string(major) + ".";
-  const std::string lowest = dot + std::to_string(minor_min);
-  return minor_min == minor_max ? lowest : lowest + " to " + dot + std::to_string(minor_max);
+  return minor_min == minor_max ? formatted("{}.{}", major, minor_min)
+                                : formatted("{0}.{1} to {0}.{2}", major, minor_min, minor_max);
 }
 
 std::string host_versions(const HostOffer& host) {
@@ -60,25 +60,24 @@ Status check_build_flags(uint64_t plugin, uint64_t host) {
   constexpr uint64_t kSanitizers =
       EPH_BUILD_ADDRESS_SANITIZER | EPH_BUILD_THREAD_SANITIZER | EPH_BUILD_MEMORY_SANITIZER;
   if ((plugin & kSanitizers) == (host & kSanitizers)) return {};
-  return refuse("the plugin was built with " + sanitizers_text(plugin) + ", this host with " +
-                sanitizers_text(host) + "; build both alike");
+  return refuse(formatted("the plugin was built with {}, this host with {}; build both alike",
+                          sanitizers_text(plugin), sanitizers_text(host)));
 }
 
 Status check_version_range(const eph_plugin_preamble& preamble) {
   if (preamble.abi_minor_min <= preamble.abi_minor_max) return {};
-  return refuse_bug("the library states an empty range of ABI minor versions, " +
-                    std::to_string(preamble.abi_minor_min) + " to " +
-                    std::to_string(preamble.abi_minor_max));
+  return refuse_bug(formatted("the library states an empty range of ABI minor versions, {} to {}",
+                              preamble.abi_minor_min, preamble.abi_minor_max));
 }
 
 Result<uint32_t> agree_on_minor(const eph_plugin_preamble& preamble, const HostOffer& host) {
   EPHOST_RETURN_IF_ERROR(check_version_range(preamble));
   const auto minor = common_minor(preamble.abi_minor_min, preamble.abi_minor_max, host);
   if (minor) return *minor;
-  return refuse("no common ABI version: the library speaks " +
-                versions_text(EPH_ABI_MAJOR, preamble.abi_minor_min, preamble.abi_minor_max) +
-                ", this host " + host_versions(host) +
-                remedy(preamble.abi_minor_min > host.minor_max));
+  return refuse(
+      formatted("no common ABI version: the library speaks {}, this host {}{}",
+                versions_text(EPH_ABI_MAJOR, preamble.abi_minor_min, preamble.abi_minor_max),
+                host_versions(host), remedy(preamble.abi_minor_min > host.minor_max)));
 }
 
 // A short text of the library; it lives as long as the library.
@@ -88,16 +87,17 @@ Result<std::string_view> checked_text(eph_string text, const std::string& what) 
     const std::string_view checked(text.data, static_cast<size_t>(text.size));
     if (is_valid_utf8(checked)) return checked;
   }
-  return refuse_bug("the library's " + what +
-                    " is not valid text (null, over 1024 bytes, or not UTF-8)");
+  return refuse_bug(
+      formatted("the library's {} is not valid text (null, over 1024 bytes, or not UTF-8)", what));
 }
 
 Status check_same(const std::string& what, std::string_view in_manifest,
                   std::string_view in_library) {
   if (in_manifest == in_library) return {};
-  return refuse("manifest and library disagree: " + what + " is " + quote(in_manifest) +
-                " in the manifest and " + quote(in_library) +
-                " in the library; install the two files of one release");
+  return refuse(
+      formatted("manifest and library disagree: {} is {} in the manifest and {} in the library; "
+                "install the two files of one release",
+                what, quote(in_manifest), quote(in_library)));
 }
 
 Status check_promises(const eph_plugin_preamble& preamble, const manifest::Manifest& manifest) {
@@ -122,7 +122,7 @@ CallSite get_api_of(const manifest::Manifest& manifest) { return {manifest.provi
 
 Result<Identity> read_identity(const eph_provider_api* table, uint64_t index,
                                const manifest::Manifest& manifest) {
-  const std::string which = "provider table " + std::to_string(index);
+  const std::string which = formatted("provider table {}", index);
   CallSite site = get_api_of(manifest);
   site.kind = which;
   EPHOST_ASSIGN_OR_RETURN(const auto known, adopt<ProviderIdentity>(table, site));
@@ -140,9 +140,9 @@ Status check_no_duplicates(const std::vector<Identity>& identities) {
       return earlier.type_name == later->type_name || earlier.name == later->name;
     });
     if (same == later) continue;
-    return refuse_bug("the library offers two providers under one name, " + quote(same->type_name) +
-                      " (" + quote(same->name) + ") and " + quote(later->type_name) + " (" +
-                      quote(later->name) + ")");
+    return refuse_bug(formatted(
+        "the library offers two providers under one name, {} ({}) and {} ({})",
+        quote(same->type_name), quote(same->name), quote(later->type_name), quote(later->name)));
   }
   return {};
 }
@@ -173,8 +173,10 @@ Result<eph_provider_api> pick_provider(const eph_plugin_api& api,
   if (found == identities.end()) {
     std::vector<std::string> offered;
     for (const Identity& one : identities) offered.push_back(quote(one.type_name));
-    return refuse("the library does not offer the manifest's provider " + quote(manifest.provider) +
-                  ", only " + join(offered, ", ") + "; install the two files of one release");
+    return refuse(
+        formatted("the library does not offer the manifest's provider {}, only {}; "
+                  "install the two files of one release",
+                  quote(manifest.provider), join(offered, ", ")));
   }
   EPHOST_RETURN_IF_ERROR(check_same("the short name", manifest.name, found->name));
   EPHOST_RETURN_IF_ERROR(check_same("the vendor", manifest.vendor, found->vendor));
@@ -205,17 +207,18 @@ Status check_manifest(const manifest::Manifest& manifest, const HostOffer& host)
   if (abi.major != EPH_ABI_MAJOR || !common_minor(abi.minor_min, abi.minor_max, host)) {
     const bool is_newer =
         std::pair(abi.major, abi.minor_min) > std::pair(uint32_t{EPH_ABI_MAJOR}, host.minor_max);
-    return refuse("no common ABI version: the manifest states " +
-                  versions_text(abi.major, abi.minor_min, abi.minor_max) + ", this host speaks " +
-                  host_versions(host) + remedy(is_newer));
+    return refuse(formatted("no common ABI version: the manifest states {}, this host speaks {}{}",
+                            versions_text(abi.major, abi.minor_min, abi.minor_max),
+                            host_versions(host), remedy(is_newer)));
   }
   for (const std::string& extension : manifest.requires_extensions) {
     if (std::find(host.extensions.begin(), host.extensions.end(), extension) !=
         host.extensions.end()) {
       continue;
     }
-    return refuse("the plugin requires the extension " + quote(extension) +
-                  ", which this host does not have; update the host");
+    return refuse(formatted(
+        "the plugin requires the extension {}, which this host does not have; update the host",
+        quote(extension)));
   }
   return {};
 }

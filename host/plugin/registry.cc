@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "host/base/files/file.h"
+#include "host/base/format.h"
 #include "host/base/log.h"
 #include "host/base/text.h"
 #include "host/plugin/call.h"
@@ -18,16 +19,17 @@ namespace {
 Status check_file(const MappedFile& file, uint64_t host_flags) {
   const ElfSummary summary = summarize_elf(file.bytes());
   if (summary.needed_size > file.bytes().size()) {
-    return Status(StatusCode::kEpFail,
-                  "the library is truncated: it has " + std::to_string(file.bytes().size()) +
-                      " bytes and needs " + std::to_string(summary.needed_size) +
-                      "; copy or install it again");
+    return Status(
+        StatusCode::kEpFail,
+        formatted(
+            "the library is truncated: it has {} bytes and needs {}; copy or install it again",
+            file.bytes().size(), summary.needed_size));
   }
   if ((sanitizers_of(summary.needed) & ~host_flags) == 0) return {};
-  return Status(
-      StatusCode::kEpFail,
-      "the plugin was built with a sanitizer that this host was built without (it needs " +
-          join(summary.needed, ", ") + "); build both alike");
+  return Status(StatusCode::kEpFail,
+                formatted("the plugin was built with a sanitizer that this host was built without "
+                          "(it needs {}); build both alike",
+                          join(summary.needed, ", ")));
 }
 
 // The plugin's library, after all checks that need none of its code to run.
@@ -94,14 +96,14 @@ Result<std::shared_ptr<const LoadedPlugin>> Registry::load(const manifest::Found
   auto loaded = load_unguarded(plugin);
   if (!loaded.ok()) {
     Status reason = std::move(loaded).status().with_context(
-        "loading provider " + quote(plugin.manifest.provider) + " from " +
-        quote(plugin.library.native()) + ", as " + quote(key.native()) + " says");
+        formatted("loading provider {} from {}, as {} says", quote(plugin.manifest.provider),
+                  quote(plugin.library.native()), quote(key.native())));
     refusals_.emplace(key, reason);
     return reason;
   }
   plugins_[key] = *loaded;
-  log_info("loaded " + quote(plugin.library.native()) + " for provider " +
-           quote(plugin.manifest.provider));
+  log_info(formatted("loaded {} for provider {}", quote(plugin.library.native()),
+                     quote(plugin.manifest.provider)));
   return loaded;
 }
 
