@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "host/base/files/file.h"
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/graph/checks.h"
 #include "host/onnx_io/export/external_layout.h"
@@ -25,17 +26,19 @@ Status check_external_name(const std::string& name) {
   for (const std::filesystem::path& part : path) is_plain = is_plain && part != "..";
   if (is_plain) return Status::ok_status();
   return {StatusCode::kInvalidArgument,
-          "the external file's name is " + quote(name) +
-              "; it must be a relative path without \"..\", as models may be moved"};
+          formatted("the external file's name is {}; "
+                    "it must be a relative path without \"..\", as models may be moved",
+                    quote(name))};
 }
 
 Status check_options(const ExportOptions& options) {
   if (options.external_file_name.empty()) return Status::ok_status();
   for (const uint64_t alignment : {options.large_alignment, options.small_alignment}) {
     if (!std::has_single_bit(alignment) || alignment > kMaxAlignment) {
-      return {StatusCode::kInvalidArgument, "the alignment of external data is " +
-                                                std::to_string(alignment) +
-                                                "; it must be a power of two, at most 1 MiB"};
+      return {StatusCode::kInvalidArgument,
+              formatted(
+                  "the alignment of external data is {}; it must be a power of two, at most 1 MiB",
+                  alignment)};
     }
   }
   return check_external_name(options.external_file_name);
@@ -92,10 +95,10 @@ Result<ExportedModel> export_model(const graph::Model& model, const ExportOption
   result.model.size = writer.size();
   if (result.model.size > kMaxModelBytes) {
     return Status(StatusCode::kFail,
-                  "the model would have " + std::to_string(result.model.size) +
-                      " bytes, but an ONNX file holds at most 2 GiB" +
-                      (is_external ? " even without its weights"
-                                   : "; name an external file for its initializers"));
+                  formatted("the model would have {} bytes, but an ONNX file holds at most 2 GiB{}",
+                            result.model.size,
+                            is_external ? " even without its weights"
+                                        : "; name an external file for its initializers"));
   }
   writer.begin_writing();
   encode_model(model, layout, writer);

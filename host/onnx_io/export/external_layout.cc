@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/graph/subgraphs.h"
 
@@ -68,10 +69,10 @@ class LayoutBuilder {
     if (!options_.folder.empty()) {
       const fs::path relative = original.path.lexically_relative(options_.folder);
       if (relative.empty() || *relative.begin() == "..") {
-        return impossible(name, "stay where it is",
-                          quote(original.path.native()) +
-                              " does not lie below the model's folder " +
-                              quote(options_.folder.native()));
+        return impossible(
+            name, "stay where it is",
+            formatted("{} does not lie below the model's folder {}", quote(original.path.native()),
+                      quote(options_.folder.native())));
       }
       location = relative.native();
     }
@@ -87,7 +88,7 @@ class LayoutBuilder {
 
   static Status impossible(std::string_view name, const std::string& what, const std::string& why) {
     return {StatusCode::kInvalidArgument,
-            "initializer " + quote(name) + " is to " + what + ", but " + why};
+            formatted("initializer {} is to {}, but {}", quote(name), what, why)};
   }
 
   void add_external(const graph::Tensor& tensor) {

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/graph/subgraphs.h"
 #include "host/onnx_io/import/version_wrappers.h"
@@ -100,9 +101,7 @@ class Encoder {
   // The function contains the wrapped node, whose attributes refer to those of the call.
   void function(const VersionWrapper& wrapper) {
     const Node& node = *wrapper.node;
-    const auto formal = [](std::string_view stem, size_t i) {
-      return std::string(stem) + std::to_string(i);
-    };
+    const auto formal = [](std::string_view stem, size_t i) { return formatted("{}{}", stem, i); };
     const auto list = [&](uint32_t field, std::string_view stem, size_t count) {
       for (size_t i = 0; i < count; ++i) out_.bytes(field, formal(stem, i));
     };
@@ -335,9 +334,9 @@ Status check_level(const Graph& graph, const Names* enclosing) {
   std::unordered_set<std::string_view> seen;
   for (const std::string_view name : names) {
     if (seen.insert(name).second) continue;
-    return {StatusCode::kInvalidGraph,
-            "subgraph " + quote(graph.name) + " captures " + quote(name) +
-                " and has a value of that name of its own; rename one to export the model"};
+    return {StatusCode::kInvalidGraph, formatted("subgraph {} captures {} and has a value of that "
+                                                 "name of its own; rename one to export the model",
+                                                 quote(graph.name), quote(name))};
   }
   Status status;
   for (const Node& node : graph.nodes) {

@@ -5,6 +5,7 @@
 #include "host/base/checked_math.h"
 #include "host/base/files/contained_path.h"
 #include "host/base/files/file.h"
+#include "host/base/format.h"
 #include "host/base/hash.h"
 #include "host/base/text.h"
 
@@ -17,8 +18,9 @@ Result<graph::Blob> ExternalData::content(const std::string& location) {
   }
   if (!folder_) {
     return Status(StatusCode::kInvalidArgument,
-                  "external data is in " + quote(location) +
-                      ", but the model comes from memory; specify the folder of its external data");
+                  formatted("external data is in {}, but the model comes from memory; "
+                            "specify the folder of its external data",
+                            quote(location)));
   }
   EPHOST_ASSIGN_OR_RETURN(const InputFile opened,
                           open_contained(*folder_, location, StatusCode::kInvalidGraph));
@@ -33,16 +35,16 @@ Result<graph::Blob> ExternalData::find(const ExternalReference& reference, uint6
   EPHOST_ASSIGN_OR_RETURN(graph::Blob blob, content(reference.location));
   EPHOST_RETURN_IF_ERROR(compare(reference, blob.bytes));
   if (reference.length.value_or(needed) != needed) {
-    return Status(StatusCode::kInvalidGraph,
-                  "external data in " + quote(reference.location) + " has length " +
-                      std::to_string(*reference.length) + ", but its type and shape need " +
-                      std::to_string(needed) + " bytes");
+    return Status(
+        StatusCode::kInvalidGraph,
+        formatted("external data in {} has length {}, but its type and shape need {} bytes",
+                  quote(reference.location), *reference.length, needed));
   }
   if (!range_fits(reference.offset, needed, blob.bytes.size())) {
-    return Status(StatusCode::kInvalidGraph,
-                  "external data of " + std::to_string(needed) + " bytes at offset " +
-                      std::to_string(reference.offset) + " exceeds " + quote(reference.location) +
-                      ", which has " + std::to_string(blob.bytes.size()) + " bytes");
+    return Status(
+        StatusCode::kInvalidGraph,
+        formatted("external data of {} bytes at offset {} exceeds {}, which has {} bytes", needed,
+                  reference.offset, quote(reference.location), blob.bytes.size()));
   }
   blob.bytes = blob.bytes.subspan(reference.offset, needed);
   return blob;
@@ -58,18 +60,18 @@ Status ExternalData::compare(const ExternalReference& reference,
   if (stated.size() != kDigits ||
       stated.find_first_not_of("0123456789abcdef") != std::string::npos) {
     return Status(StatusCode::kInvalidGraph,
-                  "external data in " + quote(reference.location) + " has the checksum " +
-                      quote(reference.checksum) +
-                      ", which is not a SHA-1 of 40 hexadecimal digits; correct or remove it");
+                  formatted("external data in {} has the checksum {}, "
+                            "which is not a SHA-1 of 40 hexadecimal digits; correct or remove it",
+                            quote(reference.location), quote(reference.checksum)));
   }
   if (digest.empty()) {
     EPHOST_ASSIGN_OR_RETURN(digest, sha1_of(content));
   }
   if (digest == stated) return Status::ok_status();
-  return Status(StatusCode::kInvalidGraph, "external data in " + quote(reference.location) +
-                                               " has the SHA-1 " + digest +
-                                               ", but the model states " + stated +
-                                               "; use the file that belongs to the model");
+  return Status(StatusCode::kInvalidGraph,
+                formatted("external data in {} has the SHA-1 {}, but the model states {}; "
+                          "use the file that belongs to the model",
+                          quote(reference.location), digest, stated));
 }
 
 std::set<std::string> ExternalData::unchecked() const {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/graph/connect.h"
 #include "host/graph/extract.h"
@@ -63,7 +64,7 @@ Status export_with_subgraphs(const graph::Model& model, const Graph& graph, Node
   graph::Extraction single = graph::extract_subgraph(graph, std::vector{id}, "call");
   for (const graph::ValueId captured : single.graph.nodes.front().implicit_inputs) {
     const graph::ValueId original = single.original_values[captured];
-    std::string name = "captured by the call #" + std::to_string(original);
+    std::string name = formatted("captured by the call #{}", original);
     captures.emplace(name, original);
     single.graph.values[captured].name = std::move(name);
   }
@@ -208,8 +209,8 @@ class BodyImport {
   Status read_opsets() {
     for (const onnx::OperatorSetIdProto& import : function_.opset_import()) {
       if (import.version() < 1 || import.version() > INT32_MAX) {
-        return invalid("it imports opset version " + std::to_string(import.version()) +
-                       " of domain " + quote(import.domain()) + ", which does not exist");
+        return invalid(formatted("it imports opset version {} of domain {}, which does not exist",
+                                 import.version(), quote(import.domain())));
       }
       body_.opset_imports[domain_of(import.domain())] = import.version();
     }
@@ -227,8 +228,8 @@ class BodyImport {
   Status bind_inputs(onnx::GraphProto& proto) {
     const auto formal_count = static_cast<size_t>(function_.input_size());
     if (node_.inputs.size() > formal_count) {
-      return invalid("it is given " + std::to_string(node_.inputs.size()) +
-                     " inputs, but the function has " + std::to_string(formal_count));
+      return invalid(formatted("it is given {} inputs, but the function has {}",
+                               node_.inputs.size(), formal_count));
     }
     for (size_t i = 0; i < formal_count; ++i) {
       const std::string& name = function_.input(static_cast<int>(i));
@@ -254,19 +255,18 @@ class BodyImport {
   Status bind_outputs(onnx::GraphProto& proto) {
     const auto formal_count = static_cast<size_t>(function_.output_size());
     if (node_.outputs.size() > formal_count) {
-      return invalid(std::to_string(node_.outputs.size()) +
-                     " outputs are requested, but the function has " +
-                     std::to_string(formal_count));
+      return invalid(formatted("{} outputs are requested, but the function has {}",
+                               node_.outputs.size(), formal_count));
     }
     for (size_t i = 0; i < node_.outputs.size(); ++i) {
       if (node_.outputs[i] == kNoValue) continue;
       const std::string& name = function_.output(static_cast<int>(i));
       if (missing_.contains(name)) {
-        return invalid("its output " + quote(name) + " is an input that the call omits");
+        return invalid(formatted("its output {} is an input that the call omits", quote(name)));
       }
       std::string source = name;
       if (!passed_through_.insert(name).second) {
-        source = "output " + std::to_string(i) + " of the function, which is " + name;
+        source = formatted("output {} of the function, which is {}", i, name);
         onnx::NodeProto& identity = *proto.add_node();
         identity.set_op_type("Identity");
         identity.add_input(name);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "host/base/checked_math.h"
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/onnx_io/opsets/opset18_25_fields.h"
 
@@ -19,9 +20,9 @@ FunctionName callee_of(const onnx::NodeProto& node) {
 
 std::string describe(const FunctionName& name) {
   const auto& [domain, function, overload] = name;
-  return "function " + quote(function) + " of domain " +
-         quote(domain.empty() ? "ai.onnx" : domain) +
-         (overload.empty() ? "" : ", overload " + quote(overload));
+  return formatted("function {} of domain {}{}", quote(function),
+                   quote(domain.empty() ? "ai.onnx" : domain),
+                   overload.empty() ? "" : ", overload " + quote(overload));
 }
 
 Result<onnx::FunctionProto> parse(const graph::Function& function) {

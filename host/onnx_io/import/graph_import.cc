@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/graph/checks.h"
 #include "host/graph/clone.h"
@@ -51,8 +52,8 @@ class LevelImporter {
 
   Result<Graph> run(onnx::GraphProto& proto) {
     if (depth_ > graph::kMaxNesting) {
-      return invalid("graphs are nested more than " + std::to_string(graph::kMaxNesting) +
-                     " levels deep; restructure the model");
+      return invalid(formatted("graphs are nested more than {} levels deep; restructure the model",
+                               graph::kMaxNesting));
     }
     graph_.name = proto.name();
     graph_.doc = proto.doc_string();
@@ -95,8 +96,8 @@ class LevelImporter {
     if (name.empty()) return invalid(what + " has no name");
     const auto [entry, is_new] = ids_.emplace(name, static_cast<ValueId>(graph_.values.size()));
     if (!is_new) {
-      return invalid(what + " " + quote(name) +
-                     " is assigned a second time; names of values must be unique");
+      return invalid(formatted("{} {} is assigned a second time; names of values must be unique",
+                               what, quote(name)));
     }
     return graph_.add_value({.name = name});
   }
@@ -177,10 +178,10 @@ class LevelImporter {
       context_.dense_bytes += bytes;
       return Status::ok_status();
     }
-    return invalid(what + ": its dense form needs " + std::to_string(bytes) + " bytes, but " +
-                   std::to_string(left) + " remain of " + std::string(kMaxDenseBytesKey) + "=" +
-                   std::to_string(context_.max_dense_bytes) +
-                   "; raise the limit to load the model");
+    return invalid(
+        formatted("{}: its dense form needs {} bytes, but {} remain of {}={}; "
+                  "raise the limit to load the model",
+                  what, bytes, left, kMaxDenseBytesKey, context_.max_dense_bytes));
   }
 
   Status add_initializer(const std::string& name, Tensor tensor) {
@@ -192,7 +193,7 @@ class LevelImporter {
     }
     Value& value = graph_.values[id];
     if (value.initializer != graph::kNoInitializer) {
-      return invalid("initializer " + quote(name) + " occurs twice in the graph");
+      return invalid(formatted("initializer {} occurs twice in the graph", quote(name)));
     }
     value.initializer = static_cast<uint32_t>(graph_.initializers.size());
     const bool is_default = value.type.kind != graph::ValueKind::kUnknown &&
@@ -213,9 +214,9 @@ class LevelImporter {
     if (declared.kind == graph::ValueKind::kTensor && (is_open || declared.element == found)) {
       return Status::ok_status();
     }
-    return invalid("initializer " + quote(value.name) + " is a tensor of " +
-                   std::string(graph::element_type_name(found)) + ", but is declared as " +
-                   graph::to_string(declared, {}));
+    return invalid(formatted("initializer {} is a tensor of {}, but is declared as {}",
+                             quote(value.name), graph::element_type_name(found),
+                             graph::to_string(declared, {})));
   }
 
   // Before IR version 4 every initializer had to be listed as an input, and none could be
@@ -250,9 +251,9 @@ class LevelImporter {
     bool conflict = false;
     graph::ValueType merged = merge_types(value.type, type, conflict);
     if (conflict) {
-      context_.notes.add(what + " " + quote(info.name()) + " is declared as " +
-                         graph::to_string(type, context_.symbols.names()) + " and as " +
-                         graph::to_string(value.type, context_.symbols.names()));
+      context_.notes.add(formatted("{} {} is declared as {} and as {}", what, quote(info.name()),
+                                   graph::to_string(type, context_.symbols.names()),
+                                   graph::to_string(value.type, context_.symbols.names())));
     } else {
       value.type = std::move(merged);
     }
@@ -283,8 +284,8 @@ class LevelImporter {
     for (const std::string& name : proto.input()) {
       const ValueId input = name.empty() ? kNoValue : resolve(name);
       if (input == kNoValue && !name.empty()) {
-        return invalid(graph::describe_node(graph_, id) + " reads value " + quote(name) +
-                       ", which nothing produces");
+        return invalid(formatted("{} reads value {}, which nothing produces",
+                                 graph::describe_node(graph_, id), quote(name)));
       }
       graph_.nodes[id].inputs.push_back(input);
     }
@@ -351,9 +352,10 @@ class LevelImporter {
     attribute.set_name(name);
     attribute.clear_ref_attr_name();
     if (stated != onnx::AttributeProto::UNDEFINED && attribute.type() != stated) {
-      return invalid("attribute " + quote(name) + " of " + graph::describe_node(graph_, id) +
-                     " refers to attribute " + quote(referred) +
-                     " of the function, which the call gives with a different type");
+      return invalid(
+          formatted("attribute {} of {} refers to attribute {} of the function, "
+                    "which the call gives with a different type",
+                    quote(name), graph::describe_node(graph_, id), quote(referred)));
     }
     if (given == nullptr) return Bound::kToDefault;
     Node& node = graph_.nodes[id];
@@ -378,8 +380,8 @@ class LevelImporter {
     Node& node = graph_.nodes[id];
     const auto opset = context_.opsets.find(node.domain);
     if (opset == context_.opsets.end()) {
-      return invalid(graph::describe_node(graph_, id) + " is of domain " + quote(node.domain) +
-                     ", for which the model does not import an opset");
+      return invalid(formatted("{} is of domain {}, for which the model does not import an opset",
+                               graph::describe_node(graph_, id), quote(node.domain)));
     }
     const auto [version, knowledge] = opset->second;
     node.since_version = static_cast<int32_t>(version);
@@ -402,10 +404,9 @@ class LevelImporter {
 
   Status check_unknown_operator(NodeId id, int64_t version) {
     const Node& node = graph_.nodes[id];
-    const std::string what = graph::describe_node(graph_, id) + ": opset " +
-                             std::to_string(version) + " of domain " +
-                             quote(node.domain.empty() ? "ai.onnx" : node.domain) +
-                             " has no operator " + quote(node.op_type);
+    const std::string what = formatted(
+        "{}: opset {} of domain {} has no operator {}", graph::describe_node(graph_, id), version,
+        quote(node.domain.empty() ? "ai.onnx" : node.domain), quote(node.op_type));
     if (!is_experimental(node.op_type)) return invalid(what);
     context_.notes.add(what + "; it was experimental once and is not checked");
     return Status::ok_status();

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "host/base/files/file.h"
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/graph/checks.h"
 #include "host/graph/connect.h"
@@ -55,8 +56,9 @@ Status parse(const std::string& skeleton, const Cancellation& cancellation,
              onnx::ModelProto& proto) {
   if (skeleton.size() > static_cast<size_t>(std::numeric_limits<int>::max())) {
     return {StatusCode::kInvalidProtobuf,
-            "the model's structure has " + std::to_string(skeleton.size()) +
-                " bytes without its weights, but protobuf supports at most 2 GiB"};
+            formatted("the model's structure has {} bytes without its weights, "
+                      "but protobuf supports at most 2 GiB",
+                      skeleton.size())};
   }
   CancellableStream stream(skeleton, cancellation);
   google::protobuf::io::CodedInputStream coded(&stream);
@@ -76,11 +78,11 @@ Status import_opsets(const onnx::ModelProto& proto, Model& model) {
   for (const onnx::OperatorSetIdProto& import : proto.opset_import()) {
     const std::string domain = import.domain() == "ai.onnx" ? "" : import.domain();
     if (import.version() < 1 || import.version() > std::numeric_limits<int32_t>::max()) {
-      return invalid("opset version " + std::to_string(import.version()) + " of domain " +
-                     quote(domain) + " does not exist");
+      return invalid(formatted("opset version {} of domain {} does not exist", import.version(),
+                               quote(domain)));
     }
     if (!model.opset_imports.emplace(domain, import.version()).second) {
-      return invalid("domain " + quote(domain) + " is imported twice");
+      return invalid(formatted("domain {} is imported twice", quote(domain)));
     }
   }
   // IR version 3 introduced opsets; before, there was only one.
@@ -94,9 +96,9 @@ void find_opsets(const Model& model, ImportContext& context) {
     const OpsetKnowledge knowledge = opset_knowledge(domain, version);
     context.opsets[domain] = {.version = version, .knowledge = knowledge};
     if (knowledge == OpsetKnowledge::kNewer) {
-      context.notes.add("opset " + std::to_string(version) + " of domain " +
-                        quote(domain.empty() ? "ai.onnx" : domain) +
-                        " is newer than this build supports; its nodes are not checked");
+      context.notes.add(formatted(
+          "opset {} of domain {} is newer than this build supports; its nodes are not checked",
+          version, quote(domain.empty() ? "ai.onnx" : domain)));
     }
   }
 }
@@ -105,7 +107,7 @@ Status import_metadata(const onnx::ModelProto& proto, Model& model) {
   std::unordered_set<std::string_view> keys;
   for (const onnx::StringStringEntryProto& entry : proto.metadata_props()) {
     if (!keys.insert(entry.key()).second) {
-      return invalid("metadata key " + quote(entry.key()) + " occurs twice");
+      return invalid(formatted("metadata key {} occurs twice", quote(entry.key())));
     }
     model.metadata.emplace_back(entry.key(), entry.value());
   }
@@ -130,9 +132,9 @@ Status import_functions(const onnx::ModelProto& proto, FunctionNames& names, Mod
     const std::string domain = function.domain() == "ai.onnx" ? "" : function.domain();
     const std::string overload = overload_of(function);
     if (!names.emplace(domain, function.name(), overload).second) {
-      return invalid("function " + quote(function.name()) + " of domain " + quote(domain) +
-                     (overload.empty() ? "" : ", overload " + quote(overload) + ",") +
-                     " is defined twice");
+      return invalid(formatted("function {} of domain {}{} is defined twice",
+                               quote(function.name()), quote(domain),
+                               overload.empty() ? "" : ", overload " + quote(overload) + ","));
     }
     model.functions.push_back({.domain = domain,
                                .name = function.name(),

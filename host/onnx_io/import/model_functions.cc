@@ -5,6 +5,7 @@
 #include <exception>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/onnx_io/import/function_body.h"
 #include "host/onnx_io/import/function_table.h"
 #include "host/onnx_io/opsets/operator_schemas.h"
@@ -64,8 +65,8 @@ Result<FunctionBody> FunctionLibrary::body_of(const graph::Model& model, const G
                                               NodeId node) const {
   const auto in_place = [&](const Status& status) {
     if (status.code() == StatusCode::kNotFound) return status;
-    return Status(status.code(),
-                  "inlining " + graph::describe_node(graph, node) + ": " + status.message());
+    return Status(status.code(), formatted("inlining {}: {}", graph::describe_node(graph, node),
+                                           status.message()));
   };
   try {
     Result<FunctionBody> body =

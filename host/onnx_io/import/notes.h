@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "host/base/format.h"
+
 namespace ephost::onnx_io {
 
 class Notes {
@@ -22,7 +24,7 @@ class Notes {
   }
 
   [[nodiscard]] std::vector<std::string> take() && {
-    if (omitted_ > 0) notes_.push_back("and " + std::to_string(omitted_) + " more of this kind");
+    if (omitted_ > 0) notes_.push_back(formatted("and {} more of this kind", omitted_));
     return std::move(notes_);
   }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "host/base/files/file.h"
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/onnx_io/import/external_data.h"
 #include "host/onnx_io/import/tensor_import.h"
@@ -59,8 +60,8 @@ class Reader {
     EPHOST_ASSIGN_OR_RETURN(ValueData values, read(proto.values()));
     if (keys.tensor.shape[0] != static_cast<int64_t>(values.parts.size())) {
       return Status(StatusCode::kInvalidGraph,
-                    "the map in " + what_ + " has " + std::to_string(keys.tensor.shape[0]) +
-                        " keys and " + std::to_string(values.parts.size()) + " values");
+                    formatted("the map in {} has {} keys and {} values", what_,
+                              keys.tensor.shape[0], values.parts.size()));
     }
     value.parts.push_back(std::move(keys));
     value.parts.push_back(std::move(values));
@@ -113,7 +114,7 @@ class Reader {
 
   [[nodiscard]] Status unsupported(const std::string& what) const {
     return Status(StatusCode::kNotImplemented,
-                  what_ + " holds " + what + ", which is not supported");
+                  formatted("{} holds {}, which is not supported", what_, what));
   }
 
   TensorImporter& tensors_;
@@ -126,7 +127,7 @@ Result<ValueData> parse(const Reader& reader, const std::string& content, const 
   Proto proto;
   if (!proto.ParseFromArray(content.data(), static_cast<int>(content.size()))) {
     return Status(StatusCode::kInvalidProtobuf,
-                  what + " is not a " + std::string(message) + "; give a file of one ONNX value");
+                  formatted("{} is not a {}; give a file of one ONNX value", what, message));
   }
   return reader.read(proto);
 }
@@ -210,9 +211,9 @@ Status write_message(const std::filesystem::path& path, const ValueData& value) 
   const bool fits = payload_bytes(value) <= kMaxMessage;
   if (fits) write(value, proto);
   if (!fits || proto.ByteSizeLong() > kMaxMessage) {
-    return Status(StatusCode::kFail, "the value for " + quote(path.native()) +
-                                         " is over 2 GiB, more than a .pb file can hold; write "
-                                         "a tensor as .npy or .raw");
+    return Status(StatusCode::kFail, formatted("the value for {} is over 2 GiB, more than a .pb "
+                                               "file can hold; write a tensor as .npy or .raw",
+                                               quote(path.native())));
   }
   const std::string encoded = proto.SerializeAsString();
   return write_file_atomically(path, as_bytes(encoded));

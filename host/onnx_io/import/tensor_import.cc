@@ -9,6 +9,7 @@
 
 #include "host/base/checked_math.h"
 #include "host/base/files/mapped_pages.h"
+#include "host/base/format.h"
 #include "host/base/text.h"
 
 namespace ephost::onnx_io {
@@ -24,7 +25,7 @@ Status invalid(const std::string& message) { return {StatusCode::kInvalidGraph, 
 Result<Shape> import_shape(const onnx::TensorProto& proto) {
   Shape shape(proto.dims().begin(), proto.dims().end());
   for (const int64_t dim : shape) {
-    if (dim < 0) return invalid("it has the negative dimension " + std::to_string(dim));
+    if (dim < 0) return invalid(formatted("it has the negative dimension {}", dim));
   }
   return shape;
 }
@@ -86,8 +87,8 @@ Result<uint64_t> parse_number(const std::string& key, const std::string& text) {
   const char* const end = text.data() + text.size();
   const auto [stop, failure] = std::from_chars(text.data(), end, number);
   if (failure != std::errc() || stop != end) {
-    return invalid("the " + key + " of its external data is " + quote(text) +
-                   ", which is not a byte count");
+    return invalid(formatted("the {} of its external data is {}, which is not a byte count", key,
+                             quote(text)));
   }
   return number;
 }
@@ -116,8 +117,8 @@ Result<Tensor> string_tensor(const onnx::TensorProto& proto, Shape shape) {
   const std::optional<uint64_t> expected = graph::element_count(shape);
   const auto found = static_cast<uint64_t>(proto.string_data_size());
   if (!expected || *expected != found) {
-    return invalid("its shape needs " + (expected ? std::to_string(*expected) : "too many") +
-                   " strings, but it has " + std::to_string(found));
+    return invalid(formatted("its shape needs {} strings, but it has {}",
+                             expected ? std::to_string(*expected) : "too many", found));
   }
   auto strings = std::make_shared<const std::vector<std::string>>(proto.string_data().begin(),
                                                                   proto.string_data().end());
@@ -126,8 +127,7 @@ Result<Tensor> string_tensor(const onnx::TensorProto& proto, Shape shape) {
 }
 
 Status size_mismatch(uint64_t expected, uint64_t found) {
-  return invalid("its type and shape need " + std::to_string(expected) + " bytes, but it has " +
-                 std::to_string(found));
+  return invalid(formatted("its type and shape need {} bytes, but it has {}", expected, found));
 }
 
 }  // namespace
@@ -176,8 +176,7 @@ Result<Tensor> TensorImporter::unaligned_tensor(const onnx::TensorProto& proto,
     EPHOST_ASSIGN_OR_RETURN(Shape shape, import_shape(proto));
     if (type == ElementType::kString) return string_tensor(proto, std::move(shape));
     if (graph::element_bits(type) == 0) {
-      return invalid("its element type is " + std::to_string(proto.data_type()) +
-                     ", which does not exist");
+      return invalid(formatted("its element type is {}, which does not exist", proto.data_type()));
     }
     const std::optional<uint64_t> needed = graph::byte_size(type, shape);
     if (!needed) return invalid("its shape has too many elements");

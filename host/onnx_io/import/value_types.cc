@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "host/base/format.h"
+
 namespace ephost::onnx_io {
 namespace {
 
@@ -26,7 +28,7 @@ Result<Shape> import_shape(const onnx::TensorShapeProto& proto, DimSymbols& symb
       shape.push_back(symbols.dim(dim.dim_param()));
     } else if (dim.has_dim_value()) {
       if (dim.dim_value() < -1) {
-        return invalid("a shape has the dimension " + std::to_string(dim.dim_value()));
+        return invalid(formatted("a shape has the dimension {}", dim.dim_value()));
       }
       shape.push_back(dim.dim_value() < 0 ? graph::kUnknownDim : dim.dim_value());
     } else {
@@ -40,7 +42,7 @@ Result<ElementType> import_element(int32_t number, bool may_be_open) {
   const auto element = static_cast<ElementType>(number);
   if (graph::element_bits(element) > 0 || element == ElementType::kString) return element;
   if (element == ElementType::kUndefined && may_be_open) return element;
-  return invalid("the element type is " + std::to_string(number) + ", which does not exist");
+  return invalid(formatted("the element type is {}, which does not exist", number));
 }
 
 // TypeProto.Tensor and TypeProto.SparseTensor have the same fields.

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/graph/subgraphs.h"
 
 namespace ephost::onnx_io {
@@ -14,11 +15,10 @@ bool is_wrapped(const Node& node) { return node.is_of_other_opset && !graph::has
 
 // Equal for nodes that one function can represent.
 std::string signature_of(const Node& node) {
-  std::string text = node.domain + '\n' + node.op_type + '\n' + std::to_string(node.since_version) +
-                     ' ' + std::to_string(node.inputs.size()) + ' ' +
-                     std::to_string(node.outputs.size());
+  std::string text = formatted("{}\n{}\n{} {} {}", node.domain, node.op_type, node.since_version,
+                               node.inputs.size(), node.outputs.size());
   for (const graph::Attribute& attribute : node.attributes) {
-    text += '\n' + std::to_string(attribute.value.index()) + attribute.name;
+    text += formatted("\n{}{}", attribute.value.index(), attribute.name);
   }
   return text;
 }
@@ -40,8 +40,7 @@ void VersionWrappers::collect(const Graph& graph, const std::set<std::string>& t
     if (!by_signature_.emplace(signature_of(node), wrappers_.size()).second) continue;
     std::string name;
     do {
-      name =
-          node.op_type + "_" + std::to_string(node.since_version) + "_" + std::to_string(next_++);
+      name = formatted("{}_{}_{}", node.op_type, node.since_version, next_++);
     } while (taken.contains(name));
     wrappers_.push_back({std::move(name), &node});
   }
@@ -60,11 +59,10 @@ Status check_versions(const Graph& graph) {
         node.domain.empty() && (node.op_type == "If" || node.op_type == "Loop" ||
                                 (node.op_type == "Scan" && node.since_version >= 9));
     if (node.is_of_other_opset && graph::has_subgraphs(node) && !is_same_everywhere) {
-      return {
-          StatusCode::kNotImplemented,
-          graph::describe_node(graph, id) + " has version " + std::to_string(node.since_version) +
-              ", which a model that imports a different opset cannot express; convert the model's "
-              "functions to its own opset"};
+      return {StatusCode::kNotImplemented,
+              formatted("{} has version {}, which a model that imports a different opset cannot "
+                        "express; convert the model's functions to its own opset",
+                        graph::describe_node(graph, id), node.since_version)};
     }
     graph::for_each_subgraph(node, [&](const Graph& subgraph) {
       if (status.ok()) status = check_versions(subgraph);

@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/graph/subgraphs.h"
 #include "host/onnx_io/import/arena_options.h"
@@ -141,17 +142,17 @@ class LevelInference {
     const Result<ValueType> imported = import_type(found, shared_.symbols);
     Value& value = graph_.values[id];
     if (!imported.ok()) {
-      shared_.notes.add(place() + ": inferred an invalid type of " + quote(value.name) + ": " +
-                        imported.status().message());
+      shared_.notes.add(formatted("{}: inferred an invalid type of {}: {}", place(),
+                                  quote(value.name), imported.status().message()));
       return;
     }
     bool conflict = false;
     ValueType merged = merge_types(value.type, *imported, conflict);
     if (conflict) {
       const auto& symbols = shared_.model.symbols;
-      shared_.notes.add(place() + ": value " + quote(value.name) + " was declared as " +
-                        graph::to_string(value.type, symbols) + ", but is inferred as " +
-                        graph::to_string(*imported, symbols));
+      shared_.notes.add(formatted("{}: value {} was declared as {}, but is inferred as {}", place(),
+                                  quote(value.name), graph::to_string(value.type, symbols),
+                                  graph::to_string(*imported, symbols)));
     }
     value.type = std::move(merged);
     types_[id] = nullptr;
@@ -246,8 +247,8 @@ class BodyInferencer final : public onnx::GraphInferencer {
       const std::vector<const onnx::TensorProto*>& /*input_data*/) override {
     Graph& body = level_.graph();
     if (input_types.size() != body.inputs.size()) {
-      throw onnx::InferenceError("its body has " + std::to_string(body.inputs.size()) +
-                                 " inputs, but is given " + std::to_string(input_types.size()));
+      throw onnx::InferenceError(formatted("its body has {} inputs, but is given {}",
+                                           body.inputs.size(), input_types.size()));
     }
     if (enclosing_.visited_.insert(&body).second) {
       for (size_t i = 0; i < input_types.size(); ++i) {
@@ -274,7 +275,7 @@ std::unique_ptr<onnx::GraphInferencer> LevelInference::graph_inferencer(
       return std::make_unique<BodyInferencer>(*this, **body, place);
     }
   }
-  throw onnx::InferenceError("attribute " + attribute + " does not hold a graph");
+  throw onnx::InferenceError(formatted("attribute {} does not hold a graph", attribute));
 }
 
 // Operators whose output has the type of the inputs if these are all equal.

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "host/base/format.h"
+
 namespace ephost::onnx_io {
 
 // The maximum length of a list of numbers that is propagated as the content of a shape; longer ones
@@ -30,8 +32,8 @@ struct NodeFacts {
 template <class List>
 auto& checked_at(List& list, size_t index) {
   if (index < list.size()) return list[index];
-  throw onnx::InferenceError("it has no input or output #" + std::to_string(index) +
-                             ", which its other ones imply");
+  throw onnx::InferenceError(
+      formatted("it has no input or output #{}, which its other ones imply", index));
 }
 
 using MakeGraphInferencer =

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "host/base/format.h"
 #include "host/onnx_io/opsets/opset18_25.h"
 
 namespace ephost::onnx_io {
@@ -64,8 +65,7 @@ Status check_input_types(const onnx::OpSchema& schema, const NodeFacts& facts) {
     const bool any_tensor =
         is_host_defined && facts.types[i]->has_tensor_type() && takes_tensors(parameter);
     if (found && !any_tensor && !parameter.GetTypes().contains(found)) {
-      return invalid("input " + std::to_string(i) + " (" + parameter.GetName() + ") must not be " +
-                     *found);
+      return invalid(formatted("input {} ({}) must not be {}", i, parameter.GetName(), *found));
     }
   }
   return Status::ok_status();
@@ -154,11 +154,10 @@ Status check_ranks(const NodeView& node) {
     if (rule.op_type != node.op_type()) continue;
     const std::optional<int> rank = node.rank(rule.input);
     if (!rank && rule.must_be_known) {
-      return invalid("the rank of input " + std::to_string(rule.input) + " is not known");
+      return invalid(formatted("the rank of input {} is not known", rule.input));
     }
     if (rank && (*rank < rule.lowest || *rank > rule.highest)) {
-      return invalid("input " + std::to_string(rule.input) + " must not have rank " +
-                     std::to_string(*rank));
+      return invalid(formatted("input {} must not have rank {}", rule.input, *rank));
     }
   }
   return Status::ok_status();
@@ -169,7 +168,7 @@ constexpr int64_t kMaxExtent = int64_t{1} << 20;
 
 Status check_limits(std::string_view attribute, int64_t value, int64_t lowest, int64_t highest) {
   if (value >= lowest && value <= highest) return Status::ok_status();
-  return invalid("attribute " + std::string(attribute) + " must not be " + std::to_string(value));
+  return invalid(formatted("attribute {} must not be {}", attribute, value));
 }
 
 // The scanned inputs are the last ones; those before are the state, which is output first. In
@@ -224,7 +223,7 @@ constexpr std::array<WindowAttribute, 6> kWindowAttributes = {{{"kernel_shape", 
 Status check_window(const NodeView& node) {
   if (!has_window(node.op_type())) return Status::ok_status();
   const std::optional<int> rank = node.rank(0);
-  if (rank && *rank < 3) return invalid("input 0 must not have rank " + std::to_string(*rank));
+  if (rank && *rank < 3) return invalid(formatted("input 0 must not have rank {}", *rank));
   const size_t filter = node.op_type() == "QLinearConv" ? 3 : 1;
   const bool has_filter = node.op_type().find("Conv") != std::string_view::npos;
   if (const auto filter_rank = node.rank(filter); has_filter && rank && filter_rank != rank) {
@@ -237,9 +236,8 @@ Status check_window(const NodeView& node) {
     const int spatial = rank.value_or(0) - 2;
     const bool is_full = expected.name == "output_shape" && found->ints_size() == spatial + 2;
     if (rank && found->ints_size() != spatial * expected.values_per_axis && !is_full) {
-      return invalid("attribute " + std::string(expected.name) + " has " +
-                     std::to_string(found->ints_size()) + " values, which does not fit rank " +
-                     std::to_string(*rank));
+      return invalid(formatted("attribute {} has {} values, which does not fit rank {}",
+                               expected.name, found->ints_size(), *rank));
     }
     for (const int64_t value : found->ints()) {
       EPHOST_RETURN_IF_ERROR(check_limits(expected.name, value, expected.lowest, int64_t{1} << 40));
@@ -257,8 +255,8 @@ Status check_shape_inputs(const NodeView& node) {
     if (node.op_type() != op) continue;
     const onnx::TensorShapeProto* shape = node.shape(input);
     if (shape && shape->dim_size() == 1 && shape->dim(0).dim_value() > kMaxRank) {
-      return invalid("the shape in input " + std::to_string(input) + " has " +
-                     std::to_string(shape->dim(0).dim_value()) + " dimensions");
+      return invalid(
+          formatted("the shape in input {} has {} dimensions", input, shape->dim(0).dim_value()));
     }
   }
   return Status::ok_status();

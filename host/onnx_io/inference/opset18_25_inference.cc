@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "host/base/checked_math.h"
+#include "host/base/format.h"
 #include "host/onnx_io/inference/inference_facts.h"
 
 namespace ephost::onnx_io::infer {
@@ -63,14 +64,14 @@ void split(InferenceContext& context) {
   const auto parts = integers(context, 1);
   const int64_t count = onnx::getAttribute(context, "num_outputs", outputs);
   if (count != outputs) {
-    fail("num_outputs is " + std::to_string(count) + ", but there are " + std::to_string(outputs));
+    fail(formatted("num_outputs is {}, but there are {}", count, outputs));
   }
   if (parts) expect_size(*parts, context.getNumOutputs(), "split");
   for (int64_t i = 0; i < outputs; ++i) {
     std::optional<int64_t> part;
     if (parts) {
       part = (*parts)[static_cast<size_t>(i)];
-      if (*part < 0) fail("a part has the length " + std::to_string(*part));
+      if (*part < 0) fail(formatted("a part has the length {}", *part));
     } else if (total && !is_given(context, 1)) {
       // All parts have the same length except the last, which may be shorter.
       const int64_t length = *total / outputs + (*total % outputs != 0 ? 1 : 0);
@@ -93,7 +94,7 @@ void center_crop_pad(InferenceContext& context) {
   if (const auto target = integers(context, 1)) {
     expect_size(*target, axes.size(), "shape");
     for (size_t i = 0; i < axes.size(); ++i) {
-      if ((*target)[i] < 0) fail("an extent is " + std::to_string((*target)[i]));
+      if ((*target)[i] < 0) fail(formatted("an extent is {}", (*target)[i]));
       extents[i] = (*target)[i];
     }
   }
@@ -144,7 +145,7 @@ void resize(InferenceContext& context) {
   if (const auto sizes = integers(context, 3); sizes && !sizes->empty()) {
     expect_size(*sizes, axes.size(), "sizes");
     for (const int64_t size : *sizes) {
-      if (size < 0) fail("a size is " + std::to_string(size));
+      if (size < 0) fail(formatted("a size is {}", size));
     }
     extents = sizes_of(context, *shape, axes, *sizes);
   } else if (scales != nullptr && scales->data_type() == TensorProto::FLOAT &&
@@ -170,14 +171,14 @@ void column_to_image(InferenceContext& context) {
   expect_size(*block, image->size(), "block_shape");
   std::optional<int64_t> channels = extent(*shape, 1);
   for (const int64_t size : *block) {
-    if (size < 1) fail("block_shape has the extent " + std::to_string(size));
+    if (size < 1) fail(formatted("block_shape has the extent {}", size));
     if (channels) channels = *channels / size;
   }
   TensorShapeProto& out = start_shape(context, 0);
   *out.add_dim() = shape->dim(0);
   add_dim(out, channels);
   for (const int64_t size : *image) {
-    if (size < 0) fail("image_shape has the extent " + std::to_string(size));
+    if (size < 0) fail(formatted("image_shape has the extent {}", size));
     add_dim(out, size);
   }
 }
@@ -216,7 +217,7 @@ void affine_grid(InferenceContext& context) {
   if (size->size() != 4 && size->size() != 5) fail("size must have 4 or 5 values");
   TensorShapeProto& out = start_shape(context, 0);
   for (size_t i = 0; i < size->size(); ++i) {
-    if ((*size)[i] < 0) fail("an extent is " + std::to_string((*size)[i]));
+    if ((*size)[i] < 0) fail(formatted("an extent is {}", (*size)[i]));
     if (i != 1) add_dim(out, (*size)[i]);  // without channels
   }
   add_dim(out, static_cast<int64_t>(size->size()) - 2);
@@ -242,7 +243,7 @@ void dft(InferenceContext& context) {
       const auto known = integers(context, 1);
       length = known && known->size() == 1 ? std::optional(known->front()) : std::nullopt;
     }
-    if (length && *length < 1) fail("dft_length is " + std::to_string(*length));
+    if (length && *length < 1) fail(formatted("dft_length is {}", *length));
     if (length && onnx::getAttribute(context, "onesided", 0) != 0) *length = *length / 2 + 1;
     out.mutable_dim(axis)->Clear();
     if (length) out.mutable_dim(axis)->set_dim_value(*length);

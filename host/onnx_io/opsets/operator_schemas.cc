@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/onnx_io/opsets/opset18_25.h"
 
 namespace ephost::onnx_io {
@@ -70,7 +71,7 @@ bool is_experimental(const std::string& op_type) {
 Status verify_against(const onnx::OpSchema& schema, const onnx::NodeProto& node) {
   if (schema.Deprecated()) {
     return {StatusCode::kInvalidGraph,
-            "the operator is deprecated since version " + std::to_string(schema.SinceVersion())};
+            formatted("the operator is deprecated since version {}", schema.SinceVersion())};
   }
   return catching([&] { schema.Verify(node); });
 }

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <random>
 
+#include "host/base/format.h"
 #include "host/graph/checks.h"
 #include "host/onnx_io/wire/wire.h"
 
@@ -82,9 +83,9 @@ class Lifter {
  private:
   Status lift(Message message, std::span<const std::byte> content, uint32_t depth) {
     if (message == Message::kGraph && ++depth > graph::kMaxNesting) {
-      return {StatusCode::kInvalidGraph, "graphs are nested more than " +
-                                             std::to_string(graph::kMaxNesting) +
-                                             " levels deep; restructure the model"};
+      return {StatusCode::kInvalidGraph,
+              formatted("graphs are nested more than {} levels deep; restructure the model",
+                        graph::kMaxNesting)};
     }
     WireReader reader(content);
     while (!reader.done()) {
@@ -136,10 +137,10 @@ class Lifter {
 
   Status malformed(Message message, std::span<const std::byte> rest) const {
     const auto offset = static_cast<size_t>(rest.data() - model_.data());
-    return {StatusCode::kInvalidProtobuf,
-            "not an ONNX model, or a damaged one: the " + std::string(message_name(message)) +
-                " has no valid field at byte " + std::to_string(offset) + " of " +
-                std::to_string(model_.size())};
+    return {
+        StatusCode::kInvalidProtobuf,
+        formatted("not an ONNX model, or a damaged one: the {} has no valid field at byte {} of {}",
+                  message_name(message), offset, model_.size())};
   }
 
   std::span<const std::byte> model_;
