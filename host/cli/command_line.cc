@@ -6,6 +6,7 @@
 #include <csignal>
 #include <exception>
 
+#include "host/base/format.h"
 #include "host/cli/command.h"
 #include "host/cli/report/output.h"
 
@@ -16,7 +17,7 @@ int usage_error(const CLI::App& root, const CLI::ParseError& error) {
   std::string command = root.get_name();
   for (const CLI::App* chosen : root.get_subcommands()) command += " " + chosen->get_name();
   print_error(Status(StatusCode::kInvalidArgument,
-                     std::string(error.what()) + "; see \"" + command + " --help\""));
+                     formatted("{}; see \"{} --help\"", error.what(), command)));
   return kExitUsage;
 }
 

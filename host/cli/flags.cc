@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "host/base/format.h"
 #include "host/base/log.h"
 #include "host/base/text.h"
 
@@ -27,7 +28,7 @@ Status add_provider_option(std::vector<ProviderRequest>& requests, const std::st
   const auto [key, value] = split_pair(entry);
   if (key.empty() || entry.find('=') == std::string::npos) {
     return Status(StatusCode::kInvalidArgument,
-                  "--ep-option " + quote(argument) + " has no value; write NAME:key=value");
+                  formatted("--ep-option {} has no value; write NAME:key=value", quote(argument)));
   }
   const std::string provider = provider_behind(name, environment);
   auto request = std::ranges::find_if(requests, [&](const ProviderRequest& known) {
@@ -36,8 +37,8 @@ Status add_provider_option(std::vector<ProviderRequest>& requests, const std::st
   if (request == requests.end()) {
     if (provider != kCpuProvider) {
       return Status(StatusCode::kInvalidArgument,
-                    "--ep-option " + quote(argument) +
-                        " is for a provider that is not asked for; add " + "--ep " + name);
+                    formatted("--ep-option {} is for a provider that is not asked for; add --ep {}",
+                              quote(argument), name));
     }
     request = requests.insert(request, {.name = provider});
   }
@@ -153,7 +154,7 @@ Argument add_pair_option(ArgumentParser& app, const std::string& name,
   const auto check = [separator, type_name](const std::string& text) -> std::string {
     const size_t at = text.find(separator);
     if (at != std::string::npos && at > 0) return "";
-    return quote(text) + " is not of the form " + type_name;
+    return formatted("{} is not of the form {}", quote(text), type_name);
   };
   return app.add(name, values, help).type_name(type_name).repeatable().check(check);
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "host/base/files/directory.h"
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/cli/values/inputs.h"
 #include "host/cli/values/value_file.h"
@@ -35,19 +36,19 @@ std::error_code find_models(const fs::path& folder, std::vector<fs::path>& found
 Status search(const fs::path& root, std::vector<BackendTest>& tests) {
   std::error_code failure;
   if (!fs::is_directory(root, failure)) {
-    return Status(StatusCode::kNoSuchFile, quote(root.native()) +
-                                               " is not a folder; give one that holds ONNX "
-                                               "backend tests");
+    return Status(StatusCode::kNoSuchFile,
+                  formatted("{} is not a folder; give one that holds ONNX backend tests",
+                            quote(root.native())));
   }
   std::vector<fs::path> folders;
   failure = find_models(root, folders);
   if (failure) {
-    return Status(StatusCode::kFail,
-                  "cannot read the folder " + quote(root.native()) + ": " + failure.message());
+    return Status(StatusCode::kFail, formatted("cannot read the folder {}: {}",
+                                               quote(root.native()), failure.message()));
   }
   if (folders.empty()) {
     return Status(StatusCode::kNotFound,
-                  "no folder below " + quote(root.native()) + " has a " + std::string(kModelFile));
+                  formatted("no folder below {} has a {}", quote(root.native()), kModelFile));
   }
   std::vector<BackendTest> found;
   for (const fs::path& folder : folders) {
@@ -65,7 +66,7 @@ std::vector<fs::path> data_sets(const fs::path& folder) {
   std::vector<fs::path> sets;
   std::error_code ignored;
   for (size_t i = 0;; ++i) {
-    fs::path set = folder / ("test_data_set_" + std::to_string(i));
+    fs::path set = folder / formatted("test_data_set_{}", i);
     if (!fs::is_directory(set, ignored)) return sets;
     sets.push_back(std::move(set));
   }
@@ -81,7 +82,7 @@ Result<std::vector<NamedValue>> read_all(const fs::path& set, const std::string&
   std::vector<NamedValue> values;
   std::error_code ignored;
   for (size_t i = 0;; ++i) {
-    const fs::path file = set / (prefix + std::to_string(i) + ".pb");
+    const fs::path file = set / formatted("{}{}.pb", prefix, i);
     if (!fs::exists(file, ignored)) return values;
     const ValueForm form = i < descriptions.size() ? form_of(descriptions[i]) : ValueForm();
     EPHOST_ASSIGN_OR_RETURN(NamedValue value, read_value(file, std::nullopt, form));
@@ -96,8 +97,8 @@ Result<std::vector<size_t>> match(const std::vector<NamedValue>& values,
                                   std::string_view what) {
   if (values.size() > descriptions.size()) {
     return Status(StatusCode::kInvalidArgument,
-                  "there are " + std::to_string(values.size()) + " " + std::string(what) +
-                      " files, and the model has " + std::to_string(descriptions.size()));
+                  formatted("there are {} {} files, and the model has {}", values.size(), what,
+                            descriptions.size()));
   }
   std::vector<size_t> by_name;
   for (const NamedValue& value : values) {
@@ -144,8 +145,9 @@ Status run_data_set(Session& session, const fs::path& set, const Tolerance& tole
                             as_stated(expected[i].value, result.element_type()));
     const auto difference = find_difference(result, wanted, tolerance);
     if (!difference) continue;
-    return Status(StatusCode::kFail,
-                  "output " + quote(session.outputs()[outputs[i]].name) + ": " + *difference);
+    return Status(
+        StatusCode::kFail,
+        formatted("output {}: {}", quote(session.outputs()[outputs[i]].name), *difference));
   }
   return Status::ok_status();
 }

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/cli/command.h"
 #include "host/cli/flags.h"
@@ -80,8 +81,8 @@ Json to_json(const Benchmark& benchmark, const Flags& flags) {
 void add_session_facts(const std::string& name, const SessionTimes& times, Facts& facts) {
   std::string value = seconds_text(median(times.seconds));
   if (times.seconds.size() > 1) {
-    value += " (median of " + std::to_string(times.seconds.size()) + ", the first " +
-             seconds_text(times.seconds.front()) + ")";
+    value += formatted(" (median of {}, the first {})", times.seconds.size(),
+                       seconds_text(times.seconds.front()));
   }
   facts.add(name, value);
   facts.add("  of which", phases_text(times.phases));
@@ -89,17 +90,17 @@ void add_session_facts(const std::string& name, const SessionTimes& times, Facts
 
 void add_context_facts(const Benchmark& benchmark, Facts& facts) {
   const ContextMeasurement& context = *benchmark.context;
-  facts.add("compiling", seconds_text(context.compile_seconds) + ", " +
-                             counted(context.partitions, "partition") + ", " +
-                             bytes_text(context.file_bytes));
+  facts.add("compiling",
+            formatted("{}, {}, {}", seconds_text(context.compile_seconds),
+                      counted(context.partitions, "partition"), bytes_text(context.file_bytes)));
   add_session_facts("session from context", context.session, facts);
   facts.add("context speed-up", fixed(context_speedup(benchmark), 2) + " times");
 }
 
 std::string allocations_text(const Measurement& model) {
   if (!model.allocations_per_run) return "not counted (that needs a preloaded library, see --help)";
-  return compact(*model.host_allocations_per_run) + " by the host, " +
-         compact(*model.allocations_per_run) + " with its plugins";
+  return formatted("{} by the host, {} with its plugins", compact(*model.host_allocations_per_run),
+                   compact(*model.allocations_per_run));
 }
 
 std::string to_table(const Benchmark& benchmark) {
@@ -111,19 +112,20 @@ std::string to_table(const Benchmark& benchmark) {
     facts.add("cache, last session", cache);
   }
   facts.add("first run", seconds_text(model.first_run_seconds));
-  facts.add("run", "median " + seconds_text(median(model.run_seconds)) + ", p90 " +
-                       seconds_text(percentile(model.run_seconds, 0.9)) + ", best " +
-                       seconds_text(percentile(model.run_seconds, 0)) + " (" +
-                       counted(model.run_seconds.size(), "run") + ")");
+  facts.add("run",
+            formatted("median {}, p90 {}, best {} ({})", seconds_text(median(model.run_seconds)),
+                      seconds_text(percentile(model.run_seconds, 0.9)),
+                      seconds_text(percentile(model.run_seconds, 0)),
+                      counted(model.run_seconds.size(), "run")));
   facts.add("allocations per run", allocations_text(model));
   facts.add("peak resident memory", bytes_text(model.peak_resident_bytes));
   for (const PlannedMemory& block : model.blocks) {
-    facts.add("planned memory", bytes_text(block.peak_bytes) + ", lower bound " +
-                                    bytes_text(block.lower_bound_bytes) + " (ratio " +
-                                    fixed(ratio(static_cast<double>(block.peak_bytes),
-                                                static_cast<double>(block.lower_bound_bytes)),
-                                          3) +
-                                    ")");
+    facts.add("planned memory",
+              formatted("{}, lower bound {} (ratio {})", bytes_text(block.peak_bytes),
+                        bytes_text(block.lower_bound_bytes),
+                        fixed(ratio(static_cast<double>(block.peak_bytes),
+                                    static_cast<double>(block.lower_bound_bytes)),
+                              3)));
   }
   if (benchmark.context) add_context_facts(benchmark, facts);
   return facts.to_text();

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/cli/command.h"
 #include "host/cli/flags.h"
@@ -83,8 +84,8 @@ Result<int> list(const Flags& flags) {
   if (flags.report.json()) {
     print(to_text(Json{{"store", flags.folder.native()}, {"bytes", bytes}, {"entries", entries}}));
   } else {
-    print((table.empty() ? "the store is empty\n" : table.to_text() + "\n") +
-          counted(items.size(), "folder") + ", " + bytes_text(bytes) + "\n");
+    print(formatted("{}\n{}, {}\n", table.empty() ? "the store is empty" : table.to_text(),
+                    counted(items.size(), "folder"), bytes_text(bytes)));
   }
   return kExitSuccess;
 }
@@ -102,16 +103,17 @@ Result<int> verify(const Flags& flags) {
     text += item.key + (problems.empty() ? "  sound\n" : "  damaged\n");
     for (const std::string& problem : problems) text += "  " + printable(problem) + "\n";
   }
-  const std::string summary =
-      std::to_string(entries.size()) + " checked, " + std::to_string(bad) + " damaged\n";
+  const std::string summary = formatted("{} checked, {} damaged\n", entries.size(), bad);
   print(
       flags.report.json()
           ? to_text(Json{{"store", flags.folder.native()}, {"ok", bad == 0}, {"entries", entries}})
           : text + summary);
   if (bad == 0) return kExitSuccess;
-  return Status(StatusCode::kInvalidGraph,
-                quote(flags.folder.native()) + " has damaged entries (" + std::to_string(bad) +
-                    "); sessions that want them quarantine and compile them again");
+  return Status(
+      StatusCode::kInvalidGraph,
+      formatted(
+          "{} has damaged entries ({}); sessions that want them quarantine and compile them again",
+          quote(flags.folder.native()), bad));
 }
 
 Json items_json(const std::vector<CacheItem>& items) {
@@ -133,11 +135,11 @@ Result<int> report_removal(const Flags& flags, const Result<CacheRemoval>& resul
     return kExitSuccess;
   }
   for (const CacheItem& item : removal.removed) {
-    print("removed " + item.folder.filename().native() + " (" +
-          std::string(state_name(item.state)) + ", " + bytes_text(item.bytes) + ")\n");
+    print(formatted("removed {} ({}, {})\n", item.folder.filename().native(),
+                    state_name(item.state), bytes_text(item.bytes)));
   }
   for (const CacheItem& item : removal.in_use) {
-    print("in use: " + item.folder.filename().native() + "\n");
+    print(formatted("in use: {}\n", item.folder.filename().native()));
   }
   print(counted(removal.removed.size(), "folder") + " removed, " + bytes_text(bytes) + "\n");
   return kExitSuccess;

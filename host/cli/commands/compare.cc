@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "host/base/format.h"
 #include "host/cli/report/output.h"
 #include "host/cli/values/elements.h"
 
@@ -27,7 +28,7 @@ std::optional<std::string> find_different_part(const Value& actual, const Value&
                                                const Tolerance& tolerance) {
   const size_t size = expected.parts().size();
   if (actual.kind() != expected.kind() || actual.parts().size() != size) {
-    return "it is " + type_text(actual) + ", expected " + type_text(expected);
+    return formatted("it is {}, expected {}", type_text(actual), type_text(expected));
   }
   for (size_t i = 0; i < size; ++i) {
     const auto difference = find_difference(actual.parts()[i], expected.parts()[i], tolerance);
@@ -35,7 +36,7 @@ std::optional<std::string> find_different_part(const Value& actual, const Value&
     if (expected.kind() == ValueKind::kMap) {
       return std::string(i == 0 ? "in the keys: " : "in the values: ") + *difference;
     }
-    return "in element " + std::to_string(i) + ": " + *difference;
+    return formatted("in element {}: {}", i, *difference);
   }
   return std::nullopt;
 }
@@ -48,7 +49,7 @@ std::optional<std::string> find_difference(const Value& actual, const Value& exp
       actual.kind() == ValueKind::kTensor && expected.kind() == ValueKind::kTensor;
   if (!are_tensors) return find_different_part(actual, expected, tolerance);
   if (actual.element_type() != expected.element_type() || actual.shape() != expected.shape()) {
-    return "it is " + type_text(actual) + ", expected " + type_text(expected);
+    return formatted("it is {}, expected {}", type_text(actual), type_text(expected));
   }
   const bool exact = !is_inexact(expected.element_type());
   if (exact && same_exactly(actual, expected)) return std::nullopt;
@@ -64,9 +65,10 @@ std::optional<std::string> find_difference(const Value& actual, const Value& exp
   }
   if (different == 0) return std::nullopt;
   const uint64_t parts = wanted.count() / std::max<uint64_t>(expected.element_count(), 1);
-  return std::to_string(different) + " of " + counted(wanted.count(), "number") +
-         " differ, the first at " + position_text(expected.shape(), first / parts) + ": " +
-         found.text(first) + ", expected " + wanted.text(first);
+  return formatted("{} of {} differ, the first at {}: {}, expected {}", different,
+                   counted(wanted.count(), "number"),
+                   position_text(expected.shape(), first / parts), found.text(first),
+                   wanted.text(first));
 }
 
 }  // namespace ephost::cli

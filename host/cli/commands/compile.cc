@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/cli/command.h"
 #include "host/cli/commands/weight_sharing.h"
@@ -77,16 +78,17 @@ std::string to_table(const CompileReport& report, double seconds) {
   if (!files.empty()) text += "\n" + files.to_text();
   text += "\n";
   for (const Fallback& fallback : report.fallbacks) {
-    text += "left to others: " + counted(fallback.nodes, "node") + " of " + fallback.provider +
-            (fallback.partition.empty() ? "" : ", partition " + quote(fallback.partition)) + ": " +
-            printable(fallback.reason.message()) + "\n";
+    text += formatted("left to others: {} of {}{}: {}\n", counted(fallback.nodes, "node"),
+                      fallback.provider,
+                      fallback.partition.empty() ? "" : ", partition " + quote(fallback.partition),
+                      printable(fallback.reason.message()));
   }
   if (const std::string cache = cache_text(report.cache_use); !cache.empty()) {
-    text += "cache: " + cache + "\n";
+    text += formatted("cache: {}\n", cache);
   }
-  return text + counted(report.partitions.size(), "partition") + " compiled, " +
-         counted(report.remaining_nodes, "node") + " left to kernels, " + seconds_text(seconds) +
-         "\n";
+  return text + formatted("{} compiled, {} left to kernels, {}\n",
+                          counted(report.partitions.size(), "partition"),
+                          counted(report.remaining_nodes, "node"), seconds_text(seconds));
 }
 
 Result<size_t> read_standard_input(std::span<std::byte> buffer) {
@@ -160,8 +162,7 @@ Result<CompileReport> compile(const Flags& flags, const Environment& environment
   options.set_progress_func([&, last = std::string()](std::string_view provider, double fraction,
                                                       std::string_view message) mutable {
     if (!message.empty()) last = message;
-    activity.update(what + ", " + std::string(provider) + " " + last + " " +
-                    std::to_string(std::lround(fraction * 100)) + " %");
+    activity.update(formatted("{}, {} {} {} %", what, provider, last, std::lround(fraction * 100)));
   });
   HeldPipeSignal output(flags.to_standard_output());
   Result<CompileReport> report = compile_model(environment, options, compilation_of(flags, output));

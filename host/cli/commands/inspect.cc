@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/cli/command.h"
 #include "host/cli/flags.h"
@@ -21,10 +22,9 @@ struct Flags {
 };
 
 std::string versions_text(const KernelDescription& kernel) {
-  std::string since = std::to_string(kernel.since_version);
-  if (!kernel.until_version) return since + "+";
-  if (*kernel.until_version == kernel.since_version) return since;
-  return since + "-" + std::to_string(*kernel.until_version);
+  if (!kernel.until_version) return formatted("{}+", kernel.since_version);
+  if (*kernel.until_version == kernel.since_version) return std::to_string(kernel.since_version);
+  return formatted("{}-{}", kernel.since_version, *kernel.until_version);
 }
 
 std::vector<std::string_view> type_names(const KernelTypeRule& rule) {
@@ -34,8 +34,8 @@ std::vector<std::string_view> type_names(const KernelTypeRule& rule) {
 }
 
 std::string slot_text(const KernelTypeRule& rule) {
-  return (rule.is_output ? "output " : "input ") + std::to_string(rule.slot) +
-         (rule.is_variadic ? "..." : "");
+  return formatted("{} {}{}", rule.is_output ? "output" : "input", rule.slot,
+                   rule.is_variadic ? "..." : "");
 }
 
 // "input 0: sequence|optional of float|int64, output 0: float".
@@ -43,7 +43,7 @@ std::string rules_text(const KernelDescription& kernel) {
   std::vector<std::string> parts;
   for (const KernelTypeRule& rule : kernel.types) {
     const std::string kinds = rule.kinds.empty() ? "" : join(rule.kinds, "|") + " of ";
-    parts.push_back(slot_text(rule) + ": " + kinds + join(type_names(rule), "|"));
+    parts.push_back(formatted("{}: {}{}", slot_text(rule), kinds, join(type_names(rule), "|")));
   }
   return join(parts, ", ");
 }
@@ -123,11 +123,11 @@ Json to_json(const PluginDescription& description) {
 std::string facts_text(const PluginDescription& description) {
   const InstalledPlugin& plugin = description.plugin;
   Facts facts;
-  facts.add("provider", plugin.provider + " (" + plugin.name + ")");
-  facts.add("version", plugin.version + " by " + plugin.vendor);
+  facts.add("provider", formatted("{} ({})", plugin.provider, plugin.name));
+  facts.add("version", formatted("{} by {}", plugin.version, plugin.vendor));
   facts.add("manifest", plugin.manifest.native());
-  facts.add("ABI", std::to_string(plugin.abi.major) + "." + std::to_string(description.abi_minor) +
-                       " in use, the plugin offers " + abi_text(plugin.abi));
+  facts.add("ABI", formatted("{}.{} in use, the plugin offers {}", plugin.abi.major,
+                             description.abi_minor, abi_text(plugin.abi)));
   if (!plugin.context_sources.empty()) {
     facts.add("context of", join(plugin.context_sources, ", "));
   }
@@ -140,12 +140,12 @@ std::string facts_text(const PluginDescription& description) {
 
 std::string devices_section(const PluginDescription& plugin) {
   if (!plugin.device_status.ok()) {
-    return "\ndevices: " + printable(plugin.device_status.to_string()) + "\n";
+    return formatted("\ndevices: {}\n", printable(plugin.device_status.to_string()));
   }
   if (plugin.devices.empty()) return "\nno devices on this machine\n";
   Table table({{"device"}, {"name"}, {"vendor"}, {"architecture"}, {"driver"}, {"memory"}});
   for (const DeviceDescription& device : plugin.devices) {
-    table.add_row({device.type + " " + std::to_string(device.index), device.name, device.vendor,
+    table.add_row({formatted("{} {}", device.type, device.index), device.name, device.vendor,
                    device.architecture, device.driver_version,
                    device.memory_bytes == 0 ? "" : bytes_text(device.memory_bytes)});
   }
@@ -165,8 +165,8 @@ std::string options_section(const PluginDescription& plugin) {
 
 std::string kernels_section(const PluginDescription& plugin) {
   if (!plugin.provider_status.ok()) {
-    return "\nno provider could be created: " + printable(plugin.provider_status.to_string()) +
-           "\n";
+    return formatted("\nno provider could be created: {}\n",
+                     printable(plugin.provider_status.to_string()));
   }
   if (plugin.kernels.empty()) return "\nno kernels for single nodes\n";
   Table table({{"kernel"}, {"versions"}, {"types"}});

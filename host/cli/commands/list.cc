@@ -1,6 +1,7 @@
 // `ephost list`: shows which plugins are installed, from their manifests alone.
 #include <memory>
 
+#include "host/base/format.h"
 #include "host/cli/command.h"
 #include "host/cli/flags.h"
 #include "host/cli/report/report.h"
@@ -42,7 +43,7 @@ Json to_json(const Environment& environment) {
 std::string directories_text(const Environment& environment) {
   std::string text = "\nsearched, in this order:\n";
   for (const SearchedDirectory& directory : environment.searched_directories()) {
-    text += "  " + printable(directory.path.native()) + " (" + directory.origin + ")\n";
+    text += formatted("  {} ({})\n", printable(directory.path.native()), directory.origin);
   }
   return text;
 }
@@ -58,8 +59,8 @@ std::string to_table(const Environment& environment, bool verbose) {
   const std::vector<SkippedPlugin> skipped = environment.skipped_plugins();
   if (!skipped.empty()) text += "\nskipped:\n";
   for (const SkippedPlugin& plugin : skipped) {
-    text += "  " + printable(plugin.manifest.native()) + "\n    " +
-            printable(plugin.reason.to_string()) + "\n";
+    text += formatted("  {}\n    {}\n", printable(plugin.manifest.native()),
+                      printable(plugin.reason.to_string()));
   }
   // Where no plugin was found, the directories tell where one is missing.
   if (verbose || table.empty()) text += directories_text(environment);

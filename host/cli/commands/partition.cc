@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 
+#include "host/base/format.h"
 #include "host/cli/command.h"
 #include "host/cli/flags.h"
 #include "host/cli/report/activity.h"
@@ -104,9 +105,10 @@ Json inlined_json(const ModelPartitioning& model) {
 std::string inlined_text(const ModelPartitioning& model) {
   std::string text;
   for (const InlinedFunction& call : model.inlined) {
-    text += "inlined: " + (call.path.empty() ? "" : printable(call.path) + ", ") + call.call +
-            ", a function of domain " + printable(call.domain.empty() ? "ai.onnx" : call.domain) +
-            " that no provider takes as it is, into " + counted(call.nodes, "node") + "\n";
+    text += formatted(
+        "inlined: {}{}, a function of domain {} that no provider takes as it is, into {}\n",
+        call.path.empty() ? "" : printable(call.path) + ", ", call.call,
+        printable(call.domain.empty() ? "ai.onnx" : call.domain), counted(call.nodes, "node"));
   }
   return text;
 }
@@ -160,7 +162,7 @@ std::string summary_text(const GraphPartitioning& graph) {
   }
   std::string text = table.to_text() + partitions_table(graph);
   if (graph.unassigned_nodes > 0) {
-    text += "\n" + counted(graph.unassigned_nodes, "node") + " taken by no provider\n";
+    text += formatted("\n{} taken by no provider\n", counted(graph.unassigned_nodes, "node"));
   }
   return text;
 }
@@ -168,12 +170,12 @@ std::string summary_text(const GraphPartitioning& graph) {
 std::string to_text(const ModelPartitioning& model, bool explain) {
   std::string text;
   for (const GraphPartitioning& graph : model.graphs) {
-    if (!graph.path.empty()) text += "\nbody " + printable(graph.path) + "\n";
+    if (!graph.path.empty()) text += formatted("\nbody {}\n", printable(graph.path));
     text += explain ? explanation_text(graph) : summary_text(graph);
   }
   if (!explain) return text;
   text += inlined_text(model);
-  for (const std::string& note : model.notes) text += "note: " + printable(note) + "\n";
+  for (const std::string& note : model.notes) text += formatted("note: {}\n", printable(note));
   return text;
 }
 

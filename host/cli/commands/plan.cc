@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host/base/format.h"
 #include "host/cli/command.h"
 #include "host/cli/commands/plan_buffers.h"
 #include "host/cli/flags.h"
@@ -111,7 +112,7 @@ std::string values_table(const GraphPlan& plan) {
                {"offset", Align::kRight}});
   for (const PlannedValue& value : plan.values) {
     table.add_row({value.name, value.type, value.kind, value.owns_buffer ? "" : value.buffer,
-                   std::to_string(value.first_step) + "-" + std::to_string(value.last_step),
+                   formatted("{}-{}", value.first_step, value.last_step),
                    value.bytes ? std::to_string(*value.bytes) : "at run time",
                    value.offset ? std::to_string(*value.offset) : ""});
   }
@@ -123,7 +124,7 @@ std::string kinds_text(const GraphPlan& plan) {
   for (const PlannedValue& value : plan.values) ++kinds[value.kind];
   std::string counts;
   for (const auto& [kind, count] : kinds) {
-    counts += (counts.empty() ? "" : ", ") + std::to_string(count) + " " + std::string(kind);
+    counts += formatted("{}{} {}", counts.empty() ? "" : ", ", count, kind);
   }
   return counts;
 }
@@ -133,9 +134,9 @@ std::string block_text(const PlannedBlock& block) {
       block.lower_bound_bytes == 0
           ? 1.0
           : static_cast<double>(block.peak_bytes) / static_cast<double>(block.lower_bound_bytes);
-  return "peak " + std::to_string(block.peak_bytes) + " bytes (" + bytes_text(block.peak_bytes) +
-         "), lower bound " + std::to_string(block.lower_bound_bytes) + ", ratio " +
-         fixed(ratio, 3) + (block.proved_optimal ? ", optimal" : "");
+  return formatted("peak {} bytes ({}), lower bound {}, ratio {}{}", block.peak_bytes,
+                   bytes_text(block.peak_bytes), block.lower_bound_bytes, fixed(ratio, 3),
+                   block.proved_optimal ? ", optimal" : "");
 }
 
 std::string summary(const GraphPlan& plan) {
@@ -144,8 +145,8 @@ std::string summary(const GraphPlan& plan) {
   if (!plan.order_rule.empty()) {
     std::string text = plan.order_rule;
     if (plan.order_bytes < plan.given_order_bytes) {
-      text += ", needs " + bytes_text(plan.order_bytes) + " where the model's order needs " +
-              bytes_text(plan.given_order_bytes);
+      text += formatted(", needs {} where the model's order needs {}", bytes_text(plan.order_bytes),
+                        bytes_text(plan.given_order_bytes));
     }
     facts.add("order", text);
   }
@@ -160,7 +161,7 @@ std::string summary(const GraphPlan& plan) {
 std::string to_tables(std::span<const GraphPlan> plans) {
   std::string text;
   for (const GraphPlan& plan : plans) {
-    if (!plan.path.empty()) text += "\nbody " + printable(plan.path) + "\n";
+    if (!plan.path.empty()) text += formatted("\nbody {}\n", printable(plan.path));
     text += steps_table(plan) + values_table(plan) + summary(plan);
   }
   return text;

@@ -8,6 +8,7 @@
 
 #include "host/base/files/file.h"
 #include "host/base/files/operation_files.h"
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/cli/report/json.h"
 #include "host/cli/report/output.h"
@@ -33,25 +34,25 @@ Json to_json(std::span<const BufferRequest> buffers, const BufferPlacement& plac
 
 Status over_capacity(const BufferPlacement& placement, const BufferPlanRequest& request) {
   const uint64_t capacity = *request.capacity;
-  std::string advice = "the best one found needs " + std::to_string(placement.peak_bytes) +
-                       " bytes (lower bound " + std::to_string(placement.lower_bound_bytes) + ")";
+  std::string advice = formatted("the best one found needs {} bytes (lower bound {})",
+                                 placement.peak_bytes, placement.lower_bound_bytes);
   if (placement.lower_bound_bytes > capacity) {
-    advice = "no placement can fit, as " + std::to_string(placement.lower_bound_bytes) +
-             " bytes are live at one time";
+    advice = formatted("no placement can fit, as {} bytes are live at one time",
+                       placement.lower_bound_bytes);
   } else if (placement.proved_bound_bytes > capacity) {
-    advice = "no placement can fit, as the search tried all; one of " +
-             std::to_string(placement.peak_bytes) + " bytes is known";
+    advice = formatted("no placement can fit, as the search tried all; one of {} bytes is known",
+                       placement.peak_bytes);
   }
-  return Status(StatusCode::kFail, "the buffers of " + quote(request.buffers.native()) +
-                                       " do not fit into " + std::to_string(capacity) +
-                                       " bytes: " + advice + "; raise --capacity");
+  return Status(StatusCode::kFail,
+                formatted("the buffers of {} do not fit into {} bytes: {}; raise --capacity",
+                          quote(request.buffers.native()), capacity, advice));
 }
 
 std::string summary(const BufferPlacement& placement, const BufferPlanRequest& request) {
-  std::string text = counted(placement.offsets.size(), "buffer") + ": peak " +
-                     std::to_string(placement.peak_bytes) + " bytes, lower bound " +
-                     std::to_string(placement.lower_bound_bytes);
-  if (request.capacity) text += ", capacity " + std::to_string(*request.capacity);
+  std::string text =
+      formatted("{}: peak {} bytes, lower bound {}", counted(placement.offsets.size(), "buffer"),
+                placement.peak_bytes, placement.lower_bound_bytes);
+  if (request.capacity) text += formatted(", capacity {}", *request.capacity);
   return text + (placement.proved_optimal ? ", proved optimal\n" : ", not proved optimal\n");
 }
 

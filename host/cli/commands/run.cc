@@ -6,6 +6,7 @@
 #include <memory>
 #include <system_error>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/cli/command.h"
 #include "host/cli/flags.h"
@@ -55,14 +56,14 @@ Result<std::vector<OutputFile>> output_files(const Session& session, const Flags
       std::vector<std::string_view> names;
       names.reserve(outputs.size());
       for (const ValueDescription& output : outputs) names.push_back(output.name);
-      return Status(StatusCode::kNotFound,
-                    "the model has no output " + quote(name) + "; it has " + join(names, ", "));
+      return Status(StatusCode::kNotFound, formatted("the model has no output {}; it has {}",
+                                                     quote(name), join(names, ", ")));
     }
     if (!is_value_file(file)) {
-      return Status(StatusCode::kInvalidArgument,
-                    "the extension of " + quote(file) +
-                        " is not a tensor format; use .pb, .npy, .raw "
-                        "or .bin");
+      return Status(
+          StatusCode::kInvalidArgument,
+          formatted("the extension of {} is not a tensor format; use .pb, .npy, .raw or .bin",
+                    quote(file)));
     }
     files.push_back({static_cast<size_t>(found - outputs.begin()), std::move(file)});
   }
@@ -73,15 +74,15 @@ Status make_folder(const std::filesystem::path& folder) {
   std::error_code failure;
   if (!folder.empty()) std::filesystem::create_directories(folder, failure);
   if (!failure) return Status::ok_status();
-  return Status(StatusCode::kFail,
-                "cannot make the folder " + quote(folder.native()) + ": " + failure.message());
+  return Status(StatusCode::kFail, formatted("cannot make the folder {}: {}",
+                                             quote(folder.native()), failure.message()));
 }
 
 // Adds the files of the folder, whose names are known only now. Nothing has been written yet.
 Status add_folder_files(const Session& session, const std::vector<NamedValue>& outputs,
                         const std::filesystem::path& folder, std::vector<OutputFile>& files) {
   for (size_t i = 0; i < outputs.size(); ++i) {
-    std::filesystem::path file = folder / ("output_" + std::to_string(i));
+    std::filesystem::path file = folder / formatted("output_{}", i);
     file += default_extension(outputs[i].value);
     EPHOST_RETURN_IF_ERROR(
         session.check_output_file(file, "the file of output " + quote(outputs[i].name)));
@@ -192,21 +193,21 @@ std::string to_table(const RunResult& result, bool verbose) {
     const Summary summary = summarize(output.value);
     const bool numeric = summary.numbers > 0;
     std::string first = first_elements(output.value, kShownElements);
-    if (summary.nans > 0) first += " (" + counted(summary.nans, "NaN") + ")";
+    if (summary.nans > 0) first += formatted(" ({})", counted(summary.nans, "NaN"));
     table.add_row({output.name, type_text(output.value), numeric ? compact(summary.min) : "",
                    numeric ? compact(summary.max) : "", numeric ? compact(summary.mean) : "",
                    first});
   }
   std::string text = table.to_text() + "\nfirst run " + seconds_text(result.seconds.front());
   if (result.seconds.size() > 1) {
-    text += ", median of " + counted(result.seconds.size(), "run") + " " +
-            seconds_text(median(result.seconds));
+    text += formatted(", median of {} {}", counted(result.seconds.size(), "run"),
+                      seconds_text(median(result.seconds)));
   }
   text += "\n";
   if (const std::string cache = cache_text(result.cache); !cache.empty()) {
-    text += "cache: " + cache + "\n";
+    text += formatted("cache: {}\n", cache);
   }
-  if (verbose) text += "session: " + phases_text(result.phases) + "\n";
+  if (verbose) text += formatted("session: {}\n", phases_text(result.phases));
   return text;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 
 namespace ephost::cli {
@@ -15,8 +16,7 @@ std::string_view trimmed(std::string_view text) {
 }
 
 Status refuse(std::string_view file, size_t line, const std::string& problem) {
-  return Status(StatusCode::kInvalidArgument,
-                std::string(file) + ":" + std::to_string(line) + ": " + problem);
+  return Status(StatusCode::kInvalidArgument, formatted("{}:{}: {}", file, line, problem));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "host/base/files/file.h"
+#include "host/base/format.h"
 #include "host/base/log.h"
 #include "host/base/text.h"
 #include "host/cli/command.h"
@@ -56,8 +57,8 @@ TestResult judge(const std::string& name, const Status& status, const SkipList& 
   if (status.ok()) {
     if (entry == nullptr) return {name, Outcome::kPassed, ""};
     return {name, Outcome::kFailed,
-            "it passes, although the skip list says " + quote(entry->second) +
-                "; remove it from the list"};
+            formatted("it passes, although the skip list says {}; remove it from the list",
+                      quote(entry->second))};
   }
   if (entry != nullptr) return {name, Outcome::kSkipped, entry->second};
   const bool unsupported = status.code() == StatusCode::kNotImplemented;
@@ -83,8 +84,7 @@ std::vector<TestResult> run_tests(const Environment& environment, const SessionO
   Activity activity("testing", !flags.report.quiet);
   const auto work = [&] {
     for (size_t i = next++; i < tests.size(); i = next++) {
-      activity.update("testing " + std::to_string(i + 1) + " of " + std::to_string(tests.size()) +
-                      ": " + tests[i].name);
+      activity.update(formatted("testing {} of {}: {}", i + 1, tests.size(), tests[i].name));
       const Status status = run_guarded(environment, options, tests[i], flags.tolerance);
       results[i] = judge(tests[i].name, status, list, flags.skip_unsupported);
     }
@@ -105,7 +105,7 @@ void warn_about_unknown_entries(const SkipList& list, const std::vector<BackendT
           return entry != nullptr && entry->first == name;
         });
     if (!known)
-      log_warning("the skip list names " + quote(name) + ", which is not among the tests");
+      log_warning(formatted("the skip list names {}, which is not among the tests", quote(name)));
   }
 }
 
@@ -155,13 +155,13 @@ std::string to_lines(const std::vector<TestResult>& results, const Totals& total
   std::string text;
   for (const TestResult& result : results) {
     if (result.outcome == Outcome::kPassed && !verbose) continue;
-    std::string line = std::string(outcome_name(result.outcome)) + " " + result.name;
+    std::string line = formatted("{} {}", outcome_name(result.outcome), result.name);
     if (!result.reason.empty()) line += ": " + result.reason;
     std::ranges::replace(line, '\n', ' ');
     text += printable(line) + "\n";
   }
-  return text + std::to_string(totals.passed) + " passed, " + std::to_string(totals.failed) +
-         " failed, " + std::to_string(totals.skipped) + " skipped\n";
+  return text + formatted("{} passed, {} failed, {} skipped\n", totals.passed, totals.failed,
+                          totals.skipped);
 }
 
 Result<SkipList> read_skip_list(const std::filesystem::path& file) {

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/cli/command.h"
 #include "host/cli/flags.h"
@@ -60,9 +61,10 @@ std::string conclusion(const ContextReport& report) {
            "files have the checksums that it states; no checksum covers the model file itself\n";
   }
   std::string text;
-  for (const std::string& part : unchecked) text += "no checksum: " + printable(part) + "\n";
-  text += "nothing is wrong with what could be checked; " + counted(unchecked.size(), "part") +
-          " without a checksum could not be\n";
+  for (const std::string& part : unchecked) text += formatted("no checksum: {}\n", printable(part));
+  text +=
+      formatted("nothing is wrong with what could be checked; {} without a checksum could not be\n",
+                counted(unchecked.size(), "part"));
   if (report.needs_checksums) {
     text +=
         "this host wrote the model, with checksums; sessions refuse it unless "
@@ -92,7 +94,7 @@ std::string to_table(const ContextReport& report) {
   }
   std::string text = nodes.to_text() + "\n" + sources.to_text() + "\n";
   for (const std::string& problem : report.problems) {
-    text += "problem: " + printable(problem) + "\n";
+    text += formatted("problem: {}\n", printable(problem));
   }
   return report.problems.empty() ? text + conclusion(report) : text;
 }
@@ -109,9 +111,10 @@ Result<int> run(const Flags& flags) {
     return report.unchecked.empty() ? kExitSuccess : kExitUnchecked;
   }
   const size_t more = report.problems.size() - 1;
-  return Status(StatusCode::kInvalidGraph,
-                quote(flags.model.native()) + " cannot be loaded: " + report.problems.front() +
-                    (more == 0 ? "" : " (and " + counted(more, "further problem") + ")"));
+  return Status(
+      StatusCode::kInvalidGraph,
+      formatted("{} cannot be loaded: {}{}", quote(flags.model.native()), report.problems.front(),
+                more == 0 ? "" : formatted(" (and {})", counted(more, "further problem"))));
 }
 
 }  // namespace

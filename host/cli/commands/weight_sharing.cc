@@ -8,6 +8,7 @@
 #include <set>
 #include <system_error>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/cli/interrupt.h"
 #include "host/cli/report/activity.h"
@@ -78,8 +79,8 @@ std::string to_table(const std::vector<SharedModel>& models, double seconds) {
   for (const fs::path& binary : binaries) {
     files.add_row({binary.native(), bytes_text(bytes_of(binary)), "", ""});
   }
-  return files.to_text() + "\n" + counted(models.size(), "model") + " compiled, " +
-         seconds_text(seconds) + "\n";
+  return formatted("{}\n{} compiled, {}\n", files.to_text(), counted(models.size(), "model"),
+                   seconds_text(seconds));
 }
 
 }  // namespace
@@ -106,9 +107,10 @@ Result<std::vector<fs::path>> parse_model_list(std::string_view text) {
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
     if (end == begin) {
-      return Status(StatusCode::kInvalidArgument,
-                    "the list of models " + quote(text) +
-                        " has an empty name in it; write model1.onnx,model2.onnx");
+      return Status(
+          StatusCode::kInvalidArgument,
+          formatted("the list of models {} has an empty name in it; write model1.onnx,model2.onnx",
+                    quote(text)));
     }
     models.emplace_back(text.substr(begin, end - begin));
     begin = end + 1;

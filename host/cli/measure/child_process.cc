@@ -10,13 +10,14 @@
 #include <cstring>
 #include <string>
 
+#include "host/base/format.h"
 #include "host/cli/report/activity.h"
 
 namespace ephost::cli {
 namespace {
 
 Status failed(const char* what) {
-  return Status(StatusCode::kFail, std::string(what) + ": " + std::strerror(errno));
+  return Status(StatusCode::kFail, formatted("{}: {}", what, std::strerror(errno)));
 }
 
 [[noreturn]] void work_and_exit(const std::function<Result<Json>()>& work, int output) {
@@ -77,7 +78,7 @@ Result<Json> in_child(const std::string& activity, const std::function<Result<Js
   if (answer.is_null() || !WIFEXITED(state) || WEXITSTATUS(state) != EXIT_SUCCESS) {
     return Status(StatusCode::kFail,
                   WIFSIGNALED(state)
-                      ? "the child process was ended by signal " + std::to_string(WTERMSIG(state))
+                      ? formatted("the child process was ended by signal {}", WTERMSIG(state))
                       : std::string("the child process ended without an answer"));
   }
   const Json code = answer.member("code");

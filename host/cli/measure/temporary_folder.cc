@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "host/base/files/directory.h"
+#include "host/base/format.h"
 
 namespace ephost::cli {
 namespace {
@@ -31,8 +32,9 @@ Result<TemporaryFolder> TemporaryFolder::create() {
   const fs::path parent = fs::temp_directory_path(failure);
   std::string pattern = (parent / "ephost-bench-XXXXXX").string();
   if (failure || ::mkdtemp(pattern.data()) == nullptr) {
-    return Status(StatusCode::kFail, "cannot make a folder in " + parent.string() +
-                                         "; set TMPDIR to a folder that is writable");
+    return Status(StatusCode::kFail,
+                  formatted("cannot make a folder in {}; set TMPDIR to a folder that is writable",
+                            parent.string()));
   }
   return TemporaryFolder(pattern);
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <string_view>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/cli/report/memory_map_page.h"
 #include "host/cli/report/output.h"
@@ -21,12 +22,11 @@ std::string percent(double part, double whole) {
 }
 
 std::string color_class(std::optional<uint32_t> provider) {
-  return provider ? "p" + std::to_string(*provider % kColors) : "none";
+  return provider ? formatted("p{}", *provider % kColors) : "none";
 }
 
 std::string bytes_exactly(uint64_t bytes) {
-  return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes") +
-         (bytes >= 1024 ? " (" + bytes_text(bytes) + ")" : "");
+  return counted(bytes, "byte") + (bytes >= 1024 ? formatted(" ({})", bytes_text(bytes)) : "");
 }
 
 // One graph's part of the page.
@@ -35,7 +35,7 @@ class Section {
   explicit Section(const MemoryMap& map) : map_(map) {}
 
   std::string html() {
-    add("<section>\n<h2>" + escape_html(map_.name) + "</h2>\n");
+    add(formatted("<section>\n<h2>{}</h2>\n", escape_html(map_.name)));
     legend();
     for (const MapBlock& block : map_.blocks) draw(block);
     if (map_.blocks.empty()) add("<p>There is no block: sizes are known at run time only.</p>\n");
@@ -56,8 +56,8 @@ class Section {
     if (map_.providers.empty()) return;
     add("<ul class=\"legend\">\n");
     for (uint32_t i = 0; i < map_.providers.size(); ++i) {
-      add("<li><i class=\"key " + color_class(i) + "\"></i>" + escape_html(map_.providers[i]) +
-          "</li>\n");
+      add(formatted("<li><i class=\"key {}\"></i>{}</li>\n", color_class(i),
+                    escape_html(map_.providers[i])));
     }
     add("<li><i class=\"key workspace\"></i>workspace</li>\n</ul>\n");
   }
@@ -76,41 +76,43 @@ class Section {
     const double ratio = block.lower_bound == 0 ? 1.0
                                                 : static_cast<double>(block.peak) /
                                                       static_cast<double>(block.lower_bound);
-    add("<p class=\"facts\">Block " + escape_html(block.name) + ": peak " +
-        bytes_exactly(block.peak) + ", lower bound " + bytes_exactly(block.lower_bound) +
-        ", ratio " + fixed(ratio, 3) + (block.proved_optimal ? ", optimal" : "") + ", " +
-        std::to_string(block.boxes.size()) + " placed</p>\n<div class=\"frame\">\n");
+    add(formatted(
+        "<p class=\"facts\">Block {}: peak {}, lower bound {}, ratio {}{}, {} placed</p>\n"
+        "<div class=\"frame\">\n",
+        escape_html(block.name), bytes_exactly(block.peak), bytes_exactly(block.lower_bound),
+        fixed(ratio, 3), block.proved_optimal ? ", optimal" : "", block.boxes.size()));
     add("<svg class=\"map\" role=\"img\" viewBox=\"0 0 1000 500\" preserveAspectRatio=\"none\">\n");
     for (const MapBox& one : block.boxes) box(one, block);
     line("peak", 0, "peak: " + bytes_exactly(block.peak));
     line("bound", y(block.lower_bound, block), "lower bound: " + bytes_exactly(block.lower_bound));
     live(block);
-    add("</svg>\n</div>\n<p class=\"axis\"><span>step 0</span><span>" + std::to_string(map_.end) +
-        "</span></p>\n<p class=\"hover\">&nbsp;</p>\n");
+    add(formatted("</svg>\n</div>\n<p class=\"axis\"><span>step 0</span><span>{}</span></p>\n",
+                  map_.end));
+    add("<p class=\"hover\">&nbsp;</p>\n");
   }
 
   void box(const MapBox& one, const MapBlock& block) {
     const double top = y(one.offset + one.size, block);
-    add("<rect class=\"" + std::string(one.is_workspace ? "workspace " : "") +
-        color_class(one.provider) + "\" x=\"" + fixed(x(one.begin), 3) + "\" y=\"" + fixed(top, 3) +
-        "\" width=\"" + fixed(x(one.end) - x(one.begin), 3) + "\" height=\"" +
-        fixed(y(one.offset, block) - top, 3) + "\"><title>" + escape_html(one.name) + "&#10;");
+    add(formatted(R"(<rect class="{}{}" x="{}" y="{}" width="{}" height="{}"><title>{}&#10;)",
+                  one.is_workspace ? "workspace " : "", color_class(one.provider),
+                  fixed(x(one.begin), 3), fixed(top, 3), fixed(x(one.end) - x(one.begin), 3),
+                  fixed(y(one.offset, block) - top, 3), escape_html(one.name)));
     if (!one.what.empty()) add(escape_html(one.what) + "&#10;");
     if (one.provider) add(escape_html(map_.providers[*one.provider]) + "&#10;");
-    add(bytes_exactly(one.size) + " at offset " + std::to_string(one.offset) + "&#10;steps " +
-        std::to_string(one.begin) + " to " + std::to_string(one.end - 1) + "</title></rect>\n");
+    add(formatted("{} at offset {}&#10;steps {} to {}</title></rect>\n", bytes_exactly(one.size),
+                  one.offset, one.begin, one.end - 1));
   }
 
   void line(std::string_view kind, double at, const std::string& title) {
-    add("<line class=\"" + std::string(kind) + "\" x1=\"0\" x2=\"1000\" y1=\"" + fixed(at, 3) +
-        "\" y2=\"" + fixed(at, 3) + "\"><title>" + title + "</title></line>\n");
+    add(formatted(R"(<line class="{0}" x1="0" x2="1000" y1="{1}" y2="{1}">)", kind, fixed(at, 3)));
+    add(formatted("<title>{}</title></line>\n", title));
   }
 
   // Live bytes over time, as a step function.
   void live(const MapBlock& block) {
     add("<path class=\"live\" d=\"M0 " + fixed(y(0, block), 3));
     for (const auto& [time, bytes] : block.live) {
-      add("H" + fixed(x(time), 3) + "V" + fixed(y(bytes, block), 3));
+      add(formatted("H{}V{}", fixed(x(time), 3), fixed(y(bytes, block), 3)));
     }
     add("\"/>\n");
   }
@@ -123,12 +125,12 @@ class Section {
         "<th>operator</th><th>live bytes</th></tr></thead>\n<tbody>\n");
     for (size_t pc = 0; pc < map_.steps.size(); ++pc) {
       const MapStep& step = map_.steps[pc];
-      add("<tr><td class=\"number\">" + std::to_string(pc) + "</td><td><i class=\"key " +
-          color_class(step.provider) + "\"></i>" + escape_html(map_.providers[step.provider]) +
-          "</td><td>" + escape_html(step.node) + "</td><td>" + escape_html(step.op) +
-          "</td><td class=\"number bar\" style=\"--part:" +
-          percent(static_cast<double>(step.live), static_cast<double>(most)) + "\">" +
-          std::to_string(step.live) + "</td></tr>\n");
+      add(formatted(
+          R"(<tr><td class="number">{}</td><td><i class="key {}"></i>{}</td><td>{}</td><td>{}</td>)"
+          "<td class=\"number bar\" style=\"--part:{}\">{}</td></tr>\n",
+          pc, color_class(step.provider), escape_html(map_.providers[step.provider]),
+          escape_html(step.node), escape_html(step.op),
+          percent(static_cast<double>(step.live), static_cast<double>(most)), step.live));
     }
     add("</tbody>\n</table>\n");
   }
@@ -155,8 +157,8 @@ std::vector<std::pair<uint64_t, uint64_t>> live_bytes(std::span<const LiveRange>
 }
 
 std::string to_html(const std::string& title, std::span<const MemoryMap> maps) {
-  std::string html = std::string(kPageHead) + "<title>" + escape_html(title) +
-                     "</title>\n</head>\n<body>\n<h1>" + escape_html(title) + "</h1>\n";
+  std::string html = formatted("{0}<title>{1}</title>\n</head>\n<body>\n<h1>{1}</h1>\n", kPageHead,
+                               escape_html(title));
   for (const MemoryMap& map : maps) html += Section(map).html();
   return html + std::string(kPageScript) + "</body>\n</html>\n";
 }

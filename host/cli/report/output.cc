@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "host/base/files/file.h"
+#include "host/base/format.h"
 
 namespace ephost::cli {
 namespace {
@@ -13,18 +14,11 @@ void write_printable(std::string_view text, std::FILE* stream) {
   std::fwrite(safe.data(), 1, safe.size(), stream);
 }
 
-template <class... Arguments>
-std::string formatted(const char* format, Arguments... arguments) {
-  std::array<char, 64> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), format, arguments...);
-  return buffer.data();
-}
-
 }  // namespace
 
 void print_error(const Status& status) {
   const std::string line =
-      "error[" + std::string(status_code_name(status.code())) + "]: " + status.message() + "\n";
+      formatted("error[{}]: {}\n", status_code_name(status.code()), status.message());
   std::fflush(stdout);
   print_notice(line);
 }
@@ -46,19 +40,19 @@ Status flush_output() {
 }
 
 std::string counted(uint64_t count, std::string_view noun) {
-  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+  return formatted("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 std::string bytes_text(uint64_t bytes) {
   constexpr std::array<const char*, 5> kUnits = {"KiB", "MiB", "GiB", "TiB", "PiB"};
-  if (bytes < 1024) return std::to_string(bytes) + " B";
+  if (bytes < 1024) return formatted("{} B", bytes);
   double amount = static_cast<double>(bytes) / 1024;
   size_t unit = 0;
   while (amount >= 1024 && unit + 1 < kUnits.size()) {
     amount /= 1024;
     ++unit;
   }
-  return formatted("%.*f %s", amount < 100 ? 1 : 0, amount, kUnits[unit]);
+  return formatted("{:.{}f} {}", amount, amount < 100 ? 1 : 0, kUnits[unit]);
 }
 
 std::string seconds_text(double seconds) {
@@ -72,11 +66,11 @@ std::string seconds_text(double seconds) {
     unit = "ms";
   }
   const int digits = amount < 10 ? 2 : amount < 100 ? 1 : 0;
-  return formatted("%.*f %s", digits, amount, unit);
+  return formatted("{:.{}f} {}", amount, digits, unit);
 }
 
-std::string fixed(double number, int digits) { return formatted("%.*f", digits, number); }
+std::string fixed(double number, int digits) { return formatted("{:.{}f}", number, digits); }
 
-std::string compact(double number, int digits) { return formatted("%.*g", digits, number); }
+std::string compact(double number, int digits) { return formatted("{:.{}g}", number, digits); }
 
 }  // namespace ephost::cli

@@ -1,3 +1,4 @@
+#include "host/base/format.h"
 #include "host/base/printable.h"
 #include "host/cli/report/partitioning.h"
 
@@ -16,14 +17,14 @@ std::string dot_string(std::string_view text) {
 std::string vertex_line(const GraphPartitioning& graph, const PartitionedNode& node) {
   std::string label = node.op;
   if (!node.name.empty()) label += " " + node.name;
-  return "n" + std::to_string(node.id) + " [label=" + dot_string(label) + ", fillcolor=\"" +
-         std::string(provider_color(graph, node.provider)) + "\"];\n";
+  return formatted("n{} [label={}, fillcolor=\"{}\"];\n", node.id, dot_string(label),
+                   provider_color(graph, node.provider));
 }
 
 std::string cluster(const GraphPartitioning& graph, size_t index) {
   const PartitionReport& partition = graph.partitions[index];
-  std::string text = "  subgraph cluster_" + std::to_string(index) +
-                     " {\n    label=" + dot_string(partition.name) + ";\n";
+  std::string text =
+      formatted("  subgraph cluster_{} {{\n    label={};\n", index, dot_string(partition.name));
   for (const uint32_t node : partition.nodes) {
     text += "    " + vertex_line(graph, graph.nodes[node]);
   }
@@ -34,8 +35,8 @@ std::string legend(const GraphPartitioning& graph) {
   std::string text = "  subgraph cluster_legend {\n    label=\"providers\";\n";
   for (size_t i = 0; i < graph.providers.size(); ++i) {
     const std::string& provider = graph.providers[i].provider;
-    text += "    p" + std::to_string(i) + " [label=" + dot_string(provider) + ", fillcolor=\"" +
-            std::string(provider_color(graph, provider)) + "\"];\n";
+    text += formatted("    p{} [label={}, fillcolor=\"{}\"];\n", i, dot_string(provider),
+                      provider_color(graph, provider));
   }
   return text + "  }\n";
 }
@@ -43,15 +44,16 @@ std::string legend(const GraphPartitioning& graph) {
 }  // namespace
 
 std::string to_dot(const GraphPartitioning& graph) {
-  std::string text = "digraph " + dot_string(graph.path.empty() ? graph.name : graph.path) +
-                     " {\n  node [shape=box, style=filled];\n" + legend(graph);
+  std::string text =
+      formatted("digraph {} {{\n  node [shape=box, style=filled];\n{}",
+                dot_string(graph.path.empty() ? graph.name : graph.path), legend(graph));
   for (size_t i = 0; i < graph.partitions.size(); ++i) text += cluster(graph, i);
   for (const PartitionedNode& node : graph.nodes) {
     if (node.partition.empty()) text += "  " + vertex_line(graph, node);
   }
   for (const PartitionedNode& node : graph.nodes) {
     for (const uint32_t next : node.successors) {
-      text += "  n" + std::to_string(node.id) + " -> n" + std::to_string(next) + ";\n";
+      text += formatted("  n{} -> n{};\n", node.id, next);
     }
   }
   return text + "}\n";

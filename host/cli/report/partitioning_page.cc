@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/cli/report/output.h"
 #include "host/cli/report/partitioning.h"
@@ -25,18 +26,18 @@ td.number { text-align: right; }
 )";
 
 std::string key(std::string_view color) {
-  return "<span class=\"key\" style=\"background:" + std::string(color) + "\"></span>";
+  return formatted(R"(<span class="key" style="background:{}"></span>)", color);
 }
 
 std::string legend(const GraphPartitioning& graph) {
   std::string html = "<ul>\n";
   for (const PartitioningSummary& provider : graph.providers) {
-    html += "<li>" + key(provider_color(graph, provider.provider)) +
-            escape_html(describe_provider(provider)) + "</li>\n";
+    html += formatted("<li>{}{}</li>\n", key(provider_color(graph, provider.provider)),
+                      escape_html(describe_provider(provider)));
   }
   if (graph.unassigned_nodes > 0) {
-    html += "<li>" + key(kUnassignedColor) + counted(graph.unassigned_nodes, "node") +
-            " taken by no provider</li>\n";
+    html += formatted("<li>{}{} taken by no provider</li>\n", key(kUnassignedColor),
+                      counted(graph.unassigned_nodes, "node"));
   }
   return html + "</ul>\n";
 }
@@ -49,9 +50,9 @@ std::string strip(const GraphPartitioning& graph) {
     size_t end = begin + 1;
     while (end < nodes.size() && nodes[end].provider == nodes[begin].provider) ++end;
     const std::string& provider = nodes[begin].provider;
-    html += "<div title=\"" + escape_html(provider.empty() ? "no provider" : provider) + ", " +
-            counted(end - begin, "node") + "\" style=\"flex:" + std::to_string(end - begin) +
-            ";background:" + std::string(provider_color(graph, provider)) + "\"></div>\n";
+    html += formatted("<div title=\"{}, {}\" style=\"flex:{};background:{}\"></div>\n",
+                      escape_html(provider.empty() ? "no provider" : provider),
+                      counted(end - begin, "node"), end - begin, provider_color(graph, provider));
     begin = end;
   }
   return html + "</div>\n";
@@ -59,18 +60,18 @@ std::string strip(const GraphPartitioning& graph) {
 
 std::string row(const GraphPartitioning& graph, const PartitionedNode& node) {
   constexpr size_t kRefusalsShown = 5;
-  std::string html = "<tr><td class=\"number\">" + std::to_string(node.id) + "</td><td>" +
-                     escape_html(node.name) + "</td><td>" + escape_html(node.op) +
-                     "</td><td class=\"number\">" + std::to_string(node.since_version) +
-                     "</td><td>" + key(provider_color(graph, node.provider)) +
-                     escape_html(node.provider.empty() ? "none" : node.provider) + "</td><td>" +
-                     escape_html(node.partition) + "</td><td class=\"refusal\">";
+  std::string html = formatted(
+      R"(<tr><td class="number">{}</td><td>{}</td><td>{}</td><td class="number">{}</td>)"
+      R"(<td>{}{}</td><td>{}</td><td class="refusal">)",
+      node.id, escape_html(node.name), escape_html(node.op), node.since_version,
+      key(provider_color(graph, node.provider)),
+      escape_html(node.provider.empty() ? "none" : node.provider), escape_html(node.partition));
   for (size_t i = 0; i < std::min(kRefusalsShown, node.refusals.size()); ++i) {
     const RefusedClaim& refusal = graph.refused_claims[node.refusals[i]];
-    html += "<div>" + escape_html(refusal.provider + ": " + refusal.reason) + "</div>";
+    html += formatted("<div>{}</div>", escape_html(refusal.provider + ": " + refusal.reason));
   }
   if (node.refusals.size() > kRefusalsShown) {
-    html += "<div>and " + std::to_string(node.refusals.size() - kRefusalsShown) + " more</div>";
+    html += formatted("<div>and {} more</div>", node.refusals.size() - kRefusalsShown);
   }
   return html + "</td></tr>\n";
 }
@@ -87,7 +88,7 @@ std::string refusals(const GraphPartitioning& graph) {
   if (graph.refused_claims.empty()) return {};
   std::string html = "<h2>Refused claims</h2>\n<ol>\n";
   for (const RefusedClaim& refusal : graph.refused_claims) {
-    html += "<li>" + escape_html(describe_refusal(graph, refusal)) + "</li>\n";
+    html += formatted("<li>{}</li>\n", escape_html(describe_refusal(graph, refusal)));
   }
   return html + "</ol>\n";
 }
@@ -100,10 +101,10 @@ std::string section(const GraphPartitioning& graph) {
 
 std::string partitioning_page(std::span<const GraphPartitioning> graphs) {
   const std::string title = "Partitioning of " + escape_html(graphs.front().name);
-  std::string html = std::string(kHead) + "<title>" + title + "</title>\n</head>\n<body>\n<h1>" +
-                     title + "</h1>\n" + section(graphs.front());
+  std::string html = formatted("{0}<title>{1}</title>\n</head>\n<body>\n<h1>{1}</h1>\n{2}", kHead,
+                               title, section(graphs.front()));
   for (const GraphPartitioning& body : graphs.subspan(1)) {
-    html += "<h1>Body " + escape_html(body.path) + "</h1>\n" + section(body);
+    html += formatted("<h1>Body {}</h1>\n{}", escape_html(body.path), section(body));
   }
   return html + "</body>\n</html>\n";
 }

@@ -2,6 +2,7 @@
 #include <array>
 #include <vector>
 
+#include "host/base/format.h"
 #include "host/base/printable.h"
 #include "host/cli/report/output.h"
 #include "host/cli/report/partitioning.h"
@@ -26,7 +27,7 @@ Cells cells_of(const GraphPartitioning& graph, const PartitionedNode& node) {
   std::string refused;
   if (!node.refusals.empty()) {
     refused = cell(graph.refused_claims[node.refusals.front()].provider);
-    if (node.refusals.size() > 1) refused += " +" + std::to_string(node.refusals.size() - 1);
+    if (node.refusals.size() > 1) refused += formatted(" +{}", node.refusals.size() - 1);
   }
   return {std::to_string(node.id),
           cell(node.name.empty() ? "-" : node.name),
@@ -61,14 +62,14 @@ std::string explanation_text(const GraphPartitioning& graph) {
     text += describe_provider(provider) + "\n";
   }
   if (graph.unassigned_nodes > 0) {
-    text += counted(graph.unassigned_nodes, "node") + " taken by no provider\n";
+    text += formatted("{} taken by no provider\n", counted(graph.unassigned_nodes, "node"));
   }
   for (const RefusedClaim& refusal : graph.refused_claims) {
-    text += "refused: " + describe_refusal(graph, refusal) + "\n";
+    text += formatted("refused: {}\n", describe_refusal(graph, refusal));
   }
   for (const DeclinedNode& declined : graph.declined_nodes) {
-    text += "declined: " + declined.provider + ", #" + std::to_string(declined.node) + " " +
-            graph.nodes[declined.node].description + ": " + printable(declined.reason) + "\n";
+    text += formatted("declined: {}, #{} {}: {}\n", declined.provider, declined.node,
+                      graph.nodes[declined.node].description, printable(declined.reason));
   }
   return text;
 }
@@ -82,12 +83,12 @@ std::string_view provider_color(const GraphPartitioning& graph, std::string_view
 }
 
 std::string describe_provider(const PartitioningSummary& provider) {
-  std::string text = printable_line(provider.provider) + ": " +
-                     counted(provider.kernel_nodes, "node") + " by kernel, " +
-                     counted(provider.fused_nodes, "node") + " in " +
-                     counted(provider.partitions, "partition");
+  std::string text =
+      formatted("{}: {} by kernel, {} in {}", printable_line(provider.provider),
+                counted(provider.kernel_nodes, "node"), counted(provider.fused_nodes, "node"),
+                counted(provider.partitions, "partition"));
   if (provider.refused_claims > 0) {
-    text += ", " + counted(provider.refused_claims, "claim") + " refused";
+    text += formatted(", {} refused", counted(provider.refused_claims, "claim"));
   }
   return text;
 }
@@ -96,9 +97,8 @@ std::string describe_refusal(const GraphPartitioning& graph, const RefusedClaim&
   std::string text = printable_line(refusal.provider);
   if (!refusal.nodes.empty()) {
     const PartitionedNode& first = graph.nodes[refusal.nodes.front()];
-    text += refusal.fused ? ", fused claim of " : ", claim of ";
-    text += counted(refusal.nodes.size(), "node") + " from #" + std::to_string(first.id) + " " +
-            cell(first.op);
+    text += formatted(", {} of {} from #{} {}", refusal.fused ? "fused claim" : "claim",
+                      counted(refusal.nodes.size(), "node"), first.id, cell(first.op));
   }
   return text + ": " + printable_line(refusal.reason);
 }

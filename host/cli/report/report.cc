@@ -1,5 +1,6 @@
 #include "host/cli/report/report.h"
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 
 namespace ephost::cli {
@@ -51,15 +52,14 @@ std::string cache_text(const CacheUse& use) {
   if (use.outcome == CacheUse::Outcome::kOff) return {};
   std::string text(outcome_name(use.outcome));
   if (!use.key.empty()) text += " " + use.key;
-  if (!use.reason.empty()) text += " (" + printable(use.reason) + ")";
+  if (!use.reason.empty()) text += formatted(" ({})", printable(use.reason));
   return text;
 }
 
 std::string abi_text(const AbiVersions& abi) {
-  const std::string major = std::to_string(abi.major) + ".";
-  const std::string lowest = major + std::to_string(abi.minor_min);
-  return abi.minor_min == abi.minor_max ? lowest
-                                        : lowest + "-" + major + std::to_string(abi.minor_max);
+  return abi.minor_min == abi.minor_max
+             ? formatted("{}.{}", abi.major, abi.minor_min)
+             : formatted("{0}.{1}-{0}.{2}", abi.major, abi.minor_min, abi.minor_max);
 }
 
 Json abi_json(const AbiVersions& abi) {
@@ -71,7 +71,7 @@ std::string devices_text(std::span<const DeviceKind> devices) {
   for (const DeviceKind& device : devices) {
     std::string details = device.vendor;
     if (!device.id.empty()) details += (details.empty() ? "" : " ") + device.id;
-    parts.push_back(details.empty() ? device.type : device.type + " (" + details + ")");
+    parts.push_back(details.empty() ? device.type : formatted("{} ({})", device.type, details));
   }
   return join(parts, ", ");
 }

@@ -9,6 +9,7 @@
 #include <limits>
 #include <vector>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/cli/report/output.h"
 
@@ -188,10 +189,10 @@ std::string type_text(const Value& value) {
     case ValueKind::kSequence: {
       const std::span<const Value> parts = value.parts();
       const bool of_maps = !parts.empty() && parts[0].kind() == ValueKind::kMap;
-      return "seq(" + (of_maps ? "map" : element) + ") of " + std::to_string(parts.size());
+      return formatted("seq({}) of {}", of_maps ? "map" : element, parts.size());
     }
     case ValueKind::kMap:
-      return "map(" + element + ") of " + std::to_string(value.parts()[0].element_count());
+      return formatted("map({}) of {}", element, value.parts()[0].element_count());
     case ValueKind::kTensor:
       break;
   }
@@ -234,7 +235,7 @@ std::string first_elements(const Value& value, uint64_t limit) {
   if (value.kind() != ValueKind::kTensor) {
     std::string parts;
     for (const Value& part : value.parts().first(std::min<size_t>(limit, value.parts().size()))) {
-      parts += (parts.empty() ? "[" : ", [") + first_elements(part, limit) + "]";
+      parts += formatted("{}[{}]", parts.empty() ? "" : ", ", first_elements(part, limit));
     }
     return value.parts().size() > limit ? parts + ", ..." : parts;
   }

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/cli/flags.h"
 #include "host/cli/values/value_file.h"
@@ -27,8 +28,9 @@ std::optional<Number> parse_number(std::string_view text) {
 Result<int64_t> parse_extent(std::string_view text, const std::string& argument) {
   const std::optional<int64_t> extent = parse_number<int64_t>(text);
   if (extent && *extent >= 0) return *extent;
-  return Status(StatusCode::kInvalidArgument, quote(text) + " in " + quote(argument) +
-                                                  " is not an extent; give an integer, at least 0");
+  return Status(StatusCode::kInvalidArgument,
+                formatted("{} in {} is not an extent; give an integer, at least 0", quote(text),
+                          quote(argument)));
 }
 
 Result<std::vector<int64_t>> parse_shape(std::string_view text, const std::string& argument) {
@@ -44,10 +46,10 @@ Result<std::vector<int64_t>> parse_shape(std::string_view text, const std::strin
 
 Status unknown_name(std::string_view kind, std::string_view name,
                     const std::vector<std::string_view>& known) {
-  std::string message = "the model has no " + std::string(kind) + " " + quote(name);
+  std::string message = formatted("the model has no {} {}", kind, quote(name));
   if (known.empty()) return Status(StatusCode::kNotFound, message + "; leave it out");
   if (const auto near = nearest_match(name, known)) {
-    message += "; did you mean " + quote(*near) + "?";
+    message += formatted("; did you mean {}?", quote(*near));
   } else {
     message += "; it has " + join(known, ", ");
   }
@@ -90,10 +92,10 @@ Result<Flags> check_flags(std::span<const ValueDescription> descriptions, const 
 
 Status open_extent(const ValueDescription& description, size_t axis) {
   const std::string& symbol = description.dim_names[axis];
-  const std::string by_dim = symbol.empty() ? "" : "--dim " + symbol + "=N or ";
+  const std::string by_dim = symbol.empty() ? "" : formatted("--dim {}=N or ", symbol);
   return Status(StatusCode::kInvalidArgument,
-                "dimension " + std::to_string(axis) + " of the input " + quote(description.name) +
-                    " is open; give " + by_dim + "--shape " + description.name + "=...");
+                formatted("dimension {} of the input {} is open; give {}--shape {}=...", axis,
+                          quote(description.name), by_dim, description.name));
 }
 
 Result<std::vector<int64_t>> resolve_shape(const ValueDescription& description,
@@ -103,9 +105,9 @@ Result<std::vector<int64_t>> resolve_shape(const ValueDescription& description,
     return parse_shape(given->second, name + "=" + given->second);
   }
   if (!description.has_shape) {
-    return Status(
-        StatusCode::kInvalidArgument,
-        "the input " + quote(name) + " has no shape in the model; give --shape " + name + "=...");
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("the input {} has no shape in the model; give --shape {}=...",
+                            quote(name), name));
   }
   std::vector<int64_t> shape = description.shape;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
@@ -139,9 +141,9 @@ Result<Value> make_input(const ValueDescription& description, const Flags& flags
   const std::string spec = given == flags.inputs.end() ? "random" : given->second;
   if (names_file(spec)) return read_input_file(spec, description, flags);
   if (description.kind != ValueKind::kTensor) {
-    return Status(StatusCode::kInvalidArgument, "the input " + quote(description.name) + " is " +
-                                                    description.type + "; give --input " +
-                                                    description.name + "=FILE.pb");
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("the input {} is {}; give --input {}=FILE.pb", quote(description.name),
+                            description.type, description.name));
   }
   EPHOST_ASSIGN_OR_RETURN(std::vector<int64_t> shape, resolve_shape(description, flags));
   if (spec == "zeros") return Value::allocate(description.element_type, std::move(shape));
@@ -150,7 +152,7 @@ Result<Value> make_input(const ValueDescription& description, const Flags& flags
     const auto number = parse_number<uint64_t>(std::string_view(spec).substr(7));
     if (!number) {
       return Status(StatusCode::kInvalidArgument,
-                    "the seed in " + quote(spec) + " is not a number; write random:7");
+                    formatted("the seed in {} is not a number; write random:7", quote(spec)));
     }
     seed = *number;
   }

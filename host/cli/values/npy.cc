@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/cli/values/elements.h"
 
@@ -175,19 +176,18 @@ Result<Value> decode_npy(std::string_view content, std::string_view file) {
   }
   const std::optional<ElementType> type = element_type(header->descr);
   if (!type) {
-    return refuse(file,
-                  "its element type " + quote(header->descr) +
-                      " is not that of a tensor; convert it to a little-endian number or bool");
+    return refuse(file, formatted("its element type {} is not that of a tensor; "
+                                  "convert it to a little-endian number or bool",
+                                  quote(header->descr)));
   }
   if (header->fortran_order && header->shape.size() > 1) {
     return refuse(file, "it is column-major; save numpy.ascontiguousarray(x)");
   }
   const std::optional<uint64_t> bytes = tensor_bytes(*type, header->shape);
   if (!bytes || *bytes != content.size()) {
-    return refuse(file, "its header announces " +
-                            (bytes ? std::to_string(*bytes) : "more than 2^64") +
-                            " bytes of data, it has " + std::to_string(content.size()) +
-                            "; the file is damaged");
+    return refuse(file,
+                  formatted("its header announces {} bytes of data, it has {}; the file is damaged",
+                            bytes ? std::to_string(*bytes) : "more than 2^64", content.size()));
   }
   EPHOST_ASSIGN_OR_RETURN(Value value, Value::allocate(*type, std::move(header->shape)));
   if (!content.empty()) std::memcpy(value.mutable_bytes().data(), content.data(), content.size());
@@ -201,10 +201,9 @@ bool is_numpy_type(ElementType type) {
 Result<std::string> encode_npy(const Value& value) {
   for (const Kind& kind : kKinds) {
     if (kind.type != value.element_type()) continue;
-    std::string header = "{'descr': '";
-    header += element_bits(kind.type) == 8 ? '|' : '<';
-    header += std::string(kind.descr) + "', 'fortran_order': False, 'shape': (";
-    for (const int64_t extent : value.shape()) header += std::to_string(extent) + ",";
+    std::string header = formatted("{{'descr': '{}{}', 'fortran_order': False, 'shape': (",
+                                   element_bits(kind.type) == 8 ? '|' : '<', kind.descr);
+    for (const int64_t extent : value.shape()) header += formatted("{},", extent);
     header += "), }";
     const size_t before = kMagic.size() + 4;
     const size_t unpadded = before + header.size() + 1;
@@ -220,7 +219,7 @@ Result<std::string> encode_npy(const Value& value) {
     return content;
   }
   return Status(StatusCode::kInvalidArgument,
-                "NumPy has no tensors of " + type_text(value) + "; write it as .pb");
+                formatted("NumPy has no tensors of {}; write it as .pb", type_text(value)));
 }
 
 }  // namespace ephost::cli

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "host/base/format.h"
 #include "host/cli/values/inputs.h"
 
 namespace ephost::cli {
@@ -94,9 +95,9 @@ Result<Value> random_value(ElementType type, std::vector<int64_t> shape, uint64_
       fill<uint64_t>(value, bit);
       return value;
     default:
-      return Status(StatusCode::kInvalidArgument, "there are no random tensors of " +
-                                                      std::string(element_type_name(type)) +
-                                                      "; give the input as a .pb file");
+      return Status(StatusCode::kInvalidArgument,
+                    formatted("there are no random tensors of {}; give the input as a .pb file",
+                              element_type_name(type)));
   }
 }
 

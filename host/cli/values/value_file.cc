@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "host/base/files/file.h"
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/cli/values/elements.h"
 #include "host/cli/values/npy.h"
@@ -26,8 +27,8 @@ FileKind kind_of(const std::filesystem::path& path) {
 
 Status unknown_extension(const std::filesystem::path& path) {
   return Status(StatusCode::kInvalidArgument,
-                "the extension of " + quote(path.native()) +
-                    " is not a tensor format; use .pb, .npy, .raw or .bin");
+                formatted("the extension of {} is not a tensor format; use .pb, .npy, .raw or .bin",
+                          quote(path.native())));
 }
 
 // A bool that is neither 0 nor 1 is undefined in C++.
@@ -54,10 +55,11 @@ Result<NamedValue> read_raw(const std::filesystem::path& path,
   EPHOST_ASSIGN_OR_RETURN(const std::string content, read_file(path));
   const auto bytes = value.mutable_bytes();
   if (content.size() != bytes.size() || layout->type == ElementType::kString) {
-    return Status(StatusCode::kInvalidArgument,
-                  quote(path.native()) + " has " + std::to_string(content.size()) + " bytes, and " +
-                      type_text(value) + " needs " + std::to_string(bytes.size()) +
-                      "; give a file of that size, or the right --shape");
+    return Status(
+        StatusCode::kInvalidArgument,
+        formatted(
+            "{} has {} bytes, and {} needs {}; give a file of that size, or the right --shape",
+            quote(path.native()), content.size(), type_text(value), bytes.size()));
   }
   if (!content.empty()) std::memcpy(bytes.data(), content.data(), content.size());
   return NamedValue{"", std::move(value)};
@@ -103,9 +105,9 @@ Status write_value(const std::filesystem::path& path, std::string_view name, con
   const FileKind kind = kind_of(path);
   const bool is_array = kind == FileKind::kNumpy || kind == FileKind::kRaw;
   if (is_array && value.kind() != ValueKind::kTensor) {
-    return Status(StatusCode::kInvalidArgument, quote(name) + " is " + type_text(value) + ", and " +
-                                                    quote(path.native()) +
-                                                    " can hold a tensor only; write it as .pb");
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("{} is {}, and {} can hold a tensor only; write it as .pb", quote(name),
+                            type_text(value), quote(path.native())));
   }
   switch (kind) {
     case FileKind::kMessage:
@@ -117,7 +119,7 @@ Status write_value(const std::filesystem::path& path, std::string_view name, con
     case FileKind::kRaw:
       if (value.element_type() == ElementType::kString) {
         return Status(StatusCode::kInvalidArgument,
-                      "strings have no raw form; write " + quote(name) + " as .pb");
+                      formatted("strings have no raw form; write {} as .pb", quote(name)));
       }
       return write_file_atomically(path, value.bytes());
     case FileKind::kUnknown:
