@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "host/base/files/file.h"
+#include "host/base/format.h"
 #include "host/base/printable.h"
 
 namespace ephost {
@@ -56,15 +57,14 @@ void Profiler::add(std::string_view category, std::string name, Clock::time_poin
 
 std::string Profiler::to_json() const {
   const std::lock_guard lock(mutex_);
-  const std::string process = std::to_string(::getpid());
+  const auto process = ::getpid();
   std::string json = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
   for (const Event& event : events_) {
     json += &event == events_.data() ? "\n{\"name\":" : ",\n{\"name\":";
     append_text(event.name, json);
     json += ",\"cat\":";
     append_text(event.category, json);
-    json += ",\"ph\":\"X\",\"pid\":" + process + ",\"tid\":" + std::to_string(event.thread);
-    json += ",\"ts\":";
+    json += formatted(",\"ph\":\"X\",\"pid\":{},\"tid\":{},\"ts\":", process, event.thread);
     append_microseconds(event.start - begin_, json);
     json += ",\"dur\":";
     append_microseconds(event.length, json);

@@ -16,6 +16,7 @@
 #include "host/base/files/file.h"
 #include "host/base/files/file_error.h"
 #include "host/base/files/temporary_files.h"
+#include "host/base/format.h"
 
 namespace ephost {
 
@@ -35,8 +36,8 @@ constexpr std::string_view kTemporarySuffix = ".tmp";
 // work too.
 fs::path temporary_name() {
   static std::atomic<uint64_t> counter{0};
-  return std::string(kTemporaryPrefix) + std::to_string(::getpid()) + "-" +
-         std::to_string(counter.fetch_add(1)) + std::string(kTemporarySuffix);
+  return formatted("{}{}-{}{}", kTemporaryPrefix, ::getpid(), counter.fetch_add(1),
+                   kTemporarySuffix);
 }
 
 // A temporary file stays locked while its writer lives, which distinguishes it from an abandoned
@@ -48,15 +49,15 @@ bool lock_file(int descriptor, const FileSystem& file_system) {
 Status check_target(const fs::path& path, const FileSystem& file_system) {
   EPHOST_RETURN_IF_ERROR(check_file_path(path));
   if (!path.has_filename()) {
-    return Status(StatusCode::kInvalidArgument, "cannot write " + quote(path.native()) +
-                                                    ": it does not name a file; give a file name");
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("cannot write {}: it does not name a file; give a file name",
+                            quote(path.native())));
   }
   struct stat info {};
   if (file_system.stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
     return Status(StatusCode::kInvalidArgument,
-                  "cannot write " + quote(path.native()) + ": it is " +
-                      (S_ISDIR(info.st_mode) ? "a directory" : "a device, pipe or socket") +
-                      "; give a file name");
+                  formatted("cannot write {}: it is {}; give a file name", quote(path.native()),
+                            S_ISDIR(info.st_mode) ? "a directory" : "a device, pipe or socket"));
   }
   return Status::ok_status();
 }
@@ -161,9 +162,9 @@ Status AtomicFile::align_to(uint64_t alignment) {
   static constexpr std::array<std::byte, 4096> kZeros{};
   const std::optional<uint64_t> end = checked_align_up(size_, alignment);
   if (!end) {
-    return Status(StatusCode::kInvalidArgument, "cannot align " + quote(path_.native()) + " to " +
-                                                    std::to_string(alignment) +
-                                                    "; give a power of two");
+    return Status(
+        StatusCode::kInvalidArgument,
+        formatted("cannot align {} to {}; give a power of two", quote(path_.native()), alignment));
   }
   while (size_ < *end) {
     const size_t count = std::min<uint64_t>(*end - size_, kZeros.size());

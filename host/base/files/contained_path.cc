@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "host/base/files/file_error.h"
+#include "host/base/format.h"
 #include "host/base/text.h"
 
 namespace ephost {
@@ -106,10 +107,10 @@ std::string_view refusal_of_path(std::string_view relative_path) {
 Result<InputFile> open_contained(const fs::path& base_dir, std::string_view relative_path,
                                  StatusCode refusal, const FileSystem& file_system) {
   const auto refuse = [&](std::string_view reason) {
-    return Status(refusal, "the path " + quote(relative_path) + " below " +
-                               quote(base_dir.empty() ? "." : base_dir.native()) +
-                               " is refused: " + std::string(reason) +
-                               "; name a file inside that folder, relative to it");
+    return Status(refusal, formatted("the path {} below {} is refused: {}; name a file inside that "
+                                     "folder, relative to it",
+                                     quote(relative_path),
+                                     quote(base_dir.empty() ? "." : base_dir.native()), reason));
   };
   if (const std::string_view reason = refusal_of_path(relative_path); !reason.empty()) {
     return refuse(reason);

@@ -11,6 +11,7 @@
 #include "host/base/files/file_error.h"
 #include "host/base/files/mapped_pages.h"
 #include "host/base/files/steady_file.h"
+#include "host/base/format.h"
 
 namespace ephost {
 
@@ -56,9 +57,8 @@ Result<InputFile> InputFile::adopt(fs::path path, int descriptor, const FileSyst
   if (file_system.fstat(descriptor, &info) != 0) return file_error("examine", file.path_, errno);
   if (!S_ISREG(info.st_mode)) {
     return Status(StatusCode::kInvalidArgument,
-                  quote(file.path_.native()) + " is " +
-                      (S_ISDIR(info.st_mode) ? "a directory" : "a device, pipe or socket") +
-                      "; give a regular file");
+                  formatted("{} is {}; give a regular file", quote(file.path_.native()),
+                            S_ISDIR(info.st_mode) ? "a directory" : "a device, pipe or socket"));
   }
   info.st_size = std::max<off_t>(info.st_size, 0);
   file.version_ = FileVersion::of(info);
@@ -123,9 +123,9 @@ Result<MappedFile> MappedFile::map(const InputFile& file) {
 namespace {
 
 Status too_large(const fs::path& path, uint64_t max_bytes) {
-  return Status(StatusCode::kInvalidArgument, quote(path.native()) + " has more than " +
-                                                  std::to_string(max_bytes) +
-                                                  " bytes, which is the size limit of such a file");
+  return Status(StatusCode::kInvalidArgument,
+                formatted("{} has more than {} bytes, which is the size limit of such a file",
+                          quote(path.native()), max_bytes));
 }
 
 }  // namespace

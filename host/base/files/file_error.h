@@ -10,6 +10,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 
 namespace ephost {
@@ -20,8 +21,8 @@ namespace ephost {
                                        int error) {
   const bool missing = error == ENOENT || error == ENOTDIR;
   return Status(missing ? StatusCode::kNoSuchFile : StatusCode::kFail,
-                "cannot " + std::string(verb) + " " + quote(path.native()) + ": " +
-                    std::generic_category().message(error));
+                formatted("cannot {} {}: {}", verb, quote(path.native()),
+                          std::generic_category().message(error)));
 }
 
 // The system would cut a path off at a NUL byte, so that it would name another file.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "host/base/files/mapped_pages.h"
+#include "host/base/format.h"
 #include "host/base/text.h"
 
 namespace ephost {
@@ -54,10 +55,10 @@ namespace {
 
 Status overwrites(std::string_view output_role, const fs::path& output, std::string_view input_role,
                   const fs::path& input) {
-  return Status(StatusCode::kInvalidArgument,
-                std::string(output_role) + " " + quote(output.native()) + " would overwrite " +
-                    std::string(input_role) + " " + quote(input.native()) +
-                    ", which is an input; choose another path for it");
+  return Status(
+      StatusCode::kInvalidArgument,
+      formatted("{} {} would overwrite {} {}, which is an input; choose another path for it",
+                output_role, quote(output.native()), input_role, quote(input.native())));
 }
 
 }  // namespace
@@ -82,9 +83,10 @@ Status OperationFiles::add_output(File output) {
   }
   for (const File& other : outputs_) {
     if (!have_one_name(output, other)) continue;
-    return Status(StatusCode::kInvalidArgument,
-                  output.role + " " + quote(output.path.native()) + " and " + other.role + " " +
-                      quote(other.path.native()) + " are the same file; give them different names");
+    return Status(
+        StatusCode::kInvalidArgument,
+        formatted("{} {} and {} {} are the same file; give them different names", output.role,
+                  quote(output.path.native()), other.role, quote(other.path.native())));
   }
   outputs_.push_back(std::move(output));
   return Status::ok_status();
