@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/graph/subgraphs.h"
 
@@ -20,7 +21,7 @@ class LevelCheck {
 
   Status run() {
     if (depth_ > kMaxNesting) {
-      return error("graphs are nested more than " + std::to_string(kMaxNesting) + " levels deep");
+      return error(formatted("graphs are nested more than {} levels deep", kMaxNesting));
     }
     available_.assign(graph_.values.size(), false);
     EPHOST_RETURN_IF_ERROR(check_lists());
@@ -35,7 +36,8 @@ class LevelCheck {
 
  private:
   Status error(const std::string& what) const {
-    return {StatusCode::kInvalidGraph, place_.empty() ? what : "in " + place_ + ": " + what};
+    return {StatusCode::kInvalidGraph,
+            place_.empty() ? what : formatted("in {}: {}", place_, what)};
   }
 
   std::string name_of(ValueId id) const { return quote(graph_.values[id].name); }
@@ -46,8 +48,7 @@ class LevelCheck {
     for (const auto& [ids, what] :
          {std::pair(&graph_.inputs, "graph input"), std::pair(&graph_.outputs, "graph output")}) {
       for (const ValueId id : *ids) {
-        if (!in_range(id))
-          return error(std::string(what) + " " + std::to_string(id) + " is not a value");
+        if (!in_range(id)) return error(formatted("{} {} is not a value", what, id));
       }
     }
     for (const ValueId id : graph_.inputs) {
@@ -63,7 +64,7 @@ class LevelCheck {
     names.reserve(graph_.values.size());
     for (ValueId id = 0; id < graph_.values.size(); ++id) {
       const Value& value = graph_.values[id];
-      if (value.name.empty()) return error("value #" + std::to_string(id) + " has no name");
+      if (value.name.empty()) return error(formatted("value #{} has no name", id));
       if (!names.insert(value.name).second) return error("two values are named " + name_of(id));
       if (value.outer == kNoValue) continue;
       if (!enclosing_) return error("value " + name_of(id) + " is captured, but no graph encloses");
@@ -110,9 +111,9 @@ class LevelCheck {
     }
     const auto bytes = byte_size(tensor.type, tensor.shape);
     if (bytes && tensor.data.bytes.size() == *bytes) return Status::ok_status();
-    return error(describe() + " has " + std::to_string(tensor.data.bytes.size()) +
-                 " bytes, but its shape needs " +
-                 (bytes ? std::to_string(*bytes) : "more than is possible"));
+    return error(formatted("{} has {} bytes, but its shape needs {}", describe(),
+                           tensor.data.bytes.size(),
+                           bytes ? std::to_string(*bytes) : "more than is possible"));
   }
 
   Status check_node(NodeId id) {
@@ -137,14 +138,15 @@ class LevelCheck {
     if (!in_range(input)) return error(describe_node(graph_, id) + " has an input out of range");
     if (available_[input]) return Status::ok_status();
     const NodeId producer = graph_.values[input].producer;
-    return error(describe_node(graph_, id) + " uses value " + name_of(input) +
-                 (producer == kNoNode ? ", which nothing produces" : " before it is produced"));
+    return error(
+        formatted("{} uses value {}{}", describe_node(graph_, id), name_of(input),
+                  producer == kNoNode ? ", which nothing produces" : " before it is produced"));
   }
 
   Status check_attributes(NodeId id) const {
     for (const Attribute& attribute : graph_.nodes[id].attributes) {
       const auto describe = [&] {
-        return "attribute " + quote(attribute.name) + " of " + describe_node(graph_, id);
+        return formatted("attribute {} of {}", quote(attribute.name), describe_node(graph_, id));
       };
       if (const auto* tensor = std::get_if<Tensor>(&attribute.value)) {
         EPHOST_RETURN_IF_ERROR(check_tensor(*tensor, describe));

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/graph/connect.h"
 #include "host/graph/subgraphs.h"
@@ -63,9 +64,8 @@ Result<Plan> plan_replacement(const Graph& graph, const std::vector<Group>& grou
     }
     for (const NodeId node : groups[group].nodes) {
       if (node >= graph.nodes.size() || plan.group_of[node] != kNoNode) {
-        return Status(
-            StatusCode::kInvalidArgument,
-            "node #" + std::to_string(node) + " does not exist or is in two groups to replace");
+        return Status(StatusCode::kInvalidArgument,
+                      formatted("node #{} does not exist or is in two groups to replace", node));
       }
       plan.group_of[node] = static_cast<uint32_t>(group);
     }
@@ -106,10 +106,11 @@ Status check_sources(const Graph& graph, const Graph& rewritten) {
     const Value& now = rewritten.values[id];
     const bool used = !now.consumers.empty() || now.is_graph_output;
     if (used && now.producer == kNoNode && graph.values[id].producer != kNoNode) {
-      return {StatusCode::kInvalidGraph,
-              "value " + quote(graph.values[id].name) +
-                  " is still used, but the node that replaces its producer " +
-                  describe_node(graph, graph.values[id].producer) + " does not produce it"};
+      return {
+          StatusCode::kInvalidGraph,
+          formatted("value {} is still used, but the node that replaces its producer {} does not "
+                    "produce it",
+                    quote(graph.values[id].name), describe_node(graph, graph.values[id].producer))};
     }
   }
   return Status::ok_status();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "host/base/checked_math.h"
+#include "host/base/format.h"
 
 namespace ephost::graph {
 namespace {
@@ -39,8 +40,8 @@ Result<Tensor> densify(const SparseTensor& sparse, const std::string& what) {
   const size_t element = element_bits(type) / 8;
   if (!count || !size || element == 0) return invalid(what + ": cannot be made dense");
   if (*size > kMaxDenseBytes) {
-    return invalid(what + ": its dense form needs " + std::to_string(*size) +
-                   " bytes; more than 1 GiB is refused");
+    return invalid(
+        formatted("{}: its dense form needs {} bytes; more than 1 GiB is refused", what, *size));
   }
   const size_t entries = sparse.values.data.bytes.size() / element;
   const size_t width = sparse.indices.shape.size() == 2 ? sparse.shape.size() : 1;
@@ -52,8 +53,7 @@ Result<Tensor> densify(const SparseTensor& sparse, const std::string& what) {
                   width * sizeof(int64_t));
     }
     const std::optional<uint64_t> position = dense_position(index, sparse.shape, *count);
-    if (!position)
-      return invalid(what + ": its index #" + std::to_string(entry) + " is out of range");
+    if (!position) return invalid(formatted("{}: its index #{} is out of range", what, entry));
     std::memcpy(bytes.data() + *position * element,
                 sparse.values.data.bytes.data() + entry * element, element);
   }

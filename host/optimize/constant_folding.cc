@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "host/base/checked_math.h"
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/graph/connect.h"
 #include "host/graph/subgraphs.h"
@@ -106,9 +107,9 @@ class Folder {
 
   FoldReport take_report() && {
     if (report_.over_budget > 1) {
-      report_.budget_note = "constant folding left " + std::to_string(report_.over_budget) +
-                            " nodes to be computed in each run, the first one because " +
-                            report_.budget_note;
+      report_.budget_note = formatted(
+          "constant folding left {} nodes to be computed in each run, the first one because {}",
+          report_.over_budget, report_.budget_note);
     } else if (report_.over_budget == 1) {
       report_.budget_note = "constant folding left one node to be computed in each run, because " +
                             report_.budget_note;
@@ -280,29 +281,28 @@ class Folder {
     } else if (limit.is_exceeded && left < most) {
       note_byte_limit(graph, id, left + 1);
     } else if (report_.skipped.size() < kMaxSkipped) {
-      report_.skipped.push_back(graph::describe_node(graph, id) +
-                                " is not folded: " + status.message());
+      report_.skipped.push_back(
+          formatted("{} is not folded: {}", graph::describe_node(graph, id), status.message()));
     }
     return Status::ok_status();
   }
 
   void note_byte_limit(const Graph& graph, NodeId id, uint64_t bytes) {
     if (report_.over_budget++ > 0) return;
-    report_.budget_note =
-        "the result of " + graph::describe_node(graph, id) + " needs " + std::to_string(bytes) +
-        " bytes or more, but " + std::to_string(budget_.bytes_left()) + " remain of " +
-        std::string(kMaxFoldedBytesKey) + "=" + std::to_string(budget_.limits().max_bytes) +
-        "; raise the limit to fold it";
+    report_.budget_note = formatted(
+        "the result of {} needs {} bytes or more, but {} remain of {}={}; "
+        "raise the limit to fold it",
+        graph::describe_node(graph, id), bytes, budget_.bytes_left(), kMaxFoldedBytesKey,
+        budget_.limits().max_bytes);
   }
 
   void note_work_limit(const Graph& graph, NodeId id, uint64_t work) {
     if (report_.over_budget++ > 0) return;
-    report_.budget_note = graph::describe_node(graph, id) + " takes " + std::to_string(work) +
-                          " units of work, but a single node may take " +
-                          std::to_string(budget_.work_left_for_a_node()) + " of the remainder of " +
-                          std::string(kMaxFoldingWorkKey) + "=" +
-                          std::to_string(budget_.limits().max_work) +
-                          "; raise the limit to fold it";
+    report_.budget_note = formatted(
+        "{} takes {} units of work, but a single node may take {} of the remainder of {}={}; "
+        "raise the limit to fold it",
+        graph::describe_node(graph, id), work, budget_.work_left_for_a_node(), kMaxFoldingWorkKey,
+        budget_.limits().max_work);
   }
 
   // The evaluator is plugin code: what it returns is checked like a file.
@@ -311,20 +311,21 @@ class Folder {
     const Node& node = graph.nodes[id];
     const auto fail = [](const std::string& what) { return Status(StatusCode::kEpFail, what); };
     if (values.size() != node.outputs.size()) {
-      return fail("evaluation gave " + std::to_string(values.size()) + " outputs instead of " +
-                  std::to_string(node.outputs.size()));
+      return fail(formatted("evaluation gave {} outputs instead of {}", values.size(),
+                            node.outputs.size()));
     }
     uint64_t total = 0;
     for (size_t i = 0; i < values.size(); ++i) {
       if (node.outputs[i] == kNoValue) continue;
       const Value& value = graph.values[node.outputs[i]];
       if (!is_complete(values[i])) {
-        return fail("evaluation gave output " + quote(value.name) +
-                    " a size that contradicts its shape");
+        return fail(formatted("evaluation gave output {} a size that contradicts its shape",
+                              quote(value.name)));
       }
       if (!agrees(value.type, values[i])) {
-        return fail("evaluation gave output " + quote(value.name) +
-                    " a type or shape that contradicts the graph");
+        return fail(
+            formatted("evaluation gave output {} a type or shape that contradicts the graph",
+                      quote(value.name)));
       }
       total += stored_bytes(values[i]);
     }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 
 namespace ephost::optimize {
@@ -34,15 +35,15 @@ Result<PassSelection> PassSelection::create(std::string_view level,
                                             std::span<const std::string> disabled) {
   PassSelection selection;
   if (std::ranges::find(kLevels, level) == kLevels.end()) {
-    return Status(StatusCode::kInvalidArgument,
-                  "there is no optimization level " + quote(level) + "; " + choose(level, kLevels));
+    return Status(StatusCode::kInvalidArgument, formatted("there is no optimization level {}; {}",
+                                                          quote(level), choose(level, kLevels)));
   }
   if (level == "disable_all") selection.runs_.reset();
   for (const std::string& name : disabled) {
     const auto found = std::ranges::find(kNames, name);
     if (found == kNames.end()) {
       return Status(StatusCode::kInvalidArgument,
-                    "there is no optimizer " + quote(name) + "; " + choose(name, kNames));
+                    formatted("there is no optimizer {}; {}", quote(name), choose(name, kNames)));
     }
     selection.runs_.reset(static_cast<size_t>(found - kNames.begin()));
   }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/partition/boundary.h"
 #include "host/partition/contraction.h"
@@ -20,8 +21,8 @@ namespace {
 
 // For example "Conv (domain ai.onnx, version 11)".
 std::string describe_operator(const graph::Node& node) {
-  return node.op_type + " (domain " + (node.domain.empty() ? "ai.onnx" : node.domain) +
-         ", version " + std::to_string(node.since_version) + ")";
+  return formatted("{} (domain {}, version {})", node.op_type,
+                   node.domain.empty() ? "ai.onnx" : node.domain, node.since_version);
 }
 
 // Decides the claims on one graph, one after the other.
@@ -125,8 +126,8 @@ Partitioner::Refusal Partitioner::check_exclusions(uint32_t provider, const Clai
     if (claim.fused) {
       static_cast<void>(namer_.name(claim.name, sources_[provider]->short_name()));
     }
-    return describe_node(graph_, node) +
-           " is not offered to this provider again: " + exclusion->second->reason;
+    return formatted("{} is not offered to this provider again: {}", describe_node(graph_, node),
+                     exclusion->second->reason);
   }
   return std::nullopt;
 }
@@ -135,22 +136,22 @@ Partitioner::Refusal Partitioner::check_nodes(uint32_t provider, const Claim& cl
   ++claims_seen_;
   if (claim.nodes.empty()) return "the claim does not name a node";
   if (!claim.fused && claim.nodes.size() != 1) {
-    return "a claim that is not fused must name exactly one node, but this one names " +
-           std::to_string(claim.nodes.size());
+    return formatted("a claim that is not fused must name exactly one node, but this one names {}",
+                     claim.nodes.size());
   }
   for (const NodeId node : claim.nodes) {
     if (node >= graph_.nodes.size()) {
-      return "node id " + std::to_string(node) + " does not exist, the graph has " +
-             std::to_string(graph_.nodes.size()) + " nodes";
+      return formatted("node id {} does not exist, the graph has {} nodes", node,
+                       graph_.nodes.size());
     }
     if (claimed_in_[node] == claims_seen_) {
       return describe_node(graph_, node) + " occurs twice in the claim";
     }
     claimed_in_[node] = claims_seen_;
     if (const uint32_t owner = result_.owner[node]; owner != kUnassigned) {
-      return describe_node(graph_, node) + " is already taken by " +
-             (owner == provider ? "an earlier claim of the same provider"
-                                : result_.providers[owner]);
+      return formatted(
+          "{} is already taken by {}", describe_node(graph_, node),
+          owner == provider ? "an earlier claim of the same provider" : result_.providers[owner]);
     }
   }
   return std::nullopt;
@@ -159,8 +160,8 @@ Partitioner::Refusal Partitioner::check_nodes(uint32_t provider, const Claim& cl
 Partitioner::Refusal Partitioner::place(uint32_t provider, const Claim& claim) {
   const NodeId node = claim.nodes.front();
   if (!sources_[provider]->has_kernel(graph_, node)) {
-    return "the provider claims " + describe_node(graph_, node) + " but has no kernel for " +
-           describe_operator(graph_.nodes[node]);
+    return formatted("the provider claims {} but has no kernel for {}", describe_node(graph_, node),
+                     describe_operator(graph_.nodes[node]));
   }
   result_.owner[node] = provider;
   return std::nullopt;
@@ -192,7 +193,7 @@ std::string Partitioner::describe_cycle(std::span<const Vertex> cycle) const {
     if (i > 0) text += " -> ";
     if (i == kShown && cycle.size() > 2 * kShown + 1) {
       const size_t left_out = cycle.size() - 2 * kShown;
-      text += "(" + std::to_string(left_out) + " more)";
+      text += formatted("({} more)", left_out);
       i += left_out - 1;
       continue;
     }
@@ -204,7 +205,8 @@ std::string Partitioner::describe_cycle(std::span<const Vertex> cycle) const {
 std::string Partitioner::describe_vertex(Vertex vertex) const {
   if (vertex < graph_.nodes.size()) return describe_node(graph_, vertex);
   const Partition& partition = result_.partitions[vertex - graph_.nodes.size()];
-  return "partition " + quote(partition.name) + " of " + result_.providers[partition.provider];
+  return formatted("partition {} of {}", quote(partition.name),
+                   result_.providers[partition.provider]);
 }
 
 Status check_sorted(const Graph& graph) {
@@ -217,8 +219,9 @@ Status check_sorted(const Graph& graph) {
     if (std::ranges::any_of(n.inputs, is_produced_later) ||
         std::ranges::any_of(n.implicit_inputs, is_produced_later)) {
       return {StatusCode::kInvalidArgument,
-              "cannot partition graph " + quote(graph.name) + ": " + describe_node(graph, node) +
-                  " reads the output of a later node; sort the graph topologically first"};
+              formatted("cannot partition graph {}: {} reads the output of a later node; sort the "
+                        "graph topologically first",
+                        quote(graph.name), describe_node(graph, node))};
     }
   }
   return Status::ok_status();
@@ -239,17 +242,18 @@ Status check_cover(const Graph& graph, const Partitioning& partitioning) {
   for (NodeId node = 0; node < graph.nodes.size(); ++node) {
     if (partitioning.owner[node] != kUnassigned) continue;
     if (++missing > kShown) continue;
-    nodes += (missing > 1 ? "; " : "") + describe_operator(graph.nodes[node]) + " of " +
-             describe_node(graph, node);
+    nodes += formatted("{}{} of {}", missing > 1 ? "; " : "", describe_operator(graph.nodes[node]),
+                       describe_node(graph, node));
   }
   if (missing == 0) return Status::ok_status();
-  if (missing > kShown) nodes += "; and " + std::to_string(missing - kShown) + " more";
+  if (missing > kShown) nodes += formatted("; and {} more", missing - kShown);
   const std::string asked =
       partitioning.providers.empty() ? "none" : join(partitioning.providers, ", ");
-  return {StatusCode::kNotImplemented,
-          "no provider takes " + nodes + "; providers asked: " + asked +
-              "; select a provider that supports these operators, or look at the refused claims "
-              "with `ephost partition --explain`"};
+  return {
+      StatusCode::kNotImplemented,
+      formatted("no provider takes {}; providers asked: {}; select a provider that supports these "
+                "operators, or look at the refused claims with `ephost partition --explain`",
+                nodes, asked)};
 }
 
 }  // namespace ephost::partition

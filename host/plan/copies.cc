@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 
 namespace ephost::plan {
@@ -47,8 +48,8 @@ class CopyPlacer {
   Status find_homes() {
     if (steps_.size() != plan_.steps.size()) {
       return Status(StatusCode::kInvalidArgument,
-                    "cannot place copies: there are " + std::to_string(plan_.steps.size()) +
-                        " steps but locations of " + std::to_string(steps_.size()));
+                    formatted("cannot place copies: there are {} steps but locations of {}",
+                              plan_.steps.size(), steps_.size()));
     }
     for (size_t step = 0; step < steps_.size(); ++step) {
       const StepLocations& where = steps_[step];
@@ -56,9 +57,10 @@ class CopyPlacer {
       const auto is_sound = [&](const SlotLocation& slot) { return exists(slot.location); };
       if (!exists(where.location) || !std::ranges::all_of(where.inputs, is_sound) ||
           !std::ranges::all_of(where.outputs, is_sound)) {
-        return Status(StatusCode::kInvalidArgument,
-                      "cannot place copies: step " + std::to_string(step) +
-                          " has values in a location that does not exist");
+        return Status(
+            StatusCode::kInvalidArgument,
+            formatted("cannot place copies: step {} has values in a location that does not exist",
+                      step));
       }
       const std::vector<ValueId>& outputs = plan_.steps[step].outputs;
       for (size_t slot = 0; slot < outputs.size(); ++slot) {

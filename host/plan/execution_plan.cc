@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 
 namespace ephost::plan {
@@ -19,8 +20,9 @@ using partition::Partitioning;
 namespace {
 
 Status misfit(const Graph& graph, const std::string& what) {
-  return {StatusCode::kInvalidArgument, "cannot plan the execution of graph " + quote(graph.name) +
-                                            ": " + what + "; plan what partition_graph returned"};
+  return {StatusCode::kInvalidArgument,
+          formatted("cannot plan the execution of graph {}: {}; plan what partition_graph returned",
+                    quote(graph.name), what)};
 }
 
 Status check_fit(const Graph& graph, const Partitioning& partitioning) {
@@ -40,7 +42,7 @@ Status check_fit(const Graph& graph, const Partitioning& partitioning) {
     const bool ours = std::ranges::all_of(
         members, [&](NodeId node) { return node < nodes && partitioning.partition_of[node] == i; });
     if (members.empty() || !ours || !std::ranges::is_sorted(members, std::less_equal<>())) {
-      return misfit(graph, "the node list of partition #" + std::to_string(i) + " is wrong");
+      return misfit(graph, formatted("the node list of partition #{} is wrong", i));
     }
     fused -= std::min(fused, members.size());
   }

@@ -4,6 +4,8 @@
 #include <map>
 #include <string>
 
+#include "host/base/format.h"
+
 namespace ephost::plan {
 namespace {
 
@@ -58,8 +60,8 @@ Result<MemoryPattern> plan_memory(const AllocationPlan& plan,
                                   const MemoryOptions& options) {
   if (!sizes.empty() && sizes.size() != plan.values.size()) {
     return Status(StatusCode::kInvalidArgument,
-                  "cannot plan memory: there are " + std::to_string(plan.values.size()) +
-                      " values but " + std::to_string(sizes.size()) + " sizes");
+                  formatted("cannot plan memory: there are {} values but {} sizes",
+                            plan.values.size(), sizes.size()));
   }
   MemoryPattern pattern;
   pattern.alignment = options.alignment;

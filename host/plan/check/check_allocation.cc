@@ -3,6 +3,7 @@
 #include <set>
 #include <string>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/plan/check/checker.h"
 
@@ -156,8 +157,8 @@ Status AllocationCheck::check_value(ValueId id) const {
   const AllocKind expected = expected_kind(id);
   const bool shares = planned.kind == AllocKind::kReuse && expected == AllocKind::kAllocate;
   if (planned.kind != expected && !shares) {
-    return wrong(name(id) + " is " + std::string(alloc_kind_name(planned.kind)) + " instead of " +
-                 std::string(alloc_kind_name(expected)));
+    return wrong(formatted("{} is {} instead of {}", name(id), alloc_kind_name(planned.kind),
+                           alloc_kind_name(expected)));
   }
   if (planned.use_count != use.reads) return wrong(name(id) + " has a wrong use count");
   if (planned.bytes != bytes_of(graph_.values[id].type)) {
@@ -194,7 +195,7 @@ Status AllocationCheck::check_reuse(ValueId id) const {
   }
   const ValuePlan& owner = allocation_.values[planned.reused];
   if (owner.kind == AllocKind::kReuse || owner.kind == AllocKind::kNone) {
-    return wrong(name(id) + " reuses " + name(planned.reused) + ", which owns no buffer");
+    return wrong(formatted("{} reuses {}, which owns no buffer", name(id), name(planned.reused)));
   }
   if (owner.location != planned.location) {
     return wrong(name(id) + " reuses a buffer in another location");
@@ -203,7 +204,8 @@ Status AllocationCheck::check_reuse(ValueId id) const {
   const bool fits = planned.bytes && owner.bytes && planned.offset <= *owner.bytes &&
                     *planned.bytes <= *owner.bytes - planned.offset;
   if (!fits || planned.offset % kPartAlignment != 0) {
-    return wrong(name(id) + " is not an aligned part of the buffer of " + name(planned.reused));
+    return wrong(
+        formatted("{} is not an aligned part of the buffer of {}", name(id), name(planned.reused)));
   }
   return Status::ok_status();
 }
@@ -225,7 +227,7 @@ Status AllocationCheck::check_buffers() const {
     }
     const ValuePlan& owner = allocation_.values[buffer.root];
     if (owner.location != buffer.location || owner.bytes != buffer.bytes) {
-      return wrong("the buffer of " + name(buffer.root) + " has another size or place");
+      return wrong(formatted("the buffer of {} has another size or place", name(buffer.root)));
     }
     const std::pair<uint32_t, ValueId> key = {buffer.first_pc, buffer.root};
     if (key < previous) return wrong("the buffers are not sorted");
@@ -327,7 +329,8 @@ Status AllocationCheck::write(uint32_t pc, uint32_t slot) {
 Status AllocationCheck::check_view(uint32_t pc, uint32_t slot, ValueId input) const {
   const ValueId output = plan_.steps[pc].outputs[slot];
   if (!holds_.at(root(output)).contains(input)) {
-    return wrong(at(pc, output) + " is a view of " + name(input) + ", which was overwritten");
+    return wrong(
+        formatted("{} is a view of {}, which was overwritten", at(pc, output), name(input)));
   }
   const std::optional<uint64_t>& in = allocation_.values[input].bytes;
   const std::optional<uint64_t>& out = allocation_.values[output].bytes;
@@ -343,7 +346,7 @@ Status AllocationCheck::check_in_place(uint32_t pc, uint32_t slot, ValueId input
   }
   for (const ValueId id : holds_.at(root(output))) {
     if (overlap(id, output) && is_needed_after(id, pc)) {
-      return wrong(at(pc, output) + " overwrites " + name(id) + ", which is needed later");
+      return wrong(formatted("{} overwrites {}, which is needed later", at(pc, output), name(id)));
     }
   }
   size_t reads = 0;
@@ -360,7 +363,8 @@ Status AllocationCheck::check_output_part(uint32_t pc, const SlotPart& part) con
   const ValueId input = plan_.steps[pc].inputs[part.input];
   const ValueId output = plan_.steps[pc].outputs[part.output];
   if (!holds_.at(root(output)).contains(input)) {
-    return wrong(at(pc, output) + " is a part of " + name(input) + ", which was overwritten");
+    return wrong(
+        formatted("{} is a part of {}, which was overwritten", at(pc, output), name(input)));
   }
   return Status::ok_status();
 }
@@ -372,7 +376,7 @@ Status AllocationCheck::check_fresh(uint32_t pc, uint32_t slot) const {
   for (const ValueId id : holds_.at(owner)) {
     if (!overlap(id, output) || is_in_input_part(pc, slot, id)) continue;
     if (uses_[id].last >= pc || uses_[id].is_output) {
-      return wrong(at(pc, output) + " overwrites " + name(id) + ", which is still needed");
+      return wrong(formatted("{} overwrites {}, which is still needed", at(pc, output), name(id)));
     }
   }
   const std::optional<uint64_t>& need = allocation_.values[output].bytes;
@@ -380,7 +384,7 @@ Status AllocationCheck::check_fresh(uint32_t pc, uint32_t slot) const {
   const bool fits = need && room && *need <= *room;
   if (output != owner && !fits &&
       !same_size(graph_.values[output].type, graph_.values[owner].type)) {
-    return wrong(at(pc, output) + " may not fit the buffer of " + name(owner));
+    return wrong(formatted("{} may not fit the buffer of {}", at(pc, output), name(owner)));
   }
   return Status::ok_status();
 }
@@ -457,7 +461,7 @@ std::string AllocationCheck::name(ValueId id) const {
 }
 
 std::string AllocationCheck::at(uint32_t pc, ValueId id) const {
-  return "at step " + std::to_string(pc) + " " + name(id);
+  return formatted("at step {} {}", pc, name(id));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "host/base/format.h"
 #include "host/plan/check/checker.h"
 
 namespace ephost::plan {
@@ -48,8 +49,9 @@ class DependencyCheck {
     for (uint32_t later = 0; later < count_; ++later) {
       for (uint32_t earlier = 0; earlier < later; ++earlier) {
         if (!comes_before_[later][earlier] && conflict(earlier, later)) {
-          return wrong("steps " + std::to_string(earlier) + " and " + std::to_string(later) +
-                       " use the same memory, but neither waits for the other");
+          return wrong(
+              formatted("steps {} and {} use the same memory, but neither waits for the other",
+                        earlier, later));
         }
       }
     }
@@ -82,8 +84,7 @@ class DependencyCheck {
       for (const auto* ids : {&step.inputs, &step.implicit_inputs}) {
         for (const ValueId id : *ids) {
           if (id == kNoValue || producer[id] == count_ || comes_before_[pc][producer[id]]) continue;
-          return wrong("step " + std::to_string(pc) +
-                       " does not wait for the producer of an input");
+          return wrong(formatted("step {} does not wait for the producer of an input", pc));
         }
       }
       for (const ValueId id : step.outputs) {

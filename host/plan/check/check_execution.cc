@@ -3,6 +3,7 @@
 #include <set>
 #include <string>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/plan/check/checker.h"
 #include "host/plan/copies.h"
@@ -18,8 +19,8 @@ Status wrong(const std::string& what) {
 }
 
 std::string name_of(const Graph& graph, ValueId id) {
-  return id < graph.values.size() ? "value " + quote(graph.values[id].name)
-                                  : "value id " + std::to_string(id);
+  return id < graph.values.size() ? formatted("value {}", quote(graph.values[id].name))
+                                  : formatted("value id {}", id);
 }
 
 // Executes the plan with sets instead of tensors.
@@ -111,7 +112,8 @@ Status ExecutionCheck::find_originals() {
       open.pop_back();
       if (original_[next] == id) continue;
       if (original_[next] != kNoValue || (next != id && is_models[next])) {
-        return wrong("a copy turns " + name_of(graph_, id) + " into " + name_of(graph_, next));
+        return wrong(
+            formatted("a copy turns {} into {}", name_of(graph_, id), name_of(graph_, next)));
       }
       original_[next] = id;
       open.insert(open.end(), tied[next].begin(), tied[next].end());
@@ -150,7 +152,7 @@ Status ExecutionCheck::run() {
 
 Status ExecutionCheck::check_step(const Step& step) {
   if (step.node >= graph_.nodes.size()) {
-    return wrong("a step names node id " + std::to_string(step.node) + ", which does not exist");
+    return wrong(formatted("a step names node id {}, which does not exist", step.node));
   }
   if (step.partition != partitioning_.partition_of[step.node]) {
     return wrong(describe(step) + " has a different partition than its node");
@@ -161,7 +163,8 @@ Status ExecutionCheck::check_step(const Step& step) {
   for (const auto* list : {&step.inputs, &step.implicit_inputs}) {
     for (const ValueId id : *list) {
       if (id != kNoValue && !present_.contains(id)) {
-        return wrong(describe(step) + " reads " + name_of(graph_, id) + " before it is produced");
+        return wrong(
+            formatted("{} reads {} before it is produced", describe(step), name_of(graph_, id)));
       }
     }
   }
@@ -231,8 +234,8 @@ Status ExecutionCheck::run_node(NodeId node, std::set<ValueId>& inside) {
   for (const auto* list : {&n.inputs, &n.implicit_inputs}) {
     for (const ValueId id : *list) {
       if (id == kNoValue || known_.contains(original_[id]) || inside.contains(id)) continue;
-      return wrong(graph::describe_node(graph_, node) + " reads " + name_of(graph_, id) +
-                   " before it is produced");
+      return wrong(formatted("{} reads {} before it is produced",
+                             graph::describe_node(graph_, node), name_of(graph_, id)));
     }
   }
   inside.insert(n.outputs.begin(), n.outputs.end());

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "host/base/checked_math.h"
+#include "host/base/format.h"
 #include "host/plan/check/checker.h"
 
 namespace ephost::plan {
@@ -100,12 +101,10 @@ void Sweep::end(const Rectangle& rectangle) {
 
 Status check_claims(const Extent& extent, uint64_t peak, uint64_t lower_bound, bool is_optimal) {
   if (extent.peak != peak) {
-    return wrong("the peak is " + std::to_string(extent.peak) + " bytes, not " +
-                 std::to_string(peak));
+    return wrong(formatted("the peak is {} bytes, not {}", extent.peak, peak));
   }
   if (extent.live != lower_bound) {
-    return wrong("the lower bound is " + std::to_string(extent.live) + " bytes, not " +
-                 std::to_string(lower_bound));
+    return wrong(formatted("the lower bound is {} bytes, not {}", extent.live, lower_bound));
   }
   if (peak == lower_bound && !is_optimal)
     return wrong("it is optimal, but is not marked as optimal");
@@ -216,10 +215,10 @@ Status PatternCheck::visit_workspaces() {
 Status PatternCheck::check_block(uint32_t location, const std::vector<Rectangle>& content) const {
   const auto block = std::ranges::find(pattern_.blocks, location, &MemoryBlock::location);
   if (block == pattern_.blocks.end()) {
-    return wrong("location " + std::to_string(location) + " has no block");
+    return wrong(formatted("location {} has no block", location));
   }
   if (block->alignment < pattern_.alignment || !std::has_single_bit(block->alignment)) {
-    return wrong("the alignment of location " + std::to_string(location) + " is wrong");
+    return wrong(formatted("the alignment of location {} is wrong", location));
   }
   EPHOST_ASSIGN_OR_RETURN(const Extent extent, Sweep(content, block->alignment).run());
   return check_claims(extent, block->bytes, block->lower_bound, block->proved_optimal);
@@ -246,7 +245,7 @@ Status check_placement(std::span<const Buffer> buffers, const Placement& placeme
   EPHOST_ASSIGN_OR_RETURN(const Extent extent, Sweep(rectangles, alignment).run());
   const auto& [offsets, peak, lower_bound, is_optimal, proved_bound] = placement;
   if (proved_bound < lower_bound || proved_bound > peak || is_optimal != (peak == proved_bound)) {
-    return wrong("a bound of " + std::to_string(proved_bound) + " bytes contradicts it");
+    return wrong(formatted("a bound of {} bytes contradicts it", proved_bound));
   }
   return check_claims(extent, peak, lower_bound, is_optimal);
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/plan/order/live_bytes.h"
 #include "host/plan/order/order_problem.h"
 #include "host/plan/order/order_rules.h"
@@ -214,8 +215,8 @@ Result<MemoryOrder> order_for_memory(const Graph& graph, const ExecutionPlan& pl
                                      const MemoryOrderOptions& options) {
   if (traits.size() != plan.steps.size()) {
     return Status(StatusCode::kInvalidArgument,
-                  "cannot order steps for memory: there are " + std::to_string(plan.steps.size()) +
-                      " steps but traits of " + std::to_string(traits.size()));
+                  formatted("cannot order steps for memory: there are {} steps but traits of {}",
+                            plan.steps.size(), traits.size()));
   }
   return Chooser(graph, plan, traits, options).run();
 }

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 
 namespace ephost::plan {
@@ -115,9 +116,8 @@ Status Reader::read_header() {
 Status Reader::read_row() {
   const std::vector<Field> fields = split(line_);
   if (fields.size() != width_) {
-    return refuse(fields.back().column, "the line has " + std::to_string(fields.size()) +
-                                            " fields, but the header has " +
-                                            std::to_string(width_));
+    return refuse(fields.back().column, formatted("the line has {} fields, but the header has {}",
+                                                  fields.size(), width_));
   }
   const Field& id = fields[*position_[kId]];
   if (id.text.empty()) return refuse(id.column, "the id is empty");
@@ -129,9 +129,8 @@ Status Reader::read_row() {
   EPHOST_RETURN_IF_ERROR(parse(kUpper, fields, buffer.upper));
   EPHOST_RETURN_IF_ERROR(parse(kSize, fields, buffer.size));
   if (buffer.lower >= buffer.upper) {
-    return refuse(fields[*position_[kUpper]].column, "upper " + std::to_string(buffer.upper) +
-                                                         " must be above lower " +
-                                                         std::to_string(buffer.lower));
+    return refuse(fields[*position_[kUpper]].column,
+                  formatted("upper {} must be above lower {}", buffer.upper, buffer.lower));
   }
   if (position_[kOffset]) {
     EPHOST_RETURN_IF_ERROR(parse(kOffset, fields, table_.offsets.emplace_back()));
@@ -147,14 +146,14 @@ Status Reader::parse(Column column, const std::vector<Field>& fields, Number& nu
   const char* end = field.text.data() + field.text.size();
   const auto [stop, error] = std::from_chars(field.text.data(), end, number);
   if (error == std::errc() && stop == end) return Status::ok_status();
-  return refuse(field.column, std::string(kNames[column]) + " is " + quote(field.text) +
-                                  "; it must be an integer from 0 to " +
-                                  std::to_string(std::numeric_limits<Number>::max()));
+  return refuse(field.column,
+                formatted("{} is {}; it must be an integer from 0 to {}", kNames[column],
+                          quote(field.text), std::numeric_limits<Number>::max()));
 }
 
 Status Reader::refuse(size_t column, const std::string& what) const {
-  return {StatusCode::kInvalidArgument, std::string(name_) + ":" + std::to_string(line_number_) +
-                                            ":" + std::to_string(column) + ": " + what};
+  return {StatusCode::kInvalidArgument,
+          formatted("{}:{}:{}: {}", name_, line_number_, column, what)};
 }
 
 }  // namespace
@@ -168,8 +167,7 @@ std::string write_minimalloc_csv(const BufferTable& table, std::span<const uint6
   std::string text = "id,lower,upper,size,offset\n";
   for (size_t i = 0; i < table.buffers.size(); ++i) {
     const auto& [lower, upper, size] = table.buffers[i];
-    text += table.ids[i] + "," + std::to_string(lower) + "," + std::to_string(upper) + "," +
-            std::to_string(size) + "," + std::to_string(offsets[i]) + "\n";
+    text += formatted("{},{},{},{},{}\n", table.ids[i], lower, upper, size, offsets[i]);
   }
   return text;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "host/base/checked_math.h"
+#include "host/base/format.h"
 #include "host/plan/placement/packer.h"
 #include "host/plan/placement/placement.h"
 
@@ -33,14 +34,13 @@ Result<Reduced> reduce(std::span<const Buffer> buffers, uint64_t alignment) {
   for (size_t i = 0; i < buffers.size(); ++i) {
     const auto& [lower, upper, size] = buffers[i];
     if (lower >= upper) {
-      return refuse("buffer #" + std::to_string(i) + " lives from " + std::to_string(lower) +
-                    " to " + std::to_string(upper) + "; its end must be after its start");
+      return refuse(formatted("buffer #{} lives from {} to {}; its end must be after its start", i,
+                              lower, upper));
     }
     const std::optional<uint64_t> aligned = checked_align_up(size, alignment);
     if (total && aligned) total = checked_add(*total, *aligned);
     if (!total || !aligned) {
-      return refuse("the sizes up to buffer #" + std::to_string(i) +
-                    " add up to more than 2^64 - 1 bytes");
+      return refuse(formatted("the sizes up to buffer #{} add up to more than 2^64 - 1 bytes", i));
     }
     sizes.push_back(*aligned);
     reduced.unit = std::gcd(reduced.unit, *aligned);
@@ -59,7 +59,7 @@ Result<Reduced> reduce(std::span<const Buffer> buffers, uint64_t alignment) {
 
 Result<Placement> place_buffers(std::span<const Buffer> buffers, const PlacementOptions& options) {
   if (!std::has_single_bit(options.alignment)) {
-    return refuse("the alignment " + std::to_string(options.alignment) + " is not a power of two");
+    return refuse(formatted("the alignment {} is not a power of two", options.alignment));
   }
   EPHOST_ASSIGN_OR_RETURN(Reduced reduced, reduce(buffers, options.alignment));
   Placement placement;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 
 namespace ephost::plan {
@@ -10,7 +11,8 @@ namespace {
 
 Status misfit(const std::string& what) {
   return {StatusCode::kInvalidArgument,
-          "cannot plan memory: " + what + "; plan the graph that the execution plan was made for"};
+          formatted("cannot plan memory: {}; plan the graph that the execution plan was made for",
+                    what)};
 }
 
 // The kind of a value before any step is examined. A step that produces the value replaces kNone.
@@ -51,8 +53,8 @@ class LifetimeFinder {
 
 Result<std::vector<ValuePlan>> LifetimeFinder::run() && {
   if (traits_.size() != plan_.steps.size()) {
-    return misfit("there are " + std::to_string(plan_.steps.size()) + " steps but traits of " +
-                  std::to_string(traits_.size()));
+    return misfit(
+        formatted("there are {} steps but traits of {}", plan_.steps.size(), traits_.size()));
   }
   begin();
   for (uint32_t pc = 0; pc < plan_.steps.size(); ++pc) EPHOST_RETURN_IF_ERROR(visit_step(pc));
@@ -99,8 +101,8 @@ Status LifetimeFinder::read(ValueId id, uint32_t pc, uint32_t location) {
     value.location = location;
   }
   if (value.location != location) {
-    return misfit(at(id, pc) + " is read in location " + std::to_string(location) +
-                  " but lies in " + std::to_string(value.location));
+    return misfit(formatted("{} is read in location {} but lies in {}", at(id, pc), location,
+                            value.location));
   }
   ++value.use_count;
   value.last_pc = pc;
@@ -146,7 +148,7 @@ Status LifetimeFinder::finish() {
 
 std::string LifetimeFinder::at(ValueId id, uint32_t pc) const {
   const std::string name = id < graph_.values.size() ? quote(graph_.values[id].name) : "(invalid)";
-  return "value #" + std::to_string(id) + " " + name + " of step " + std::to_string(pc);
+  return formatted("value #{} {} of step {}", id, name, pc);
 }
 
 }  // namespace
