@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "host/base/format.h"
 #include "host/bridge/callback.h"
 #include "host/plugin/adopt.h"
 
@@ -32,9 +33,10 @@ int32_t ContextCollector::begin_payload(eph_context_writer* handle, uint32_t* ou
   if (out_payload != nullptr) *out_payload = EPH_NONE;
   return run(handle, error, [&](ContextCollector& collector) -> Status {
     if (out_payload == nullptr) {
-      return Status(StatusCode::kEpFail, "begin_payload of " + std::string(collector.provider_) +
-                                             ": out_payload is null; report this to the plugin's "
-                                             "vendor");
+      return Status(
+          StatusCode::kEpFail,
+          formatted("begin_payload of {}: out_payload is null; report this to the plugin's vendor",
+                    collector.provider_));
     }
     EPHOST_ASSIGN_OR_RETURN(*out_payload, collector.sink_.begin_payload());
     return Status::ok_status();
@@ -59,9 +61,10 @@ int32_t ContextCollector::add_node(eph_context_writer* handle, const eph_context
         const auto node, plugin::adopt<eph_context_node>(given, {collector.provider_, "add_node"}));
     std::vector<bool>& has_node = collector.has_node_;
     if (node.computation >= has_node.size() || has_node[node.computation]) {
-      return Status(StatusCode::kEpFail, "the plugin writes a context node for computation " +
-                                             std::to_string(node.computation) +
-                                             ", which does not exist or has one already");
+      return Status(StatusCode::kEpFail,
+                    formatted("the plugin writes a context node for computation {}, which does not "
+                              "exist or has one already",
+                              node.computation));
     }
     EPHOST_RETURN_IF_ERROR(collector.sink_.add_node(node));
     has_node[node.computation] = true;

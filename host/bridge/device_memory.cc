@@ -4,6 +4,7 @@
 #include <bit>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/bridge/abi_text.h"
 #include "host/bridge/provider.h"
@@ -22,7 +23,7 @@ constexpr size_t kMaxName = 256;
 
 Status broken(std::string_view owner, const std::string& what) {
   return Status(StatusCode::kEpFail,
-                std::string(owner) + " " + what + "; report this to the plugin's vendor");
+                formatted("{} {}; report this to the plugin's vendor", owner, what));
 }
 
 }  // namespace
@@ -41,16 +42,15 @@ Result<DeviceMemory> DeviceMemory::create(const eph_device_memory_api& api, eph_
   EPHOST_ASSIGN_OR_RETURN(const auto list,
                           plugin::adopt_array(memories, count, kMaxMemories, site, "out_memories"));
   if (list.empty()) {
-    return broken(owner, std::string("offers ") + EPH_EXT_DEVICE_MEMORY + " and has no memory");
+    return broken(owner, formatted("offers {} and has no memory", EPH_EXT_DEVICE_MEMORY));
   }
   for (const eph_memory& given : list) {
     const std::string name(view(given.name).substr(0, kMaxName));
     const uint64_t alignment = std::max(given.alignment, kMinAlignment);
     if (!std::has_single_bit(alignment) || alignment > kMaxAlignment) {
-      return broken(owner, "asks for an alignment of " + std::to_string(alignment) +
-                               " in its memory " + quote(name) +
-                               "; it must be a power of two of at most " +
-                               std::to_string(kMaxAlignment));
+      return broken(owner, formatted("asks for an alignment of {} in its memory {}; it must be a "
+                                     "power of two of at most {}",
+                                     alignment, quote(name), kMaxAlignment));
     }
     memory.memories_.push_back({name, alignment});
   }
@@ -82,8 +82,9 @@ Result<ComputationMemory> DeviceMemory::describe(eph_computation* computation) c
 
 Status DeviceMemory::check_exists(uint32_t memory) const {
   if (memory <= memories_.size()) return Status::ok_status();
-  return broken(owner_, "puts values of a computation into memory " + std::to_string(memory) +
-                            ", which does not exist");
+  return broken(
+      owner_,
+      formatted("puts values of a computation into memory {}, which does not exist", memory));
 }
 
 Result<std::vector<SlotMemory>> DeviceMemory::copy_slots(const eph_slot_memory* slots,
@@ -103,8 +104,7 @@ Result<std::byte*> DeviceMemory::allocate(uint32_t memory, uint64_t size,
                                           std::string_view what) const {
   void* data = nullptr;
   const auto attempt = [&] {
-    return "allocating " + std::to_string(size) + " bytes in " + name_of(memory) + " for " +
-           std::string(what);
+    return formatted("allocating {} bytes in {} for {}", size, name_of(memory), what);
   };
   EPHOST_RETURN_IF_ERROR(call_slot({owner_, "allocate", what}, attempt, api_.allocate, provider_,
                                    memory, size, &data));
@@ -113,8 +113,9 @@ Result<std::byte*> DeviceMemory::allocate(uint32_t memory, uint64_t size,
     return static_cast<std::byte*>(data);
   }
   if (data != nullptr) release(memory, static_cast<std::byte*>(data));
-  return broken(owner_, "gave no memory, or memory that is not aligned to " +
-                            std::to_string(alignment) + " bytes, when " + attempt());
+  return broken(owner_,
+                formatted("gave no memory, or memory that is not aligned to {} bytes, when {}",
+                          alignment, attempt()));
 }
 
 void DeviceMemory::release(uint32_t memory, std::byte* data) const {
@@ -125,8 +126,8 @@ Status DeviceMemory::copy(uint32_t to_memory, void* to, uint32_t from_memory, co
                           uint64_t size, std::string_view what) const {
   if (size == 0) return Status::ok_status();
   const auto attempt = [&] {
-    return "copying " + std::string(what) + " (" + std::to_string(size) + " bytes) from " +
-           name_of(from_memory) + " to " + name_of(to_memory);
+    return formatted("copying {} ({} bytes) from {} to {}", what, size, name_of(from_memory),
+                     name_of(to_memory));
   };
   return call_slot({owner_, "copy", what}, attempt, api_.copy, provider_, to_memory, to,
                    from_memory, from, size);

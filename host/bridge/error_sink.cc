@@ -1,5 +1,6 @@
 #include "host/bridge/error_sink.h"
 
+#include "host/base/format.h"
 #include "host/base/printable.h"
 #include "host/bridge/abi_text.h"
 
@@ -27,9 +28,8 @@ Status ErrorSink::to_status(int32_t code, std::string_view who, std::string_view
   std::string message = printable(message_);
   message_.clear();
   if (code == EPH_OK) return Status::ok_status();
-  if (message.empty()) message = "the plugin gave no reason (code " + std::to_string(code) + ")";
-  return Status(to_status_code(code),
-                std::string(who) + " failed " + std::string(what) + ": " + message);
+  if (message.empty()) message = formatted("the plugin gave no reason (code {})", code);
+  return Status(to_status_code(code), formatted("{} failed {}: {}", who, what, message));
 }
 
 }  // namespace ephost::bridge

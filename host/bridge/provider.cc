@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/bridge/abi_options.h"
 #include "host/bridge/abi_text.h"
@@ -19,8 +20,8 @@ constexpr uint64_t kMaxKernels = uint64_t{1} << 20;
 constexpr uint64_t kMaxRules = uint64_t{1} << 16;
 
 std::string describe(std::span<const CompileRequest> requests) {
-  return requests.size() == 1 ? "partition " + quote(requests.front().name)
-                              : std::to_string(requests.size()) + " partitions";
+  return requests.size() == 1 ? formatted("partition {}", quote(requests.front().name))
+                              : formatted("{} partitions", requests.size());
 }
 
 }  // namespace

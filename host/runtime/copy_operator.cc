@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/bridge/provider.h"
 #include "host/runtime/host_step.h"
@@ -28,9 +29,10 @@ class Copy : public HostOperator {
   Status run(HostStep& step) const override {
     const eph_value& from = *step.input(0);
     if (from.kind != EPH_KIND_TENSOR || from.element_type == EPH_STRING_ELEMENT) {
-      return Status(StatusCode::kInvalidGraph, step.describe() + " cannot copy " + value_ +
-                                                   ", which came out as " + describe_value(from) +
-                                                   "; only tensors of numbers leave host memory");
+      return Status(StatusCode::kInvalidGraph,
+                    formatted("{} cannot copy {}, which came out as {}; only tensors of numbers "
+                              "leave host memory",
+                              step.describe(), value_, describe_value(from)));
     }
     EPHOST_ASSIGN_OR_RETURN(
         const eph_value* to,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "host/base/checked_math.h"
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/runtime/values/tensor_memory.h"
 
@@ -40,9 +41,9 @@ Result<std::map<uint32_t, Layout>> lay_out(const graph::Graph& graph,
     const uint64_t size = graph.initializers[graph.values[id].initializer].data.bytes.size();
     const auto end = offset ? checked_add(*offset, size) : std::nullopt;
     if (!end) {
-      return Status(StatusCode::kInvalidGraph, "the constants up to " +
-                                                   quote(graph.values[id].name) +
-                                                   " take more than 64 bits of bytes");
+      return Status(StatusCode::kInvalidGraph,
+                    formatted("the constants up to {} take more than 64 bits of bytes",
+                              quote(graph.values[id].name)));
     }
     layout.constants.push_back({id, *offset});
     layout.bytes = *end;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/bridge/callback.h"
 #include "host/bridge/slot_call.h"
 #include "host/graph/extract.h"
@@ -46,7 +47,7 @@ class SingleRun : public eph_run {
       workspace = take_scratch(bytes);
       if (workspace == nullptr) {
         return Status(StatusCode::kFail,
-                      "a workspace of " + std::to_string(bytes) + " bytes is more than there is");
+                      formatted("a workspace of {} bytes is more than there is", bytes));
       }
     }
     EPHOST_ASSIGN_OR_RETURN(const bridge::ComputationState state, computation.create_state());
@@ -62,8 +63,8 @@ class SingleRun : public eph_run {
     for (size_t i = 0; i < outputs_.size(); ++i) {
       if (output_slots_[i] == nullptr) continue;
       if (outputs_[i].data == nullptr) {
-        return Status(StatusCode::kEpFail, graph::describe_node(graph_, 0) +
-                                               " gave no value to its output " + std::to_string(i));
+        return Status(StatusCode::kEpFail, formatted("{} gave no value to its output {}",
+                                                     graph::describe_node(graph_, 0), i));
       }
       tensors[i].type = static_cast<ElementType>(outputs_[i].element_type);
       tensors[i].shape = shapes_[i];
@@ -94,8 +95,8 @@ class SingleRun : public eph_run {
       return Status::ok_status();
     }
     limit_.is_exceeded = true;
-    return Status(StatusCode::kFail, "its outputs need more than " +
-                                         std::to_string(limit_.max_output_bytes) + " bytes");
+    return Status(StatusCode::kFail,
+                  formatted("its outputs need more than {} bytes", limit_.max_output_bytes));
   }
 
   void* take_scratch(uint64_t bytes) {
@@ -114,7 +115,7 @@ class SingleRun : public eph_run {
   Status allocate(uint32_t index, ElementType type, std::span<const int64_t> shape) {
     if (index >= output_slots_.size() || output_slots_[index] == nullptr) {
       return Status(StatusCode::kInvalidArgument,
-                    "output " + std::to_string(index) + " does not exist or is not wanted");
+                    formatted("output {} does not exist or is not wanted", index));
     }
     if (type == ElementType::kUndefined) {
       type = graph_.values[node_.outputs[index]].type.element;
@@ -138,8 +139,7 @@ class SingleRun : public eph_run {
     memory_[index] = allocate_aligned(bytes);
     value.data = memory_[index].get();
     if (value.data != nullptr) return Status::ok_status();
-    return Status(StatusCode::kFail,
-                  "out of memory: a constant needs " + std::to_string(bytes) + " bytes");
+    return Status(StatusCode::kFail, formatted("out of memory: a constant needs {} bytes", bytes));
   }
 
   static int32_t allocate_output(eph_run* handle, uint32_t index, int32_t element_type,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/bridge/abi_text.h"
 #include "host/bridge/graph_view.h"
@@ -115,9 +116,9 @@ std::string Program::describe_block(const plan::MemoryPattern& pattern, uint32_t
     consider(pattern.workspace_offsets[workspace.pc], workspace.location, workspace.bytes,
              workspace.pc);
   }
-  std::string text = "the block of intermediate values";
-  if (largest == 0) return text;
-  return text + " (" + std::to_string(largest) + " bytes of it for " + describe_step(step) + ")";
+  if (largest == 0) return "the block of intermediate values";
+  return formatted("the block of intermediate values ({} bytes of it for {})", largest,
+                   describe_step(step));
 }
 
 }  // namespace ephost::runtime

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/runtime/control_flow/control_flow_operators.h"
 #include "host/runtime/values/tensor_memory.h"
@@ -36,9 +37,9 @@ Result<const void*> only_element(const eph_value& value, ElementType type, std::
   const auto wanted = static_cast<int32_t>(type);
   const bool single = value.byte_size == graph::element_bits(type) / 8;
   if (value.kind == EPH_KIND_TENSOR && value.element_type == wanted && single) return value.data;
-  return Status(StatusCode::kInvalidArgument, std::string(what) + " is " + describe(value) +
-                                                  "; it must be one element of " +
-                                                  std::string(graph::element_type_name(type)));
+  return Status(StatusCode::kInvalidArgument,
+                formatted("{} is {}; it must be one element of {}", what, describe(value),
+                          graph::element_type_name(type)));
 }
 
 }  // namespace
@@ -68,8 +69,8 @@ Result<std::vector<int64_t>> ControlFlowNode::list(std::string_view attribute, s
   if (value == nullptr) return std::vector<int64_t>(count, otherwise);
   const auto* numbers = std::get_if<std::vector<int64_t>>(value);
   if (numbers != nullptr && numbers->size() == count) return *numbers;
-  return invalid("has an attribute " + quote(attribute) + " that is not a list of " +
-                 std::to_string(count) + " integers");
+  return invalid(
+      formatted("has an attribute {} that is not a list of {} integers", quote(attribute), count));
 }
 
 Status ControlFlowNode::invalid(const std::string& what) const {
@@ -83,19 +84,17 @@ Status ControlFlowNode::check_inputs(const graph::Graph& body, size_t count) con
   };
   while (needed > count && has_default(needed - 1)) --needed;
   if (needed == count) return Status::ok_status();
-  return invalid("has a body of " + std::to_string(needed) + " inputs; the operator gives it " +
-                 std::to_string(count));
+  return invalid(formatted("has a body of {} inputs; the operator gives it {}", needed, count));
 }
 
 Status ControlFlowNode::check_outputs(const graph::Graph& body, size_t least, size_t own) const {
   const size_t given = body.outputs.size();
   if (given < least) {
-    return invalid("has a body of " + std::to_string(given) + " outputs; the operator needs " +
-                   std::to_string(least));
+    return invalid(formatted("has a body of {} outputs; the operator needs {}", given, least));
   }
   if (node().outputs.size() <= given - own) return Status::ok_status();
-  return invalid("has " + std::to_string(node().outputs.size()) + " outputs; its body gives " +
-                 std::to_string(given - own));
+  return invalid(
+      formatted("has {} outputs; its body gives {}", node().outputs.size(), given - own));
 }
 
 Result<bool> read_bool(const eph_value& value, std::string_view what) {
@@ -111,7 +110,7 @@ Result<int64_t> read_int64(const eph_value& value, std::string_view what) {
 Result<const eph_value*> required_input(const HostStep& step, size_t index) {
   if (const eph_value* value = step.input(index)) return value;
   return Status(StatusCode::kInvalidArgument,
-                step.describe() + " lacks its input " + std::to_string(index));
+                formatted("{} lacks its input {}", step.describe(), index));
 }
 
 void carry_on(BodyRunner& body, size_t first_output, std::span<HeldValue> carried) {
@@ -129,8 +128,8 @@ graph::ValueType declared_element(const graph::Graph& body, size_t body_output,
 }
 
 Status in_iteration(Status status, int64_t iteration, const HostStep& step) {
-  return std::move(status).with_context("running iteration " + std::to_string(iteration) + " of " +
-                                        step.describe());
+  return std::move(status).with_context(
+      formatted("running iteration {} of {}", iteration, step.describe()));
 }
 
 }  // namespace ephost::runtime

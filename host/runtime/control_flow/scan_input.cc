@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/graph/types.h"
 #include "host/runtime/values/tensor_memory.h"
 
@@ -18,8 +19,8 @@ Result<ScanInput> ScanInput::create(const eph_value& value, int64_t axis, bool r
   const int64_t given = axis;
   if (axis < 0) axis += rank;
   if (axis < 0 || axis >= rank) {
-    return Status(StatusCode::kInvalidArgument, "scan input axis " + std::to_string(given) +
-                                                    " is not in " + describe_tensor(type, shape));
+    return Status(StatusCode::kInvalidArgument, formatted("scan input axis {} is not in {}", given,
+                                                          describe_tensor(type, shape)));
   }
   ScanInput input;
   input.value_ = value;
@@ -34,9 +35,9 @@ Result<ScanInput> ScanInput::create(const eph_value& value, int64_t axis, bool r
   EPHOST_ASSIGN_OR_RETURN(input.inner_bytes_, tensor_bytes(type, behind));
   const uint64_t slices = input.outer_ * static_cast<uint64_t>(input.length_);
   if (input.inner_bytes_ * slices != value.byte_size) {
-    return Status(StatusCode::kNotImplemented, "slices of " + describe_tensor(type, shape) +
-                                                   " along axis " + std::to_string(axis) +
-                                                   " begin inside a byte");
+    return Status(StatusCode::kNotImplemented,
+                  formatted("slices of {} along axis {} begin inside a byte",
+                            describe_tensor(type, shape), axis));
   }
   return input;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/runtime/control_flow/control_flow_operators.h"
 #include "host/runtime/control_flow/scan_input.h"
 #include "host/runtime/control_flow/stacked_output.h"
@@ -58,9 +59,9 @@ Status Scan::check_lengths(const HostStep& step, std::span<const ScanInput> inpu
   for (size_t i = 1; i < inputs.size(); ++i) {
     if (inputs[i].length() == inputs[0].length()) continue;
     return Status(StatusCode::kInvalidArgument,
-                  "the scan inputs of " + step.describe() + " differ in length: input 0 has " +
-                      std::to_string(inputs[0].length()) + ", input " + std::to_string(i) +
-                      " has " + std::to_string(inputs[i].length()) + "; make them equal");
+                  formatted("the scan inputs of {} differ in length: input 0 has {}, input {} has "
+                            "{}; make them equal",
+                            step.describe(), inputs[0].length(), i, inputs[i].length()));
   }
   return Status::ok_status();
 }
@@ -182,9 +183,8 @@ Result<BatchScan::Batch> BatchScan::open(const HostStep& step) const {
       if (is_first) batch.length = length;
       if (length < 0 || length != batch.length) {
         return Status(StatusCode::kInvalidArgument,
-                      "scan input " + std::to_string(i - form_.states) + " of " + step.describe() +
-                          " has " + std::to_string(length) + " elements in each sequence, not " +
-                          std::to_string(batch.length));
+                      formatted("scan input {} of {} has {} elements in each sequence, not {}",
+                                i - form_.states, step.describe(), length, batch.length));
       }
     }
     all.push_back(std::move(input));
@@ -208,9 +208,8 @@ Status BatchScan::read_lengths(const HostStep& step, Batch& batch) {
   const auto is_wrong = [&](int64_t length) { return length < 0 || length > batch.length; };
   if (fits && std::ranges::none_of(batch.lengths, is_wrong)) return Status::ok_status();
   return Status(StatusCode::kInvalidArgument,
-                "the sequence lengths of " + step.describe() + " must be " +
-                    std::to_string(batch.lengths.size()) + " int64 from 0 to " +
-                    std::to_string(batch.length));
+                formatted("the sequence lengths of {} must be {} int64 from 0 to {}",
+                          step.describe(), batch.lengths.size(), batch.length));
 }
 
 // Sequence `index` of the batch, cut to its length.
@@ -275,8 +274,8 @@ Result<ScanForm> read_form(const ControlFlowNode& node, const graph::Graph& body
   const int64_t scanned = node.node().integer("num_scan_inputs").value_or(0);
   const size_t given = node.node().inputs.size();
   if (given < before || scanned < 1 || static_cast<uint64_t>(scanned) > given - before) {
-    return node.invalid("has num_scan_inputs " + std::to_string(scanned) + " and " +
-                        std::to_string(given) + " inputs, which do not go together");
+    return node.invalid(formatted("has num_scan_inputs {} and {} inputs, which do not go together",
+                                  scanned, given));
   }
   form.scanned = static_cast<size_t>(scanned);
   form.states = given - before - form.scanned;

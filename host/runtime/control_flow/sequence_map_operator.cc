@@ -2,6 +2,7 @@
 // the same in every run; each output is the sequence of the body's outputs.
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/runtime/control_flow/control_flow_operators.h"
 #include "host/runtime/values/composite.h"
 
@@ -29,17 +30,17 @@ Status SequenceMap::run(HostStep& step) const {
     given.push_back(step.hold_input(i));
   }
   if (given[0]->view.kind != EPH_KIND_SEQUENCE) {
-    return Status(StatusCode::kInvalidArgument, "the first input of " + step.describe() + " is " +
-                                                    describe_value(given[0]->view) +
-                                                    "; it must be a sequence");
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("the first input of {} is {}; it must be a sequence", step.describe(),
+                            describe_value(given[0]->view)));
   }
   const int64_t count = given[0]->shape[0];
   for (const HeldValue& input : given) {
     if (input->view.kind != EPH_KIND_SEQUENCE || input->shape[0] == count) continue;
-    return Status(StatusCode::kInvalidArgument, "inputs of " + step.describe() +
-                                                    " are sequences of " + std::to_string(count) +
-                                                    " and " + std::to_string(input->shape[0]) +
-                                                    " elements; they must be equally long");
+    return Status(
+        StatusCode::kInvalidArgument,
+        formatted("inputs of {} are sequences of {} and {} elements; they must be equally long",
+                  step.describe(), count, input->shape[0]));
   }
   BodyRunner runner(step, 0, body(0));
   std::vector<std::vector<Value>> outputs(body(0).graph().outputs.size());

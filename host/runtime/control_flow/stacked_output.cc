@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "host/base/checked_math.h"
+#include "host/base/format.h"
 #include "host/bridge/abi_text.h"
 #include "host/runtime/values/composite.h"
 
@@ -37,9 +38,9 @@ Status check_tensor(const eph_value& value) {
 
 Status ElementForm::set(ElementType new_type, std::span<const int64_t> new_shape) {
   if (!fills_bytes(new_type, new_shape)) {
-    return Status(StatusCode::kNotImplemented, "elements of " +
-                                                   describe_tensor(new_type, new_shape) +
-                                                   " end inside a byte and cannot be put together");
+    return Status(StatusCode::kNotImplemented,
+                  formatted("elements of {} end inside a byte and cannot be put together",
+                            describe_tensor(new_type, new_shape)));
   }
   EPHOST_ASSIGN_OR_RETURN(bytes, tensor_bytes(new_type, new_shape));
   type = new_type;
@@ -52,9 +53,9 @@ Status ElementForm::check(const eph_value& value) const {
   const std::span<const int64_t> given_shape(value.shape, value.rank);
   if (given == type && std::ranges::equal(given_shape, shape)) return Status::ok_status();
   return Status(StatusCode::kInvalidArgument,
-                "a scan output came out as " + describe_tensor(given, given_shape) +
-                    ", earlier iterations gave " + describe_tensor(type, shape) +
-                    "; all must be equal to be put together");
+                formatted("a scan output came out as {}, earlier iterations gave {}; all must be "
+                          "equal to be put together",
+                          describe_tensor(given, given_shape), describe_tensor(type, shape)));
 }
 
 Status set_from_type(ElementForm& form, const graph::ValueType& type) {
@@ -66,9 +67,10 @@ Status set_from_type(ElementForm& form, const graph::ValueType& type) {
 // ---- Loop -------------------------------------------------------------------------------------
 
 Status GrowingStack::full() const {
-  return Status(StatusCode::kFail, "out of memory: a scan output of " + std::to_string(count_) +
-                                       " iterations cannot grow beyond " + std::to_string(used_) +
-                                       " bytes");
+  return Status(
+      StatusCode::kFail,
+      formatted("out of memory: a scan output of {} iterations cannot grow beyond {} bytes", count_,
+                used_));
 }
 
 Status GrowingStack::reserve_one() {
@@ -130,18 +132,16 @@ Status FixedStack::allocate(ElementType type, std::span<const int64_t> shape) {
   const auto rank = static_cast<int64_t>(shape.size() + 1);
   const int64_t axis = axis_ < 0 ? axis_ + rank : axis_;
   if (axis < 0 || axis >= rank) {
-    return Status(StatusCode::kInvalidArgument, "scan output axis " + std::to_string(axis_) +
-                                                    " is not in a tensor of rank " +
-                                                    std::to_string(rank));
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("scan output axis {} is not in a tensor of rank {}", axis_, rank));
   }
   const std::span<const int64_t> before = shape.first(static_cast<size_t>(axis));
   const std::span<const int64_t> behind = shape.subspan(static_cast<size_t>(axis));
   if (axis != 0 && !fills_bytes(type, behind)) {
-    return Status(StatusCode::kNotImplemented, "a scan output of " + describe_tensor(type, shape) +
-                                                   " cannot be put together at "
-                                                   "axis " +
-                                                   std::to_string(axis) +
-                                                   ", which is inside a byte");
+    return Status(
+        StatusCode::kNotImplemented,
+        formatted("a scan output of {} cannot be put together at axis {}, which is inside a byte",
+                  describe_tensor(type, shape), axis));
   }
   std::vector<int64_t> whole(before.begin(), before.end());
   whole.insert(whole.end(), lengths_.begin(), lengths_.end());

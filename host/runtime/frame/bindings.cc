@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/bridge/abi_text.h"
 #include "host/runtime/values/composite.h"
@@ -23,10 +24,11 @@ std::span<const int64_t> shape_of(const eph_value& value) { return {value.shape,
 
 Status wrong_type(const graph::Value& wanted, const eph_value& value,
                   std::span<const std::string> symbols) {
-  return Status(StatusCode::kInvalidArgument,
-                (wanted.outer == graph::kNoValue ? "input " : "captured value ") +
-                    quote(wanted.name) + " got " + describe_value(value) + ", the model wants " +
-                    graph::to_string(wanted.type, symbols));
+  return Status(
+      StatusCode::kInvalidArgument,
+      formatted("{} {} got {}, the model wants {}",
+                wanted.outer == graph::kNoValue ? "input" : "captured value", quote(wanted.name),
+                describe_value(value), graph::to_string(wanted.type, symbols)));
 }
 
 }  // namespace
@@ -62,7 +64,7 @@ Status Bindings::bind_default(size_t index) {
   if (wanted.initializer == graph::kNoInitializer) {
     return Status(
         StatusCode::kInvalidArgument,
-        "input " + quote(wanted.name) + " is missing; it has no default, so pass a value");
+        formatted("input {} is missing; it has no default, so pass a value", quote(wanted.name)));
   }
   values_.set_view(id, program_.constants()[wanted.initializer]);
   shape_key_.push_back(kDefaultKey);
@@ -102,11 +104,11 @@ Status Bindings::check_symbols(graph::ValueId id) {
     int64_t& extent = symbol_extents_[graph::dim_symbol(dim)];
     const int64_t actual = values_[id].shape[d];
     if (extent >= 0 && extent != actual) {
-      return Status(StatusCode::kInvalidArgument,
-                    "input " + quote(input.name) + " has extent " + std::to_string(actual) +
-                        " for " + quote(program_.symbols()[graph::dim_symbol(dim)]) +
-                        ", which is " + std::to_string(extent) +
-                        " in another input; make them equal");
+      return Status(
+          StatusCode::kInvalidArgument,
+          formatted("input {} has extent {} for {}, which is {} in another input; make them equal",
+                    quote(input.name), actual, quote(program_.symbols()[graph::dim_symbol(dim)]),
+                    extent));
     }
     extent = actual;
   }

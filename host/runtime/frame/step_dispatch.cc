@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/bridge/abi_text.h"
 #include "host/bridge/provider.h"
 
@@ -144,9 +145,9 @@ Status StepDispatch::check_outputs(size_t step) const {
   const StepRun& run = runs_[step];
   for (uint32_t i = 0; i < run.output_count; ++i) {
     if (run.outputs[i] == nullptr || run.outputs[i]->data != nullptr) continue;
-    return Status(StatusCode::kEpFail, program_.describe_step(step) +
-                                           " gave no value to its output " + std::to_string(i) +
-                                           "; report this to the plugin's vendor");
+    return Status(StatusCode::kEpFail,
+                  formatted("{} gave no value to its output {}; report this to the plugin's vendor",
+                            program_.describe_step(step), i));
   }
   return Status::ok_status();
 }
@@ -177,8 +178,8 @@ Status StepDispatch::failure(size_t step, int32_t code, Lane& lane) const {
 }
 
 Status StepDispatch::cancelled_before(size_t step) const {
-  return Status(StatusCode::kFail, "the run was cancelled before step " + std::to_string(step) +
-                                       " of " + std::to_string(calls_.size()));
+  return Status(StatusCode::kFail,
+                formatted("the run was cancelled before step {} of {}", step, calls_.size()));
 }
 
 // A watch on long calls may ask about a run without steps.

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/runtime/values/composite.h"
 
@@ -59,19 +60,20 @@ Status StepOutputs::check_tensor(graph::ValueId id, ElementType type,
                                  std::span<const int64_t> shape) const {
   const graph::Value& value = program_.graph().values[id];
   if (admits_tensor(value.type, type, shape)) return Status::ok_status();
-  return Status(StatusCode::kInvalidGraph,
-                "value " + quote(value.name) + " came out as " + describe_tensor(type, shape) +
-                    ", the model states " + graph::to_string(value.type, program_.symbols()) +
-                    "; correct the model's shapes");
+  return Status(
+      StatusCode::kInvalidGraph,
+      formatted("value {} came out as {}, the model states {}; correct the model's shapes",
+                quote(value.name), describe_tensor(type, shape),
+                graph::to_string(value.type, program_.symbols())));
 }
 
 Status StepOutputs::allocate_text(graph::ValueId id, uint64_t bytes,
                                   std::span<const int64_t> shape) {
   if (program_.allocation().values[id].location != plan::kHostLocation) {
     return Status(StatusCode::kInvalidGraph,
-                  "value " + quote(program_.graph().values[id].name) +
-                      " came out as text, which only host memory can hold; state its type in the "
-                      "model");
+                  formatted("value {} came out as text, which only host memory can hold; state its "
+                            "type in the model",
+                            quote(program_.graph().values[id].name)));
   }
   const auto count = static_cast<size_t>(bytes / sizeof(eph_string));
   eph_string* const views = values_.text(id).reset(count);
@@ -152,10 +154,10 @@ Status StepOutputs::set_object(graph::ValueId id, Value value) {
 
 Status StepOutputs::wrong_kind(graph::ValueId id, const eph_value& value) const {
   const graph::Value& stated = program_.graph().values[id];
-  return Status(StatusCode::kInvalidGraph, "value " + quote(stated.name) + " came out as " +
-                                               describe_value(value) + ", the model states " +
-                                               graph::to_string(stated.type, program_.symbols()) +
-                                               "; correct the model's types");
+  return Status(StatusCode::kInvalidGraph,
+                formatted("value {} came out as {}, the model states {}; correct the model's types",
+                          quote(stated.name), describe_value(value),
+                          graph::to_string(stated.type, program_.symbols())));
 }
 
 void StepOutputs::end_run() {

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/bridge/callback.h"
 #include "host/runtime/values/composite.h"
 
@@ -20,7 +21,7 @@ Status store(Result<View*> made, View** out) {
 
 Status no_output(uint32_t index) {
   return Status(StatusCode::kInvalidArgument,
-                "output " + std::to_string(index) + " does not exist or is not wanted");
+                formatted("output {} does not exist or is not wanted", index));
 }
 
 Status null_array(const std::string& what) {
@@ -124,9 +125,8 @@ int32_t StepRuns::set_string(eph_run* handle, uint32_t index, uint64_t element, 
     const graph::ValueId id = run.owner->output_id(run, index);
     if (id == graph::kNoValue) return no_output(index);
     if (run.owner->values_.text(id).set(element, text)) return Status::ok_status();
-    return Status(
-        StatusCode::kInvalidArgument,
-        "output " + std::to_string(index) + " has no string element " + std::to_string(element));
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("output {} has no string element {}", index, element));
   });
 }
 

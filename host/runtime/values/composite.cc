@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/bridge/abi_text.h"
 
 namespace ephost::runtime {
@@ -75,8 +76,9 @@ Status check_elements(const Composite* base, std::span<const Value> inserted) {
     const eph_value view = view_of(element);
     if (view.kind != EPH_KIND_NONE && are_alike(first, view)) continue;
     return Status(StatusCode::kInvalidArgument,
-                  "a sequence cannot hold " + describe_value(first) + " and " +
-                      describe_value(view) + "; its elements must be of one kind and element type");
+                  formatted("a sequence cannot hold {} and {}; its elements must be of one kind "
+                            "and element type",
+                            describe_value(first), describe_value(view)));
   }
   return Status::ok_status();
 }
@@ -167,9 +169,9 @@ Result<Value> ValueAccess::map(Value keys, Value values) {
                     key_view.shape[0] == value_view.shape[0];
   if (!fits) {
     return Status(StatusCode::kInvalidArgument,
-                  "a map cannot be made of keys " + describe_value(key_view) + " and values " +
-                      describe_value(value_view) +
-                      "; pass a list of strings or integers, and as many values");
+                  formatted("a map cannot be made of keys {} and values {}; pass a list of strings "
+                            "or integers, and as many values",
+                            describe_value(key_view), describe_value(value_view)));
   }
   auto parts = std::make_shared<Composite>();
   Value made;
@@ -250,9 +252,9 @@ Result<Value> splice(Value base, uint64_t position, uint64_t removed, std::vecto
   Composite* old = ValueAccess::composite(base);
   const uint64_t size = old ? old->elements.size() : 0;
   if (position > size || removed > size - position) {
-    return Status(StatusCode::kInvalidArgument,
-                  std::to_string(removed) + " elements from " + std::to_string(position) +
-                      " on are not in a sequence of " + std::to_string(size));
+    return Status(
+        StatusCode::kInvalidArgument,
+        formatted("{} elements from {} on are not in a sequence of {}", removed, position, size));
   }
   EPHOST_RETURN_IF_ERROR(check_elements(old, inserted));
   for (const Value& element : inserted) {
@@ -328,11 +330,12 @@ std::string describe_value(const eph_value& value) {
       return describe_tensor(type, {value.shape, value.rank});
     case EPH_KIND_SEQUENCE: {
       const std::span<const eph_value> parts = parts_of(value);
-      const std::string count = "a sequence of " + std::to_string(parts.size());
       if (parts.empty() || parts[0].kind == EPH_KIND_TENSOR) {
-        return count + " " + std::string(graph::element_type_name(type)) + " tensors";
+        return formatted("a sequence of {} {} tensors", parts.size(),
+                         graph::element_type_name(type));
       }
-      return count + (parts[0].kind == EPH_KIND_MAP ? " maps" : " sequences");
+      return formatted("a sequence of {} {}", parts.size(),
+                       parts[0].kind == EPH_KIND_MAP ? "maps" : "sequences");
     }
     case EPH_KIND_MAP:
       return "a map with keys " + describe_value(parts_of(value)[0]);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "host/base/checked_math.h"
+#include "host/base/format.h"
 #include "host/bridge/abi_text.h"
 #include "host/graph/types.h"
 
@@ -24,8 +25,7 @@ AlignedMemory allocate_aligned(uint64_t bytes) {
 }
 
 Status out_of_memory(uint64_t bytes, std::string_view what) {
-  return Status(StatusCode::kFail, "out of memory: " + std::string(what) + " needs " +
-                                       std::to_string(bytes) + " bytes");
+  return Status(StatusCode::kFail, formatted("out of memory: {} needs {} bytes", what, bytes));
 }
 
 uint64_t half_of_physical_memory() {
@@ -48,8 +48,9 @@ Result<uint64_t> tensor_bytes(ElementType type, std::span<const int64_t> shape) 
       : graph::byte_size(type, shape);
   if (bytes) return *bytes;
   return Status(StatusCode::kInvalidArgument,
-                "a tensor of " + describe_tensor(type, shape) +
-                    " has no size: its type is unknown, an extent is negative, or it is too large");
+                formatted("a tensor of {} has no size: its type is unknown, an extent is negative, "
+                          "or it is too large",
+                          describe_tensor(type, shape)));
 }
 
 std::string describe_tensor(ElementType type, std::span<const int64_t> shape) {

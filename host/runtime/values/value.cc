@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/graph/types.h"
 #include "host/runtime/values/composite.h"
 #include "host/runtime/values/tensor_memory.h"
@@ -22,9 +23,9 @@ Result<Value> Value::borrow(ElementType type, std::vector<int64_t> shape,
   const auto size = graph::byte_size(type, shape);
   if (!size || *size != memory.size()) {
     return Status(StatusCode::kInvalidArgument,
-                  "a tensor of " + runtime::describe_tensor(type, shape) +
-                      " cannot borrow memory of " + std::to_string(memory.size()) +
-                      " bytes; pass exactly the bytes of the shape (strings cannot be borrowed)");
+                  formatted("a tensor of {} cannot borrow memory of {} bytes; pass exactly the "
+                            "bytes of the shape (strings cannot be borrowed)",
+                            runtime::describe_tensor(type, shape), memory.size()));
   }
   Value value;
   value.kind_ = ValueKind::kTensor;
@@ -38,9 +39,8 @@ Result<Value> Value::of_strings(std::vector<int64_t> shape, std::vector<std::str
   const auto count = graph::element_count(shape);
   if (!count || *count != strings.size()) {
     return Status(StatusCode::kInvalidArgument,
-                  std::to_string(strings.size()) + " strings do not fill " +
-                      runtime::describe_tensor(ElementType::kString, shape) +
-                      "; pass one for each element");
+                  formatted("{} strings do not fill {}; pass one for each element", strings.size(),
+                            runtime::describe_tensor(ElementType::kString, shape)));
   }
   Value value;
   value.kind_ = ValueKind::kTensor;
@@ -69,10 +69,10 @@ Result<Value> Value::copy(ElementType type, std::vector<int64_t> shape,
                           std::span<const std::byte> bytes) {
   EPHOST_ASSIGN_OR_RETURN(Value value, allocate(type, std::move(shape)));
   if (value.bytes_.size() != bytes.size()) {
-    return Status(StatusCode::kInvalidArgument,
-                  "a tensor of " + runtime::describe_tensor(type, value.shape_) + " needs " +
-                      std::to_string(value.bytes_.size()) + " bytes, not " +
-                      std::to_string(bytes.size()));
+    return Status(
+        StatusCode::kInvalidArgument,
+        formatted("a tensor of {} needs {} bytes, not {}",
+                  runtime::describe_tensor(type, value.shape_), value.bytes_.size(), bytes.size()));
   }
   if (!bytes.empty()) std::memcpy(value.bytes_.data(), bytes.data(), bytes.size());
   return value;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/runtime/values/composite.h"
 
 namespace ephost::runtime {
@@ -51,7 +52,7 @@ Status ValueBuilder::set_element(const eph_value* tensor, uint64_t element, eph_
   if (strings != nullptr && strings->set(element, text)) return Status::ok_status();
   return Status(
       StatusCode::kInvalidArgument,
-      describe_value(made->second->view) + " has no string element " + std::to_string(element));
+      formatted("{} has no string element {}", describe_value(made->second->view), element));
 }
 
 Result<Value> ValueBuilder::find(const eph_value* value, bool take) {
