@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/graph/subgraphs.h"
 
@@ -27,16 +28,15 @@ class AttributeReader {
 
   Status error(std::string_view attribute, std::string_view what) const {
     return Status(StatusCode::kInvalidGraph,
-                  "attribute " + quote(attribute) + " of " + graph::describe_node(graph_, node_) +
-                      " " + std::string(what) + "; compile the source model again");
+                  formatted("attribute {} of {} {}; compile the source model again",
+                            quote(attribute), graph::describe_node(graph_, node_), what));
   }
 
   Result<int64_t> integer(std::string_view name, int64_t default_value, int64_t max) const {
     if (!attributes().attribute(name)) return default_value;
     const std::optional<int64_t> value = attributes().integer(name);
     if (!value) return error(name, "is not an integer");
-    if (*value < 0 || *value > max)
-      return error(name, "is out of range: " + std::to_string(*value));
+    if (*value < 0 || *value > max) return error(name, formatted("is out of range: {}", *value));
     return *value;
   }
 
@@ -74,7 +74,7 @@ Status read_reference(const AttributeReader& reader, EpContextNode& read) {
     EPHOST_ASSIGN_OR_RETURN(const Blob path, reader.blob(kCacheContext));
     if (path.bytes.size() > kMaxPathBytes) {
       return reader.error(kCacheContext,
-                          "is not a path: it has " + std::to_string(path.bytes.size()) + " bytes");
+                          formatted("is not a path: it has {} bytes", path.bytes.size()));
     }
   }
   return reader.text(kCacheContext, read.reference);
@@ -151,9 +151,9 @@ Status refuse_ep_context_nodes(const Graph& graph) {
   const std::vector<NodePlace> places = find_ep_context_nodes(graph);
   if (places.empty()) return {};
   return Status(StatusCode::kInvalidGraph,
-                "the model is a context model already: it contains " +
-                    graph::describe_node(*places[0].graph, places[0].node) +
-                    "; compile the model that it was made from");
+                formatted("the model is a context model already: it contains {}; compile the model "
+                          "that it was made from",
+                          graph::describe_node(*places[0].graph, places[0].node)));
 }
 
 }  // namespace ephost::context

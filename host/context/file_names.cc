@@ -1,5 +1,6 @@
 #include "host/context/file_names.h"
 
+#include "host/base/format.h"
 #include "host/base/hash.h"
 
 namespace ephost::context {
@@ -28,15 +29,12 @@ std::string context_model_stem(const fs::path& output_path) {
 
 std::string context_binary_name(std::string_view model_stem, std::string_view ep_short_name,
                                 uint32_t index) {
-  std::string name(model_stem);
-  name += "_";
-  name += ep_short_name;
-  if (index > 0) name += "_" + std::to_string(index);
-  return name + ".bin";
+  if (index == 0) return formatted("{}_{}.bin", model_stem, ep_short_name);
+  return formatted("{}_{}_{}.bin", model_stem, ep_short_name, index);
 }
 
 std::string superseded_name(std::string_view file_name, std::string_view checksum_hex) {
-  return std::string(file_name) + "." + std::string(checksum_hex);
+  return formatted("{}.{}", file_name, checksum_hex);
 }
 
 bool is_superseded_name(std::string_view candidate, std::string_view file_name) {

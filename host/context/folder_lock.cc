@@ -15,6 +15,7 @@
 
 #include "host/base/files/file.h"
 #include "host/base/files/file_error.h"
+#include "host/base/format.h"
 
 namespace ephost::context {
 
@@ -70,7 +71,7 @@ std::string FolderLock::holder() const {
     for (std::string line; std::getline(lines, line);) {
       const int process = holder_in(line, info);
       if (process == ::getpid()) return "this process";
-      if (process > 0) return "process " + std::to_string(process);
+      if (process > 0) return formatted("process {}", process);
     }
   }
   return "another process";
@@ -91,13 +92,13 @@ Result<FolderLock> FolderLock::acquire(const std::filesystem::path& folder, cons
     }
     if (waited >= wait.timeout) {
       return Status(StatusCode::kFail,
-                    "the folder " + quote(folder.native()) + " has been locked by " +
-                        lock.holder() + " for more than " + std::to_string(wait.timeout.count()) +
-                        " ms; check whether that hangs, or raise ep.context_lock_timeout_ms");
+                    formatted("the folder {} has been locked by {} for more than {} ms; check "
+                              "whether that hangs, or raise ep.context_lock_timeout_ms",
+                              quote(folder.native()), lock.holder(), wait.timeout.count()));
     }
     if (!is_reported && waited >= kReportAfter && wait.report) {
-      wait.report("waiting for the lock on " + quote(folder.native()) + ", held by " +
-                  lock.holder());
+      wait.report(formatted("waiting for the lock on {}, held by {}", quote(folder.native()),
+                            lock.holder()));
       is_reported = true;
     }
     std::this_thread::sleep_for(std::min(pause, wait.timeout - waited));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 
 namespace ephost::context {
@@ -19,9 +20,9 @@ constexpr std::string_view kCompatibility = "compatibility.";
 constexpr std::string_view kChecksumPrefix = "xxh3:";
 
 Status malformed(const std::string& key, std::string_view reason) {
-  return Status(StatusCode::kInvalidGraph, "the model's metadata entry " + quote(key) + " " +
-                                               std::string(reason) +
-                                               "; compile the source model again");
+  return Status(StatusCode::kInvalidGraph,
+                formatted("the model's metadata entry {} {}; compile the source model again",
+                          quote(key), reason));
 }
 
 // Adds an entry. An identical one may be there already, as merged models repeat entries.
@@ -54,10 +55,10 @@ Status read_entry(const std::string& key, const std::string& value, ContextMetad
   stated.is_stated = true;
   if (rest == kVersionKey) {
     if (value == kVersion) return {};
-    return Status(StatusCode::kInvalidGraph, "the context model has format version " +
-                                                 quote(value) + ", this host knows version " +
-                                                 std::string(kVersion) +
-                                                 "; compile the source model again");
+    return Status(StatusCode::kInvalidGraph,
+                  formatted("the context model has format version {}, this host knows version {}; "
+                            "compile the source model again",
+                            quote(value), kVersion));
   }
   if (take(rest, kBinary)) return add_checksum(stated.binaries, key, rest, value);
   if (take(rest, kEmbedded)) return add_checksum(stated.embedded, key, rest, value);
@@ -77,7 +78,7 @@ void append_checksums(const std::map<std::string, ContentChecksum>& checksums,
 }  // namespace
 
 std::string to_string(const ContentChecksum& checksum) {
-  return std::string(kChecksumPrefix) + to_hex(checksum.hash) + ":" + std::to_string(checksum.size);
+  return formatted("{}{}:{}", kChecksumPrefix, to_hex(checksum.hash), checksum.size);
 }
 
 std::optional<ContentChecksum> parse_content_checksum(std::string_view text) {

@@ -3,6 +3,7 @@
 #include <system_error>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/base/log.h"
 #include "host/base/text.h"
 #include "host/session/environment_state.h"
@@ -25,7 +26,7 @@ std::vector<std::filesystem::path> install_directories() {
 
 bridge::PluginLog plugin_log() {
   return [](bridge::Severity severity, std::string_view provider, std::string_view message) {
-    const std::string line = std::string(provider) + ": " + std::string(message);
+    const std::string line = formatted("{}: {}", provider, message);
     switch (severity) {
       case bridge::Severity::kDebug:
         break;

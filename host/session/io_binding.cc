@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/graph/types.h"
 #include "host/runtime/values/composite.h"
@@ -25,17 +26,18 @@ Status check_value(const ValueDescription& wanted, std::string_view role, const 
     }
   }
   if (agrees) return Status::ok_status();
-  return Status(StatusCode::kInvalidArgument,
-                "cannot bind " + runtime::describe_value(runtime::view_of(value)) + " to " +
-                    std::string(role) + " " + quote(wanted.name) + ", which is " +
-                    runtime::describe_tensor(wanted.element_type, wanted.shape));
+  return Status(
+      StatusCode::kInvalidArgument,
+      formatted("cannot bind {} to {} {}, which is {}",
+                runtime::describe_value(runtime::view_of(value)), role, quote(wanted.name),
+                runtime::describe_tensor(wanted.element_type, wanted.shape)));
 }
 
 Result<size_t> find(const std::unordered_map<std::string_view, size_t>& index,
                     std::string_view role, std::string_view name) {
   const auto found = index.find(name);
   if (found != index.end()) return found->second;
-  return Status(StatusCode::kNotFound, "the model has no " + std::string(role) + " " + quote(name));
+  return Status(StatusCode::kNotFound, formatted("the model has no {} {}", role, quote(name)));
 }
 
 }  // namespace
@@ -58,8 +60,9 @@ Status IoBinding::bind_output(std::string_view name, Value value) {
   const ValueDescription& wanted = state_->session->outputs[i];
   if (wanted.kind != ValueKind::kTensor || wanted.is_optional) {
     return Status(StatusCode::kInvalidArgument,
-                  "output " + quote(name) + " is " + wanted.type +
-                      "; memory can be bound to tensors only, others are read after the run");
+                  formatted("output {} is {}; memory can be bound to tensors only, "
+                            "others are read after the run",
+                            quote(name), wanted.type));
   }
   EPHOST_RETURN_IF_ERROR(check_value(wanted, "output", value));
   state_->outputs[i] = std::move(value);
@@ -91,12 +94,12 @@ Status Session::run(IoBinding& binding, const RunOptions& options) {
     if (bound.bound_memory[i] == nullptr) continue;
     if (bound.outputs[i].bytes().data() == bound.bound_memory[i]) continue;
     bound.bound_memory[i] = nullptr;
-    return Status(
-        StatusCode::kInvalidArgument,
-        "output " + quote(state_->outputs[i].name) + " came out as " +
-            runtime::describe_tensor(bound.outputs[i].element_type(), bound.outputs[i].shape()) +
-            ", which is not the shape of the memory bound for it; bind memory of that "
-            "shape");
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("output {} came out as {}, which is not the shape of the memory bound "
+                            "for it; bind memory of that shape",
+                            quote(state_->outputs[i].name),
+                            runtime::describe_tensor(bound.outputs[i].element_type(),
+                                                     bound.outputs[i].shape())));
   }
   return Status::ok_status();
 }

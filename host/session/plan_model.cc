@@ -3,6 +3,7 @@
 #include <span>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/session/exception_barrier.h"
 #include "host/session/pipeline/pipeline.h"
 
@@ -59,8 +60,8 @@ class GraphReport {
       const partition::Partition& p = prepared_.partitioning.partitions[step.partition];
       planned.partition = p.name;
       planned.name = "partition " + p.name;
-      planned.op = std::to_string(p.nodes.size()) + (p.nodes.size() == 1 ? " node" : " nodes");
-      planned.description = planned.name + " of " + planned.op;
+      planned.op = formatted("{} node{}", p.nodes.size(), p.nodes.size() == 1 ? "" : "s");
+      planned.description = formatted("{} of {}", planned.name, planned.op);
     }
     report_.steps.push_back(std::move(planned));
   }

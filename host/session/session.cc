@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/base/log.h"
 #include "host/base/text.h"
 #include "host/session/caching/context_generation.h"
@@ -186,8 +187,9 @@ Result<std::vector<Value>> Session::State::run(std::span<const NamedValue> named
   for (const NamedValue& input : named) {
     const auto found = input_index.find(input.name);
     if (found == input_index.end()) {
-      return Status(StatusCode::kInvalidArgument, "the model has no input " + quote(input.name) +
-                                                      "; its inputs are " + known_names(inputs));
+      return Status(StatusCode::kInvalidArgument,
+                    formatted("the model has no input {}; its inputs are {}", quote(input.name),
+                              known_names(inputs)));
     }
     slots[found->second] = &input.value;
   }
@@ -195,8 +197,9 @@ Result<std::vector<Value>> Session::State::run(std::span<const NamedValue> named
   for (const std::string& name : output_names) {
     const auto found = output_index.find(name);
     if (found == output_index.end()) {
-      return Status(StatusCode::kInvalidArgument, "the model has no output " + quote(name) +
-                                                      "; its outputs are " + known_names(outputs));
+      return Status(StatusCode::kInvalidArgument,
+                    formatted("the model has no output {}; its outputs are {}", quote(name),
+                              known_names(outputs)));
     }
     wanted.push_back(found->second);
   }

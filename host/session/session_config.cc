@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "host/base/files/known_checksums.h"
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/base/thread_pool.h"
 #include "host/onnx_io/import/import.h"
@@ -17,9 +18,9 @@ namespace {
 
 Status set_flag(std::string_view key, std::string_view text, bool& flag) {
   if (text != "0" && text != "1") {
-    return Status(
-        StatusCode::kInvalidArgument,
-        "configuration entry " + quote(key) + " cannot be " + quote(text) + "; use \"0\" or \"1\"");
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("configuration entry {} cannot be {}; use \"0\" or \"1\"", quote(key),
+                            quote(text)));
   }
   flag = text == "1";
   return Status::ok_status();
@@ -48,17 +49,18 @@ Status threads(SessionConfig& config, std::string_view key, const std::string& t
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool is_number = error == std::errc() && end == text.data() + text.size();
   if (is_number && number <= ThreadPool::kMaxThreads) return Status::ok_status();
-  return Status(StatusCode::kInvalidArgument, "configuration entry " + quote(key) + " cannot be " +
-                                                  quote(text) + "; use a number of threads up to " +
-                                                  std::to_string(ThreadPool::kMaxThreads) +
-                                                  ", 0 for one for each processor");
+  return Status(StatusCode::kInvalidArgument,
+                formatted("configuration entry {} cannot be {}; use a number of threads up to {}, "
+                          "0 for one for each processor",
+                          quote(key), quote(text), ThreadPool::kMaxThreads));
 }
 
 Status execution_mode(SessionConfig& config, std::string_view key, const std::string& text) {
   if (text != "sequential" && text != "parallel") {
-    return Status(StatusCode::kInvalidArgument, "configuration entry " + quote(key) +
-                                                    " cannot be " + quote(text) +
-                                                    "; use \"sequential\" or \"parallel\"");
+    return Status(
+        StatusCode::kInvalidArgument,
+        formatted("configuration entry {} cannot be {}; use \"sequential\" or \"parallel\"",
+                  quote(key), quote(text)));
   }
   config.execution_mode =
       text == "parallel" ? ExecutionMode::kParallel : ExecutionMode::kSequential;
@@ -69,9 +71,9 @@ Status set_number(std::string_view key, const std::string& text, std::string_vie
                   uint64_t& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error == std::errc() && end == text.data() + text.size()) return Status::ok_status();
-  return Status(StatusCode::kInvalidArgument, "configuration entry " + quote(key) + " cannot be " +
-                                                  quote(text) + "; use a whole number, 0 for " +
-                                                  std::string(zero));
+  return Status(StatusCode::kInvalidArgument,
+                formatted("configuration entry {} cannot be {}; use a whole number, 0 for {}",
+                          quote(key), quote(text), zero));
 }
 
 template <uint64_t context::CacheLimits::*kMember>
@@ -126,9 +128,10 @@ Status order(SessionConfig& config, std::string_view key, const std::string& tex
     config.execution_order = order;
     return Status::ok_status();
   }
-  return Status(StatusCode::kInvalidArgument, "configuration entry " + quote(key) + " cannot be " +
-                                                  quote(text) +
-                                                  "; use \"default\", \"priority\" or \"memory\"");
+  return Status(
+      StatusCode::kInvalidArgument,
+      formatted("configuration entry {} cannot be {}; use \"default\", \"priority\" or \"memory\"",
+                quote(key), quote(text)));
 }
 
 constexpr std::string_view kMaxInlinedNodesKey = "session.function_inlining_max_nodes";

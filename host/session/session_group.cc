@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/base/hash.h"
 #include "host/base/log.h"
 #include "host/base/text.h"
@@ -116,11 +117,11 @@ Result<std::shared_ptr<bridge::Provider>> GroupSeat::find_provider(
     if (&shared.provider->plugin() == &plugin && same_options(shared.options, options)) {
       return shared.provider;
     }
-    return Status(StatusCode::kInvalidArgument,
-                  "the sessions of group " + quote(name_) + " share one " +
-                      plugin.manifest.provider +
-                      ", which was created with other options or from another plugin; use the same "
-                      "for all of them");
+    return Status(
+        StatusCode::kInvalidArgument,
+        formatted("the sessions of group {} share one {}, which was created with other options or "
+                  "from another plugin; use the same for all of them",
+                  quote(name_), plugin.manifest.provider));
   }
   return std::shared_ptr<bridge::Provider>();
 }
@@ -200,15 +201,16 @@ Status GroupSeat::check_output(const context::WriteOptions& options) const {
     const fs::path& other = model.options.output_path;
     if (key_of(".", options.output_path) == key_of(".", other)) {
       return Status(StatusCode::kInvalidArgument,
-                    "two models of group " + quote(name_) + " would be written to " +
-                        quote(other.native()) + "; give them different output paths");
+                    formatted("two models of group {} would be written to {}; "
+                              "give them different output paths",
+                              quote(name_), quote(other.native())));
     }
     if (key_of(".", options.output_path).parent_path() != key_of(".", other).parent_path()) {
-      return Status(StatusCode::kInvalidArgument,
-                    "the context models " + quote(other.native()) + " and " +
-                        quote(options.output_path.native()) +
-                        " share a binary, so they must lie in one folder; set "
-                        "ep.context_file_path");
+      return Status(
+          StatusCode::kInvalidArgument,
+          formatted("the context models {} and {} share a binary, so they must lie in one folder; "
+                    "set ep.context_file_path",
+                    quote(other.native()), quote(options.output_path.native())));
     }
     EPHOST_RETURN_IF_ERROR(context::add_output_files(model.options, files));
   }

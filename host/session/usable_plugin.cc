@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "host/base/format.h"
 #include "host/base/log.h"
 #include "host/base/text.h"
 
@@ -9,13 +10,13 @@ namespace ephost::session {
 namespace {
 
 std::string describe(const manifest::Manifest& manifest) {
-  return "version " + manifest.version.to_string() + " of " + quote(manifest.file.native());
+  return formatted("version {} of {}", manifest.version.to_string(), quote(manifest.file.native()));
 }
 
 std::string describe(const manifest::SkippedManifest& skipped) {
   const auto& version = skipped.identity->version;
-  return (version ? "version " + version->to_string() : "the version") + " of " +
-         quote(skipped.file.native());
+  return formatted("{} of {}", version ? "version " + version->to_string() : "the version",
+                   quote(skipped.file.native()));
 }
 
 }  // namespace
@@ -26,8 +27,9 @@ void UnusablePlugins::add(const manifest::FoundPlugin& plugin, Status reason) {
 
 void UnusablePlugins::warn(const manifest::FoundPlugin& taken) const {
   const auto warn = [&](const std::string& what, const Status& reason) {
-    log_warning(candidates_.provider() + ": " + what + " cannot be used and is passed over for " +
-                describe(taken.manifest) + ": " + reason.message());
+    log_warning(formatted("{}: {} cannot be used and is passed over for {}: {}",
+                          candidates_.provider(), what, describe(taken.manifest),
+                          reason.message()));
   };
   for (const Unusable& one : unusable_) warn(describe(one.plugin->manifest), one.reason);
   for (const manifest::SkippedManifest& skipped : candidates_.skipped) {
@@ -39,12 +41,12 @@ void UnusablePlugins::warn(const manifest::FoundPlugin& taken) const {
 Status UnusablePlugins::error() const {
   const Status& first = unusable_.front().reason;
   if (unusable_.size() + candidates_.skipped.size() == 1) return first;
-  std::string text = "no plugin for the provider " + candidates_.provider() + " can be used";
+  std::string text = formatted("no plugin for the provider {} can be used", candidates_.provider());
   for (const Unusable& one : unusable_) {
-    text += "; " + describe(one.plugin->manifest) + ": " + one.reason.message();
+    text += formatted("; {}: {}", describe(one.plugin->manifest), one.reason.message());
   }
   for (const manifest::SkippedManifest& skipped : candidates_.skipped) {
-    text += "; " + describe(skipped) + ": " + skipped.reason.message();
+    text += formatted("; {}: {}", describe(skipped), skipped.reason.message());
   }
   return Status(first.code(), text);
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "host/base/files/file.h"
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/bridge/provider.h"
 #include "host/context/read/replacement_watch.h"
@@ -78,8 +79,9 @@ void judge(const Result<bridge::Compatibility>& answer, ContextSourceReport& sou
       return;
     case bridge::Compatibility::kUnsupported:
       source.verdict = "unsupported";
-      problems.push_back(source.provider + " cannot load what was made for " +
-                         quote(source.compatibility) + "; compile the model again on this machine");
+      problems.push_back(
+          formatted("{} cannot load what was made for {}; compile the model again on this machine",
+                    source.provider, quote(source.compatibility)));
       return;
   }
 }

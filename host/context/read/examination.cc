@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/context/read/primaries.h"
 
@@ -64,7 +65,7 @@ class Examiner {
   }
 
   static void fail(ExaminedNode& node, const Status& reason) {
-    node.status = Status(reason.code(), describe(node) + ": " + reason.message());
+    node.status = Status(reason.code(), formatted("{}: {}", describe(node), reason.message()));
   }
 
   void read_node(NodePlace place) {
@@ -193,10 +194,10 @@ Status check_required_checksums(const Examination& examination, const LoadOption
   const bool required = options.require_checksums.value_or(examination.is_of_this_host);
   if (!required || examination.unchecked.empty()) return {};
   return Status(StatusCode::kInvalidGraph,
-                "the context model states no checksum of " + join(examination.unchecked, ", ") +
-                    (examination.is_of_this_host ? ", which it had when it was written" : "") +
-                    "; compile the source model again, or set ep.require_checksums to 0 to load "
-                    "it unchecked");
+                formatted("the context model states no checksum of {}{}; compile the source model "
+                          "again, or set ep.require_checksums to 0 to load it unchecked",
+                          join(examination.unchecked, ", "),
+                          examination.is_of_this_host ? ", which it had when it was written" : ""));
 }
 
 Status first_failure(const Examination& examination) {

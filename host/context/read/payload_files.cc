@@ -10,6 +10,7 @@
 #include "host/base/files/contained_path.h"
 #include "host/base/files/file.h"
 #include "host/base/files/mapped_pages.h"
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/context/file_names.h"
 
@@ -75,16 +76,14 @@ Content check_content(ChecksummedBytes& found, const ContentChecksum* stated,
                       std::string_view what) {
   if (!stated) return {.bytes = found.bytes, .state = ChecksumState::kNotStated};
   if (found.bytes.bytes.size() != stated->size) {
-    return mismatch(found, std::string(what) + " has " + std::to_string(found.bytes.bytes.size()) +
-                               " bytes, but the model states " + std::to_string(stated->size) +
-                               std::string(kRemedy));
+    return mismatch(found, formatted("{} has {} bytes, but the model states {}{}", what,
+                                     found.bytes.bytes.size(), stated->size, kRemedy));
   }
   take_checksum(found, stated->hash);
   if (*found.hash != stated->hash) {
-    return mismatch(found, std::string(what) + " has the checksum " + to_hex(*found.hash) +
-                               ", but the model states " + to_hex(stated->hash) +
-                               ": it is damaged or belongs to another compilation" +
-                               std::string(kRemedy));
+    return mismatch(found, formatted("{} has the checksum {}, but the model states {}: it is "
+                                     "damaged or belongs to another compilation{}",
+                                     what, to_hex(*found.hash), to_hex(stated->hash), kRemedy));
   }
   return {.bytes = found.bytes, .state = ChecksumState::kOk};
 }
@@ -96,9 +95,10 @@ Result<Blob> align_payload(Blob bytes) {
   constexpr std::align_val_t kAlignment{kPayloadAlignment};
   void* memory = ::operator new(size, kAlignment, std::nothrow);
   if (!memory) {
-    return Status(StatusCode::kFail, "there is no memory for an embedded payload of " +
-                                         std::to_string(size) +
-                                         " bytes; write payloads to files (embed mode 0)");
+    return Status(StatusCode::kFail,
+                  formatted("there is no memory for an embedded payload of {} bytes; "
+                            "write payloads to files (embed mode 0)",
+                            size));
   }
   const std::shared_ptr<void> owner(memory,
                                     [](void* address) { ::operator delete(address, kAlignment); });
@@ -145,13 +145,14 @@ const Content& PayloadFiles::find(const std::string& name, const ContentChecksum
 Content PayloadFiles::read(const std::string& name, const ContentChecksum* stated) const {
   if (const std::string_view refusal = refusal_of_path(name); !refusal.empty()) {
     return failed(ChecksumState::kRefusedPath,
-                  "the name " + quote(name) + " is refused: " + std::string(refusal));
+                  formatted("the name {} is refused: {}", quote(name), refusal));
   }
   Result<Blob> given = options_.read_payload(name);
   if (given.ok()) given = align_payload(std::move(given).value());
   if (!given.ok()) {
-    return failed(ChecksumState::kMissingFile, "the application cannot give the content of " +
-                                                   quote(name) + ": " + given.status().to_string());
+    return failed(ChecksumState::kMissingFile,
+                  formatted("the application cannot give the content of {}: {}", quote(name),
+                            given.status().to_string()));
   }
   ChecksummedBytes found{.bytes = std::move(given).value(), .cancellation = options_.cancellation};
   return check_content(found, stated, "what the application gives as " + quote(name));

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 
 namespace ephost::context {
@@ -24,9 +25,9 @@ const uint32_t* look_up(const std::map<Key, uint32_t>& payloads, const Key& key)
 
 Status no_primary(const EpContextNode& secondary, std::string_view reason) {
   return Status(StatusCode::kInvalidGraph,
-                "it has main_context 0 and refers to " + quote(secondary.reference) +
-                    " of source " + quote(secondary.source) + ", but " + std::string(reason) +
-                    "; keep the node with main_context 1 in the model");
+                formatted("it has main_context 0 and refers to {} of source {}, but {}; keep the "
+                          "node with main_context 1 in the model",
+                          quote(secondary.reference), quote(secondary.source), reason));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <optional>
 
+#include "host/base/format.h"
 #include "host/context/store/cache_key.h"
 
 namespace ephost::context {
@@ -47,9 +48,9 @@ std::vector<std::pair<std::string, ContentChecksum>> entry_files(
 std::string to_text(const CacheEntry& entry) {
   std::string text = entry.key_text + "\n";
   for (const auto& [name, checksum] : entry.files)
-    append_line(text, "file", to_string(checksum) + " " + name);
+    append_line(text, "file", formatted("{} {}", to_string(checksum), name));
   for (const auto& [name, nodes] : entry.partitions) {
-    append_line(text, "partition", std::to_string(nodes) + " " + name);
+    append_line(text, "partition", formatted("{} {}", nodes, name));
   }
   append_line(text, "model name", entry.model_name);
   append_line(text, "checksum", cache_key_id(text));

@@ -12,6 +12,7 @@
 
 #include "host/base/files/directory.h"
 #include "host/base/files/file_error.h"
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/context/store/cache_key.h"
 #include "host/context/store/owned_folder.h"
@@ -79,8 +80,7 @@ fs::path temporary_path(const fs::path& store) {
   // Processes in different containers may have the same id, so the time is part of the name.
   static std::atomic<uint64_t> counter{0};
   const auto now = std::chrono::system_clock::now().time_since_epoch().count();
-  return store / (std::string(kTemporaryPrefix) + std::to_string(::getpid()) + "-" +
-                  std::to_string(counter.fetch_add(1)) + "-" + std::to_string(now));
+  return store / formatted("{}{}-{}-{}", kTemporaryPrefix, ::getpid(), counter.fetch_add(1), now);
 }
 
 TemporaryFolder::TemporaryFolder(fs::path path, FolderLock lock, const FileSystem& file_system)

@@ -5,6 +5,7 @@
 
 #include "host/base/files/contained_path.h"
 #include "host/base/files/file_error.h"
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/context/store/cache_entry.h"
 #include "host/context/store/cache_upkeep.h"
@@ -23,7 +24,7 @@ bool is_damage(const Status& status) {
 }
 
 Status damaged(const fs::path& file, std::string_view reason) {
-  return Status(StatusCode::kInvalidGraph, quote(file.native()) + " " + std::string(reason));
+  return Status(StatusCode::kInvalidGraph, formatted("{} {}", quote(file.native()), reason));
 }
 
 const ContentChecksum* find_checksum(const CacheEntry& entry, std::string_view name) {
@@ -71,9 +72,10 @@ Result<CacheLookup> CacheStore::find(const CacheKey& key) const {
   FoundEntry entry{.folder = folder, .lease = std::move(**lease)};
   if (!is_marked(folder, *options_.file_system)) {
     if (!entry.lease.is_at(folder)) return CacheLookup();
-    return Status(StatusCode::kFail, "the folder " + quote(folder.native()) +
-                                         " has the name of a cache entry, but no marker of one; "
-                                         "move it away");
+    return Status(
+        StatusCode::kFail,
+        formatted("the folder {} has the name of a cache entry, but no marker of one; move it away",
+                  quote(folder.native())));
   }
   Status status = check(entry, key);
   if (!status.ok() && !entry.lease.is_at(folder)) return CacheLookup();
@@ -128,10 +130,9 @@ Status CacheStore::publish(StagedEntry staged, const CacheKey& key, CacheEntry e
   uint64_t bytes = 0;
   for (const auto& [name, checksum] : entry.files) bytes += checksum.size;
   if (options_.limits.max_bytes != 0 && bytes > options_.limits.max_bytes) {
-    return Status(StatusCode::kFail, "the entry would have " + std::to_string(bytes) +
-                                         " bytes, but the cache store may have at most " +
-                                         std::to_string(options_.limits.max_bytes) +
-                                         "; raise ep.cache_max_bytes");
+    return Status(StatusCode::kFail, formatted("the entry would have {} bytes, but the cache store "
+                                               "may have at most {}; raise ep.cache_max_bytes",
+                                               bytes, options_.limits.max_bytes));
   }
   EPHOST_RETURN_IF_ERROR(write_file_atomically(staged.entry_folder() / kEntryFileName,
                                                as_bytes(to_text(entry)), file_system));

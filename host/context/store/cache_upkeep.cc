@@ -6,6 +6,7 @@
 
 #include "host/base/files/contained_path.h"
 #include "host/base/files/file.h"
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/context/write/publication.h"
 
@@ -141,8 +142,8 @@ std::vector<std::string> verify_entry(const CacheItem& item, const FileSystem& f
     if (!found.ok()) {
       problems.push_back(found.status().message());
     } else if (*found != stated) {
-      problems.push_back("file " + quote(name) + " has the checksum " + to_string(*found) +
-                         ", but was published with " + to_string(stated));
+      problems.push_back(formatted("file {} has the checksum {}, but was published with {}",
+                                   quote(name), to_string(*found), to_string(stated)));
     }
   }
   return problems;

@@ -10,6 +10,7 @@
 #include "host/base/files/file.h"
 #include "host/base/files/file_error.h"
 #include "host/base/files/temporary_files.h"
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/context/ep_context_node.h"
 #include "host/context/file_names.h"
@@ -41,8 +42,9 @@ bool is_same_file(const fs::path& a, const fs::path& b) {
 // Models state file names as UTF-8 text.
 Status check_file_name(const std::string& name, std::string_view what) {
   if (is_valid_utf8(name)) return {};
-  return invalid("the " + std::string(what) + " " + quote(name) +
-                 " cannot be stated in a model: it is not UTF-8; choose another name");
+  return invalid(
+      formatted("the {} {} cannot be stated in a model: it is not UTF-8; choose another name", what,
+                quote(name)));
 }
 
 Status check_initializers_name(const WriteOptions& options) {
@@ -50,9 +52,9 @@ Status check_initializers_name(const WriteOptions& options) {
   if (name.empty()) return {};
   if (!std::has_single_bit(options.initializer_alignment) ||
       options.initializer_alignment > uint64_t{1} << 20) {
-    return invalid("external initializers cannot be aligned to " +
-                   std::to_string(options.initializer_alignment) +
-                   " bytes; give a power of two, at most 1 MiB");
+    return invalid(formatted(
+        "external initializers cannot be aligned to {} bytes; give a power of two, at most 1 MiB",
+        options.initializer_alignment));
   }
   EPHOST_RETURN_IF_ERROR(check_file_name(name, "external initializers' file name"));
   const fs::path path(name);
@@ -60,9 +62,9 @@ Status check_initializers_name(const WriteOptions& options) {
                      name.find('\0') == std::string::npos;
   if (!plain) {
     return invalid(
-        "the external initializers' file name " + quote(name) +
-        " is not a plain file name; the file goes beside the context model, so leave out "
-        "the folder");
+        formatted("the external initializers' file name {} is not a plain file name; the file goes "
+                  "beside the context model, so leave out the folder",
+                  quote(name)));
   }
   return {};
 }
@@ -152,10 +154,9 @@ Status check_may_replace(const WriteOptions& options) {
                                          "path (ep.context_file_path)");
   }
   if (is_context_output(options.output_path, *options.file_system)) return {};
-  return Status(StatusCode::kFail, quote(options.output_path.native()) +
-                                       " exists already and is not a context model; remove it, or "
-                                       "choose another output path" +
-                                       std::string(kForceRemedy));
+  return Status(StatusCode::kFail, formatted("{} exists already and is not a context model; remove "
+                                             "it, or choose another output path{}",
+                                             quote(options.output_path.native()), kForceRemedy));
 }
 
 Status add_output_files(const WriteOptions& options, OperationFiles& files) {
@@ -208,9 +209,9 @@ Status check_binary_name(const WriteOptions& options, const std::string& file_na
         !claims_file(other, file_name, *options.file_system)) {
       continue;
     }
-    return Status(StatusCode::kFail, "the binary " + quote(path.native()) +
-                                         " belongs to the context model " + quote(other.native()) +
-                                         "; choose an output path with another name");
+    return Status(StatusCode::kFail, formatted("the binary {} belongs to the context model {}; "
+                                               "choose an output path with another name",
+                                               quote(path.native()), quote(other.native())));
   }
   return {};
 }
@@ -228,10 +229,9 @@ Status check_may_replace_file(const WriteOptions& options, std::span<const fs::p
   const Result<ContentChecksum> old = checksum_of_file(path, file_system);
   if (old.ok() && (*old == checksum || is_left_by_a_crash(path, *old, file_system))) return {};
   return Status(StatusCode::kFail,
-                quote(path.native()) +
-                    " exists already and is not known to belong to the "
-                    "context model that is replaced; remove it, or choose another name" +
-                    std::string(kForceRemedy));
+                formatted("{} exists already and is not known to belong to the context model that "
+                          "is replaced; remove it, or choose another name{}",
+                          quote(path.native()), kForceRemedy));
 }
 
 }  // namespace ephost::context

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/context/ep_context_node.h"
 #include "host/graph/checks.h"
@@ -19,8 +20,8 @@ using graph::ValueId;
 namespace {
 
 Status invalid(const WrittenPartition& partition, std::string_view reason) {
-  return Status(StatusCode::kInvalidArgument, "partition " + quote(partition.name) +
-                                                  " cannot be written: " + std::string(reason));
+  return Status(StatusCode::kInvalidArgument,
+                formatted("partition {} cannot be written: {}", quote(partition.name), reason));
 }
 
 Graph* subgraph_at(Graph& graph, const SubgraphStep& step) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "host/base/checked_math.h"
+#include "host/base/format.h"
 
 namespace ephost::context {
 
@@ -34,9 +35,9 @@ Status GrowingBuffer::append(std::span<const std::byte> bytes) {
     }
   }
   if (!needed || *needed > capacity_) {
-    return Status(StatusCode::kFail,
-                  "there is no memory for " + std::to_string(size_) +
-                      " bytes of context and more; write payloads to files (embed mode 0)");
+    return Status(StatusCode::kFail, formatted("there is no memory for {} bytes of context and "
+                                               "more; write payloads to files (embed mode 0)",
+                                               size_));
   }
   std::memcpy(data_.get() + size_, bytes.data(), bytes.size());
   size_ = *needed;

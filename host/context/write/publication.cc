@@ -9,6 +9,7 @@
 #include "host/base/files/directory.h"
 #include "host/base/files/file_error.h"
 #include "host/base/files/temporary_files.h"
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/context/file_names.h"
 
@@ -78,9 +79,9 @@ Result<Publication::Aside> Publication::set_aside(const fs::path& path,
     if (is_superseded_file(aside, path.filename().native(), *file_system_)) {
       return Aside{.path = std::move(aside), .moved = false};
     }
-    return Status(StatusCode::kFail, "cannot set aside " + quote(path.native()) + ": " +
-                                         quote(aside.native()) +
-                                         " is another file; move it out of the way");
+    return Status(StatusCode::kFail,
+                  formatted("cannot set aside {}: {} is another file; move it out of the way",
+                            quote(path.native()), quote(aside.native())));
   }
   if (file_system_->rename(path.c_str(), aside.c_str()) != 0) {
     return file_error("set aside", path, errno);

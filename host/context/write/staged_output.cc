@@ -7,6 +7,7 @@
 
 #include "host/base/files/file.h"
 #include "host/base/files/file_error.h"
+#include "host/base/format.h"
 #include "host/context/read/loader.h"
 #include "host/context/write/output_files.h"
 #include "host/context/write/publication.h"
@@ -45,11 +46,12 @@ bool is_same(const LoadedContext& loaded, std::span<const WrittenPartition> part
 }  // namespace
 
 Status model_too_large(uint64_t bytes, uint64_t max) {
-  return Status(StatusCode::kFail,
-                "the context model would have " + std::to_string(bytes) +
-                    " bytes or more, but one model can hold at most " + std::to_string(max) +
-                    "; write payloads to files (ep.context_embed_mode 0) and initializers to a "
-                    "file (ep.context_model_external_initializers_file_name)");
+  return Status(
+      StatusCode::kFail,
+      formatted("the context model would have {} bytes or more, but one model can hold at most {}; "
+                "write payloads to files (ep.context_embed_mode 0) and initializers to a "
+                "file (ep.context_model_external_initializers_file_name)",
+                bytes, max));
 }
 
 Status StagedOutput::encode(graph::Model& model, ContextMetadata metadata) {

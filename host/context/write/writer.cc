@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/context/ep_context_node.h"
 #include "host/context/file_names.h"
@@ -23,8 +24,8 @@ Status invalid(std::string message) {
 
 Status check_text(std::string_view what, const std::string& text) {
   if (!text.empty() && is_valid_utf8(text)) return {};
-  return invalid("the " + std::string(what) + " " + quote(text) +
-                 " cannot be stated in a model; it must be UTF-8 and not empty");
+  return invalid(formatted("the {} {} cannot be stated in a model; it must be UTF-8 and not empty",
+                           what, quote(text)));
 }
 
 // `names` collects the partition names of all models, as one payload may contain partitions of
@@ -57,15 +58,15 @@ Result<Primaries> find_primaries(std::span<const WrittenPartition> partitions,
   Primaries primaries(payload_count, nullptr);
   for (const WrittenPartition& partition : partitions) {
     if (partition.payload >= payload_count) {
-      return invalid("partition " + quote(partition.name) + " states payload " +
-                     std::to_string(partition.payload) + ", which was not begun");
+      return invalid(formatted("partition {} states payload {}, which was not begun",
+                               quote(partition.name), partition.payload));
     }
     const WrittenPartition*& primary = primaries[partition.payload];
     if (!primary) primary = &partition;
     if (primary->source != partition.source) {
-      return invalid("partition " + quote(partition.name) + " of source " +
-                     quote(partition.source) + " states a payload of source " +
-                     quote(primary->source));
+      return invalid(formatted("partition {} of source {} states a payload of source {}",
+                               quote(partition.name), quote(partition.source),
+                               quote(primary->source)));
     }
   }
   return primaries;
@@ -77,8 +78,8 @@ Status check_payloads_used(std::span<const Primaries> models, size_t payload_cou
     const bool used = std::any_of(models.begin(), models.end(),
                                   [&](const Primaries& model) { return model[i] != nullptr; });
     if (used) continue;
-    return invalid("payload " + std::to_string(i) +
-                   " belongs to no partition; add a node for it, or do not begin it");
+    return invalid(
+        formatted("payload {} belongs to no partition; add a node for it, or do not begin it", i));
   }
   return {};
 }
@@ -176,7 +177,7 @@ Result<uint32_t> ContextWriter::begin_payload(std::string_view ep_short_name) {
 Status ContextWriter::append(uint32_t payload, std::span<const std::byte> bytes) {
   State& state = *state_;
   if (payload >= state.payloads.size()) {
-    return invalid("payload " + std::to_string(payload) + " was not begun");
+    return invalid(formatted("payload {} was not begun", payload));
   }
   if (state.options.embed) {
     state.embedded_bytes += bytes.size();
@@ -196,9 +197,9 @@ Status ContextWriter::add_model(WriteOptions options, ModelToWrite model) {
     return invalid("models share their payloads through files; write them with embed mode 0");
   }
   if (folder_of(options.output_path) != folder_of(state.options.output_path)) {
-    return invalid("the context models " + quote(state.options.output_path.native()) + " and " +
-                   quote(options.output_path.native()) +
-                   " share binaries, so they must lie in one folder");
+    return invalid(
+        formatted("the context models {} and {} share binaries, so they must lie in one folder",
+                  quote(state.options.output_path.native()), quote(options.output_path.native())));
   }
   for (const std::string& name :
        {options.output_path.filename().native(), options.external_initializers_file_name}) {

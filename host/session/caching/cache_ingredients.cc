@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "host/base/files/known_checksums.h"
+#include "host/base/format.h"
 #include "host/bridge/abi_text.h"
 
 namespace ephost::session {
@@ -17,9 +18,7 @@ Result<context::ContentChecksum> checksum_of(const graph::Blob& blob, const Know
   return context::ContentChecksum{.hash = hash, .size = blob.bytes.size()};
 }
 
-std::string abi_version(uint32_t minor) {
-  return std::to_string(EPH_ABI_MAJOR) + "." + std::to_string(minor);
-}
+std::string abi_version(uint32_t minor) { return formatted("{}.{}", EPH_ABI_MAJOR, minor); }
 
 Result<context::CacheProvider> describe_provider(bridge::Provider& provider,
                                                  const KnownChecksums& known,

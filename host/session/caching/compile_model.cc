@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/context/ep_context_node.h"
 #include "host/context/file_names.h"
@@ -31,8 +32,10 @@ Status check_choices(const ModelCompilationOptions& options) {
                      int{options.input_model_buffer.data() != nullptr} +
                      int{options.input_model_read_func != nullptr};
   if (inputs != 1) {
-    return invalid("compile_model needs one model and got " + std::to_string(inputs) +
-                   "; set one of input_model_path, input_model_buffer and input_model_read_func");
+    return invalid(
+        formatted("compile_model needs one model and got {}; "
+                  "set one of input_model_path, input_model_buffer and input_model_read_func",
+                  inputs));
   }
   const int outputs = int{!options.output_model_path.empty()} +
                       int{options.output_model_buffer != nullptr} +
@@ -143,8 +146,8 @@ Result<std::vector<std::byte>> read_all(const ReadFunction& read,
     const std::span<std::byte> room = std::span(bytes).subspan(size);
     EPHOST_ASSIGN_OR_RETURN(const size_t count, read(room));
     if (count > room.size()) {
-      return invalid("input_model_read_func gives " + std::to_string(count) +
-                     " bytes where there is room for " + std::to_string(room.size()));
+      return invalid(formatted("input_model_read_func gives {} bytes where there is room for {}",
+                               count, room.size()));
     }
     size += count;
     if (count > 0) continue;

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/base/log.h"
 #include "host/base/text.h"
 #include "host/bridge/abi_text.h"
@@ -58,8 +59,8 @@ class ProviderSink : public bridge::ContextSink {
  private:
   Status check_payload(uint32_t payload) const {
     if (own_payloads_.contains(payload)) return Status::ok_status();
-    return Status(StatusCode::kEpFail, provider_.name() + " writes to payload " +
-                                           std::to_string(payload) + ", which it did not begin");
+    return Status(StatusCode::kEpFail, formatted("{} writes to payload {}, which it did not begin",
+                                                 provider_.name(), payload));
   }
 
   context::ContextWriter& writer_;
@@ -150,8 +151,9 @@ CompiledModel collect_compiled(const PreparedModel& prepared, context::WriteOpti
       }
     }
     if (uncached == 0) continue;
-    log_warning(owner->name() + " cannot write an EP context; its " + std::to_string(uncached) +
-                " partitions stay plain nodes in the context model");
+    log_warning(formatted(
+        "{} cannot write an EP context; its {} partitions stay plain nodes in the context model",
+        owner->name(), uncached));
   }
   return compiled;
 }

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/base/format.h"
 #include "host/base/log.h"
 #include "host/base/text.h"
 #include "host/context/ep_context_node.h"
@@ -70,8 +71,8 @@ void SessionCache::skip(std::string reason) {
 void SessionCache::fail(std::string_view doing, const Status& status) {
   // The pipeline itself ends a cancelled session.
   if (status.code() != StatusCode::kModelLoadCanceled && !cancellation_.is_requested()) {
-    log_warning("the session goes on without the cache store " + quote(config_.cache_dir.native()) +
-                ": " + std::string(doing) + ": " + status.to_string());
+    log_warning(formatted("the session goes on without the cache store {}: {}: {}",
+                          quote(config_.cache_dir.native()), doing, status.to_string()));
   }
   store_.reset();
   use_.outcome = Outcome::kUncached;
@@ -114,16 +115,17 @@ Status SessionCache::find(const PreparedModel& prepared, const onnx_io::ImportRe
   entry_ = std::move(lookup.found);
   use_.outcome = entry_ ? Outcome::kHit : Outcome::kMiss;
   use_.reason = lookup.damage.message();
-  log_info("cache store: " + std::string(entry_ ? "hit " : "miss ") + key_.id);
+  log_info(formatted("cache store: {} {}", entry_ ? "hit" : "miss", key_.id));
   if (!lookup.damage.ok()) {
-    log_warning("cache store: entry " + key_.id + " is quarantined: " + lookup.damage.to_string());
+    log_warning(
+        formatted("cache store: entry {} is quarantined: {}", key_.id, lookup.damage.to_string()));
   }
   return Status::ok_status();
 }
 
 bool SessionCache::blames_entry(const Status& failure) {
   if (!entry_ || failure.code() == StatusCode::kModelLoadCanceled) return false;
-  log_warning("cache store: entry " + key_.id + " is quarantined: " + failure.to_string());
+  log_warning(formatted("cache store: entry {} is quarantined: {}", key_.id, failure.to_string()));
   const Status quarantined = store_->quarantine(*entry_, failure);
   entry_.reset();
   has_bad_entry_ = true;

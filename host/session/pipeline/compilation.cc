@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/base/log.h"
 #include "host/base/text.h"
 #include "host/bridge/abi_text.h"
@@ -154,8 +155,9 @@ class ProviderCompilation {
     const auto& [provider, graph, nodes, partition] = origins_[i];
     Status reason = std::move(made).status();
     if (requests_[i].ep_context != nullptr && !is_cancelled(reason)) {
-      reason = Status(StatusCode::kInvalidGraph,
-                      graph::describe_node(*graph, nodes.front()) + ": " + reason.message());
+      reason = Status(
+          StatusCode::kInvalidGraph,
+          formatted("{}: {}", graph::describe_node(*graph, nodes.front()), reason.message()));
     }
     return fail(*graph, nodes, requests_[i].name, std::move(reason));
   }
@@ -212,11 +214,12 @@ Result<size_t> match_source(const PreparedModel& prepared,
   if (failed != nullptr) return failed->reason;
   std::vector<std::string> names;
   for (const auto& candidate : prepared.providers) names.push_back(candidate->name());
-  return Status(StatusCode::kNotImplemented,
-                graph::describe_node(*partition.place.graph, partition.place.node) +
-                    " was made by source " + quote(partition.attributes.source) +
-                    ", which none of the session's providers (" + join(names, ", ") +
-                    ") accepts; add the provider that made it");
+  return Status(
+      StatusCode::kNotImplemented,
+      formatted("{} was made by source {}, which none of the session's providers ({}) accepts; "
+                "add the provider that made it",
+                graph::describe_node(*partition.place.graph, partition.place.node),
+                quote(partition.attributes.source), join(names, ", ")));
 }
 
 // Nothing for a step that the host runs itself.
@@ -259,8 +262,8 @@ Status check_compatibility(PreparedModel& prepared, bool fail_on_suboptimal) {
       EPHOST_ASSIGN_OR_RETURN(const bridge::Compatibility level,
                               provider->validate_compatibility(text));
       if (level == bridge::Compatibility::kOptimal) break;
-      const std::string found = "the context of " + quote(source) + " was made for " + quote(text) +
-                                "; " + provider->name() + " here ";
+      const std::string found = formatted("the context of {} was made for {}; {} here ",
+                                          quote(source), quote(text), provider->name());
       if (level == bridge::Compatibility::kUnsupported) {
         return Status(StatusCode::kInvalidGraph,
                       found + "cannot load it; compile the model again on this machine");

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/graph/checks.h"
 #include "host/graph/connect.h"
@@ -176,10 +177,10 @@ Status FunctionInlining::count_growth(const Graph& graph, NodeId call,
 
 Status FunctionInlining::too_large(const std::string& call) const {
   return {StatusCode::kInvalidGraph,
-          "inlining " + call + " would let the model grow by more than " +
-              std::to_string(max_growth_) +
-              " nodes and values; its functions multiply, use them less often or raise "
-              "session.function_inlining_max_nodes"};
+          formatted("inlining {} would let the model grow by more than {} nodes and values; "
+                    "its functions multiply, use them less often or raise "
+                    "session.function_inlining_max_nodes",
+                    call, max_growth_)};
 }
 
 Result<uint64_t> FunctionInlining::inline_in(PreparedModel& prepared, const Calls& calls,
@@ -231,9 +232,9 @@ Result<bool> FunctionInlining::inline_unclaimed(PreparedModel& prepared, MadeCom
   if (count == 0) return false;
   if (++depth_ > kMaxDepth) {
     return Status(StatusCode::kInvalidGraph,
-                  "functions call each other more than " + std::to_string(kMaxDepth) +
-                      " deep, the last one being the function of " + prepared.inlined.back().call +
-                      "; flatten the model's functions");
+                  formatted("functions call each other more than {} deep, the last one being the "
+                            "function of {}; flatten the model's functions",
+                            kMaxDepth, prepared.inlined.back().call));
   }
   graph::connect(prepared.model.graph);
   EPHOST_RETURN_IF_ERROR(graph::check_graph(prepared.model.graph));

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/base/log.h"
 #include "host/base/text.h"
 #include "host/bridge/claim_source.h"
@@ -117,8 +118,8 @@ Status check_cover(const PreparedModel& model, const graph::Graph& graph,
     const CompileFailure* failure = find_failure(model, graph, id);
     if (failure == nullptr) continue;
     return Status(failure->reason)
-        .with_context("looking for another provider of " + graph::describe_node(graph, id) +
-                      ", which there is not");
+        .with_context(formatted("looking for another provider of {}, which there is not",
+                                graph::describe_node(graph, id)));
   }
   return partition::check_cover(graph, partitioning);
 }
@@ -130,19 +131,19 @@ Status check_graph(const PreparedModel& model, const PreparedGraph& prepared,
   EPHOST_RETURN_IF_ERROR(check_cover(model, graph, partitioning));
   if (config.disable_model_compile && !partitioning.partitions.empty()) {
     const partition::Partition& first = partitioning.partitions.front();
-    return Status(StatusCode::kModelRequiresCompilation,
-                  "partition " + quote(first.name) + " of " +
-                      partitioning.providers[first.provider] +
-                      " needs compilation, which session.disable_model_compile=1 forbids; create "
-                      "a context model with compile_model and load that");
+    return Status(
+        StatusCode::kModelRequiresCompilation,
+        formatted("partition {} of {} needs compilation, which session.disable_model_compile=1 "
+                  "forbids; create a context model with compile_model and load that",
+                  quote(first.name), partitioning.providers[first.provider]));
   }
   if (!config.disable_cpu_fallback) return Status::ok_status();
   for (graph::NodeId id = 0; id < graph.nodes.size(); ++id) {
     if (partitioning.providers[partitioning.owner[id]] != kCpuProvider) continue;
     Status refusal(StatusCode::kFail,
-                   graph::describe_node(graph, id) + " would run on " + std::string(kCpuProvider) +
-                       ", which session.disable_cpu_ep_fallback=1 forbids; allow "
-                       "it, or add a provider that takes the node");
+                   formatted("{} would run on {}, which session.disable_cpu_ep_fallback=1 forbids; "
+                             "allow it, or add a provider that takes the node",
+                             graph::describe_node(graph, id), kCpuProvider));
     const CompileFailure* failure = find_failure(model, graph, id);
     if (failure == nullptr) return refusal;
     return std::move(refusal).with_context("standing in, as " + failure->reason.message());
@@ -172,8 +173,8 @@ void report_fallback(const PreparedModel& prepared, const CompileFailure& failur
   const std::string what = failure.partition.empty()
                                ? graph::describe_node(*failure.graph, failure.nodes.front())
                                : "the nodes of partition " + quote(failure.partition);
-  log_warning(failure.reason.message() + "; " + what + " went from " +
-              prepared.providers[failure.provider]->name() + " to the next providers");
+  log_warning(formatted("{}; {} went from {} to the next providers", failure.reason.message(), what,
+                        prepared.providers[failure.provider]->name()));
 }
 
 }  // namespace ephost::session

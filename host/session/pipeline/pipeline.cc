@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/base/format.h"
 #include "host/base/log.h"
 #include "host/base/text.h"
 #include "host/context/ep_context_node.h"
@@ -222,7 +223,7 @@ class Pipeline {
       }
       if (round == max_rounds) {
         return Status(prepared_.failures.back().reason)
-            .with_context("falling back, attempt " + std::to_string(round));
+            .with_context(formatted("falling back, attempt {}", round));
       }
       EPHOST_RETURN_IF_ERROR(timed("partition", [&] { return partition(); }));
     }
@@ -274,8 +275,8 @@ Result<PreparedModel> prepare_model(const Environment& environment, const ModelS
     const bool may_be_mixed = !prepared.ok() && !has_loaded && watch.has_changed() &&
                               prepared.status().code() != StatusCode::kModelLoadCanceled;
     if (!may_be_mixed || reading == context::kMaxReadings) return prepared;
-    log_info("the model " + quote(source.path.native()) + " was replaced while it was read (" +
-             prepared.status().message() + "); reading it again");
+    log_info(formatted("the model {} was replaced while it was read ({}); reading it again",
+                       quote(source.path.native()), prepared.status().message()));
   }
 }
 
