@@ -30,8 +30,8 @@ void collect_refusals(const Partitioning& partitioning, Explanation& explanation
     refusal.reason = decision.reason;
     refusal.nodes = decision.nodes;
     std::ranges::sort(refusal.nodes);
-    const auto [repeated, end] = std::ranges::unique(refusal.nodes);
-    refusal.nodes.erase(repeated, end);
+    refusal.nodes.erase(std::unique(refusal.nodes.begin(), refusal.nodes.end()),
+                        refusal.nodes.end());
     std::erase_if(refusal.nodes, [&](NodeId node) { return node >= explanation.nodes.size(); });
     for (const NodeId node : refusal.nodes) explanation.nodes[node].refusals.push_back(index);
   }

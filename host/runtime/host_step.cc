@@ -74,6 +74,7 @@ void HostStep::set_string(size_t output, uint64_t element, std::string_view text
   assert(exists);
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): what the caller moved here may be exclusive.
 Status HostStep::give(size_t output, HeldValue held) {
   if (!is_wanted(output)) return Status::ok_status();
   if (values_.object(output_id(output)) != nullptr) {

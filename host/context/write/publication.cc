@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <new>
-#include <ranges>
 #include <system_error>
 #include <utility>
 
@@ -53,7 +52,7 @@ Result<Publication> Publication::begin(const fs::path& folder, const LockWait& w
 }
 
 Publication::~Publication() {
-  for (const Step& step : steps_ | std::views::reverse) put_back(step, true);
+  for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) put_back(*step, true);
 }
 
 void Publication::put_back(const Step& step, bool replaced) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -22,6 +23,7 @@ class RangeMax {
   }
 
   [[nodiscard]] uint64_t query(uint32_t lower, uint32_t upper) const {
+    assert(lower < upper);
     const auto level = static_cast<size_t>(std::bit_width(upper - lower) - 1);
     return std::max(levels_[level][lower], levels_[level][upper - (uint32_t{1} << level)]);
   }

@@ -230,9 +230,9 @@ uint32_t ValleySearch::choose_section(const Part& part) const {
   uint32_t best = kNone;
   std::tuple<double, uint64_t, uint64_t> least;
   const auto level = [&](uint32_t s) { return state_.section(s).level; };
-  uint32_t end = part.lower;
-  for (uint32_t begin = part.lower; begin < part.upper; begin = end) {
-    for (end = begin + 1; end < part.upper && level(end) == level(begin);) ++end;
+  for (uint32_t end = part.lower; end < part.upper;) {
+    const uint32_t begin = end;
+    for (++end; end < part.upper && level(end) == level(begin);) ++end;
     if (begin > part.lower && level(begin - 1) < level(begin)) continue;
     if (end < part.upper && level(end) < level(begin)) continue;
     for (uint32_t s = begin; s < end; ++s) {

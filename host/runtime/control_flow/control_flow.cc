@@ -33,13 +33,14 @@ std::string describe(const eph_value& value) {
   return describe_tensor(static_cast<ElementType>(value.element_type), {value.shape, value.rank});
 }
 
-Result<const void*> only_element(const eph_value& value, ElementType type, std::string_view what) {
+Result<const void*> only_element(const eph_value& value, ElementType type, std::string_view what,
+                                 const HostStep& step) {
   const auto wanted = static_cast<int32_t>(type);
   const bool single = value.byte_size == graph::element_bits(type) / 8;
   if (value.kind == EPH_KIND_TENSOR && value.element_type == wanted && single) return value.data;
   return Status(StatusCode::kInvalidArgument,
-                formatted("{} is {}; it must be one element of {}", what, describe(value),
-                          graph::element_type_name(type)));
+                formatted("{} of {} is {}; it must be one element of {}", what, step.describe(),
+                          describe(value), graph::element_type_name(type)));
 }
 
 }  // namespace
@@ -97,13 +98,13 @@ Status ControlFlowNode::check_outputs(const graph::Graph& body, size_t least, si
       formatted("has {} outputs; its body gives {}", node().outputs.size(), given - own));
 }
 
-Result<bool> read_bool(const eph_value& value, std::string_view what) {
-  EPHOST_ASSIGN_OR_RETURN(const void* data, only_element(value, ElementType::kBool, what));
+Result<bool> read_bool(const eph_value& value, std::string_view what, const HostStep& step) {
+  EPHOST_ASSIGN_OR_RETURN(const void* data, only_element(value, ElementType::kBool, what, step));
   return *static_cast<const unsigned char*>(data) != 0;
 }
 
-Result<int64_t> read_int64(const eph_value& value, std::string_view what) {
-  EPHOST_ASSIGN_OR_RETURN(const void* data, only_element(value, ElementType::kInt64, what));
+Result<int64_t> read_int64(const eph_value& value, std::string_view what, const HostStep& step) {
+  EPHOST_ASSIGN_OR_RETURN(const void* data, only_element(value, ElementType::kInt64, what, step));
   return *static_cast<const int64_t*>(data);
 }
 

@@ -53,9 +53,11 @@ class ControlFlowNode {
 [[nodiscard]] Result<std::unique_ptr<HostOperator>> make_sequence_map(ControlFlowNode node);
 
 // The only element of a tensor of any rank. INVALID_ARGUMENT for another type or number of
-// elements; `what` names the tensor in the message.
-[[nodiscard]] Result<bool> read_bool(const eph_value& value, std::string_view what);
-[[nodiscard]] Result<int64_t> read_int64(const eph_value& value, std::string_view what);
+// elements; `what` and the step name the tensor in the message.
+[[nodiscard]] Result<bool> read_bool(const eph_value& value, std::string_view what,
+                                     const HostStep& step);
+[[nodiscard]] Result<int64_t> read_int64(const eph_value& value, std::string_view what,
+                                         const HostStep& step);
 
 // INVALID_ARGUMENT if a required input is left out.
 [[nodiscard]] Result<const eph_value*> required_input(const HostStep& step, size_t index);

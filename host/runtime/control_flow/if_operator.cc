@@ -1,6 +1,7 @@
 // If: runs one of two bodies, which have no inputs except captured values.
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/runtime/control_flow/control_flow_operators.h"
 
 namespace ephost::runtime {
@@ -15,12 +16,11 @@ class If : public HostOperator {
 
   Status run(HostStep& step) const override {
     EPHOST_ASSIGN_OR_RETURN(const eph_value* given, required_input(step, 0));
-    EPHOST_ASSIGN_OR_RETURN(const bool condition,
-                            read_bool(*given, "the condition of " + step.describe()));
-    const size_t branch = condition ? kThen : kElse;
-    return run_branch(step, branch)
-        .with_context(std::string("running ") + (condition ? "then_branch" : "else_branch") +
-                      " of " + step.describe());
+    EPHOST_ASSIGN_OR_RETURN(const bool condition, read_bool(*given, "the condition", step));
+    Status status = run_branch(step, condition ? kThen : kElse);
+    if (status.ok()) return status;
+    return std::move(status).with_context(
+        formatted("running {} of {}", condition ? "then_branch" : "else_branch", step.describe()));
   }
 
  private:

@@ -51,11 +51,10 @@ Status Loop::run(HostStep& step) const {
   State state{BodyRunner(step, 0, body(0)), {}, std::vector<GrowingStack>(stacked_)};
   int64_t trip_count = std::numeric_limits<int64_t>::max();
   if (const eph_value* given = step.input(kTripCount)) {
-    EPHOST_ASSIGN_OR_RETURN(trip_count, read_int64(*given, "the trip count of " + step.describe()));
+    EPHOST_ASSIGN_OR_RETURN(trip_count, read_int64(*given, "the trip count", step));
   }
   if (const eph_value* given = step.input(kCondition)) {
-    EPHOST_ASSIGN_OR_RETURN(state.goes_on,
-                            read_bool(*given, "the condition of " + step.describe()));
+    EPHOST_ASSIGN_OR_RETURN(state.goes_on, read_bool(*given, "the condition", step));
   }
   state.inputs.resize(kFirstCarriedInput + carried_);
   for (size_t k = kFirstCarriedInput; k < state.inputs.size(); ++k) {
@@ -92,7 +91,7 @@ Status Loop::iterate(const HostStep& step, State& state, int64_t iteration) cons
   }
   EPHOST_RETURN_IF_ERROR(state.body.run(state.inputs));
   const HeldValue condition = state.body.take(0);
-  EPHOST_ASSIGN_OR_RETURN(state.goes_on, read_bool(condition->view, "the body's condition"));
+  EPHOST_ASSIGN_OR_RETURN(state.goes_on, read_bool(condition->view, "the body's condition", step));
   carry_on(state.body, kFirstCarriedOutput, std::span(state.inputs).subspan(kFirstCarriedInput));
   for (size_t i = 0; i < stacked_; ++i) {
     const HeldValue element = state.body.take(first_stacked + i);

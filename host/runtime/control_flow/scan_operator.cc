@@ -255,8 +255,9 @@ Status BatchScan::run(HostStep& step) const {
   EPHOST_RETURN_IF_ERROR(prepare(step, stacks));
   for (int64_t b = 0; b < size; ++b) {
     EPHOST_ASSIGN_OR_RETURN(Sequence sequence, cut(batch, b));
-    EPHOST_RETURN_IF_ERROR(go_through(step, runner, sequence, stacks)
-                               .with_context("going through sequence " + std::to_string(b)));
+    if (Status status = go_through(step, runner, sequence, stacks); !status.ok()) {
+      return std::move(status).with_context(formatted("going through sequence {}", b));
+    }
     for (size_t i = 0; i < form_.states; ++i) {
       if (!step.is_wanted(i)) continue;
       EPHOST_RETURN_IF_ERROR(states[i].store(static_cast<uint64_t>(b), *sequence.states[i]));

@@ -1,6 +1,7 @@
 #include "host/runtime/frame/step_outputs.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -107,6 +108,7 @@ Status StepOutputs::copy(graph::ValueId id, const eph_value& tensor) {
   const eph_value& target = values_[id];
   if (target.data == nullptr || !same_tensor_type(target, tensor)) {
     EPHOST_RETURN_IF_ERROR(allocate(id, type, {tensor.shape, tensor.rank}));
+    assert(target.data != nullptr);
   }
   if (type == ElementType::kString) {
     copy_text(values_.text(id), tensor);

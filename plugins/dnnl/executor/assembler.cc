@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <ranges>
 #include <string>
 #include <vector>
 
@@ -58,13 +57,13 @@ std::vector<OutputPlacement> find_output_placements(const Recipe& recipe) {
     placement.port_layout = row_major(recipe.dims(recipe.outputs[i].tensor));
   }
   const std::vector<uint32_t> uses = count_uses(recipe);
-  for (const Op& op : recipe.ops | std::views::reverse) {
-    const bool is_view = get_if<Reshape>(op) != nullptr || get_if<Transpose>(op) != nullptr;
-    if (!is_view || uses[op.inputs[0]] != 1) continue;
-    OutputPlacement& input = placements[op.inputs[0]];
-    inherit(recipe, op, placements[op.output], input);
-    if (const auto* transpose = get_if<Transpose>(op)) {
-      input.preferred = row_major_after(recipe.dims(op.inputs[0]), transpose->permutation);
+  for (auto op = recipe.ops.rbegin(); op != recipe.ops.rend(); ++op) {
+    const bool is_view = get_if<Reshape>(*op) != nullptr || get_if<Transpose>(*op) != nullptr;
+    if (!is_view || uses[op->inputs[0]] != 1) continue;
+    OutputPlacement& input = placements[op->inputs[0]];
+    inherit(recipe, *op, placements[op->output], input);
+    if (const auto* transpose = get_if<Transpose>(*op)) {
+      input.preferred = row_major_after(recipe.dims(op->inputs[0]), transpose->permutation);
     }
   }
   return placements;

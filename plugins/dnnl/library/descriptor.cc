@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <ranges>
 #include <vector>
 
 namespace ephost_dnnl {
@@ -50,12 +49,12 @@ std::vector<Component> components(const dnnl_memory_desc_t& raw, int dimension) 
   }
   all.push_back({outer_extent(raw, dimension), blocking.strides[dimension]});
   std::vector<Component> merged;
-  for (const Component& part : all | std::views::reverse) {
-    if (part.extent == 1) continue;
-    if (!merged.empty() && merged.back().stride == part.extent * part.stride) {
-      merged.back() = {merged.back().extent * part.extent, part.stride};
+  for (auto part = all.rbegin(); part != all.rend(); ++part) {
+    if (part->extent == 1) continue;
+    if (!merged.empty() && merged.back().stride == part->extent * part->stride) {
+      merged.back() = {merged.back().extent * part->extent, part->stride};
     } else {
-      merged.push_back(part);
+      merged.push_back(*part);
     }
   }
   return merged;

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <ranges>
 #include <vector>
 
 #include "plugins/dnnl/passes/passes.h"
@@ -20,8 +19,8 @@ std::vector<bool> find_live(Recipe& recipe) {
   std::vector<bool> live(recipe.tensors.size(), false);
   for (const Port& input : recipe.inputs) live[input.tensor] = true;
   for (const Port& output : recipe.outputs) live[output.tensor] = true;
-  for (const Op& op : recipe.ops | std::views::reverse) {
-    if (live[op.output]) for_each_read(op, [&](TensorId tensor) { live[tensor] = true; });
+  for (auto op = recipe.ops.rbegin(); op != recipe.ops.rend(); ++op) {
+    if (live[op->output]) for_each_read(*op, [&](TensorId tensor) { live[tensor] = true; });
   }
   return live;
 }
