@@ -4,22 +4,25 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <ephost/sdk/basics.hpp>
 #include <limits>
 #include <random>
 
-#include "tests/abi/fake_host.h"
+#include "tests/support/fake_claims.h"
+#include "tests/support/fake_context_writer.h"
+#include "tests/support/fake_graph.h"
+#include "tests/support/fake_host.h"
+#include "tests/support/fake_run.h"
 
 namespace {
 
 using ephost::test::FakeClaims;
 using ephost::test::FakeContextWriter;
-using ephost::test::FakeDevices;
+using ephost::test::FakeDeviceList;
 using ephost::test::FakeError;
 using ephost::test::FakeGraph;
 using ephost::test::FakeHost;
 using ephost::test::FakeRun;
-using ephost::test::to_abi;
-using ephost::test::to_text;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -46,8 +49,7 @@ class MinimalProvider : public ::testing::Test {
   }
 
   FakeClaims claims_on(const FakeGraph& graph, const std::vector<uint32_t>& with_kernel = {}) {
-    FakeClaims claims;
-    claims.with_kernel = with_kernel;
+    FakeClaims claims(with_kernel);
     EXPECT_EQ(api().get_capability(provider_, &graph, &claims, &error_), EPH_OK);
     return claims;
   }
@@ -66,7 +68,7 @@ class MinimalProvider : public ::testing::Test {
     eph_ep_context context = {};
     context.struct_size = sizeof(context);
     context.payload = {payload.data(), payload.size()};
-    context.notes = to_abi(notes);
+    context.notes = eph::to_abi(notes);
     const eph_partition partition = {sizeof(partition), nullptr, EPH_STRING("chain"), &context};
     eph_computation* computation = nullptr;
     code_ = api().compile(provider_, &partition, sizeof(partition), 1, &computation, &error_);
@@ -101,30 +103,30 @@ struct ChainGraph {
     const uint32_t a = graph.add_input("a", shape);
     const uint32_t b = graph.add_input("b", shape);
     const uint32_t c = graph.add_input("c", shape);
-    const uint32_t sum = graph.add_node("Add", {a, b}, shape);
-    const uint32_t product = graph.add_node("Mul", {c, sum}, shape);
-    graph.mark_output(graph.add_node("Add", {product, product}, shape));
+    const uint32_t sum = graph.add("Add", {a, b}, shape);
+    const uint32_t product = graph.add("Mul", {c, sum}, shape);
+    graph.mark_output(graph.add("Add", {product, product}, shape));
   }
 };
 
 TEST_F(MinimalProvider, NamesItselfAsItsManifestDoes) {
-  EXPECT_EQ(to_text(api().type_name), "MinimalExecutionProvider");
-  EXPECT_EQ(to_text(api().name), "minimal");
-  EXPECT_EQ(to_text(api().vendor), "ephost examples");
-  EXPECT_EQ(to_text(eph_plugin_v1()->version), "1.0.0");
+  EXPECT_EQ(eph::view(api().type_name), "MinimalExecutionProvider");
+  EXPECT_EQ(eph::view(api().name), "minimal");
+  EXPECT_EQ(eph::view(api().vendor), "ephost examples");
+  EXPECT_EQ(eph::view(eph_plugin_v1()->version), "1.0.0");
   EXPECT_EQ(eph_plugin_v1()->get_api(1), nullptr);
 }
 
 TEST_F(MinimalProvider, ListsADevice) {
-  FakeDevices devices;
+  FakeDeviceList devices;
   ASSERT_EQ(api().get_devices(&host_, &devices, &error_), EPH_OK);
   EXPECT_THAT(devices.names, ElementsAre("any processor"));
 }
 
 TEST_F(MinimalProvider, ClaimsKernelsAndChains) {
   ChainGraph chain;
-  const uint32_t y = chain.graph.outputs[0];
-  chain.graph.mark_output(chain.graph.add_node("Relu", {y}, {2, 2}));
+  const uint32_t y = chain.graph.outputs()[0];
+  chain.graph.mark_output(chain.graph.add("Relu", {y}, {2, 2}));
   const FakeClaims claims = claims_on(chain.graph, {3});
   EXPECT_THAT(claims.nodes, ElementsAre(3));
   EXPECT_THAT(claims.fused, ElementsAre(ElementsAre(0, 1, 2)));
@@ -133,25 +135,25 @@ TEST_F(MinimalProvider, ClaimsKernelsAndChains) {
 TEST_F(MinimalProvider, EndsAChainWhereItsResultIsReadTwice) {
   FakeGraph graph;
   const uint32_t a = graph.add_input("a", {4});
-  const uint32_t first = graph.add_node("Add", {a, a}, {4});
-  const uint32_t second = graph.add_node("Mul", {first, a}, {4});
-  graph.mark_output(graph.add_node("Add", {first, second}, {4}));
+  const uint32_t first = graph.add("Add", {a, a}, {4});
+  const uint32_t second = graph.add("Mul", {first, a}, {4});
+  graph.mark_output(graph.add("Add", {first, second}, {4}));
   EXPECT_THAT(claims_on(graph).fused, ElementsAre(ElementsAre(1, 2)));
 }
 
 TEST_F(MinimalProvider, EndsAChainAtAGraphOutput) {
   FakeGraph graph;
   const uint32_t a = graph.add_input("a", {4});
-  const uint32_t first = graph.add_node("Add", {a, a}, {4});
+  const uint32_t first = graph.add("Add", {a, a}, {4});
   graph.mark_output(first);
-  graph.mark_output(graph.add_node("Mul", {first, a}, {4}));
+  graph.mark_output(graph.add("Mul", {first, a}, {4}));
   EXPECT_THAT(claims_on(graph).fused, IsEmpty());
 }
 
 TEST_F(MinimalProvider, GivesAReasonForAChainThatIsTooShort) {
   FakeGraph graph;
   const uint32_t a = graph.add_input("a", {4});
-  graph.mark_output(graph.add_node("Add", {a, a}, {4}));
+  graph.mark_output(graph.add("Add", {a, a}, {4}));
   FakeClaims claims = claims_on(graph);
   EXPECT_THAT(claims.fused, IsEmpty());
   EXPECT_THAT(claims.declined[0], HasSubstr("min_chain"));
@@ -164,22 +166,20 @@ TEST_F(MinimalProvider, LeavesAloneWhatItCannotCompute) {
   const uint32_t a = graph.add_input("a", {4, 4});
   const uint32_t row = graph.add_input("row", {4});
   const uint32_t open = graph.add_input("open", {-1, 4});
-  const uint32_t integers = graph.add_input("integers", {4, 4});
-  graph.values[integers].element_type = EPH_INT64;
+  const uint32_t integers = graph.add_input("integers", {4, 4}, EPH_INT64);
   const uint32_t unknown = graph.add_input("unknown", {});
-  graph.values[unknown].has_rank = false;
+  graph.mark_unranked(unknown);
   const uint32_t constant = graph.add_constant("constant", {1}, {1});
   create(1);
-  graph.add_node("Add", {a, row}, {4, 4});
-  graph.add_node("Add", {open, open}, {-1, 4});
-  graph.add_node("Add", {integers, integers}, {4, 4});
-  graph.add_node("Add", {unknown, unknown}, {});
-  graph.add_node("Add", {constant, constant}, {1});
-  graph.add_node("Sub", {a, a}, {4, 4});
-  graph.add_node("Add", {a, a}, {4, 4});
-  graph.nodes.back().since_version = 99;
-  graph.add_node("Add", {a, a}, {4, 4});
-  graph.nodes.back().flags = EPH_NODE_TAKEN;
+  graph.add("Add", {a, row}, {4, 4});
+  graph.add("Add", {open, open}, {-1, 4});
+  graph.add("Add", {integers, integers}, {4, 4});
+  graph.add("Add", {unknown, unknown}, {});
+  graph.add("Add", {constant, constant}, {1});
+  graph.add("Sub", {a, a}, {4, 4});
+  graph.add("Add", {a, a}, {4, 4}, {}, 99);
+  graph.add("Add", {a, a}, {4, 4});
+  graph.mark_taken(graph.node_count() - 1);
   EXPECT_THAT(claims_on(graph).fused, IsEmpty());
 }
 
@@ -187,33 +187,33 @@ TEST_F(MinimalProvider, CutsAVeryLongChain) {
   FakeGraph graph;
   const uint32_t a = graph.add_input("a", {1});
   uint32_t last = a;
-  for (int i = 0; i < 100; ++i) last = graph.add_node("Add", {last, a}, {1});
+  for (int i = 0; i < 100; ++i) last = graph.add("Add", {last, a}, {1});
   graph.mark_output(last);
   const FakeClaims claims = claims_on(graph);
   ASSERT_THAT(claims.fused, SizeIs(2));
   EXPECT_THAT(claims.fused[0], SizeIs(63));
   EXPECT_THAT(claims.fused[1], SizeIs(37));
-  const auto part = graph.partition(claims.fused[0]);
+  const auto part = graph.extract(claims.fused[0]);
   eph_computation* computation = compile(*part);
   ASSERT_EQ(code_, EPH_OK) << error_.message;
   FakeRun run({{{1}, {1}}});
   ASSERT_EQ(computation->api->compute(computation, nullptr, &run, &error_), EPH_OK);
-  EXPECT_THAT(run.result, ElementsAre(64));
+  EXPECT_THAT(run.result(), ElementsAre(64));
 }
 
 TEST_F(MinimalProvider, RunsItsKernel) {
   FakeGraph graph;
-  graph.mark_output(graph.add_node("Relu", {graph.add_input("x", {4})}, {4}));
+  graph.mark_output(graph.add("Relu", {graph.add_input("x", {4})}, {4}));
   eph_computation* kernel = nullptr;
   ASSERT_EQ(api().create_kernel(provider_, &graph, 0, &kernel, &error_), EPH_OK);
   keep(kernel);
   const float nan = std::numeric_limits<float>::quiet_NaN();
   FakeRun run({{{4}, {-1, 0, 2, nan}}});
   ASSERT_EQ(kernel->api->compute(kernel, nullptr, &run, &error_), EPH_OK);
-  EXPECT_THAT(run.result_shape, ElementsAre(4));
-  EXPECT_EQ(run.result[0], 0);
-  EXPECT_EQ(run.result[2], 2);
-  EXPECT_TRUE(std::isnan(run.result[3]));
+  EXPECT_THAT(run.result_shape(), ElementsAre(4));
+  EXPECT_EQ(run.result()[0], 0);
+  EXPECT_EQ(run.result()[2], 2);
+  EXPECT_TRUE(std::isnan(run.result()[3]));
   eph_computation_info info = {};
   info.struct_size = sizeof(info);
   ASSERT_EQ(kernel->api->describe(kernel, &info, &error_), EPH_OK);
@@ -226,7 +226,7 @@ TEST_F(MinimalProvider, ListsKernelsForFloatsOnly) {
   uint64_t count = 0;
   ASSERT_EQ(api().get_kernels(provider_, &kernels, &count, &error_), EPH_OK);
   ASSERT_EQ(count, 1U);
-  EXPECT_EQ(to_text(kernels[0].op_type), "Relu");
+  EXPECT_EQ(eph::view(kernels[0].op_type), "Relu");
   ASSERT_EQ(kernels[0].rule_count, 2U);
   EXPECT_EQ(kernels[0].rules[0].element_types, uint64_t{1} << EPH_FLOAT);
 }
@@ -237,8 +237,8 @@ TEST_F(MinimalProvider, ComputesAChain) {
   ASSERT_EQ(code_, EPH_OK) << error_.message;
   FakeRun run({{{2, 2}, {1, 2, 3, 4}}, {{2, 2}, {10, 20, 30, 40}}, {{2, 2}, {1, 2, 3, -1}}});
   ASSERT_EQ(computation->api->compute(computation, nullptr, &run, &error_), EPH_OK);
-  EXPECT_THAT(run.result, ElementsAre(22, 88, 198, -88));
-  EXPECT_THAT(run.result_shape, ElementsAre(2, 2));
+  EXPECT_THAT(run.result(), ElementsAre(22, 88, 198, -88));
+  EXPECT_THAT(run.result_shape(), ElementsAre(2, 2));
 }
 
 TEST_F(MinimalProvider, WritesIntoPreparedMemory) {
@@ -248,7 +248,7 @@ TEST_F(MinimalProvider, WritesIntoPreparedMemory) {
   run.prepare({2, 2});
   ASSERT_EQ(computation->api->compute(computation, nullptr, &run, &error_), EPH_OK);
   EXPECT_EQ(run.allocations, 0);
-  EXPECT_THAT(run.result, ElementsAre(4, 4, 4, 4));
+  EXPECT_THAT(run.result(), ElementsAre(4, 4, 4, 4));
 }
 
 TEST_F(MinimalProvider, RefusesInputsOfAnotherSize) {
@@ -263,9 +263,9 @@ TEST_F(MinimalProvider, RefusesInputsOfAnotherSize) {
 TEST_F(MinimalProvider, DoesNotCompileWhatIsNoChain) {
   FakeGraph graph;
   const uint32_t a = graph.add_input("a", {4});
-  const uint32_t left = graph.add_node("Add", {a, a}, {4});
-  graph.mark_output(graph.add_node("Mul", {a, a}, {4}));
-  graph.outputs = {left};
+  const uint32_t left = graph.add("Add", {a, a}, {4});
+  graph.add("Mul", {a, a}, {4});
+  graph.mark_output(left);
   EXPECT_EQ(compile(graph), nullptr);
   EXPECT_EQ(code_, EPH_EP_FAIL);
   FakeGraph empty;
@@ -279,27 +279,27 @@ TEST_F(MinimalProvider, HandlesScalarsAndEmptyTensors) {
   ASSERT_EQ(code_, EPH_OK) << error_.message;
   FakeRun run({{{}, {1}}, {{}, {2}}, {{}, {3}}});
   ASSERT_EQ(one->api->compute(one, nullptr, &run, &error_), EPH_OK);
-  EXPECT_THAT(run.result, ElementsAre(18));
+  EXPECT_THAT(run.result(), ElementsAre(18));
   const ChainGraph empty({0, 3});
   eph_computation* none = compile(empty.graph);
   ASSERT_EQ(code_, EPH_OK) << error_.message;
   FakeRun nothing({{{0, 3}, {}}, {{0, 3}, {}}, {{0, 3}, {}}});
   ASSERT_EQ(none->api->compute(none, nullptr, &nothing, &error_), EPH_OK);
-  EXPECT_THAT(nothing.result, IsEmpty());
+  EXPECT_THAT(nothing.result(), IsEmpty());
 }
 
 TEST_F(MinimalProvider, RestoresChainsFromOnePayload) {
   const ChainGraph first({2});
   FakeGraph second;
   const uint32_t a = second.add_input("a", {3});
-  second.mark_output(second.add_node("Mul", {a, a}, {3}));
+  second.mark_output(second.add("Mul", {a, a}, {3}));
   const std::string payload = payload_of({compile(first.graph), compile(second)});
   EXPECT_EQ(payload, payload_of({made_[0], made_[1]}));
   eph_computation* restored = restore(payload, "1");
   ASSERT_EQ(code_, EPH_OK) << error_.message;
   FakeRun run({{{3}, {1, 2, 3}}});
   ASSERT_EQ(restored->api->compute(restored, nullptr, &run, &error_), EPH_OK);
-  EXPECT_THAT(run.result, ElementsAre(1, 4, 9));
+  EXPECT_THAT(run.result(), ElementsAre(1, 4, 9));
 }
 
 TEST_F(MinimalProvider, WritesNoPayloadForNothing) {
@@ -349,7 +349,7 @@ TEST_F(MinimalProvider, SurvivesDamagedPayloads) {
 TEST_F(MinimalProvider, JudgesCompatibilityByItsText) {
   eph_string own = {};
   ASSERT_EQ(api().get_compatibility(provider_, &own, &error_), EPH_OK);
-  const std::string text = to_text(own);
+  const std::string text(eph::view(own));
   const std::string format = text.substr(0, text.find(' '));
   const std::pair<std::string, int32_t> cases[] = {
       {text, EPH_COMPATIBILITY_OPTIMAL},
@@ -359,7 +359,8 @@ TEST_F(MinimalProvider, JudgesCompatibilityByItsText) {
       {"", EPH_COMPATIBILITY_UNSUPPORTED}};
   for (const auto& [stored, expected] : cases) {
     int32_t level = -1;
-    ASSERT_EQ(api().validate_compatibility(provider_, to_abi(stored), &level, &error_), EPH_OK);
+    ASSERT_EQ(api().validate_compatibility(provider_, eph::to_abi(stored), &level, &error_),
+              EPH_OK);
     EXPECT_EQ(level, expected) << stored;
   }
 }

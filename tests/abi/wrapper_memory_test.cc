@@ -1,9 +1,10 @@
 // The C++ wrapper of ephost.device_memory/1 as the host sees it.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <ephost/plugin.hpp>
 
-#include "tests/abi/fake_host.h"
+#include "tests/support/fake_host.h"
 
 namespace {
 

@@ -4,13 +4,17 @@
 
 #include <ephost/plugin.hpp>
 
-#include "tests/abi/fake_host.h"
+#include "tests/support/fake_claims.h"
+#include "tests/support/fake_context_writer.h"
+#include "tests/support/fake_graph.h"
+#include "tests/support/fake_host.h"
+#include "tests/support/fake_run.h"
 
 namespace {
 
 using ephost::test::FakeClaims;
 using ephost::test::FakeContextWriter;
-using ephost::test::FakeDevices;
+using ephost::test::FakeDeviceList;
 using ephost::test::FakeError;
 using ephost::test::FakeGraph;
 using ephost::test::FakeHost;
@@ -194,12 +198,12 @@ TEST_F(Wrapper, DescribesThePluginInItsPreamble) {
   EXPECT_EQ(preamble, eph_plugin_v1());
   EXPECT_EQ(preamble->struct_size, sizeof(eph_plugin_preamble));
   EXPECT_EQ(preamble->abi_minor_max, uint32_t{EPH_ABI_MINOR});
-  EXPECT_EQ(ephost::test::to_text(preamble->id), "org.ephost.tests.wrapper");
-  EXPECT_EQ(ephost::test::to_text(preamble->version), "4.5.6");
+  EXPECT_EQ(eph::view(preamble->id), "org.ephost.tests.wrapper");
+  EXPECT_EQ(eph::view(preamble->version), "4.5.6");
   EXPECT_EQ(preamble->get_api(0), preamble->get_api(0));
   EXPECT_EQ(preamble->get_api(0)->provider_count, 2U);
   EXPECT_EQ(preamble->get_api(EPH_ABI_MINOR + 1), nullptr);
-  EXPECT_EQ(ephost::test::to_text(bare().type_name), "BareExecutionProvider");
+  EXPECT_EQ(eph::view(bare().type_name), "BareExecutionProvider");
 }
 
 TEST_F(Wrapper, GivesNullSlotsForOmittedFunctions) {
@@ -236,7 +240,7 @@ TEST_F(Wrapper, TurnsEachKindOfExceptionIntoACodeWithItsMessage) {
                {Throws::kOther, EPH_FAIL, "an exception of an unknown type"}};
   for (const auto& one : cases) {
     throws = one.what;
-    FakeDevices devices;
+    FakeDeviceList devices;
     EXPECT_EQ(full().get_devices(&host_, &devices, &error_), one.code);
     EXPECT_THAT(error_.message, HasSubstr(one.message));
   }
@@ -264,7 +268,7 @@ TEST_F(Wrapper, LetsNoExceptionOutOfAnyFunction) {
   EXPECT_EQ(full().get_ep_context_nodes(provider_, &kernel, 1, &writer, &error_), EPH_FAIL);
   EXPECT_EQ(full().get_compatibility(provider_, &text, &error_), EPH_FAIL);
   EXPECT_EQ(full().validate_compatibility(provider_, text, &level, &error_), EPH_FAIL);
-  EXPECT_EQ(full().get_extension(provider_, ephost::test::to_abi("known/1")), nullptr);
+  EXPECT_EQ(full().get_extension(provider_, eph::to_abi("known/1")), nullptr);
   EXPECT_EQ(kernel->api->compute(kernel, nullptr, &run, &error_), EPH_FAIL);
   EXPECT_EQ(kernel->api->create_state(kernel, &state, &error_), EPH_FAIL);
   throws = Throws::kNothing;
@@ -329,10 +333,9 @@ TEST_F(Wrapper, ReadsPartitionsByTheirStride) {
 
 TEST_F(Wrapper, PassesClaimsAndReasonsOn) {
   const uint32_t x = graph_.add_input("x", {2});
-  graph_.add_node("Add", {x, x}, {2});
-  graph_.add_node("Mul", {x, x}, {2});
-  FakeClaims claims;
-  claims.with_kernel = {1};
+  graph_.add("Add", {x, x}, {2});
+  graph_.add("Mul", {x, x}, {2});
+  FakeClaims claims({1});
   ASSERT_EQ(full().get_capability(provider_, &graph_, &claims, &error_), EPH_OK);
   EXPECT_THAT(claims.nodes, ElementsAre(1));
   EXPECT_THAT(claims.fused, ElementsAre(ElementsAre(0)));
@@ -345,7 +348,7 @@ TEST_F(Wrapper, ComputesIntoPreparedMemoryWithoutAskingTheHost) {
   FakeRun run({{{2}, {3, 4}}});
   run.prepare({2});
   ASSERT_EQ(kernel->api->compute(kernel, nullptr, &run, &error_), EPH_OK);
-  EXPECT_THAT(run.result, ElementsAre(6, 8));
+  EXPECT_THAT(run.result(), ElementsAre(6, 8));
   EXPECT_EQ(run.allocations, 0);
   kernel->api->destroy(kernel);
 }
@@ -433,8 +436,8 @@ TEST_F(Wrapper, WritesContextNodesAndCompatibility) {
 }
 
 TEST_F(Wrapper, OffersExtensions) {
-  EXPECT_NE(full().get_extension(provider_, ephost::test::to_abi("known/1")), nullptr);
-  EXPECT_EQ(full().get_extension(provider_, ephost::test::to_abi("unknown/1")), nullptr);
+  EXPECT_NE(full().get_extension(provider_, eph::to_abi("known/1")), nullptr);
+  EXPECT_EQ(full().get_extension(provider_, eph::to_abi("unknown/1")), nullptr);
 }
 
 struct NameList : eph_name_list {

@@ -5,13 +5,16 @@
 
 #include <ephost/plugin.hpp>
 
-#include "tests/abi/fake_host.h"
+#include "tests/support/fake_graph.h"
+#include "tests/support/fake_host.h"
+#include "tests/support/tensor_memory.h"
 
 namespace {
 
 using ephost::test::FakeError;
 using ephost::test::FakeGraph;
 using ephost::test::FakeHost;
+using ephost::test::FloatTensor;
 using ::testing::ElementsAre;
 
 // Does nothing if it has inputs, and fails if it has none.
@@ -53,24 +56,15 @@ TEST(WrapperThreads, AreTheCallingOneWithoutAHostThatOffersMore) {
 }
 
 TEST(WrapperThreads, AreTheHostsWhereItOffersThem) {
-  static constexpr eph_thread_pool_api kPool = {
-      sizeof(eph_thread_pool_api),
-      [](const eph_host*, uint64_t total, uint64_t grain, eph_range_function function,
-         void* context) noexcept {
-        for (uint64_t begin = 0; begin < total; begin += grain) {
-          function(context, begin, std::min(begin + grain, total));
-        }
-      },
-      [](const eph_host*) noexcept { return uint32_t{4}; },
-      [](const eph_host*) noexcept { return uint32_t{2}; }};
-  FakeHost host;
-  host.extensions[EPH_EXT_THREAD_POOL] = &kPool;
+  eph_thread_pool_api threads = ephost::test::kFakeThreadPool;
+  threads.get_library_thread_count = [](const eph_host*) noexcept { return uint32_t{2}; };
+  const FakeHost host({{EPH_EXT_THREAD_POOL, &threads}});
   const eph::ThreadPool pool{eph::Host(&host)};
   EXPECT_EQ(pool.thread_count(), 4U);
   EXPECT_EQ(pool.library_thread_count(), 2U);
   std::vector<uint64_t> ends;
   pool.parallel_for(10, 4, [&](uint64_t, uint64_t end) { ends.push_back(end); });
-  EXPECT_EQ(ends, (std::vector<uint64_t>{4, 8, 10}));
+  EXPECT_EQ(ends, (std::vector<uint64_t>{10, 8, 4}));
 }
 
 TEST(GraphView, ThrowsForIndicesOutOfRange) {
@@ -85,7 +79,7 @@ TEST(GraphView, ReadsNodesValuesAndConstants) {
   FakeGraph graph;
   const uint32_t x = graph.add_input("x", {2, -1});
   const uint32_t w = graph.add_constant("w", {2}, {1, 2});
-  graph.mark_output(graph.add_node("Add", {x, w, EPH_NONE}, {2, 2}));
+  graph.mark_output(graph.add("Add", {x, w, EPH_NONE}, {2, 2}));
   const eph::GraphView view(&graph);
   const eph::NodeView node = view.node(0);
   EXPECT_EQ(node.op_type(), "Add");
@@ -102,9 +96,7 @@ TEST(GraphView, ReadsNodesValuesAndConstants) {
 
 TEST(NodeView, ThrowsForAnAttributeOfAnotherKind) {
   FakeGraph graph;
-  graph.add_node("Concat", {}, {});
-  const int64_t axis = -1;
-  graph.nodes[0].attributes = {{EPH_STRING("axis"), &axis, 1, EPH_ATTRIBUTE_INT, 0}};
+  graph.add_node("Concat", {}, {}, {{"axis", int64_t{-1}}});
   const eph::NodeView node = eph::GraphView(&graph).node(0);
   EXPECT_EQ(node.get_int("axis", 7), -1);
   EXPECT_EQ(node.get_int("absent", 7), 7);
@@ -112,10 +104,8 @@ TEST(NodeView, ThrowsForAnAttributeOfAnotherKind) {
 }
 
 TEST(Elements, ThrowsForAnotherElementType) {
-  const std::vector<int64_t> shape{2};
-  const std::vector<float> data{1, 2};
-  const eph_value value = FakeGraph::tensor(shape, data);
-  EXPECT_THROW(static_cast<void>(eph::elements<int64_t>(value)), eph::Failure);
+  const FloatTensor tensor({2}, {1, 2});
+  EXPECT_THROW(static_cast<void>(eph::elements<int64_t>(tensor.value)), eph::Failure);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <iterator>
 #include <random>
 #include <string>
@@ -27,6 +28,10 @@ class Dice {
   template <class Items>
   auto& pick(Items&& items) {
     return items[static_cast<decltype(items.size())>(roll(0, std::ssize(items) - 1))];
+  }
+  template <class T>
+  T pick(std::initializer_list<T> items) {
+    return items.begin()[roll(0, std::ssize(items) - 1)];
   }
 
  private:

@@ -1,11 +1,12 @@
 #include "tests/support/fake_graph.h"
 
 #include <algorithm>
+#include <ephost/sdk/basics.hpp>
+
+#include "tests/support/fill_record.h"
 
 namespace ephost::test {
 namespace {
-
-eph_string text(const std::string& value) { return {value.data(), value.size()}; }
 
 // Fills an eph_attribute from a field that outlives it.
 struct AttributeConverter {
@@ -20,7 +21,7 @@ struct AttributeConverter {
   void operator()(const int64_t& value) const { set(EPH_ATTRIBUTE_INT, &value, 1); }
   void operator()(const float& value) const { set(EPH_ATTRIBUTE_FLOAT, &value, 1); }
   void operator()(const std::string& value) const {
-    strings.push_back(text(value));
+    strings.push_back(eph::to_abi(value));
     set(EPH_ATTRIBUTE_STRING, &strings.back(), 1);
   }
   void operator()(const std::vector<int64_t>& values) const {
@@ -75,9 +76,8 @@ uint32_t FakeGraph::add_constant(const std::string& name, const Shape& shape,
   return finish_constant(value, kept.data(), kept.size() * sizeof(float));
 }
 
-uint32_t FakeGraph::add_constant(const std::string& name, const Shape& shape,
-                                 std::vector<int64_t> data) {
-  const uint32_t value = add_value(name, shape, EPH_INT64);
+uint32_t FakeGraph::add_integers(const std::string& name, std::vector<int64_t> data) {
+  const uint32_t value = add_value(name, {static_cast<int64_t>(data.size())}, EPH_INT64);
   std::vector<int64_t>& kept = values_[value]->ints = std::move(data);
   return finish_constant(value, kept.data(), kept.size() * sizeof(int64_t));
 }
@@ -85,7 +85,7 @@ uint32_t FakeGraph::add_constant(const std::string& name, const Shape& shape,
 void FakeGraph::convert_attributes(Node& node) {
   for (const auto& [name, value] : node.fields) {
     eph_attribute attribute = {};
-    attribute.name = text(name);
+    attribute.name = eph::to_abi(name);
     std::visit(AttributeConverter{attribute, node.strings}, value);
     node.attributes.push_back(attribute);
   }
@@ -115,10 +115,20 @@ uint32_t FakeGraph::add_node(const std::string& op_type, std::vector<uint32_t> i
   return index;
 }
 
+uint32_t FakeGraph::add(const std::string& op_type, std::vector<uint32_t> inputs,
+                        const Shape& shape, const FakeAttributes& attributes,
+                        int32_t since_version) {
+  const uint32_t output = add_value("value" + std::to_string(values_.size()), shape);
+  add_node(op_type, std::move(inputs), {output}, attributes, since_version);
+  return output;
+}
+
 void FakeGraph::mark_output(uint32_t value) {
   values_[value]->flags |= EPH_VALUE_GRAPH_OUTPUT;
   outputs_.push_back(value);
 }
+
+void FakeGraph::mark_unranked(uint32_t value) { values_[value]->has_rank = false; }
 
 void FakeGraph::mark_taken(uint32_t node) { nodes_[node]->flags |= EPH_NODE_TAKEN; }
 
@@ -128,6 +138,7 @@ uint32_t FakeGraph::adopt(const FakeGraph& other, uint32_t value,
   if (found != known.end()) return found->second;
   const Value& source = *other.values_[value];
   const uint32_t copy = add_value(source.name, source.shape, source.type);
+  values_[copy]->has_rank = source.has_rank;
   if (source.is_constant) finish_constant(copy, source.constant.data, source.constant.byte_size);
   return known[value] = copy;
 }
@@ -179,54 +190,60 @@ std::unique_ptr<FakeGraph> FakeGraph::as_context_node() const {
 
 int32_t FakeGraph::get_graph(const eph_graph* graph, eph_graph_info* out) noexcept {
   const FakeGraph& fake = self(graph);
-  out->name = EPH_STRING("fake");
-  out->node_count = fake.nodes_.size();
-  out->value_count = fake.values_.size();
-  out->inputs = fake.inputs_.data();
-  out->input_count = fake.inputs_.size();
-  out->outputs = fake.outputs_.data();
-  out->output_count = fake.outputs_.size();
-  return EPH_OK;
+  eph_graph_info info = {};
+  info.name = EPH_STRING("fake");
+  info.node_count = fake.nodes_.size();
+  info.value_count = fake.values_.size();
+  info.inputs = fake.inputs_.data();
+  info.input_count = fake.inputs_.size();
+  info.outputs = fake.outputs_.data();
+  info.output_count = fake.outputs_.size();
+  return fill_record(info, out);
 }
 
 int32_t FakeGraph::get_node(const eph_graph* graph, uint32_t index, eph_node_info* out) noexcept {
   const FakeGraph& fake = self(graph);
   if (index >= fake.nodes_.size()) return EPH_INVALID_ARGUMENT;
   const Node& node = *fake.nodes_[index];
-  out->name = text(node.name);
-  out->op_type = text(node.op_type);
-  out->since_version = node.since_version;
-  out->flags = node.flags;
-  out->inputs = node.inputs.data();
-  out->input_count = node.inputs.size();
-  out->outputs = node.outputs.data();
-  out->output_count = node.outputs.size();
-  out->attributes = node.attributes.data();
-  out->attribute_count = node.attributes.size();
-  return EPH_OK;
+  eph_node_info info = {};
+  info.name = eph::to_abi(node.name);
+  info.op_type = eph::to_abi(node.op_type);
+  info.since_version = node.since_version;
+  info.flags = node.flags;
+  info.inputs = node.inputs.data();
+  info.input_count = node.inputs.size();
+  info.outputs = node.outputs.data();
+  info.output_count = node.outputs.size();
+  info.attributes = node.attributes.data();
+  info.attribute_count = node.attributes.size();
+  return fill_record(info, out);
 }
 
 int32_t FakeGraph::get_value(const eph_graph* graph, uint32_t index, eph_value_info* out) noexcept {
   const FakeGraph& fake = self(graph);
   if (index >= fake.values_.size()) return EPH_INVALID_ARGUMENT;
   const Value& value = *fake.values_[index];
-  out->name = text(value.name);
-  out->kind = EPH_KIND_TENSOR;
-  out->element_type = value.type;
-  out->rank = static_cast<int32_t>(value.shape.size());
-  out->flags = value.flags;
-  out->shape = value.shape.data();
-  out->producer = value.producer;
-  out->consumers = value.consumers.data();
-  out->consumer_count = value.consumers.size();
-  out->constant = value.is_constant ? &value.constant : nullptr;
-  return EPH_OK;
+  eph_value_info info = {};
+  info.name = eph::to_abi(value.name);
+  info.kind = EPH_KIND_TENSOR;
+  info.element_type = value.type;
+  info.rank = value.has_rank ? static_cast<int32_t>(value.shape.size()) : -1;
+  info.flags = value.flags;
+  info.shape = value.shape.data();
+  info.producer = value.producer;
+  info.consumers = value.consumers.data();
+  info.consumer_count = value.consumers.size();
+  info.constant = value.is_constant ? &value.constant : nullptr;
+  return fill_record(info, out);
 }
 
-int64_t FakeGraph::get_opset(const eph_graph*, eph_string) noexcept { return 17; }
+int64_t FakeGraph::get_opset(const eph_graph*, eph_string domain) noexcept {
+  return domain.size == 0 ? 17 : 0;
+}
 
-int32_t FakeGraph::get_onnx(const eph_graph*, eph_bytes* out, eph_error*) noexcept {
+int32_t FakeGraph::get_onnx(const eph_graph*, eph_bytes* out, eph_error* error) noexcept {
   *out = {};
+  error->api->set_message(error, EPH_STRING("the fake host has no ONNX bytes"));
   return EPH_NOT_IMPLEMENTED;
 }
 

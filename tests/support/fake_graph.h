@@ -1,5 +1,5 @@
 // fake_graph.h: a graph as a plugin sees it, built by hand: nodes, values, attributes and constants
-// behind the C ABI, without any part of the host. For tests that call a provider directly.
+// behind the C ABI, without any part of the host.
 #pragma once
 
 #include <ephost/plugin_abi.h>
@@ -9,13 +9,13 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
+#include "tests/support/tensor_memory.h"
+
 namespace ephost::test {
 
-using Shape = std::vector<int64_t>;
 using FakeAttribute =
     std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<float>>;
 using FakeAttributes = std::map<std::string, FakeAttribute>;
@@ -31,15 +31,19 @@ class FakeGraph : public eph_graph {
   // Each returns the value's index. An extent of -1 is open.
   uint32_t add_input(const std::string& name, const Shape& shape, int32_t type = EPH_FLOAT);
   uint32_t add_constant(const std::string& name, const Shape& shape, std::vector<float> data);
-  uint32_t add_constant(const std::string& name, const Shape& shape, std::vector<int64_t> data);
+  uint32_t add_integers(const std::string& name, std::vector<int64_t> data);
   // A value of a node to come.
   uint32_t add_value(const std::string& name, const Shape& shape, int32_t type = EPH_FLOAT);
+  // The output of a new node that has only one.
+  uint32_t add(const std::string& op_type, std::vector<uint32_t> inputs, const Shape& shape,
+               const FakeAttributes& attributes = {}, int32_t since_version = 13);
 
   // Returns the node's index. EPH_NONE stands for inputs and outputs that are left out.
   uint32_t add_node(const std::string& op_type, std::vector<uint32_t> inputs,
                     std::vector<uint32_t> outputs, const FakeAttributes& attributes = {},
                     int32_t since_version = 13);
   void mark_output(uint32_t value);
+  void mark_unranked(uint32_t value);  // nothing is known of its shape
   void mark_taken(uint32_t node);
 
   [[nodiscard]] uint32_t node_count() const { return static_cast<uint32_t>(nodes_.size()); }
@@ -48,13 +52,9 @@ class FakeGraph : public eph_graph {
   [[nodiscard]] const std::string& value_name(uint32_t value) const { return values_[value]->name; }
   [[nodiscard]] const Shape& value_shape(uint32_t value) const { return values_[value]->shape; }
   [[nodiscard]] const std::string& op_type(uint32_t node) const { return nodes_[node]->op_type; }
-  [[nodiscard]] const std::vector<uint32_t>& node_inputs(uint32_t node) const {
-    return nodes_[node]->inputs;
-  }
-  [[nodiscard]] bool is_constant(uint32_t value) const { return values_[value]->is_constant; }
 
-  // A set of nodes as a graph of its own, as a host hands it to compile. Constants are shared with
-  // this graph, which must outlive the new one.
+  // A set of nodes, in ascending order, as a graph of its own, as a host hands it to compile.
+  // Constants are shared with this graph, which must outlive the new one.
   [[nodiscard]] std::unique_ptr<FakeGraph> extract(const std::vector<uint32_t>& nodes) const;
 
   // A graph with one EPContext node whose inputs and outputs have the names and shapes of this
@@ -66,6 +66,7 @@ class FakeGraph : public eph_graph {
     std::string name;
     Shape shape;
     int32_t type = EPH_FLOAT;
+    bool has_rank = true;
     uint32_t flags = 0;
     uint32_t producer = EPH_NONE;
     std::vector<uint32_t> consumers;

@@ -6,10 +6,10 @@
 #include <cstddef>
 #include <stdexcept>
 
+#include "tests/support/fill_record.h"
+
 namespace ephost::test {
 namespace {
-
-std::string to_string(eph_string text) { return {text.data, static_cast<std::size_t>(text.size)}; }
 
 std::vector<eph_string> views_of(const std::vector<std::string>& texts) {
   std::vector<eph_string> views;
@@ -31,36 +31,34 @@ eph_value as_value(const Tensor& tensor, const std::vector<eph_string>& texts) {
   return value;
 }
 
-std::size_t element_bytes(int32_t type) {
-  switch (type) {
-    case EPH_INT8:
-    case EPH_UINT8:
-    case EPH_BOOL:
-    case EPH_FLOAT8E4M3FN:
-    case EPH_FLOAT8E4M3FNUZ:
-    case EPH_FLOAT8E5M2:
-    case EPH_FLOAT8E5M2FNUZ:
-      return 1;
-    case EPH_INT16:
-    case EPH_UINT16:
-    case EPH_FLOAT16:
-    case EPH_BFLOAT16:
-      return 2;
-    case EPH_FLOAT:
-    case EPH_INT32:
-    case EPH_UINT32:
-      return 4;
-    case EPH_COMPLEX128:
-      return 16;
-    default:
-      return 8;
-  }
-}
-
 std::size_t element_count(const Shape& shape) {
   std::size_t count = 1;
   for (const int64_t extent : shape) count *= static_cast<std::size_t>(extent);
   return count;
+}
+
+// The functions of eph_run_api that make values all refuse: there are only tensors.
+int32_t refuse_make_tensor(eph_run*, int32_t, const int64_t*, uint32_t, eph_value** out,
+                           eph_error*) noexcept {
+  *out = nullptr;
+  return EPH_NOT_IMPLEMENTED;
+}
+int32_t refuse_set_element(eph_run*, eph_value*, uint64_t, eph_string, eph_error*) noexcept {
+  return EPH_NOT_IMPLEMENTED;
+}
+int32_t refuse_make_sequence(eph_run*, const eph_value*, uint64_t, uint64_t,
+                             const eph_value* const*, uint64_t, const eph_value** out,
+                             eph_error*) noexcept {
+  *out = nullptr;
+  return EPH_NOT_IMPLEMENTED;
+}
+int32_t refuse_make_map(eph_run*, const eph_value*, const eph_value*, const eph_value** out,
+                        eph_error*) noexcept {
+  *out = nullptr;
+  return EPH_NOT_IMPLEMENTED;
+}
+int32_t refuse_set_output(eph_run*, uint32_t, const eph_value*, eph_error*) noexcept {
+  return EPH_NOT_IMPLEMENTED;
 }
 
 // One call of compute: tensors bound, everything it writes to filled with garbage before.
@@ -149,8 +147,7 @@ void SingleRun::prepare(std::size_t output, int32_t type, Shape shape) {
   if (type == EPH_STRING_ELEMENT) {
     tensor.strings.assign(count, "garbage");
   } else {
-    const bool packed = type >= EPH_UINT4 && type <= EPH_FLOAT4E2M1;
-    tensor.bytes.assign(packed ? (count + 1) / 2 : count * element_bytes(type), kGarbage);
+    tensor.bytes.assign(bytes_of(type, count), kGarbage);
   }
   // A reserve, so that there is an address even where there are no elements.
   tensor.bytes.reserve(1);
@@ -198,7 +195,7 @@ int32_t SingleRun::allocate_output(eph_run* run, uint32_t index, int32_t type, c
 
 int32_t SingleRun::set_string(eph_run* run, uint32_t index, uint64_t element, eph_string text,
                               eph_error*) noexcept {
-  self(run).outputs_.at(index).strings.at(element) = to_string(text);
+  self(run).outputs_.at(index).strings.at(element) = eph::view(text);
   return EPH_OK;
 }
 
@@ -219,6 +216,36 @@ void SingleRun::finish() {
 
 }  // namespace
 
+std::size_t element_bytes(int32_t type) {
+  switch (type) {
+    case EPH_INT8:
+    case EPH_UINT8:
+    case EPH_BOOL:
+    case EPH_FLOAT8E4M3FN:
+    case EPH_FLOAT8E4M3FNUZ:
+    case EPH_FLOAT8E5M2:
+    case EPH_FLOAT8E5M2FNUZ:
+      return 1;
+    case EPH_INT16:
+    case EPH_UINT16:
+    case EPH_FLOAT16:
+    case EPH_BFLOAT16:
+      return 2;
+    case EPH_FLOAT:
+    case EPH_INT32:
+    case EPH_UINT32:
+      return 4;
+    case EPH_COMPLEX128:
+      return 16;
+    default:
+      return 8;
+  }
+}
+
+std::size_t bytes_of(int32_t type, std::size_t count) {
+  return is_packed(type) ? (count + 1) / 2 : count * element_bytes(type);
+}
+
 Tensor bools(Shape shape, const std::vector<int>& values) {
   Tensor made = {EPH_BOOL, std::move(shape), {}, {}};
   for (const int value : values) made.bytes.push_back(static_cast<char>(value));
@@ -237,8 +264,8 @@ const eph_graph_api SingleNodeGraph::kApi = {
 SingleNodeGraph::SingleNodeGraph(std::string op_type, int32_t since_version)
     : eph_graph{&kApi}, op_type_(std::move(op_type)), since_version_(since_version) {}
 
-uint32_t SingleNodeGraph::add(Value value) {
-  Value& kept = values_.emplace_back(std::move(value));
+uint32_t SingleNodeGraph::add(NodeValue value) {
+  NodeValue& kept = values_.emplace_back(std::move(value));
   kept.texts = views_of(kept.tensor.strings);
   kept.constant = as_value(kept.tensor, kept.texts);
   return static_cast<uint32_t>(values_.size() - 1);
@@ -320,66 +347,64 @@ const Tensor* SingleNodeGraph::input_tensor(std::size_t i) const {
 
 const Tensor* SingleNodeGraph::stated_output(std::size_t i) const {
   if (outputs_[i] == EPH_NONE || stated_ != Stated::kTypesAndShapes) return nullptr;
-  const Value& value = values_[outputs_[i]];
+  const NodeValue& value = values_[outputs_[i]];
   return value.is_stated ? &value.tensor : nullptr;
 }
 
 int32_t SingleNodeGraph::get_graph(const eph_graph* graph, eph_graph_info* out) noexcept {
   const SingleNodeGraph& own = self(graph);
-  *out = {};
-  out->struct_size = sizeof(*out);
-  out->node_count = 1;
-  out->value_count = own.values_.size();
-  return EPH_OK;
+  eph_graph_info info = {};
+  info.node_count = 1;
+  info.value_count = own.values_.size();
+  return fill_record(info, out);
 }
 
 int32_t SingleNodeGraph::get_node(const eph_graph* graph, uint32_t index,
                                   eph_node_info* out) noexcept {
   const SingleNodeGraph& own = self(graph);
   if (index != 0) return EPH_INVALID_ARGUMENT;
-  *out = {};
-  out->struct_size = sizeof(*out);
-  out->name = EPH_STRING("tested");
-  out->op_type = eph::to_abi(own.op_type_);
-  out->domain = eph::to_abi(own.domain_);
-  out->since_version = own.since_version_;
-  out->inputs = own.inputs_.data();
-  out->input_count = own.inputs_.size();
-  out->outputs = own.outputs_.data();
-  out->output_count = own.outputs_.size();
-  out->attributes = own.attribute_views_.data();
-  out->attribute_count = own.attribute_views_.size();
-  return EPH_OK;
+  eph_node_info info = {};
+  info.name = EPH_STRING("tested");
+  info.op_type = eph::to_abi(own.op_type_);
+  info.domain = eph::to_abi(own.domain_);
+  info.since_version = own.since_version_;
+  info.inputs = own.inputs_.data();
+  info.input_count = own.inputs_.size();
+  info.outputs = own.outputs_.data();
+  info.output_count = own.outputs_.size();
+  info.attributes = own.attribute_views_.data();
+  info.attribute_count = own.attribute_views_.size();
+  return fill_record(info, out);
 }
 
 int32_t SingleNodeGraph::get_value(const eph_graph* graph, uint32_t index,
                                    eph_value_info* out) noexcept {
   const SingleNodeGraph& own = self(graph);
   if (index >= own.values_.size()) return EPH_INVALID_ARGUMENT;
-  const Value& value = own.values_[index];
-  *out = {};
-  out->struct_size = sizeof(*out);
-  out->name = EPH_STRING("value");
-  out->kind = EPH_KIND_NONE;
-  out->rank = -1;
-  out->producer = EPH_NONE;
+  const NodeValue& value = own.values_[index];
+  eph_value_info info = {};
+  info.name = EPH_STRING("value");
+  info.kind = EPH_KIND_NONE;
+  info.rank = -1;
+  info.producer = EPH_NONE;
   const bool states_all = value.is_constant || own.stated_ == Stated::kTypesAndShapes;
   if (value.is_stated && (states_all || own.stated_ == Stated::kTypes)) {
-    out->kind = EPH_KIND_TENSOR;
-    out->element_type = value.tensor.type;
+    info.kind = EPH_KIND_TENSOR;
+    info.element_type = value.tensor.type;
   }
   if (value.is_stated && states_all) {
-    out->rank = static_cast<int32_t>(value.tensor.shape.size());
-    out->shape = value.tensor.shape.data();
+    info.rank = static_cast<int32_t>(value.tensor.shape.size());
+    info.shape = value.tensor.shape.data();
   }
-  if (value.is_constant) out->constant = &value.constant;
-  return EPH_OK;
+  if (value.is_constant) info.constant = &value.constant;
+  return fill_record(info, out);
 }
 
 int64_t SingleNodeGraph::get_opset(const eph_graph* graph, eph_string) noexcept {
   return self(graph).since_version_;
 }
-int32_t SingleNodeGraph::get_onnx(const eph_graph*, eph_bytes*, eph_error*) noexcept {
+int32_t SingleNodeGraph::get_onnx(const eph_graph*, eph_bytes* out, eph_error*) noexcept {
+  *out = {};
   return EPH_NOT_IMPLEMENTED;
 }
 

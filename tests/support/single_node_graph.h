@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "tests/support/fake_host.h"
+#include "tests/support/tensor_memory.h"
 
 namespace ephost::test {
 
@@ -28,6 +29,15 @@ struct Tensor {
   std::vector<char> bytes;
   std::vector<std::string> strings;
 };
+
+// Types with several elements in a byte.
+[[nodiscard]] inline bool is_packed(int32_t type) {
+  return type >= EPH_UINT4 && type <= EPH_FLOAT4E2M1;
+}
+// Of a type that is neither packed nor text.
+[[nodiscard]] std::size_t element_bytes(int32_t type);
+// The size of a tensor with that many elements.
+[[nodiscard]] std::size_t bytes_of(int32_t type, std::size_t count);
 
 // `values` in row-major order.
 template <class T>
@@ -88,7 +98,7 @@ class SingleNodeGraph : public eph_graph {
   [[nodiscard]] bool is_wanted(std::size_t i) const { return outputs_[i] != EPH_NONE; }
 
  private:
-  struct Value {
+  struct NodeValue {
     Tensor tensor;
     bool is_constant = false;
     bool is_stated = false;
@@ -112,13 +122,13 @@ class SingleNodeGraph : public eph_graph {
   static int32_t get_onnx(const eph_graph* graph, eph_bytes* out, eph_error* error) noexcept;
   static const eph_graph_api kApi;
 
-  uint32_t add(Value value);
+  uint32_t add(NodeValue value);
 
   std::string op_type_;
   std::string domain_;
   int32_t since_version_;
   Stated stated_ = Stated::kTypesAndShapes;
-  std::deque<Value> values_;
+  std::deque<NodeValue> values_;
   std::deque<Attribute> attributes_;
   std::vector<eph_attribute> attribute_views_;
   std::vector<uint32_t> inputs_, outputs_;
@@ -178,7 +188,7 @@ class PluginSession {
   [[nodiscard]] eph_provider* provider() const { return provider_; }
 
  private:
-  FakeHost host_;
+  FakeHost host_{{{EPH_EXT_THREAD_POOL, &kFakeThreadPool}}};
   void* library_ = nullptr;
   const eph_provider_api* api_ = nullptr;
   eph_provider* provider_ = nullptr;

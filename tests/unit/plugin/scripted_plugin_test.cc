@@ -7,8 +7,12 @@
 #include <random>
 
 #include "host/plugin/registry.h"
-#include "tests/abi/fake_host.h"
 #include "tests/fixtures/fixtures.h"
+#include "tests/support/fake_claims.h"
+#include "tests/support/fake_context_writer.h"
+#include "tests/support/fake_graph.h"
+#include "tests/support/fake_host.h"
+#include "tests/support/fake_run.h"
 
 namespace ephost::plugin {
 namespace {
@@ -37,8 +41,8 @@ class Scripted {
     std::vector<eph_option> given;
     for (const auto& [name, value] : options) {
       eph_option option = {};
-      option.name = test::to_abi(name);
-      option.string_value = test::to_abi(value);
+      option.name = eph::to_abi(name);
+      option.string_value = eph::to_abi(value);
       option.int_value = value == "true" ? 1 : std::atoll(value.c_str());
       given.push_back(option);
     }
@@ -61,7 +65,7 @@ class Scripted {
   }
   eph_computation* compile(const test::FakeGraph* graph, std::string_view name,
                            const eph_ep_context* context = nullptr) {
-    const eph_partition partition = {sizeof(partition), graph, test::to_abi(name), context};
+    const eph_partition partition = {sizeof(partition), graph, eph::to_abi(name), context};
     eph_computation* computation = nullptr;
     code = api().compile(provider, &partition, sizeof(partition), 1, &computation, &error);
     if (computation != nullptr) made.push_back(computation);
@@ -83,13 +87,13 @@ class Scripted {
 std::unique_ptr<test::FakeGraph> make_graph() {
   auto graph = std::make_unique<test::FakeGraph>();
   const uint32_t x = graph->add_input("x", {2});
-  const uint32_t a = graph->add_node("Add", {x, x}, {2});
-  const uint32_t b = graph->add_node("Relu", {a}, {2});
-  const uint32_t c = graph->add_node("MatMul", {b, b}, {2});
-  const uint32_t d = graph->add_node("Mul", {c, b}, {2});
-  const uint32_t e = graph->add_node("Neg", {d}, {2});
+  const uint32_t a = graph->add("Add", {x, x}, {2});
+  const uint32_t b = graph->add("Relu", {a}, {2});
+  const uint32_t c = graph->add("MatMul", {b, b}, {2});
+  const uint32_t d = graph->add("Mul", {c, b}, {2});
+  const uint32_t e = graph->add("Neg", {d}, {2});
   const uint32_t w = graph->add_constant("w", {1}, {10});
-  graph->mark_output(graph->add_node("Sub", {w, e}, {2}));
+  graph->mark_output(graph->add("Sub", {w, e}, {2}));
   return graph;
 }
 
@@ -124,19 +128,19 @@ TEST(ScriptedPlugin, RefusesAnUnknownClaimRule) {
 
 TEST(ScriptedPlugin, ComputesWithBroadcasting) {
   const auto graph = make_graph();
-  const auto part = graph->partition({3, 4, 5});
+  const auto part = graph->extract({3, 4, 5});
   Scripted scripted;
   eph_computation* computation = scripted.compile(part.get(), "part");
   ASSERT_EQ(scripted.code, EPH_OK) << scripted.error.message;
   test::FakeRun run({{{2}, {1, 2}}, {{2}, {3, 4}}});
   ASSERT_EQ(computation->api->compute(computation, nullptr, &run, &scripted.error), EPH_OK);
-  EXPECT_THAT(run.result, ElementsAre(13, 18));
+  EXPECT_THAT(run.result(), ElementsAre(13, 18));
 }
 
 TEST(ScriptedPlugin, RestoresWhatItWrote) {
   const auto graph = make_graph();
-  const auto first = graph->partition({0, 1});
-  const auto second = graph->partition({3, 4, 5});
+  const auto first = graph->extract({0, 1});
+  const auto second = graph->extract({3, 4, 5});
   for (const std::string payloads : {"one", "each"}) {
     Scripted scripted{{"payloads", payloads}, {"padding_bytes", "1000"}};
     scripted.compile(first.get(), "first");
@@ -156,13 +160,13 @@ TEST(ScriptedPlugin, RestoresWhatItWrote) {
     ASSERT_EQ(scripted.code, EPH_OK) << scripted.error.message;
     test::FakeRun run({{{2}, {1, 2}}, {{2}, {3, 4}}});
     ASSERT_EQ(restored->api->compute(restored, nullptr, &run, &scripted.error), EPH_OK);
-    EXPECT_THAT(run.result, ElementsAre(13, 18));
+    EXPECT_THAT(run.result(), ElementsAre(13, 18));
   }
 }
 
 TEST(ScriptedPlugin, RefusesDamagedPayloads) {
   const auto graph = make_graph();
-  const auto part = graph->partition({3, 4, 5});
+  const auto part = graph->extract({3, 4, 5});
   Scripted scripted;
   scripted.compile(part.get(), "part");
   test::FakeContextWriter writer;
@@ -194,7 +198,7 @@ TEST(ScriptedPlugin, FailsWhereItIsTold) {
   Scripted capability{{"fail", "capability"}};
   static_cast<void>(capability.claims(*graph));
   EXPECT_EQ(capability.error.message, "scripted failure at capability");
-  const auto part = graph->partition({0, 1});
+  const auto part = graph->extract({0, 1});
   Scripted compile{{"fail", "compile"}};
   EXPECT_EQ(compile.compile(part.get(), "part"), nullptr);
   EXPECT_EQ(compile.error.message, "scripted failure at compile");
@@ -206,11 +210,11 @@ TEST(ScriptedPlugin, FailsWhereItIsTold) {
 
 TEST(ScriptedPlugin, EndsACancelledRun) {
   const auto graph = make_graph();
-  const auto part = graph->partition({0, 1});
+  const auto part = graph->extract({0, 1});
   Scripted scripted{{"compute_milliseconds", "60000"}};
   eph_computation* computation = scripted.compile(part.get(), "part");
   test::FakeRun run({{{2}, {1, 2}}});
-  run.is_cancelled_now = true;
+  run.cancelled = true;
   EXPECT_EQ(computation->api->compute(computation, nullptr, &run, &scripted.error), EPH_FAIL);
   EXPECT_THAT(scripted.error.message, HasSubstr("cancelled"));
 }

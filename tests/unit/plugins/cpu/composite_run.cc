@@ -70,11 +70,6 @@ Composite read(const eph_value& value) {
   return composite;
 }
 
-// The number of bytes of an element of the types that these tests use.
-std::size_t element_bytes(int32_t type) {
-  return type == EPH_BOOL ? 1 : type == EPH_FLOAT || type == EPH_INT32 ? 4 : 8;
-}
-
 class CompositeRun : public eph_run {
  public:
   explicit CompositeRun(const std::vector<std::optional<Composite>>& given) {

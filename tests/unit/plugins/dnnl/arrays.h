@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "tests/support/fake_graph.h"
+#include "tests/support/tensor_memory.h"
 
 namespace ephost::test {
 

@@ -70,8 +70,7 @@ uint32_t Net::weights(const Shape& shape, double low, double high) {
 }
 
 uint32_t Net::ints(const std::vector<int64_t>& data) {
-  const uint32_t index = graph_.add_constant("i" + std::to_string(values_.size()),
-                                             {static_cast<int64_t>(data.size())}, data);
+  const uint32_t index = graph_.add_integers("i" + std::to_string(values_.size()), data);
   remember(index, {});
   integers_[index] = data;
   return index;
@@ -212,6 +211,7 @@ FakeClaims ProviderSession::claims(FakeGraph& graph) {
   FakeClaims claims;
   FakeError error;
   EXPECT_EQ(api->get_capability(provider, &graph, &claims, &error), EPH_OK) << error.message;
+  EXPECT_TRUE(claims.nodes.empty()) << "the provider has no kernels";
   return claims;
 }
 
@@ -229,7 +229,7 @@ std::vector<std::unique_ptr<Partition>> ProviderSession::compile(FakeGraph& grap
   std::vector<std::unique_ptr<FakeGraph>> graphs;
   std::vector<std::string> names;
   for (std::size_t i = 0; i < claimed.fused.size(); ++i) {
-    graphs.push_back(graph.extract(claimed.fused[i].nodes));
+    graphs.push_back(graph.extract(claimed.fused[i]));
     names.push_back("part" + std::to_string(i));
   }
   std::vector<eph_partition> partitions;
@@ -300,7 +300,7 @@ void expect_one_partition(Net& net, int64_t threads) {
     ADD_FAILURE() << net.graph().op_type(node) << " was declined: " << reason;
   }
   ASSERT_EQ(claims.fused.size(), 1U);
-  ASSERT_EQ(claims.fused[0].nodes.size(), net.graph().node_count());
+  ASSERT_EQ(claims.fused[0].size(), net.graph().node_count());
   const auto partitions = session.compile(net.graph());
   ASSERT_EQ(partitions.size(), 1U);
   expect_reference(net, *partitions[0]);

@@ -10,8 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/fake_claims.h"
+#include "tests/support/fake_context_writer.h"
 #include "tests/support/fake_graph.h"
 #include "tests/support/fake_host.h"
+#include "tests/support/fake_run.h"
 #include "tests/unit/plugins/dnnl/reference.h"
 
 namespace ephost::test {
@@ -116,7 +119,7 @@ class ProviderSession {
   eph_provider* provider = nullptr;
 
  private:
-  FakeHost host_;
+  FakeHost host_{{{EPH_EXT_THREAD_POOL, &kFakeThreadPool}}};
   std::vector<AlignedBytes> payloads_;
 };
 

@@ -2,95 +2,56 @@
 // kernel may refuse or answer; the sanitizers check that it does nothing undefined.
 #include <algorithm>
 #include <cmath>
-#include <random>
 
+#include "tests/support/dice.h"
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
 namespace ephost::test {
 namespace {
 
-std::size_t element_bytes(int32_t type) {
-  switch (type) {
-    case EPH_FLOAT:
-    case EPH_INT32:
-    case EPH_UINT32:
-      return 4;
-    case EPH_DOUBLE:
-    case EPH_INT64:
-    case EPH_UINT64:
-    case EPH_COMPLEX64:
-      return 8;
-    case EPH_COMPLEX128:
-      return 16;
-    case EPH_FLOAT16:
-    case EPH_BFLOAT16:
-    case EPH_INT16:
-    case EPH_UINT16:
-      return 2;
-    default:
-      return 1;
+// Mostly `like`, sometimes any shape.
+Shape any_shape(Dice& dice, const Shape& like) {
+  if (dice.roll(0, 2) != 0) return like;
+  Shape made(static_cast<std::size_t>(dice.roll(0, 6)));
+  for (int64_t& extent : made) extent = dice.pick<int64_t>({0, 1, 1, 2, 2, 3, 4, 5});
+  return made;
+}
+
+void set_element(Dice& dice, Tensor& made, std::size_t at, std::size_t size, int64_t kind) {
+  char* to = made.bytes.data() + at;
+  const int64_t small = dice.roll(-3, 5);
+  if (kind == 0) {
+    for (std::size_t b = 0; b < size; ++b) to[b] = static_cast<char>(dice.roll(0, 255));
+  } else if (made.type == EPH_FLOAT) {
+    const auto value = static_cast<float>(small) / 2;
+    std::memcpy(to, &value, size);
+  } else if (made.type == EPH_DOUBLE) {
+    const auto value = static_cast<double>(small) / 2;
+    std::memcpy(to, &value, size);
+  } else if (kind == 1 && size == 8) {
+    const auto value = dice.pick<int64_t>({INT64_MIN, INT64_MAX, -1, 0, int64_t{1} << 40});
+    std::memcpy(to, &value, size);
+  } else {
+    std::memcpy(to, &small, std::min(size, sizeof(small)));  // little-endian
   }
 }
 
-class Dice {
- public:
-  explicit Dice(uint32_t seed) : engine_(seed) {}
-  // A number from low to high, both inclusive.
-  int64_t roll(int64_t low, int64_t high) {
-    return std::uniform_int_distribution<int64_t>(low, high)(engine_);
-  }
-  template <class T>
-  T pick(const std::vector<T>& items) {
-    return items[static_cast<std::size_t>(roll(0, static_cast<int64_t>(items.size()) - 1))];
-  }
-
-  Shape shape(const Shape& like) {
-    if (roll(0, 2) != 0) return like;
-    Shape made(static_cast<std::size_t>(roll(0, 6)));
-    for (int64_t& extent : made) extent = pick<int64_t>({0, 1, 1, 2, 2, 3, 4, 5});
+// Small numbers, the limits of the type, and anything.
+Tensor any_tensor(Dice& dice, int32_t type, const Shape& shape) {
+  Tensor made = {type, shape, {}, {}};
+  const auto count = static_cast<std::size_t>(count_of(shape));
+  if (type == EPH_STRING_ELEMENT) {
+    made.strings.assign(count, dice.pick<std::string>({"", "a", "-1.5", "1e999", "\xff"}));
     return made;
   }
-
-  // Small numbers, the limits of the type, and anything.
-  Tensor tensor(int32_t type, const Shape& shape) {
-    Tensor made = {type, shape, {}, {}};
-    const auto count = static_cast<std::size_t>(count_of(shape));
-    if (type == EPH_STRING_ELEMENT) {
-      made.strings.assign(count, pick<std::string>({"", "a", "-1.5", "1e999", "\xff"}));
-      return made;
-    }
-    const bool packed = type >= EPH_UINT4 && type <= EPH_FLOAT4E2M1;
-    const std::size_t size = packed ? 1 : element_bytes(type);
-    made.bytes.resize(packed ? (count + 1) / 2 : count * size);
-    const int64_t kind = roll(0, 3);
-    for (std::size_t at = 0; at + size <= made.bytes.size(); at += size) {
-      set(made, at, size, kind);
-    }
-    return made;
+  const std::size_t size = is_packed(type) ? 1 : element_bytes(type);
+  made.bytes.resize(bytes_of(type, count));
+  const int64_t kind = dice.roll(0, 3);
+  for (std::size_t at = 0; at + size <= made.bytes.size(); at += size) {
+    set_element(dice, made, at, size, kind);
   }
-
- private:
-  void set(Tensor& made, std::size_t at, std::size_t size, int64_t kind) {
-    char* to = made.bytes.data() + at;
-    const int64_t small = roll(-3, 5);
-    if (kind == 0) {
-      for (std::size_t b = 0; b < size; ++b) to[b] = static_cast<char>(roll(0, 255));
-    } else if (made.type == EPH_FLOAT) {
-      const auto value = static_cast<float>(small) / 2;
-      std::memcpy(to, &value, size);
-    } else if (made.type == EPH_DOUBLE) {
-      const auto value = static_cast<double>(small) / 2;
-      std::memcpy(to, &value, size);
-    } else if (kind == 1 && size == 8) {
-      const int64_t value = pick<int64_t>({INT64_MIN, INT64_MAX, -1, 0, int64_t{1} << 40});
-      std::memcpy(to, &value, size);
-    } else {
-      std::memcpy(to, &small, std::min(size, sizeof(small)));  // little-endian
-    }
-  }
-
-  std::mt19937 engine_;
-};
+  return made;
+}
 
 std::vector<int32_t> types_of(uint64_t set) {
   std::vector<int32_t> types;
@@ -171,11 +132,11 @@ TEST(ArbitraryShapes, AreComputedOrRefused) {
     const eph_kernel_def& kernel = kernels[k];
     const std::string op_type(eph::view(kernel.op_type));
     for (uint32_t seed = 0; seed < 40; ++seed) {
-      Dice dice(seed * 1000 + static_cast<uint32_t>(k));
+      Dice dice(std::to_string(seed) + " of kernel " + std::to_string(k));
       SingleNodeGraph node(op_type,
                            dice.roll(0, 1) == 0 ? kernel.since_version : kernel.until_version);
       node.domain(std::string(eph::view(kernel.domain)));
-      const Shape like = dice.shape({2, 3, 4});
+      const Shape like = any_shape(dice, {2, 3, 4});
       std::vector<uint64_t> sets;
       for (uint64_t r = 0; r < kernel.rule_count; ++r) {
         const eph_type_rule& rule = kernel.rules[r];
@@ -188,7 +149,7 @@ TEST(ArbitraryShapes, AreComputedOrRefused) {
       for (std::size_t i = 0; i < sets.size(); ++i) {
         const bool same = (sets[i] >> first & 1) != 0 && dice.roll(0, 3) != 0;
         const Tensor tensor =
-            dice.tensor(same ? first : dice.pick(types_of(sets[i])), dice.shape(like));
+            any_tensor(dice, same ? first : dice.pick(types_of(sets[i])), any_shape(dice, like));
         if (dice.roll(0, 9) == 0 && i > 0) {
           node.skip_input();
         } else if (dice.roll(0, 3) == 0) {

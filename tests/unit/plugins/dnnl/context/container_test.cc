@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "tests/support/fake_host.h"
+#include "tests/support/tensor_memory.h"
 #include "tests/unit/plugins/dnnl/sample_recipes.h"
 
 namespace ephost_dnnl {
