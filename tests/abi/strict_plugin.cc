@@ -7,7 +7,7 @@
 
 namespace {
 
-class Nothing : public eph::Computation {
+class Copying : public eph::Computation {
  public:
   void compute(eph::Run& run, eph::State*) override {
     const eph_value* in = run.input(0);
@@ -63,7 +63,7 @@ class EverythingProvider : public eph::Provider {
   }
   std::vector<std::unique_ptr<eph::Computation>> compile(const eph::Partitions& partitions) {
     std::vector<std::unique_ptr<eph::Computation>> made(partitions.size());
-    for (auto& one : made) one = std::make_unique<Nothing>();
+    for (auto& one : made) one = std::make_unique<Copying>();
     return made;
   }
   void get_ep_context_nodes(eph::ArrayView<eph::Computation*>, eph::ContextWriter& writer) {

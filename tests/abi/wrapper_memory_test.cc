@@ -23,14 +23,14 @@ class Nothing : public eph::Computation {
 };
 
 // Has one block of 8 bytes in the first of its memories.
-class DeviceProvider : public eph::Provider {
+class TwoMemoriesProvider : public eph::Provider {
  public:
   static constexpr std::string_view kTypeName = "DeviceExecutionProvider";
   static constexpr std::string_view kName = "device";
   static constexpr std::string_view kVendor = "tests";
   static void get_devices(eph::Host, eph::DeviceList&) {}
-  static std::unique_ptr<DeviceProvider> create(eph::Host, const eph::Options&) {
-    return std::make_unique<DeviceProvider>();
+  static std::unique_ptr<TwoMemoriesProvider> create(eph::Host, const eph::Options&) {
+    return std::make_unique<TwoMemoriesProvider>();
   }
 
   eph::ArrayView<eph_memory> memories() {
@@ -54,7 +54,7 @@ class DeviceProvider : public eph::Provider {
 
 }  // namespace
 
-EPH_DEFINE_PLUGIN("org.ephost.tests.wrapper_memory", "1.0.0", DeviceProvider)
+EPH_DEFINE_PLUGIN("org.ephost.tests.wrapper_memory", "1.0.0", TwoMemoriesProvider)
 
 namespace {
 

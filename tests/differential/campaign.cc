@@ -82,7 +82,7 @@ void work(const Share& share, const std::filesystem::path& plugins, Slot& slot,
     const uint64_t seed = share.seed(slot.at);
     alarm(kSecondsForACase);
     const Case tested = make_random_case(seed);
-    const Outcome outcome = runner.run(tested, ways_for(seed));
+    const CaseOutcome outcome = runner.run(tested, ways_for(seed));
     alarm(0);
     ++slot.tally.cases;
     if (outcome.compiled_nodes > 0) ++slot.tally.compiled;
@@ -148,7 +148,7 @@ std::optional<Failure> run_isolated(const Case& tested, const std::vector<Way>& 
   const pid_t child = fork_with([&] {
     alarm(kSecondsForACase);
     set_log_level(LogLevel::kError);
-    const Outcome outcome = Runner(plugins).run(tested, ways);
+    const CaseOutcome outcome = Runner(plugins).run(tested, ways);
     std::string text;
     if (outcome.failure) {
       text =

@@ -25,7 +25,7 @@ SessionOptions options_of(GraphOptimizationLevel level, bool with_dnnl, Dice& di
 }
 
 // What a session needs for its whole life.
-struct Made {
+struct KeptModel {
   std::string model;
   std::vector<std::byte> context_model;
   std::map<std::string, std::vector<std::byte>, std::less<>> binaries;
@@ -44,7 +44,7 @@ uint64_t count_nodes(const CompileReport& report) {
   return count;
 }
 
-Result<Session> make_session(const Environment& environment, const Way& way, Made& made) {
+Result<Session> make_session(const Environment& environment, const Way& way, KeptModel& made) {
   const auto model = std::as_bytes(std::span(made.model));
   if (way.context == Way::Context::kNone) return load_bytes(environment, model, way.options);
   ModelCompilationOptions compilation;
@@ -111,12 +111,12 @@ std::optional<Failure> run_session(Session& session, const Case& tested,
   return std::nullopt;
 }
 
-Outcome run_way(const Environment& environment, const Case& tested, const Way& way,
-                const std::vector<BoundedValues>& expected) {
-  Made made;
+CaseOutcome run_way(const Environment& environment, const Case& tested, const Way& way,
+                    const std::vector<BoundedValues>& expected) {
+  KeptModel made;
   made.model = tested.model.SerializeAsString();
   Result<Session> session = make_session(environment, way, made);
-  Outcome outcome{std::nullopt, made.compiled_nodes};
+  CaseOutcome outcome{std::nullopt, made.compiled_nodes};
   if (session.ok()) {
     outcome.failure = run_session(*session, tested, expected);
   } else {
@@ -170,8 +170,8 @@ std::vector<Way> ways_for(uint64_t seed) {
 Runner::Runner(const std::filesystem::path& plugins)
     : environment_(make_environment(plugins)), keeper_(make_keeper(environment_)) {}
 
-Outcome Runner::run(const Case& tested, const std::vector<Way>& ways) const {
-  Outcome total;
+CaseOutcome Runner::run(const Case& tested, const std::vector<Way>& ways) const {
+  CaseOutcome total;
   std::vector<BoundedValues> expected;
   try {
     for (const BoundedValues& inputs : tested.inputs) {
@@ -181,7 +181,7 @@ Outcome Runner::run(const Case& tested, const std::vector<Way>& ways) const {
     total.failure = Failure{Failure::Kind::kInvalid, reason.what()};
   }
   for (std::size_t i = 0; !total.failure && i < ways.size(); ++i) {
-    const Outcome outcome = run_way(environment_, tested, ways[i], expected);
+    const CaseOutcome outcome = run_way(environment_, tested, ways[i], expected);
     total.compiled_nodes += outcome.compiled_nodes;
     total.failure = outcome.failure;
   }

@@ -35,7 +35,7 @@ struct Failure {
   std::string text;
 };
 
-struct Outcome {
+struct CaseOutcome {
   std::optional<Failure> failure;  // the first one
   uint64_t compiled_nodes = 0;     // by the dnnl provider, for a context model
 };
@@ -46,7 +46,7 @@ class Runner {
   explicit Runner(const std::filesystem::path& plugins);
 
   // A case whose model cannot be evaluated fails as kInvalid.
-  [[nodiscard]] Outcome run(const Case& tested, const std::vector<Way>& ways) const;
+  [[nodiscard]] CaseOutcome run(const Case& tested, const std::vector<Way>& ways) const;
 
  private:
   Environment environment_;

@@ -193,13 +193,13 @@ TEST_F(DeviceSession, RunsControlFlow) {
 
 // Random nodes of a few operators on tensors of one shape, each of which may read any earlier
 // value.
-struct RandomModel {
+struct RandomDeviceModel {
   graph::Graph graph;
   std::string on_device;  // names of nodes
   std::string in_sram;    // operators
 };
 
-RandomModel random_model(uint64_t seed) {
+RandomDeviceModel random_model(uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto below = [&](uint64_t bound) { return random() % bound; };
   const bool is_open = below(3) == 0;
@@ -208,7 +208,7 @@ RandomModel random_model(uint64_t seed) {
   std::vector<std::string> values = {"x", "w"};
   builder.input("x", type).constant("w", constant({0.5F}));
   const uint64_t nodes = 1 + below(25);
-  RandomModel model;
+  RandomDeviceModel model;
   for (uint64_t i = 0; i < nodes; ++i) {
     const std::array<const char*, 7> ops = {"Add", "Sub", "Mul", "Relu", "Neg", "Identity", "Abs"};
     const uint64_t op = below(ops.size());
@@ -248,7 +248,7 @@ TEST_F(DeviceSession, GivesTheSameBitsAsTheCpuForRandomModels) {
   uint64_t copies = 0;
   for (uint64_t seed = 0; seed < 150; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    RandomModel random = random_model(seed);
+    RandomDeviceModel random = random_model(seed);
     const std::string nodes = random.on_device;
     const auto model = write(std::move(random.graph));
     SessionOptions cpu;

@@ -27,7 +27,7 @@ using ::testing::IsSubsetOf;
 
 enum class Route { kCompileModel, kSession, kGroup };
 
-struct Variant {
+struct GenerationVariant {
   std::string name;
   Route route = Route::kCompileModel;
   bool embed = false;
@@ -36,11 +36,11 @@ struct Variant {
   bool old_is_compiled = true;
 };
 
-void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.name; }
+void PrintTo(const GenerationVariant& variant, std::ostream* out) { *out << variant.name; }
 
 constexpr const char* kNew = "tiny_diamond";  // with compiled nodes and others that keep constants
 
-SessionOptions generating(const Variant& variant, const fs::path& output) {
+SessionOptions generating(const GenerationVariant& variant, const fs::path& output) {
   SessionOptions options = test::with_dnnl();
   options.add_config_entry("ep.context_enable", "1");
   options.add_config_entry("ep.context_file_path", output.native());
@@ -51,7 +51,7 @@ SessionOptions generating(const Variant& variant, const fs::path& output) {
 }
 
 Status compile(const Environment& environment, const std::string& model, const fs::path& output,
-               const Variant& variant, bool fuses = true) {
+               const GenerationVariant& variant, bool fuses = true) {
   ModelCompilationOptions options;
   options.input_model_path = test::model_path(model);
   options.output_model_path = output;
@@ -62,7 +62,7 @@ Status compile(const Environment& environment, const std::string& model, const f
 
 // Two sessions that share a binary; the second one writes.
 Status generate_group(const Environment& environment, const TempDirectory& dir,
-                      const Variant& variant) {
+                      const GenerationVariant& variant) {
   for (const bool last : {false, true}) {
     SessionOptions options = generating(variant, dir / (last ? "second_ctx.onnx" : "m_ctx.onnx"));
     options.add_config_entry("ep.share_ep_contexts", "1");
@@ -73,7 +73,8 @@ Status generate_group(const Environment& environment, const TempDirectory& dir,
 }
 
 // Writes the context of kNew through `file_system`.
-Status generate(const Variant& variant, const TempDirectory& dir, const FileSystem& file_system) {
+Status generate(const GenerationVariant& variant, const TempDirectory& dir,
+                const FileSystem& file_system) {
   const Environment environment = test::environment();
   environment.state().output_file_system = &file_system;
   switch (variant.route) {
@@ -105,10 +106,10 @@ bool are_close(const std::vector<Value>& a, const std::vector<Value>& b) {
   });
 }
 
-class GenerationFaults : public ::testing::TestWithParam<Variant> {
+class GenerationFaults : public ::testing::TestWithParam<GenerationVariant> {
  protected:
   void SetUp() override {
-    const Variant& variant = GetParam();
+    const GenerationVariant& variant = GetParam();
     if (!variant.old.empty()) {
       const Status status = compile(test::environment(), variant.old, old_ / "m_ctx.onnx", variant,
                                     variant.old_is_compiled);
@@ -232,15 +233,16 @@ TEST_P(GenerationFaults, ACrashAtAnyPointLeavesTheOldOrTheNewState) {
 
 INSTANTIATE_TEST_SUITE_P(
     EachRoute, GenerationFaults,
-    ::testing::Values(Variant{.name = "New"}, Variant{.name = "Replacing", .old = "tiny_cnn"},
-                      Variant{.name = "EmbeddedReplacing", .embed = true, .old = "tiny_cnn"},
-                      Variant{.name = "InitializersReplacing",
-                              .initializers = "weights",
-                              .old = "tiny_cnn",
-                              .old_is_compiled = false},
-                      Variant{.name = "Session", .route = Route::kSession},
-                      Variant{.name = "SessionEmbedded", .route = Route::kSession, .embed = true},
-                      Variant{.name = "Group", .route = Route::kGroup}),
+    ::testing::Values(
+        GenerationVariant{.name = "New"}, GenerationVariant{.name = "Replacing", .old = "tiny_cnn"},
+        GenerationVariant{.name = "EmbeddedReplacing", .embed = true, .old = "tiny_cnn"},
+        GenerationVariant{.name = "InitializersReplacing",
+                          .initializers = "weights",
+                          .old = "tiny_cnn",
+                          .old_is_compiled = false},
+        GenerationVariant{.name = "Session", .route = Route::kSession},
+        GenerationVariant{.name = "SessionEmbedded", .route = Route::kSession, .embed = true},
+        GenerationVariant{.name = "Group", .route = Route::kGroup}),
     [](const auto& variant) { return variant.param.name; });
 
 }  // namespace

@@ -4,31 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "host/bridge/error_sink.h"
+#include "tests/unit/bridge/recording_sink.h"
 
 namespace ephost::bridge {
 namespace {
 
 using ::testing::HasSubstr;
-
-class RecordingSink : public ContextSink {
- public:
-  Result<uint32_t> begin_payload() override {
-    if (!refusal.ok()) return refusal;
-    return payloads++;
-  }
-  Status append(uint32_t, std::span<const std::byte> bytes) override {
-    size += bytes.size();
-    return refusal;
-  }
-  Status add_node(const eph_context_node& node) override {
-    nodes.push_back(node.computation);
-    return refusal;
-  }
-  uint32_t payloads = 0;
-  size_t size = 0;
-  std::vector<uint32_t> nodes;
-  Status refusal;
-};
+using testing::RecordingSink;
 
 class ContextCollectorTest : public ::testing::Test {
  protected:

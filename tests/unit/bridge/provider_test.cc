@@ -6,15 +6,17 @@
 
 #include "host/bridge/claim_source.h"
 #include "tests/support/in_process_provider.h"
+#include "tests/unit/bridge/recording_sink.h"
 #include "tests/unit/graph/graph_builder.h"
 
 namespace ephost::bridge {
 namespace {
 
 using graph::testing::GraphBuilder;
+using testing::RecordingSink;
 
 // What the plugin does next; each test sets what it needs.
-struct Script {
+struct PluginBehaviour {
   std::function<void(const eph::GraphView&, eph::Claims&)> capability;
   std::function<void(eph::ContextWriter&)> write_context;
   std::function<void(eph_computation_info&)> describe;
@@ -22,25 +24,25 @@ struct Script {
   int32_t compatibility = EPH_COMPATIBILITY_OPTIMAL;
   int alive = 0;
 };
-Script& script() {
-  static Script current;
+PluginBehaviour& behaviour() {
+  static PluginBehaviour current;
   return current;
 }
 
-class ScriptedComputation : public eph::Computation {
+class ObedientComputation : public eph::Computation {
  public:
-  ScriptedComputation() { ++script().alive; }
-  ~ScriptedComputation() override { --script().alive; }
+  ObedientComputation() { ++behaviour().alive; }
+  ~ObedientComputation() override { --behaviour().alive; }
   void compute(eph::Run&, eph::State*) override {}
   void describe(eph_computation_info& info) override {
-    if (script().describe) script().describe(info);
+    if (behaviour().describe) behaviour().describe(info);
   }
 };
 
-class ScriptedProvider : public eph::Provider {
+class ObedientProvider : public eph::Provider {
  public:
-  static constexpr std::string_view kTypeName = "ScriptedExecutionProvider";
-  static constexpr std::string_view kName = "scripted";
+  static constexpr std::string_view kTypeName = "ObedientExecutionProvider";
+  static constexpr std::string_view kName = "obedient";
   static constexpr std::string_view kVendor = "tests";
   static void get_devices(eph::Host, eph::DeviceList& list) {
     eph_device device = {};
@@ -48,36 +50,36 @@ class ScriptedProvider : public eph::Provider {
     device.name = EPH_STRING("toy");
     list.add(device);
   }
-  static std::unique_ptr<ScriptedProvider> create(eph::Host host, const eph::Options& options) {
-    if (script().failing == "create") throw eph::Failure(EPH_ENGINE_ERROR, "no device");
+  static std::unique_ptr<ObedientProvider> create(eph::Host host, const eph::Options& options) {
+    if (behaviour().failing == "create") throw eph::Failure(EPH_ENGINE_ERROR, "no device");
     host.log(EPH_LOG_INFO, "threads=" + std::to_string(options.get_int("threads", -1)) +
                                " fast=" + std::to_string(options.get_bool("fast", false)) +
                                " mode=" + std::string(options.get_string("mode", "")));
-    return std::make_unique<ScriptedProvider>();
+    return std::make_unique<ObedientProvider>();
   }
   void get_capability(const eph::GraphView& graph, eph::Claims& claims) {
-    script().capability(graph, claims);
+    behaviour().capability(graph, claims);
   }
   eph::ArrayView<eph_kernel_def> kernels() {
     static const eph_kernel_def kernel = {EPH_STRING("Relu"), {}, 1, 100, nullptr, 0};
     return {&kernel, 1};
   }
   std::unique_ptr<eph::Computation> create_kernel(const eph::GraphView&, uint32_t) {
-    return std::make_unique<ScriptedComputation>();
+    return std::make_unique<ObedientComputation>();
   }
   std::vector<std::unique_ptr<eph::Computation>> compile(const eph::Partitions& partitions) {
     std::vector<std::unique_ptr<eph::Computation>> made;
     for (size_t i = 0; i < partitions.size(); ++i) {
-      if (script().failing == "compile" && i == 1) throw std::runtime_error("out of registers");
-      made.push_back(std::make_unique<ScriptedComputation>());
+      if (behaviour().failing == "compile" && i == 1) throw std::runtime_error("out of registers");
+      made.push_back(std::make_unique<ObedientComputation>());
     }
     return made;
   }
   void get_ep_context_nodes(eph::ArrayView<eph::Computation*>, eph::ContextWriter& writer) {
-    script().write_context(writer);
+    behaviour().write_context(writer);
   }
   std::string_view compatibility() { return "v1"; }
-  int32_t validate_compatibility(std::string_view) { return script().compatibility; }
+  int32_t validate_compatibility(std::string_view) { return behaviour().compatibility; }
 };
 
 graph::Model two_nodes() {
@@ -90,9 +92,9 @@ graph::Model two_nodes() {
 
 class ProviderTest : public ::testing::Test {
  protected:
-  // First, so that the provider is created with a script of its own.
-  Script& script_ = script() = Script();
-  std::shared_ptr<Provider> provider_ = test::create_in_process<ScriptedProvider>();
+  // First, so that the provider is created with a behaviour of its own.
+  PluginBehaviour& behaviour_ = behaviour() = PluginBehaviour();
+  std::shared_ptr<Provider> provider_ = test::create_in_process<ObedientProvider>();
   graph::Model model_ = two_nodes();
   GraphView view_{model_.graph, model_};
 
@@ -102,49 +104,32 @@ class ProviderTest : public ::testing::Test {
   }
 };
 
-class RecordingSink : public ContextSink {
- public:
-  Result<uint32_t> begin_payload() override { return payloads++; }
-  Status append(uint32_t, std::span<const std::byte> bytes) override {
-    size += bytes.size();
-    return refusal;
-  }
-  Status add_node(const eph_context_node& node) override {
-    nodes.push_back(node.computation);
-    return Status::ok_status();
-  }
-  uint32_t payloads = 0;
-  size_t size = 0;
-  std::vector<uint32_t> nodes;
-  Status refusal;
-};
-
 TEST_F(ProviderTest, HandsOverTypedOptionsAndLogs) {
   std::vector<std::string> lines;
   const std::vector<manifest::TypedOption> options = {
       {"threads", int64_t{4}, "4"}, {"fast", true, "true"}, {"mode", std::string("best"), "best"}};
-  const auto provider = test::create_in_process<ScriptedProvider>(
+  const auto provider = test::create_in_process<ObedientProvider>(
       options, [&](Severity, std::string_view who, std::string_view message) {
         lines.push_back(std::string(who) + ": " + std::string(message));
       });
   EXPECT_EQ(lines,
-            (std::vector<std::string>{"ScriptedExecutionProvider: threads=4 fast=1 mode=best"}));
+            (std::vector<std::string>{"ObedientExecutionProvider: threads=4 fast=1 mode=best"}));
 }
 
 TEST_F(ProviderTest, PassesOnWhyItCannotBeCreated) {
-  script().failing = "create";
+  behaviour().failing = "create";
   auto services =
-      std::make_unique<HostServices>("ScriptedExecutionProvider", PluginLog(), ProgressHooks());
+      std::make_unique<HostServices>("ObedientExecutionProvider", PluginLog(), ProgressHooks());
   const auto provider =
-      Provider::create(test::in_process_plugin<ScriptedProvider>(), {}, std::move(services));
+      Provider::create(test::in_process_plugin<ObedientProvider>(), {}, std::move(services));
   EXPECT_EQ(provider.status().code(), StatusCode::kEngineError);
   EXPECT_EQ(provider.status().message(),
-            "ScriptedExecutionProvider failed creating the provider: no device");
+            "ObedientExecutionProvider failed creating the provider: no device");
 }
 
 TEST_F(ProviderTest, ListsDevices) {
   const HostServices services("x", {}, {});
-  const auto devices = list_devices(*test::in_process_plugin<ScriptedProvider>(), services);
+  const auto devices = list_devices(*test::in_process_plugin<ObedientProvider>(), services);
   ASSERT_TRUE(devices.ok());
   ASSERT_EQ(devices->size(), 1U);
   EXPECT_EQ(devices.value()[0].name, "toy");
@@ -152,7 +137,7 @@ TEST_F(ProviderTest, ListsDevices) {
 }
 
 TEST_F(ProviderTest, CollectsClaimsAndDeclines) {
-  script().capability = [](const eph::GraphView&, eph::Claims& claims) {
+  behaviour().capability = [](const eph::GraphView&, eph::Claims& claims) {
     EXPECT_TRUE(claims.has_kernel(0));
     EXPECT_FALSE(claims.has_kernel(1));
     EXPECT_FALSE(claims.has_kernel(99));
@@ -173,7 +158,7 @@ TEST_F(ProviderTest, CollectsClaimsAndDeclines) {
 }
 
 TEST_F(ProviderTest, CutsAClaimThatIsLongerThanTheGraph) {
-  script().capability = [](const eph::GraphView&, eph::Claims& claims) {
+  behaviour().capability = [](const eph::GraphView&, eph::Claims& claims) {
     claims.claim_fused(std::vector<uint32_t>(1000, 0));
   };
   EXPECT_EQ(provider_->capability(view_, {})->claims[0].nodes.size(), 3U);
@@ -183,26 +168,26 @@ TEST_F(ProviderTest, CompilesAllPartitionsInOneCall) {
   const auto computations = compile_two();
   ASSERT_TRUE(computations.ok());
   EXPECT_EQ(computations->size(), 2U);
-  EXPECT_EQ(script().alive, 2);
+  EXPECT_EQ(behaviour().alive, 2);
 }
 
 TEST_F(ProviderTest, DestroysComputationsWithTheirOwner) {
   { const auto computations = compile_two(); }
-  EXPECT_EQ(script().alive, 0);
+  EXPECT_EQ(behaviour().alive, 0);
 }
 
 TEST_F(ProviderTest, LeavesNothingBehindWhenCompilationFails) {
-  script().failing = "compile";
+  behaviour().failing = "compile";
   const auto computations = compile_two();
   EXPECT_EQ(computations.status().message(),
-            "ScriptedExecutionProvider failed compiling 2 partitions: out of registers");
-  EXPECT_EQ(script().alive, 0);
+            "ObedientExecutionProvider failed compiling 2 partitions: out of registers");
+  EXPECT_EQ(behaviour().alive, 0);
 }
 
 TEST_F(ProviderTest, ReadsWhatAComputationDeclares) {
   static const eph_slot_pair kPairs[] = {{0, 0}, {1, 0}};
   static const eph_slot_part kParts[] = {{0, 0, 0}, {0, 1, 64}};
-  script().describe = [](eph_computation_info& info) {
+  behaviour().describe = [](eph_computation_info& info) {
     info.workspace_bytes = 4096;
     info.flags = EPH_COMPUTE_CONCURRENT;
     info.may_inplace = kPairs;
@@ -225,16 +210,16 @@ TEST_F(ProviderTest, ReadsWhatAComputationDeclares) {
 }
 
 TEST_F(ProviderTest, RefusesPairsBehindANullPointer) {
-  script().describe = [](eph_computation_info& info) { info.alias_count = 3; };
+  behaviour().describe = [](eph_computation_info& info) { info.alias_count = 3; };
   const auto kernel = provider_->create_kernel(view_, 0);
   EXPECT_EQ(kernel.status().code(), StatusCode::kEpFail);
   EXPECT_NE(kernel.status().message().find("aliases has 3 entries at a null pointer"),
             std::string::npos);
-  EXPECT_EQ(script().alive, 0);
+  EXPECT_EQ(behaviour().alive, 0);
 }
 
 TEST_F(ProviderTest, StreamsTheContextToTheSink) {
-  script().write_context = [](eph::ContextWriter& writer) {
+  behaviour().write_context = [](eph::ContextWriter& writer) {
     const uint32_t payload = writer.begin_payload();
     writer.write(payload, "abc", 3);
     for (uint32_t i = 0; i < 2; ++i) {
@@ -253,7 +238,7 @@ TEST_F(ProviderTest, StreamsTheContextToTheSink) {
 }
 
 TEST_F(ProviderTest, RefusesAContextThatLeavesOutAPartition) {
-  script().write_context = [](eph::ContextWriter& writer) { (void)writer.begin_payload(); };
+  behaviour().write_context = [](eph::ContextWriter& writer) { (void)writer.begin_payload(); };
   const auto computations = compile_two();
   const std::vector<const Computation*> one = {&computations.value()[0]};
   RecordingSink sink;
@@ -263,7 +248,7 @@ TEST_F(ProviderTest, RefusesAContextThatLeavesOutAPartition) {
 }
 
 TEST_F(ProviderTest, RefusesAContextNodeForAnUnknownComputation) {
-  script().write_context = [](eph::ContextWriter& writer) {
+  behaviour().write_context = [](eph::ContextWriter& writer) {
     eph_context_node node = {};
     node.computation = 5;
     writer.add_node(node);
@@ -275,7 +260,7 @@ TEST_F(ProviderTest, RefusesAContextNodeForAnUnknownComputation) {
 }
 
 TEST_F(ProviderTest, KeepsTheSinksOwnError) {
-  script().write_context = [](eph::ContextWriter& writer) {
+  behaviour().write_context = [](eph::ContextWriter& writer) {
     try {
       writer.write(writer.begin_payload(), "abc", 3);
     } catch (const eph::Failure&) {
@@ -292,14 +277,14 @@ TEST_F(ProviderTest, KeepsTheSinksOwnError) {
 TEST_F(ProviderTest, JudgesCompatibility) {
   EXPECT_EQ(*provider_->compatibility(), "v1");
   EXPECT_EQ(*provider_->validate_compatibility("v1"), Compatibility::kOptimal);
-  script().compatibility = EPH_COMPATIBILITY_PREFER_RECOMPILATION;
+  behaviour().compatibility = EPH_COMPATIBILITY_PREFER_RECOMPILATION;
   EXPECT_EQ(*provider_->validate_compatibility("v1"), Compatibility::kPreferRecompilation);
-  script().compatibility = 99;
+  behaviour().compatibility = 99;
   EXPECT_EQ(*provider_->validate_compatibility("v1"), Compatibility::kUnsupported);
 }
 
 TEST_F(ProviderTest, LeavesFusedClaimsOutInAContextModel) {
-  script().capability = [](const eph::GraphView&, eph::Claims& claims) {
+  behaviour().capability = [](const eph::GraphView&, eph::Claims& claims) {
     claims.claim_node(0);
     claims.claim_fused(std::vector<uint32_t>{0, 1});
   };

@@ -123,7 +123,7 @@ TEST(IdentityRemoval, IsLinearInReadersOfOneValue) {
 }
 
 // One node with input x of float[2,3], another input and further attributes.
-struct Sample {
+struct IdentityCase {
   std::string op;
   int32_t version = 13;
   std::vector<Tensor> constants = {};
@@ -131,7 +131,7 @@ struct Sample {
   Shape shape = {2, 3};
 };
 
-Graph make(Sample sample) {
+Graph make(IdentityCase sample) {
   GraphBuilder builder;
   builder.input("x", tensor_type(ElementType::kFloat, sample.shape));
   builder.node(sample.op, {"x"}, {"y"}).node("Neg", {"y"}, {"z"}).output("z");
@@ -159,9 +159,9 @@ std::vector<graph::Attribute> integers(std::string name, std::vector<int64_t> nu
 
 constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
 
-std::vector<Sample> identities() {
-  std::vector<Sample> samples;
-  const auto add = [&](Sample sample) { samples.push_back(std::move(sample)); };
+std::vector<IdentityCase> identities() {
+  std::vector<IdentityCase> samples;
+  const auto add = [&](IdentityCase sample) { samples.push_back(std::move(sample)); };
   for (const char* op : {"Identity", "Concat", "Sum", "Max", "Min", "Mean"}) add({.op = op});
   add({.op = "Dropout", .version = 7});
   add({.op = "Dropout", .version = 1, .attributes = one_attribute("is_test", int64_t{1})});
@@ -185,9 +185,9 @@ std::vector<Sample> identities() {
   return samples;
 }
 
-std::vector<Sample> others() {
-  std::vector<Sample> samples;
-  const auto add = [&](Sample sample) { samples.push_back(std::move(sample)); };
+std::vector<IdentityCase> others() {
+  std::vector<IdentityCase> samples;
+  const auto add = [&](IdentityCase sample) { samples.push_back(std::move(sample)); };
   add({.op = "Neg"});
   add({.op = "Concat", .constants = {int64_tensor({1})}});
   add({.op = "Dropout", .version = 1});  // is in training mode by default
@@ -222,7 +222,7 @@ std::vector<Sample> others() {
 }
 
 TEST(IdentityRules, KnowWhatChangesNothing) {
-  for (Sample& sample : identities()) {
+  for (IdentityCase& sample : identities()) {
     const std::string op = sample.op + " " + std::to_string(sample.version);
     const Graph graph = make(std::move(sample));
     EXPECT_TRUE(identity_pass(graph, 0).has_value()) << op;
@@ -231,7 +231,7 @@ TEST(IdentityRules, KnowWhatChangesNothing) {
 
 TEST(IdentityRules, LeaveWhatMayChangeSomething) {
   size_t index = 0;
-  for (Sample& sample : others()) {
+  for (IdentityCase& sample : others()) {
     const std::string op = sample.op + ", #" + std::to_string(index++);
     const Graph graph = make(std::move(sample));
     EXPECT_FALSE(identity_pass(graph, 0).has_value()) << op;
@@ -260,7 +260,7 @@ TEST(IdentityRules, LeaveOperatorsOfOtherDomains) {
 
 TEST(Passes, EachEliminationCanBeSwitchedOff) {
   std::vector<Pass> seen;
-  for (Sample& sample : identities()) {
+  for (IdentityCase& sample : identities()) {
     Graph graph = make(std::move(sample));
     const Pass pass = *identity_pass(graph, 0);
     seen.push_back(pass);

@@ -158,12 +158,12 @@ void check_boundary(const Graph& graph, const Partitioning& result, uint32_t ind
   EXPECT_TRUE(std::ranges::is_sorted(partition.nodes));
 }
 
-struct Tally {
+struct ClaimTally {
   size_t fused = 0;
   size_t cycles = 0;
 };
 
-void check_one(uint64_t seed, Tally& tally) {
+void check_one(uint64_t seed, ClaimTally& tally) {
   Random random(seed);
   const Graph graph = random_graph(random, {.nodes = static_cast<uint32_t>(1 + below(random, 30)),
                                             .subgraph_percent = seed % 2 == 0 ? 5U : 60U});
@@ -199,7 +199,7 @@ void check_one(uint64_t seed, Tally& tally) {
 }
 
 TEST(PartitionRandom, AgreesWithBruteForceOnEveryClaim) {
-  Tally tally;
+  ClaimTally tally;
   for (uint64_t seed = 0; seed < 4000; ++seed) {
     check_one(seed, tally);
     ASSERT_FALSE(HasFailure()) << "seed " << seed;

@@ -28,9 +28,9 @@ struct RandomGraphOptions {
   uint32_t subgraph_percent = 5;
 };
 
-class RandomGraph {
+class RandomGraphBuilder {
  public:
-  RandomGraph(Random& random, const RandomGraphOptions& options)
+  RandomGraphBuilder(Random& random, const RandomGraphOptions& options)
       : random_(random), options_(options) {}
 
   Graph build() && {
@@ -131,7 +131,7 @@ class RandomGraph {
 };
 
 inline Graph random_graph(Random& random, const RandomGraphOptions& options = {}) {
-  return RandomGraph(random, options).build();
+  return RandomGraphBuilder(random, options).build();
 }
 
 }  // namespace ephost::graph::testing

@@ -95,7 +95,7 @@ std::vector<std::optional<uint64_t>> random_sizes(Random& random, size_t values)
   return sizes;
 }
 
-struct Tally {
+struct PlanTally {
   size_t reused = 0;
   size_t views_of_read_only = 0;
   size_t in_outputs = 0;
@@ -106,7 +106,7 @@ struct Tally {
   size_t copied_constants = 0;
 };
 
-void count(const Planned& planned, Tally& tally) {
+void count(const Planned& planned, PlanTally& tally) {
   for (const ValuePlan& value : planned.allocation.values) {
     if (value.kind != AllocKind::kReuse) continue;
     const ValuePlan& root = planned.allocation.values[value.reused];
@@ -124,7 +124,7 @@ void count(const Planned& planned, Tally& tally) {
 }
 
 // One copy per value and location, each with a reader.
-void expect_few_copies(const Planned& planned, Tally& tally) {
+void expect_few_copies(const Planned& planned, PlanTally& tally) {
   std::map<ValueId, ValueId> original;  // of each copy
   std::set<std::pair<ValueId, uint32_t>> seen;
   for (const Step& step : planned.execution.steps) {
@@ -141,7 +141,7 @@ void expect_few_copies(const Planned& planned, Tally& tally) {
 }
 
 TEST(PlanRandom, EveryPlanIsProvedByTheChecker) {
-  Tally tally;
+  PlanTally tally;
   for (uint64_t seed = 0; seed < 10'000; ++seed) {
     Planned planned = random_plan(seed);
     const Status execution =

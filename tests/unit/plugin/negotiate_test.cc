@@ -60,11 +60,10 @@ HostOffer host_with(uint32_t minor_min, uint32_t minor_max) {
 }
 
 TEST(Negotiate, PicksTheHighestMinorThatBothKnow) {
-  struct Case {
+  const struct {
     uint32_t plugin_min, plugin_max, host_min, host_max, expected;
-  };
-  for (const Case& one : {Case{0, 0, 0, 0, 0}, Case{0, 5, 0, 3, 3}, Case{0, 3, 0, 5, 3},
-                          Case{2, 9, 0, 2, 2}, Case{0, 2, 2, 9, 2}}) {
+  } cases[] = {{0, 0, 0, 0, 0}, {0, 5, 0, 3, 3}, {0, 3, 0, 5, 3}, {2, 9, 0, 2, 2}, {0, 2, 2, 9, 2}};
+  for (const auto& one : cases) {
     const eph_plugin_preamble preamble = preamble_for(one.plugin_min, one.plugin_max);
     const auto adopted = negotiate(&preamble, manifest_for(one.plugin_min, one.plugin_max),
                                    host_with(one.host_min, one.host_max));

@@ -27,23 +27,23 @@ using ::testing::IsSubsetOf;
 using testing::load_file;
 using testing::Loaded;
 
-struct Variant {
+struct WriteVariant {
   bool embed = false;
   bool external_initializers = false;
   bool replaces = false;  // an existing output
   int error = EIO;
 };
 
-std::string name_of(const Variant& variant) {
+std::string name_of(const WriteVariant& variant) {
   return std::string(variant.embed ? "Embedded" : "Files") +
          (variant.external_initializers ? "WithInitializers" : "") +
          (variant.replaces ? "Replacing" : "New") + (variant.error == ENOSPC ? "OnAFullDisk" : "");
 }
 
-void PrintTo(const Variant& variant, std::ostream* out) { *out << name_of(variant); }
+void PrintTo(const WriteVariant& variant, std::ostream* out) { *out << name_of(variant); }
 
 // Writes two payloads and initializers whose content depends on the generation.
-Result<WrittenContext> write_generation(const TempDirectory& dir, const Variant& variant,
+Result<WrittenContext> write_generation(const TempDirectory& dir, const WriteVariant& variant,
                                         const std::string& name, const FileSystem& file_system) {
   EPHOST_ASSIGN_OR_RETURN(ContextWriter writer,
                           ContextWriter::create({.output_path = dir / "m_ctx.onnx",
@@ -77,7 +77,7 @@ std::string generation(const TempDirectory& dir) {
   return same ? name : "a mixture";
 }
 
-class WriterFaults : public ::testing::TestWithParam<Variant> {
+class WriterFaults : public ::testing::TestWithParam<WriteVariant> {
  protected:
   // The files of a complete output.
   std::vector<std::string> complete_files() {
@@ -158,11 +158,12 @@ TEST_P(WriterFaults, WorksWithShortWrites) {
 
 INSTANTIATE_TEST_SUITE_P(
     ContextWriter, WriterFaults,
-    ::testing::Values(Variant{}, Variant{.replaces = true}, Variant{.embed = true},
-                      Variant{.embed = true, .replaces = true},
-                      Variant{.external_initializers = true},
-                      Variant{.external_initializers = true, .replaces = true},
-                      Variant{.external_initializers = true, .replaces = true, .error = ENOSPC}),
+    ::testing::Values(WriteVariant{}, WriteVariant{.replaces = true}, WriteVariant{.embed = true},
+                      WriteVariant{.embed = true, .replaces = true},
+                      WriteVariant{.external_initializers = true},
+                      WriteVariant{.external_initializers = true, .replaces = true},
+                      WriteVariant{
+                          .external_initializers = true, .replaces = true, .error = ENOSPC}),
     [](const auto& variant) { return name_of(variant.param); });
 
 }  // namespace

@@ -77,7 +77,7 @@ uint32_t Net::ints(const std::vector<int64_t>& data) {
 }
 
 Array Net::evaluated(const Record& record, const std::vector<Array>& values) {
-  Invocation call = record.call;
+  OperatorCall call = record.call;
   for (std::size_t i = 0; i < record.inputs.size(); ++i) {
     const uint32_t input = record.inputs[i];
     const bool is_float = input != EPH_NONE && call.ints[i].empty();

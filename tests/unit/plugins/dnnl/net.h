@@ -58,7 +58,7 @@ class Net {
 
   // A node, to be evaluated again.
   struct Record {
-    Invocation call;  // without its inputs
+    OperatorCall call;  // without its inputs
     std::vector<uint32_t> inputs;
     uint32_t output = 0;
   };

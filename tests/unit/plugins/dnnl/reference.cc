@@ -11,27 +11,27 @@
 
 namespace ephost::test {
 
-int64_t Invocation::integer(const std::string& name, int64_t fallback) const {
+int64_t OperatorCall::integer(const std::string& name, int64_t fallback) const {
   const auto found = attributes.find(name);
   return found == attributes.end() ? fallback : std::get<int64_t>(found->second);
 }
-double Invocation::real(const std::string& name, double fallback) const {
+double OperatorCall::real(const std::string& name, double fallback) const {
   const auto found = attributes.find(name);
   return found == attributes.end() ? fallback : double{std::get<float>(found->second)};
 }
-std::string Invocation::text(const std::string& name) const {
+std::string OperatorCall::text(const std::string& name) const {
   const auto found = attributes.find(name);
   return found == attributes.end() ? std::string() : std::get<std::string>(found->second);
 }
-std::vector<int64_t> Invocation::integers(const std::string& name,
-                                          std::vector<int64_t> fallback) const {
+std::vector<int64_t> OperatorCall::integers(const std::string& name,
+                                            std::vector<int64_t> fallback) const {
   const auto found = attributes.find(name);
   return found == attributes.end() ? fallback : std::get<std::vector<int64_t>>(found->second);
 }
 
 namespace {
 
-Array fold(const Invocation& call, const Pair& f) {
+Array fold(const OperatorCall& call, const Pair& f) {
   Array result = *call.inputs[0];
   for (std::size_t i = 1; i < call.inputs.size(); ++i) result = combine(result, *call.inputs[i], f);
   return result;
@@ -45,7 +45,7 @@ std::size_t axis_of(int64_t axis, std::size_t rank) {
 struct Slide {
   Shape kernel, strides, dilations, begin, end;
 
-  Slide(const Invocation& call, Shape extents, const Shape& data) : kernel(std::move(extents)) {
+  Slide(const OperatorCall& call, Shape extents, const Shape& data) : kernel(std::move(extents)) {
     const std::size_t rank = kernel.size();
     strides = call.integers("strides", Shape(rank, 1));
     dilations = call.integers("dilations", Shape(rank, 1));
@@ -82,7 +82,7 @@ struct Slide {
   }
 };
 
-Array conv(const Invocation& call) {
+Array conv(const OperatorCall& call) {
   const Array &x = *call.inputs[0], &w = *call.inputs[1];
   const Slide slide(call, Shape(w.shape.begin() + 2, w.shape.end()), x.shape);
   const int64_t outputs_each = w.shape[0] / call.integer("group", 1);
@@ -101,7 +101,7 @@ Array conv(const Invocation& call) {
   });
 }
 
-Array pool(const Invocation& call, bool maximum, bool global) {
+Array pool(const OperatorCall& call, bool maximum, bool global) {
   const Array& x = *call.inputs[0];
   const Shape spatial(x.shape.begin() + 2, x.shape.end());
   const Slide slide(call, global ? spatial : call.integers("kernel_shape", {}), x.shape);
@@ -161,7 +161,7 @@ Array transpose(const Array& x, std::vector<int64_t> perm) {
   });
 }
 
-Array gemm(const Invocation& call) {
+Array gemm(const OperatorCall& call) {
   const auto factor = [&](std::size_t i, const char* flag) {
     return call.integer(flag, 0) != 0 ? transpose(*call.inputs[i], {1, 0}) : *call.inputs[i];
   };
@@ -172,7 +172,7 @@ Array gemm(const Invocation& call) {
                  [&](double p, double c) { return alpha * p + beta * c; });
 }
 
-Array batch_norm(const Invocation& call) {
+Array batch_norm(const OperatorCall& call) {
   const double epsilon = call.real("epsilon", 1e-5);
   return generate(call.inputs[0]->shape, [&](const Index& index) {
     const auto channel = static_cast<std::size_t>(index[1]);
@@ -203,7 +203,7 @@ Array along(const Array& x, std::size_t begin, std::size_t end,
   return out;
 }
 
-Array softmax(const Invocation& call, bool logarithm) {
+Array softmax(const OperatorCall& call, bool logarithm) {
   const Array& x = *call.inputs[0];
   const bool old = call.since_version < 13;
   const std::size_t axis = axis_of(call.integer("axis", old ? 1 : -1), x.shape.size());
@@ -217,7 +217,7 @@ Array softmax(const Invocation& call, bool logarithm) {
   });
 }
 
-Array layer_norm(const Invocation& call) {
+Array layer_norm(const OperatorCall& call) {
   const Array& x = *call.inputs[0];
   const double epsilon = call.real("epsilon", 1e-5);
   const std::size_t axis = axis_of(call.integer("axis", -1), x.shape.size());
@@ -233,7 +233,7 @@ Array layer_norm(const Invocation& call) {
   });
 }
 
-Array lrn(const Invocation& call) {
+Array lrn(const OperatorCall& call) {
   const Array& x = *call.inputs[0];
   const int64_t size = call.integer("size", 5);
   return generate(x.shape, [&](const Index& index) {
@@ -250,7 +250,7 @@ Array lrn(const Invocation& call) {
   });
 }
 
-Array reduce(const Invocation& call, double start, const Pair& f, bool mean) {
+Array reduce(const OperatorCall& call, double start, const Pair& f, bool mean) {
   const Array& x = *call.inputs[0];
   std::vector<int64_t> axes = call.integers("axes", {});
   if (call.ints.size() > 1) axes = call.ints[1];
@@ -280,7 +280,7 @@ Array reduce(const Invocation& call, double start, const Pair& f, bool mean) {
   return out;
 }
 
-Array concat(const Invocation& call) {
+Array concat(const OperatorCall& call) {
   const std::size_t axis = axis_of(call.integer("axis", 0), call.inputs[0]->shape.size());
   Shape shape = call.inputs[0]->shape;
   for (std::size_t i = 1; i < call.inputs.size(); ++i) shape[axis] += call.inputs[i]->shape[axis];
@@ -293,7 +293,7 @@ Array concat(const Invocation& call) {
   });
 }
 
-Array reshape(const Invocation& call) {
+Array reshape(const OperatorCall& call) {
   Array out = *call.inputs[0];
   Shape shape = call.ints.at(1);
   int64_t known = 1;
@@ -308,7 +308,7 @@ Array reshape(const Invocation& call) {
   return out;
 }
 
-Array flatten(const Invocation& call) {
+Array flatten(const OperatorCall& call) {
   Array out = *call.inputs[0];
   const auto axis = static_cast<std::ptrdiff_t>(axis_of(call.integer("axis", 1), out.shape.size()));
   const auto rows = static_cast<int64_t>(count(Shape(out.shape.begin(), out.shape.begin() + axis)));
@@ -316,7 +316,7 @@ Array flatten(const Invocation& call) {
   return out;
 }
 
-Array squeeze(const Invocation& call, bool inverse) {
+Array squeeze(const OperatorCall& call, bool inverse) {
   Array out = *call.inputs[0];
   const std::vector<int64_t> axes = call.ints.size() > 1 ? call.ints[1] : call.integers("axes", {});
   std::vector<std::size_t> sorted;
@@ -335,7 +335,7 @@ Array squeeze(const Invocation& call, bool inverse) {
   return out;
 }
 
-Array clip(const Invocation& call) {
+Array clip(const OperatorCall& call) {
   double low = call.real("min", std::numeric_limits<float>::lowest());
   double high = call.real("max", std::numeric_limits<float>::max());
   if (call.has(1)) low = call.inputs[1]->data[0];
@@ -343,16 +343,16 @@ Array clip(const Invocation& call) {
   return map(*call.inputs[0], [&](double x) { return std::min(std::max(x, low), high); });
 }
 
-using Rule = std::function<Array(const Invocation&)>;
+using Rule = std::function<Array(const OperatorCall&)>;
 
 Rule unary(Unary f) {
-  return [f](const Invocation& call) { return map(*call.inputs[0], f); };
+  return [f](const OperatorCall& call) { return map(*call.inputs[0], f); };
 }
 Rule arithmetic(Pair f) {
-  return [f](const Invocation& call) { return fold(call, f); };
+  return [f](const OperatorCall& call) { return fold(call, f); };
 }
 Rule reduction(double start, Pair f, bool mean = false) {
-  return [=](const Invocation& call) { return reduce(call, start, f, mean); };
+  return [=](const OperatorCall& call) { return reduce(call, start, f, mean); };
 }
 
 std::map<std::string, Rule> make_activation_rules() {
@@ -371,12 +371,12 @@ std::map<std::string, Rule> make_activation_rules() {
       {"Identity", unary([](double x) { return x; })},
       {"Dropout", unary([](double x) { return x; })},
       {"LeakyRelu",
-       [](const Invocation& call) {
+       [](const OperatorCall& call) {
          const double alpha = call.real("alpha", 0.01);
          return map(*call.inputs[0], [=](double x) { return x < 0 ? alpha * x : x; });
        }},
       {"Elu",
-       [](const Invocation& call) {
+       [](const OperatorCall& call) {
          const double alpha = call.real("alpha", 1);
          return map(*call.inputs[0],
                     [=](double x) { return x < 0 ? alpha * (std::exp(x) - 1) : x; });
@@ -406,24 +406,24 @@ std::map<std::string, Rule> make_other_rules() {
       {"ReduceMin", reduction(infinity, min)},
       {"ReduceProd", reduction(1, mul)},
       {"Conv", conv},
-      {"MaxPool", [](const Invocation& call) { return pool(call, true, false); }},
-      {"AveragePool", [](const Invocation& call) { return pool(call, false, false); }},
-      {"GlobalMaxPool", [](const Invocation& call) { return pool(call, true, true); }},
-      {"GlobalAveragePool", [](const Invocation& call) { return pool(call, false, true); }},
-      {"MatMul", [](const Invocation& call) { return matmul(*call.inputs[0], *call.inputs[1]); }},
+      {"MaxPool", [](const OperatorCall& call) { return pool(call, true, false); }},
+      {"AveragePool", [](const OperatorCall& call) { return pool(call, false, false); }},
+      {"GlobalMaxPool", [](const OperatorCall& call) { return pool(call, true, true); }},
+      {"GlobalAveragePool", [](const OperatorCall& call) { return pool(call, false, true); }},
+      {"MatMul", [](const OperatorCall& call) { return matmul(*call.inputs[0], *call.inputs[1]); }},
       {"Gemm", gemm},
       {"BatchNormalization", batch_norm},
       {"LayerNormalization", layer_norm},
       {"LRN", lrn},
-      {"Softmax", [](const Invocation& call) { return softmax(call, false); }},
-      {"LogSoftmax", [](const Invocation& call) { return softmax(call, true); }},
+      {"Softmax", [](const OperatorCall& call) { return softmax(call, false); }},
+      {"LogSoftmax", [](const OperatorCall& call) { return softmax(call, true); }},
       {"Concat", concat},
       {"Reshape", reshape},
       {"Flatten", flatten},
-      {"Squeeze", [](const Invocation& call) { return squeeze(call, false); }},
-      {"Unsqueeze", [](const Invocation& call) { return squeeze(call, true); }},
+      {"Squeeze", [](const OperatorCall& call) { return squeeze(call, false); }},
+      {"Unsqueeze", [](const OperatorCall& call) { return squeeze(call, true); }},
       {"Transpose",
-       [](const Invocation& call) {
+       [](const OperatorCall& call) {
          return transpose(*call.inputs[0], call.integers("perm", {}));
        }},
   };
@@ -431,7 +431,7 @@ std::map<std::string, Rule> make_other_rules() {
 
 }  // namespace
 
-Array evaluate(const Invocation& invocation) {
+Array evaluate(const OperatorCall& invocation) {
   static const std::map<std::string, Rule> rules = [] {
     std::map<std::string, Rule> all = make_activation_rules();
     all.merge(make_other_rules());

@@ -13,7 +13,7 @@ namespace ephost::test {
 
 // The operator and inputs of a node. Integer inputs (axes, shapes) are listed apart from float
 // ones, at the same positions.
-struct Invocation {
+struct OperatorCall {
   std::string op_type;
   int32_t since_version = 13;
   FakeAttributes attributes;
@@ -29,6 +29,6 @@ struct Invocation {
 };
 
 // Aborts the test if the operator is unknown.
-[[nodiscard]] Array evaluate(const Invocation& invocation);
+[[nodiscard]] Array evaluate(const OperatorCall& invocation);
 
 }  // namespace ephost::test

@@ -17,33 +17,33 @@ namespace {
 using Ints = std::vector<int64_t>;
 
 // Something that is done to a value, and the resulting value.
-struct Step {
+struct ChainStep {
   std::string name;
   std::function<uint32_t(Net&, uint32_t)> add;
 };
 
-Step node(const std::string& type, const FakeAttributes& attributes = {}) {
+ChainStep node(const std::string& type, const FakeAttributes& attributes = {}) {
   return {type, [=](Net& net, uint32_t x) { return net.add(type, {x}, attributes); }};
 }
 
-Step with_scalar(const std::string& type, float scalar) {
+ChainStep with_scalar(const std::string& type, float scalar) {
   return {type + " " + std::to_string(scalar), [=](Net& net, uint32_t x) {
             return net.add(type, {x, net.scalar(scalar)});
           }};
 }
 
-Step clip(float low, float high) {
+ChainStep clip(float low, float high) {
   return {"Clip", [=](Net& net, uint32_t x) {
             return net.add("Clip", {x, net.scalar(low), net.scalar(high)});
           }};
 }
 
-Step gelu() {
+ChainStep gelu() {
   return {"Gelu", [](Net& net, uint32_t x) { return net.gelu(x); }};
 }
 
 // A logarithm whose operand is always positive, since results that are not finite are not compared.
-Step log_of_positive() {
+ChainStep log_of_positive() {
   return {"Log of positive", [](Net& net, uint32_t x) {
             const uint32_t square = net.add("Pow", {x, net.scalar(2)});
             return net.add("Log", {net.add("Add", {square, net.scalar(0.5F)})});
@@ -51,7 +51,7 @@ Step log_of_positive() {
 }
 
 // One for each function that the library has an algorithm for.
-std::vector<Step> functions() {
+std::vector<ChainStep> functions() {
   return {node("Relu"),
           node("Elu", {{"alpha", 0.5F}}),
           node("Tanh"),
@@ -69,7 +69,7 @@ std::vector<Step> functions() {
 }
 
 // The same functions with other parameters, where they have some.
-std::vector<Step> variants() {
+std::vector<ChainStep> variants() {
   return {node("LeakyRelu", {{"alpha", 0.25F}}),
           node("Elu", {{"alpha", 1.5F}}),
           clip(0, 0.5F),
@@ -93,27 +93,27 @@ Shape operand_shape(const Shape& shape, Extents extents) {
   return result;
 }
 
-Step arithmetic(const std::string& type, Extents extents) {
+ChainStep arithmetic(const std::string& type, Extents extents) {
   return {type + " operand", [=](Net& net, uint32_t x) {
             return net.add(type, {x, net.input(operand_shape(net.shape(x), extents), 0.5, 2)});
           }};
 }
 
 // An addition whose other operand can be added to in place.
-Step accumulation() {
+ChainStep accumulation() {
   return {"Add in place", [](Net& net, uint32_t x) {
             return net.add("Add", {x, net.add("Tanh", {net.input(net.shape(x))})});
           }};
 }
 
-std::vector<Step> arithmetic_of_each_kind() {
+std::vector<ChainStep> arithmetic_of_each_kind() {
   return {arithmetic("Add", Extents::kChannel), arithmetic("Sub", Extents::kLast),
           arithmetic("Mul", Extents::kChannel), arithmetic("Div", Extents::kNone),
           arithmetic("Max", Extents::kLast),    arithmetic("Min", Extents::kAllButFirst),
           arithmetic("Mul", Extents::kAll),     accumulation()};
 }
 
-std::vector<Step> operator+(std::vector<Step> a, const std::vector<Step>& b) {
+std::vector<ChainStep> operator+(std::vector<ChainStep> a, const std::vector<ChainStep>& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
@@ -124,7 +124,7 @@ uint32_t weights(Net& net, const Shape& shape, int64_t length) {
   return net.weights(shape, -bound, bound);
 }
 
-Step conv(int64_t inputs, int64_t outputs, int64_t kernel, int64_t groups = 1) {
+ChainStep conv(int64_t inputs, int64_t outputs, int64_t kernel, int64_t groups = 1) {
   return {
       "Conv", [=](Net& net, uint32_t) {
         const uint32_t x = net.input({1, inputs, kernel + 1, kernel + 1});
@@ -134,7 +134,7 @@ Step conv(int64_t inputs, int64_t outputs, int64_t kernel, int64_t groups = 1) {
       }};
 }
 
-Step product(const Shape& shape, int64_t width) {
+ChainStep product(const Shape& shape, int64_t width) {
   return {"MatMul", [=](Net& net, uint32_t) {
             const uint32_t w = weights(net, {shape.back(), width}, shape.back());
             return net.add("MatMul", {net.input(shape), w});
@@ -142,9 +142,9 @@ Step product(const Shape& shape, int64_t width) {
 }
 
 // Pooling, normalisations, reductions and views, which take their input in any layout.
-std::vector<Step> layout_steps() {
+std::vector<ChainStep> layout_steps() {
   const FakeAttributes window = {{"kernel_shape", Ints{2, 3}}, {"pads", Ints{1, 0, 0, 1}}};
-  std::vector<Step> steps = {
+  std::vector<ChainStep> steps = {
       node("MaxPool", window),
       node("AveragePool", window),
       node("GlobalMaxPool"),
@@ -171,8 +171,8 @@ std::vector<Step> layout_steps() {
   return steps;
 }
 
-std::vector<Step> arithmetic_of_every_shape() {
-  std::vector<Step> steps;
+std::vector<ChainStep> arithmetic_of_every_shape() {
+  std::vector<ChainStep> steps;
   for (const char* type : {"Add", "Sub", "Mul", "Div", "Max", "Min"}) {
     for (const Extents extents : {Extents::kNone, Extents::kChannel, Extents::kLast,
                                   Extents::kAllButFirst, Extents::kAll}) {
@@ -188,7 +188,7 @@ std::vector<Step> arithmetic_of_every_shape() {
 
 // A convolution whose output is also an output of the partition, so that nothing is fused with it.
 // The library chooses its layout.
-Step conv_to_share(int64_t channels) {
+ChainStep conv_to_share(int64_t channels) {
   return {"Conv to " + std::to_string(channels), [=](Net& net, uint32_t) {
             const uint32_t x = net.input({2, 3, 7, 8});
             const uint32_t y = net.add("Conv", {x, weights(net, {channels, 3, 3, 3}, 27)});
@@ -198,7 +198,7 @@ Step conv_to_share(int64_t channels) {
 }
 
 // Reads every element of its input, the padding of channels included.
-Step conv_of_all() {
+ChainStep conv_of_all() {
   return {"Conv of all", [](Net& net, uint32_t x) {
             const int64_t channels = net.shape(x)[1];
             return net.add("Conv", {x, weights(net, {4, channels, 1, 1}, channels)});
@@ -208,7 +208,7 @@ Step conv_of_all() {
 // A chain of steps, the first of which needs no value.
 class Chain {
  public:
-  explicit Chain(const std::vector<Step>& steps) : base_(steps[0].add(net_, EPH_NONE)) {
+  explicit Chain(const std::vector<ChainStep>& steps) : base_(steps[0].add(net_, EPH_NONE)) {
     last_ = base_;
     name_ = steps[0].name;
     for (std::size_t i = 1; i < steps.size(); ++i) {
@@ -255,27 +255,27 @@ class Chain {
   std::string name_;
 };
 
-void expect_chain(const std::vector<Step>& steps) {
+void expect_chain(const std::vector<ChainStep>& steps) {
   Chain chain(steps);
   SCOPED_TRACE(chain.name());
   EXPECT_TRUE(chain.check()) << "the provider doesn't take it";
 }
 
-void expect_pairs(const Step& base, const std::vector<Step>& steps) {
-  for (const Step& first : steps) {
-    for (const Step& second : steps) expect_chain({base, first, second});
+void expect_pairs(const ChainStep& base, const std::vector<ChainStep>& steps) {
+  for (const ChainStep& first : steps) {
+    for (const ChainStep& second : steps) expect_chain({base, first, second});
   }
 }
 
-void expect_triples(const Step& base, const std::vector<Step>& steps) {
-  for (const Step& first : steps) {
-    for (const Step& second : steps) {
-      for (const Step& third : steps) expect_chain({base, first, second, third});
+void expect_triples(const ChainStep& base, const std::vector<ChainStep>& steps) {
+  for (const ChainStep& first : steps) {
+    for (const ChainStep& second : steps) {
+      for (const ChainStep& third : steps) expect_chain({base, first, second, third});
     }
   }
 }
 
-std::vector<Step> all_steps() { return functions() + variants() + arithmetic_of_each_kind(); }
+std::vector<ChainStep> all_steps() { return functions() + variants() + arithmetic_of_each_kind(); }
 
 TEST(SelfCheck, PairsOfPostOpsAfterProducts) {
   expect_pairs(product({3, 6}, 19), all_steps());
@@ -295,22 +295,22 @@ TEST(SelfCheck, PairsOfPostOpsAfterConvolutions) {
 }
 
 TEST(SelfCheck, TriplesOfPostOpsAfterConvolutions) {
-  const std::vector<Step> some = {node("Relu"),
-                                  node("Elu", {{"alpha", 0.5F}}),
-                                  node("Tanh"),
-                                  clip(-0.25F, 0.75F),
-                                  with_scalar("Add", 0.5F),
-                                  with_scalar("Pow", 3),
-                                  gelu(),
-                                  node("HardSwish")};
+  const std::vector<ChainStep> some = {node("Relu"),
+                                       node("Elu", {{"alpha", 0.5F}}),
+                                       node("Tanh"),
+                                       clip(-0.25F, 0.75F),
+                                       with_scalar("Add", 0.5F),
+                                       with_scalar("Pow", 3),
+                                       gelu(),
+                                       node("HardSwish")};
   expect_triples(conv(4, 16, 3), some + arithmetic_of_each_kind());
 }
 
 TEST(SelfCheck, EveryOperationOnTheLayoutsOfConvolutions) {
-  const std::vector<Step> steps = functions() + variants() + arithmetic_of_every_shape() +
-                                  layout_steps() + std::vector<Step>{log_of_positive()};
+  const std::vector<ChainStep> steps = functions() + variants() + arithmetic_of_every_shape() +
+                                       layout_steps() + std::vector<ChainStep>{log_of_positive()};
   for (const int64_t channels : {5, 16, 24}) {
-    for (const Step& step : steps) {
+    for (const ChainStep& step : steps) {
       expect_chain({conv_to_share(channels), step});
       expect_chain({conv_to_share(channels), step, node("LeakyRelu")});
       expect_chain({conv_to_share(channels), step, conv_of_all()});
@@ -319,13 +319,13 @@ TEST(SelfCheck, EveryOperationOnTheLayoutsOfConvolutions) {
 }
 
 TEST(SelfCheck, PairsOfOperationsOnTheLayoutsOfConvolutions) {
-  const std::vector<Step> steps =
+  const std::vector<ChainStep> steps =
       layout_steps() + arithmetic_of_each_kind() +
-      std::vector<Step>{node("Relu"), node("Reciprocal"), log_of_positive(), conv_of_all()};
+      std::vector<ChainStep>{node("Relu"), node("Reciprocal"), log_of_positive(), conv_of_all()};
   // The provider declines some: windows that don't fit, reductions of what has been reduced.
   std::size_t taken = 0;
-  for (const Step& first : steps) {
-    for (const Step& second : steps) {
+  for (const ChainStep& first : steps) {
+    for (const ChainStep& second : steps) {
       Chain chain({conv_to_share(13), first, second});
       SCOPED_TRACE(chain.name());
       if (chain.check()) ++taken;

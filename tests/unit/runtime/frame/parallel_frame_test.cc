@@ -29,9 +29,9 @@ enum class Shapes { kStatic, kSymbolic, kUnknown };
 
 // A random graph with three kinds of values: those that `shapes` describes, and tensors of 16 and
 // of 32 floats, which Join and Halve convert into each other.
-class RandomGraph {
+class RandomMachineGraph {
  public:
-  RandomGraph(uint32_t seed, Shapes shapes) : random_(seed) {
+  RandomMachineGraph(uint32_t seed, Shapes shapes) : random_(seed) {
     types_[kOpen] = floats({shapes == Shapes::kStatic ? 16 : graph::symbolic_dim(0)});
     add_input("x", kOpen);
     add_input("z", kHalf);
@@ -131,8 +131,8 @@ void compare(Shapes shapes, uint32_t graphs, plan::MemoryOptions memory = {}) {
   uint32_t parallel = 0;
   uint32_t with_parts = 0;
   for (uint32_t seed = 0; seed < graphs; ++seed) {
-    Machine one(RandomGraph(seed, shapes).take(), {{"n"}, memory});
-    Machine many(RandomGraph(seed, shapes).take(), {{"n"}, memory, &pool(), kThreads});
+    Machine one(RandomMachineGraph(seed, shapes).take(), {{"n"}, memory});
+    Machine many(RandomMachineGraph(seed, shapes).take(), {{"n"}, memory, &pool(), kThreads});
     const plan::AllocationPlan& plan = many.program().allocation();
     const bool has_parts = std::ranges::any_of(
         plan.values, [&](const plan::ValuePlan& value) { return is_part(plan, value); });

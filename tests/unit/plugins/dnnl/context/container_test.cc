@@ -17,12 +17,12 @@ using testing::HasSubstr;
 const BuildId kId = {"2.6.3+abc", "avx512_core", 4};
 
 // One eltwise partition with constants that are bytes rather than tensors of it.
-struct Sample {
+struct EltwisePartition {
   Recipe recipe;
   std::vector<PackedConstant> constants;
   std::vector<AlignedBytes> memory;
 
-  explicit Sample(const std::vector<std::string>& contents) {
+  explicit EltwisePartition(const std::vector<std::string>& contents) {
     test::SampleBuilder builder;
     builder.output(builder.add(Eltwise{}, {builder.input({2})}));
     recipe = builder.finish().recipe;
@@ -70,7 +70,7 @@ std::string with_number(std::string bytes, std::size_t offset, T value) {
 }
 
 TEST(Container, GivesBackPartitionsByNameWithConstantsInPlace) {
-  const Sample one({"first", std::string(100, 'x')}), two({"second"});
+  const EltwisePartition one({"first", std::string(100, 'x')}), two({"second"});
   const AlignedBytes payload(written({one.stored("a"), two.stored("b")}));
   const std::string_view bytes(static_cast<const char*>(payload.data()), payload.size());
   const Container container(bytes, kId);
@@ -91,9 +91,9 @@ TEST(Container, GivesBackPartitionsByNameWithConstantsInPlace) {
 }
 
 TEST(Container, StoresEqualConstantsOnce) {
-  const Sample once({std::string(5000, 'w')});
-  const Sample twice({std::string(5000, 'w'), std::string(5000, 'w')});
-  const Sample similar({std::string(5000, 'w') + "1", std::string(5000, 'w') + "2"});
+  const EltwisePartition once({std::string(5000, 'w')});
+  const EltwisePartition twice({std::string(5000, 'w'), std::string(5000, 'w')});
+  const EltwisePartition similar({std::string(5000, 'w') + "1", std::string(5000, 'w') + "2"});
   const std::size_t single = written({once.stored("a")}).size();
   EXPECT_EQ(written({twice.stored("a")}).size(), single);
   EXPECT_EQ(written({once.stored("a"), once.stored("b")}).size(), single);
@@ -101,12 +101,12 @@ TEST(Container, StoresEqualConstantsOnce) {
 }
 
 TEST(Container, IsTheSameForTheSamePartitions) {
-  const Sample sample({"one", "two"}), again({"one", "two"});
+  const EltwisePartition sample({"one", "two"}), again({"one", "two"});
   EXPECT_EQ(written({sample.stored("a")}), written({again.stored("a")}));
 }
 
 TEST(Container, NamesWhatDiffersFromThisProcess) {
-  const std::string bytes = written({Sample({"x"}).stored("a")});
+  const std::string bytes = written({EltwisePartition({"x"}).stored("a")});
   EXPECT_EQ(refusal(bytes), "accepted");
   EXPECT_THAT(refusal(bytes, {"2.7.0+abc", "avx512_core", 4}),
               HasSubstr("made with oneDNN 2.6.3+abc, and this is 2.7.0+abc"));
@@ -117,14 +117,14 @@ TEST(Container, NamesWhatDiffersFromThisProcess) {
 }
 
 TEST(Container, RefusesForeignAndNewerPayloads) {
-  const std::string bytes = written({Sample({"x"}).stored("a")});
+  const std::string bytes = written({EltwisePartition({"x"}).stored("a")});
   EXPECT_THAT(refusal("ONNX" + bytes), HasSubstr("not a context of this provider"));
   EXPECT_THAT(refusal(""), HasSubstr("not a context of this provider"));
   EXPECT_THAT(refusal(with_number(bytes, 8, uint32_t{1})), HasSubstr("format revision 1"));
 }
 
 TEST(Container, RefusesATruncationAtEveryByte) {
-  const std::string bytes = written({Sample({"some", std::string(80, 'y')}).stored("a")});
+  const std::string bytes = written({EltwisePartition({"some", std::string(80, 'y')}).stored("a")});
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     ASSERT_NE(refusal(bytes.substr(0, size)), "accepted") << size;
   }
@@ -132,7 +132,7 @@ TEST(Container, RefusesATruncationAtEveryByte) {
 }
 
 TEST(Container, RefusesAnyChangedByteOfHeaderFieldsAndIndex) {
-  const std::string bytes = written({Sample({"some"}).stored("a")});
+  const std::string bytes = written({EltwisePartition({"some"}).stored("a")});
   constexpr std::size_t kThreads = 48;
   uint64_t index_size = 0;
   std::memcpy(&index_size, bytes.data() + 24, sizeof(index_size));
@@ -164,7 +164,7 @@ std::string resealed(std::string bytes, const std::function<void(std::string&)>&
 }
 
 TEST(Container, ChecksOffsetsOfConstantsBehindValidChecksums) {
-  const std::string bytes = written({Sample({"some"}).stored("a")});
+  const std::string bytes = written({EltwisePartition({"some"}).stored("a")});
   const auto with_blob = [&](uint64_t offset, uint64_t size) {
     return refusal(resealed(bytes, [&](std::string& index) {
       index = with_number(with_number(index, 4, offset), 12, size);
@@ -179,7 +179,7 @@ TEST(Container, ChecksOffsetsOfConstantsBehindValidChecksums) {
 }
 
 TEST(Container, SurvivesAnyByteBehindValidChecksums) {
-  const std::string bytes = written({Sample({"some", "more"}).stored("a")});
+  const std::string bytes = written({EltwisePartition({"some", "more"}).stored("a")});
   uint64_t size = 0;
   std::memcpy(&size, bytes.data() + 24, sizeof(size));
   for (std::size_t at = 0; at < size; ++at) {

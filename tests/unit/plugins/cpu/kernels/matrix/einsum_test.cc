@@ -7,12 +7,12 @@
 namespace ephost::test {
 namespace {
 
-struct Case {
+struct EinsumCase {
   std::string equation;  // with letters only, for the loop
   std::vector<Shape> shapes;
   std::string given;  // the node's equation, if it is not `equation`
 };
-void PrintTo(const Case& test, std::ostream* stream) { *stream << test.equation; }
+void PrintTo(const EinsumCase& test, std::ostream* stream) { *stream << test.equation; }
 
 struct Walk {
   std::vector<std::string> terms;
@@ -73,10 +73,10 @@ Tensor expected(const Walk& walk, const std::vector<Tensor>& inputs) {
   return from_doubles(shape, sums);
 }
 
-class Einsums : public testing::TestWithParam<Case> {};
+class Einsums : public testing::TestWithParam<EinsumCase> {};
 
 TEST_P(Einsums, AgreeWithASimpleLoop) {
-  const Case& test = GetParam();
+  const EinsumCase& test = GetParam();
   std::vector<Tensor> inputs;
   for (const Shape& shape : test.shapes) {
     inputs.push_back(random_floats(shape, static_cast<uint32_t>(inputs.size() + 1)));
@@ -93,23 +93,26 @@ TEST_P(Einsums, AgreeWithASimpleLoop) {
 INSTANTIATE_TEST_SUITE_P(
     Equations, Einsums,
     testing::Values(
-        Case{"ij,jk->ik", {{3, 4}, {4, 5}}, ""},
-        Case{"ij,jk->ki", {{3, 4}, {4, 5}}, " ij , jk -> ki "},
-        Case{"ij,kj->ik", {{9, 8}, {7, 8}}, ""}, Case{"ji,jk->ik", {{8, 9}, {8, 7}}, ""},
-        Case{"bhqd,bhkd->bhqk", {{2, 3, 5, 4}, {2, 3, 6, 4}}, ""},
-        Case{"bqhd,bkhd->bhqk", {{2, 5, 3, 4}, {2, 6, 3, 4}}, ""}, Case{"ii->i", {{4, 4}}, ""},
-        Case{"iij,jk->ik", {{3, 3, 4}, {4, 2}}, ""}, Case{"ijk->", {{2, 3, 4}}, ""},
-        Case{"ij->ji", {{2, 3}}, ""}, Case{"i,i->", {{7}, {7}}, ""},
-        Case{"i,j->ij", {{3}, {4}}, ""}, Case{"ij,ij->ij", {{30, 40}, {30, 40}}, ""},
-        Case{"ab,bc,cd->ad", {{2, 3}, {3, 4}, {4, 5}}, ""},
-        Case{"ab,cb,b->ca", {{2, 3}, {4, 3}, {3}}, ""}, Case{"abc,cd->ab", {{2, 3, 4}, {4, 5}}, ""},
-        Case{"ij,jk->ik", {{3, 1}, {4, 5}}, ""}, Case{"ij,j->i", {{3, 4}, {4}}, "ij,j"},
-        Case{"ba->ab", {{2, 3}}, "ba"},
-        Case{"xyij,xyjk->xyik", {{2, 3, 4, 5}, {2, 3, 5, 6}}, "...ij,...jk->...ik"},
-        Case{"xyij,yjk->xyik", {{2, 3, 4, 5}, {3, 5, 6}}, "...ij,...jk->...ik"},
-        Case{"ijxy->xyi", {{2, 3, 4, 5}}, "ij...->...i"},
-        Case{"xyij,yjk->xyik", {{2, 1, 4, 5}, {3, 5, 6}}, "...ij,...jk"},
-        Case{"xi->i", {{2, 3}}, "...i->i"}, Case{"i->i", {{3}}, "...i->...i"}));
+        EinsumCase{"ij,jk->ik", {{3, 4}, {4, 5}}, ""},
+        EinsumCase{"ij,jk->ki", {{3, 4}, {4, 5}}, " ij , jk -> ki "},
+        EinsumCase{"ij,kj->ik", {{9, 8}, {7, 8}}, ""},
+        EinsumCase{"ji,jk->ik", {{8, 9}, {8, 7}}, ""},
+        EinsumCase{"bhqd,bhkd->bhqk", {{2, 3, 5, 4}, {2, 3, 6, 4}}, ""},
+        EinsumCase{"bqhd,bkhd->bhqk", {{2, 5, 3, 4}, {2, 6, 3, 4}}, ""},
+        EinsumCase{"ii->i", {{4, 4}}, ""}, EinsumCase{"iij,jk->ik", {{3, 3, 4}, {4, 2}}, ""},
+        EinsumCase{"ijk->", {{2, 3, 4}}, ""}, EinsumCase{"ij->ji", {{2, 3}}, ""},
+        EinsumCase{"i,i->", {{7}, {7}}, ""}, EinsumCase{"i,j->ij", {{3}, {4}}, ""},
+        EinsumCase{"ij,ij->ij", {{30, 40}, {30, 40}}, ""},
+        EinsumCase{"ab,bc,cd->ad", {{2, 3}, {3, 4}, {4, 5}}, ""},
+        EinsumCase{"ab,cb,b->ca", {{2, 3}, {4, 3}, {3}}, ""},
+        EinsumCase{"abc,cd->ab", {{2, 3, 4}, {4, 5}}, ""},
+        EinsumCase{"ij,jk->ik", {{3, 1}, {4, 5}}, ""}, EinsumCase{"ij,j->i", {{3, 4}, {4}}, "ij,j"},
+        EinsumCase{"ba->ab", {{2, 3}}, "ba"},
+        EinsumCase{"xyij,xyjk->xyik", {{2, 3, 4, 5}, {2, 3, 5, 6}}, "...ij,...jk->...ik"},
+        EinsumCase{"xyij,yjk->xyik", {{2, 3, 4, 5}, {3, 5, 6}}, "...ij,...jk->...ik"},
+        EinsumCase{"ijxy->xyi", {{2, 3, 4, 5}}, "ij...->...i"},
+        EinsumCase{"xyij,yjk->xyik", {{2, 1, 4, 5}, {3, 5, 6}}, "...ij,...jk"},
+        EinsumCase{"xi->i", {{2, 3}}, "...i->i"}, EinsumCase{"i->i", {{3}}, "...i->...i"}));
 
 TEST(Einsum, WrapsIntegersAround) {
   const auto bytes = [](const std::vector<uint8_t>& values) {

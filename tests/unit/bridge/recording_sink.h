@@ -1,0 +1,32 @@
+// recording_sink.h: a sink that counts what is written to a context, or refuses it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "host/bridge/context_collector.h"
+
+namespace ephost::bridge::testing {
+
+class RecordingSink : public ContextSink {
+ public:
+  Result<uint32_t> begin_payload() override {
+    if (!refusal.ok()) return refusal;
+    return payloads++;
+  }
+  Status append(uint32_t, std::span<const std::byte> bytes) override {
+    size += bytes.size();
+    return refusal;
+  }
+  Status add_node(const eph_context_node& node) override {
+    nodes.push_back(node.computation);
+    return refusal;
+  }
+  uint32_t payloads = 0;
+  size_t size = 0;
+  std::vector<uint32_t> nodes;
+  Status refusal;
+};
+
+}  // namespace ephost::bridge::testing
