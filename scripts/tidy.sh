@@ -2,7 +2,7 @@
 # Runs clang-tidy over the sources of a configured preset (default dev), and fails if it finds anything.
 #   scripts/tidy.sh [--preset NAME] [--changed | file ...]
 # Without files: all of host and plugins. --changed: those that differ from the commit $TIDY_BASE, default the
-# one before the last.
+# one before the last; of more than $TIDY_MOST (default 40), those with the most changed lines.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=dev
@@ -12,12 +12,19 @@ sources=('host/*.cc' 'plugins/*.cc')
 if [ "${1:-}" = --changed ]; then
   # A checkout without history has nothing to compare with.
   base=$(git rev-parse --verify --quiet "${TIDY_BASE:-HEAD~1}^{commit}") || base=HEAD
-  mapfile -t files < <(git diff --name-only --diff-filter=d "$base" -- "${sources[@]}")
+  mapfile -t files < <(git diff --numstat --no-renames --diff-filter=d "$base" -- "${sources[@]}" |
+    sort --key=1,1nr | cut --fields=3)
+  most=${TIDY_MOST:-40}
+  if [ ${#files[@]} -gt "$most" ]; then
+    echo "tidy: ${#files[@]} sources changed; checking the $most with the most changed lines"
+    files=("${files[@]:0:most}")
+  fi
 elif [ $# -eq 0 ]; then
   mapfile -t files < <(git ls-files "${sources[@]}")
 else
   files=("$@")
 fi
+echo "tidy: ${#files[@]} sources"
 [ ${#files[@]} -gt 0 ] || exit 0
 # clang does not know all options of gcc.
 database=build/$preset/tidy

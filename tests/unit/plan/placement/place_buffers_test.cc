@@ -130,7 +130,7 @@ TEST(PlaceBuffers, RefusesAnAlignmentThatIsNotAPowerOfTwo) {
 }
 
 TEST(PlaceBuffers, IsSoundOnThousandsOfRandomProblems) {
-  for (uint64_t seed = 0; seed < 6000; ++seed) {
+  for (uint32_t seed = 0; seed < 6000; ++seed) {
     const std::vector<Buffer> buffers =
         random_buffers(seed, 1 + seed % 97, 1 + seed % 41, static_cast<Lives>(seed % 3));
     place_checked(buffers, {.alignment = uint64_t{1} << (seed % 8), .search_work = 5'000});
@@ -208,7 +208,7 @@ TEST(PlaceBuffers, FindsAndProvesTheOptimumOfWhatIsNearlyKnotted) {
     for (Buffer& buffer : buffers) buffer.size *= 3;
     for (int change = 0; change < 3; ++change) {
       Buffer& buffer = buffers[random() % buffers.size()];
-      if (random() % 2 == 0) buffer.upper += random() % 2;
+      if (random() % 2 == 0) buffer.upper += static_cast<uint32_t>(random() % 2);
       buffer.size += random() % 2;
     }
     const Placement placement = place_checked(buffers, 1);

@@ -42,7 +42,8 @@ constexpr float kRootTwo = 1.41421356F;
 std::vector<float> Net::draw(const Shape& shape, double low, double high) {
   std::vector<float> data(count(shape));
   for (float& value : data) {
-    value = static_cast<float>(low + (high - low) * (random_() / 4294967295.0));
+    value =
+        static_cast<float>(low + (high - low) * (static_cast<double>(random_()) / 4294967295.0));
   }
   return data;
 }

@@ -59,7 +59,7 @@ class RandomMachineGraph {
     Kind kind;
   };
 
-  uint32_t below(uint32_t limit) { return random_() % limit; }
+  uint32_t below(uint32_t limit) { return static_cast<uint32_t>(random_() % limit); }
   // A recent value, so that there are branches as well as values with long lifetimes.
   Made pick(uint32_t reach) {
     const auto count = static_cast<uint32_t>(values_.size());
