@@ -24,8 +24,9 @@ class RangeMax {
 
   [[nodiscard]] uint64_t query(uint32_t lower, uint32_t upper) const {
     assert(lower < upper);
-    const auto level = static_cast<size_t>(std::bit_width(upper - lower) - 1);
-    return std::max(levels_[level][lower], levels_[level][upper - (uint32_t{1} << level)]);
+    const uint32_t width = std::bit_floor(upper - lower);
+    const std::vector<uint64_t>& level = levels_[static_cast<size_t>(std::countr_zero(width))];
+    return std::max(level[lower], level[upper - width]);
   }
 
  private:

@@ -51,7 +51,7 @@ void parallel_for(int64_t count, double cost, const Body& body) {
     body(int64_t{0}, count);
     return;
   }
-  int64_t grain = static_cast<int64_t>(kParallelWork / 2 / cost) + 1;
+  int64_t grain = static_cast<int64_t>(kParallelWork / (2 * cost)) + 1;
   if (threads->loops > 1) grain = std::max(grain, (count - 1) / threads->loops + 1);
   threads->pool.parallel_for(static_cast<uint64_t>(count), static_cast<uint64_t>(grain),
                              [&](uint64_t begin, uint64_t end) {
