@@ -18,6 +18,11 @@ namespace {
 // Checks for what would harm the process instead of making the loader fail.
 Status check_file(const MappedFile& file, uint64_t host_flags) {
   const ElfSummary summary = summarize_elf(file.bytes());
+  if (summary.needed_size == 0) {
+    return Status(StatusCode::kEpFail,
+                  "the file is not a shared library of this system (64-bit ELF); name the right "
+                  "file in the manifest, or install it again");
+  }
   if (summary.needed_size > file.bytes().size()) {
     return Status(
         StatusCode::kEpFail,
@@ -36,6 +41,7 @@ Status check_file(const MappedFile& file, uint64_t host_flags) {
 Result<MappedFile> check_before_loading(const manifest::FoundPlugin& plugin,
                                         const HostOffer& host) {
   EPHOST_RETURN_IF_ERROR(check_manifest(plugin.manifest, host));
+  EPHOST_RETURN_IF_ERROR(manifest::check_loader_path(plugin.library));
   EPHOST_ASSIGN_OR_RETURN(MappedFile library, MappedFile::open(plugin.library));
   EPHOST_RETURN_IF_ERROR(manifest::verify_library_checksum(plugin, library.bytes()));
   EPHOST_RETURN_IF_ERROR(check_file(library, host.build_flags));
@@ -105,6 +111,10 @@ Result<std::shared_ptr<const LoadedPlugin>> Registry::load(const manifest::Found
   log_info(formatted("loaded {} for provider {}", quote(plugin.library.native()),
                      quote(plugin.manifest.provider)));
   return loaded;
+}
+
+Status Registry::check(const manifest::FoundPlugin& plugin) const {
+  return check_before_loading(plugin, host_).status();
 }
 
 std::vector<Refusal> Registry::refusals() const {

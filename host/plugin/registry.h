@@ -49,6 +49,11 @@ class Registry {
   [[nodiscard]] Result<std::shared_ptr<const LoadedPlugin>> load(
       const manifest::FoundPlugin& plugin);
 
+  // What `load` would refuse without running code of the plugin: ABI version, required extensions,
+  // and a library that is missing, truncated, of the wrong kind or without its checksum. Reads the
+  // whole library if the manifest states a checksum.
+  [[nodiscard]] Status check(const manifest::FoundPlugin& plugin) const;
+
   // In the order of the manifest files' paths.
   [[nodiscard]] std::vector<Refusal> refusals() const;
 

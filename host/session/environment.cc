@@ -1,5 +1,6 @@
 #include <ephost/environment.h>
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 
@@ -74,6 +75,20 @@ std::vector<InstalledPlugin> Environment::plugins() const {
     plugins.push_back(session::describe_plugin(found));
   }
   return plugins;
+}
+
+Status Environment::check_loadable(const InstalledPlugin& plugin) const {
+  return session::without_exceptions("checking a plugin", [&] {
+    const auto found = std::ranges::find_if(state_->search.found, [&](const auto& one) {
+      return one.manifest.file == plugin.manifest;
+    });
+    if (found == state_->search.found.end()) {
+      return Status(
+          StatusCode::kNotFound,
+          quote(plugin.manifest.native()) + " is not the manifest of a plugin in this environment");
+    }
+    return state_->registry.check(*found);
+  });
 }
 
 std::vector<SkippedPlugin> Environment::skipped_plugins() const {

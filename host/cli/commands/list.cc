@@ -1,5 +1,8 @@
-// `ephost list`: shows which plugins are installed, from their manifests alone.
+// `ephost list`: shows which plugins are installed and could be loaded. Runs no code of a plugin.
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "host/base/format.h"
 #include "host/cli/command.h"
@@ -15,9 +18,23 @@ struct Flags {
   ReportFlags report;
 };
 
+struct CheckedPlugin {
+  InstalledPlugin plugin;
+  Status loadable;
+};
+
+std::vector<CheckedPlugin> check_plugins(const Environment& environment) {
+  std::vector<CheckedPlugin> checked;
+  for (InstalledPlugin& plugin : environment.plugins()) {
+    Status loadable = environment.check_loadable(plugin);
+    checked.push_back({std::move(plugin), std::move(loadable)});
+  }
+  return checked;
+}
+
 Json to_json(const Environment& environment) {
   Json plugins = Json::array();
-  for (const InstalledPlugin& plugin : environment.plugins()) {
+  for (const auto& [plugin, loadable] : check_plugins(environment)) {
     plugins.push_back({{"provider", plugin.provider},
                        {"name", plugin.name},
                        {"vendor", plugin.vendor},
@@ -26,7 +43,9 @@ Json to_json(const Environment& environment) {
                        {"devices", devices_json(plugin.devices)},
                        {"context_sources", plugin.context_sources},
                        {"manifest", plugin.manifest.native()},
-                       {"library", plugin.library.native()}});
+                       {"library", plugin.library.native()},
+                       {"loadable", loadable.ok()},
+                       {"problem", loadable.ok() ? Json() : status_json(loadable)}});
   }
   Json skipped = Json::array();
   for (const SkippedPlugin& plugin : environment.skipped_plugins()) {
@@ -49,13 +68,25 @@ std::string directories_text(const Environment& environment) {
 }
 
 std::string to_table(const Environment& environment, bool verbose) {
-  Table table(
-      {{"provider"}, {"name"}, {"version"}, {"vendor"}, {"abi"}, {"devices"}, {"manifest"}});
-  for (const InstalledPlugin& plugin : environment.plugins()) {
+  Table table({{"provider"},
+               {"name"},
+               {"version"},
+               {"vendor"},
+               {"abi"},
+               {"devices"},
+               {"loadable"},
+               {"manifest"}});
+  std::string problems;
+  for (const auto& [plugin, loadable] : check_plugins(environment)) {
     table.add_row({plugin.provider, plugin.name, plugin.version, plugin.vendor,
-                   abi_text(plugin.abi), devices_text(plugin.devices), plugin.manifest.native()});
+                   abi_text(plugin.abi), devices_text(plugin.devices), loadable.ok() ? "yes" : "no",
+                   plugin.manifest.native()});
+    if (!loadable.ok())
+      problems += "  " + printable(plugin.manifest.native()) + "\n    " +
+                  printable(loadable.to_string()) + "\n";
   }
   std::string text = table.empty() ? "no plugins found\n" : table.to_text();
+  if (!problems.empty()) text += "\ncannot be loaded:\n" + problems;
   const std::vector<SkippedPlugin> skipped = environment.skipped_plugins();
   if (!skipped.empty()) text += "\nskipped:\n";
   for (const SkippedPlugin& plugin : skipped) {
@@ -80,7 +111,7 @@ Result<int> run(const Flags& flags) {
 Command add_list(ArgumentParser& root) {
   auto flags = std::make_shared<Flags>();
   ArgumentParser app =
-      root.add_subcommand("list", "List the installed plugins, and why others were skipped");
+      root.add_subcommand("list", "List the installed plugins, and why some cannot be used");
   add_environment_flags(app, flags->environment);
   add_report_flags(app, flags->report);
   return {app, [flags] { return run(*flags); }};

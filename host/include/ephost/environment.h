@@ -89,6 +89,10 @@ class Environment {
 
   // By provider, highest version first.
   [[nodiscard]] std::vector<InstalledPlugin> plugins() const;
+  // Whether the plugin could be loaded, as far as that can be known without running its code: its
+  // ABI versions, the extensions that it requires, its library and the checksum of that. The status
+  // says what to do. NOT_FOUND for a plugin that is not one of plugins().
+  [[nodiscard]] Status check_loadable(const InstalledPlugin& plugin) const;
   [[nodiscard]] std::vector<SkippedPlugin> skipped_plugins() const;
   // In the order of the search. They need not exist.
   [[nodiscard]] std::vector<SearchedDirectory> searched_directories() const;

@@ -29,7 +29,7 @@ class ListTest(CommandLineTest):
 
     def test_a_table_has_the_same(self):
         table = self.ephost("list").stdout
-        self.assertRegex(table, r"(?m)^provider +name +version +vendor +abi +devices +manifest$")
+        self.assertRegex(table, r"(?m)^provider +name +version +vendor +abi +devices +loadable +manifest$")
         self.assertRegex(table, r"(?m)^CPUExecutionProvider +cpu +\d+\.\d+\.\d+ ")
 
     def test_loads_nothing(self):
@@ -40,6 +40,30 @@ class ListTest(CommandLineTest):
         self.assertEqual(len(other), 1)
         self.assertEqual(other[0]["version"], "1.2.3")
         self.assertEqual(other[0]["devices"], [{"type": "npu", "vendor": "somebody", "id": ""}])
+
+    def test_marks_what_can_be_loaded(self):
+        self.assertTrue(all(plugin["loadable"] and plugin["problem"] is None
+                            for plugin in self.json("list")["plugins"]))
+        self.assertRegex(self.ephost("list").stdout, r"(?m)^CPUExecutionProvider .* yes ")
+
+    def test_marks_what_cannot_be_loaded_with_the_reason(self):
+        reasons = {
+            "kind": ("", "not a shared library"),
+            "abi": (MANIFEST.replace("[0, 0]", "[7, 9]"), "1.7 to 1.9"),
+            "requires": (MANIFEST + "requires: [acme.magic/3]\n", "acme.magic/3"),
+            "checksum": (MANIFEST + f"sha256: {{ linux-x86_64: {64 * 'a'}, linux-aarch64: {64 * 'a'} }}\n", 64 * "a"),
+        }
+        for name, (manifest, _) in reasons.items():
+            self.write(f"plugins/{name}/other.yaml", manifest or MANIFEST)
+            self.write(f"plugins/{name}/other.so", "no library at all")
+        plugins = {plugin["manifest"].split("/")[-2]: plugin
+                   for plugin in self.json("list", "--plugin-path", "plugins")["plugins"]}
+        table = self.ephost("list", "--plugin-path", "plugins").stdout
+        for name, (_, reason) in reasons.items():
+            with self.subTest(name):
+                self.assertFalse(plugins[name]["loadable"])
+                self.assertIn(reason, plugins[name]["problem"]["message"])
+                self.assertIn(reason, table)
 
     def test_says_why_a_manifest_was_skipped(self):
         self.write("plugins/other.yaml", MANIFEST.replace("vendor: some", "seller: some", 1))

@@ -160,6 +160,38 @@ TEST(Registry, RefusesALibraryWhoseChecksumDiffersWithoutLoadingIt) {
   EXPECT_FALSE(is_mapped(plugin.library));
 }
 
+TEST(Registry, ChecksAPluginWithoutLoadingIt) {
+  const test::TempDirectory directory;
+  test::copy_fixture("good", directory / "plugin");
+  const manifest::FoundPlugin good = test::find_plugin_in(directory / "plugin");
+  const Registry registry;
+  EXPECT_TRUE(registry.check(good).ok());
+  EXPECT_FALSE(is_mapped(good.library));
+}
+
+TEST(Registry, ChecksWhatTheManifestAndTheFileShow) {
+  const test::TempDirectory directory;
+  test::copy_fixture("good", directory / "plugin");
+  const manifest::FoundPlugin good = test::find_plugin_in(directory / "plugin");
+  const auto refusal = [&](auto change) {
+    manifest::FoundPlugin plugin = good;
+    change(plugin);
+    return Registry().check(plugin).message();
+  };
+  EXPECT_THAT(refusal([](auto& plugin) { plugin.manifest.abi.major = 9; }), HasSubstr("states 9.0"));
+  EXPECT_THAT(refusal([](auto& plugin) { plugin.manifest.requires_extensions = {"acme.magic/3"}; }),
+              HasSubstr("acme.magic/3"));
+  EXPECT_THAT(refusal([](auto& plugin) {
+                for (auto& [platform, library] : plugin.manifest.libraries) {
+                  library.sha256 = std::string(64, 'a');
+                }
+              }),
+              HasSubstr(std::string(64, 'a')));
+  EXPECT_THAT(refusal([](auto& plugin) { plugin.library = plugin.manifest.file; }),
+              HasSubstr("not a shared library"));
+  EXPECT_THAT(refusal([](auto& plugin) { plugin.library += ".absent"; }), HasSubstr(".absent"));
+}
+
 TEST(Registry, LoadsALibraryWhoseChecksumIsRight) {
   manifest::FoundPlugin plugin = test::find_fixture("good");
   const auto checksum = sha256_of(as_bytes(test::read_bytes(plugin.library)));
