@@ -7,7 +7,6 @@
 #include "host/bridge/provider.h"
 #include "host/bridge/slot_call.h"
 #include "host/plugin/adopt.h"
-#include "host/plugin/load_lock.h"
 
 namespace ephost::bridge {
 namespace {
@@ -51,7 +50,6 @@ ComputationState::~ComputationState() {
 
 Computation::Object::~Object() {
   if (handle == nullptr || api.destroy == nullptr) return;
-  const auto lock = plugin::lock_loading();
   plugin::call_release({provider->name(), "destroy"}, api.destroy, handle);
 }
 

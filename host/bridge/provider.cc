@@ -10,7 +10,6 @@
 #include "host/bridge/name_collector.h"
 #include "host/bridge/slot_call.h"
 #include "host/plugin/adopt.h"
-#include "host/plugin/load_lock.h"
 
 namespace ephost::bridge {
 namespace {
@@ -42,12 +41,9 @@ Result<std::shared_ptr<Provider>> Provider::create(
   config.struct_size = sizeof(config);
   config.options = converted.data();
   config.option_count = converted.size();
-  {
-    const auto lock = plugin::lock_loading();
-    EPHOST_RETURN_IF_ERROR(call_slot({provider->name(), "create"}, "creating the provider",
-                                     provider->api().create, provider->services_.get(), &config,
-                                     &provider->handle_));
-  }
+  EPHOST_RETURN_IF_ERROR(call_slot({provider->name(), "create"}, "creating the provider",
+                                   provider->api().create, provider->services_.get(), &config,
+                                   &provider->handle_));
   if (provider->handle_ == nullptr) {
     return Status(StatusCode::kEpFail, provider->name() +
                                            " reported success and gave no provider; report this to "
@@ -59,7 +55,6 @@ Result<std::shared_ptr<Provider>> Provider::create(
 }
 
 Provider::~Provider() {
-  const auto lock = plugin::lock_loading();
   if (handle_ != nullptr) plugin::call_release({name(), "destroy"}, api().destroy, handle_);
 }
 

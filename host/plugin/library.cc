@@ -105,6 +105,13 @@ Result<std::shared_ptr<const Library>> Library::open(MappedFile file) {
   return std::shared_ptr<const Library>(new Library(std::move(file), std::move(handle)));
 }
 
+void Library::stay_loaded() const {
+  const auto lock = lock_loading();
+  // Loads nothing; the mark stays when this handle is closed.
+  void* const handle = ::dlopen(path().c_str(), RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+  if (handle != nullptr) ::dlclose(handle);
+}
+
 void* Library::find_symbol(const char* name) const {
   try {
     if (!handle_->library.has(name)) return nullptr;

@@ -32,6 +32,9 @@ class Library {
   // The bytes of the file that was loaded.
   [[nodiscard]] std::span<const std::byte> content() const { return file_.bytes(); }
 
+  // From now on the library stays loaded until the process ends.
+  void stay_loaded() const;
+
   // The address of an exported function, or null. Valid as long as the object.
   template <class Function>
   [[nodiscard]] Function* find_function(const char* name) const {

@@ -59,9 +59,11 @@ std::string sanitizers_text(uint64_t flags) {
 Status check_build_flags(uint64_t plugin, uint64_t host) {
   constexpr uint64_t kSanitizers =
       EPH_BUILD_ADDRESS_SANITIZER | EPH_BUILD_THREAD_SANITIZER | EPH_BUILD_MEMORY_SANITIZER;
-  if ((plugin & kSanitizers) == (host & kSanitizers)) return {};
-  return refuse(formatted("the plugin was built with {}, this host with {}; build both alike",
-                          sanitizers_text(plugin), sanitizers_text(host)));
+  if ((plugin & kSanitizers & ~host) == 0) return {};
+  return refuse(
+      formatted("the plugin was built with {}, this host with {}; use a build of the plugin "
+                "without sanitizers, or a host that has the same ones",
+                sanitizers_text(plugin), sanitizers_text(host)));
 }
 
 Status check_version_range(const eph_plugin_preamble& preamble) {

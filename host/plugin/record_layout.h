@@ -69,7 +69,7 @@ static_assert(offsetof(ProviderIdentity, vendor) == offsetof(eph_provider_api, v
 // clang-format off
 EPHOST_LAYOUT(eph_plugin_preamble, "eph_plugin_preamble",
   COVERED(abi_minor_min), COVERED(abi_minor_max), COVERED(id), COVERED(version),
-  COVERED(build_flags), FUNCTION(get_api))
+  COVERED(build_flags), COVERED(flags), FUNCTION(get_api))
 EPHOST_LAYOUT(eph_plugin_api, "eph_plugin_api",
   COVERED(providers), COVERED(provider_count))
 EPHOST_LAYOUT(ProviderIdentity, "eph_provider_api",

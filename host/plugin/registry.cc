@@ -67,6 +67,7 @@ Result<std::shared_ptr<const LoadedPlugin>> negotiate_with(std::shared_ptr<const
   EPHOST_ASSIGN_OR_RETURN(const eph_plugin_preamble* const preamble,
                           ask_for_preamble(*library, manifest.provider));
   EPHOST_ASSIGN_OR_RETURN(const AdoptedPlugin adopted, negotiate(preamble, manifest, host));
+  if ((adopted.preamble.flags & EPH_PLUGIN_STAYS_LOADED) != 0) library->stay_loaded();
   auto loaded = std::make_shared<LoadedPlugin>();
   loaded->library = std::move(library);
   loaded->manifest = manifest;

@@ -58,7 +58,11 @@ const eph_plugin_api* plugin_api(uint32_t minor) noexcept {
 }  // namespace eph::detail
 
 // Defines the plugin's exported function. To be used once in a library, outside of any namespace.
-#define EPH_DEFINE_PLUGIN(plugin_id, plugin_version, ...)                                \
+#define EPH_DEFINE_PLUGIN(plugin_id, plugin_version, ...) \
+  EPH_DEFINE_PLUGIN_WITH_FLAGS(0, plugin_id, plugin_version, __VA_ARGS__)
+
+// The same with flags of eph_plugin_preamble, such as EPH_PLUGIN_STAYS_LOADED.
+#define EPH_DEFINE_PLUGIN_WITH_FLAGS(flags, plugin_id, plugin_version, ...)              \
   extern "C" EPH_EXPORT const eph_plugin_preamble* eph_plugin_v1(void) {                 \
     static const eph_plugin_preamble preamble = {sizeof(eph_plugin_preamble),            \
                                                  0,                                      \
@@ -66,6 +70,7 @@ const eph_plugin_api* plugin_api(uint32_t minor) noexcept {
                                                  EPH_STRING(plugin_id),                  \
                                                  EPH_STRING(plugin_version),             \
                                                  EPH_BUILD_FLAGS,                        \
+                                                 flags,                                  \
                                                  &eph::detail::plugin_api<__VA_ARGS__>}; \
     return &preamble;                                                                    \
   }

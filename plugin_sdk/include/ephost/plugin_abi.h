@@ -504,7 +504,7 @@ typedef struct eph_computation eph_computation;
 typedef struct eph_computation_api {
   uint64_t struct_size;
 
-  /* [required] [load] */
+  /* [required] [owner] */
   void (*destroy)(eph_computation* computation) EPH_NOEXCEPT;
 
   /* Runs the computation once. `state` comes from create_state, or is null if there is none.
@@ -519,10 +519,11 @@ typedef struct eph_computation_api {
                       eph_error* error) EPH_NOEXCEPT;
 
   /* What one thread of execution needs beyond the workspace, such as handles and caches. The host
-   * creates one for each concurrent run and keeps it for later runs. Both slots or neither.
-   * [optional] [any] */
+   * creates one for each concurrent run, keeps it for later runs, and releases it before the
+   * computation is destroyed. Both slots or neither. [optional] [any] */
   int32_t (*create_state)(eph_computation* computation, void** out_state,
                           eph_error* error) EPH_NOEXCEPT;
+  /* [any], and [owner] of the state */
   void (*release_state)(eph_computation* computation, void* state) EPH_NOEXCEPT;
 } eph_computation_api;
 
@@ -747,11 +748,12 @@ typedef struct eph_provider_api {
   int32_t (*get_devices)(const eph_host* host, eph_device_list* list,
                          eph_error* error) EPH_NOEXCEPT;
 
-  /* [required] [load] */
+  /* Makes a provider; others of this plugin may be created, used and destroyed at the same time.
+   * [required] [any] */
   int32_t (*create)(const eph_host* host, const eph_provider_config* config,
                     eph_provider** out_provider, eph_error* error) EPH_NOEXCEPT;
 
-  /* All its computations have been destroyed by then. [required] [load] */
+  /* All its computations have been destroyed by then. [required] [any] */
   void (*destroy)(eph_provider* provider) EPH_NOEXCEPT;
 
   /* Claims nodes of the graph. Null: the host claims every node that a kernel of the list matches.
@@ -810,11 +812,19 @@ typedef struct eph_plugin_api {
   uint64_t provider_count; /* at least 1 */
 } eph_plugin_api;
 
-/* Bits of eph_plugin_preamble.build_flags. Host and plugin must agree on them. */
+/* Bits of eph_plugin_preamble.build_flags. A plugin that was built with a sanitizer needs a host
+ * with the same one; a plugin without sanitizers works under every host. */
 enum {
   EPH_BUILD_ADDRESS_SANITIZER = 1 << 0,
   EPH_BUILD_THREAD_SANITIZER = 1 << 1,
   EPH_BUILD_MEMORY_SANITIZER = 1 << 2
+};
+
+/* Flags of eph_plugin_preamble. */
+enum {
+  /* The library must stay loaded until the process ends, e.g. because a driver that it uses leaves
+   * threads or handlers behind. The host then never unloads it, whatever becomes of the plugin. */
+  EPH_PLUGIN_STAYS_LOADED = 1 << 0
 };
 
 /* The first record that the two sides exchange: constant data and one pure function. */
@@ -822,9 +832,10 @@ typedef struct eph_plugin_preamble {
   uint64_t struct_size;
   uint32_t abi_minor_min; /* lowest and highest minor version that the plugin supports */
   uint32_t abi_minor_max;
-  eph_string id;      /* reverse domain name, e.g. "com.vendor.plugin" */
-  eph_string version; /* of the plugin, as in the manifest: "major.minor.patch" */
-  uint64_t build_flags;
+  eph_string id;        /* reverse domain name, e.g. "com.vendor.plugin" */
+  eph_string version;   /* of the plugin, as in the manifest: "major.minor.patch" */
+  uint64_t build_flags; /* EPH_BUILD_FLAGS of the plugin's own build */
+  uint64_t flags;
   /* The plugin's table for a minor version that both sides support; null for any other. [required]
    * [any] */
   const eph_plugin_api* (*get_api)(uint32_t minor)EPH_NOEXCEPT;

@@ -204,6 +204,7 @@ eph_plugin_preamble Crossing<eph_plugin_preamble>::sound() {
           EPH_STRING("org.ephost.crossing"),
           EPH_STRING("1.0.0"),
           EPH_BUILD_FLAGS,
+          EPH_PLUGIN_STAYS_LOADED,
           &get_api};
 }
 Status Crossing<eph_plugin_preamble>::hand_over(const void* given) {

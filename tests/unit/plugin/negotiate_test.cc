@@ -39,7 +39,7 @@ const eph_plugin_api* get_api(uint32_t minor) noexcept {
 
 eph_plugin_preamble preamble_for(uint32_t minor_min, uint32_t minor_max) {
   return {sizeof(eph_plugin_preamble), minor_min,       minor_max, EPH_STRING("org.ephost.test"),
-          EPH_STRING("2.0.0"),         EPH_BUILD_FLAGS, &get_api};
+          EPH_STRING("2.0.0"),         EPH_BUILD_FLAGS, 0,         &get_api};
 }
 
 manifest::Manifest manifest_for(uint32_t minor_min, uint32_t minor_max) {
@@ -92,7 +92,7 @@ TEST(Negotiate, PrintsBothRangesWhenThePluginIsTooOld) {
                     HasSubstr("install a newer version of the plugin")));
 }
 
-TEST(Negotiate, AsksNothingOfALibraryThatWasBuiltOtherwise) {
+TEST(Negotiate, AsksNothingOfALibraryWithASanitizerThatTheHostLacks) {
   eph_plugin_preamble preamble = preamble_for(0, 0);
   preamble.build_flags = EPH_BUILD_ADDRESS_SANITIZER;
   HostOffer host;
@@ -101,8 +101,17 @@ TEST(Negotiate, AsksNothingOfALibraryThatWasBuiltOtherwise) {
   const auto adopted = negotiate(&preamble, manifest_for(0, 0), host);
   ASSERT_FALSE(adopted.ok());
   EXPECT_THAT(adopted.status().message(), HasSubstr("built with AddressSanitizer, this host with "
-                                                    "ThreadSanitizer; build both alike"));
+                                                    "ThreadSanitizer; use a build of the plugin "
+                                                    "without sanitizers"));
   EXPECT_EQ(asked_minor, 77U);
+}
+
+TEST(Negotiate, TakesALibraryWithoutTheSanitizersOfTheHost) {
+  eph_plugin_preamble preamble = preamble_for(0, 0);
+  preamble.build_flags = 0;
+  HostOffer host;
+  host.build_flags = EPH_BUILD_ADDRESS_SANITIZER;
+  EXPECT_TRUE(negotiate(&preamble, manifest_for(0, 0), host).ok());
 }
 
 TEST(Negotiate, IgnoresBuildFlagsThatItDoesNotKnow) {

@@ -178,7 +178,8 @@ TEST(Registry, ChecksWhatTheManifestAndTheFileShow) {
     change(plugin);
     return Registry().check(plugin).message();
   };
-  EXPECT_THAT(refusal([](auto& plugin) { plugin.manifest.abi.major = 9; }), HasSubstr("states 9.0"));
+  EXPECT_THAT(refusal([](auto& plugin) { plugin.manifest.abi.major = 9; }),
+              HasSubstr("states 9.0"));
   EXPECT_THAT(refusal([](auto& plugin) { plugin.manifest.requires_extensions = {"acme.magic/3"}; }),
               HasSubstr("acme.magic/3"));
   EXPECT_THAT(refusal([](auto& plugin) {
@@ -279,6 +280,15 @@ TEST(Registry, UnloadsALibraryWithItsLastUserAndLoadsItAgain) {
     EXPECT_TRUE(is_mapped(library));
   }
   EXPECT_FALSE(is_mapped(library));
+}
+
+TEST(Registry, NeverUnloadsALibraryThatAsksToStay) {
+  const test::TempDirectory directory;
+  const auto library = test::copy_fixture("stays_loaded", directory / "plugin");
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_TRUE(Registry().load(test::find_plugin_in(directory / "plugin")).ok());
+    EXPECT_TRUE(is_mapped(library));
+  }
 }
 
 TEST(Registry, OutlivesNoPlugin) {
