@@ -28,7 +28,7 @@ class Copy : public HostOperator {
   // Allocates nothing unless it fails.
   Status run(HostStep& step) const override {
     const eph_value& from = *step.input(0);
-    if (from.kind != EPH_KIND_TENSOR || from.element_type == EPH_STRING_ELEMENT) {
+    if (from.kind != EPH_KIND_TENSOR || from.element_type == EPH_ELEMENT_STRING) {
       return Status(StatusCode::kInvalidGraph,
                     formatted("{} cannot copy {}, which came out as {}; only tensors of numbers "
                               "leave host memory",

@@ -86,7 +86,7 @@ Status HostStep::give(size_t output, HeldValue held) {
       own != nullptr && own->data == view.data && same_tensor_type(*own, view)) {
     return Status::ok_status();
   }
-  const bool is_text = view.element_type == EPH_STRING_ELEMENT;
+  const bool is_text = view.element_type == EPH_ELEMENT_STRING;
   if (is_exclusive(held) && held->value.has_value() && !is_text &&
       ValueAccess::is_sole_owner(held->value)) {
     EPHOST_ASSIGN_OR_RETURN(const bool taken, outputs_.take_over(output_id(output), held->value));

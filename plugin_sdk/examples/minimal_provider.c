@@ -60,7 +60,7 @@ static int32_t prepare_output(eph_run* run, uint32_t index, const int64_t* shape
       (rank == 0 || memcmp(value->shape, shape, rank * sizeof(int64_t)) == 0)) {
     return EPH_OK;
   }
-  return run->api->allocate_output(run, index, EPH_FLOAT, shape, rank, error);
+  return run->api->allocate_output(run, index, EPH_ELEMENT_FLOAT, shape, rank, error);
 }
 
 /* ---- A kernel: a computation for a single node ----------------------------------------------- */
@@ -100,8 +100,8 @@ static const eph_computation_api relu_api = {.struct_size = sizeof(eph_computati
                                              .describe = relu_describe};
 
 /* Bit n of a rule allows element type n: input 0 and output 0 must be float. */
-static const eph_type_rule float_only[] = {{0, 0, UINT64_C(1) << EPH_FLOAT},
-                                           {0, EPH_RULE_OUTPUT, UINT64_C(1) << EPH_FLOAT}};
+static const eph_type_rule float_only[] = {{0, 0, UINT64_C(1) << EPH_ELEMENT_FLOAT},
+                                           {0, EPH_RULE_OUTPUT, UINT64_C(1) << EPH_ELEMENT_FLOAT}};
 
 /* The versions are those at which ONNX changed the operator: 6, 13 and 14, which mean the same for
  * floats. A version that nobody has reviewed yet is left out. */
@@ -239,7 +239,7 @@ static int get_graph(const eph_graph* graph, eph_graph_info* out) {
 /* Whether a value is computed at run time and is a tensor of floats of known shape. */
 static int is_plain_tensor(const eph_value_info* value) {
   uint64_t count = 0;
-  return value->kind == EPH_KIND_TENSOR && value->element_type == EPH_FLOAT &&
+  return value->kind == EPH_KIND_TENSOR && value->element_type == EPH_ELEMENT_FLOAT &&
          value->constant == NULL && value->rank >= 0 && value->rank <= MAX_RANK &&
          count_elements(value->shape, (uint32_t)value->rank, &count);
 }

@@ -26,7 +26,10 @@ bool fits(const eph::GraphView& graph, eph::ArrayView<uint32_t> values,
   if (values.size() != ports.size()) return false;
   for (std::size_t i = 0; i < ports.size(); ++i) {
     const eph::ValueView value = graph.value(values[i]);
-    if (value.element_type() != EPH_UNDEFINED && value.element_type() != EPH_FLOAT) return false;
+    if (value.element_type() != EPH_ELEMENT_UNDEFINED &&
+        value.element_type() != EPH_ELEMENT_FLOAT) {
+      return false;
+    }
     if (value.has_static_shape() && value.shape().to_vector() != ports[i].shape) return false;
   }
   return true;

@@ -166,7 +166,7 @@ TEST_F(MinimalProvider, LeavesAloneWhatItCannotCompute) {
   const uint32_t a = graph.add_input("a", {4, 4});
   const uint32_t row = graph.add_input("row", {4});
   const uint32_t open = graph.add_input("open", {-1, 4});
-  const uint32_t integers = graph.add_input("integers", {4, 4}, EPH_INT64);
+  const uint32_t integers = graph.add_input("integers", {4, 4}, EPH_ELEMENT_INT64);
   const uint32_t unknown = graph.add_input("unknown", {});
   graph.mark_unranked(unknown);
   const uint32_t constant = graph.add_constant("constant", {1}, {1});
@@ -228,7 +228,7 @@ TEST_F(MinimalProvider, ListsKernelsForFloatsOnly) {
   ASSERT_EQ(count, 1U);
   EXPECT_EQ(eph::view(kernels[0].op_type), "Relu");
   ASSERT_EQ(kernels[0].rule_count, 2U);
-  EXPECT_EQ(kernels[0].rules[0].element_types, uint64_t{1} << EPH_FLOAT);
+  EXPECT_EQ(kernels[0].rules[0].element_types, uint64_t{1} << EPH_ELEMENT_FLOAT);
 }
 
 TEST_F(MinimalProvider, ComputesAChain) {

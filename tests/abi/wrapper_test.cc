@@ -365,7 +365,7 @@ TEST_F(Wrapper, CarriesAFailureOfTheHostThroughThePlugin) {
 TEST_F(Wrapper, PutsValuesTogether) {
   FakeRun fake({{{2}, {3, 4}}, {{1}, {5}}});
   eph::Run run(&fake);
-  eph_value& text = run.make_tensor(std::vector<int64_t>{1}, EPH_STRING_ELEMENT);
+  eph_value& text = run.make_tensor(std::vector<int64_t>{1}, EPH_ELEMENT_STRING);
   run.set_element(text, 0, "a");
   const std::vector<const eph_value*> elements = {run.input(0), run.input(1)};
   const eph_value& sequence = run.make_sequence(elements);
@@ -392,7 +392,7 @@ TEST_F(Wrapper, CarriesAFailureToMakeAValueThroughThePlugin) {
     }
     return int32_t{EPH_OK};
   };
-  EXPECT_EQ(code_of([&] { run.make_tensor(std::vector<int64_t>{1}, EPH_FLOAT); }),
+  EXPECT_EQ(code_of([&] { run.make_tensor(std::vector<int64_t>{1}, EPH_ELEMENT_FLOAT); }),
             EPH_INVALID_ARGUMENT);
   EXPECT_EQ(code_of([&] { run.make_sequence({}); }), EPH_INVALID_ARGUMENT);
   EXPECT_EQ(code_of([&] { run.make_map(*run.input(0), *run.input(0)); }), EPH_INVALID_ARGUMENT);

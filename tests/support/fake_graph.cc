@@ -71,13 +71,13 @@ uint32_t FakeGraph::finish_constant(uint32_t value, const void* data, std::size_
 
 uint32_t FakeGraph::add_constant(const std::string& name, const Shape& shape,
                                  std::vector<float> data) {
-  const uint32_t value = add_value(name, shape, EPH_FLOAT);
+  const uint32_t value = add_value(name, shape, EPH_ELEMENT_FLOAT);
   std::vector<float>& kept = values_[value]->floats = std::move(data);
   return finish_constant(value, kept.data(), kept.size() * sizeof(float));
 }
 
 uint32_t FakeGraph::add_integers(const std::string& name, std::vector<int64_t> data) {
-  const uint32_t value = add_value(name, {static_cast<int64_t>(data.size())}, EPH_INT64);
+  const uint32_t value = add_value(name, {static_cast<int64_t>(data.size())}, EPH_ELEMENT_INT64);
   std::vector<int64_t>& kept = values_[value]->ints = std::move(data);
   return finish_constant(value, kept.data(), kept.size() * sizeof(int64_t));
 }

@@ -29,11 +29,11 @@ class FakeGraph : public eph_graph {
   FakeGraph& operator=(const FakeGraph&) = delete;
 
   // Each returns the value's index. An extent of -1 is open.
-  uint32_t add_input(const std::string& name, const Shape& shape, int32_t type = EPH_FLOAT);
+  uint32_t add_input(const std::string& name, const Shape& shape, int32_t type = EPH_ELEMENT_FLOAT);
   uint32_t add_constant(const std::string& name, const Shape& shape, std::vector<float> data);
   uint32_t add_integers(const std::string& name, std::vector<int64_t> data);
   // A value of a node to come.
-  uint32_t add_value(const std::string& name, const Shape& shape, int32_t type = EPH_FLOAT);
+  uint32_t add_value(const std::string& name, const Shape& shape, int32_t type = EPH_ELEMENT_FLOAT);
   // The output of a new node that has only one.
   uint32_t add(const std::string& op_type, std::vector<uint32_t> inputs, const Shape& shape,
                const FakeAttributes& attributes = {}, int32_t since_version = 13);
@@ -65,7 +65,7 @@ class FakeGraph : public eph_graph {
   struct Value {
     std::string name;
     Shape shape;
-    int32_t type = EPH_FLOAT;
+    int32_t type = EPH_ELEMENT_FLOAT;
     bool has_rank = true;
     uint32_t flags = 0;
     uint32_t producer = EPH_NONE;

@@ -26,7 +26,7 @@ FakeRun::FakeRun(const std::vector<FloatTensor*>& run_inputs,
 FakeRun::FakeRun(std::vector<FloatTensor> run_inputs) : own_inputs_(std::move(run_inputs)) {
   for (const FloatTensor& input : own_inputs_) input_values_.push_back(&input.value);
   open_output_.kind = EPH_KIND_TENSOR;
-  open_output_.element_type = EPH_FLOAT;
+  open_output_.element_type = EPH_ELEMENT_FLOAT;
   output_values_.push_back(&open_output_);
   bind();
 }

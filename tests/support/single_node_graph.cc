@@ -19,7 +19,7 @@ std::vector<eph_string> views_of(const std::vector<std::string>& texts) {
 
 // `texts` are the views of the tensor's strings.
 eph_value as_value(const Tensor& tensor, const std::vector<eph_string>& texts) {
-  const bool holds_strings = tensor.type == EPH_STRING_ELEMENT;
+  const bool holds_strings = tensor.type == EPH_ELEMENT_STRING;
   const void* data = holds_strings ? static_cast<const void*>(texts.data()) : tensor.bytes.data();
   eph_value value = {};
   value.data = const_cast<void*>(data);
@@ -144,7 +144,7 @@ void SingleRun::prepare(std::size_t output, int32_t type, Shape shape) {
   tensor.type = type;
   tensor.shape = std::move(shape);
   const std::size_t count = element_count(tensor.shape);
-  if (type == EPH_STRING_ELEMENT) {
+  if (type == EPH_ELEMENT_STRING) {
     tensor.strings.assign(count, "garbage");
   } else {
     tensor.bytes.assign(bytes_of(type, count), kGarbage);
@@ -181,7 +181,7 @@ int32_t SingleRun::allocate_output(eph_run* run, uint32_t index, int32_t type, c
   if (index >= own.outputs_.size()) return EPH_INVALID_ARGUMENT;
   const Tensor& known = own.outputs_[index];
   const Shape wanted(shape, shape + rank);
-  if (known.type != EPH_UNDEFINED && (known.shape != wanted || known.type != type)) {
+  if (known.type != EPH_ELEMENT_UNDEFINED && (known.shape != wanted || known.type != type)) {
     error->api->set_message(error, EPH_STRING("the model states another type or shape"));
     return EPH_INVALID_GRAPH;
   }
@@ -218,24 +218,24 @@ void SingleRun::finish() {
 
 std::size_t element_bytes(int32_t type) {
   switch (type) {
-    case EPH_INT8:
-    case EPH_UINT8:
-    case EPH_BOOL:
-    case EPH_FLOAT8E4M3FN:
-    case EPH_FLOAT8E4M3FNUZ:
-    case EPH_FLOAT8E5M2:
-    case EPH_FLOAT8E5M2FNUZ:
+    case EPH_ELEMENT_INT8:
+    case EPH_ELEMENT_UINT8:
+    case EPH_ELEMENT_BOOL:
+    case EPH_ELEMENT_FLOAT8E4M3FN:
+    case EPH_ELEMENT_FLOAT8E4M3FNUZ:
+    case EPH_ELEMENT_FLOAT8E5M2:
+    case EPH_ELEMENT_FLOAT8E5M2FNUZ:
       return 1;
-    case EPH_INT16:
-    case EPH_UINT16:
-    case EPH_FLOAT16:
-    case EPH_BFLOAT16:
+    case EPH_ELEMENT_INT16:
+    case EPH_ELEMENT_UINT16:
+    case EPH_ELEMENT_FLOAT16:
+    case EPH_ELEMENT_BFLOAT16:
       return 2;
-    case EPH_FLOAT:
-    case EPH_INT32:
-    case EPH_UINT32:
+    case EPH_ELEMENT_FLOAT:
+    case EPH_ELEMENT_INT32:
+    case EPH_ELEMENT_UINT32:
       return 4;
-    case EPH_COMPLEX128:
+    case EPH_ELEMENT_COMPLEX128:
       return 16;
     default:
       return 8;
@@ -247,13 +247,13 @@ std::size_t bytes_of(int32_t type, std::size_t count) {
 }
 
 Tensor bools(Shape shape, const std::vector<int>& values) {
-  Tensor made = {EPH_BOOL, std::move(shape), {}, {}};
+  Tensor made = {EPH_ELEMENT_BOOL, std::move(shape), {}, {}};
   for (const int value : values) made.bytes.push_back(static_cast<char>(value));
   return made;
 }
 
 Tensor strings(Shape shape, std::vector<std::string> values) {
-  return {EPH_STRING_ELEMENT, std::move(shape), {}, std::move(values)};
+  return {EPH_ELEMENT_STRING, std::move(shape), {}, std::move(values)};
 }
 
 // ---- SingleNodeGraph --------------------------------------------------------------------------

@@ -22,9 +22,9 @@
 
 namespace ephost::test {
 
-// A tensor with memory of its own: bytes, or strings for EPH_STRING_ELEMENT.
+// A tensor with memory of its own: bytes, or strings for EPH_ELEMENT_STRING.
 struct Tensor {
-  int32_t type = EPH_UNDEFINED;
+  int32_t type = EPH_ELEMENT_UNDEFINED;
   Shape shape;
   std::vector<char> bytes;
   std::vector<std::string> strings;
@@ -32,7 +32,7 @@ struct Tensor {
 
 // Types with several elements in a byte.
 [[nodiscard]] inline bool is_packed(int32_t type) {
-  return type >= EPH_UINT4 && type <= EPH_FLOAT4E2M1;
+  return type >= EPH_ELEMENT_UINT4 && type <= EPH_ELEMENT_FLOAT4E2M1;
 }
 // Of a type that is neither packed nor text.
 [[nodiscard]] std::size_t element_bytes(int32_t type);
@@ -138,7 +138,7 @@ class SingleNodeGraph : public eph_graph {
 struct Outcome {
   int32_t code = EPH_OK;
   std::string message;
-  std::vector<Tensor> outputs;  // of type EPH_UNDEFINED where not wanted
+  std::vector<Tensor> outputs;  // of type EPH_ELEMENT_UNDEFINED where not wanted
 
   [[nodiscard]] bool ok() const { return code == EPH_OK; }
 };

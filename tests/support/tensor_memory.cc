@@ -43,7 +43,7 @@ FloatTensor::FloatTensor(Shape shape, const std::vector<float>& data)
   value.shape = shape_->data();
   value.byte_size = bytes_.size();
   value.rank = static_cast<uint32_t>(shape_->size());
-  value.element_type = EPH_FLOAT;
+  value.element_type = EPH_ELEMENT_FLOAT;
   value.kind = EPH_KIND_TENSOR;
 }
 

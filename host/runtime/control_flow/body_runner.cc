@@ -51,7 +51,7 @@ Status BodyRunner::run(std::span<const HeldValue> inputs) {
 
 Result<HeldValue> BodyRunner::collect(size_t output) {
   const eph_value& view = step_.body_output(body_, output);
-  if (view.element_type == EPH_STRING_ELEMENT) {
+  if (view.element_type == EPH_ELEMENT_STRING) {
     EPHOST_ASSIGN_OR_RETURN(Value text, copy_tensor(view));
     return hold_value(std::move(text));
   }

@@ -63,7 +63,7 @@ Status ScanInput::gather(uint64_t position) {
   const uint64_t bytes = outer_ * inner_bytes_;
   eph_value view = value_;
   view.byte_size = bytes;
-  if (value_.element_type == EPH_STRING_ELEMENT) {
+  if (value_.element_type == EPH_ELEMENT_STRING) {
     held_->texts.resize(static_cast<size_t>(bytes / sizeof(eph_string)));
     view.data = held_->texts.data();
   } else {

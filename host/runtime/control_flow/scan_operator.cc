@@ -201,7 +201,7 @@ Result<BatchScan::Batch> BatchScan::open(const HostStep& step) const {
 Status BatchScan::read_lengths(const HostStep& step, Batch& batch) {
   const eph_value* given = step.input(0);
   if (given == nullptr) return Status::ok_status();
-  const bool fits = given->element_type == EPH_INT64 && given->kind == EPH_KIND_TENSOR &&
+  const bool fits = given->element_type == EPH_ELEMENT_INT64 && given->kind == EPH_KIND_TENSOR &&
                     given->byte_size == batch.lengths.size() * sizeof(int64_t);
   const auto* lengths = static_cast<const int64_t*>(given->data);
   if (fits) batch.lengths.assign(lengths, lengths + batch.lengths.size());

@@ -225,7 +225,7 @@ Status Bindings::collect_output(size_t index) {
     return Status::ok_status();
   }
   const eph_value& value = values_[id];
-  if (value.element_type == EPH_STRING_ELEMENT) {
+  if (value.element_type == EPH_ELEMENT_STRING) {
     EPHOST_ASSIGN_OR_RETURN(output, copy_tensor(value));
     return Status::ok_status();
   }

@@ -89,7 +89,7 @@ Result<std::byte*> StepOutputs::memory_for(graph::ValueId id, uint64_t bytes) {
   const plan::ValuePlan& planned = program_.allocation().values[id];
   if (planned.kind == plan::AllocKind::kReuse) {
     const eph_value& root = values_[planned.reused];
-    const bool is_text = root.element_type == EPH_STRING_ELEMENT;
+    const bool is_text = root.element_type == EPH_ELEMENT_STRING;
     if (root.data != nullptr && root.byte_size >= bytes && planned.offset == 0 && !is_text) {
       return static_cast<std::byte*>(root.data);
     }

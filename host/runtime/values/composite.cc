@@ -43,8 +43,8 @@ bool is_list(const eph_value& value) {
 // Whether both can be elements of one sequence.
 bool are_alike(const eph_value& a, const eph_value& b) {
   if (a.kind != b.kind) return false;
-  const bool open = a.kind == EPH_KIND_SEQUENCE &&
-                    (a.element_type == EPH_UNDEFINED || b.element_type == EPH_UNDEFINED);
+  const bool open = a.kind == EPH_KIND_SEQUENCE && (a.element_type == EPH_ELEMENT_UNDEFINED ||
+                                                    b.element_type == EPH_ELEMENT_UNDEFINED);
   if (a.element_type != b.element_type && !open) return false;
   if (a.kind == EPH_KIND_TENSOR || a.kind == EPH_KIND_NONE) return true;
   const std::span<const eph_value> left = parts_of(a);
@@ -111,7 +111,7 @@ bool conforms(const eph_value& value, const graph::ValueType& type, int depth) {
       if (value.kind != EPH_KIND_SEQUENCE) return false;
       // All elements have the same type.
       if (value.byte_size != 0) return nested(parts_of(value)[0]);
-      return value.element_type == EPH_UNDEFINED || type.nested == nullptr ||
+      return value.element_type == EPH_ELEMENT_UNDEFINED || type.nested == nullptr ||
              type.nested->kind != graph::ValueKind::kTensor ||
              type.nested->element == ElementType::kUndefined ||
              static_cast<int32_t>(type.nested->element) == value.element_type;
@@ -227,7 +227,7 @@ eph_value view_of(const Value& value) {
 
 Result<Value> copy_tensor(const eph_value& tensor) {
   std::vector<int64_t> shape(tensor.shape, tensor.shape + tensor.rank);
-  if (tensor.element_type == EPH_STRING_ELEMENT) {
+  if (tensor.element_type == EPH_ELEMENT_STRING) {
     std::vector<std::string> strings;
     const auto* texts = static_cast<const eph_string*>(tensor.data);
     for (uint64_t i = 0; i < tensor.byte_size / sizeof(eph_string); ++i) {

@@ -122,30 +122,30 @@ struct eph_error {
 
 /* Element types, numbered as in ONNX's TensorProto.DataType. Always carried as int32_t. */
 enum {
-  EPH_UNDEFINED = 0,
-  EPH_FLOAT = 1,
-  EPH_UINT8 = 2,
-  EPH_INT8 = 3,
-  EPH_UINT16 = 4,
-  EPH_INT16 = 5,
-  EPH_INT32 = 6,
-  EPH_INT64 = 7,
-  EPH_STRING_ELEMENT = 8,
-  EPH_BOOL = 9,
-  EPH_FLOAT16 = 10,
-  EPH_DOUBLE = 11,
-  EPH_UINT32 = 12,
-  EPH_UINT64 = 13,
-  EPH_COMPLEX64 = 14,
-  EPH_COMPLEX128 = 15,
-  EPH_BFLOAT16 = 16,
-  EPH_FLOAT8E4M3FN = 17,
-  EPH_FLOAT8E4M3FNUZ = 18,
-  EPH_FLOAT8E5M2 = 19,
-  EPH_FLOAT8E5M2FNUZ = 20,
-  EPH_UINT4 = 21,
-  EPH_INT4 = 22,
-  EPH_FLOAT4E2M1 = 23
+  EPH_ELEMENT_UNDEFINED = 0,
+  EPH_ELEMENT_FLOAT = 1,
+  EPH_ELEMENT_UINT8 = 2,
+  EPH_ELEMENT_INT8 = 3,
+  EPH_ELEMENT_UINT16 = 4,
+  EPH_ELEMENT_INT16 = 5,
+  EPH_ELEMENT_INT32 = 6,
+  EPH_ELEMENT_INT64 = 7,
+  EPH_ELEMENT_STRING = 8,
+  EPH_ELEMENT_BOOL = 9,
+  EPH_ELEMENT_FLOAT16 = 10,
+  EPH_ELEMENT_DOUBLE = 11,
+  EPH_ELEMENT_UINT32 = 12,
+  EPH_ELEMENT_UINT64 = 13,
+  EPH_ELEMENT_COMPLEX64 = 14,
+  EPH_ELEMENT_COMPLEX128 = 15,
+  EPH_ELEMENT_BFLOAT16 = 16,
+  EPH_ELEMENT_FLOAT8E4M3FN = 17,
+  EPH_ELEMENT_FLOAT8E4M3FNUZ = 18,
+  EPH_ELEMENT_FLOAT8E5M2 = 19,
+  EPH_ELEMENT_FLOAT8E5M2FNUZ = 20,
+  EPH_ELEMENT_UINT4 = 21,
+  EPH_ELEMENT_INT4 = 22,
+  EPH_ELEMENT_FLOAT4E2M1 = 23
 };
 
 /* Kinds of values. Always carried as int32_t. */
@@ -165,8 +165,8 @@ enum {
  *                  least to the element; 4-bit types are packed low nibble first; strings are an
  *                  array of eph_string. shape: `rank` extents >= 0.
  *   SEQUENCE       data: an array of eph_value, all of one kind and element type; rank 1, shape[0]
- *                  is their number. element_type: that of the contained tensors, or EPH_UNDEFINED
- *                  if there are none.
+ *                  is their number. element_type: that of the contained tensors;
+ *                  EPH_ELEMENT_UNDEFINED if there are none.
  *   MAP            data: two eph_value, keys then values; both are tensors of rank 1, or the values
  *                  are a SEQUENCE. element_type: that of the keys.
  *   NONE           has no content; `data` is not null but must not be read.
@@ -371,9 +371,9 @@ typedef struct eph_run_api {
   /* Gives output `index`, a tensor, its element type, shape and memory, and updates
    * *run->outputs[index]. Needed if the output's data pointer is null or its shape is not what the
    * computation produces; with static shapes the host has done it beforehand. element_type may be
-   * EPH_UNDEFINED if the model states it. Fails with EPH_INVALID_ARGUMENT for a bad index or shape,
-   * with EPH_INVALID_GRAPH if the model states another type or shape, and with EPH_FAIL if memory
-   * runs out. [required] [owner] */
+   * EPH_ELEMENT_UNDEFINED if the model states it. Fails with EPH_INVALID_ARGUMENT for a bad index
+   * or shape, with EPH_INVALID_GRAPH if the model states another type or shape, and with EPH_FAIL
+   * if memory runs out. [required] [owner] */
   int32_t (*allocate_output)(eph_run* run, uint32_t index, int32_t element_type,
                              const int64_t* shape, uint32_t rank, eph_error* error) EPH_NOEXCEPT;
 

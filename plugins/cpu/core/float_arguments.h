@@ -16,7 +16,7 @@ inline constexpr uint64_t kAllFloats = kFloat | kHalf;
 
 // The type that such a kernel computes in: double for double, float for the others.
 [[nodiscard]] constexpr int32_t compute_type(int32_t element_type) {
-  return element_type == EPH_DOUBLE ? EPH_DOUBLE : EPH_FLOAT;
+  return element_type == EPH_ELEMENT_DOUBLE ? EPH_ELEMENT_DOUBLE : EPH_ELEMENT_FLOAT;
 }
 
 // Calls f(Tag<T>{}) with the T that elements of that type are computed in.

@@ -9,7 +9,7 @@ namespace ephost_cpu {
 
 int32_t NodeContext::input_type(std::size_t i) const {
   const int32_t type = type_of(node_.input(i));
-  return widens(entry_, i, type) ? int32_t{EPH_FLOAT} : type;
+  return widens(entry_, i, type) ? int32_t{EPH_ELEMENT_FLOAT} : type;
 }
 
 const eph_value* NodeContext::constant(std::size_t i) const {
@@ -92,7 +92,8 @@ void Kernel::check_arguments(const eph::Run& run) const {
     for (uint32_t i = rule.slot; i < end; ++i) {
       const eph_value* input = run.input(i);
       if (input == nullptr) continue;
-      const bool is_open = input->kind != EPH_KIND_TENSOR && input->element_type == EPH_UNDEFINED;
+      const bool is_open =
+          input->kind != EPH_KIND_TENSOR && input->element_type == EPH_ELEMENT_UNDEFINED;
       if (!is_open && (widened(rule.element_types) & eph::type_bit(input->element_type)) == 0) {
         fail_unsupported("input " + std::to_string(i) + " has element type " +
                          type_name(input->element_type));
@@ -170,7 +171,7 @@ void copy_reshaped(eph::Run& run, const eph_value& from, uint32_t i, const Dims&
   if (to.data == from.data) return;
   const int64_t count = element_count(shape);
   if (count == 0) return;
-  if (from.element_type == EPH_STRING_ELEMENT) {
+  if (from.element_type == EPH_ELEMENT_STRING) {
     for (int64_t e = 0; e < count; ++e) {
       run.set_string(i, static_cast<uint64_t>(e), eph::view(data<const eph_string>(from)[e]));
     }
@@ -183,7 +184,7 @@ void copy_reshaped(eph::Run& run, const eph_value& from, uint32_t i, const Dims&
 eph_value& make_copy(eph::Run& run, const eph_value& from, const Dims& shape) {
   eph_value& to = run.make_tensor(shape, from.element_type);
   const int64_t count = element_count(shape);
-  if (from.element_type == EPH_STRING_ELEMENT) {
+  if (from.element_type == EPH_ELEMENT_STRING) {
     for (int64_t e = 0; e < count; ++e) {
       run.set_element(to, static_cast<uint64_t>(e), eph::view(data<const eph_string>(from)[e]));
     }

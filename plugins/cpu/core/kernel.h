@@ -48,7 +48,8 @@ class NodeContext {
   [[nodiscard]] bool has_input(std::size_t i) const { return node_.input(i) != EPH_NONE; }
   [[nodiscard]] std::size_t output_count() const { return node_.outputs().size(); }
 
-  // The element type of an input: EPH_UNDEFINED if unknown, EPH_FLOAT if it is widened.
+  // The element type of an input: EPH_ELEMENT_UNDEFINED if unknown, EPH_ELEMENT_FLOAT if it is
+  // widened.
   [[nodiscard]] int32_t input_type(std::size_t i) const;
   // Whether an input is a tensor by its declared type; true if that is unknown.
   [[nodiscard]] bool holds_tensor(std::size_t input) const;
@@ -77,7 +78,7 @@ class NodeContext {
 
  private:
   [[nodiscard]] int32_t type_of(uint32_t value) const {
-    return value == EPH_NONE ? EPH_UNDEFINED : graph_.value(value).element_type();
+    return value == EPH_NONE ? EPH_ELEMENT_UNDEFINED : graph_.value(value).element_type();
   }
   [[nodiscard]] std::optional<eph::ArrayView<int64_t>> static_extents(uint32_t value) const;
 

@@ -118,8 +118,9 @@ bool obeys(const eph_type_rule& rule, const eph::GraphView& graph, const eph::No
     const eph::ValueView value = graph.value(slots[i]);
     if (!allows_kind(rule.flags, value.kind())) return false;
     const int32_t type = value.element_type();
-    if (type != EPH_UNDEFINED && (widened(rule.element_types) & eph::type_bit(type)) == 0)
+    if (type != EPH_ELEMENT_UNDEFINED && (widened(rule.element_types) & eph::type_bit(type)) == 0) {
       return false;
+    }
   }
   return true;
 }

@@ -4,31 +4,31 @@ namespace ephost_cpu {
 
 int64_t element_size(int32_t element_type) {
   switch (element_type) {
-    case EPH_BOOL:
-    case EPH_INT8:
-    case EPH_UINT8:
-    case EPH_FLOAT8E4M3FN:
-    case EPH_FLOAT8E4M3FNUZ:
-    case EPH_FLOAT8E5M2:
-    case EPH_FLOAT8E5M2FNUZ:
+    case EPH_ELEMENT_BOOL:
+    case EPH_ELEMENT_INT8:
+    case EPH_ELEMENT_UINT8:
+    case EPH_ELEMENT_FLOAT8E4M3FN:
+    case EPH_ELEMENT_FLOAT8E4M3FNUZ:
+    case EPH_ELEMENT_FLOAT8E5M2:
+    case EPH_ELEMENT_FLOAT8E5M2FNUZ:
       return 1;
-    case EPH_INT16:
-    case EPH_UINT16:
-    case EPH_FLOAT16:
-    case EPH_BFLOAT16:
+    case EPH_ELEMENT_INT16:
+    case EPH_ELEMENT_UINT16:
+    case EPH_ELEMENT_FLOAT16:
+    case EPH_ELEMENT_BFLOAT16:
       return 2;
-    case EPH_FLOAT:
-    case EPH_INT32:
-    case EPH_UINT32:
+    case EPH_ELEMENT_FLOAT:
+    case EPH_ELEMENT_INT32:
+    case EPH_ELEMENT_UINT32:
       return 4;
-    case EPH_DOUBLE:
-    case EPH_INT64:
-    case EPH_UINT64:
-    case EPH_COMPLEX64:
+    case EPH_ELEMENT_DOUBLE:
+    case EPH_ELEMENT_INT64:
+    case EPH_ELEMENT_UINT64:
+    case EPH_ELEMENT_COMPLEX64:
       return 8;
-    case EPH_COMPLEX128:
+    case EPH_ELEMENT_COMPLEX128:
       return 16;
-    case EPH_STRING_ELEMENT:
+    case EPH_ELEMENT_STRING:
       return sizeof(eph_string);
     default:
       fail_unsupported("element type " + type_name(element_type) + " is not supported");

@@ -14,23 +14,27 @@ namespace ephost_cpu {
 template <int32_t... types>
 inline constexpr uint64_t kTypeSet = ((uint64_t{1} << types) | ... | 0);
 
-inline constexpr uint64_t kFloat = kTypeSet<EPH_FLOAT, EPH_DOUBLE>;
-inline constexpr uint64_t kWideInts = kTypeSet<EPH_INT32, EPH_INT64, EPH_UINT32, EPH_UINT64>;
-inline constexpr uint64_t kSignedInts = kTypeSet<EPH_INT8, EPH_INT16, EPH_INT32, EPH_INT64>;
+inline constexpr uint64_t kFloat = kTypeSet<EPH_ELEMENT_FLOAT, EPH_ELEMENT_DOUBLE>;
+inline constexpr uint64_t kWideInts =
+    kTypeSet<EPH_ELEMENT_INT32, EPH_ELEMENT_INT64, EPH_ELEMENT_UINT32, EPH_ELEMENT_UINT64>;
+inline constexpr uint64_t kSignedInts =
+    kTypeSet<EPH_ELEMENT_INT8, EPH_ELEMENT_INT16, EPH_ELEMENT_INT32, EPH_ELEMENT_INT64>;
 inline constexpr uint64_t kInts =
-    kSignedInts | kTypeSet<EPH_UINT8, EPH_UINT16, EPH_UINT32, EPH_UINT64>;
+    kSignedInts |
+    kTypeSet<EPH_ELEMENT_UINT8, EPH_ELEMENT_UINT16, EPH_ELEMENT_UINT32, EPH_ELEMENT_UINT64>;
 inline constexpr uint64_t kNumbers = kFloat | kInts;
-inline constexpr uint64_t kBool = kTypeSet<EPH_BOOL>;
-inline constexpr uint64_t kHalf = kTypeSet<EPH_FLOAT16, EPH_BFLOAT16>;
-inline constexpr uint64_t kFloat8 =
-    kTypeSet<EPH_FLOAT8E4M3FN, EPH_FLOAT8E4M3FNUZ, EPH_FLOAT8E5M2, EPH_FLOAT8E5M2FNUZ>;
-inline constexpr uint64_t kFourBits = kTypeSet<EPH_UINT4, EPH_INT4, EPH_FLOAT4E2M1>;
-inline constexpr uint64_t kString = kTypeSet<EPH_STRING_ELEMENT>;
-inline constexpr uint64_t kInt64 = kTypeSet<EPH_INT64>;
-inline constexpr uint64_t kIndices = kTypeSet<EPH_INT32, EPH_INT64>;
+inline constexpr uint64_t kBool = kTypeSet<EPH_ELEMENT_BOOL>;
+inline constexpr uint64_t kHalf = kTypeSet<EPH_ELEMENT_FLOAT16, EPH_ELEMENT_BFLOAT16>;
+inline constexpr uint64_t kFloat8 = kTypeSet<EPH_ELEMENT_FLOAT8E4M3FN, EPH_ELEMENT_FLOAT8E4M3FNUZ,
+                                             EPH_ELEMENT_FLOAT8E5M2, EPH_ELEMENT_FLOAT8E5M2FNUZ>;
+inline constexpr uint64_t kFourBits =
+    kTypeSet<EPH_ELEMENT_UINT4, EPH_ELEMENT_INT4, EPH_ELEMENT_FLOAT4E2M1>;
+inline constexpr uint64_t kString = kTypeSet<EPH_ELEMENT_STRING>;
+inline constexpr uint64_t kInt64 = kTypeSet<EPH_ELEMENT_INT64>;
+inline constexpr uint64_t kIndices = kTypeSet<EPH_ELEMENT_INT32, EPH_ELEMENT_INT64>;
 // Types whose elements can be moved as bytes, and those types with strings.
 inline constexpr uint64_t kFixedSize =
-    kNumbers | kBool | kHalf | kFloat8 | kTypeSet<EPH_COMPLEX64, EPH_COMPLEX128>;
+    kNumbers | kBool | kHalf | kFloat8 | kTypeSet<EPH_ELEMENT_COMPLEX64, EPH_ELEMENT_COMPLEX128>;
 inline constexpr uint64_t kAny = kFixedSize | kString;
 // All of those and the types with elements of less than a byte.
 inline constexpr uint64_t kAnyWidth = kAny | kFourBits;

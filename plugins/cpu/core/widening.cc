@@ -46,7 +46,7 @@ bool widens(const KernelEntry& entry, std::size_t input, int32_t type) {
     const bool variadic = (rule.flags & EPH_RULE_VARIADIC) != 0;
     if (variadic ? input < rule.slot : input != rule.slot) return false;
     const uint64_t types = rule.element_types;
-    return (types & eph::type_bit(type)) == 0 && (types & eph::type_bit(EPH_FLOAT)) != 0;
+    return (types & eph::type_bit(type)) == 0 && (types & eph::type_bit(EPH_ELEMENT_FLOAT)) != 0;
   });
 }
 
@@ -57,11 +57,11 @@ const eph_value& WidenedConstants::get(std::size_t input, const eph_value& const
   Constant& made = *constants_.back();
   const int64_t count = element_count(made.shape);
   made.elements.resize(static_cast<std::size_t>(count));
-  convert(constant.data, constant.element_type, made.elements.data(), EPH_FLOAT, count);
+  convert(constant.data, constant.element_type, made.elements.data(), EPH_ELEMENT_FLOAT, count);
   made.value.data = made.elements.data();
   made.value.shape = made.shape.data();
   made.value.byte_size = made.elements.size() * sizeof(float);
-  made.value.element_type = EPH_FLOAT;
+  made.value.element_type = EPH_ELEMENT_FLOAT;
   return made.value;
 }
 
@@ -95,17 +95,17 @@ WidenedRun::WidenedRun(eph::Run& outer, const KernelEntry& entry, const WidenedC
     const eph_value* input = outer.input(i);
     pointers[i] = input;
     if (input == nullptr || !widens(entry, i, input->element_type)) continue;
-    if (half_ == EPH_UNDEFINED) half_ = input->element_type;
+    if (half_ == EPH_ELEMENT_UNDEFINED) half_ = input->element_type;
     if (const eph_value* constant = constants != nullptr ? constants->find(i) : nullptr) {
       pointers[i] = constant;
       continue;
     }
     const int64_t count = element_count(eph::shape_of(*input));
     values[i] = *input;
-    values[i].element_type = EPH_FLOAT;
+    values[i].element_type = EPH_ELEMENT_FLOAT;
     values[i].byte_size = static_cast<uint64_t>(checked_multiply(count, sizeof(float)));
     values[i].data = outer.scratch(std::max<uint64_t>(1, values[i].byte_size));
-    convert(input->data, input->element_type, values[i].data, EPH_FLOAT, count);
+    convert(input->data, input->element_type, values[i].data, EPH_ELEMENT_FLOAT, count);
     pointers[i] = &values[i];
   }
 
@@ -121,12 +121,12 @@ WidenedRun::WidenedRun(eph::Run& outer, const KernelEntry& entry, const WidenedC
 void WidenedRun::allocate(uint32_t index, int32_t element_type, eph::ArrayView<int64_t> shape) {
   Output& output = outputs_[index];
   const int32_t stated = outer_.output(index)->element_type;
-  const int32_t wanted = stated == EPH_UNDEFINED ? half_ : stated;
-  const bool narrows = element_type == EPH_FLOAT && is_half(wanted);
+  const int32_t wanted = stated == EPH_ELEMENT_UNDEFINED ? half_ : stated;
+  const bool narrows = element_type == EPH_ELEMENT_FLOAT && is_half(wanted);
   output.value = outer_.allocate(index, shape, narrows ? wanted : element_type);
-  output.type = narrows ? wanted : EPH_UNDEFINED;
+  output.type = narrows ? wanted : EPH_ELEMENT_UNDEFINED;
   if (!narrows) return;
-  output.value.element_type = EPH_FLOAT;
+  output.value.element_type = EPH_ELEMENT_FLOAT;
   output.value.byte_size =
       static_cast<uint64_t>(checked_multiply(element_count(shape), sizeof(float)));
   output.value.data = outer_.scratch(std::max<uint64_t>(1, output.value.byte_size));
@@ -135,9 +135,9 @@ void WidenedRun::allocate(uint32_t index, int32_t element_type, eph::ArrayView<i
 void WidenedRun::finish() {
   for (uint32_t i = 0; i < output_count; ++i) {
     const Output& output = outputs_[i];
-    if (outputs[i] == nullptr || output.type == EPH_UNDEFINED) continue;
+    if (outputs[i] == nullptr || output.type == EPH_ELEMENT_UNDEFINED) continue;
     const eph_value& to = *outer_.output(i);
-    convert(output.value.data, EPH_FLOAT, to.data, to.element_type,
+    convert(output.value.data, EPH_ELEMENT_FLOAT, to.data, to.element_type,
             element_count(eph::shape_of(to)));
   }
 }

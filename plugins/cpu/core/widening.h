@@ -17,7 +17,7 @@ struct KernelEntry;
 
 // The element types that are allowed by a rule with this set.
 [[nodiscard]] constexpr uint64_t widened(uint64_t types) {
-  return (types & kTypeSet<EPH_FLOAT>) != 0 ? types | kHalf : types;
+  return (types & kTypeSet<EPH_ELEMENT_FLOAT>) != 0 ? types | kHalf : types;
 }
 
 // Whether an input of that type is converted for a kernel of that entry.
@@ -54,7 +54,7 @@ class WidenedRun : private eph_run {
  private:
   struct Output {
     eph_value value;  // as the kernel sees it
-    int32_t type;     // type to convert to; EPH_UNDEFINED: none
+    int32_t type;     // type to convert to; EPH_ELEMENT_UNDEFINED: none
   };
 
   static WidenedRun& self(eph_run* run) { return *static_cast<WidenedRun*>(run); }
@@ -71,7 +71,7 @@ class WidenedRun : private eph_run {
   T* array(uint32_t count);
 
   eph::Run& outer_;
-  int32_t half_ = EPH_UNDEFINED;  // type of the first input that is converted
+  int32_t half_ = EPH_ELEMENT_UNDEFINED;  // type of the first input that is converted
   Output* outputs_;
 };
 

@@ -137,11 +137,11 @@ To narrow(From value) {
 template <class F>
 void dispatch_convertible(int32_t type, F&& f) {
   switch (type) {
-    case EPH_BOOL:
+    case EPH_ELEMENT_BOOL:
       return f(Tag<Bool>{});
-    case EPH_FLOAT16:
+    case EPH_ELEMENT_FLOAT16:
       return f(Tag<Half>{});
-    case EPH_BFLOAT16:
+    case EPH_ELEMENT_BFLOAT16:
       return f(Tag<Bfloat>{});
     default:
       dispatch<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
@@ -209,28 +209,28 @@ Elements decode_block(Elements from, int64_t begin, int64_t count, Block& block)
   const auto* codes = reinterpret_cast<const uint8_t*>(first);
   std::array<uint8_t, kBlock> unpacked;
   if (is_four_bits(from.type)) {
-    unpack_nibbles(codes, from.type == EPH_INT4, unpacked.data(), count);
+    unpack_nibbles(codes, from.type == EPH_ELEMENT_INT4, unpacked.data(), count);
     codes = unpacked.data();
   }
   if (is_short_float(from.type)) {
     decode_short_floats(from.type, codes, block.floats.data(), count);
-    return {block.floats.data(), EPH_FLOAT};
+    return {block.floats.data(), EPH_ELEMENT_FLOAT};
   }
   std::copy_n(codes, count, block.bytes.begin());
-  return {block.bytes.data(), from.type == EPH_INT4 ? EPH_INT8 : EPH_UINT8};
+  return {block.bytes.data(), from.type == EPH_ELEMENT_INT4 ? EPH_ELEMENT_INT8 : EPH_ELEMENT_UINT8};
 }
 
 // One byte for each element of a short floating-point type. Wide numbers go through double, which
 // is precise enough.
 void encode_floats(Elements from, int32_t to_type, uint8_t* codes, int64_t count, bool saturate) {
   Block block;
-  if (element_size(from.type) >= 4 && from.type != EPH_FLOAT) {
-    convert_usual(from, block.doubles.data(), EPH_DOUBLE, count);
+  if (element_size(from.type) >= 4 && from.type != EPH_ELEMENT_FLOAT) {
+    convert_usual(from, block.doubles.data(), EPH_ELEMENT_DOUBLE, count);
     return encode_short_floats(to_type, block.doubles.data(), codes, count, saturate);
   }
   const auto* floats = static_cast<const float*>(from.data);
-  if (from.type != EPH_FLOAT) {
-    convert_usual(from, block.floats.data(), EPH_FLOAT, count);
+  if (from.type != EPH_ELEMENT_FLOAT) {
+    convert_usual(from, block.floats.data(), EPH_ELEMENT_FLOAT, count);
     floats = block.floats.data();
   }
   encode_short_floats(to_type, floats, codes, count, saturate);
@@ -239,12 +239,12 @@ void encode_floats(Elements from, int32_t to_type, uint8_t* codes, int64_t count
 // One byte for each element of int4 or uint4. Integers wrap; floating-point numbers are rounded to
 // even, as ONNX requires at 4 bits only (its technical note "4 bit integer types"), and saturate.
 void encode_integers(Elements from, int32_t to_type, uint8_t* codes, int64_t count) {
-  const bool is_signed = to_type == EPH_INT4;
+  const bool is_signed = to_type == EPH_ELEMENT_INT4;
   if (!is_floating(from.type)) {
-    return convert_usual(from, codes, is_signed ? EPH_INT8 : EPH_UINT8, count);
+    return convert_usual(from, codes, is_signed ? EPH_ELEMENT_INT8 : EPH_ELEMENT_UINT8, count);
   }
   Block block;
-  convert_usual(from, block.doubles.data(), EPH_DOUBLE, count);
+  convert_usual(from, block.doubles.data(), EPH_ELEMENT_DOUBLE, count);
   for (int64_t i = 0; i < count; ++i) {
     const int rounded = saturate<int>(std::nearbyint(block.doubles[i]));
     codes[i] = static_cast<uint8_t>(std::clamp(rounded, is_signed ? -8 : 0, is_signed ? 7 : 15));
@@ -299,8 +299,9 @@ void pack_nibbles(const uint8_t* bytes, uint8_t* packed, int64_t count) {
 void convert(const void* from, int32_t from_type, void* to, int32_t to_type, int64_t count,
              bool saturate) {
   if (is_rare(from_type) || is_rare(to_type)) {
-    if (!is_rare(from_type)) (void)find_loop(from_type, EPH_FLOAT);  // throws here, not in a thread
-    if (!is_rare(to_type)) (void)find_loop(EPH_FLOAT, to_type);
+    // These throw here, and not in a thread.
+    if (!is_rare(from_type)) (void)find_loop(from_type, EPH_ELEMENT_FLOAT);
+    if (!is_rare(to_type)) (void)find_loop(EPH_ELEMENT_FLOAT, to_type);
     return convert_rare({from, from_type}, static_cast<char*>(to), to_type, count, saturate);
   }
   const Loop loop = find_loop(from_type, to_type);

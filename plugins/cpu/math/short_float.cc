@@ -31,15 +31,15 @@ constexpr Format kE2M1 = {1, 1, 0x08, 0x07, 0, 0, false};
 
 const Format& format_of(int32_t element_type) {
   switch (element_type) {
-    case EPH_FLOAT8E4M3FN:
+    case EPH_ELEMENT_FLOAT8E4M3FN:
       return kE4M3;
-    case EPH_FLOAT8E4M3FNUZ:
+    case EPH_ELEMENT_FLOAT8E4M3FNUZ:
       return kE4M3Uz;
-    case EPH_FLOAT8E5M2:
+    case EPH_ELEMENT_FLOAT8E5M2:
       return kE5M2;
-    case EPH_FLOAT8E5M2FNUZ:
+    case EPH_ELEMENT_FLOAT8E5M2FNUZ:
       return kE5M2Uz;
-    case EPH_FLOAT4E2M1:
+    case EPH_ELEMENT_FLOAT4E2M1:
       return kE2M1;
     default:
       fail_unsupported(type_name(element_type) + " is not a short floating-point type");
@@ -100,9 +100,9 @@ const Numbers& numbers_of(int32_t element_type) {
   };
   static const std::array<Numbers, 5> tables = {make(kE4M3), make(kE4M3Uz), make(kE5M2),
                                                 make(kE5M2Uz), make(kE2M1)};
-  return tables[element_type == EPH_FLOAT4E2M1
+  return tables[element_type == EPH_ELEMENT_FLOAT4E2M1
                     ? 4
-                    : static_cast<std::size_t>(element_type - EPH_FLOAT8E4M3FN)];
+                    : static_cast<std::size_t>(element_type - EPH_ELEMENT_FLOAT8E4M3FN)];
 }
 
 template <class T>
@@ -115,7 +115,7 @@ void encode_all(int32_t element_type, const T* values, uint8_t* codes, int64_t c
 }  // namespace
 
 bool is_short_float(int32_t element_type) {
-  return ((kFloat8 | kTypeSet<EPH_FLOAT4E2M1>)&eph::type_bit(element_type)) != 0;
+  return ((kFloat8 | kTypeSet<EPH_ELEMENT_FLOAT4E2M1>)&eph::type_bit(element_type)) != 0;
 }
 
 void decode_short_floats(int32_t element_type, const uint8_t* codes, float* values, int64_t count) {

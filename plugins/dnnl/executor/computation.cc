@@ -15,7 +15,7 @@ std::string shape_text(const eph_value& value) {
 }
 
 bool has_shape(const eph_value& value, const Dims& shape) {
-  return value.kind == EPH_KIND_TENSOR && value.element_type == EPH_FLOAT &&
+  return value.kind == EPH_KIND_TENSOR && value.element_type == EPH_ELEMENT_FLOAT &&
          value.rank == shape.size() && std::equal(shape.begin(), shape.end(), value.shape) &&
          value.data != nullptr;
 }
@@ -151,7 +151,7 @@ void* DnnlComputation::locate_input(eph::Run& run, uint32_t port) const {
 
 void* DnnlComputation::locate_output(eph::Run& run, uint32_t port) const {
   const Dims& shape = recipe().outputs[port].shape;
-  return run.output(port) != nullptr ? run.allocate(port, shape, EPH_FLOAT).data
+  return run.output(port) != nullptr ? run.allocate(port, shape, EPH_ELEMENT_FLOAT).data
                                      : run.scratch(byte_size(shape));
 }
 

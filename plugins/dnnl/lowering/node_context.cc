@@ -20,7 +20,7 @@ std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"
 Dims ValueMap::shape(uint32_t value) const {
   const eph::ValueView view = graph_.value(value);
   if (view.kind() != EPH_KIND_TENSOR) throw Unsupported(quoted(view.name()) + " is not a tensor");
-  if (view.element_type() != EPH_FLOAT) {
+  if (view.element_type() != EPH_ELEMENT_FLOAT) {
     throw Unsupported("element type " + std::string(element_type_name(view.element_type())) +
                       " of " + quoted(view.name()));
   }
@@ -35,7 +35,7 @@ TensorId ValueMap::tensor(uint32_t value) {
   const eph_value* constant = graph_.value(value).constant();
   if (constant == nullptr) return tensors_[value] = builder_.add_input(dims);
   const TensorId tensor = builder_.add_constant(dims, static_cast<const float*>(constant->data));
-  if (constant->element_type != EPH_FLOAT ||
+  if (constant->element_type != EPH_ELEMENT_FLOAT ||
       constant->byte_size / sizeof(float) !=
           static_cast<uint64_t>(element_count(builder_.dims(tensor)))) {
     throw Unsupported("constant " + quoted(graph_.value(value).name()) +
@@ -70,7 +70,7 @@ std::optional<std::vector<int64_t>> NodeContext::constant_ints(std::size_t i) co
 std::optional<float> NodeContext::constant_scalar(std::size_t i) const {
   const eph_value* found = constant(i);
   if (found == nullptr) return std::nullopt;
-  if (found->element_type != EPH_FLOAT || found->byte_size != sizeof(float)) {
+  if (found->element_type != EPH_ELEMENT_FLOAT || found->byte_size != sizeof(float)) {
     throw Unsupported("input " + std::to_string(i) + " is not one float");
   }
   return eph::elements<float>(*found)[0];

@@ -47,7 +47,7 @@ class Walk {
   [[nodiscard]] std::optional<float> scalar(uint32_t value) const {
     if (value == EPH_NONE) return std::nullopt;
     const eph_value* constant = graph_.value(value).constant();
-    if (constant == nullptr || constant->element_type != EPH_FLOAT ||
+    if (constant == nullptr || constant->element_type != EPH_ELEMENT_FLOAT ||
         constant->byte_size != sizeof(float)) {
       return std::nullopt;
     }
@@ -65,7 +65,7 @@ class Walk {
   // The rank of a float tensor; 0 where it isn't one.
   [[nodiscard]] std::size_t rank(uint32_t value) const {
     const eph::ValueView view = graph_.value(value);
-    return view.element_type() == EPH_FLOAT ? view.shape().size() : 0;
+    return view.element_type() == EPH_ELEMENT_FLOAT ? view.shape().size() : 0;
   }
   [[nodiscard]] const eph::GraphView& graph() const { return graph_; }
 
@@ -142,8 +142,8 @@ uint32_t match_square(const Walk& walk, uint32_t value, uint32_t centred) {
 bool is_vector(const Walk& walk, uint32_t value, int64_t extent) {
   if (value == EPH_NONE) return false;
   const eph_value* constant = walk.graph().value(value).constant();
-  return constant != nullptr && constant->element_type == EPH_FLOAT && constant->rank == 1 &&
-         constant->shape[0] == extent;
+  return constant != nullptr && constant->element_type == EPH_ELEMENT_FLOAT &&
+         constant->rank == 1 && constant->shape[0] == extent;
 }
 
 }  // namespace

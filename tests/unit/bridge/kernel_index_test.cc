@@ -12,7 +12,7 @@ namespace {
 using graph::testing::GraphBuilder;
 using graph::testing::tensor_type;
 
-constexpr uint64_t kFloats = eph::type_bit(EPH_FLOAT) | eph::type_bit(EPH_DOUBLE);
+constexpr uint64_t kFloats = eph::type_bit(EPH_ELEMENT_FLOAT) | eph::type_bit(EPH_ELEMENT_DOUBLE);
 
 // Op reads a and b of those types; its output has the type of a.
 graph::Graph graph_of(ElementType a, ElementType b, int32_t since_version = 13) {
@@ -111,7 +111,7 @@ TEST(KernelIndex, FitsOtherKindsOnlyWhereARuleAllowsThem) {
   EXPECT_FALSE(fits({{1, EPH_RULE_OPTIONAL, kFloats}}));
   EXPECT_TRUE(fits({{1, EPH_RULE_SEQUENCE, kFloats}}));
   EXPECT_TRUE(fits({{1, EPH_RULE_TENSOR | EPH_RULE_SEQUENCE, kFloats}}));
-  EXPECT_FALSE(fits({{1, EPH_RULE_SEQUENCE, eph::type_bit(EPH_INT64)}}));
+  EXPECT_FALSE(fits({{1, EPH_RULE_SEQUENCE, eph::type_bit(EPH_ELEMENT_INT64)}}));
   EXPECT_FALSE(fits({{0, EPH_RULE_SEQUENCE, kFloats}, {1, EPH_RULE_SEQUENCE, kFloats}}));
   // An output as well.
   graph.values[graph.outputs[0]].type = sequence_of(ElementType::kFloat);

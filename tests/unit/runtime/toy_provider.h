@@ -100,7 +100,7 @@ inline void reshape(eph::Run& run) {
   eph_value& output = *run.output(0);
   if (output.data == nullptr) {
     const std::vector<int64_t> flat = {static_cast<int64_t>(input.byte_size / sizeof(float))};
-    run.allocate(0, flat, EPH_FLOAT);
+    run.allocate(0, flat, EPH_ELEMENT_FLOAT);
   }
   if (output.data != input.data) std::memcpy(output.data, input.data, input.byte_size);
 }
@@ -128,7 +128,7 @@ inline void halve(eph::Run& run) {
 
 inline void shout(eph::Run& run) {
   const eph_value& input = *run.input(0);
-  run.allocate(0, eph::shape_of(input), EPH_STRING_ELEMENT);
+  run.allocate(0, eph::shape_of(input), EPH_ELEMENT_STRING);
   const eph::ArrayView<eph_string> texts = eph::elements<eph_string>(input);
   for (size_t i = 0; i < texts.size(); ++i) {
     run.set_string(0, i, std::string(eph::view(texts[i])) + "!");
@@ -160,7 +160,7 @@ inline void meet(eph::Run& run) {
 
 inline void is_positive(eph::Run& run) {
   const bool positive = eph::elements<float>(*run.input(0))[0] > 0;
-  *static_cast<bool*>(run.allocate(0, std::vector<int64_t>{}, EPH_BOOL).data) = positive;
+  *static_cast<bool*>(run.allocate(0, std::vector<int64_t>{}, EPH_ELEMENT_BOOL).data) = positive;
 }
 
 // ---- Sequences, maps and optionals
@@ -195,7 +195,7 @@ inline ToyKernel::Body object_body_of(std::string_view op) {
   }
   if (op == "SeqText") {
     return [](eph::Run& run) {
-      eph_value& text = run.make_tensor(std::vector<int64_t>{2}, EPH_STRING_ELEMENT);
+      eph_value& text = run.make_tensor(std::vector<int64_t>{2}, EPH_ELEMENT_STRING);
       run.set_element(text, 1, "made");
       const std::vector<const eph_value*> elements = {&text, run.input(0)};
       run.set_output(0, &run.make_sequence(elements));

@@ -60,31 +60,31 @@ class Failure : public std::runtime_error {
 template <class T>
 constexpr int32_t element_type_of() {
   if constexpr (std::is_same_v<T, float>)
-    return EPH_FLOAT;
+    return EPH_ELEMENT_FLOAT;
   else if constexpr (std::is_same_v<T, double>)
-    return EPH_DOUBLE;
+    return EPH_ELEMENT_DOUBLE;
   else if constexpr (std::is_same_v<T, bool>)
-    return EPH_BOOL;
+    return EPH_ELEMENT_BOOL;
   else if constexpr (std::is_same_v<T, int8_t>)
-    return EPH_INT8;
+    return EPH_ELEMENT_INT8;
   else if constexpr (std::is_same_v<T, int16_t>)
-    return EPH_INT16;
+    return EPH_ELEMENT_INT16;
   else if constexpr (std::is_same_v<T, int32_t>)
-    return EPH_INT32;
+    return EPH_ELEMENT_INT32;
   else if constexpr (std::is_same_v<T, int64_t>)
-    return EPH_INT64;
+    return EPH_ELEMENT_INT64;
   else if constexpr (std::is_same_v<T, uint8_t>)
-    return EPH_UINT8;
+    return EPH_ELEMENT_UINT8;
   else if constexpr (std::is_same_v<T, uint16_t>)
-    return EPH_UINT16;
+    return EPH_ELEMENT_UINT16;
   else if constexpr (std::is_same_v<T, uint32_t>)
-    return EPH_UINT32;
+    return EPH_ELEMENT_UINT32;
   else if constexpr (std::is_same_v<T, uint64_t>)
-    return EPH_UINT64;
+    return EPH_ELEMENT_UINT64;
   else if constexpr (std::is_same_v<T, eph_string>)
-    return EPH_STRING_ELEMENT;
+    return EPH_ELEMENT_STRING;
   else
-    return EPH_UNDEFINED;
+    return EPH_ELEMENT_UNDEFINED;
 }
 
 // The bit of an element type in eph_type_rule::element_types.

@@ -36,7 +36,8 @@ class Run {
 
   // Output i with that shape, and with memory; the output must not be omitted. Costs nothing if the
   // host has prepared it. The element type may be left out if the model states it.
-  eph_value& allocate(uint32_t i, ArrayView<int64_t> shape, int32_t element_type = EPH_UNDEFINED) {
+  eph_value& allocate(uint32_t i, ArrayView<int64_t> shape,
+                      int32_t element_type = EPH_ELEMENT_UNDEFINED) {
     eph_value& value = *run_->outputs[i];
     const bool prepared = value.data != nullptr && value.rank == shape.size() &&
                           std::equal(shape.begin(), shape.end(), value.shape);

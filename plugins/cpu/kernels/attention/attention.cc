@@ -276,7 +276,7 @@ class Attention final : public Kernel {
       fail("attn_mask " + to_string(extents) + " does not fit scores of shape " +
            to_string(Dims{shape.batch, shape.heads, shape.queries, shape.total()}));
     }
-    if (given->element_type == EPH_BOOL) {
+    if (given->element_type == EPH_ELEMENT_BOOL) {
       mask.flags = run.input_data<uint8_t>(3);
     } else {
       mask.numbers = arguments.input<T>(3);

@@ -129,8 +129,8 @@ class WrappingKernel final : public BinaryKernel {
 
  protected:
   [[nodiscard]] BinaryOperation operation(int32_t type) const override {
-    if (type == EPH_FLOAT) return loop_over<Op, float>();
-    if (type == EPH_DOUBLE) return loop_over<Op, double>();
+    if (type == EPH_ELEMENT_FLOAT) return loop_over<Op, float>();
+    if (type == EPH_ELEMENT_DOUBLE) return loop_over<Op, double>();
     switch (element_size(type)) {
       case 1:
         return loop_over<Op, uint8_t>();

@@ -52,17 +52,21 @@ void parse_element(std::string_view text, int32_t type, void* to) {
   uint64_t natural = 0;
   double real = 0;
   float single = 0;
-  if (type == EPH_UINT64 && parse(digits, natural)) return convert(&natural, type, to, type, 1);
-  if ((kInts & eph::type_bit(type)) != 0 && parse(digits, integer)) {
-    return convert(&integer, EPH_INT64, to, type, 1);
+  if (type == EPH_ELEMENT_UINT64 && parse(digits, natural)) {
+    return convert(&natural, type, to, type, 1);
   }
-  if (type == EPH_FLOAT && parse(digits, single)) return convert(&single, type, to, type, 1);
+  if ((kInts & eph::type_bit(type)) != 0 && parse(digits, integer)) {
+    return convert(&integer, EPH_ELEMENT_INT64, to, type, 1);
+  }
+  if (type == EPH_ELEMENT_FLOAT && parse(digits, single)) {
+    return convert(&single, type, to, type, 1);
+  }
   if (!parse_real(digits, real)) {
     std::string message = "'";
     message.append(text).append("' is not a number");
     fail(message);
   }
-  convert(&real, EPH_DOUBLE, to, type, 1);
+  convert(&real, EPH_ELEMENT_DOUBLE, to, type, 1);
 }
 
 template <class T>
@@ -77,15 +81,15 @@ std::string_view print_number(T value, std::array<char, 64>& buffer) {
 
 // The shortest text that reads back as the same number. Types that C++ lacks are printed as float.
 std::string_view print_element(const void* from, int32_t type, std::array<char, 64>& buffer) {
-  if (type == EPH_DOUBLE) return print_number(*static_cast<const double*>(from), buffer);
-  if (type == EPH_UINT64) return print_number(*static_cast<const uint64_t*>(from), buffer);
+  if (type == EPH_ELEMENT_DOUBLE) return print_number(*static_cast<const double*>(from), buffer);
+  if (type == EPH_ELEMENT_UINT64) return print_number(*static_cast<const uint64_t*>(from), buffer);
   if (((kInts | kBool) & eph::type_bit(type)) != 0) {
     int64_t integer = 0;
-    convert(from, type, &integer, EPH_INT64, 1);
+    convert(from, type, &integer, EPH_ELEMENT_INT64, 1);
     return print_number(integer, buffer);
   }
   float number = 0;
-  convert(from, type, &number, EPH_FLOAT, 1);
+  convert(from, type, &number, EPH_ELEMENT_FLOAT, 1);
   return print_number(number, buffer);
 }
 
@@ -100,13 +104,13 @@ class Cast final : public Kernel {
   void run(eph::Run& run, eph::State*) override {
     const eph_value& x = *run.input(0);
     const Dims shape = dims_of(x);
-    const int32_t to = to_ == EPH_UNDEFINED ? run.input(1)->element_type : to_;
+    const int32_t to = to_ == EPH_ELEMENT_UNDEFINED ? run.input(1)->element_type : to_;
     if (x.element_type == to) return copy_reshaped(run, x, 0, shape);
     const eph_value& y = allocate_output(run, 0, to, shape);
     const int64_t count = element_count(shape);
-    if (x.element_type == EPH_STRING_ELEMENT) {
+    if (x.element_type == EPH_ELEMENT_STRING) {
       read(run, x, y, count);
-    } else if (to == EPH_STRING_ELEMENT) {
+    } else if (to == EPH_ELEMENT_STRING) {
       print(run, x, count);
     } else {
       convert(x.data, x.element_type, y.data, to, count, saturates_);
@@ -123,7 +127,7 @@ class Cast final : public Kernel {
 
   void read(eph::Run& run, const eph_value& x, const eph_value& y, int64_t count) const {
     const bool direct = is_direct(y.element_type);
-    const int32_t type = direct ? y.element_type : int32_t{EPH_FLOAT};
+    const int32_t type = direct ? y.element_type : int32_t{EPH_ELEMENT_FLOAT};
     char* to = direct ? data<char>(y) : reinterpret_cast<char*>(floats(run, count));
     const int64_t size = element_size(type);
     for (int64_t i = 0; i < count; ++i) {
@@ -134,11 +138,11 @@ class Cast final : public Kernel {
 
   static void print(eph::Run& run, const eph_value& x, int64_t count) {
     const bool direct = is_direct(x.element_type);
-    const int32_t type = direct ? x.element_type : int32_t{EPH_FLOAT};
+    const int32_t type = direct ? x.element_type : int32_t{EPH_ELEMENT_FLOAT};
     const char* from = data<const char>(x);
     if (!direct) {
       float* copy = floats(run, count);
-      convert(x.data, x.element_type, copy, EPH_FLOAT, count);
+      convert(x.data, x.element_type, copy, EPH_ELEMENT_FLOAT, count);
       from = reinterpret_cast<const char*>(copy);
     }
     const int64_t size = element_size(type);
@@ -148,7 +152,7 @@ class Cast final : public Kernel {
     }
   }
 
-  int32_t to_;  // EPH_UNDEFINED: the type of input 1
+  int32_t to_;  // EPH_ELEMENT_UNDEFINED: the type of input 1
   bool saturates_;
 };
 
@@ -163,7 +167,7 @@ std::unique_ptr<Kernel> make_cast(const NodeContext& context) {
 }
 
 std::unique_ptr<Kernel> make_cast_like(const NodeContext& context) {
-  return std::make_unique<Cast>(context, EPH_UNDEFINED);
+  return std::make_unique<Cast>(context, EPH_ELEMENT_UNDEFINED);
 }
 
 constexpr KernelEntry kEntries[] = {

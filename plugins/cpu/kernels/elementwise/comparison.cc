@@ -36,11 +36,11 @@ class Comparison final : public Kernel {
     const Dims a_shape = dims_of(a);
     const Dims b_shape = dims_of(b);
     const Dims shape = broadcast_shape(a_shape, b_shape);
-    const eph_value& y = allocate_output(run, 0, EPH_BOOL, shape);
-    if (a.element_type == EPH_STRING_ELEMENT) {
+    const eph_value& y = allocate_output(run, 0, EPH_ELEMENT_BOOL, shape);
+    if (a.element_type == EPH_ELEMENT_STRING) {
       return compare_strings(run, Broadcast<2>(shape, {a_shape, b_shape}), data<uint8_t>(y));
     }
-    if (std::is_same_v<Op, Equal> && a.element_type == EPH_BOOL) {
+    if (std::is_same_v<Op, Equal> && a.element_type == EPH_ELEMENT_BOOL) {
       // Any byte but zero is true.
       return broadcast_binary<uint8_t, uint8_t, uint8_t>(SameTruth{}, a.data, a_shape, b.data,
                                                          b_shape, y.data, shape);
@@ -80,7 +80,7 @@ class Logical final : public Kernel {
     const Dims a_shape = dims_of(*run.input(0));
     const Dims b_shape = dims_of(*run.input(1));
     const Dims shape = broadcast_shape(a_shape, b_shape);
-    const eph_value& y = allocate_output(run, 0, EPH_BOOL, shape);
+    const eph_value& y = allocate_output(run, 0, EPH_ELEMENT_BOOL, shape);
     broadcast_binary<uint8_t, uint8_t, uint8_t>(Op{}, run.input(0)->data, a_shape,
                                                 run.input(1)->data, b_shape, y.data, shape);
   }

@@ -67,7 +67,7 @@ struct RealPowerOfInteger {
   T operator()(T base, double exponent) const {
     const double power = std::pow(static_cast<double>(base), exponent);
     T result = 0;
-    convert(&power, EPH_DOUBLE, &result, eph::element_type_of<T>(), 1);
+    convert(&power, EPH_ELEMENT_DOUBLE, &result, eph::element_type_of<T>(), 1);
     return result;
   }
 };

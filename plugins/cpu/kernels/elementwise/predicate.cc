@@ -39,10 +39,10 @@ class Predicate final : public Kernel {
     const eph_value& x = *run.input(0);
     const Dims shape = dims_of(x);
     const int64_t count = element_count(shape);
-    const eph_value& y = allocate_output(run, 0, EPH_BOOL, shape);
+    const eph_value& y = allocate_output(run, 0, EPH_ELEMENT_BOOL, shape);
     if ((kFloat8 & eph::type_bit(x.element_type)) != 0) {
       void* copy = run.scratch(static_cast<uint64_t>(checked_multiply(count + 1, sizeof(float))));
-      convert(x.data, x.element_type, copy, EPH_FLOAT, count);
+      convert(x.data, x.element_type, copy, EPH_ELEMENT_FLOAT, count);
       return map_elements<float, uint8_t>(op_, copy, y.data, count);
     }
     dispatch<float, double>(x.element_type, [&](auto tag) {

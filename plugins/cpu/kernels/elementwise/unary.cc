@@ -122,7 +122,7 @@ class NotKernel final : public Kernel {
   void run(eph::Run& run, eph::State*) override {
     const eph_value& x = *run.input(0);
     const Dims shape = dims_of(x);
-    const eph_value& y = allocate_output(run, 0, EPH_BOOL, shape);
+    const eph_value& y = allocate_output(run, 0, EPH_ELEMENT_BOOL, shape);
     map_elements<uint8_t, uint8_t>(Not{}, x.data, y.data, element_count(shape));
   }
 };

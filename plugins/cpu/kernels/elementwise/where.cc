@@ -44,7 +44,7 @@ class Where final : public Kernel {
     const Dims shape = broadcast_shape(broadcast_shape(condition, x_shape), y_shape);
     const Broadcast<3> broadcast(shape, {condition, x_shape, y_shape});
     allocate_output(run, 0, x.element_type, shape);
-    if (x.element_type == EPH_STRING_ELEMENT) return select_strings(run, broadcast);
+    if (x.element_type == EPH_ELEMENT_STRING) return select_strings(run, broadcast);
     dispatch_size(element_size(x.element_type),
                   [&](auto tag) { select<typename decltype(tag)::type>(run, broadcast); });
   }

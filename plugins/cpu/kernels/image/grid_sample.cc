@@ -43,7 +43,7 @@ class GridSample final : public Kernel {
  protected:
   void run(eph::Run& run, eph::State*) override {
     const eph_value& x = *run.input(0);
-    if (x.element_type == EPH_BOOL && mode_ != Mode::kNearest) {
+    if (x.element_type == EPH_ELEMENT_BOOL && mode_ != Mode::kNearest) {
       fail_unsupported("bool elements can only be sampled with mode 'nearest'");
     }
     const Dims shape = dims_of(x);
@@ -64,7 +64,7 @@ class GridSample final : public Kernel {
  private:
   // Wide integers are computed in double.
   static int32_t type_to_compute_in(int32_t type) {
-    return (eph::type_bit(type) & kWideInts) != 0 ? int32_t{EPH_DOUBLE} : type;
+    return (eph::type_bit(type) & kWideInts) != 0 ? int32_t{EPH_ELEMENT_DOUBLE} : type;
   }
 
   static Mode parse_mode(std::string_view text) {

@@ -75,7 +75,8 @@ class NonMaxSuppression final : public Kernel {
         }
       }
     }
-    std::copy_n(selected, found * 3, data<int64_t>(allocate_output(run, 0, EPH_INT64, {found, 3})));
+    std::copy_n(selected, found * 3,
+                data<int64_t>(allocate_output(run, 0, EPH_ELEMENT_INT64, {found, 3})));
   }
 
  private:
@@ -119,7 +120,7 @@ class NonMaxSuppression final : public Kernel {
   bool centered_;
 };
 
-constexpr uint64_t kFloat32 = kTypeSet<EPH_FLOAT>;
+constexpr uint64_t kFloat32 = kTypeSet<EPH_ELEMENT_FLOAT>;
 
 constexpr KernelEntry kEntries[] = {
     {"NonMaxSuppression",

@@ -108,7 +108,7 @@ class Resize final : public Kernel {
     }
     // Wide integers are computed in double.
     const bool is_wide = (eph::type_bit(x.element_type) & kWideInts) != 0;
-    dispatch_compute_type(is_wide ? EPH_DOUBLE : x.element_type, [&](auto tag) {
+    dispatch_compute_type(is_wide ? EPH_ELEMENT_DOUBLE : x.element_type, [&](auto tag) {
       using T = typename decltype(tag)::type;
       FloatArguments arguments(run);
       T* y = arguments.output<T>(0, x.element_type, out);
@@ -131,7 +131,7 @@ class Resize final : public Kernel {
     }
     Floats numbers;
     numbers.size = static_cast<std::size_t>(shape[0]);
-    convert(value->data, value->element_type, numbers.values.data(), EPH_FLOAT, shape[0]);
+    convert(value->data, value->element_type, numbers.values.data(), EPH_ELEMENT_FLOAT, shape[0]);
     return numbers;
   }
 
@@ -230,7 +230,7 @@ class Resize final : public Kernel {
         *offsets++ = axes[d].nearest(attributes_, i) * strides[d];
       }
     }
-    if (x.element_type == EPH_STRING_ELEMENT) return move_strings(run, of_axis, out);
+    if (x.element_type == EPH_ELEMENT_STRING) return move_strings(run, of_axis, out);
     dispatch_size(element_size(x.element_type), [&](auto tag) {
       using T = typename decltype(tag)::type;
       move_rows(of_axis, out, data<const T>(x), data<T>(y));
@@ -239,7 +239,7 @@ class Resize final : public Kernel {
     const eph_value& typed = y;
     double value = static_cast<double>(attributes_.extrapolation_value);
     uint64_t converted[2] = {};
-    convert(&value, EPH_DOUBLE, converted, typed.element_type, 1);
+    convert(&value, EPH_ELEMENT_DOUBLE, converted, typed.element_type, 1);
     dispatch_size(element_size(x.element_type), [&](auto tag) {
       using T = typename decltype(tag)::type;
       T element;
@@ -391,7 +391,7 @@ class Resize final : public Kernel {
   Floats scales_;
 };
 
-constexpr uint64_t kScales = kTypeSet<EPH_FLOAT>;
+constexpr uint64_t kScales = kTypeSet<EPH_ELEMENT_FLOAT>;
 constexpr auto& kWithScales = kInputTypes<kAny | kHalf, kScales>;
 constexpr auto& kWithRegion = kInputTypes<kAny | kHalf, kAllFloats, kScales, kInt64>;
 constexpr Inputs kTwo = {.required = 2};

@@ -229,10 +229,10 @@ class Einsum final : public Kernel {
       return;
     }
     // Integers as unsigned ones of 32 or 64 bits: their sums and products wrap around alike.
-    if (type == EPH_FLOAT) return contract<float>(run, state, call, type, y);
-    if (type == EPH_DOUBLE) return contract<double>(run, state, call, type, y);
+    if (type == EPH_ELEMENT_FLOAT) return contract<float>(run, state, call, type, y);
+    if (type == EPH_ELEMENT_DOUBLE) return contract<double>(run, state, call, type, y);
     if (element_size(type) == 8) return contract<uint64_t>(run, state, call, type, y);
-    contract<uint32_t>(run, state, call, element_size(type) == 4 ? type : EPH_INT32, y);
+    contract<uint32_t>(run, state, call, element_size(type) == 4 ? type : EPH_ELEMENT_INT32, y);
   }
 
  private:

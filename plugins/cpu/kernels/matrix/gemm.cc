@@ -17,7 +17,7 @@ CPU_INLINE T scaled(float factor, T x) {
     if (factor == 1) return x;
     const double product = static_cast<double>(factor) * static_cast<double>(x);
     T result = 0;
-    convert(&product, EPH_DOUBLE, &result, eph::element_type_of<T>(), 1);
+    convert(&product, EPH_ELEMENT_DOUBLE, &result, eph::element_type_of<T>(), 1);
     return result;
   }
 }
@@ -56,7 +56,7 @@ class Gemm final : public Kernel {
         products_(context.settings().onednn, usable_constant(context)) {
     const std::optional<Dims> a = context.input_shape(0);
     const std::optional<Dims> b = context.input_shape(1);
-    if (!a || !b || context.input_type(0) != EPH_FLOAT) return;
+    if (!a || !b || context.input_type(0) != EPH_ELEMENT_FLOAT) return;
     if (context.has_input(2) && !context.input_shape(2)) return;
     const ProductShape shape =
         make_shape(*a, *b, context.has_input(2) ? context.input_shape(2) : std::nullopt);
@@ -78,16 +78,16 @@ class Gemm final : public Kernel {
     const eph_value& y = allocate_output(run, 0, a.element_type, out);
     if (element_count(out) == 0) return;
     switch (a.element_type) {
-      case EPH_FLOAT:
+      case EPH_ELEMENT_FLOAT:
         if (shape.k > 0) return multiply_floats(run, state, shape, c_shape);
         return multiply_plainly<float>(run, y, shape, c_shape);
-      case EPH_DOUBLE:
+      case EPH_ELEMENT_DOUBLE:
         return multiply_plainly<double>(run, y, shape, c_shape);
-      case EPH_INT32:
+      case EPH_ELEMENT_INT32:
         return multiply_plainly<int32_t, uint32_t>(run, y, shape, c_shape);
-      case EPH_UINT32:
+      case EPH_ELEMENT_UINT32:
         return multiply_plainly<uint32_t>(run, y, shape, c_shape);
-      case EPH_INT64:
+      case EPH_ELEMENT_INT64:
         return multiply_plainly<int64_t, uint64_t>(run, y, shape, c_shape);
       default:
         return multiply_plainly<uint64_t>(run, y, shape, c_shape);
@@ -97,7 +97,7 @@ class Gemm final : public Kernel {
  private:
   static const void* usable_constant(const NodeContext& context) {
     const eph_value* b = context.constant(1);
-    return b != nullptr && b->element_type == EPH_FLOAT && b->rank == 2 ? b->data : nullptr;
+    return b != nullptr && b->element_type == EPH_ELEMENT_FLOAT && b->rank == 2 ? b->data : nullptr;
   }
 
   [[nodiscard]] ProductShape make_shape(const Dims& a, const Dims& b,

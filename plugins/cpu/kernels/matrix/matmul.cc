@@ -13,7 +13,7 @@ class MatMul final : public Kernel {
       : Kernel(context), products_(context.settings().onednn, usable_constant(context)) {
     const std::optional<Dims> a = context.input_shape(0);
     const std::optional<Dims> b = context.input_shape(1);
-    if (!a || !b || context.input_type(0) != EPH_FLOAT) return;
+    if (!a || !b || context.input_type(0) != EPH_ELEMENT_FLOAT) return;
     const MatMulLayout layout = make_matmul_layout(*a, *b);
     if (element_count(layout.out) > 0 && layout.shape.k > 0) products_.prepare(layout.shape);
   }
@@ -27,16 +27,16 @@ class MatMul final : public Kernel {
     allocate_output(run, 0, a.element_type, layout.out);
     if (element_count(layout.out) == 0) return;
     switch (a.element_type) {
-      case EPH_FLOAT:
+      case EPH_ELEMENT_FLOAT:
         if (layout.shape.k == 0) return multiply_all<float>(run, layout);
         return each_product<float>(
             run, layout, [&](const float* left, const float* right, float* out) {
               products_.multiply(run, state, layout.shape, left, right, nullptr, out);
             });
-      case EPH_DOUBLE:
+      case EPH_ELEMENT_DOUBLE:
         return multiply_all<double>(run, layout);
-      case EPH_INT32:
-      case EPH_UINT32:
+      case EPH_ELEMENT_INT32:
+      case EPH_ELEMENT_UINT32:
         return multiply_all<uint32_t>(run, layout);
       default:
         return multiply_all<uint64_t>(run, layout);
@@ -47,7 +47,7 @@ class MatMul final : public Kernel {
   // B, if it is a constant matrix of floats without a batch: only then do all products share it.
   static const void* usable_constant(const NodeContext& context) {
     const eph_value* b = context.constant(1);
-    if (b == nullptr || b->element_type != EPH_FLOAT || b->rank < 2) return nullptr;
+    if (b == nullptr || b->element_type != EPH_ELEMENT_FLOAT || b->rank < 2) return nullptr;
     const Dims shape = dims_of(*b);
     return element_count(Dims(eph::ArrayView<int64_t>(shape.data(), shape.size() - 2))) == 1
                ? b->data

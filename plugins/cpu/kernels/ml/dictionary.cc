@@ -33,7 +33,7 @@ class MapView {
 
   [[nodiscard]] std::size_t size() const { return count_; }
   [[nodiscard]] const eph_value& keys() const { return keys_; }
-  // EPH_UNDEFINED for an empty map.
+  // EPH_ELEMENT_UNDEFINED for an empty map.
   [[nodiscard]] int32_t value_type() const { return type_; }
   template <class T>
   [[nodiscard]] T value(std::size_t i) const {
@@ -45,7 +45,7 @@ class MapView {
   const eph_value* tensor_ = nullptr;
   eph::ArrayView<eph_value> parts_;
   std::size_t count_ = 0;
-  int32_t type_ = EPH_UNDEFINED;
+  int32_t type_ = EPH_ELEMENT_UNDEFINED;
 };
 
 // One of the cast operators' types, with the conversions between them.
@@ -87,11 +87,11 @@ class CastMap final : public Kernel {
     is_sparse_ = form == "SPARSE";
     const std::string_view target = context.node().get_string("cast_to", "TO_FLOAT");
     if (target == "TO_FLOAT") {
-      type_ = EPH_FLOAT;
+      type_ = EPH_ELEMENT_FLOAT;
     } else if (target == "TO_STRING") {
-      type_ = EPH_STRING_ELEMENT;
+      type_ = EPH_ELEMENT_STRING;
     } else if (target == "TO_INT64") {
-      type_ = EPH_INT64;
+      type_ = EPH_ELEMENT_INT64;
     } else {
       fail(quoted(target) + " is not a cast target");
     }
@@ -110,9 +110,9 @@ class CastMap final : public Kernel {
     const int64_t width = is_sparse_ ? max_map_ : count;
     if (width < 0) fail("attribute 'max_map' is negative");
     const eph_value& y = allocate_output(run, 0, type_, {1, width});
-    if (type_ == EPH_FLOAT) std::fill_n(data<float>(y), width, 0.0F);
-    if (type_ == EPH_INT64) std::fill_n(data<int64_t>(y), width, int64_t{0});
-    if (type_ == EPH_STRING_ELEMENT) {
+    if (type_ == EPH_ELEMENT_FLOAT) std::fill_n(data<float>(y), width, 0.0F);
+    if (type_ == EPH_ELEMENT_INT64) std::fill_n(data<int64_t>(y), width, int64_t{0});
+    if (type_ == EPH_ELEMENT_STRING) {
       for (int64_t i = 0; i < width; ++i) run.set_string(0, static_cast<uint64_t>(i), "");
     }
     int64_t next = 0;
@@ -128,15 +128,15 @@ class CastMap final : public Kernel {
  private:
   void store(eph::Run& run, const eph_value& y, int64_t place, const MapView& map,
              std::size_t i) const {
-    const bool is_text = map.value_type() == EPH_STRING_ELEMENT;
-    if (!is_text && map.value_type() != EPH_FLOAT) {
+    const bool is_text = map.value_type() == EPH_ELEMENT_STRING;
+    if (!is_text && map.value_type() != EPH_ELEMENT_FLOAT) {
       fail_unsupported("a map to " + type_name(map.value_type()));
     }
     const std::string text = is_text ? std::string(eph::view(map.value<eph_string>(i))) : "";
     const float number = is_text ? 0 : map.value<float>(i);
-    if (type_ == EPH_STRING_ELEMENT) {
+    if (type_ == EPH_ELEMENT_STRING) {
       run.set_string(0, static_cast<uint64_t>(place), is_text ? text : print_float(number));
-    } else if (type_ == EPH_FLOAT) {
+    } else if (type_ == EPH_ELEMENT_FLOAT) {
       data<float>(y)[place] = is_text ? parse_float(text) : number;
     } else if (is_text) {
       data<int64_t>(y)[place] = parse_int(text);
@@ -147,7 +147,7 @@ class CastMap final : public Kernel {
   }
 
   bool is_sparse_ = false;
-  int32_t type_ = EPH_FLOAT;
+  int32_t type_ = EPH_ELEMENT_FLOAT;
   int64_t max_map_;
 };
 
@@ -174,10 +174,10 @@ class DictVectorizer final : public Kernel {
     }
     const auto width = static_cast<int64_t>(vocabulary_.size());
     int32_t type = map.value_type();
-    if (type == EPH_UNDEFINED) type = run.output(0)->element_type;
-    const eph_value& y =
-        allocate_output(run, 0, type == EPH_UNDEFINED ? EPH_FLOAT : type, {1, width});
-    if (y.element_type == EPH_STRING_ELEMENT) {
+    if (type == EPH_ELEMENT_UNDEFINED) type = run.output(0)->element_type;
+    const eph_value& y = allocate_output(
+        run, 0, type == EPH_ELEMENT_UNDEFINED ? EPH_ELEMENT_FLOAT : type, {1, width});
+    if (y.element_type == EPH_ELEMENT_STRING) {
       for (int64_t i = 0; i < width; ++i) run.set_string(0, static_cast<uint64_t>(i), "");
       for (std::size_t i = 0; i < map.size(); ++i) {
         const std::size_t place = place_of(map.keys(), i);
@@ -243,7 +243,7 @@ class ZipMap final : public Kernel {
     std::vector<const eph_value*> maps;
     const int64_t rows = shape.size() == 2 ? shape[0] : 1;
     for (int64_t row = 0; row < rows; ++row) {
-      eph_value& values = run.make_tensor(Dims{width}, EPH_FLOAT);
+      eph_value& values = run.make_tensor(Dims{width}, EPH_ELEMENT_FLOAT);
       std::copy_n(data<const float>(x) + row * width, width, data<float>(values));
       maps.push_back(&run.make_map(keys, values));
     }
@@ -256,7 +256,7 @@ class ZipMap final : public Kernel {
 
 constexpr SlotRule kMap = {EPH_RULE_MAP, kLabels};
 constexpr SlotRule kIntegerMap = {EPH_RULE_MAP, kInt64};
-constexpr SlotRule kFloats = {0, kTypeSet<EPH_FLOAT>};
+constexpr SlotRule kFloats = {0, kTypeSet<EPH_ELEMENT_FLOAT>};
 constexpr SlotRule kMaps = {EPH_RULE_SEQUENCE | EPH_RULE_OUTPUT, kLabels};
 
 constexpr KernelEntry kEntries[] = {

@@ -24,7 +24,7 @@ struct ItemHash {
 };
 
 struct Items {
-  int32_t type = EPH_UNDEFINED;
+  int32_t type = EPH_ELEMENT_UNDEFINED;
   std::vector<Item> items;
 };
 
@@ -39,7 +39,7 @@ Item number_item(T number) {
 }
 
 Item item_at(const eph_value& tensor, int64_t i) {
-  if (tensor.element_type == EPH_STRING_ELEMENT) {
+  if (tensor.element_type == EPH_ELEMENT_STRING) {
     return {std::string(eph::view(data<const eph_string>(tensor)[i])), 0};
   }
   Item item;
@@ -62,17 +62,17 @@ Items list_of(const eph::NodeView& node, const std::string& prefix) {
   if (const eph_value* tensor = node.get_tensor(prefix + "_tensor")) return items_of(*tensor);
   Items list;
   if (node.attribute(prefix + "_strings") != nullptr) {
-    list.type = EPH_STRING_ELEMENT;
+    list.type = EPH_ELEMENT_STRING;
     for (const eph_string text : node.get_strings(prefix + "_strings")) {
       list.items.push_back({std::string(eph::view(text)), 0});
     }
   } else if (node.attribute(prefix + "_int64s") != nullptr) {
-    list.type = EPH_INT64;
+    list.type = EPH_ELEMENT_INT64;
     for (const int64_t number : node.get_ints(prefix + "_int64s")) {
       list.items.push_back(number_item(number));
     }
   } else if (node.attribute(prefix + "_floats") != nullptr) {
-    list.type = EPH_FLOAT;
+    list.type = EPH_ELEMENT_FLOAT;
     for (const float number : node.get_floats(prefix + "_floats")) {
       list.items.push_back(number_item(number));
     }
@@ -90,15 +90,15 @@ Item default_of(const eph::NodeView& node, int32_t type) {
     return item_at(*tensor, 0);
   }
   switch (type) {
-    case EPH_STRING_ELEMENT:
+    case EPH_ELEMENT_STRING:
       return {std::string(node.get_string("default_string", "_Unused")), 0};
-    case EPH_FLOAT:
+    case EPH_ELEMENT_FLOAT:
       return number_item(node.get_float("default_float", -0.0F));
-    case EPH_DOUBLE:
+    case EPH_ELEMENT_DOUBLE:
       return number_item(static_cast<double>(node.get_float("default_float", -0.0F)));
-    case EPH_INT16:
+    case EPH_ELEMENT_INT16:
       return number_item(static_cast<int16_t>(node.get_int("default_int64", -1)));
-    case EPH_INT32:
+    case EPH_ELEMENT_INT32:
       return number_item(static_cast<int32_t>(node.get_int("default_int64", -1)));
     default:
       return number_item(node.get_int("default_int64", -1));
@@ -131,7 +131,7 @@ class Mapper : public Kernel {
     for (int64_t i = 0; i < count; ++i) {
       const auto found = table_.find(item_at(x, i));
       const Item& item = found == table_.end() ? fallback_ : found->second;
-      if (to_ == EPH_STRING_ELEMENT) {
+      if (to_ == EPH_ELEMENT_STRING) {
         run.set_string(0, static_cast<uint64_t>(i), item.text);
       } else {
         const auto size = static_cast<std::size_t>(element_size(to_));
@@ -164,7 +164,7 @@ struct Direction {
   Items values;
 };
 Direction direction_of(const NodeContext& context, Items numbers, const char* strings) {
-  Items texts{EPH_STRING_ELEMENT, {}};
+  Items texts{EPH_ELEMENT_STRING, {}};
   for (const eph_string text : context.node().get_strings(strings)) {
     texts.items.push_back({std::string(eph::view(text)), 0});
   }
@@ -173,8 +173,8 @@ Direction direction_of(const NodeContext& context, Items numbers, const char* st
       numbers.items.push_back(number_item(static_cast<int64_t>(i)));
     }
   }
-  const bool from_text = context.input_type(0) == EPH_STRING_ELEMENT ||
-                         (context.input_type(0) == EPH_UNDEFINED &&
+  const bool from_text = context.input_type(0) == EPH_ELEMENT_STRING ||
+                         (context.input_type(0) == EPH_ELEMENT_UNDEFINED &&
                           context.node().attribute("default_string") == nullptr);
   return from_text ? Direction{texts, numbers} : Direction{numbers, texts};
 }
@@ -182,7 +182,7 @@ Direction direction_of(const NodeContext& context, Items numbers, const char* st
 class ClassEncoder final : public Mapper {
  public:
   explicit ClassEncoder(const NodeContext& context)
-      : ClassEncoder(context, direction_of(context, {EPH_INT64, {}}, "classes_strings")) {}
+      : ClassEncoder(context, direction_of(context, {EPH_ELEMENT_INT64, {}}, "classes_strings")) {}
 
  private:
   ClassEncoder(const NodeContext& context, const Direction& direction)
@@ -191,7 +191,7 @@ class ClassEncoder final : public Mapper {
 };
 
 Items integers_of(const eph::NodeView& node) {
-  Items list{EPH_INT64, {}};
+  Items list{EPH_ELEMENT_INT64, {}};
   for (const int64_t number : node.get_ints("cats_int64s")) {
     list.items.push_back(number_item(number));
   }
@@ -225,7 +225,7 @@ class OneHotEncoder final : public Kernel {
  protected:
   void run(eph::Run& run, eph::State*) override {
     const eph_value& x = *run.input(0);
-    if (labels_.is_text() != (x.element_type == EPH_STRING_ELEMENT)) {
+    if (labels_.is_text() != (x.element_type == EPH_ELEMENT_STRING)) {
       fail("the input is " + type_name(x.element_type) + ", and the categories are " +
            type_name(labels_.element_type()));
     }
@@ -233,7 +233,7 @@ class OneHotEncoder final : public Kernel {
     const auto width = static_cast<int64_t>(labels_.size());
     Dims out = shape;
     out.push_back(width);
-    float* y = data<float>(allocate_output(run, 0, EPH_FLOAT, out));
+    float* y = data<float>(allocate_output(run, 0, EPH_ELEMENT_FLOAT, out));
     const int64_t count = element_count(shape);
     std::fill_n(y, element_count(out), 0.0F);
     for (int64_t i = 0; i < count; ++i) {
@@ -249,7 +249,7 @@ class OneHotEncoder final : public Kernel {
  private:
   // Numbers are cast to integers; a number that no integer can hold is not a category.
   static Item key_at(const eph_value& x, int64_t i) {
-    if (x.element_type == EPH_STRING_ELEMENT) return item_at(x, i);
+    if (x.element_type == EPH_ELEMENT_STRING) return item_at(x, i);
     Item key;
     dispatch<float, double, int32_t, int64_t>(x.element_type, [&](auto tag) {
       using T = typename decltype(tag)::type;
@@ -269,7 +269,8 @@ class OneHotEncoder final : public Kernel {
   std::unordered_map<Item, std::size_t, ItemHash> index_;
 };
 
-constexpr uint64_t kEncoded = kLabels | kTypeSet<EPH_FLOAT, EPH_DOUBLE, EPH_INT16, EPH_INT32>;
+constexpr uint64_t kEncoded =
+    kLabels | kTypeSet<EPH_ELEMENT_FLOAT, EPH_ELEMENT_DOUBLE, EPH_ELEMENT_INT16, EPH_ELEMENT_INT32>;
 
 constexpr KernelEntry kEntries[] = {
     {"CategoryMapper", 1, 1, {}, kInputTypes<kLabels>, &make<CategoryMapper>, kMlDomain},

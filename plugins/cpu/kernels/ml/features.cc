@@ -35,7 +35,7 @@ class ArrayFeatureExtractor final : public Kernel {
     const int64_t rows = element_count(shape, 0, shape.size() - 1);
     for (int64_t i = 0; i < rows * taken; ++i) {
       const int64_t from = i / taken * width + columns[static_cast<std::size_t>(i % taken)];
-      if (x.element_type == EPH_STRING_ELEMENT) {
+      if (x.element_type == EPH_ELEMENT_STRING) {
         run.set_string(0, static_cast<uint64_t>(i), eph::view(data<const eph_string>(x)[from]));
         continue;
       }
@@ -176,7 +176,7 @@ class Normalizer final : public Kernel {
   void run(eph::Run& run, eph::State*) override {
     const eph_value& x = *run.input(0);
     Features features(x);
-    float* y = data<float>(allocate_output(run, 0, EPH_FLOAT, dims_of(x)));
+    float* y = data<float>(allocate_output(run, 0, EPH_ELEMENT_FLOAT, dims_of(x)));
     for (int64_t row = 0; row < features.rows(); ++row) {
       const std::vector<double>& numbers = features.row(row);
       const double divisor = divisor_of(numbers);
@@ -218,7 +218,7 @@ class Scaler final : public Kernel {
       if (count == 1 || count == width) continue;
       fail(std::to_string(count) + " factors do not fit " + std::to_string(width) + " features");
     }
-    float* y = data<float>(allocate_output(run, 0, EPH_FLOAT, dims_of(x)));
+    float* y = data<float>(allocate_output(run, 0, EPH_ELEMENT_FLOAT, dims_of(x)));
     for (int64_t row = 0; row < features.rows(); ++row) {
       const std::vector<double>& numbers = features.row(row);
       for (std::size_t i = 0; i < width; ++i) {

@@ -12,7 +12,7 @@ namespace {
 // Reads `count` elements from `first` on.
 void read_numbers(const eph_value& value, int64_t first, int64_t count, std::vector<double>& out) {
   out.resize(static_cast<std::size_t>(count));
-  if (value.element_type == EPH_FLOAT16) {
+  if (value.element_type == EPH_ELEMENT_FLOAT16) {
     const auto* from = data<const uint16_t>(value) + first;
     std::transform(from, from + count, out.begin(), half_to_float);
     return;
@@ -151,7 +151,7 @@ ScoreTable::ScoreTable(eph::Run& run, uint32_t output, int64_t rows, int64_t col
 
 void ScoreTable::set(int64_t row, const std::vector<double>& scores) {
   if (value_ == nullptr) return;
-  if (value_->element_type == EPH_DOUBLE) {
+  if (value_->element_type == EPH_ELEMENT_DOUBLE) {
     std::copy(scores.begin(), scores.end(), data<double>(*value_) + row * columns_);
     return;
   }

@@ -12,8 +12,9 @@ namespace ephost_cpu {
 
 inline constexpr std::string_view kMlDomain = "ai.onnx.ml";
 // Element types of feature tensors.
-inline constexpr uint64_t kFeatures = kTypeSet<EPH_FLOAT, EPH_DOUBLE, EPH_INT32, EPH_INT64>;
-inline constexpr uint64_t kLabels = kTypeSet<EPH_STRING_ELEMENT, EPH_INT64>;
+inline constexpr uint64_t kFeatures =
+    kTypeSet<EPH_ELEMENT_FLOAT, EPH_ELEMENT_DOUBLE, EPH_ELEMENT_INT32, EPH_ELEMENT_INT64>;
+inline constexpr uint64_t kLabels = kTypeSet<EPH_ELEMENT_STRING, EPH_ELEMENT_INT64>;
 
 // 'text', for messages.
 [[nodiscard]] inline std::string quoted(std::string_view text) {
@@ -48,7 +49,9 @@ class ClassLabels {
 
   [[nodiscard]] std::size_t size() const { return is_text() ? texts_.size() : numbers_.size(); }
   [[nodiscard]] bool is_text() const { return !texts_.empty(); }
-  [[nodiscard]] int32_t element_type() const { return is_text() ? EPH_STRING_ELEMENT : EPH_INT64; }
+  [[nodiscard]] int32_t element_type() const {
+    return is_text() ? EPH_ELEMENT_STRING : EPH_ELEMENT_INT64;
+  }
   [[nodiscard]] const std::vector<std::string>& texts() const { return texts_; }
   [[nodiscard]] const std::vector<int64_t>& numbers() const { return numbers_; }
   // Writes label `label` to an element of output 0, which has its memory.
@@ -78,7 +81,7 @@ void apply(PostTransform transform, std::vector<double>& scores);
 class ScoreTable {
  public:
   ScoreTable(eph::Run& run, uint32_t output, int64_t rows, int64_t columns,
-             int32_t element_type = EPH_FLOAT);
+             int32_t element_type = EPH_ELEMENT_FLOAT);
   void set(int64_t row, const std::vector<double>& scores);
 
  private:

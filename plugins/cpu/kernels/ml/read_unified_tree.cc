@@ -20,7 +20,7 @@ std::vector<double> tensor_numbers(const eph::NodeView& node, const char* name) 
 
 eph::ArrayView<uint8_t> read_modes(const eph::NodeView& node) {
   const eph_value* modes = node.get_tensor("nodes_modes");
-  if (modes == nullptr || modes->element_type != EPH_UINT8) {
+  if (modes == nullptr || modes->element_type != EPH_ELEMENT_UINT8) {
     fail("attribute 'nodes_modes' is missing");
   }
   return eph::elements<uint8_t>(*modes);

@@ -95,9 +95,9 @@ class TreeRegressor : public Kernel {
   void run(eph::Run& run, eph::State*) final {
     const eph_value& x = *run.input(0);
     Features features(x);
-    const bool is_double = x.element_type == EPH_DOUBLE && keeps_type_;
+    const bool is_double = x.element_type == EPH_ELEMENT_DOUBLE && keeps_type_;
     ScoreTable table(run, 0, features.rows(), ensemble_.targets,
-                     is_double ? EPH_DOUBLE : EPH_FLOAT);
+                     is_double ? EPH_ELEMENT_DOUBLE : EPH_ELEMENT_FLOAT);
     for (int64_t row = 0; row < features.rows(); ++row) {
       std::vector<double> scores = ensemble_.scores(features.row(row));
       apply(transform_, scores);

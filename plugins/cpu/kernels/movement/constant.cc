@@ -46,13 +46,13 @@ class Constant final : public Kernel {
           "none of the attributes value, sparse_value, value_int(s), value_float(s), "
           "value_string(s)");
     }
-    type_ = EPH_STRING_ELEMENT;
+    type_ = EPH_ELEMENT_STRING;
   }
   void keep_tensor(const eph_value& value) {
     type_ = value.element_type;
     shape_ = dims_of(value);
     const int64_t count = element_count(shape_);
-    if (type_ == EPH_STRING_ELEMENT) {
+    if (type_ == EPH_ELEMENT_STRING) {
       for (int64_t i = 0; i < count; ++i) {
         texts_.emplace_back(eph::view(data<const eph_string>(value)[i]));
       }
@@ -75,7 +75,7 @@ class Constant final : public Kernel {
     // An index is a position in the whole tensor, or one for each axis.
     const auto axes = indices.rank == 2 ? shape_.size() : std::size_t{1};
     const bool fits = (indices.rank == 1 || indices.rank == 2) &&
-                      indices.element_type == EPH_INT64 && type_ != EPH_STRING_ELEMENT &&
+                      indices.element_type == EPH_ELEMENT_INT64 && type_ != EPH_ELEMENT_STRING &&
                       element_count(eph::shape_of(indices)) ==
                           checked_multiply(count, static_cast<int64_t>(axes));
     if (!fits) fail("the indices of sparse_value do not fit its values and shape");
@@ -110,7 +110,7 @@ class Constant final : public Kernel {
 
   static constexpr int64_t kMaxDenseBytes = int64_t{1} << 30;
 
-  int32_t type_ = EPH_UNDEFINED;
+  int32_t type_ = EPH_ELEMENT_UNDEFINED;
   Dims shape_;
   std::vector<char> bytes_;
   std::vector<std::string> texts_;
@@ -155,7 +155,7 @@ class ConstantOfShape final : public Kernel {
   }
 
  private:
-  int32_t type_ = EPH_FLOAT;
+  int32_t type_ = EPH_ELEMENT_FLOAT;
   std::array<char, 16> element_ = {};
 };
 
@@ -211,7 +211,8 @@ class Range final : public Kernel {
   }
 };
 
-constexpr uint64_t kRange = kFloat | kTypeSet<EPH_INT16, EPH_INT32, EPH_INT64>;
+constexpr uint64_t kRange =
+    kFloat | kTypeSet<EPH_ELEMENT_INT16, EPH_ELEMENT_INT32, EPH_ELEMENT_INT64>;
 constexpr Inputs kThree = {.required = 3, .same_type = 0b111};
 
 constexpr KernelEntry kEntries[] = {

@@ -19,7 +19,7 @@ class ElementMover {
         input_(input),
         from_(run.input_data<char>(input)),
         to_(static_cast<char*>(run.output(0)->data)),
-        strings_(run.input(input)->element_type == EPH_STRING_ELEMENT),
+        strings_(run.input(input)->element_type == EPH_ELEMENT_STRING),
         size_(element_size(run.input(input)->element_type)) {}
 
   // Positions and `count` are in elements, and lie inside both tensors.

@@ -16,7 +16,7 @@ class EyeLike final : public Kernel {
   explicit EyeLike(const NodeContext& context)
       : Kernel(context), diagonal_(context.node().get_int("k", 0)) {
     if (context.node().attribute("dtype") == nullptr) return;
-    const int64_t type = context.node().get_int("dtype", EPH_FLOAT);
+    const int64_t type = context.node().get_int("dtype", EPH_ELEMENT_FLOAT);
     if (type < 0 || type > 63 || (kTypes & eph::type_bit(static_cast<int32_t>(type))) == 0) {
       fail_unsupported("attribute dtype=" + std::to_string(type) + " is not supported");
     }
@@ -28,7 +28,7 @@ class EyeLike final : public Kernel {
     const eph_value& x = *run.input(0);
     const Dims shape = dims_of(x);
     if (shape.size() != 2) fail("the input " + to_string(shape) + " is not a matrix");
-    const int32_t type = type_ != EPH_UNDEFINED ? type_ : x.element_type;
+    const int32_t type = type_ != EPH_ELEMENT_UNDEFINED ? type_ : x.element_type;
     const eph_value& y = allocate_output(run, 0, type, shape);
     if (element_count(shape) == 0) return;
     const int64_t size = element_size(type);
@@ -37,7 +37,7 @@ class EyeLike final : public Kernel {
     if (diagonal_ <= -shape[0] || diagonal_ >= shape[1]) return;
     alignas(8) std::array<char, 8> one = {};
     const float value = 1;
-    convert(&value, EPH_FLOAT, one.data(), type, 1);
+    convert(&value, EPH_ELEMENT_FLOAT, one.data(), type, 1);
     char* out = data<char>(y);
     const int64_t last = std::min(shape[0], shape[1] - diagonal_);
     for (int64_t row = std::max<int64_t>(0, -diagonal_); row < last; ++row) {
@@ -48,7 +48,7 @@ class EyeLike final : public Kernel {
 
  private:
   int64_t diagonal_;
-  int32_t type_ = EPH_UNDEFINED;  // the input's
+  int32_t type_ = EPH_ELEMENT_UNDEFINED;  // the input's
 };
 
 constexpr KernelEntry kEntries[] = {

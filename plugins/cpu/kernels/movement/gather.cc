@@ -69,7 +69,7 @@ class GatherElements final : public Kernel {
     Dims strides = dense_strides(shape);
     const int64_t stride = strides[axis];
     strides[axis] = 0;
-    if (x.element_type == EPH_STRING_ELEMENT) {
+    if (x.element_type == EPH_ELEMENT_STRING) {
       Odometer<1> position(out, {strides});
       ElementMover mover(run);
       for (int64_t i = 0; i < count; ++i, position.next()) {

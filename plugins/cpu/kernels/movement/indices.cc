@@ -8,9 +8,9 @@
 namespace ephost_cpu {
 
 const int64_t* read_indices(eph::Run& run, const eph_value& indices, int64_t count) {
-  if (indices.element_type == EPH_INT64) return data<const int64_t>(indices);
+  if (indices.element_type == EPH_ELEMENT_INT64) return data<const int64_t>(indices);
   void* copy = run.scratch(static_cast<uint64_t>(checked_multiply(count, sizeof(int64_t))));
-  convert(indices.data, indices.element_type, copy, EPH_INT64, count);
+  convert(indices.data, indices.element_type, copy, EPH_ELEMENT_INT64, count);
   return static_cast<const int64_t*>(copy);
 }
 

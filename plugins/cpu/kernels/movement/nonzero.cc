@@ -26,13 +26,13 @@ class NonZero final : public Kernel {
  protected:
   void run(eph::Run& run, eph::State*) override {
     const eph_value& x = *run.input(0);
-    if (x.element_type == EPH_BOOL) return find<uint8_t>(run, x);
-    if (x.element_type == EPH_FLOAT16 || x.element_type == EPH_BFLOAT16) {
+    if (x.element_type == EPH_ELEMENT_BOOL) return find<uint8_t>(run, x);
+    if (x.element_type == EPH_ELEMENT_FLOAT16 || x.element_type == EPH_ELEMENT_BFLOAT16) {
       return find<HalfBits>(run, x);
     }
-    if (x.element_type == EPH_COMPLEX64) return find<std::complex<float>>(run, x);
-    if (x.element_type == EPH_COMPLEX128) return find<std::complex<double>>(run, x);
-    if (x.element_type == EPH_STRING_ELEMENT) return find<eph_string>(run, x);
+    if (x.element_type == EPH_ELEMENT_COMPLEX64) return find<std::complex<float>>(run, x);
+    if (x.element_type == EPH_ELEMENT_COMPLEX128) return find<std::complex<double>>(run, x);
+    if (x.element_type == EPH_ELEMENT_STRING) return find<eph_string>(run, x);
     dispatch<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
              uint64_t>(x.element_type,
                        [&](auto tag) { find<typename decltype(tag)::type>(run, x); });
@@ -47,7 +47,7 @@ class NonZero final : public Kernel {
     int64_t found = 0;
     for (int64_t i = 0; i < count; ++i) found += is_set(elements[i]) ? 1 : 0;
     const auto rank = static_cast<int64_t>(shape.size());
-    const eph_value& y = allocate_output(run, 0, EPH_INT64, {rank, found});
+    const eph_value& y = allocate_output(run, 0, EPH_ELEMENT_INT64, {rank, found});
     if (found == 0 || rank == 0) return;
 
     Odometer<1> position(shape, {dense_strides(shape)});
@@ -63,7 +63,7 @@ class NonZero final : public Kernel {
 };
 
 constexpr uint64_t kTypes =
-    kNumbers | kBool | kHalf | kString | kTypeSet<EPH_COMPLEX64, EPH_COMPLEX128>;
+    kNumbers | kBool | kHalf | kString | kTypeSet<EPH_ELEMENT_COMPLEX64, EPH_ELEMENT_COMPLEX128>;
 
 constexpr KernelEntry kEntries[] = {
     {"NonZero", 9, kNewest, {}, kInputTypes<kTypes>, &make<NonZero>},

@@ -29,7 +29,7 @@ class OneHot final : public Kernel {
     if (element_count(out) == 0) return;
 
     void* copy = run.scratch(static_cast<uint64_t>(checked_multiply(count, sizeof(int64_t))));
-    convert(indices.data, indices.element_type, copy, EPH_INT64, count);
+    convert(indices.data, indices.element_type, copy, EPH_ELEMENT_INT64, count);
     const auto* positions = static_cast<const int64_t*>(copy);
     const auto each = [&](const auto& set) {
       for (int64_t i = 0; i < count; ++i) {
@@ -45,14 +45,14 @@ class OneHot final : public Kernel {
   static int64_t read_depth(const eph_value& value) {
     if (element_count(eph::shape_of(value)) != 1) fail("depth must be a scalar");
     int64_t depth = 0;
-    convert(value.data, value.element_type, &depth, EPH_INT64, 1);
+    convert(value.data, value.element_type, &depth, EPH_ELEMENT_INT64, 1);
     if (depth < 0) fail("depth " + std::to_string(depth) + " is negative");
     return depth;
   }
 
   template <class Each>
   static void write(eph::Run& run, const eph_value& values, int64_t total, const Each& each) {
-    if (values.element_type == EPH_STRING_ELEMENT) {
+    if (values.element_type == EPH_ELEMENT_STRING) {
       const auto* texts = data<const eph_string>(values);
       for (int64_t i = 0; i < total; ++i) {
         run.set_string(0, static_cast<uint64_t>(i), eph::view(texts[0]));

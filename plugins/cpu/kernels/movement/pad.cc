@@ -91,7 +91,7 @@ class Pad final : public Kernel {
   // Null for zero; `from_attribute` has room for an element.
   const void* value(const eph::Run& run, int32_t type, void* from_attribute) const {
     if (has_attributes_) {
-      convert(&attribute_value_, EPH_FLOAT, from_attribute, type, 1);
+      convert(&attribute_value_, EPH_ELEMENT_FLOAT, from_attribute, type, 1);
       return from_attribute;
     }
     const eph_value* given = run.input(2);
@@ -117,7 +117,7 @@ class Pad final : public Kernel {
         copy(i, from);
       }
     };
-    if (x.element_type == EPH_STRING_ELEMENT) {
+    if (x.element_type == EPH_ELEMENT_STRING) {
       each([&](int64_t to, int64_t from) {
         run.set_string(0, static_cast<uint64_t>(to), eph::view(data<const eph_string>(x)[from]));
       });

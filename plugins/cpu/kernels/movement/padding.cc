@@ -14,7 +14,7 @@ namespace {
 void fill(eph::Run& run, const void* value) {
   const eph_value& y = *run.output(0);
   const int64_t count = element_count(eph::shape_of(y));
-  if (y.element_type == EPH_STRING_ELEMENT) {
+  if (y.element_type == EPH_ELEMENT_STRING) {
     const std::string_view text =
         value != nullptr ? eph::view(*static_cast<const eph_string*>(value)) : std::string_view();
     for (int64_t i = 0; i < count; ++i) run.set_string(0, static_cast<uint64_t>(i), text);

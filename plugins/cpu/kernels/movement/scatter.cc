@@ -54,12 +54,12 @@ struct Half {
   static uint16_t apply(Reduction reduction, uint16_t a, uint16_t b) {
     const float result = combine(reduction, widened(a), widened(b));
     uint16_t bits = 0;
-    convert(&result, EPH_FLOAT, &bits, type, 1);
+    convert(&result, EPH_ELEMENT_FLOAT, &bits, type, 1);
     return bits;
   }
   static float widened(uint16_t bits) {
     float value = 0;
-    convert(&bits, type, &value, EPH_FLOAT, 1);
+    convert(&bits, type, &value, EPH_ELEMENT_FLOAT, 1);
     return value;
   }
 };
@@ -84,16 +84,16 @@ template <class F>
 void dispatch_reduction(int32_t type, Reduction reduction, const F& f) {
   const bool ordered = reduction == Reduction::kMax || reduction == Reduction::kMin;
   switch (type) {
-    case EPH_FLOAT16:
-      return f(Half<EPH_FLOAT16>{});
-    case EPH_BFLOAT16:
-      return f(Half<EPH_BFLOAT16>{});
-    case EPH_BOOL:
+    case EPH_ELEMENT_FLOAT16:
+      return f(Half<EPH_ELEMENT_FLOAT16>{});
+    case EPH_ELEMENT_BFLOAT16:
+      return f(Half<EPH_ELEMENT_BFLOAT16>{});
+    case EPH_ELEMENT_BOOL:
       return f(Truth{});
-    case EPH_COMPLEX64:
-    case EPH_COMPLEX128:
+    case EPH_ELEMENT_COMPLEX64:
+    case EPH_ELEMENT_COMPLEX128:
       if (ordered) fail("complex numbers have no order, which reduction max and min need");
-      return type == EPH_COMPLEX64 ? f(Complex<float>{}) : f(Complex<double>{});
+      return type == EPH_ELEMENT_COMPLEX64 ? f(Complex<float>{}) : f(Complex<double>{});
     default:
       dispatch<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
                uint64_t>(type, [&](auto tag) { f(Plain<typename decltype(tag)::type>{}); });
@@ -106,7 +106,7 @@ class Scatter : public Kernel {
       : Kernel(context),
         reduction_(parse_reduction(context.node().get_string("reduction", "none"))) {
     const int32_t type = context.input_type(0);
-    if (type != EPH_UNDEFINED && type != EPH_STRING_ELEMENT) allow_inplace(0);
+    if (type != EPH_ELEMENT_UNDEFINED && type != EPH_ELEMENT_STRING) allow_inplace(0);
   }
 
   // Calls update(to, from, count) for runs of elements: `from` in the updates, `to` in the output.
@@ -114,7 +114,7 @@ class Scatter : public Kernel {
   template <class Each>
   void scatter(eph::Run& run, const Each& each) const {
     const int32_t type = run.input(0)->element_type;
-    if (type == EPH_STRING_ELEMENT) return scatter_strings(run, each);
+    if (type == EPH_ELEMENT_STRING) return scatter_strings(run, each);
     if (reduction_ == Reduction::kNone) {
       return dispatch_size(element_size(type), [&](auto tag) {
         using T = typename decltype(tag)::type;

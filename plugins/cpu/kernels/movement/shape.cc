@@ -185,7 +185,7 @@ class Shape final : public Kernel {
     };
     const int64_t begin = clamp(start_);
     const int64_t end = std::max(begin, clamp(end_.value_or(rank)));
-    const eph_value& y = allocate_output(run, 0, EPH_INT64, {end - begin});
+    const eph_value& y = allocate_output(run, 0, EPH_ELEMENT_INT64, {end - begin});
     std::copy(shape.begin() + begin, shape.begin() + end, data<int64_t>(y));
   }
 
@@ -201,7 +201,7 @@ class Size final : public Kernel {
  protected:
   void run(eph::Run& run, eph::State*) override {
     const int64_t count = element_count(dims_of(*run.input(0)));
-    *data<int64_t>(allocate_output(run, 0, EPH_INT64, {})) = count;
+    *data<int64_t>(allocate_output(run, 0, EPH_ELEMENT_INT64, {})) = count;
   }
 };
 

@@ -162,7 +162,7 @@ void strided_copy(CopyPlan plan, const eph_value& from, eph::Run& run, uint32_t 
   if (std::find(plan.extents.begin(), plan.extents.end(), 0) != plan.extents.end()) return;
   Strides strides = {plan.from_strides, plan.to_strides};
   merge_dimensions(plan.extents, strides);
-  if (from.element_type == EPH_STRING_ELEMENT) {
+  if (from.element_type == EPH_ELEMENT_STRING) {
     copy_strings(plan.extents, strides, plan, static_cast<const eph_string*>(from.data), run,
                  output);
     return;

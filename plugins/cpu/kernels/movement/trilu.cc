@@ -13,7 +13,7 @@ class Trilu final : public Kernel {
   explicit Trilu(const NodeContext& context)
       : Kernel(context), upper_(context.node().get_int("upper", 1) != 0) {
     const int32_t type = context.input_type(0);
-    if (type != EPH_UNDEFINED && type != EPH_STRING_ELEMENT) allow_inplace(0);
+    if (type != EPH_ELEMENT_UNDEFINED && type != EPH_ELEMENT_STRING) allow_inplace(0);
   }
 
  protected:
@@ -27,7 +27,7 @@ class Trilu final : public Kernel {
     allocate_output(run, 0, x.element_type, shape);
     if (element_count(shape) == 0) return;
     const int64_t all_rows = element_count(shape, 0, shape.size() - 1);
-    if (x.element_type == EPH_STRING_ELEMENT) {
+    if (x.element_type == EPH_ELEMENT_STRING) {
       for (int64_t row = 0; row < all_rows; ++row) {
         const Kept kept = kept_of(row % rows, columns, diagonal);
         copy_texts(run, row * columns, columns, kept);

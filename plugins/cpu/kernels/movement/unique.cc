@@ -41,7 +41,7 @@ struct BrainHalf {
   static int order(uint16_t a, uint16_t b) { return compare(widened(a), widened(b)); }
   static float widened(uint16_t bits) {
     float value = 0;
-    convert(&bits, EPH_BFLOAT16, &value, EPH_FLOAT, 1);
+    convert(&bits, EPH_ELEMENT_BFLOAT16, &value, EPH_ELEMENT_FLOAT, 1);
     return value;
   }
 };
@@ -64,17 +64,17 @@ struct Complex {
 template <class F>
 void dispatch_order(int32_t type, const F& f) {
   switch (type) {
-    case EPH_FLOAT16:
+    case EPH_ELEMENT_FLOAT16:
       return f(Half{});
-    case EPH_BFLOAT16:
+    case EPH_ELEMENT_BFLOAT16:
       return f(BrainHalf{});
-    case EPH_BOOL:
+    case EPH_ELEMENT_BOOL:
       return f(Truth{});
-    case EPH_COMPLEX64:
+    case EPH_ELEMENT_COMPLEX64:
       return f(Complex<float>{});
-    case EPH_COMPLEX128:
+    case EPH_ELEMENT_COMPLEX128:
       return f(Complex<double>{});
-    case EPH_STRING_ELEMENT:
+    case EPH_ELEMENT_STRING:
       return f(Plain<eph_string>{});
     default:
       dispatch<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
@@ -206,7 +206,8 @@ class Unique final : public Kernel {
 
   static void write(eph::Run& run, uint32_t output, const int64_t* list, int64_t count) {
     if (output >= run.output_count() || run.output(output) == nullptr) return;
-    std::copy_n(list, count, data<int64_t>(allocate_output(run, output, EPH_INT64, {count})));
+    std::copy_n(list, count,
+                data<int64_t>(allocate_output(run, output, EPH_ELEMENT_INT64, {count})));
   }
 
   std::optional<int64_t> axis_;
@@ -214,7 +215,7 @@ class Unique final : public Kernel {
 };
 
 constexpr uint64_t kTypes =
-    kNumbers | kHalf | kBool | kString | kTypeSet<EPH_COMPLEX64, EPH_COMPLEX128>;
+    kNumbers | kHalf | kBool | kString | kTypeSet<EPH_ELEMENT_COMPLEX64, EPH_ELEMENT_COMPLEX128>;
 
 constexpr KernelEntry kEntries[] = {
     {"Unique", 11, kNewest, {}, kInputTypes<kTypes>, &make<Unique>},

@@ -72,8 +72,9 @@ Weights<T> weights(eph::Run& run, FloatArguments& arguments, uint32_t i, const R
 
 // The type of the statistics. They are computed in it or a wider one.
 int32_t stash_type(const NodeContext& context) {
-  const int64_t type = context.node().get_int("stash_type", EPH_FLOAT);
-  if (type != EPH_FLOAT && type != EPH_BFLOAT16 && type != EPH_FLOAT16 && type != EPH_DOUBLE) {
+  const int64_t type = context.node().get_int("stash_type", EPH_ELEMENT_FLOAT);
+  if (type != EPH_ELEMENT_FLOAT && type != EPH_ELEMENT_BFLOAT16 && type != EPH_ELEMENT_FLOAT16 &&
+      type != EPH_ELEMENT_DOUBLE) {
     fail("attribute stash_type=" + std::to_string(type) + " is not a floating-point type");
   }
   return static_cast<int32_t>(type);

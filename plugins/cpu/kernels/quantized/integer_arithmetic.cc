@@ -93,12 +93,13 @@ int64_t QuantizedOperand::zero_point_count() const {
 int32_t QuantizedOperand::zero_point(int64_t i) const {
   if (zero_points == nullptr) return 0;
   const int64_t at = i % zero_point_count();
-  return zero_points->element_type == EPH_INT8 ? int32_t{data<const int8_t>(*zero_points)[at]}
-                                               : int32_t{data<const uint8_t>(*zero_points)[at]};
+  return zero_points->element_type == EPH_ELEMENT_INT8
+             ? int32_t{data<const int8_t>(*zero_points)[at]}
+             : int32_t{data<const uint8_t>(*zero_points)[at]};
 }
 
 int64_t QuantizedOperand::reach() const {
-  const bool is_signed = value->element_type == EPH_INT8;
+  const bool is_signed = value->element_type == EPH_ELEMENT_INT8;
   int64_t reach = 0;
   for (int64_t i = 0; i < zero_point_count(); ++i) {
     const int64_t zero = zero_point(i);

@@ -80,17 +80,17 @@ ScaleLayout::Row ScaleLayout::row(int64_t i) const {
 
 QuantizedRange quantized_range(int32_t element_type) {
   switch (element_type) {
-    case EPH_INT8:
+    case EPH_ELEMENT_INT8:
       return {-128, 127};
-    case EPH_UINT8:
+    case EPH_ELEMENT_UINT8:
       return {0, 255};
-    case EPH_INT16:
+    case EPH_ELEMENT_INT16:
       return {-32768, 32767};
-    case EPH_UINT16:
+    case EPH_ELEMENT_UINT16:
       return {0, 65535};
-    case EPH_INT4:
+    case EPH_ELEMENT_INT4:
       return {-8, 7};
-    case EPH_UINT4:
+    case EPH_ELEMENT_UINT4:
       return {0, 15};
     default:
       fail_unsupported("tensors are not quantised to " + type_name(element_type));
@@ -121,11 +121,11 @@ INSTANTIATE(uint16_t)
 #undef INSTANTIATE
 
 const float* floats_of(eph::Run& run, const eph_value& value) {
-  if (value.element_type == EPH_FLOAT) return data<const float>(value);
+  if (value.element_type == EPH_ELEMENT_FLOAT) return data<const float>(value);
   const int64_t count = element_count(eph::shape_of(value));
   const int64_t bytes = checked_multiply(checked_add(count, 1), sizeof(float));
   auto* copy = static_cast<float*>(run.scratch(static_cast<uint64_t>(bytes)));
-  convert(value.data, value.element_type, copy, EPH_FLOAT, count);
+  convert(value.data, value.element_type, copy, EPH_ELEMENT_FLOAT, count);
   return copy;
 }
 

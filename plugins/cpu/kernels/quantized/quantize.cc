@@ -13,14 +13,15 @@
 namespace ephost_cpu {
 namespace {
 
-constexpr uint64_t kReals = kTypeSet<EPH_FLOAT> | kHalf;
-constexpr uint64_t kShortInts = kTypeSet<EPH_INT8, EPH_UINT8, EPH_INT16, EPH_UINT16>;
+constexpr uint64_t kReals = kTypeSet<EPH_ELEMENT_FLOAT> | kHalf;
+constexpr uint64_t kShortInts =
+    kTypeSet<EPH_ELEMENT_INT8, EPH_ELEMENT_UINT8, EPH_ELEMENT_INT16, EPH_ELEMENT_UINT16>;
 constexpr uint64_t kQuantized = kShortInts | kFloat8 | kFourBits;
 
 using Buffer = std::array<float, kQuantizationBlock>;
 constexpr float kZero = 0;
 
-// The type that an attribute names, which must be in the set; EPH_UNDEFINED for 0.
+// The type that an attribute names, which must be in the set; EPH_ELEMENT_UNDEFINED for 0.
 int32_t type_attribute(const NodeContext& context, const char* name, uint64_t types) {
   const int64_t type = context.node().get_int(name, 0);
   if (type < 0 || type > 63 || (type != 0 && (types >> type & 1) == 0)) {
@@ -32,10 +33,10 @@ int32_t type_attribute(const NodeContext& context, const char* name, uint64_t ty
 
 // Rounds to numbers that the type represents.
 void round_through(int32_t type, float* values, int64_t count) {
-  if (type == EPH_FLOAT) return;
+  if (type == EPH_ELEMENT_FLOAT) return;
   std::array<uint16_t, kQuantizationBlock> halves;
-  convert(values, EPH_FLOAT, halves.data(), type, count);
-  convert(halves.data(), type, values, EPH_FLOAT, count);
+  convert(values, EPH_ELEMENT_FLOAT, halves.data(), type, count);
+  convert(halves.data(), type, values, EPH_ELEMENT_FLOAT, count);
 }
 
 CPU_SIMD void divide(const float* x, const float* scales, int64_t step, float* y, int64_t count) {
@@ -110,9 +111,9 @@ class LinearKernel : public Kernel {
 
   // Elements of x in float, converted into the buffer if necessary.
   static const float* block_of(const eph_value& x, int64_t first, int64_t count, Buffer& buffer) {
-    if (x.element_type == EPH_FLOAT) return data<const float>(x) + first;
+    if (x.element_type == EPH_ELEMENT_FLOAT) return data<const float>(x) + first;
     convert(data<const char>(x) + first * element_size(x.element_type), x.element_type,
-            buffer.data(), EPH_FLOAT, count);
+            buffer.data(), EPH_ELEMENT_FLOAT, count);
     return buffer.data();
   }
 
@@ -133,15 +134,16 @@ class QuantizeLinear final : public LinearKernel {
     const eph_value& x = *run.input(0);
     const Dims shape = dims_of(x);
     const eph_value* zero_points = run.input(2);
-    const int32_t type = zero_points != nullptr          ? zero_points->element_type
-                         : output_type_ != EPH_UNDEFINED ? output_type_
-                                                         : int32_t{EPH_UINT8};
+    const int32_t type = zero_points != nullptr                  ? zero_points->element_type
+                         : output_type_ != EPH_ELEMENT_UNDEFINED ? output_type_
+                                                                 : int32_t{EPH_ELEMENT_UINT8};
     const Parameters parameters = read_parameters(run, shape);
     const eph_value& y = allocate_output(run, 0, type, shape);
     const int64_t count = element_count(shape);
     const bool packs = (kFourBits & eph::type_bit(type)) != 0;
     void* codes = packs ? run.scratch(static_cast<uint64_t>(count) + 1) : y.data;
-    const int32_t precision = precision_ != EPH_UNDEFINED ? precision_ : run.input(1)->element_type;
+    const int32_t precision =
+        precision_ != EPH_ELEMENT_UNDEFINED ? precision_ : run.input(1)->element_type;
     if (is_short_float(type)) {
       parameters.layout.for_each_row([&](const ScaleLayout::Row& row) {
         quantize_row(
@@ -154,13 +156,13 @@ class QuantizeLinear final : public LinearKernel {
       });
     } else {
       const QuantizedRange range = quantized_range(type);
-      const int32_t storage = type == EPH_INT4    ? int32_t{EPH_INT8}
-                              : type == EPH_UINT4 ? int32_t{EPH_UINT8}
-                                                  : type;
+      const int32_t storage = type == EPH_ELEMENT_INT4    ? int32_t{EPH_ELEMENT_INT8}
+                              : type == EPH_ELEMENT_UINT4 ? int32_t{EPH_ELEMENT_UINT8}
+                                                          : type;
       dispatch<int8_t, uint8_t, int16_t, uint16_t>(storage, [&](auto tag) {
         using T = typename decltype(tag)::type;
         T* to = static_cast<T*>(codes);
-        const bool is_plain = x.element_type == EPH_FLOAT && precision == EPH_FLOAT;
+        const bool is_plain = x.element_type == EPH_ELEMENT_FLOAT && precision == EPH_ELEMENT_FLOAT;
         parameters.layout.for_each_row([&](const ScaleLayout::Row& row) {
           if (is_plain && row.step == 0) {
             return ephost_cpu::quantize(
@@ -208,28 +210,31 @@ class DequantizeLinear final : public LinearKernel {
   void run(eph::Run& run, eph::State*) override {
     eph_value x = *run.input(0);
     const Dims shape = dims_of(x);
-    const int32_t type = output_type_ != EPH_UNDEFINED ? output_type_ : run.input(1)->element_type;
+    const int32_t type =
+        output_type_ != EPH_ELEMENT_UNDEFINED ? output_type_ : run.input(1)->element_type;
     const Parameters parameters = read_parameters(run, shape);
     const eph_value& y = allocate_output(run, 0, type, shape);
     if ((kFourBits & eph::type_bit(x.element_type)) != 0) {  // rows may begin within a byte
       x.data = const_cast<float*>(floats_of(run, x));
-      x.element_type = EPH_FLOAT;
+      x.element_type = EPH_ELEMENT_FLOAT;
     }
     const int64_t size = element_size(type);
     parameters.layout.for_each_row([&](const ScaleLayout::Row& row) {
-      if (type == EPH_FLOAT && row.step == 0 && x.element_type == EPH_INT8) {
+      if (type == EPH_ELEMENT_FLOAT && row.step == 0 && x.element_type == EPH_ELEMENT_INT8) {
         return scale_row<int8_t>(x, parameters, row, y);
       }
-      if (type == EPH_FLOAT && row.step == 0 && x.element_type == EPH_UINT8) {
+      if (type == EPH_ELEMENT_FLOAT && row.step == 0 && x.element_type == EPH_ELEMENT_UINT8) {
         return scale_row<uint8_t>(x, parameters, row, y);
       }
       for_each_block(row, [&](int64_t first, int64_t count, int64_t offset) {
         Buffer buffer;
         const float* from = block_of(x, first, count, buffer);
-        float* to = type == EPH_FLOAT ? data<float>(y) + first : buffer.data();
+        float* to = type == EPH_ELEMENT_FLOAT ? data<float>(y) + first : buffer.data();
         scale_up(from, parameters.zero_point(row, offset), parameters.zero_step(row),
                  parameters.scales + row.scale + offset * row.step, row.step, to, count);
-        if (type != EPH_FLOAT) convert(to, EPH_FLOAT, data<char>(y) + first * size, type, count);
+        if (type != EPH_ELEMENT_FLOAT) {
+          convert(to, EPH_ELEMENT_FLOAT, data<char>(y) + first * size, type, count);
+        }
       });
     });
   }
@@ -264,12 +269,15 @@ class DynamicQuantizeLinear final : public Kernel {
     const float scale = high > low ? (high - low) / 255 : 1;  // zeros take any scale
     // In this order NaN, which infinities produce, becomes 0.
     const float zero_point = std::nearbyint(std::min(255.0F, std::max(0.0F, -low / scale)));
-    if (run.output(1) != nullptr) *data<float>(allocate_output(run, 1, EPH_FLOAT, {})) = scale;
+    if (run.output(1) != nullptr) {
+      *data<float>(allocate_output(run, 1, EPH_ELEMENT_FLOAT, {})) = scale;
+    }
     if (run.output(2) != nullptr) {
-      *data<uint8_t>(allocate_output(run, 2, EPH_UINT8, {})) = static_cast<uint8_t>(zero_point);
+      *data<uint8_t>(allocate_output(run, 2, EPH_ELEMENT_UINT8, {})) =
+          static_cast<uint8_t>(zero_point);
     }
     if (run.output(0) == nullptr) return;
-    auto* y = data<uint8_t>(allocate_output(run, 0, EPH_UINT8, dims_of(x)));
+    auto* y = data<uint8_t>(allocate_output(run, 0, EPH_ELEMENT_UINT8, dims_of(x)));
     parallel_for(count, 1, [&](int64_t begin, int64_t end) {
       quantize(elements + begin, scale, zero_point, QuantizedRange{0, 255}, y + begin, end - begin);
     });
@@ -277,9 +285,9 @@ class DynamicQuantizeLinear final : public Kernel {
 };
 
 constexpr Inputs kOfX = {.required = 2, .same_type = 0b101};
-constexpr auto& kFromReal = kInputTypes<kReals | kTypeSet<EPH_INT32>, kReals, kQuantized>;
-constexpr auto& kToReal =
-    kInputTypes<kQuantized | kTypeSet<EPH_INT32>, kReals, kQuantized | kTypeSet<EPH_INT32>>;
+constexpr auto& kFromReal = kInputTypes<kReals | kTypeSet<EPH_ELEMENT_INT32>, kReals, kQuantized>;
+constexpr auto& kToReal = kInputTypes<kQuantized | kTypeSet<EPH_ELEMENT_INT32>, kReals,
+                                      kQuantized | kTypeSet<EPH_ELEMENT_INT32>>;
 
 constexpr KernelEntry kEntries[] = {
     {"QuantizeLinear", 10, kNewest, {.required = 2}, kFromReal, &make<QuantizeLinear>},
@@ -288,7 +296,7 @@ constexpr KernelEntry kEntries[] = {
      11,
      kNewest,
      {},
-     kInputTypes<kTypeSet<EPH_FLOAT>>,
+     kInputTypes<kTypeSet<EPH_ELEMENT_FLOAT>>,
      &make<DynamicQuantizeLinear>},
 };
 

@@ -62,7 +62,7 @@ class ConvInteger final : public IntegerConvKernel {
     const eph_value& weights = *run.input(1);
     const ConvolutionShape shape = make_shape(dims_of(x), dims_of(weights));
     const Dims out = output_shape(shape);
-    const eph_value& y = allocate_output(run, 0, EPH_INT32, out);
+    const eph_value& y = allocate_output(run, 0, EPH_ELEMENT_INT32, out);
     const int64_t count = element_count(out);
     if (count == 0) return;
     convolve(run, state, shape, {&x, run.input(2)}, {&weights, run.input(3)}, data<int32_t>(y),
@@ -127,8 +127,8 @@ class QLinearConv final : public IntegerConvKernel {
   }
 };
 
-constexpr uint64_t kBytes = kTypeSet<EPH_INT8, EPH_UINT8>;
-constexpr uint64_t kScale = kTypeSet<EPH_FLOAT>;
+constexpr uint64_t kBytes = kTypeSet<EPH_ELEMENT_INT8, EPH_ELEMENT_UINT8>;
+constexpr uint64_t kScale = kTypeSet<EPH_ELEMENT_FLOAT>;
 
 constexpr KernelEntry kEntries[] = {
     {"ConvInteger",
@@ -142,7 +142,7 @@ constexpr KernelEntry kEntries[] = {
      kNewest,
      {.required = 8, .same_type = 0b101},
      kInputTypes<kBytes, kScale, kBytes, kBytes, kScale, kBytes, kScale, kBytes,
-                 kTypeSet<EPH_INT32>>,
+                 kTypeSet<EPH_ELEMENT_INT32>>,
      &make<QLinearConv>},
 };
 

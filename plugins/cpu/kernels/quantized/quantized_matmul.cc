@@ -17,7 +17,7 @@ class MatMulInteger final : public Kernel {
     const eph_value& a = *run.input(0);
     const eph_value& b = *run.input(1);
     const MatMulLayout layout = make_matmul_layout(dims_of(a), dims_of(b));
-    const eph_value& y = allocate_output(run, 0, EPH_INT32, layout.out);
+    const eph_value& y = allocate_output(run, 0, EPH_ELEMENT_INT32, layout.out);
     if (element_count(layout.out) == 0) return;
     products_.multiply(run, state, layout, {&a, run.input(2)}, {&b, run.input(3)},
                        data<int32_t>(y));
@@ -88,8 +88,8 @@ class QLinearMatMul final : public Kernel {
   IntegerProducts products_;
 };
 
-constexpr uint64_t kBytes = kTypeSet<EPH_INT8, EPH_UINT8>;
-constexpr uint64_t kScale = kTypeSet<EPH_FLOAT>;
+constexpr uint64_t kBytes = kTypeSet<EPH_ELEMENT_INT8, EPH_ELEMENT_UINT8>;
+constexpr uint64_t kScale = kTypeSet<EPH_ELEMENT_FLOAT>;
 
 // The zero point of A has A's type; that of B is checked with the operands.
 constexpr KernelEntry kEntries[] = {

@@ -13,7 +13,7 @@ namespace {
 constexpr uint64_t kReals = kFloat | kHalf;
 constexpr int64_t kBlock = 256;
 
-// The attribute dtype, which must be in the set; EPH_UNDEFINED if it is omitted.
+// The attribute dtype, which must be in the set; EPH_ELEMENT_UNDEFINED if it is omitted.
 int32_t read_dtype(const NodeContext& context, uint64_t types) {
   const int64_t type = context.node().get_int("dtype", 0);
   if (type < 0 || type > 63 || (type != 0 && (types >> type & 1) == 0)) {
@@ -33,7 +33,7 @@ void fill(const eph_value& y, const Draw& draw) {
     for (int64_t at = begin; at < end; at += kBlock) {
       const int64_t length = std::min(kBlock, end - at);
       for (int64_t i = 0; i < length; ++i) block[static_cast<std::size_t>(i)] = draw(at + i);
-      convert(block.data(), EPH_DOUBLE, data<char>(y) + at * size, y.element_type, length);
+      convert(block.data(), EPH_ELEMENT_DOUBLE, data<char>(y) + at * size, y.element_type, length);
     }
   });
 }
@@ -59,7 +59,9 @@ class Random final : public Kernel {
  protected:
   void run(eph::Run& run, eph::State*) override {
     int32_t type = type_;
-    if (type == EPH_UNDEFINED) type = kLike ? run.input(0)->element_type : int32_t{EPH_FLOAT};
+    if (type == EPH_ELEMENT_UNDEFINED) {
+      type = kLike ? run.input(0)->element_type : int32_t{EPH_ELEMENT_FLOAT};
+    }
     if ((kReals & eph::type_bit(type)) == 0) {
       fail("there are no random numbers of type " + type_name(type) + "; state attribute dtype");
     }
@@ -89,7 +91,7 @@ class Bernoulli final : public Kernel {
  protected:
   void run(eph::Run& run, eph::State*) override {
     const eph_value& x = *run.input(0);
-    const int32_t type = type_ == EPH_UNDEFINED ? x.element_type : type_;
+    const int32_t type = type_ == EPH_ELEMENT_UNDEFINED ? x.element_type : type_;
     const eph_value& y = allocate_output(run, 0, type, dims_of(x));
     const RandomStream stream = source_.next();
     dispatch<float, double>(x.element_type, [&](auto tag) {
@@ -116,7 +118,7 @@ class Multinomial final : public Kernel {
         samples_(context.node().get_int("sample_size", 1)),
         type_(read_dtype(context, kIndices)) {
     if (samples_ < 0) fail("attribute sample_size=" + std::to_string(samples_) + " is negative");
-    if (type_ == EPH_UNDEFINED) type_ = EPH_INT32;
+    if (type_ == EPH_ELEMENT_UNDEFINED) type_ = EPH_ELEMENT_INT32;
   }
 
  protected:
@@ -159,7 +161,7 @@ class Multinomial final : public Kernel {
       const double target = stream.uniform(static_cast<uint64_t>(at)) * sums[classes - 1];
       const int64_t drawn = std::upper_bound(sums, sums + classes, target) - sums;
       const int64_t index = std::min(drawn, classes - 1);
-      if (type_ == EPH_INT32) {
+      if (type_ == EPH_ELEMENT_INT32) {
         data<int32_t>(y)[at] = static_cast<int32_t>(index);
       } else {
         data<int64_t>(y)[at] = index;

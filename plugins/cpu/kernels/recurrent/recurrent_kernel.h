@@ -128,7 +128,9 @@ class Recurrent final : public Kernel {
   [[nodiscard]] const float* find_constant(const NodeContext& context, uint32_t input,
                                            std::size_t direction, std::size_t part) const {
     const eph_value* value = context.constant(input);
-    if (value == nullptr || value->element_type != EPH_FLOAT || value->rank != 3) return nullptr;
+    if (value == nullptr || value->element_type != EPH_ELEMENT_FLOAT || value->rank != 3) {
+      return nullptr;
+    }
     const Dims shape = dims_of(*value);
     const auto directions = static_cast<int64_t>(attributes_.directions);
     if (shape[0] != directions || shape[1] % Cell::kGates != 0 || element_count(shape) == 0) {
@@ -196,7 +198,7 @@ class Recurrent final : public Kernel {
     const std::optional<Dims> w = context.input_shape(1);
     const std::optional<Dims> r = context.input_shape(2);
     const int32_t type = context.input_type(0);
-    if (!x || !w || !r || type == EPH_UNDEFINED || type == EPH_DOUBLE) return;
+    if (!x || !w || !r || type == EPH_ELEMENT_UNDEFINED || type == EPH_ELEMENT_DOUBLE) return;
     const RecurrentShape shape = attributes_.check(*x, *w, *r);
     if (shape.batch == 0 || shape.hidden == 0) return;
     WorkArea area;

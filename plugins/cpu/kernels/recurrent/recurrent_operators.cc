@@ -131,7 +131,7 @@ struct LstmCell {
   bool couples_forget;
 };
 
-constexpr uint64_t kLengths = kTypeSet<EPH_INT32>;
+constexpr uint64_t kLengths = kTypeSet<EPH_ELEMENT_INT32>;
 constexpr auto& kSix = kInputTypes<kFloat, kFloat, kFloat, kFloat, kLengths, kFloat>;
 constexpr auto& kEight =
     kInputTypes<kFloat, kFloat, kFloat, kFloat, kLengths, kFloat, kFloat, kFloat>;

@@ -26,7 +26,7 @@ class ArgExtreme final : public Kernel {
     Dims out = shape;
     out[axis] = 1;
     if (!keep_) out.erase(axis);
-    const eph_value& y = allocate_output(run, 0, EPH_INT64, out);
+    const eph_value& y = allocate_output(run, 0, EPH_ELEMENT_INT64, out);
     dispatch<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
              uint64_t>(x.element_type, [&](auto tag) {
       find<typename decltype(tag)::type>(x, shape, axis, data<int64_t>(y));

@@ -31,12 +31,12 @@ class CumSum final : public Kernel {
     if (element_count(shape) == 0) return;
     // Unsigned sums wrap around as signed ones would.
     switch (x.element_type) {
-      case EPH_FLOAT:
+      case EPH_ELEMENT_FLOAT:
         return add_up<float>(x, y, shape, axis);
-      case EPH_DOUBLE:
+      case EPH_ELEMENT_DOUBLE:
         return add_up<double>(x, y, shape, axis);
-      case EPH_INT32:
-      case EPH_UINT32:
+      case EPH_ELEMENT_INT32:
+      case EPH_ELEMENT_UINT32:
         return add_up<uint32_t>(x, y, shape, axis);
       default:
         return add_up<uint64_t>(x, y, shape, axis);

@@ -113,8 +113,8 @@ class Reduction final : public Kernel {
     }
     const eph_value& y = allocate_output(run, 0, x.element_type, out);
     const ReducedAxes split(shape, reduced);
-    const bool is_bool = x.element_type == EPH_BOOL;
-    dispatch<Ts...>(is_bool ? int32_t{EPH_UINT8} : x.element_type, [&](auto tag) {
+    const bool is_bool = x.element_type == EPH_ELEMENT_BOOL;
+    dispatch<Ts...>(is_bool ? int32_t{EPH_ELEMENT_UINT8} : x.element_type, [&](auto tag) {
       using T = typename decltype(tag)::type;
       reduce(split, FoldingOf<Op, T>::kTable, finish_, x, y);
     });
@@ -143,7 +143,7 @@ std::unique_ptr<Kernel> make_extreme(const NodeContext& context) {
   return std::make_unique<K>(context, Finish::kNothing);
 }
 
-constexpr uint64_t kBytes = kFloat | kWideInts | kTypeSet<EPH_INT8, EPH_UINT8>;
+constexpr uint64_t kBytes = kFloat | kWideInts | kTypeSet<EPH_ELEMENT_INT8, EPH_ELEMENT_UINT8>;
 constexpr auto& kWide = kInputTypes<kFloat | kWideInts, kInt64>;
 constexpr auto& kUpToBytes = kInputTypes<kBytes, kInt64>;
 constexpr auto& kUpToBools = kInputTypes<kBytes | kBool, kInt64>;

@@ -44,7 +44,7 @@ template <class T>
 T from_double(double value) {
   if constexpr (std::is_floating_point_v<T>) return static_cast<T>(value);
   T number = 0;
-  convert(&value, EPH_DOUBLE, &number, eph::element_type_of<T>(), 1);
+  convert(&value, EPH_ELEMENT_DOUBLE, &number, eph::element_type_of<T>(), 1);
   return number;
 }
 

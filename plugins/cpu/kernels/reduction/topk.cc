@@ -55,7 +55,7 @@ class TopK final : public Kernel {
     Dims out = shape;
     out[axis] = k;
     if (run.output(0) != nullptr) allocate_output(run, 0, x.element_type, out);
-    if (run.output(1) != nullptr) allocate_output(run, 1, EPH_INT64, out);
+    if (run.output(1) != nullptr) allocate_output(run, 1, EPH_ELEMENT_INT64, out);
     if (element_count(out) == 0) return;
 
     const auto bytes = checked_multiply(k, sizeof(Ranked));

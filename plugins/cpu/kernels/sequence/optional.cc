@@ -25,7 +25,7 @@ class OptionalHasElement final : public Kernel {
   void run(eph::Run& run, eph::State*) override {
     const eph_value* x = run.input(0);
     const bool has_element = x != nullptr && x->kind != EPH_KIND_NONE;
-    *data<uint8_t>(allocate_output(run, 0, EPH_BOOL, {})) = has_element ? 1 : 0;
+    *data<uint8_t>(allocate_output(run, 0, EPH_ELEMENT_BOOL, {})) = has_element ? 1 : 0;
   }
 };
 

@@ -89,7 +89,7 @@ class SequenceLength final : public Kernel {
  protected:
   void run(eph::Run& run, eph::State*) override {
     const auto count = static_cast<int64_t>(eph::parts_of(*run.input(0)).size());
-    *data<int64_t>(allocate_output(run, 0, EPH_INT64, {})) = count;
+    *data<int64_t>(allocate_output(run, 0, EPH_ELEMENT_INT64, {})) = count;
   }
 };
 
@@ -171,7 +171,7 @@ class SplitToSequence final : public Kernel {
   static void copy(eph::Run& run, const eph_value& from, int64_t from_offset, eph_value& to,
                    int64_t to_offset, int64_t count) {
     if (count == 0) return;
-    if (from.element_type == EPH_STRING_ELEMENT) {
+    if (from.element_type == EPH_ELEMENT_STRING) {
       for (int64_t i = 0; i < count; ++i) {
         run.set_element(to, static_cast<uint64_t>(to_offset + i),
                         eph::view(data<const eph_string>(from)[from_offset + i]));
@@ -235,7 +235,7 @@ class ConcatFromSequence final : public Kernel {
   static void copy(eph::Run& run, const eph_value& from, int64_t from_offset, const eph_value& to,
                    int64_t to_offset, int64_t count) {
     if (count == 0) return;
-    if (from.element_type == EPH_STRING_ELEMENT) {
+    if (from.element_type == EPH_ELEMENT_STRING) {
       for (int64_t i = 0; i < count; ++i) {
         run.set_string(0, static_cast<uint64_t>(to_offset + i),
                        eph::view(data<const eph_string>(from)[from_offset + i]));

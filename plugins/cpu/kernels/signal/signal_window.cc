@@ -13,7 +13,7 @@ constexpr uint64_t kOutputs = kNumbers | kHalf;
 constexpr int64_t kLargest = int64_t{1} << 31;  // larger extents make no sense
 
 int32_t read_output_type(const NodeContext& context) {
-  const int64_t type = context.node().get_int("output_datatype", EPH_FLOAT);
+  const int64_t type = context.node().get_int("output_datatype", EPH_ELEMENT_FLOAT);
   if (type < 0 || type > 63 || (kOutputs >> type & 1) == 0) {
     fail_unsupported("attribute output_datatype=" + std::to_string(type) +
                      " is not a supported element type");
@@ -60,7 +60,7 @@ class CosineWindow final : public Kernel {
       const double angle = kTwoPi * static_cast<double>(i) / static_cast<double>(period);
       window[i] = cosines_.a - cosines_.b * std::cos(angle) + cosines_.c * std::cos(2 * angle);
     }
-    convert(window, EPH_DOUBLE, y.data, type_, size);
+    convert(window, EPH_ELEMENT_DOUBLE, y.data, type_, size);
   }
 
  private:
@@ -111,7 +111,7 @@ class MelWeightMatrix final : public Kernel {
     for (int64_t band = 0; band < bands; ++band) {
       set_triangle(weights + band, bands, bins, edge(band), edge(band + 1), edge(band + 2));
     }
-    convert(weights, EPH_DOUBLE, y.data, type_, count);
+    convert(weights, EPH_ELEMENT_DOUBLE, y.data, type_, count);
   }
 
  private:
@@ -120,7 +120,7 @@ class MelWeightMatrix final : public Kernel {
     if (element_count(eph::shape_of(value)) != 1) {
       fail(std::string(name) + " of shape " + to_string(eph::shape_of(value)) + " is not a scalar");
     }
-    convert(value.data, value.element_type, &hertz, EPH_DOUBLE, 1);
+    convert(value.data, value.element_type, &hertz, EPH_ELEMENT_DOUBLE, 1);
     if (!(hertz >= 0) || std::isinf(hertz)) fail(std::string(name) + " is negative or not finite");
     return hertz;
   }

@@ -22,7 +22,7 @@ class StringConcat final : public Kernel {
     const Dims b_shape = dims_of(*run.input(1));
     const Dims shape = broadcast_shape(a_shape, b_shape);
     const Broadcast<2> broadcast(shape, {a_shape, b_shape});
-    allocate_output(run, 0, EPH_STRING_ELEMENT, shape);
+    allocate_output(run, 0, EPH_ELEMENT_STRING, shape);
     const auto* a = run.input_data<eph_string>(0);
     const auto* b = run.input_data<eph_string>(1);
     const uint64_t longest = longest_of(a, a_shape) + longest_of(b, b_shape);
@@ -69,11 +69,11 @@ class StringSplit final : public Kernel {
     if (run.output(0) != nullptr) {
       Dims out = shape;
       out.push_back(most);
-      allocate_output(run, 0, EPH_STRING_ELEMENT, out);
+      allocate_output(run, 0, EPH_ELEMENT_STRING, out);
       for (int64_t i = 0; i < count; ++i) write_parts(run, eph::view(texts[i]), i * most, most);
     }
     if (run.output_count() > 1 && run.output(1) != nullptr) {
-      auto* counts = data<int64_t>(allocate_output(run, 1, EPH_INT64, shape));
+      auto* counts = data<int64_t>(allocate_output(run, 1, EPH_ELEMENT_INT64, shape));
       for (int64_t i = 0; i < count; ++i) counts[i] = count_parts(eph::view(texts[i]));
     }
   }
@@ -138,7 +138,7 @@ class RegexFullMatch final : public Kernel {
   void run(eph::Run& run, eph::State*) override {
     const Dims shape = dims_of(*run.input(0));
     const auto* texts = run.input_data<eph_string>(0);
-    auto* y = data<uint8_t>(allocate_output(run, 0, EPH_BOOL, shape));
+    auto* y = data<uint8_t>(allocate_output(run, 0, EPH_ELEMENT_BOOL, shape));
     for (int64_t i = element_count(shape); i-- > 0;) {
       y[i] = RE2::FullMatch(to_re2(eph::view(texts[i])), regex_) ? 1 : 0;
     }

@@ -44,7 +44,7 @@ class StringNormalizer final : public Kernel {
     }
     Dims out = shape;
     out[out.size() - 1] = std::max<int64_t>(kept_count, 1);
-    allocate_output(run, 0, EPH_STRING_ELEMENT, out);
+    allocate_output(run, 0, EPH_ELEMENT_STRING, out);
     if (kept_count == 0) run.set_string(0, 0, {});
     for (int64_t i = 0; i < kept_count; ++i) {
       const std::string_view text = eph::view(texts[kept[i]]);

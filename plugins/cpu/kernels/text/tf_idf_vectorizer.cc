@@ -122,7 +122,7 @@ class TfIdfVectorizer final : public Kernel {
  protected:
   void run(eph::Run& run, eph::State*) override {
     const eph_value& x = *run.input(0);
-    if ((x.element_type == EPH_STRING_ELEMENT) != vocabulary_.has_words()) {
+    if ((x.element_type == EPH_ELEMENT_STRING) != vocabulary_.has_words()) {
       fail("the input is of type " + type_name(x.element_type) + ", but the pool is not");
     }
     const Dims shape = dims_of(x);
@@ -131,7 +131,7 @@ class TfIdfVectorizer final : public Kernel {
     }
     Dims out = shape;
     out[out.size() - 1] = width_;
-    auto* y = data<float>(allocate_output(run, 0, EPH_FLOAT, out));
+    auto* y = data<float>(allocate_output(run, 0, EPH_ELEMENT_FLOAT, out));
     std::fill_n(y, element_count(out), 0.0F);
     const int64_t length = shape.back();
     const int64_t rows = shape.size() == 2 ? shape[0] : 1;
@@ -165,12 +165,12 @@ class TfIdfVectorizer final : public Kernel {
   const int64_t* read_items(eph::Run& run, const eph_value& x, int64_t count) const {
     auto* items = static_cast<int64_t*>(run.scratch(
         static_cast<uint64_t>(checked_multiply(std::max<int64_t>(count, 1), sizeof(int64_t)))));
-    if (x.element_type == EPH_STRING_ELEMENT) {
+    if (x.element_type == EPH_ELEMENT_STRING) {
       const auto* words = data<const eph_string>(x);
       for (int64_t i = 0; i < count; ++i) items[i] = vocabulary_.find(eph::view(words[i]));
       return items;
     }
-    convert(x.data, x.element_type, items, EPH_INT64, count);
+    convert(x.data, x.element_type, items, EPH_ELEMENT_INT64, count);
     for (int64_t i = 0; i < count; ++i) items[i] = vocabulary_.find(items[i]);
     return items;
   }

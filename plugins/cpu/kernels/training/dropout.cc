@@ -57,12 +57,12 @@ class Dropout final : public Kernel {
       FloatArguments arguments(run);
       const T* from = arguments.input<T>(0);
       T* y = arguments.optional_output<T>(0, x.element_type, shape);
-      const int32_t mask_type = mask_has_input_type_ ? x.element_type : EPH_BOOL;
+      const int32_t mask_type = mask_has_input_type_ ? x.element_type : EPH_ELEMENT_BOOL;
       T* typed_mask =
           mask_has_input_type_ ? arguments.optional_output<T>(1, mask_type, shape) : nullptr;
       uint8_t* mask = nullptr;
       if (!mask_has_input_type_ && run.output(1) != nullptr) {
-        mask = data<uint8_t>(allocate_output(run, 1, EPH_BOOL, shape));
+        mask = data<uint8_t>(allocate_output(run, 1, EPH_ELEMENT_BOOL, shape));
       }
       drop(element_count(shape), ratio, from, y, [=](int64_t i, bool keeps) {
         if (typed_mask != nullptr) typed_mask[i] = keeps ? T{1} : T{0};
@@ -87,7 +87,7 @@ class Dropout final : public Kernel {
   [[nodiscard]] bool may_train(const NodeContext& context) const {
     if (trains_ || !context.has_input(2)) return trains_;
     const eph_value* given = context.constant(2);
-    return given == nullptr || given->element_type != EPH_BOOL || flag(given);
+    return given == nullptr || given->element_type != EPH_ELEMENT_BOOL || flag(given);
   }
 
   static bool flag(const eph_value* value) {
@@ -100,14 +100,15 @@ class Dropout final : public Kernel {
     if (value == nullptr) return static_cast<double>(ratio_);
     if (element_count(eph::shape_of(*value)) != 1) fail("ratio must be a scalar");
     double ratio = 0;
-    convert(value->data, value->element_type, &ratio, EPH_DOUBLE, 1);
+    convert(value->data, value->element_type, &ratio, EPH_ELEMENT_DOUBLE, 1);
     return ratio;
   }
 
   void fill_mask(eph::Run& run, int32_t input_type, const Dims& shape) const {
     const int64_t count = element_count(shape);
     if (!mask_has_input_type_) {
-      std::fill_n(data<uint8_t>(allocate_output(run, 1, EPH_BOOL, shape)), count, uint8_t{1});
+      std::fill_n(data<uint8_t>(allocate_output(run, 1, EPH_ELEMENT_BOOL, shape)), count,
+                  uint8_t{1});
       return;
     }
     dispatch_compute_type(input_type, [&](auto tag) {

@@ -48,8 +48,8 @@ class Optimizer final : public Kernel {
     if (element_count(eph::shape_of(value)) != 1) {
       fail("the learning rate has shape " + to_string(eph::shape_of(value)));
     }
-    return value.element_type == EPH_FLOAT ? static_cast<double>(*data<const float>(value))
-                                           : *data<const double>(value);
+    return value.element_type == EPH_ELEMENT_FLOAT ? static_cast<double>(*data<const float>(value))
+                                                   : *data<const double>(value);
   }
 
   // Part `part` of tensor i: 0 is the tensor itself, 1 its gradient.

@@ -81,7 +81,7 @@ class Conv final : public Kernel {
     const std::optional<Dims> x = context.input_shape(0);
     const std::optional<Dims> weights = context.input_shape(1);
     const int32_t type = context.input_type(0);
-    if (!x || !weights || type == EPH_UNDEFINED || type == EPH_DOUBLE) return;
+    if (!x || !weights || type == EPH_ELEMENT_UNDEFINED || type == EPH_ELEMENT_DOUBLE) return;
     const ConvolutionShape shape =
         make_convolution_shape(attributes_, groups_, *x, *weights, context.has_input(2));
     if (is_empty(shape) || !fits_onednn(shape)) return;
@@ -128,7 +128,8 @@ class Conv final : public Kernel {
 
   static const void* usable_constant(const NodeContext& context) {
     const eph_value* weights = context.constant(1);
-    return weights != nullptr && weights->element_type == EPH_FLOAT ? weights->data : nullptr;
+    return weights != nullptr && weights->element_type == EPH_ELEMENT_FLOAT ? weights->data
+                                                                            : nullptr;
   }
 
   static bool is_empty(const ConvolutionShape& shape) {

@@ -40,7 +40,7 @@ class ConvTranspose final : public Kernel {
     const std::optional<Dims> x = context.input_shape(0);
     const std::optional<Dims> weights = context.input_shape(1);
     const int32_t type = context.input_type(0);
-    if (!x || !weights || type == EPH_UNDEFINED || type == EPH_DOUBLE) return;
+    if (!x || !weights || type == EPH_ELEMENT_UNDEFINED || type == EPH_ELEMENT_DOUBLE) return;
     const TransposedShape shape = make_shape(*x, *weights);
     if (is_empty(shape) || !uses_product(shape)) return;
     WorkArea area;

@@ -70,7 +70,7 @@ class MaxPool final : public Kernel {
     const Dims out = pooled_shape(plan, shape);
     int64_t* indices = nullptr;
     if (run.output(1) != nullptr) {
-      indices = data<int64_t>(allocate_output(run, 1, EPH_INT64, out));
+      indices = data<int64_t>(allocate_output(run, 1, EPH_ELEMENT_INT64, out));
     }
     void* y = nullptr;
     if (run.output(0) != nullptr || indices == nullptr) {
@@ -267,7 +267,7 @@ class LpPool final : public Kernel {
 };
 
 constexpr auto& kFloats = kInputTypes<kFloat>;
-constexpr auto& kMaxTypes = kInputTypes<kFloat | kTypeSet<EPH_INT8, EPH_UINT8>>;
+constexpr auto& kMaxTypes = kInputTypes<kFloat | kTypeSet<EPH_ELEMENT_INT8, EPH_ELEMENT_UINT8>>;
 
 constexpr KernelEntry kEntries[] = {
     {"MaxPool", 1, 11, {}, kFloats, &make<MaxPool>},

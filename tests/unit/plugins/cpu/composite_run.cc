@@ -21,7 +21,7 @@ struct Stored {
       tensor.bytes.reserve(1);  // an address even where there are no elements
       for (const std::string& text : tensor.strings) texts[i].push_back(eph::to_abi(text));
       eph_value part = {};
-      const bool holds_strings = tensor.type == EPH_STRING_ELEMENT;
+      const bool holds_strings = tensor.type == EPH_ELEMENT_STRING;
       part.data = holds_strings ? static_cast<void*>(texts[i].data()) : tensor.bytes.data();
       part.byte_size = holds_strings ? texts[i].size() * sizeof(eph_string) : tensor.bytes.size();
       part.shape = tensor.shape.data();
@@ -42,13 +42,13 @@ struct Stored {
     view.byte_size = parts.size() * sizeof(eph_value);
     view.shape = &count;
     view.rank = 1;
-    view.element_type = parts.empty() ? int32_t{EPH_UNDEFINED} : parts[0].element_type;
+    view.element_type = parts.empty() ? int32_t{EPH_ELEMENT_UNDEFINED} : parts[0].element_type;
   }
 };
 
 Tensor read_tensor(const eph_value& value) {
   Tensor tensor = {value.element_type, Shape(value.shape, value.shape + value.rank), {}, {}};
-  if (value.element_type == EPH_STRING_ELEMENT) {
+  if (value.element_type == EPH_ELEMENT_STRING) {
     const auto* texts = static_cast<const eph_string*>(value.data);
     for (uint64_t i = 0; i < value.byte_size / sizeof(eph_string); ++i) {
       tensor.strings.emplace_back(eph::view(texts[i]));
@@ -101,7 +101,7 @@ class CompositeRun : public eph_run {
   static Tensor garbage(int32_t type, const int64_t* shape, uint32_t rank) {
     Tensor tensor = {type, Shape(shape, shape + rank), {}, {}};
     const auto count = static_cast<std::size_t>(count_of(tensor.shape));
-    if (type == EPH_STRING_ELEMENT) {
+    if (type == EPH_ELEMENT_STRING) {
       tensor.strings.assign(count, "");
     } else {
       tensor.bytes.assign(count * element_bytes(type), '\x7e');

@@ -51,13 +51,13 @@ std::string difference(const Tensor& actual, const Tensor& expected, double rela
   if (actual.bytes.size() != expected.bytes.size()) return "number of bytes";
   const auto same = [](auto value) { return static_cast<double>(value); };
   switch (expected.type) {
-    case EPH_FLOAT:
+    case EPH_ELEMENT_FLOAT:
       return compare_reals<float>(actual, expected, relative, absolute, same);
-    case EPH_DOUBLE:
+    case EPH_ELEMENT_DOUBLE:
       return compare_reals<double>(actual, expected, relative, absolute, same);
-    case EPH_FLOAT16:
+    case EPH_ELEMENT_FLOAT16:
       return compare_reals<uint16_t>(actual, expected, relative, absolute, half_to_double);
-    case EPH_BFLOAT16:
+    case EPH_ELEMENT_BFLOAT16:
       return compare_reals<uint16_t>(actual, expected, 1e-2, absolute, bfloat_to_double);
     default:
       return actual.bytes == expected.bytes

@@ -14,7 +14,7 @@ HeldValue held_floats(std::vector<float>& elements) {
   const std::vector<int64_t> shape = {static_cast<int64_t>(elements.size())};
   value.data = elements.data();
   value.byte_size = elements.size() * sizeof(float);
-  value.element_type = EPH_FLOAT;
+  value.element_type = EPH_ELEMENT_FLOAT;
   value.kind = EPH_KIND_TENSOR;
   value.shape = shape.data();
   value.rank = 1;

@@ -14,7 +14,7 @@ using testing::Machine;
 class Callbacks : public ::testing::Test {
  protected:
   [[nodiscard]] int32_t allocate(uint32_t index, const int64_t* shape, uint32_t rank) {
-    return run().api->allocate_output(&run(), index, EPH_FLOAT, shape, rank, &error_);
+    return run().api->allocate_output(&run(), index, EPH_ELEMENT_FLOAT, shape, rank, &error_);
   }
   [[nodiscard]] eph_run& run() { return parts_.runs[0]; }
   [[nodiscard]] std::string message() {
@@ -71,7 +71,7 @@ TEST_F(Callbacks, TellThatTheRunIsCancelled) {
 TEST_F(Callbacks, CopyAValueThatTheStepMadeToItsOutput) {
   const int64_t shape[] = {2};
   eph_value* made = nullptr;
-  ASSERT_EQ(run().api->make_tensor(&run(), EPH_FLOAT, shape, 1, &made, &error_), EPH_OK);
+  ASSERT_EQ(run().api->make_tensor(&run(), EPH_ELEMENT_FLOAT, shape, 1, &made, &error_), EPH_OK);
   static_cast<float*>(made->data)[1] = 6;
   ASSERT_EQ(run().api->set_output(&run(), 0, made, &error_), EPH_OK) << message();
   EXPECT_EQ(static_cast<const float*>(parts_.values[parts_.id("a")].data)[1], 6);
@@ -80,7 +80,7 @@ TEST_F(Callbacks, CopyAValueThatTheStepMadeToItsOutput) {
 TEST_F(Callbacks, ForgetAMadeValueWhenTheStepEnds) {
   const int64_t shape[] = {2};
   eph_value* made = nullptr;
-  ASSERT_EQ(run().api->make_tensor(&run(), EPH_FLOAT, shape, 1, &made, &error_), EPH_OK);
+  ASSERT_EQ(run().api->make_tensor(&run(), EPH_ELEMENT_FLOAT, shape, 1, &made, &error_), EPH_OK);
   parts_.runs.end_step(0);
   EXPECT_EQ(run().api->set_output(&run(), 0, made, &error_), EPH_INVALID_ARGUMENT);
 }

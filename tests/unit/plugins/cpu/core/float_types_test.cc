@@ -16,8 +16,8 @@ void PrintTo(const FloatCase& test, std::ostream* out) { *out << test.op_type; }
 
 // Tensors of other types than float, and empty ones, stay as they are.
 Tensor cast(const Tensor& from, int32_t type) {
-  const bool is_float = from.type == EPH_FLOAT || from.type == EPH_DOUBLE ||
-                        from.type == EPH_FLOAT16 || from.type == EPH_BFLOAT16;
+  const bool is_float = from.type == EPH_ELEMENT_FLOAT || from.type == EPH_ELEMENT_DOUBLE ||
+                        from.type == EPH_ELEMENT_FLOAT16 || from.type == EPH_ELEMENT_BFLOAT16;
   return is_float && !from.bytes.empty() ? run_one("Cast", 13, {from}, {{"to", int64_t{type}}})
                                          : from;
 }
@@ -26,12 +26,12 @@ class FloatTypes : public testing::TestWithParam<FloatCase> {};
 
 TEST_P(FloatTypes, AgreeWithFloat) {
   const FloatCase& test = GetParam();
-  for (const int32_t type : {EPH_DOUBLE, EPH_FLOAT16, EPH_BFLOAT16}) {
+  for (const int32_t type : {EPH_ELEMENT_DOUBLE, EPH_ELEMENT_FLOAT16, EPH_ELEMENT_BFLOAT16}) {
     std::vector<Tensor> typed;
     std::vector<Tensor> rounded;  // the same numbers
     for (const Tensor& input : test.inputs) {
       typed.push_back(cast(input, type));
-      rounded.push_back(cast(typed.back(), EPH_FLOAT));
+      rounded.push_back(cast(typed.back(), EPH_ELEMENT_FLOAT));
     }
     const Outcome expected =
         run_node(test.op_type, test.version, rounded, test.attributes, test.outputs);
@@ -39,11 +39,11 @@ TEST_P(FloatTypes, AgreeWithFloat) {
         run_node(test.op_type, test.version, typed, test.attributes, test.outputs);
     ASSERT_TRUE(expected.ok()) << expected.message;
     ASSERT_TRUE(actual.ok()) << actual.message;
-    const double precision = type == EPH_BFLOAT16 ? 8e-3 : 1e-3;
+    const double precision = type == EPH_ELEMENT_BFLOAT16 ? 8e-3 : 1e-3;
     for (std::size_t i = 0; i < test.outputs; ++i) {
-      EXPECT_EQ(
-          difference(cast(actual.outputs[i], EPH_FLOAT), expected.outputs[i], precision, precision),
-          "")
+      EXPECT_EQ(difference(cast(actual.outputs[i], EPH_ELEMENT_FLOAT), expected.outputs[i],
+                           precision, precision),
+                "")
           << "output " << i << " of type " << type;
     }
   }

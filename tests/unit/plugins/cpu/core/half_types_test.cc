@@ -6,11 +6,11 @@ namespace ephost::test {
 namespace {
 
 // Numbers that both types hold exactly are written as float and cast.
-Tensor to_half(const Tensor& from, int32_t type = EPH_FLOAT16) {
+Tensor to_half(const Tensor& from, int32_t type = EPH_ELEMENT_FLOAT16) {
   return run_one("Cast", 13, {from}, {{"to", int64_t{type}}});
 }
 Tensor to_float(const Tensor& from) {
-  return run_one("Cast", 13, {from}, {{"to", int64_t{EPH_FLOAT}}});
+  return run_one("Cast", 13, {from}, {{"to", int64_t{EPH_ELEMENT_FLOAT}}});
 }
 
 const Tensor kX = floats({2, 3}, {1, -2, 3, -4, 5, -6});
@@ -83,9 +83,10 @@ TEST_P(Halves, MayBeEmpty) {
   EXPECT_THAT(run_node("Exp", 13, {none}), Gives(std::vector{none}));
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, Halves, testing::Values(EPH_FLOAT16, EPH_BFLOAT16),
+INSTANTIATE_TEST_SUITE_P(Types, Halves, testing::Values(EPH_ELEMENT_FLOAT16, EPH_ELEMENT_BFLOAT16),
                          [](const auto& test) {
-                           return std::string(test.param == EPH_FLOAT16 ? "float16" : "bfloat16");
+                           return std::string(test.param == EPH_ELEMENT_FLOAT16 ? "float16"
+                                                                                : "bfloat16");
                          });
 
 TEST(HalfTypes, DoNotMixWithOthers) {

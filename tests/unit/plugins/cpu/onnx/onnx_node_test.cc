@@ -35,14 +35,14 @@ void append(const Field& field, std::vector<char>& bytes) {
 
 void append_int32_field(const onnx::TensorProto& from, std::vector<char>& bytes) {
   switch (from.data_type()) {
-    case EPH_BOOL:
-    case EPH_INT8:
-    case EPH_UINT8:
+    case EPH_ELEMENT_BOOL:
+    case EPH_ELEMENT_INT8:
+    case EPH_ELEMENT_UINT8:
       return append<int8_t>(from.int32_data(), bytes);
-    case EPH_INT16:
-    case EPH_UINT16:
-    case EPH_FLOAT16:
-    case EPH_BFLOAT16:
+    case EPH_ELEMENT_INT16:
+    case EPH_ELEMENT_UINT16:
+    case EPH_ELEMENT_FLOAT16:
+    case EPH_ELEMENT_BFLOAT16:
       return append<int16_t>(from.int32_data(), bytes);
     default:
       return append<int32_t>(from.int32_data(), bytes);
@@ -60,7 +60,7 @@ Tensor to_tensor(const onnx::TensorProto& from) {
   append_int32_field(from, tensor.bytes);
   append<int64_t>(from.int64_data(), tensor.bytes);
   append<double>(from.double_data(), tensor.bytes);
-  if (from.data_type() == EPH_UINT32) {
+  if (from.data_type() == EPH_ELEMENT_UINT32) {
     append<uint32_t>(from.uint64_data(), tensor.bytes);
   } else {
     append<uint64_t>(from.uint64_data(), tensor.bytes);

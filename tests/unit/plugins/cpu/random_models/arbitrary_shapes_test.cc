@@ -22,10 +22,10 @@ void set_element(Dice& dice, Tensor& made, std::size_t at, std::size_t size, int
   const int64_t small = dice.roll(-3, 5);
   if (kind == 0) {
     for (std::size_t b = 0; b < size; ++b) to[b] = static_cast<char>(dice.roll(0, 255));
-  } else if (made.type == EPH_FLOAT) {
+  } else if (made.type == EPH_ELEMENT_FLOAT) {
     const auto value = static_cast<float>(small) / 2;
     std::memcpy(to, &value, size);
-  } else if (made.type == EPH_DOUBLE) {
+  } else if (made.type == EPH_ELEMENT_DOUBLE) {
     const auto value = static_cast<double>(small) / 2;
     std::memcpy(to, &value, size);
   } else if (kind == 1 && size == 8) {
@@ -40,7 +40,7 @@ void set_element(Dice& dice, Tensor& made, std::size_t at, std::size_t size, int
 Tensor any_tensor(Dice& dice, int32_t type, const Shape& shape) {
   Tensor made = {type, shape, {}, {}};
   const auto count = static_cast<std::size_t>(count_of(shape));
-  if (type == EPH_STRING_ELEMENT) {
+  if (type == EPH_ELEMENT_STRING) {
     made.strings.assign(count, dice.pick<std::string>({"", "a", "-1.5", "1e999", "\xff"}));
     return made;
   }
@@ -55,7 +55,7 @@ Tensor any_tensor(Dice& dice, int32_t type, const Shape& shape) {
 
 std::vector<int32_t> types_of(uint64_t set) {
   std::vector<int32_t> types;
-  for (int32_t type = 1; type <= EPH_FLOAT4E2M1; ++type) {
+  for (int32_t type = 1; type <= EPH_ELEMENT_FLOAT4E2M1; ++type) {
     if ((set >> type & 1) != 0) types.push_back(type);
   }
   return types;
@@ -142,7 +142,8 @@ TEST(ArbitraryShapes, AreComputedOrRefused) {
         const eph_type_rule& rule = kernel.rules[r];
         if ((rule.flags & EPH_RULE_OUTPUT) != 0) continue;
         const int64_t copies = (rule.flags & EPH_RULE_VARIADIC) != 0 ? dice.roll(1, 4) : 1;
-        sets.resize(std::max<std::size_t>(sets.size(), rule.slot), uint64_t{1} << EPH_FLOAT);
+        sets.resize(std::max<std::size_t>(sets.size(), rule.slot),
+                    uint64_t{1} << EPH_ELEMENT_FLOAT);
         for (int64_t i = 0; i < copies; ++i) sets.push_back(rule.element_types);
       }
       const int32_t first = sets.empty() ? 0 : dice.pick(types_of(sets[0]));

@@ -73,12 +73,13 @@ std::vector<std::vector<int32_t>> types_of(const eph_kernel_def& kernel) {
     const eph_type_rule& rule = kernel.rules[r];
     if ((rule.flags & EPH_RULE_OUTPUT) != 0) continue;
     types.resize(std::max<std::size_t>(types.size(), rule.slot + 1));
-    for (int32_t type = 1; type <= EPH_FLOAT4E2M1; ++type) {
+    for (int32_t type = 1; type <= EPH_ELEMENT_FLOAT4E2M1; ++type) {
       if ((rule.element_types >> type & 1) != 0) types[rule.slot].push_back(type);
     }
   }
-  types.push_back({EPH_FLOAT, EPH_DOUBLE, EPH_INT32, EPH_INT64, EPH_UINT8, EPH_BOOL,
-                   EPH_STRING_ELEMENT, EPH_FLOAT16, EPH_COMPLEX64});
+  types.push_back({EPH_ELEMENT_FLOAT, EPH_ELEMENT_DOUBLE, EPH_ELEMENT_INT32, EPH_ELEMENT_INT64,
+                   EPH_ELEMENT_UINT8, EPH_ELEMENT_BOOL, EPH_ELEMENT_STRING, EPH_ELEMENT_FLOAT16,
+                   EPH_ELEMENT_COMPLEX64});
   for (auto& list : types) {
     if (list.empty()) list = types.back();
   }

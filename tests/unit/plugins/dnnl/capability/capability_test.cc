@@ -68,8 +68,8 @@ TEST(DnnlCapability, LeavesCheapOperatorsToOthers) {
 
 TEST(DnnlCapability, DeclinesOtherTypesShapesAndConstants) {
   FakeGraph integers;
-  const uint32_t x = integers.add_input("x", {2, 2}, EPH_INT64);
-  const uint32_t y = integers.add_value("y", {2, 2}, EPH_INT64);
+  const uint32_t x = integers.add_input("x", {2, 2}, EPH_ELEMENT_INT64);
+  const uint32_t y = integers.add_value("y", {2, 2}, EPH_ELEMENT_INT64);
   integers.add_node("MatMul", {x, x}, {y});
   EXPECT_EQ(reason_for_last(integers), "element type int64 of 'x'");
 
@@ -134,7 +134,7 @@ TEST(DnnlCapability, DeclinesSecondOutputsThatAreRead) {
   FakeGraph graph;
   const uint32_t x = graph.add_input("x", {1, 1, 4, 4});
   const uint32_t y = graph.add_value("y", {1, 1, 3, 3});
-  const uint32_t indices = graph.add_value("indices", {1, 1, 3, 3}, EPH_INT64);
+  const uint32_t indices = graph.add_value("indices", {1, 1, 3, 3}, EPH_ELEMENT_INT64);
   graph.add_node("MaxPool", {x}, {y, indices}, {{"kernel_shape", Ints{2, 2}}}, 12);
   graph.mark_output(indices);
   EXPECT_EQ(reason_for_last(graph), "output 'indices' is read");

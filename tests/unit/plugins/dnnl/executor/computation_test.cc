@@ -57,7 +57,7 @@ TEST_F(DnnlComputation, GivesTheSameResultsInSeveralThreadsAtOnce) {
 TEST_F(DnnlComputation, RefusesInputsOfAnotherShapeOrTypeOrNone) {
   const Shape out_shape = partition().graph->value_shape(partition().graph->outputs()[0]);
   FloatTensor wrong({1, 3, 8, 9}), integers({1, 3, 8, 8}), output(out_shape);
-  integers.value.element_type = EPH_INT32;
+  integers.value.element_type = EPH_ELEMENT_INT32;
   FakeError error;
   EXPECT_EQ(partition().run_with({&wrong}, {&output}, error), EPH_INVALID_ARGUMENT);
   EXPECT_THAT(error.message, HasSubstr("was compiled for float [1, 3, 8, 8] as input 0"));

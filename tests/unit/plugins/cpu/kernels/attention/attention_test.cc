@@ -130,7 +130,9 @@ class AttentionOperator : public testing::TestWithParam<AttentionCase> {
       if (!is_given) {
         node.skip_input();
       } else {
-        node.input(type == EPH_DOUBLE && input.type == EPH_FLOAT ? to_double_tensor(input) : input);
+        node.input(type == EPH_ELEMENT_DOUBLE && input.type == EPH_ELEMENT_FLOAT
+                       ? to_double_tensor(input)
+                       : input);
       }
     };
     for (const Tensor& input : {q, k, v}) add(test.flat ? flatten(input) : input, true);
@@ -160,11 +162,12 @@ TEST_P(AttentionOperator, FollowsItsFormula) {
   const std::vector<Tensor> expected = {
       test.flat ? flatten(by_head) : by_head, join(past_k, k), join(past_v, v),
       from_doubles({kBatch, test.heads, kQueries, total}, stored)};
-  for (const int32_t type : {EPH_FLOAT, EPH_DOUBLE}) {
+  for (const int32_t type : {EPH_ELEMENT_FLOAT, EPH_ELEMENT_DOUBLE}) {
     const Outcome outcome = run(type);
     ASSERT_TRUE(outcome.ok()) << outcome.message;
     for (std::size_t i = 0; i < 4; ++i) {
-      const Tensor wanted = type == EPH_DOUBLE ? to_double_tensor(expected[i]) : expected[i];
+      const Tensor wanted =
+          type == EPH_ELEMENT_DOUBLE ? to_double_tensor(expected[i]) : expected[i];
       EXPECT_EQ(difference(outcome.outputs[i], wanted, 1e-4, 1e-5), "") << "output " << i;
     }
   }

@@ -102,7 +102,7 @@ TEST(Shrinking, KeepsIntegersExactAndInRange) {
 
 TEST(Predicates, OfVersion20TakeShortFloats) {
   // Two NaN, an infinity and a number of float8e5m2.
-  const Tensor x = {EPH_FLOAT8E5M2, {4}, {'\x7f', '\xff', '\x7c', '\x3c'}, {}};
+  const Tensor x = {EPH_ELEMENT_FLOAT8E5M2, {4}, {'\x7f', '\xff', '\x7c', '\x3c'}, {}};
   EXPECT_THAT(run_node("IsNaN", 20, {x}), Gives(std::vector{bools({4}, {1, 1, 0, 0})}));
   EXPECT_THAT(run_node("IsInf", 20, {x}), Gives(std::vector{bools({4}, {0, 0, 1, 0})}));
   EXPECT_THAT(

@@ -23,8 +23,8 @@ std::vector<Tensor> in_all_types(const Shape& shape, const std::vector<int>& val
                              tensor<int16_t>(shape, {values.begin(), values.end()}),
                              tensor<float>(shape, {values.begin(), values.end()}),
                              tensor<int64_t>(shape, {values.begin(), values.end()})};
-  Tensor complex = {EPH_COMPLEX128, shape, {}, {}};
-  Tensor texts = {EPH_STRING_ELEMENT, shape, {}, {}};
+  Tensor complex = {EPH_ELEMENT_COMPLEX128, shape, {}, {}};
+  Tensor texts = {EPH_ELEMENT_STRING, shape, {}, {}};
   for (const int value : values) {
     complex.bytes.insert(complex.bytes.end(), 16, static_cast<char>(value));
     texts.strings.push_back("text number " + std::to_string(value));
@@ -183,7 +183,7 @@ TEST(Dropout, KeepsEverythingAndSaysSoInTheMask) {
 
 TEST(Pad, RepeatsFourBitNumbers) {
   const auto nibbles = [](Shape shape, std::vector<char> bytes) {
-    return Tensor{EPH_UINT4, std::move(shape), std::move(bytes), {}};
+    return Tensor{EPH_ELEMENT_UINT4, std::move(shape), std::move(bytes), {}};
   };
   const Tensor x = nibbles({3}, {0x21, 0x03});  // 1 2 3
   const auto pad = [&](const char* mode) {
@@ -240,21 +240,22 @@ TEST(Range, CountsInBothDirectionsUpToTheEndOfTheType) {
 TEST(Cast, SaturatesRoundsAndReadsText) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const auto to = [](int32_t type) { return Attributes{{"to", int64_t{type}}}; };
-  EXPECT_THAT(run_node("Cast", 13, {floats({5}, {1.9F, -1.9F, 300, -300, nan})}, to(EPH_INT8)),
-              Gives(std::vector<Tensor>{tensor<int8_t>({5}, {1, -1, 127, -128, 0})}));
-  EXPECT_THAT(run_node("Cast", 13, {floats({3}, {-5, 0.5F, 1e30F})}, to(EPH_UINT64)),
+  EXPECT_THAT(
+      run_node("Cast", 13, {floats({5}, {1.9F, -1.9F, 300, -300, nan})}, to(EPH_ELEMENT_INT8)),
+      Gives(std::vector<Tensor>{tensor<int8_t>({5}, {1, -1, 127, -128, 0})}));
+  EXPECT_THAT(run_node("Cast", 13, {floats({3}, {-5, 0.5F, 1e30F})}, to(EPH_ELEMENT_UINT64)),
               Gives(std::vector<Tensor>{
                   tensor<uint64_t>({3}, {0, 0, std::numeric_limits<uint64_t>::max()})}));
-  EXPECT_THAT(run_node("Cast", 13, {ints({257, -1})}, to(EPH_UINT8)),
+  EXPECT_THAT(run_node("Cast", 13, {ints({257, -1})}, to(EPH_ELEMENT_UINT8)),
               Gives(std::vector<Tensor>{tensor<uint8_t>({2}, {1, 255})}));
-  EXPECT_THAT(run_node("Cast", 13, {floats({3}, {0, nan, 0.25F})}, to(EPH_BOOL)),
+  EXPECT_THAT(run_node("Cast", 13, {floats({3}, {0, nan, 0.25F})}, to(EPH_ELEMENT_BOOL)),
               Gives(std::vector<Tensor>{bools({3}, {0, 1, 1})}));
   EXPECT_THAT(run_node("Cast", 13, {strings({4}, {" 42 ", "+7", "-9223372036854775808", "1e2"})},
-                       to(EPH_INT64)),
+                       to(EPH_ELEMENT_INT64)),
               Gives(std::vector<Tensor>{ints({42, 7, kLowest, 100})}));
-  EXPECT_THAT(run_node("Cast", 13, {strings({3}, {"INF", "-inf", "NaN"})}, to(EPH_FLOAT)),
+  EXPECT_THAT(run_node("Cast", 13, {strings({3}, {"INF", "-inf", "NaN"})}, to(EPH_ELEMENT_FLOAT)),
               Gives(std::vector<Tensor>{floats({3}, {INFINITY, -INFINITY, nan})}));
-  EXPECT_THAT(run_node("Cast", 13, {floats({3}, {0.1F, -INFINITY, nan})}, to(EPH_STRING_ELEMENT)),
+  EXPECT_THAT(run_node("Cast", 13, {floats({3}, {0.1F, -INFINITY, nan})}, to(EPH_ELEMENT_STRING)),
               Gives(std::vector<Tensor>{strings({3}, {"0.1", "-INF", "NaN"})}));
 }
 
@@ -263,10 +264,11 @@ TEST(Cast, RoundsEveryHalfToNearestEven) {
   std::vector<int16_t> bits;
   for (int i = 0; i < 0x7c01; ++i) bits.push_back(static_cast<int16_t>(i));
   Tensor halves = tensor<int16_t>({0x7c01}, bits);
-  halves.type = EPH_FLOAT16;
-  const Tensor wide = run_one("Cast", 13, {halves}, {{"to", int64_t{EPH_DOUBLE}}});
-  EXPECT_EQ(difference(run_one("Cast", 13, {wide}, {{"to", int64_t{EPH_FLOAT16}}}), halves, 0, 0),
-            "");
+  halves.type = EPH_ELEMENT_FLOAT16;
+  const Tensor wide = run_one("Cast", 13, {halves}, {{"to", int64_t{EPH_ELEMENT_DOUBLE}}});
+  EXPECT_EQ(
+      difference(run_one("Cast", 13, {wide}, {{"to", int64_t{EPH_ELEMENT_FLOAT16}}}), halves, 0, 0),
+      "");
   const std::vector<double> values = values_of<double>(wide);
   std::vector<double> between;
   std::vector<int16_t> expected;
@@ -277,8 +279,8 @@ TEST(Cast, RoundsEveryHalfToNearestEven) {
     expected.insert(expected.end(), {even, static_cast<int16_t>(i), static_cast<int16_t>(i + 1)});
   }
   const auto count = static_cast<int64_t>(between.size());
-  const Tensor y =
-      run_one("Cast", 13, {tensor<double>({count}, between)}, {{"to", int64_t{EPH_FLOAT16}}});
+  const Tensor y = run_one("Cast", 13, {tensor<double>({count}, between)},
+                           {{"to", int64_t{EPH_ELEMENT_FLOAT16}}});
   EXPECT_EQ(values_of<int16_t>(y), expected);
 }
 

@@ -14,7 +14,7 @@ using Tensors = std::vector<Tensor>;
 
 Tensor halves(const Shape& shape, const std::vector<uint16_t>& bits) {
   Tensor made = tensor<uint16_t>(shape, bits);
-  made.type = EPH_FLOAT16;
+  made.type = EPH_ELEMENT_FLOAT16;
   return made;
 }
 
@@ -45,12 +45,12 @@ TEST(Trilu, TakesAnyDiagonal) {
 TEST(EyeLike, PutsOnesOnAnyDiagonalInAnyType) {
   EXPECT_THAT(run_node("EyeLike", 9, {kMatrix}, {{"k", int64_t{-1}}}),
               Gives(Tensors{floats({2, 3}, {0, 0, 0, 1, 0, 0})}));
-  EXPECT_THAT(
-      run_node("EyeLike", 22, {kMatrix}, {{"dtype", int64_t{EPH_FLOAT16}}, {"k", int64_t{2}}}),
-      Gives(Tensors{halves({2, 3}, {0, 0, 0x3C00, 0, 0, 0})}));
+  EXPECT_THAT(run_node("EyeLike", 22, {kMatrix},
+                       {{"dtype", int64_t{EPH_ELEMENT_FLOAT16}}, {"k", int64_t{2}}}),
+              Gives(Tensors{halves({2, 3}, {0, 0, 0x3C00, 0, 0, 0})}));
   EXPECT_THAT(run_node("EyeLike", 9, {kMatrix}, {{"k", kLowest}}),
               Gives(Tensors{floats({2, 3}, {0, 0, 0, 0, 0, 0})}));
-  EXPECT_THAT(run_node("EyeLike", 9, {kMatrix}, {{"dtype", int64_t{EPH_STRING_ELEMENT}}}),
+  EXPECT_THAT(run_node("EyeLike", 9, {kMatrix}, {{"dtype", int64_t{EPH_ELEMENT_STRING}}}),
               Refuses(EPH_NOT_IMPLEMENTED, "dtype=8 is not supported"));
 }
 
@@ -138,7 +138,7 @@ TEST(ScatterElements, TakesOtherTypes) {
   EXPECT_THAT(
       run_node("ScatterElements", 18, {strings({1}, {"a"}), first, strings({1}, {"c"})}, add),
       Refuses(EPH_INVALID_ARGUMENT, "strings can only be scattered with reduction none"));
-  Tensor complex = {EPH_COMPLEX64, {1}, std::vector<char>(8), {}};
+  Tensor complex = {EPH_ELEMENT_COMPLEX64, {1}, std::vector<char>(8), {}};
   EXPECT_THAT(run_node("ScatterElements", 18, {complex, first, complex}, max),
               Refuses(EPH_INVALID_ARGUMENT, "complex numbers have no order"));
 }
@@ -231,7 +231,7 @@ TEST(Split, LeavesTheLastPartShorterFromVersion18On) {
 
 Tensor nibbles(const Shape& shape, const std::vector<uint8_t>& packed) {
   Tensor made = tensor<uint8_t>(shape, packed);
-  made.type = EPH_INT4;
+  made.type = EPH_ELEMENT_INT4;
   return made;
 }
 

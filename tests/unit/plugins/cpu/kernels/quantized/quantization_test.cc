@@ -99,27 +99,30 @@ TEST(QuantizeLinear, MakesShortTypes) {
   const auto to = [&](int32_t type) {
     return run_node("QuantizeLinear", 23, {x, scale}, {{"output_dtype", int64_t{type}}});
   };
-  EXPECT_THAT(to(EPH_INT4), Gives(std::vector{raw(EPH_INT4, {3}, {0xe0, 0x07})}));
-  EXPECT_THAT(to(EPH_UINT4), Gives(std::vector{raw(EPH_UINT4, {3}, {0x00, 0x0f})}));
-  EXPECT_THAT(to(EPH_FLOAT8E4M3FN),
-              Gives(std::vector{raw(EPH_FLOAT8E4M3FN, {3}, {0x30, 0xbc, 0x64})}));
-  EXPECT_THAT(to(EPH_FLOAT4E2M1), Gives(std::vector{raw(EPH_FLOAT4E2M1, {3}, {0xb1, 0x07})}));
-  EXPECT_THAT(run_node("DequantizeLinear", 21, {raw(EPH_INT4, {3}, {0xe0, 0x07}), scale}),
+  EXPECT_THAT(to(EPH_ELEMENT_INT4), Gives(std::vector{raw(EPH_ELEMENT_INT4, {3}, {0xe0, 0x07})}));
+  EXPECT_THAT(to(EPH_ELEMENT_UINT4), Gives(std::vector{raw(EPH_ELEMENT_UINT4, {3}, {0x00, 0x0f})}));
+  EXPECT_THAT(to(EPH_ELEMENT_FLOAT8E4M3FN),
+              Gives(std::vector{raw(EPH_ELEMENT_FLOAT8E4M3FN, {3}, {0x30, 0xbc, 0x64})}));
+  EXPECT_THAT(to(EPH_ELEMENT_FLOAT4E2M1),
+              Gives(std::vector{raw(EPH_ELEMENT_FLOAT4E2M1, {3}, {0xb1, 0x07})}));
+  EXPECT_THAT(run_node("DequantizeLinear", 21, {raw(EPH_ELEMENT_INT4, {3}, {0xe0, 0x07}), scale}),
               Gives(std::vector{floats({3}, {0, -4, 14})}));
-  EXPECT_THAT(run_node("DequantizeLinear", 19, {raw(EPH_FLOAT8E4M3FN, {2}, {0x30, 0xbc}), scale}),
-              Gives(std::vector{floats({2}, {1, -3})}));
+  EXPECT_THAT(
+      run_node("DequantizeLinear", 19, {raw(EPH_ELEMENT_FLOAT8E4M3FN, {2}, {0x30, 0xbc}), scale}),
+      Gives(std::vector{floats({2}, {1, -3})}));
 }
 
 TEST(QuantizeLinear, DividesInThePrecisionOfTheScale) {
   // The quotient is 2048.9, where float16 has only even numbers.
   Tensor scale = tensor<uint16_t>({}, {0x4000});
-  scale.type = EPH_FLOAT16;
+  scale.type = EPH_ELEMENT_FLOAT16;
   const Tensor x = floats({1}, {4097.8F});
   const Tensor zero = tensor<int16_t>({}, {0});
   EXPECT_THAT(run_node("QuantizeLinear", 23, {x, scale, zero}),
               Gives(std::vector{tensor<int16_t>({1}, {2048})}));
-  EXPECT_THAT(run_node("QuantizeLinear", 23, {x, scale, zero}, {{"precision", int64_t{EPH_FLOAT}}}),
-              Gives(std::vector{tensor<int16_t>({1}, {2049})}));
+  EXPECT_THAT(
+      run_node("QuantizeLinear", 23, {x, scale, zero}, {{"precision", int64_t{EPH_ELEMENT_FLOAT}}}),
+      Gives(std::vector{tensor<int16_t>({1}, {2049})}));
 }
 
 TEST(QuantizeLinear, RefusesScalesThatDoNotFit) {
@@ -136,8 +139,9 @@ TEST(QuantizeLinear, RefusesScalesThatDoNotFit) {
       Refuses(EPH_INVALID_ARGUMENT, "zero points of shape [2] do not match scales of shape []"));
   EXPECT_THAT(run_node("QuantizeLinear", 13, {x, two}, {{"axis", int64_t{2}}}),
               Refuses(EPH_INVALID_ARGUMENT, "axis 2 is outside"));
-  EXPECT_THAT(run_node("QuantizeLinear", 21, {x, two}, {{"output_dtype", int64_t{EPH_INT64}}}),
-              Refuses(EPH_NOT_IMPLEMENTED, "output_dtype=7"));
+  EXPECT_THAT(
+      run_node("QuantizeLinear", 21, {x, two}, {{"output_dtype", int64_t{EPH_ELEMENT_INT64}}}),
+      Refuses(EPH_NOT_IMPLEMENTED, "output_dtype=7"));
 }
 
 TEST(DynamicQuantizeLinear, TakesZerosAndInfinities) {

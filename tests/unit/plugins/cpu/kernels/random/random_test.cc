@@ -16,7 +16,7 @@ struct Moments {
 
 Moments moments_of(const Tensor& from) {
   const std::vector<double> values =
-      from.type == EPH_DOUBLE ? values_of<double>(from) : as_doubles(from);
+      from.type == EPH_ELEMENT_DOUBLE ? values_of<double>(from) : as_doubles(from);
   Moments moments;
   const auto count = static_cast<double>(values.size());
   for (const double value : values) moments.mean += value / count;
@@ -46,7 +46,7 @@ TEST(RandomNormal, HasItsMeanAndDeviation) {
                             {"mean", 5.0F},
                             {"scale", 2.0F},
                             {"seed", 1.0F},
-                            {"dtype", int64_t{EPH_DOUBLE}}});
+                            {"dtype", int64_t{EPH_ELEMENT_DOUBLE}}});
   const Moments moments = moments_of(y);
   EXPECT_NEAR(moments.mean, 5, 0.03);
   EXPECT_NEAR(moments.variance, 4, 0.08);
@@ -78,11 +78,12 @@ TEST(Randomness, ContinuesFromRunToRunWithoutASeed) {
 
 TEST(RandomLike, TakesShapeAndType) {
   const Tensor x = tensor<double>({2, 3}, {1, 2, 3, 4, 5, 6});
-  EXPECT_EQ(run_one("RandomUniformLike", 1, {x}).type, EPH_DOUBLE);
+  EXPECT_EQ(run_one("RandomUniformLike", 1, {x}).type, EPH_ELEMENT_DOUBLE);
   EXPECT_EQ(run_one("RandomNormalLike", 1, {x}).shape, (Shape{2, 3}));
-  const Tensor half = run_one("RandomUniformLike", 1, {x}, {{"dtype", int64_t{EPH_FLOAT16}}});
-  EXPECT_EQ(half.type, EPH_FLOAT16);
-  EXPECT_EQ(run_one("RandomUniformLike", 1, {half}).type, EPH_FLOAT16);
+  const Tensor half =
+      run_one("RandomUniformLike", 1, {x}, {{"dtype", int64_t{EPH_ELEMENT_FLOAT16}}});
+  EXPECT_EQ(half.type, EPH_ELEMENT_FLOAT16);
+  EXPECT_EQ(run_one("RandomUniformLike", 1, {half}).type, EPH_ELEMENT_FLOAT16);
   EXPECT_THAT(run_node("RandomUniformLike", 1, {ints({1})}),
               Refuses(EPH_INVALID_ARGUMENT, "no random numbers of type int64"));
   EXPECT_THAT(run_node("RandomUniform", 1, {}),
@@ -95,9 +96,9 @@ TEST(Bernoulli, HitsWithTheGivenProbability) {
   const Tensor p = floats({kCount}, std::vector<float>(kCount, 0.3F));
   EXPECT_NEAR(moments_of(run_one("Bernoulli", 15, {p}, {{"seed", 1.0F}})).mean, 0.3, 0.01);
   const Tensor sure = floats({3}, {0, 1, 1});
-  EXPECT_THAT(run_node("Bernoulli", 15, {sure}, {{"dtype", int64_t{EPH_BOOL}}}),
+  EXPECT_THAT(run_node("Bernoulli", 15, {sure}, {{"dtype", int64_t{EPH_ELEMENT_BOOL}}}),
               Gives(std::vector{bools({3}, {0, 1, 1})}));
-  EXPECT_THAT(run_node("Bernoulli", 15, {sure}, {{"dtype", int64_t{EPH_INT8}}}),
+  EXPECT_THAT(run_node("Bernoulli", 15, {sure}, {{"dtype", int64_t{EPH_ELEMENT_INT8}}}),
               Gives(std::vector{tensor<int8_t>({3}, {0, 1, 1})}));
 }
 
@@ -105,7 +106,7 @@ TEST(Multinomial, DrawsClassesByTheirWeights) {
   const Tensor x = floats({2, 3}, {0, std::log(3.0F), -INFINITY, 5, 5, 5});
   const auto drawn = values_of<int64_t>(
       run_one("Multinomial", 7, {x},
-              {{"sample_size", kCount}, {"dtype", int64_t{EPH_INT64}}, {"seed", 1.0F}}));
+              {{"sample_size", kCount}, {"dtype", int64_t{EPH_ELEMENT_INT64}}, {"seed", 1.0F}}));
   const auto share = [&](int64_t row, int64_t index) {
     const auto first = drawn.begin() + row * kCount;
     return static_cast<double>(std::count(first, first + kCount, index)) / kCount;
@@ -114,7 +115,7 @@ TEST(Multinomial, DrawsClassesByTheirWeights) {
   EXPECT_NEAR(share(0, 1), 0.75, 0.01);
   EXPECT_EQ(share(0, 2), 0);
   for (int64_t index = 0; index < 3; ++index) EXPECT_NEAR(share(1, index), 1.0 / 3, 0.01);
-  EXPECT_EQ(run_one("Multinomial", 7, {x}).type, EPH_INT32);
+  EXPECT_EQ(run_one("Multinomial", 7, {x}).type, EPH_ELEMENT_INT32);
   EXPECT_THAT(run_node("Multinomial", 7, {floats({2, 0}, {})}),
               Refuses(EPH_INVALID_ARGUMENT, "no classes to draw from"));
 }

@@ -40,7 +40,7 @@ class Reference {
   Reference(const RecurrentCase& test, const std::vector<Tensor>& inputs, int64_t gates)
       : test_(test), gates_(gates), functions_(test.functions) {
     for (const Tensor& input : inputs) {
-      inputs_.push_back(input.type == EPH_FLOAT ? as_doubles(input) : Row());
+      inputs_.push_back(input.type == EPH_ELEMENT_FLOAT ? as_doubles(input) : Row());
     }
     if (!functions_.empty()) return;
     functions_ = {sigmoid, plain_tanh, plain_tanh};
@@ -176,7 +176,9 @@ class RecurrentOperators : public testing::TestWithParam<RecurrentCase> {
       Tensor input = inputs[i];
       const bool is_state = i == 0 || i == 5 || i == 6;
       if (test.layout == 1 && is_state) input = swap_first(input, 1);
-      if (type == EPH_DOUBLE && input.type == EPH_FLOAT) input = to_double_tensor(input);
+      if (type == EPH_ELEMENT_DOUBLE && input.type == EPH_ELEMENT_FLOAT) {
+        input = to_double_tensor(input);
+      }
       if (i >= 3 && (i == 4 ? !test.lengths : !test.optional)) {
         node.skip_input();
       } else if (constant_weights && i > 0) {
@@ -214,13 +216,13 @@ TEST_P(RecurrentOperators, FollowTheirFormulas) {
   const auto check = [&](const Outcome& outcome, int32_t type) {
     ASSERT_TRUE(outcome.ok()) << outcome.message;
     for (std::size_t i = 0; i < outcome.outputs.size(); ++i) {
-      const Tensor wanted = type == EPH_DOUBLE ? to_double_tensor(outputs[i]) : outputs[i];
+      const Tensor wanted = type == EPH_ELEMENT_DOUBLE ? to_double_tensor(outputs[i]) : outputs[i];
       EXPECT_EQ(difference(outcome.outputs[i], wanted, 1e-4, 1e-5), "") << "output " << i;
     }
   };
-  check(run(false, Stated::kNothing, EPH_FLOAT), EPH_FLOAT);
-  check(run(true, Stated::kTypesAndShapes, EPH_FLOAT), EPH_FLOAT);
-  check(run(false, Stated::kTypesAndShapes, EPH_DOUBLE), EPH_DOUBLE);
+  check(run(false, Stated::kNothing, EPH_ELEMENT_FLOAT), EPH_ELEMENT_FLOAT);
+  check(run(true, Stated::kTypesAndShapes, EPH_ELEMENT_FLOAT), EPH_ELEMENT_FLOAT);
+  check(run(false, Stated::kTypesAndShapes, EPH_ELEMENT_DOUBLE), EPH_ELEMENT_DOUBLE);
 }
 
 std::vector<RecurrentCase> all_cases() {

@@ -117,15 +117,16 @@ TEST(Windows, HaveTheirFirstElements) {
               Gives(std::vector{floats({4}, {0, 0.5F, 1, 0.5F})}));
   EXPECT_THAT(run_node("HannWindow", 17, {tensor<int32_t>({}, {3})}, {{"periodic", int64_t{0}}}),
               Gives(std::vector{floats({3}, {0, 1, 0})}));
-  EXPECT_THAT(run_node("HammingWindow", 17, {four}, {{"output_datatype", int64_t{EPH_DOUBLE}}}),
-              Gives(std::vector{tensor<double>({4}, {4.0 / 46, 25.0 / 46, 1, 25.0 / 46})}));
+  EXPECT_THAT(
+      run_node("HammingWindow", 17, {four}, {{"output_datatype", int64_t{EPH_ELEMENT_DOUBLE}}}),
+      Gives(std::vector{tensor<double>({4}, {4.0 / 46, 25.0 / 46, 1, 25.0 / 46})}));
   EXPECT_EQ(difference(run_one("BlackmanWindow", 17, {four}), floats({4}, {0, 0.34F, 1, 0.34F})),
             "");
   EXPECT_EQ(run_one("HannWindow", 17, {tensor<int64_t>({}, {0})}).shape, (Shape{0}));
   EXPECT_THAT(run_node("HannWindow", 17, {tensor<int64_t>({}, {-1})}),
               Refuses(EPH_INVALID_ARGUMENT, "size -1 is negative"));
   EXPECT_THAT(
-      run_node("HannWindow", 17, {four}, {{"output_datatype", int64_t{EPH_STRING_ELEMENT}}}),
+      run_node("HannWindow", 17, {four}, {{"output_datatype", int64_t{EPH_ELEMENT_STRING}}}),
       Refuses(EPH_NOT_IMPLEMENTED, "output_datatype=8"));
 }
 
