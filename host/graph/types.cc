@@ -14,13 +14,14 @@ struct ElementInfo {
 };
 
 // Indexed by the value of ElementType.
-constexpr std::array<ElementInfo, 24> kElements = {{
+constexpr std::array<ElementInfo, 27> kElements = {{
     {0, "undefined"},      {32, "float"},       {8, "uint8"},          {8, "int8"},
     {16, "uint16"},        {16, "int16"},       {32, "int32"},         {64, "int64"},
     {0, "string"},         {8, "bool"},         {16, "float16"},       {64, "double"},
     {32, "uint32"},        {64, "uint64"},      {64, "complex64"},     {128, "complex128"},
     {16, "bfloat16"},      {8, "float8e4m3fn"}, {8, "float8e4m3fnuz"}, {8, "float8e5m2"},
     {8, "float8e5m2fnuz"}, {4, "uint4"},        {4, "int4"},           {4, "float4e2m1"},
+    {8, "float8e8m0"},     {2, "uint2"},        {2, "int2"},
 }};
 
 const ElementInfo& element_info(ElementType type) {
@@ -68,7 +69,10 @@ std::optional<uint64_t> byte_size(ElementType type, std::span<const int64_t> sha
   const uint64_t bits = element_bits(type);
   const std::optional<uint64_t> count = element_count(shape);
   if (bits == 0 || !count) return std::nullopt;
-  if (bits < 8) return *count / 2 + *count % 2;
+  if (bits < 8) {
+    const uint64_t per_byte = 8 / bits;
+    return *count / per_byte + (*count % per_byte != 0 ? 1 : 0);
+  }
   return checked_mul<uint64_t>(*count, bits / 8);
 }
 

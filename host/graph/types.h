@@ -18,8 +18,8 @@ namespace ephost::graph {
 
 using ephost::ElementType;
 
-// The size of one element in bits (4-bit types are packed two to a byte); 0 for undefined and
-// string.
+// The size of one element in bits; 0 for undefined and string. Elements of 4 and 2 bits are packed
+// two and four to a byte, the first one into its lowest bits.
 [[nodiscard]] uint32_t element_bits(ElementType type);
 
 // ONNX's lower-case name, e.g. "float", "int64", "bfloat16"; "undefined" for unknown types.
@@ -76,7 +76,7 @@ struct ExternalLocation {
   uint64_t size = 0;
 };
 
-// A constant dense tensor: row-major, little-endian, 4-bit types packed with the low nibble first.
+// A constant dense tensor: row-major, little-endian, packed as element_bits says.
 // `strings` holds the elements if the type is kString, `data` otherwise.
 struct Tensor {
   ElementType type = ElementType::kUndefined;

@@ -17,6 +17,11 @@ EDGES = array([-np.inf, -1e30, -70000, -500, -449, -448, -240.5, -240, -9.5, -2,
                0.002, 0.0625, 0.3, 1, 1.0625, 1.5, 3.3, 15.6, 17, 239, 241, 250, 447, 463, 465, 480, 57000, 61000,
                62000, 1e20,
                np.inf, np.nan])
+# Powers of two, what is between them, and what is out of range.
+POWERS = array([-np.inf, -3, -1e-39, -0.0, 0, 2e-39, 5e-39, 7e-39, 1.1754944e-38, 0.124, 0.125, 0.25, 0.3, 1, 1.1,
+                1.4999, 1.5, 1.75, 2, 3, 1000, 1.7e38, 2e38, 3e38, np.inf, np.nan])
+PACKED = ((21, 23, "int4", messages.INT4), (21, 23, "uint4", messages.UINT4), (25, 25, "int2", messages.INT2),
+          (25, 25, "uint2", messages.UINT2))  # with the opset that quantizes and the one that casts
 
 
 def cases():
@@ -39,9 +44,8 @@ def casts():
         yield Case("Cast", f"from {name}", [codes], 19, to=FLOAT)
         yield Case("Cast", f"from {name} to half", [codes], 21, to=FLOAT16)
         yield Case("CastLike", f"to {name}", [EDGES, Coded(element_type, [0])], 19, [FLOAT], saturate=1)
-    opset = 23
-    for name, element_type in (("int4", messages.INT4), ("uint4", messages.UINT4), ("float4", messages.FLOAT4E2M1)):
-        whole = Coded(element_type, np.arange(15))
+    for _, opset, name, element_type in (*PACKED, (None, 23, "float4", messages.FLOAT4E2M1)):
+        whole = Coded(element_type, np.arange(15) % (1 << messages.BITS[element_type]))
         yield Case("Cast", f"from {name}", [whole], opset, to=FLOAT)
         if name != "float4":
             yield Case("Cast", f"from {name} to int8", [whole], opset, to=INT8)
@@ -52,6 +56,14 @@ def casts():
                        to=element_type)
         yield Case("Cast", f"float to {name}", [floats(9, low=0, high=1)], opset, [FLOAT], to=element_type)
     yield Case("Cast", "float to float4 edges", [EDGES[3:-1]], 23, [FLOAT], to=messages.FLOAT4E2M1)
+    for mode in ("up", "down", "nearest"):
+        for saturate in (0, 1):
+            yield Case("Cast", f"to e8m0 {mode} {saturate}", [POWERS], 25, [FLOAT], to=messages.FLOAT8E8M0,
+                       round_mode=mode, saturate=saturate)
+    powers = Coded(messages.FLOAT8E8M0, np.arange(256))
+    yield Case("Cast", "from e8m0", [powers], 25, to=FLOAT)
+    yield Case("Cast", "from e8m0 to half", [powers], 25, to=FLOAT16)
+    yield Case("CastLike", "to e8m0", [POWERS, Coded(messages.FLOAT8E8M0, [0])], 25, [FLOAT], round_mode="down")
     yield Case("Cast", "float to bfloat16", [EDGES], 19, [FLOAT], to=messages.BFLOAT16)
     yield Case("Cast", "float to bool", [array([0, -0.0, 0.3, -2, np.nan, np.inf])], 19, to=9)
     yield Case("Cast", "float to int32", [array([-3.9, -0.5, 0.5, 2.5, 1e6])], 19, to=INT32)
@@ -66,7 +78,8 @@ def casts():
 
 
 def codes(element_type, *shape):
-    return Coded(element_type, np.arange(int(np.prod(shape))).reshape(shape) * 7 % 16)
+    numbers = np.arange(int(np.prod(shape))).reshape(shape) * 7
+    return Coded(element_type, numbers % (1 << messages.BITS[element_type]))
 
 
 def quantized():
@@ -87,14 +100,15 @@ def quantized():
         yield Case("QuantizeLinear", f"output type {output_type}", [x, array(0.03)], 21, output_dtype=output_type)
     for dtype in (np.uint16, np.int16):
         yield Case("QuantizeLinear", np.dtype(dtype).name, [x, array(0.001), array(7, dtype)], 21)
-    for element_type, name in ((messages.INT4, "int4"), (messages.UINT4, "uint4")):
-        yield Case("QuantizeLinear", name, [x, array(0.3), codes(element_type)], 21, [FLOAT])
-        yield Case("QuantizeLinear", name + " rows", [x, floats(4, low=0.1, high=0.5), codes(element_type, 4)], 21,
+    for opset, _, name, element_type in PACKED:
+        yield Case("QuantizeLinear", name, [x, array(0.3), codes(element_type)], opset, [FLOAT])
+        yield Case("QuantizeLinear", name + " rows", [x, floats(4, low=0.1, high=0.5), codes(element_type, 4)], opset,
                    [FLOAT],
                    axis=0)
         yield Case("QuantizeLinear", name + " blocks", [floats(3, 10), floats(3, 5, low=0.1, high=0.5),
-                                                        codes(element_type, 3, 5)], 21, [FLOAT], axis=1, block_size=2)
-        yield Case("QuantizeLinear", name + " output type", [x, array(0.3)], 21, [FLOAT], output_dtype=element_type)
+                                                        codes(element_type, 3, 5)], opset, [FLOAT], axis=1,
+                   block_size=2)
+        yield Case("QuantizeLinear", name + " output type", [x, array(0.3)], opset, [FLOAT], output_dtype=element_type)
     for axis, shape in ((0, (2, 6)), (1, (4, 2)), (-1, (4, 2)), (-2, (2, 6))):
         size = 3 if axis in (1, -1) else 2
         for dtype in (np.uint8, np.int16):
@@ -131,18 +145,18 @@ def dequantized():
     for dtype in (np.uint16, np.int16):
         yield Case("DequantizeLinear", np.dtype(dtype).name, [integers(3, 4, high=30000, dtype=dtype), array(0.01),
                                                               array(1000, dtype)], 21)
-    for element_type, name in ((messages.INT4, "int4"), (messages.UINT4, "uint4")):
+    for opset, _, name, element_type in PACKED:
         x = codes(element_type, 3, 5)
-        yield Case("DequantizeLinear", name, [x, array(0.3), codes(element_type)], 21)
-        yield Case("DequantizeLinear", name + " no zero point", [x, array(0.3)], 21)
-        yield Case("DequantizeLinear", name + " rows", [x, floats(3), codes(element_type, 3)], 21, axis=0)
+        yield Case("DequantizeLinear", name, [x, array(0.3), codes(element_type)], opset)
+        yield Case("DequantizeLinear", name + " no zero point", [x, array(0.3)], opset)
+        yield Case("DequantizeLinear", name + " rows", [x, floats(3), codes(element_type, 3)], opset, axis=0)
         yield Case("DequantizeLinear", name + " blocks", [codes(element_type, 3, 9), floats(3, 3),
                                                           codes(element_type, 3, 3)],
-                   21, axis=1, block_size=3)
-        yield Case("DequantizeLinear", name + " blocks half", [codes(element_type, 3, 9), floats(3, 3, dtype=HALF)], 21,
-                   axis=1, block_size=3)
-        yield Case("DequantizeLinear", name + " blocks of rows", [codes(element_type, 5, 3), floats(2, 3)], 21, axis=0,
-                   block_size=3)
+                   opset, axis=1, block_size=3)
+        yield Case("DequantizeLinear", name + " blocks half", [codes(element_type, 3, 9), floats(3, 3, dtype=HALF)],
+                   opset, axis=1, block_size=3)
+        yield Case("DequantizeLinear", name + " blocks of rows", [codes(element_type, 5, 3), floats(2, 3)], opset,
+                   axis=0, block_size=3)
     for axis, shape, size in ((0, (2, 6, 4), 2), (1, (4, 2, 4), 3), (2, (4, 6, 2), 2), (-2, (4, 3, 4), 2)):
         yield Case("DequantizeLinear", f"blocks {axis}", [integers(4, 6, 4, dtype=np.uint8), floats(*shape),
                                                           integers(*shape, dtype=np.uint8)], 21, axis=axis,

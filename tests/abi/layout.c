@@ -22,4 +22,4 @@
 #include "layout.golden"
 
 /* Element types are numbers of bits in eph_type_rule::element_types, which has 64. */
-LAYOUT_ASSERT(EPH_ELEMENT_FLOAT4E2M1 < 64, "element types must fit the bits of eph_type_rule");
+LAYOUT_ASSERT(EPH_ELEMENT_INT2 < 64, "element types must fit the bits of eph_type_rule");

@@ -31,6 +31,33 @@ eph_value as_value(const Tensor& tensor, const std::vector<eph_string>& texts) {
   return value;
 }
 
+std::size_t element_bytes(int32_t type) {
+  switch (type) {
+    case EPH_ELEMENT_INT8:
+    case EPH_ELEMENT_UINT8:
+    case EPH_ELEMENT_BOOL:
+    case EPH_ELEMENT_FLOAT8E4M3FN:
+    case EPH_ELEMENT_FLOAT8E4M3FNUZ:
+    case EPH_ELEMENT_FLOAT8E5M2:
+    case EPH_ELEMENT_FLOAT8E5M2FNUZ:
+    case EPH_ELEMENT_FLOAT8E8M0:
+      return 1;
+    case EPH_ELEMENT_INT16:
+    case EPH_ELEMENT_UINT16:
+    case EPH_ELEMENT_FLOAT16:
+    case EPH_ELEMENT_BFLOAT16:
+      return 2;
+    case EPH_ELEMENT_FLOAT:
+    case EPH_ELEMENT_INT32:
+    case EPH_ELEMENT_UINT32:
+      return 4;
+    case EPH_ELEMENT_COMPLEX128:
+      return 16;
+    default:
+      return 8;
+  }
+}
+
 std::size_t element_count(const Shape& shape) {
   std::size_t count = 1;
   for (const int64_t extent : shape) count *= static_cast<std::size_t>(extent);
@@ -147,7 +174,7 @@ void SingleRun::prepare(std::size_t output, int32_t type, Shape shape) {
   if (type == EPH_ELEMENT_STRING) {
     tensor.strings.assign(count, "garbage");
   } else {
-    tensor.bytes.assign(bytes_of(type, count), kGarbage);
+    tensor.bytes.assign(storage_bytes(type, count), kGarbage);
   }
   // A reserve, so that there is an address even where there are no elements.
   tensor.bytes.reserve(1);
@@ -216,34 +243,18 @@ void SingleRun::finish() {
 
 }  // namespace
 
-std::size_t element_bytes(int32_t type) {
+std::size_t storage_bytes(int32_t type, std::size_t count) {
   switch (type) {
-    case EPH_ELEMENT_INT8:
-    case EPH_ELEMENT_UINT8:
-    case EPH_ELEMENT_BOOL:
-    case EPH_ELEMENT_FLOAT8E4M3FN:
-    case EPH_ELEMENT_FLOAT8E4M3FNUZ:
-    case EPH_ELEMENT_FLOAT8E5M2:
-    case EPH_ELEMENT_FLOAT8E5M2FNUZ:
-      return 1;
-    case EPH_ELEMENT_INT16:
-    case EPH_ELEMENT_UINT16:
-    case EPH_ELEMENT_FLOAT16:
-    case EPH_ELEMENT_BFLOAT16:
-      return 2;
-    case EPH_ELEMENT_FLOAT:
-    case EPH_ELEMENT_INT32:
-    case EPH_ELEMENT_UINT32:
-      return 4;
-    case EPH_ELEMENT_COMPLEX128:
-      return 16;
+    case EPH_ELEMENT_UINT4:
+    case EPH_ELEMENT_INT4:
+    case EPH_ELEMENT_FLOAT4E2M1:
+      return (count + 1) / 2;
+    case EPH_ELEMENT_UINT2:
+    case EPH_ELEMENT_INT2:
+      return (count + 3) / 4;
     default:
-      return 8;
+      return count * element_bytes(type);
   }
-}
-
-std::size_t bytes_of(int32_t type, std::size_t count) {
-  return is_packed(type) ? (count + 1) / 2 : count * element_bytes(type);
 }
 
 Tensor bools(Shape shape, const std::vector<int>& values) {

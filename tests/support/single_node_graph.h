@@ -30,14 +30,8 @@ struct Tensor {
   std::vector<std::string> strings;
 };
 
-// Types with several elements in a byte.
-[[nodiscard]] inline bool is_packed(int32_t type) {
-  return type >= EPH_ELEMENT_UINT4 && type <= EPH_ELEMENT_FLOAT4E2M1;
-}
-// Of a type that is neither packed nor text.
-[[nodiscard]] std::size_t element_bytes(int32_t type);
-// The size of a tensor with that many elements.
-[[nodiscard]] std::size_t bytes_of(int32_t type, std::size_t count);
+// The bytes of `count` elements of any type but strings.
+[[nodiscard]] std::size_t storage_bytes(int32_t type, std::size_t count);
 
 // `values` in row-major order.
 template <class T>

@@ -69,6 +69,11 @@ double decode(uint32_t bits, const FloatLayout& layout) {
   return sign != 0 ? -magnitude : magnitude;
 }
 
+// float8e8m0: a power of two.
+double decode_power(uint8_t bits) {
+  return bits == 0xff ? std::numeric_limits<double>::quiet_NaN() : std::ldexp(1.0, bits - 127);
+}
+
 bool is_complex(ElementType type) {
   return type == ElementType::kComplex64 || type == ElementType::kComplex128;
 }
@@ -86,6 +91,7 @@ bool is_inexact(ElementType type) {
     case ElementType::kFloat8E5M2:
     case ElementType::kFloat8E5M2FNUZ:
     case ElementType::kFloat4E2M1:
+    case ElementType::kFloat8E8M0:
     case ElementType::kComplex64:
     case ElementType::kComplex128:
       return true;
@@ -106,9 +112,11 @@ T Elements::load(uint64_t index) const {
   return element;
 }
 
-uint32_t Elements::nibble(uint64_t index) const {
-  const auto pair = load<uint8_t>(index / 2);
-  return index % 2 == 0 ? pair & 0xfU : pair >> 4U;
+uint32_t Elements::packed(uint64_t index) const {
+  const uint32_t bits = element_bits(type_);
+  const uint32_t per_byte = 8 / bits;
+  const uint32_t byte = load<uint8_t>(index / per_byte);
+  return byte >> index % per_byte * bits & ((1U << bits) - 1);
 }
 
 double Elements::number(uint64_t index) const {
@@ -137,11 +145,16 @@ double Elements::number(uint64_t index) const {
     case ElementType::kUint64:
       return static_cast<double>(load<uint64_t>(index));
     case ElementType::kUint4:
-      return nibble(index);
+    case ElementType::kUint2:
+      return packed(index);
     case ElementType::kInt4:
-      return static_cast<int>(nibble(index) ^ 8U) - 8;
+      return static_cast<int>(packed(index) ^ 8U) - 8;
+    case ElementType::kInt2:
+      return static_cast<int>(packed(index) ^ 2U) - 2;
     case ElementType::kFloat4E2M1:
-      return decode(nibble(index), layout_of(type_));
+      return decode(packed(index), layout_of(type_));
+    case ElementType::kFloat8E8M0:
+      return decode_power(load<uint8_t>(index));
     case ElementType::kFloat16:
     case ElementType::kBfloat16:
       return decode(load<uint16_t>(index), layout_of(type_));

@@ -26,7 +26,8 @@ class Elements {
  private:
   template <class T>
   [[nodiscard]] T load(uint64_t index) const;
-  [[nodiscard]] uint32_t nibble(uint64_t index) const;
+  // The bits of an element of less than a byte.
+  [[nodiscard]] uint32_t packed(uint64_t index) const;
 
   const Value& value_;
   ElementType type_;

@@ -13,7 +13,8 @@ namespace ephost {
 // ONNX's lower-case name, e.g. "float", "int64", "bfloat16"; "undefined" for anything else.
 [[nodiscard]] std::string_view element_type_name(ElementType type);
 
-// Size of one element in bits (4-bit types are packed two to a byte); 0 for undefined and string.
+// Size of one element in bits; 0 for undefined and string. Elements of 4 and 2 bits are packed two
+// and four to a byte, the first one into its lowest bits.
 [[nodiscard]] uint32_t element_bits(ElementType type);
 
 // Bytes of a dense tensor; nothing for strings, negative extents and overflow.

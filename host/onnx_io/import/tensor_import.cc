@@ -61,7 +61,7 @@ std::vector<std::byte> typed_bytes(const onnx::TensorProto& proto, ElementType t
     case ElementType::kInt32:
       return narrowed<int32_t>(proto.int32_data());
     default:
-      // Narrow integers, bool, 16-bit and 8-bit floats as bit patterns; 4-bit pairs as bytes.
+      // Narrow integers, bool, 16-bit and 8-bit floats as bit patterns; packed elements as bytes.
       return graph::element_bits(type) == 16 ? narrowed<uint16_t>(proto.int32_data())
                                              : narrowed<uint8_t>(proto.int32_data());
   }

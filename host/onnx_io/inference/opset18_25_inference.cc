@@ -22,6 +22,12 @@ void like_first(InferenceContext& context) {
   if (const auto* shape = input_shape(context, 0)) start_shape(context, 0) = *shape;
 }
 
+// onnx's own refuses types that came later.
+void cast(InferenceContext& context) {
+  set_element_type(context, 0, static_cast<int32_t>(onnx::getAttribute(context, "to", 0)));
+  if (const auto* shape = input_shape(context, 0)) start_shape(context, 0) = *shape;
+}
+
 void broadcast_binary(InferenceContext& context) {
   set_element_type(context, 0, element_type(context, 0));
   const auto* a = input_shape(context, 0);

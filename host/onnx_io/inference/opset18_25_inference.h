@@ -10,6 +10,7 @@ namespace ephost::onnx_io::infer {
 void affine_grid(onnx::InferenceContext& context);
 void attention(onnx::InferenceContext& context);
 void broadcast_binary(onnx::InferenceContext& context);
+void cast(onnx::InferenceContext& context);
 void center_crop_pad(onnx::InferenceContext& context);
 void column_to_image(onnx::InferenceContext& context);
 void dequantize(onnx::InferenceContext& context);

@@ -184,7 +184,10 @@ OpSchema group_normalization_21(const OpSchema* before) {
   return Definition(*before).integers({"stash_type"});
 }
 
-OpSchema cast_19(const OpSchema* before) { return Definition(*before).integers({"saturate"}); }
+OpSchema cast_like_19(const OpSchema* before) { return Definition(*before).integers({"saturate"}); }
+OpSchema cast_19(const OpSchema* before) {
+  return Definition(cast_like_19(before)).inferred_by(&infer::cast);
+}
 OpSchema cast_24(const OpSchema* before) { return Definition(*before).strings({"round_mode"}); }
 
 OpSchema deform_conv(const OpSchema*) {
@@ -357,7 +360,8 @@ constexpr Change kOnnx[] = {
     {18, "Split", &split_18},
     {18, "ScatterElements ScatterND"},
     {19, "AveragePool", &dilated_pool},
-    {19, "Cast CastLike", &cast_19},
+    {19, "Cast", &cast_19},
+    {19, "CastLike", &cast_like_19},
     {19, "DeformConv", &deform_conv},
     {19, "DequantizeLinear", &dequantize_19},
     {19, "QuantizeLinear", &quantize_19},

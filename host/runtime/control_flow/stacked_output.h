@@ -24,7 +24,7 @@ struct ElementForm {
 
   [[nodiscard]] bool is_known() const { return type != ElementType::kUndefined; }
   [[nodiscard]] bool is_text() const { return type == ElementType::kString; }
-  // NOT_IMPLEMENTED for 4-bit elements that do not fill whole bytes.
+  // NOT_IMPLEMENTED for packed elements that do not fill whole bytes.
   [[nodiscard]] Status set(ElementType new_type, std::span<const int64_t> new_shape);
   // INVALID_ARGUMENT if the value has another type or shape.
   [[nodiscard]] Status check(const eph_value& value) const;

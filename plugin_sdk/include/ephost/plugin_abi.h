@@ -145,7 +145,10 @@ enum {
   EPH_ELEMENT_FLOAT8E5M2FNUZ = 20,
   EPH_ELEMENT_UINT4 = 21,
   EPH_ELEMENT_INT4 = 22,
-  EPH_ELEMENT_FLOAT4E2M1 = 23
+  EPH_ELEMENT_FLOAT4E2M1 = 23,
+  EPH_ELEMENT_FLOAT8E8M0 = 24,
+  EPH_ELEMENT_UINT2 = 25,
+  EPH_ELEMENT_INT2 = 26
 };
 
 /* Kinds of values. Always carried as int32_t. */
@@ -162,8 +165,9 @@ enum {
  * A run-time value, or the data of a constant. Frozen.
  *
  *   TENSOR         data: element 0, aligned to 64 bytes if the host allocated it, and otherwise at
- *                  least to the element; 4-bit types are packed low nibble first; strings are an
- *                  array of eph_string. shape: `rank` extents >= 0.
+ *                  least to the element; elements of 4 and 2 bits are packed two and four to a
+ *                  byte, the first one into its lowest bits; strings are an array of eph_string.
+ *                  shape: `rank` extents >= 0.
  *   SEQUENCE       data: an array of eph_value, all of one kind and element type; rank 1, shape[0]
  *                  is their number. element_type: that of the contained tensors;
  *                  EPH_ELEMENT_UNDEFINED if there are none.

@@ -27,24 +27,33 @@ inline constexpr uint64_t kBool = kTypeSet<EPH_ELEMENT_BOOL>;
 inline constexpr uint64_t kHalf = kTypeSet<EPH_ELEMENT_FLOAT16, EPH_ELEMENT_BFLOAT16>;
 inline constexpr uint64_t kFloat8 = kTypeSet<EPH_ELEMENT_FLOAT8E4M3FN, EPH_ELEMENT_FLOAT8E4M3FNUZ,
                                              EPH_ELEMENT_FLOAT8E5M2, EPH_ELEMENT_FLOAT8E5M2FNUZ>;
-inline constexpr uint64_t kFourBits =
-    kTypeSet<EPH_ELEMENT_UINT4, EPH_ELEMENT_INT4, EPH_ELEMENT_FLOAT4E2M1>;
+// Powers of two without a sign.
+inline constexpr uint64_t kPowers = kTypeSet<EPH_ELEMENT_FLOAT8E8M0>;
+// Types with elements of less than a byte, the first one of each byte in its lowest bits.
+inline constexpr uint64_t kTwoBits = kTypeSet<EPH_ELEMENT_UINT2, EPH_ELEMENT_INT2>;
+inline constexpr uint64_t kPacked =
+    kTwoBits | kTypeSet<EPH_ELEMENT_UINT4, EPH_ELEMENT_INT4, EPH_ELEMENT_FLOAT4E2M1>;
 inline constexpr uint64_t kString = kTypeSet<EPH_ELEMENT_STRING>;
 inline constexpr uint64_t kInt64 = kTypeSet<EPH_ELEMENT_INT64>;
 inline constexpr uint64_t kIndices = kTypeSet<EPH_ELEMENT_INT32, EPH_ELEMENT_INT64>;
 // Types whose elements can be moved as bytes, and those types with strings.
-inline constexpr uint64_t kFixedSize =
-    kNumbers | kBool | kHalf | kFloat8 | kTypeSet<EPH_ELEMENT_COMPLEX64, EPH_ELEMENT_COMPLEX128>;
+inline constexpr uint64_t kFixedSize = kNumbers | kBool | kHalf | kFloat8 | kPowers |
+                                       kTypeSet<EPH_ELEMENT_COMPLEX64, EPH_ELEMENT_COMPLEX128>;
 inline constexpr uint64_t kAny = kFixedSize | kString;
-// All of those and the types with elements of less than a byte.
-inline constexpr uint64_t kAnyWidth = kAny | kFourBits;
+inline constexpr uint64_t kAnyWidth = kAny | kPacked;
 
 // Size in bytes of an element of a type in kFixedSize, sizeof(eph_string) for strings. Throws for
 // others.
 [[nodiscard]] int64_t element_size(int32_t element_type);
 
-// Size in bytes of `count` elements; those of 4 bits are packed in pairs. Throws like element_size.
+// Size in bytes of `count` elements, which may be packed. Throws like element_size.
 [[nodiscard]] int64_t storage_size(int32_t element_type, int64_t count);
+
+[[nodiscard]] bool is_packed(int32_t element_type);
+// Bits of an element of a type in kPacked: 4 or 2.
+[[nodiscard]] int packed_bits(int32_t element_type);
+// The type with the same numbers in whole bytes, for a packed type of integers.
+[[nodiscard]] int32_t unpacked_type(int32_t element_type);
 
 // e.g. "float16"; "type 99" for a number that ONNX doesn't know.
 [[nodiscard]] std::string type_name(int32_t element_type);

@@ -182,12 +182,41 @@ Loop find_loop(int32_t from_type, int32_t to_type) {
   return loop;
 }
 
-bool is_four_bits(int32_t type) { return (kFourBits & eph::type_bit(type)) != 0; }
-bool is_rare(int32_t type) { return is_short_float(type) || is_four_bits(type); }
+bool is_rare(int32_t type) { return is_short_float(type) || is_packed(type); }
 bool is_floating(int32_t type) { return ((kFloat | kHalf) & eph::type_bit(type)) != 0; }
 
+template <class F>
+void dispatch_bits(int32_t packed_type, const F& f) {
+  if (packed_bits(packed_type) == 4) return f(std::integral_constant<int, 4>{});
+  f(std::integral_constant<int, 2>{});
+}
+
+template <int kBits>
+void unpack(const uint8_t* packed, bool is_signed, uint8_t* bytes, int64_t count) {
+  constexpr int kPerByte = 8 / kBits;
+  constexpr int kNumbers = 1 << kBits;
+  for (int64_t i = 0; i < count; ++i) {
+    const int code = packed[i / kPerByte] >> (i % kPerByte * kBits) & (kNumbers - 1);
+    bytes[i] = static_cast<uint8_t>(is_signed && code >= kNumbers / 2 ? code - kNumbers : code);
+  }
+}
+
+template <int kBits>
+void pack(const uint8_t* bytes, uint8_t* packed, int64_t count) {
+  constexpr int kPerByte = 8 / kBits;
+  constexpr int kMask = (1 << kBits) - 1;
+  const auto join = [&](int64_t first, int64_t length) {
+    int byte = 0;
+    for (int64_t j = 0; j < length; ++j) byte |= (bytes[first + j] & kMask) << (j * kBits);
+    return static_cast<uint8_t>(byte);
+  };
+  const int64_t rest = count % kPerByte;
+  for (int64_t i = 0; i < count / kPerByte; ++i) packed[i] = join(i * kPerByte, kPerByte);
+  if (rest != 0) packed[count / kPerByte] = join(count - rest, rest);
+}
+
 // Elements of common types on the way from or to a rare one.
-constexpr int64_t kBlock = 512;  // even, so that no byte of two elements is shared by blocks
+constexpr int64_t kBlock = 512;  // a multiple of 4, so that blocks share no byte
 union Block {
   std::array<double, kBlock> doubles;
   std::array<float, kBlock> floats;
@@ -208,8 +237,8 @@ Elements decode_block(Elements from, int64_t begin, int64_t count, Block& block)
   if (!is_rare(from.type)) return {first, from.type};
   const auto* codes = reinterpret_cast<const uint8_t*>(first);
   std::array<uint8_t, kBlock> unpacked;
-  if (is_four_bits(from.type)) {
-    unpack_nibbles(codes, from.type == EPH_ELEMENT_INT4, unpacked.data(), count);
+  if (is_packed(from.type)) {
+    unpack_elements(from.type, codes, unpacked.data(), count);
     codes = unpacked.data();
   }
   if (is_short_float(from.type)) {
@@ -217,54 +246,58 @@ Elements decode_block(Elements from, int64_t begin, int64_t count, Block& block)
     return {block.floats.data(), EPH_ELEMENT_FLOAT};
   }
   std::copy_n(codes, count, block.bytes.begin());
-  return {block.bytes.data(), from.type == EPH_ELEMENT_INT4 ? EPH_ELEMENT_INT8 : EPH_ELEMENT_UINT8};
+  return {block.bytes.data(), unpacked_type(from.type)};
 }
 
 // One byte for each element of a short floating-point type. Wide numbers go through double, which
 // is precise enough.
-void encode_floats(Elements from, int32_t to_type, uint8_t* codes, int64_t count, bool saturate) {
+void encode_floats(Elements from, int32_t to_type, uint8_t* codes, int64_t count,
+                   Float8Rounding rounding) {
   Block block;
   if (element_size(from.type) >= 4 && from.type != EPH_ELEMENT_FLOAT) {
     convert_usual(from, block.doubles.data(), EPH_ELEMENT_DOUBLE, count);
-    return encode_short_floats(to_type, block.doubles.data(), codes, count, saturate);
+    return encode_short_floats(to_type, block.doubles.data(), codes, count, rounding);
   }
   const auto* floats = static_cast<const float*>(from.data);
   if (from.type != EPH_ELEMENT_FLOAT) {
     convert_usual(from, block.floats.data(), EPH_ELEMENT_FLOAT, count);
     floats = block.floats.data();
   }
-  encode_short_floats(to_type, floats, codes, count, saturate);
+  encode_short_floats(to_type, floats, codes, count, rounding);
 }
 
-// One byte for each element of int4 or uint4. Integers wrap; floating-point numbers are rounded to
-// even, as ONNX requires at 4 bits only (its technical note "4 bit integer types"), and saturate.
+// One byte for each element of a packed type of integers. Integers wrap; floating-point numbers are
+// rounded to even, as ONNX requires for these types only (its technical notes "4 bit integer types"
+// and "2 bit integer types"), and saturate.
 void encode_integers(Elements from, int32_t to_type, uint8_t* codes, int64_t count) {
-  const bool is_signed = to_type == EPH_ELEMENT_INT4;
-  if (!is_floating(from.type)) {
-    return convert_usual(from, codes, is_signed ? EPH_ELEMENT_INT8 : EPH_ELEMENT_UINT8, count);
-  }
+  const int32_t storage = unpacked_type(to_type);
+  if (!is_floating(from.type)) return convert_usual(from, codes, storage, count);
+  const int numbers = 1 << packed_bits(to_type);
+  const int low = storage == EPH_ELEMENT_INT8 ? -numbers / 2 : 0;
   Block block;
   convert_usual(from, block.doubles.data(), EPH_ELEMENT_DOUBLE, count);
   for (int64_t i = 0; i < count; ++i) {
     const int rounded = saturate<int>(std::nearbyint(block.doubles[i]));
-    codes[i] = static_cast<uint8_t>(std::clamp(rounded, is_signed ? -8 : 0, is_signed ? 7 : 15));
+    codes[i] = static_cast<uint8_t>(std::clamp(rounded, low, low + numbers - 1));
   }
 }
 
-void convert_block(Elements from, char* to, int32_t to_type, int64_t count, bool saturate) {
+void convert_block(Elements from, char* to, int32_t to_type, int64_t count,
+                   Float8Rounding rounding) {
   if (!is_rare(to_type)) return convert_usual(from, to, to_type, count);
   std::array<uint8_t, kBlock> codes;
   if (is_short_float(to_type)) {
-    encode_floats(from, to_type, codes.data(), count, saturate);
+    encode_floats(from, to_type, codes.data(), count, rounding);
   } else {
     encode_integers(from, to_type, codes.data(), count);
   }
   auto* bytes = reinterpret_cast<uint8_t*>(to);
-  if (is_four_bits(to_type)) return pack_nibbles(codes.data(), bytes, count);
+  if (is_packed(to_type)) return pack_elements(to_type, codes.data(), bytes, count);
   std::copy_n(codes.begin(), count, bytes);
 }
 
-void convert_rare(Elements from, char* to, int32_t to_type, int64_t count, bool saturate) {
+void convert_rare(Elements from, char* to, int32_t to_type, int64_t count,
+                  Float8Rounding rounding) {
   const int64_t blocks = count / kBlock + (count % kBlock != 0 ? 1 : 0);
   parallel_for(blocks, 5.0 * kBlock, [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b) {
@@ -272,7 +305,7 @@ void convert_rare(Elements from, char* to, int32_t to_type, int64_t count, bool 
       const int64_t length = std::min(kBlock, count - first);
       Block block;
       convert_block(decode_block(from, first, length, block), to + storage_size(to_type, first),
-                    to_type, length, saturate);
+                    to_type, length, rounding);
     }
   });
 }
@@ -282,27 +315,27 @@ void convert_rare(Elements from, char* to, int32_t to_type, int64_t count, bool 
 float half_to_float(uint16_t bits) { return widen_half(bits); }
 uint16_t float_to_half(float value) { return narrow_to_half(value); }
 
-void unpack_nibbles(const uint8_t* packed, bool is_signed, uint8_t* bytes, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) {
-    const int nibble = packed[i / 2] >> (i % 2 * 4) & 0xf;
-    bytes[i] = static_cast<uint8_t>(is_signed && nibble > 7 ? nibble - 16 : nibble);
-  }
+void unpack_elements(int32_t element_type, const uint8_t* packed, uint8_t* bytes, int64_t count) {
+  const bool is_signed = unpacked_type(element_type) == EPH_ELEMENT_INT8;
+  dispatch_bits(element_type, [&](auto bits) { unpack<bits>(packed, is_signed, bytes, count); });
 }
 
-void pack_nibbles(const uint8_t* bytes, uint8_t* packed, int64_t count) {
-  for (int64_t i = 0; i < count / 2; ++i) {
-    packed[i] = static_cast<uint8_t>((bytes[2 * i] & 0xf) | bytes[2 * i + 1] << 4);
-  }
-  if (count % 2 != 0) packed[count / 2] = bytes[count - 1] & 0xf;
+void pack_elements(int32_t element_type, const uint8_t* bytes, uint8_t* packed, int64_t count) {
+  dispatch_bits(element_type, [&](auto bits) { pack<bits>(bytes, packed, count); });
+}
+
+uint8_t repeat_element(int32_t element_type, uint8_t byte) {
+  const int mask = (1 << packed_bits(element_type)) - 1;
+  return static_cast<uint8_t>((byte & mask) * (0xff / mask));
 }
 
 void convert(const void* from, int32_t from_type, void* to, int32_t to_type, int64_t count,
-             bool saturate) {
+             Float8Rounding rounding) {
   if (is_rare(from_type) || is_rare(to_type)) {
     // These throw here, and not in a thread.
     if (!is_rare(from_type)) (void)find_loop(from_type, EPH_ELEMENT_FLOAT);
     if (!is_rare(to_type)) (void)find_loop(EPH_ELEMENT_FLOAT, to_type);
-    return convert_rare({from, from_type}, static_cast<char*>(to), to_type, count, saturate);
+    return convert_rare({from, from_type}, static_cast<char*>(to), to_type, count, rounding);
   }
   const Loop loop = find_loop(from_type, to_type);
   const int64_t from_size = element_size(from_type);

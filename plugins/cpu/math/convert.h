@@ -1,6 +1,6 @@
 // Conversion between element types with saturation instead of undefined behaviour: floating-point
-// numbers are truncated towards zero (rounded to even for types of 4 bits) and clamped to the
-// integer's range, NaN becomes 0; integers wrap around; to bool means "not zero".
+// numbers are truncated towards zero (rounded to even for integers of 4 and 2 bits) and clamped to
+// the integer's range, NaN becomes 0; integers wrap around; to bool means "not zero".
 #pragma once
 
 #include <ephost/plugin_abi.h>
@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <limits>
 #include <type_traits>
+
+#include "plugins/cpu/math/short_float.h"
 
 namespace ephost_cpu {
 
@@ -24,16 +26,18 @@ template <class To, class From>
 }
 
 // Converts `count` elements between any two of the numeric types, bool, float16, bfloat16, float8
-// and the types of 4 bits, which are packed. Throws if a type is not one of these. The arrays do
-// not overlap, or start at the same address and have elements of the same size. `saturate` applies
-// to float8, see encode_short_floats.
+// and the packed types. Throws if a type is not one of these. The arrays do not overlap, or start
+// at the same address and have elements of the same size. `rounding` applies to float8.
 void convert(const void* from, int32_t from_type, void* to, int32_t to_type, int64_t count,
-             bool saturate = true);
+             Float8Rounding rounding = {});
 
-// Unpacks elements of 4 bits to one byte each, with int4 sign-extended, and packs them again.
-// Packing keeps the lower half of each byte, and pads the last byte with zero if `count` is odd.
-void unpack_nibbles(const uint8_t* packed, bool is_signed, uint8_t* bytes, int64_t count);
-void pack_nibbles(const uint8_t* bytes, uint8_t* packed, int64_t count);
+// Unpacks elements of a packed type to one byte each, with int4 and int2 sign-extended, and packs
+// them again. Packing keeps the lowest bits of each byte, and pads the last one with zeros.
+void unpack_elements(int32_t element_type, const uint8_t* packed, uint8_t* bytes, int64_t count);
+void pack_elements(int32_t element_type, const uint8_t* bytes, uint8_t* packed, int64_t count);
+
+// A byte full of a packed element, which is in its lowest bits.
+[[nodiscard]] uint8_t repeat_element(int32_t element_type, uint8_t byte);
 
 [[nodiscard]] float half_to_float(uint16_t bits);
 // Rounds to nearest, ties to even; numbers that are too large become infinite.

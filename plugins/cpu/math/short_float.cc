@@ -88,34 +88,60 @@ uint8_t encode(const Format& format, T value, bool saturate) {
   return static_cast<uint8_t>(sign | code);
 }
 
+constexpr uint8_t kPowerNan = 0xff;  // of float8e8m0
+
+float decode_power(uint8_t code) {
+  return code == kPowerNan ? std::numeric_limits<float>::quiet_NaN() : std::ldexp(1.0F, code - 127);
+}
+
+template <class T>
+uint8_t encode_power(T value, Float8Rounding rounding) {
+  if (std::isnan(value)) return kPowerNan;
+  if (value < T{0x1p-127}) return rounding.saturate ? uint8_t{0} : kPowerNan;
+  if (value > T{0x1p127}) return rounding.saturate ? uint8_t{kPowerNan - 1} : kPowerNan;
+  int exponent = 0;
+  const T fraction = std::frexp(value, &exponent);  // in [1/2, 1)
+  const bool goes_up = (rounding.mode == RoundMode::kUp && fraction > T{0.5}) ||
+                       (rounding.mode == RoundMode::kNearest && fraction >= T{0.75});
+  return static_cast<uint8_t>(exponent - 1 + 127 + (goes_up ? 1 : 0));
+}
+
 using Numbers = std::array<float, 256>;
 
 const Numbers& numbers_of(int32_t element_type) {
-  const auto make = [](const Format& format) {
+  const auto make = [](const auto& decode_code) {
     Numbers numbers;
     for (std::size_t code = 0; code < numbers.size(); ++code) {
-      numbers[code] = decode(format, static_cast<uint8_t>(code));
+      numbers[code] = decode_code(static_cast<uint8_t>(code));
     }
     return numbers;
   };
-  static const std::array<Numbers, 5> tables = {make(kE4M3), make(kE4M3Uz), make(kE5M2),
-                                                make(kE5M2Uz), make(kE2M1)};
-  return tables[element_type == EPH_ELEMENT_FLOAT4E2M1
-                    ? 4
-                    : static_cast<std::size_t>(element_type - EPH_ELEMENT_FLOAT8E4M3FN)];
+  const auto of = [&](const Format& format) {
+    return make([&](uint8_t code) { return decode(format, code); });
+  };
+  static const std::array<Numbers, 6> tables = {of(kE4M3),   of(kE4M3Uz), of(kE5M2),
+                                                of(kE5M2Uz), of(kE2M1),   make(decode_power)};
+  const int first = element_type >= EPH_ELEMENT_FLOAT4E2M1 ? EPH_ELEMENT_FLOAT4E2M1 - 4
+                                                           : EPH_ELEMENT_FLOAT8E4M3FN;
+  return tables[static_cast<std::size_t>(element_type - first)];
 }
 
 template <class T>
 void encode_all(int32_t element_type, const T* values, uint8_t* codes, int64_t count,
-                bool saturate) {
+                Float8Rounding rounding) {
+  if (element_type == EPH_ELEMENT_FLOAT8E8M0) {
+    for (int64_t i = 0; i < count; ++i) codes[i] = encode_power(values[i], rounding);
+    return;
+  }
   const Format& format = format_of(element_type);
-  for (int64_t i = 0; i < count; ++i) codes[i] = encode(format, values[i], saturate);
+  for (int64_t i = 0; i < count; ++i) codes[i] = encode(format, values[i], rounding.saturate);
 }
 
 }  // namespace
 
 bool is_short_float(int32_t element_type) {
-  return ((kFloat8 | kTypeSet<EPH_ELEMENT_FLOAT4E2M1>)&eph::type_bit(element_type)) != 0;
+  constexpr uint64_t kTypes = kFloat8 | kPowers | kTypeSet<EPH_ELEMENT_FLOAT4E2M1>;
+  return (kTypes & eph::type_bit(element_type)) != 0;
 }
 
 void decode_short_floats(int32_t element_type, const uint8_t* codes, float* values, int64_t count) {
@@ -124,13 +150,13 @@ void decode_short_floats(int32_t element_type, const uint8_t* codes, float* valu
 }
 
 void encode_short_floats(int32_t element_type, const float* values, uint8_t* codes, int64_t count,
-                         bool saturate) {
-  encode_all(element_type, values, codes, count, saturate);
+                         Float8Rounding rounding) {
+  encode_all(element_type, values, codes, count, rounding);
 }
 
 void encode_short_floats(int32_t element_type, const double* values, uint8_t* codes, int64_t count,
-                         bool saturate) {
-  encode_all(element_type, values, codes, count, saturate);
+                         Float8Rounding rounding) {
+  encode_all(element_type, values, codes, count, rounding);
 }
 
 }  // namespace ephost_cpu

@@ -4,7 +4,7 @@ import shutil
 import unittest
 
 import numpy as np
-from onnx import numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 
 from command_line import CommandLineTest, TINY_MODELS
 from partition_cases import save_unknown_operator
@@ -75,6 +75,36 @@ class TestTest(CommandLineTest):
         report = self.json("test", "tests", status=1)
         self.assertEqual((report["passed"], report["failed"], report["skipped"]), (1, 1, 0))
         self.assertEqual([test["outcome"] for test in report["tests"]], ["fail", "pass"])
+
+    def test_compares_elements_of_types_that_came_late(self):
+        for name, element_type, numbers, right, wrong, difference in [
+            ("float8e8m0", 24, [2, 0.5, 0, np.nan, 3], b"\x80\x7e\x00\xff\x81", b"\x80\x7e\x00\xff\x82",
+             "4, expected 8"),
+            ("uint2", 25, [1, 3, 0, 0, 9], b"\x0d\x03", b"\x0d\x02", "3, expected 2"),
+            ("int2", 26, [1, -2, 0, 0, 9], b"\x09\x01", b"\x09\x03", "1, expected -1"),
+        ]:
+            with self.subTest(name):
+                folder = self.folder / "late" / name
+                self.save_cast(folder, element_type, numbers, right)
+                self.assertEqual(self.ephost("test", folder).stdout, "1 passed, 0 failed, 0 skipped\n")
+                self.save_cast(folder, element_type, numbers, wrong)
+                self.assertIn(f"1 of 5 numbers differ, the first at [4]: {difference}",
+                              self.ephost("test", folder, status=1).stdout)
+
+    def save_cast(self, folder, element_type, numbers, expected):
+        """A test of a cast of five numbers to a type that the installed onnx does not know."""
+        data = folder / "test_data_set_0"
+        data.mkdir(parents=True, exist_ok=True)
+        graph = helper.make_graph([helper.make_node("Cast", ["x"], ["y"], to=element_type)], "g",
+                                  [helper.make_tensor_value_info("x", TensorProto.FLOAT, [5])],
+                                  [helper.make_tensor_value_info("y", element_type, [5])])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 25)])
+        model.ir_version = 13
+        (folder / "model.onnx").write_bytes(model.SerializeToString())
+        (data / "input_0.pb").write_bytes(
+            numpy_helper.from_array(np.float32(numbers), "x").SerializeToString())
+        (data / "output_0.pb").write_bytes(TensorProto(
+            name="y", data_type=element_type, dims=[5], raw_data=expected).SerializeToString())
 
     def test_refuses_folders_without_tests(self):
         (self.folder / "empty").mkdir()

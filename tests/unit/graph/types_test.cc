@@ -11,9 +11,15 @@ TEST(Types, KnowsTheSizeAndNameOfEachElementType) {
   EXPECT_EQ(element_bits(ElementType::kFloat), 32u);
   EXPECT_EQ(element_bits(ElementType::kComplex128), 128u);
   EXPECT_EQ(element_bits(ElementType::kInt4), 4u);
+  EXPECT_EQ(element_bits(ElementType::kInt2), 2u);
+  EXPECT_EQ(element_bits(ElementType::kFloat8E8M0), 8u);
   EXPECT_EQ(element_bits(ElementType::kString), 0u);
   EXPECT_EQ(element_type_name(ElementType::kBfloat16), "bfloat16");
   EXPECT_EQ(element_type_name(ElementType::kFloat4E2M1), "float4e2m1");
+  EXPECT_EQ(element_type_name(ElementType::kFloat8E8M0), "float8e8m0");
+  EXPECT_EQ(element_type_name(ElementType::kUint2), "uint2");
+  EXPECT_EQ(element_type_name(ElementType::kInt2), "int2");
+  EXPECT_EQ(element_type_name(static_cast<ElementType>(27)), "undefined");
   EXPECT_EQ(element_type_name(static_cast<ElementType>(99)), "undefined");
   EXPECT_EQ(element_type_name(static_cast<ElementType>(-1)), "undefined");
 }
@@ -21,6 +27,15 @@ TEST(Types, KnowsTheSizeAndNameOfEachElementType) {
 TEST(Types, PacksFourBitElementsTwoToAByte) {
   EXPECT_EQ(byte_size(ElementType::kUint4, Shape{3}), 2u);
   EXPECT_EQ(byte_size(ElementType::kUint4, Shape{2, 2}), 2u);
+}
+
+TEST(Types, PacksTwoBitElementsFourToAByte) {
+  EXPECT_EQ(byte_size(ElementType::kUint2, Shape{0}), 0u);
+  EXPECT_EQ(byte_size(ElementType::kUint2, Shape{4}), 1u);
+  EXPECT_EQ(byte_size(ElementType::kInt2, Shape{5}), 2u);
+  EXPECT_EQ(byte_size(ElementType::kInt2, Shape{3, 3}), 3u);
+  const int64_t huge = std::numeric_limits<int64_t>::max();
+  EXPECT_EQ(byte_size(ElementType::kInt2, Shape{huge}), uint64_t{1} << 61);
 }
 
 TEST(Types, SizesDenseTensors) {

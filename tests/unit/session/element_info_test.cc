@@ -17,6 +17,11 @@ TEST(ElementInfo, PacksFourBitElementsInPairs) {
   EXPECT_EQ(tensor_bytes(ElementType::kInt4, std::array<int64_t, 1>{3}), 2U);
 }
 
+TEST(ElementInfo, PacksTwoBitElementsInFours) {
+  EXPECT_EQ(element_bits(ElementType::kUint2), 2U);
+  EXPECT_EQ(tensor_bytes(ElementType::kUint2, std::array<int64_t, 1>{5}), 2U);
+}
+
 TEST(ElementInfo, HasNoSizeForStringsAndOverflow) {
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
   EXPECT_FALSE(tensor_bytes(ElementType::kString, std::array<int64_t, 1>{3}));

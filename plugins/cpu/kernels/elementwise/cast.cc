@@ -11,7 +11,8 @@
 namespace ephost_cpu {
 namespace {
 
-constexpr uint64_t kConvertible = kNumbers | kBool | kHalf | kFloat8 | kFourBits;
+constexpr uint64_t kIndirect = kFloat8 | kPowers | kPacked;
+constexpr uint64_t kConvertible = kNumbers | kBool | kHalf | kIndirect;
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";
@@ -93,10 +94,20 @@ std::string_view print_element(const void* from, int32_t type, std::array<char, 
   return print_number(number, buffer);
 }
 
+RoundMode parse_mode(std::string_view mode) {
+  if (mode == "up") return RoundMode::kUp;
+  if (mode == "down") return RoundMode::kDown;
+  if (mode == "nearest") return RoundMode::kNearest;
+  fail("attribute round_mode '" + std::string(mode) + "' is unknown");
+}
+
 class Cast final : public Kernel {
  public:
   Cast(const NodeContext& context, int32_t to)
-      : Kernel(context), to_(to), saturates_(context.node().get_int("saturate", 1) != 0) {
+      : Kernel(context),
+        to_(to),
+        rounding_{context.node().get_int("saturate", 1) != 0,
+                  parse_mode(context.node().get_string("round_mode", "up"))} {
     if (context.input_type(0) == to) allow_alias(0);
   }
 
@@ -113,13 +124,13 @@ class Cast final : public Kernel {
     } else if (to == EPH_ELEMENT_STRING) {
       print(run, x, count);
     } else {
-      convert(x.data, x.element_type, y.data, to, count, saturates_);
+      convert(x.data, x.element_type, y.data, to, count, rounding_);
     }
   }
 
  private:
   // Types of 8 bits and less go through float, which holds their numbers exactly.
-  static bool is_direct(int32_t type) { return ((kFloat8 | kFourBits) & eph::type_bit(type)) == 0; }
+  static bool is_direct(int32_t type) { return (kIndirect & eph::type_bit(type)) == 0; }
   static float* floats(eph::Run& run, int64_t count) {
     return static_cast<float*>(
         run.scratch(static_cast<uint64_t>(checked_multiply(count + 1, sizeof(float)))));
@@ -133,7 +144,7 @@ class Cast final : public Kernel {
     for (int64_t i = 0; i < count; ++i) {
       parse_element(eph::view(data<const eph_string>(x)[i]), type, to + i * size);
     }
-    if (!direct) convert(to, type, y.data, y.element_type, count, saturates_);
+    if (!direct) convert(to, type, y.data, y.element_type, count, rounding_);
   }
 
   static void print(eph::Run& run, const eph_value& x, int64_t count) {
@@ -153,7 +164,7 @@ class Cast final : public Kernel {
   }
 
   int32_t to_;  // EPH_ELEMENT_UNDEFINED: the type of input 1
-  bool saturates_;
+  Float8Rounding rounding_;
 };
 
 constexpr uint64_t kTypes = kConvertible | kString;

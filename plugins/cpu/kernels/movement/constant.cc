@@ -7,6 +7,7 @@
 
 #include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/kernels/movement/indices.h"
+#include "plugins/cpu/math/convert.h"
 
 namespace ephost_cpu {
 namespace {
@@ -124,7 +125,7 @@ class ConstantOfShape final : public Kernel {
     if (element_count(eph::shape_of(*value)) != 1) {
       fail("attribute 'value' has shape " + to_string(eph::shape_of(*value)));
     }
-    if (((kFixedSize | kFourBits) & eph::type_bit(value->element_type)) == 0) {
+    if (((kFixedSize | kPacked) & eph::type_bit(value->element_type)) == 0) {
       fail_unsupported("a value of type " + type_name(value->element_type));
     }
     type_ = value->element_type;
@@ -140,9 +141,8 @@ class ConstantOfShape final : public Kernel {
     }
     const int64_t count = element_count(shape);
     const eph_value& y = allocate_output(run, 0, type_, shape);
-    if ((kFourBits & eph::type_bit(type_)) != 0) {
-      const int nibble = element_[0] & 0xF;
-      std::memset(y.data, nibble << 4 | nibble,
+    if (is_packed(type_)) {
+      std::memset(y.data, repeat_element(type_, static_cast<uint8_t>(element_[0])),
                   static_cast<std::size_t>(storage_size(type_, count)));
       return;
     }

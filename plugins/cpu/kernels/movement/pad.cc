@@ -125,13 +125,13 @@ class Pad final : public Kernel {
     }
     const char* source = data<const char>(x);
     char* target = static_cast<char*>(run.output(0)->data);
-    if ((kFourBits & eph::type_bit(x.element_type)) != 0) {
-      std::memset(target, 0, static_cast<std::size_t>(storage_size(x.element_type, count)));
-      each([&](int64_t to, int64_t from) {
-        const int nibble = source[from / 2] >> (from % 2 * 4) & 0xF;
-        target[to / 2] = static_cast<char>(target[to / 2] | nibble << (to % 2 * 4));
-      });
-      return;
+    if (is_packed(x.element_type)) {
+      const int64_t given = element_count(shape);
+      auto* elements = static_cast<uint8_t*>(run.scratch(static_cast<uint64_t>(given)));
+      auto* repeated = static_cast<uint8_t*>(run.scratch(static_cast<uint64_t>(count)));
+      unpack_elements(x.element_type, data<const uint8_t>(x), elements, given);
+      each([&](int64_t to, int64_t from) { repeated[to] = elements[from]; });
+      return pack_elements(x.element_type, repeated, reinterpret_cast<uint8_t*>(target), count);
     }
     const auto size = static_cast<std::size_t>(element_size(x.element_type));
     each([&](int64_t to, int64_t from) {

@@ -7,6 +7,7 @@
 
 #include "plugins/cpu/core/kernel.h"
 #include "plugins/cpu/kernels/movement/strided_copy.h"
+#include "plugins/cpu/math/convert.h"
 
 namespace ephost_cpu {
 namespace {
@@ -22,9 +23,8 @@ void fill(eph::Run& run, const void* value) {
   }
   alignas(16) static constexpr std::array<char, 16> kZero = {};
   const void* element = value != nullptr ? value : kZero.data();
-  if ((kFourBits & eph::type_bit(y.element_type)) != 0) {
-    const unsigned nibble = *static_cast<const uint8_t*>(element) & 0xFU;
-    std::memset(y.data, static_cast<int>(nibble << 4 | nibble),
+  if (is_packed(y.element_type)) {
+    std::memset(y.data, repeat_element(y.element_type, *static_cast<const uint8_t*>(element)),
                 static_cast<std::size_t>(storage_size(y.element_type, count)));
     return;
   }

@@ -132,21 +132,21 @@ void copy_strings(const Dims& extents, const Strides& strides, const CopyPlan& p
   }
 }
 
-// Copies elements of 4 bits by way of scratch memory with one byte for each element of both
-// tensors.
-void copy_nibbles(const CopyPlan& plan, const Strides& strides, const eph_value& from,
-                  eph::Run& run, uint32_t output) {
+// Copies packed elements by way of scratch memory with one byte for each element of both tensors.
+void copy_packed(const CopyPlan& plan, const Strides& strides, const eph_value& from, eph::Run& run,
+                 uint32_t output) {
   const auto unpack = [&](const eph_value& value) {
     const int64_t count = element_count(eph::shape_of(value));
     auto* bytes = static_cast<uint8_t*>(run.scratch(static_cast<uint64_t>(count)));
-    unpack_nibbles(static_cast<const uint8_t*>(value.data), /*is_signed=*/false, bytes, count);
+    unpack_elements(value.element_type, static_cast<const uint8_t*>(value.data), bytes, count);
     return bytes;
   };
   const eph_value& to = *run.output(output);
   const uint8_t* source = unpack(from);
   uint8_t* target = unpack(to);
   copy_elements(plan.extents, strides, source + plan.from_offset, target + plan.to_offset);
-  pack_nibbles(target, static_cast<uint8_t*>(to.data), element_count(eph::shape_of(to)));
+  pack_elements(to.element_type, target, static_cast<uint8_t*>(to.data),
+                element_count(eph::shape_of(to)));
 }
 
 }  // namespace
@@ -171,9 +171,7 @@ void strided_copy(CopyPlan plan, const eph_value& from, eph::Run& run, uint32_t 
     plan.extents.push_back(1);
     for (Dims& list : strides) list.push_back(1);
   }
-  if ((kFourBits & eph::type_bit(from.element_type)) != 0) {
-    return copy_nibbles(plan, strides, from, run, output);
-  }
+  if (is_packed(from.element_type)) return copy_packed(plan, strides, from, run, output);
   dispatch_size(element_size(from.element_type), [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T* source = static_cast<const T*>(from.data) + plan.from_offset;

@@ -92,6 +92,10 @@ QuantizedRange quantized_range(int32_t element_type) {
       return {-8, 7};
     case EPH_ELEMENT_UINT4:
       return {0, 15};
+    case EPH_ELEMENT_INT2:
+      return {-2, 1};
+    case EPH_ELEMENT_UINT2:
+      return {0, 3};
     default:
       fail_unsupported("tensors are not quantised to " + type_name(element_type));
   }

@@ -16,7 +16,7 @@ namespace {
 constexpr uint64_t kReals = kTypeSet<EPH_ELEMENT_FLOAT> | kHalf;
 constexpr uint64_t kShortInts =
     kTypeSet<EPH_ELEMENT_INT8, EPH_ELEMENT_UINT8, EPH_ELEMENT_INT16, EPH_ELEMENT_UINT16>;
-constexpr uint64_t kQuantized = kShortInts | kFloat8 | kFourBits;
+constexpr uint64_t kQuantized = kShortInts | kFloat8 | kPacked;
 
 using Buffer = std::array<float, kQuantizationBlock>;
 constexpr float kZero = 0;
@@ -140,10 +140,9 @@ class QuantizeLinear final : public LinearKernel {
     const Parameters parameters = read_parameters(run, shape);
     const eph_value& y = allocate_output(run, 0, type, shape);
     const int64_t count = element_count(shape);
-    const bool packs = (kFourBits & eph::type_bit(type)) != 0;
+    const bool packs = is_packed(type);
     void* codes = packs ? run.scratch(static_cast<uint64_t>(count) + 1) : y.data;
-    const int32_t precision =
-        precision_ != EPH_ELEMENT_UNDEFINED ? precision_ : run.input(1)->element_type;
+    const int32_t precision = precision_of(run);
     if (is_short_float(type)) {
       parameters.layout.for_each_row([&](const ScaleLayout::Row& row) {
         quantize_row(
@@ -151,14 +150,12 @@ class QuantizeLinear final : public LinearKernel {
             [&](float* values, int64_t first, int64_t length, const float* zeros, int64_t step) {
               for (int64_t i = 0; i < length; ++i) values[i] += zeros[i * step];
               encode_short_floats(type, values, static_cast<uint8_t*>(codes) + first, length,
-                                  saturates_);
+                                  {saturates_});
             });
       });
     } else {
       const QuantizedRange range = quantized_range(type);
-      const int32_t storage = type == EPH_ELEMENT_INT4    ? int32_t{EPH_ELEMENT_INT8}
-                              : type == EPH_ELEMENT_UINT4 ? int32_t{EPH_ELEMENT_UINT8}
-                                                          : type;
+      const int32_t storage = packs ? unpacked_type(type) : type;
       dispatch<int8_t, uint8_t, int16_t, uint16_t>(storage, [&](auto tag) {
         using T = typename decltype(tag)::type;
         T* to = static_cast<T*>(codes);
@@ -177,10 +174,18 @@ class QuantizeLinear final : public LinearKernel {
         });
       });
     }
-    if (packs) pack_nibbles(static_cast<uint8_t*>(codes), data<uint8_t>(y), count);
+    if (packs) pack_elements(type, static_cast<uint8_t*>(codes), data<uint8_t>(y), count);
   }
 
  private:
+  // The type that quotients are rounded to: that of the scales, or float where these are powers of
+  // two, since few quotients are.
+  [[nodiscard]] int32_t precision_of(const eph::Run& run) const {
+    if (precision_ != EPH_ELEMENT_UNDEFINED) return precision_;
+    const int32_t scale = run.input(1)->element_type;
+    return (kPowers & eph::type_bit(scale)) != 0 ? int32_t{EPH_ELEMENT_FLOAT} : scale;
+  }
+
   // Calls store(quotients, first element, count, zero points, their step) for blocks of the row.
   template <class Store>
   static void quantize_row(const eph_value& x, const Parameters& parameters, int32_t precision,
@@ -212,9 +217,13 @@ class DequantizeLinear final : public LinearKernel {
     const Dims shape = dims_of(x);
     const int32_t type =
         output_type_ != EPH_ELEMENT_UNDEFINED ? output_type_ : run.input(1)->element_type;
+    if ((kReals & eph::type_bit(type)) == 0) {
+      fail("scales of " + type_name(type) +
+           " need attribute output_dtype: no output has their type");
+    }
     const Parameters parameters = read_parameters(run, shape);
     const eph_value& y = allocate_output(run, 0, type, shape);
-    if ((kFourBits & eph::type_bit(x.element_type)) != 0) {  // rows may begin within a byte
+    if (is_packed(x.element_type)) {  // rows may begin within a byte
       x.data = const_cast<float*>(floats_of(run, x));
       x.element_type = EPH_ELEMENT_FLOAT;
     }
@@ -285,9 +294,10 @@ class DynamicQuantizeLinear final : public Kernel {
 };
 
 constexpr Inputs kOfX = {.required = 2, .same_type = 0b101};
-constexpr auto& kFromReal = kInputTypes<kReals | kTypeSet<EPH_ELEMENT_INT32>, kReals, kQuantized>;
-constexpr auto& kToReal = kInputTypes<kQuantized | kTypeSet<EPH_ELEMENT_INT32>, kReals,
-                                      kQuantized | kTypeSet<EPH_ELEMENT_INT32>>;
+constexpr uint64_t kScales = kReals | kPowers;
+constexpr uint64_t kInt32 = kTypeSet<EPH_ELEMENT_INT32>;
+constexpr auto& kFromReal = kInputTypes<kReals | kInt32, kScales, kQuantized>;
+constexpr auto& kToReal = kInputTypes<kQuantized | kInt32, kScales, kQuantized | kInt32>;
 
 constexpr KernelEntry kEntries[] = {
     {"QuantizeLinear", 10, kNewest, {.required = 2}, kFromReal, &make<QuantizeLinear>},

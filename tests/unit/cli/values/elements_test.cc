@@ -64,6 +64,25 @@ TEST(Elements, DecodesPackedNibbles) {
   EXPECT_EQ(Elements(floats).number(3), -6);
 }
 
+TEST(Elements, DecodesPackedPairsOfBits) {
+  const Value natural = tensor(ElementType::kUint2, 5, {0xe4, 0x02});
+  EXPECT_EQ(first_elements(natural, 8), "0, 1, 2, 3, 2");
+  const Value integers = tensor(ElementType::kInt2, 5, {0xe4, 0x02});
+  EXPECT_EQ(first_elements(integers, 8), "0, 1, -2, -1, -2");
+}
+
+TEST(Elements, DecodesPowersOfTwo) {
+  std::vector<uint8_t> codes(256);
+  for (size_t i = 0; i < codes.size(); ++i) codes[i] = static_cast<uint8_t>(i);
+  const Value value = tensor(ElementType::kFloat8E8M0, 256, codes);
+  const Elements elements(value);
+  double power = 0x1p-127;
+  for (uint64_t i = 0; i < 255; ++i, power *= 2) EXPECT_EQ(elements.number(i), power);
+  EXPECT_TRUE(std::isnan(elements.number(255)));
+  EXPECT_TRUE(is_inexact(ElementType::kFloat8E8M0));
+  EXPECT_FALSE(is_inexact(ElementType::kInt2));
+}
+
 TEST(Elements, WritesElementsAsAPersonWould) {
   const Value bools = tensor(ElementType::kBool, 2, {0, 1});
   EXPECT_EQ(first_elements(bools, 8), "false, true");

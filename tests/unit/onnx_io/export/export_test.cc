@@ -199,6 +199,32 @@ TEST(Export, PutsInitializersIntoOneExternalFile) {
   EXPECT_EQ(to_text(*again), to_text(model));
 }
 
+TEST(Export, KeepsTypesThatTheLinkedOnnxDoesNotKnow) {
+  for (int32_t type = 17; type <= static_cast<int32_t>(ElementType::kInt2); ++type) {
+    const auto element = static_cast<ElementType>(type);
+    std::vector<uint8_t> bytes(*graph::byte_size(element, Shape{5}));
+    for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(0x71 * (i + 1));
+    Graph graph = GraphBuilder()
+                      .constant("w", graph::testing::make_tensor(element, {5}, bytes))
+                      .node("Any", {"w"}, {"y"})
+                      .output("y")
+                      .build();
+    graph.nodes[0].domain = "com.example";
+    graph.values[graph.outputs[0]].type = graph::testing::tensor_type(element, Shape{5});
+    Model model = model_of(std::move(graph));
+    model.opset_imports["com.example"] = 1;
+    for (const char* external : {"", "weights.data"}) {
+      test::TempDirectory folder;
+      ExportOptions options;
+      options.external_file_name = external;
+      ASSERT_TRUE(exported(model, options).write(folder / "model.onnx").ok());
+      const auto again = import_model(folder / "model.onnx");
+      ASSERT_TRUE(again.ok()) << again.status().message();
+      EXPECT_EQ(to_text(*again), to_text(model)) << type << external;
+    }
+  }
+}
+
 TEST(Export, StoresSharedDataOnce) {
   const Tensor weight = floats(2000);
   Graph graph = GraphBuilder()

@@ -33,6 +33,23 @@ TEST(ValueFile, ReadsWhatItWrote) {
   EXPECT_EQ(std::memcmp(read->tensor.data.bytes.data(), bytes.data(), bytes.size()), 0);
 }
 
+TEST(ValueFile, KeepsPackedElementsAndPowersOfTwo) {
+  const test::TempDirectory folder;
+  for (const auto& [type, size] :
+       {std::pair(ElementType::kInt2, size_t{2}), std::pair(ElementType::kUint2, size_t{2}),
+        std::pair(ElementType::kFloat8E8M0, size_t{5})}) {
+    const std::vector<std::byte> bytes(size, std::byte{0x39});
+    const graph::Tensor tensor{.type = type, .shape = {5}, .data = graph::make_blob(bytes)};
+    ASSERT_TRUE(
+        write_value_file(folder / "x.pb", {"", graph::ValueKind::kTensor, tensor, {}}).ok());
+    const auto read = read_value_file(folder / "x.pb");
+    ASSERT_TRUE(read.ok()) << read.status().message();
+    EXPECT_EQ(read->tensor.type, type);
+    ASSERT_EQ(read->tensor.data.bytes.size(), size);
+    EXPECT_EQ(std::memcmp(read->tensor.data.bytes.data(), bytes.data(), size), 0);
+  }
+}
+
 TEST(ValueFile, KeepsStringsAndScalars) {
   const test::TempDirectory folder;
   graph::Tensor tensor{.type = ElementType::kString};

@@ -116,6 +116,7 @@ TEST_F(TensorImportTest, NarrowsWhatInt32DataHolds) {
   EXPECT_THAT(elements<uint16_t>(narrow(TensorProto::FLOAT16, {0x3c00})), ElementsAre(0x3c00));
   EXPECT_THAT(elements<uint16_t>(narrow(TensorProto::BFLOAT16, {0x3f80})), ElementsAre(0x3f80));
   EXPECT_THAT(elements<uint8_t>(narrow(17, {0x38})), ElementsAre(0x38)) << "float8e4m3fn";
+  EXPECT_THAT(elements<uint8_t>(narrow(24, {0x7f, 0xff})), ElementsAre(0x7f, 0xff)) << "float8e8m0";
 }
 
 TEST_F(TensorImportTest, ReadsPackedFourBitElements) {
@@ -123,6 +124,22 @@ TEST_F(TensorImportTest, ReadsPackedFourBitElements) {
   proto.add_int32_data(0x21);
   proto.add_int32_data(0x03);
   EXPECT_THAT(elements<uint8_t>(import(proto)), ElementsAre(0x21, 0x03));
+}
+
+TEST_F(TensorImportTest, ReadsPackedTwoBitElements) {
+  TensorProto typed = proto_of(26, {5});  // int2
+  typed.add_int32_data(0xe4);
+  typed.add_int32_data(0x03);
+  EXPECT_THAT(elements<uint8_t>(import(typed)), ElementsAre(0xe4, 0x03));
+  TensorProto raw = proto_of(25, {2, 3});  // uint2
+  raw.set_raw_data("\x1b\x0e");
+  EXPECT_THAT(elements<uint8_t>(import(raw)), ElementsAre(0x1b, 0x0e));
+}
+
+TEST_F(TensorImportTest, RefusesTwoBitElementsOfAnotherLength) {
+  TensorProto proto = proto_of(25, {5});
+  proto.set_raw_data("\x1b");
+  expect_refusal(proto, "need 2 bytes, but it has 1");
 }
 
 TEST_F(TensorImportTest, MakesBoolsZeroOrOne) {

@@ -228,6 +228,37 @@ TEST(NewerOpsets, InferQuantizationTypes) {
       .attribute("output_dtype", static_cast<int64_t>(ElementType::kInt4))
       .output("y");
   EXPECT_EQ(inferred(builder), "int4[2,3,8,9]");
+
+  GraphBuilder zero_point;
+  zero_point.input("x", kImage)
+      .input("scale", tensor_type(ElementType::kFloat8E8M0, Shape{}))
+      .input("zero", tensor_type(ElementType::kInt2, Shape{}))
+      .node("QuantizeLinear", {"x", "scale", "zero"}, {"y"})
+      .output("y");
+  EXPECT_EQ(inferred(zero_point, 25), "int2[2,3,8,9]");
+
+  GraphBuilder back;
+  back.input("x", tensor_type(ElementType::kUint2, Shape{5}))
+      .input("scale", tensor_type(ElementType::kFloat8E8M0, Shape{}))
+      .node("DequantizeLinear", {"x", "scale"}, {"y"})
+      .attribute("output_dtype", static_cast<int64_t>(ElementType::kFloat16))
+      .output("y");
+  EXPECT_EQ(inferred(back, 25), "float16[5]");
+}
+
+TEST(NewerOpsets, InferCastsToTypesThatCameLater) {
+  for (const ElementType type :
+       {ElementType::kFloat8E5M2, ElementType::kInt4, ElementType::kFloat8E8M0, ElementType::kUint2,
+        ElementType::kInt2}) {
+    GraphBuilder builder;
+    builder.input("x", kImage)
+        .node("Cast", {"x"}, {"c"})
+        .attribute("to", static_cast<int64_t>(type))
+        .attribute("round_mode", std::string("down"))
+        .node("Transpose", {"c"}, {"y"})
+        .output("y");
+    EXPECT_EQ(inferred(builder, 25), std::string(graph::element_type_name(type)) + "[9,8,3,2]");
+  }
 }
 
 TEST(NewerOpsets, InferTheOthers) {

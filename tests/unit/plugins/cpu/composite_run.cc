@@ -104,7 +104,7 @@ class CompositeRun : public eph_run {
     if (type == EPH_ELEMENT_STRING) {
       tensor.strings.assign(count, "");
     } else {
-      tensor.bytes.assign(count * element_bytes(type), '\x7e');
+      tensor.bytes.assign(storage_bytes(type, count), '\x7e');
     }
     return tensor;
   }

@@ -44,12 +44,16 @@ TEST(GrowingStack, LetsTheNextElementBeWrittenInPlace) {
   EXPECT_EQ(stack.append(*held_floats(other)).code(), StatusCode::kInvalidArgument);
 }
 
-// Elements of 4 bits that do not fill whole bytes cannot be stacked.
+// Packed elements that do not fill whole bytes cannot be stacked.
 TEST(ElementForm, RefusesElementsThatEndInsideAByte) {
   ElementForm form;
   EXPECT_EQ(form.set(ElementType::kInt4, std::vector<int64_t>{3}).code(),
             StatusCode::kNotImplemented);
   EXPECT_TRUE(form.set(ElementType::kInt4, std::vector<int64_t>{4}).ok());
+  EXPECT_EQ(form.bytes, 2U);
+  EXPECT_EQ(form.set(ElementType::kUint2, std::vector<int64_t>{2, 3}).code(),
+            StatusCode::kNotImplemented);
+  EXPECT_TRUE(form.set(ElementType::kUint2, std::vector<int64_t>{2, 4}).ok());
   EXPECT_EQ(form.bytes, 2U);
 }
 

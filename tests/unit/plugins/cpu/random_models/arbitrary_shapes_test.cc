@@ -44,8 +44,8 @@ Tensor any_tensor(Dice& dice, int32_t type, const Shape& shape) {
     made.strings.assign(count, dice.pick<std::string>({"", "a", "-1.5", "1e999", "\xff"}));
     return made;
   }
-  const std::size_t size = is_packed(type) ? 1 : element_bytes(type);
-  made.bytes.resize(bytes_of(type, count));
+  const std::size_t size = storage_bytes(type, 1);
+  made.bytes.resize(storage_bytes(type, count));
   const int64_t kind = dice.roll(0, 3);
   for (std::size_t at = 0; at + size <= made.bytes.size(); at += size) {
     set_element(dice, made, at, size, kind);
@@ -55,7 +55,7 @@ Tensor any_tensor(Dice& dice, int32_t type, const Shape& shape) {
 
 std::vector<int32_t> types_of(uint64_t set) {
   std::vector<int32_t> types;
-  for (int32_t type = 1; type <= EPH_ELEMENT_FLOAT4E2M1; ++type) {
+  for (int32_t type = 1; type <= EPH_ELEMENT_INT2; ++type) {
     if ((set >> type & 1) != 0) types.push_back(type);
   }
   return types;

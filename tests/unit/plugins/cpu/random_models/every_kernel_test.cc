@@ -73,7 +73,7 @@ std::vector<std::vector<int32_t>> types_of(const eph_kernel_def& kernel) {
     const eph_type_rule& rule = kernel.rules[r];
     if ((rule.flags & EPH_RULE_OUTPUT) != 0) continue;
     types.resize(std::max<std::size_t>(types.size(), rule.slot + 1));
-    for (int32_t type = 1; type <= EPH_ELEMENT_FLOAT4E2M1; ++type) {
+    for (int32_t type = 1; type <= EPH_ELEMENT_INT2; ++type) {
       if ((rule.element_types >> type & 1) != 0) types[rule.slot].push_back(type);
     }
   }

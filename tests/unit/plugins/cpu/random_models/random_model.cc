@@ -104,7 +104,7 @@ void fill(Value& value, const RandomInput& input, Dice& dice) {
     }
     for (std::size_t b = 0; b < size; ++b) to[b] = static_cast<std::byte>(dice.roll(0, 255));
   }
-  if (size == 0) {  // two elements per byte
+  if (size == 0) {  // several elements per byte
     for (std::byte& byte : bytes) byte = static_cast<std::byte>(dice.roll(0, 255));
   }
 }

@@ -194,6 +194,19 @@ TEST(Pad, RepeatsFourBitNumbers) {
   EXPECT_EQ(pad("wrap"), (std::vector<char>{0x32, 0x21, 0x13, 0x02}));     // 2 3 1 2 3 1 2
 }
 
+TEST(Pad, RepeatsTwoBitNumbers) {
+  const Tensor x = {EPH_ELEMENT_INT2, {3}, {0x39}, {}};  // the codes 1 2 3
+  const auto pad = [&](const char* mode) {
+    return run_one("Pad", 25, {x, ints({2, 2})}, {{"mode", std::string(mode)}}).bytes;
+  };
+  const auto packed = [](int first, int second) {
+    return std::vector<char>{static_cast<char>(first), static_cast<char>(second)};
+  };
+  EXPECT_EQ(pad("reflect"), packed(0x9b, 0x1b));  // 3 2 1 2, 3 2 1
+  EXPECT_EQ(pad("edge"), packed(0x95, 0x3f));     // 1 1 1 2, 3 3 3
+  EXPECT_EQ(pad("wrap"), packed(0x9e, 0x27));     // 2 3 1 2, 3 1 2
+}
+
 TEST(Pad, CropsWithNegativePadsAndReflectsFarBeyondTheEdge) {
   const Tensor x = counting({2, 4});
   EXPECT_THAT(run_node("Pad", 13, {x, ints({0, -1, 1, -2}), floats({}, {9})}),

@@ -246,6 +246,38 @@ TEST(FourBits, AreMovedElementByElement) {
               Gives(Tensors{nibbles({3}, {0x99, 0x99})}));
 }
 
+Tensor pairs(const Shape& shape, const std::vector<uint8_t>& packed) {
+  Tensor made = tensor<uint8_t>(shape, packed);
+  made.type = EPH_ELEMENT_UINT2;
+  return made;
+}
+
+TEST(TwoBits, AreMovedElementByElement) {
+  const Tensor x = pairs({2, 3}, {0x39, 0x0E});  // 1 2 3, 0 2 3
+  EXPECT_THAT(run_node("Identity", 25, {x}), Gives(Tensors{x}));
+  EXPECT_THAT(run_node("Reshape", 25, {x, ints({6})}), Gives(Tensors{pairs({6}, {0x39, 0x0E})}));
+  EXPECT_THAT(run_node("Transpose", 25, {x}),
+              Gives(Tensors{pairs({3, 2}, {0xA1, 0x0F})}));  // 1 0, 2 2, 3 3
+  EXPECT_THAT(run_node("Pad", 25, {x, ints({0, 1, 0, 0}), pairs({}, {0x01})}),
+              Gives(Tensors{pairs({2, 4}, {0xE5, 0xE1})}));  // 1 1 2 3, 1 0 2 3
+  EXPECT_THAT(run_node("ConstantOfShape", 25, {ints({4})}, {{"value", pairs({1}, {0x02})}}),
+              Gives(Tensors{pairs({4}, {0xAA})}));
+  EXPECT_THAT(run_node("Constant", 25, {}, {{"value", x}}), Gives(Tensors{x}));
+}
+
+TEST(PowersOfTwo, AreMovedAsBytes) {
+  const auto powers = [](const Shape& shape, const std::vector<uint8_t>& codes) {
+    Tensor made = tensor<uint8_t>(shape, codes);
+    made.type = EPH_ELEMENT_FLOAT8E8M0;
+    return made;
+  };
+  const Tensor x = powers({2, 2}, {0, 127, 254, 255});
+  EXPECT_THAT(run_node("Transpose", 25, {x}), Gives(Tensors{powers({2, 2}, {0, 254, 127, 255})}));
+  EXPECT_THAT(run_node("Gather", 13, {x, ints({1})}), Gives(Tensors{powers({1, 2}, {254, 255})}));
+  EXPECT_THAT(run_node("Pad", 25, {x, ints({0, 1, 0, 0}), powers({}, {9})}),
+              Gives(Tensors{powers({2, 3}, {9, 0, 127, 9, 254, 255})}));
+}
+
 TEST(NonZero, KnowsZerosOfEveryType) {
   EXPECT_THAT(run_node("NonZero", 13, {halves({3}, {0x8000, 0x0001, 0})}),
               Gives(Tensors{tensor<int64_t>({1, 1}, {1})}));

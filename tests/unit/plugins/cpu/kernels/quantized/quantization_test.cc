@@ -82,6 +82,42 @@ TEST_P(Granularities, GoBothWays) {
   }
 }
 
+Tensor two_bits(int32_t type, const Shape& shape, const std::vector<int>& elements) {
+  std::vector<int> bytes((elements.size() + 3) / 4);
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    bytes[i / 4] += (elements[i] + 4) % 4 << i % 4 * 2;
+  }
+  return raw(type, shape, bytes);
+}
+
+TEST_P(Granularities, GoBothWaysAtTwoBits) {
+  const Granularity& test = GetParam();
+  const std::vector<float> numbers = values_of<float>(random_floats(test.shape, 3, -4, 4));
+  const std::vector<float> scales = values_of<float>(random_floats(test.scales, 4, 0.5F, 2));
+  const Attributes attributes = {{"axis", test.axis}, {"block_size", test.block}};
+  for (const int32_t type : {EPH_ELEMENT_INT2, EPH_ELEMENT_UINT2}) {
+    const int low = type == EPH_ELEMENT_INT2 ? -2 : 0;
+    std::vector<int> zeros, quantized;
+    std::vector<float> restored;
+    for (std::size_t s = 0; s < scales.size(); ++s) zeros.push_back(low + static_cast<int>(s % 4));
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const std::size_t s = scale_index(static_cast<int64_t>(i));
+      const float rounded = std::nearbyint(numbers[i] / scales[s]);
+      quantized.push_back(std::clamp(static_cast<int>(rounded) + zeros[s], low, low + 3));
+      restored.push_back(static_cast<float>(quantized.back() - zeros[s]) * scales[s]);
+    }
+    const Tensor zero_points = two_bits(type, test.scales, zeros);
+    const Tensor y = two_bits(type, test.shape, quantized);
+    EXPECT_THAT(run_node("QuantizeLinear", 25,
+                         {floats(test.shape, numbers), floats(test.scales, scales), zero_points},
+                         attributes),
+                Gives(std::vector{y}));
+    EXPECT_THAT(
+        run_node("DequantizeLinear", 25, {y, floats(test.scales, scales), zero_points}, attributes),
+        Gives(std::vector{floats(test.shape, restored)}));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Layouts, Granularities,
                          testing::Values(Granularity{"tensor", {3, 700}, {}, 1, 0},
                                          Granularity{"channel", {2, 3, 5, 7}, {3}, 1, 0},
@@ -123,6 +159,18 @@ TEST(QuantizeLinear, DividesInThePrecisionOfTheScale) {
   EXPECT_THAT(
       run_node("QuantizeLinear", 23, {x, scale, zero}, {{"precision", int64_t{EPH_ELEMENT_FLOAT}}}),
       Gives(std::vector{tensor<int16_t>({1}, {2049})}));
+}
+
+TEST(QuantizeLinear, TakesPowersOfTwoAsScales) {
+  const Tensor x = floats({3}, {1, -3, 4097.8F});
+  const Tensor two = raw(EPH_ELEMENT_FLOAT8E8M0, {}, {0x80});
+  const Tensor codes = tensor<int16_t>({3}, {0, -2, 2049});
+  EXPECT_THAT(run_node("QuantizeLinear", 24, {x, two}, {{"output_dtype", int64_t{5}}}),
+              Gives(std::vector{codes}));
+  EXPECT_THAT(run_node("DequantizeLinear", 24, {codes, two}, {{"output_dtype", int64_t{1}}}),
+              Gives(std::vector{floats({3}, {0, -4, 4098})}));
+  EXPECT_THAT(run_node("DequantizeLinear", 24, {codes, two}),
+              Refuses(EPH_INVALID_ARGUMENT, "scales of float8e8m0 need attribute output_dtype"));
 }
 
 TEST(QuantizeLinear, RefusesScalesThatDoNotFit) {
