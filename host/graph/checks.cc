@@ -27,6 +27,7 @@ class LevelCheck {
     EPHOST_RETURN_IF_ERROR(check_lists());
     EPHOST_RETURN_IF_ERROR(check_values());
     EPHOST_RETURN_IF_ERROR(check_initializers());
+    EPHOST_RETURN_IF_ERROR(check_annotations());
     for (NodeId id = 0; id < graph_.nodes.size(); ++id) EPHOST_RETURN_IF_ERROR(check_node(id));
     for (const ValueId id : graph_.outputs) {
       if (!available_[id]) return error("graph output " + name_of(id) + " has no producer");
@@ -96,6 +97,22 @@ class LevelCheck {
     }
     if (std::find(owned.begin(), owned.end(), false) != owned.end()) {
       return error("an initializer does not belong to a value");
+    }
+    return Status::ok_status();
+  }
+
+  Status check_annotations() const {
+    ValueId last = kNoValue;
+    for (const QuantizationAnnotation& annotation : graph_.annotations) {
+      const auto exists = [&](const auto& entry) { return in_range(entry.second); };
+      if (!in_range(annotation.value) || !std::ranges::all_of(annotation.parameters, exists)) {
+        return error("a quantization annotation names a value that does not exist");
+      }
+      if (last != kNoValue && annotation.value <= last) {
+        return error("the quantization annotation of value " + name_of(annotation.value) +
+                     " is out of order");
+      }
+      last = annotation.value;
     }
     return Status::ok_status();
   }

@@ -54,7 +54,8 @@ Graph clone(const Graph& graph) {
              .values = graph.values,
              .inputs = graph.inputs,
              .outputs = graph.outputs,
-             .initializers = graph.initializers};
+             .initializers = graph.initializers,
+             .annotations = graph.annotations};
   copy.nodes.reserve(graph.nodes.size());
   for (const Node& node : graph.nodes) copy.nodes.push_back(clone(node));
   return copy;

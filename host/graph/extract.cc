@@ -1,6 +1,7 @@
 #include "host/graph/extract.h"
 
 #include <algorithm>
+#include <functional>
 #include <unordered_map>
 #include <utility>
 
@@ -30,6 +31,7 @@ class Extractor {
         }
       }
     }
+    take_annotations();
     connect(result_.graph);
     return std::move(result_);
   }
@@ -60,6 +62,22 @@ class Extractor {
       if (output != kNoValue) output = add_local(output);
     }
     result_.graph.add_node(std::move(node));
+  }
+
+  void take_annotations() {
+    std::vector<QuantizationAnnotation>& taken = result_.graph.annotations;
+    const size_t count = source_.annotations.empty() ? 0 : result_.original_values.size();
+    for (ValueId local = 0; local < count; ++local) {
+      const ValueId original = result_.original_values[local];
+      const auto found = std::ranges::lower_bound(source_.annotations, original, std::less<>(),
+                                                  &QuantizationAnnotation::value);
+      if (found == source_.annotations.end() || found->value != original) continue;
+      taken.push_back({.value = local});
+      for (const auto& [name, id] : found->parameters) {
+        const bool is_there = local_ids_.contains(id) || source_.constant(id) != nullptr;
+        if (is_there) taken.back().parameters.emplace_back(name, use(id));
+      }
+    }
   }
 
   // The local id of a value that an extracted node reads.

@@ -82,6 +82,13 @@ struct Value {
   }
 };
 
+// How a value is quantised, in ONNX's own words: each parameter names the constant that holds it,
+// e.g. "SCALE_TENSOR". The host passes it on and does not interpret it.
+struct QuantizationAnnotation {
+  ValueId value = kNoValue;
+  std::vector<std::pair<std::string, ValueId>> parameters;  // in file order
+};
+
 struct Graph {
   std::string name;
   std::string doc;
@@ -90,6 +97,9 @@ struct Graph {
   std::vector<ValueId> inputs;   // in the model's order
   std::vector<ValueId> outputs;  // in the model's order; may list one value twice
   std::vector<Tensor> initializers;
+  // Ascending by value, at most one for each. A constant that an annotation names stays in the
+  // graph as long as the annotated value does, whether or not a node reads it.
+  std::vector<QuantizationAnnotation> annotations;
 
   // Appends a value; `connect` records its uses.
   ValueId add_value(Value value);

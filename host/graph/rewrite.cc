@@ -44,6 +44,25 @@ void keep_values_and_initializers(Graph& graph, const std::vector<bool>& keep) {
   graph.initializers = std::move(initializers);
 }
 
+void keep_parameters(const Graph& graph, std::vector<bool>& keep_values) {
+  for (const QuantizationAnnotation& annotation : graph.annotations) {
+    if (!keep_values[annotation.value]) continue;
+    for (const auto& [name, id] : annotation.parameters) {
+      if (graph.values[id].initializer != kNoInitializer) keep_values[id] = true;
+    }
+  }
+}
+
+void keep_annotations(Graph& graph, const std::vector<ValueId>& new_ids) {
+  for (QuantizationAnnotation& annotation : graph.annotations) {
+    annotation.value = new_ids[annotation.value];
+    for (auto& [name, id] : annotation.parameters) id = new_ids[id];
+    std::erase_if(annotation.parameters,
+                  [](const auto& entry) { return entry.second == kNoValue; });
+  }
+  std::erase_if(graph.annotations, [](const auto& entry) { return entry.value == kNoValue; });
+}
+
 // Where each node of the rewritten graph comes from: a kept node or a group, in the order of the
 // old graph.
 struct Origin {
@@ -135,8 +154,9 @@ std::vector<bool> values_to_keep(const Graph& graph, const Graph& rewritten, con
 }  // namespace
 
 Renumbering compact(Graph& graph, const std::vector<bool>& keep_nodes,
-                    const std::vector<bool>& keep_values) {
+                    std::vector<bool> keep_values) {
   assert(keep_nodes.size() == graph.nodes.size() && keep_values.size() == graph.values.size());
+  keep_parameters(graph, keep_values);
   Renumbering numbers{.nodes = number_kept(keep_nodes), .values = number_kept(keep_values)};
   std::vector<Node> nodes;
   for (size_t id = 0; id < keep_nodes.size(); ++id) {
@@ -150,6 +170,7 @@ Renumbering compact(Graph& graph, const std::vector<bool>& keep_nodes,
   keep_values_and_initializers(graph, keep_values);
   renumber(graph.inputs, numbers.values);
   renumber(graph.outputs, numbers.values);
+  keep_annotations(graph, numbers.values);
   connect(graph);
   return numbers;
 }

@@ -18,10 +18,11 @@ struct Renumbering {
 };
 
 // Keeps the nodes and values whose flags are set (one flag for each), in their order, and drops
-// initializers whose value was removed. Everything that kept nodes and the lists of graph inputs
-// and outputs refer to must be kept. The result is connected.
+// initializers and annotations whose value was removed. Constants that an annotation of a kept
+// value names are kept too. Everything that kept nodes and the lists of graph inputs and outputs
+// refer to must be kept. The result is connected.
 Renumbering compact(Graph& graph, const std::vector<bool>& keep_nodes,
-                    const std::vector<bool>& keep_values);
+                    std::vector<bool> keep_values);
 
 // `replacement` takes the place of `nodes`; its inputs and outputs are values of the graph.
 struct Group {

@@ -142,6 +142,9 @@ class Folder {
       uses.push_back(static_cast<uint32_t>(value.consumers.size()) +
                      (value.is_graph_output ? 1 : 0));
     }
+    for (const graph::QuantizationAnnotation& annotation : graph.annotations) {
+      for (const auto& [name, parameter] : annotation.parameters) ++uses[parameter];
+    }
     return uses;
   }
 

@@ -1,5 +1,6 @@
 #include "host/optimize/identity_removal.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -101,7 +102,22 @@ class Removal {
         for (ValueId& value : *used) value = value == kNoValue ? kNoValue : find(value);
       }
     }
+    move_annotations();
     graph::compact(graph_, keep_nodes_, keep_values_);
+  }
+
+  // What is said of a value holds for the one that replaces it, which may have an annotation
+  // itself.
+  void move_annotations() {
+    std::vector<graph::QuantizationAnnotation>& annotations = graph_.annotations;
+    for (graph::QuantizationAnnotation& annotation : annotations) {
+      annotation.value = find(annotation.value);
+      for (auto& [name, id] : annotation.parameters) id = find(id);
+    }
+    std::ranges::stable_sort(annotations, {}, &graph::QuantizationAnnotation::value);
+    const auto repeated =
+        std::ranges::unique(annotations, {}, &graph::QuantizationAnnotation::value);
+    annotations.erase(repeated.begin(), repeated.end());
   }
 
   Graph& graph_;

@@ -166,6 +166,12 @@ class Encoder {
       const bool is_inner = value.producer != graph::kNoNode && !value.is_graph_output;
       if (is_inner && value.type.kind != ValueKind::kUnknown) value_info(13, value, names[id]);
     }
+    for (const graph::QuantizationAnnotation& annotation : graph.annotations) {
+      out_.message(14, Length::kNarrow, [&] {
+        out_.bytes(1, names[annotation.value]);
+        for (const auto& [key, id] : annotation.parameters) entry(2, key, names[id]);
+      });
+    }
   }
 
   void node(const Node& node, const Names& names) {

@@ -57,9 +57,6 @@ class LevelImporter {
     }
     graph_.name = proto.name();
     graph_.doc = proto.doc_string();
-    if (proto.quantization_annotation_size() > 0) {
-      context_.notes.add("graph " + quote(proto.name()) + ": quantization annotations are dropped");
-    }
     reserve(proto);
     EPHOST_RETURN_IF_ERROR(add_inputs(proto));
     EPHOST_RETURN_IF_ERROR(add_initializers(proto));
@@ -76,6 +73,7 @@ class LevelImporter {
       EPHOST_RETURN_IF_ERROR(add_node(*proto.mutable_node(i)));
     }
     EPHOST_RETURN_IF_ERROR(add_outputs(proto));
+    add_annotations(proto);
     return std::move(graph_);
   }
 
@@ -269,6 +267,35 @@ class LevelImporter {
       graph_.outputs.push_back(id);
     }
     return Status::ok_status();
+  }
+
+  // Annotations have no effect, so one that makes no sense is dropped.
+  void add_annotations(const onnx::GraphProto& proto) {
+    for (const onnx::TensorAnnotation& stated : proto.quantization_annotation()) {
+      const auto value = ids_.find(stated.tensor_name());
+      const std::string* missing = value == ids_.end() ? &stated.tensor_name() : nullptr;
+      graph::QuantizationAnnotation annotation;
+      for (const auto& entry : stated.quant_parameter_tensor_names()) {
+        const auto parameter = ids_.find(entry.value());
+        if (parameter == ids_.end()) {
+          missing = &entry.value();
+        } else {
+          annotation.parameters.emplace_back(entry.key(), parameter->second);
+        }
+      }
+      if (missing != nullptr) {
+        context_.notes.add("the quantization annotation of " + quote(stated.tensor_name()) +
+                           " is dropped: graph " + quote(proto.name()) + " has no value " +
+                           quote(*missing));
+        continue;
+      }
+      annotation.value = value->second;
+      graph_.annotations.push_back(std::move(annotation));
+    }
+    std::ranges::stable_sort(graph_.annotations, {}, &graph::QuantizationAnnotation::value);
+    const auto repeated =
+        std::ranges::unique(graph_.annotations, {}, &graph::QuantizationAnnotation::value);
+    graph_.annotations.erase(repeated.begin(), repeated.end());
   }
 
   Status add_node(onnx::NodeProto& proto) {

@@ -181,5 +181,25 @@ TEST(GraphView, GivesTheGraphAsOnnx) {
   EXPECT_EQ(eph::GraphView(&view).onnx().data(), bytes.data());
 }
 
+TEST(GraphView, ExportsQuantizationAnnotations) {
+  GraphBuilder builder;
+  builder.input("x", tensor_type(ElementType::kFloat, graph::Shape{2}));
+  builder.constant("scale", float_tensor({1}));
+  builder.node("Relu", {"x"}, {"y"}).output("y");
+  graph::Model model = model_of(builder.build());
+  model.graph.name = "g";
+  model.graph.annotations = {{.value = 0, .parameters = {{"SCALE_TENSOR", 1}}}};
+  const GraphView view(model.graph, model);
+  const std::string_view bytes = eph::GraphView(&view).onnx();
+  const auto again = onnx_io::import_model(
+      graph::Blob{std::as_bytes(std::span(bytes.data(), bytes.size())), nullptr});
+  ASSERT_TRUE(again.ok()) << again.status().to_string();
+  const graph::Graph& read = again->graph;
+  ASSERT_EQ(read.annotations.size(), 1U);
+  EXPECT_EQ(read.annotations[0].value, read.find_value("x"));
+  ASSERT_EQ(read.annotations[0].parameters.size(), 1U);
+  EXPECT_EQ(read.annotations[0].parameters[0].second, read.find_value("scale"));
+}
+
 }  // namespace
 }  // namespace ephost::bridge

@@ -43,6 +43,23 @@ TEST(Checks, RefusesIdsOutOfRange) {
                  "value \"w\" has no initializer at its index");
 }
 
+TEST(Checks, RefusesAnnotationsOfNothingAndInDisorder) {
+  const std::string missing = "a quantization annotation names a value that does not exist";
+  expect_refusal([](Graph& g) { g.annotations = {{.value = 9}}; }, missing);
+  expect_refusal(
+      [](Graph& g) {
+        g.annotations = {{.value = 1, .parameters = {{"S", 9}}}};
+      },
+      missing);
+  for (const ValueId second : {0U, 1U}) {
+    expect_refusal(
+        [&](Graph& g) {
+          g.annotations = {{.value = 1}, {.value = second}};
+        },
+        "is out of order");
+  }
+}
+
 TEST(Checks, RefusesBadNames) {
   expect_refusal([](Graph& g) { g.values[2].name = "x"; }, "two values are named \"x\"");
   expect_refusal([](Graph& g) { g.values[2].name = ""; }, "value #2 has no name");

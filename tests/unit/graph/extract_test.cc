@@ -38,6 +38,28 @@ TEST(Extract, MakesAGraphOfItsOwn) {
   EXPECT_THAT(value_names(taken.graph, taken.graph.outputs), ElementsAre("b", "y"));
 }
 
+TEST(Extract, TakesAnnotationsWithTheirConstants) {
+  Graph graph = GraphBuilder()
+                    .input("x")
+                    .constant("scale", testing::float_tensor({2}))
+                    .node("Relu", {"x"}, {"a"})
+                    .node("Neg", {"a"}, {"y"})
+                    .output("y")
+                    .build();
+  const auto id = [&](const char* name) { return graph.find_value(name); };
+  graph.annotations = {
+      {.value = id("a"), .parameters = {{"SCALE_TENSOR", id("scale")}, {"OTHER", id("x")}}},
+      {.value = id("y")}};
+  const Graph taken = extract_subgraph(graph, std::vector<NodeId>{1}, "part").graph;
+  EXPECT_EQ(check_graph(taken).message(), "");
+  ASSERT_EQ(taken.annotations.size(), 2u);
+  EXPECT_EQ(taken.annotations[0].value, taken.find_value("a"));
+  ASSERT_EQ(taken.annotations[0].parameters.size(), 1u);
+  EXPECT_EQ(taken.annotations[0].parameters[0].first, "SCALE_TENSOR");
+  EXPECT_NE(taken.constant(taken.annotations[0].parameters[0].second), nullptr);
+  EXPECT_THAT(value_names(taken, taken.inputs), ElementsAre("a"));
+}
+
 TEST(Extract, SharesTheDataOfConstants) {
   const Graph graph = sample();
   const Extraction taken = extract_subgraph(graph, std::vector<NodeId>{0}, "part");

@@ -57,6 +57,31 @@ TEST(Rewrite, CompactsAndRenumbers) {
   EXPECT_THAT(value_names(graph, graph.nodes[3].inputs), ElementsAre("b", "c"));
 }
 
+TEST(Rewrite, CompactKeepsAnnotationsAndTheConstantsThatTheyName) {
+  Graph graph = GraphBuilder()
+                    .input("x")
+                    .constant("gone_scale", testing::float_tensor({1}))
+                    .constant("scale", testing::float_tensor({2}))
+                    .node("Neg", {"x"}, {"gone"})
+                    .node("Relu", {"x"}, {"y"})
+                    .output("y")
+                    .build();
+  const auto id = [&](const char* name) { return graph.find_value(name); };
+  graph.annotations = {
+      {.value = id("gone"), .parameters = {{"SCALE_TENSOR", id("gone_scale")}}},
+      {.value = id("y"), .parameters = {{"SCALE_TENSOR", id("scale")}, {"OTHER", id("gone")}}}};
+  std::vector<bool> keep(graph.values.size());
+  keep[id("x")] = keep[id("y")] = true;
+  compact(graph, {false, true}, keep);
+  EXPECT_EQ(check_graph(graph).message(), "");
+  ASSERT_EQ(graph.annotations.size(), 1u);
+  EXPECT_EQ(graph.annotations[0].value, id("y"));
+  ASSERT_EQ(graph.annotations[0].parameters.size(), 1u);
+  EXPECT_EQ(graph.annotations[0].parameters[0].second, id("scale"));
+  EXPECT_NE(graph.constant(id("scale")), nullptr);
+  EXPECT_EQ(id("gone_scale"), kNoValue);
+}
+
 TEST(Rewrite, CompactRenumbersCaptures) {
   GraphBuilder outer;
   outer.input("unused").input("cond").input("x");

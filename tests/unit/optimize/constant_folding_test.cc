@@ -113,6 +113,22 @@ TEST(ConstantFolding, LeavesOtherDomains) {
   EXPECT_EQ(fold(graph, evaluator).folded_nodes, 0u);
 }
 
+TEST(ConstantFolding, KeepsConstantsThatAnnotationsName) {
+  Graph graph = GraphBuilder()
+                    .input("x")
+                    .constant("scale", float_tensor({1}))
+                    .node("Neg", {"scale"}, {"n"})
+                    .node("Add", {"x", "n"}, {"y"})
+                    .output("y")
+                    .build();
+  graph.annotations = {{.value = graph.find_value("x"),
+                        .parameters = {{"SCALE_TENSOR", graph.find_value("scale")}}}};
+  FakeEvaluator evaluator;
+  EXPECT_EQ(fold(graph, evaluator).folded_nodes, 1u);
+  ASSERT_EQ(graph.annotations.size(), 1u);
+  EXPECT_NE(graph.constant(graph.annotations[0].parameters[0].second), nullptr);
+}
+
 TEST(ConstantFolding, LeavesInitializersThatCallersMayOverride) {
   GraphBuilder builder;
   expect_kept(

@@ -44,6 +44,24 @@ TEST(IdentityRemoval, GivesConsumersTheInput) {
   EXPECT_THAT(value_names(graph, graph.nodes[0].inputs), ElementsAre("x", "x"));
 }
 
+TEST(IdentityRemoval, MovesAnnotationsToTheValueThatStays) {
+  Graph graph = GraphBuilder()
+                    .input("x")
+                    .node("Relu", {"x"}, {"r"})
+                    .node("Identity", {"r"}, {"i"})
+                    .node("Neg", {"i"}, {"n"})
+                    .node("Identity", {"n"}, {"y"})
+                    .output("y")
+                    .build();
+  const auto id = [&](const char* name) { return graph.find_value(name); };
+  graph.annotations = {{.value = id("i"), .parameters = {{"of", id("i")}}}, {.value = id("n")}};
+  EXPECT_EQ(remove(graph), 2u);
+  ASSERT_EQ(graph.annotations.size(), 2u);
+  EXPECT_EQ(graph.annotations[0].value, id("r"));
+  EXPECT_EQ(graph.annotations[0].parameters[0].second, id("r"));
+  EXPECT_EQ(graph.annotations[1].value, id("y"));
+}
+
 TEST(IdentityRemoval, LetsTheProducerOfAGraphOutputTakeItsName) {
   Graph graph = GraphBuilder()
                     .input("x")

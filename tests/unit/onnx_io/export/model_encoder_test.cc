@@ -30,7 +30,6 @@ constexpr const char* kNoDenotation = "no part of the host uses denotations";
 // Fields of the descriptors that the encoder never writes, with the reason.
 const std::map<std::string, std::string> kOmitted = {
     {"onnx.AttributeProto.doc_string", kNoDoc},
-    {"onnx.GraphProto.quantization_annotation", "the importer drops it, with a note"},
     {"onnx.GraphProto.sparse_initializer", "the importer converts sparse initializers to dense"},
     {"onnx.ModelProto.training_info", "the importer drops it, with a note"},
     {"onnx.NodeProto.doc_string", kNoDoc},

@@ -150,6 +150,11 @@ graph::Model rich_model() {
   add_single_attributes(node);
   add_list_attributes(node);
   add_composite_outputs(graph);
+  onnx::TensorAnnotation& annotation = *graph.add_quantization_annotation();
+  annotation.set_tensor_name("y");
+  onnx::StringStringEntryProto& scale = *annotation.add_quant_parameter_tensor_names();
+  scale.set_key("SCALE_TENSOR");
+  scale.set_value("large");
   set_symbolic_batch(*graph.mutable_input(0));
   set_symbolic_batch(*graph.mutable_output(0));
   Result<graph::Model> model = import_proto(proto);

@@ -177,11 +177,47 @@ TEST(ImportModel, KeepsModelLocalFunctions) {
 TEST(ImportModel, NotesWhatItDrops) {
   onnx::ModelProto proto = small_model();
   proto.add_training_info();
-  proto.mutable_graph()->add_quantization_annotation()->set_tensor_name("x");
   ImportReport report;
   import(proto, &report);
-  EXPECT_THAT(report.notes, ElementsAre(HasSubstr("training information is dropped"),
-                                        HasSubstr("quantization annotations are dropped")));
+  EXPECT_THAT(report.notes, ElementsAre(HasSubstr("training information is dropped")));
+}
+
+void annotate(onnx::GraphProto& graph, const char* tensor, const char* parameter) {
+  onnx::TensorAnnotation& annotation = *graph.add_quantization_annotation();
+  annotation.set_tensor_name(tensor);
+  onnx::StringStringEntryProto& entry = *annotation.add_quant_parameter_tensor_names();
+  entry.set_key("SCALE_TENSOR");
+  entry.set_value(parameter);
+}
+
+TEST(ImportModel, ReadsQuantizationAnnotations) {
+  onnx::ModelProto proto = small_model();
+  onnx::GraphProto& graph = *proto.mutable_graph();
+  add_initializer(graph, "scale", {}, {0.5F});
+  annotate(graph, "y", "scale");
+  annotate(graph, "x", "scale");
+  annotate(graph, "x", "y");
+  const graph::Graph read = import(proto).graph;
+  ASSERT_EQ(read.annotations.size(), 2u);
+  EXPECT_EQ(read.annotations[0].value, read.find_value("x"));
+  EXPECT_EQ(read.annotations[1].value, read.find_value("y"));
+  for (const graph::QuantizationAnnotation& annotation : read.annotations) {
+    EXPECT_THAT(annotation.parameters, ElementsAre(Pair("SCALE_TENSOR", read.find_value("scale"))));
+  }
+}
+
+TEST(ImportModel, DropsQuantizationAnnotationsOfUnknownNames) {
+  onnx::ModelProto proto = small_model();
+  proto.mutable_graph()->set_name("main");
+  annotate(*proto.mutable_graph(), "nothing", "x");
+  annotate(*proto.mutable_graph(), "x", "unknown");
+  ImportReport report;
+  EXPECT_THAT(import(proto, &report).graph.annotations, IsEmpty());
+  EXPECT_THAT(report.notes,
+              ElementsAre("the quantization annotation of \"nothing\" is dropped: graph \"main\" "
+                          "has no value \"nothing\"",
+                          "the quantization annotation of \"x\" is dropped: graph \"main\" has no "
+                          "value \"unknown\""));
 }
 
 }  // namespace
