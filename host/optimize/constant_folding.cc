@@ -105,6 +105,15 @@ class Folder {
     return Status::ok_status();
   }
 
+  Status run_level(Graph& graph) {
+    Level level{graph, count_uses(graph)};
+    for (NodeId id = 0; id < graph.nodes.size(); ++id) {
+      EPHOST_RETURN_IF_ERROR(options_.cancellation.check());
+      if (!options_.keeps(graph, id)) EPHOST_RETURN_IF_ERROR(fold_node(level, id));
+    }
+    return Status::ok_status();
+  }
+
   FoldReport take_report() && {
     if (report_.over_budget > 1) {
       report_.budget_note = formatted(
@@ -173,6 +182,8 @@ class Folder {
       return Status::ok_status();
     if (const uint64_t bytes = dense_bytes(node); bytes > budget_.bytes_left()) {
       note_byte_limit(graph, id, bytes);
+    } else if (options_.keeps && node.op_type != "Constant" && options_.keeps(graph, id)) {
+      return Status::ok_status();
     } else if (std::optional<Tensor> value = value_of_constant_node(graph, node)) {
       std::vector<Tensor> values;
       values.push_back(*std::move(value));
@@ -391,6 +402,13 @@ Result<FoldReport> fold_constants(Graph& graph, Evaluator& evaluator, FoldBudget
   budget.recount(graph);
   Folder folder(evaluator, budget, options);
   EPHOST_RETURN_IF_ERROR(folder.run(graph));
+  return std::move(folder).take_report();
+}
+
+Result<FoldReport> fold_level(Graph& graph, Evaluator& evaluator, FoldBudget& budget,
+                              const FoldOptions& options) {
+  Folder folder(evaluator, budget, options);
+  EPHOST_RETURN_IF_ERROR(folder.run_level(graph));
   return std::move(folder).take_report();
 }
 

@@ -12,6 +12,7 @@
 #include "host/base/cancellation.h"
 #include "host/graph/graph.h"
 #include "host/optimize/fold_budget.h"
+#include "host/optimize/passes.h"
 
 namespace ephost::optimize {
 
@@ -46,6 +47,8 @@ struct FoldOptions {
   uint64_t max_output_bytes = uint64_t{64} << 20;
   // If off, only `Constant` nodes become initializers, which the rest of the host relies on.
   bool computes = true;
+  // Nodes that are not folded although they could be, other than `Constant`. May be empty.
+  NodePredicate keeps;
   // If off, only folded nodes are removed afterwards.
   bool removes_dead_code = true;
   Cancellation cancellation;
@@ -74,5 +77,12 @@ struct FoldReport {
 [[nodiscard]] Result<FoldReport> fold_constants(graph::Graph& graph, Evaluator& evaluator,
                                                 FoldBudget& budget,
                                                 const FoldOptions& options = {});
+
+// Folds the nodes of one level of the graph that `options.keeps` lets pass, for a graph whose nodes
+// others refer to: subgraphs are not entered, and nothing is removed. A folded node has no outputs
+// any more, and a constant that nobody needs has no data; remove_bare_nodes removes both, and must
+// be called. The caller has counted the model's constants in `budget`.
+[[nodiscard]] Result<FoldReport> fold_level(graph::Graph& graph, Evaluator& evaluator,
+                                            FoldBudget& budget, const FoldOptions& options);
 
 }  // namespace ephost::optimize

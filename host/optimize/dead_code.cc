@@ -77,4 +77,30 @@ class Sweep {
 
 uint64_t remove_dead_code(Graph& graph, DeadCode what) { return Sweep(graph, what).run(); }
 
+graph::Renumbering remove_bare_nodes(Graph& graph,
+                                     const std::function<bool(graph::NodeId)>& is_free) {
+  std::vector<bool> keep_nodes(graph.nodes.size());
+  std::vector<bool> keep_values(graph.values.size());
+  const auto keep = [&](const std::vector<ValueId>& used) {
+    for (const ValueId id : used) {
+      if (id != kNoValue) keep_values[id] = true;
+    }
+  };
+  keep(graph.inputs);
+  keep(graph.outputs);
+  for (ValueId id = 0; id < graph.values.size(); ++id) {
+    if (graph.values[id].outer != kNoValue) keep_values[id] = true;
+  }
+  for (graph::NodeId id = 0; id < graph.nodes.size(); ++id) {
+    const Node& node = graph.nodes[id];
+    const bool is_bare = std::ranges::all_of(node.outputs, [](ValueId o) { return o == kNoValue; });
+    keep_nodes[id] = !is_bare || !is_free(id);
+    if (!keep_nodes[id]) continue;
+    keep(node.inputs);
+    keep(node.outputs);
+    keep(graph::captured_values(node));
+  }
+  return graph::compact(graph, keep_nodes, keep_values);
+}
+
 }  // namespace ephost::optimize

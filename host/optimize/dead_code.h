@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "host/graph/graph.h"
+#include "host/graph/rewrite.h"
 
 namespace ephost::optimize {
 
@@ -17,5 +19,10 @@ enum class DeadCode {
 // and outputs stay. The graph must be connected and sorted, and stays so. Returns the number of
 // nodes removed, including those in subgraphs of remaining nodes.
 uint64_t remove_dead_code(graph::Graph& graph, DeadCode what = DeadCode::kAll);
+
+// Removes the nodes without outputs for which `is_free` returns true, and values that nothing uses.
+// Looks at one level of the graph, and changes no subgraph except what it calls values of this one.
+graph::Renumbering remove_bare_nodes(graph::Graph& graph,
+                                     const std::function<bool(graph::NodeId)>& is_free);
 
 }  // namespace ephost::optimize

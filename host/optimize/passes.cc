@@ -12,9 +12,10 @@ namespace ephost::optimize {
 namespace {
 
 constexpr std::array<std::string_view, kPassCount> kNames = {
-    "ConstantFolding", "DeadCodeElimination", "EliminateIdentity",  "EliminateDropout",
-    "EliminateCast",   "EliminateReshape",    "EliminateTranspose", "EliminatePad",
-    "EliminateSlice",  "EliminateExpand",
+    "ConstantFolding",   "DeadCodeElimination", "QDQSelectorActionTransformer",
+    "EliminateIdentity", "EliminateDropout",    "EliminateCast",
+    "EliminateReshape",  "EliminateTranspose",  "EliminatePad",
+    "EliminateSlice",    "EliminateExpand",
 };
 constexpr std::array<std::string_view, 4> kLevels = {"disable_all", "basic", "extended", "all"};
 

@@ -7,15 +7,22 @@
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "host/graph/graph.h"
+
 namespace ephost::optimize {
+
+// Says something about nodes.
+using NodePredicate = std::function<bool(const graph::Graph&, graph::NodeId)>;
 
 enum class Pass : uint8_t {
   kConstantFolding,
   kDeadCodeElimination,
+  kQuantizedOperators,  // see quantized_operators.h; after the providers' claims
   kEliminateIdentity,   // Identity, and Concat, Sum, Max, Min and Mean of one input
   kEliminateDropout,    // in inference, if the mask is unused
   kEliminateCast,       // Cast, CastLike to the same type
@@ -25,7 +32,7 @@ enum class Pass : uint8_t {
   kEliminateSlice,      // if it keeps everything
   kEliminateExpand,     // Expand, Tile to the same shape
 };
-inline constexpr size_t kPassCount = 10;
+inline constexpr size_t kPassCount = 11;
 
 [[nodiscard]] std::string_view pass_name(Pass pass);
 

@@ -203,6 +203,7 @@ constexpr std::array kEntries = {
     Entry{"session.disable_cpu_ep_fallback", &flag<&SessionConfig::disable_cpu_fallback>},
     Entry{"session.disable_ep_fallback", &flag<&SessionConfig::disable_ep_fallback>},
     Entry{"session.disable_model_compile", &flag<&SessionConfig::disable_model_compile>},
+    Entry{"session.disable_quant_qdq", &flag<&SessionConfig::disable_quant_qdq>},
     Entry{"session.fail_on_suboptimal_compiled_model",
           &flag<&SessionConfig::fail_on_suboptimal_context>},
 };

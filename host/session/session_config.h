@@ -53,6 +53,7 @@ struct SessionConfig {
   bool disable_cpu_fallback = false;             // session.disable_cpu_ep_fallback
   bool disable_ep_fallback = false;              // session.disable_ep_fallback
   bool disable_model_compile = false;            // session.disable_model_compile
+  bool disable_quant_qdq = false;                // session.disable_quant_qdq
   optimize::PassSelection passes;                // session.graph_optimization_level,
                                                  // optimization.disable_specified_optimizers
   // optimization.constant_folding_max_bytes, optimization.constant_folding_max_work

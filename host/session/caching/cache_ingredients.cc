@@ -64,6 +64,7 @@ Result<context::CacheIngredients> collect_cache_ingredients(const PreparedModel&
           {"optimization.disabled", config.passes.disabled_names()},
           // A session that sets it must not find an entry that it would have refused to compile.
           {"session.disable_cpu_ep_fallback", config.disable_cpu_fallback ? "1" : "0"},
+          {"session.disable_quant_qdq", config.disable_quant_qdq ? "1" : "0"},
           {"session.function_inlining_max_nodes", std::to_string(config.max_inlined_nodes)},
           {std::string(onnx_io::kMaxDenseBytesKey), std::to_string(config.max_dense_bytes)},
       }};

@@ -295,4 +295,24 @@ Status make_computations(PreparedModel& prepared, bool stop_at_failure, MadeComp
   return Status::ok_status();
 }
 
+void take_computations(PreparedModel& prepared, MadeComputations& made) {
+  const CachedByPlace cached = cached_by_place(prepared);
+  for (PreparedGraph* one : prepared.graphs()) {
+    const graph::Graph& graph = prepared.graph_of(*one);
+    for (size_t i = 0; i < one->computations.size(); ++i) {
+      const plan::Step& step = one->execution.steps[i];
+      std::optional<bridge::Computation>& computation = one->computations[i];
+      if (!computation) continue;
+      if (step.partition == plan::kNoPartition && !cached.contains({&graph, step.node})) {
+        auto& kernels = made.kernels[{step.provider, &graph}];
+        kernels.resize(graph.nodes.size());
+        kernels[step.node] = std::move(computation);
+      } else {
+        made.compiled.emplace(origin_of(graph, *one, step), *std::move(computation));
+      }
+    }
+    one->computations.clear();
+  }
+}
+
 }  // namespace ephost::session

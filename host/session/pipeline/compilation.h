@@ -59,4 +59,7 @@ struct MadeComputations {
 [[nodiscard]] Status make_computations(PreparedModel& prepared, bool stop_at_failure,
                                        MadeComputations& made);
 
+// The reverse of the end of make_computations: moves the computations of all graphs into `made`.
+void take_computations(PreparedModel& prepared, MadeComputations& made);
+
 }  // namespace ephost::session

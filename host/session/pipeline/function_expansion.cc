@@ -11,6 +11,7 @@
 #include "host/graph/connect.h"
 #include "host/graph/subgraphs.h"
 #include "host/optimize/fold_budget.h"
+#include "host/session/pipeline/renumbering.h"
 
 namespace ephost::session {
 namespace {
@@ -69,48 +70,6 @@ uint64_t bytes_of_tensors(const Graph& graph) {
                              [&](const Graph& subgraph) { bytes += bytes_of_tensors(subgraph); });
   }
   return bytes;
-}
-
-bool stays(const InlinedRange& range) { return range.end - range.begin == 1; }
-
-void renumber(const Graph& graph, std::span<const InlinedRange> ranges, MadeComputations& made) {
-  decltype(made.compiled) compiled;
-  while (!made.compiled.empty()) {
-    auto entry = made.compiled.extract(made.compiled.begin());
-    auto& [provider, of_graph, nodes, name] = entry.key();
-    if (of_graph == &graph) {
-      if (!std::ranges::all_of(nodes, [&](NodeId node) { return stays(ranges[node]); })) continue;
-      for (NodeId& node : nodes) node = ranges[node].begin;
-    }
-    compiled.insert(std::move(entry));
-  }
-  made.compiled = std::move(compiled);
-  for (auto& [origin, kernels] : made.kernels) {
-    if (origin.second != &graph) continue;
-    std::vector<std::optional<bridge::Computation>> moved(graph.nodes.size());
-    for (NodeId node = 0; node < kernels.size(); ++node) {
-      if (stays(ranges[node])) moved[ranges[node].begin] = std::move(kernels[node]);
-    }
-    kernels = std::move(moved);
-  }
-}
-
-// Renumbers nodes of a graph everywhere they are stored.
-void renumber(const Graph& graph, std::span<const InlinedRange> ranges, PreparedModel& prepared,
-              MadeComputations& made) {
-  for (CompileFailure& failure : prepared.failures) {
-    if (failure.graph != &graph) continue;
-    std::vector<NodeId> nodes;
-    for (const NodeId node : failure.nodes) {
-      for (NodeId id = ranges[node].begin; id < ranges[node].end; ++id) nodes.push_back(id);
-    }
-    failure.nodes = std::move(nodes);
-  }
-  for (context::CachedPartition& partition : prepared.context.partitions) {
-    if (partition.place.graph != &graph) continue;
-    partition.place.node = ranges[partition.place.node].begin;
-  }
-  renumber(graph, ranges, made);
 }
 
 }  // namespace
@@ -215,7 +174,7 @@ Result<uint64_t> FunctionInlining::inline_in(PreparedModel& prepared, const Call
   const uint64_t count = found.size();
   if (count == 0) return count;
   const std::vector<InlinedRange> ranges = optimize::inline_calls(graph, std::move(found), *names_);
-  renumber(graph, ranges, prepared, made);
+  renumber_nodes(graph, ranges, prepared, made);
   return count;
 }
 

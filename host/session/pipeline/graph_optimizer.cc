@@ -4,6 +4,7 @@
 
 #include "host/base/log.h"
 #include "host/optimize/identity_removal.h"
+#include "host/optimize/quantization_nodes.h"
 #include "host/runtime/evaluator.h"
 #include "host/session/pipeline/model_reader.h"
 
@@ -33,13 +34,17 @@ Status GraphOptimizer::run(PreparedModel& prepared) {
   runtime::KernelEvaluator evaluator(*cpu, prepared.model);
   optimize::FoldOptions options;
   options.computes = config_.passes.runs(optimize::Pass::kConstantFolding);
+  options.keeps = [&](const graph::Graph& graph, graph::NodeId node) {
+    return keeps(prepared, graph.nodes[node]);
+  };
   options.removes_dead_code = config_.passes.runs(optimize::Pass::kDeadCodeElimination);
   options.cancellation = prepared.cancellation;
   for (int round = 0; round < kMaxRounds; ++round) {
     EPHOST_ASSIGN_OR_RETURN(
         optimize::FoldReport report,
         optimize::fold_constants(prepared.model.graph, evaluator, budget_, options));
-    const uint64_t removed = optimize::remove_identities(prepared.model.graph, config_.passes);
+    const uint64_t removed =
+        optimize::remove_identities(prepared.model.graph, config_.passes);
     const uint64_t folded = report.folded_nodes;
     prepared.removed_identities += removed;
     add_report(prepared, std::move(report));
@@ -49,8 +54,11 @@ Status GraphOptimizer::run(PreparedModel& prepared) {
   return Status::ok_status();
 }
 
-void GraphOptimizer::report_unfolded(PreparedModel& prepared) {
-  const optimize::FoldReport& folding = prepared.folding;
+bool GraphOptimizer::keeps(const PreparedModel&, const graph::Node& node) const {
+  return !config_.disable_quant_qdq && optimize::is_quantization(node);
+}
+
+void GraphOptimizer::report_unfolded(PreparedModel& prepared, const optimize::FoldReport& folding) {
   prepared.notes.insert(prepared.notes.end(), folding.skipped.begin(), folding.skipped.end());
   if (folding.budget_note.empty()) return;
   prepared.notes.push_back(folding.budget_note);

@@ -20,9 +20,14 @@ class GraphOptimizer {
   // whose model has nothing but EPContext nodes.
   [[nodiscard]] Status run(PreparedModel& prepared);
 
-  // Logs and notes which nodes were left to the runs. Called once, after the last `run`: what an
-  // earlier one leaves may still be folded.
-  static void report_unfolded(PreparedModel& prepared);
+  // Whether the node was not folded for the sake of the providers.
+  [[nodiscard]] bool keeps(const PreparedModel& prepared, const graph::Node& node) const;
+  // What is left of the limits.
+  [[nodiscard]] optimize::FoldBudget& budget() { return budget_; }
+
+  // Logs and notes which nodes were left to the runs. Called once for PreparedModel::folding, after
+  // the last `run`: what an earlier one leaves may still be folded.
+  static void report_unfolded(PreparedModel& prepared, const optimize::FoldReport& folding);
 
  private:
   const SessionConfig& config_;

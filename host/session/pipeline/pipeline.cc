@@ -16,6 +16,7 @@
 #include "host/session/environment_state.h"
 #include "host/session/model_files.h"
 #include "host/session/pipeline/compilation.h"
+#include "host/session/pipeline/cpu_refinement.h"
 #include "host/session/pipeline/function_expansion.h"
 #include "host/session/pipeline/graph_optimizer.h"
 #include "host/session/pipeline/model_reader.h"
@@ -90,8 +91,9 @@ class Pipeline {
     // Fold constants, remove what has no effect, inline functions that no provider claims.
     EPHOST_RETURN_IF_ERROR(timed("optimize", [&] { return optimizer_.run(prepared_); }));
     EPHOST_RETURN_IF_ERROR(timed("functions", [&] { return inline_functions(); }));
-    GraphOptimizer::report_unfolded(prepared_);
-    // From here on, only `partition` changes the graph, where it inlines a further call.
+    GraphOptimizer::report_unfolded(prepared_, prepared_.folding);
+    // From here on, the providers see the graph; only `partition` changes it, where it inlines a
+    // call.
 
     // Map the payloads of a context model.
     EPHOST_RETURN_IF_ERROR(timed("context", [&] { return load_context(until); }));
@@ -108,6 +110,12 @@ class Pipeline {
     EPHOST_RETURN_IF_ERROR(compile());
     // From here on, each step has its computation, and all payloads are known to be undamaged.
     if (until == Stage::kCompiled) return std::move(prepared_);
+
+    // Look once more at the nodes that only the CPU provider took: put integer operators in the
+    // place of quantised groups, and dequantise constants for it alone.
+    EPHOST_RETURN_IF_ERROR(refine_cpu_nodes());
+    // From here on, the graph differs from what the providers saw, only in nodes of the CPU
+    // provider.
 
     // Give each value its place in memory.
     EPHOST_RETURN_IF_ERROR(
@@ -227,6 +235,24 @@ class Pipeline {
       }
       EPHOST_RETURN_IF_ERROR(timed("partition", [&] { return partition(); }));
     }
+  }
+
+  // Orders the steps again if anything changed, and makes what they lack.
+  Status refine_cpu_nodes() {
+    CpuRefinement refinement(prepared_, config_, optimizer_, made_);
+    if (!refinement.may_change()) return Status::ok_status();
+    bool has_changed = false;
+    EPHOST_RETURN_IF_ERROR(timed("optimize", [&]() -> Status {
+      EPHOST_ASSIGN_OR_RETURN(has_changed, refinement.run());
+      return Status::ok_status();
+    }));
+    if (!has_changed) return Status::ok_status();
+    EPHOST_RETURN_IF_ERROR(
+        timed("order", [&] { return order_steps(prepared_, config_.execution_order); }));
+    EPHOST_RETURN_IF_ERROR(
+        timed("compile", [&] { return make_computations(prepared_, true, made_); }));
+    made_ = {};
+    return Status::ok_status();
   }
 
   Status finish_checksums() {

@@ -21,7 +21,9 @@ enum class Stage {
   kOptimized,    // providers exist, constants are folded, functions are inlined
   kPartitioned,  // nodes are assigned to providers; some may have no owner; bodies are known
   kCompiled,     // steps are ordered, partitions compiled, kernels created
-  kPlanned,      // allocation plan and memory pattern exist; builds with assertions check them
+  // The nodes of the CPU provider have their final form; allocation plan and memory pattern exist,
+  // and builds with assertions check them.
+  kPlanned,
 };
 
 class GroupSeat;

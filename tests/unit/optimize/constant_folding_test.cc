@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/optimize/quantization_nodes.h"
 #include "tests/unit/graph/graph_builder.h"
 #include "tests/unit/optimize/folding_helpers.h"
 
@@ -113,6 +114,24 @@ TEST(ConstantFolding, LeavesOtherDomains) {
   EXPECT_EQ(fold(graph, evaluator).folded_nodes, 0u);
 }
 
+TEST(ConstantFolding, LeavesWhatTheCallerKeepsAndWhatDependsOnIt) {
+  Graph graph = GraphBuilder()
+                    .constant("w", float_tensor({1}))
+                    .node("Neg", {"w"}, {"n"})
+                    .node("Abs", {"n"}, {"a"})
+                    .node("Neg", {"a"}, {"y"})
+                    .output("y")
+                    .build();
+  FakeEvaluator evaluator;
+  FoldOptions options;
+  options.keeps = [](const Graph& level, NodeId node) {
+    return level.nodes[node].op_type == "Abs";
+  };
+  EXPECT_EQ(fold(graph, evaluator, options).folded_nodes, 1u);
+  EXPECT_THAT(node_names(graph), ElementsAre("a", "y"));
+  EXPECT_NE(graph.constant(graph.find_value("n")), nullptr);
+}
+
 TEST(ConstantFolding, KeepsConstantsThatAnnotationsName) {
   Graph graph = GraphBuilder()
                     .input("x")
@@ -127,6 +146,32 @@ TEST(ConstantFolding, KeepsConstantsThatAnnotationsName) {
   EXPECT_EQ(fold(graph, evaluator).folded_nodes, 1u);
   ASSERT_EQ(graph.annotations.size(), 1u);
   EXPECT_NE(graph.constant(graph.annotations[0].parameters[0].second), nullptr);
+}
+
+TEST(ConstantFolding, TurnsConstantNodesIntoInitializersWhateverTheCallerKeeps) {
+  Graph graph = GraphBuilder()
+                    .input("x")
+                    .node("Constant", {}, {"w"})
+                    .attribute("value", float_tensor({1, 2}))
+                    .node("Add", {"x", "w"}, {"y"})
+                    .output("y")
+                    .build();
+  FakeEvaluator evaluator;
+  FoldOptions options;
+  options.keeps = [](const Graph&, NodeId) { return true; };
+  EXPECT_EQ(fold(graph, evaluator, options).folded_nodes, 1u);
+}
+
+TEST(QuantizationNodes, AreThoseOfBothDomains) {
+  graph::Node node{.op_type = "DequantizeLinear"};
+  EXPECT_TRUE(is_quantization(node));
+  node.domain = "com.microsoft";
+  EXPECT_TRUE(is_quantization(node));
+  node.op_type = "QuantizeLinear";
+  EXPECT_TRUE(is_quantization(node));
+  node.op_type = "DynamicQuantizeLinear";
+  EXPECT_FALSE(is_quantization(node));
+  EXPECT_FALSE(is_quantization({.op_type = "QuantizeLinear", .domain = "com.example"}));
 }
 
 TEST(ConstantFolding, LeavesInitializersThatCallersMayOverride) {

@@ -20,6 +20,7 @@ TEST(SessionConfig, HasTheDefaultsOfOnnxRuntime) {
   EXPECT_FALSE(config->context_enable);
   EXPECT_FALSE(config->context_embed_mode);
   EXPECT_FALSE(config->disable_cpu_fallback);
+  EXPECT_FALSE(config->disable_quant_qdq);
   EXPECT_TRUE(config->context_file_path.empty());
 }
 
@@ -30,6 +31,7 @@ TEST(SessionConfig, ReadsFlagsAndTexts) {
   EXPECT_EQ(read("ep.context_file_path", "a/b.onnx")->context_file_path, "a/b.onnx");
   EXPECT_EQ(read("ep.context_node_name_prefix", "p_")->context_node_name_prefix, "p_");
   EXPECT_TRUE(read("session.disable_model_compile", "1")->disable_model_compile);
+  EXPECT_TRUE(read("session.disable_quant_qdq", "1")->disable_quant_qdq);
 }
 
 TEST(SessionConfig, RefusesAFlagThatIsNeither0Nor1) {
