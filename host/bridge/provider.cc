@@ -89,6 +89,11 @@ Result<std::optional<Table>> Provider::adopt_extension(eph_string id) const {
 Status Provider::adopt_extensions() {
   EPHOST_ASSIGN_OR_RETURN(shared_contexts_, adopt_extension<eph_shared_contexts_api>(
                                                 EPH_STRING(EPH_EXT_SHARED_CONTEXTS)));
+  EPHOST_ASSIGN_OR_RETURN(const auto wishes,
+                          adopt_extension<eph_graph_wishes_api>(EPH_STRING(EPH_EXT_GRAPH_WISHES)));
+  if (wishes) {
+    EPHOST_ASSIGN_OR_RETURN(wishes_, GraphWishes::create(*wishes, handle_, name()));
+  }
   EPHOST_ASSIGN_OR_RETURN(
       const auto memory, adopt_extension<eph_device_memory_api>(EPH_STRING(EPH_EXT_DEVICE_MEMORY)));
   if (!memory) return Status::ok_status();

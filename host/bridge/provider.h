@@ -22,6 +22,7 @@
 #include "host/bridge/device_list.h"
 #include "host/bridge/device_memory.h"
 #include "host/bridge/graph_view.h"
+#include "host/bridge/graph_wishes.h"
 #include "host/bridge/host_services.h"
 #include "host/bridge/kernel_index.h"
 #include "host/manifest/options.h"
@@ -89,6 +90,9 @@ class Provider : public std::enable_shared_from_this<Provider> {
   // The provider's own memories; none if it works in host memory.
   [[nodiscard]] const DeviceMemory& device_memory() const { return device_memory_; }
 
+  // The operators that shall reach the provider as they are.
+  [[nodiscard]] const GraphWishes& wishes() const { return wishes_; }
+
   // Keeps a payload alive as long as the provider.
   void retain(graph::Blob payload);
 
@@ -115,6 +119,7 @@ class Provider : public std::enable_shared_from_this<Provider> {
   KernelIndex kernels_;
   std::optional<eph_shared_contexts_api> shared_contexts_;  // if the provider offers it
   DeviceMemory device_memory_;
+  GraphWishes wishes_;
 };
 
 }  // namespace ephost::bridge

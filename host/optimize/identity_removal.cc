@@ -23,9 +23,10 @@ using graph::ValueId;
 // updated at the end.
 class Removal {
  public:
-  Removal(Graph& graph, const PassSelection& passes)
+  Removal(Graph& graph, const PassSelection& passes, const NodePredicate& keeps)
       : graph_(graph),
         passes_(passes),
+        keeps_(keeps),
         stands_for_(graph.values.size(), kNoValue),
         is_captured_(graph.values.size(), false),
         keep_nodes_(graph.nodes.size(), true),
@@ -39,16 +40,24 @@ class Removal {
     uint64_t inside = 0;
     for (NodeId id = 0; id < graph_.nodes.size(); ++id) {
       graph::for_each_subgraph(graph_.nodes[id], [&](Graph& subgraph) {
-        inside += remove_identities(subgraph, passes_);
+        inside += remove_identities(subgraph, passes_, keeps_);
       });
       const std::optional<Pass> pass = identity_pass(graph_, id);
-      if (pass && passes_.runs(*pass) && remove(id)) ++removed_;
+      if (pass && passes_.runs(*pass) && !is_kept(id) && remove(id)) ++removed_;
     }
     if (removed_ > 0) rewrite();
     return removed_ + inside;
   }
 
  private:
+  [[nodiscard]] bool is_kept(NodeId id) const {
+    if (!keeps_) return false;
+    const auto keeps = [&](NodeId node) { return node != kNoNode && keeps_(graph_, node); };
+    const Node& node = graph_.nodes[id];
+    return keeps(id) || keeps(graph_.values[node.inputs[0]].producer) ||
+           std::ranges::any_of(graph_.values[node.outputs[0]].consumers, keeps);
+  }
+
   // The value that currently replaces `id`.
   ValueId find(ValueId id) {
     ValueId last = id;
@@ -122,6 +131,7 @@ class Removal {
 
   Graph& graph_;
   const PassSelection& passes_;
+  const NodePredicate& keeps_;
   std::vector<ValueId> stands_for_;  // kNoValue: itself
   std::vector<bool> is_captured_;
   std::vector<bool> keep_nodes_;
@@ -131,8 +141,8 @@ class Removal {
 
 }  // namespace
 
-uint64_t remove_identities(Graph& graph, const PassSelection& passes) {
-  return Removal(graph, passes).run();
+uint64_t remove_identities(Graph& graph, const PassSelection& passes, const NodePredicate& keeps) {
+  return Removal(graph, passes, keeps).run();
 }
 
 }  // namespace ephost::optimize

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <ephost/ext/device_memory.h>
+#include <ephost/ext/graph_wishes.h>
 #include <ephost/ext/shared_contexts.h>
 #include <ephost/plugin_abi.h>
 
@@ -86,6 +87,7 @@ EPHOST_LAYOUT(eph_shared_contexts_api, "eph_shared_contexts_api", FUNCTION(list_
 EPHOST_LAYOUT(eph_device_memory_api, "eph_device_memory_api",
   FUNCTION(get_memories), OPTIONAL(describe), FUNCTION(allocate), FUNCTION(release),
   FUNCTION(copy))
+EPHOST_LAYOUT(eph_graph_wishes_api, "eph_graph_wishes_api", FUNCTION(get_kept_operators))
 EPHOST_LAYOUT(eph_error_api, "eph_error_api", FUNCTION(set_message))
 
 EPHOST_LAYOUT(eph_device, "eph_device",

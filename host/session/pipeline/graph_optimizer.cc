@@ -1,5 +1,6 @@
 #include "host/session/pipeline/graph_optimizer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "host/base/log.h"
@@ -16,6 +17,12 @@ bridge::Provider* find_cpu_provider(const PreparedModel& prepared) {
     if (provider->name() == kCpuProvider) return provider.get();
   }
   return nullptr;
+}
+
+// Whether a provider wants nodes with this operator as they are.
+bool is_wanted_unchanged(const PreparedModel& prepared, const graph::Node& node) {
+  return std::ranges::any_of(prepared.providers,
+                             [&](const auto& provider) { return provider->wishes().keeps(node); });
 }
 
 void add_report(PreparedModel& prepared, optimize::FoldReport report) {
@@ -37,6 +44,9 @@ Status GraphOptimizer::run(PreparedModel& prepared) {
   options.keeps = [&](const graph::Graph& graph, graph::NodeId node) {
     return keeps(prepared, graph.nodes[node]);
   };
+  const auto is_wanted = [&](const graph::Graph& graph, graph::NodeId node) {
+    return is_wanted_unchanged(prepared, graph.nodes[node]);
+  };
   options.removes_dead_code = config_.passes.runs(optimize::Pass::kDeadCodeElimination);
   options.cancellation = prepared.cancellation;
   for (int round = 0; round < kMaxRounds; ++round) {
@@ -44,7 +54,7 @@ Status GraphOptimizer::run(PreparedModel& prepared) {
         optimize::FoldReport report,
         optimize::fold_constants(prepared.model.graph, evaluator, budget_, options));
     const uint64_t removed =
-        optimize::remove_identities(prepared.model.graph, config_.passes);
+        optimize::remove_identities(prepared.model.graph, config_.passes, is_wanted);
     const uint64_t folded = report.folded_nodes;
     prepared.removed_identities += removed;
     add_report(prepared, std::move(report));
@@ -54,8 +64,9 @@ Status GraphOptimizer::run(PreparedModel& prepared) {
   return Status::ok_status();
 }
 
-bool GraphOptimizer::keeps(const PreparedModel&, const graph::Node& node) const {
-  return !config_.disable_quant_qdq && optimize::is_quantization(node);
+bool GraphOptimizer::keeps(const PreparedModel& prepared, const graph::Node& node) const {
+  return (!config_.disable_quant_qdq && optimize::is_quantization(node)) ||
+         is_wanted_unchanged(prepared, node);
 }
 
 void GraphOptimizer::report_unfolded(PreparedModel& prepared, const optimize::FoldReport& folding) {

@@ -111,6 +111,7 @@ const char* const kSlots[] = {
     "eph_computation_api.create_state",
     "eph_computation_api.release_state",
     "eph_shared_contexts_api.list_partitions",
+    "eph_graph_wishes_api.get_kept_operators",
     "eph_device_memory_api.get_memories",
     "eph_device_memory_api.describe",
     "eph_device_memory_api.allocate",

@@ -23,7 +23,9 @@ struct Handed {
   const void* plugin_api = nullptr;
   const void* shared_contexts = nullptr;
   const void* device_memory = nullptr;
+  const void* graph_wishes = nullptr;
   std::span<const eph_kernel_def> kernels;
+  std::span<const eph_kept_operator> kept_operators;
   std::span<const eph_memory> memories;
 };
 Handed handed;
@@ -74,6 +76,14 @@ int32_t copy(eph_provider*, uint32_t, void*, uint32_t, const void*, uint64_t, ep
 }
 constexpr eph_device_memory_api kDeviceMemory = {
     sizeof(eph_device_memory_api), &get_memories, &describe_memory, &allocate, &release, &copy};
+int32_t get_kept_operators(eph_provider*, const eph_kept_operator** out, uint64_t* count,
+                           eph_error*) noexcept {
+  *out = handed.kept_operators.data();
+  *count = handed.kept_operators.size();
+  return EPH_OK;
+}
+constexpr eph_graph_wishes_api kGraphWishes = {sizeof(eph_graph_wishes_api), &get_kept_operators};
+
 constexpr eph_memory kMemories[] = {{EPH_STRING("npu"), 64}};
 
 // ---- The slots of the provider ------------------------------------------------------------------
@@ -110,6 +120,7 @@ int32_t get_ep_context_nodes(eph_provider*, eph_computation* const*, uint64_t,
 }
 const void* get_extension(eph_provider*, eph_string id) noexcept {
   const std::string_view name(id.data, id.size);
+  if (name == EPH_EXT_GRAPH_WISHES) return handed.graph_wishes;
   return name == EPH_EXT_SHARED_CONTEXTS ? handed.shared_contexts : handed.device_memory;
 }
 const eph_plugin_api* get_api(uint32_t) noexcept {
@@ -290,6 +301,12 @@ Status Crossing<eph_device_memory_api>::hand_over(const void* given) {
   return create_provider().status();
 }
 
+eph_graph_wishes_api Crossing<eph_graph_wishes_api>::sound() { return kGraphWishes; }
+Status Crossing<eph_graph_wishes_api>::hand_over(const void* given) {
+  handed = {.graph_wishes = given};
+  return create_provider().status();
+}
+
 eph_computation_info Crossing<eph_computation_info>::sound() {
   return {sizeof(eph_computation_info)};
 }
@@ -339,6 +356,11 @@ Status Crossing<eph_type_rule>::hand_over(const eph_type_rule* entries, uint64_t
 
 Status Crossing<eph_memory>::hand_over(const eph_memory* entries, uint64_t count) {
   handed = {.device_memory = &kDeviceMemory, .memories = entries_at(entries, count)};
+  return create_provider().status();
+}
+
+Status Crossing<eph_kept_operator>::hand_over(const eph_kept_operator* entries, uint64_t count) {
+  handed = {.graph_wishes = &kGraphWishes, .kept_operators = entries_at(entries, count)};
   return create_provider().status();
 }
 

@@ -4,6 +4,7 @@
 
 #include <ephost/ext/constants.h>
 #include <ephost/ext/device_memory.h>
+#include <ephost/ext/graph_wishes.h>
 #include <ephost/ext/progress.h>
 #include <ephost/ext/shared_contexts.h>
 #include <ephost/ext/thread_pool.h>
@@ -74,6 +75,7 @@ EPHOST_CROSSING(eph_fused_claim, kFromPlugin, "claim_fused")
 EPHOST_CROSSING(eph_context_node, kFromPlugin, "add_node")
 EPHOST_CROSSING(eph_shared_contexts_api, kOffered, "get_extension")
 EPHOST_CROSSING(eph_device_memory_api, kOffered, "get_extension")
+EPHOST_CROSSING(eph_graph_wishes_api, kOffered, "get_extension")
 EPHOST_CROSSING(eph_computation_info, kFilledByPlugin, "describe")
 EPHOST_CROSSING(eph_computation_memory, kFilledByPlugin, "describe")
 EPHOST_CROSSING(eph_graph_info, kFilledByHost, "")
@@ -83,6 +85,7 @@ EPHOST_CROSSING(eph_value_info, kFilledByHost, "")
 EPHOST_ARRAY_CROSSING(eph_kernel_def, "get_kernels")
 EPHOST_ARRAY_CROSSING(eph_type_rule, "get_kernels")
 EPHOST_ARRAY_CROSSING(eph_memory, "get_memories")
+EPHOST_ARRAY_CROSSING(eph_kept_operator, "get_kept_operators")
 EPHOST_ARRAY_CROSSING(eph_slot_memory, "describe")
 EPHOST_ARRAY_CROSSING(eph_slot_pair, "describe")
 EPHOST_ARRAY_CROSSING(eph_slot_part, "describe")

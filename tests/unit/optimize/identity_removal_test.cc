@@ -44,6 +44,26 @@ TEST(IdentityRemoval, GivesConsumersTheInput) {
   EXPECT_THAT(value_names(graph, graph.nodes[0].inputs), ElementsAre("x", "x"));
 }
 
+TEST(IdentityRemoval, LeavesWhatTheCallerKeepsAndWhatIsNextToIt) {
+  Graph graph = GraphBuilder()
+                    .input("x")
+                    .node("Identity", {"x"}, {"far"})
+                    .node("Identity", {"far"}, {"before"})
+                    .node("Dropout", {"before"}, {"kept"})
+                    .node("Identity", {"kept"}, {"after"})
+                    .node("Neg", {"after"}, {"y"})
+                    .output("y")
+                    .build();
+  graph.nodes[2].since_version = 13;
+  const auto keeps = [](const Graph& level, graph::NodeId node) {
+    return level.nodes[node].op_type == "Dropout";
+  };
+  EXPECT_EQ(remove_identities(graph, {}, keeps), 1u);
+  EXPECT_EQ(check_graph(graph).message(), "");
+  EXPECT_THAT(node_names(graph), ElementsAre("before", "kept", "after", "y"));
+  EXPECT_EQ(remove(graph), 3u);
+}
+
 TEST(IdentityRemoval, MovesAnnotationsToTheValueThatStays) {
   Graph graph = GraphBuilder()
                     .input("x")

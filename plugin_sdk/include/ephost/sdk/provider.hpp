@@ -3,6 +3,7 @@
 #pragma once
 
 #include <ephost/ext/device_memory.h>
+#include <ephost/ext/graph_wishes.h>
 #include <ephost/ext/shared_contexts.h>
 
 #include <algorithm>
@@ -43,6 +44,9 @@ class Provider {
   void release_memory(uint32_t memory, void* data);       // must not throw
   void copy_memory(uint32_t to_memory, void* to, uint32_t from_memory, const void* from,
                    uint64_t size);
+  // Offers ephost.graph_wishes/1: operators that shall reach the provider as they are in the model.
+  // They live as long as the provider.
+  ArrayView<eph_kept_operator> kept_operators();
   // Any other extension.
   const void* extension(std::string_view id);
 };
@@ -138,6 +142,16 @@ struct ProviderTable {
       }
     });
   }
+  static int32_t get_kept_operators(eph_provider* handle, const eph_kept_operator** out,
+                                    uint64_t* out_count, eph_error* error) noexcept {
+    *out = nullptr;
+    *out_count = 0;
+    return guard(error, [&] {
+      const ArrayView<eph_kept_operator> operators = self(handle)->kept_operators();
+      *out = operators.data();
+      *out_count = operators.size();
+    });
+  }
   static int32_t get_memories(eph_provider* handle, const eph_memory** out, uint64_t* out_count,
                               eph_error* error) noexcept {
     *out = nullptr;
@@ -186,6 +200,11 @@ struct ProviderTable {
                                                      &copy_memory};
       if (view(id) == EPH_EXT_DEVICE_MEMORY) return &kApi;
     }
+    if constexpr (has_wishes()) {
+      static constexpr eph_graph_wishes_api kApi = {sizeof(eph_graph_wishes_api),
+                                                    &get_kept_operators};
+      if (view(id) == EPH_EXT_GRAPH_WISHES) return &kApi;
+    }
     if constexpr (has_extension()) {
       try {
         return self(handle)->extension(view(id));
@@ -222,7 +241,7 @@ struct ProviderTable {
       api.get_compatibility = &get_compatibility;
       api.validate_compatibility = &validate_compatibility;
     }
-    if constexpr (has_extension() || has_shared_contexts() || has_memories()) {
+    if constexpr (has_extension() || has_shared_contexts() || has_memories() || has_wishes()) {
       api.get_extension = &get_extension;
     }
     return api;
@@ -242,6 +261,7 @@ struct ProviderTable {
   EPH_DETAIL_DECLARES(has_validation, validate_compatibility)
   EPH_DETAIL_DECLARES(has_shared_contexts, list_partitions)
   EPH_DETAIL_DECLARES(has_memories, memories)
+  EPH_DETAIL_DECLARES(has_wishes, kept_operators)
   EPH_DETAIL_DECLARES(has_allocate, allocate_memory)
   EPH_DETAIL_DECLARES(has_release, release_memory)
   EPH_DETAIL_DECLARES(has_copy, copy_memory)
