@@ -136,7 +136,7 @@ class QuantizationTest(CommandLineTest):
         expected = self.network.expected()
         self.assertGreater(np.count_nonzero(expected), 1)
         for arguments in (("model.onnx",), self.scripted("x")[1:],
-                          ("model.onnx", "--config", "session.disable_quant_qdq=1"),
+                          ("model.onnx", "--ep", "dnnl"), ("model.onnx", "--config", "session.disable_quant_qdq=1"),
                           ("model.onnx", "--disable-optimizer", "QDQSelectorActionTransformer")):
             with self.subTest(arguments):
                 np.testing.assert_allclose(self.run_model(*arguments), expected, rtol=0, atol=1.001 * step)

@@ -168,37 +168,80 @@ TEST_F(Quantization, IsWrittenIntoContextModelsAsItWas) {
   }
 }
 
+TEST_F(Quantization, OfACompiledModelIsRefinedWithoutCompilingAgain) {
+  save_product();
+  for (const char* disabled : {"", kFormer}) {
+    int compiled = 0;
+    SessionOptions options = without(disabled, scripted());
+    options.set_progress_func([&](std::string_view, double, std::string_view) { ++compiled; });
+    const std::vector<Value> outputs = run(options);
+    EXPECT_EQ(compiled, 2) << disabled;
+    test::expect_close(outputs, run());
+  }
+}
+
+// Adds y = DQ(Q(MatMul(DQ(Q(x)), DQ(w)))), with the names of its values after `name`.
+void add_product(GraphBuilder& builder, const std::string& name, const std::string& x,
+                 const std::string& y) {
+  const auto of = [&](const char* what) { return name + what; };
+  builder.constant(of("s"), scalar(0.0625F))
+      .constant(of("z"), bytes(ElementType::kUint8, {}, {100}))
+      .constant(of("w"), bytes(ElementType::kInt8, {2, 2}, {1, -2, 3, -4}))
+      .node("QuantizeLinear", {x, of("s"), of("z")}, {of("qx")})
+      .node("DequantizeLinear", {of("qx"), of("s"), of("z")}, {of("fx")})
+      .node("DequantizeLinear", {of("w"), of("s")}, {of("fw")})
+      .node("MatMul", {of("fx"), of("fw")}, {of("fm")})
+      .node("QuantizeLinear", {of("fm"), of("s"), of("z")}, {of("qm")})
+      .node("DequantizeLinear", {of("qm"), of("s"), of("z")}, {y});
+}
+
+// Nodes before the If are removed, so that the place of its bodies changes.
 TEST_F(Quantization, OfBodiesBecomesOperatorsOnIntegersToo) {
-  GraphBuilder body;
-  body.capture("x", 0)
-      .constant("s", scalar(0.0625F))
-      .constant("z", bytes(ElementType::kUint8, {}, {100}))
-      .constant("w", bytes(ElementType::kInt8, {2, 2}, {1, -2, 3, -4}))
-      .node("QuantizeLinear", {"x", "s", "z"}, {"qx"})
-      .node("DequantizeLinear", {"qx", "s", "z"}, {"fx"})
-      .node("DequantizeLinear", {"w", "s"}, {"fw"})
-      .node("MatMul", {"fx", "fw"}, {"fm"})
-      .node("QuantizeLinear", {"fm", "s", "z"}, {"qm"})
-      .node("DequantizeLinear", {"qm", "s", "z"}, {"m"})
-      .output("m");
-  GraphBuilder other;
-  other.capture("x", 0).node("Neg", {"x"}, {"n"}).output("n");
   GraphBuilder main;
   main.input("x", tensor_type(ElementType::kFloat, Shape{2, 2}))
-      .constant("c", make_tensor<char>(ElementType::kBool, {1}, {1}))
-      .node("Identity", {"c"}, {"k"})
-      .node("If", {"k"}, {"y"})
-      .subgraph("then_branch", body.build())
-      .subgraph("else_branch", other.build())
-      .output("y");
+      .input("k", tensor_type(ElementType::kFloat, Shape{1}));
+  add_product(main, "main_", "x", "p");
+  const graph::ValueId p = main.value("p");
+  const auto body = [&](const std::string& name, bool is_nested) {
+    GraphBuilder builder;
+    builder.capture("p", p);
+    add_product(builder, name, "p", name + "m");
+    const graph::ValueId m = builder.value(name + "m");
+    if (!is_nested)
+      return builder.node("Relu", {name + "m"}, {name + "y"}).output(name + "y").build();
+    GraphBuilder inner;
+    inner.capture(name + "m", m);
+    add_product(inner, "inner_", name + "m", "inner_m");
+    GraphBuilder other;
+    other.capture(name + "m", m).node("Neg", {name + "m"}, {"other_y"}).output("other_y");
+    builder.capture("c", main.value("c"))
+        .node("If", {"c"}, {name + "y"})
+        .subgraph("then_branch", inner.output("inner_m").build())
+        .subgraph("else_branch", other.build());
+    return builder.output(name + "y").build();
+  };
+  main.node("Cast", {"k"}, {"c"}).attribute("to", int64_t{9});
+  main.node("If", {"c"}, {"y"}).subgraph("then_branch", body("then_", true));
+  main.subgraph("else_branch", body("else_", false)).output("y");
   model_ = test::save(folder_, test::model_of(main.build()));
-  const auto prepared =
-      session::prepare_model(scripted_environment(), {model_, {}}, {}, session::Stage::kPlanned);
-  ASSERT_TRUE(prepared.ok()) << prepared.status().to_string();
-  ASSERT_EQ(prepared->main.bodies.size(), 2u);
-  EXPECT_THAT(operators_of(*prepared->main.bodies[0].graph),
-              ElementsAre("QuantizeLinear", "QLinearMatMul", "DequantizeLinear"));
-  test::expect_close(run(), run(without(kFormer)));
+  for (const SessionOptions& options : {SessionOptions(), scripted()}) {
+    const auto prepared = session::prepare_model(scripted_environment(), {model_, {}}, options,
+                                                 session::Stage::kPlanned);
+    ASSERT_TRUE(prepared.ok()) << prepared.status().to_string();
+    ASSERT_EQ(prepared->graphs().size(), 5u);
+    const std::vector<std::string> formed = {"QuantizeLinear", "QLinearMatMul", "DequantizeLinear"};
+    for (const session::PreparedGraph* graph : prepared->graphs()) {
+      const graph::Graph& nodes = prepared->graph_of(*graph);
+      if (nodes.nodes.size() == 1) continue;  // Neg
+      std::vector<std::string> first = operators_of(nodes);
+      first.resize(3);
+      EXPECT_EQ(first, formed) << graph->path;
+      for (const session::PreparedGraph& inside : graph->bodies) {
+        EXPECT_EQ(nodes.nodes[inside.node()].op_type, "If");
+      }
+    }
+    test::expect_close(run(options), run(without(kFormer)));
+  }
 }
 
 TEST_F(Quantization, AnnotationsOfTheModelStayInContextModels) {
