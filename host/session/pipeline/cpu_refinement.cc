@@ -89,8 +89,8 @@ void CpuRefinement::form_operators(Change& change, bridge::Provider& cpu) {
   }
 }
 
-// A constant that others read stays as it is for them: a node is folded only if the CPU provider
-// runs all that read its outputs.
+// A node is folded only if the CPU provider runs all that read its outputs: partitions and bodies
+// were compiled with an input or a captured value in its place, which cannot become a constant.
 Status CpuRefinement::fold(Change& change, bridge::Provider& cpu) {
   Graph& graph = prepared_.graph_of(*change.prepared);
   std::vector<bool> was_constant;

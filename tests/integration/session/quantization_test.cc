@@ -125,13 +125,34 @@ TEST_F(Quantization, OfTheCpuProviderBecomesOperatorsOnIntegers) {
   test::expect_close(run(), run(without(kFormer)));
 }
 
-TEST_F(Quantization, LeavesConstantsThatAPartitionReads) {
+TEST_F(Quantization, StaysWhereAPartitionReadsIt) {
   save_product();
   const SessionOptions options = scripted({{"claim", "fuse:Add"}});
   EXPECT_THAT(operators_at(session::Stage::kPlanned, options),
               ElementsAre("QuantizeLinear", "QLinearMatMul", "DequantizeLinear", "Relu",
                           "DequantizeLinear", "Add"));
   test::expect_close(run(options), run());
+}
+
+TEST_F(Quantization, StaysWhereABodyReadsIt) {
+  GraphBuilder main;
+  main.input("x", tensor_type(ElementType::kFloat, Shape{1}))
+      .constant("s", scalar(0.0625F))
+      .constant("w", bytes(ElementType::kInt8, {1}, {5}))
+      .node("Cast", {"x"}, {"c"})
+      .attribute("to", int64_t{9})
+      .node("DequantizeLinear", {"w", "s"}, {"f"});
+  GraphBuilder branch;
+  branch.capture("f", main.value("f")).node("Neg", {"f"}, {"n"}).output("n");
+  GraphBuilder other;
+  other.capture("f", main.value("f")).node("Abs", {"f"}, {"a"}).output("a");
+  main.node("If", {"c"}, {"y"}).subgraph("then_branch", branch.build());
+  main.subgraph("else_branch", other.build()).output("y");
+  model_ = test::save(folder_, test::model_of(main.build()));
+  EXPECT_THAT(operators_at(session::Stage::kPlanned), Contains("DequantizeLinear"));
+  for (const SessionOptions& options : {SessionOptions(), scripted()}) {
+    EXPECT_EQ(run(options)[0].elements<float>()[0], -0.3125F);
+  }
 }
 
 TEST_F(Quantization, OfAPartitionStaysAsItIs) {
