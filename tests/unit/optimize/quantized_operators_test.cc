@@ -184,6 +184,9 @@ TEST(QuantizedOperators, MoveIntegersThatAreQuantisedAlike) {
   EXPECT_THAT(value_names(graph, graph.nodes[0].inputs), ElementsAre("x", "shape"));
   EXPECT_EQ(form_of(movement(0.25F)), 0u);
   EXPECT_EQ(form_of(movement(0.5F, 4)), 0u);
+  Graph untyped = movement();
+  for (const char* name : {"x", "y"}) untyped.values[untyped.find_value(name)].type = {};
+  EXPECT_EQ(form(untyped), 0u);
 }
 
 TEST(QuantizedOperators, PoolIntegersIfTheOperatorCan) {
@@ -280,7 +283,7 @@ TEST(QuantizedOperators, AreNotFormedWhereSumsCouldOverflow) {
 TEST(QuantizedOperators, AreNotFormedOfScalesThatAreNoNormalNumbers) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   for (const float scale : {0.0F, -0.5F, kInfinity, std::numeric_limits<float>::quiet_NaN(),
-                            std::numeric_limits<float>::denorm_min(), 1e-38F, 1e38F}) {
+                            std::numeric_limits<float>::denorm_min(), 1e-38F, 1e36F, 1e38F}) {
     Convolution convolution{.x_scale = scalar(scale)};
     convolution.b_scales = {scale * 0.25F, scale * 0.125F};
     Graph graph = convolution.graph();
@@ -303,6 +306,7 @@ TEST(QuantizedOperators, AreNotFormedOfWhatIsNotSaid) {
   EXPECT_TRUE(convolution([](Graph& graph) { graph.inputs.push_back(graph.find_value("xs")); }));
   EXPECT_TRUE(convolution([](Graph& graph) { graph.inputs.push_back(graph.find_value("yz")); }));
   EXPECT_TRUE(convolution([](Graph& graph) { graph.inputs.push_back(graph.find_value("b")); }));
+  EXPECT_TRUE(convolution([](Graph& graph) { graph.nodes[0].inputs[2] = graph.find_value("bz"); }));
   EXPECT_TRUE(convolution([](Graph& graph) { graph.nodes[0].domain = "com.microsoft"; }));
   EXPECT_TRUE(convolution([](Graph& graph) { graph.nodes[3].domain = "com.example"; }));
   EXPECT_TRUE(convolution([](Graph& graph) { graph.nodes[3].is_of_other_opset = true; }));
