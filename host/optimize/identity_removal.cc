@@ -124,9 +124,9 @@ class Removal {
       for (auto& [name, id] : annotation.parameters) id = find(id);
     }
     std::ranges::stable_sort(annotations, {}, &graph::QuantizationAnnotation::value);
-    const auto repeated =
-        std::ranges::unique(annotations, {}, &graph::QuantizationAnnotation::value);
-    annotations.erase(repeated.begin(), repeated.end());
+    const auto is_same = [](const auto& a, const auto& b) { return a.value == b.value; };
+    annotations.erase(std::unique(annotations.begin(), annotations.end(), is_same),
+                      annotations.end());
   }
 
   Graph& graph_;

@@ -293,9 +293,10 @@ class LevelImporter {
       graph_.annotations.push_back(std::move(annotation));
     }
     std::ranges::stable_sort(graph_.annotations, {}, &graph::QuantizationAnnotation::value);
-    const auto repeated =
-        std::ranges::unique(graph_.annotations, {}, &graph::QuantizationAnnotation::value);
-    graph_.annotations.erase(repeated.begin(), repeated.end());
+    const auto is_same = [](const auto& a, const auto& b) { return a.value == b.value; };
+    graph_.annotations.erase(
+        std::unique(graph_.annotations.begin(), graph_.annotations.end(), is_same),
+        graph_.annotations.end());
   }
 
   Status add_node(onnx::NodeProto& proto) {
