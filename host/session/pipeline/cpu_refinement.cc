@@ -34,6 +34,7 @@ CpuRefinement::CpuRefinement(PreparedModel& prepared, const SessionConfig& confi
 }
 
 bool CpuRefinement::may_change() const {
+  if (cpu_ == prepared_.providers.size()) return false;
   return std::ranges::any_of(prepared_.graphs(), [&](const PreparedGraph* graph) {
     const std::vector<Node>& nodes = prepared_.graph_of(*graph).nodes;
     for (NodeId id = 0; id < nodes.size(); ++id) {

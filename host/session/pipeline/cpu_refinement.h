@@ -28,8 +28,9 @@ class CpuRefinement {
   // Whether there is a node that `run` could change. Cheap.
   [[nodiscard]] bool may_change() const;
 
-  // Returns whether anything changed. Then the computations of all graphs are in `made`, except
-  // those of nodes that changed; the steps are to be ordered and the computations to be made again.
+  // Call only if `may_change`. Returns whether anything changed. Then the computations of all
+  // graphs are in `made`, except those of nodes that changed; the steps are to be ordered and the
+  // computations to be made again.
   [[nodiscard]] Result<bool> run();
 
  private:
