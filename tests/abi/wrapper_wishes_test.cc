@@ -4,7 +4,7 @@
 #include <ephost/plugin.hpp>
 #include <vector>
 
-#include "tests/abi/fake_host.h"
+#include "tests/support/fake_host.h"
 
 namespace {
 
