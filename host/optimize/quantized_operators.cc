@@ -153,7 +153,7 @@ class Fusion {
     const auto rank = static_cast<int64_t>(shape->size());
     const bool fits = w->parameters.has_one_scale() || (w->parameters.scales.size() == channels &&
                                                         is_axis(w->parameters.axis, 0, rank));
-    const double terms = static_cast<double>(*graph::element_count(*shape)) / (*shape)[0];
+    const double terms = static_cast<double>(*graph::element_count(*shape) / channels);
     const bool has_bias = node.inputs.size() > 2 && node.inputs[2] != kNoValue;
     const std::optional<double> bias = has_bias ? largest_bias(node, *x, *w, channels) : 0;
     if (!fits || !x->parameters.has_one_scale() || !bias) return {};

@@ -97,8 +97,9 @@ float decode_power(uint8_t code) {
 template <class T>
 uint8_t encode_power(T value, Float8Rounding rounding) {
   if (std::isnan(value)) return kPowerNan;
-  if (value < T{0x1p-127}) return rounding.saturate ? uint8_t{0} : kPowerNan;
-  if (value > T{0x1p127}) return rounding.saturate ? uint8_t{kPowerNan - 1} : kPowerNan;
+  if (value < static_cast<T>(0x1p-127)) return rounding.saturate ? uint8_t{0} : kPowerNan;
+  if (value > static_cast<T>(0x1p127))
+    return rounding.saturate ? uint8_t{kPowerNan - 1} : kPowerNan;
   int exponent = 0;
   const T fraction = std::frexp(value, &exponent);  // in [1/2, 1)
   const bool goes_up = (rounding.mode == RoundMode::kUp && fraction > T{0.5}) ||
