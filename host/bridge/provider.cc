@@ -7,7 +7,7 @@
 #include "host/base/text.h"
 #include "host/bridge/abi_options.h"
 #include "host/bridge/abi_text.h"
-#include "host/bridge/name_collector.h"
+#include "host/bridge/collect/name_collector.h"
 #include "host/bridge/slot_call.h"
 #include "host/plugin/adopt.h"
 

@@ -16,10 +16,10 @@
 #include <utility>
 #include <vector>
 
-#include "host/bridge/claim_collector.h"
+#include "host/bridge/collect/claim_collector.h"
+#include "host/bridge/collect/context_collector.h"
+#include "host/bridge/collect/device_list.h"
 #include "host/bridge/computation.h"
-#include "host/bridge/context_collector.h"
-#include "host/bridge/device_list.h"
 #include "host/bridge/device_memory.h"
 #include "host/bridge/graph_view.h"
 #include "host/bridge/graph_wishes.h"

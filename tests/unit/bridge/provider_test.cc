@@ -6,7 +6,7 @@
 
 #include "host/bridge/claim_source.h"
 #include "tests/support/in_process_provider.h"
-#include "tests/unit/bridge/recording_sink.h"
+#include "tests/unit/bridge/collect/recording_sink.h"
 #include "tests/unit/graph/graph_builder.h"
 
 namespace ephost::bridge {

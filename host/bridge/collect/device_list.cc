@@ -1,4 +1,4 @@
-#include "host/bridge/device_list.h"
+#include "host/bridge/collect/device_list.h"
 
 #include "host/bridge/abi_text.h"
 #include "host/bridge/callback.h"

@@ -1,10 +1,10 @@
-#include "host/bridge/context_collector.h"
+#include "host/bridge/collect/context_collector.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "host/bridge/error_sink.h"
-#include "tests/unit/bridge/recording_sink.h"
+#include "tests/unit/bridge/collect/recording_sink.h"
 
 namespace ephost::bridge {
 namespace {

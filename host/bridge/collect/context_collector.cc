@@ -1,4 +1,4 @@
-#include "host/bridge/context_collector.h"
+#include "host/bridge/collect/context_collector.h"
 
 #include <algorithm>
 #include <string>

@@ -1,4 +1,4 @@
-#include "host/bridge/device_list.h"
+#include "host/bridge/collect/device_list.h"
 
 #include <gtest/gtest.h>
 

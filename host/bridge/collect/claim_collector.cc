@@ -1,4 +1,4 @@
-#include "host/bridge/claim_collector.h"
+#include "host/bridge/collect/claim_collector.h"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "host/bridge/context_collector.h"
+#include "host/bridge/collect/context_collector.h"
 
 namespace ephost::bridge::testing {
 

@@ -1,4 +1,4 @@
-#include "host/bridge/name_collector.h"
+#include "host/bridge/collect/name_collector.h"
 
 #include <gtest/gtest.h>
 
