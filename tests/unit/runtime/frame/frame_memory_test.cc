@@ -41,10 +41,11 @@ TEST(FrameMemory, KnowsWhichPatternIsBound) {
 TEST(FrameMemory, UsesAReleasedBlockAgain) {
   const Machine machine(testing::open_line());
   FrameMemory memory(machine.program());
-  const std::byte* const first = *memory.take(1, 100);
-  EXPECT_NE(*memory.take(2, 100), first);
-  memory.release(1);
-  EXPECT_EQ(*memory.take(3, 100), first);
+  const graph::Graph& graph = machine.program().graph();
+  const std::byte* const first = *memory.take(graph.find_value("x"), 100);
+  EXPECT_NE(*memory.take(graph.find_value("a"), 100), first);
+  memory.release(graph.find_value("x"));
+  EXPECT_EQ(*memory.take(graph.find_value("y"), 100), first);
 }
 
 TEST(FrameMemory, ReportsTheValueThatItHasNoMemoryFor) {
