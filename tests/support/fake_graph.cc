@@ -82,6 +82,13 @@ uint32_t FakeGraph::add_integers(const std::string& name, std::vector<int64_t> d
   return finish_constant(value, kept.data(), kept.size() * sizeof(int64_t));
 }
 
+uint32_t FakeGraph::add_int8(const std::string& name, const Shape& shape,
+                             std::vector<int8_t> data) {
+  const uint32_t value = add_value(name, shape, EPH_ELEMENT_INT8);
+  std::vector<int8_t>& kept = values_[value]->bytes = std::move(data);
+  return finish_constant(value, kept.data(), kept.size());
+}
+
 void FakeGraph::convert_attributes(Node& node) {
   for (const auto& [name, value] : node.fields) {
     eph_attribute attribute = {};

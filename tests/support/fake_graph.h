@@ -32,6 +32,7 @@ class FakeGraph : public eph_graph {
   uint32_t add_input(const std::string& name, const Shape& shape, int32_t type = EPH_ELEMENT_FLOAT);
   uint32_t add_constant(const std::string& name, const Shape& shape, std::vector<float> data);
   uint32_t add_integers(const std::string& name, std::vector<int64_t> data);
+  uint32_t add_int8(const std::string& name, const Shape& shape, std::vector<int8_t> data);
   // A value of a node to come.
   uint32_t add_value(const std::string& name, const Shape& shape, int32_t type = EPH_ELEMENT_FLOAT);
   // The output of a new node that has only one.
@@ -74,6 +75,7 @@ class FakeGraph : public eph_graph {
     eph_value constant = {};
     std::vector<float> floats;
     std::vector<int64_t> ints;
+    std::vector<int8_t> bytes;
   };
   struct Node {
     std::string name;

@@ -63,7 +63,10 @@ class LibraryQuery {
   std::map<std::string, std::string> known_;
 };
 
-bool reads_constants_only(const eph::GraphView& graph, const Unit& unit) {
+// Whether the unit depends on constants only, so that the host computes it once. Quantised
+// constants are different: the host leaves them to the provider that reads them.
+bool is_for_the_host(const eph::GraphView& graph, const Unit& unit) {
+  if (graph.node(unit.nodes.back()).op_type() == "DequantizeLinear") return false;
   for (const uint32_t node : unit.nodes) {
     for (const uint32_t input : graph.node(node).inputs()) {
       if (input != EPH_NONE && graph.value(input).constant() == nullptr) return false;
@@ -75,7 +78,7 @@ bool reads_constants_only(const eph::GraphView& graph, const Unit& unit) {
 Support find_support(const eph::GraphView& graph, const Unit& unit, LibraryQuery& library) {
   Support support;
   try {
-    if (reads_constants_only(graph, unit)) throw Unsupported("all inputs are constant");
+    if (is_for_the_host(graph, unit)) throw Unsupported("all inputs are constant");
     const LoweredPartition lowered = lower_unit(graph, unit);
     support.is_heavy = std::any_of(lowered.recipe.ops.begin(), lowered.recipe.ops.end(), &is_heavy);
     support.reason = library.refusal(lowered.recipe);

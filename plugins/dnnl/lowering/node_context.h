@@ -53,6 +53,8 @@ class NodeContext {
   // The shape that the model states for output 0, in the recipe's form.
   [[nodiscard]] Dims output_dims() const;
 
+  // A constant input; null if it is omitted. Throws Unsupported if it is not constant.
+  [[nodiscard]] const eph_value* constant(std::size_t i) const;
   // The elements of a constant input; nothing if it is omitted. Throws Unsupported if it is not
   // constant.
   [[nodiscard]] std::optional<std::vector<int64_t>> constant_ints(std::size_t i) const;
@@ -67,8 +69,6 @@ class NodeContext {
   [[nodiscard]] const eph::GraphView& graph() const { return values_.graph(); }
 
  private:
-  [[nodiscard]] const eph_value* constant(std::size_t i) const;
-
   const eph::NodeView& node_;
   ValueMap& values_;
 };

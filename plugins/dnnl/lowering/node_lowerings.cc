@@ -14,7 +14,8 @@ struct Entry {
   NodeLowering lower;
 };
 
-// Versions of layout operators that differ in element types only are all fine.
+// Versions of layout operators that differ in element types only are all fine, and those whose
+// lowering looks at every attribute.
 constexpr int32_t kAnyLater = 1000;
 
 constexpr Entry kEntries[] = {
@@ -25,6 +26,7 @@ constexpr Entry kEntries[] = {
     {"Clip", 6, 13, &lower_clip},
     {"Concat", 4, 13, &lower_concat},
     {"Conv", 1, 11, &lower_conv},
+    {"DequantizeLinear", 10, kAnyLater, &lower_dequantize},
     {"Div", 7, 14, &lower_div},
     {"Dropout", 7, 13, &lower_dropout},
     {"Elu", 6, 6, &lower_elu},

@@ -17,6 +17,9 @@ TensorId lower_conv(NodeContext& node);
 TensorId lower_matmul(NodeContext& node);
 TensorId lower_gemm(NodeContext& node);
 
+// lower_dequantize.cc
+TensorId lower_dequantize(NodeContext& node);
+
 // lower_pooling.cc
 TensorId lower_max_pool(NodeContext& node);
 TensorId lower_average_pool(NodeContext& node);

@@ -1,6 +1,7 @@
 #include "plugins/dnnl/lowering/recipe_builder.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "plugins/dnnl/recipe/shape_rules.h"
 
@@ -22,10 +23,21 @@ TensorId RecipeBuilder::add_input(const Dims& shape) {
   return tensor;
 }
 
-TensorId RecipeBuilder::add_constant(const Dims& shape, const float* data) {
+TensorId RecipeBuilder::add_constant(const Dims& shape) {
   const TensorId tensor = add_tensor(dims_of_shape(shape));
   lowered_.recipe.constants.push_back(tensor);
+  return tensor;
+}
+
+TensorId RecipeBuilder::add_constant(const Dims& shape, const float* data) {
+  const TensorId tensor = add_constant(shape);
   lowered_.constants.borrow(tensor, data);
+  return tensor;
+}
+
+TensorId RecipeBuilder::add_constant(const Dims& shape, std::vector<float> data) {
+  const TensorId tensor = add_constant(shape);
+  lowered_.constants.own(tensor, std::move(data));
   return tensor;
 }
 

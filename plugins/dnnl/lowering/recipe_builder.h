@@ -27,7 +27,9 @@ class RecipeBuilder {
  public:
   // A shape of rank 0 becomes the dimensions [1].
   TensorId add_input(const Dims& shape);
+  // The data is borrowed, or taken over.
   TensorId add_constant(const Dims& shape, const float* data);
+  TensorId add_constant(const Dims& shape, std::vector<float> data);
   void add_output(TensorId tensor, const Dims& shape);
 
   // Adds an operation and its output. Throws Unsupported if the shape rules refuse it.
@@ -50,6 +52,7 @@ class RecipeBuilder {
 
  private:
   TensorId add_tensor(const Dims& dims);
+  TensorId add_constant(const Dims& shape);
 
   LoweredPartition lowered_;
   std::string name_;

@@ -47,7 +47,8 @@ Outputs evaluate(const Invocation& invocation) {
     if (!invocation.has_input(i)) continue;
     const BoundedTensor& x = invocation.input(i);
     const bool is_float = x.integers.empty() && std::ssize(x.numbers) == element_count(x.dims);
-    require(is_float || i > 0, "integers in place of floats");
+    const bool may_be_integer = i > 0 || invocation.node().op_type() == "DequantizeLinear";
+    require(is_float || may_be_integer, "integers in place of floats");
   }
   for (const Evaluations* evaluations :
        {&elementwise_evaluations(), &layout_evaluations(), &normalization_evaluations(),
@@ -100,6 +101,12 @@ BoundedTensor to_bounded(const onnx::TensorProto& tensor) {
   };
   if (tensor.data_type() == onnx::TensorProto::INT64) {
     read(tensor.int64_data(), made.integers);
+    return made;
+  }
+  if (tensor.data_type() == onnx::TensorProto::INT8) {
+    std::vector<int8_t> bytes;
+    read(tensor.int32_data(), bytes);
+    made.integers.assign(bytes.begin(), bytes.end());
     return made;
   }
   require(tensor.data_type() == onnx::TensorProto::FLOAT, "a constant of another type");

@@ -160,6 +160,27 @@ Outputs simple(const Invocation& node) {
 
 }  // namespace
 
+// With one scale, or one for each index of an axis; without zero points.
+Outputs evaluate_dequantize(const Invocation& node) {
+  const BoundedTensor& x = node.input(0);
+  const BoundedTensor& scale = node.input(1);
+  require(!node.has_input(2), "a zero point");
+  require(std::ssize(x.integers) == element_count(x.dims), "floats in place of integers");
+  const auto scales = static_cast<int64_t>(scale.numbers.size());
+  int64_t length = element_count(x.dims);
+  if (scales != 1) {
+    const std::size_t axis = normalized_axis(node.integer("axis", 1), x.dims.size());
+    require(scale.dims.size() == 1 && x.dims[axis] == scales, "scales that do not fit the axis");
+    length = strides_of(x.dims)[axis];
+  }
+  BoundedTensor made = zeros(x.dims);
+  for (std::size_t i = 0; i < made.numbers.size(); ++i) {
+    const auto at = static_cast<std::size_t>(static_cast<int64_t>(i) / length % scales);
+    made.numbers[i] = Bounded{static_cast<double>(x.integers[i]), 0} * scale.numbers[at];
+  }
+  return {made};
+}
+
 const Evaluations& elementwise_evaluations() {
   static const Evaluations kEvaluations = {
       {"Abs", &simple<absolute>},
@@ -168,6 +189,7 @@ const Evaluations& elementwise_evaluations() {
       {"Clip", &evaluate_clip},
       {"Constant",
        [](const Invocation& node) { return Outputs{to_bounded(node.node().attribute(0).t())}; }},
+      {"DequantizeLinear", &evaluate_dequantize},
       {"Div", &fold<over>},
       {"Dropout", [](const Invocation& node) { return Outputs{node.input(0)}; }},
       {"Elu",

@@ -237,7 +237,8 @@ std::string RandomGraph::scalar(double number) {
 
 std::string RandomGraph::ints(const Dims& integers) {
   const BoundedTensor tensor{{std::ssize(integers)}, {}, integers};
-  values_.push_back({fresh("i"), std::vector<BoundedTensor>(variant_count(), tensor), true, true});
+  values_.push_back({fresh("i"), std::vector<BoundedTensor>(variant_count(), tensor), true,
+                     onnx::TensorProto::INT64});
   return values_.back().name;
 }
 
@@ -246,7 +247,28 @@ std::string RandomGraph::input(const Dims& dims, Range range) {
 }
 
 std::string RandomGraph::weights(const Dims& dims, Range range) {
+  if (opset_ >= 13 && range.low == -range.high && dice_.one_in(6)) {
+    if (const auto quantized = add_quantized(dims, range.high)) return *quantized;
+  }
   return dice_.one_in(8) ? input(dims, range) : constant(dims, range);
+}
+
+std::optional<std::string> RandomGraph::add_quantized(const Dims& dims, double largest) {
+  BoundedTensor integers{dims, {}, {}};
+  for (int64_t i = element_count(dims); i > 0; --i) {
+    integers.integers.push_back(dice_.roll(-127, 127));
+  }
+  values_.push_back({fresh("q"), std::vector<BoundedTensor>(variant_count(), integers), true,
+                     onnx::TensorProto::INT8});
+  const std::string quantized = values_.back().name;
+  const Range scales{largest / 500, largest / 127};
+  if (dims.empty() || dice_.one_in(2)) {
+    return add(Draft("DequantizeLinear", {quantized, constant({}, scales)}));
+  }
+  const int64_t axis = dice_.roll(0, std::ssize(dims) - 1);
+  const Dims channels = {dims[static_cast<std::size_t>(axis)]};
+  return add(
+      Draft("DequantizeLinear", {quantized, constant(channels, scales)}).integer("axis", axis));
 }
 
 // ---- Nodes --------------------------------------------------------------------------------------
@@ -379,11 +401,14 @@ void RandomGraph::write_constant(const Known& constant) {
   onnx::TensorProto made;
   made.set_name(constant.name);
   for (const int64_t extent : tensor.dims) made.add_dims(extent);
-  if (constant.is_integer) {
-    made.set_data_type(onnx::TensorProto::INT64);
+  made.set_data_type(constant.type);
+  if (constant.type == onnx::TensorProto::INT64) {
     for (const int64_t integer : tensor.integers) made.add_int64_data(integer);
+  } else if (constant.type == onnx::TensorProto::INT8) {
+    for (const int64_t integer : tensor.integers) {
+      made.add_int32_data(static_cast<int32_t>(integer));
+    }
   } else {
-    made.set_data_type(onnx::TensorProto::FLOAT);
     std::vector<float> floats;
     for (const Bounded& x : tensor.numbers) floats.push_back(static_cast<float>(x.value));
     std::string bytes(floats.size() * sizeof(float), '\0');
@@ -400,7 +425,7 @@ void RandomGraph::write_constant(const Known& constant) {
     *value.mutable_t() = std::move(made);
     return;
   }
-  if (!constant.is_integer && dice_.one_in(25)) make_constant_default(made);
+  if (constant.type == onnx::TensorProto::FLOAT && dice_.one_in(25)) make_constant_default(made);
   *model_.mutable_graph()->add_initializer() = std::move(made);
 }
 

@@ -77,7 +77,7 @@ class RandomGraph {
   std::string ints(const Dims& integers);
   // A new input of the model, without open extents.
   std::string input(const Dims& dims, Range range);
-  // Mostly a constant, sometimes an input.
+  // Mostly a constant, sometimes an input or quantised.
   std::string weights(const Dims& dims, Range range);
 
   // Adds the node if it is valid and its results are certain, and returns the name of its first
@@ -95,7 +95,7 @@ class RandomGraph {
     std::string name;
     std::vector<BoundedTensor> variants;
     bool is_constant = false;
-    bool is_integer = false;
+    onnx::TensorProto::DataType type = onnx::TensorProto::FLOAT;
   };
   [[nodiscard]] const Known& known(const std::string& name) const;
   [[nodiscard]] bool is_certain(const BoundedTensor& tensor) const;
@@ -103,6 +103,8 @@ class RandomGraph {
   std::string fresh(const char* prefix) { return prefix + std::to_string(next_name_++); }
   void add_first_inputs();
   std::string add_input(const std::vector<int>& dims, Range range);
+  // The output of a DequantizeLinear node, up to that number; nothing if that is uncertain.
+  std::optional<std::string> add_quantized(const Dims& dims, double largest);
   double draw(Range range);
   double draw_special();
   void write_constants();

@@ -61,6 +61,27 @@ TEST(DnnlCapability, LeavesNodesOfOtherProvidersAlone) {
   EXPECT_TRUE(claims.declined.empty());
 }
 
+// The host does not compute what depends on quantised constants before it has asked the providers.
+TEST(DnnlCapability, ClaimsQuantisedWeightsWithTheirReaders) {
+  FakeGraph graph;
+  const uint32_t x = graph.add_input("x", {2, 2});
+  const uint32_t w = graph.add_int8("w", {2, 3}, {1, -2, 3, -4, 5, -6});
+  const uint32_t scales = graph.add_constant("s", {3}, {0.5F, 1, 2});
+  const uint32_t weights =
+      graph.add("DequantizeLinear", {w, scales}, {2, 3}, {{"axis", int64_t{1}}});
+  graph.mark_output(graph.add("MatMul", {x, weights}, {2, 3}));
+  ProviderSession session(1);
+  EXPECT_THAT(session.claims(graph).fused, ElementsAre(ElementsAre(0, 1)));
+}
+
+TEST(DnnlCapability, LeavesQuantisedConstantsOfOtherReadersAlone) {
+  FakeGraph graph;
+  const uint32_t w = graph.add_int8("w", {2}, {1, -2});
+  const uint32_t scale = graph.add_constant("s", {}, {0.5F});
+  graph.mark_output(graph.add("DequantizeLinear", {w, scale}, {2}));
+  EXPECT_EQ(reason_for_last(graph), "no convolution, matrix product or pooling to fuse with");
+}
+
 TEST(DnnlCapability, LeavesCheapOperatorsToOthers) {
   EXPECT_EQ(reason([](Net& net) { return net.add("Relu", {net.input({4})}); }),
             "no convolution, matrix product or pooling to fuse with");
