@@ -185,6 +185,20 @@ void add_node_counts(const context::CacheEntry& entry, CompileReport& report) {
   }
 }
 
+// What the function of the application gives is kept in `bytes`.
+Result<session::ModelSource> input_of(const ModelCompilationOptions& compilation,
+                                      const Cancellation& cancellation,
+                                      std::vector<std::byte>& bytes) {
+  session::ModelSource source{compilation.input_model_path, {}};
+  if (compilation.input_model_read_func) {
+    EPHOST_ASSIGN_OR_RETURN(bytes, read_all(compilation.input_model_read_func, cancellation));
+    source.bytes = bytes;
+  } else if (source.path.empty()) {
+    source.bytes = compilation.input_model_buffer;
+  }
+  return source;
+}
+
 Result<CompileReport> compile(const Environment& environment, const SessionOptions& options,
                               const ModelCompilationOptions& compilation) {
   EPHOST_RETURN_IF_ERROR(check_choices(compilation));
@@ -205,14 +219,9 @@ Result<CompileReport> compile(const Environment& environment, const SessionOptio
                                     : ContextGeneration::WithoutNodes::kWritePlainModel,
                                 cancellation));
 
-  session::ModelSource source{compilation.input_model_path, {}};
   std::vector<std::byte> bytes;
-  if (compilation.input_model_read_func) {
-    EPHOST_ASSIGN_OR_RETURN(bytes, read_all(compilation.input_model_read_func, cancellation));
-    source.bytes = bytes;
-  } else if (source.path.empty()) {
-    source.bytes = compilation.input_model_buffer;
-  }
+  EPHOST_ASSIGN_OR_RETURN(const session::ModelSource source,
+                          input_of(compilation, cancellation, bytes));
   EPHOST_ASSIGN_OR_RETURN(session::SessionCache cache,
                           session::SessionCache::create(source, without_generation(options)));
   if (compilation.output_model_get_initializer_location_func) {
