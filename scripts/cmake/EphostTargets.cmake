@@ -114,7 +114,9 @@ function(ephost_add_test name)
   if(arg_THREADED)
     ephost_label_test(${name} threaded)
   endif()
+  # One label with both words, e.g. `unit-threaded`, which both find: gtest_discover_tests loses the
+  # second label of a list.
   get_target_property(labels ${name} EPHOST_LABELS)
-  list(JOIN labels "\\;" labels)
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600 LABELS "${labels}")
+  list(JOIN labels "-" label)
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600 LABELS ${label})
 endfunction()
