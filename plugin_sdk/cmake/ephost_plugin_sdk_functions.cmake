@@ -1,12 +1,24 @@
-# ephost_add_plugin(<name> SOURCES source ... [LIBRARIES library ...])
+# ephost_add_plugin(<name> SOURCES source ... [LIBRARIES library ...]
+#                   [MANIFEST manifest ... [DESTINATION folder] [COMPONENT component]])
 #
 # Declares a plugin: a module library that exports eph_plugin_v1 and nothing else, has no undefined
 # symbols, and can be unloaded (no GNU unique symbols). LIBRARIES are linked privately. The language
 # level is C11 and C++17 unless the project or the target asks for a later one.
+#
+# MANIFEST names the plugin's manifests, which expect the library in their own folder. In the build
+# tree they are copied there. The install step puts library and manifests into DESTINATION, by default
+# <lib>/ephost/plugins, and writes the SHA-256 of the installed library into the `sha256` of the
+# installed manifests, for the platform that was built for; digests of other platforms stay.
 function(ephost_add_plugin name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "" "DESTINATION;COMPONENT" "SOURCES;LIBRARIES;MANIFEST" ${ARGN})
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "ephost_add_plugin(${name}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
   if(NOT arg_SOURCES)
     message(FATAL_ERROR "ephost_add_plugin(${name}): no SOURCES given")
+  endif()
+  if(NOT arg_MANIFEST AND (arg_DESTINATION OR arg_COMPONENT))
+    message(FATAL_ERROR "ephost_add_plugin(${name}): DESTINATION and COMPONENT need a MANIFEST")
   endif()
   add_library(${name} MODULE ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ephost::plugin_sdk ${arg_LIBRARIES})
@@ -32,4 +44,38 @@ function(ephost_add_plugin name)
       target_link_options(${name} PRIVATE "LINKER:--no-undefined")
     endif()
   endif()
+  if(arg_MANIFEST)
+    ephost_install_plugin(${name} "${arg_MANIFEST}" "${arg_DESTINATION}" "${arg_COMPONENT}")
+  endif()
+endfunction()
+
+# What ephost_add_plugin does for MANIFEST.
+function(ephost_install_plugin name manifests destination component)
+  include(GNUInstallDirs)
+  if(NOT destination)
+    set(destination ${CMAKE_INSTALL_LIBDIR}/ephost/plugins)
+  endif()
+  if(component)
+    set(component COMPONENT ${component})
+  endif()
+  string(TOLOWER "${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR}" platform)
+  string(REGEX REPLACE "-(amd64|x64)$" "-x86_64" platform "${platform}")
+  string(REGEX REPLACE "-arm64$" "-aarch64" platform "${platform}")
+  install(TARGETS ${name} LIBRARY DESTINATION ${destination} ${component})
+  foreach(manifest IN LISTS manifests)
+    get_filename_component(manifest "${manifest}" ABSOLUTE)
+    get_filename_component(file "${manifest}" NAME)
+    add_custom_command(TARGET ${name} POST_BUILD
+      COMMAND ${CMAKE_COMMAND} -E copy_if_different "${manifest}" "$<TARGET_FILE_DIR:${name}>"
+      VERBATIM)
+    set_property(TARGET ${name} APPEND PROPERTY LINK_DEPENDS "${manifest}")
+    # After the library, which the install step may strip or change the search path of.
+    install(CODE "
+      set(platform \"${platform}\")
+      set(manifest \"${manifest}\")
+      set(library \"$<TARGET_FILE_NAME:${name}>\")
+      set(folder \"${destination}\")
+      include(\"${CMAKE_CURRENT_FUNCTION_LIST_DIR}/ephost_install_manifest.cmake\")"
+      ${component})
+  endforeach()
 endfunction()

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""Installs the SDK, builds its example outside of the tree, and drops it into a directory of the host.
+"""Installs the SDK, builds its example outside of the tree, and installs that into a directory of the host.
 
 The host, which is not built again, has to list the plugin, give it its nodes, run it, and write and load
-its EP context.
+its EP context. It refuses the library once that is not the one that was installed.
 """
 import argparse
+import hashlib
 import json
 import pathlib
 import shutil
@@ -40,11 +41,9 @@ def build_plugin(arguments, work):
         f"-DCMAKE_PREFIX_PATH={sdk}", f"-DCMAKE_C_COMPILER={arguments.compiler}",
         f"-DCMAKE_C_FLAGS={arguments.compiler_flags}")
     run(arguments.cmake, "--build", work / "build")
-    plugins = work / "plugins"
-    plugins.mkdir()
-    shutil.copy(work / "build/libminimal_provider.so", plugins)
-    shutil.copy(work / "build/minimal.yaml", plugins)
-    return plugins
+    run(arguments.cmake, "--install", work / "build", "--prefix", work / "installed")
+    (manifest,) = (work / "installed").rglob("*.yaml")
+    return manifest.parent
 
 
 def write_model(folder):
@@ -75,6 +74,19 @@ def write_model(folder):
 def check_listed(ephost, flags):
     listed = json.loads(output_of(ephost, "list", *flags, "--format", "json"))
     assert PROVIDER in json.dumps(listed), listed
+
+
+def check_checksum(ephost, plugins, flags):
+    """The installed manifest has the library's checksum, once, however often it was installed."""
+    library = plugins / "libminimal_provider.so"
+    digest = hashlib.sha256(library.read_bytes()).hexdigest()
+    manifest = (plugins / "minimal.yaml").read_text()
+    assert manifest.count("sha256:") == 1 and manifest.count(digest) == 1, manifest
+    with library.open("ab") as file:
+        file.write(b"x")
+    (listed,) = [one for one in json.loads(output_of(ephost, "list", *flags, "--format", "json"))["plugins"]
+                 if one["provider"] == PROVIDER]
+    assert not listed["loadable"] and "SHA-256" in json.dumps(listed["problem"]), listed
 
 
 def check_partitioning(ephost, model, flags):
@@ -118,7 +130,8 @@ def main():
     check_partitioning(arguments.ephost, model, flags)
     run(arguments.ephost, "test", model, *flags)
     check_context(arguments.ephost, model, work / "context", flags)
-    print("external plugin: built, found, partitioned, run and cached")
+    check_checksum(arguments.ephost, plugins, ("--plugin-path", plugins))
+    print("external plugin: built, installed, found, partitioned, run, cached and guarded")
 
 
 if __name__ == "__main__":
