@@ -8,6 +8,7 @@
 #include "host/context/ep_context_node.h"
 #include "host/manifest/choose.h"
 #include "host/manifest/options.h"
+#include "host/session/device_choice.h"
 #include "host/session/environment_state.h"
 #include "host/session/model_files.h"
 #include "host/session/session_group.h"
@@ -73,23 +74,33 @@ Result<std::shared_ptr<bridge::Provider>> ProviderCreation::create(
     std::shared_ptr<const plugin::LoadedPlugin> plugin, const manifest::KeyValues& given,
     const PreparedModel& prepared) const {
   const manifest::Manifest& manifest = plugin->manifest;
-  EPHOST_ASSIGN_OR_RETURN(const std::vector<manifest::TypedOption> options,
-                          manifest::validate_options(manifest, given));
+  const ThreadUse& threads = prepared.threads;
+  auto services = std::make_unique<bridge::HostServices>(
+      manifest.provider, plugin_log(), progress_hooks(prepared.cancellation),
+      bridge::ThreadOffer{threads.pool, threads.loops, threads.libraries});
+  bridge::ProviderConfig config;
+  config.purpose = purpose_of(manifest);
+  EPHOST_ASSIGN_OR_RETURN(config.options, manifest::validate_options(manifest, given));
+  EPHOST_ASSIGN_OR_RETURN(auto listed, bridge::list_devices(*plugin, *services));
+  EPHOST_ASSIGN_OR_RETURN(config.devices, choose_devices(manifest.provider, std::move(listed), {}));
   if (seat_ != nullptr) {
-    EPHOST_ASSIGN_OR_RETURN(auto shared, seat_->find_provider(*plugin, options));
+    EPHOST_ASSIGN_OR_RETURN(auto shared, seat_->find_provider(*plugin, config));
     if (shared != nullptr) {
       shared->set_progress_hooks(progress_hooks(prepared.cancellation));
       return shared;
     }
   }
-  const ThreadUse& threads = prepared.threads;
-  auto services = std::make_unique<bridge::HostServices>(
-      manifest.provider, plugin_log(), progress_hooks(prepared.cancellation),
-      bridge::ThreadOffer{threads.pool, threads.loops, threads.libraries});
   EPHOST_ASSIGN_OR_RETURN(
-      auto provider, bridge::Provider::create(std::move(plugin), options, std::move(services)));
-  if (seat_ != nullptr) seat_->add_provider(provider, options);
+      auto provider,
+      bridge::Provider::create(std::move(plugin), std::move(config), std::move(services)));
+  if (seat_ != nullptr) seat_->add_provider(provider);
   return provider;
+}
+
+// Constants are folded with kernels of the CPU provider, even where nothing runs afterwards.
+uint32_t ProviderCreation::purpose_of(const manifest::Manifest& manifest) const {
+  const bool folds = manifest.provider == kCpuProvider;
+  return folds ? purpose_ & ~uint32_t{EPH_PURPOSE_COMPILE_ONLY} : purpose_;
 }
 
 bridge::ProgressHooks ProviderCreation::progress_hooks(const Cancellation& cancellation) const {

@@ -7,6 +7,7 @@
 #include <ephost/status.h>
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 
 #include "host/bridge/host_services.h"
@@ -23,9 +24,10 @@ class GroupSeat;
 // while this object exists.
 class ProviderCreation {
  public:
-  // Borrows all; `seat` is null for a session that shares nothing.
-  ProviderCreation(const Environment& environment, const SessionOptions& options, GroupSeat* seat)
-      : environment_(environment), options_(options), seat_(seat) {}
+  // Borrows all; `seat` is null for a session that shares nothing. `purpose`: EPH_PURPOSE_*.
+  ProviderCreation(const Environment& environment, const SessionOptions& options, GroupSeat* seat,
+                   uint32_t purpose)
+      : environment_(environment), options_(options), seat_(seat), purpose_(purpose) {}
   ProviderCreation(const ProviderCreation&) = delete;
   ProviderCreation& operator=(const ProviderCreation&) = delete;
   ~ProviderCreation() { *is_running_ = false; }
@@ -38,11 +40,13 @@ class ProviderCreation {
   Result<std::shared_ptr<bridge::Provider>> create(
       std::shared_ptr<const plugin::LoadedPlugin> plugin, const manifest::KeyValues& given,
       const PreparedModel& prepared) const;
+  [[nodiscard]] uint32_t purpose_of(const manifest::Manifest& manifest) const;
   [[nodiscard]] bridge::ProgressHooks progress_hooks(const Cancellation& cancellation) const;
 
   const Environment& environment_;
   const SessionOptions& options_;
   GroupSeat* seat_;
+  uint32_t purpose_;
   std::shared_ptr<std::atomic<bool>> is_running_ = std::make_shared<std::atomic<bool>>(true);
 };
 
