@@ -24,6 +24,7 @@ InstalledPlugin describe_plugin(const manifest::FoundPlugin& found) {
 EpDevice describe_device(const manifest::Manifest& manifest, const bridge::DeviceInfo& device) {
   return {.provider = manifest.provider,
           .provider_name = manifest.name,
+          .provider_vendor = manifest.vendor,
           .id = device.id,
           .type = std::string(device_type_name(device.type)),
           .name = device.name,

@@ -1,14 +1,19 @@
 #include "host/session/pipeline/provider_creation.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "host/base/format.h"
+#include "host/base/log.h"
+#include "host/base/text.h"
 #include "host/context/ep_context_node.h"
 #include "host/manifest/choose.h"
 #include "host/manifest/options.h"
 #include "host/session/device_choice.h"
+#include "host/session/device_listing.h"
 #include "host/session/environment_state.h"
 #include "host/session/model_files.h"
 #include "host/session/session_group.h"
@@ -22,22 +27,45 @@ bool is_compiled_throughout(const graph::Graph& graph) {
   return !graph.nodes.empty() && std::ranges::all_of(graph.nodes, &context::is_ep_context);
 }
 
-Result<manifest::Selection> selection_of(const SessionOptions& options) {
+// What was asked for, or what the policy chooses.
+Result<std::vector<ProviderRequest>> requests_of(Environment::State& state,
+                                                 const SessionOptions& options) {
+  const std::optional<EpDevicePolicy> policy = options.ep_selection_policy();
+  if (!policy) return options.providers();
+  if (!options.providers().empty()) {
+    return Status(
+        StatusCode::kInvalidArgument,
+        formatted("the session has both the device policy {} and the provider {}; a "
+                  "policy chooses the providers itself, so give only one of the two",
+                  ep_device_policy_name(*policy), quote(options.providers().front().name)));
+  }
+  const EpDeviceList all = list_all_devices(state.search, state.registry, Listing::kDevices);
+  for (const UnlistedProvider& failed : all.failed) {
+    log_warning(formatted("{} passes over {}: {}", ep_device_policy_name(*policy), failed.provider,
+                          failed.reason.message()));
+  }
+  return choose_by_policy(all.devices, *policy);
+}
+
+Result<manifest::Selection> selection_of(Environment::State& state, const SessionOptions& options) {
   manifest::Selection selection;
-  for (const ProviderRequest& request : options.providers()) {
+  EPHOST_ASSIGN_OR_RETURN(const auto requests, requests_of(state, options));
+  for (const ProviderRequest& request : requests) {
     manifest::VersionRange range;
     if (!request.version_range.empty()) {
       EPHOST_ASSIGN_OR_RETURN(range, manifest::VersionRange::parse(request.version_range));
     }
-    selection.providers.push_back({request.name, std::move(range), request.options});
+    selection.providers.push_back(
+        {request.name, std::move(range), request.options, request.devices});
   }
   return selection;
 }
 
-Result<std::vector<manifest::ChosenProvider>> choose(const manifest::SearchResult& search,
+Result<std::vector<manifest::ChosenProvider>> choose(Environment::State& state,
                                                      const SessionOptions& options,
                                                      const graph::Graph& graph) {
-  EPHOST_ASSIGN_OR_RETURN(const manifest::Selection selection, selection_of(options));
+  const manifest::SearchResult& search = state.search;
+  EPHOST_ASSIGN_OR_RETURN(const manifest::Selection selection, selection_of(state, options));
   EPHOST_ASSIGN_OR_RETURN(std::vector<manifest::ChosenProvider> chosen,
                           manifest::choose_providers(search, selection));
   const bool has_cpu = std::ranges::any_of(chosen, [](const manifest::ChosenProvider& choice) {
@@ -45,8 +73,8 @@ Result<std::vector<manifest::ChosenProvider>> choose(const manifest::SearchResul
   });
   if (!has_cpu && (chosen.empty() || !is_compiled_throughout(graph))) {
     EPHOST_ASSIGN_OR_RETURN(manifest::Candidates cpu,
-                            manifest::find_candidates(search, {std::string(kCpuProvider), {}, {}}));
-    chosen.push_back({std::move(cpu), {}});
+                            manifest::find_candidates(search, {.name = std::string(kCpuProvider)}));
+    chosen.push_back({.candidates = std::move(cpu)});
   }
   return chosen;
 }
@@ -55,13 +83,13 @@ Result<std::vector<manifest::ChosenProvider>> choose(const manifest::SearchResul
 
 Status ProviderCreation::create_all(PreparedModel& prepared) const {
   EPHOST_ASSIGN_OR_RETURN(const std::vector<manifest::ChosenProvider> chosen,
-                          choose(environment_.state().search, options_, prepared.model.graph));
+                          choose(environment_.state(), options_, prepared.model.graph));
   for (const manifest::ChosenProvider& choice : chosen) {
     for (const manifest::FoundPlugin& plugin : choice.candidates.plugins) {
       EPHOST_RETURN_IF_ERROR(add_plugin_files(plugin, prepared.files));
     }
     const auto create_from = [&](std::shared_ptr<const plugin::LoadedPlugin> plugin) {
-      return create(std::move(plugin), choice.options, prepared);
+      return create(std::move(plugin), choice, prepared);
     };
     EPHOST_ASSIGN_OR_RETURN(auto provider, with_usable_plugin(environment_.state().registry,
                                                               choice.candidates, create_from));
@@ -71,7 +99,7 @@ Status ProviderCreation::create_all(PreparedModel& prepared) const {
 }
 
 Result<std::shared_ptr<bridge::Provider>> ProviderCreation::create(
-    std::shared_ptr<const plugin::LoadedPlugin> plugin, const manifest::KeyValues& given,
+    std::shared_ptr<const plugin::LoadedPlugin> plugin, const manifest::ChosenProvider& choice,
     const PreparedModel& prepared) const {
   const manifest::Manifest& manifest = plugin->manifest;
   const ThreadUse& threads = prepared.threads;
@@ -80,9 +108,10 @@ Result<std::shared_ptr<bridge::Provider>> ProviderCreation::create(
       bridge::ThreadOffer{threads.pool, threads.loops, threads.libraries});
   bridge::ProviderConfig config;
   config.purpose = purpose_of(manifest);
-  EPHOST_ASSIGN_OR_RETURN(config.options, manifest::validate_options(manifest, given));
+  EPHOST_ASSIGN_OR_RETURN(config.options, manifest::validate_options(manifest, choice.options));
   EPHOST_ASSIGN_OR_RETURN(auto listed, bridge::list_devices(*plugin, *services));
-  EPHOST_ASSIGN_OR_RETURN(config.devices, choose_devices(manifest.provider, std::move(listed), {}));
+  EPHOST_ASSIGN_OR_RETURN(config.devices,
+                          choose_devices(manifest.provider, std::move(listed), choice.devices));
   if (seat_ != nullptr) {
     EPHOST_ASSIGN_OR_RETURN(auto shared, seat_->find_provider(*plugin, config));
     if (shared != nullptr) {

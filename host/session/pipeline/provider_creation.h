@@ -12,7 +12,7 @@
 
 #include "host/bridge/host_services.h"
 #include "host/bridge/provider.h"
-#include "host/manifest/selection.h"
+#include "host/manifest/choose.h"
 #include "host/plugin/registry.h"
 #include "host/session/pipeline/prepared_model.h"
 
@@ -38,7 +38,7 @@ class ProviderCreation {
 
  private:
   Result<std::shared_ptr<bridge::Provider>> create(
-      std::shared_ptr<const plugin::LoadedPlugin> plugin, const manifest::KeyValues& given,
+      std::shared_ptr<const plugin::LoadedPlugin> plugin, const manifest::ChosenProvider& choice,
       const PreparedModel& prepared) const;
   [[nodiscard]] uint32_t purpose_of(const manifest::Manifest& manifest) const;
   [[nodiscard]] bridge::ProgressHooks progress_hooks(const Cancellation& cancellation) const;

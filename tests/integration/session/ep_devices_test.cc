@@ -81,6 +81,105 @@ TEST_F(EpDevices, AreRefusedWithoutAnId) {
   EXPECT_THAT(session.status().message(), HasSubstr("lists a device without an id"));
 }
 
+TEST_F(EpDevices, AreChosenByIdTypeAndNumber) {
+  const auto devices_with = [&](const std::vector<std::string>& wanted) {
+    SessionOptions options;
+    options.append_execution_provider(
+        {.name = "scripted", .options = reporting(), .devices = wanted});
+    const auto session = Session::create(scripted_environment(), model_, options);
+    if (!session.ok()) return session.status().to_string();
+    const std::string line = reports().at(0);
+    return line.substr(0, line.find(" target"));
+  };
+  EXPECT_EQ(devices_with({"npu1", "gpu"}), "scripted: devices=npu1,gpu0");
+  EXPECT_EQ(devices_with({"npu:1"}), "scripted: devices=npu1");
+  EXPECT_EQ(devices_with({"sim"}), "scripted: devices=sim");
+  EXPECT_THAT(devices_with({"npu7"}),
+              AllOf(HasSubstr("INVALID_ARGUMENT"), HasSubstr("no device \"npu7\" here, only: "),
+                    HasSubstr("\"sim\" (npu, virtual)")));
+}
+
+TEST_F(EpDevices, AreListedByTheEnvironment) {
+  const auto list = scripted_environment().devices();
+  ASSERT_TRUE(list.ok()) << list.status().to_string();
+  EXPECT_THAT(list->failed, IsEmpty());
+  std::vector<EpDevice> own;
+  for (const EpDevice& device : list->devices) {
+    if (device.provider_name == "scripted") own.push_back(device);
+  }
+  ASSERT_EQ(own.size(), 4U);
+  EXPECT_EQ(own[0].provider, "ScriptedExecutionProvider");
+  EXPECT_EQ(own[0].provider_vendor, "ephost tests");
+  EXPECT_EQ(own[0].id, "npu0");
+  EXPECT_EQ(own[0].type, "npu");
+  EXPECT_EQ(own[0].vendor_id, 0x1209U);
+  EXPECT_EQ(own[0].device_id, 1U);
+  EXPECT_EQ(own[0].architecture, "npu");
+  EXPECT_EQ(own[0].driver_version, "1.0");
+  EXPECT_EQ(own[0].memory_bytes, uint64_t{1} << 30);
+  EXPECT_THAT(own[0].metadata, ElementsAre(Pair("slot", "npu0")));
+  EXPECT_TRUE(own[1].is_virtual);
+
+  SessionOptions options;
+  const std::vector<EpDevice> wanted = {own[3], own[0]};
+  ASSERT_TRUE(options.append_execution_provider_v2(wanted, reporting()).ok());
+  ASSERT_TRUE(Session::create(scripted_environment(), model_, options).ok());
+  EXPECT_THAT(reports(), ElementsAre(HasSubstr("scripted: devices=npu1,npu0 ")));
+}
+
+TEST_F(EpDevices, OfAProviderThatFailsAreReported) {
+  machine_has("/npu/1.0");
+  const auto list = scripted_environment().devices();
+  ASSERT_TRUE(list.ok());
+  std::vector<std::string> failed;
+  for (const UnlistedProvider& provider : list->failed) {
+    failed.push_back(provider.provider);
+    EXPECT_THAT(provider.reason.message(), HasSubstr("a device without an id"));
+  }
+  EXPECT_THAT(failed, Contains("ScriptedExecutionProvider"));
+  EXPECT_THAT(list->devices, Contains(::testing::Field(&EpDevice::provider_name, "cpu")));
+}
+
+TEST_F(EpDevices, OfSeveralProvidersAreAppendedOneByOne) {
+  SessionOptions options;
+  const std::vector<EpDevice> mixed = {{.provider = "A", .id = "1"}, {.provider = "B", .id = "1"}};
+  EXPECT_EQ(options.append_execution_provider_v2({}).code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(options.append_execution_provider_v2(mixed).message(),
+              HasSubstr("got devices of \"A\" and of \"B\""));
+  EXPECT_THAT(options.providers(), IsEmpty());
+}
+
+TEST_F(EpDevices, AreChosenByAPolicy) {
+  SessionOptions options;
+  options.set_ep_selection_policy(EpDevicePolicy::kPreferNpu);
+  auto session = Session::create(scripted_environment(), model_, options);
+  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  options.append_execution_provider("scripted");
+  EXPECT_THAT(Session::create(scripted_environment(), model_, options).status().message(),
+              HasSubstr("both the device policy PREFER_NPU and the provider \"scripted\""));
+  const auto report =
+      partition_model(scripted_environment(), model_,
+                      SessionOptions().set_ep_selection_policy(EpDevicePolicy::kPreferNpu));
+  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  EXPECT_EQ(report->graphs.at(0).providers.at(0).provider, "ScriptedExecutionProvider");
+}
+
+TEST_F(EpDevices, AreIngredientsOfTheCacheKey) {
+  const auto outcome_with = [&](const std::vector<std::string>& wanted) {
+    SessionOptions options;
+    options.append_execution_provider({.name = "scripted", .devices = wanted});
+    options.add_config_entry("ep.cache_dir", dir_ / "store");
+    return Session::create(scripted_environment(), model_, options)->cache_use().outcome;
+  };
+  EXPECT_EQ(outcome_with({"npu0"}), CacheUse::Outcome::kMiss);
+  EXPECT_EQ(outcome_with({"npu1"}), CacheUse::Outcome::kMiss);
+  EXPECT_EQ(outcome_with({"npu:0"}), CacheUse::Outcome::kHit);
+  machine_has("npu0/npu/2.0");
+  EXPECT_EQ(outcome_with({"npu0"}), CacheUse::Outcome::kMiss);
+  machine_has("other/npu/9.0,npu0/npu/1.0");
+  EXPECT_EQ(outcome_with({"npu0"}), CacheUse::Outcome::kHit);
+}
+
 // The numbers are those of EPH_PURPOSE_*.
 TEST_F(EpDevices, ComeWithThePurposeOfTheProvider) {
   const Environment environment = scripted_environment();
