@@ -102,12 +102,4 @@ Result<std::vector<DeviceInfo>> choose_devices(std::string_view provider,
   return devices;
 }
 
-Result<DeviceInfo> find_device(std::string_view provider, std::span<const DeviceInfo> listed,
-                               std::string_view id, std::string_view what) {
-  const auto found = std::ranges::find(listed, id, &DeviceInfo::id);
-  if (found != listed.end()) return *found;
-  return Status(StatusCode::kInvalidArgument, formatted("{} has no {} {}, only: {}", provider, what,
-                                                        quote(id), describe(listed)));
-}
-
 }  // namespace ephost::session

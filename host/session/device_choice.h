@@ -24,10 +24,4 @@ namespace ephost::session {
     std::string_view provider, std::vector<bridge::DeviceInfo> listed,
     std::span<const std::string> wanted);
 
-// The device with this id. INVALID_ARGUMENT if there is none. `what` is what is listed, e.g.
-// "compilation target".
-[[nodiscard]] Result<bridge::DeviceInfo> find_device(std::string_view provider,
-                                                     std::span<const bridge::DeviceInfo> listed,
-                                                     std::string_view id, std::string_view what);
-
 }  // namespace ephost::session

@@ -66,7 +66,8 @@ class Pipeline {
         hooks_(hooks),
         defers_checksums_(defers_checksums),
         reader_(options, config, bool{hooks.substitute}),
-        provider_creation_(environment, options, hooks.seat, purpose_of(hooks, config)),
+        provider_creation_(environment, options, hooks.seat, purpose_of(hooks, config),
+                           hooks.target),
         optimizer_(config),
         functions_(config.max_inlined_nodes) {
     prepared_.cancellation = cancellation_of(options, config);

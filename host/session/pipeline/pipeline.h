@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "host/onnx_io/import/import.h"
 #include "host/session/model_source.h"
@@ -36,6 +37,8 @@ struct PipelineHooks {
   // looked at or written, and no provider needs to open its device.
   bool runs = false;
   bool writes_context = false;
+  // The id of a device to compile for that need not be present; empty: the session's devices.
+  std::string target;
   // Called as soon as the model is read.
   std::function<Status(const PreparedModel&)> after_import;
   // Called once the providers exist, before types are inferred. If it returns a context model, the

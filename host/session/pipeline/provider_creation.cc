@@ -95,6 +95,40 @@ Status ProviderCreation::create_all(PreparedModel& prepared) const {
                                                               choice.candidates, create_from));
     prepared.providers.push_back(std::move(provider));
   }
+  return check_target(prepared);
+}
+
+Status ProviderCreation::check_target(const PreparedModel& prepared) const {
+  if (target_.empty()) return Status::ok_status();
+  std::vector<std::string> known;
+  for (const auto& provider : prepared.providers) {
+    if (provider->config().target) return Status::ok_status();
+    const bridge::HostServices services(provider->name(), plugin_log(), bridge::ProgressHooks{});
+    EPHOST_ASSIGN_OR_RETURN(const auto targets, bridge::list_targets(provider->plugin(), services));
+    for (const bridge::DeviceInfo& target : targets) {
+      known.push_back(formatted("{} of {}", quote(target.id), provider->name()));
+    }
+  }
+  return Status(StatusCode::kInvalidArgument,
+                formatted("none of the session's providers compiles for a target {}; there are: {}",
+                          quote(target_), known.empty() ? "none" : join(known, ", ")));
+}
+
+Status ProviderCreation::choose_devices_of(const plugin::LoadedPlugin& plugin,
+                                           const bridge::HostServices& services,
+                                           const manifest::ChosenProvider& choice,
+                                           bridge::ProviderConfig& config) const {
+  if (!target_.empty()) {
+    EPHOST_ASSIGN_OR_RETURN(const auto targets, bridge::list_targets(plugin, services));
+    const auto target = std::ranges::find(targets, target_, &bridge::DeviceInfo::id);
+    if (target != targets.end()) {
+      config.target = *target;
+      return Status::ok_status();
+    }
+  }
+  EPHOST_ASSIGN_OR_RETURN(auto listed, bridge::list_devices(plugin, services));
+  EPHOST_ASSIGN_OR_RETURN(
+      config.devices, choose_devices(plugin.manifest.provider, std::move(listed), choice.devices));
   return Status::ok_status();
 }
 
@@ -109,9 +143,7 @@ Result<std::shared_ptr<bridge::Provider>> ProviderCreation::create(
   bridge::ProviderConfig config;
   config.purpose = purpose_of(manifest);
   EPHOST_ASSIGN_OR_RETURN(config.options, manifest::validate_options(manifest, choice.options));
-  EPHOST_ASSIGN_OR_RETURN(auto listed, bridge::list_devices(*plugin, *services));
-  EPHOST_ASSIGN_OR_RETURN(config.devices,
-                          choose_devices(manifest.provider, std::move(listed), choice.devices));
+  EPHOST_RETURN_IF_ERROR(choose_devices_of(*plugin, *services, choice, config));
   if (seat_ != nullptr) {
     EPHOST_ASSIGN_OR_RETURN(auto shared, seat_->find_provider(*plugin, config));
     if (shared != nullptr) {

@@ -257,6 +257,65 @@ TEST_F(EpDevices, KeepTheTextsOfPayloadsThroughTheStore) {
   }
 }
 
+TEST_F(EpDevices, OfOthersAreCompiledFor) {
+  ModelCompilationOptions compilation;
+  compilation.input_model_path = model_;
+  compilation.output_model_path = context_;
+  compilation.target = "x1";
+  const SessionOptions options = scripted(reporting({{"payload_compatibility", "device"}}));
+  const auto compiled = compile_model(scripted_environment(), options, compilation);
+  ASSERT_TRUE(compiled.ok()) << compiled.status().to_string();
+  EXPECT_THAT(reports(), ElementsAre(HasSubstr("scripted: devices= target=x1 purpose=3 ")));
+  EXPECT_THAT(load().message(), HasSubstr("was made for \"for x1\""));
+  for (const auto& [device, verdict] : {std::pair("x1", "optimal"), std::pair("x2", "unsupported"),
+                                        std::pair("npu0", "unsupported")}) {
+    VerifyContextOptions verification;
+    verification.device = device;
+    const auto report = verify_context(scripted_environment(), context_, verification);
+    ASSERT_TRUE(report.ok());
+    EXPECT_EQ(report->sources.at(0).verdict, verdict) << device;
+  }
+}
+
+TEST_F(EpDevices, OfOthersHaveEntriesOfTheirOwnInTheStore) {
+  const auto outcome_for = [&](const std::string& target) {
+    SessionOptions options = scripted();
+    options.add_config_entry("ep.cache_dir", dir_ / "store");
+    ModelCompilationOptions compilation;
+    compilation.input_model_path = model_;
+    compilation.output_model_path = context_;
+    compilation.target = target;
+    return compile_model(scripted_environment(), options, compilation)->cache_use.outcome;
+  };
+  for (const char* target : {"", "x1", "x2"}) {
+    EXPECT_EQ(outcome_for(target), CacheUse::Outcome::kMiss);
+    EXPECT_EQ(outcome_for(target), CacheUse::Outcome::kHit);
+  }
+}
+
+TEST_F(EpDevices, OfOthersMustBeKnownToAProvider) {
+  ModelCompilationOptions compilation;
+  compilation.input_model_path = model_;
+  compilation.output_model_path = context_;
+  compilation.target = "npu0";  // it is here, and not a target
+  const auto compiled = compile_model(scripted_environment(), scripted(), compilation);
+  EXPECT_EQ(compiled.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(compiled.status().message(),
+              HasSubstr("compiles for a target \"npu0\"; there are: \"x1\" of "
+                        "ScriptedExecutionProvider, \"x2\" of"));
+  EXPECT_FALSE(std::filesystem::exists(context_));
+}
+
+TEST_F(EpDevices, OfOthersAreListedByTheEnvironment) {
+  const auto list = scripted_environment().targets();
+  ASSERT_TRUE(list.ok());
+  std::vector<std::string> ids;
+  for (const EpDevice& device : list->devices)
+    ids.push_back(device.provider_name + " " + device.id);
+  EXPECT_THAT(ids, ElementsAre("scripted x1", "scripted x2", "scripted_forgetful x1",
+                               "scripted_forgetful x2", "scripted_two x1", "scripted_two x2"));
+}
+
 // The manifest accepts the source, and yet the provider disowns the text.
 TEST_F(EpDevices, AreNotAskedToLoadATextOfAnotherProvider) {
   ASSERT_TRUE(compile({{"compatibility", "somebody else's"}}).ok());

@@ -75,11 +75,5 @@ TEST(DeviceChoice, SaysThatThereIsNone) {
   EXPECT_THAT(devices.status().message(), HasSubstr("only: none;"));
 }
 
-TEST(FindDevice, FindsAnIdOnly) {
-  EXPECT_EQ(find_device("Toy", some_devices(), "npu-sim", "target")->id, "npu-sim");
-  EXPECT_THAT(find_device("Toy", some_devices(), "npu", "target").status().message(),
-              HasSubstr("Toy has no target \"npu\", only: \"npu-a\" (npu)"));
-}
-
 }  // namespace
 }  // namespace ephost::session
