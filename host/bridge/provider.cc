@@ -5,6 +5,7 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
+#include "host/bridge/abi_devices.h"
 #include "host/bridge/abi_options.h"
 #include "host/bridge/abi_text.h"
 #include "host/bridge/collect/name_collector.h"
@@ -25,33 +26,42 @@ std::string describe(std::span<const CompileRequest> requests) {
 
 }  // namespace
 
-Provider::Provider(std::shared_ptr<const plugin::LoadedPlugin> plugin,
-                   std::span<const manifest::TypedOption> options,
+Provider::Provider(std::shared_ptr<const plugin::LoadedPlugin> plugin, ProviderConfig config,
                    std::unique_ptr<HostServices> services)
-    : plugin_(std::move(plugin)),
-      services_(std::move(services)),
-      options_(options.begin(), options.end()) {}
+    : plugin_(std::move(plugin)), services_(std::move(services)), config_(std::move(config)) {}
 
 Result<std::shared_ptr<Provider>> Provider::create(
-    std::shared_ptr<const plugin::LoadedPlugin> plugin,
-    std::span<const manifest::TypedOption> options, std::unique_ptr<HostServices> services) {
-  std::shared_ptr<Provider> provider(new Provider(std::move(plugin), options, std::move(services)));
-  const std::vector<eph_option> converted = to_abi(options);
-  eph_provider_config config = {};
-  config.struct_size = sizeof(config);
-  config.options = converted.data();
-  config.option_count = converted.size();
-  EPHOST_RETURN_IF_ERROR(call_slot({provider->name(), "create"}, "creating the provider",
-                                   provider->api().create, provider->services_.get(), &config,
-                                   &provider->handle_));
-  if (provider->handle_ == nullptr) {
-    return Status(StatusCode::kEpFail, provider->name() +
-                                           " reported success and gave no provider; report this to "
-                                           "the plugin's vendor");
-  }
+    std::shared_ptr<const plugin::LoadedPlugin> plugin, ProviderConfig config,
+    std::unique_ptr<HostServices> services) {
+  std::shared_ptr<Provider> provider(
+      new Provider(std::move(plugin), std::move(config), std::move(services)));
+  EPHOST_RETURN_IF_ERROR(provider->create_handle());
   EPHOST_RETURN_IF_ERROR(provider->load_kernels());
   EPHOST_RETURN_IF_ERROR(provider->adopt_extensions());
   return provider;
+}
+
+Status Provider::create_handle() {
+  const std::vector<eph_option> options = to_abi(config_.options);
+  const AbiDevices devices(config_.devices);
+  const AbiDevices target(config_.target ? compiled_devices() : std::span<const DeviceInfo>());
+  const std::string directory = plugin_->manifest.directory();
+  eph_provider_config config = {};
+  config.struct_size = sizeof(config);
+  config.options = options.data();
+  config.option_count = options.size();
+  config.devices = devices.data();
+  config.device_stride = AbiDevices::kStride;
+  config.device_count = devices.size();
+  config.target = target.data();
+  config.directory = to_abi(directory);
+  config.purpose = config_.purpose;
+  EPHOST_RETURN_IF_ERROR(call_slot({name(), "create"}, "creating the provider", api().create,
+                                   plugin_->provider_self, services_.get(), &config, &handle_));
+  if (handle_ != nullptr) return Status::ok_status();
+  return Status(StatusCode::kEpFail, name() +
+                                         " reported success and gave no provider; report this to "
+                                         "the plugin's vendor");
 }
 
 Provider::~Provider() {
@@ -179,27 +189,15 @@ Status Provider::write_context(std::span<const Computation* const> computations,
   return Status::ok_status();
 }
 
-Result<std::vector<DeviceInfo>> Provider::devices() const {
-  return list_devices(*plugin_, *services_);
-}
-
 Result<std::string> Provider::compatibility() {
   if (api().get_compatibility == nullptr) return std::string();
   eph_string text = {};
   EPHOST_RETURN_IF_ERROR(call_slot({name(), "get_compatibility"}, "stating its compatibility",
                                    api().get_compatibility, handle_, &text));
-  return std::string(view(text));
-}
-
-Result<Compatibility> Provider::validate_compatibility(std::string_view text) {
-  if (api().validate_compatibility == nullptr) return Compatibility::kOptimal;
-  int32_t level = EPH_COMPATIBILITY_UNSUPPORTED;
-  EPHOST_RETURN_IF_ERROR(call_slot({name(), "validate_compatibility"},
-                                   "judging the compatibility of a context",
-                                   api().validate_compatibility, handle_, to_abi(text), &level));
-  if (level == EPH_COMPATIBILITY_OPTIMAL) return Compatibility::kOptimal;
-  return level == EPH_COMPATIBILITY_PREFER_RECOMPILATION ? Compatibility::kPreferRecompilation
-                                                         : Compatibility::kUnsupported;
+  EPHOST_ASSIGN_OR_RETURN(const std::string_view checked,
+                          plugin::adopt_text(text, kMaxCompatibilitySize,
+                                             {name(), "get_compatibility"}, "compatibility"));
+  return std::string(checked);
 }
 
 // Sorted by address, because a model may have a payload for each of its partitions.

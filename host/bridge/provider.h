@@ -19,6 +19,7 @@
 #include "host/bridge/collect/claim_collector.h"
 #include "host/bridge/collect/context_collector.h"
 #include "host/bridge/collect/device_list.h"
+#include "host/bridge/compatibility.h"
 #include "host/bridge/computation.h"
 #include "host/bridge/device_memory.h"
 #include "host/bridge/graph_view.h"
@@ -39,13 +40,19 @@ struct CompileRequest {
   const eph_ep_context* ep_context = nullptr;
 };
 
-enum class Compatibility { kOptimal, kPreferRecompilation, kUnsupported };
+// What a provider is created for: the content of an eph_provider_config.
+struct ProviderConfig {
+  std::vector<manifest::TypedOption> options;  // each of the manifest's, once
+  std::vector<DeviceInfo> devices;             // in the user's order
+  std::optional<DeviceInfo> target;            // to compile for, instead of `devices`
+  uint32_t purpose = 0;                        // EPH_PURPOSE_*
+};
 
 class Provider : public std::enable_shared_from_this<Provider> {
  public:
   static Result<std::shared_ptr<Provider>> create(
-      std::shared_ptr<const plugin::LoadedPlugin> plugin,
-      std::span<const manifest::TypedOption> options, std::unique_ptr<HostServices> services);
+      std::shared_ptr<const plugin::LoadedPlugin> plugin, ProviderConfig config,
+      std::unique_ptr<HostServices> services);
   Provider(const Provider&) = delete;
   Provider& operator=(const Provider&) = delete;
   ~Provider();
@@ -53,8 +60,12 @@ class Provider : public std::enable_shared_from_this<Provider> {
   [[nodiscard]] const std::string& name() const { return plugin_->manifest.provider; }
   [[nodiscard]] const std::string& short_name() const { return plugin_->manifest.name; }
   [[nodiscard]] const plugin::LoadedPlugin& plugin() const { return *plugin_; }
-  // The options that it was created with.
-  [[nodiscard]] const std::vector<manifest::TypedOption>& options() const { return options_; }
+  // What it was created with.
+  [[nodiscard]] const ProviderConfig& config() const { return config_; }
+  // The devices that it compiles for: the target, or else those that it uses.
+  [[nodiscard]] std::span<const DeviceInfo> compiled_devices() const {
+    return config_.target ? std::span(&*config_.target, 1) : std::span(config_.devices);
+  }
   [[nodiscard]] const KernelIndex& kernels() const { return kernels_; }
   [[nodiscard]] bool can_compile() const { return api().compile != nullptr; }
   [[nodiscard]] bool can_write_context() const { return api().get_ep_context_nodes != nullptr; }
@@ -72,13 +83,12 @@ class Provider : public std::enable_shared_from_this<Provider> {
   [[nodiscard]] Status write_context(std::span<const Computation* const> computations,
                                      ContextSink& sink);
 
-  // The devices that the plugin finds on this machine.
-  [[nodiscard]] Result<std::vector<DeviceInfo>> devices() const;
-
   // The provider's compatibility text; empty if it has none.
   [[nodiscard]] Result<std::string> compatibility();
-  // kOptimal if the provider cannot judge.
-  [[nodiscard]] Result<Compatibility> validate_compatibility(std::string_view text);
+  // Judges the text of a payload for compiled_devices().
+  [[nodiscard]] Result<Compatibility> validate(std::string_view text) const {
+    return bridge::validate(*plugin_, *services_, compiled_devices(), text);
+  }
 
   // Whether one object can serve all sessions of a group (ephost.shared_contexts/1).
   [[nodiscard]] bool can_share_contexts() const { return shared_contexts_.has_value(); }
@@ -101,8 +111,9 @@ class Provider : public std::enable_shared_from_this<Provider> {
   void set_progress_hooks(ProgressHooks hooks) { services_->set_progress_hooks(std::move(hooks)); }
 
  private:
-  Provider(std::shared_ptr<const plugin::LoadedPlugin> plugin,
-           std::span<const manifest::TypedOption> options, std::unique_ptr<HostServices> services);
+  Provider(std::shared_ptr<const plugin::LoadedPlugin> plugin, ProviderConfig config,
+           std::unique_ptr<HostServices> services);
+  Status create_handle();
   [[nodiscard]] const eph_provider_api& api() const { return plugin_->provider; }
   Status load_kernels();
   // The table, or nothing if the provider does not offer the extension.
@@ -114,7 +125,7 @@ class Provider : public std::enable_shared_from_this<Provider> {
   std::shared_ptr<const plugin::LoadedPlugin> plugin_;
   std::unique_ptr<HostServices> services_;
   std::vector<graph::Blob> payloads_;
-  std::vector<manifest::TypedOption> options_;
+  ProviderConfig config_;
   eph_provider* handle_ = nullptr;
   KernelIndex kernels_;
   std::optional<eph_shared_contexts_api> shared_contexts_;  // if the provider offers it

@@ -19,6 +19,7 @@ struct Command {
 
 [[nodiscard]] Command add_list(ArgumentParser& root);
 [[nodiscard]] Command add_inspect(ArgumentParser& root);
+[[nodiscard]] Command add_devices(ArgumentParser& root);
 [[nodiscard]] Command add_partition(ArgumentParser& root);
 [[nodiscard]] Command add_plan(ArgumentParser& root);
 [[nodiscard]] Command add_compile(ArgumentParser& root);

@@ -22,6 +22,37 @@ std::string provider_behind(const std::string& name, const Environment& environm
   return equal_ignoring_case(name, "cpu") ? std::string(kCpuProvider) : name;
 }
 
+// The request for a provider; null if it was not asked for.
+ProviderRequest* find_request(std::vector<ProviderRequest>& requests, const std::string& name,
+                              const Environment& environment) {
+  const std::string provider = provider_behind(name, environment);
+  const auto found = std::ranges::find_if(requests, [&](const ProviderRequest& request) {
+    return provider_behind(request.name, environment) == provider;
+  });
+  return found == requests.end() ? nullptr : &*found;
+}
+
+// Adds the device to the request that it is for. An id may contain a colon, so text before one only
+// counts as a provider if that was asked for.
+Status add_device(std::vector<ProviderRequest>& requests, const std::string& argument,
+                  const Environment& environment) {
+  const auto [name, device] = split_pair(argument, ':');
+  ProviderRequest* request = device.empty() ? nullptr : find_request(requests, name, environment);
+  if (request != nullptr) {
+    request->devices.push_back(device);
+    return Status::ok_status();
+  }
+  if (requests.size() == 1) {
+    requests.front().devices.push_back(argument);
+    return Status::ok_status();
+  }
+  return Status(
+      StatusCode::kInvalidArgument,
+      formatted("--device {} does not say for which provider it is, and {}; write "
+                "NAME:DEVICE with the NAME of an --ep",
+                quote(argument), requests.empty() ? "none is asked for" : "several are asked for"));
+}
+
 Status add_provider_option(std::vector<ProviderRequest>& requests, const std::string& argument,
                            const Environment& environment) {
   const auto [name, entry] = split_pair(argument, ':');
@@ -30,17 +61,14 @@ Status add_provider_option(std::vector<ProviderRequest>& requests, const std::st
     return Status(StatusCode::kInvalidArgument,
                   formatted("--ep-option {} has no value; write NAME:key=value", quote(argument)));
   }
-  const std::string provider = provider_behind(name, environment);
-  auto request = std::ranges::find_if(requests, [&](const ProviderRequest& known) {
-    return provider_behind(known.name, environment) == provider;
-  });
-  if (request == requests.end()) {
-    if (provider != kCpuProvider) {
+  ProviderRequest* request = find_request(requests, name, environment);
+  if (request == nullptr) {
+    if (provider_behind(name, environment) != kCpuProvider) {
       return Status(StatusCode::kInvalidArgument,
                     formatted("--ep-option {} is for a provider that is not asked for; add --ep {}",
                               quote(argument), name));
     }
-    request = requests.insert(request, {.name = provider});
+    request = &requests.emplace_back(ProviderRequest{.name = std::string(kCpuProvider)});
   }
   const auto given =
       std::ranges::find(request->options, key, &std::pair<std::string, std::string>::first);
@@ -98,6 +126,16 @@ void add_session_flags(ArgumentParser& app, SessionFlags& flags) {
       .group(kSessionGroup);
   add_pair_option(app, "--ep-option", flags.provider_options, "Option of a provider (repeatable)",
                   "NAME:KEY=VALUE", ':')
+      .group(kSessionGroup);
+  app.add("--device", flags.devices,
+          "Device that the provider shall use: an id, a type (npu) or a type and number (gpu:1) "
+          "(repeatable; see \"ephost devices\")")
+      .type_name("[NAME:]DEVICE")
+      .repeatable()
+      .group(kSessionGroup);
+  app.add("--policy", flags.policy,
+          "Choose providers and devices by a policy of ONNX Runtime, e.g. PREFER_NPU")
+      .type_name("POLICY")
       .group(kSessionGroup);
   add_pair_option(app, "--config", flags.config, "Session configuration entry (repeatable)",
                   "KEY=VALUE")
@@ -188,11 +226,21 @@ Result<SessionOptions> make_session_options(const SessionFlags& flags,
   for (const std::string& option : flags.provider_options) {
     EPHOST_RETURN_IF_ERROR(add_provider_option(requests, option, environment));
   }
+  // The command line overrides the selection file.
+  if (!flags.devices.empty()) {
+    for (ProviderRequest& request : requests) request.devices.clear();
+  }
+  for (const std::string& device : flags.devices) {
+    EPHOST_RETURN_IF_ERROR(add_device(requests, device, environment));
+  }
   SessionOptions options;
   if (!flags.selection.empty()) options.add_input_file(flags.selection);
   for (ProviderRequest& request : requests) {
-    options.append_execution_provider(std::move(request.name), std::move(request.options),
-                                      std::move(request.version_range));
+    options.append_execution_provider(std::move(request));
+  }
+  if (!flags.policy.empty()) {
+    EPHOST_ASSIGN_OR_RETURN(const EpDevicePolicy policy, parse_ep_device_policy(flags.policy));
+    options.set_ep_selection_policy(policy);
   }
   for (const auto& [key, value] : selected.config_entries()) options.add_config_entry(key, value);
   for (const std::string& entry : flags.config) {

@@ -37,7 +37,9 @@ struct SessionFlags {
   std::filesystem::path selection;
   std::vector<std::string> providers;
   std::vector<std::string> provider_options;  // NAME:key=value
-  std::vector<std::string> config;            // key=value
+  std::vector<std::string> devices;           // [NAME:]device
+  std::string policy;
+  std::vector<std::string> config;  // key=value
   std::string optimization_level;
   std::vector<std::string> disabled_optimizers;
   bool no_mem_pattern = false;
@@ -54,7 +56,8 @@ void add_report_flags(ArgumentParser& app, ReportFlags& flags,
                       const std::vector<std::string>& formats = {"table", "json"});
 // --plugin-path, --call-warning, --no-crash-handler.
 void add_environment_flags(ArgumentParser& app, EnvironmentFlags& flags);
-// --selection, --ep, --ep-option, --config, --optimization-level, --disable-optimizer,
+// --selection, --ep, --ep-option, --device, --policy, --config, --optimization-level,
+// --disable-optimizer,
 // --no-mem-pattern, --no-mem-reuse, and those of the environment.
 void add_session_flags(ArgumentParser& app, SessionFlags& flags);
 
@@ -84,7 +87,8 @@ void apply(const ReportFlags& flags);
 
 // The providers of the selection file, then those of --ep. An option of --ep-option goes to the
 // provider that it names by type name or short name; INVALID_ARGUMENT if that one was not asked
-// for, except for the CPU provider, which every session has.
+// for, except for the CPU provider, which every session has. A --device goes to the provider that
+// it names, or to the only one that was asked for.
 [[nodiscard]] Result<SessionOptions> make_session_options(const SessionFlags& flags,
                                                           const Environment& environment);
 

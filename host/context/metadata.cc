@@ -17,6 +17,7 @@ constexpr std::string_view kEmbedded = "embedded.";
 constexpr std::string_view kInitializers = "initializers.";
 constexpr std::string_view kOriginal = "original.";
 constexpr std::string_view kCompatibility = "compatibility.";
+constexpr std::string_view kPayloadCompatibility = "payload_compatibility.";
 constexpr std::string_view kChecksumPrefix = "xxh3:";
 
 Status malformed(const std::string& key, std::string_view reason) {
@@ -65,7 +66,17 @@ Status read_entry(const std::string& key, const std::string& value, ContextMetad
   if (take(rest, kInitializers)) return add_checksum(stated.initializers, key, rest, value);
   if (take(rest, kOriginal)) return add_checksum(stated.originals, key, rest, value);
   if (take(rest, kCompatibility)) return add(stated.compatibility, key, rest, value);
+  if (take(rest, kPayloadCompatibility)) {
+    return add(stated.payload_compatibility, key, rest, value);
+  }
   return malformed(key, "is of an unknown kind");
+}
+
+void append_texts(const std::map<std::string, std::string>& texts, std::string_view kind,
+                  MetadataList& metadata) {
+  for (const auto& [name, text] : texts) {
+    metadata.emplace_back(std::string(kPrefix) + std::string(kind) + name, text);
+  }
 }
 
 void append_checksums(const std::map<std::string, ContentChecksum>& checksums,
@@ -115,9 +126,8 @@ void write_metadata(const ContextMetadata& stated, MetadataList& metadata) {
   append_checksums(stated.embedded, kEmbedded, metadata);
   append_checksums(stated.initializers, kInitializers, metadata);
   append_checksums(stated.originals, kOriginal, metadata);
-  for (const auto& [source, text] : stated.compatibility) {
-    metadata.emplace_back(std::string(kPrefix) + std::string(kCompatibility) + source, text);
-  }
+  append_texts(stated.compatibility, kCompatibility, metadata);
+  append_texts(stated.payload_compatibility, kPayloadCompatibility, metadata);
 }
 
 }  // namespace ephost::context

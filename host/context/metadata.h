@@ -39,11 +39,13 @@ struct ContextMetadata {
   std::map<std::string, ContentChecksum> initializers;  // by file name
   std::map<std::string, ContentChecksum> originals;     // by file name; not the context model's own
   std::map<std::string, std::string> compatibility;     // by source
+  // Of payloads that have a text of their own, by partition_name of their primary node.
+  std::map<std::string, std::string> payload_compatibility;
   bool is_stated = false;  // read_metadata: there is an entry, if only the version
 
   [[nodiscard]] bool empty() const {
     return binaries.empty() && embedded.empty() && initializers.empty() && originals.empty() &&
-           compatibility.empty();
+           compatibility.empty() && payload_compatibility.empty();
   }
 };
 

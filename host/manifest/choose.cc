@@ -148,7 +148,7 @@ Result<std::vector<ChosenProvider>> choose_providers(const SearchResult& plugins
               "the provider {} is selected twice, the second time as {}; remove one of the two",
               provider, quote(choice.name)));
     }
-    chosen.push_back({std::move(*candidates), choice.options});
+    chosen.push_back({std::move(*candidates), choice.options, choice.devices});
   }
   return chosen;
 }

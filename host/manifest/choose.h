@@ -23,7 +23,8 @@ struct Candidates {
 
 struct ChosenProvider {
   Candidates candidates;
-  KeyValues options;  // as in the selection; validate_options checks them
+  KeyValues options;                 // as in the selection; validate_options checks them
+  std::vector<std::string> devices;  // as in the selection
 };
 
 // Returns the plugins whose provider is called `choice.name`, by type name or else by short name,

@@ -238,6 +238,12 @@ std::string_view scalar_of(std::string_view rest) {
 
 }  // namespace
 
+std::string Manifest::directory() const {
+  std::error_code failed;  // then the path stays as it was found
+  const std::filesystem::path absolute = std::filesystem::absolute(file, failed);
+  return (failed ? file : absolute).parent_path().lexically_normal().native();
+}
+
 const LibraryEntry* Manifest::library_for(std::string_view platform) const {
   const auto found = libraries.find(platform);
   return found == libraries.end() ? nullptr : &found->second;

@@ -56,6 +56,8 @@ struct Manifest {
   std::vector<std::string> requires_extensions;  // of the host, as "name/revision"
   std::vector<OptionSpec> options;               // names are unique
 
+  // The directory of `file` as an absolute path: where the plugin's own files are.
+  [[nodiscard]] std::string directory() const;
   // Null if the manifest has no library for the platform.
   [[nodiscard]] const LibraryEntry* library_for(std::string_view platform) const;
 };

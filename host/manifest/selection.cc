@@ -48,7 +48,8 @@ Result<KeyValues> read_session(const Field& field) {
 }
 
 Result<ProviderChoice> read_choice(const Field& field) {
-  static constexpr std::array<std::string_view, 3> kKeys{"provider", "version", "options"};
+  static constexpr std::array<std::string_view, 4> kKeys{"provider", "version", "options",
+                                                         "devices"};
   ProviderChoice choice;
   if (field.is_scalar()) {
     EPHOST_ASSIGN_OR_RETURN(choice.name, read_name(field, kProviderName));
@@ -65,6 +66,12 @@ Result<ProviderChoice> read_choice(const Field& field) {
   }
   if (const Field* options = map.find("options")) {
     EPHOST_ASSIGN_OR_RETURN(choice.options, read_options(*options));
+  }
+  if (const Field* devices = map.find("devices")) {
+    EPHOST_ASSIGN_OR_RETURN(choice.devices, devices->text_list());
+    if (choice.devices.empty()) {
+      return devices->error("the list is empty; name a device, or leave the key out to use all");
+    }
   }
   return choice;
 }

@@ -23,7 +23,8 @@ using KeyValues = std::vector<std::pair<std::string, std::string>>;
 struct ProviderChoice {
   std::string name;  // a provider's type name or short name
   VersionRange version;
-  KeyValues options;  // keys are unique
+  KeyValues options;                 // keys are unique
+  std::vector<std::string> devices;  // ids, types, or types and numbers; empty: not chosen
 };
 
 struct Selection {

@@ -79,6 +79,19 @@ Status check_array(const void* entries, uint64_t count, uint64_t max_count, cons
                 formatted("has {} entries, and at most {} are allowed", count, max_count));
 }
 
+Result<std::string_view> adopt_text(eph_string given, uint64_t max_size, const CallSite& from,
+                                    std::string_view what) {
+  if (given.size == 0) return std::string_view();
+  if (given.data == nullptr) return broken(from, what, "is a text at a null pointer");
+  if (given.size > max_size) {
+    return broken(from, what,
+                  formatted("has {} bytes, and at most {} are allowed", given.size, max_size));
+  }
+  const std::string_view text(given.data, static_cast<size_t>(given.size));
+  if (!is_valid_utf8(text)) return broken(from, what, "is not UTF-8");
+  return text;
+}
+
 Result<eph_provider_api> adopt_provider(const void* given, const CallSite& from) {
   EPHOST_ASSIGN_OR_RETURN(const auto provider, adopt<eph_provider_api>(given, from));
   constexpr std::string_view kName = RecordLayout<eph_provider_api>::kName;
@@ -86,8 +99,7 @@ Result<eph_provider_api> adopt_provider(const void* given, const CallSite& from)
                                     provider.create_kernel != nullptr, "create_kernel", from,
                                     kName));
   EPHOST_RETURN_IF_ERROR(check_pair(provider.get_compatibility != nullptr, "get_compatibility",
-                                    provider.validate_compatibility != nullptr,
-                                    "validate_compatibility", from, kName));
+                                    provider.validate != nullptr, "validate", from, kName));
   return provider;
 }
 

@@ -47,6 +47,11 @@ template <class Record>
 [[nodiscard]] Result<eph_computation_api> adopt_computation(const void* given,
                                                             const CallSite& from);
 
+// A text of a plugin, which stays where it is: UTF-8 of at most `max_size` bytes. `what` names it
+// in messages.
+[[nodiscard]] Result<std::string_view> adopt_text(eph_string given, uint64_t max_size,
+                                                  const CallSite& from, std::string_view what);
+
 // Fails for entries at a null pointer, and for more than `max_count` of them.
 Status check_array(const void* entries, uint64_t count, uint64_t max_count, const CallSite& from,
                    std::string_view array);

@@ -165,9 +165,9 @@ Result<std::vector<Identity>> read_identities(const eph_plugin_api& api,
   return identities;
 }
 
-// The provider that the manifest names. Its whole table is checked; of the others, only the names.
-Result<eph_provider_api> pick_provider(const eph_plugin_api& api,
-                                       const manifest::Manifest& manifest) {
+// The table of the provider that the manifest names. Of all tables only the names are checked.
+Result<const eph_provider_api*> pick_provider(const eph_plugin_api& api,
+                                              const manifest::Manifest& manifest) {
   EPHOST_ASSIGN_OR_RETURN(const auto identities, read_identities(api, manifest));
   const auto found = std::find_if(identities.begin(), identities.end(), [&](const Identity& one) {
     return one.type_name == manifest.provider;
@@ -182,7 +182,7 @@ Result<eph_provider_api> pick_provider(const eph_plugin_api& api,
   }
   EPHOST_RETURN_IF_ERROR(check_same("the short name", manifest.name, found->name));
   EPHOST_RETURN_IF_ERROR(check_same("the vendor", manifest.vendor, found->vendor));
-  return adopt_provider(api.providers[found - identities.begin()], get_api_of(manifest));
+  return api.providers[found - identities.begin()];
 }
 
 // A context without a `source` could not be assigned to its provider again.
@@ -193,13 +193,19 @@ Status check_context(const eph_provider_api& provider, const manifest::Manifest&
       "that they could be recognised by; add the key to the manifest");
 }
 
-Result<eph_plugin_api> fetch_api(const eph_plugin_preamble& preamble, uint32_t minor,
-                                 const manifest::Manifest& manifest) {
-  const std::string version = "ABI version " + versions_text(EPH_ABI_MAJOR, minor, minor);
+Status fetch_api(const manifest::Manifest& manifest, AdoptedPlugin& adopted) {
+  const std::string version =
+      "ABI version " + versions_text(EPH_ABI_MAJOR, adopted.minor, adopted.minor);
   CallSite site = get_api_of(manifest);
   site.kind = version;
-  EPHOST_ASSIGN_OR_RETURN(const eph_plugin_api* const table, call(site, preamble.get_api, minor));
-  return adopt<eph_plugin_api>(table, site);
+  const std::string directory = manifest.directory();
+  eph_load_info info = {};
+  info.struct_size = sizeof(info);
+  info.directory = {directory.data(), directory.size()};
+  info.minor = adopted.minor;
+  EPHOST_ASSIGN_OR_RETURN(adopted.api_self, call(site, adopted.preamble.get_api, &info));
+  EPHOST_ASSIGN_OR_RETURN(adopted.api, adopt<eph_plugin_api>(adopted.api_self, site));
+  return {};
 }
 
 }  // namespace
@@ -234,8 +240,10 @@ Result<AdoptedPlugin> negotiate(const eph_plugin_preamble* preamble,
   EPHOST_RETURN_IF_ERROR(check_build_flags(adopted.preamble.build_flags, host.build_flags));
   EPHOST_ASSIGN_OR_RETURN(adopted.minor, agree_on_minor(adopted.preamble, host));
   EPHOST_RETURN_IF_ERROR(check_promises(adopted.preamble, manifest));
-  EPHOST_ASSIGN_OR_RETURN(adopted.api, fetch_api(adopted.preamble, adopted.minor, manifest));
-  EPHOST_ASSIGN_OR_RETURN(adopted.provider, pick_provider(adopted.api, manifest));
+  EPHOST_RETURN_IF_ERROR(fetch_api(manifest, adopted));
+  EPHOST_ASSIGN_OR_RETURN(adopted.provider_self, pick_provider(adopted.api, manifest));
+  EPHOST_ASSIGN_OR_RETURN(adopted.provider,
+                          adopt_provider(adopted.provider_self, get_api_of(manifest)));
   EPHOST_RETURN_IF_ERROR(check_context(adopted.provider, manifest));
   return adopted;
 }

@@ -34,6 +34,9 @@ struct AdoptedPlugin {
   uint32_t minor = 0;  // the version that both sides use
   eph_plugin_api api = {};
   eph_provider_api provider = {};  // the one that the manifest names
+  // The library's own tables, which their functions take as `self`.
+  const eph_plugin_api* api_self = nullptr;
+  const eph_provider_api* provider_self = nullptr;
 };
 
 // Checks what the manifest alone states, before anything is loaded: ABI version and required

@@ -72,14 +72,14 @@ EPHOST_LAYOUT(eph_plugin_preamble, "eph_plugin_preamble",
   COVERED(abi_minor_min), COVERED(abi_minor_max), COVERED(id), COVERED(version),
   COVERED(build_flags), COVERED(flags), FUNCTION(get_api))
 EPHOST_LAYOUT(eph_plugin_api, "eph_plugin_api",
-  COVERED(providers), COVERED(provider_count))
+  COVERED(providers), COVERED(provider_count), OPTIONAL(get_extension))
 EPHOST_LAYOUT(ProviderIdentity, "eph_provider_api",
   COVERED(type_name), COVERED(name), COVERED(vendor))
 EPHOST_LAYOUT(eph_provider_api, "eph_provider_api",
   COVERED(type_name), COVERED(name), COVERED(vendor), FUNCTION(get_devices), FUNCTION(create),
   FUNCTION(destroy), OPTIONAL(get_capability), OPTIONAL(get_kernels), OPTIONAL(create_kernel),
   OPTIONAL(compile), OPTIONAL(get_ep_context_nodes), OPTIONAL(get_compatibility),
-  OPTIONAL(validate_compatibility), OPTIONAL(get_extension))
+  OPTIONAL(validate), OPTIONAL(list_targets), OPTIONAL(get_extension))
 EPHOST_LAYOUT(eph_computation_api, "eph_computation_api",
   FUNCTION(destroy), FUNCTION(compute), OPTIONAL(describe), OPTIONAL(create_state),
   OPTIONAL(release_state))
@@ -91,8 +91,9 @@ EPHOST_LAYOUT(eph_graph_wishes_api, "eph_graph_wishes_api", FUNCTION(get_kept_op
 EPHOST_LAYOUT(eph_error_api, "eph_error_api", FUNCTION(set_message))
 
 EPHOST_LAYOUT(eph_device, "eph_device",
-  COVERED(type), COVERED(index), OPTIONAL(name), OPTIONAL(vendor), OPTIONAL(architecture),
-  OPTIONAL(driver_version), OPTIONAL(memory_bytes))
+  COVERED(id), OPTIONAL(name), OPTIONAL(vendor), OPTIONAL(architecture), OPTIONAL(driver_version),
+  OPTIONAL(memory_bytes), OPTIONAL(type), OPTIONAL(flags), OPTIONAL(vendor_id),
+  OPTIONAL(device_id), OPTIONAL(metadata), OPTIONAL(metadata_count))
 EPHOST_LAYOUT(eph_fused_claim, "eph_fused_claim",
   COVERED(name), COVERED(nodes), COVERED(node_count), OPTIONAL(flags), OPTIONAL(reserved))
 EPHOST_LAYOUT(eph_context_node, "eph_context_node",

@@ -75,6 +75,8 @@ Result<std::shared_ptr<const LoadedPlugin>> negotiate_with(std::shared_ptr<const
   loaded->abi_minor = adopted.minor;
   loaded->api = adopted.api;
   loaded->provider = adopted.provider;
+  loaded->api_self = adopted.api_self;
+  loaded->provider_self = adopted.provider_self;
   return std::shared_ptr<const LoadedPlugin>(std::move(loaded));
 }
 

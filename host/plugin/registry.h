@@ -28,6 +28,10 @@ struct LoadedPlugin {
   uint32_t abi_minor = 0;
   eph_plugin_api api = {};
   eph_provider_api provider = {};  // the one that the manifest names
+  // The plugin's own tables, which the functions of `api` and `provider` take as `self`. The host
+  // does not read them again.
+  const eph_plugin_api* api_self = nullptr;
+  const eph_provider_api* provider_self = nullptr;
 };
 
 struct Refusal {

@@ -7,6 +7,7 @@
 #include "host/base/format.h"
 #include "host/base/log.h"
 #include "host/base/text.h"
+#include "host/session/device_listing.h"
 #include "host/session/environment_state.h"
 #include "host/session/exception_barrier.h"
 #include "host/session/plugin_description.h"
@@ -88,6 +89,18 @@ Status Environment::check_loadable(const InstalledPlugin& plugin) const {
           quote(plugin.manifest.native()) + " is not the manifest of a plugin in this environment");
     }
     return state_->registry.check(*found);
+  });
+}
+
+Result<EpDeviceList> Environment::devices() const {
+  return session::without_exceptions("listing devices", [&]() -> Result<EpDeviceList> {
+    return session::list_all_devices(state_->search, state_->registry, session::Listing::kDevices);
+  });
+}
+
+Result<EpDeviceList> Environment::targets() const {
+  return session::without_exceptions("listing compilation targets", [&]() -> Result<EpDeviceList> {
+    return session::list_all_devices(state_->search, state_->registry, session::Listing::kTargets);
   });
 }
 

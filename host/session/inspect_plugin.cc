@@ -10,6 +10,7 @@
 #include "host/bridge/provider.h"
 #include "host/manifest/choose.h"
 #include "host/manifest/options.h"
+#include "host/session/device_choice.h"
 #include "host/session/environment_state.h"
 #include "host/session/exception_barrier.h"
 #include "host/session/plugin_description.h"
@@ -44,19 +45,6 @@ Result<manifest::Candidates> find_plugins(const Environment& environment, const 
   std::error_code ignored;
   if (std::filesystem::is_regular_file(name, ignored)) return find_by_manifest(name);
   return manifest::find_candidates(environment.state().search, {.name = name});
-}
-
-std::string_view device_type_name(int32_t type) {
-  switch (type) {
-    case EPH_DEVICE_CPU:
-      return "cpu";
-    case EPH_DEVICE_GPU:
-      return "gpu";
-    case EPH_DEVICE_NPU:
-      return "npu";
-    default:
-      return "other";
-  }
 }
 
 OptionDescription describe_option(const manifest::OptionSpec& option) {
@@ -100,16 +88,18 @@ KernelDescription describe_kernel(const eph_kernel_def& kernel) {
   return description;
 }
 
-void describe_devices(const plugin::LoadedPlugin& plugin, PluginDescription& description) {
-  const bridge::HostServices services(plugin.manifest.provider, plugin_log(), {});
-  const auto devices = bridge::list_devices(plugin, services);
+// Gives the devices to the description, and returns those that a session would use.
+std::vector<bridge::DeviceInfo> describe_devices(const plugin::LoadedPlugin& plugin,
+                                                 const bridge::HostServices& services,
+                                                 PluginDescription& description) {
+  auto devices = bridge::list_devices(plugin, services);
   description.device_status = devices.status();
-  if (!devices.ok()) return;
+  if (!devices.ok()) return {};
   for (const bridge::DeviceInfo& device : *devices) {
-    description.devices.push_back({std::string(device_type_name(device.type)), device.index,
-                                   device.name, device.vendor, device.architecture,
-                                   device.driver_version, device.memory_bytes});
+    description.devices.push_back(session::describe_device(plugin.manifest, device));
   }
+  auto used = session::choose_devices(plugin.manifest.provider, std::move(*devices), {});
+  return std::move(used).value();
 }
 
 // A plugin whose provider cannot be created is described all the same.
@@ -121,12 +111,13 @@ Result<PluginDescription> describe(const std::shared_ptr<const plugin::LoadedPlu
   for (const manifest::OptionSpec& option : manifest.options) {
     description.options.push_back(describe_option(option));
   }
-  describe_devices(*plugin, description);
-  EPHOST_ASSIGN_OR_RETURN(const auto options, manifest::validate_options(manifest, {}));
-  const auto provider =
-      bridge::Provider::create(plugin, options,
-                               std::make_unique<bridge::HostServices>(
-                                   manifest.provider, plugin_log(), bridge::ProgressHooks{}));
+  auto services = std::make_unique<bridge::HostServices>(manifest.provider, plugin_log(),
+                                                         bridge::ProgressHooks{});
+  bridge::ProviderConfig config;
+  config.purpose = EPH_PURPOSE_COMPILE_ONLY;
+  config.devices = describe_devices(*plugin, *services, description);
+  EPHOST_ASSIGN_OR_RETURN(config.options, manifest::validate_options(manifest, {}));
+  const auto provider = bridge::Provider::create(plugin, std::move(config), std::move(services));
   description.provider_status = provider.status();
   if (!provider.ok()) return description;
   description.compiles = (*provider)->can_compile();

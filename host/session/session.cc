@@ -76,7 +76,9 @@ class ContextTasks {
                     config.stop_share_contexts, lock_wait);
       hooks.seat = &*seat_;
     }
+    hooks.runs = true;
     if (!output) return Status::ok_status();
+    hooks.writes_context = true;
     output->file_system = environment.state().output_file_system;
     if (seat_) {
       EPHOST_RETURN_IF_ERROR(seat_->check_output(*output));

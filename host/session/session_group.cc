@@ -28,6 +28,15 @@ bool same_options(std::span<const manifest::TypedOption> a,
       a, b, [](const auto& x, const auto& y) { return x.name == y.name && x.text == y.text; });
 }
 
+// Whether a provider that was created with `known` serves a session that wants it with `wanted`.
+bool serves(const bridge::ProviderConfig& known, const bridge::ProviderConfig& wanted) {
+  constexpr uint32_t kWrites = EPH_PURPOSE_WRITES_CONTEXT;
+  if ((wanted.purpose & kWrites) != 0 && (known.purpose & kWrites) == 0) return false;
+  const auto id = &bridge::DeviceInfo::id;
+  return same_options(known.options, wanted.options) &&
+         std::ranges::equal(known.devices, wanted.devices, {}, id, id);
+}
+
 // The partitions that a model needs, by the file that its primary nodes state. A secondary node may
 // refer to any file of its source.
 std::map<std::string, std::set<std::string>> wanted_by_file(const graph::Model& model) {
@@ -106,31 +115,29 @@ GroupSeat::GroupSeat(SessionGroups& groups, std::string name, bool is_last,
 GroupSeat::~GroupSeat() {
   // The hooks of a session need not outlive its creation; the providers do.
   const std::lock_guard lock(group_->mutex);
-  for (const SharedProvider& shared : group_->providers) shared.provider->set_progress_hooks({});
+  for (const auto& shared : group_->providers) shared->set_progress_hooks({});
 }
 
 Result<std::shared_ptr<bridge::Provider>> GroupSeat::find_provider(
-    const plugin::LoadedPlugin& plugin, std::span<const manifest::TypedOption> options) const {
+    const plugin::LoadedPlugin& plugin, const bridge::ProviderConfig& config) const {
   const std::lock_guard lock(group_->mutex);
-  for (const SharedProvider& shared : group_->providers) {
-    if (shared.provider->name() != plugin.manifest.provider) continue;
-    if (&shared.provider->plugin() == &plugin && same_options(shared.options, options)) {
-      return shared.provider;
-    }
+  for (const auto& shared : group_->providers) {
+    if (shared->name() != plugin.manifest.provider) continue;
+    if (&shared->plugin() == &plugin && serves(shared->config(), config)) return shared;
     return Status(
         StatusCode::kInvalidArgument,
-        formatted("the sessions of group {} share one {}, which was created with other options or "
-                  "from another plugin; use the same for all of them",
+        formatted("the sessions of group {} share one {}, which was created with other options, "
+                  "for other devices, for a session that writes no context, or from another "
+                  "plugin; use the same for all of them",
                   quote(name_), plugin.manifest.provider));
   }
   return std::shared_ptr<bridge::Provider>();
 }
 
-void GroupSeat::add_provider(const std::shared_ptr<bridge::Provider>& provider,
-                             std::vector<manifest::TypedOption> options) {
+void GroupSeat::add_provider(const std::shared_ptr<bridge::Provider>& provider) {
   if (!provider->can_share_contexts()) return;
   const std::lock_guard lock(group_->mutex);
-  group_->providers.push_back({provider, std::move(options)});
+  group_->providers.push_back(provider);
 }
 
 std::vector<std::string> GroupSeat::taken_names() const {

@@ -40,17 +40,11 @@ struct GroupWork {
   std::vector<CompiledModel> models;  // to be written, in the order of their sessions
 };
 
-// A provider that serves the whole group.
-struct SharedProvider {
-  std::shared_ptr<bridge::Provider> provider;
-  std::vector<manifest::TypedOption> options;
-};
-
 // `mutex` guards the members after it.
 struct SessionGroup {
   std::mutex creating;  // held while a session of the group is created
   mutable std::mutex mutex;
-  std::vector<SharedProvider> providers;
+  std::vector<std::shared_ptr<bridge::Provider>> providers;  // that serve the whole group
   GroupWork work;
 };
 
@@ -80,12 +74,11 @@ class GroupSeat {
   ~GroupSeat();
 
   // The group's provider of this plugin; null if it has none yet. INVALID_ARGUMENT if it was
-  // created with other options.
+  // created with other options or devices, or not to write contexts that this session writes.
   [[nodiscard]] Result<std::shared_ptr<bridge::Provider>> find_provider(
-      const plugin::LoadedPlugin& plugin, std::span<const manifest::TypedOption> options) const;
+      const plugin::LoadedPlugin& plugin, const bridge::ProviderConfig& config) const;
   // Offers a new provider to the group, which keeps it if it can be shared.
-  void add_provider(const std::shared_ptr<bridge::Provider>& provider,
-                    std::vector<manifest::TypedOption> options);
+  void add_provider(const std::shared_ptr<bridge::Provider>& provider);
 
   // Names of partitions in the group's other models that will be written.
   [[nodiscard]] std::vector<std::string> taken_names() const;

@@ -3,6 +3,8 @@
 #include <array>
 #include <utility>
 
+#include "host/base/format.h"
+#include "host/base/text.h"
 #include "host/manifest/selection.h"
 
 namespace ephost {
@@ -21,6 +23,36 @@ SessionOptions& SessionOptions::add_config_entry(std::string key, std::string va
 SessionOptions& SessionOptions::append_execution_provider(std::string name, OptionList options,
                                                           std::string version_range) {
   providers_.push_back({std::move(name), std::move(version_range), std::move(options)});
+  return *this;
+}
+
+SessionOptions& SessionOptions::append_execution_provider(ProviderRequest request) {
+  providers_.push_back(std::move(request));
+  return *this;
+}
+
+Status SessionOptions::append_execution_provider_v2(std::span<const EpDevice> devices,
+                                                    OptionList options) {
+  if (devices.empty()) {
+    return Status(StatusCode::kInvalidArgument,
+                  "append_execution_provider_v2 got no device; give one of Environment::devices()");
+  }
+  ProviderRequest request{.name = devices.front().provider, .options = std::move(options)};
+  for (const EpDevice& device : devices) {
+    if (device.provider != request.name) {
+      return Status(StatusCode::kInvalidArgument,
+                    formatted("append_execution_provider_v2 got devices of {} and of {}; append "
+                              "each provider by a call of its own",
+                              quote(request.name), quote(device.provider)));
+    }
+    request.devices.push_back(device.id);
+  }
+  append_execution_provider(std::move(request));
+  return Status::ok_status();
+}
+
+SessionOptions& SessionOptions::set_ep_selection_policy(EpDevicePolicy policy) {
+  policy_ = policy;
   return *this;
 }
 
@@ -84,8 +116,10 @@ SessionOptions& SessionOptions::add_output_file(std::filesystem::path file) {
 Status SessionOptions::load_selection(const std::filesystem::path& file) {
   EPHOST_ASSIGN_OR_RETURN(manifest::Selection selection, manifest::load_selection(file));
   for (manifest::ProviderChoice& choice : selection.providers) {
-    append_execution_provider(std::move(choice.name), std::move(choice.options),
-                              choice.version.to_string());
+    append_execution_provider({.name = std::move(choice.name),
+                               .version_range = choice.version.to_string(),
+                               .options = std::move(choice.options),
+                               .devices = std::move(choice.devices)});
   }
   for (auto& [key, value] : selection.session_entries) {
     add_config_entry(std::move(key), std::move(value));

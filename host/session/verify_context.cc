@@ -1,19 +1,21 @@
 #include <ephost/verify_context.h>
 
 #include <algorithm>
-#include <map>
 #include <memory>
+#include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "host/base/files/file.h"
 #include "host/base/format.h"
 #include "host/base/text.h"
-#include "host/bridge/provider.h"
+#include "host/bridge/compatibility.h"
 #include "host/context/read/replacement_watch.h"
 #include "host/context/read/verify.h"
 #include "host/manifest/choose.h"
-#include "host/manifest/options.h"
 #include "host/onnx_io/import/import.h"
+#include "host/session/device_choice.h"
 #include "host/session/environment_state.h"
 #include "host/session/exception_barrier.h"
 #include "host/session/usable_plugin.h"
@@ -39,38 +41,82 @@ manifest::Candidates find_acceptors(const manifest::SearchResult& search,
   return acceptors;
 }
 
-Result<std::shared_ptr<bridge::Provider>> create_provider(
-    const Environment& environment, std::shared_ptr<const plugin::LoadedPlugin> plugin) {
-  const manifest::Manifest& manifest = plugin->manifest;
-  EPHOST_ASSIGN_OR_RETURN(const auto options, manifest::validate_options(manifest, {}));
-  // As a session has them by default: what a provider makes may depend on their number.
-  const uint32_t threads = ThreadPool::default_thread_count();
-  auto services = std::make_unique<bridge::HostServices>(
-      manifest.provider, plugin_log(), bridge::ProgressHooks{},
-      bridge::ThreadOffer{&environment.state().threads, threads, threads});
-  return bridge::Provider::create(std::move(plugin), options, std::move(services));
-}
+// What contexts are judged for.
+class Judge {
+ public:
+  // Borrows both. `device` is an id; empty: the devices that a session would use.
+  Judge(const Environment& environment, const std::string& device)
+      : environment_(environment), device_(device) {}
 
-Result<bridge::Compatibility> ask_plugin(const Environment& environment,
-                                         const manifest::Candidates& acceptors,
-                                         const std::string& compatibility) {
-  const auto create = [&](std::shared_ptr<const plugin::LoadedPlugin> plugin) {
-    return create_provider(environment, std::move(plugin));
-  };
-  EPHOST_ASSIGN_OR_RETURN(
-      const auto provider,
-      session::with_usable_plugin(environment.state().registry, acceptors, create));
-  return provider->validate_compatibility(compatibility);
-}
+  // The verdict of the best plugin that works; nothing if its provider has no device here.
+  Result<std::optional<bridge::Compatibility>> ask(const manifest::Candidates& acceptors,
+                                                   const std::string& compatibility) {
+    return session::with_usable_plugin(
+        environment_.state().registry, acceptors,
+        [&](const std::shared_ptr<const plugin::LoadedPlugin>& plugin) {
+          return ask_plugin(*plugin, compatibility);
+        });
+  }
 
-void judge(const Result<bridge::Compatibility>& answer, ContextSourceReport& source,
-           std::vector<std::string>& problems) {
+  // INVALID_ARGUMENT if no provider that was asked has the device.
+  [[nodiscard]] Status check_device() const {
+    if (device_.empty() || is_known_) return Status::ok_status();
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("no provider of the model's contexts has a device {}; there are: {}",
+                            quote(device_), others_.empty() ? "none" : join(others_, ", ")));
+  }
+
+ private:
+  Result<std::optional<bridge::Compatibility>> ask_plugin(const plugin::LoadedPlugin& plugin,
+                                                          const std::string& compatibility) {
+    // As a session has them by default: what a provider makes may depend on their number.
+    const uint32_t threads = ThreadPool::default_thread_count();
+    const bridge::HostServices services(
+        plugin.manifest.provider, plugin_log(), bridge::ProgressHooks{},
+        bridge::ThreadOffer{&environment_.state().threads, threads, threads});
+    EPHOST_ASSIGN_OR_RETURN(const auto devices, devices_of(plugin, services));
+    if (devices.empty()) return std::optional<bridge::Compatibility>();
+    EPHOST_ASSIGN_OR_RETURN(const auto verdict,
+                            bridge::validate(plugin, services, devices, compatibility));
+    return std::optional(verdict);
+  }
+
+  Result<std::vector<bridge::DeviceInfo>> devices_of(const plugin::LoadedPlugin& plugin,
+                                                     const bridge::HostServices& services) {
+    EPHOST_ASSIGN_OR_RETURN(auto listed, bridge::list_devices(plugin, services));
+    if (!device_.empty()) {
+      EPHOST_ASSIGN_OR_RETURN(const auto targets, bridge::list_targets(plugin, services));
+      for (const auto& known : {listed, targets}) {
+        for (const bridge::DeviceInfo& device : known) {
+          if (device.id == device_) {
+            is_known_ = true;
+            return std::vector{device};
+          }
+          others_.push_back(formatted("{} of {}", quote(device.id), plugin.manifest.provider));
+        }
+      }
+    }
+    return session::choose_devices(plugin.manifest.provider, std::move(listed), {});
+  }
+
+  const Environment& environment_;
+  const std::string& device_;
+  bool is_known_ = false;
+  std::vector<std::string> others_;
+};
+
+void report_verdict(const Result<std::optional<bridge::Compatibility>>& answer,
+                    ContextSourceReport& source, std::vector<std::string>& problems) {
   if (!answer.ok()) {
     source.verdict = "not known";
     problems.push_back(answer.status().to_string());
     return;
   }
-  switch (*answer) {
+  if (!*answer) {
+    source.verdict = "not judged: no device here";
+    return;
+  }
+  switch (**answer) {
     case bridge::Compatibility::kOptimal:
       source.verdict = "optimal";
       return;
@@ -83,11 +129,19 @@ void judge(const Result<bridge::Compatibility>& answer, ContextSourceReport& sou
           formatted("{} cannot load what was made for {}; compile the model again on this machine",
                     source.provider, quote(source.compatibility)));
       return;
+    case bridge::Compatibility::kNotApplicable:
+      source.verdict = "not applicable";
+      problems.push_back(formatted(
+          "{} does not know {} as a text of its own, although its manifest accepts the "
+          "source {}; install the plugin that made the context, or compile the model again",
+          source.provider, quote(source.compatibility), quote(source.source)));
+      return;
   }
 }
 
+// `judge` is null if no plugin is to be asked.
 ContextSourceReport check_source(const Environment& environment, const std::string& name,
-                                 const std::optional<std::string>& compatibility, bool ask,
+                                 const std::optional<std::string>& compatibility, Judge* judge,
                                  std::vector<std::string>& problems) {
   ContextSourceReport source{.source = name, .compatibility = compatibility.value_or("")};
   const manifest::Candidates acceptors = find_acceptors(environment.state().search, name);
@@ -98,11 +152,11 @@ ContextSourceReport check_source(const Environment& environment, const std::stri
     return source;
   }
   source.provider = acceptors.provider();
-  if (!ask || !compatibility) {
-    source.verdict = ask ? "no compatibility stated" : "not asked";
+  if (judge == nullptr || !compatibility) {
+    source.verdict = judge != nullptr ? "no compatibility stated" : "not asked";
     return source;
   }
-  judge(ask_plugin(environment, acceptors, *compatibility), source, problems);
+  report_verdict(judge->ask(acceptors, *compatibility), source, problems);
   return source;
 }
 
@@ -160,16 +214,19 @@ Result<ContextReport> verify(const Environment& environment, const std::filesyst
   ContextReport report{.problems = std::move(found.problems),
                        .unchecked = std::move(found.unchecked),
                        .needs_checksums = found.needs_checksums};
-  std::map<std::string, std::optional<std::string>> sources;
+  std::set<std::pair<std::string, std::optional<std::string>>> sources;
   for (const context::VerifiedNode& node : found.nodes) {
     report.nodes.push_back(describe(node));
     sources.emplace(node.source, node.compatibility);
   }
   if (options.providers == Providers::kIgnore) return report;
+  Judge judge(environment, options.device);
   for (const auto& [source, compatibility] : sources) {
     report.sources.push_back(check_source(environment, source, compatibility,
-                                          options.providers == Providers::kAsk, report.problems));
+                                          options.providers == Providers::kAsk ? &judge : nullptr,
+                                          report.problems));
   }
+  if (options.providers == Providers::kAsk) EPHOST_RETURN_IF_ERROR(judge.check_device());
   return report;
 }
 

@@ -355,7 +355,9 @@ static int32_t minimal_get_ep_context_nodes(eph_provider* provider,
   uint32_t payload = EPH_NONE;
   (void)provider;
   if (count == 0) return EPH_OK;
-  int32_t code = writer->api->begin_payload(writer, &payload, error);
+  /* Nothing beyond get_compatibility: a provider for several devices would name the device here. */
+  const eph_string own_text = {NULL, 0};
+  int32_t code = writer->api->begin_payload(writer, own_text, &payload, error);
   if (code == EPH_OK) code = writer->api->write(writer, payload, magic, sizeof(magic), error);
   for (uint32_t i = 0; i < count && code == EPH_OK; ++i) {
     code = write_chain((const chain*)computations[i], i, payload, writer, error);
@@ -410,29 +412,36 @@ typedef struct minimal_provider {
   int64_t min_chain; /* the minimum number of nodes for a computation of their own */
 } minimal_provider;
 
-static int32_t minimal_get_devices(const eph_host* host, eph_device_list* list, eph_error* error) {
+static int32_t minimal_get_devices(const eph_provider_api* self, const eph_host* host,
+                                   eph_device_list* list, eph_error* error) {
+  /* The id is what users and caches know the device by, so it never changes. */
   const eph_device device = {.struct_size = sizeof(device),
-                             .type = EPH_DEVICE_CPU,
+                             .id = EPH_STRING("cpu"),
                              .name = EPH_STRING("any processor"),
-                             .architecture = EPH_STRING("generic")};
-  (void)host;
+                             .architecture = EPH_STRING("generic"),
+                             .type = EPH_DEVICE_CPU};
+  (void)self, (void)host;
   return list->api->add(list, &device, error);
 }
 
-static int32_t minimal_create(const eph_host* host, const eph_provider_config* config,
-                              eph_provider** out_provider, eph_error* error) {
+/* A provider of an accelerator would now open config->devices, or nothing at all if config->purpose
+ * has EPH_PURPOSE_COMPILE_ONLY. */
+static int32_t minimal_create(const eph_provider_api* self, const eph_host* host,
+                              const eph_provider_config* config, eph_provider** out_provider,
+                              eph_error* error) {
+  (void)self; /* for a function that serves several tables */
   (void)host; /* for logging, and for the interfaces of <ephost/ext/> */
   *out_provider = NULL;
-  minimal_provider* self = (minimal_provider*)calloc(1, sizeof(*self));
-  if (self == NULL) return out_of_memory(error);
-  self->min_chain = 2;
+  minimal_provider* made = (minimal_provider*)calloc(1, sizeof(*made));
+  if (made == NULL) return out_of_memory(error);
+  made->min_chain = 2;
   /* The manifest declares the options; the host has checked type and range of each. */
   for (uint64_t i = 0; i < config->option_count; ++i) {
     if (text_is(config->options[i].name, "min_chain")) {
-      self->min_chain = config->options[i].int_value;
+      made->min_chain = config->options[i].int_value;
     }
   }
-  *out_provider = (eph_provider*)self;
+  *out_provider = (eph_provider*)made;
   return EPH_OK;
 }
 
@@ -539,16 +548,24 @@ static int32_t minimal_get_compatibility(eph_provider* provider, eph_string* out
   return EPH_OK;
 }
 
-static int32_t minimal_validate_compatibility(eph_provider* provider, eph_string text,
-                                              int32_t* out_level, eph_error* error) {
-  const size_t format_size = strlen(PAYLOAD_FORMAT " ");
-  (void)provider, (void)error;
+static int text_starts_with(eph_string text, const char* start) {
+  const size_t size = strlen(start);
+  return text.size >= size && memcmp(text.data, start, size) == 0;
+}
+
+/* Asked without a provider. The answer is the same for each device here. */
+static int32_t minimal_validate(const eph_provider_api* self, const eph_host* host,
+                                const eph_device* device, eph_string text, int32_t* out_verdict,
+                                eph_error* error) {
+  (void)self, (void)host, (void)device, (void)error;
   if (text_is(text, COMPATIBILITY)) {
-    *out_level = EPH_COMPATIBILITY_OPTIMAL;
-  } else if (text.size > format_size && memcmp(text.data, PAYLOAD_FORMAT " ", format_size) == 0) {
-    *out_level = EPH_COMPATIBILITY_PREFER_RECOMPILATION;
+    *out_verdict = EPH_COMPATIBILITY_OPTIMAL;
+  } else if (text_starts_with(text, PAYLOAD_FORMAT " ")) {
+    *out_verdict = EPH_COMPATIBILITY_PREFER_RECOMPILATION;
+  } else if (text_starts_with(text, "minimal-")) {
+    *out_verdict = EPH_COMPATIBILITY_UNSUPPORTED;
   } else {
-    *out_level = EPH_COMPATIBILITY_UNSUPPORTED;
+    *out_verdict = EPH_COMPATIBILITY_NOT_APPLICABLE;
   }
   return EPH_OK;
 }
@@ -557,21 +574,20 @@ static int32_t minimal_validate_compatibility(eph_provider* provider, eph_string
 
 /* Names and vendor are those of the manifest; the host compares them. A slot that is left out is
  * null, and the header says what that means. */
-static const eph_provider_api minimal_api = {
-    .struct_size = sizeof(eph_provider_api),
-    .type_name = EPH_STRING("MinimalExecutionProvider"),
-    .name = EPH_STRING("minimal"),
-    .vendor = EPH_STRING("ephost examples"),
-    .get_devices = minimal_get_devices,
-    .create = minimal_create,
-    .destroy = minimal_destroy,
-    .get_capability = minimal_get_capability,
-    .get_kernels = minimal_get_kernels,
-    .create_kernel = minimal_create_kernel,
-    .compile = minimal_compile,
-    .get_ep_context_nodes = minimal_get_ep_context_nodes,
-    .get_compatibility = minimal_get_compatibility,
-    .validate_compatibility = minimal_validate_compatibility};
+static const eph_provider_api minimal_api = {.struct_size = sizeof(eph_provider_api),
+                                             .type_name = EPH_STRING("MinimalExecutionProvider"),
+                                             .name = EPH_STRING("minimal"),
+                                             .vendor = EPH_STRING("ephost examples"),
+                                             .get_devices = minimal_get_devices,
+                                             .create = minimal_create,
+                                             .destroy = minimal_destroy,
+                                             .get_capability = minimal_get_capability,
+                                             .get_kernels = minimal_get_kernels,
+                                             .create_kernel = minimal_create_kernel,
+                                             .compile = minimal_compile,
+                                             .get_ep_context_nodes = minimal_get_ep_context_nodes,
+                                             .get_compatibility = minimal_get_compatibility,
+                                             .validate = minimal_validate};
 
 static const eph_provider_api* const provider_list[] = {&minimal_api};
 
@@ -582,8 +598,8 @@ static const eph_plugin_api plugin_api = {
  * changes nothing about that. */
 #define ABI_MINOR 0
 
-static const eph_plugin_api* get_api(uint32_t minor) {
-  return minor == ABI_MINOR ? &plugin_api : NULL;
+static const eph_plugin_api* get_api(const eph_load_info* info) {
+  return info->minor == ABI_MINOR ? &plugin_api : NULL;
 }
 
 static const eph_plugin_preamble preamble = {.struct_size = sizeof(eph_plugin_preamble),

@@ -40,6 +40,7 @@ class CpuProvider : public eph::Provider {
 
   static void get_devices(eph::Host, eph::DeviceList& list) {
     eph_device device = {};
+    device.id = EPH_STRING("cpu");
     device.type = EPH_DEVICE_CPU;
     device.name = eph::to_abi("Host processor");
     device.vendor = eph::to_abi("generic");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "plugins/dnnl/capability/capability.h"
 #include "plugins/dnnl/executor/compiler.h"
@@ -35,6 +36,11 @@ bool fits(const eph::GraphView& graph, eph::ArrayView<uint32_t> values,
   return true;
 }
 
+// As many as OpenMP would use, within the host's share for libraries.
+int threads_of(eph::Host host) {
+  return default_thread_count(static_cast<int>(eph::ThreadPool(host).library_thread_count()));
+}
+
 }  // namespace
 
 void DnnlProvider::get_devices(eph::Host, eph::DeviceList& list) {
@@ -42,6 +48,7 @@ void DnnlProvider::get_devices(eph::Host, eph::DeviceList& list) {
   const BuildId id = current_build_id(default_thread_count());
   const std::string version = sdk_version(id);
   eph_device device = {};
+  device.id = EPH_STRING("cpu");
   device.type = EPH_DEVICE_CPU;
   device.name = eph::to_abi("CPU");
   device.architecture = eph::to_abi(id.instruction_set);
@@ -57,16 +64,21 @@ std::unique_ptr<DnnlProvider> DnnlProvider::create(eph::Host host, const eph::Op
                                                  "; give 0 for all, or at most " +
                                                  std::to_string(kMaxThreads));
   }
-  const auto share = static_cast<int>(eph::ThreadPool(host).library_thread_count());
-  return std::make_unique<DnnlProvider>(
-      host, threads == 0 ? default_thread_count(share) : static_cast<int>(threads));
+  BuildId id = current_build_id(threads == 0 ? threads_of(host) : static_cast<int>(threads));
+  id.has_chosen_threads = threads != 0;
+  return std::make_unique<DnnlProvider>(host, std::move(id));
 }
 
-DnnlProvider::DnnlProvider(eph::Host host, int threads)
+int32_t DnnlProvider::validate(eph::Host host, const eph_device&, std::string_view text) {
+  pin_openmp();
+  return judge_compatibility(text, current_build_id(threads_of(host)));
+}
+
+DnnlProvider::DnnlProvider(eph::Host host, BuildId build_id)
     : host_(host),
       host_constants_(host.extension<eph_constants_api>(EPH_EXT_CONSTANTS)),
       engine_(dnnl::engine::kind::cpu, 0),
-      build_id_(current_build_id(threads)),
+      build_id_(std::move(build_id)),
       compatibility_(compatibility_text(build_id_)) {
   if (dnnl::get_primitive_cache_capacity() < kPrimitiveCacheCapacity) {
     dnnl::set_primitive_cache_capacity(kPrimitiveCacheCapacity);
@@ -176,10 +188,6 @@ std::vector<std::string> DnnlProvider::list_partitions(const eph_bytes& payload)
     throw eph::Failure(EPH_INVALID_GRAPH, std::string("the shared context cannot be used: ") +
                                               error.what() + "; compile the models again");
   }
-}
-
-int32_t DnnlProvider::validate_compatibility(std::string_view text) {
-  return judge_compatibility(text, build_id_);
 }
 
 }  // namespace ephost_dnnl

@@ -15,6 +15,7 @@
 
 #include "plugins/dnnl/context/container.h"
 #include "plugins/dnnl/executor/computation.h"
+#include "plugins/dnnl/library/build_id.h"
 
 namespace ephost_dnnl {
 
@@ -28,15 +29,15 @@ class DnnlProvider : public eph::Provider {
   static void get_devices(eph::Host host, eph::DeviceList& list);
   // Option num_threads: 0 means as many as OpenMP would use, within the host's share for libraries.
   static std::unique_ptr<DnnlProvider> create(eph::Host host, const eph::Options& options);
+  static int32_t validate(eph::Host host, const eph_device& device, std::string_view text);
 
-  DnnlProvider(eph::Host host, int threads);
+  DnnlProvider(eph::Host host, BuildId build_id);
 
   void get_capability(const eph::GraphView& graph, eph::Claims& claims);
   std::vector<std::unique_ptr<eph::Computation>> compile(const eph::Partitions& partitions);
   void get_ep_context_nodes(eph::ArrayView<eph::Computation*> computations,
                             eph::ContextWriter& writer);
   std::string_view compatibility() { return compatibility_; }
-  int32_t validate_compatibility(std::string_view text);
   std::vector<std::string> list_partitions(const eph_bytes& payload);
 
  private:

@@ -28,7 +28,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-const eph_provider_api& api() { return *eph_plugin_v1()->get_api(0)->providers[0]; }
+const eph_provider_api& api() { return *ephost::test::get_api(eph_plugin_v1())->providers[0]; }
 
 class MinimalProvider : public ::testing::Test {
  protected:
@@ -45,7 +45,7 @@ class MinimalProvider : public ::testing::Test {
     option.kind = EPH_OPTION_INT;
     option.int_value = min_chain;
     const eph_provider_config config = {sizeof(config), &option, 1};
-    ASSERT_EQ(api().create(&host_, &config, &provider_, &error_), EPH_OK);
+    ASSERT_EQ(api().create(&api(), &host_, &config, &provider_, &error_), EPH_OK);
   }
 
   FakeClaims claims_on(const FakeGraph& graph, const std::vector<uint32_t>& with_kernel = {}) {
@@ -114,12 +114,12 @@ TEST_F(MinimalProvider, NamesItselfAsItsManifestDoes) {
   EXPECT_EQ(eph::view(api().name), "minimal");
   EXPECT_EQ(eph::view(api().vendor), "ephost examples");
   EXPECT_EQ(eph::view(eph_plugin_v1()->version), "1.0.0");
-  EXPECT_EQ(eph_plugin_v1()->get_api(1), nullptr);
+  EXPECT_EQ(ephost::test::get_api(eph_plugin_v1(), 1), nullptr);
 }
 
 TEST_F(MinimalProvider, ListsADevice) {
   FakeDeviceList devices;
-  ASSERT_EQ(api().get_devices(&host_, &devices, &error_), EPH_OK);
+  ASSERT_EQ(api().get_devices(&api(), &host_, &devices, &error_), EPH_OK);
   EXPECT_THAT(devices.names, ElementsAre("any processor"));
 }
 
@@ -356,10 +356,12 @@ TEST_F(MinimalProvider, JudgesCompatibilityByItsText) {
       {format + " 0.9.0", EPH_COMPATIBILITY_PREFER_RECOMPILATION},
       {format, EPH_COMPATIBILITY_UNSUPPORTED},
       {"minimal-2-little-endian 1.0.0", EPH_COMPATIBILITY_UNSUPPORTED},
-      {"", EPH_COMPATIBILITY_UNSUPPORTED}};
+      {"acme 1.0.0", EPH_COMPATIBILITY_NOT_APPLICABLE},
+      {"", EPH_COMPATIBILITY_NOT_APPLICABLE}};
+  const eph_device device = {sizeof(device), EPH_STRING("cpu")};
   for (const auto& [stored, expected] : cases) {
     int32_t level = -1;
-    ASSERT_EQ(api().validate_compatibility(provider_, eph::to_abi(stored), &level, &error_),
+    ASSERT_EQ(api().validate(&api(), &host_, &device, eph::to_abi(stored), &level, &error_),
               EPH_OK);
     EXPECT_EQ(level, expected) << stored;
   }

@@ -44,7 +44,7 @@ class EverythingProvider : public eph::Provider {
   explicit EverythingProvider(eph::Host host)
       : progress_(host.extension<eph_progress_api>(EPH_EXT_PROGRESS)), pool_(host) {}
   static void get_devices(eph::Host, eph::DeviceList& list) { list.add({}); }
-  static std::unique_ptr<EverythingProvider> create(eph::Host host, const eph::Options& options) {
+  static std::unique_ptr<EverythingProvider> create(eph::Host host, const eph::Config& options) {
     static_cast<void>(options.get_string("a", "") == "b" || options.get_int("c", 0) > 0);
     return std::make_unique<EverythingProvider>(host);
   }
@@ -67,11 +67,14 @@ class EverythingProvider : public eph::Provider {
     return made;
   }
   void get_ep_context_nodes(eph::ArrayView<eph::Computation*>, eph::ContextWriter& writer) {
-    writer.write(writer.begin_payload(), "x", 1);
+    writer.write(writer.begin_payload("mine"), "x", 1);
     writer.add_node({});
   }
   std::string_view compatibility() { return "1"; }
-  int32_t validate_compatibility(std::string_view) { return EPH_COMPATIBILITY_OPTIMAL; }
+  static int32_t validate(eph::Host, const eph_device&, std::string_view) {
+    return EPH_COMPATIBILITY_OPTIMAL;
+  }
+  static void list_targets(eph::Host, eph::DeviceList& list) { list.add({}); }
   std::vector<std::string> list_partitions(const eph_bytes&) { return {"one"}; }
   eph::ArrayView<eph_memory> memories() { return {}; }
   void* allocate_memory(uint32_t, uint64_t) { return nullptr; }

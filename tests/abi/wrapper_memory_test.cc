@@ -62,14 +62,14 @@ class WrapperMemory : public ::testing::Test {
  protected:
   void SetUp() override {
     fails = false;
-    ASSERT_EQ(api_.create(&host_, &config_, &provider_, &error_), EPH_OK);
+    ASSERT_EQ(api_.create(&api_, &host_, &config_, &provider_, &error_), EPH_OK);
     memory_ = static_cast<const eph_device_memory_api*>(
         api_.get_extension(provider_, EPH_STRING(EPH_EXT_DEVICE_MEMORY)));
     ASSERT_NE(memory_, nullptr);
   }
   void TearDown() override { api_.destroy(provider_); }
 
-  const eph_provider_api& api_ = *eph_plugin_v1()->get_api(0)->providers[0];
+  const eph_provider_api& api_ = *ephost::test::get_api(eph_plugin_v1())->providers[0];
   FakeHost host_;
   FakeError error_;
   eph_provider_config config_ = {sizeof(config_), nullptr, 0};

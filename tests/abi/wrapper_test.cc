@@ -19,6 +19,7 @@ using ephost::test::FakeError;
 using ephost::test::FakeGraph;
 using ephost::test::FakeHost;
 using ephost::test::FakeRun;
+using ephost::test::get_api;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -74,13 +75,21 @@ class FullProvider : public eph::Provider {
   static void get_devices(eph::Host, eph::DeviceList& list) {
     maybe_throw();
     eph_device device = {};
+    device.id = eph::to_abi("abacus-1");
     device.name = eph::to_abi("abacus");
     list.add(device);
   }
-  static std::unique_ptr<FullProvider> create(eph::Host host, const eph::Options& options) {
+  static std::unique_ptr<FullProvider> create(eph::Host host, const eph::Config& options) {
     maybe_throw();
+    std::string text = "made in " + std::string(options.directory());
+    for (std::size_t i = 0; i < options.devices().size(); ++i) {
+      text += " for " + std::string(eph::view(options.devices()[i].id));
+    }
+    if (options.target() != nullptr) text += " for " + std::string(eph::view(options.target()->id));
+    if (options.is_for(EPH_PURPOSE_WRITES_CONTEXT)) text += ", writes";
+    if (options.is_for(EPH_PURPOSE_COMPILE_ONLY)) text += ", compiles";
     if (options.get_bool("nothing", false)) return nullptr;
-    host.log(EPH_LOG_INFO, "made");
+    host.log(EPH_LOG_INFO, text);
     return std::make_unique<FullProvider>();
   }
   FullProvider() { ++alive; }
@@ -117,7 +126,7 @@ class FullProvider : public eph::Provider {
   void get_ep_context_nodes(eph::ArrayView<eph::Computation*> computations,
                             eph::ContextWriter& writer) {
     maybe_throw();
-    const uint32_t payload = writer.begin_payload();
+    const uint32_t payload = writer.begin_payload("for abacus-1");
     writer.write(payload, "bytes", 5);
     for (uint32_t i = 0; i < computations.size(); ++i) {
       eph_context_node node = {};
@@ -130,9 +139,16 @@ class FullProvider : public eph::Provider {
     maybe_throw();
     return "any";
   }
-  int32_t validate_compatibility(std::string_view text) {
+  static int32_t validate(eph::Host, const eph_device& device, std::string_view text) {
     maybe_throw();
-    return text == "any" ? EPH_COMPATIBILITY_OPTIMAL : EPH_COMPATIBILITY_UNSUPPORTED;
+    return text == "any" && eph::view(device.id) == "abacus-1" ? EPH_COMPATIBILITY_OPTIMAL
+                                                               : EPH_COMPATIBILITY_UNSUPPORTED;
+  }
+  static void list_targets(eph::Host, eph::DeviceList& list) {
+    maybe_throw();
+    eph_device device = {};
+    device.id = eph::to_abi("abacus-2");
+    list.add(device);
   }
   std::vector<std::string> list_partitions(const eph_bytes& payload) {
     maybe_throw();
@@ -164,15 +180,15 @@ EPH_DEFINE_PLUGIN("org.ephost.tests.wrapper", "4.5.6", FullProvider, BareProvide
 
 namespace {
 
-const eph_provider_api& full() { return *eph_plugin_v1()->get_api(0)->providers[0]; }
-const eph_provider_api& bare() { return *eph_plugin_v1()->get_api(0)->providers[1]; }
+const eph_provider_api& full() { return *ephost::test::get_api(eph_plugin_v1())->providers[0]; }
+const eph_provider_api& bare() { return *ephost::test::get_api(eph_plugin_v1())->providers[1]; }
 
 class Wrapper : public ::testing::Test {
  protected:
   void SetUp() override {
     throws = Throws::kNothing;
     alive = 0;
-    ASSERT_EQ(full().create(&host_, &config_, &provider_, &error_), EPH_OK);
+    ASSERT_EQ(full().create(&full(), &host_, &config_, &provider_, &error_), EPH_OK);
   }
   void TearDown() override {
     throws = Throws::kNothing;
@@ -200,9 +216,9 @@ TEST_F(Wrapper, DescribesThePluginInItsPreamble) {
   EXPECT_EQ(preamble->abi_minor_max, uint32_t{EPH_ABI_MINOR});
   EXPECT_EQ(eph::view(preamble->id), "org.ephost.tests.wrapper");
   EXPECT_EQ(eph::view(preamble->version), "4.5.6");
-  EXPECT_EQ(preamble->get_api(0), preamble->get_api(0));
-  EXPECT_EQ(preamble->get_api(0)->provider_count, 2U);
-  EXPECT_EQ(preamble->get_api(EPH_ABI_MINOR + 1), nullptr);
+  EXPECT_EQ(get_api(preamble, 0), get_api(preamble, 0));
+  EXPECT_EQ(get_api(preamble, 0)->provider_count, 2U);
+  EXPECT_EQ(get_api(preamble, EPH_ABI_MINOR + 1), nullptr);
   EXPECT_EQ(eph::view(bare().type_name), "BareExecutionProvider");
 }
 
@@ -216,7 +232,8 @@ TEST_F(Wrapper, GivesNullSlotsForOmittedFunctions) {
   EXPECT_EQ(bare().compile, nullptr);
   EXPECT_EQ(bare().get_ep_context_nodes, nullptr);
   EXPECT_EQ(bare().get_compatibility, nullptr);
-  EXPECT_EQ(bare().validate_compatibility, nullptr);
+  EXPECT_EQ(bare().validate, nullptr);
+  EXPECT_EQ(bare().list_targets, nullptr);
   EXPECT_EQ(bare().get_extension, nullptr);
 }
 
@@ -241,7 +258,7 @@ TEST_F(Wrapper, TurnsEachKindOfExceptionIntoACodeWithItsMessage) {
   for (const auto& one : cases) {
     throws = one.what;
     FakeDeviceList devices;
-    EXPECT_EQ(full().get_devices(&host_, &devices, &error_), one.code);
+    EXPECT_EQ(full().get_devices(&full(), &host_, &devices, &error_), one.code);
     EXPECT_THAT(error_.message, HasSubstr(one.message));
   }
 }
@@ -260,14 +277,17 @@ TEST_F(Wrapper, LetsNoExceptionOutOfAnyFunction) {
   eph_string text = {};
   int32_t level = 0;
   throws = Throws::kOther;
-  EXPECT_EQ(full().create(&host_, &config_, &provider, &error_), EPH_FAIL);
+  EXPECT_EQ(full().create(&full(), &host_, &config_, &provider, &error_), EPH_FAIL);
   EXPECT_EQ(full().get_capability(provider_, &graph_, &claims, &error_), EPH_FAIL);
   EXPECT_EQ(full().get_kernels(provider_, &kernels, &count, &error_), EPH_FAIL);
   EXPECT_EQ(full().create_kernel(provider_, &graph_, 0, &made, &error_), EPH_FAIL);
   EXPECT_EQ(full().compile(provider_, &partition, sizeof(partition), 1, &made, &error_), EPH_FAIL);
   EXPECT_EQ(full().get_ep_context_nodes(provider_, &kernel, 1, &writer, &error_), EPH_FAIL);
   EXPECT_EQ(full().get_compatibility(provider_, &text, &error_), EPH_FAIL);
-  EXPECT_EQ(full().validate_compatibility(provider_, text, &level, &error_), EPH_FAIL);
+  FakeDeviceList targets;
+  const eph_device device = {sizeof(device), EPH_STRING("abacus-1")};
+  EXPECT_EQ(full().validate(&full(), &host_, &device, text, &level, &error_), EPH_FAIL);
+  EXPECT_EQ(full().list_targets(&full(), &host_, &targets, &error_), EPH_FAIL);
   EXPECT_EQ(full().get_extension(provider_, eph::to_abi("known/1")), nullptr);
   EXPECT_EQ(kernel->api->compute(kernel, nullptr, &run, &error_), EPH_FAIL);
   EXPECT_EQ(kernel->api->create_state(kernel, &state, &error_), EPH_FAIL);
@@ -283,7 +303,7 @@ TEST_F(Wrapper, SetsOutParametersToNullBeforeItFails) {
   uint64_t count = 9;
   void* state = this;
   throws = Throws::kStandard;
-  EXPECT_NE(full().create(&host_, &config_, &provider, &error_), EPH_OK);
+  EXPECT_NE(full().create(&full(), &host_, &config_, &provider, &error_), EPH_OK);
   EXPECT_NE(full().create_kernel(provider_, &graph_, 0, &made, &error_), EPH_OK);
   EXPECT_NE(full().get_kernels(provider_, &kernels, &count, &error_), EPH_OK);
   EXPECT_NE(kernel->api->create_state(kernel, &state, &error_), EPH_OK);
@@ -302,7 +322,7 @@ TEST_F(Wrapper, DoesNotReportSuccessWithoutAResult) {
   nothing.int_value = 1;
   const eph_provider_config config = {sizeof(config), &nothing, 1};
   eph_provider* provider = nullptr;
-  EXPECT_EQ(full().create(&host_, &config, &provider, &error_), EPH_FAIL);
+  EXPECT_EQ(full().create(&full(), &host_, &config, &provider, &error_), EPH_FAIL);
   EXPECT_THAT(error_.message, HasSubstr("create of the plugin made nothing"));
   eph_computation* made = nullptr;
   EXPECT_EQ(full().create_kernel(provider_, &graph_, 7, &made, &error_), EPH_FAIL);
@@ -329,6 +349,35 @@ TEST_F(Wrapper, ReadsPartitionsByTheirStride) {
   ASSERT_NE(made[0], nullptr);
   EXPECT_EQ(made[1], nullptr);
   made[0]->api->destroy(made[0]);
+}
+
+TEST_F(Wrapper, ReadsDevicesByTheirStride) {
+  struct LaterDevice {
+    eph_device known;
+    uint64_t unknown;
+  };
+  const LaterDevice devices[] = {{{sizeof(LaterDevice), EPH_STRING("a")}, 1},
+                                 {{sizeof(LaterDevice), EPH_STRING("b")}, 2}};
+  const eph_device target = {sizeof(target), EPH_STRING("c")};
+  eph_provider_config config = {};
+  config.struct_size = sizeof(config);
+  config.devices = &devices[0].known;
+  config.device_stride = sizeof(LaterDevice);
+  config.device_count = 2;
+  config.target = &target;
+  config.directory = EPH_STRING("/opt");
+  config.purpose = EPH_PURPOSE_WRITES_CONTEXT;
+  eph_provider* provider = nullptr;
+  ASSERT_EQ(full().create(&full(), &host_, &config, &provider, &error_), EPH_OK);
+  EXPECT_EQ(host_.logged().back(), "made in /opt for a for b for c, writes");
+  full().destroy(provider);
+}
+
+TEST_F(Wrapper, ListsDevicesAndTargets) {
+  FakeDeviceList list;
+  EXPECT_EQ(full().get_devices(&full(), &host_, &list, &error_), EPH_OK);
+  EXPECT_EQ(full().list_targets(&full(), &host_, &list, &error_), EPH_OK);
+  EXPECT_THAT(list.ids, ElementsAre("abacus-1", "abacus-2"));
 }
 
 TEST_F(Wrapper, PassesClaimsAndReasonsOn) {
@@ -426,12 +475,17 @@ TEST_F(Wrapper, WritesContextNodesAndCompatibility) {
   FakeContextWriter writer;
   ASSERT_EQ(full().get_ep_context_nodes(provider_, kernels, 2, &writer, &error_), EPH_OK);
   EXPECT_THAT(writer.payloads, ElementsAre("bytes"));
+  EXPECT_THAT(writer.compatibilities, ElementsAre("for abacus-1"));
   EXPECT_EQ(writer.nodes.size(), 2U);
   eph_string text = {};
-  int32_t level = -1;
   ASSERT_EQ(full().get_compatibility(provider_, &text, &error_), EPH_OK);
-  EXPECT_EQ(full().validate_compatibility(provider_, text, &level, &error_), EPH_OK);
-  EXPECT_EQ(level, EPH_COMPATIBILITY_OPTIMAL);
+  for (const auto& [id, expected] : {std::pair("abacus-1", EPH_COMPATIBILITY_OPTIMAL),
+                                     std::pair("abacus-9", EPH_COMPATIBILITY_UNSUPPORTED)}) {
+    const eph_device device = {sizeof(device), eph::to_abi(id)};
+    int32_t verdict = -1;
+    EXPECT_EQ(full().validate(&full(), &host_, &device, text, &verdict, &error_), EPH_OK);
+    EXPECT_EQ(verdict, expected);
+  }
   for (eph_computation* kernel : kernels) kernel->api->destroy(kernel);
 }
 

@@ -38,12 +38,12 @@ EPH_DEFINE_PLUGIN("org.ephost.tests.wrapper_wishes", "1.0.0", WishingProvider)
 namespace {
 
 TEST(WrapperWishes, ListsTheOperatorsToKeep) {
-  const eph_provider_api& api = *eph_plugin_v1()->get_api(0)->providers[0];
+  const eph_provider_api& api = *ephost::test::get_api(eph_plugin_v1())->providers[0];
   FakeHost host;
   FakeError error;
   const eph_provider_config config = {sizeof(config), nullptr, 0};
   eph_provider* provider = nullptr;
-  ASSERT_EQ(api.create(&host, &config, &provider, &error), EPH_OK);
+  ASSERT_EQ(api.create(&api, &host, &config, &provider, &error), EPH_OK);
   EXPECT_EQ(api.get_extension(provider, EPH_STRING("ephost.graph_wishes/2")), nullptr);
   const auto* const wishes = static_cast<const eph_graph_wishes_api*>(
       api.get_extension(provider, EPH_STRING(EPH_EXT_GRAPH_WISHES)));

@@ -20,14 +20,17 @@ class FakeContextWriter : public eph_context_writer {
     std::string source, notes, sdk_version, hardware_architecture;
   };
   std::vector<std::string> payloads;
+  std::vector<std::string> compatibilities;  // beside payloads
   std::vector<ContextNode> nodes;
 
  private:
   static FakeContextWriter& self(eph_context_writer* writer) {
     return static_cast<FakeContextWriter&>(*writer);
   }
-  static int32_t begin_payload(eph_context_writer* writer, uint32_t* out, eph_error*) noexcept {
+  static int32_t begin_payload(eph_context_writer* writer, eph_string compatibility, uint32_t* out,
+                               eph_error*) noexcept {
     *out = static_cast<uint32_t>(self(writer).payloads.size());
+    self(writer).compatibilities.emplace_back(eph::view(compatibility));
     self(writer).payloads.emplace_back();
     return EPH_OK;
   }

@@ -71,15 +71,24 @@ inline constexpr eph_thread_pool_api kFakeThreadPool = {
     [](const eph_host*) noexcept { return uint32_t{4}; },
     [](const eph_host*) noexcept { return uint32_t{4}; }};
 
+// A plugin's table for a minor version; null if it has none.
+inline const eph_plugin_api* get_api(const eph_plugin_preamble* preamble,
+                                     uint32_t minor = EPH_ABI_MINOR) {
+  const eph_load_info info = {sizeof(info), EPH_STRING("/opt/plugins"), minor, 0};
+  return preamble->get_api(&info);
+}
+
 class FakeDeviceList : public eph_device_list {
  public:
   FakeDeviceList() : eph_device_list{&kApi} {}
+  std::vector<std::string> ids;
   std::vector<std::string> names;
   std::vector<std::string> architectures;
 
  private:
   static int32_t add(eph_device_list* list, const eph_device* device, eph_error*) noexcept {
     auto* own = static_cast<FakeDeviceList*>(list);
+    own->ids.emplace_back(eph::view(device->id));
     own->names.emplace_back(eph::view(device->name));
     own->architectures.emplace_back(eph::view(device->architecture));
     return EPH_OK;

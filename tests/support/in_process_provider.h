@@ -28,16 +28,19 @@ std::shared_ptr<const plugin::LoadedPlugin> in_process_plugin() {
   loaded->manifest.name = std::string(P::kName);
   loaded->manifest.vendor = std::string(P::kVendor);
   loaded->manifest.context_sources = {"test." + std::string(P::kName)};
-  loaded->provider = eph::detail::ProviderTable<P>::make();
+  static constexpr eph_provider_api kTable = eph::detail::ProviderTable<P>::make();
+  loaded->provider = kTable;
+  loaded->provider_self = &kTable;
   return loaded;
 }
 
 template <class P>
-std::shared_ptr<bridge::Provider> create_in_process(
-    std::span<const manifest::TypedOption> options = {}, bridge::PluginLog log = {}) {
+std::shared_ptr<bridge::Provider> create_in_process(std::vector<manifest::TypedOption> options = {},
+                                                    bridge::PluginLog log = {}) {
   auto services = std::make_unique<bridge::HostServices>(std::string(P::kTypeName), std::move(log),
                                                          bridge::ProgressHooks{});
-  auto provider = bridge::Provider::create(in_process_plugin<P>(), options, std::move(services));
+  auto provider = bridge::Provider::create(in_process_plugin<P>(), {.options = std::move(options)},
+                                           std::move(services));
   EXPECT_TRUE(provider.ok()) << provider.status().to_string();
   return std::move(provider).value();
 }

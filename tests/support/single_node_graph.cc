@@ -455,7 +455,7 @@ PluginSession::PluginSession(const std::string& library, std::map<std::string, i
   if (library_ == nullptr) throw std::runtime_error(dlerror());
   const auto entry = reinterpret_cast<eph_plugin_v1_function>(dlsym(library_, EPH_PLUGIN_SYMBOL));
   if (entry == nullptr) throw std::runtime_error(library + " exports no plugin");
-  api_ = entry()->get_api(EPH_ABI_MINOR)->providers[0];
+  api_ = test::get_api(entry())->providers[0];
   std::vector<eph_option> list;
   for (const auto& [name, value] : options) {
     eph_option option = {};
@@ -466,7 +466,7 @@ PluginSession::PluginSession(const std::string& library, std::map<std::string, i
   }
   const eph_provider_config config = {sizeof(config), list.data(), list.size()};
   FakeError error;
-  if (api_->create(&host_, &config, &provider_, &error) != EPH_OK) {
+  if (api_->create(api_, &host_, &config, &provider_, &error) != EPH_OK) {
     dlclose(library_);
     throw std::runtime_error(error.message);
   }

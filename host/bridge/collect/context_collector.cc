@@ -28,8 +28,8 @@ int32_t ContextCollector::run(eph_context_writer* handle, eph_error* error, Body
   });
 }
 
-int32_t ContextCollector::begin_payload(eph_context_writer* handle, uint32_t* out_payload,
-                                        eph_error* error) noexcept {
+int32_t ContextCollector::begin_payload(eph_context_writer* handle, eph_string compatibility,
+                                        uint32_t* out_payload, eph_error* error) noexcept {
   if (out_payload != nullptr) *out_payload = EPH_NONE;
   return run(handle, error, [&](ContextCollector& collector) -> Status {
     if (out_payload == nullptr) {
@@ -38,7 +38,11 @@ int32_t ContextCollector::begin_payload(eph_context_writer* handle, uint32_t* ou
           formatted("begin_payload of {}: out_payload is null; report this to the plugin's vendor",
                     collector.provider_));
     }
-    EPHOST_ASSIGN_OR_RETURN(*out_payload, collector.sink_.begin_payload());
+    EPHOST_ASSIGN_OR_RETURN(
+        const std::string_view text,
+        plugin::adopt_text(compatibility, kMaxCompatibilitySize,
+                           {collector.provider_, "begin_payload"}, "compatibility"));
+    EPHOST_ASSIGN_OR_RETURN(*out_payload, collector.sink_.begin_payload(text));
     return Status::ok_status();
   });
 }

@@ -12,6 +12,9 @@
 
 namespace ephost::bridge {
 
+// More than any compatibility text has; a longer one is garbage.
+inline constexpr uint64_t kMaxCompatibilitySize = 65536;
+
 // Where a provider's part of the context cache goes. The session connects it with host/context.
 class ContextSink {
  public:
@@ -20,8 +23,9 @@ class ContextSink {
   ContextSink& operator=(const ContextSink&) = delete;
   virtual ~ContextSink() = default;
 
-  // Starts a payload and returns its number.
-  virtual Result<uint32_t> begin_payload() = 0;
+  // Starts a payload and returns its number. `compatibility` is the payload's own text, valid
+  // UTF-8; empty: the provider's text holds.
+  virtual Result<uint32_t> begin_payload(std::string_view compatibility) = 0;
   // Fails for a payload that was never begun.
   virtual Status append(uint32_t payload, std::span<const std::byte> bytes) = 0;
   // `node` is complete and names a computation that has no other node; the sink checks its payload.
@@ -45,8 +49,8 @@ class ContextCollector : public eph_context_writer {
   [[nodiscard]] bool is_complete() const;
 
  private:
-  static int32_t begin_payload(eph_context_writer* handle, uint32_t* out_payload,
-                               eph_error* error) noexcept;
+  static int32_t begin_payload(eph_context_writer* handle, eph_string compatibility,
+                               uint32_t* out_payload, eph_error* error) noexcept;
   static int32_t write(eph_context_writer* handle, uint32_t payload, const void* data,
                        uint64_t size, eph_error* error) noexcept;
   static int32_t add_node(eph_context_writer* handle, const eph_context_node* given,

@@ -236,6 +236,10 @@ Command add_compile(ArgumentParser& root) {
   app.add_flag("--embed", flags->embed,
                "Embed payloads in the model instead of writing .bin files beside it")
       .excludes(share_weights);
+  app.add("--target", compile.target,
+          "Compile for this device, which need not be present (see \"ephost devices --targets\")")
+      .type_name("ID")
+      .excludes(share_weights);
   app.add("--external-initializers", compile.output_model_external_initializers_file,
           "Write the remaining initializers to this file beside the model")
       .type_name("NAME");

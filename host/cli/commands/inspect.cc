@@ -9,6 +9,7 @@
 #include "host/base/text.h"
 #include "host/cli/command.h"
 #include "host/cli/flags.h"
+#include "host/cli/report/device_report.h"
 #include "host/cli/report/report.h"
 #include "host/cli/report/table.h"
 
@@ -81,20 +82,6 @@ Json options_json(const PluginDescription& plugin) {
   return options;
 }
 
-Json devices_json(const PluginDescription& plugin) {
-  Json devices = Json::array();
-  for (const DeviceDescription& device : plugin.devices) {
-    devices.push_back({{"type", device.type},
-                       {"index", device.index},
-                       {"name", device.name},
-                       {"vendor", device.vendor},
-                       {"architecture", device.architecture},
-                       {"driver_version", device.driver_version},
-                       {"memory_bytes", device.memory_bytes}});
-  }
-  return devices;
-}
-
 Json to_json(const PluginDescription& description) {
   const InstalledPlugin& plugin = description.plugin;
   Json json = {{"provider", plugin.provider},
@@ -105,7 +92,7 @@ Json to_json(const PluginDescription& description) {
                {"abi", abi_json(plugin.abi)},
                {"negotiated_abi", std::vector{plugin.abi.major, description.abi_minor}},
                {"context_sources", plugin.context_sources},
-               {"devices", devices_json(description)},
+               {"devices", devices_json(description.devices)},
                {"options", options_json(description)}};
   if (!description.device_status.ok()) {
     json.set("device_error", status_json(description.device_status));
@@ -143,13 +130,7 @@ std::string devices_section(const PluginDescription& plugin) {
     return formatted("\ndevices: {}\n", printable(plugin.device_status.to_string()));
   }
   if (plugin.devices.empty()) return "\nno devices on this machine\n";
-  Table table({{"device"}, {"name"}, {"vendor"}, {"architecture"}, {"driver"}, {"memory"}});
-  for (const DeviceDescription& device : plugin.devices) {
-    table.add_row({formatted("{} {}", device.type, device.index), device.name, device.vendor,
-                   device.architecture, device.driver_version,
-                   device.memory_bytes == 0 ? "" : bytes_text(device.memory_bytes)});
-  }
-  return "\n" + table.to_text();
+  return "\n" + devices_table(plugin.devices, false);
 }
 
 std::string options_section(const PluginDescription& plugin) {

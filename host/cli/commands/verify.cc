@@ -18,6 +18,7 @@ struct Flags {
   ReportFlags report;
   std::filesystem::path model;
   bool no_plugins = false;
+  std::string device;
 };
 
 Json node_json(const ContextNodeReport& node) {
@@ -87,10 +88,10 @@ std::string to_table(const ContextReport& report) {
                    node.file.empty() ? "the model" : node.file,
                    node.payload_bytes ? bytes_text(*node.payload_bytes) : "", node.checksum});
   }
-  Table sources({{"source"}, {"provider"}, {"compatibility"}});
+  Table sources({{"source"}, {"provider"}, {"made for"}, {"compatibility"}});
   for (const ContextSourceReport& check : report.sources) {
-    sources.add_row(
-        {check.source, check.provider.empty() ? "none" : check.provider, check.verdict});
+    sources.add_row({check.source, check.provider.empty() ? "none" : check.provider,
+                     check.compatibility, check.verdict});
   }
   std::string text = nodes.to_text() + "\n" + sources.to_text() + "\n";
   for (const std::string& problem : report.problems) {
@@ -104,8 +105,9 @@ Result<int> run(const Flags& flags) {
   EPHOST_ASSIGN_OR_RETURN(const Environment environment, open_environment(flags.environment));
   const auto providers = flags.no_plugins ? VerifyContextOptions::Providers::kFind
                                           : VerifyContextOptions::Providers::kAsk;
-  EPHOST_ASSIGN_OR_RETURN(const ContextReport report,
-                          verify_context(environment, flags.model, {.providers = providers}));
+  EPHOST_ASSIGN_OR_RETURN(
+      const ContextReport report,
+      verify_context(environment, flags.model, {.providers = providers, .device = flags.device}));
   print(flags.report.json() ? to_text(to_json(report, flags)) : to_table(report));
   if (report.problems.empty()) {
     return report.unchecked.empty() ? kExitSuccess : kExitUnchecked;
@@ -127,7 +129,12 @@ Command add_verify(ArgumentParser& root) {
       "Exit status: 0 where everything has its stated checksum, 1 where something is wrong,\n"
       "3 where nothing is wrong but something states no checksum and could not be checked.");
   app.add("MODEL", flags->model, "A context model").type_name("FILE").required();
-  app.add_flag("--no-plugins", flags->no_plugins, "Load no plugins; use only their manifests");
+  Argument no_plugins =
+      app.add_flag("--no-plugins", flags->no_plugins, "Load no plugins; use only their manifests");
+  app.add("--device", flags->device,
+          "Judge for this device of a provider, which need not be present, instead of those here")
+      .type_name("ID")
+      .excludes(no_plugins);
   add_environment_flags(app, flags->environment);
   add_report_flags(app, flags->report);
   return {app, [flags] { return run(*flags); }};

@@ -84,7 +84,23 @@ class Examiner {
     } else {
       add_file(index);
     }
-    if (node.payload != kNoPayload) primaries_.add(node.attributes, node.payload);
+    if (node.payload == kNoPayload) return;
+    primaries_.add(node.attributes, node.payload);
+    note_compatibility(node);
+  }
+
+  // Nodes that share a payload must not contradict each other.
+  void note_compatibility(ExaminedNode& node) {
+    const auto& texts = result_.metadata.payload_compatibility;
+    const auto stated = texts.find(node.attributes.partition_name);
+    if (stated == texts.end()) return;
+    std::string& known = result_.payloads[node.payload].payload.compatibility;
+    if (known.empty()) known = stated->second;
+    if (known == stated->second) return;
+    fail(node, Status(StatusCode::kInvalidGraph,
+                      formatted("its payload has the compatibility string {}, and another node of "
+                                "the payload states {}; compile the source model again",
+                                quote(stated->second), quote(known))));
   }
 
   void add_embedded(uint32_t index, graph::Blob bytes) {

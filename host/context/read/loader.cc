@@ -27,6 +27,12 @@ Result<LoadedContext> load_context(const graph::Model& model, const LoadOptions&
   return loaded;
 }
 
+const std::string& LoadedContext::compatibility_of(const CachedPayload& payload) const {
+  if (!payload.compatibility.empty()) return payload.compatibility;
+  const auto stated = compatibility.find(payload.source);
+  return stated == compatibility.end() ? payload.compatibility : stated->second;
+}
+
 Status LoadedContext::finish_checksums() {
   Status first;
   for (std::future<Status>& checksum : pending_checksums) {

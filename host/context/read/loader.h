@@ -64,7 +64,8 @@ struct CachedPayload {
   // Aligned to kPayloadAlignment; the content of a file is mapped, with pages that others share.
   graph::Blob bytes;
   std::string source;
-  std::string file_name;  // as the first of its nodes states it; empty: embedded
+  std::string file_name;      // as the first of its nodes states it; empty: embedded
+  std::string compatibility;  // a text of its own, as the model states it; may be empty
 };
 
 // One EPContext node.
@@ -80,6 +81,9 @@ struct LoadedContext {
   std::map<std::string, std::string> compatibility;  // as stated, by source
   std::vector<std::string> unchecked;                // whatever has no stated checksum
   std::vector<std::future<Status>> pending_checksums;
+
+  // What a payload depends on: its own text, else that of its source; empty if none is stated.
+  [[nodiscard]] const std::string& compatibility_of(const CachedPayload& payload) const;
 
   // Waits for the checksums that are still being compared: INVALID_GRAPH if one is wrong. Nothing
   // made from the payloads may be used before that. The superseded form of such a file is not

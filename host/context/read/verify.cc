@@ -28,6 +28,9 @@ VerifiedNode verified_node(const ExaminedNode& node, const Examination& examined
   if (node.payload == kNoPayload) return verified;
 
   const ExaminedPayload& payload = examined.payloads[node.payload];
+  if (const std::string& own = payload.payload.compatibility; !own.empty()) {
+    verified.compatibility = own;
+  }
   verified.file = payload.payload.file_name;
   verified.checksum = payload.checksum;
   if (payload.checksum != ChecksumState::kMissingFile &&

@@ -29,7 +29,8 @@ struct VerifiedNode {
   ChecksumState checksum = ChecksumState::kUnknown;  // of the payload
   std::string sdk_version;
   std::string hardware_architecture;
-  std::optional<std::string> compatibility;  // as the model states it for the source
+  // As the model states it for the payload, or else for its source.
+  std::optional<std::string> compatibility;
 };
 
 struct VerifyReport {

@@ -17,12 +17,14 @@ void append_provider(std::string& text, const CacheProvider& provider) {
   for (const auto& [name, value] : provider.options) {
     append_line(text, "provider option", name + "=" + value);
   }
+  const std::string label = provider.has_target ? "target" : "device";
   for (const CacheDevice& device : provider.devices) {
-    append_line(text, "device", device.type);
-    append_line(text, "device name", device.name);
-    append_line(text, "device vendor", device.vendor);
-    append_line(text, "device architecture", device.architecture);
-    append_line(text, "device driver", device.driver_version);
+    append_line(text, label, device.type);
+    append_line(text, label + " id", device.id);
+    append_line(text, label + " name", device.name);
+    append_line(text, label + " vendor", device.vendor);
+    append_line(text, label + " architecture", device.architecture);
+    append_line(text, label + " driver", device.driver_version);
   }
   append_line(text, "compatibility", provider.compatibility);
 }

@@ -17,6 +17,7 @@ using TextPairs = std::vector<std::pair<std::string, std::string>>;
 
 struct CacheDevice {
   std::string type;
+  std::string id;
   std::string name;
   std::string vendor;
   std::string architecture;
@@ -30,9 +31,10 @@ struct CacheProvider {
   std::string abi;  // negotiated version, "major.minor"
   // The version alone does not distinguish two builds of a plugin.
   ContentChecksum library;
-  TextPairs options;  // validated, defaults included
-  std::vector<CacheDevice> devices;
-  std::string compatibility;  // the provider's text: SDK, driver, hardware
+  TextPairs options;                 // validated, defaults included
+  std::vector<CacheDevice> devices;  // those that it compiles for
+  bool has_target = false;           // it compiles for a target: `devices` need not be present
+  std::string compatibility;         // the provider's text: SDK, driver, hardware
 };
 
 // The partitioning is not an ingredient: it is computed from these by code of the host and of the

@@ -23,7 +23,8 @@ namespace ephost::context {
 // A complete payload.
 struct StagedPayload {
   PayloadSink sink;
-  std::string file_name;  // empty: embedded
+  std::string file_name;      // empty: embedded
+  std::string compatibility;  // its own text; empty: that of its source
 };
 
 class StagedOutput {

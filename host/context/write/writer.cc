@@ -147,11 +147,16 @@ std::string ContextWriter::State::next_binary_name(std::string_view ep_short_nam
   }
 }
 
-Result<uint32_t> ContextWriter::begin_payload(std::string_view ep_short_name) {
+Result<uint32_t> ContextWriter::begin_payload(std::string_view ep_short_name,
+                                              std::string compatibility) {
   State& state = *state_;
   const auto number = static_cast<uint32_t>(state.payloads.size());
+  if (!compatibility.empty()) {
+    EPHOST_RETURN_IF_ERROR(check_text("compatibility string", compatibility));
+  }
   if (state.options.embed) {
-    state.payloads.push_back({.sink = PayloadSink::to_memory()});
+    state.payloads.push_back(
+        {.sink = PayloadSink::to_memory(), .compatibility = std::move(compatibility)});
     return number;
   }
   const bool plain = !ep_short_name.empty() && is_valid_utf8(ep_short_name) &&
@@ -163,14 +168,18 @@ Result<uint32_t> ContextWriter::begin_payload(std::string_view ep_short_name) {
   }
   std::string name = state.next_binary_name(ep_short_name);
   if (state.options.write_payload) {
-    state.payloads.push_back({.sink = PayloadSink::to_memory(), .file_name = std::move(name)});
+    state.payloads.push_back({.sink = PayloadSink::to_memory(),
+                              .file_name = std::move(name),
+                              .compatibility = std::move(compatibility)});
     return number;
   }
   const std::filesystem::path path = folder_of(state.options.output_path) / name;
   EPHOST_RETURN_IF_ERROR(state.files.add_output(path, "the context binary"));
   EPHOST_RETURN_IF_ERROR(check_binary_name(state.options, name));
   EPHOST_ASSIGN_OR_RETURN(PayloadSink sink, PayloadSink::to_file(path, *state.options.file_system));
-  state.payloads.push_back({.sink = std::move(sink), .file_name = std::move(name)});
+  state.payloads.push_back({.sink = std::move(sink),
+                            .file_name = std::move(name),
+                            .compatibility = std::move(compatibility)});
   return number;
 }
 
@@ -226,7 +235,7 @@ Status ContextWriter::State::place_payloads() {
   return {};
 }
 
-// Replaces the partitions by nodes, and adds the checksums of their payloads to the metadata.
+// Replaces the partitions by nodes, and adds checksums and texts of their payloads to the metadata.
 Status ContextWriter::State::rewrite(ModelToWrite& content, const WriteOptions& model_options,
                                      const Primaries& primaries, ContextMetadata& metadata) const {
   for (size_t i = 0; i < payloads.size(); ++i) {
@@ -234,6 +243,9 @@ Status ContextWriter::State::rewrite(ModelToWrite& content, const WriteOptions& 
     auto& checksums = options.embed ? metadata.embedded : metadata.binaries;
     checksums[options.embed ? primaries[i]->name : payloads[i].file_name] =
         payloads[i].sink.checksum();
+    if (!payloads[i].compatibility.empty()) {
+      metadata.payload_compatibility[primaries[i]->name] = payloads[i].compatibility;
+    }
   }
   content.model.producer_name = kProducerName;
   content.model.producer_version = EPHOST_VERSION;

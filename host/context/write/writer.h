@@ -144,9 +144,11 @@ class ContextWriter {
   // output of this writer is one of them.
   [[nodiscard]] Status add_files(const OperationFiles& files);
 
-  // Begins a payload of the provider and returns its index. INVALID_ARGUMENT if its binary would be
-  // a file that the operation reads.
-  [[nodiscard]] Result<uint32_t> begin_payload(std::string_view ep_short_name);
+  // Begins a payload of the provider and returns its index. `compatibility` is a text of its own,
+  // which counts instead of the one of its source. INVALID_ARGUMENT if its binary would be a file
+  // that the operation reads, or if the text is not UTF-8.
+  [[nodiscard]] Result<uint32_t> begin_payload(std::string_view ep_short_name,
+                                               std::string compatibility = {});
 
   // Appends to a payload. FAIL as soon as embedded payloads exceed `max_model_bytes`. After a
   // failure the writer can only be destroyed.

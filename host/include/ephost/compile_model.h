@@ -96,6 +96,11 @@ struct ModelCompilationOptions {
   // returns its failure unchanged.
   GetInitializerLocationFunction output_model_get_initializer_location_func;
 
+  // The id of one of Environment::targets(): the provider that has it compiles for it instead of
+  // the devices of this machine, and sessions there load the result. Empty: for this machine.
+  // INVALID_ARGUMENT if none of the providers that are asked has it.
+  std::string target;
+
   // Fail (FAIL) if no provider compiled anything; otherwise the plain model is written.
   bool error_if_no_nodes_compiled = false;
   // Fail (FAIL) if the output exists; otherwise it is replaced if it is a context model.

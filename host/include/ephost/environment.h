@@ -2,6 +2,7 @@
 // those that are loaded.
 #pragma once
 
+#include <ephost/ep_device.h>
 #include <ephost/status.h>
 
 #include <chrono>
@@ -93,6 +94,12 @@ class Environment {
   // ABI versions, the extensions that it requires, its library and the checksum of that. The status
   // says what to do. NOT_FOUND for a plugin that is not one of plugins().
   [[nodiscard]] Status check_loadable(const InstalledPlugin& plugin) const;
+  // The devices of this machine that the installed providers can use. Loads the plugin of each
+  // provider, the highest version that works; a provider that fails is reported in the list.
+  [[nodiscard]] Result<EpDeviceList> devices() const;
+  // The devices that the installed providers can compile for without having them
+  // (ModelCompilationOptions::target).
+  [[nodiscard]] Result<EpDeviceList> targets() const;
   [[nodiscard]] std::vector<SkippedPlugin> skipped_plugins() const;
   // In the order of the search. They need not exist.
   [[nodiscard]] std::vector<SearchedDirectory> searched_directories() const;

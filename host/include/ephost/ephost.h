@@ -6,6 +6,7 @@
 #include <ephost/compile_model.h>
 #include <ephost/element_info.h>
 #include <ephost/environment.h>
+#include <ephost/ep_device.h>
 #include <ephost/fallback.h>
 #include <ephost/inspect_plugin.h>
 #include <ephost/partition_model.h>

@@ -3,6 +3,7 @@
 
 #include <ephost/element_type.h>
 #include <ephost/environment.h>
+#include <ephost/ep_device.h>
 #include <ephost/status.h>
 
 #include <cstdint>
@@ -12,17 +13,6 @@
 #include <vector>
 
 namespace ephost {
-
-// A device that the plugin found on this machine. Texts are empty where the plugin does not say.
-struct DeviceDescription {
-  std::string type;    // "cpu", "gpu", "npu" or "other"
-  uint32_t index = 0;  // among the devices of the plugin
-  std::string name;
-  std::string vendor;
-  std::string architecture;
-  std::string driver_version;
-  uint64_t memory_bytes = 0;  // 0: not known
-};
 
 // An option that providers of the plugin take, as its manifest declares it. Values are text.
 struct OptionDescription {
@@ -59,7 +49,7 @@ struct PluginDescription {
   uint32_t abi_minor = 0;  // that host and plugin agreed on; the major is that of `plugin.abi`
   std::vector<OptionDescription> options;
   Status device_status;  // whether the plugin could list its devices
-  std::vector<DeviceDescription> devices;
+  std::vector<EpDevice> devices;
   // Whether a provider could be created with default options. The rest is empty otherwise.
   Status provider_status;
   bool compiles = false;        // partitions of several nodes

@@ -2,6 +2,7 @@
 // ONNX Runtime's own strings.
 #pragma once
 
+#include <ephost/ep_device.h>
 #include <ephost/status.h>
 
 #include <atomic>
@@ -29,6 +30,11 @@ struct ProviderRequest {
   std::string name;           // provider name or short name
   std::string version_range;  // e.g. ">=1.2, <2"; empty: any
   OptionList options;
+  // The devices that the provider shall use, in this order: each is the id of an EpDevice, or a
+  // type
+  // ("npu": all of them), or a type and a number from 0 ("gpu:1"). Virtual devices are only found
+  // by their id. Empty: all devices that are not virtual.
+  std::vector<std::string> devices;
 };
 
 // The content of a binary of the context cache. `owner` keeps the bytes alive as long as somebody
@@ -58,6 +64,15 @@ class SessionOptions {
   // the session if it is missing.
   SessionOptions& append_execution_provider(std::string name, OptionList options = {},
                                             std::string version_range = {});
+  SessionOptions& append_execution_provider(ProviderRequest request);
+  // Asks the provider that these devices belong to, and lets it use them, in this order.
+  // INVALID_ARGUMENT if there are none, or if they belong to several providers. As ONNX Runtime's
+  // AppendExecutionProvider_V2.
+  [[nodiscard]] Status append_execution_provider_v2(std::span<const EpDevice> devices,
+                                                    OptionList options = {});
+  // Lets the session choose providers and devices among those of the machine. Creating it fails
+  // with INVALID_ARGUMENT if providers were appended as well.
+  SessionOptions& set_ep_selection_policy(EpDevicePolicy policy);
 
   // Which optimization passes change the model (default: kAll); those that there are belong to
   // kBasic. The same as the entry session.graph_optimization_level; single passes are switched off
@@ -109,6 +124,7 @@ class SessionOptions {
   [[nodiscard]] Status load_selection(const std::filesystem::path& file);
 
   [[nodiscard]] const std::vector<ProviderRequest>& providers() const { return providers_; }
+  [[nodiscard]] std::optional<EpDevicePolicy> ep_selection_policy() const { return policy_; }
   [[nodiscard]] const OptionList& config_entries() const { return entries_; }
   [[nodiscard]] std::optional<std::string_view> config_entry(std::string_view key) const;
   [[nodiscard]] const EpContextDataReadFunction& ep_context_data_read_func() const {
@@ -123,6 +139,7 @@ class SessionOptions {
 
  private:
   std::vector<ProviderRequest> providers_;
+  std::optional<EpDevicePolicy> policy_;
   OptionList entries_;
   std::vector<std::filesystem::path> inputs_;
   std::vector<std::filesystem::path> outputs_;

@@ -22,6 +22,10 @@ struct VerifyContextOptions {
     kAsk,   // load its plugin too, and ask whether it can load what the model holds
   };
   Providers providers = Providers::kAsk;
+  // With kAsk: the id of a device to judge for, which need not be present if its provider can
+  // compile for it. A provider that has no such device is asked about those that a session would
+  // use, as all are if this is empty.
+  std::string device;
 };
 
 // An EPContext node.
@@ -39,7 +43,7 @@ struct ContextNodeReport {
   std::string hardware_architecture;
 };
 
-// What the nodes of one `source` have in common.
+// What nodes of one `source` have in common whose payloads state the same compatibility.
 struct ContextSourceReport {
   std::string source;
   std::string compatibility;  // as the model states it
@@ -57,7 +61,8 @@ struct ContextReport {
 };
 
 // Errors are those of reading the model; INVALID_ARGUMENT for one without EPContext nodes. What is
-// wrong with a context model is not an error but a problem in the report. A model that is replaced
+// wrong with a context model is not an error but a problem in the report. INVALID_ARGUMENT for a
+// `device` that no provider of the model's contexts has. A model that is replaced
 // meanwhile is read again. May be called from any thread.
 [[nodiscard]] Result<ContextReport> verify_context(const Environment& environment,
                                                    const std::filesystem::path& model,

@@ -31,16 +31,17 @@ Result<context::CacheProvider> describe_provider(bridge::Provider& provider,
       .abi = abi_version(plugin.abi_minor)};
   EPHOST_ASSIGN_OR_RETURN(described.library,
                           checksum_of({.bytes = plugin.library->content()}, known, cancellation));
-  for (const manifest::TypedOption& option : provider.options()) {
+  for (const manifest::TypedOption& option : provider.config().options) {
     described.options.emplace_back(option.name, option.text);
   }
-  EPHOST_ASSIGN_OR_RETURN(std::vector<bridge::DeviceInfo> devices, provider.devices());
-  for (bridge::DeviceInfo& device : devices) {
+  described.has_target = provider.config().target.has_value();
+  for (const bridge::DeviceInfo& device : provider.compiled_devices()) {
     described.devices.push_back({.type = std::to_string(device.type),
-                                 .name = std::move(device.name),
-                                 .vendor = std::move(device.vendor),
-                                 .architecture = std::move(device.architecture),
-                                 .driver_version = std::move(device.driver_version)});
+                                 .id = device.id,
+                                 .name = device.name,
+                                 .vendor = device.vendor,
+                                 .architecture = device.architecture,
+                                 .driver_version = device.driver_version});
   }
   EPHOST_ASSIGN_OR_RETURN(described.compatibility, provider.compatibility());
   return described;

@@ -12,8 +12,7 @@
 namespace ephost::session {
 
 // Computes the checksums of the model and of its external data from the very bytes that are
-// compiled. Fails if a provider cannot report its devices or its compatibility, or if its library
-// cannot be read.
+// compiled. Fails if a provider cannot report its compatibility, or if its library cannot be read.
 [[nodiscard]] Result<context::CacheIngredients> collect_cache_ingredients(
     const PreparedModel& prepared, const onnx_io::ImportReport& read, const SessionConfig& config);
 

@@ -24,8 +24,10 @@ class ProviderSink : public bridge::ContextSink {
                const std::vector<CompiledNode*>& nodes, const Cancellation& cancellation)
       : writer_(writer), provider_(provider), nodes_(nodes), cancellation_(cancellation) {}
 
-  Result<uint32_t> begin_payload() override {
-    EPHOST_ASSIGN_OR_RETURN(const uint32_t payload, writer_.begin_payload(provider_.short_name()));
+  Result<uint32_t> begin_payload(std::string_view compatibility) override {
+    EPHOST_ASSIGN_OR_RETURN(
+        const uint32_t payload,
+        writer_.begin_payload(provider_.short_name(), std::string(compatibility)));
     own_payloads_.insert(payload);
     return payload;
   }

@@ -60,9 +60,10 @@ Result<context::WrittenContext> rewrite_context(context::ContextWriter writer,
   for (const CachedPartition* cached : in_order(prepared)) {
     if (!payloads.contains(cached->payload)) {
       const bridge::Provider* owner = find_accepting(prepared, cached->attributes.source);
-      EPHOST_ASSIGN_OR_RETURN(const uint32_t number, writer.begin_payload(owner->short_name()));
-      EPHOST_RETURN_IF_ERROR(
-          writer.append(number, prepared.context.payloads[cached->payload].bytes.bytes));
+      const context::CachedPayload& payload = prepared.context.payloads[cached->payload];
+      EPHOST_ASSIGN_OR_RETURN(const uint32_t number,
+                              writer.begin_payload(owner->short_name(), payload.compatibility));
+      EPHOST_RETURN_IF_ERROR(writer.append(number, payload.bytes.bytes));
       payloads.emplace(cached->payload, number);
     }
     partitions.push_back(to_written(prepared, *cached, payloads.at(cached->payload)));

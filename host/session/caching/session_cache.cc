@@ -81,6 +81,7 @@ void SessionCache::fail(std::string_view doing, const Status& status) {
 
 void SessionCache::add_to(PipelineHooks& hooks) {
   if (!store_) return;
+  hooks.writes_context = true;
   hooks.substitute = [this](const PreparedModel& prepared, const onnx_io::ImportReport& read) {
     return look_up(prepared, read);
   };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -222,6 +223,35 @@ Result<size_t> match_source(const PreparedModel& prepared,
                 quote(partition.attributes.source), join(names, ", ")));
 }
 
+// Lets the provider judge the text of a payload.
+Status check_payload(const bridge::Provider& provider, const std::string& source,
+                     const std::string& text, bool fail_on_suboptimal) {
+  EPHOST_ASSIGN_OR_RETURN(const bridge::Compatibility verdict, provider.validate(text));
+  const std::string found =
+      formatted("the context of {} was made for {}; ", quote(source), quote(text));
+  switch (verdict) {
+    case bridge::Compatibility::kOptimal:
+      return Status::ok_status();
+    case bridge::Compatibility::kNotApplicable:
+      return Status(StatusCode::kInvalidGraph,
+                    found + formatted("{} does not know this text as one of its own, although its "
+                                      "manifest accepts the source; use the plugin that made the "
+                                      "context, or compile the model again",
+                                      provider.name()));
+    case bridge::Compatibility::kUnsupported:
+      return Status(StatusCode::kInvalidGraph,
+                    found + provider.name() +
+                        " here cannot load it; compile the model again on this machine");
+    case bridge::Compatibility::kPreferRecompilation:
+      break;
+  }
+  const std::string advice =
+      found + provider.name() + " here would do better with a new one; compile the model again";
+  if (fail_on_suboptimal) return Status(StatusCode::kInvalidGraph, advice);
+  log_warning(advice);
+  return Status::ok_status();
+}
+
 // Nothing for a step that the host runs itself.
 std::optional<bridge::Computation> take(const graph::Graph& graph, const PreparedGraph& prepared,
                                         const plan::Step& step, MadeComputations& made) {
@@ -255,24 +285,14 @@ Result<std::vector<CachedNodes>> match_sources(const PreparedModel& prepared) {
   return cached;
 }
 
-Status check_compatibility(PreparedModel& prepared, bool fail_on_suboptimal) {
-  for (const auto& [source, text] : prepared.context.compatibility) {
-    for (const auto& provider : prepared.providers) {
-      if (!accepts(*provider, source)) continue;
-      EPHOST_ASSIGN_OR_RETURN(const bridge::Compatibility level,
-                              provider->validate_compatibility(text));
-      if (level == bridge::Compatibility::kOptimal) break;
-      const std::string found = formatted("the context of {} was made for {}; {} here ",
-                                          quote(source), quote(text), provider->name());
-      if (level == bridge::Compatibility::kUnsupported) {
-        return Status(StatusCode::kInvalidGraph,
-                      found + "cannot load it; compile the model again on this machine");
-      }
-      const std::string advice = found + "would do better with a new one; compile the model again";
-      if (fail_on_suboptimal) return Status(StatusCode::kInvalidGraph, advice);
-      log_warning(advice);
-      break;
-    }
+Status check_compatibility(const PreparedModel& prepared, bool fail_on_suboptimal) {
+  std::set<std::pair<std::string_view, std::string_view>> judged;
+  for (const context::CachedPayload& payload : prepared.context.payloads) {
+    const std::string& text = prepared.context.compatibility_of(payload);
+    if (text.empty() || !judged.emplace(payload.source, text).second) continue;
+    const bridge::Provider* provider = find_accepting(prepared, payload.source);
+    if (provider == nullptr) continue;
+    EPHOST_RETURN_IF_ERROR(check_payload(*provider, payload.source, text, fail_on_suboptimal));
   }
   return Status::ok_status();
 }

@@ -31,10 +31,10 @@ using CachedNodes = std::map<const graph::Graph*, std::vector<graph::NodeId>>;
 // if no provider of the session accepts a node, INVALID_GRAPH if all that accept it have failed.
 [[nodiscard]] Result<std::vector<CachedNodes>> match_sources(const PreparedModel& prepared);
 
-// Asks each provider about the compatibility strings of its sources. INVALID_GRAPH if a provider
-// cannot load its context. That it prefers recompilation is logged, or INVALID_GRAPH with
-// `fail_on_suboptimal`.
-[[nodiscard]] Status check_compatibility(PreparedModel& prepared, bool fail_on_suboptimal);
+// Lets the providers judge the compatibility strings of the payloads for the session's devices.
+// INVALID_GRAPH if a provider cannot load a payload, or does not know its text. That it prefers
+// recompilation is logged, or INVALID_GRAPH with `fail_on_suboptimal`.
+[[nodiscard]] Status check_compatibility(const PreparedModel& prepared, bool fail_on_suboptimal);
 
 // Computations by what they were made from. They are kept when another node makes the model be
 // partitioned again.

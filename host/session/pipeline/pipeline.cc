@@ -1,5 +1,7 @@
 #include "host/session/pipeline/pipeline.h"
 
+#include <ephost/plugin_abi.h>
+
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -43,6 +45,16 @@ ThreadUse thread_use(ThreadPool& pool, const SessionConfig& config) {
   return threads;
 }
 
+// EPH_PURPOSE_*.
+uint32_t purpose_of(const PipelineHooks& hooks, const SessionConfig& config) {
+  uint32_t purpose = 0;
+  if (hooks.writes_context) purpose |= EPH_PURPOSE_WRITES_CONTEXT;
+  if (!hooks.runs) purpose |= EPH_PURPOSE_COMPILE_ONLY;
+  if (hooks.seat != nullptr) purpose |= EPH_PURPOSE_SHARED;
+  if (hooks.runs && !config.profile_file.empty()) purpose |= EPH_PURPOSE_PROFILING;
+  return purpose;
+}
+
 // One attempt at preparing a model.
 class Pipeline {
  public:
@@ -54,7 +66,8 @@ class Pipeline {
         hooks_(hooks),
         defers_checksums_(defers_checksums),
         reader_(options, config, bool{hooks.substitute}),
-        provider_creation_(environment, options, hooks.seat),
+        provider_creation_(environment, options, hooks.seat, purpose_of(hooks, config),
+                           hooks.target),
         optimizer_(config),
         functions_(config.max_inlined_nodes) {
     prepared_.cancellation = cancellation_of(options, config);

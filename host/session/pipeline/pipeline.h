@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "host/onnx_io/import/import.h"
 #include "host/session/model_source.h"
@@ -32,6 +33,12 @@ class GroupSeat;
 struct PipelineHooks {
   // The seat of a session that shares EP contexts; null for any other.
   GroupSeat* seat = nullptr;
+  // What providers are told that they are created for. Without `runs`, the prepared model is only
+  // looked at or written, and no provider needs to open its device.
+  bool runs = false;
+  bool writes_context = false;
+  // The id of a device to compile for that need not be present; empty: the session's devices.
+  std::string target;
   // Called as soon as the model is read.
   std::function<Status(const PreparedModel&)> after_import;
   // Called once the providers exist, before types are inferred. If it returns a context model, the

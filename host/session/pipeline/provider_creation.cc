@@ -1,13 +1,19 @@
 #include "host/session/pipeline/provider_creation.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "host/base/format.h"
+#include "host/base/log.h"
+#include "host/base/text.h"
 #include "host/context/ep_context_node.h"
 #include "host/manifest/choose.h"
 #include "host/manifest/options.h"
+#include "host/session/device_choice.h"
+#include "host/session/device_listing.h"
 #include "host/session/environment_state.h"
 #include "host/session/model_files.h"
 #include "host/session/session_group.h"
@@ -21,22 +27,45 @@ bool is_compiled_throughout(const graph::Graph& graph) {
   return !graph.nodes.empty() && std::ranges::all_of(graph.nodes, &context::is_ep_context);
 }
 
-Result<manifest::Selection> selection_of(const SessionOptions& options) {
+// What was asked for, or what the policy chooses.
+Result<std::vector<ProviderRequest>> requests_of(Environment::State& state,
+                                                 const SessionOptions& options) {
+  const std::optional<EpDevicePolicy> policy = options.ep_selection_policy();
+  if (!policy) return options.providers();
+  if (!options.providers().empty()) {
+    return Status(
+        StatusCode::kInvalidArgument,
+        formatted("the session has both the device policy {} and the provider {}; a "
+                  "policy chooses the providers itself, so give only one of the two",
+                  ep_device_policy_name(*policy), quote(options.providers().front().name)));
+  }
+  const EpDeviceList all = list_all_devices(state.search, state.registry, Listing::kDevices);
+  for (const UnlistedProvider& failed : all.failed) {
+    log_warning(formatted("{} passes over {}: {}", ep_device_policy_name(*policy), failed.provider,
+                          failed.reason.message()));
+  }
+  return choose_by_policy(all.devices, *policy);
+}
+
+Result<manifest::Selection> selection_of(Environment::State& state, const SessionOptions& options) {
   manifest::Selection selection;
-  for (const ProviderRequest& request : options.providers()) {
+  EPHOST_ASSIGN_OR_RETURN(const auto requests, requests_of(state, options));
+  for (const ProviderRequest& request : requests) {
     manifest::VersionRange range;
     if (!request.version_range.empty()) {
       EPHOST_ASSIGN_OR_RETURN(range, manifest::VersionRange::parse(request.version_range));
     }
-    selection.providers.push_back({request.name, std::move(range), request.options});
+    selection.providers.push_back(
+        {request.name, std::move(range), request.options, request.devices});
   }
   return selection;
 }
 
-Result<std::vector<manifest::ChosenProvider>> choose(const manifest::SearchResult& search,
+Result<std::vector<manifest::ChosenProvider>> choose(Environment::State& state,
                                                      const SessionOptions& options,
                                                      const graph::Graph& graph) {
-  EPHOST_ASSIGN_OR_RETURN(const manifest::Selection selection, selection_of(options));
+  const manifest::SearchResult& search = state.search;
+  EPHOST_ASSIGN_OR_RETURN(const manifest::Selection selection, selection_of(state, options));
   EPHOST_ASSIGN_OR_RETURN(std::vector<manifest::ChosenProvider> chosen,
                           manifest::choose_providers(search, selection));
   const bool has_cpu = std::ranges::any_of(chosen, [](const manifest::ChosenProvider& choice) {
@@ -44,8 +73,8 @@ Result<std::vector<manifest::ChosenProvider>> choose(const manifest::SearchResul
   });
   if (!has_cpu && (chosen.empty() || !is_compiled_throughout(graph))) {
     EPHOST_ASSIGN_OR_RETURN(manifest::Candidates cpu,
-                            manifest::find_candidates(search, {std::string(kCpuProvider), {}, {}}));
-    chosen.push_back({std::move(cpu), {}});
+                            manifest::find_candidates(search, {.name = std::string(kCpuProvider)}));
+    chosen.push_back({.candidates = std::move(cpu)});
   }
   return chosen;
 }
@@ -54,42 +83,85 @@ Result<std::vector<manifest::ChosenProvider>> choose(const manifest::SearchResul
 
 Status ProviderCreation::create_all(PreparedModel& prepared) const {
   EPHOST_ASSIGN_OR_RETURN(const std::vector<manifest::ChosenProvider> chosen,
-                          choose(environment_.state().search, options_, prepared.model.graph));
+                          choose(environment_.state(), options_, prepared.model.graph));
   for (const manifest::ChosenProvider& choice : chosen) {
     for (const manifest::FoundPlugin& plugin : choice.candidates.plugins) {
       EPHOST_RETURN_IF_ERROR(add_plugin_files(plugin, prepared.files));
     }
     const auto create_from = [&](std::shared_ptr<const plugin::LoadedPlugin> plugin) {
-      return create(std::move(plugin), choice.options, prepared);
+      return create(std::move(plugin), choice, prepared);
     };
     EPHOST_ASSIGN_OR_RETURN(auto provider, with_usable_plugin(environment_.state().registry,
                                                               choice.candidates, create_from));
     prepared.providers.push_back(std::move(provider));
   }
+  return check_target(prepared);
+}
+
+Status ProviderCreation::check_target(const PreparedModel& prepared) const {
+  if (target_.empty()) return Status::ok_status();
+  std::vector<std::string> known;
+  for (const auto& provider : prepared.providers) {
+    if (provider->config().target) return Status::ok_status();
+    const bridge::HostServices services(provider->name(), plugin_log(), bridge::ProgressHooks{});
+    EPHOST_ASSIGN_OR_RETURN(const auto targets, bridge::list_targets(provider->plugin(), services));
+    for (const bridge::DeviceInfo& target : targets) {
+      known.push_back(formatted("{} of {}", quote(target.id), provider->name()));
+    }
+  }
+  return Status(StatusCode::kInvalidArgument,
+                formatted("none of the session's providers compiles for a target {}; there are: {}",
+                          quote(target_), known.empty() ? "none" : join(known, ", ")));
+}
+
+Status ProviderCreation::choose_devices_of(const plugin::LoadedPlugin& plugin,
+                                           const bridge::HostServices& services,
+                                           const manifest::ChosenProvider& choice,
+                                           bridge::ProviderConfig& config) const {
+  if (!target_.empty()) {
+    EPHOST_ASSIGN_OR_RETURN(const auto targets, bridge::list_targets(plugin, services));
+    const auto target = std::ranges::find(targets, target_, &bridge::DeviceInfo::id);
+    if (target != targets.end()) {
+      config.target = *target;
+      return Status::ok_status();
+    }
+  }
+  EPHOST_ASSIGN_OR_RETURN(auto listed, bridge::list_devices(plugin, services));
+  EPHOST_ASSIGN_OR_RETURN(
+      config.devices, choose_devices(plugin.manifest.provider, std::move(listed), choice.devices));
   return Status::ok_status();
 }
 
 Result<std::shared_ptr<bridge::Provider>> ProviderCreation::create(
-    std::shared_ptr<const plugin::LoadedPlugin> plugin, const manifest::KeyValues& given,
+    std::shared_ptr<const plugin::LoadedPlugin> plugin, const manifest::ChosenProvider& choice,
     const PreparedModel& prepared) const {
   const manifest::Manifest& manifest = plugin->manifest;
-  EPHOST_ASSIGN_OR_RETURN(const std::vector<manifest::TypedOption> options,
-                          manifest::validate_options(manifest, given));
+  const ThreadUse& threads = prepared.threads;
+  auto services = std::make_unique<bridge::HostServices>(
+      manifest.provider, plugin_log(), progress_hooks(prepared.cancellation),
+      bridge::ThreadOffer{threads.pool, threads.loops, threads.libraries});
+  bridge::ProviderConfig config;
+  config.purpose = purpose_of(manifest);
+  EPHOST_ASSIGN_OR_RETURN(config.options, manifest::validate_options(manifest, choice.options));
+  EPHOST_RETURN_IF_ERROR(choose_devices_of(*plugin, *services, choice, config));
   if (seat_ != nullptr) {
-    EPHOST_ASSIGN_OR_RETURN(auto shared, seat_->find_provider(*plugin, options));
+    EPHOST_ASSIGN_OR_RETURN(auto shared, seat_->find_provider(*plugin, config));
     if (shared != nullptr) {
       shared->set_progress_hooks(progress_hooks(prepared.cancellation));
       return shared;
     }
   }
-  const ThreadUse& threads = prepared.threads;
-  auto services = std::make_unique<bridge::HostServices>(
-      manifest.provider, plugin_log(), progress_hooks(prepared.cancellation),
-      bridge::ThreadOffer{threads.pool, threads.loops, threads.libraries});
   EPHOST_ASSIGN_OR_RETURN(
-      auto provider, bridge::Provider::create(std::move(plugin), options, std::move(services)));
-  if (seat_ != nullptr) seat_->add_provider(provider, options);
+      auto provider,
+      bridge::Provider::create(std::move(plugin), std::move(config), std::move(services)));
+  if (seat_ != nullptr) seat_->add_provider(provider);
   return provider;
+}
+
+// Constants are folded with kernels of the CPU provider, even where nothing runs afterwards.
+uint32_t ProviderCreation::purpose_of(const manifest::Manifest& manifest) const {
+  const bool folds = manifest.provider == kCpuProvider;
+  return folds ? purpose_ & ~uint32_t{EPH_PURPOSE_COMPILE_ONLY} : purpose_;
 }
 
 bridge::ProgressHooks ProviderCreation::progress_hooks(const Cancellation& cancellation) const {

@@ -7,11 +7,13 @@
 #include <ephost/status.h>
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
+#include <string>
 
 #include "host/bridge/host_services.h"
 #include "host/bridge/provider.h"
-#include "host/manifest/selection.h"
+#include "host/manifest/choose.h"
 #include "host/plugin/registry.h"
 #include "host/session/pipeline/prepared_model.h"
 
@@ -23,26 +25,41 @@ class GroupSeat;
 // while this object exists.
 class ProviderCreation {
  public:
-  // Borrows all; `seat` is null for a session that shares nothing.
-  ProviderCreation(const Environment& environment, const SessionOptions& options, GroupSeat* seat)
-      : environment_(environment), options_(options), seat_(seat) {}
+  // Borrows all; `seat` is null for a session that shares nothing. `purpose`: EPH_PURPOSE_*.
+  // `target`: the id of a device to compile for; empty: the session's devices.
+  ProviderCreation(const Environment& environment, const SessionOptions& options, GroupSeat* seat,
+                   uint32_t purpose, const std::string& target)
+      : environment_(environment),
+        options_(options),
+        seat_(seat),
+        purpose_(purpose),
+        target_(target) {}
   ProviderCreation(const ProviderCreation&) = delete;
   ProviderCreation& operator=(const ProviderCreation&) = delete;
   ~ProviderCreation() { *is_running_ = false; }
 
   // Fills in `prepared.providers` in order of priority. The CPU provider is added as the last one
-  // unless it was requested, or all nodes are compiled already.
+  // unless it was requested, or all nodes are compiled already. INVALID_ARGUMENT if none of them
+  // has the target.
   [[nodiscard]] Status create_all(PreparedModel& prepared) const;
 
  private:
   Result<std::shared_ptr<bridge::Provider>> create(
-      std::shared_ptr<const plugin::LoadedPlugin> plugin, const manifest::KeyValues& given,
+      std::shared_ptr<const plugin::LoadedPlugin> plugin, const manifest::ChosenProvider& choice,
       const PreparedModel& prepared) const;
+  [[nodiscard]] uint32_t purpose_of(const manifest::Manifest& manifest) const;
+  // Fills in the devices that the provider uses, or the target that it compiles for.
+  Status choose_devices_of(const plugin::LoadedPlugin& plugin, const bridge::HostServices& services,
+                           const manifest::ChosenProvider& choice,
+                           bridge::ProviderConfig& config) const;
+  [[nodiscard]] Status check_target(const PreparedModel& prepared) const;
   [[nodiscard]] bridge::ProgressHooks progress_hooks(const Cancellation& cancellation) const;
 
   const Environment& environment_;
   const SessionOptions& options_;
   GroupSeat* seat_;
+  uint32_t purpose_;
+  const std::string& target_;
   std::shared_ptr<std::atomic<bool>> is_running_ = std::make_shared<std::atomic<bool>>(true);
 };
 

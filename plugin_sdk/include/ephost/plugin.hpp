@@ -11,7 +11,7 @@
 //     static constexpr std::string_view kTypeName = "MyExecutionProvider", kName = "my";
 //     static constexpr std::string_view kVendor = "me";
 //     static void get_devices(eph::Host host, eph::DeviceList& list);
-//     static std::unique_ptr<MyProvider> create(eph::Host host, const eph::Options& options);
+//     static std::unique_ptr<MyProvider> create(eph::Host host, const eph::Config& config);
 //     // Every function of eph::Provider is optional:
 //     void get_capability(const eph::GraphView& graph, eph::Claims& claims);
 //     eph::ArrayView<eph_kernel_def> kernels();
@@ -46,13 +46,13 @@ struct PluginTables {
   }
   static constexpr auto kPointers = pointers(std::index_sequence_for<Providers...>());
   static constexpr eph_plugin_api kApi = {sizeof(eph_plugin_api), kPointers.data(),
-                                          sizeof...(Providers)};
+                                          sizeof...(Providers), nullptr};
 };
 
 template <class... Providers>
-const eph_plugin_api* plugin_api(uint32_t minor) noexcept {
+const eph_plugin_api* plugin_api(const eph_load_info* info) noexcept {
   static_assert(sizeof...(Providers) > 0, "name at least one provider class");
-  return minor <= EPH_ABI_MINOR ? &PluginTables<Providers...>::kApi : nullptr;
+  return info->minor <= EPH_ABI_MINOR ? &PluginTables<Providers...>::kApi : nullptr;
 }
 
 }  // namespace eph::detail

@@ -102,6 +102,12 @@ typedef struct eph_bytes {
   uint64_t size;
 } eph_bytes;
 
+/* An entry of metadata. Keys are unique within their array. Frozen. */
+typedef struct eph_key_value {
+  eph_string key;
+  eph_string value;
+} eph_key_value;
+
 typedef struct eph_error eph_error;
 
 typedef struct eph_error_api {
@@ -627,9 +633,10 @@ typedef struct eph_context_writer_api {
   uint64_t struct_size;
 
   /* Starts a payload. The host decides whether it becomes a file or goes into the model.
-   * [required] [owner] */
-  int32_t (*begin_payload)(eph_context_writer* writer, uint32_t* out_payload,
-                           eph_error* error) EPH_NOEXCEPT;
+   * compatibility: what this payload depends on, as text for `validate`; empty: the text of
+   * get_compatibility. [required] [owner] */
+  int32_t (*begin_payload)(eph_context_writer* writer, eph_string compatibility,
+                           uint32_t* out_payload, eph_error* error) EPH_NOEXCEPT;
 
   /* Appends `size` bytes to a payload. May be called any number of times with any size. [required]
    * [owner] */
@@ -647,11 +654,13 @@ struct eph_context_writer {
   const eph_context_writer_api* api;
 };
 
-/* Answers of validate_compatibility. Always carried as int32_t. */
+/* Verdicts of `validate`; the numbers are ONNX Runtime's. Always carried as int32_t. A host treats
+ * a verdict that it does not know as EPH_COMPATIBILITY_UNSUPPORTED. */
 enum {
-  EPH_COMPATIBILITY_OPTIMAL = 0,
-  EPH_COMPATIBILITY_PREFER_RECOMPILATION = 1, /* works, but recompiling is better */
-  EPH_COMPATIBILITY_UNSUPPORTED = 2
+  EPH_COMPATIBILITY_NOT_APPLICABLE = 0, /* the text is not one of this provider's */
+  EPH_COMPATIBILITY_OPTIMAL = 1,
+  EPH_COMPATIBILITY_PREFER_RECOMPILATION = 2, /* works, but recompiling is better */
+  EPH_COMPATIBILITY_UNSUPPORTED = 3
 };
 
 /* ------------------------------------------------------------------------------------------------
@@ -686,15 +695,30 @@ struct eph_host {
 /* Types of devices. Always carried as int32_t. */
 enum { EPH_DEVICE_OTHER = 0, EPH_DEVICE_CPU = 1, EPH_DEVICE_GPU = 2, EPH_DEVICE_NPU = 3 };
 
+/* Flags of eph_device. */
+enum {
+  /* The device is not in this machine, or is simulated: listed for compilation and tests, and used
+   * only if the user names it. */
+  EPH_DEVICE_VIRTUAL = 1 << 0
+};
+
+/* A device of this machine, or a target of compilation. */
 typedef struct eph_device {
   uint64_t struct_size;
-  int32_t type;
-  uint32_t index;  /* of this type */
+  /* Names the device among those of the provider, and stays the same while the device does, over
+   * restarts too: a UUID, serial number or bus address, or "cpu". Required. */
+  eph_string id;
   eph_string name; /* for people */
   eph_string vendor;
   eph_string architecture;   /* e.g. the instruction set that compiled code depends on */
   eph_string driver_version; /* empty without a driver */
   uint64_t memory_bytes;     /* 0: unknown */
+  int32_t type;
+  uint32_t flags;
+  uint32_t vendor_id; /* as assigned by the PCI-SIG; 0: none */
+  uint32_t device_id;
+  const eph_key_value* metadata; /* what else there is to say, for people and policies */
+  uint64_t metadata_count;
 } eph_device;
 
 typedef struct eph_device_list eph_device_list;
@@ -728,18 +752,41 @@ typedef struct eph_option {
   uint32_t reserved; /* zero */
 } eph_option;
 
+/* What a provider is created for. Flags of eph_provider_config. */
+enum {
+  EPH_PURPOSE_WRITES_CONTEXT = 1 << 0, /* get_ep_context_nodes will be called */
+  EPH_PURPOSE_COMPILE_ONLY = 1 << 1,   /* nothing will run: no device needs to be opened */
+  EPH_PURPOSE_SHARED = 1 << 2,         /* for a group of sessions (ext/shared_contexts.h) */
+  EPH_PURPOSE_PROFILING = 1 << 3       /* runs will be profiled (ext/profiling.h) */
+};
+
 typedef struct eph_provider_config {
   uint64_t struct_size;
-  const eph_option* options; /* every option of the manifest, once */
+  const eph_option* options; /* every option of the manifest, once; see also `options_open` there */
   uint64_t option_count;
+  /* The devices that the session uses: some of those that get_devices listed, in the user's order.
+   * An array with `device_stride` bytes from one record to the next. Empty with a `target`, and
+   * where get_devices lists none that is not virtual and the user names none. */
+  const eph_device* devices;
+  uint64_t device_stride;
+  uint64_t device_count;
+  /* Compile for this device, one of those that list_targets listed, which need not be present.
+   * Null: for `devices`. */
+  const eph_device* target;
+  eph_string directory; /* as in eph_load_info */
+  uint32_t purpose;
+  uint32_t reserved; /* zero */
 } eph_provider_config;
 
 /* A provider's own object; one for each session, or for a group of sessions if the provider offers
  * ext/shared_contexts.h. */
 typedef struct eph_provider eph_provider;
 
-/* What a plugin offers under one provider name. */
-typedef struct eph_provider_api {
+typedef struct eph_provider_api eph_provider_api;
+
+/* What a plugin offers under one provider name. Functions that need no provider take the table that
+ * they are called through as `self`, so that one function can serve several tables. */
+struct eph_provider_api {
   uint64_t struct_size;
 
   /* Constant, and equal to the manifest's `provider`, `name` and `vendor`. */
@@ -749,13 +796,14 @@ typedef struct eph_provider_api {
 
   /* Lists the devices that this machine currently has for the provider, possibly none. Must not
    * keep a device open. [required] [load] */
-  int32_t (*get_devices)(const eph_host* host, eph_device_list* list,
+  int32_t (*get_devices)(const eph_provider_api* self, const eph_host* host, eph_device_list* list,
                          eph_error* error) EPH_NOEXCEPT;
 
   /* Makes a provider; others of this plugin may be created, used and destroyed at the same time.
    * [required] [any] */
-  int32_t (*create)(const eph_host* host, const eph_provider_config* config,
-                    eph_provider** out_provider, eph_error* error) EPH_NOEXCEPT;
+  int32_t (*create)(const eph_provider_api* self, const eph_host* host,
+                    const eph_provider_config* config, eph_provider** out_provider,
+                    eph_error* error) EPH_NOEXCEPT;
 
   /* All its computations have been destroyed by then. [required] [any] */
   void (*destroy)(eph_provider* provider) EPH_NOEXCEPT;
@@ -791,30 +839,53 @@ typedef struct eph_provider_api {
                                   eph_error* error) EPH_NOEXCEPT;
 
   /* What a context written now depends on (SDK, driver, device, and anything else that the provider
-   * reads besides the model and the options), as text that validate_compatibility can judge without
-   * the payload. A host may reuse contexts as long as the text stays the same. It lives as long as
-   * the provider. Both slots or neither. [optional] [owner] */
+   * reads besides the model and the options), as text that `validate` can judge without the
+   * payload. A host may reuse contexts as long as the text stays the same. It lives as long as the
+   * provider. Both slots or neither. [optional] [owner] */
   int32_t (*get_compatibility)(eph_provider* provider, eph_string* out_text,
                                eph_error* error) EPH_NOEXCEPT;
-  int32_t (*validate_compatibility)(eph_provider* provider, eph_string text, int32_t* out_level,
-                                    eph_error* error) EPH_NOEXCEPT;
+
+  /* Judges the compatibility text of a payload for a device that get_devices or list_targets
+   * listed, without a provider, the payload, or opening the device. *out_verdict:
+   * EPH_COMPATIBILITY_*. [optional] [any] */
+  int32_t (*validate)(const eph_provider_api* self, const eph_host* host, const eph_device* device,
+                      eph_string text, int32_t* out_verdict, eph_error* error) EPH_NOEXCEPT;
+
+  /* Lists the devices that the provider can compile for without having them. Null: it compiles for
+   * devices that are present only. [optional] [any] */
+  int32_t (*list_targets)(const eph_provider_api* self, const eph_host* host, eph_device_list* list,
+                          eph_error* error) EPH_NOEXCEPT;
 
   /* The table of an optional interface (the headers in ext/) for a provider, or null. [optional]
    * [any] */
   const void* (*get_extension)(eph_provider* provider, eph_string id)EPH_NOEXCEPT;
-} eph_provider_api;
+};
 
 /* ------------------------------------------------------------------------------------------------
  * The entry point
  * --------------------------------------------------------------------------------------------- */
 
+typedef struct eph_plugin_api eph_plugin_api;
+
 /* What a plugin offers at one minor version of the interface. Lives as long as the library is
  * loaded. */
-typedef struct eph_plugin_api {
+struct eph_plugin_api {
   uint64_t struct_size;
   const eph_provider_api* const* providers;
   uint64_t provider_count; /* at least 1 */
-} eph_plugin_api;
+
+  /* The table of an optional interface of the plugin as a whole, such as ext/operators.h, or null.
+   * [optional] [any] */
+  const void* (*get_extension)(const eph_plugin_api* self, eph_string id)EPH_NOEXCEPT;
+};
+
+/* What the host says when it asks for a plugin's tables. */
+typedef struct eph_load_info {
+  uint64_t struct_size;
+  eph_string directory; /* of the manifest: an absolute path, where a plugin finds its own files */
+  uint32_t minor;       /* the minor version of the interface that both sides support */
+  uint32_t reserved;    /* zero */
+} eph_load_info;
 
 /* Bits of eph_plugin_preamble.build_flags. A plugin that was built with a sanitizer needs a host
  * with the same one; a plugin without sanitizers works under every host. */
@@ -840,9 +911,9 @@ typedef struct eph_plugin_preamble {
   eph_string version;   /* of the plugin, as in the manifest: "major.minor.patch" */
   uint64_t build_flags; /* EPH_BUILD_FLAGS of the plugin's own build */
   uint64_t flags;
-  /* The plugin's table for a minor version that both sides support; null for any other. [required]
-   * [any] */
-  const eph_plugin_api* (*get_api)(uint32_t minor)EPH_NOEXCEPT;
+  /* The plugin's table for info->minor; null for a minor version that it does not support. The same
+   * `info` gives the same table. [required] [load] */
+  const eph_plugin_api* (*get_api)(const eph_load_info* info)EPH_NOEXCEPT;
 } eph_plugin_preamble;
 
 /* The exported function. Pure and repeatable: it opens no device, starts no thread, and returns the

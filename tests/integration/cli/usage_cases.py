@@ -4,7 +4,7 @@ import unittest
 
 from command_line import CommandLineTest
 
-COMMANDS = ["list", "inspect", "partition", "plan", "compile", "run", "test", "bench", "verify",
+COMMANDS = ["list", "inspect", "devices", "partition", "plan", "compile", "run", "test", "bench", "verify",
             "cache"]
 
 

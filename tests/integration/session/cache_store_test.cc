@@ -225,7 +225,7 @@ TEST_F(CacheStoreSession, EveryDamagedFileIsQuarantinedAndRebuilt) {
 
 TEST_F(CacheStoreSession, AnEntryThatItsProviderRefusesIsQuarantinedAndRebuilt) {
   for (const auto& refusal :
-       {std::pair("fail", "restore"), std::pair("compatibility_answer", "unsupported")}) {
+       {std::pair("fail", "restore"), std::pair("compatibility", "unsupported")}) {
     SCOPED_TRACE(refusal.second);
     const SessionOptions refusing = options({refusal});
     const CacheUse first = use(model_, refusing);

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "host/bridge/provider.h"
+#include "host/plugin/plugin_extension.h"
 #include "host/session/environment_state.h"
 #include "host/session/pipeline/pipeline.h"
 #include "tests/integration/session/scripted_sample.h"
@@ -74,6 +75,9 @@ class WholeLife {
     if (!plugin.ok()) return;
     const bridge::HostServices services(found.manifest.provider, plugin_log(), {});
     note(bridge::list_devices(**plugin, services).status());
+    note(bridge::list_targets(**plugin, services).status());
+    note(plugin::adopt_plugin_extension<eph_graph_wishes_api>(**plugin, EPH_STRING("none/1"))
+             .status());
   }
   void compile() {
     ModelCompilationOptions compilation;
@@ -94,6 +98,7 @@ class WholeLife {
 // The names of faults that the faulty plugin knows.
 const char* const kSlots[] = {
     "eph_plugin_preamble.get_api",
+    "eph_plugin_api.get_extension",
     "eph_provider_api.get_devices",
     "eph_provider_api.create",
     "eph_provider_api.destroy",
@@ -103,7 +108,8 @@ const char* const kSlots[] = {
     "eph_provider_api.compile",
     "eph_provider_api.get_ep_context_nodes",
     "eph_provider_api.get_compatibility",
-    "eph_provider_api.validate_compatibility",
+    "eph_provider_api.validate",
+    "eph_provider_api.list_targets",
     "eph_provider_api.get_extension",
     "eph_computation_api.destroy",
     "eph_computation_api.compute",
@@ -157,7 +163,7 @@ TEST(PluginFaults, EverySlotOfTheAbiIsAmongThoseThatThrow) {
     std::ifstream file(entry.path());
     for (std::string line; std::getline(file, line);) {
       std::smatch match;
-      if (std::regex_search(line, match, std::regex("^typedef struct (\\w+) \\{")))
+      if (std::regex_search(line, match, std::regex("^(?:typedef )?struct (\\w+) \\{")))
         table = match[1];
       if (std::regex_search(line, match, std::regex("^  .*\\(\\*(\\w+)\\)\\("))) {
         if (of_the_host.count(table) == 0) found.insert(table + "." + match[1].str());

@@ -88,11 +88,12 @@ constexpr eph_memory kMemories[] = {{EPH_STRING("npu"), 64}};
 
 // ---- The slots of the provider ------------------------------------------------------------------
 
-int32_t get_devices(const eph_host*, eph_device_list* list, eph_error* error) noexcept {
+int32_t get_devices(const eph_provider_api*, const eph_host*, eph_device_list* list,
+                    eph_error* error) noexcept {
   return list->api->add(list, static_cast<const eph_device*>(handed.device), error);
 }
-int32_t create(const eph_host*, const eph_provider_config*, eph_provider** out,
-               eph_error*) noexcept {
+int32_t create(const eph_provider_api*, const eph_host*, const eph_provider_config*,
+               eph_provider** out, eph_error*) noexcept {
   *out = reinterpret_cast<eph_provider*>(&handed);
   return EPH_OK;
 }
@@ -123,7 +124,7 @@ const void* get_extension(eph_provider*, eph_string id) noexcept {
   if (name == EPH_EXT_GRAPH_WISHES) return handed.graph_wishes;
   return name == EPH_EXT_SHARED_CONTEXTS ? handed.shared_contexts : handed.device_memory;
 }
-const eph_plugin_api* get_api(uint32_t) noexcept {
+const eph_plugin_api* get_api(const eph_load_info*) noexcept {
   return static_cast<const eph_plugin_api*>(handed.plugin_api);
 }
 
@@ -207,7 +208,7 @@ Status code_status(int32_t code) {
 eph_plugin_preamble Crossing<eph_plugin_preamble>::sound() {
   static const eph_provider_api kTable = provider_table();
   static const eph_provider_api* const kTables[] = {&kTable};
-  static const eph_plugin_api kApi = {sizeof(eph_plugin_api), kTables, 1};
+  static const eph_plugin_api kApi = {sizeof(eph_plugin_api), kTables, 1, nullptr};
   handed = {.plugin_api = &kApi};
   return {sizeof(eph_plugin_preamble),
           0,
@@ -225,7 +226,7 @@ Status Crossing<eph_plugin_preamble>::hand_over(const void* given) {
 eph_plugin_api Crossing<eph_plugin_api>::sound() {
   static const eph_provider_api kTable = provider_table();
   static const eph_provider_api* const kTables[] = {&kTable};
-  return {sizeof(eph_plugin_api), kTables, 1};
+  return {sizeof(eph_plugin_api), kTables, 1, nullptr};
 }
 Status Crossing<eph_plugin_api>::hand_over(const void* given) {
   const eph_plugin_preamble preamble = Crossing<eph_plugin_preamble>::sound();
@@ -236,7 +237,7 @@ Status Crossing<eph_plugin_api>::hand_over(const void* given) {
 eph_provider_api Crossing<eph_provider_api>::sound() { return provider_table(); }
 Status Crossing<eph_provider_api>::hand_over(const void* given) {
   const auto* const table = static_cast<const eph_provider_api*>(given);
-  const eph_plugin_api api = {sizeof(api), &table, 1};
+  const eph_plugin_api api = {sizeof(api), &table, 1, nullptr};
   return Crossing<eph_plugin_api>::hand_over(&api);
 }
 
@@ -259,7 +260,7 @@ Status Crossing<eph_error_api>::hand_over(const void* given) {
   return code != EPH_OK && has_arrived ? Status() : Status(StatusCode::kFail, "no message");
 }
 
-eph_device Crossing<eph_device>::sound() { return {sizeof(eph_device), EPH_DEVICE_NPU}; }
+eph_device Crossing<eph_device>::sound() { return {sizeof(eph_device), EPH_STRING("npu")}; }
 Status Crossing<eph_device>::hand_over(const void* given) {
   handed = {.device = given};
   return list_devices(*loaded_plugin(), HostServices(std::string(kProvider), {}, {})).status();
@@ -276,7 +277,7 @@ Status Crossing<eph_fused_claim>::hand_over(const void* given) {
 eph_context_node Crossing<eph_context_node>::sound() { return {sizeof(eph_context_node)}; }
 Status Crossing<eph_context_node>::hand_over(const void* given) {
   struct Sink : ContextSink {
-    Result<uint32_t> begin_payload() override { return uint32_t{0}; }
+    Result<uint32_t> begin_payload(std::string_view) override { return uint32_t{0}; }
     Status append(uint32_t, std::span<const std::byte>) override { return {}; }
     Status add_node(const eph_context_node&) override { return {}; }
   };
@@ -342,6 +343,13 @@ Status Crossing<eph_value_info>::hand_over(const void* given) {
   const GraphView graph(model().graph, model());
   auto* const out = static_cast<eph_value_info*>(const_cast<void*>(given));
   return code_status(graph.api->get_value(&graph, 0, out));
+}
+
+Status Crossing<eph_key_value>::hand_over(const eph_key_value* entries, uint64_t count) {
+  eph_device device = Crossing<eph_device>::sound();
+  device.metadata = entries;
+  device.metadata_count = count;
+  return Crossing<eph_device>::hand_over(&device);
 }
 
 Status Crossing<eph_kernel_def>::hand_over(const eph_kernel_def* entries, uint64_t count) {

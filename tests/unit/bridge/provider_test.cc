@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <map>
 
 #include "host/bridge/claim_source.h"
 #include "tests/support/in_process_provider.h"
@@ -20,8 +21,9 @@ struct PluginBehaviour {
   std::function<void(const eph::GraphView&, eph::Claims&)> capability;
   std::function<void(eph::ContextWriter&)> write_context;
   std::function<void(eph_computation_info&)> describe;
-  std::string failing;  // "create", "kernels", "compile"
-  int32_t compatibility = EPH_COMPATIBILITY_OPTIMAL;
+  std::string failing;                      // "create", "kernels", "compile"
+  std::map<std::string, int32_t> verdicts;  // by device
+  std::string configured;                   // what `create` was told
   int alive = 0;
 };
 PluginBehaviour& behaviour() {
@@ -46,11 +48,27 @@ class ObedientProvider : public eph::Provider {
   static constexpr std::string_view kVendor = "tests";
   static void get_devices(eph::Host, eph::DeviceList& list) {
     eph_device device = {};
+    device.id = EPH_STRING("toy-0");
     device.type = EPH_DEVICE_NPU;
     device.name = EPH_STRING("toy");
     list.add(device);
   }
-  static std::unique_ptr<ObedientProvider> create(eph::Host host, const eph::Options& options) {
+  static std::string describe(const eph::Config& config) {
+    std::string text;
+    for (std::size_t i = 0; i < config.devices().size(); ++i) {
+      const eph_device& device = config.devices()[i];
+      text += std::string(eph::view(device.id)) + " on " +
+              std::string(eph::metadata_of(device, "slot")) + ", ";
+    }
+    if (config.target() != nullptr) {
+      text += "target " + std::string(eph::view(config.target()->id)) + ", ";
+    }
+    if (config.is_for(EPH_PURPOSE_COMPILE_ONLY)) text += "compile only, ";
+    if (config.is_for(EPH_PURPOSE_SHARED)) text += "shared, ";
+    return text + std::string(config.directory());
+  }
+  static std::unique_ptr<ObedientProvider> create(eph::Host host, const eph::Config& options) {
+    behaviour().configured = describe(options);
     if (behaviour().failing == "create") throw eph::Failure(EPH_ENGINE_ERROR, "no device");
     host.log(EPH_LOG_INFO, "threads=" + std::to_string(options.get_int("threads", -1)) +
                                " fast=" + std::to_string(options.get_bool("fast", false)) +
@@ -79,7 +97,15 @@ class ObedientProvider : public eph::Provider {
     behaviour().write_context(writer);
   }
   std::string_view compatibility() { return "v1"; }
-  int32_t validate_compatibility(std::string_view) { return behaviour().compatibility; }
+  static int32_t validate(eph::Host, const eph_device& device, std::string_view) {
+    return behaviour().verdicts.at(std::string(eph::view(device.id)));
+  }
+  static void list_targets(eph::Host, eph::DeviceList& list) {
+    eph_device device = {};
+    device.id = EPH_STRING("toy-next");
+    device.flags = EPH_DEVICE_VIRTUAL;
+    list.add(device);
+  }
 };
 
 graph::Model two_nodes() {
@@ -132,6 +158,7 @@ TEST_F(ProviderTest, ListsDevices) {
   const auto devices = list_devices(*test::in_process_plugin<ObedientProvider>(), services);
   ASSERT_TRUE(devices.ok());
   ASSERT_EQ(devices->size(), 1U);
+  EXPECT_EQ(devices.value()[0].id, "toy-0");
   EXPECT_EQ(devices.value()[0].name, "toy");
   EXPECT_EQ(devices.value()[0].type, EPH_DEVICE_NPU);
 }
@@ -276,11 +303,62 @@ TEST_F(ProviderTest, KeepsTheSinksOwnError) {
 
 TEST_F(ProviderTest, JudgesCompatibility) {
   EXPECT_EQ(*provider_->compatibility(), "v1");
-  EXPECT_EQ(*provider_->validate_compatibility("v1"), Compatibility::kOptimal);
-  behaviour().compatibility = EPH_COMPATIBILITY_PREFER_RECOMPILATION;
-  EXPECT_EQ(*provider_->validate_compatibility("v1"), Compatibility::kPreferRecompilation);
-  behaviour().compatibility = 99;
-  EXPECT_EQ(*provider_->validate_compatibility("v1"), Compatibility::kUnsupported);
+  const auto plugin = test::in_process_plugin<ObedientProvider>();
+  const HostServices services("x", {}, {});
+  const auto judge = [&](int32_t verdict) {
+    behaviour().verdicts["a"] = verdict;
+    return *validate(*plugin, services, std::vector{DeviceInfo{.id = "a"}}, "v1");
+  };
+  EXPECT_EQ(judge(EPH_COMPATIBILITY_NOT_APPLICABLE), Compatibility::kNotApplicable);
+  EXPECT_EQ(judge(EPH_COMPATIBILITY_OPTIMAL), Compatibility::kOptimal);
+  EXPECT_EQ(judge(EPH_COMPATIBILITY_PREFER_RECOMPILATION), Compatibility::kPreferRecompilation);
+  EXPECT_EQ(judge(EPH_COMPATIBILITY_UNSUPPORTED), Compatibility::kUnsupported);
+  EXPECT_EQ(judge(99), Compatibility::kUnsupported);
+}
+
+// A provider may use any of its session's devices.
+TEST_F(ProviderTest, TakesTheBestVerdictOfItsDevices) {
+  const auto plugin = test::in_process_plugin<ObedientProvider>();
+  const HostServices services("x", {}, {});
+  const std::vector<DeviceInfo> devices = {{.id = "a"}, {.id = "b"}};
+  const auto judge = [&](int32_t a, int32_t b) {
+    behaviour().verdicts = {{"a", a}, {"b", b}};
+    return *validate(*plugin, services, devices, "v1");
+  };
+  EXPECT_EQ(judge(EPH_COMPATIBILITY_UNSUPPORTED, EPH_COMPATIBILITY_OPTIMAL),
+            Compatibility::kOptimal);
+  EXPECT_EQ(judge(EPH_COMPATIBILITY_PREFER_RECOMPILATION, EPH_COMPATIBILITY_NOT_APPLICABLE),
+            Compatibility::kPreferRecompilation);
+  EXPECT_EQ(judge(EPH_COMPATIBILITY_NOT_APPLICABLE, EPH_COMPATIBILITY_UNSUPPORTED),
+            Compatibility::kUnsupported);
+  EXPECT_EQ(*validate(*plugin, services, {}, "v1"), Compatibility::kOptimal);
+}
+
+TEST_F(ProviderTest, ListsTargets) {
+  const HostServices services("x", {}, {});
+  const auto targets = list_targets(*test::in_process_plugin<ObedientProvider>(), services);
+  ASSERT_TRUE(targets.ok());
+  ASSERT_EQ(targets->size(), 1U);
+  EXPECT_EQ(targets->front().id, "toy-next");
+  EXPECT_TRUE(targets->front().is_virtual());
+}
+
+TEST_F(ProviderTest, IsToldWhatItIsCreatedFor) {
+  auto plugin =
+      std::make_shared<plugin::LoadedPlugin>(*test::in_process_plugin<ObedientProvider>());
+  plugin->manifest.file = "/opt/toy/toy.yaml";
+  const auto create = [&](ProviderConfig config) {
+    auto services = std::make_unique<HostServices>("x", PluginLog(), ProgressHooks());
+    EXPECT_TRUE(Provider::create(plugin, std::move(config), std::move(services)).ok());
+    return behaviour().configured;
+  };
+  EXPECT_EQ(create({}), "/opt/toy");
+  EXPECT_EQ(create({.devices = {{.id = "b", .metadata = {{"slot", "2"}}},
+                                {.id = "a", .metadata = {{"slot", "1"}}}},
+                    .purpose = EPH_PURPOSE_SHARED}),
+            "b on 2, a on 1, shared, /opt/toy");
+  EXPECT_EQ(create({.target = DeviceInfo{.id = "next"}, .purpose = EPH_PURPOSE_COMPILE_ONLY}),
+            "target next, compile only, /opt/toy");
 }
 
 TEST_F(ProviderTest, LeavesFusedClaimsOutInAContextModel) {

@@ -41,7 +41,8 @@ TEST(ContextMetadata, ReadsWhatItWrites) {
   const ContextMetadata stated{.binaries = {{"a.bin", kChecksum}, {"имя.bin", kChecksum}},
                                .embedded = {{"p.1", kChecksum}},
                                .initializers = {{"weights", kChecksum}},
-                               .compatibility = {{"EP", "1=2;3"}}};
+                               .compatibility = {{"EP", "1=2;3"}},
+                               .payload_compatibility = {{"p.1", "for npu 0"}}};
   MetadataList metadata;
   write_metadata(stated, metadata);
   const Result<ContextMetadata> read = read_metadata(metadata);
@@ -50,6 +51,7 @@ TEST(ContextMetadata, ReadsWhatItWrites) {
   EXPECT_EQ(read->embedded, stated.embedded);
   EXPECT_EQ(read->initializers, stated.initializers);
   EXPECT_EQ(read->compatibility, stated.compatibility);
+  EXPECT_EQ(read->payload_compatibility, stated.payload_compatibility);
 }
 
 TEST(ContextMetadata, KeepsTheEntriesOfOthersAndReplacesItsOwn) {

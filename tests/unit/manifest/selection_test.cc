@@ -14,6 +14,24 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
 
+TEST(SelectionDevices, AreReadInTheirOrder) {
+  const auto selection = parse_selection(
+      "selection: 1\nproviders: [{provider: acme, devices: [npu0, \"gpu:1\"]}, cpu]", "s.yaml");
+  ASSERT_TRUE(selection.ok()) << selection.status().to_string();
+  EXPECT_THAT(selection->providers.at(0).devices, ElementsAre("npu0", "gpu:1"));
+  EXPECT_TRUE(selection->providers.at(1).devices.empty());
+}
+
+TEST(SelectionDevices, AreRefusedWhereTheyMeanNothing) {
+  for (const char* devices : {"[]", "npu0", "[npu, npu]", "[3]", "[\"\"]"}) {
+    const auto selection = parse_selection(
+        std::string("selection: 1\nproviders: [{provider: acme, devices: ") + devices + "}]",
+        "s.yaml");
+    EXPECT_EQ(selection.status().code(), StatusCode::kInvalidArgument) << devices;
+    EXPECT_THAT(selection.status().message(), HasSubstr("providers[0].devices")) << devices;
+  }
+}
+
 constexpr std::string_view kSample = R"(selection: 1
 providers:
   - provider: AcmeExecutionProvider

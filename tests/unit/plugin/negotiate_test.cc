@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <filesystem>
+#include <string>
 
 namespace ephost::plugin {
 namespace {
@@ -11,8 +13,12 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-int32_t get_devices(const eph_host*, eph_device_list*, eph_error*) noexcept { return EPH_OK; }
-int32_t create(const eph_host*, const eph_provider_config*, eph_provider**, eph_error*) noexcept {
+int32_t get_devices(const eph_provider_api*, const eph_host*, eph_device_list*,
+                    eph_error*) noexcept {
+  return EPH_OK;
+}
+int32_t create(const eph_provider_api*, const eph_host*, const eph_provider_config*, eph_provider**,
+               eph_error*) noexcept {
   return EPH_OK;
 }
 void destroy(eph_provider*) noexcept {}
@@ -29,11 +35,13 @@ const eph_provider_api kProvider = [] {
   return table;
 }();
 const std::array<const eph_provider_api*, 1> kProviders{&kProvider};
-const eph_plugin_api kPlugin{sizeof(kPlugin), kProviders.data(), kProviders.size()};
+const eph_plugin_api kPlugin{sizeof(kPlugin), kProviders.data(), kProviders.size(), nullptr};
 
 uint32_t asked_minor = 0;
-const eph_plugin_api* get_api(uint32_t minor) noexcept {
-  asked_minor = minor;
+std::string told_directory;
+const eph_plugin_api* get_api(const eph_load_info* info) noexcept {
+  asked_minor = info->minor;
+  told_directory = {info->directory.data, info->directory.size};
   return &kPlugin;
 }
 
@@ -71,6 +79,25 @@ TEST(Negotiate, PicksTheHighestMinorThatBothKnow) {
     EXPECT_EQ(adopted->minor, one.expected);
     EXPECT_EQ(asked_minor, one.expected);
   }
+}
+
+TEST(Negotiate, TellsTheDirectoryOfTheManifest) {
+  const eph_plugin_preamble preamble = preamble_for(0, 0);
+  manifest::Manifest manifest = manifest_for(0, 0);
+  manifest.file = "/opt/acme/acme.yaml";
+  ASSERT_TRUE(negotiate(&preamble, manifest, {}).ok());
+  EXPECT_EQ(told_directory, "/opt/acme");
+  manifest.file = "here.yaml";
+  ASSERT_TRUE(negotiate(&preamble, manifest, {}).ok());
+  EXPECT_EQ(told_directory, std::filesystem::current_path().native());
+}
+
+TEST(Negotiate, KeepsTheLibrarysOwnTables) {
+  const eph_plugin_preamble preamble = preamble_for(0, 0);
+  const auto adopted = negotiate(&preamble, manifest_for(0, 0), {});
+  ASSERT_TRUE(adopted.ok());
+  EXPECT_EQ(adopted->api_self, &kPlugin);
+  EXPECT_EQ(adopted->provider_self, &kProvider);
 }
 
 TEST(Negotiate, PrintsBothRangesWhenThePluginIsTooNew) {

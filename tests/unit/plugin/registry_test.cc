@@ -33,7 +33,8 @@ TEST(Registry, LoadsACorrectPlugin) {
   EXPECT_EQ(plugin.abi_minor, 0U);
   EXPECT_EQ(plugin.api.provider_count, 1U);
   eph_provider* provider = nullptr;
-  EXPECT_EQ(plugin.provider.create(nullptr, nullptr, &provider, nullptr), EPH_OK);
+  EXPECT_EQ(plugin.provider.create(plugin.provider_self, nullptr, nullptr, &provider, nullptr),
+            EPH_OK);
   EXPECT_NE(provider, nullptr);
   plugin.provider.destroy(provider);
 }
@@ -115,7 +116,7 @@ constexpr RefusedFixture kRefusedFixtures[] = {
     {"null_destroy", "eph_provider_api lacks the required function \"destroy\""},
     {"null_get_devices", "eph_provider_api lacks the required function \"get_devices\""},
     {"kernels_without_create", "\"get_kernels\" without \"create_kernel\""},
-    {"compatibility_without_validate", "\"get_compatibility\" without \"validate_compatibility\""},
+    {"compatibility_without_validate", "\"get_compatibility\" without \"validate\""},
     {"duplicate_type_name", "two providers under one name, \"FixtureExecutionProvider\""},
     {"duplicate_short_name", "(\"fixture\") and \"SecondExecutionProvider\" (\"fixture\")"},
     {"text_without_data", "the library's type name of provider table 0 is not valid text"},

@@ -47,7 +47,7 @@ class Scripted {
       given.push_back(option);
     }
     const eph_provider_config config = {sizeof(config), given.data(), given.size()};
-    code = api().create(&host, &config, &provider, &error);
+    code = api().create(plugin_->provider_self, &host, &config, &provider, &error);
   }
   Scripted(const Scripted&) = delete;
   Scripted& operator=(const Scripted&) = delete;

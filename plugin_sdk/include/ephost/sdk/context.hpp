@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ephost/sdk/basics.hpp>
+#include <string_view>
 
 namespace eph {
 
@@ -28,10 +29,11 @@ class ContextWriter {
  public:
   explicit ContextWriter(eph_context_writer* writer) : writer_(writer) {}
 
-  [[nodiscard]] uint32_t begin_payload() {
+  // `compatibility`: what this payload depends on; empty: the provider's own text.
+  [[nodiscard]] uint32_t begin_payload(std::string_view compatibility = {}) {
     uint32_t payload = EPH_NONE;
     detail::ThrowingError error;
-    error.check(writer_->api->begin_payload(writer_, &payload, &error));
+    error.check(writer_->api->begin_payload(writer_, to_abi(compatibility), &payload, &error));
     return payload;
   }
   void write(uint32_t payload, const void* data, std::size_t size) {

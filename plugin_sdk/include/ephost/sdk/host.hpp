@@ -1,9 +1,10 @@
 // host.hpp: what the host passes to a provider's `create` and `get_devices`: log, extensions,
-// threads, options, device list.
+// threads, options, devices, device list.
 #pragma once
 
 #include <ephost/ext/thread_pool.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <ephost/sdk/basics.hpp>
 #include <string_view>
@@ -66,6 +67,7 @@ class ThreadPool {
 class DeviceList {
  public:
   explicit DeviceList(eph_device_list* list) : list_(list) {}
+  // `device.id` is required.
   void add(eph_device device) {
     device.struct_size = sizeof(device);
     detail::ThrowingError error;
@@ -108,5 +110,52 @@ class Options {
  private:
   ArrayView<eph_option> options_;
 };
+
+// The devices that a session uses. Each is read by the stride, as a later host may pass longer
+// records.
+class Devices {
+ public:
+  Devices(const eph_device* first, uint64_t stride, uint64_t count)
+      : first_(first), stride_(stride), count_(count) {}
+  [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(count_); }
+  [[nodiscard]] bool empty() const { return count_ == 0; }
+  const eph_device& operator[](std::size_t i) const {
+    return *reinterpret_cast<const eph_device*>(reinterpret_cast<const char*>(first_) +
+                                                i * stride_);
+  }
+
+ private:
+  const eph_device* first_;
+  uint64_t stride_;
+  uint64_t count_;
+};
+
+// What a provider is created for. Valid during `create`.
+class Config : public Options {
+ public:
+  explicit Config(const eph_provider_config* config) : Options(config), config_(*config) {}
+
+  [[nodiscard]] Devices devices() const {
+    return {config_.devices, config_.device_stride, config_.device_count};
+  }
+  // The device to compile for, which need not be present; null: devices().
+  [[nodiscard]] const eph_device* target() const { return config_.target; }
+  // Of the manifest: an absolute path.
+  [[nodiscard]] std::string_view directory() const { return view(config_.directory); }
+  // `purpose`: one of EPH_PURPOSE_*.
+  [[nodiscard]] bool is_for(uint32_t purpose) const { return (config_.purpose & purpose) != 0; }
+
+ private:
+  const eph_provider_config& config_;
+};
+
+// An entry of eph_device.metadata; nothing if there is none.
+[[nodiscard]] inline std::string_view metadata_of(const eph_device& device, std::string_view key) {
+  for (const eph_key_value& entry :
+       ArrayView<eph_key_value>(device.metadata, static_cast<std::size_t>(device.metadata_count))) {
+    if (view(entry.key) == key) return view(entry.value);
+  }
+  return {};
+}
 
 }  // namespace eph

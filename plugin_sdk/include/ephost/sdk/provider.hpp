@@ -24,6 +24,14 @@ namespace eph {
 
 // Base of every provider. A derived class declares the functions that it supports; one that it
 // leaves out becomes a null slot of the table, with the meaning that plugin_abi.h gives.
+//
+// These functions are static, as they need no provider; the first two are required:
+//
+//   static void get_devices(Host host, DeviceList& list);
+//   static std::unique_ptr<Self> create(Host host, const Config& config);  // or const Options&
+//   // Judges the text of a payload for a device: EPH_COMPATIBILITY_*. Goes with `compatibility`.
+//   static int32_t validate(Host host, const eph_device& device, std::string_view text);
+//   static void list_targets(Host host, DeviceList& list);
 class Provider {
  public:
   void get_capability(const GraphView& graph, Claims& claims);
@@ -33,7 +41,6 @@ class Provider {
   std::vector<std::unique_ptr<Computation>> compile(const Partitions& partitions);
   void get_ep_context_nodes(ArrayView<Computation*> computations, ContextWriter& writer);
   std::string_view compatibility();
-  int32_t validate_compatibility(std::string_view text);
   // Offers ephost.shared_contexts/1: one provider for all sessions of a group. `payload` may
   // contain anything; throws Failure(EPH_INVALID_GRAPH) if it cannot be read.
   std::vector<std::string> list_partitions(const eph_bytes& payload);
@@ -53,22 +60,33 @@ class Provider {
 
 namespace detail {
 
+template <class P, class = void>
+struct DeclaresValidate : std::false_type {};
+template <class P>
+struct DeclaresValidate<P, std::void_t<decltype(&P::validate)>> : std::true_type {};
+template <class P, class = void>
+struct DeclaresListTargets : std::false_type {};
+template <class P>
+struct DeclaresListTargets<P, std::void_t<decltype(&P::list_targets)>> : std::true_type {};
+
+// A table knows its class, so that none of its functions needs `self`.
 template <class P>
 struct ProviderTable {
   static P* self(eph_provider* handle) { return reinterpret_cast<P*>(handle); }
 
-  static int32_t get_devices(const eph_host* host, eph_device_list* list,
+  static int32_t get_devices(const eph_provider_api*, const eph_host* host, eph_device_list* list,
                              eph_error* error) noexcept {
     return guard(error, [&] {
       DeviceList wrapped(list);
       P::get_devices(Host(host), wrapped);
     });
   }
-  static int32_t create(const eph_host* host, const eph_provider_config* config, eph_provider** out,
+  static int32_t create(const eph_provider_api*, const eph_host* host,
+                        const eph_provider_config* config, eph_provider** out,
                         eph_error* error) noexcept {
     *out = nullptr;
     return guard(error, [&] {
-      std::unique_ptr<P> made = P::create(Host(host), Options(config));
+      std::unique_ptr<P> made = P::create(Host(host), Config(config));
       *out = reinterpret_cast<eph_provider*>(release_made(std::move(made), "create"));
     });
   }
@@ -128,10 +146,17 @@ struct ProviderTable {
     *out = {};
     return guard(error, [&] { *out = to_abi(self(handle)->compatibility()); });
   }
-  static int32_t validate_compatibility(eph_provider* handle, eph_string text, int32_t* out_level,
-                                        eph_error* error) noexcept {
-    *out_level = EPH_COMPATIBILITY_UNSUPPORTED;
-    return guard(error, [&] { *out_level = self(handle)->validate_compatibility(view(text)); });
+  static int32_t validate(const eph_provider_api*, const eph_host* host, const eph_device* device,
+                          eph_string text, int32_t* out_verdict, eph_error* error) noexcept {
+    *out_verdict = EPH_COMPATIBILITY_UNSUPPORTED;
+    return guard(error, [&] { *out_verdict = P::validate(Host(host), *device, view(text)); });
+  }
+  static int32_t list_targets(const eph_provider_api*, const eph_host* host, eph_device_list* list,
+                              eph_error* error) noexcept {
+    return guard(error, [&] {
+      DeviceList wrapped(list);
+      P::list_targets(Host(host), wrapped);
+    });
   }
   static int32_t list_partitions(eph_provider* handle, eph_bytes payload, eph_name_list* list,
                                  eph_error* error) noexcept {
@@ -217,8 +242,8 @@ struct ProviderTable {
   static constexpr eph_provider_api make() {
     static_assert(has_kernels() == has_create_kernel(),
                   "declare both kernels and create_kernel, or neither");
-    static_assert(has_compatibility() == has_validation(),
-                  "declare both compatibility and validate_compatibility, or neither");
+    static_assert(has_compatibility() == DeclaresValidate<P>::value,
+                  "declare both compatibility and validate, or neither");
     static_assert(
         has_memories() == (has_allocate() && has_release() && has_copy()),
         "declare all of memories, allocate_memory, release_memory and copy_memory, or none");
@@ -239,8 +264,9 @@ struct ProviderTable {
     if constexpr (has_context()) api.get_ep_context_nodes = &get_ep_context_nodes;
     if constexpr (has_compatibility()) {
       api.get_compatibility = &get_compatibility;
-      api.validate_compatibility = &validate_compatibility;
+      api.validate = &validate;
     }
+    if constexpr (DeclaresListTargets<P>::value) api.list_targets = &list_targets;
     if constexpr (has_extension() || has_shared_contexts() || has_memories() || has_wishes()) {
       api.get_extension = &get_extension;
     }
@@ -258,7 +284,6 @@ struct ProviderTable {
   EPH_DETAIL_DECLARES(has_compile, compile)
   EPH_DETAIL_DECLARES(has_context, get_ep_context_nodes)
   EPH_DETAIL_DECLARES(has_compatibility, compatibility)
-  EPH_DETAIL_DECLARES(has_validation, validate_compatibility)
   EPH_DETAIL_DECLARES(has_shared_contexts, list_partitions)
   EPH_DETAIL_DECLARES(has_memories, memories)
   EPH_DETAIL_DECLARES(has_wishes, kept_operators)

@@ -15,7 +15,7 @@ using testing::RecordingSink;
 class ContextCollectorTest : public ::testing::Test {
  protected:
   int32_t begin_payload(uint32_t* out) {
-    return writer_.api->begin_payload(&writer_, out, &error_);
+    return writer_.api->begin_payload(&writer_, EPH_STRING("mine"), out, &error_);
   }
   int32_t write(const void* data, uint64_t size) {
     return writer_.api->write(&writer_, 0, data, size, &error_);
@@ -36,6 +36,7 @@ TEST_F(ContextCollectorTest, PassesPayloadsAndNodesOn) {
   EXPECT_EQ(payload, 0U);
   EXPECT_EQ(write("abc", 3), EPH_OK);
   EXPECT_EQ(add_node(1), EPH_OK);
+  EXPECT_EQ(sink_.compatibilities, std::vector<std::string>{"mine"});
   EXPECT_EQ(sink_.size, 3U);
   EXPECT_EQ(sink_.nodes, std::vector<uint32_t>{1});
 }
@@ -46,6 +47,16 @@ TEST_F(ContextCollectorTest, IsCompleteWithANodeForEachComputation) {
   EXPECT_FALSE(writer_.is_complete());
   EXPECT_EQ(add_node(0), EPH_OK);
   EXPECT_TRUE(writer_.is_complete());
+}
+
+TEST_F(ContextCollectorTest, RefusesACompatibilityTextThatIsNotText) {
+  uint32_t payload = 0;
+  const std::string bytes = "\xff";
+  EXPECT_EQ(writer_.api->begin_payload(&writer_, {bytes.data(), 1}, &payload, &error_),
+            EPH_EP_FAIL);
+  EXPECT_EQ(payload, EPH_NONE);
+  EXPECT_THAT(writer_.status().message(), HasSubstr("begin_payload of x: compatibility is not"));
+  EXPECT_EQ(sink_.payloads, 0U);
 }
 
 TEST_F(ContextCollectorTest, RefusesASecondNodeForAComputation) {
@@ -86,6 +97,7 @@ TEST_F(ContextCollectorTest, GivesTheSinkNothingMoreAfterAFailure) {
   EXPECT_EQ(write("abc", 3), EPH_FAIL);
   sink_.refusal = {};
   EXPECT_EQ(write("abc", 3), EPH_FAIL);
+  EXPECT_EQ(sink_.compatibilities, std::vector<std::string>{"mine"});
   EXPECT_EQ(sink_.size, 3U);
   EXPECT_EQ(writer_.status().message(), "the disk is full");
 }

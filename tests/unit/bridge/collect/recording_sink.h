@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "host/bridge/collect/context_collector.h"
@@ -11,8 +13,9 @@ namespace ephost::bridge::testing {
 
 class RecordingSink : public ContextSink {
  public:
-  Result<uint32_t> begin_payload() override {
+  Result<uint32_t> begin_payload(std::string_view compatibility) override {
     if (!refusal.ok()) return refusal;
+    compatibilities.emplace_back(compatibility);
     return payloads++;
   }
   Status append(uint32_t, std::span<const std::byte> bytes) override {
@@ -24,6 +27,7 @@ class RecordingSink : public ContextSink {
     return refusal;
   }
   uint32_t payloads = 0;
+  std::vector<std::string> compatibilities;
   size_t size = 0;
   std::vector<uint32_t> nodes;
   Status refusal;

@@ -390,6 +390,37 @@ TEST(ContextLoader, ReturnsTheCompatibilityStrings) {
   const Result<LoadedContext> loaded = load_context(model, {});
   ASSERT_TRUE(loaded.ok());
   EXPECT_EQ(loaded->compatibility.at("EP"), "sdk 3");
+  EXPECT_EQ(loaded->compatibility_of({.source = "EP"}), "sdk 3");
+  EXPECT_EQ(loaded->compatibility_of({.source = "EP", .compatibility = "own"}), "own");
+  EXPECT_EQ(loaded->compatibility_of({.source = "another"}), "");
+}
+
+TEST(ContextLoader, ReturnsTheCompatibilityStringOfEachPayload) {
+  graph::Model model = model_of({embedded_node("p", "one"), embedded_node("q", "two")});
+  write_metadata({.embedded = {{"p", checksum_of("one")}, {"q", checksum_of("two")}},
+                  .payload_compatibility = {{"q", "for npu 1"}}},
+                 model.metadata);
+  const Result<LoadedContext> loaded = load_context(model, {});
+  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  EXPECT_EQ(loaded->payloads.at(0).compatibility, "");
+  EXPECT_EQ(loaded->payloads.at(1).compatibility, "for npu 1");
+}
+
+TEST(ContextLoader, RefusesTwoCompatibilityStringsOfOnePayload) {
+  const TempDirectory dir;
+  dir.write("m.bin", "payload");
+  for (const std::string second : {"for npu 0", "for npu 1"}) {
+    graph::Model model = model_of({file_node("a", "m.bin"), file_node("b", "m.bin")});
+    write_metadata({.binaries = {{"m.bin", checksum_of("payload")}},
+                    .payload_compatibility = {{"a", "for npu 0"}, {"b", second}}},
+                   model.metadata);
+    const Result<LoadedContext> loaded = load_context(model, {.folder = dir.path()});
+    EXPECT_EQ(loaded.ok(), second == "for npu 0");
+    if (loaded.ok()) continue;
+    EXPECT_EQ(loaded.status().code(), StatusCode::kInvalidGraph);
+    EXPECT_NE(loaded.status().message().find("another node of the payload states \"for npu 0\""),
+              std::string::npos);
+  }
 }
 
 TEST(ContextLoader, MapsABinaryOnceForAllItsNodes) {

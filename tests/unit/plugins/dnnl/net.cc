@@ -195,7 +195,7 @@ std::vector<std::vector<float>> Partition::run(const Net& net) {
 }
 
 ProviderSession::ProviderSession(int64_t threads) {
-  const eph_plugin_api* plugin = eph_plugin_v1()->get_api(0);
+  const eph_plugin_api* plugin = get_api(eph_plugin_v1());
   api = plugin->providers[0];
   eph_option option = {};
   option.name = EPH_STRING("num_threads");
@@ -203,7 +203,7 @@ ProviderSession::ProviderSession(int64_t threads) {
   option.kind = EPH_OPTION_INT;
   const eph_provider_config config = {sizeof(config), &option, 1};
   FakeError error;
-  EXPECT_EQ(api->create(&host_, &config, &provider, &error), EPH_OK) << error.message;
+  EXPECT_EQ(api->create(api, &host_, &config, &provider, &error), EPH_OK) << error.message;
 }
 
 ProviderSession::~ProviderSession() { api->destroy(provider); }

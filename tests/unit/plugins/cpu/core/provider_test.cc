@@ -22,7 +22,8 @@ TEST(CpuProvider, HasOneDeviceWithAnInstructionSet) {
   FakeHost host;
   FakeDeviceList list;
   FakeError error;
-  ASSERT_EQ(cpu_session().api().get_devices(&host, &list, &error), EPH_OK) << error.message;
+  ASSERT_EQ(cpu_session().api().get_devices(&cpu_session().api(), &host, &list, &error), EPH_OK)
+      << error.message;
   ASSERT_EQ(list.architectures.size(), 1U);
   EXPECT_EQ(list.architectures[0].rfind("x86-64", 0), 0U);
 }

@@ -206,7 +206,7 @@ TEST(DnnlCapability, ListsTheProcessorWithItsInstructionSet) {
   FakeDeviceList list;
   FakeHost host;
   FakeError error;
-  ASSERT_EQ(session.api->get_devices(&host, &list, &error), EPH_OK);
+  ASSERT_EQ(session.api->get_devices(session.api, &host, &list, &error), EPH_OK);
   ASSERT_EQ(list.architectures.size(), 1U);
   EXPECT_FALSE(list.architectures[0].empty());
 }
@@ -219,8 +219,8 @@ TEST(DnnlProvider, RefusesAnImpossibleNumberOfThreads) {
   option.int_value = -1;
   const eph_provider_config config = {sizeof(config), &option, 1};
   eph_provider* provider = nullptr;
-  const eph_provider_api* api = eph_plugin_v1()->get_api(0)->providers[0];
-  EXPECT_EQ(api->create(&host, &config, &provider, &error), EPH_INVALID_ARGUMENT);
+  const eph_provider_api* api = get_api(eph_plugin_v1())->providers[0];
+  EXPECT_EQ(api->create(api, &host, &config, &provider, &error), EPH_INVALID_ARGUMENT);
   EXPECT_EQ(provider, nullptr);
   EXPECT_THAT(error.message, HasSubstr("num_threads is -1"));
 }

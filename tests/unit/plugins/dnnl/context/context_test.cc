@@ -214,12 +214,11 @@ TEST_F(DnnlContext, HasACompatibilityTextThatJudgesItself) {
   eph_string text = {};
   FakeError error;
   ASSERT_EQ(session_.api->get_compatibility(session_.provider, &text, &error), EPH_OK);
-  int32_t level = -1;
-  ASSERT_EQ(session_.api->validate_compatibility(session_.provider, text, &level, &error), EPH_OK);
-  EXPECT_EQ(level, EPH_COMPATIBILITY_OPTIMAL);
-  ProviderSession other(5);
-  ASSERT_EQ(other.api->validate_compatibility(other.provider, text, &level, &error), EPH_OK);
-  EXPECT_EQ(level, EPH_COMPATIBILITY_PREFER_RECOMPILATION);
+  const FakeHost host;
+  const eph_device device = {sizeof(device), EPH_STRING("cpu")};
+  int32_t verdict = -1;
+  ASSERT_EQ(session_.api->validate(session_.api, &host, &device, text, &verdict, &error), EPH_OK);
+  EXPECT_EQ(verdict, EPH_COMPATIBILITY_OPTIMAL);
 }
 
 }  // namespace

@@ -22,13 +22,29 @@ TEST(BuildId, PrefersRecompilationForAnotherNumberOfThreads) {
             EPH_COMPATIBILITY_PREFER_RECOMPILATION);
 }
 
+// The choice would be made again, so another compilation would be no better.
+TEST(BuildId, IsContentWithAChosenNumberOfThreads) {
+  BuildId chosen = kId;
+  chosen.threads = 16;
+  chosen.has_chosen_threads = true;
+  EXPECT_EQ(compatibility_text(chosen),
+            "ephost.dnnl/3;onednn=2.6.3+abc;isa=avx512_core;threads=16;chosen");
+  EXPECT_EQ(judge_compatibility(compatibility_text(chosen), kId), EPH_COMPATIBILITY_OPTIMAL);
+}
+
+TEST(BuildId, KnowsTextsOfOthers) {
+  for (const char* text : {"", "something", "scripted 1", "ephost.dnnl"}) {
+    EXPECT_EQ(judge_compatibility(text, kId), EPH_COMPATIBILITY_NOT_APPLICABLE) << text;
+  }
+}
+
 TEST(BuildId, RefusesAnotherLibraryInstructionSetRevisionOrText) {
-  for (const char* text :
-       {"ephost.dnnl/3;onednn=2.6.2+abc;isa=avx512_core;threads=4",
-        "ephost.dnnl/3;onednn=2.6.3+abc;isa=avx2;threads=4",
-        "ephost.dnnl/1;onednn=2.6.3+abc;isa=avx512_core;threads=4",
-        "ephost.dnnl/3;onednn=2.6.3+abc;isa=avx512_core;threads=",
-        "ephost.dnnl/3;onednn=2.6.3+abc;isa=avx512_core;threads=4;x", "", "something"}) {
+  for (const char* text : {"ephost.dnnl/3;onednn=2.6.2+abc;isa=avx512_core;threads=4",
+                           "ephost.dnnl/3;onednn=2.6.3+abc;isa=avx2;threads=4",
+                           "ephost.dnnl/1;onednn=2.6.3+abc;isa=avx512_core;threads=4",
+                           "ephost.dnnl/3;onednn=2.6.3+abc;isa=avx512_core;threads=",
+                           "ephost.dnnl/3;onednn=2.6.3+abc;isa=avx512_core;threads=4;x",
+                           "ephost.dnnl/3;onednn=2.6.3+abc;isa=avx512_core;threads=;chosen"}) {
     EXPECT_EQ(judge_compatibility(text, kId), EPH_COMPATIBILITY_UNSUPPORTED) << text;
   }
 }

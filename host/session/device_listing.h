@@ -1,0 +1,27 @@
+// The devices of all installed providers, and the choice among them by a policy.
+#pragma once
+
+#include <ephost/ep_device.h>
+#include <ephost/session_options.h>
+#include <ephost/status.h>
+
+#include <span>
+#include <vector>
+
+#include "host/manifest/search.h"
+#include "host/plugin/registry.h"
+
+namespace ephost::session {
+
+enum class Listing { kDevices, kTargets };
+
+// Asks the best plugin that works of each provider of the search.
+[[nodiscard]] EpDeviceList list_all_devices(const manifest::SearchResult& search,
+                                            plugin::Registry& registry, Listing listing);
+
+// What the policy chooses of the devices: one request for each provider, in order of priority.
+// Empty if there is nothing to choose.
+[[nodiscard]] std::vector<ProviderRequest> choose_by_policy(std::span<const EpDevice> devices,
+                                                            EpDevicePolicy policy);
+
+}  // namespace ephost::session
