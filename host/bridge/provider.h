@@ -37,6 +37,9 @@ struct CompileRequest {
   const GraphView* graph = nullptr;
   std::string_view name;
   const eph_ep_context* ep_context = nullptr;
+  uint64_t token = 0;  // of the claim; 0 with `ep_context`
+  // Lives as long as the computation: what the constants of `ep_context` point to.
+  std::shared_ptr<const void> kept = {};
 };
 
 enum class Compatibility { kOptimal, kPreferRecompilation, kUnsupported };
