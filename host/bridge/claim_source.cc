@@ -7,7 +7,7 @@ namespace ephost::bridge {
 
 Result<std::vector<partition::Claim>> ProviderClaims::claims(const graph::Graph& graph,
                                                              std::span<const uint32_t> owner) {
-  const GraphView view(graph, model_, owner);
+  const GraphView view(graph, model_, GraphView::role_of(graph, model_->model()), owner);
   Result<Capability> capability = provider_.capability(view, owner);
   failure_ = capability.status();
   if (!capability.ok()) return failure_;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "host/bridge/provider.h"
@@ -18,9 +19,9 @@ class ProviderClaims : public partition::ClaimSource {
   // Everything is borrowed. If `cached` is given, the graph belongs to a context model: these nodes
   // (EPContext nodes of the provider's own sources, ascending) are claimed one by one, and the
   // provider's fused claims are dropped.
-  ProviderClaims(Provider& provider, const graph::Model& model,
+  ProviderClaims(Provider& provider, std::shared_ptr<const ModelView> model,
                  const std::vector<graph::NodeId>* cached = nullptr)
-      : provider_(provider), model_(model), cached_(cached) {}
+      : provider_(provider), model_(std::move(model)), cached_(cached) {}
 
   [[nodiscard]] std::string_view provider_name() const override { return provider_.name(); }
   [[nodiscard]] std::string_view short_name() const override { return provider_.short_name(); }
@@ -34,7 +35,7 @@ class ProviderClaims : public partition::ClaimSource {
 
  private:
   Provider& provider_;
-  const graph::Model& model_;
+  std::shared_ptr<const ModelView> model_;
   const std::vector<graph::NodeId>* cached_;
   std::vector<Decline> declines_;
   Status failure_;

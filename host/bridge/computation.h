@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "host/bridge/device_memory.h"
@@ -52,6 +53,9 @@ class Computation {
   [[nodiscard]] Computation share() const { return Computation(object_); }
 
   [[nodiscard]] eph_computation* handle() const { return object_->handle; }
+  // Keeps `what` until the computation is destroyed. To be called before it is shared.
+  void keep(std::shared_ptr<const void> what) { object_->kept = std::move(what); }
+
   // For the executor: one indirect call for each step. Its type is not noexcept, so that exceptions
   // of the plugin can be caught.
   using Compute = int32_t (*)(eph_computation* computation, void* state, eph_run* run,
@@ -82,6 +86,7 @@ class Computation {
     std::vector<plan::SlotPart> parts;  // input_parts first, then output_parts
     size_t inplace_count = 0;
     size_t input_part_count = 0;
+    std::shared_ptr<const void> kept;                 // outlives `handle`
     std::unique_ptr<const ComputationMemory> memory;  // null: all in host memory
 
     ~Object();

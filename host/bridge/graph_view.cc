@@ -4,11 +4,10 @@
 #include <type_traits>
 #include <utility>
 
+#include "host/base/format.h"
+#include "host/base/text.h"
 #include "host/bridge/abi_text.h"
 #include "host/bridge/callback.h"
-#include "host/graph/clone.h"
-#include "host/graph/connect.h"
-#include "host/onnx_io/export/export.h"
 #include "host/partition/partition.h"
 #include "host/plugin/adopt.h"
 
@@ -31,6 +30,22 @@ int32_t kind_of(graph::ValueKind kind) {
       break;
   }
   return EPH_KIND_NONE;
+}
+
+bool has_content(graph::ValueKind kind) {
+  return kind == graph::ValueKind::kSequence || kind == graph::ValueKind::kOptional ||
+         kind == graph::ValueKind::kMap;
+}
+
+// Fills *out, and says why if that is impossible.
+template <class Record>
+int32_t give(const char* slot, const Record& record, Record* out, eph_error* error) noexcept {
+  const int32_t code = plugin::fill(record, out);
+  if (code == EPH_OK) return EPH_OK;
+  return run_callback(error, [&] {
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("{}: {}", slot, plugin::why_not_filled(out)));
+  });
 }
 
 eph_attribute attribute_of(const std::string& name, int32_t kind, const void* values,
@@ -60,21 +75,24 @@ eph_value constant_value(const graph::Tensor& tensor, std::span<const eph_string
   return value;
 }
 
-const eph_graph_api GraphView::kApi = {sizeof(eph_graph_api), &GraphView::get_graph,
-                                       &GraphView::get_node,  &GraphView::get_value,
-                                       &GraphView::get_opset, &GraphView::get_onnx};
+const eph_graph_api GraphView::kApi = {
+    sizeof(eph_graph_api),  &GraphView::get_graph, &GraphView::get_node, &GraphView::get_value,
+    &GraphView::find_value, &GraphView::get_opset, &GraphView::get_onnx};
 
 GraphView::GraphView(const graph::Graph& graph, const graph::Model& model,
                      std::span<const uint32_t> owner)
-    : eph_graph{&kApi}, graph_(graph), model_(model), owner_(owner) {
+    : GraphView(graph, std::make_shared<const ModelView>(model), role_of(graph, model), owner) {}
+
+GraphView::GraphView(const graph::Graph& graph, std::shared_ptr<const ModelView> model, Role role,
+                     std::span<const uint32_t> owner)
+    : eph_graph{&kApi}, graph_(graph), model_(std::move(model)), role_(role), owner_(owner) {
   constants_.reserve(graph.initializers.size());
   for (const graph::Tensor& tensor : graph.initializers) {
     constants_.push_back(constant_value(
         tensor, tensor.strings ? convert_strings(*tensor.strings) : std::span<const eph_string>()));
   }
   for (graph::ValueId id = 0; id < graph.values.size(); ++id) {
-    const auto& shape = graph.values[id].type.shape;
-    if (shape && !graph::is_static(*shape)) convert_shape(id, *shape);
+    convert_type(id, graph.values[id].type);
   }
   attribute_begin_.reserve(graph.nodes.size() + 1);
   for (const graph::Node& node : graph.nodes) {
@@ -82,19 +100,59 @@ GraphView::GraphView(const graph::Graph& graph, const graph::Model& model,
     convert_attributes(node);
   }
   attribute_begin_.push_back(attributes_.size());
+  convert_metadata();
 }
 
-void GraphView::convert_shape(graph::ValueId value, const graph::Shape& shape) {
+void GraphView::convert_metadata() {
+  const auto has_none = [](const graph::Node& node) { return node.metadata.empty(); };
+  if (std::all_of(graph_.nodes.begin(), graph_.nodes.end(), has_none)) return;
+  metadata_begin_.reserve(graph_.nodes.size() + 1);
+  for (const graph::Node& node : graph_.nodes) {
+    metadata_begin_.push_back(metadata_.size());
+    for (const auto& [key, value] : node.metadata)
+      metadata_.push_back({to_abi(key), to_abi(value)});
+  }
+  metadata_begin_.push_back(metadata_.size());
+}
+
+GraphView::OpenShape GraphView::convert_shape(const graph::Shape& shape) const {
   OpenShape open;
   const bool named = std::any_of(shape.begin(), shape.end(), graph::is_symbolic_dim);
   for (const int64_t dim : shape) {
     open.extents.push_back(graph::is_static_dim(dim) ? dim : -1);
     if (!named) continue;
     open.names.push_back(graph::is_symbolic_dim(dim)
-                             ? to_abi(model_.symbols[graph::dim_symbol(dim)])
+                             ? to_abi(model_->model().symbols[graph::dim_symbol(dim)])
                              : eph_string{});
   }
-  open_shapes_.emplace(value, std::move(open));
+  return open;
+}
+
+void GraphView::convert_type(graph::ValueId value, const graph::ValueType& type) {
+  if (type.shape && !graph::is_static(*type.shape)) {
+    open_shapes_.emplace_hint(open_shapes_.end(), value, convert_shape(*type.shape));
+  }
+  if (has_content(type.kind)) {
+    contents_.emplace_hint(contents_.end(), value, convert_content(type));
+  }
+}
+
+// What `type`, which is not a tensor, contains.
+const eph_type* GraphView::convert_content(const graph::ValueType& type) {
+  static const graph::ValueType kUnknown;
+  const graph::ValueType& content = type.nested ? *type.nested : kUnknown;
+  eph_type converted = {};
+  converted.kind = kind_of(content.kind);
+  converted.element_type = static_cast<int32_t>(content.element);
+  converted.rank = -1;
+  if (content.shape) {
+    const OpenShape& shape = content_shapes_.emplace_back(convert_shape(*content.shape));
+    converted.rank = static_cast<int32_t>(shape.extents.size());
+    converted.shape = shape.extents.data();
+    converted.dim_names = shape.names.empty() ? nullptr : shape.names.data();
+  }
+  if (has_content(content.kind)) converted.content = convert_content(content);
+  return &types_.emplace_back(converted);
 }
 
 std::span<const eph_string> GraphView::convert_strings(std::span<const std::string> strings) {
@@ -135,7 +193,9 @@ const eph_value* GraphView::convert_sparse(std::span<const graph::SparseTensor> 
 
 const void* GraphView::convert_graphs(std::span<const std::unique_ptr<graph::Graph>> graphs) {
   std::vector<const eph_graph*> list;
-  for (const auto& graph : graphs) list.push_back(&subgraphs_.emplace_back(*graph, model_));
+  for (const auto& graph : graphs) {
+    list.push_back(&subgraphs_.emplace_back(*graph, model_, Role::kBody));
+  }
   return graph_lists_.emplace_back(std::move(list)).data();
 }
 
@@ -185,8 +245,19 @@ void GraphView::convert_attributes(const graph::Node& node) {
   }
 }
 
-int32_t GraphView::get_graph(const eph_graph* handle, eph_graph_info* out) noexcept {
-  const graph::Graph& graph = self(handle).graph_;
+int32_t GraphView::refuse_index(const char* slot, const char* what, uint32_t index, size_t count,
+                                eph_error* error) const noexcept {
+  return run_callback(error, [&] {
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("{}: graph {} has no {} {}; its {} {}s are numbered from 0", slot,
+                            quote(graph_.name), what, index, count, what));
+  });
+}
+
+int32_t GraphView::get_graph(const eph_graph* handle, eph_graph_info* out,
+                             eph_error* error) noexcept {
+  const GraphView& view = self(handle);
+  const graph::Graph& graph = view.graph_;
   eph_graph_info info = {};
   info.name = to_abi(graph.name);
   info.node_count = graph.nodes.size();
@@ -195,12 +266,20 @@ int32_t GraphView::get_graph(const eph_graph* handle, eph_graph_info* out) noexc
   info.input_count = graph.inputs.size();
   info.outputs = graph.outputs.data();
   info.output_count = graph.outputs.size();
-  return plugin::fill(info, out);
+  info.flags = view.role_ == Role::kBody ? uint32_t{EPH_GRAPH_BODY} : 0;
+  info.ir_version = view.model_->model().ir_version;
+  info.opsets = view.model_->opsets().data();
+  info.opset_count = view.model_->opsets().size();
+  info.metadata = view.model_->metadata().data();
+  info.metadata_count = view.model_->metadata().size();
+  return give("get_graph", info, out, error);
 }
 
-int32_t GraphView::get_node(const eph_graph* handle, uint32_t node, eph_node_info* out) noexcept {
+int32_t GraphView::get_node(const eph_graph* handle, uint32_t node, eph_node_info* out,
+                            eph_error* error) noexcept {
   const GraphView& view = self(handle);
-  if (node >= view.graph_.nodes.size()) return EPH_INVALID_ARGUMENT;
+  const size_t count = view.graph_.nodes.size();
+  if (node >= count) return view.refuse_index("get_node", "node", node, count, error);
   const graph::Node& from = view.graph_.nodes[node];
   const bool taken = !view.owner_.empty() && view.owner_[node] != partition::kUnassigned;
   eph_node_info info = {};
@@ -217,13 +296,19 @@ int32_t GraphView::get_node(const eph_graph* handle, uint32_t node, eph_node_inf
   info.implicit_input_count = from.implicit_inputs.size();
   info.attributes = view.attributes_.data() + view.attribute_begin_[node];
   info.attribute_count = view.attribute_begin_[node + 1] - view.attribute_begin_[node];
-  return plugin::fill(info, out);
+  info.overload = to_abi(from.overload);
+  if (!view.metadata_begin_.empty()) {
+    info.metadata = view.metadata_.data() + view.metadata_begin_[node];
+    info.metadata_count = view.metadata_begin_[node + 1] - view.metadata_begin_[node];
+  }
+  return give("get_node", info, out, error);
 }
 
-int32_t GraphView::get_value(const eph_graph* handle, uint32_t value,
-                             eph_value_info* out) noexcept {
+int32_t GraphView::get_value(const eph_graph* handle, uint32_t value, eph_value_info* out,
+                             eph_error* error) noexcept {
   const GraphView& view = self(handle);
-  if (value >= view.graph_.values.size()) return EPH_INVALID_ARGUMENT;
+  const size_t count = view.graph_.values.size();
+  if (value >= count) return view.refuse_index("get_value", "value", value, count, error);
   const graph::Value& from = view.graph_.values[value];
   eph_value_info info = {};
   info.name = to_abi(from.name);
@@ -245,11 +330,41 @@ int32_t GraphView::get_value(const eph_graph* handle, uint32_t value,
   info.consumers = from.consumers.data();
   info.consumer_count = from.consumers.size();
   info.constant = from.is_constant() ? &view.constants_[from.initializer] : nullptr;
-  return plugin::fill(info, out);
+  if (has_content(from.type.kind)) info.content = view.contents_.find(value)->second;
+  return give("get_value", info, out, error);
+}
+
+// The first call makes the index of names.
+graph::ValueId GraphView::look_up(std::string_view name) const {
+  std::call_once(has_names_, [this] {
+    ids_by_name_.reserve(graph_.values.size());
+    for (graph::ValueId id = 0; id < graph_.values.size(); ++id) {
+      ids_by_name_.emplace(graph_.values[id].name, id);
+    }
+  });
+  const auto found = ids_by_name_.find(name);
+  return found == ids_by_name_.end() ? graph::kNoValue : found->second;
+}
+
+int32_t GraphView::find_value(const eph_graph* handle, eph_string name, uint32_t* out_value,
+                              eph_error* error) noexcept {
+  if (out_value != nullptr) *out_value = EPH_NONE;
+  return run_callback(error, [&]() -> Status {
+    if (out_value == nullptr) {
+      return Status(StatusCode::kInvalidArgument, "find_value: out_value is null");
+    }
+    const GraphView& graph = self(handle);
+    *out_value = graph.look_up(view(name));
+    if (*out_value != graph::kNoValue) return Status::ok_status();
+    return Status(
+        StatusCode::kNotFound,
+        formatted("find_value: none of the {} values of graph {} has the name {}",
+                  graph.graph_.values.size(), quote(graph.graph_.name), quote(view(name))));
+  });
 }
 
 int64_t GraphView::get_opset(const eph_graph* handle, eph_string domain) noexcept {
-  const auto& imports = self(handle).model_.opset_imports;
+  const auto& imports = self(handle).model_->model().opset_imports;
   const std::string_view wanted = view(domain);
   // A linear search needs no std::string, and so cannot throw.
   for (const auto& [name, version] : imports) {
@@ -258,40 +373,15 @@ int64_t GraphView::get_opset(const eph_graph* handle, eph_string domain) noexcep
   return 0;
 }
 
-Status GraphView::serialize() const {
-  graph::Model standalone;
-  standalone.ir_version = model_.ir_version;
-  standalone.opset_imports = model_.opset_imports;
-  standalone.symbols = model_.symbols;
-  standalone.functions = model_.functions;
-  standalone.graph = graph::clone(graph_);
-  // A stand-alone model has no enclosing graph: the values that a body captures become its inputs.
-  graph::Graph& graph = standalone.graph;
-  for (graph::ValueId id = 0; id < graph.values.size(); ++id) {
-    if (std::exchange(graph.values[id].outer, graph::kNoValue) == graph::kNoValue) continue;
-    graph.inputs.push_back(id);
-  }
-  graph::connect(graph);
-  EPHOST_ASSIGN_OR_RETURN(const onnx_io::ExportedModel exported, onnx_io::export_model(standalone));
-  onnx_ = exported.model.to_bytes();
-  return Status::ok_status();
-}
-
-int32_t GraphView::get_onnx(const eph_graph* handle, eph_bytes* out, eph_error* error) noexcept {
-  if (out == nullptr) {
-    return report(error, StatusCode::kInvalidArgument,
-                  "get_onnx got a null pointer for its result");
-  }
+int32_t GraphView::get_onnx(const eph_graph* handle, uint64_t outside_bytes, eph_bytes* out,
+                            eph_error* error) noexcept {
+  if (out == nullptr) return report(error, StatusCode::kInvalidArgument, "get_onnx: out is null");
   *out = {};
   return run_callback(error, [&]() -> Status {
     const GraphView& view = self(handle);
-    const std::lock_guard lock(view.onnx_mutex_);
-    if (view.onnx_.empty()) {
-      if (const Status status = view.serialize(); !status.ok()) {
-        return Status(StatusCode::kInvalidGraph, status.message());
-      }
-    }
-    *out = {view.onnx_.data(), view.onnx_.size()};
+    EPHOST_ASSIGN_OR_RETURN(const std::span<const std::byte> bytes,
+                            view.onnx_.get(view.graph_, view.model_->model(), outside_bytes));
+    *out = {bytes.data(), bytes.size()};
     return Status::ok_status();
   });
 }

@@ -131,8 +131,8 @@ Result<std::vector<Computation>> Provider::compile(std::span<const CompileReques
   }
   std::vector<eph_partition> partitions;
   for (const CompileRequest& request : requests) {
-    partitions.push_back(
-        {sizeof(eph_partition), request.graph, to_abi(request.name), request.ep_context});
+    partitions.push_back({sizeof(eph_partition), request.graph, to_abi(request.name),
+                          request.ep_context, request.token});
   }
   std::vector<eph_computation*> handles(requests.size(), nullptr);
   const std::string what = describe(requests);
@@ -142,12 +142,13 @@ Result<std::vector<Computation>> Provider::compile(std::span<const CompileReques
   // Adopting a handle and dropping it also destroys what a failed call left behind.
   std::vector<Computation> computations;
   Status adopted;
-  for (eph_computation* handle : handles) {
-    if (handle == nullptr && !compiled.ok()) continue;
-    Result<Computation> computation = Computation::adopt(shared_from_this(), handle, "compile");
+  for (size_t i = 0; i < handles.size(); ++i) {
+    if (handles[i] == nullptr && !compiled.ok()) continue;
+    Result<Computation> computation = Computation::adopt(shared_from_this(), handles[i], "compile");
     if (!computation.ok()) {
       adopted = std::move(computation).status();
     } else {
+      computation->keep(requests[i].kept);
       computations.push_back(std::move(computation).value());
     }
   }

@@ -38,6 +38,9 @@ struct CompileRequest {
   const GraphView* graph = nullptr;
   std::string_view name;
   const eph_ep_context* ep_context = nullptr;
+  uint64_t token = 0;  // of the claim; 0 with `ep_context`
+  // Lives as long as the computation: what the constants of `ep_context` point to.
+  std::shared_ptr<const void> kept = {};
 };
 
 // What a provider is created for: the content of an eph_provider_config.

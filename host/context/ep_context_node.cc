@@ -1,6 +1,8 @@
 #include "host/context/ep_context_node.h"
 
 #include <optional>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 
@@ -45,6 +47,27 @@ class AttributeReader {
     const std::optional<std::string_view> value = attributes().string(name);
     if (!value) return error(name, "is not a string");
     out_text = *value;
+    return {};
+  }
+
+  Status constants(std::vector<NamedConstant>& out_constants) const {
+    const graph::AttributeValue* value = attributes().attribute(kNamedConstantsAttribute);
+    if (!value) return {};
+    const auto* list = std::get_if<std::vector<std::string>>(value);
+    if (!list) return error(kNamedConstantsAttribute, "is not a list of strings");
+    std::unordered_set<std::string_view> names;
+    out_constants.reserve(list->size());
+    for (const std::string& text : *list) {
+      std::optional<NamedConstant> parsed = parse_named_constant(text);
+      if (!parsed) {
+        return error(kNamedConstantsAttribute, "has the entry " + quote(text) +
+                                                   ", which is not a type, a checksum and a name");
+      }
+      const auto& added = out_constants.emplace_back(std::move(*parsed));
+      if (!names.insert(added.name).second) {
+        return error(kNamedConstantsAttribute, "names " + quote(added.name) + " twice");
+      }
+    }
     return {};
   }
 
@@ -114,6 +137,7 @@ Result<EpContextNode> read_ep_context_node(const Graph& graph, NodeId node) {
   EPHOST_RETURN_IF_ERROR(reader.text("partition_name", read.partition_name));
   EPHOST_RETURN_IF_ERROR(reader.text("source", read.source));
   EPHOST_RETURN_IF_ERROR(reader.text("notes", read.notes));
+  EPHOST_RETURN_IF_ERROR(reader.constants(read.constants));
   return read;
 }
 
@@ -138,6 +162,13 @@ Node make_ep_context_node(EpContextNode attributes) {
   add_text(node, "source", attributes.source);
   add_text(node, "notes", attributes.notes);
   if (attributes.max_size != 0) node.attributes.push_back({"max_size", attributes.max_size});
+  if (!attributes.constants.empty()) {
+    std::vector<std::string> entries;
+    for (const NamedConstant& constant : attributes.constants) {
+      entries.push_back(to_string(constant));
+    }
+    node.attributes.push_back({std::string(kNamedConstantsAttribute), std::move(entries)});
+  }
   return node;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ephost/status.h"
+#include "host/context/named_constants.h"
 #include "host/graph/graph.h"
 
 namespace ephost::context {
@@ -15,6 +16,9 @@ namespace ephost::context {
 inline constexpr std::string_view kEpContextDomain = "com.microsoft";
 inline constexpr std::string_view kEpContextOpType = "EPContext";
 inline constexpr int32_t kEpContextVersion = 1;
+// An attribute of our own. ONNX reserves names with two leading underscores for such ones: a
+// checker of the operator ignores them.
+inline constexpr std::string_view kNamedConstantsAttribute = "__ephost_constants";
 
 // The attributes of a node, with the operator's defaults.
 struct EpContextNode {
@@ -35,6 +39,7 @@ struct EpContextNode {
   std::string source;
   std::string notes;
   int64_t max_size = 0;
+  std::vector<NamedConstant> constants;  // that are outside of the payload; names differ
 };
 
 [[nodiscard]] bool is_ep_context(const graph::Node& node);

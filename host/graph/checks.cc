@@ -140,6 +140,10 @@ class LevelCheck {
         if (input != kNoValue) EPHOST_RETURN_IF_ERROR(check_use(id, input));
       }
     }
+    for (const ValueId kept : node.kept_constants) {
+      if (in_range(kept) && graph_.values[kept].is_constant()) continue;
+      return error(describe_node(graph_, id) + " keeps a value that is not a constant");
+    }
     for (const ValueId output : node.outputs) {
       if (output == kNoValue) continue;
       if (!in_range(output))
@@ -201,7 +205,8 @@ class LevelCheck {
       for (const ValueId output : node.outputs) {
         if (output != kNoValue) producers[output] = id;
       }
-      for (const std::vector<ValueId>* used : {&node.inputs, &node.implicit_inputs}) {
+      for (const std::vector<ValueId>* used :
+           {&node.inputs, &node.implicit_inputs, &node.kept_constants}) {
         for (const ValueId value : *used) {
           if (value == kNoValue) continue;
           const std::vector<NodeId>& consumers = graph_.values[value].consumers;

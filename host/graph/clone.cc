@@ -40,7 +40,9 @@ Node clone(const Node& node) {
             .is_of_other_opset = node.is_of_other_opset,
             .inputs = node.inputs,
             .outputs = node.outputs,
-            .implicit_inputs = node.implicit_inputs};
+            .implicit_inputs = node.implicit_inputs,
+            .kept_constants = node.kept_constants,
+            .metadata = node.metadata};
   copy.attributes.reserve(node.attributes.size());
   for (const Attribute& attribute : node.attributes) {
     copy.attributes.push_back({.name = attribute.name, .value = clone(attribute.value)});

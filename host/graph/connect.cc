@@ -37,6 +37,7 @@ void connect(Graph& graph) {
     node.implicit_inputs = captured_values(node);
     record_uses(graph, id, node.inputs);
     record_uses(graph, id, node.implicit_inputs);
+    record_uses(graph, id, node.kept_constants);
     for (const ValueId output : node.outputs) {
       if (output != kNoValue) graph.values[output].producer = id;
     }

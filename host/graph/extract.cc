@@ -50,6 +50,7 @@ class Extractor {
 
   void take_node(NodeId id) {
     Node node = clone(source_.nodes[id]);
+    node.kept_constants.clear();
     for (ValueId& input : node.inputs) {
       if (input != kNoValue) input = use(input);
     }

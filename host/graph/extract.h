@@ -20,9 +20,9 @@ struct Extraction {
 //
 // The inputs are the values that the nodes use but do not produce, in order of first use (a node's
 // inputs, then what its subgraphs capture), without constants. The initializers are the constants
-// that the nodes use, and those that annotations of the values name; their data is shared. The
-// outputs are the values that a node outside uses or that are outputs of `graph`, each once, in
-// order of production.
+// that the nodes use, and those that annotations of the values name; their data is shared.
+// Constants that a node only keeps are left out. The outputs are the values that a node outside
+// uses or that are outputs of `graph`, each once, in order of production.
 //
 // The cost depends on the nodes and on the consumers of their outputs, not on the size of `graph`.
 [[nodiscard]] Extraction extract_subgraph(const Graph& graph, std::span<const NodeId> nodes,

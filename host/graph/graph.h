@@ -54,6 +54,10 @@ struct Node {
   std::vector<Attribute> attributes;
   // The values of this graph that the node's subgraphs read, ascending, without duplicates.
   std::vector<ValueId> implicit_inputs;
+  // Constants that the node names and does not read: the weights of a compiled partition. They
+  // stay in the graph as long as the node does.
+  std::vector<ValueId> kept_constants;
+  std::vector<std::pair<std::string, std::string>> metadata;  // metadata_props, in file order
 
   [[nodiscard]] const AttributeValue* attribute(std::string_view attribute_name) const;
   // The attribute's value if it exists and has that type.
@@ -68,7 +72,7 @@ struct Value {
   std::string name;  // unique in its graph
   ValueType type;
   NodeId producer = kNoNode;
-  std::vector<NodeId> consumers;  // ascending, unique, including implicit uses
+  std::vector<NodeId> consumers;  // ascending, unique, including implicit uses and kept_constants
   // Index into Graph::initializers. A graph input may have one too (its default, which a caller can
   // override); only an initializer that is not a graph input is constant.
   uint32_t initializer = kNoInitializer;

@@ -112,6 +112,7 @@ Graph sketch(const Graph& graph, const std::vector<Group>& groups, const Plan& p
     Node light{.name = node.name, .op_type = node.op_type, .inputs = node.inputs};
     const std::vector<ValueId> captured = captured_values(node);
     light.inputs.insert(light.inputs.end(), captured.begin(), captured.end());
+    light.kept_constants = node.kept_constants;
     light.outputs = node.outputs;
     result.nodes.push_back(std::move(light));
   }
@@ -164,6 +165,7 @@ Renumbering compact(Graph& graph, const std::vector<bool>& keep_nodes,
     Node& node = nodes.emplace_back(std::move(graph.nodes[id]));
     renumber(node.inputs, numbers.values);
     renumber(node.outputs, numbers.values);
+    renumber(node.kept_constants, numbers.values);
     renumber_captures(node, numbers.values);
   }
   graph.nodes = std::move(nodes);

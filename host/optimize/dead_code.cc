@@ -57,6 +57,7 @@ class Sweep {
 
   void keep(Node& node) {
     for (const ValueId input : node.inputs) use(input);
+    for (const ValueId kept : node.kept_constants) use(kept);
     graph::for_each_subgraph(
         node, [&](Graph& subgraph) { removed_ += remove_dead_code(subgraph, what_); });
     for (const ValueId captured : graph::captured_values(node)) use(captured);
@@ -98,6 +99,7 @@ graph::Renumbering remove_bare_nodes(Graph& graph,
     if (!keep_nodes[id]) continue;
     keep(node.inputs);
     keep(node.outputs);
+    keep(node.kept_constants);
     keep(graph::captured_values(node));
   }
   return graph::compact(graph, keep_nodes, keep_values);

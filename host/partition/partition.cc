@@ -178,6 +178,7 @@ Partitioner::Refusal Partitioner::fuse(uint32_t provider, const Claim& claim) {
   partition.nodes = claim.nodes;
   std::ranges::sort(partition.nodes);
   partition.drop_constants = claim.drop_constants;
+  partition.token = claim.token;
   for (const NodeId node : partition.nodes) {
     result_.owner[node] = provider;
     result_.partition_of[node] = index;

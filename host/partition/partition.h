@@ -34,6 +34,7 @@ struct Claim {
   bool fused = false;
   std::string name;             // suggested partition name; may be empty
   bool drop_constants = false;  // its constants may be released after compilation
+  uint64_t token = 0;           // the provider's own, for the partition
 };
 
 // A provider as the partitioner sees it. Its answers are untrusted: ids are checked, and invalid
@@ -68,6 +69,7 @@ struct Partition {
   // Constants that its nodes read, in the order of first use, without duplicates.
   std::vector<ValueId> constants;
   bool drop_constants = false;
+  uint64_t token = 0;  // of its claim
 };
 
 // The outcome of one claim. A provider whose claims could not be queried has one refused decision

@@ -8,13 +8,16 @@
 
 #include <ephost/plugin_abi.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "ephost/status.h"
+#include "host/base/format.h"
 #include "host/plugin/call_scope.h"
 #include "host/plugin/record_layout.h"
 
@@ -67,16 +70,28 @@ template <class Entry>
   return std::span<const Entry>(entries, static_cast<size_t>(count));
 }
 
-// Fills the fields of `out`, a record of the plugin's, that its struct_size covers completely.
-// EPH_INVALID_ARGUMENT where it is null, or its struct_size absurd.
+// Fills the fields of `out`, a record of the plugin's, that its struct_size covers completely, and
+// sets its struct_size to the smaller of its own and the host's. EPH_INVALID_ARGUMENT where it is
+// null, or its struct_size absurd.
 template <class Record>
 [[nodiscard]] int32_t fill(Record record, Record* out) noexcept {
   if (out == nullptr || out->struct_size > kMaxRecordSize) return EPH_INVALID_ARGUMENT;
-  const size_t known = known_size(RecordLayout<Record>::kFields, out->struct_size);
+  record.struct_size = std::min<uint64_t>(out->struct_size, sizeof(Record));
+  const size_t known = record.struct_size == sizeof(Record)
+                           ? sizeof(Record)
+                           : known_size(RecordLayout<Record>::kFields, record.struct_size);
   if (known == 0) return EPH_INVALID_ARGUMENT;
-  record.struct_size = out->struct_size;
   std::memcpy(out, &record, known);
   return EPH_OK;
+}
+
+// Why `fill` refused `out`.
+template <class Record>
+[[nodiscard]] std::string why_not_filled(const Record* out) {
+  constexpr std::string_view kName = RecordLayout<Record>::kName;
+  if (out == nullptr) return formatted("the {} is null", kName);
+  return formatted("the {} has a struct_size of {}; set it to sizeof({})", kName, out->struct_size,
+                   kName);
 }
 
 }  // namespace ephost::plugin

@@ -95,10 +95,12 @@ EPHOST_LAYOUT(eph_device, "eph_device",
   OPTIONAL(memory_bytes), OPTIONAL(type), OPTIONAL(flags), OPTIONAL(vendor_id),
   OPTIONAL(device_id), OPTIONAL(metadata), OPTIONAL(metadata_count))
 EPHOST_LAYOUT(eph_fused_claim, "eph_fused_claim",
-  COVERED(name), COVERED(nodes), COVERED(node_count), OPTIONAL(flags), OPTIONAL(reserved))
+  COVERED(name), COVERED(nodes), COVERED(node_count), OPTIONAL(flags), OPTIONAL(reserved),
+  OPTIONAL(token))
 EPHOST_LAYOUT(eph_context_node, "eph_context_node",
   COVERED(computation), COVERED(payload), OPTIONAL(source), OPTIONAL(sdk_version),
-  OPTIONAL(hardware_architecture), OPTIONAL(notes), OPTIONAL(max_size))
+  OPTIONAL(hardware_architecture), OPTIONAL(notes), OPTIONAL(max_size), OPTIONAL(constants),
+  OPTIONAL(constant_count))
 
 // The host makes these and the plugin fills them.
 EPHOST_LAYOUT(eph_computation_info, "eph_computation_info",
@@ -112,16 +114,18 @@ EPHOST_LAYOUT(eph_computation_memory, "eph_computation_memory",
 // The plugin makes these and the host fills them.
 EPHOST_LAYOUT(eph_graph_info, "eph_graph_info",
   OPTIONAL(name), OPTIONAL(node_count), OPTIONAL(value_count), OPTIONAL(inputs),
-  OPTIONAL(input_count), OPTIONAL(outputs), OPTIONAL(output_count))
+  OPTIONAL(input_count), OPTIONAL(outputs), OPTIONAL(output_count), OPTIONAL(flags),
+  OPTIONAL(reserved), OPTIONAL(ir_version), OPTIONAL(opsets), OPTIONAL(opset_count),
+  OPTIONAL(metadata), OPTIONAL(metadata_count))
 EPHOST_LAYOUT(eph_node_info, "eph_node_info",
   OPTIONAL(name), OPTIONAL(op_type), OPTIONAL(domain), OPTIONAL(since_version), OPTIONAL(flags),
   OPTIONAL(inputs), OPTIONAL(input_count), OPTIONAL(outputs), OPTIONAL(output_count),
   OPTIONAL(implicit_inputs), OPTIONAL(implicit_input_count), OPTIONAL(attributes),
-  OPTIONAL(attribute_count))
+  OPTIONAL(attribute_count), OPTIONAL(overload), OPTIONAL(metadata), OPTIONAL(metadata_count))
 EPHOST_LAYOUT(eph_value_info, "eph_value_info",
   OPTIONAL(name), OPTIONAL(kind), OPTIONAL(element_type), OPTIONAL(rank), OPTIONAL(flags),
   OPTIONAL(shape), OPTIONAL(dim_names), OPTIONAL(producer), OPTIONAL(reserved),
-  OPTIONAL(consumers), OPTIONAL(consumer_count), OPTIONAL(constant))
+  OPTIONAL(consumers), OPTIONAL(consumer_count), OPTIONAL(constant), OPTIONAL(content))
 // clang-format on
 
 #undef EPHOST_LAYOUT

@@ -28,7 +28,8 @@ class SingleRun : public eph_run {
     for (const graph::ValueId id : node_.inputs) {
       eph_value_info info = {};
       info.struct_size = sizeof(info);
-      const bool there = id != graph::kNoValue && view.api->get_value(&view, id, &info) == EPH_OK;
+      const bool there =
+          id != graph::kNoValue && view.api->get_value(&view, id, &info, nullptr) == EPH_OK;
       input_slots_.push_back(there ? info.constant : nullptr);
     }
     for (size_t i = 0; i < outputs_.size(); ++i) {
@@ -229,7 +230,7 @@ Result<std::vector<graph::Tensor>> KernelEvaluator::evaluate(const graph::Graph&
   // A separate graph keeps the view small, however large the model is.
   const std::vector<graph::NodeId> nodes = {node};
   const graph::Extraction single = graph::extract_subgraph(graph, nodes, "fold");
-  const bridge::GraphView view(single.graph, model_);
+  const bridge::GraphView view(single.graph, model_, bridge::GraphView::Role::kWhole);
   EPHOST_ASSIGN_OR_RETURN(const bridge::Computation kernel, provider_.create_kernel(view, 0));
   SingleRun run(single.graph, view, limit);
   EPHOST_RETURN_IF_ERROR(run.compute(kernel));

@@ -3,6 +3,7 @@
 
 #include <ephost/status.h>
 
+#include <memory>
 #include <vector>
 
 #include "host/bridge/graph_view.h"
@@ -16,7 +17,7 @@ namespace ephost::runtime {
 class KernelEvaluator : public optimize::Evaluator {
  public:
   KernelEvaluator(bridge::Provider& provider, const graph::Model& model)
-      : provider_(provider), model_(model) {}
+      : provider_(provider), model_(std::make_shared<const bridge::ModelView>(model)) {}
 
   [[nodiscard]] bool can_evaluate(const graph::Graph& graph, graph::NodeId node) const override;
   Result<std::vector<graph::Tensor>> evaluate(const graph::Graph& graph, graph::NodeId node,
@@ -24,7 +25,7 @@ class KernelEvaluator : public optimize::Evaluator {
 
  private:
   bridge::Provider& provider_;
-  const graph::Model& model_;
+  std::shared_ptr<const bridge::ModelView> model_;
 };
 
 }  // namespace ephost::runtime

@@ -82,14 +82,21 @@ static int32_t relu_compute(eph_computation* computation, void* state, eph_run* 
 
 /* Tells the planner that calls may overlap, and that the output may take over the input's memory:
  * each element is read before it is written. */
+/* A function that fills a record of the host writes the fields that both sides know, and leaves the
+ * smaller of the two sizes in struct_size. */
+static int32_t give_info(eph_computation_info info, eph_computation_info* out) {
+  info.struct_size = out->struct_size < sizeof(info) ? out->struct_size : sizeof(info);
+  memcpy(out, &info, (size_t)info.struct_size);
+  return EPH_OK;
+}
+
 static int32_t relu_describe(eph_computation* computation, eph_computation_info* out,
                              eph_error* error) {
   static const eph_slot_pair inplace = {0, 0};
+  const eph_computation_info info = {
+      .flags = EPH_COMPUTE_CONCURRENT, .may_inplace = &inplace, .may_inplace_count = 1};
   (void)computation, (void)error;
-  out->flags = EPH_COMPUTE_CONCURRENT;
-  out->may_inplace = &inplace;
-  out->may_inplace_count = 1;
-  return EPH_OK;
+  return give_info(info, out);
 }
 
 static void relu_destroy(eph_computation* computation) { free(computation); }
@@ -175,9 +182,9 @@ static int32_t chain_compute(eph_computation* computation, void* state, eph_run*
 
 static int32_t chain_describe(eph_computation* computation, eph_computation_info* out,
                               eph_error* error) {
+  const eph_computation_info info = {.flags = EPH_COMPUTE_CONCURRENT};
   (void)computation, (void)error;
-  out->flags = EPH_COMPUTE_CONCURRENT;
-  return EPH_OK;
+  return give_info(info, out);
 }
 
 static const eph_computation_api chain_api = {.struct_size = sizeof(eph_computation_api),
@@ -218,22 +225,23 @@ static int32_t make_chain(const recipe* what, int32_t code, eph_computation** ou
 /* ---- Looking at graphs ----------------------------------------------------------------------- */
 
 /* The caller of a function that fills a record states in it how much of the record it knows. */
-static int get_node(const eph_graph* graph, uint32_t index, eph_node_info* out) {
+static int get_node(const eph_graph* graph, uint32_t index, eph_node_info* out, eph_error* error) {
   memset(out, 0, sizeof(*out));
   out->struct_size = sizeof(*out);
-  return graph->api->get_node(graph, index, out) == EPH_OK;
+  return graph->api->get_node(graph, index, out, error) == EPH_OK;
 }
 
-static int get_value(const eph_graph* graph, uint32_t index, eph_value_info* out) {
+static int get_value(const eph_graph* graph, uint32_t index, eph_value_info* out,
+                     eph_error* error) {
   memset(out, 0, sizeof(*out));
   out->struct_size = sizeof(*out);
-  return graph->api->get_value(graph, index, out) == EPH_OK;
+  return graph->api->get_value(graph, index, out, error) == EPH_OK;
 }
 
-static int get_graph(const eph_graph* graph, eph_graph_info* out) {
+static int get_graph(const eph_graph* graph, eph_graph_info* out, eph_error* error) {
   memset(out, 0, sizeof(*out));
   out->struct_size = sizeof(*out);
-  return graph->api->get_graph(graph, out) == EPH_OK;
+  return graph->api->get_graph(graph, out, error) == EPH_OK;
 }
 
 /* Whether a value is computed at run time and is a tensor of floats of known shape. */
@@ -251,15 +259,15 @@ static int same_shape(const eph_value_info* a, const eph_value_info* b) {
 
 /* Whether a node may be part of a chain: a free Add or Mul without broadcasting. */
 static int is_link(const eph_graph* graph, uint32_t index, eph_node_info* node,
-                   eph_value_info* output) {
-  if (!get_node(graph, index, node) || (node->flags & EPH_NODE_TAKEN) != 0) return 0;
+                   eph_value_info* output, eph_error* error) {
+  if (!get_node(graph, index, node, error) || (node->flags & EPH_NODE_TAKEN) != 0) return 0;
   if (!text_is(node->op_type, "Add") && !text_is(node->op_type, "Mul")) return 0;
   if (node->domain.size != 0 || node->since_version < 7 || node->since_version > 14) return 0;
   if (node->input_count != 2 || node->output_count != 1) return 0;
-  if (!get_value(graph, node->outputs[0], output) || !is_plain_tensor(output)) return 0;
+  if (!get_value(graph, node->outputs[0], output, error) || !is_plain_tensor(output)) return 0;
   for (uint64_t i = 0; i < 2; ++i) {
     eph_value_info input;
-    if (!get_value(graph, node->inputs[i], &input)) return 0;
+    if (!get_value(graph, node->inputs[i], &input, error)) return 0;
     if (!is_plain_tensor(&input) || !same_shape(&input, output)) return 0;
   }
   return 1;
@@ -293,10 +301,10 @@ static int add_step(const eph_graph_info* info, uint32_t operation, uint32_t ind
 
 /* Adds the steps of one node, and sets `result` to its output. */
 static int add_node(const eph_graph* graph, const eph_graph_info* info, uint32_t index,
-                    uint32_t* result, recipe* what) {
+                    uint32_t* result, recipe* what, eph_error* error) {
   eph_node_info node;
   eph_value_info output;
-  if (!is_link(graph, index, &node, &output)) return 0;
+  if (!is_link(graph, index, &node, &output, error)) return 0;
   const uint32_t operation = text_is(node.op_type, "Add") ? ADD : MUL;
   /* The result of the node before may stand on either side. */
   const int side = index == 0 || node.inputs[0] == *result ? 0 : 1;
@@ -314,12 +322,12 @@ static int32_t compile_chain(const eph_graph* graph, eph_computation** out_compu
   eph_graph_info info;
   recipe what = {0};
   uint32_t result = EPH_NONE;
-  if (!get_graph(graph, &info) || info.output_count != 1) {
+  if (!get_graph(graph, &info, error) || info.output_count != 1) {
     return fail(error, EPH_EP_FAIL, "a partition does not have one output");
   }
   what.input_count = (uint32_t)info.input_count;
   for (uint32_t n = 0; n < info.node_count; ++n) {
-    if (!add_node(graph, &info, n, &result, &what)) {
+    if (!add_node(graph, &info, n, &result, &what, error)) {
       return fail(error, EPH_EP_FAIL, "a partition is not a chain of Add and Mul");
     }
   }
@@ -449,13 +457,13 @@ static void minimal_destroy(eph_provider* provider) { free(provider); }
 
 /* Follows a chain from its first node and marks what it takes; returns the number of nodes. */
 static uint64_t collect_chain(const eph_graph* graph, uint32_t first, unsigned char* visited,
-                              uint32_t* nodes) {
+                              uint32_t* nodes, eph_error* error) {
   uint64_t count = 0;
   uint32_t index = first;
   while (index != EPH_NONE && !visited[index] && count < MAX_STEPS - 1) {
     eph_node_info node;
     eph_value_info output;
-    if (!is_link(graph, index, &node, &output)) break;
+    if (!is_link(graph, index, &node, &output, error)) break;
     visited[index] = 1;
     nodes[count++] = index;
     index = next_of(&output);
@@ -487,7 +495,8 @@ static int32_t minimal_get_capability(eph_provider* provider, const eph_graph* g
   eph_graph_info info;
   uint32_t nodes[MAX_STEPS];
   int32_t code = EPH_OK;
-  if (!get_graph(graph, &info)) return fail(error, EPH_FAIL, "the host does not give its graph");
+  if (!get_graph(graph, &info, error))
+    return fail(error, EPH_FAIL, "the host does not give its graph");
   unsigned char* visited = (unsigned char*)calloc(info.node_count + 1, 1);
   if (visited == NULL) return out_of_memory(error);
   for (uint32_t n = 0; code == EPH_OK && n < info.node_count; ++n) {
@@ -495,7 +504,7 @@ static int32_t minimal_get_capability(eph_provider* provider, const eph_graph* g
     if (claims->api->has_kernel(claims, n)) {
       code = claims->api->claim_node(claims, n, error);
     } else {
-      const uint64_t count = collect_chain(graph, n, visited, nodes);
+      const uint64_t count = collect_chain(graph, n, visited, nodes, error);
       code = claim_chain(self, nodes, count, claims, error);
     }
   }

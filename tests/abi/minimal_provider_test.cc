@@ -221,6 +221,29 @@ TEST_F(MinimalProvider, RunsItsKernel) {
   EXPECT_EQ(info.may_inplace_count, 1U);
 }
 
+TEST_F(MinimalProvider, DescribesNoMoreThanTheHostKnows) {
+  FakeGraph graph;
+  graph.mark_output(graph.add("Relu", {graph.add_input("x", {4})}, {4}));
+  eph_computation* kernel = nullptr;
+  ASSERT_EQ(api().create_kernel(provider_, &graph, 0, &kernel, &error_), EPH_OK);
+  keep(kernel);
+  eph_computation_info older = {};
+  older.struct_size = offsetof(eph_computation_info, may_inplace_count);
+  older.may_inplace_count = 77;
+  ASSERT_EQ(kernel->api->describe(kernel, &older, &error_), EPH_OK);
+  EXPECT_EQ(older.struct_size, offsetof(eph_computation_info, may_inplace_count));
+  EXPECT_NE(older.may_inplace, nullptr);
+  EXPECT_EQ(older.may_inplace_count, 77U);
+  struct {
+    eph_computation_info known = {};
+    uint64_t added = 77;
+  } newer;
+  newer.known.struct_size = sizeof(newer);
+  ASSERT_EQ(kernel->api->describe(kernel, &newer.known, &error_), EPH_OK);
+  EXPECT_EQ(newer.known.struct_size, sizeof(eph_computation_info));
+  EXPECT_EQ(newer.added, 77U);
+}
+
 TEST_F(MinimalProvider, ListsKernelsForFloatsOnly) {
   const eph_kernel_def* kernels = nullptr;
   uint64_t count = 0;

@@ -117,4 +117,29 @@ TEST_F(WrapperMemory, PutsAComputationIntoMemoryOneUnlessItSaysOtherwise) {
   EXPECT_EQ(places.input_count, 0U);
 }
 
+// The record of a host that knows less, or more, than the wrapper.
+TEST_F(WrapperMemory, DescribesNoMoreThanTheHostKnows) {
+  Nothing nothing;
+  eph_computation_memory older = {};
+  older.struct_size = offsetof(eph_computation_memory, inputs);
+  older.memory = 1;
+  older.input_count = 77;
+  ASSERT_EQ(memory_->describe(provider_, &nothing, &older, &error_), EPH_OK);
+  EXPECT_EQ(older.struct_size, offsetof(eph_computation_memory, inputs));
+  EXPECT_EQ(older.memory, 1U);
+  EXPECT_EQ(older.input_count, 77U);
+  struct {
+    eph_computation_memory known = {};
+    uint64_t added = 77;
+  } newer;
+  newer.known.struct_size = sizeof(newer);
+  newer.known.memory = 1;
+  ASSERT_EQ(memory_->describe(provider_, &nothing, &newer.known, &error_), EPH_OK);
+  EXPECT_EQ(newer.known.struct_size, sizeof(eph_computation_memory));
+  EXPECT_EQ(newer.known.memory, 1U);
+  EXPECT_EQ(newer.added, 77U);
+  eph_computation_memory none = {};
+  EXPECT_EQ(memory_->describe(provider_, &nothing, &none, &error_), EPH_INVALID_ARGUMENT);
+}
+
 }  // namespace

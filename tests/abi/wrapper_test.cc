@@ -459,6 +459,19 @@ TEST_F(Wrapper, DescribesItselfToAnOlderHost) {
   kernel->api->destroy(kernel);
 }
 
+TEST_F(Wrapper, DescribesItselfToANewerHost) {
+  eph_computation* kernel = make_kernel();
+  struct {
+    eph_computation_info known = {};
+    uint64_t added = 77;
+  } info;
+  info.known.struct_size = sizeof(info);
+  ASSERT_EQ(kernel->api->describe(kernel, &info.known, &error_), EPH_OK);
+  EXPECT_EQ(info.known.struct_size, sizeof(eph_computation_info));
+  EXPECT_EQ(info.added, 77U);
+  kernel->api->destroy(kernel);
+}
+
 TEST_F(Wrapper, OwnsTheStatesOfItsComputations) {
   eph_computation* kernel = make_kernel();
   void* state = nullptr;

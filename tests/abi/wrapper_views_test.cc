@@ -94,6 +94,94 @@ TEST(GraphView, ReadsNodesValuesAndConstants) {
   EXPECT_EQ(view.opset(""), 17);
 }
 
+TEST(GraphView, FindsValuesByName) {
+  FakeGraph graph;
+  const uint32_t x = graph.add_input("x", {2});
+  const uint32_t w = graph.add_constant("w", {2}, {1, 2});
+  const eph::GraphView view(&graph);
+  EXPECT_EQ(view.find_value("x"), x);
+  EXPECT_EQ(view.find_value("w"), w);
+  EXPECT_EQ(view.find_value("absent"), uint32_t{EPH_NONE});
+}
+
+// A host that knows all there is to know, and one that fails.
+int32_t get_all(const eph_graph*, eph_graph_info* out, eph_error*) noexcept {
+  static constexpr uint32_t kIds[] = {3};
+  static constexpr eph_opset kOpsets[] = {{EPH_STRING(""), 17}, {EPH_STRING("com.example"), 2}};
+  static constexpr eph_key_value kMetadata[] = {{EPH_STRING("author"), EPH_STRING("nobody")}};
+  out->inputs = kIds;
+  out->input_count = 1;
+  out->flags = EPH_GRAPH_BODY;
+  out->ir_version = 10;
+  out->opsets = kOpsets;
+  out->opset_count = 2;
+  out->metadata = kMetadata;
+  out->metadata_count = 1;
+  return EPH_OK;
+}
+int32_t get_all_of_node(const eph_graph*, uint32_t, eph_node_info* out, eph_error*) noexcept {
+  static constexpr eph_key_value kMetadata[] = {{EPH_STRING("origin"), EPH_STRING("layer")}};
+  static constexpr uint32_t kOuter[] = {5, 6};
+  out->overload = EPH_STRING("fast");
+  out->implicit_inputs = kOuter;
+  out->implicit_input_count = 2;
+  out->metadata = kMetadata;
+  out->metadata_count = 1;
+  return EPH_OK;
+}
+int32_t get_sequence(const eph_graph*, uint32_t, eph_value_info* out, eph_error*) noexcept {
+  static constexpr int64_t kShape[] = {2, -1};
+  static constexpr eph_type kContent = {EPH_KIND_TENSOR, EPH_ELEMENT_FLOAT, 2,      0,
+                                        kShape,          nullptr,           nullptr};
+  out->kind = EPH_KIND_SEQUENCE;
+  out->flags = EPH_VALUE_OUTER_SCOPE;
+  out->content = &kContent;
+  return EPH_OK;
+}
+int32_t fail_to_find(const eph_graph*, eph_string, uint32_t*, eph_error* error) noexcept {
+  error->api->set_message(error, EPH_STRING("out of memory"));
+  return EPH_FAIL;
+}
+int32_t get_onnx(const eph_graph*, uint64_t outside_bytes, eph_bytes* out, eph_error*) noexcept {
+  *out = {outside_bytes == 0 ? "inside" : "outside", outside_bytes == 0 ? 6U : 7U};
+  return EPH_OK;
+}
+
+TEST(GraphView, OffersAllThatTheHostTells) {
+  const eph_graph_api api = {sizeof(api),   &get_all, &get_all_of_node, &get_sequence,
+                             &fail_to_find, nullptr,  &get_onnx};
+  const eph_graph graph = {&api};
+  const eph::GraphView view(&graph);
+  EXPECT_THAT(view.inputs().to_vector(), ElementsAre(3));
+  EXPECT_TRUE(view.is_body());
+  EXPECT_EQ(view.ir_version(), 10);
+  ASSERT_EQ(view.opsets().size(), 2U);
+  EXPECT_EQ(eph::view(view.opsets()[1].domain), "com.example");
+  EXPECT_EQ(eph::view(*eph::find_entry(view.metadata(), "author")), "nobody");
+  EXPECT_EQ(eph::find_entry(view.metadata(), "title"), nullptr);
+  EXPECT_EQ(view.node(0).overload(), "fast");
+  EXPECT_THAT(view.node(0).implicit_inputs().to_vector(), ElementsAre(5, 6));
+  EXPECT_EQ(eph::view(*eph::find_entry(view.node(0).metadata(), "origin")), "layer");
+  const eph::ValueView value = view.value(0);
+  EXPECT_TRUE(value.is_outer());
+  ASSERT_NE(value.content(), nullptr);
+  EXPECT_THAT(eph::shape_of(*value.content()).to_vector(), ElementsAre(2, -1));
+  EXPECT_EQ(view.onnx(), "inside");
+  EXPECT_EQ(view.onnx(1), "outside");
+  EXPECT_THROW(static_cast<void>(view.find_value("x")), eph::Failure);
+}
+
+TEST(OutsideConstants, AreThoseOfTheContext) {
+  const FloatTensor tensor({2}, {1, 2});
+  const eph_named_value named[] = {{EPH_STRING("w"), &tensor.value}};
+  eph_ep_context context = {};
+  EXPECT_TRUE(eph::outside_constants(context).empty());
+  context.constants = named;
+  context.constant_count = 1;
+  ASSERT_EQ(eph::outside_constants(context).size(), 1U);
+  EXPECT_EQ(eph::view(eph::outside_constants(context)[0].name), "w");
+}
+
 TEST(NodeView, ThrowsForAnAttributeOfAnotherKind) {
   FakeGraph graph;
   graph.add_node("Concat", {}, {}, {{"axis", int64_t{-1}}});

@@ -37,7 +37,9 @@ Result<std::unique_ptr<Nodes>> read_nodes(const fs::path& context_model) {
     if (read.main_context) nodes->binary = context_model.parent_path() / read.reference;
     const graph::NodeId node[] = {place.node};
     nodes->graphs.push_back(graph::extract_subgraph(*place.graph, node, read.partition_name).graph);
-    nodes->views.emplace_back(nodes->graphs.back(), nodes->model);
+    nodes->views.emplace_back(nodes->graphs.back(),
+                              std::make_shared<bridge::ModelView>(nodes->model),
+                              bridge::GraphView::Role::kWhole);
     nodes->attributes.push_back(std::move(read));
   }
   return nodes;

@@ -20,7 +20,8 @@ class FakeClaims : public eph_claims {
       : eph_claims{&kApi}, with_kernel_(std::move(with_kernel)) {}
   std::vector<uint32_t> nodes;  // claimed one by one
   std::vector<std::vector<uint32_t>> fused;
-  std::vector<uint32_t> flags;  // of each fused claim
+  std::vector<uint32_t> flags;   // of each fused claim
+  std::vector<uint64_t> tokens;  // likewise
   std::map<uint32_t, std::string> declined;
 
  private:
@@ -33,6 +34,7 @@ class FakeClaims : public eph_claims {
                              eph_error*) noexcept {
     self(claims).fused.emplace_back(claim->nodes, claim->nodes + claim->node_count);
     self(claims).flags.push_back(claim->flags);
+    self(claims).tokens.push_back(claim->token);
     return EPH_OK;
   }
   static int32_t has_kernel(eph_claims* claims, uint32_t node) noexcept {

@@ -18,6 +18,7 @@ class FakeContextWriter : public eph_context_writer {
     uint32_t computation = EPH_NONE;
     uint32_t payload = EPH_NONE;
     std::string source, notes, sdk_version, hardware_architecture;
+    std::vector<std::string> constants;
   };
   std::vector<std::string> payloads;
   std::vector<std::string> compatibilities;  // beside payloads
@@ -43,9 +44,16 @@ class FakeContextWriter : public eph_context_writer {
   static int32_t add_node(eph_context_writer* writer, const eph_context_node* node,
                           eph_error*) noexcept {
     const auto text = [](eph_string from) { return std::string(eph::view(from)); };
-    self(writer).nodes.push_back({node->computation, node->payload, text(node->source),
-                                  text(node->notes), text(node->sdk_version),
-                                  text(node->hardware_architecture)});
+    self(writer).nodes.push_back({node->computation,
+                                  node->payload,
+                                  text(node->source),
+                                  text(node->notes),
+                                  text(node->sdk_version),
+                                  text(node->hardware_architecture),
+                                  {}});
+    for (uint64_t i = 0; i < node->constant_count; ++i) {
+      self(writer).nodes.back().constants.push_back(text(node->constants[i]));
+    }
     return EPH_OK;
   }
   static constexpr eph_context_writer_api kApi = {sizeof(eph_context_writer_api), &begin_payload,

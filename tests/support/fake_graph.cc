@@ -35,8 +35,8 @@ struct AttributeConverter {
 }  // namespace
 
 const eph_graph_api FakeGraph::kApi = {
-    sizeof(eph_graph_api), &FakeGraph::get_graph, &FakeGraph::get_node,
-    &FakeGraph::get_value, &FakeGraph::get_opset, &FakeGraph::get_onnx,
+    sizeof(eph_graph_api),  &FakeGraph::get_graph, &FakeGraph::get_node, &FakeGraph::get_value,
+    &FakeGraph::find_value, &FakeGraph::get_opset, &FakeGraph::get_onnx,
 };
 
 FakeGraph::FakeGraph() : eph_graph{&kApi} {}
@@ -195,7 +195,8 @@ std::unique_ptr<FakeGraph> FakeGraph::as_context_node() const {
   return graph;
 }
 
-int32_t FakeGraph::get_graph(const eph_graph* graph, eph_graph_info* out) noexcept {
+int32_t FakeGraph::get_graph(const eph_graph* graph, eph_graph_info* out,
+                             eph_error* error) noexcept {
   const FakeGraph& fake = self(graph);
   eph_graph_info info = {};
   info.name = EPH_STRING("fake");
@@ -205,12 +206,15 @@ int32_t FakeGraph::get_graph(const eph_graph* graph, eph_graph_info* out) noexce
   info.input_count = fake.inputs_.size();
   info.outputs = fake.outputs_.data();
   info.output_count = fake.outputs_.size();
-  return fill_record(info, out);
+  return fill_record(info, out, error);
 }
 
-int32_t FakeGraph::get_node(const eph_graph* graph, uint32_t index, eph_node_info* out) noexcept {
+int32_t FakeGraph::get_node(const eph_graph* graph, uint32_t index, eph_node_info* out,
+                            eph_error* error) noexcept {
   const FakeGraph& fake = self(graph);
-  if (index >= fake.nodes_.size()) return EPH_INVALID_ARGUMENT;
+  if (index >= fake.nodes_.size()) {
+    return refuse(error, EPH_INVALID_ARGUMENT, "the fake graph has no node of this index");
+  }
   const Node& node = *fake.nodes_[index];
   eph_node_info info = {};
   info.name = eph::to_abi(node.name);
@@ -223,12 +227,15 @@ int32_t FakeGraph::get_node(const eph_graph* graph, uint32_t index, eph_node_inf
   info.output_count = node.outputs.size();
   info.attributes = node.attributes.data();
   info.attribute_count = node.attributes.size();
-  return fill_record(info, out);
+  return fill_record(info, out, error);
 }
 
-int32_t FakeGraph::get_value(const eph_graph* graph, uint32_t index, eph_value_info* out) noexcept {
+int32_t FakeGraph::get_value(const eph_graph* graph, uint32_t index, eph_value_info* out,
+                             eph_error* error) noexcept {
   const FakeGraph& fake = self(graph);
-  if (index >= fake.values_.size()) return EPH_INVALID_ARGUMENT;
+  if (index >= fake.values_.size()) {
+    return refuse(error, EPH_INVALID_ARGUMENT, "the fake graph has no value of this index");
+  }
   const Value& value = *fake.values_[index];
   eph_value_info info = {};
   info.name = eph::to_abi(value.name);
@@ -241,17 +248,28 @@ int32_t FakeGraph::get_value(const eph_graph* graph, uint32_t index, eph_value_i
   info.consumers = value.consumers.data();
   info.consumer_count = value.consumers.size();
   info.constant = value.is_constant ? &value.constant : nullptr;
-  return fill_record(info, out);
+  return fill_record(info, out, error);
+}
+
+int32_t FakeGraph::find_value(const eph_graph* graph, eph_string name, uint32_t* out_value,
+                              eph_error* error) noexcept {
+  *out_value = EPH_NONE;
+  const FakeGraph& fake = self(graph);
+  for (uint32_t id = 0; id < fake.values_.size(); ++id) {
+    if (fake.values_[id]->name != eph::view(name)) continue;
+    *out_value = id;
+    return EPH_OK;
+  }
+  return refuse(error, EPH_NOT_FOUND, "the fake graph has no value of this name");
 }
 
 int64_t FakeGraph::get_opset(const eph_graph*, eph_string domain) noexcept {
   return domain.size == 0 ? 17 : 0;
 }
 
-int32_t FakeGraph::get_onnx(const eph_graph*, eph_bytes* out, eph_error* error) noexcept {
+int32_t FakeGraph::get_onnx(const eph_graph*, uint64_t, eph_bytes* out, eph_error* error) noexcept {
   *out = {};
-  error->api->set_message(error, EPH_STRING("the fake host has no ONNX bytes"));
-  return EPH_NOT_IMPLEMENTED;
+  return refuse(error, EPH_NOT_IMPLEMENTED, "the fake host has no ONNX bytes");
 }
 
 }  // namespace ephost::test

@@ -92,11 +92,16 @@ class FakeGraph : public eph_graph {
   static const FakeGraph& self(const eph_graph* graph) {
     return *static_cast<const FakeGraph*>(graph);
   }
-  static int32_t get_graph(const eph_graph* graph, eph_graph_info* out) noexcept;
-  static int32_t get_node(const eph_graph* graph, uint32_t index, eph_node_info* out) noexcept;
-  static int32_t get_value(const eph_graph* graph, uint32_t index, eph_value_info* out) noexcept;
+  static int32_t get_graph(const eph_graph* graph, eph_graph_info* out, eph_error* error) noexcept;
+  static int32_t get_node(const eph_graph* graph, uint32_t index, eph_node_info* out,
+                          eph_error* error) noexcept;
+  static int32_t get_value(const eph_graph* graph, uint32_t index, eph_value_info* out,
+                           eph_error* error) noexcept;
+  static int32_t find_value(const eph_graph* graph, eph_string name, uint32_t* out_value,
+                            eph_error* error) noexcept;
   static int64_t get_opset(const eph_graph* graph, eph_string domain) noexcept;
-  static int32_t get_onnx(const eph_graph* graph, eph_bytes* out, eph_error* error) noexcept;
+  static int32_t get_onnx(const eph_graph* graph, uint64_t outside_bytes, eph_bytes* out,
+                          eph_error* error) noexcept;
   static const eph_graph_api kApi;
 
   static void convert_attributes(Node& node);

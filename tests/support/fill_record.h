@@ -1,4 +1,4 @@
-// fill_record.h: how a host fills a record of a plugin.
+// fill_record.h: how a host fills a record of a plugin, and how it refuses to.
 #pragma once
 
 #include <ephost/plugin_abi.h>
@@ -6,15 +6,25 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 
 namespace ephost::test {
 
-// Fills the fields of *out that its struct_size covers, and refuses one that states no size.
+// Returns `code` after giving its explanation to `error`, which may be null.
+inline int32_t refuse(eph_error* error, int32_t code, std::string_view why) {
+  if (error != nullptr) error->api->set_message(error, {why.data(), why.size()});
+  return code;
+}
+
+// Fills the fields of *out that its struct_size covers, and leaves the smaller of both sizes there.
+// Refuses a record that states no size.
 template <class Record>
-int32_t fill_record(Record known, Record* out) {
-  if (out == nullptr || out->struct_size < sizeof(known.struct_size)) return EPH_INVALID_ARGUMENT;
-  known.struct_size = out->struct_size;
-  std::memcpy(out, &known, std::min<std::size_t>(out->struct_size, sizeof(known)));
+int32_t fill_record(Record known, Record* out, eph_error* error) {
+  if (out == nullptr || out->struct_size < sizeof(known.struct_size)) {
+    return refuse(error, EPH_INVALID_ARGUMENT, "the record is null or states no size");
+  }
+  known.struct_size = std::min<uint64_t>(out->struct_size, sizeof(known));
+  std::memcpy(out, &known, static_cast<std::size_t>(known.struct_size));
   return EPH_OK;
 }
 

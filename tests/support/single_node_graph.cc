@@ -270,7 +270,7 @@ Tensor strings(Shape shape, std::vector<std::string> values) {
 // ---- SingleNodeGraph --------------------------------------------------------------------------
 
 const eph_graph_api SingleNodeGraph::kApi = {
-    sizeof(eph_graph_api), &get_graph, &get_node, &get_value, &get_opset, &get_onnx};
+    sizeof(eph_graph_api), &get_graph, &get_node, &get_value, &find_value, &get_opset, &get_onnx};
 
 SingleNodeGraph::SingleNodeGraph(std::string op_type, int32_t since_version)
     : eph_graph{&kApi}, op_type_(std::move(op_type)), since_version_(since_version) {}
@@ -362,18 +362,19 @@ const Tensor* SingleNodeGraph::stated_output(std::size_t i) const {
   return value.is_stated ? &value.tensor : nullptr;
 }
 
-int32_t SingleNodeGraph::get_graph(const eph_graph* graph, eph_graph_info* out) noexcept {
+int32_t SingleNodeGraph::get_graph(const eph_graph* graph, eph_graph_info* out,
+                                   eph_error* error) noexcept {
   const SingleNodeGraph& own = self(graph);
   eph_graph_info info = {};
   info.node_count = 1;
   info.value_count = own.values_.size();
-  return fill_record(info, out);
+  return fill_record(info, out, error);
 }
 
-int32_t SingleNodeGraph::get_node(const eph_graph* graph, uint32_t index,
-                                  eph_node_info* out) noexcept {
+int32_t SingleNodeGraph::get_node(const eph_graph* graph, uint32_t index, eph_node_info* out,
+                                  eph_error* error) noexcept {
   const SingleNodeGraph& own = self(graph);
-  if (index != 0) return EPH_INVALID_ARGUMENT;
+  if (index != 0) return refuse(error, EPH_INVALID_ARGUMENT, "no such node");
   eph_node_info info = {};
   info.name = EPH_STRING("tested");
   info.op_type = eph::to_abi(own.op_type_);
@@ -385,13 +386,13 @@ int32_t SingleNodeGraph::get_node(const eph_graph* graph, uint32_t index,
   info.output_count = own.outputs_.size();
   info.attributes = own.attribute_views_.data();
   info.attribute_count = own.attribute_views_.size();
-  return fill_record(info, out);
+  return fill_record(info, out, error);
 }
 
-int32_t SingleNodeGraph::get_value(const eph_graph* graph, uint32_t index,
-                                   eph_value_info* out) noexcept {
+int32_t SingleNodeGraph::get_value(const eph_graph* graph, uint32_t index, eph_value_info* out,
+                                   eph_error* error) noexcept {
   const SingleNodeGraph& own = self(graph);
-  if (index >= own.values_.size()) return EPH_INVALID_ARGUMENT;
+  if (index >= own.values_.size()) return refuse(error, EPH_INVALID_ARGUMENT, "no such value");
   const NodeValue& value = own.values_[index];
   eph_value_info info = {};
   info.name = EPH_STRING("value");
@@ -408,15 +409,14 @@ int32_t SingleNodeGraph::get_value(const eph_graph* graph, uint32_t index,
     info.shape = value.tensor.shape.data();
   }
   if (value.is_constant) info.constant = &value.constant;
-  return fill_record(info, out);
+  return fill_record(info, out, error);
 }
 
-int64_t SingleNodeGraph::get_opset(const eph_graph* graph, eph_string) noexcept {
-  return self(graph).since_version_;
-}
-int32_t SingleNodeGraph::get_onnx(const eph_graph*, eph_bytes* out, eph_error*) noexcept {
-  *out = {};
-  return EPH_NOT_IMPLEMENTED;
+// Values of this graph have no names.
+int32_t SingleNodeGraph::find_value(const eph_graph*, eph_string, uint32_t* out_value,
+                                    eph_error* error) noexcept {
+  *out_value = EPH_NONE;
+  return refuse(error, EPH_NOT_FOUND, "the values of this graph have no names");
 }
 
 // ---- Sessions ---------------------------------------------------------------------------------

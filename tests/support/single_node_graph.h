@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "tests/support/fake_host.h"
+#include "tests/support/fill_record.h"
 #include "tests/support/tensor_memory.h"
 
 namespace ephost::test {
@@ -109,11 +110,20 @@ class SingleNodeGraph : public eph_graph {
   static const SingleNodeGraph& self(const eph_graph* graph) {
     return *static_cast<const SingleNodeGraph*>(graph);
   }
-  static int32_t get_graph(const eph_graph* graph, eph_graph_info* out) noexcept;
-  static int32_t get_node(const eph_graph* graph, uint32_t index, eph_node_info* out) noexcept;
-  static int32_t get_value(const eph_graph* graph, uint32_t index, eph_value_info* out) noexcept;
-  static int64_t get_opset(const eph_graph* graph, eph_string domain) noexcept;
-  static int32_t get_onnx(const eph_graph* graph, eph_bytes* out, eph_error* error) noexcept;
+  static int32_t get_graph(const eph_graph* graph, eph_graph_info* out, eph_error* error) noexcept;
+  static int32_t get_node(const eph_graph* graph, uint32_t index, eph_node_info* out,
+                          eph_error* error) noexcept;
+  static int32_t get_value(const eph_graph* graph, uint32_t index, eph_value_info* out,
+                           eph_error* error) noexcept;
+  static int32_t find_value(const eph_graph* graph, eph_string name, uint32_t* out_value,
+                            eph_error* error) noexcept;
+  static int64_t get_opset(const eph_graph* graph, eph_string) noexcept {
+    return self(graph).since_version_;
+  }
+  static int32_t get_onnx(const eph_graph*, uint64_t, eph_bytes* out, eph_error* error) noexcept {
+    *out = {};
+    return refuse(error, EPH_NOT_IMPLEMENTED, "the fake host has no ONNX bytes");
+  }
   static const eph_graph_api kApi;
 
   uint32_t add(NodeValue value);

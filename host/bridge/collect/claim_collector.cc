@@ -37,7 +37,8 @@ int32_t ClaimCollector::claim_fused(eph_claims* handle, const eph_fused_claim* g
     collector.collected_.claims.push_back({{nodes.begin(), nodes.end()},
                                            true,
                                            std::string(view(claim.name)),
-                                           (claim.flags & EPH_CLAIM_DROP_CONSTANTS) != 0});
+                                           (claim.flags & EPH_CLAIM_DROP_CONSTANTS) != 0,
+                                           claim.token});
     return Status::ok_status();
   });
 }

@@ -8,6 +8,12 @@
 #include "host/plugin/adopt.h"
 
 namespace ephost::bridge {
+namespace {
+
+// More than any partition has; a node that names more is broken.
+constexpr uint64_t kMaxConstants = uint64_t{1} << 24;
+
+}  // namespace
 
 const eph_context_writer_api ContextCollector::kApi = {
     sizeof(eph_context_writer_api), &ContextCollector::begin_payload, &ContextCollector::write,
@@ -63,6 +69,8 @@ int32_t ContextCollector::add_node(eph_context_writer* handle, const eph_context
   return run(handle, error, [&](ContextCollector& collector) -> Status {
     EPHOST_ASSIGN_OR_RETURN(
         const auto node, plugin::adopt<eph_context_node>(given, {collector.provider_, "add_node"}));
+    EPHOST_RETURN_IF_ERROR(plugin::check_array(node.constants, node.constant_count, kMaxConstants,
+                                               {collector.provider_, "add_node"}, "constants"));
     std::vector<bool>& has_node = collector.has_node_;
     if (node.computation >= has_node.size() || has_node[node.computation]) {
       return Status(StatusCode::kEpFail,

@@ -8,6 +8,7 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
+#include "host/context/read/constant_check.h"
 #include "host/context/read/primaries.h"
 
 namespace ephost::context {
@@ -25,7 +26,10 @@ const ContentChecksum* look_up(const std::map<std::string, ContentChecksum>& che
 class Examiner {
  public:
   Examiner(const graph::Model& model, const LoadOptions& options)
-      : model_(model), options_(options), files_(options_, options_.folder) {}
+      : model_(model),
+        options_(options),
+        files_(options_, options_.folder),
+        constants_(options_, files_) {}
 
   Examination run() && {
     read_stated_entries();
@@ -33,6 +37,7 @@ class Examiner {
     if (may_defer_checksums(places)) files_.defer_checksums();
     for (const NodePlace& place : places) read_node(place);
     for (ExaminedNode& node : result_.nodes) find_primary(node);
+    for (ExaminedNode& node : result_.nodes) find_constants(node);
     check_initializers();
     list_unchecked();
     result_.pending_checksums = files_.take_pending_checksums();
@@ -159,6 +164,14 @@ class Examiner {
     node.payload = *payload;
   }
 
+  void find_constants(ExaminedNode& node) {
+    if (node.attributes.constants.empty() || !node.status.ok()) return;
+    Result<std::vector<graph::Tensor>> found =
+        constants_.find(*node.place.graph, node.attributes.constants);
+    if (!found.ok()) return fail(node, found.status());
+    node.constants = std::move(*found);
+  }
+
   void check_initializers() {
     if (!options_.verify_checksums) return;
     const std::optional<fs::path>& folder = initializers_folder(options_);
@@ -195,6 +208,7 @@ class Examiner {
   const graph::Model& model_;
   const LoadOptions& options_;
   PayloadFiles files_;
+  ConstantCheck constants_;
   Primaries primaries_;
   std::map<std::tuple<const std::byte*, std::string, std::string>, uint32_t> payload_of_file_;
   Examination result_;

@@ -22,7 +22,8 @@ struct ExaminedNode {
   NodePlace place;
   EpContextNode attributes;  // without the payload
   uint32_t payload = kNoPayload;
-  Status status;  // what is wrong with the node, naming it
+  std::vector<graph::Tensor> constants;  // those that `attributes.constants` names
+  Status status;                         // what is wrong with the node, naming it
 };
 
 struct ExaminedPayload {

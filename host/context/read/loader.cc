@@ -21,8 +21,10 @@ Result<LoadedContext> load_context(const graph::Model& model, const LoadOptions&
   loaded.pending_checksums = std::move(examined.pending_checksums);
   loaded.partitions.reserve(examined.nodes.size());
   for (ExaminedNode& node : examined.nodes) {
-    loaded.partitions.push_back(
-        {.place = node.place, .attributes = std::move(node.attributes), .payload = node.payload});
+    loaded.partitions.push_back({.place = node.place,
+                                 .attributes = std::move(node.attributes),
+                                 .payload = node.payload,
+                                 .constants = std::move(node.constants)});
   }
   return loaded;
 }

@@ -71,8 +71,9 @@ struct CachedPayload {
 // One EPContext node.
 struct CachedPartition {
   NodePlace place;
-  EpContextNode attributes;  // without the payload
-  uint32_t payload = 0;      // index into LoadedContext::payloads
+  EpContextNode attributes;              // without the payload
+  uint32_t payload = 0;                  // index into LoadedContext::payloads
+  std::vector<graph::Tensor> constants;  // those that `attributes.constants` names
 };
 
 struct LoadedContext {
@@ -95,11 +96,11 @@ struct LoadedContext {
 //
 // INVALID_GRAPH, naming the node, if attributes are malformed, a path is refused (empty, absolute,
 // with `..`, a link out of the folder, a directory or device), a file is missing or unreadable, a
-// checksum is wrong or a required one is missing, or a secondary node has no primary node. A
-// secondary node belongs to the primary node of its source whose partition_name, or else whose
-// file, its `ep_cache_context` states; or else to the only payload of its source. The checksums of
-// external files of initializers are compared as well, as the model must not run with weights of
-// another generation.
+// checksum is wrong or a required one is missing, a named constant is missing, changed or of
+// another type, or a secondary node has no primary node. A secondary node belongs to the primary
+// node of its source whose partition_name, or else whose file, its `ep_cache_context` states; or
+// else to the only payload of its source. The checksums of external files of initializers are
+// compared as well, as the model must not run with weights of another generation.
 //
 // If a file differs from the stated one, but its superseded form (file_names.h) still exists, the
 // latter is loaded: another process is replacing the model, or died while doing so.

@@ -74,8 +74,10 @@ class PayloadFiles {
     return std::move(pending_checksums_);
   }
 
- private:
+  // check_content, in a background thread if that is worth it and checksums are deferred.
   Content check(ChecksummedBytes& found, const ContentChecksum* stated, const std::string& what);
+
+ private:
   Content open(const std::string& name, const ContentChecksum* stated);
   Content read(const std::string& name, const ContentChecksum* stated) const;
 

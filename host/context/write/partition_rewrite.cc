@@ -1,12 +1,14 @@
 #include "host/context/write/partition_rewrite.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/context/ep_context_node.h"
+#include "host/context/named_constants.h"
 #include "host/graph/checks.h"
 #include "host/graph/connect.h"
 #include "host/graph/rewrite.h"
@@ -47,12 +49,36 @@ Result<Graph*> graph_of(graph::Model& model, const WrittenPartition& partition) 
       !std::all_of(partition.outputs.begin(), partition.outputs.end(), exists)) {
     return invalid(partition, "an input or output does not exist");
   }
+  for (const ValueId id : partition.constants) {
+    if (id >= graph->values.size() || !graph->values[id].is_constant()) {
+      return invalid(partition, formatted("value {}, which it keeps, is not a constant", id));
+    }
+  }
   return graph;
 }
 
+// Computes the checksum of each constant once.
+class ConstantStatements {
+ public:
+  NamedConstant state(const Graph& graph, ValueId id) {
+    const graph::Tensor& tensor = graph.initializers[graph.values[id].initializer];
+    const auto [entry, is_new] = checksums_.try_emplace(&tensor);
+    if (is_new) {
+      const graph::Blob bytes = checked_bytes(tensor);
+      entry->second = {.hash = content_checksum(bytes.bytes), .size = bytes.bytes.size()};
+    }
+    return {
+        .type = describe_type(tensor), .checksum = entry->second, .name = graph.values[id].name};
+  }
+
+ private:
+  std::map<const graph::Tensor*, ContentChecksum> checksums_;
+};
+
 // The node of a partition; `primary` is the partition whose node has the payload.
-graph::Node context_node(const WrittenPartition& partition, const WrittenPartition& primary,
-                         const PayloadPlacement& payload, const std::string& onnx_model_filename) {
+graph::Node context_node(const Graph& graph, const WrittenPartition& partition,
+                         const WrittenPartition& primary, const PayloadPlacement& payload,
+                         const std::string& onnx_model_filename, ConstantStatements& statements) {
   EpContextNode attributes{.main_context = &partition == &primary,
                            .embedded = payload.embedded,
                            .onnx_model_filename = onnx_model_filename};
@@ -69,9 +95,13 @@ graph::Node context_node(const WrittenPartition& partition, const WrittenPartiti
   attributes.hardware_architecture = partition.hardware_architecture;
   attributes.notes = partition.notes;
   attributes.max_size = partition.max_size;
+  for (const ValueId id : partition.constants) {
+    attributes.constants.push_back(statements.state(graph, id));
+  }
   graph::Node node = make_ep_context_node(std::move(attributes));
   node.inputs = partition.inputs;
   node.outputs = partition.outputs;
+  node.kept_constants = partition.constants;
   return node;
 }
 
@@ -87,6 +117,7 @@ Result<std::vector<Level>> group_by_graph(graph::Model& model,
                                           std::span<const PayloadPlacement> payloads,
                                           const std::string& onnx_model_filename) {
   std::vector<Level> levels;
+  ConstantStatements statements;
   std::vector<const WrittenPartition*> primaries(payloads.size(), nullptr);
   for (const WrittenPartition& partition : partitions) {
     if (partition.payload >= payloads.size()) return invalid(partition, "it has no payload");
@@ -100,8 +131,8 @@ Result<std::vector<Level>> group_by_graph(graph::Model& model,
     if (!primary) primary = &partition;
     level->groups.push_back(
         {.nodes = partition.nodes,
-         .replacement =
-             context_node(partition, *primary, payloads[partition.payload], onnx_model_filename)});
+         .replacement = context_node(*graph, partition, *primary, payloads[partition.payload],
+                                     onnx_model_filename, statements)});
   }
   return levels;
 }

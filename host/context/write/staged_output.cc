@@ -36,7 +36,8 @@ bool is_same(const LoadedContext& loaded, std::span<const WrittenPartition> part
     const StagedPayload& expected = payloads[written->second->payload];
     const CachedPayload& found = loaded.payloads[partition.payload];
     if (found.file_name != expected.file_name || found.source != written->second->source ||
-        found.bytes.bytes.size() != expected.sink.checksum().size) {
+        found.bytes.bytes.size() != expected.sink.checksum().size ||
+        partition.constants.size() != written->second->constants.size()) {
       return false;
     }
   }

@@ -104,6 +104,8 @@ struct WrittenPartition {
   std::string hardware_architecture;
   std::string notes;
   int64_t max_size = 0;
+  // Constants of its graph that the payload does not contain; each once. They stay in the model.
+  std::vector<graph::ValueId> constants;
 };
 
 struct WrittenFile {

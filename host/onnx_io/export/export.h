@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "host/graph/graph.h"
@@ -34,6 +35,10 @@ struct ExportOptions {
   // are external if there is a file name, else embedded. String tensors, empty tensors and
   // attributes are always embedded.
   std::function<Result<Placement>(std::string_view name, const graph::Tensor& tensor)> placement;
+  // Initializers whose data the model only refers to, by a location that means something to its
+  // reader. `placement` is not asked about them. String tensors and empty tensors are embedded
+  // nevertheless.
+  std::unordered_map<const graph::Tensor*, std::string> outside;
   // The canonical folder to which the model is written; files that stay in place must lie below it.
   // If empty, the folder is unknown, and the model keeps its previous references to them.
   std::filesystem::path folder;

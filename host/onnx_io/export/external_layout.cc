@@ -43,6 +43,11 @@ class LayoutBuilder {
 
  private:
   Status add(std::string_view name, const graph::Tensor& tensor) {
+    if (const auto outside = options_.outside.find(&tensor); outside != options_.outside.end()) {
+      layout_.ranges.emplace(
+          &tensor, ExternalRange{.location = outside->second, .size = tensor.data.bytes.size()});
+      return Status::ok_status();
+    }
     const bool has_file = !options_.external_file_name.empty();
     Placement placement = has_file ? Placement::kExternal : Placement::kEmbedded;
     if (options_.placement) {

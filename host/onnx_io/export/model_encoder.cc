@@ -185,6 +185,7 @@ class Encoder {
     }
     text(7, wrapper != nullptr ? kWrapperDomain : node.domain);
     text(8, node.overload);
+    for (const auto& [key, value] : node.metadata) entry(9, key, value);
   }
 
   void attribute(const graph::Attribute& attribute, const Names& names) {

@@ -304,10 +304,12 @@ class LevelImporter {
     const NodeId id = graph_.add_node({.name = proto.name(),
                                        .op_type = proto.op_type(),
                                        .domain = proto.domain(),
-                                       .overload = overload_of(proto)});
+                                       .overload = overload_of(proto),
+                                       .metadata = metadata_of(proto)});
     if (proto.op_type().empty()) {
       return invalid(graph::describe_node(graph_, id) + " has no operator");
     }
+    EPHOST_RETURN_IF_ERROR(check_metadata(id));
     graph_.nodes[id].inputs.reserve(static_cast<size_t>(proto.input_size()));
     for (const std::string& name : proto.input()) {
       const ValueId input = name.empty() ? kNoValue : resolve(name);
@@ -323,6 +325,16 @@ class LevelImporter {
     }
     EPHOST_RETURN_IF_ERROR(add_attributes(id, proto));
     return check_operator(id, proto);
+  }
+
+  Status check_metadata(NodeId id) const {
+    std::unordered_set<std::string_view> keys;
+    for (const auto& [key, value] : graph_.nodes[id].metadata) {
+      if (keys.insert(key).second) continue;
+      return invalid(formatted("metadata key {} of {} occurs twice", quote(key),
+                               graph::describe_node(graph_, id)));
+    }
+    return Status::ok_status();
   }
 
   Status add_attributes(NodeId id, onnx::NodeProto& proto) {

@@ -9,6 +9,7 @@ namespace ephost::onnx_io {
 namespace {
 
 constexpr int kNodeOverload = 8;
+constexpr int kNodeMetadata = 9;
 constexpr int kFunctionOverload = 13;
 constexpr int kFunctionAttributeProto = 11;
 
@@ -38,6 +39,15 @@ std::string overload_of(const onnx::NodeProto& node) { return last_text(node, kN
 
 std::string overload_of(const onnx::FunctionProto& function) {
   return last_text(function, kFunctionOverload);
+}
+
+Metadata metadata_of(const onnx::NodeProto& node) {
+  Metadata metadata;
+  for_each_unknown(node, kNodeMetadata, [&](const std::string& content) {
+    onnx::StringStringEntryProto entry;
+    if (entry.ParseFromString(content)) metadata.emplace_back(entry.key(), entry.value());
+  });
+  return metadata;
 }
 
 std::vector<onnx::AttributeProto> attribute_defaults(const onnx::FunctionProto& function) {

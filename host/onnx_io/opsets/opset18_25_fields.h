@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace onnx {
@@ -16,6 +17,11 @@ namespace ephost::onnx_io {
 // `overload`, of IR version 10. Empty if the message has none.
 [[nodiscard]] std::string overload_of(const onnx::NodeProto& node);
 [[nodiscard]] std::string overload_of(const onnx::FunctionProto& function);
+
+using Metadata = std::vector<std::pair<std::string, std::string>>;
+
+// `metadata_props`, of IR version 10, in file order. Entries that do not parse are omitted.
+[[nodiscard]] Metadata metadata_of(const onnx::NodeProto& node);
 
 // `attribute_proto`, of IR version 9: the attributes of a function that have a default. Entries
 // that do not parse are omitted.

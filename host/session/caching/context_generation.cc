@@ -1,8 +1,11 @@
 #include "host/session/caching/context_generation.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "host/base/format.h"
@@ -55,10 +58,36 @@ class ProviderSink : public bridge::ContextSink {
     written.hardware_architecture = bridge::view(node.hardware_architecture);
     written.notes = bridge::view(node.notes);
     written.max_size = node.max_size;
+    EPHOST_ASSIGN_OR_RETURN(written.constants, find_constants(node));
     return Status::ok_status();
   }
 
  private:
+  Result<std::vector<graph::ValueId>> find_constants(const eph_context_node& node) const {
+    const CompiledNode& compiled = *nodes_[node.computation];
+    std::vector<graph::ValueId> found;
+    std::set<graph::ValueId> seen;
+    for (const eph_string& text : std::span(node.constants, node.constant_count)) {
+      const std::string_view name = bridge::view(text);
+      const auto refuse = [&](std::string_view why) {
+        return Status(
+            StatusCode::kInvalidArgument,
+            formatted("{} names constant {} for the context of partition {}, {}", provider_.name(),
+                      quote(name), quote(compiled.partition.name), why));
+      };
+      if (compiled.drops_constants) {
+        return refuse("but gave up its constants with EPH_CLAIM_DROP_CONSTANTS; claim without it");
+      }
+      const auto constant = compiled.constants.find(name);
+      if (constant == compiled.constants.end()) {
+        return refuse("which has no such constant; name constants of the graph as it was compiled");
+      }
+      if (!seen.insert(constant->second).second) return refuse("and names it twice");
+      found.push_back(constant->second);
+    }
+    return found;
+  }
+
   Status check_payload(uint32_t payload) const {
     if (own_payloads_.contains(payload)) return Status::ok_status();
     return Status(StatusCode::kEpFail, formatted("{} writes to payload {}, which it did not begin",
@@ -81,6 +110,13 @@ context::WrittenPartition place_of(const PreparedGraph& graph,
   written.outputs = partition.outputs;
   written.name = partition.name;
   return written;
+}
+
+std::map<std::string, graph::ValueId, std::less<>> constants_of(
+    const graph::Graph& graph, const partition::Partition& partition) {
+  std::map<std::string, graph::ValueId, std::less<>> constants;
+  for (const graph::ValueId id : partition.constants) constants.emplace(graph.values[id].name, id);
+  return constants;
 }
 
 // The compiled nodes of one provider, in the order of their models.
@@ -124,7 +160,8 @@ Result<context::ModelToWrite> to_model(CompiledModel& compiled) {
 CompiledModel share(const CompiledModel& model) {
   CompiledModel shared{.options = model.options, .model = graph::clone(model.model), .nodes = {}};
   for (const CompiledNode& node : model.nodes) {
-    shared.nodes.push_back({node.provider, node.computation.share(), node.partition});
+    shared.nodes.push_back({node.provider, node.computation.share(), node.partition, node.constants,
+                            node.drops_constants});
   }
   return shared;
 }
@@ -147,9 +184,11 @@ CompiledModel collect_compiled(const PreparedModel& prepared, context::WriteOpti
           ++uncached;
           continue;
         }
+        const partition::Partition& partition =
+            graph->partitioning.partitions[steps[step].partition];
         compiled.nodes.push_back(
-            {owner, graph->computations[step]->share(),
-             place_of(*graph, graph->partitioning.partitions[steps[step].partition])});
+            {owner, graph->computations[step]->share(), place_of(*graph, partition),
+             constants_of(prepared.graph_of(*graph), partition), partition.drop_constants});
       }
     }
     if (uncached == 0) continue;

@@ -7,8 +7,11 @@
 #include <ephost/session_options.h>
 #include <ephost/status.h>
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -27,6 +30,8 @@ struct CompiledNode {
   std::shared_ptr<bridge::Provider> provider;
   bridge::Computation computation;      // shared with the session
   context::WrittenPartition partition;  // without the attributes that the provider sets
+  std::map<std::string, graph::ValueId, std::less<>> constants;  // that the partition reads
+  bool drops_constants = false;                                  // EPH_CLAIM_DROP_CONSTANTS
 };
 
 // A compiled model whose context is to be written.

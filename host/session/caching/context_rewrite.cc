@@ -35,7 +35,8 @@ context::WrittenPartition to_written(const PreparedModel& prepared, const Cached
                                     .sdk_version = attributes.sdk_version,
                                     .hardware_architecture = attributes.hardware_architecture,
                                     .notes = attributes.notes,
-                                    .max_size = attributes.max_size};
+                                    .max_size = attributes.max_size,
+                                    .constants = node.kept_constants};
   for (const PreparedGraph* graph : prepared.graphs()) {
     if (&prepared.graph_of(*graph) == cached.place.graph) written.graph = graph->place;
   }

@@ -12,6 +12,7 @@
 #include "host/base/log.h"
 #include "host/base/text.h"
 #include "host/bridge/abi_text.h"
+#include "host/bridge/outside_constants.h"
 #include "host/bridge/provider.h"
 #include "host/graph/extract.h"
 
@@ -53,6 +54,17 @@ eph_ep_context to_abi_context(const PreparedModel& prepared,
   return context;
 }
 
+// Null if the payload names none.
+std::shared_ptr<const bridge::OutsideConstants> constants_of(
+    const context::CachedPartition& partition) {
+  if (partition.constants.empty()) return nullptr;
+  std::vector<std::string> names;
+  for (const context::NamedConstant& constant : partition.attributes.constants) {
+    names.push_back(constant.name);
+  }
+  return std::make_shared<const bridge::OutsideConstants>(std::move(names), partition.constants);
+}
+
 // What a step's computation is made from.
 MadeComputations::Origin origin_of(const graph::Graph& graph, const PreparedGraph& prepared,
                                    const plan::Step& step) {
@@ -61,12 +73,20 @@ MadeComputations::Origin origin_of(const graph::Graph& graph, const PreparedGrap
   return {step.provider, &graph, partition.nodes, partition.name};
 }
 
+// The token of the claim that the step's partition was made from; 0 for a single node.
+uint64_t token_of(const PreparedGraph& prepared, const plan::Step& step) {
+  if (step.partition == plan::kNoPartition) return 0;
+  return prepared.partitioning.partitions[step.partition].token;
+}
+
 // Makes the computations of one provider.
 class ProviderCompilation {
  public:
-  ProviderCompilation(PreparedModel& prepared, const CachedByPlace& cached, uint32_t provider,
-                      bool stop_at_failure, MadeComputations& made)
+  ProviderCompilation(PreparedModel& prepared, std::shared_ptr<const bridge::ModelView> model,
+                      const CachedByPlace& cached, uint32_t provider, bool stop_at_failure,
+                      MadeComputations& made)
       : prepared_(prepared),
+        model_(std::move(model)),
         cached_(cached),
         provider_(*prepared.providers[provider]),
         index_(provider),
@@ -89,9 +109,11 @@ class ProviderCompilation {
       EPHOST_RETURN_IF_ERROR(prepared_.cancellation.check());
       const context::CachedPartition* cached = find_cached(graph, step);
       if (step.partition != plan::kNoPartition || cached != nullptr) {
-        request(origin_of(graph, prepared, step), cached);
+        request(origin_of(graph, prepared, step), cached, token_of(prepared, step));
       } else if (!kernels[step.node]) {
-        if (!whole) whole.emplace(graph, prepared_.model);
+        if (!whole) {
+          whole.emplace(graph, model_, bridge::GraphView::role_of(graph, prepared_.model));
+        }
         Result<bridge::Computation> made = provider_.create_kernel(*whole, step.node);
         if (made.ok()) {
           kernels[step.node] = std::move(made).value();
@@ -111,18 +133,26 @@ class ProviderCompilation {
     return cached == cached_.end() ? nullptr : cached->second;
   }
 
-  void request(MadeComputations::Origin origin, const context::CachedPartition* cached) {
+  void request(MadeComputations::Origin origin, const context::CachedPartition* cached,
+               uint64_t token) {
     if (made_.compiled.contains(origin)) return;
     const auto& [provider, graph, nodes, partition] = origin;
     const eph_ep_context* context = nullptr;
+    std::shared_ptr<const bridge::OutsideConstants> constants;
     if (cached != nullptr) {
       provider_.retain(prepared_.context.payloads[cached->payload].bytes);
-      context = &contexts_.emplace_back(to_abi_context(prepared_, *cached));
+      eph_ep_context& abi = contexts_.emplace_back(to_abi_context(prepared_, *cached));
+      constants = constants_of(*cached);
+      if (constants) {
+        abi.constants = constants->list().data();
+        abi.constant_count = constants->list().size();
+      }
+      context = &abi;
     }
     const std::string& name = cached != nullptr ? cached->attributes.partition_name : partition;
     graphs_.push_back(graph::extract_subgraph(*graph, nodes, name).graph);
-    views_.emplace_back(graphs_.back(), prepared_.model);
-    requests_.push_back({&views_.back(), graphs_.back().name, context});
+    views_.emplace_back(graphs_.back(), model_, bridge::GraphView::Role::kWhole);
+    requests_.push_back({&views_.back(), graphs_.back().name, context, token, constants});
     origins_.push_back(std::move(origin));
   }
 
@@ -177,6 +207,7 @@ class ProviderCompilation {
   }
 
   PreparedModel& prepared_;
+  std::shared_ptr<const bridge::ModelView> model_;
   const CachedByPlace& cached_;
   bridge::Provider& provider_;
   uint32_t index_;
@@ -298,11 +329,12 @@ Status check_compatibility(const PreparedModel& prepared, bool fail_on_suboptima
 }
 
 Status make_computations(PreparedModel& prepared, bool stop_at_failure, MadeComputations& made) {
+  const auto model = std::make_shared<const bridge::ModelView>(prepared.model);
   const CachedByPlace cached = cached_by_place(prepared);
   const size_t known_failures = prepared.failures.size();
   for (uint32_t provider = 0; provider < prepared.providers.size(); ++provider) {
     EPHOST_RETURN_IF_ERROR(
-        ProviderCompilation(prepared, cached, provider, stop_at_failure, made).run());
+        ProviderCompilation(prepared, model, cached, provider, stop_at_failure, made).run());
     if (prepared.failures.size() > known_failures) return Status::ok_status();
   }
   for (PreparedGraph* graph : prepared.graphs()) {

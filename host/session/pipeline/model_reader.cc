@@ -7,6 +7,7 @@
 
 #include "host/base/log.h"
 #include "host/base/text.h"
+#include "host/context/named_constants.h"
 #include "host/context/read/replacement_watch.h"
 #include "host/onnx_io/inference/infer.h"
 #include "host/session/model_files.h"
@@ -42,6 +43,7 @@ Status ModelReader::import(ModelSource& source, PreparedModel& prepared) {
                                                     import_options, &report_)
                             : onnx_io::import_model(source.file, import_options, &report_);
   EPHOST_ASSIGN_OR_RETURN(prepared.model, std::move(model));
+  context::keep_named_constants(prepared.model.graph);
   // Checksums are compared on these bytes, even if the files have been replaced by then.
   load_options_.files = report_.external_data;
   load_options_.unchecked_external_data = report_.unchecked_external_data;

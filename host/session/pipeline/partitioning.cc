@@ -20,7 +20,10 @@ class Partitioner {
  public:
   Partitioner(PreparedModel& prepared, const std::string& name_prefix,
               std::vector<std::string> taken_names)
-      : prepared_(prepared), name_prefix_(name_prefix), taken_names_(std::move(taken_names)) {}
+      : prepared_(prepared),
+        model_(std::make_shared<const bridge::ModelView>(prepared.model)),
+        name_prefix_(name_prefix),
+        taken_names_(std::move(taken_names)) {}
 
   Status run() {
     EPHOST_ASSIGN_OR_RETURN(cached_, match_sources(prepared_));
@@ -38,7 +41,7 @@ class Partitioner {
       const auto nodes = cached_[i].find(&graph);
       const std::vector<graph::NodeId>& own = nodes == cached_[i].end() ? kNone : nodes->second;
       claims.push_back(std::make_unique<bridge::ProviderClaims>(
-          *prepared_.providers[i], prepared_.model, prepared_.is_context_model() ? &own : nullptr));
+          *prepared_.providers[i], model_, prepared_.is_context_model() ? &own : nullptr));
       sources.push_back(claims.back().get());
     }
     HostClaims host;
@@ -94,6 +97,7 @@ class Partitioner {
   }
 
   PreparedModel& prepared_;
+  std::shared_ptr<const bridge::ModelView> model_;
   const std::string& name_prefix_;
   std::vector<std::string> taken_names_;
   std::vector<CachedNodes> cached_;  // by provider

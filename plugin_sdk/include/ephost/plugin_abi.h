@@ -252,7 +252,21 @@ typedef struct eph_node_info {
   uint64_t implicit_input_count;
   const eph_attribute* attributes;
   uint64_t attribute_count;
+  eph_string overload; /* which overload of a function of the model is called; mostly empty */
+  const eph_key_value* metadata; /* the node's metadata_props */
+  uint64_t metadata_count;
 } eph_node_info;
+
+/* The declared type of what a sequence, a map or an optional contains. Frozen. */
+typedef struct eph_type {
+  int32_t kind;                /* EPH_KIND_NONE if the type is unknown */
+  int32_t element_type;        /* of a tensor; of a map's keys; otherwise EPH_ELEMENT_UNDEFINED */
+  int32_t rank;                /* of a tensor; -1: unknown */
+  uint32_t reserved;           /* zero */
+  const int64_t* shape;        /* `rank` extents; -1 for one that is unknown before the run */
+  const eph_string* dim_names; /* as in eph_value_info */
+  const struct eph_type* content; /* as in eph_value_info */
+} eph_type;
 
 /* Flags of eph_value_info. */
 enum {
@@ -280,7 +294,23 @@ typedef struct eph_value_info {
    * constant. The record lives as long as the graph; the data behind it is not a copy and lives as
    * long as constants do (see eph_graph). */
   const eph_value* constant;
+  /* The type of a sequence's elements, of a map's values, or of what an optional may contain, with
+   * the kind, element type and shape of its own. Null for tensors and unknown types. */
+  const eph_type* content;
 } eph_value_info;
+
+/* A domain and the version of it that the model imports. Frozen. */
+typedef struct eph_opset {
+  eph_string domain; /* empty: ai.onnx */
+  int64_t version;
+} eph_opset;
+
+/* Flags of eph_graph_info. */
+enum {
+  /* The body of an If, Loop, Scan or SequenceMap node, or of a function, rather than the model's
+   * own graph or a partition of it. */
+  EPH_GRAPH_BODY = 1 << 0
+};
 
 typedef struct eph_graph_info {
   uint64_t struct_size;
@@ -291,6 +321,13 @@ typedef struct eph_graph_info {
   uint64_t input_count;
   const uint32_t* outputs;
   uint64_t output_count;
+  uint32_t flags;
+  uint32_t reserved;       /* zero */
+  int64_t ir_version;      /* of the model's file */
+  const eph_opset* opsets; /* every domain that the model imports, once */
+  uint64_t opset_count;
+  const eph_key_value* metadata; /* the model's metadata_props */
+  uint64_t metadata_count;
 } eph_graph_info;
 
 typedef struct eph_graph_api {
@@ -300,18 +337,30 @@ typedef struct eph_graph_api {
    * its own sizeof. What they point to lives as long as the graph. EPH_INVALID_ARGUMENT for an
    * index out of range, a null `out`, or a struct_size that is too small or absurd. [required]
    * [any] */
-  int32_t (*get_graph)(const eph_graph* graph, eph_graph_info* out) EPH_NOEXCEPT;
-  int32_t (*get_node)(const eph_graph* graph, uint32_t node, eph_node_info* out) EPH_NOEXCEPT;
-  int32_t (*get_value)(const eph_graph* graph, uint32_t value, eph_value_info* out) EPH_NOEXCEPT;
+  int32_t (*get_graph)(const eph_graph* graph, eph_graph_info* out, eph_error* error) EPH_NOEXCEPT;
+  int32_t (*get_node)(const eph_graph* graph, uint32_t node, eph_node_info* out,
+                      eph_error* error) EPH_NOEXCEPT;
+  int32_t (*get_value)(const eph_graph* graph, uint32_t value, eph_value_info* out,
+                       eph_error* error) EPH_NOEXCEPT;
+
+  /* The index of the value with this name. EPH_NOT_FOUND if the graph has none.
+   * [required] [any] */
+  int32_t (*find_value)(const eph_graph* graph, eph_string name, uint32_t* out_value,
+                        eph_error* error) EPH_NOEXCEPT;
 
   /* The version of `domain` that the model imports, or 0 if it does not import the domain.
    * [required] [any] */
   int64_t (*get_opset)(const eph_graph* graph, eph_string domain) EPH_NOEXCEPT;
 
-  /* The graph as a serialised ONNX ModelProto, for back ends that read ONNX. The first call
-   * serialises it; the bytes live as long as the graph. Fails with EPH_INVALID_GRAPH if they would
+  /* The graph as a serialised ONNX ModelProto, for back ends that read ONNX. Constants of
+   * `outside_bytes` or more stay outside of it: each is a tensor with data_location EXTERNAL, whose
+   * `location` is "eph:value/N" for the value with index N of this graph, and whose `length` is its
+   * size; get_value gives the data, so that nothing is copied. Constants of bodies, attributes and
+   * text are always inside. 0: all constants are inside. The first call with a threshold serialises
+   * the graph; the bytes live as long as the graph. Fails with EPH_INVALID_GRAPH if they would
    * exceed 2 GiB. [required] [any] */
-  int32_t (*get_onnx)(const eph_graph* graph, eph_bytes* out, eph_error* error) EPH_NOEXCEPT;
+  int32_t (*get_onnx)(const eph_graph* graph, uint64_t outside_bytes, eph_bytes* out,
+                      eph_error* error) EPH_NOEXCEPT;
 } eph_graph_api;
 
 /* A read-only graph: the model in get_capability, one partition in compile. It lives until the call
@@ -344,6 +393,7 @@ typedef struct eph_fused_claim {
   uint64_t node_count;
   uint32_t flags;
   uint32_t reserved; /* zero */
+  uint64_t token;    /* any number of the provider's; comes back as eph_partition.token */
 } eph_fused_claim;
 
 typedef struct eph_claims_api {
@@ -585,6 +635,12 @@ typedef struct eph_kernel_def {
  * Compiling partitions, and the EP context cache
  * --------------------------------------------------------------------------------------------- */
 
+/* A constant that a payload refers to by its name. Frozen. */
+typedef struct eph_named_value {
+  eph_string name;
+  const eph_value* value;
+} eph_named_value;
+
 /* Content of an EPContext node of a context model, read and checked by the host. */
 typedef struct eph_ep_context {
   uint64_t struct_size;
@@ -600,6 +656,11 @@ typedef struct eph_ep_context {
   int64_t max_size;
   int32_t main_context;
   uint32_t reserved; /* zero */
+  /* The constants that stayed outside of the payload, by the names and in the order in which
+   * eph_context_node listed them. Their types and sizes are those of then, and their bytes have a
+   * checksum like the payload. They live as long as the computation. */
+  const eph_named_value* constants;
+  uint64_t constant_count;
 } eph_ep_context;
 
 /* One partition to compile. Passed in an array with an explicit stride. */
@@ -613,6 +674,7 @@ typedef struct eph_partition {
   /* Null: compile the graph. Otherwise: restore the computation from this payload, and fail with
    * EPH_INVALID_GRAPH if it is damaged or was made for another SDK, driver or device. */
   const eph_ep_context* ep_context;
+  uint64_t token; /* of the claim; 0 for a cached partition */
 } eph_partition;
 
 typedef struct eph_context_writer eph_context_writer;
@@ -627,6 +689,11 @@ typedef struct eph_context_node {
   eph_string hardware_architecture;
   eph_string notes;
   int64_t max_size;
+  /* Names of constants of the partition's graph that the payload does not contain: the host keeps
+   * them beside it, once for all nodes that name them, and hands them back with eph_ep_context. It
+   * only keeps constants that the claim has not given up with EPH_CLAIM_DROP_CONSTANTS. */
+  const eph_string* constants;
+  uint64_t constant_count;
 } eph_context_node;
 
 typedef struct eph_context_writer_api {

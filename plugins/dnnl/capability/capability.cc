@@ -98,12 +98,9 @@ bool is_taken(const eph::GraphView& graph, const Unit& unit) {
 
 // Values that a node reads, including those that its subgraphs read.
 std::vector<uint32_t> all_inputs(const eph::GraphView& graph, uint32_t node) {
-  eph_node_info info = {};
-  info.struct_size = sizeof(info);
-  if (graph.handle()->api->get_node(graph.handle(), node, &info) != EPH_OK) return {};
-  std::vector<uint32_t> inputs(info.inputs, info.inputs + info.input_count);
-  inputs.insert(inputs.end(), info.implicit_inputs,
-                info.implicit_inputs + info.implicit_input_count);
+  const eph::NodeView view = graph.node(node);
+  std::vector<uint32_t> inputs = view.inputs().to_vector();
+  inputs.insert(inputs.end(), view.implicit_inputs().begin(), view.implicit_inputs().end());
   return inputs;
 }
 

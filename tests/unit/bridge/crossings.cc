@@ -255,7 +255,7 @@ eph_error_api Crossing<eph_error_api>::sound() {
 Status Crossing<eph_error_api>::hand_over(const void* given) {
   const GraphView graph(model().graph, model());
   eph_error error = {static_cast<const eph_error_api*>(given)};
-  const int32_t code = graph.api->get_onnx(&graph, nullptr, &error);
+  const int32_t code = graph.api->get_onnx(&graph, 0, nullptr, &error);
   const bool has_arrived = given != nullptr && error.api == nullptr;
   return code != EPH_OK && has_arrived ? Status() : Status(StatusCode::kFail, "no message");
 }
@@ -328,21 +328,21 @@ eph_graph_info Crossing<eph_graph_info>::sound() { return {sizeof(eph_graph_info
 Status Crossing<eph_graph_info>::hand_over(const void* given) {
   const GraphView graph(model().graph, model());
   auto* const out = static_cast<eph_graph_info*>(const_cast<void*>(given));
-  return code_status(graph.api->get_graph(&graph, out));
+  return code_status(graph.api->get_graph(&graph, out, nullptr));
 }
 
 eph_node_info Crossing<eph_node_info>::sound() { return {sizeof(eph_node_info)}; }
 Status Crossing<eph_node_info>::hand_over(const void* given) {
   const GraphView graph(model().graph, model());
   auto* const out = static_cast<eph_node_info*>(const_cast<void*>(given));
-  return code_status(graph.api->get_node(&graph, 0, out));
+  return code_status(graph.api->get_node(&graph, 0, out, nullptr));
 }
 
 eph_value_info Crossing<eph_value_info>::sound() { return {sizeof(eph_value_info)}; }
 Status Crossing<eph_value_info>::hand_over(const void* given) {
   const GraphView graph(model().graph, model());
   auto* const out = static_cast<eph_value_info*>(const_cast<void*>(given));
-  return code_status(graph.api->get_value(&graph, 0, out));
+  return code_status(graph.api->get_value(&graph, 0, out, nullptr));
 }
 
 Status Crossing<eph_key_value>::hand_over(const eph_key_value* entries, uint64_t count) {

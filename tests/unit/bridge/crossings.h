@@ -109,6 +109,10 @@ EPHOST_NO_CROSSING(eph_partition, kFromHost)
 EPHOST_NO_CROSSING(eph_ep_context, kFromHost)
 EPHOST_NO_CROSSING(eph_attribute, kFromHost)
 EPHOST_NO_CROSSING(eph_bytes, kFromHost)
+EPHOST_NO_CROSSING(eph_type, kFromHost)
+EPHOST_NO_CROSSING(eph_opset, kFromHost)
+EPHOST_NO_CROSSING(eph_key_value, kFromHost)
+EPHOST_NO_CROSSING(eph_named_value, kFromHost)
 EPHOST_NO_CROSSING(eph_string, kElsewhere)  // AbiText
 EPHOST_NO_CROSSING(eph_value, kElsewhere)   // Objects, of the runtime
 

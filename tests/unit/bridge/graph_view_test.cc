@@ -3,8 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <ephost/plugin.hpp>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "host/onnx_io/import/import.h"
+#include "tests/support/fake_host.h"
 #include "tests/unit/graph/graph_builder.h"
 
 namespace ephost::bridge {
@@ -18,6 +23,7 @@ using graph::testing::tensor_type;
 graph::Model model_of(graph::Graph graph) {
   graph::Model model;
   model.graph = std::move(graph);
+  model.graph.name = "g";
   model.ir_version = 8;
   model.opset_imports = {{"", 17}, {"com.example", 3}};
   model.symbols = {"batch"};
@@ -102,7 +108,7 @@ TEST(GraphView, ShowsOpenExtentsAndTheirNames) {
   const GraphView view(model.graph, model);
   eph_value_info info = {};
   info.struct_size = sizeof(info);
-  ASSERT_EQ(view.api->get_value(&view, model.graph.inputs[0], &info), EPH_OK);
+  ASSERT_EQ(view.api->get_value(&view, model.graph.inputs[0], &info, nullptr), EPH_OK);
   ASSERT_EQ(info.rank, 3);
   EXPECT_EQ(info.shape[0], -1);
   EXPECT_EQ(info.shape[1], 3);
@@ -137,10 +143,48 @@ TEST(GraphView, RefusesIndicesOutOfRange) {
   const GraphView view(model.graph, model);
   eph_node_info node = {};
   node.struct_size = sizeof(node);
-  EXPECT_EQ(view.api->get_node(&view, 1, &node), EPH_INVALID_ARGUMENT);
+  test::FakeError error;
+  EXPECT_EQ(view.api->get_node(&view, 1, &node, &error), EPH_INVALID_ARGUMENT);
+  EXPECT_EQ(error.message, "get_node: graph \"g\" has no node 1; its 1 nodes are numbered from 0");
   eph_value_info value = {};
   value.struct_size = sizeof(value);
-  EXPECT_EQ(view.api->get_value(&view, EPH_NONE, &value), EPH_INVALID_ARGUMENT);
+  EXPECT_EQ(view.api->get_value(&view, EPH_NONE, &value, &error), EPH_INVALID_ARGUMENT);
+  EXPECT_EQ(error.message,
+            "get_value: graph \"g\" has no value 4294967295; its 3 values are numbered from 0");
+}
+
+TEST(GraphView, SaysWhyItFillsNoRecord) {
+  const graph::Model model = sample();
+  const GraphView view(model.graph, model);
+  test::FakeError error;
+  EXPECT_EQ(view.api->get_graph(&view, nullptr, &error), EPH_INVALID_ARGUMENT);
+  EXPECT_EQ(error.message, "get_graph: the eph_graph_info is null");
+  eph_value_info info = {};
+  EXPECT_EQ(view.api->get_value(&view, 0, &info, &error), EPH_INVALID_ARGUMENT);
+  EXPECT_EQ(
+      error.message,
+      "get_value: the eph_value_info has a struct_size of 0; set it to sizeof(eph_value_info)");
+  EXPECT_EQ(view.api->find_value(&view, EPH_STRING("x"), nullptr, &error), EPH_INVALID_ARGUMENT);
+  EXPECT_EQ(error.message, "find_value: out_value is null");
+  EXPECT_EQ(view.api->get_onnx(&view, 0, nullptr, &error), EPH_INVALID_ARGUMENT);
+  EXPECT_EQ(error.message, "get_onnx: out is null");
+}
+
+TEST(GraphView, LeavesTheSmallerOfBothSizes) {
+  const graph::Model model = sample();
+  const GraphView view(model.graph, model);
+  eph_node_info older = {};
+  older.struct_size = offsetof(eph_node_info, overload);
+  ASSERT_EQ(view.api->get_node(&view, 0, &older, nullptr), EPH_OK);
+  EXPECT_EQ(older.struct_size, offsetof(eph_node_info, overload));
+  struct {
+    eph_node_info known = {};
+    uint64_t added = 77;
+  } newer;
+  newer.known.struct_size = sizeof(newer);
+  ASSERT_EQ(view.api->get_node(&view, 0, &newer.known, nullptr), EPH_OK);
+  EXPECT_EQ(newer.known.struct_size, sizeof(eph_node_info));
+  EXPECT_EQ(newer.added, 77U);
 }
 
 TEST(GraphView, FillsOnlyTheFieldsThatTheCallerKnows) {
@@ -149,7 +193,7 @@ TEST(GraphView, FillsOnlyTheFieldsThatTheCallerKnows) {
   eph_node_info info = {};
   info.attribute_count = 77;
   info.struct_size = offsetof(eph_node_info, attribute_count);
-  ASSERT_EQ(view.api->get_node(&view, 0, &info), EPH_OK);
+  ASSERT_EQ(view.api->get_node(&view, 0, &info, nullptr), EPH_OK);
   EXPECT_EQ(eph::view(info.op_type), "Op");
   EXPECT_EQ(info.attribute_count, 77U);
 }
@@ -163,13 +207,151 @@ TEST(GraphView, TellsTheOpsetOfADomain) {
   EXPECT_EQ(seen.opset("unknown"), 0);
 }
 
+TEST(GraphView, TellsWhatTheModelSaysAboutItself) {
+  graph::Model model = sample();
+  model.metadata = {{"author", "nobody"}, {"empty", ""}};
+  const GraphView view(model.graph, model);
+  const eph::GraphView seen(&view);
+  EXPECT_EQ(seen.ir_version(), 8);
+  ASSERT_EQ(seen.opsets().size(), 2U);
+  EXPECT_EQ(eph::view(seen.opsets()[0].domain), "");
+  EXPECT_EQ(seen.opsets()[0].version, 17);
+  EXPECT_EQ(eph::view(seen.opsets()[1].domain), "com.example");
+  EXPECT_EQ(seen.opsets()[1].version, 3);
+  ASSERT_EQ(seen.metadata().size(), 2U);
+  ASSERT_NE(eph::find_entry(seen.metadata(), "author"), nullptr);
+  EXPECT_EQ(eph::view(*eph::find_entry(seen.metadata(), "author")), "nobody");
+  EXPECT_EQ(eph::find_entry(seen.metadata(), "title"), nullptr);
+}
+
+TEST(GraphView, ShowsOverloadAndMetadataOfNodes) {
+  GraphBuilder builder;
+  builder.input("x").node("Relu", {"x"}, {"a"}).node("F", {"a"}, {"b"}).node("Relu", {"b"}, {"y"});
+  graph::Model model = model_of(builder.output("y").build());
+  model.graph.nodes[1].overload = "fast";
+  model.graph.nodes[1].metadata = {{"origin", "layer.1"}, {"cost", "3"}};
+  const GraphView view(model.graph, model);
+  const eph::GraphView seen(&view);
+  EXPECT_EQ(seen.node(0).overload(), "");
+  EXPECT_TRUE(seen.node(0).metadata().empty());
+  EXPECT_EQ(seen.node(1).overload(), "fast");
+  ASSERT_EQ(seen.node(1).metadata().size(), 2U);
+  EXPECT_EQ(eph::view(seen.node(1).metadata()[0].key), "origin");
+  EXPECT_EQ(eph::view(*eph::find_entry(seen.node(1).metadata(), "cost")), "3");
+  EXPECT_TRUE(seen.node(2).metadata().empty());
+}
+
+TEST(GraphView, SaysWhichGraphsAreBodies) {
+  GraphBuilder inner;
+  inner.node("Constant", {}, {"o"}).output("o");
+  GraphBuilder builder;
+  builder.node("Outer", {}, {"y"}).output("y").subgraph("body", inner.build());
+  const graph::Model model = model_of(builder.build());
+  const GraphView view(model.graph, model);
+  EXPECT_FALSE(eph::GraphView(&view).is_body());
+  const eph_attribute* body = eph::GraphView(&view).node(0).attribute("body");
+  EXPECT_TRUE(eph::GraphView(*static_cast<const eph_graph* const*>(body->values)).is_body());
+  const GraphView alone(*model.graph.nodes[0].subgraph("body"), model);
+  EXPECT_TRUE(eph::GraphView(&alone).is_body());
+  const graph::Graph partition = sample().graph;
+  const GraphView of_partition(partition, std::make_shared<ModelView>(model),
+                               GraphView::Role::kWhole);
+  EXPECT_FALSE(eph::GraphView(&of_partition).is_body());
+}
+
+graph::ValueType containing(graph::ValueKind kind, graph::ValueType content,
+                            ElementType keys = ElementType::kUndefined) {
+  graph::ValueType type;
+  type.kind = kind;
+  type.element = keys;
+  type.nested = std::make_shared<const graph::ValueType>(std::move(content));
+  return type;
+}
+
+TEST(GraphView, ShowsWhatValuesContain) {
+  using graph::ValueKind;
+  const graph::ValueType rows =
+      tensor_type(ElementType::kFloat, graph::Shape{graph::symbolic_dim(0), 3});
+  GraphBuilder builder;
+  builder.input("tensor", rows);
+  builder.input("maps", containing(ValueKind::kSequence,
+                                   containing(ValueKind::kMap, rows, ElementType::kInt64)));
+  builder.input("maybe", containing(ValueKind::kOptional, containing(ValueKind::kSequence, rows)));
+  graph::ValueType unknown;
+  unknown.kind = ValueKind::kSequence;
+  builder.input("unknown", unknown);
+  const graph::Model model = model_of(builder.build());
+  const GraphView view(model.graph, model);
+  const eph::GraphView seen(&view);
+  EXPECT_EQ(seen.value(0).content(), nullptr);
+
+  const eph_type* map = seen.value(1).content();
+  ASSERT_NE(map, nullptr);
+  EXPECT_EQ(map->kind, EPH_KIND_MAP);
+  EXPECT_EQ(map->element_type, EPH_ELEMENT_INT64);
+  EXPECT_EQ(map->rank, -1);
+  const eph_type* value = map->content;
+  ASSERT_NE(value, nullptr);
+  EXPECT_EQ(value->kind, EPH_KIND_TENSOR);
+  EXPECT_EQ(value->element_type, EPH_ELEMENT_FLOAT);
+  EXPECT_EQ(eph::shape_of(*value).to_vector(), (std::vector<int64_t>{-1, 3}));
+  EXPECT_EQ(eph::view(value->dim_names[0]), "batch");
+  EXPECT_EQ(eph::view(value->dim_names[1]), "");
+  EXPECT_EQ(value->content, nullptr);
+
+  const eph_type* sequence = seen.value(2).content();
+  ASSERT_NE(sequence, nullptr);
+  EXPECT_EQ(sequence->kind, EPH_KIND_SEQUENCE);
+  EXPECT_EQ(sequence->element_type, EPH_ELEMENT_UNDEFINED);
+  EXPECT_EQ(sequence->content->kind, EPH_KIND_TENSOR);
+
+  ASSERT_NE(seen.value(3).content(), nullptr);
+  EXPECT_EQ(seen.value(3).content()->kind, EPH_KIND_NONE);
+  EXPECT_EQ(seen.value(3).content()->rank, -1);
+}
+
+TEST(GraphView, FindsValuesByName) {
+  const graph::Model model = sample();
+  const GraphView view(model.graph, model);
+  const eph::GraphView seen(&view);
+  for (uint32_t id = 0; id < seen.value_count(); ++id) {
+    EXPECT_EQ(seen.find_value(seen.value(id).name()), id);
+  }
+  EXPECT_EQ(seen.find_value("absent"), EPH_NONE);
+  EXPECT_EQ(seen.find_value(""), EPH_NONE);
+  uint32_t found = 7;
+  test::FakeError error;
+  EXPECT_EQ(view.api->find_value(&view, EPH_STRING("absent"), &found, &error), EPH_NOT_FOUND);
+  EXPECT_EQ(found, EPH_NONE);
+  EXPECT_EQ(error.message,
+            "find_value: none of the 3 values of graph \"g\" has the name \"absent\"");
+}
+
+TEST(GraphView, FindsValuesFromManyThreadsAtOnce) {
+  GraphBuilder builder;
+  for (int i = 0; i < 1000; ++i) builder.input("v" + std::to_string(i));
+  const graph::Model model = model_of(builder.build());
+  const GraphView view(model.graph, model);
+  std::vector<std::thread> threads;
+  std::vector<int> wrong(8, 0);
+  for (size_t t = 0; t < wrong.size(); ++t) {
+    threads.emplace_back([&view, &model, &count = wrong[t]] {
+      const eph::GraphView seen(&view);
+      for (uint32_t id = 0; id < 1000; ++id) {
+        if (seen.find_value(model.graph.values[id].name) != id) ++count;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, std::vector<int>(8, 0));
+}
+
 TEST(GraphView, GivesTheGraphAsOnnx) {
   GraphBuilder builder;
   builder.input("x", tensor_type(ElementType::kFloat, graph::Shape{2}));
   builder.constant("w", float_tensor({1, 2}));
   builder.node("Add", {"x", "w"}, {"y"}).output("y");
   graph::Model model = model_of(builder.build());
-  model.graph.name = "g";
   model.graph.values[model.graph.outputs[0]].type =
       tensor_type(ElementType::kFloat, graph::Shape{2});
   const GraphView view(model.graph, model);
@@ -187,7 +369,6 @@ TEST(GraphView, ExportsQuantizationAnnotations) {
   builder.constant("scale", float_tensor({1}));
   builder.node("Relu", {"x"}, {"y"}).output("y");
   graph::Model model = model_of(builder.build());
-  model.graph.name = "g";
   model.graph.annotations = {{.value = 0, .parameters = {{"SCALE_TENSOR", 1}}}};
   const GraphView view(model.graph, model);
   const std::string_view bytes = eph::GraphView(&view).onnx();

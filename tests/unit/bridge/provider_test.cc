@@ -169,7 +169,7 @@ TEST_F(ProviderTest, CollectsClaimsAndDeclines) {
     EXPECT_FALSE(claims.has_kernel(1));
     EXPECT_FALSE(claims.has_kernel(99));
     claims.claim_node(0);
-    claims.claim_fused(std::vector<uint32_t>{1}, "mine", EPH_CLAIM_DROP_CONSTANTS);
+    claims.claim_fused(std::vector<uint32_t>{1}, "mine", EPH_CLAIM_DROP_CONSTANTS, UINT64_MAX);
     claims.decline(1, "too small");
     claims.decline(99, "not there");
   };
@@ -180,6 +180,7 @@ TEST_F(ProviderTest, CollectsClaimsAndDeclines) {
   EXPECT_TRUE(capability->claims[1].fused);
   EXPECT_EQ(capability->claims[1].name, "mine");
   EXPECT_TRUE(capability->claims[1].drop_constants);
+  EXPECT_EQ(capability->claims[1].token, UINT64_MAX);
   ASSERT_EQ(capability->declines.size(), 1U);
   EXPECT_EQ(capability->declines[0].reason, "too small");
 }
@@ -361,13 +362,29 @@ TEST_F(ProviderTest, IsToldWhatItIsCreatedFor) {
             "target next, compile only, /opt/toy");
 }
 
+TEST_F(ProviderTest, KeepsWhatAComputationReadsUntilItIsDestroyed) {
+  std::weak_ptr<int> watch;
+  std::vector<Computation> made;
+  {
+    auto kept = std::make_shared<int>(1);
+    watch = kept;
+    const CompileRequest request = {&view_, "a", nullptr, 0, std::move(kept)};
+    auto compiled = provider_->compile({&request, 1});
+    ASSERT_TRUE(compiled.ok()) << compiled.status().to_string();
+    made = std::move(compiled).value();
+  }
+  EXPECT_FALSE(watch.expired());
+  made.clear();
+  EXPECT_TRUE(watch.expired());
+}
+
 TEST_F(ProviderTest, LeavesFusedClaimsOutInAContextModel) {
   behaviour().capability = [](const eph::GraphView&, eph::Claims& claims) {
     claims.claim_node(0);
     claims.claim_fused(std::vector<uint32_t>{0, 1});
   };
   const std::vector<graph::NodeId> cached = {1};
-  ProviderClaims claims(*provider_, model_, &cached);
+  ProviderClaims claims(*provider_, std::make_shared<ModelView>(model_), &cached);
   const auto found = claims.claims(model_.graph, {});
   ASSERT_TRUE(found.ok());
   ASSERT_EQ(found->size(), 2U);

@@ -60,6 +60,18 @@ TEST(Checks, RefusesAnnotationsOfNothingAndInDisorder) {
   }
 }
 
+TEST(Checks, RefusesToKeepWhatIsNoConstant) {
+  expect_refusal([](Graph& g) { g.nodes[1].kept_constants = {9}; },
+                 "keeps a value that is not a constant");
+  expect_refusal([](Graph& g) { g.nodes[1].kept_constants = {0}; },
+                 "keeps a value that is not a constant");
+  expect_refusal([](Graph& g) { g.nodes[1].kept_constants = {1}; }, "out of date");
+  Graph graph = valid_graph();
+  graph.nodes[1].kept_constants = {1};
+  connect(graph);
+  EXPECT_EQ(check_graph(graph).message(), "");
+}
+
 TEST(Checks, RefusesBadNames) {
   expect_refusal([](Graph& g) { g.values[2].name = "x"; }, "two values are named \"x\"");
   expect_refusal([](Graph& g) { g.values[2].name = ""; }, "value #2 has no name");

@@ -60,6 +60,16 @@ TEST(Extract, TakesAnnotationsWithTheirConstants) {
   EXPECT_THAT(value_names(taken, taken.inputs), ElementsAre("a"));
 }
 
+TEST(Extract, LeavesOutWhatANodeOnlyKeeps) {
+  Graph graph = sample();
+  graph.nodes[1].kept_constants = {graph.find_value("w")};
+  connect(graph);
+  const Graph taken = extract_subgraph(graph, std::vector<NodeId>{1}, "part").graph;
+  EXPECT_EQ(check_graph(taken).message(), "");
+  EXPECT_TRUE(taken.nodes[0].kept_constants.empty());
+  EXPECT_TRUE(taken.initializers.empty());
+}
+
 TEST(Extract, SharesTheDataOfConstants) {
   const Graph graph = sample();
   const Extraction taken = extract_subgraph(graph, std::vector<NodeId>{0}, "part");

@@ -82,6 +82,18 @@ TEST(Rewrite, CompactKeepsAnnotationsAndTheConstantsThatTheyName) {
   EXPECT_EQ(id("gone_scale"), kNoValue);
 }
 
+// The group's node keeps w, which nothing else reads any more.
+TEST(Rewrite, KeepsTheConstantsThatAReplacementNames) {
+  Graph graph = diamond();
+  Node fused = replacement(graph, {"x"}, {"y"});
+  fused.kept_constants = {graph.find_value("w")};
+  ASSERT_TRUE(replace_nodes(graph, one_group({0, 1, 2, 3, 4}, std::move(fused))).ok());
+  EXPECT_EQ(check_graph(graph).message(), "");
+  EXPECT_EQ(graph.find_value("v"), kNoValue);
+  EXPECT_THAT(value_names(graph, graph.nodes[0].kept_constants), ElementsAre("w"));
+  EXPECT_THAT(graph.values[graph.find_value("w")].consumers, ElementsAre(0u));
+}
+
 TEST(Rewrite, CompactRenumbersCaptures) {
   GraphBuilder outer;
   outer.input("unused").input("cond").input("x");

@@ -31,6 +31,24 @@ TEST(DeadCode, RemovesNodesValuesAndInitializersThatNothingUses) {
   EXPECT_EQ(graph.find_value("a"), kNoValue);
 }
 
+TEST(DeadCode, KeepsTheConstantsThatALiveNodeNames) {
+  Graph graph = GraphBuilder()
+                    .input("x")
+                    .constant("w", graph::testing::float_tensor({1}))
+                    .constant("v", graph::testing::float_tensor({2}))
+                    .node("EPContext", {"x"}, {"y"})
+                    .node("EPContext", {"x"}, {"unused"})
+                    .output("y")
+                    .build();
+  graph.nodes[0].kept_constants = {graph.find_value("w")};
+  graph.nodes[1].kept_constants = {graph.find_value("v")};
+  graph::connect(graph);
+  EXPECT_EQ(remove_dead_code(graph), 1u);
+  EXPECT_EQ(check_graph(graph).message(), "");
+  ASSERT_EQ(graph.initializers.size(), 1u);
+  EXPECT_THAT(graph.nodes[0].kept_constants, ElementsAre(graph.find_value("w")));
+}
+
 TEST(DeadCode, KeepsUnusedGraphInputs) {
   Graph graph =
       GraphBuilder().input("x").input("unused").node("Relu", {"x"}, {"y"}).output("y").build();

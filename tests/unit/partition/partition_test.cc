@@ -212,7 +212,8 @@ TEST(Partition, FindsInputsOutputsAndConstantsOfAPartition) {
                           .output("a")
                           .output("d")
                           .build();
-  FakeSource source("Some", {{.nodes = {3, 1, 2, 4}, .fused = true, .drop_constants = true}});
+  FakeSource source("Some",
+                    {{.nodes = {3, 1, 2, 4}, .fused = true, .drop_constants = true, .token = 9}});
   const Partitioning result = run(graph, {&source});
   ASSERT_EQ(result.partitions.size(), 1U);
   const Partition& partition = result.partitions[0];
@@ -221,6 +222,7 @@ TEST(Partition, FindsInputsOutputsAndConstantsOfAPartition) {
   EXPECT_THAT(value_names(graph, partition.outputs), ElementsAre("a", "c", "d"));
   EXPECT_THAT(value_names(graph, partition.constants), ElementsAre("w"));
   EXPECT_TRUE(partition.drop_constants);
+  EXPECT_EQ(partition.token, 9U);
   EXPECT_EQ(result.decisions[0].partition, 0U);
   EXPECT_THAT(result.partition_of, ElementsAre(kNoPartition, 0U, 0U, 0U, 0U, kNoPartition));
 }

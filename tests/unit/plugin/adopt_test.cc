@@ -150,6 +150,24 @@ TEST(Fill, FillsTheFieldsThatTheReaderKnows) {
   EXPECT_EQ(out.small, 0U);
 }
 
+TEST(Fill, LeavesTheSmallerOfBothSizes) {
+  struct {
+    Table known = {};
+    uint64_t added = 77;
+  } newer;
+  newer.known.struct_size = sizeof(newer);
+  EXPECT_EQ(fill(table_of_size(sizeof(Table)), &newer.known), EPH_OK);
+  EXPECT_EQ(newer.known.struct_size, sizeof(Table));
+  EXPECT_EQ(newer.added, 77U);
+}
+
+TEST(Fill, SaysWhyItRefuses) {
+  Table out = {};
+  out.struct_size = 7;
+  EXPECT_EQ(why_not_filled<Table>(nullptr), "the Table is null");
+  EXPECT_EQ(why_not_filled(&out), "the Table has a struct_size of 7; set it to sizeof(Table)");
+}
+
 TEST(Fill, FillsNoHalfOfAField) {
   Table out = {};
   out.struct_size = offsetof(Table, text) + sizeof(char*);

@@ -164,6 +164,56 @@ TEST(ScriptedPlugin, RestoresWhatItWrote) {
   }
 }
 
+TEST(ScriptedPlugin, LeavesItsConstantsToTheHostIfToldTo) {
+  const auto graph = make_graph();
+  const auto part = graph->extract({3, 4, 5});
+  Scripted scripted{{"weightless", "true"}};
+  scripted.compile(part.get(), "part");
+  test::FakeContextWriter writer;
+  ASSERT_EQ(scripted.api().get_ep_context_nodes(scripted.provider, scripted.made.data(), 1, &writer,
+                                                &scripted.error),
+            EPH_OK);
+  ASSERT_THAT(writer.nodes, SizeIs(1));
+  EXPECT_THAT(writer.nodes[0].constants, ElementsAre("w"));
+  eph_ep_context context = {};
+  context.struct_size = sizeof(context);
+  context.payload = {writer.payloads[0].data(), writer.payloads[0].size()};
+  context.partition_name = EPH_STRING("part");
+  EXPECT_EQ(scripted.compile(nullptr, "part", &context), nullptr);
+  EXPECT_EQ(scripted.code, EPH_INVALID_GRAPH);
+  test::FloatTensor constant({1}, {100});
+  const eph_named_value named = {EPH_STRING("w"), &constant.value};
+  context.constants = &named;
+  context.constant_count = 1;
+  eph_computation* restored = scripted.compile(nullptr, "part", &context);
+  ASSERT_EQ(scripted.code, EPH_OK) << scripted.error.message;
+  test::FakeRun run({{{2}, {1, 2}}, {{2}, {3, 4}}});
+  ASSERT_EQ(restored->api->compute(restored, nullptr, &run, &scripted.error), EPH_OK);
+  EXPECT_THAT(run.result(), ElementsAre(103, 108));
+  static_cast<float*>(constant.value.data)[0] = 7;
+  EXPECT_EQ(restored->api->compute(restored, nullptr, &run, &scripted.error), EPH_EP_FAIL);
+}
+
+TEST(ScriptedPlugin, RefusesAPartitionWithTheTokenOfAnotherClaim) {
+  const auto graph = make_graph();
+  Scripted scripted;
+  const test::FakeClaims claims = scripted.claims(*graph);
+  ASSERT_THAT(claims.tokens, SizeIs(2));
+  const auto part = graph->extract(claims.fused[0]);
+  const auto compiled = [&](uint64_t token) {
+    const eph_partition partition = {sizeof(partition), part.get(), EPH_STRING("p"), nullptr,
+                                     token};
+    eph_computation* computation = nullptr;
+    const int32_t code = scripted.api().compile(scripted.provider, &partition, sizeof(partition), 1,
+                                                &computation, &scripted.error);
+    if (computation != nullptr) scripted.made.push_back(computation);
+    return code;
+  };
+  EXPECT_EQ(compiled(claims.tokens[0]), EPH_OK);
+  EXPECT_EQ(compiled(claims.tokens[1]), EPH_EP_FAIL);
+  EXPECT_EQ(compiled(0), EPH_EP_FAIL);
+}
+
 TEST(ScriptedPlugin, RefusesDamagedPayloads) {
   const auto graph = make_graph();
   const auto part = graph->extract({3, 4, 5});

@@ -30,7 +30,7 @@ class Machine {
   explicit Machine(graph::Graph graph, MachineOptions options = {}) {
     model_.graph = std::move(graph);
     model_.symbols = std::move(options.symbols);
-    bridge::ProviderClaims claims(*provider_, model_);
+    bridge::ProviderClaims claims(*provider_, std::make_shared<bridge::ModelView>(model_));
     partition::ClaimSource* const sources[] = {&claims};
     const auto partitioning = *partition::partition_graph(model_.graph, sources);
     Program::Parts parts;

@@ -4,8 +4,10 @@
 
 #include <ephost/plugin_abi.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <new>
@@ -115,6 +117,22 @@ int32_t guard(eph_error* error, Body&& body) noexcept {
     set_message(error, "the plugin failed with an exception of an unknown type");
   }
   return EPH_FAIL;
+}
+
+// Lets `describe` fill a record of the other side: hands it a complete one, which holds what the
+// other side's struct_size covers of its own and is zero after that, and writes as much back. The
+// struct_size becomes the smaller of the two sizes.
+template <class Record, class Describe>
+void fill_record(Record* out, Describe&& describe) {
+  if (out == nullptr || out->struct_size < sizeof(out->struct_size)) {
+    throw Failure(EPH_INVALID_ARGUMENT, "the host asks for a record without stating its size");
+  }
+  const uint64_t size = std::min<uint64_t>(out->struct_size, sizeof(Record));
+  Record known = {};
+  std::memcpy(&known, out, static_cast<std::size_t>(size));
+  describe(known);
+  known.struct_size = size;
+  std::memcpy(out, &known, static_cast<std::size_t>(size));
 }
 
 // Releases what a provider made to the host. Null would be success without a result, which the ABI

@@ -15,13 +15,16 @@ class Claims {
     detail::ThrowingError error;
     error.check(claims_->api->claim_node(claims_, node, &error));
   }
-  void claim_fused(ArrayView<uint32_t> nodes, std::string_view name = {}, uint32_t flags = 0) {
+  // `token` comes back as eph_partition.token.
+  void claim_fused(ArrayView<uint32_t> nodes, std::string_view name = {}, uint32_t flags = 0,
+                   uint64_t token = 0) {
     eph_fused_claim claim = {};
     claim.struct_size = sizeof(claim);
     claim.name = to_abi(name);
     claim.nodes = nodes.data();
     claim.node_count = nodes.size();
     claim.flags = flags;
+    claim.token = token;
     detail::ThrowingError error;
     error.check(claims_->api->claim_fused(claims_, &claim, &error));
   }

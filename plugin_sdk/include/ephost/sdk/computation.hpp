@@ -158,11 +158,7 @@ class Computation : public eph_computation {
   static int32_t do_describe(eph_computation* handle, eph_computation_info* out,
                              eph_error* error) noexcept {
     return detail::guard(error, [&] {
-      eph_computation_info info = {};
-      info.struct_size = std::min<uint64_t>(sizeof(info), out->struct_size);
-      self(handle)->describe(info);
-      std::copy_n(reinterpret_cast<const char*>(&info), info.struct_size,
-                  reinterpret_cast<char*>(out));
+      detail::fill_record(out, [&](eph_computation_info& info) { self(handle)->describe(info); });
     });
   }
   static int32_t do_create_state(eph_computation* handle, void** out_state,

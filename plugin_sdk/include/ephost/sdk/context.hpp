@@ -25,6 +25,12 @@ class Partitions {
   uint64_t count_;
 };
 
+// The constants that stayed outside of a payload, in the order in which its node listed them. They
+// live as long as the computation that is made from it.
+[[nodiscard]] inline ArrayView<eph_named_value> outside_constants(const eph_ep_context& context) {
+  return {context.constants, static_cast<std::size_t>(context.constant_count)};
+}
+
 class ContextWriter {
  public:
   explicit ContextWriter(eph_context_writer* writer) : writer_(writer) {}
@@ -40,8 +46,13 @@ class ContextWriter {
     detail::ThrowingError error;
     error.check(writer_->api->write(writer_, payload, data, size, &error));
   }
-  void add_node(eph_context_node node) {
+  // `constants`: the names of constants that the payload does not contain.
+  void add_node(eph_context_node node, ArrayView<eph_string> constants = {}) {
     node.struct_size = sizeof(node);
+    if (!constants.empty()) {
+      node.constants = constants.data();
+      node.constant_count = constants.size();
+    }
     detail::ThrowingError error;
     error.check(writer_->api->add_node(writer_, &node, &error));
   }

@@ -26,6 +26,20 @@ template <class T>
   return {value.shape, value.rank};
 }
 
+// Extents, -1 for an unknown one; empty if the rank is unknown.
+[[nodiscard]] inline ArrayView<int64_t> shape_of(const eph_type& type) {
+  return {type.shape, type.rank > 0 ? static_cast<std::size_t>(type.rank) : 0};
+}
+
+// The value under `key`, or null.
+[[nodiscard]] inline const eph_string* find_entry(ArrayView<eph_key_value> entries,
+                                                  std::string_view key) {
+  for (const eph_key_value& entry : entries) {
+    if (view(entry.key) == key) return &entry.value;
+  }
+  return nullptr;
+}
+
 // The elements of a run-time sequence, or the keys and the values of a map.
 [[nodiscard]] inline ArrayView<eph_value> parts_of(const eph_value& value) {
   if (value.kind != EPH_KIND_SEQUENCE && value.kind != EPH_KIND_MAP) {
@@ -56,8 +70,18 @@ class NodeView {
   [[nodiscard]] uint32_t output(std::size_t i) const {
     return i < info_.output_count ? info_.outputs[i] : EPH_NONE;
   }
+  // Outer values that the node's subgraphs read.
+  [[nodiscard]] ArrayView<uint32_t> implicit_inputs() const {
+    return {info_.implicit_inputs, info_.implicit_input_count};
+  }
   [[nodiscard]] ArrayView<eph_attribute> attributes() const {
     return {info_.attributes, info_.attribute_count};
+  }
+  // Which overload of a function of the model is called; mostly empty.
+  [[nodiscard]] std::string_view overload() const { return view(info_.overload); }
+  // The node's metadata_props; see `find_entry`.
+  [[nodiscard]] ArrayView<eph_key_value> metadata() const {
+    return {info_.metadata, info_.metadata_count};
   }
 
   // The attribute, or null.
@@ -141,8 +165,11 @@ class ValueView {
   [[nodiscard]] ArrayView<uint32_t> consumers() const {
     return {info_.consumers, info_.consumer_count};
   }
+  [[nodiscard]] bool is_outer() const { return (info_.flags & EPH_VALUE_OUTER_SCOPE) != 0; }
   // The data, or null if the value is not a constant.
   [[nodiscard]] const eph_value* constant() const { return info_.constant; }
+  // The type of what a sequence, map or optional contains; null for others.
+  [[nodiscard]] const eph_type* content() const { return info_.content; }
 
  private:
   uint32_t index_;
@@ -153,9 +180,8 @@ class GraphView {
  public:
   explicit GraphView(const eph_graph* graph) : graph_(graph) {
     info_.struct_size = sizeof(info_);
-    if (graph->api->get_graph(graph, &info_) != EPH_OK) {
-      throw Failure(EPH_FAIL, "the host refused to describe its graph");
-    }
+    detail::ThrowingError error;
+    error.check(graph->api->get_graph(graph, &info_, &error));
   }
 
   [[nodiscard]] const eph_graph* handle() const { return graph_; }
@@ -164,23 +190,38 @@ class GraphView {
   [[nodiscard]] uint32_t value_count() const { return static_cast<uint32_t>(info_.value_count); }
   [[nodiscard]] ArrayView<uint32_t> inputs() const { return {info_.inputs, info_.input_count}; }
   [[nodiscard]] ArrayView<uint32_t> outputs() const { return {info_.outputs, info_.output_count}; }
+  // The body of a node or function, rather than the model's own graph or a partition.
+  [[nodiscard]] bool is_body() const { return (info_.flags & EPH_GRAPH_BODY) != 0; }
+  [[nodiscard]] int64_t ir_version() const { return info_.ir_version; }
+  // Every domain that the model imports, once.
+  [[nodiscard]] ArrayView<eph_opset> opsets() const { return {info_.opsets, info_.opset_count}; }
+  // The model's metadata_props; see `find_entry`.
+  [[nodiscard]] ArrayView<eph_key_value> metadata() const {
+    return {info_.metadata, info_.metadata_count};
+  }
 
   // Throw if the index is out of range.
   [[nodiscard]] NodeView node(uint32_t index) const {
     eph_node_info info = {};
     info.struct_size = sizeof(info);
-    if (graph_->api->get_node(graph_, index, &info) != EPH_OK) {
-      throw Failure(EPH_INVALID_ARGUMENT, "the graph has no node " + std::to_string(index));
-    }
+    detail::ThrowingError error;
+    error.check(graph_->api->get_node(graph_, index, &info, &error));
     return {index, info};
   }
   [[nodiscard]] ValueView value(uint32_t index) const {
     eph_value_info info = {};
     info.struct_size = sizeof(info);
-    if (graph_->api->get_value(graph_, index, &info) != EPH_OK) {
-      throw Failure(EPH_INVALID_ARGUMENT, "the graph has no value " + std::to_string(index));
-    }
+    detail::ThrowingError error;
+    error.check(graph_->api->get_value(graph_, index, &info, &error));
     return {index, info};
+  }
+  // The index of the value with that name; EPH_NONE if there is none.
+  [[nodiscard]] uint32_t find_value(std::string_view value_name) const {
+    uint32_t found = EPH_NONE;
+    detail::ThrowingError error;
+    const int32_t code = graph_->api->find_value(graph_, to_abi(value_name), &found, &error);
+    if (code != EPH_NOT_FOUND) error.check(code);
+    return found;
   }
   // The constant behind input `i` of a node, or null.
   [[nodiscard]] const eph_value* constant_input(const NodeView& of, std::size_t i) const {
@@ -190,11 +231,12 @@ class GraphView {
   [[nodiscard]] int64_t opset(std::string_view domain) const {
     return graph_->api->get_opset(graph_, to_abi(domain));
   }
-  // The graph as a serialised ModelProto; lives as long as the graph.
-  [[nodiscard]] std::string_view onnx() const {
+  // The graph as a serialised ModelProto; lives as long as the graph. Constants of `outside_bytes`
+  // or more are external tensors with the location "eph:value/N"; 0: all are inside.
+  [[nodiscard]] std::string_view onnx(uint64_t outside_bytes = 0) const {
     eph_bytes bytes = {};
     detail::ThrowingError error;
-    error.check(graph_->api->get_onnx(graph_, &bytes, &error));
+    error.check(graph_->api->get_onnx(graph_, outside_bytes, &bytes, &error));
     return {static_cast<const char*>(bytes.data), static_cast<std::size_t>(bytes.size)};
   }
 

@@ -189,7 +189,11 @@ struct ProviderTable {
   }
   static int32_t describe_memory(eph_provider*, eph_computation* computation,
                                  eph_computation_memory* out, eph_error* error) noexcept {
-    return guard(error, [&] { static_cast<Computation*>(computation)->describe_memory(*out); });
+    return guard(error, [&] {
+      fill_record(out, [&](eph_computation_memory& memory) {
+        static_cast<Computation*>(computation)->describe_memory(memory);
+      });
+    });
   }
   static int32_t allocate_memory(eph_provider* handle, uint32_t memory, uint64_t size, void** out,
                                  eph_error* error) noexcept {

@@ -13,10 +13,10 @@ using graph::testing::GraphBuilder;
 
 class ClaimCollectorTest : public ::testing::Test {
  protected:
-  int32_t claim(const std::vector<uint32_t>& nodes, std::string_view name = {},
-                uint32_t flags = 0) {
+  int32_t claim(const std::vector<uint32_t>& nodes, std::string_view name = {}, uint32_t flags = 0,
+                uint64_t token = 0) {
     const eph_fused_claim claim = {
-        sizeof(eph_fused_claim), to_abi(name), nodes.data(), nodes.size(), flags, 0};
+        sizeof(eph_fused_claim), to_abi(name), nodes.data(), nodes.size(), flags, 0, token};
     return claims_.api->claim_fused(&claims_, &claim, &error_);
   }
 
@@ -43,7 +43,7 @@ TEST_F(ClaimCollectorTest, CollectsClaimsOnSingleNodes) {
 TEST_F(ClaimCollectorTest, CopiesAFusedClaim) {
   std::vector<uint32_t> nodes = {0, 1};
   std::string name = "mine";
-  EXPECT_EQ(claim(nodes, name, EPH_CLAIM_DROP_CONSTANTS), EPH_OK);
+  EXPECT_EQ(claim(nodes, name, EPH_CLAIM_DROP_CONSTANTS, UINT64_MAX), EPH_OK);
   nodes = {7, 7};
   name = "????";
   const Capability capability = claims_.take();
@@ -52,6 +52,7 @@ TEST_F(ClaimCollectorTest, CopiesAFusedClaim) {
   EXPECT_EQ(capability.claims[0].name, "mine");
   EXPECT_TRUE(capability.claims[0].fused);
   EXPECT_TRUE(capability.claims[0].drop_constants);
+  EXPECT_EQ(capability.claims[0].token, UINT64_MAX);
 }
 
 TEST_F(ClaimCollectorTest, KeepsOneNodeMoreThanTheGraphHas) {

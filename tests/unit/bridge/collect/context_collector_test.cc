@@ -70,6 +70,14 @@ TEST_F(ContextCollectorTest, RefusesANodeForAComputationThatDoesNotExist) {
   EXPECT_THAT(writer_.status().message(), HasSubstr("computation 2, which"));
 }
 
+TEST_F(ContextCollectorTest, RefusesNamesOfConstantsAtANullPointer) {
+  eph_context_node node = {sizeof(eph_context_node), 0};
+  node.constant_count = 3;
+  EXPECT_EQ(writer_.api->add_node(&writer_, &node, &error_), EPH_EP_FAIL);
+  EXPECT_THAT(writer_.status().message(), HasSubstr("constants has 3 entries at a null pointer"));
+  EXPECT_EQ(sink_.nodes.size(), 0U);
+}
+
 TEST_F(ContextCollectorTest, RefusesDataAtANullPointer) {
   EXPECT_EQ(write(nullptr, 3), EPH_EP_FAIL);
   EXPECT_THAT(writer_.status().message(), HasSubstr("data has 3 entries at a null pointer"));

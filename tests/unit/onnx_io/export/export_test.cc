@@ -84,6 +84,41 @@ TEST(Export, WhatItWritesReadsBackAsTheSameModel) {
   EXPECT_EQ(exported(*again).model.to_bytes(), file.model.to_bytes());
 }
 
+TEST(Export, KeepsTheMetadataOfNodes) {
+  Model model = model_with_weight(floats(4));
+  model.graph.nodes[0].metadata = {{"origin", "layer.1"}, {"empty", ""}};
+  const auto again = import_model(graph::make_blob(exported(model).model.to_bytes()));
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  EXPECT_EQ(again->graph.nodes[0].metadata, model.graph.nodes[0].metadata);
+  EXPECT_EQ(graph::clone(*again).graph.nodes[0].metadata, model.graph.nodes[0].metadata);
+}
+
+TEST(Export, RefusesMetadataOfANodeWithOneKeyTwice) {
+  Model model = model_with_weight(floats(4));
+  model.graph.nodes[0].metadata = {{"origin", "layer.1"}, {"origin", "layer.2"}};
+  const auto again = import_model(graph::make_blob(exported(model).model.to_bytes()));
+  EXPECT_EQ(again.status().code(), StatusCode::kInvalidGraph);
+  EXPECT_THAT(again.status().message(),
+              HasSubstr("metadata key \"origin\" of Add node \"y\" occurs twice"));
+}
+
+TEST(Export, RefersToWhatIsOutside) {
+  const Model model = model_with_weight(floats(4));
+  ExportOptions options;
+  options.outside.emplace(&model.graph.initializers[0], "eph:value/1");
+  const ExportedModel file = exported(model, options);
+  EXPECT_FALSE(file.external);
+  EXPECT_TRUE(file.originals.empty());
+  const onnx::ModelProto proto = parsed(file.model);
+  const onnx::TensorProto& tensor = proto.graph().initializer(0);
+  EXPECT_EQ(tensor.data_location(), onnx::TensorProto::EXTERNAL);
+  EXPECT_FALSE(tensor.has_raw_data());
+  ASSERT_EQ(tensor.external_data_size(), 3);
+  EXPECT_EQ(tensor.external_data(0).value(), "eph:value/1");
+  EXPECT_EQ(tensor.external_data(1).value(), "0");
+  EXPECT_EQ(tensor.external_data(2).value(), "16");
+}
+
 TEST(Export, IsDeterministic) {
   const Model model = rich_model();
   EXPECT_EQ(exported(model).model.to_bytes(), exported(model).model.to_bytes());

@@ -68,7 +68,7 @@ class ControlMachine {
 
  private:
   Result<std::unique_ptr<Program>> make_program(graph::Graph& graph) {
-    bridge::ProviderClaims claims(*provider_, model_);
+    bridge::ProviderClaims claims(*provider_, std::make_shared<bridge::ModelView>(model_));
     HostSource host;
     partition::ClaimSource* const sources[] = {&claims, &host};
     EPHOST_ASSIGN_OR_RETURN(const auto partitioning, partition::partition_graph(graph, sources));
