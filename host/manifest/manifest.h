@@ -55,6 +55,7 @@ struct Manifest {
   std::vector<Device> devices;                   // may be empty
   std::vector<std::string> requires_extensions;  // of the host, as "name/revision"
   std::vector<OptionSpec> options;               // names are unique
+  bool options_open = false;                     // takes options besides these, as text
 
   // Null if the manifest has no library for the platform.
   [[nodiscard]] const LibraryEntry* library_for(std::string_view platform) const;
