@@ -62,6 +62,7 @@ std::string_view device_type_name(int32_t type) {
 OptionDescription describe_option(const manifest::OptionSpec& option) {
   OptionDescription description{.name = option.name,
                                 .type = std::string(manifest::option_type_name(option.type)),
+                                .scope = std::string(manifest::option_scope_name(option.scope)),
                                 .default_value = manifest::to_text(option.default_value),
                                 .choices = option.choices,
                                 .help = option.help};
@@ -121,6 +122,7 @@ Result<PluginDescription> describe(const std::shared_ptr<const plugin::LoadedPlu
   for (const manifest::OptionSpec& option : manifest.options) {
     description.options.push_back(describe_option(option));
   }
+  description.options_open = manifest.options_open;
   describe_devices(*plugin, description);
   EPHOST_ASSIGN_OR_RETURN(const auto options, manifest::validate_options(manifest, {}));
   const auto provider =

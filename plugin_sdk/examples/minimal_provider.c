@@ -80,13 +80,12 @@ static int32_t relu_compute(eph_computation* computation, void* state, eph_run* 
   return EPH_OK;
 }
 
-/* Tells the planner that calls may overlap, and that the output may take over the input's memory:
- * each element is read before it is written. */
+/* Tells the planner that the output may take over the input's memory: each element is read before
+ * it is written. */
 static int32_t relu_describe(eph_computation* computation, eph_computation_info* out,
                              eph_error* error) {
   static const eph_slot_pair inplace = {0, 0};
   (void)computation, (void)error;
-  out->flags = EPH_COMPUTE_CONCURRENT;
   out->may_inplace = &inplace;
   out->may_inplace_count = 1;
   return EPH_OK;
@@ -173,17 +172,8 @@ static int32_t chain_compute(eph_computation* computation, void* state, eph_run*
   return EPH_OK;
 }
 
-static int32_t chain_describe(eph_computation* computation, eph_computation_info* out,
-                              eph_error* error) {
-  (void)computation, (void)error;
-  out->flags = EPH_COMPUTE_CONCURRENT;
-  return EPH_OK;
-}
-
-static const eph_computation_api chain_api = {.struct_size = sizeof(eph_computation_api),
-                                              .destroy = chain_destroy,
-                                              .compute = chain_compute,
-                                              .describe = chain_describe};
+static const eph_computation_api chain_api = {
+    .struct_size = sizeof(eph_computation_api), .destroy = chain_destroy, .compute = chain_compute};
 
 /* Whether a chain with this recipe accesses only inputs and elements that exist, wherever the
  * recipe came from. */
@@ -553,6 +543,14 @@ static int32_t minimal_validate_compatibility(eph_provider* provider, eph_string
   return EPH_OK;
 }
 
+/* Computations change nothing but their outputs, so that any number of them may run at the same
+ * time. Without this function, the host would make one call after the other. */
+static int32_t minimal_describe(eph_provider* provider, eph_provider_info* out, eph_error* error) {
+  (void)provider, (void)error;
+  out->max_concurrent = UINT32_MAX;
+  return EPH_OK;
+}
+
 /* ---- Tables and entry point ------------------------------------------------------------------ */
 
 /* Names and vendor are those of the manifest; the host compares them. A slot that is left out is
@@ -571,7 +569,8 @@ static const eph_provider_api minimal_api = {
     .compile = minimal_compile,
     .get_ep_context_nodes = minimal_get_ep_context_nodes,
     .get_compatibility = minimal_get_compatibility,
-    .validate_compatibility = minimal_validate_compatibility};
+    .validate_compatibility = minimal_validate_compatibility,
+    .describe = minimal_describe};
 
 static const eph_provider_api* const provider_list[] = {&minimal_api};
 
