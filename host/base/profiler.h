@@ -32,11 +32,25 @@ class Profiler {
   void add(std::string_view category, std::string name, Clock::time_point start,
            Arguments arguments = {});
 
+  // Something that took place elsewhere, e.g. on a device.
+  struct ForeignEvent {
+    std::string category;
+    std::string name;
+    std::string track;  // the row that it is shown in
+    Clock::time_point start;
+    Clock::duration length{};
+    std::vector<std::pair<std::string, std::string>> arguments;
+  };
+  // Adds events that are shown under a heading of their own, with one row for each track. Not only
+  // while recording.
+  void add_foreign(std::string heading, std::vector<ForeignEvent> events);
+
   [[nodiscard]] bool is_recording() const { return is_recording_.load(std::memory_order_relaxed); }
   void stop() { is_recording_ = false; }
 
   // Returns everything recorded so far: {"traceEvents": [{"ph": "X", "ts": microseconds, ...},
-  // ...]}, in the order in which the events ended.
+  // ...]}, in the order in which the events ended; after them, headings and rows ("ph": "M") and
+  // events from elsewhere.
   [[nodiscard]] std::string to_json() const;
   // Returns FAIL if the file cannot be written.
   [[nodiscard]] Status write() const;
@@ -52,11 +66,17 @@ class Profiler {
     Arguments arguments;
   };
 
+  struct Section {
+    std::string heading;
+    std::vector<ForeignEvent> events;
+  };
+
   const std::filesystem::path file_;
   const Clock::time_point begin_ = Clock::now();
   std::atomic<bool> is_recording_{true};
   mutable std::mutex mutex_;
   std::vector<Event> events_;
+  std::vector<Section> sections_;
 };
 
 }  // namespace ephost

@@ -1,8 +1,11 @@
 #include "host/bridge/computation.h"
 
+#include <algorithm>
+#include <bit>
 #include <span>
 #include <utility>
 
+#include "host/base/format.h"
 #include "host/bridge/abi_text.h"
 #include "host/bridge/provider.h"
 #include "host/bridge/slot_call.h"
@@ -25,6 +28,19 @@ Status copy_pairs(const Pair* pairs, uint64_t count, const plugin::CallSite& sit
                           plugin::adopt_array(pairs, count, kMaxSlotPairs, site, array));
   for (const Pair& pair : list) copied.push_back(copy(pair));
   return Status::ok_status();
+}
+
+// More than the pages of any system have.
+constexpr uint64_t kMaxHostAlignment = uint64_t{1} << 21;
+
+Status check_alignment(uint64_t alignment, std::string_view provider) {
+  const bool is_power = alignment == 0 || std::has_single_bit(alignment);
+  if (is_power && alignment <= kMaxHostAlignment) return Status::ok_status();
+  return Status(
+      StatusCode::kEpFail,
+      formatted("{} states a host_alignment of {} for a computation; it has to be a power "
+                "of two of at most {}; report this to the plugin's vendor",
+                provider, alignment, kMaxHostAlignment));
 }
 
 }  // namespace
@@ -81,7 +97,8 @@ Status Computation::describe(Object& object) {
   EPHOST_RETURN_IF_ERROR(
       call_slot(site, "describing a computation", object.api.describe, object.handle, &info));
   EPHOST_ASSIGN_OR_RETURN(info, plugin::adopt<eph_computation_info>(&info, site));
-  object.is_concurrent = (info.flags & EPH_COMPUTE_CONCURRENT) != 0;
+  EPHOST_RETURN_IF_ERROR(check_alignment(info.host_alignment, object.provider->name()));
+  object.host_alignment = std::max(info.host_alignment, plan::kPartAlignment);
   object.workspace_bytes = info.workspace_bytes;
   EPHOST_RETURN_IF_ERROR(
       copy_pairs(info.may_inplace, info.may_inplace_count, site, "may_inplace", object.pairs));
@@ -92,6 +109,8 @@ Status Computation::describe(Object& object) {
   object.input_part_count = object.parts.size();
   return copy_pairs(info.output_parts, info.output_part_count, site, "output_parts", object.parts);
 }
+
+CallLimit* Computation::call_limit() const { return object_->provider->call_limit(); }
 
 const ComputationMemory& Computation::memory() const {
   static const ComputationMemory kInHostMemory;
@@ -107,6 +126,7 @@ plan::StepTraits Computation::traits() const {
   traits.input_parts = parts.first(object_->input_part_count);
   traits.output_parts = parts.subspan(object_->input_part_count);
   traits.workspace_bytes = object_->workspace_bytes;
+  traits.host_alignment = object_->host_alignment;
   return traits;
 }
 

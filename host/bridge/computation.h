@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/bridge/call_limit.h"
 #include "host/bridge/device_memory.h"
 #include "host/plan/allocation_plan.h"
 
@@ -66,7 +67,10 @@ class Computation {
   // An empty state if the computation needs none. May be called concurrently.
   [[nodiscard]] Result<ComputationState> create_state() const;
 
-  [[nodiscard]] bool is_concurrent() const { return object_->is_concurrent; }
+  // Of its provider; null: no limit.
+  [[nodiscard]] CallLimit* call_limit() const;
+  // A power of two: at least 64, at most 2 MiB.
+  [[nodiscard]] uint64_t host_alignment() const { return object_->host_alignment; }
   [[nodiscard]] uint64_t workspace_bytes() const { return object_->workspace_bytes; }
   // In which memories it wants its values, by its provider's numbers; all in host memory if the
   // provider has no memories.
@@ -80,7 +84,7 @@ class Computation {
     std::shared_ptr<const Provider> provider;
     eph_computation_api api = {};
     eph_computation* handle = nullptr;
-    bool is_concurrent = false;
+    uint64_t host_alignment = plan::kPartAlignment;
     uint64_t workspace_bytes = 0;
     std::vector<plan::SlotPair> pairs;  // may_inplace first, then aliases
     std::vector<plan::SlotPart> parts;  // input_parts first, then output_parts

@@ -1,6 +1,7 @@
 #include "host/bridge/provider.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "host/base/format.h"
@@ -28,7 +29,10 @@ std::string describe(std::span<const CompileRequest> requests) {
 
 Provider::Provider(std::shared_ptr<const plugin::LoadedPlugin> plugin, ProviderConfig config,
                    std::unique_ptr<HostServices> services)
-    : plugin_(std::move(plugin)), services_(std::move(services)), config_(std::move(config)) {}
+    : plugin_(std::move(plugin)),
+      services_(std::move(services)),
+      config_(std::move(config)),
+      current_options_(config_.options) {}
 
 Result<std::shared_ptr<Provider>> Provider::create(
     std::shared_ptr<const plugin::LoadedPlugin> plugin, ProviderConfig config,
@@ -36,6 +40,7 @@ Result<std::shared_ptr<Provider>> Provider::create(
   std::shared_ptr<Provider> provider(
       new Provider(std::move(plugin), std::move(config), std::move(services)));
   EPHOST_RETURN_IF_ERROR(provider->create_handle());
+  EPHOST_RETURN_IF_ERROR(provider->adopt_info());
   EPHOST_RETURN_IF_ERROR(provider->load_kernels());
   EPHOST_RETURN_IF_ERROR(provider->adopt_extensions());
   return provider;
@@ -66,6 +71,21 @@ Status Provider::create_handle() {
 
 Provider::~Provider() {
   if (handle_ != nullptr) plugin::call_release({name(), "destroy"}, api().destroy, handle_);
+}
+
+Status Provider::adopt_info() {
+  eph_provider_info info = {};
+  info.struct_size = sizeof(info);
+  if (api().describe != nullptr) {
+    const plugin::CallSite site{name(), "describe"};
+    EPHOST_RETURN_IF_ERROR(
+        call_slot(site, "describing the provider", api().describe, handle_, &info));
+    EPHOST_ASSIGN_OR_RETURN(info, plugin::adopt<eph_provider_info>(&info, site));
+  }
+  if (info.max_concurrent != UINT32_MAX) {
+    call_limit_ = std::make_unique<CallLimit>(info.max_concurrent);
+  }
+  return Status::ok_status();
 }
 
 Status Provider::load_kernels() {
@@ -104,6 +124,11 @@ Status Provider::adopt_extensions() {
   if (wishes) {
     EPHOST_ASSIGN_OR_RETURN(wishes_, GraphWishes::create(*wishes, handle_, name()));
   }
+  EPHOST_ASSIGN_OR_RETURN(const auto runs,
+                          adopt_extension<eph_run_provider_api>(EPH_STRING(EPH_EXT_RUN)));
+  if (runs) runs_ = RunExtension(*runs, handle_, name());
+  EPHOST_ASSIGN_OR_RETURN(profiling_,
+                          adopt_extension<eph_profiling_api>(EPH_STRING(EPH_EXT_PROFILING)));
   EPHOST_ASSIGN_OR_RETURN(
       const auto memory, adopt_extension<eph_device_memory_api>(EPH_STRING(EPH_EXT_DEVICE_MEMORY)));
   if (!memory) return Status::ok_status();
@@ -112,6 +137,7 @@ Status Provider::adopt_extensions() {
 }
 
 Result<Capability> Provider::capability(const GraphView& graph, std::span<const uint32_t> owner) {
+  const std::lock_guard lock(owner_);
   if (api().get_capability == nullptr) {
     return capability_of_kernels(graph.graph(), kernels_, owner);
   }
@@ -124,6 +150,7 @@ Result<Capability> Provider::capability(const GraphView& graph, std::span<const 
 }
 
 Result<std::vector<Computation>> Provider::compile(std::span<const CompileRequest> requests) {
+  const std::lock_guard lock(owner_);
   if (!can_compile()) {
     return Status(StatusCode::kNotImplemented, name() +
                                                    " claims a fused partition and cannot "
@@ -158,6 +185,7 @@ Result<std::vector<Computation>> Provider::compile(std::span<const CompileReques
 }
 
 Result<Computation> Provider::create_kernel(const GraphView& graph, graph::NodeId node) {
+  const std::lock_guard lock(owner_);
   if (api().create_kernel == nullptr) {
     return Status(StatusCode::kNotImplemented, name() + " has no kernels");
   }
@@ -171,6 +199,7 @@ Result<Computation> Provider::create_kernel(const GraphView& graph, graph::NodeI
 
 Status Provider::write_context(std::span<const Computation* const> computations,
                                ContextSink& sink) {
+  const std::lock_guard lock(owner_);
   if (!can_write_context()) {
     return Status(StatusCode::kNotImplemented, name() + " cannot write an EP context");
   }
@@ -191,6 +220,7 @@ Status Provider::write_context(std::span<const Computation* const> computations,
 }
 
 Result<std::string> Provider::compatibility() {
+  const std::lock_guard lock(owner_);
   if (api().get_compatibility == nullptr) return std::string();
   eph_string text = {};
   EPHOST_RETURN_IF_ERROR(call_slot({name(), "get_compatibility"}, "stating its compatibility",
@@ -199,6 +229,49 @@ Result<std::string> Provider::compatibility() {
                           plugin::adopt_text(text, kMaxCompatibilitySize,
                                              {name(), "get_compatibility"}, "compatibility"));
   return std::string(checked);
+}
+
+Result<std::vector<manifest::TypedOption>> Provider::change_options(
+    std::span<const manifest::TypedOption> changes) {
+  const std::lock_guard lock(owner_);
+  if (!runs_.takes_changes()) {
+    return Status(StatusCode::kNotImplemented,
+                  formatted("{} has options with the scope dynamic, and its library cannot change "
+                            "them; report this to the plugin's vendor",
+                            name()));
+  }
+  std::vector<manifest::TypedOption> previous;
+  std::vector<manifest::TypedOption> next = current_options_;
+  for (const manifest::TypedOption& change : changes) {
+    const auto option = std::ranges::find(next, change.name, &manifest::TypedOption::name);
+    assert(option != next.end());
+    previous.push_back(std::exchange(*option, change));
+  }
+  EPHOST_RETURN_IF_ERROR(runs_.set_options(changes));
+  current_options_ = std::move(next);
+  return previous;
+}
+
+Status Provider::start_profiling() {
+  const std::lock_guard lock(owner_);
+  if (is_profiling_) {
+    return Status(StatusCode::kFail, "another session is recording a profile with this provider");
+  }
+  EPHOST_RETURN_IF_ERROR(
+      call_slot({name(), "start"}, "starting to record a profile", profiling_->start, handle_));
+  is_profiling_ = true;
+  return Status::ok_status();
+}
+
+ProviderEvents Provider::stop_profiling() {
+  const std::lock_guard lock(owner_);
+  EventCollector collector(name());
+  is_profiling_ = false;
+  const Status stopped = call_slot({name(), "stop"}, "handing over what it recorded",
+                                   profiling_->stop, handle_, &collector);
+  ProviderEvents events = collector.take();
+  if (events.problem.ok()) events.problem = stopped;
+  return events;
 }
 
 // Sorted by address, because a model may have a payload for each of its partitions.
@@ -211,6 +284,7 @@ void Provider::retain(graph::Blob payload) {
 }
 
 Result<std::vector<std::string>> Provider::list_partitions(std::span<const std::byte> payload) {
+  const std::lock_guard lock(owner_);
   NameCollector names;
   const eph_bytes bytes = {payload.data(), payload.size()};
   EPHOST_RETURN_IF_ERROR(call_slot({name(), "list_partitions"},

@@ -1,6 +1,6 @@
 // A provider of a loaded plugin, created for one session or a group of sessions: the checked proxy
-// through which the rest of the host calls it. The caller makes one call at a time for each
-// provider, as the ABI demands; creation and destruction take the load lock.
+// through which the rest of the host calls it. Calls that the ABI demands to come one at a time
+// wait for each other.
 #pragma once
 
 #include <ephost/ext/shared_contexts.h>
@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,16 +17,19 @@
 #include <utility>
 #include <vector>
 
+#include "host/bridge/call_limit.h"
 #include "host/bridge/collect/claim_collector.h"
 #include "host/bridge/collect/context_collector.h"
 #include "host/bridge/collect/device_list.h"
 #include "host/bridge/compatibility.h"
+#include "host/bridge/collect/event_collector.h"
 #include "host/bridge/computation.h"
 #include "host/bridge/device_memory.h"
 #include "host/bridge/graph_view.h"
 #include "host/bridge/graph_wishes.h"
 #include "host/bridge/host_services.h"
 #include "host/bridge/kernel_index.h"
+#include "host/bridge/run_extension.h"
 #include "host/manifest/options.h"
 #include "host/partition/partition.h"
 #include "host/plugin/registry.h"
@@ -93,6 +97,10 @@ class Provider : public std::enable_shared_from_this<Provider> {
     return bridge::validate(*plugin_, *services_, compiled_devices(), text);
   }
 
+  // Lets as many computations of the provider run at the same time as it can take; null: any
+  // number.
+  [[nodiscard]] CallLimit* call_limit() const { return call_limit_.get(); }
+
   // Whether one object can serve all sessions of a group (ephost.shared_contexts/1).
   [[nodiscard]] bool can_share_contexts() const { return shared_contexts_.has_value(); }
   // The names of the partitions in a payload, which must outlive the provider. Only if
@@ -102,6 +110,21 @@ class Provider : public std::enable_shared_from_this<Provider> {
 
   // The provider's own memories; none if it works in host memory.
   [[nodiscard]] const DeviceMemory& device_memory() const { return device_memory_; }
+
+  // What it has to do with runs; to be called while runs go on.
+  [[nodiscard]] const RunExtension& runs() const { return runs_; }
+  // Changes options with the scope dynamic, checked by manifest::validate_option_changes, and
+  // returns the values that these had before. NOT_IMPLEMENTED if the provider takes no changes;
+  // after a failure, all options are as before.
+  [[nodiscard]] Result<std::vector<manifest::TypedOption>> change_options(
+      std::span<const manifest::TypedOption> changes);
+
+  // Whether it can record what it does (ephost.profiling/1).
+  [[nodiscard]] bool can_profile() const { return profiling_.has_value(); }
+  // Begins to record. Only if can_profile(). FAIL if it records already, for another session.
+  [[nodiscard]] Status start_profiling();
+  // Ends that. Events that make no sense are left out.
+  [[nodiscard]] ProviderEvents stop_profiling();
 
   // The operators that shall reach the provider as they are.
   [[nodiscard]] const GraphWishes& wishes() const { return wishes_; }
@@ -118,6 +141,7 @@ class Provider : public std::enable_shared_from_this<Provider> {
            std::unique_ptr<HostServices> services);
   Status create_handle();
   [[nodiscard]] const eph_provider_api& api() const { return plugin_->provider; }
+  Status adopt_info();
   Status load_kernels();
   // The table, or nothing if the provider does not offer the extension.
   template <class Table>
@@ -126,14 +150,20 @@ class Provider : public std::enable_shared_from_this<Provider> {
 
   // First, so that it is destroyed last: its library contains the code of everything else.
   std::shared_ptr<const plugin::LoadedPlugin> plugin_;
+  std::mutex owner_;  // held during each call that the ABI marks [owner]
   std::unique_ptr<HostServices> services_;
   std::vector<graph::Blob> payloads_;
   ProviderConfig config_;
+  std::vector<manifest::TypedOption> current_options_;  // those of the config after all changes
   eph_provider* handle_ = nullptr;
+  std::unique_ptr<CallLimit> call_limit_;
   KernelIndex kernels_;
   std::optional<eph_shared_contexts_api> shared_contexts_;  // if the provider offers it
   DeviceMemory device_memory_;
   GraphWishes wishes_;
+  RunExtension runs_;
+  std::optional<eph_profiling_api> profiling_;  // if the provider offers it
+  bool is_profiling_ = false;
 };
 
 }  // namespace ephost::bridge

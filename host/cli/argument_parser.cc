@@ -87,6 +87,11 @@ Argument ArgumentParser::add(const std::string& name, uint64_t& value, const std
   return Argument(app_->add_option(name, value, help));
 }
 
+Argument ArgumentParser::add(const std::string& name, std::optional<double>& value,
+                             const std::string& help) {
+  return Argument(app_->add_option(name, value, help));
+}
+
 Argument ArgumentParser::add(const std::string& name, std::optional<uint32_t>& value,
                              const std::string& help) {
   return Argument(app_->add_option(name, value, help));

@@ -59,6 +59,7 @@ class ArgumentParser {
   Argument add(const std::string& name, std::string& value, const std::string& help);
   Argument add(const std::string& name, std::filesystem::path& value, const std::string& help);
   Argument add(const std::string& name, double& value, const std::string& help);
+  Argument add(const std::string& name, std::optional<double>& value, const std::string& help);
   Argument add(const std::string& name, uint32_t& value, const std::string& help);
   Argument add(const std::string& name, uint64_t& value, const std::string& help);
   Argument add(const std::string& name, std::optional<uint32_t>& value, const std::string& help);

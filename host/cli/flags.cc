@@ -12,6 +12,7 @@ namespace {
 
 constexpr const char* kSessionGroup = "Session";
 constexpr const char* kReportGroup = "Report";
+constexpr const char* kRunGroup = "Run";
 
 // The type name of a provider that is named by type name or short name; the name itself if it is
 // not installed, which the session then reports.
@@ -186,6 +187,28 @@ void add_profile_flag(ArgumentParser& app, SessionFlags& flags) {
       .group(kSessionGroup);
 }
 
+void add_run_flags(ArgumentParser& app, RunFlags& flags) {
+  const auto check = [](const std::string& text) -> std::string {
+    const auto [name, entry] = split_pair(text, ':');
+    const auto [key, value] = split_pair(entry);
+    const bool has_value = entry.find('=') != std::string::npos;
+    if (!name.empty() && !key.empty() && has_value) return "";
+    return formatted("{} is not of the form NAME:KEY=VALUE", quote(text));
+  };
+  app.add("--run-option", flags.options, "Option of a provider for each run (repeatable)")
+      .type_name("NAME:KEY=VALUE")
+      .repeatable()
+      .check(check)
+      .group(kRunGroup);
+  app.add("--deadline", flags.deadline_seconds, "End a run that takes longer than this")
+      .type_name("SECONDS")
+      .in_range(0, 1e9)
+      .group(kRunGroup);
+  app.add("--tag", flags.tag, "Name of the runs, for providers and in the profile")
+      .type_name("TEXT")
+      .group(kRunGroup);
+}
+
 Argument add_pair_option(ArgumentParser& app, const std::string& name,
                          std::vector<std::string>& values, const std::string& help,
                          const std::string& type_name, char separator) {
@@ -262,6 +285,21 @@ Result<SessionOptions> make_session_options(const SessionFlags& flags,
   if (!flags.profile.empty()) options.enable_profiling(flags.profile);
   if (!flags.cache_dir.empty()) options.add_config_entry("ep.cache_dir", flags.cache_dir.string());
   options.enable_mem_pattern(!flags.no_mem_pattern).enable_mem_reuse(!flags.no_mem_reuse);
+  return options;
+}
+
+RunOptions make_run_options(const RunFlags& flags) {
+  RunOptions options;
+  options.tag = flags.tag;
+  for (const std::string& option : flags.options) {
+    const auto [name, entry] = split_pair(option, ':');
+    auto [key, value] = split_pair(entry);
+    options.add_config_entry(formatted("ep.{}.{}", name, key), std::move(value));
+  }
+  if (flags.deadline_seconds) {
+    options.set_timeout(std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<double>(*flags.deadline_seconds)));
+  }
   return options;
 }
 

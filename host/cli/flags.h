@@ -3,6 +3,7 @@
 #pragma once
 
 #include <ephost/environment.h>
+#include <ephost/session.h>
 #include <ephost/session_options.h>
 #include <ephost/status.h>
 
@@ -51,6 +52,12 @@ struct SessionFlags {
   std::filesystem::path profile;
 };
 
+struct RunFlags {
+  std::vector<std::string> options;  // NAME:key=value
+  std::optional<double> deadline_seconds;
+  std::string tag;
+};
+
 // --format, --verbose, --quiet. `formats` lists the formats of the command, the default first.
 void add_report_flags(ArgumentParser& app, ReportFlags& flags,
                       const std::vector<std::string>& formats = {"table", "json"});
@@ -65,6 +72,9 @@ void add_session_flags(ArgumentParser& app, SessionFlags& flags);
 void add_execution_flags(ArgumentParser& app, SessionFlags& flags);
 // --profile.
 void add_profile_flag(ArgumentParser& app, SessionFlags& flags);
+
+// --run-option, --deadline, --tag.
+void add_run_flags(ArgumentParser& app, RunFlags& flags);
 
 // --cache-dir.
 void add_cache_flag(ArgumentParser& app, SessionFlags& flags);
@@ -91,5 +101,8 @@ void apply(const ReportFlags& flags);
 // it names, or to the only one that was asked for.
 [[nodiscard]] Result<SessionOptions> make_session_options(const SessionFlags& flags,
                                                           const Environment& environment);
+
+// What the flags say about a run that begins now.
+[[nodiscard]] RunOptions make_run_options(const RunFlags& flags);
 
 }  // namespace ephost::cli

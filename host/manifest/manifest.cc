@@ -225,6 +225,9 @@ Status read_capabilities(const FieldMap& map, Manifest& manifest) {
   if (const Field* options = map.find("options")) {
     EPHOST_ASSIGN_OR_RETURN(manifest.options, read_options(*options));
   }
+  if (const Field* open = map.find("options_open")) {
+    EPHOST_ASSIGN_OR_RETURN(manifest.options_open, open->boolean());
+  }
   return Status::ok_status();
 }
 
@@ -270,10 +273,10 @@ std::optional<PluginIdentity> identify(std::string_view text) {
 }
 
 Result<Manifest> read_manifest(const YamlNode& document, const fs::path& file) {
-  static constexpr std::array<std::string_view, 13> kKeys{
-      "schema",  "provider", "name",   "vendor",          "version",
-      "abi",     "library",  "sha256", "context_sources", "validates_contexts",
-      "devices", "requires", "options"};
+  static constexpr std::array<std::string_view, 14> kKeys{
+      "schema",  "provider", "name",    "vendor",          "version",
+      "abi",     "library",  "sha256",  "context_sources", "validates_contexts",
+      "devices", "requires", "options", "options_open"};
   const Field root = Field::root(document, file);
   EPHOST_RETURN_IF_ERROR(check_schema(root));
   EPHOST_ASSIGN_OR_RETURN(const FieldMap map, root.map(kKeys));

@@ -55,6 +55,7 @@ struct Manifest {
   std::vector<Device> devices;                   // may be empty
   std::vector<std::string> requires_extensions;  // of the host, as "name/revision"
   std::vector<OptionSpec> options;               // names are unique
+  bool options_open = false;                     // takes options besides these, as text
 
   // The directory of `file` as an absolute path: where the plugin's own files are.
   [[nodiscard]] std::string directory() const;

@@ -14,15 +14,19 @@ namespace ephost::manifest {
 namespace {
 
 constexpr std::array<std::string_view, 5> kTypeNames{"string", "int", "float", "bool", "enum"};
+constexpr std::array<std::string_view, 3> kScopeNames{"session", "run", "dynamic"};
 
-Result<OptionType> read_type(const Field& field) {
+// The position of the field's text in `names`; `what` they are is for the message.
+template <size_t kCount>
+Result<size_t> read_word(const Field& field, const std::array<std::string_view, kCount>& names,
+                         std::string_view what) {
   EPHOST_ASSIGN_OR_RETURN(const std::string name, field.text());
-  const auto* const found = std::find(kTypeNames.begin(), kTypeNames.end(), name);
-  if (found == kTypeNames.end()) {
-    return field.error(formatted("the type {} is not known; write one of {}", quote(name),
-                                 join(kTypeNames, ", ")));
+  const auto* const found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    return field.error(
+        formatted("the {} {} is not known; write one of {}", what, quote(name), join(names, ", ")));
   }
-  return static_cast<OptionType>(found - kTypeNames.begin());
+  return static_cast<size_t>(found - names.begin());
 }
 
 template <class T>
@@ -88,6 +92,10 @@ Status read_default(const Field& field, OptionSpec& spec) {
 
 std::string_view option_type_name(OptionType type) { return kTypeNames[static_cast<size_t>(type)]; }
 
+std::string_view option_scope_name(OptionScope scope) {
+  return kScopeNames[static_cast<size_t>(scope)];
+}
+
 std::string to_text(const OptionValue& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   if (const auto* integer = std::get_if<int64_t>(&value)) return std::to_string(*integer);
@@ -107,14 +115,19 @@ std::string option_value_problem(const OptionSpec& spec, const OptionValue& valu
 }
 
 Result<OptionSpec> read_option_spec(const Field& field) {
-  static constexpr std::array<std::string_view, 6> kKeys{"name",  "type",    "default",
+  static constexpr std::array<std::string_view, 7> kKeys{"name",  "type",    "scope", "default",
                                                          "range", "choices", "help"};
   EPHOST_ASSIGN_OR_RETURN(const FieldMap map, field.map(kKeys));
   OptionSpec spec;
   EPHOST_ASSIGN_OR_RETURN(const Field name, map.require("name", "num_threads"));
   EPHOST_ASSIGN_OR_RETURN(spec.name, read_name(name, kOptionName));
   EPHOST_ASSIGN_OR_RETURN(const Field type, map.require("type", "int"));
-  EPHOST_ASSIGN_OR_RETURN(spec.type, read_type(type));
+  EPHOST_ASSIGN_OR_RETURN(const size_t type_index, read_word(type, kTypeNames, "type"));
+  spec.type = static_cast<OptionType>(type_index);
+  if (const Field* scope = map.find("scope")) {
+    EPHOST_ASSIGN_OR_RETURN(const size_t scope_index, read_word(*scope, kScopeNames, "scope"));
+    spec.scope = static_cast<OptionScope>(scope_index);
+  }
   if (const Field* range = map.find("range")) EPHOST_RETURN_IF_ERROR(read_range(*range, spec));
   EPHOST_RETURN_IF_ERROR(read_choices(map.find("choices"), field, spec));
   EPHOST_ASSIGN_OR_RETURN(const Field default_value, map.require("default", "0"));

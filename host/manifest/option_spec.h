@@ -20,6 +20,13 @@ enum class OptionType { kString, kInt, kFloat, kBool, kEnum };
 // "string", "int", "float", "bool" or "enum".
 [[nodiscard]] std::string_view option_type_name(OptionType type);
 
+// When an option takes effect: it is given to a provider as it is created, or for one run; or as it
+// is created and whenever it changes.
+enum class OptionScope { kSession, kRun, kDynamic };
+
+// "session", "run" or "dynamic".
+[[nodiscard]] std::string_view option_scope_name(OptionScope scope);
+
 // The alternative follows the type; kString and kEnum both hold a string.
 using OptionValue = std::variant<std::string, int64_t, double, bool>;
 
@@ -29,6 +36,7 @@ using OptionValue = std::variant<std::string, int64_t, double, bool>;
 struct OptionSpec {
   std::string name;
   OptionType type = OptionType::kString;
+  OptionScope scope = OptionScope::kSession;
   OptionValue default_value;
   // For kInt and kFloat only: minimum and maximum, both inclusive, of the option's own type.
   std::optional<std::pair<OptionValue, OptionValue>> range;

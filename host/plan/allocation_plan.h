@@ -72,6 +72,9 @@ struct StepTraits {
   std::span<const SlotPart> output_parts;  // the output is a part of the input (Split)
   std::span<const SlotLocation> input_locations;
   std::span<const SlotLocation> output_locations;
+  // Of the workspace and of inputs and outputs, as far as they are in host memory. The planner does
+  // not look at it: MemoryOptions states the alignment of each block.
+  uint64_t host_alignment = kPartAlignment;
 };
 
 // The location of a slot that holds a value of the given type: `location`, except for the slots

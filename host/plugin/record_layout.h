@@ -5,6 +5,8 @@
 
 #include <ephost/ext/device_memory.h>
 #include <ephost/ext/graph_wishes.h>
+#include <ephost/ext/profiling.h>
+#include <ephost/ext/run.h>
 #include <ephost/ext/shared_contexts.h>
 #include <ephost/plugin_abi.h>
 
@@ -79,7 +81,7 @@ EPHOST_LAYOUT(eph_provider_api, "eph_provider_api",
   COVERED(type_name), COVERED(name), COVERED(vendor), FUNCTION(get_devices), FUNCTION(create),
   FUNCTION(destroy), OPTIONAL(get_capability), OPTIONAL(get_kernels), OPTIONAL(create_kernel),
   OPTIONAL(compile), OPTIONAL(get_ep_context_nodes), OPTIONAL(get_compatibility),
-  OPTIONAL(validate), OPTIONAL(list_targets), OPTIONAL(get_extension))
+  OPTIONAL(validate), OPTIONAL(list_targets), OPTIONAL(describe), OPTIONAL(get_extension))
 EPHOST_LAYOUT(eph_computation_api, "eph_computation_api",
   FUNCTION(destroy), FUNCTION(compute), OPTIONAL(describe), OPTIONAL(create_state),
   OPTIONAL(release_state))
@@ -87,6 +89,9 @@ EPHOST_LAYOUT(eph_shared_contexts_api, "eph_shared_contexts_api", FUNCTION(list_
 EPHOST_LAYOUT(eph_device_memory_api, "eph_device_memory_api",
   FUNCTION(get_memories), OPTIONAL(describe), FUNCTION(allocate), FUNCTION(release),
   FUNCTION(copy))
+EPHOST_LAYOUT(eph_run_provider_api, "eph_run_provider_api",
+  OPTIONAL(begin_run), OPTIONAL(end_run), OPTIONAL(set_options))
+EPHOST_LAYOUT(eph_profiling_api, "eph_profiling_api", FUNCTION(start), FUNCTION(stop))
 EPHOST_LAYOUT(eph_graph_wishes_api, "eph_graph_wishes_api", FUNCTION(get_kept_operators))
 EPHOST_LAYOUT(eph_error_api, "eph_error_api", FUNCTION(set_message))
 
@@ -94,6 +99,10 @@ EPHOST_LAYOUT(eph_device, "eph_device",
   COVERED(id), OPTIONAL(name), OPTIONAL(vendor), OPTIONAL(architecture), OPTIONAL(driver_version),
   OPTIONAL(memory_bytes), OPTIONAL(type), OPTIONAL(flags), OPTIONAL(vendor_id),
   OPTIONAL(device_id), OPTIONAL(metadata), OPTIONAL(metadata_count))
+EPHOST_LAYOUT(eph_event, "eph_event",
+  COVERED(name), COVERED(category), COVERED(track), COVERED(begin_ns), COVERED(duration_ns),
+  COVERED(host_offset_ns), COVERED(clock), COVERED(reserved), OPTIONAL(run_id),
+  OPTIONAL(arguments), OPTIONAL(argument_count))
 EPHOST_LAYOUT(eph_fused_claim, "eph_fused_claim",
   COVERED(name), COVERED(nodes), COVERED(node_count), OPTIONAL(flags), OPTIONAL(reserved),
   OPTIONAL(token))
@@ -103,8 +112,10 @@ EPHOST_LAYOUT(eph_context_node, "eph_context_node",
   OPTIONAL(constant_count))
 
 // The host makes these and the plugin fills them.
+EPHOST_LAYOUT(eph_provider_info, "eph_provider_info",
+  OPTIONAL(max_concurrent), OPTIONAL(reserved))
 EPHOST_LAYOUT(eph_computation_info, "eph_computation_info",
-  OPTIONAL(workspace_bytes), OPTIONAL(flags), OPTIONAL(reserved), OPTIONAL(may_inplace),
+  OPTIONAL(workspace_bytes), OPTIONAL(host_alignment), OPTIONAL(may_inplace),
   OPTIONAL(may_inplace_count), OPTIONAL(aliases), OPTIONAL(alias_count), OPTIONAL(input_parts),
   OPTIONAL(input_part_count), OPTIONAL(output_parts), OPTIONAL(output_part_count))
 EPHOST_LAYOUT(eph_computation_memory, "eph_computation_memory",

@@ -1,6 +1,7 @@
 #include "host/runtime/evaluator.h"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "host/bridge/callback.h"
 #include "host/bridge/slot_call.h"
 #include "host/graph/extract.h"
+#include "host/runtime/frame/run_control.h"
 #include "host/runtime/memory_pool.h"
 #include "host/runtime/values/composite.h"
 #include "host/runtime/values/tensor_memory.h"
@@ -36,6 +38,7 @@ class SingleRun : public eph_run {
       output_slots_.push_back(node_.outputs[i] == graph::kNoValue ? nullptr : &outputs_[i]);
     }
     struct_size = sizeof(eph_run);
+    run_id = next_run_id();
     api = &kApi;
     inputs = input_slots_.data();
     outputs = output_slots_.data();
@@ -45,13 +48,19 @@ class SingleRun : public eph_run {
 
   Status compute(const bridge::Computation& computation) {
     if (const uint64_t bytes = computation.workspace_bytes(); bytes != 0) {
-      workspace = take_scratch(bytes);
+      own_workspace_ = bytes > kMaxScratchBytes
+                           ? nullptr
+                           : allocate_aligned(bytes, computation.host_alignment());
+      workspace = own_workspace_.get();
       if (workspace == nullptr) {
         return Status(StatusCode::kFail,
                       formatted("a workspace of {} bytes is more than there is", bytes));
       }
     }
+    alignment_ = computation.host_alignment();
+    EPHOST_RETURN_IF_ERROR(align_inputs());
     EPHOST_ASSIGN_OR_RETURN(const bridge::ComputationState state, computation.create_state());
+    const bridge::CallLimit::Place place(computation.call_limit());
     return bridge::call_slot(
         {computation.provider().name(), "compute", node_.op_type, node_.name},
         [&] { return "folding " + graph::describe_node(graph_, 0); }, computation.compute(),
@@ -87,6 +96,25 @@ class SingleRun : public eph_run {
   static SingleRun& self(eph_run* handle) { return *static_cast<SingleRun*>(handle); }
   static const SingleRun& self(const eph_run* handle) {
     return *static_cast<const SingleRun*>(handle);
+  }
+
+  // Copies constants that lie elsewhere than the computation wants them.
+  Status align_inputs() {
+    if (alignment_ <= kAlignment) return Status::ok_status();
+    aligned_inputs_.reserve(input_slots_.size());
+    for (const eph_value*& slot : input_slots_) {
+      const bool is_aligned = slot == nullptr || slot->element_type == EPH_ELEMENT_STRING ||
+                              reinterpret_cast<uintptr_t>(slot->data) % alignment_ == 0;
+      if (is_aligned) continue;
+      AlignedMemory copy = allocate_aligned(slot->byte_size, alignment_);
+      if (copy == nullptr) return out_of_memory(slot->byte_size, "an aligned copy of a constant");
+      std::memcpy(copy.get(), slot->data, slot->byte_size);
+      eph_value& aligned = aligned_inputs_.emplace_back(*slot);
+      aligned.data = copy.get();
+      slot = &aligned;
+      aligned_memory_.push_back(std::move(copy));
+    }
+    return Status::ok_status();
   }
 
   // Counts bytes of outputs before they are allocated.
@@ -137,7 +165,7 @@ class SingleRun : public eph_run {
       if (bytes == 0) value.data = empty_tensor_memory();
       return Status::ok_status();
     }
-    memory_[index] = allocate_aligned(bytes);
+    memory_[index] = allocate_aligned(bytes, alignment_);
     value.data = memory_[index].get();
     if (value.data != nullptr) return Status::ok_status();
     return Status(StatusCode::kFail, formatted("out of memory: a constant needs {} bytes", bytes));
@@ -210,6 +238,10 @@ class SingleRun : public eph_run {
   std::vector<StringTensor> strings_;
   std::vector<std::vector<int64_t>> shapes_;
   ScratchArena scratch_;
+  uint64_t alignment_ = kAlignment;
+  AlignedMemory own_workspace_;
+  std::vector<eph_value> aligned_inputs_;
+  std::vector<AlignedMemory> aligned_memory_;
 };
 
 }  // namespace

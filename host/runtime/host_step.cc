@@ -114,7 +114,7 @@ std::optional<Value> HostStep::take_body_object(size_t body, size_t output) {
 
 Status HostStep::check_cancelled() const {
   if (!stop_.is_stopping()) return Status::ok_status();
-  return Status(StatusCode::kFail, "the run was cancelled");
+  return Status(StatusCode::kFail, std::string(stop_.reason()));
 }
 
 }  // namespace ephost::runtime

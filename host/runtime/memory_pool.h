@@ -73,8 +73,14 @@ class BlockPool {
 // A pool of host memory.
 class MemoryPool : public BlockPool<AlignedMemory> {
  public:
+  // Of all its blocks; a power of two.
+  explicit MemoryPool(uint64_t alignment = kAlignment) : alignment_(alignment) {}
+
   // A free block or a new one; null where memory runs out.
   [[nodiscard]] std::byte* take(uint64_t bytes);
+
+ private:
+  uint64_t alignment_;
 };
 
 // Scratch memory of a step; all blocks are freed when the step ends.

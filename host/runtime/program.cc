@@ -1,6 +1,7 @@
 #include "host/runtime/program.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "host/base/format.h"
@@ -22,13 +23,10 @@ bool is_external(plan::AllocKind kind) {
 Program::Program(Parts parts) : parts_(std::move(parts)), patterns_(parts_.max_patterns) {
   find_dynamic_buffers();
   convert_constants();
+  find_alignments();
+  align_constants();
   for (graph::ValueId id = 0; id < parts_.graph->values.size(); ++id) {
     if (parts_.graph->values[id].outer != graph::kNoValue) captures_.push_back(id);
-  }
-  mutexes_.reserve(parts_.computations.size());
-  for (const std::optional<bridge::Computation>& computation : parts_.computations) {
-    const bool is_alone = computation && !computation->is_concurrent();
-    mutexes_.push_back(is_alone ? std::make_unique<std::mutex>() : nullptr);
   }
   if (parts_.threads > 1) prepare_parallel_steps();
 }
@@ -88,6 +86,43 @@ void Program::convert_constants() {
       for (const std::string& text : *tensor.strings) strings.push_back(bridge::to_abi(text));
     }
     constants_.push_back(bridge::constant_value(tensor, strings));
+  }
+}
+
+void Program::find_alignments() {
+  for (size_t i = 0; i < parts_.execution.steps.size(); ++i) {
+    const bridge::Computation* const computation = this->computation(i);
+    if (computation == nullptr || computation->host_alignment() <= kAlignment) continue;
+    const uint64_t alignment = computation->host_alignment();
+    host_alignment_ = std::max(host_alignment_, alignment);
+    alignments_.resize(parts_.graph->values.size(), kAlignment);
+    const plan::Step& step = parts_.execution.steps[i];
+    for (const auto* ids : {&step.inputs, &step.outputs}) {
+      for (const graph::ValueId id : *ids) {
+        if (id == graph::kNoValue) continue;
+        const graph::ValueId root = parts_.allocation.values[id].reused;
+        alignments_[id] = std::max(alignments_[id], alignment);
+        if (root != graph::kNoValue) alignments_[root] = std::max(alignments_[root], alignment);
+      }
+    }
+  }
+}
+
+// Once for all runs. Where memory runs out, the steps copy what they need themselves.
+void Program::align_constants() {
+  for (graph::ValueId id = 0; id < alignments_.size(); ++id) {
+    const graph::Value& value = parts_.graph->values[id];
+    if (alignments_[id] <= kAlignment || value.initializer == graph::kNoInitializer) continue;
+    if (parts_.allocation.values[id].location != plan::kHostLocation) continue;
+    eph_value& constant = constants_[value.initializer];
+    const bool has_bytes = constant.data != nullptr && constant.byte_size != 0 &&
+                           constant.element_type != EPH_ELEMENT_STRING;
+    if (!has_bytes || reinterpret_cast<uintptr_t>(constant.data) % alignments_[id] == 0) continue;
+    AlignedMemory copy = allocate_aligned(constant.byte_size, alignments_[id]);
+    if (copy == nullptr) continue;
+    std::memcpy(copy.get(), constant.data, constant.byte_size);
+    constant.data = copy.get();
+    aligned_constants_.push_back(std::move(copy));
   }
 }
 

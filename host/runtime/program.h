@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,6 +22,7 @@
 #include "host/runtime/device_memory.h"
 #include "host/runtime/host_operator.h"
 #include "host/runtime/pattern_cache.h"
+#include "host/runtime/values/tensor_memory.h"
 
 namespace ephost::runtime {
 
@@ -112,6 +112,14 @@ class Program {
     return open_buffers_of_[step];
   }
 
+  // The alignment of all host memory that the program works in: at least 64, and as much as any of
+  // its computations wants.
+  [[nodiscard]] uint64_t host_alignment() const { return host_alignment_; }
+  // What the steps that use a value, or its buffer, want of it in host memory.
+  [[nodiscard]] uint64_t alignment_of(graph::ValueId id) const {
+    return alignments_.empty() ? kAlignment : alignments_[id];
+  }
+
   // Constants as run-time values, by initializer.
   [[nodiscard]] const std::vector<eph_value>& constants() const { return constants_; }
 
@@ -124,8 +132,6 @@ class Program {
                                            : parts_.devices[location - 1].memory;
   }
 
-  // For a step whose computation must not run twice at once; null for others.
-  [[nodiscard]] std::mutex* step_mutex(size_t step) const { return mutexes_[step].get(); }
   [[nodiscard]] PatternCache& patterns() const { return patterns_; }
 
   // "Conv node 'conv1'" or "partition 'dnnl_0'" for messages.
@@ -137,6 +143,8 @@ class Program {
  private:
   void find_dynamic_buffers();
   void convert_constants();
+  void find_alignments();
+  void align_constants();
   void prepare_parallel_steps();
 
   Parts parts_;
@@ -150,7 +158,9 @@ class Program {
   std::vector<std::vector<graph::ValueId>> released_after_;
   std::vector<eph_value> constants_;  // by initializer
   std::vector<std::vector<eph_string>> constant_strings_;
-  std::vector<std::unique_ptr<std::mutex>> mutexes_;
+  uint64_t host_alignment_ = kAlignment;
+  std::vector<uint64_t> alignments_;              // by value; empty if all are the default
+  std::vector<AlignedMemory> aligned_constants_;  // copies of those that lie elsewhere
   mutable PatternCache patterns_;
 };
 

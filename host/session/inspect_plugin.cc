@@ -50,6 +50,7 @@ Result<manifest::Candidates> find_plugins(const Environment& environment, const 
 OptionDescription describe_option(const manifest::OptionSpec& option) {
   OptionDescription description{.name = option.name,
                                 .type = std::string(manifest::option_type_name(option.type)),
+                                .scope = std::string(manifest::option_scope_name(option.scope)),
                                 .default_value = manifest::to_text(option.default_value),
                                 .choices = option.choices,
                                 .help = option.help};
@@ -111,6 +112,7 @@ Result<PluginDescription> describe(const std::shared_ptr<const plugin::LoadedPlu
   for (const manifest::OptionSpec& option : manifest.options) {
     description.options.push_back(describe_option(option));
   }
+  description.options_open = manifest.options_open;
   auto services = std::make_unique<bridge::HostServices>(manifest.provider, plugin_log(),
                                                          bridge::ProgressHooks{});
   bridge::ProviderConfig config;

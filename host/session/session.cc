@@ -131,6 +131,7 @@ Result<std::unique_ptr<Session::State>> create_state(const Environment& environm
   describe_all(prepared.model, graph.inputs, state->inputs, state->input_index);
   describe_all(prepared.model, graph.outputs, state->outputs, state->output_index);
 
+  EPHOST_ASSIGN_OR_RETURN(state->runs, session::SessionRuns::create(prepared));
   const auto start = std::chrono::steady_clock::now();
   EPHOST_ASSIGN_OR_RETURN(state->program, session::assemble_program(prepared, options));
   EPHOST_ASSIGN_OR_RETURN(auto frame, runtime::Frame::create(*state->program));
@@ -139,6 +140,7 @@ Result<std::unique_ptr<Session::State>> create_state(const Environment& environm
   prepared.phases.push_back({"frame", taken.count()});
   if (prepared.profiler) prepared.profiler->add("session", "frame", start);
   EPHOST_RETURN_IF_ERROR(tasks.finish());
+  if (prepared.profiler) state->profiles.start(prepared.providers);
   return state;
 }
 
@@ -175,8 +177,15 @@ Status Session::State::run(std::span<const Value* const> run_inputs, std::span<V
     EPHOST_ASSIGN_OR_RETURN(frame, runtime::Frame::create(*program));
   }
   const auto start = prepared.profiler ? Profiler::Clock::now() : Profiler::Clock::time_point();
-  Status status = frame->run(run_inputs, run_outputs, options.cancelled);
-  if (prepared.profiler) prepared.profiler->add("run", "run", start);
+  uint64_t id = 0;
+  Status status = runs.run(options, [&](const runtime::RunControl& control) {
+    id = control.id;
+    return frame->run(run_inputs, run_outputs, control);
+  });
+  if (prepared.profiler) {
+    prepared.profiler->add("run", "run", start,
+                           {{"run", std::to_string(id)}, {"tag", options.tag}});
+  }
   const std::lock_guard lock(frames_mutex);
   frames.push_back(std::move(frame));
   return status;
@@ -213,7 +222,7 @@ Result<std::vector<Value>> Session::State::run(std::span<const NamedValue> named
   return selected;
 }
 
-Result<std::filesystem::path> Session::State::end_profiling() const {
+Result<std::filesystem::path> Session::State::end_profiling() {
   Profiler* const profiler = prepared.profiler.get();
   if (profiler == nullptr || !profiler->is_recording()) {
     return Status(StatusCode::kInvalidArgument,
@@ -221,6 +230,7 @@ Result<std::filesystem::path> Session::State::end_profiling() const {
                   "SessionOptions::enable_profiling, and end it once");
   }
   profiler->stop();
+  profiles.stop(*profiler);
   EPHOST_RETURN_IF_ERROR(profiler->write());
   return profiler->file();
 }
@@ -254,6 +264,11 @@ Result<Session> Session::create(const Environment& environment, ModelBytes model
                             create_cached_state(environment, {{}, model.bytes}, options));
     return Session(std::move(state));
   });
+}
+
+Status Session::set_ep_dynamic_options(const OptionList& options) {
+  return session::without_exceptions("changing options of providers",
+                                     [&] { return state_->runs.change_options(options); });
 }
 
 Result<std::filesystem::path> Session::end_profiling() {

@@ -16,6 +16,8 @@
 #include "host/runtime/frame/frame.h"
 #include "host/runtime/program.h"
 #include "host/session/pipeline/prepared_model.h"
+#include "host/session/provider_profiles.h"
+#include "host/session/session_runs.h"
 
 namespace ephost {
 
@@ -35,13 +37,15 @@ struct Session::State {
   std::vector<ValueDescription> outputs;
   std::unordered_map<std::string_view, size_t> input_index;  // keys are names in `inputs`
   std::unordered_map<std::string_view, size_t> output_index;
+  session::SessionRuns runs;
+  session::ProviderProfiles profiles;
   std::unique_ptr<runtime::Program> program;
 
   // Idle frames.
   std::mutex frames_mutex;
   std::vector<std::unique_ptr<runtime::Frame>> frames;
 
-  Result<std::filesystem::path> end_profiling() const;
+  Result<std::filesystem::path> end_profiling();
 
   // Runs on an idle frame, or on a new one.
   Status run(std::span<const Value* const> run_inputs, std::span<Value> run_outputs,

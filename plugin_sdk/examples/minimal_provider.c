@@ -80,8 +80,6 @@ static int32_t relu_compute(eph_computation* computation, void* state, eph_run* 
   return EPH_OK;
 }
 
-/* Tells the planner that calls may overlap, and that the output may take over the input's memory:
- * each element is read before it is written. */
 /* A function that fills a record of the host writes the fields that both sides know, and leaves the
  * smaller of the two sizes in struct_size. */
 static int32_t give_info(eph_computation_info info, eph_computation_info* out) {
@@ -90,11 +88,13 @@ static int32_t give_info(eph_computation_info info, eph_computation_info* out) {
   return EPH_OK;
 }
 
+/* Tells the planner that the output may take over the input's memory: each element is read before
+ * it is written. */
 static int32_t relu_describe(eph_computation* computation, eph_computation_info* out,
                              eph_error* error) {
   static const eph_slot_pair inplace = {0, 0};
   const eph_computation_info info = {
-      .flags = EPH_COMPUTE_CONCURRENT, .may_inplace = &inplace, .may_inplace_count = 1};
+      .may_inplace = &inplace, .may_inplace_count = 1};
   (void)computation, (void)error;
   return give_info(info, out);
 }
@@ -180,17 +180,8 @@ static int32_t chain_compute(eph_computation* computation, void* state, eph_run*
   return EPH_OK;
 }
 
-static int32_t chain_describe(eph_computation* computation, eph_computation_info* out,
-                              eph_error* error) {
-  const eph_computation_info info = {.flags = EPH_COMPUTE_CONCURRENT};
-  (void)computation, (void)error;
-  return give_info(info, out);
-}
-
-static const eph_computation_api chain_api = {.struct_size = sizeof(eph_computation_api),
-                                              .destroy = chain_destroy,
-                                              .compute = chain_compute,
-                                              .describe = chain_describe};
+static const eph_computation_api chain_api = {
+    .struct_size = sizeof(eph_computation_api), .destroy = chain_destroy, .compute = chain_compute};
 
 /* Whether a chain with this recipe accesses only inputs and elements that exist, wherever the
  * recipe came from. */
@@ -579,24 +570,34 @@ static int32_t minimal_validate(const eph_provider_api* self, const eph_host* ho
   return EPH_OK;
 }
 
+/* Computations change nothing but their outputs, so that any number of them may run at the same
+ * time. Without this function, the host would make one call after the other. */
+static int32_t minimal_describe(eph_provider* provider, eph_provider_info* out, eph_error* error) {
+  (void)provider, (void)error;
+  out->max_concurrent = UINT32_MAX;
+  return EPH_OK;
+}
+
 /* ---- Tables and entry point ------------------------------------------------------------------ */
 
 /* Names and vendor are those of the manifest; the host compares them. A slot that is left out is
  * null, and the header says what that means. */
-static const eph_provider_api minimal_api = {.struct_size = sizeof(eph_provider_api),
-                                             .type_name = EPH_STRING("MinimalExecutionProvider"),
-                                             .name = EPH_STRING("minimal"),
-                                             .vendor = EPH_STRING("ephost examples"),
-                                             .get_devices = minimal_get_devices,
-                                             .create = minimal_create,
-                                             .destroy = minimal_destroy,
-                                             .get_capability = minimal_get_capability,
-                                             .get_kernels = minimal_get_kernels,
-                                             .create_kernel = minimal_create_kernel,
-                                             .compile = minimal_compile,
-                                             .get_ep_context_nodes = minimal_get_ep_context_nodes,
-                                             .get_compatibility = minimal_get_compatibility,
-                                             .validate = minimal_validate};
+static const eph_provider_api minimal_api = {
+    .struct_size = sizeof(eph_provider_api),
+    .type_name = EPH_STRING("MinimalExecutionProvider"),
+    .name = EPH_STRING("minimal"),
+    .vendor = EPH_STRING("ephost examples"),
+    .get_devices = minimal_get_devices,
+    .create = minimal_create,
+    .destroy = minimal_destroy,
+    .get_capability = minimal_get_capability,
+    .get_kernels = minimal_get_kernels,
+    .create_kernel = minimal_create_kernel,
+    .compile = minimal_compile,
+    .get_ep_context_nodes = minimal_get_ep_context_nodes,
+    .get_compatibility = minimal_get_compatibility,
+    .validate = minimal_validate,
+    .describe = minimal_describe};
 
 static const eph_provider_api* const provider_list[] = {&minimal_api};
 

@@ -2,7 +2,9 @@
 #include <ephost/ext/constants.h>
 #include <ephost/ext/device_memory.h>
 #include <ephost/ext/graph_wishes.h>
+#include <ephost/ext/profiling.h>
 #include <ephost/ext/progress.h>
+#include <ephost/ext/run.h>
 #include <ephost/ext/shared_contexts.h>
 #include <ephost/ext/thread_pool.h>
 #include <ephost/plugin_abi.h>

@@ -217,7 +217,6 @@ TEST_F(MinimalProvider, RunsItsKernel) {
   eph_computation_info info = {};
   info.struct_size = sizeof(info);
   ASSERT_EQ(kernel->api->describe(kernel, &info, &error_), EPH_OK);
-  EXPECT_EQ(info.flags, uint32_t{EPH_COMPUTE_CONCURRENT});
   EXPECT_EQ(info.may_inplace_count, 1U);
 }
 
@@ -242,6 +241,13 @@ TEST_F(MinimalProvider, DescribesNoMoreThanTheHostKnows) {
   ASSERT_EQ(kernel->api->describe(kernel, &newer.known, &error_), EPH_OK);
   EXPECT_EQ(newer.known.struct_size, sizeof(eph_computation_info));
   EXPECT_EQ(newer.added, 77U);
+}
+
+TEST_F(MinimalProvider, LetsAnyNumberOfComputationsRunAtOnce) {
+  eph_provider_info info = {};
+  info.struct_size = sizeof(info);
+  ASSERT_EQ(api().describe(provider_, &info, &error_), EPH_OK);
+  EXPECT_EQ(info.max_concurrent, UINT32_MAX);
 }
 
 TEST_F(MinimalProvider, ListsKernelsForFloatsOnly) {

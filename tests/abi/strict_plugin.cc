@@ -58,6 +58,15 @@ class EverythingProvider : public eph::Provider {
     }
   }
   eph::ArrayView<eph_kernel_def> kernels() { return {}; }
+  void describe(eph_provider_info& info) { info.max_concurrent = 2; }
+  void begin_run(const eph::RunConfig& config) {
+    run_ = config.deadline_ns() != 0 && config.tag().empty() ? config.id()
+                                                             : config.options().all().size();
+  }
+  void end_run(uint64_t run_id, int32_t code) { run_ = code == EPH_OK ? run_id : 0; }
+  void set_options(const eph::Options& options) { run_ = options.all().size(); }
+  void start_profiling() {}
+  void stop_profiling(eph::EventList& events) { events.add({}); }
   std::unique_ptr<eph::Computation> create_kernel(const eph::GraphView&, uint32_t) {
     return std::make_unique<Direct>(pool_);
   }
@@ -83,6 +92,7 @@ class EverythingProvider : public eph::Provider {
   const void* extension(std::string_view) { return progress_; }
 
  private:
+  uint64_t run_ = 0;
   const eph_progress_api* progress_;
   eph::ThreadPool pool_;
 };

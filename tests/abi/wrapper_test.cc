@@ -60,6 +60,7 @@ class Doubling : public eph::Computation {
     auto* out = run.allocate_data<float>(0, eph::shape_of(in));
     for (const float x : eph::elements<float>(in)) *out++ = 2 * x;
   }
+  void describe(eph_computation_info& info) override { info.host_alignment = 4096; }
   std::unique_ptr<eph::State> create_state() override {
     maybe_throw();
     return std::make_unique<CountedState>();
@@ -453,7 +454,7 @@ TEST_F(Wrapper, DescribesItselfToAnOlderHost) {
   info.struct_size = offsetof(eph_computation_info, aliases);
   info.alias_count = 77;  // beyond the record of the older host
   ASSERT_EQ(kernel->api->describe(kernel, &info, &error_), EPH_OK);
-  EXPECT_EQ(info.flags, uint32_t{EPH_COMPUTE_CONCURRENT});
+  EXPECT_EQ(info.host_alignment, 4096U);
   EXPECT_EQ(info.struct_size, offsetof(eph_computation_info, aliases));
   EXPECT_EQ(info.alias_count, 77U);
   kernel->api->destroy(kernel);

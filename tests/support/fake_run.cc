@@ -33,6 +33,7 @@ FakeRun::FakeRun(std::vector<FloatTensor> run_inputs) : own_inputs_(std::move(ru
 
 void FakeRun::bind() {
   struct_size = sizeof(eph_run);
+  run_id = 1;
   api = &kApi;
   inputs = input_values_.data();
   outputs = output_values_.data();

@@ -181,6 +181,7 @@ Command add_bench(ArgumentParser& root) {
   add_input_flags(app, request.inputs);
   add_session_flags(app, flags->session);
   add_execution_flags(app, flags->session);
+  add_run_flags(app, request.run);
   add_profile_flag(app, flags->session);
   add_cache_flag(app, flags->session);
   add_report_flags(app, flags->report);

@@ -73,7 +73,10 @@ Json kernels_json(const PluginDescription& plugin) {
 Json options_json(const PluginDescription& plugin) {
   Json options = Json::array();
   for (const OptionDescription& option : plugin.options) {
-    Json json = {{"name", option.name}, {"type", option.type}, {"default", option.default_value}};
+    Json json = {{"name", option.name},
+                 {"type", option.type},
+                 {"scope", option.scope},
+                 {"default", option.default_value}};
     if (option.range) json.set("range", std::vector{option.range->first, option.range->second});
     if (!option.choices.empty()) json.set("choices", option.choices);
     json.set("help", option.help);
@@ -93,7 +96,8 @@ Json to_json(const PluginDescription& description) {
                {"negotiated_abi", std::vector{plugin.abi.major, description.abi_minor}},
                {"context_sources", plugin.context_sources},
                {"devices", devices_json(description.devices)},
-               {"options", options_json(description)}};
+               {"options", options_json(description)},
+               {"options_open", description.options_open}};
   if (!description.device_status.ok()) {
     json.set("device_error", status_json(description.device_status));
   }
@@ -135,11 +139,12 @@ std::string devices_section(const PluginDescription& plugin) {
 
 std::string options_section(const PluginDescription& plugin) {
   if (plugin.options.empty()) return "\nno options\n";
-  Table table({{"option"}, {"type"}, {"default"}, {"values"}, {"help"}});
+  Table table({{"option"}, {"type"}, {"scope"}, {"default"}, {"values"}, {"help"}});
   for (const OptionDescription& option : plugin.options) {
     const std::string values = option.range ? option.range->first + " to " + option.range->second
                                             : join(option.choices, "|");
-    table.add_row({option.name, option.type, option.default_value, values, option.help});
+    table.add_row(
+        {option.name, option.type, option.scope, option.default_value, values, option.help});
   }
   return "\n" + table.to_text();
 }

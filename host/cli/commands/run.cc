@@ -25,6 +25,7 @@ constexpr uint64_t kShownElements = 8;
 
 struct Flags {
   SessionFlags session;
+  RunFlags run;
   ReportFlags report;
   InputFlags inputs;
   std::filesystem::path model;
@@ -120,7 +121,7 @@ Result<RunResult> run_model(const Environment& environment, const Flags& flags) 
   std::vector<Value> values;
   for (uint32_t i = 0; i < flags.repeat; ++i) {
     const auto start = std::chrono::steady_clock::now();
-    EPHOST_ASSIGN_OR_RETURN(values, session.run(inputs));
+    EPHOST_ASSIGN_OR_RETURN(values, session.run(inputs, {}, make_run_options(flags.run)));
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     result.seconds.push_back(taken.count());
   }
@@ -236,6 +237,7 @@ Command add_run(ArgumentParser& root) {
   app.add("--repeat", flags->repeat, "Number of runs").type_name("N").positive();
   add_session_flags(app, flags->session);
   add_execution_flags(app, flags->session);
+  add_run_flags(app, flags->run);
   add_profile_flag(app, flags->session);
   add_cache_flag(app, flags->session);
   add_report_flags(app, flags->report);

@@ -57,14 +57,19 @@ Result<IoBinding> bind(const Session& session, const InputFlags& flags) {
 
 Status time_runs(Session& session, IoBinding& binding, const MeasureRequest& request,
                  Measurement& out) {
+  RunOptions options = make_run_options(request.run);
+  const auto run = [&] {
+    if (request.run.deadline_seconds) options.deadline = make_run_options(request.run).deadline;
+    return session.run(binding, options);
+  };
   const auto first = Clock::now();
-  EPHOST_RETURN_IF_ERROR(session.run(binding));
+  EPHOST_RETURN_IF_ERROR(run());
   out.first_run_seconds = seconds_since(first);
-  for (uint32_t i = 0; i < request.warm_up; ++i) EPHOST_RETURN_IF_ERROR(session.run(binding));
+  for (uint32_t i = 0; i < request.warm_up; ++i) EPHOST_RETURN_IF_ERROR(run());
   out.run_seconds.resize(request.runs);
   for (double& seconds : out.run_seconds) {
     const auto start = Clock::now();
-    EPHOST_RETURN_IF_ERROR(session.run(binding));
+    EPHOST_RETURN_IF_ERROR(run());
     seconds = seconds_since(start);
   }
   return Status::ok_status();

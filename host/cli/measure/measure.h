@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "host/cli/flags.h"
 #include "host/cli/values/inputs.h"
 
 namespace ephost::cli {
@@ -19,6 +20,7 @@ namespace ephost::cli {
 struct MeasureRequest {
   std::filesystem::path model;
   InputFlags inputs;
+  RunFlags run;
   uint32_t sessions = 5;  // number to create, at least 1
   uint32_t runs = 50;     // number to time, after the first run and `warm_up` others
   uint32_t warm_up = 5;

@@ -17,7 +17,8 @@ namespace ephost {
 // An option that providers of the plugin take, as its manifest declares it. Values are text.
 struct OptionDescription {
   std::string name;
-  std::string type;  // "string", "int", "float", "bool" or "enum"
+  std::string type;   // "string", "int", "float", "bool" or "enum"
+  std::string scope;  // "session", "run" or "dynamic": when it takes effect
   std::string default_value;
   std::optional<std::pair<std::string, std::string>> range;  // least and greatest value
   std::vector<std::string> choices;                          // of an "enum"
@@ -48,7 +49,8 @@ struct PluginDescription {
   InstalledPlugin plugin;
   uint32_t abi_minor = 0;  // that host and plugin agreed on; the major is that of `plugin.abi`
   std::vector<OptionDescription> options;
-  Status device_status;  // whether the plugin could list its devices
+  bool options_open = false;  // takes others too, as text
+  Status device_status;       // whether the plugin could list its devices
   std::vector<EpDevice> devices;
   // Whether a provider could be created with default options. The rest is empty otherwise.
   Status provider_status;

@@ -9,10 +9,12 @@
 #include <ephost/value.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,9 +42,24 @@ struct ValueDescription {
   std::vector<std::string> dim_names;  // beside `shape`; the symbol of an open extent, or empty
 };
 
+// What one run is told. A plain value.
 struct RunOptions {
   // Set it to true from another thread to end the run with FAIL. Borrowed.
   const std::atomic<bool>* cancelled = nullptr;
+  // Ends the run with FAIL once it has passed. Providers hear of it, and look at it while they
+  // compute as far as they look at a cancellation.
+  std::optional<std::chrono::steady_clock::time_point> deadline = {};
+  // Names the run in what providers log, and in the session's profile; any text.
+  std::string tag = {};
+  // Options of providers with the scope `run` (manifests/SCHEMA.md), as "ep.PROVIDER.OPTION", where
+  // PROVIDER is a provider of the session, by its type name or short name. An option that is not
+  // given has its default in this run, whatever it was before.
+  OptionList config_entries = {};
+
+  // Sets a configuration entry; the last one of a key stands.
+  RunOptions& add_config_entry(std::string key, std::string value);
+  // Sets the deadline to this time from now on.
+  RunOptions& set_timeout(std::chrono::nanoseconds timeout);
 };
 
 // How long a phase of session creation took.
@@ -107,7 +124,8 @@ class Session {
 
   // Runs the model. Every input without a default must be given, by name (INVALID_ARGUMENT
   // otherwise, also for a wrong type or shape). Returns the outputs named, or all in the model's
-  // order if `output_names` is empty. The values belong to the caller.
+  // order if `output_names` is empty. The values belong to the caller. INVALID_ARGUMENT for options
+  // that a provider of the session does not have for a run.
   [[nodiscard]] Result<std::vector<Value>> run(std::span<const NamedValue> inputs,
                                                std::span<const std::string> output_names = {},
                                                const RunOptions& options = {});
@@ -115,6 +133,12 @@ class Session {
   // The same with bound inputs and outputs. The binding must be this session's.
   [[nodiscard]] Result<IoBinding> create_binding() const;
   [[nodiscard]] Status run(IoBinding& binding, const RunOptions& options = {});
+
+  // Changes options of providers with the scope `dynamic` for runs that begin afterwards: keys are
+  // "ep.PROVIDER.OPTION", as in RunOptions. INVALID_ARGUMENT for an option that the provider does
+  // not declare with this scope, or a value that it does not admit. All are changed or, after a
+  // failure, none. Runs may go on meanwhile. Sessions that share a provider share its options.
+  [[nodiscard]] Status set_ep_dynamic_options(const OptionList& options);
 
   // Ends the recording that SessionOptions::enable_profiling began and writes it as a Chrome trace:
   // the file. A session that is destroyed while it records writes its file too. Not while runs go

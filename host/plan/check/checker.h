@@ -38,6 +38,13 @@ namespace ephost::plan {
 [[nodiscard]] Status check_memory(const AllocationPlan& allocation, const MemoryPattern& pattern,
                                   std::span<const std::optional<uint64_t>> sizes = {});
 
+// What a step reads, writes or works in is aligned as its traits say, as far as it is in the block
+// of host memory.
+[[nodiscard]] Status check_alignment(const Graph& graph, const ExecutionPlan& plan,
+                                     std::span<const StepTraits> traits,
+                                     const AllocationPlan& allocation,
+                                     const MemoryPattern& pattern);
+
 // In every order that the dependencies permit, each step finds its inputs, and no other step uses
 // memory that a step writes at the same time or in an order other than the plan's. Takes time and
 // memory quadratic in the number of steps. `sizes` as given to plan_memory.

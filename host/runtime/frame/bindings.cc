@@ -22,6 +22,15 @@ constexpr int64_t kObjectKey = -2;
 
 std::span<const int64_t> shape_of(const eph_value& value) { return {value.shape, value.rank}; }
 
+// Zeroed, as the memory of all Values is.
+Result<Value> allocate(ElementType type, std::span<const int64_t> shape, uint64_t alignment) {
+  const std::vector<int64_t> extents(shape.begin(), shape.end());
+  if (alignment <= kAlignment) return Value::allocate(type, extents);
+  EPHOST_ASSIGN_OR_RETURN(Value value, ValueAccess::allocate(type, extents, alignment));
+  std::ranges::fill(value.mutable_bytes(), std::byte{0});
+  return value;
+}
+
 Status wrong_type(const graph::Value& wanted, const eph_value& value,
                   std::span<const std::string> symbols) {
   return Status(
@@ -189,7 +198,7 @@ Status Bindings::allocate_output(graph::ValueId id, ElementType type,
   const bool fits =
       value.has_value() && value.element_type() == type && std::ranges::equal(shape, value.shape());
   if (!fits) {
-    Result<Value> allocated = Value::allocate(type, {shape.begin(), shape.end()});
+    Result<Value> allocated = allocate(type, shape, program_.alignment_of(id));
     if (!allocated.ok()) {
       const graph::Graph& graph = program_.graph();
       const graph::Value& stated = graph.values[id];

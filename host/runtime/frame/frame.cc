@@ -29,8 +29,8 @@ Status Frame::bind_pattern(std::shared_ptr<const TracedPattern> traced) {
 }
 
 Status Frame::run(std::span<const Value* const> inputs, std::span<Value> outputs,
-                  const std::atomic<bool>* cancelled) {
-  stop_.begin_run(cancelled);
+                  const RunControl& control) {
+  stop_.begin_run(control);
   Status status = bindings_.bind_inputs(inputs);
   if (status.ok()) status = execute(outputs);
   if (status.ok()) status = bindings_.collect_outputs();

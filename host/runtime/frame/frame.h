@@ -7,7 +7,6 @@
 #include <ephost/status.h>
 #include <ephost/value.h>
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -17,6 +16,7 @@
 #include "host/bridge/computation.h"
 #include "host/runtime/frame/bindings.h"
 #include "host/runtime/frame/frame_memory.h"
+#include "host/runtime/frame/run_control.h"
 #include "host/runtime/frame/step_dispatch.h"
 #include "host/runtime/frame/step_outputs.h"
 #include "host/runtime/frame/step_runs.h"
@@ -39,9 +39,9 @@ class Frame {
   // Runs the program. `inputs` has one entry for each graph input; null takes the input's default.
   // `outputs` has one for each graph output: one with the right type and shape is written in place,
   // any other is replaced by a value of its own memory. Types and shapes are checked against the
-  // model's. The flag may be null; setting it from another thread ends the run.
+  // model's. Setting the flag of `control` from another thread, or its deadline, ends the run.
   [[nodiscard]] Status run(std::span<const Value* const> inputs, std::span<Value> outputs,
-                           const std::atomic<bool>* cancelled);
+                           const RunControl& control);
 
   // Runs the program as the body of a control-flow node. It captures values of the enclosing frame
   // and stops when that frame's run does. Inputs outlive the run; an input that is not a tensor and

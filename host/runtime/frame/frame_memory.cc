@@ -11,7 +11,8 @@ FrameMemory::FrameMemory(const Program& program)
     : program_(program),
       workspaces_(program.steps().size()),
       uses_lane_workspace_(program.steps().size()),
-      lane_workspaces_(program.lane_count()) {
+      lane_workspaces_(program.lane_count()),
+      pool_(program.host_alignment()) {
   for (const DeviceLocation& device : program.devices()) devices_.emplace_back(device);
   if (!program.is_parallel()) return;
   users_left_ = std::make_unique<std::atomic<uint32_t>[]>(program.open_buffers().size());
@@ -40,7 +41,7 @@ Status FrameMemory::reserve_blocks() {
   }
   if (bytes <= block_bytes_) return Status::ok_status();
   block_.reset();
-  block_ = allocate_aligned(bytes);
+  block_ = allocate_aligned(bytes, program_.host_alignment());
   block_bytes_ = block_ ? bytes : 0;
   if (block_ != nullptr) return Status::ok_status();
   return out_of_memory(bytes, program_.describe_block(pattern(), plan::kHostLocation));
@@ -75,7 +76,7 @@ Status FrameMemory::reserve_lane_workspaces() {
   if (largest.bytes <= lane_workspace_bytes_) return Status::ok_status();
   lane_workspace_bytes_ = 0;
   for (AlignedMemory& workspace : lane_workspaces_) {
-    workspace = allocate_aligned(largest.bytes);
+    workspace = allocate_aligned(largest.bytes, program_.host_alignment());
     if (workspace == nullptr) {
       return out_of_memory(largest.bytes, "the workspace of " + program_.describe_step(largest.pc));
     }

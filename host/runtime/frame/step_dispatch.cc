@@ -1,7 +1,5 @@
 #include "host/runtime/frame/step_dispatch.h"
 
-#include <atomic>
-#include <mutex>
 #include <string>
 #include <utility>
 
@@ -40,7 +38,8 @@ StepDispatch::StepDispatch(const Program& program, std::vector<bridge::Computati
       call.compute = computation->compute();
       call.computation = computation->handle();
       call.state = states_[step].get();
-      call.is_plain = program.is_static() && computation->is_concurrent();
+      call.limit = computation->call_limit();
+      call.is_plain = program.is_static() && call.limit == nullptr && !runs_.is_prepared(step);
     }
     if (program.host_operator(step) == nullptr) continue;
     host_steps_[step] =
@@ -68,11 +67,11 @@ Status StepDispatch::execute_in_order(bridge::CallScope& scope, bool followers_f
   Lane& lane = lanes_[0];
   Profiler* const profiler = program_.profiler();
   const bool may_be_plain = followers_fit && profiler == nullptr;
-  const std::atomic<bool>* const cancelled = stop_.cancelled();
+  const bool may_be_cancelled = stop_.may_be_cancelled();
+  const uint64_t run_id = stop_.run_id();
   for (size_t step = 0; step < calls_.size(); ++step) {
-    if (cancelled != nullptr && cancelled->load(std::memory_order_relaxed)) {
-      return cancelled_before(step);
-    }
+    if (may_be_cancelled && stop_.is_cancelled()) return cancelled_before(step);
+    runs_[step].run_id = run_id;
     scope.begin_step(step);
     if (!calls_[step].is_plain || !may_be_plain) {
       EPHOST_RETURN_IF_ERROR(execute_step(step, lane, profiler));
@@ -96,6 +95,7 @@ Status StepDispatch::run_step(uint32_t step, uint32_t index) {
   Lane& lane = lanes_[index];
   StepRun& run = runs_[step];
   run.lane = &lane;
+  run.run_id = stop_.run_id();
   run.workspace = memory_.workspace(step, index);
   const bridge::CallScope scope(*this, step);
   EPHOST_RETURN_IF_ERROR(execute_step(step, lane, program_.profiler()));
@@ -115,9 +115,13 @@ Status StepDispatch::execute_step(size_t step, Lane& lane, Profiler* profiler) {
 }
 
 Status StepDispatch::compute(size_t step, Lane& lane) {
-  std::mutex* const mutex = program_.step_mutex(step);
-  const auto lock = mutex ? std::unique_lock(*mutex) : std::unique_lock<std::mutex>();
-  const int32_t code = call_compute(step, lane);
+  const bool is_prepared = runs_.is_prepared(step);
+  if (is_prepared) EPHOST_RETURN_IF_ERROR(runs_.prepare_step(step));
+  const int32_t code = [&] {
+    const bridge::CallLimit::Place place(calls_[step].limit);
+    return call_compute(step, lane);
+  }();
+  if (is_prepared && code == EPH_OK) runs_.finish_step(step);
   runs_.end_step(step);
   return code == EPH_OK ? Status::ok_status() : failure(step, code, lane);
 }
@@ -174,12 +178,14 @@ void StepDispatch::record(size_t step, Profiler& profiler,
 }
 
 Status StepDispatch::failure(size_t step, int32_t code, Lane& lane) const {
-  return lane.error.to_status(code, program_.describe_step(step), "computing");
+  Status status = lane.error.to_status(code, program_.describe_step(step), "computing");
+  if (!stop_.is_past_deadline()) return status;
+  return Status(status.code(), "the deadline of the run passed: " + status.message());
 }
 
 Status StepDispatch::cancelled_before(size_t step) const {
   return Status(StatusCode::kFail,
-                formatted("the run was cancelled before step {} of {}", step, calls_.size()));
+                formatted("{} before step {} of {}", stop_.reason(), step, calls_.size()));
 }
 
 // A watch on long calls may ask about a run without steps.

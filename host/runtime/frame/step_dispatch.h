@@ -58,8 +58,10 @@ class StepDispatch final : public bridge::StepSites, StepRunner {
     eph_computation* computation = nullptr;
     void* state = nullptr;
     StepRun* run = nullptr;
-    // Nothing has to be done but the call: it may overlap with others, its outputs have their
-    // memory before it, and nothing is released after it.
+    bridge::CallLimit* limit = nullptr;  // null: none
+    // Nothing has to be done but the call: it may overlap with any others, its arguments are as
+    // they are in the value table, its outputs have their memory before it, and nothing is released
+    // after it.
     bool is_plain = false;
   };
 

@@ -38,14 +38,25 @@ const eph_run_api StepRuns::kApi = {sizeof(eph_run_api),     &StepRuns::allocate
 
 StepRuns::StepRuns(const Program& program, ValueTable& values, StepOutputs& outputs,
                    const StopSignal& stop)
-    : program_(program), values_(values), outputs_(outputs), stop_(stop) {
+    : program_(program),
+      values_(values),
+      outputs_(outputs),
+      stop_(stop),
+      aligned_(program, values) {
   const std::span<const plan::Step> steps = program.steps();
-  const auto slot = [&](graph::ValueId id) {
-    return id == graph::kNoValue ? nullptr : values.slot(id);
-  };
-  for (const plan::Step& step : steps) {
-    std::ranges::transform(step.inputs, std::back_inserter(input_slots_), slot);
-    std::ranges::transform(step.outputs, std::back_inserter(output_slots_), slot);
+  for (size_t step = 0; step < steps.size(); ++step) {
+    const bool is_aligned = aligned_.has(step);
+    const auto add = [&](const std::vector<graph::ValueId>& ids, auto aligned, auto& slots) {
+      for (size_t i = 0; i < ids.size(); ++i) {
+        eph_value* slot = nullptr;
+        if (ids[i] != graph::kNoValue) slot = is_aligned ? aligned(i) : values.slot(ids[i]);
+        slots.push_back(slot);
+      }
+    };
+    add(
+        steps[step].inputs, [&](size_t i) { return aligned_.input(step, i); }, input_slots_);
+    add(
+        steps[step].outputs, [&](size_t i) { return aligned_.output(step, i); }, output_slots_);
   }
   runs_.resize(steps.size());
   builders_.resize(steps.size());
@@ -102,7 +113,10 @@ Status StepRuns::give(const StepRun& run, uint32_t index, const eph_value* value
   const bool is_object = values_.object(id) != nullptr;
   // An only output may be an input itself, if nothing else needs that.
   EPHOST_ASSIGN_OR_RETURN(Value made, builder(run).find(value, run.output_count == 1 && is_object));
-  return is_object ? outputs_.set_object(id, std::move(made)) : outputs_.copy(id, view_of(made));
+  EPHOST_RETURN_IF_ERROR(is_object ? outputs_.set_object(id, std::move(made))
+                                   : outputs_.copy(id, view_of(made)));
+  if (aligned_.has(step_of(run))) aligned_.keep_output(step_of(run), index);
+  return Status::ok_status();
 }
 
 // ---- eph_run_api ------------------------------------------------------------------------------
@@ -111,10 +125,14 @@ int32_t StepRuns::allocate_output(eph_run* handle, uint32_t index, int32_t eleme
                                   const int64_t* shape, uint32_t rank, eph_error* error) noexcept {
   const auto& run = *static_cast<StepRun*>(handle);
   return bridge::run_callback(error, [&]() -> Status {
-    const graph::ValueId id = run.owner->output_id(run, index);
+    StepRuns& runs = *run.owner;
+    const graph::ValueId id = runs.output_id(run, index);
     if (id == graph::kNoValue) return no_output(index);
     if (shape == nullptr && rank != 0) return null_array("the shape of an output");
-    return run.owner->outputs_.allocate(id, static_cast<ElementType>(element_type), {shape, rank});
+    const auto type = static_cast<ElementType>(element_type);
+    EPHOST_RETURN_IF_ERROR(runs.outputs_.allocate(id, type, {shape, rank}));
+    const size_t step = runs.step_of(run);
+    return runs.aligned_.has(step) ? runs.aligned_.update_output(step, index) : Status::ok_status();
   });
 }
 

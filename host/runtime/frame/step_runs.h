@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "host/bridge/error_sink.h"
+#include "host/runtime/frame/aligned_slots.h"
 #include "host/runtime/frame/step_outputs.h"
 #include "host/runtime/frame/stop_signal.h"
 #include "host/runtime/frame/value_table.h"
@@ -47,6 +48,12 @@ class StepRuns {
   [[nodiscard]] StepRun& operator[](size_t step) { return runs_[step]; }
   [[nodiscard]] const StepRun& operator[](size_t step) const { return runs_[step]; }
 
+  // Whether the step's arguments have to be prepared and finished.
+  [[nodiscard]] bool is_prepared(size_t step) const { return aligned_.has(step); }
+  // Before such a step computes; FAIL where memory runs out.
+  [[nodiscard]] Status prepare_step(size_t step) { return aligned_.begin(step); }
+  // After it has computed without a failure.
+  void finish_step(size_t step) { aligned_.end(step); }
   // Releases the values that the step made and did not give to an output.
   void end_step(size_t step) {
     if (builders_[step] != nullptr) builders_[step].reset();
@@ -86,6 +93,7 @@ class StepRuns {
   ValueTable& values_;
   StepOutputs& outputs_;
   const StopSignal& stop_;
+  AlignedSlots aligned_;
   std::vector<const eph_value*> input_slots_;  // of all steps, one after the other
   std::vector<eph_value*> output_slots_;
   std::vector<StepRun> runs_;                            // by step

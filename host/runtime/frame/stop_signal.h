@@ -3,7 +3,11 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <string_view>
 
+#include "host/runtime/frame/run_control.h"
 #include "host/runtime/parallel_executor.h"
 
 namespace ephost::runtime {
@@ -13,23 +17,37 @@ class StopSignal {
   // Steps that run in parallel also stop when one of them fails. Borrows the executor.
   void watch(const ParallelExecutor& executor) { executor_ = &executor; }
 
-  // `cancelled` is the caller's flag, borrowed for the run; null if there is none.
-  void begin_run(const std::atomic<bool>* cancelled) { cancelled_ = cancelled; }
+  void begin_run(const RunControl& control) { control_ = control; }
   // For a body, which ends with the run that it is part of.
   void begin_body(const StopSignal& enclosing) {
-    cancelled_ = enclosing.cancelled_;
+    control_ = enclosing.control_;
     enclosing_ = &enclosing;
   }
   void end_run() {
-    cancelled_ = nullptr;
+    control_ = {};
     enclosing_ = nullptr;
   }
 
-  // The caller's flag; null if there is none. Stays the same during a run.
-  [[nodiscard]] const std::atomic<bool>* cancelled() const { return cancelled_; }
-  // Whether the caller has cancelled the run.
+  [[nodiscard]] uint64_t run_id() const { return control_.id; }
+  // Whether the caller has a way to end the run early. Stays the same during a run.
+  [[nodiscard]] bool may_be_cancelled() const {
+    return control_.cancelled != nullptr || control_.deadline.has_value();
+  }
+  // Whether the caller has cancelled the run, or its deadline has passed.
   [[nodiscard]] bool is_cancelled() const {
-    return cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed);
+    if (control_.cancelled != nullptr && control_.cancelled->load(std::memory_order_relaxed)) {
+      return true;
+    }
+    return is_past_deadline();
+  }
+  [[nodiscard]] bool is_past_deadline() const {
+    return control_.deadline && std::chrono::steady_clock::now() >= *control_.deadline;
+  }
+  // Which of the two it was, for messages.
+  [[nodiscard]] std::string_view reason() const {
+    const bool is_flag_set =
+        control_.cancelled != nullptr && control_.cancelled->load(std::memory_order_relaxed);
+    return is_flag_set ? "the run was cancelled" : "the deadline of the run passed";
   }
   // The same, or a step failed that runs in parallel, here or in an enclosing run.
   [[nodiscard]] bool is_stopping() const {
@@ -39,7 +57,7 @@ class StopSignal {
 
  private:
   const ParallelExecutor* executor_ = nullptr;
-  const std::atomic<bool>* cancelled_ = nullptr;
+  RunControl control_;
   const StopSignal* enclosing_ = nullptr;
 };
 

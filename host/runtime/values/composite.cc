@@ -134,14 +134,15 @@ bool conforms(const eph_value& value, const graph::ValueType& type, int depth) {
 
 // ---- What is behind a Value -------------------------------------------------------------------
 
-Result<Value> ValueAccess::allocate(ElementType type, std::vector<int64_t> shape) {
+Result<Value> ValueAccess::allocate(ElementType type, std::vector<int64_t> shape,
+                                    uint64_t alignment) {
   if (type == ElementType::kString) {
     const auto count = graph::element_count(shape);
     if (!count) return tensor_bytes(type, shape).status();
     return Value::of_strings(std::move(shape), std::vector<std::string>(*count));
   }
   EPHOST_ASSIGN_OR_RETURN(const uint64_t size, tensor_bytes(type, shape));
-  AlignedMemory memory = allocate_aligned(size);
+  AlignedMemory memory = allocate_aligned(size, alignment);
   if (memory == nullptr) return out_of_memory(size, "a tensor of " + describe_tensor(type, shape));
   Value value;
   value.kind_ = ValueKind::kTensor;

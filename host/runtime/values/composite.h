@@ -26,8 +26,9 @@ struct Composite {
 
 // Access to what the public class hides.
 struct ValueAccess {
-  // A tensor whose elements are undefined.
-  static Result<Value> allocate(ElementType type, std::vector<int64_t> shape);
+  // A tensor whose elements are undefined, in memory of this alignment.
+  static Result<Value> allocate(ElementType type, std::vector<int64_t> shape,
+                                uint64_t alignment = kAlignment);
   static Result<Value> map(Value keys, Value values);
   static Value sequence(std::shared_ptr<Composite> parts, ElementType type);
 

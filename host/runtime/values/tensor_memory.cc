@@ -17,11 +17,11 @@ namespace ephost::runtime {
 
 void AlignedFree::operator()(std::byte* memory) const noexcept { std::free(memory); }
 
-AlignedMemory allocate_aligned(uint64_t bytes) {
-  const uint64_t limit = std::numeric_limits<size_t>::max() - kAlignment;
+AlignedMemory allocate_aligned(uint64_t bytes, uint64_t alignment) {
+  const uint64_t limit = std::numeric_limits<size_t>::max() - alignment;
   if (bytes > limit) return nullptr;
-  const size_t rounded = (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
-  return AlignedMemory(static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded)));
+  const size_t rounded = (std::max<size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
+  return AlignedMemory(static_cast<std::byte*>(std::aligned_alloc(alignment, rounded)));
 }
 
 Status out_of_memory(uint64_t bytes, std::string_view what) {

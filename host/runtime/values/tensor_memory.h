@@ -22,8 +22,9 @@ struct AlignedFree {
 };
 using AlignedMemory = std::unique_ptr<std::byte[], AlignedFree>;
 
-// At least one byte, aligned to kAlignment, uninitialised; null where memory runs out.
-[[nodiscard]] AlignedMemory allocate_aligned(uint64_t bytes);
+// At least one byte, aligned to `alignment`, a power of two, uninitialised; null where memory runs
+// out.
+[[nodiscard]] AlignedMemory allocate_aligned(uint64_t bytes, uint64_t alignment = kAlignment);
 
 // FAIL: "out of memory: <what> needs <bytes> bytes".
 [[nodiscard]] Status out_of_memory(uint64_t bytes, std::string_view what);

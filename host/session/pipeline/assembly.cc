@@ -29,11 +29,11 @@ class Assembly {
     parts.graph = &graph;
     parts.symbols = model_.model.symbols;
     parts.execution = std::move(prepared.execution);
+    parts.memory_options.alignments = alignments_of(model_, prepared);
     parts.computations = std::move(prepared.computations);
     parts.allocation = std::move(prepared.allocation);
     parts.pattern = std::move(prepared.pattern);
     parts.memory_options.enable_mem_pattern = options_.mem_pattern();
-    parts.memory_options.alignments = alignments_of(model_);
     parts.thread_pool = model_.threads.pool;
     parts.threads = model_.threads.steps;
     parts.profiler = model_.profiler.get();

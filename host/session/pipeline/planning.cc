@@ -139,14 +139,16 @@ std::vector<plan::StepTraits> traits_of(const PreparedGraph& prepared,
     traits[i].location = located.location;
     traits[i].input_locations = located.inputs;
     traits[i].output_locations = located.outputs;
-    // Parts of values may be aligned to less than the device requires.
-    const auto is_coarse = [&](const plan::SlotLocation& slot) {
-      return alignments[slot.location] > plan::kPartAlignment;
-    };
-    if (is_coarse({0, located.location}) || std::ranges::any_of(located.inputs, is_coarse) ||
-        std::ranges::any_of(located.outputs, is_coarse)) {
-      traits[i].input_parts = {};
-      traits[i].output_parts = {};
+  }
+  // Parts of values may be aligned to less than a memory, or a reader of the part, requires.
+  const auto is_coarse = [&](const plan::SlotLocation& slot) {
+    return slot.location < alignments.size() && alignments[slot.location] > plan::kPartAlignment;
+  };
+  for (plan::StepTraits& step : traits) {
+    if (is_coarse({0, step.location}) || std::ranges::any_of(step.input_locations, is_coarse) ||
+        std::ranges::any_of(step.output_locations, is_coarse)) {
+      step.input_parts = {};
+      step.output_parts = {};
     }
   }
   return traits;
@@ -212,15 +214,21 @@ Status plan_graph(const graph::Graph& graph, const SessionOptions& options,
       graph, prepared.execution, traits_of(prepared, alignments), prepared.allocation));
   EPHOST_RETURN_IF_ERROR(cancellation.check());
   EPHOST_RETURN_IF_ERROR(plan::check_memory(prepared.allocation, prepared.pattern));
+  EPHOST_RETURN_IF_ERROR(plan::check_alignment(graph, prepared.execution,
+                                               traits_of(prepared, alignments), prepared.allocation,
+                                               prepared.pattern));
 #endif
   return Status::ok_status();
 }
 
 }  // namespace
 
-std::vector<uint64_t> alignments_of(const PreparedModel& model) {
-  std::vector<uint64_t> alignments;
-  if (!model.devices.empty()) alignments.push_back(plan::kDefaultAlignment);
+std::vector<uint64_t> alignments_of(const PreparedModel& model, const PreparedGraph& prepared) {
+  uint64_t host = plan::kDefaultAlignment;
+  for (const std::optional<bridge::Computation>& computation : prepared.computations) {
+    if (computation) host = std::max(host, computation->host_alignment());
+  }
+  std::vector<uint64_t> alignments = {host};
   for (const runtime::DeviceLocation& device : model.devices) {
     alignments.push_back(device.provider->device_memory().memories()[device.memory - 1].alignment);
   }
@@ -256,8 +264,8 @@ void release_dropped_constants(PreparedModel& model) {
 Status plan_memory(PreparedModel& model, const SessionOptions& options, StepOrder order) {
   const plan::AllocationOptions allocation_options = {options.mem_reuse(), options.mem_pattern()};
   number_locations(model);
-  const std::vector<uint64_t> alignments = alignments_of(model);
   for (PreparedGraph* prepared : model.graphs()) {
+    const std::vector<uint64_t> alignments = alignments_of(model, *prepared);
     if (!model.devices.empty()) EPHOST_RETURN_IF_ERROR(place_copies(model, *prepared));
     EPHOST_RETURN_IF_ERROR(plan_graph(model.graph_of(*prepared), options, allocation_options, order,
                                       alignments, model.cancellation, *prepared));

@@ -22,8 +22,10 @@ namespace ephost::session {
 // kernel.
 void release_dropped_constants(PreparedModel& prepared);
 
-// The alignment of each location of the model in bytes; empty if all values are in host memory.
-[[nodiscard]] std::vector<uint64_t> alignments_of(const PreparedModel& model);
+// The alignment of each location for the graph in bytes. Call it while the graph has its
+// computations.
+[[nodiscard]] std::vector<uint64_t> alignments_of(const PreparedModel& model,
+                                                  const PreparedGraph& prepared);
 
 // Call after compilation. Adds copy steps between locations and fills in PreparedGraph::allocation
 // and PreparedGraph::pattern. May reorder steps and computations first, if `order` allows it.

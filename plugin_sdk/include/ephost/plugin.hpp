@@ -30,6 +30,7 @@
 #include <ephost/sdk/graph_view.hpp>
 #include <ephost/sdk/host.hpp>
 #include <ephost/sdk/provider.hpp>
+#include <ephost/sdk/run.hpp>
 #include <utility>
 
 namespace eph::detail {

@@ -510,6 +510,9 @@ struct eph_run {
   uint32_t output_count;
   /* workspace_bytes of eph_computation_info, aligned to 64; null if that is 0. */
   void* workspace;
+  /* Identifies the run of the session in which this call happens: never 0, and no other run of the
+   * process has it. See ext/run.h. */
+  uint64_t run_id;
 };
 
 /* Allows output `output` to take over the memory of input `input`. Frozen. */
@@ -526,20 +529,15 @@ typedef struct eph_slot_part {
   uint64_t offset;
 } eph_slot_part;
 
-/* Flags of eph_computation_info. */
-enum {
-  /* `compute` may run in several threads at once, each with a state of its own. Without this flag
-   * the host makes one call at a time. */
-  EPH_COMPUTE_CONCURRENT = 1 << 0
-};
-
 /* What the planner needs to know about a computation. All zero is a valid answer. Arrays live as
  * long as the computation. */
 typedef struct eph_computation_info {
   uint64_t struct_size;
   uint64_t workspace_bytes; /* memory that every call of compute needs while it runs */
-  uint32_t flags;
-  uint32_t reserved; /* zero */
+  /* The alignment that inputs, outputs and workspace in host memory should have, for a device that
+   * reads host memory by pages: a power of two, at most 2 MiB. 0 to 64: 64 bytes. The host then
+   * copies an input of the application that lies elsewhere. */
+  uint64_t host_alignment;
   /* Pairs for which compute gives the right result when both have the same memory. The host uses
    * that only if the input is not needed afterwards. */
   const eph_slot_pair* may_inplace;
@@ -568,7 +566,7 @@ typedef struct eph_computation_api {
   void (*destroy)(eph_computation* computation) EPH_NOEXCEPT;
 
   /* Runs the computation once. `state` comes from create_state, or is null if there is none.
-   * [required] [owner] of the state, and see EPH_COMPUTE_CONCURRENT */
+   * [required] [owner] of the state, and see eph_provider_info.max_concurrent */
   int32_t (*compute)(eph_computation* computation, void* state, eph_run* run,
                      eph_error* error) EPH_NOEXCEPT;
 
@@ -849,6 +847,16 @@ typedef struct eph_provider_config {
  * ext/shared_contexts.h. */
 typedef struct eph_provider eph_provider;
 
+/* What the host needs to know about a provider. All zero is a valid answer. */
+typedef struct eph_provider_info {
+  uint64_t struct_size;
+  /* How many calls of `compute` on this provider's computations may overlap, whichever sessions and
+   * computations they belong to; each has a state of its own. 0 counts as 1, and UINT32_MAX means
+   * any number. */
+  uint32_t max_concurrent;
+  uint32_t reserved; /* zero */
+} eph_provider_info;
+
 typedef struct eph_provider_api eph_provider_api;
 
 /* What a plugin offers under one provider name. Functions that need no provider take the table that
@@ -922,6 +930,11 @@ struct eph_provider_api {
    * devices that are present only. [optional] [any] */
   int32_t (*list_targets)(const eph_provider_api* self, const eph_host* host, eph_device_list* list,
                           eph_error* error) EPH_NOEXCEPT;
+
+  /* Fills the fields of *out that the plugin knows, as describe of eph_computation_api does. Called
+   * once, after `create`. Null: all zero. [optional] [owner] */
+  int32_t (*describe)(eph_provider* provider, eph_provider_info* out,
+                      eph_error* error) EPH_NOEXCEPT;
 
   /* The table of an optional interface (the headers in ext/) for a provider, or null. [optional]
    * [any] */

@@ -143,7 +143,6 @@ void Kernel::compute(eph::Run& run, eph::State* state) {
 }
 
 void Kernel::describe(eph_computation_info& info) {
-  info.flags = EPH_COMPUTE_CONCURRENT;
   info.workspace_bytes = workspace_bytes_;
   info.may_inplace = inplace_.data();
   info.may_inplace_count = inplace_.size();

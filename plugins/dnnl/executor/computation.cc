@@ -214,7 +214,6 @@ void DnnlComputation::replace(const Executable& failed, const StepFailed& failur
 
 void DnnlComputation::describe(eph_computation_info& info) {
   info.workspace_bytes = compiled().program.workspace_bytes;
-  info.flags = EPH_COMPUTE_CONCURRENT;
 }
 
 std::unique_ptr<eph::State> DnnlComputation::create_state() {

@@ -155,5 +155,24 @@ class AllocatorTest(CommandLineTest):
                            capture_output=True, env={**os.environ, "LD_PRELOAD": JEMALLOC})
 
 
+class RunFlagsTest(CommandLineTest):
+    def test_takes_options_for_runs(self):
+        for command in ("run", "bench"):
+            with self.subTest(command):
+                refused = self.ephost(command, tiny("tiny_mlp"), "--run-option", "cpu:speed=1",
+                                      status=1)
+                self.assertIn('option "speed" of CPUExecutionProvider: it is not known; the '
+                              "provider has no options with the scope run", refused.stderr)
+                late = self.ephost(command, tiny("tiny_mlp"), "--deadline", 0, status=1)
+                self.assertIn("the deadline of the run passed before step 0", late.stderr)
+                usage = self.ephost(command, tiny("tiny_mlp"), "--run-option", "speed=1", status=2)
+                self.assertIn("is not of the form NAME:KEY=VALUE", usage.stderr)
+
+    def test_names_runs_in_the_profile(self):
+        self.ephost("run", tiny("tiny_mlp"), "--tag", "frame 17", "--deadline", 3600, "--profile",
+                    "trace.json")
+        self.assertIn('"tag":"frame 17"', (self.folder / "trace.json").read_text())
+
+
 if __name__ == "__main__":
     unittest.main()

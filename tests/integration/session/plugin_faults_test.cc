@@ -63,9 +63,14 @@ class WholeLife {
     return scripted({{"claim", claim}, {"keep_state", "true"}});
   }
   void run(const std::filesystem::path& path, const char* claim) {
-    auto session = Session::create(faulty_environment(), path, options(claim));
+    SessionOptions profiled = options(claim);
+    profiled.enable_profiling(folder_ / "trace.json");
+    auto session = Session::create(faulty_environment(), path, profiled);
     note(session.status());
-    if (session.ok()) note(test::run(*session).status());
+    if (!session.ok()) return;
+    note(test::run(*session).status());
+    note(session->set_ep_dynamic_options({{"ep.scripted.offset", "0"}}));
+    note(session->end_profiling().status());
   }
   void list_devices() {
     const manifest::FoundPlugin found = test::find_plugin_in(test::fixture_directory("faulty"));
@@ -110,6 +115,7 @@ const char* const kSlots[] = {
     "eph_provider_api.get_compatibility",
     "eph_provider_api.validate",
     "eph_provider_api.list_targets",
+    "eph_provider_api.describe",
     "eph_provider_api.get_extension",
     "eph_computation_api.destroy",
     "eph_computation_api.compute",
@@ -118,6 +124,11 @@ const char* const kSlots[] = {
     "eph_computation_api.release_state",
     "eph_shared_contexts_api.list_partitions",
     "eph_graph_wishes_api.get_kept_operators",
+    "eph_run_provider_api.begin_run",
+    "eph_run_provider_api.end_run",
+    "eph_run_provider_api.set_options",
+    "eph_profiling_api.start",
+    "eph_profiling_api.stop",
     "eph_device_memory_api.get_memories",
     "eph_device_memory_api.describe",
     "eph_device_memory_api.allocate",
@@ -153,7 +164,7 @@ TEST(PluginFaults, EverySlotOfTheAbiIsAmongThoseThatThrow) {
   const std::set<std::string> of_the_host = {
       "eph_error_api",          "eph_graph_api",       "eph_claims_api",      "eph_run_api",
       "eph_context_writer_api", "eph_host_api",        "eph_device_list_api", "eph_constants_api",
-      "eph_progress_api",       "eph_thread_pool_api", "eph_name_list_api"};
+      "eph_progress_api",       "eph_thread_pool_api", "eph_name_list_api",   "eph_event_list_api"};
   const std::set<std::string> known(std::begin(kSlots), std::end(kSlots));
   std::set<std::string> found;
   const std::filesystem::path headers = EPHOST_SDK_HEADERS;

@@ -55,6 +55,34 @@ TEST(Profiler, TellsThreadsApart) {
   EXPECT_NE(json.substr(first, 9), json.substr(second, 9));
 }
 
+TEST(Profiler, ShowsEventsFromElsewhereInRowsOfTheirOwn) {
+  Profiler profiler("");
+  const auto start = Profiler::Clock::now();
+  profiler.add_foreign(
+      "Acme", {{"kernel", "conv", "queue 1", start, std::chrono::nanoseconds(1500), {{"run", "7"}}},
+               {"kernel", "pool", "queue 2", start, {}, {}},
+               {"kernel", "gemm", "queue 1", start, {}, {}}});
+  profiler.add_foreign("Silent", {});
+  const std::string json = profiler.to_json();
+  EXPECT_THAT(json, HasSubstr(R"("args":{"name":"Acme"}})"));
+  EXPECT_THAT(json, HasSubstr(R"("args":{"name":"queue 2"}})"));
+  EXPECT_THAT(json, HasSubstr(R"("dur":1.500,"args":{"run":"7"}})"));
+  EXPECT_THAT(json, ::testing::Not(HasSubstr("Silent")));
+  const auto row_of = [&](const std::string& event) {
+    const size_t at = json.find("\"tid\":", json.find("\"" + event + "\""));
+    return json.substr(at, json.find(',', at) - at);
+  };
+  EXPECT_EQ(row_of("conv"), row_of("gemm"));
+  EXPECT_NE(row_of("conv"), row_of("pool"));
+}
+
+TEST(Profiler, ShowsEventsFromBeforeItsBeginning) {
+  const auto start = Profiler::Clock::now() - std::chrono::seconds(1);
+  Profiler profiler("");
+  profiler.add_foreign("Acme", {{"kernel", "conv", "queue", start, {}, {}}});
+  EXPECT_THAT(profiler.to_json(), HasSubstr("\"ts\":-1000"));
+}
+
 TEST(Profiler, NamesTheFileThatCannotBeWritten) {
   const Status status = Profiler("/nowhere/at/all.json").write();
   EXPECT_FALSE(status.ok());

@@ -24,6 +24,10 @@ struct Handed {
   const void* shared_contexts = nullptr;
   const void* device_memory = nullptr;
   const void* graph_wishes = nullptr;
+  const void* runs = nullptr;
+  const void* profiling = nullptr;
+  const void* event = nullptr;
+  const void* provider_info = nullptr;
   std::span<const eph_kernel_def> kernels;
   std::span<const eph_kept_operator> kept_operators;
   std::span<const eph_memory> memories;
@@ -84,6 +88,15 @@ int32_t get_kept_operators(eph_provider*, const eph_kept_operator** out, uint64_
 }
 constexpr eph_graph_wishes_api kGraphWishes = {sizeof(eph_graph_wishes_api), &get_kept_operators};
 
+constexpr eph_run_provider_api kRuns = {sizeof(eph_run_provider_api)};
+
+int32_t start_profiling(eph_provider*, eph_error*) noexcept { return EPH_OK; }
+int32_t stop_profiling(eph_provider*, eph_event_list* list, eph_error* error) noexcept {
+  return list->api->add(list, static_cast<const eph_event*>(handed.event), error);
+}
+constexpr eph_profiling_api kProfiling = {sizeof(eph_profiling_api), &start_profiling,
+                                          &stop_profiling};
+
 constexpr eph_memory kMemories[] = {{EPH_STRING("npu"), 64}};
 
 // ---- The slots of the provider ------------------------------------------------------------------
@@ -119,9 +132,15 @@ int32_t get_ep_context_nodes(eph_provider*, eph_computation* const*, uint64_t,
   const auto* const node = static_cast<const eph_context_node*>(handed.context_node);
   return writer->api->add_node(writer, node, error);
 }
+int32_t describe_provider(eph_provider*, eph_provider_info* out, eph_error*) noexcept {
+  if (handed.provider_info != nullptr) std::memcpy(out, handed.provider_info, sizeof(*out));
+  return EPH_OK;
+}
 const void* get_extension(eph_provider*, eph_string id) noexcept {
   const std::string_view name(id.data, id.size);
   if (name == EPH_EXT_GRAPH_WISHES) return handed.graph_wishes;
+  if (name == EPH_EXT_RUN) return handed.runs;
+  if (name == EPH_EXT_PROFILING) return handed.profiling;
   return name == EPH_EXT_SHARED_CONTEXTS ? handed.shared_contexts : handed.device_memory;
 }
 const eph_plugin_api* get_api(const eph_load_info*) noexcept {
@@ -141,6 +160,7 @@ eph_provider_api provider_table() {
   table.get_kernels = &get_kernels;
   table.create_kernel = &create_kernel;
   table.get_ep_context_nodes = &get_ep_context_nodes;
+  table.describe = &describe_provider;
   table.get_extension = &get_extension;
   return table;
 }
@@ -305,6 +325,39 @@ Status Crossing<eph_device_memory_api>::hand_over(const void* given) {
 eph_graph_wishes_api Crossing<eph_graph_wishes_api>::sound() { return kGraphWishes; }
 Status Crossing<eph_graph_wishes_api>::hand_over(const void* given) {
   handed = {.graph_wishes = given};
+  return create_provider().status();
+}
+
+eph_run_provider_api Crossing<eph_run_provider_api>::sound() { return kRuns; }
+Status Crossing<eph_run_provider_api>::hand_over(const void* given) {
+  handed = {.runs = given};
+  return create_provider().status();
+}
+
+eph_profiling_api Crossing<eph_profiling_api>::sound() { return kProfiling; }
+Status Crossing<eph_profiling_api>::hand_over(const void* given) {
+  handed = {.profiling = given};
+  return create_provider().status();
+}
+
+eph_event Crossing<eph_event>::sound() { return {sizeof(eph_event)}; }
+Status Crossing<eph_event>::hand_over(const void* given) {
+  handed = {.profiling = &kProfiling, .event = given};
+  EPHOST_ASSIGN_OR_RETURN(const auto provider, create_provider());
+  EPHOST_RETURN_IF_ERROR(provider->start_profiling());
+  return provider->stop_profiling().problem;
+}
+
+Status Crossing<eph_key_value>::hand_over(const eph_key_value* entries, uint64_t count) {
+  eph_event event = Crossing<eph_event>::sound();
+  event.arguments = entries;
+  event.argument_count = count;
+  return Crossing<eph_event>::hand_over(&event);
+}
+
+eph_provider_info Crossing<eph_provider_info>::sound() { return {sizeof(eph_provider_info)}; }
+Status Crossing<eph_provider_info>::hand_over(const void* given) {
+  handed = {.provider_info = given};
   return create_provider().status();
 }
 

@@ -5,7 +5,9 @@
 #include <ephost/ext/constants.h>
 #include <ephost/ext/device_memory.h>
 #include <ephost/ext/graph_wishes.h>
+#include <ephost/ext/profiling.h>
 #include <ephost/ext/progress.h>
+#include <ephost/ext/run.h>
 #include <ephost/ext/shared_contexts.h>
 #include <ephost/ext/thread_pool.h>
 #include <ephost/plugin_abi.h>
@@ -76,6 +78,10 @@ EPHOST_CROSSING(eph_context_node, kFromPlugin, "add_node")
 EPHOST_CROSSING(eph_shared_contexts_api, kOffered, "get_extension")
 EPHOST_CROSSING(eph_device_memory_api, kOffered, "get_extension")
 EPHOST_CROSSING(eph_graph_wishes_api, kOffered, "get_extension")
+EPHOST_CROSSING(eph_run_provider_api, kOffered, "get_extension")
+EPHOST_CROSSING(eph_profiling_api, kOffered, "get_extension")
+EPHOST_CROSSING(eph_event, kFromPlugin, "add")
+EPHOST_CROSSING(eph_provider_info, kFilledByPlugin, "describe")
 EPHOST_CROSSING(eph_computation_info, kFilledByPlugin, "describe")
 EPHOST_CROSSING(eph_computation_memory, kFilledByPlugin, "describe")
 EPHOST_CROSSING(eph_graph_info, kFilledByHost, "")
@@ -87,6 +93,7 @@ EPHOST_ARRAY_CROSSING(eph_kernel_def, "get_kernels")
 EPHOST_ARRAY_CROSSING(eph_type_rule, "get_kernels")
 EPHOST_ARRAY_CROSSING(eph_memory, "get_memories")
 EPHOST_ARRAY_CROSSING(eph_kept_operator, "get_kept_operators")
+EPHOST_ARRAY_CROSSING(eph_key_value, "add")
 EPHOST_ARRAY_CROSSING(eph_slot_memory, "describe")
 EPHOST_ARRAY_CROSSING(eph_slot_pair, "describe")
 EPHOST_ARRAY_CROSSING(eph_slot_part, "describe")
@@ -105,6 +112,8 @@ EPHOST_NO_CROSSING(eph_thread_pool_api, kFromHost)
 EPHOST_NO_CROSSING(eph_provider_config, kFromHost)
 EPHOST_NO_CROSSING(eph_load_info, kFromHost)
 EPHOST_NO_CROSSING(eph_option, kFromHost)
+EPHOST_NO_CROSSING(eph_run_config, kFromHost)
+EPHOST_NO_CROSSING(eph_event_list_api, kFromHost)
 EPHOST_NO_CROSSING(eph_partition, kFromHost)
 EPHOST_NO_CROSSING(eph_ep_context, kFromHost)
 EPHOST_NO_CROSSING(eph_attribute, kFromHost)

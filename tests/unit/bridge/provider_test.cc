@@ -217,7 +217,7 @@ TEST_F(ProviderTest, ReadsWhatAComputationDeclares) {
   static const eph_slot_part kParts[] = {{0, 0, 0}, {0, 1, 64}};
   behaviour().describe = [](eph_computation_info& info) {
     info.workspace_bytes = 4096;
-    info.flags = EPH_COMPUTE_CONCURRENT;
+    info.host_alignment = 4096;
     info.may_inplace = kPairs;
     info.may_inplace_count = 2;
     info.input_parts = kParts;
@@ -228,7 +228,8 @@ TEST_F(ProviderTest, ReadsWhatAComputationDeclares) {
   const auto kernel = provider_->create_kernel(view_, 0);
   ASSERT_TRUE(kernel.ok());
   EXPECT_EQ(kernel->workspace_bytes(), 4096U);
-  EXPECT_TRUE(kernel->is_concurrent());
+  EXPECT_EQ(kernel->host_alignment(), 4096U);
+  EXPECT_EQ(kernel->traits().host_alignment, 4096U);
   ASSERT_EQ(kernel->traits().may_inplace.size(), 2U);
   EXPECT_EQ(kernel->traits().may_inplace[1].input, 1U);
   EXPECT_EQ(kernel->traits().input_parts.size(), 1U);

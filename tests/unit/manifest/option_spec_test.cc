@@ -55,6 +55,16 @@ TEST(OptionSpec, RefusesAnUnknownType) {
             "string, int, float, bool, enum");
 }
 
+TEST(OptionSpec, HasTheScopeOfTheSessionUnlessItSaysSo) {
+  EXPECT_EQ(manifest_with_option("name: x, type: int, default: 1")->options[0].scope,
+            OptionScope::kSession);
+  EXPECT_EQ(
+      manifest_with_option("name: x, type: int, scope: dynamic, default: 1")->options[0].scope,
+      OptionScope::kDynamic);
+  EXPECT_THAT(error_of("name: x, type: int, scope: always, default: 1"),
+              HasSubstr("the scope \"always\" is not known; write one of session, run, dynamic"));
+}
+
 TEST(OptionSpec, NamesTheKeyThatIsMissing) {
   EXPECT_THAT(error_of("type: int, default: 1"), HasSubstr("the key \"name\" is missing"));
   EXPECT_THAT(error_of("name: x, default: 1"), HasSubstr("the key \"type\" is missing"));

@@ -105,5 +105,72 @@ TEST(Options, RefusesAValueThatIsNotAChoice) {
               HasSubstr("\"Fast\" is not one of the choices; give one of fast, exact"));
 }
 
+// Options of each scope, and others as text if `open`.
+Manifest scoped(bool open) {
+  const std::string text =
+      test::small_manifest("A", "a", "1.0.0", "linux-x86_64: liba.so") +
+      "options:\n"
+      "  - { name: fixed, type: int, default: 1 }\n"
+      "  - { name: depth, type: int, scope: run, default: 2, range: [0, 9] }\n"
+      "  - { name: power, type: enum, scope: dynamic, default: low, choices: [low, high] }\n" +
+      (open ? "options_open: true\n" : "");
+  return parse_manifest(text, "a.yaml").value();
+}
+
+std::string listed(const Result<std::vector<TypedOption>>& options) {
+  if (!options.ok()) return options.status().message();
+  std::string text;
+  for (const TypedOption& option : *options) text += option.name + "=" + option.text + ";";
+  return text;
+}
+
+using Given = std::vector<std::pair<std::string, std::string>>;
+
+TEST(Options, BelongToTheCreationARunOrAChange) {
+  const Manifest manifest = scoped(false);
+  EXPECT_EQ(listed(validate_options(manifest, Given{{"power", "high"}})), "fixed=1;power=high;");
+  EXPECT_EQ(listed(validate_run_options(manifest, {})), "depth=2;");
+  EXPECT_EQ(listed(validate_run_options(manifest, Given{{"depth", "7"}})), "depth=7;");
+  EXPECT_EQ(listed(validate_option_changes(manifest, {})), "");
+  EXPECT_EQ(listed(validate_option_changes(manifest, Given{{"power", "high"}})), "power=high;");
+}
+
+TEST(Options, AreRefusedInAnotherScope) {
+  const Manifest manifest = scoped(false);
+  EXPECT_EQ(listed(validate_options(manifest, Given{{"depth", "1"}})),
+            "option \"depth\" of A: it has the scope run; give it with a run");
+  EXPECT_EQ(listed(validate_run_options(manifest, Given{{"fixed", "1"}})),
+            "option \"fixed\" of A: it has the scope session; give it when the session is created");
+  EXPECT_EQ(listed(validate_run_options(manifest, Given{{"power", "low"}})),
+            "option \"power\" of A: it has the scope dynamic; give it when the session is created, "
+            "or change it in the session");
+  EXPECT_EQ(listed(validate_option_changes(manifest, Given{{"depth", "1"}})),
+            "option \"depth\" of A: it has the scope run; give it with a run");
+  EXPECT_EQ(listed(validate_run_options(manifest, Given{{"something", "1"}})),
+            "option \"something\" of A: it is not known; the provider's options with the scope run "
+            "are depth");
+}
+
+TEST(Options, AreCheckedInEveryScope) {
+  const Manifest manifest = scoped(true);
+  EXPECT_EQ(listed(validate_run_options(manifest, Given{{"depth", "10"}})),
+            "option \"depth\" of A: 10 is out of range; give a value from 0 to 9");
+  EXPECT_EQ(listed(validate_option_changes(manifest, Given{{"power", "off"}})),
+            "option \"power\" of A: \"off\" is not one of the choices; give one of low, high");
+}
+
+TEST(Options, ThatAreNotDeclaredGoThroughAsTextWhereTheManifestSaysSo) {
+  const Manifest manifest = scoped(true);
+  EXPECT_EQ(listed(validate_options(manifest, Given{{"tile", "8"}})), "fixed=1;power=low;tile=8;");
+  EXPECT_EQ(listed(validate_run_options(manifest, Given{{"tile", "8"}})), "depth=2;tile=8;");
+  EXPECT_EQ(validate_run_options(manifest, Given{{"tile", "8"}}).value()[1].value,
+            OptionValue(std::string("8")));
+  EXPECT_EQ(listed(validate_options(manifest, Given{{"tile", "8"}, {"tile", "9"}})),
+            "option \"tile\" of A: it is given twice; give it once");
+  EXPECT_EQ(listed(validate_option_changes(manifest, Given{{"tile", "8"}})),
+            "option \"tile\" of A: it is not known; the provider's options with the scope dynamic "
+            "are power");
+}
+
 }  // namespace
 }  // namespace ephost::manifest

@@ -30,6 +30,7 @@ struct StepNotes {
   std::vector<SlotPart> output_parts;
   std::vector<SlotLocation> input_locations;
   std::vector<SlotLocation> output_locations;
+  uint64_t host_alignment = kPartAlignment;
 };
 
 inline std::vector<StepTraits> to_traits(const std::vector<StepNotes>& notes) {
@@ -37,7 +38,7 @@ inline std::vector<StepTraits> to_traits(const std::vector<StepNotes>& notes) {
   for (const StepNotes& note : notes) {
     traits.push_back({note.may_inplace, note.aliases, note.workspace_bytes, note.location,
                       note.input_parts, note.output_parts, note.input_locations,
-                      note.output_locations});
+                      note.output_locations, note.host_alignment});
   }
   return traits;
 }

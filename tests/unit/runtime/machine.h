@@ -22,12 +22,14 @@ struct MachineOptions {
   plan::MemoryOptions memory = {};
   ThreadPool* pool = nullptr;
   uint32_t threads = 1;
+  int64_t max_concurrent = UINT32_MAX;  // of the provider
 };
 
 // A graph, planned for the toy provider, and everything that runs it.
 class Machine {
  public:
-  explicit Machine(graph::Graph graph, MachineOptions options = {}) {
+  explicit Machine(graph::Graph graph, MachineOptions options = {})
+      : provider_(provider_with(options)) {
     model_.graph = std::move(graph);
     model_.symbols = std::move(options.symbols);
     bridge::ProviderClaims claims(*provider_, std::make_shared<bridge::ModelView>(model_));
@@ -72,7 +74,7 @@ class Machine {
   Status run(const std::vector<const Value*>& inputs, std::vector<Value>& outputs,
              const std::atomic<bool>* cancelled = nullptr) {
     outputs.resize(model_.graph.outputs.size());
-    return frame_->run(inputs, outputs, cancelled);
+    return frame_->run(inputs, outputs, {.id = next_run_id(), .cancelled = cancelled});
   }
 
   // Output 0 for one input of floats. Fails the test if the run fails.
@@ -87,7 +89,12 @@ class Machine {
   }
 
  private:
-  std::shared_ptr<bridge::Provider> provider_ = test::create_in_process<ToyProvider>();
+  static std::shared_ptr<bridge::Provider> provider_with(const MachineOptions& options) {
+    const manifest::TypedOption limit = {"max_concurrent", options.max_concurrent, ""};
+    return test::create_in_process<ToyProvider>({&limit, 1});
+  }
+
+  std::shared_ptr<bridge::Provider> provider_;
   graph::Model model_;
   std::unique_ptr<Program> program_;
   std::unique_ptr<Frame> frame_;

@@ -49,7 +49,6 @@ class ToyKernel : public eph::Computation {
     --observed().running;
   }
   void describe(eph_computation_info& info) override {
-    info.flags = op_ == "Alone" ? 0 : EPH_COMPUTE_CONCURRENT;
     if (op_ == "Workspace") info.workspace_bytes = 256;
     if (op_ == "Relu") info.may_inplace = &kPair, info.may_inplace_count = 1;
     if (op_ == "Reshape") info.aliases = &kPair, info.alias_count = 1;
@@ -225,7 +224,7 @@ inline ToyKernel::Body object_body_of(std::string_view op) {
 inline ToyKernel::Body body_of(std::string_view op) {
   if (op == "Relu")
     return [](eph::Run& run) { map_floats(run, [](float x) { return x > 0 ? x : 0; }); };
-  if (op == "Negate" || op == "Alone") {
+  if (op == "Negate") {
     return [](eph::Run& run) { map_floats(run, [](float x) { return -x; }); };
   }
   if (op == "Add") return add;
@@ -264,10 +263,11 @@ class ToyProvider : public eph::Provider {
   static constexpr std::string_view kName = "toy";
   static constexpr std::string_view kVendor = "tests";
   static void get_devices(eph::Host, eph::DeviceList&) {}
-  static std::unique_ptr<ToyProvider> create(eph::Host, const eph::Options&) {
-    return std::make_unique<ToyProvider>();
+  static std::unique_ptr<ToyProvider> create(eph::Host, const eph::Options& options) {
+    return std::make_unique<ToyProvider>(options);
   }
-  ToyProvider() {
+  explicit ToyProvider(const eph::Options& options)
+      : max_concurrent_(static_cast<uint32_t>(options.get_int("max_concurrent", UINT32_MAX))) {
     for (const std::string_view op : kOperators) {
       kernels_.push_back({eph::to_abi(op), {}, 1, 100, nullptr, 0});
     }
@@ -275,6 +275,7 @@ class ToyProvider : public eph::Provider {
       kernels_.push_back({eph::to_abi(op), {}, 1, 100, kAnything, 2});
     }
   }
+  void describe(eph_provider_info& info) { info.max_concurrent = max_concurrent_; }
   eph::ArrayView<eph_kernel_def> kernels() { return kernels_; }
   std::unique_ptr<eph::Computation> create_kernel(const eph::GraphView& graph, uint32_t node) {
     const std::string_view op = graph.node(node).op_type();
@@ -283,9 +284,9 @@ class ToyProvider : public eph::Provider {
 
  private:
   static constexpr std::string_view kOperators[] = {
-      "Relu",     "Negate",    "Alone", "Add",        "Positives", "Reshape",
-      "Shout",    "Workspace", "Fail",  "Forget",     "Obey",      "Hoard",
-      "Misshape", "Stop",      "Meet",  "IsPositive", "Join",      "Halve"};
+      "Relu",      "Negate", "Add",        "Positives", "Reshape", "Shout",
+      "Workspace", "Fail",   "Forget",     "Obey",      "Hoard",   "Misshape",
+      "Stop",      "Meet",   "IsPositive", "Join",      "Halve"};
   static constexpr std::string_view kObjectOperators[] = {
       "SeqMake", "SeqAppend",   "SeqFirst", "SeqPass",   "SeqNone", "SeqMap",
       "SeqText", "SeqStranger", "SeqFar",   "SeqTensor", "SeqProbe"};
@@ -293,6 +294,7 @@ class ToyProvider : public eph::Provider {
       EPH_RULE_VARIADIC | EPH_RULE_TENSOR | EPH_RULE_SEQUENCE | EPH_RULE_MAP | EPH_RULE_OPTIONAL;
   static constexpr eph_type_rule kAnything[] = {{0, kKinds, ~uint64_t{0}},
                                                 {0, kKinds | EPH_RULE_OUTPUT, ~uint64_t{0}}};
+  uint32_t max_concurrent_;
   std::vector<eph_kernel_def> kernels_;
 };
 

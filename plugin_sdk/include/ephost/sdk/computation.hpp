@@ -5,6 +5,7 @@
 #include <ephost/ext/device_memory.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <ephost/sdk/basics.hpp>
 #include <memory>
@@ -101,6 +102,11 @@ class Run {
     return memory;
   }
   [[nodiscard]] bool is_cancelled() const { return run_->api->is_cancelled(run_) != 0; }
+  // Of the session's run, as in Provider::begin_run; 0 under a host that does not state it.
+  [[nodiscard]] uint64_t id() const {
+    const uint64_t end = offsetof(eph_run, run_id) + sizeof(eph_run::run_id);
+    return run_->struct_size >= end ? run_->run_id : 0;
+  }
 
  private:
   eph_run* run_;
@@ -122,8 +128,8 @@ class Computation : public eph_computation {
 
   virtual void compute(Run& run, State* state) = 0;
 
-  // See eph_computation_info. By default a computation can run concurrently and needs nothing else.
-  virtual void describe(eph_computation_info& info) { info.flags = EPH_COMPUTE_CONCURRENT; }
+  // See eph_computation_info. By default a computation needs nothing.
+  virtual void describe(eph_computation_info&) {}
   // For providers with memories of their own: see eph_computation_memory. By default everything is
   // in memory 1.
   virtual void describe_memory(eph_computation_memory&) {}

@@ -81,7 +81,11 @@ class DeviceList {
 class Options {
  public:
   explicit Options(const eph_provider_config* config)
-      : options_(config->options, config->option_count) {}
+      : Options(config->options, config->option_count) {}
+  Options(const eph_option* options, uint64_t count)
+      : options_(options, static_cast<std::size_t>(count)) {}
+
+  [[nodiscard]] ArrayView<eph_option> all() const { return options_; }
 
   [[nodiscard]] const eph_option* find(std::string_view name) const {
     for (const eph_option& option : options_) {

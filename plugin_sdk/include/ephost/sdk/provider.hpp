@@ -4,6 +4,8 @@
 
 #include <ephost/ext/device_memory.h>
 #include <ephost/ext/graph_wishes.h>
+#include <ephost/ext/profiling.h>
+#include <ephost/ext/run.h>
 #include <ephost/ext/shared_contexts.h>
 
 #include <algorithm>
@@ -13,6 +15,7 @@
 #include <ephost/sdk/context.hpp>
 #include <ephost/sdk/graph_view.hpp>
 #include <ephost/sdk/host.hpp>
+#include <ephost/sdk/run.hpp>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -41,6 +44,8 @@ class Provider {
   std::vector<std::unique_ptr<Computation>> compile(const Partitions& partitions);
   void get_ep_context_nodes(ArrayView<Computation*> computations, ContextWriter& writer);
   std::string_view compatibility();
+  // See eph_provider_info. By default any number of computations run at the same time.
+  void describe(eph_provider_info& info) { info.max_concurrent = UINT32_MAX; }
   // Offers ephost.shared_contexts/1: one provider for all sessions of a group. `payload` may
   // contain anything; throws Failure(EPH_INVALID_GRAPH) if it cannot be read.
   std::vector<std::string> list_partitions(const eph_bytes& payload);
@@ -54,6 +59,17 @@ class Provider {
   // Offers ephost.graph_wishes/1: operators that shall reach the provider as they are in the model.
   // They live as long as the provider.
   ArrayView<eph_kept_operator> kept_operators();
+  // Offers ephost.run/1; any of the three will do. Every run of a session lies between the first
+  // two, which several threads may call at once, and end_run comes however the run went: `code` is
+  // EPH_OK or that of its failure. set_options gets the options with the scope `dynamic` that
+  // change, for runs that begin afterwards; where it throws, all options stay as they were.
+  void begin_run(const RunConfig& config);
+  void end_run(uint64_t run_id, int32_t code);
+  void set_options(const Options& options);
+  // Offers ephost.profiling/1; declare both. stop_profiling hands over the events since the last
+  // start_profiling.
+  void start_profiling();
+  void stop_profiling(EventList& events);
   // Any other extension.
   const void* extension(std::string_view id);
 };
@@ -158,6 +174,11 @@ struct ProviderTable {
       P::list_targets(Host(host), wrapped);
     });
   }
+  static int32_t describe(eph_provider* handle, eph_provider_info* out, eph_error* error) noexcept {
+    return guard(error, [&] {
+      fill_record(out, [&](eph_provider_info& info) { self(handle)->describe(info); });
+    });
+  }
   static int32_t list_partitions(eph_provider* handle, eph_bytes payload, eph_name_list* list,
                                  eph_error* error) noexcept {
     return guard(error, [&] {
@@ -165,6 +186,28 @@ struct ProviderTable {
         ThrowingError failure;
         failure.check(list->api->add(list, to_abi(name), &failure));
       }
+    });
+  }
+  static int32_t begin_run(eph_provider* handle, const eph_run_config* config,
+                           eph_error* error) noexcept {
+    return guard(error, [&] { self(handle)->begin_run(RunConfig(config)); });
+  }
+  static int32_t end_run(eph_provider* handle, uint64_t run_id, int32_t code,
+                         eph_error* error) noexcept {
+    return guard(error, [&] { self(handle)->end_run(run_id, code); });
+  }
+  static int32_t set_options(eph_provider* handle, const eph_option* options, uint64_t count,
+                             eph_error* error) noexcept {
+    return guard(error, [&] { self(handle)->set_options(Options(options, count)); });
+  }
+  static int32_t start_profiling(eph_provider* handle, eph_error* error) noexcept {
+    return guard(error, [&] { self(handle)->start_profiling(); });
+  }
+  static int32_t stop_profiling(eph_provider* handle, eph_event_list* list,
+                                eph_error* error) noexcept {
+    return guard(error, [&] {
+      EventList events(list);
+      self(handle)->stop_profiling(events);
     });
   }
   static int32_t get_kept_operators(eph_provider* handle, const eph_kept_operator** out,
@@ -234,6 +277,15 @@ struct ProviderTable {
                                                     &get_kept_operators};
       if (view(id) == EPH_EXT_GRAPH_WISHES) return &kApi;
     }
+    if constexpr (has_runs()) {
+      static constexpr eph_run_provider_api kApi = make_run_api();
+      if (view(id) == EPH_EXT_RUN) return &kApi;
+    }
+    if constexpr (has_profiling()) {
+      static constexpr eph_profiling_api kApi = {sizeof(eph_profiling_api), &start_profiling,
+                                                 &stop_profiling};
+      if (view(id) == EPH_EXT_PROFILING) return &kApi;
+    }
     if constexpr (has_extension()) {
       try {
         return self(handle)->extension(view(id));
@@ -241,6 +293,15 @@ struct ProviderTable {
       }
     }
     return nullptr;
+  }
+
+  static constexpr eph_run_provider_api make_run_api() {
+    eph_run_provider_api api = {};
+    api.struct_size = sizeof(api);
+    if constexpr (has_begin_run()) api.begin_run = &begin_run;
+    if constexpr (has_end_run()) api.end_run = &end_run;
+    if constexpr (has_set_options()) api.set_options = &set_options;
+    return api;
   }
 
   static constexpr eph_provider_api make() {
@@ -251,6 +312,8 @@ struct ProviderTable {
     static_assert(
         has_memories() == (has_allocate() && has_release() && has_copy()),
         "declare all of memories, allocate_memory, release_memory and copy_memory, or none");
+    static_assert(has_profiling() == has_stop_profiling(),
+                  "declare both start_profiling and stop_profiling, or neither");
     eph_provider_api api = {};
     api.struct_size = sizeof(api);
     api.type_name = to_abi(P::kTypeName);
@@ -271,7 +334,9 @@ struct ProviderTable {
       api.validate = &validate;
     }
     if constexpr (DeclaresListTargets<P>::value) api.list_targets = &list_targets;
-    if constexpr (has_extension() || has_shared_contexts() || has_memories() || has_wishes()) {
+    api.describe = &describe;
+    if constexpr (has_extension() || has_shared_contexts() || has_memories() || has_wishes() ||
+                  has_runs() || has_profiling()) {
       api.get_extension = &get_extension;
     }
     return api;
@@ -294,8 +359,14 @@ struct ProviderTable {
   EPH_DETAIL_DECLARES(has_allocate, allocate_memory)
   EPH_DETAIL_DECLARES(has_release, release_memory)
   EPH_DETAIL_DECLARES(has_copy, copy_memory)
+  EPH_DETAIL_DECLARES(has_begin_run, begin_run)
+  EPH_DETAIL_DECLARES(has_end_run, end_run)
+  EPH_DETAIL_DECLARES(has_set_options, set_options)
+  EPH_DETAIL_DECLARES(has_profiling, start_profiling)
+  EPH_DETAIL_DECLARES(has_stop_profiling, stop_profiling)
   EPH_DETAIL_DECLARES(has_extension, extension)
 #undef EPH_DETAIL_DECLARES
+  static constexpr bool has_runs() { return has_begin_run() || has_end_run() || has_set_options(); }
 };
 
 }  // namespace detail

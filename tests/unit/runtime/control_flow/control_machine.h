@@ -54,7 +54,7 @@ class ControlMachine {
     std::vector<const Value*> slots;
     for (const Value& input : inputs) slots.push_back(&input);
     outputs.resize(model_.graph.outputs.size());
-    return frame_->run(slots, outputs, cancelled);
+    return frame_->run(slots, outputs, {.id = next_run_id(), .cancelled = cancelled});
   }
 
   // The outputs of a run. Fails the test if the run fails.

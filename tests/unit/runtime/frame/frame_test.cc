@@ -110,7 +110,7 @@ TEST(Frame, AllocatesNothingInTheSecondRunOfAStaticGraph) {
   std::vector<Value> outputs;
   ASSERT_TRUE(machine.run(inputs, outputs).ok());
   const uint64_t before = test::allocations_of_this_thread();
-  const Status second = machine.frame().run(inputs, outputs, nullptr);
+  const Status second = machine.frame().run(inputs, outputs, {});
   EXPECT_EQ(test::allocations_of_this_thread(), before);
   EXPECT_TRUE(second.ok());
 }
@@ -424,7 +424,7 @@ void run_frames(Machine& machine, int threads) {
       const std::vector<const Value*> inputs = {&x};
       std::vector<Value> outputs(1);
       for (int round = 0; round < 100; ++round) {
-        ASSERT_TRUE(frame->run(inputs, outputs, nullptr).ok());
+        ASSERT_TRUE(frame->run(inputs, outputs, {}).ok());
         ASSERT_EQ(outputs[0].elements<float>()[0], -number);
       }
     });
@@ -437,9 +437,9 @@ TEST(Frame, FramesRunAtTheSameTime) {
   run_frames(machine, 4);
 }
 
-TEST(Frame, RunsAComputationThatIsNotConcurrentOneCallAtATime) {
+TEST(Frame, RunsOneCallAtATimeWhereTheProviderAllowsNoMore) {
   testing::observed().most_running = 0;
-  Machine machine(single("Alone"));
+  Machine machine(single("Negate"), {.max_concurrent = 1});
   run_frames(machine, 4);
   EXPECT_EQ(testing::observed().most_running, 1);
 }

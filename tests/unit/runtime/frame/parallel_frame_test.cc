@@ -82,7 +82,7 @@ class RandomMachineGraph {
   }
   void add_node(uint32_t reach) {
     static constexpr const char* kUnary[] = {"Negate", "Relu",    "Reshape",  "Relu",
-                                             "Alone",  "Reshape", "Workspace"};
+                                             "Negate", "Reshape", "Workspace"};
     const Made a = pick(reach, kHalf), b = pick(reach, kHalf), whole = pick(reach, kWhole);
     const uint32_t choice = below(6);
     if (choice == 0 && !a.name.empty() && !b.name.empty()) {
@@ -199,7 +199,7 @@ TEST(ParallelFrame, AllocatesNothingInTheSecondRun) {
   // Each lane has its own scratch memory, and the lanes that a run uses are not known in advance.
   for (int round = 0; round < 20; ++round) ASSERT_TRUE(machine.run(inputs, outputs).ok());
   const uint64_t before = test::allocations_of_this_thread();
-  const Status status = machine.frame().run(inputs, outputs, nullptr);
+  const Status status = machine.frame().run(inputs, outputs, {});
   EXPECT_EQ(test::allocations_of_this_thread(), before);
   EXPECT_TRUE(status.ok());
 }
@@ -242,25 +242,29 @@ TEST(ParallelFrame, EndsWhenTheCallerAsksForIt) {
   EXPECT_TRUE(again.ok()) << again.to_string();
 }
 
-TEST(ParallelFrame, ACallThatMustBeAloneIsAloneInAllRuns) {
+TEST(ParallelFrame, NoCallsOverlapWhereTheProviderAllowsOneAtATime) {
   GraphBuilder builder;
   builder.input("x", floats({2}));
-  builder.node("Alone", {"x"}, {"a"}).node("Negate", {"x"}, {"b"});
+  builder.node("Negate", {"x"}, {"a"}).node("Negate", {"x"}, {"b"});
   builder.node("Add", {"a", "b"}, {"y"}).output("y");
-  Machine machine(typed(builder.build(), floats({2})), in_parallel());
+  MachineOptions options = in_parallel();
+  options.max_concurrent = 1;
+  testing::observed().most_running = 0;
+  Machine machine(typed(builder.build(), floats({2})), options);
   const auto other = *Frame::create(machine.program());
   const auto run = [&](Frame& frame) {
     const Value x = *Value::of<float>({2}, std::vector<float>{1, 2});
     const std::vector<const Value*> inputs = {&x};
     for (int round = 0; round < 200; ++round) {
       std::vector<Value> outputs(1);
-      EXPECT_TRUE(frame.run(inputs, outputs, nullptr).ok());
+      EXPECT_TRUE(frame.run(inputs, outputs, {}).ok());
       EXPECT_EQ(outputs[0].elements<float>()[1], -4);
     }
   };
   std::thread thread([&] { run(*other); });
   run(machine.frame());
   thread.join();
+  EXPECT_EQ(testing::observed().most_running, 1);
 }
 
 }  // namespace

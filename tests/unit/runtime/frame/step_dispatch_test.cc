@@ -44,7 +44,7 @@ TEST(StepDispatch, StartsNoStepOfACancelledRun) {
   std::vector<Value> outputs;
   ASSERT_TRUE(bind(parts, x, outputs).ok());
   const std::atomic<bool> cancelled{true};
-  parts.stop.begin_run(&cancelled);
+  parts.stop.begin_run({.cancelled = &cancelled});
   EXPECT_EQ(parts.dispatch.execute(true).message(), "the run was cancelled before step 0 of 2");
 }
 

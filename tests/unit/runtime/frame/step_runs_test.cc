@@ -62,7 +62,7 @@ TEST_F(Callbacks, GiveScratchMemoryOfTheLane) {
 
 TEST_F(Callbacks, TellThatTheRunIsCancelled) {
   std::atomic<bool> cancelled{false};
-  parts_.stop.begin_run(&cancelled);
+  parts_.stop.begin_run({.cancelled = &cancelled});
   EXPECT_EQ(run().api->is_cancelled(&run()), 0);
   cancelled = true;
   EXPECT_EQ(run().api->is_cancelled(&run()), 1);

@@ -1,0 +1,61 @@
+// What the providers of a session have to do with its runs (ephost.run/1): they hear of the begin
+// and the end of each run, get its options, and change dynamic options between runs.
+#pragma once
+
+#include <ephost/session.h>
+#include <ephost/status.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "host/bridge/provider.h"
+#include "host/manifest/options.h"
+#include "host/runtime/frame/run_control.h"
+#include "host/session/pipeline/prepared_model.h"
+
+namespace ephost::session {
+
+class SessionRuns {
+ public:
+  SessionRuns() = default;
+  // To be called while the computations are in the prepared model.
+  [[nodiscard]] static Result<SessionRuns> create(const PreparedModel& prepared);
+
+  // Calls `body(const runtime::RunControl&)`, which runs the model, between the begin_run and the
+  // end_run of the providers. Where no provider wants to know about runs, and the options state
+  // nothing for one, nothing else is done. May be called by several threads at once.
+  template <class Body>
+  [[nodiscard]] Status run(const RunOptions& options, const Body& body) const {
+    const runtime::RunControl control{runtime::next_run_id(), options.cancelled, options.deadline};
+    if (listeners_.empty() && options.config_entries.empty()) return body(control);
+    return run_with_providers(options, control, [&] { return body(control); });
+  }
+
+  // As Session::set_ep_dynamic_options. May be called while runs go on.
+  [[nodiscard]] Status change_options(const OptionList& entries) const;
+
+ private:
+  using Providers = std::vector<std::shared_ptr<bridge::Provider>>;
+  // A provider that has computations in the session and wants to know about runs.
+  struct Listener {
+    size_t provider = 0;                         // in `providers_`
+    std::vector<manifest::TypedOption> options;  // for a run that states none
+  };
+
+  // The entries by provider, without the prefix that names it.
+  [[nodiscard]] Result<std::vector<OptionList>> sort_by_provider(const OptionList& entries) const;
+  // The options of a run for each listener; empty for one whose options are the defaults.
+  [[nodiscard]] Result<std::vector<std::vector<manifest::TypedOption>>> options_of_run(
+      const OptionList& entries) const;
+  [[nodiscard]] Status run_with_providers(const RunOptions& options,
+                                          const runtime::RunControl& control,
+                                          const std::function<Status()>& body) const;
+  // Ends the run for the first `count` listeners.
+  void end(size_t count, uint64_t run_id, Status& status) const;
+
+  Providers providers_;  // of the session, in priority order
+  std::vector<Listener> listeners_;
+};
+
+}  // namespace ephost::session
