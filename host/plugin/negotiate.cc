@@ -193,13 +193,15 @@ Status check_context(const eph_provider_api& provider, const manifest::Manifest&
       "that they could be recognised by; add the key to the manifest");
 }
 
-Result<eph_plugin_api> fetch_api(const eph_plugin_preamble& preamble, uint32_t minor,
-                                 const manifest::Manifest& manifest) {
+// Sets the table and the copy of it.
+Status fetch_api(const manifest::Manifest& manifest, AdoptedPlugin& adopted) {
+  const uint32_t minor = adopted.minor;
   const std::string version = "ABI version " + versions_text(EPH_ABI_MAJOR, minor, minor);
   CallSite site = get_api_of(manifest);
   site.kind = version;
-  EPHOST_ASSIGN_OR_RETURN(const eph_plugin_api* const table, call(site, preamble.get_api, minor));
-  return adopt<eph_plugin_api>(table, site);
+  EPHOST_ASSIGN_OR_RETURN(adopted.table, call(site, adopted.preamble.get_api, minor));
+  EPHOST_ASSIGN_OR_RETURN(adopted.api, adopt<eph_plugin_api>(adopted.table, site));
+  return {};
 }
 
 }  // namespace
@@ -234,7 +236,7 @@ Result<AdoptedPlugin> negotiate(const eph_plugin_preamble* preamble,
   EPHOST_RETURN_IF_ERROR(check_build_flags(adopted.preamble.build_flags, host.build_flags));
   EPHOST_ASSIGN_OR_RETURN(adopted.minor, agree_on_minor(adopted.preamble, host));
   EPHOST_RETURN_IF_ERROR(check_promises(adopted.preamble, manifest));
-  EPHOST_ASSIGN_OR_RETURN(adopted.api, fetch_api(adopted.preamble, adopted.minor, manifest));
+  EPHOST_RETURN_IF_ERROR(fetch_api(manifest, adopted));
   EPHOST_ASSIGN_OR_RETURN(adopted.provider, pick_provider(adopted.api, manifest));
   EPHOST_RETURN_IF_ERROR(check_context(adopted.provider, manifest));
   return adopted;

@@ -33,7 +33,8 @@ struct AdoptedPlugin {
   eph_plugin_preamble preamble = {};
   uint32_t minor = 0;  // the version that both sides use
   eph_plugin_api api = {};
-  eph_provider_api provider = {};  // the one that the manifest names
+  const eph_plugin_api* table = nullptr;  // the plugin's own, for functions that take it
+  eph_provider_api provider = {};         // the one that the manifest names
 };
 
 // Checks what the manifest alone states, before anything is loaded: ABI version and required

@@ -5,6 +5,7 @@
 
 #include <ephost/ext/device_memory.h>
 #include <ephost/ext/graph_wishes.h>
+#include <ephost/ext/operators.h>
 #include <ephost/ext/shared_contexts.h>
 #include <ephost/plugin_abi.h>
 
@@ -72,7 +73,7 @@ EPHOST_LAYOUT(eph_plugin_preamble, "eph_plugin_preamble",
   COVERED(abi_minor_min), COVERED(abi_minor_max), COVERED(id), COVERED(version),
   COVERED(build_flags), COVERED(flags), FUNCTION(get_api))
 EPHOST_LAYOUT(eph_plugin_api, "eph_plugin_api",
-  COVERED(providers), COVERED(provider_count))
+  COVERED(providers), COVERED(provider_count), OPTIONAL(get_extension))
 EPHOST_LAYOUT(ProviderIdentity, "eph_provider_api",
   COVERED(type_name), COVERED(name), COVERED(vendor))
 EPHOST_LAYOUT(eph_provider_api, "eph_provider_api",
@@ -88,6 +89,7 @@ EPHOST_LAYOUT(eph_device_memory_api, "eph_device_memory_api",
   FUNCTION(get_memories), OPTIONAL(describe), FUNCTION(allocate), FUNCTION(release),
   FUNCTION(copy))
 EPHOST_LAYOUT(eph_graph_wishes_api, "eph_graph_wishes_api", FUNCTION(get_kept_operators))
+EPHOST_LAYOUT(eph_operators_api, "eph_operators_api", FUNCTION(get_operators))
 EPHOST_LAYOUT(eph_error_api, "eph_error_api", FUNCTION(set_message))
 
 EPHOST_LAYOUT(eph_device, "eph_device",
@@ -98,6 +100,10 @@ EPHOST_LAYOUT(eph_fused_claim, "eph_fused_claim",
 EPHOST_LAYOUT(eph_context_node, "eph_context_node",
   COVERED(computation), COVERED(payload), OPTIONAL(source), OPTIONAL(sdk_version),
   OPTIONAL(hardware_architecture), OPTIONAL(notes), OPTIONAL(max_size))
+EPHOST_LAYOUT(eph_operator_def, "eph_operator_def",
+  COVERED(op_type), COVERED(domain), COVERED(description), COVERED(since_version),
+  COVERED(is_deprecated), COVERED(inputs), COVERED(input_count), COVERED(outputs),
+  COVERED(output_count), COVERED(attributes), COVERED(attribute_count), OPTIONAL(infer))
 
 // The host makes these and the plugin fills them.
 EPHOST_LAYOUT(eph_computation_info, "eph_computation_info",

@@ -74,6 +74,7 @@ Result<std::shared_ptr<const LoadedPlugin>> negotiate_with(std::shared_ptr<const
   loaded->preamble = adopted.preamble;
   loaded->abi_minor = adopted.minor;
   loaded->api = adopted.api;
+  loaded->table = adopted.table;
   loaded->provider = adopted.provider;
   return std::shared_ptr<const LoadedPlugin>(std::move(loaded));
 }

@@ -27,7 +27,8 @@ struct LoadedPlugin {
   eph_plugin_preamble preamble = {};
   uint32_t abi_minor = 0;
   eph_plugin_api api = {};
-  eph_provider_api provider = {};  // the one that the manifest names
+  const eph_plugin_api* table = nullptr;  // the plugin's own, for functions that take it
+  eph_provider_api provider = {};         // the one that the manifest names
 };
 
 struct Refusal {

@@ -28,6 +28,8 @@ std::shared_ptr<const plugin::LoadedPlugin> in_process_plugin() {
   loaded->manifest.name = std::string(P::kName);
   loaded->manifest.vendor = std::string(P::kVendor);
   loaded->manifest.context_sources = {"test." + std::string(P::kName)};
+  loaded->table = &eph::detail::PluginTables<P>::kApi;
+  loaded->api = *loaded->table;
   loaded->provider = eph::detail::ProviderTable<P>::make();
   return loaded;
 }

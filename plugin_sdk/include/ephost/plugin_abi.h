@@ -808,13 +808,19 @@ typedef struct eph_provider_api {
  * The entry point
  * --------------------------------------------------------------------------------------------- */
 
+typedef struct eph_plugin_api eph_plugin_api;
+
 /* What a plugin offers at one minor version of the interface. Lives as long as the library is
  * loaded. */
-typedef struct eph_plugin_api {
+struct eph_plugin_api {
   uint64_t struct_size;
   const eph_provider_api* const* providers;
   uint64_t provider_count; /* at least 1 */
-} eph_plugin_api;
+
+  /* The table of an optional interface of the plugin as a whole, such as ext/operators.h, or null.
+   * [optional] [any] */
+  const void* (*get_extension)(const eph_plugin_api* self, eph_string id)EPH_NOEXCEPT;
+};
 
 /* Bits of eph_plugin_preamble.build_flags. A plugin that was built with a sanitizer needs a host
  * with the same one; a plugin without sanitizers works under every host. */

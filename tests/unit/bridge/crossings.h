@@ -5,6 +5,7 @@
 #include <ephost/ext/constants.h>
 #include <ephost/ext/device_memory.h>
 #include <ephost/ext/graph_wishes.h>
+#include <ephost/ext/operators.h>
 #include <ephost/ext/progress.h>
 #include <ephost/ext/shared_contexts.h>
 #include <ephost/ext/thread_pool.h>
@@ -76,6 +77,8 @@ EPHOST_CROSSING(eph_context_node, kFromPlugin, "add_node")
 EPHOST_CROSSING(eph_shared_contexts_api, kOffered, "get_extension")
 EPHOST_CROSSING(eph_device_memory_api, kOffered, "get_extension")
 EPHOST_CROSSING(eph_graph_wishes_api, kOffered, "get_extension")
+EPHOST_CROSSING(eph_operators_api, kOffered, "get_extension")
+EPHOST_CROSSING(eph_operator_def, kFromPlugin, "get_operators")
 EPHOST_CROSSING(eph_computation_info, kFilledByPlugin, "describe")
 EPHOST_CROSSING(eph_computation_memory, kFilledByPlugin, "describe")
 EPHOST_CROSSING(eph_graph_info, kFilledByHost, "")
@@ -86,6 +89,8 @@ EPHOST_ARRAY_CROSSING(eph_kernel_def, "get_kernels")
 EPHOST_ARRAY_CROSSING(eph_type_rule, "get_kernels")
 EPHOST_ARRAY_CROSSING(eph_memory, "get_memories")
 EPHOST_ARRAY_CROSSING(eph_kept_operator, "get_kept_operators")
+EPHOST_ARRAY_CROSSING(eph_parameter, "get_operators")
+EPHOST_ARRAY_CROSSING(eph_attribute_def, "get_operators")
 EPHOST_ARRAY_CROSSING(eph_slot_memory, "describe")
 EPHOST_ARRAY_CROSSING(eph_slot_pair, "describe")
 EPHOST_ARRAY_CROSSING(eph_slot_part, "describe")
@@ -101,6 +106,7 @@ EPHOST_NO_CROSSING(eph_name_list_api, kFromHost)
 EPHOST_NO_CROSSING(eph_constants_api, kFromHost)
 EPHOST_NO_CROSSING(eph_progress_api, kFromHost)
 EPHOST_NO_CROSSING(eph_thread_pool_api, kFromHost)
+EPHOST_NO_CROSSING(eph_inference_api, kFromHost)
 EPHOST_NO_CROSSING(eph_provider_config, kFromHost)
 EPHOST_NO_CROSSING(eph_option, kFromHost)
 EPHOST_NO_CROSSING(eph_partition, kFromHost)

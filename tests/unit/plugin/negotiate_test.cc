@@ -29,7 +29,7 @@ const eph_provider_api kProvider = [] {
   return table;
 }();
 const std::array<const eph_provider_api*, 1> kProviders{&kProvider};
-const eph_plugin_api kPlugin{sizeof(kPlugin), kProviders.data(), kProviders.size()};
+const eph_plugin_api kPlugin{sizeof(kPlugin), kProviders.data(), kProviders.size(), nullptr};
 
 uint32_t asked_minor = 0;
 const eph_plugin_api* get_api(uint32_t minor) noexcept {

@@ -23,7 +23,8 @@
 namespace eph {
 
 // Base of every provider. A derived class declares the functions that it supports; one that it
-// leaves out becomes a null slot of the table, with the meaning that plugin_abi.h gives.
+// leaves out becomes a null slot of the table, with the meaning that plugin_abi.h gives. One class
+// of a plugin may also declare `static const Operators& operators()` (operators.hpp).
 class Provider {
  public:
   void get_capability(const GraphView& graph, Claims& claims);
