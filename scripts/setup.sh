@@ -17,6 +17,7 @@ packages=(
   libonnx-testdata python3-onnx python3-numpy       # conformance data, model scripts
   chromium                                          # tests of the pages that ephost writes
   clang-format clang-tidy                           # scripts/format.sh, scripts/tidy.sh
+  abigail-tools                                     # scripts/check_abi.sh
   libjemalloc2                                      # tests/integration/cli: another allocator
 )
 

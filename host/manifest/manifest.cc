@@ -216,6 +216,9 @@ Status read_capabilities(const FieldMap& map, Manifest& manifest) {
   if (const Field* validates = map.find("validates_contexts")) {
     EPHOST_ASSIGN_OR_RETURN(manifest.validates_contexts, validates->boolean());
   }
+  if (const Field* deterministic = map.find("deterministic")) {
+    EPHOST_ASSIGN_OR_RETURN(manifest.deterministic, deterministic->boolean());
+  }
   if (const Field* devices = map.find("devices")) {
     EPHOST_ASSIGN_OR_RETURN(manifest.devices, read_devices(*devices));
   }
@@ -274,9 +277,9 @@ std::optional<PluginIdentity> identify(std::string_view text) {
 
 Result<Manifest> read_manifest(const YamlNode& document, const fs::path& file) {
   static constexpr std::array<std::string_view, 14> kKeys{
-      "schema",  "provider", "name",    "vendor",          "version",
-      "abi",     "library",  "sha256",  "context_sources", "validates_contexts",
-      "devices", "requires", "options", "options_open"};
+      "schema",        "provider", "name",     "vendor",          "version",
+      "abi",           "library",  "sha256",   "context_sources", "validates_contexts",
+      "deterministic", "devices",  "requires", "options",         "options_open"};
   const Field root = Field::root(document, file);
   EPHOST_RETURN_IF_ERROR(check_schema(root));
   EPHOST_ASSIGN_OR_RETURN(const FieldMap map, root.map(kKeys));

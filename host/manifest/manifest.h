@@ -52,6 +52,7 @@ struct Manifest {
   std::map<std::string, LibraryEntry, std::less<>> libraries;  // by platform; not empty
   std::vector<std::string> context_sources;      // accepted values of EPContext's `source`
   bool validates_contexts = false;               // safely rejects any invalid payload
+  bool deterministic = false;                    // writes the same payloads for the same input
   std::vector<Device> devices;                   // may be empty
   std::vector<std::string> requires_extensions;  // of the host, as "name/revision"
   std::vector<OptionSpec> options;               // names are unique

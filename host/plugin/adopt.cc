@@ -92,6 +92,24 @@ Result<std::string_view> adopt_text(eph_string given, uint64_t max_size, const C
   return text;
 }
 
+Status check_stride(uint64_t stride, const CallSite& from, std::string_view array) {
+  if (stride != 0 && stride <= kMaxRecordSize && stride % alignof(uint64_t) == 0) return {};
+  return broken(from, array,
+                formatted("has a stride of {}, and strides are multiples of {} up to {} bytes",
+                          stride, alignof(uint64_t), kMaxRecordSize));
+}
+
+Status check_within_stride(const void* record, uint64_t stride, const CallSite& from,
+                           std::string_view name) {
+  uint64_t struct_size = 0;
+  std::memcpy(&struct_size, record, sizeof(struct_size));
+  if (struct_size <= stride) return {};
+  return broken(from, name,
+                formatted("has a struct_size of {}, and the next one of its array begins after {} "
+                          "bytes",
+                          struct_size, stride));
+}
+
 Result<eph_provider_api> adopt_provider(const void* given, const CallSite& from) {
   EPHOST_ASSIGN_OR_RETURN(const auto provider, adopt<eph_provider_api>(given, from));
   constexpr std::string_view kName = RecordLayout<eph_provider_api>::kName;

@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ephost/status.h"
 #include "host/base/format.h"
@@ -68,6 +69,43 @@ template <class Entry>
   static_assert(!requires(Entry entry) { entry.struct_size; });
   EPHOST_RETURN_IF_ERROR(check_array(entries, count, max_count, from, array));
   return std::span<const Entry>(entries, static_cast<size_t>(count));
+}
+
+// Fails where an array of records has no usable stride: one of 0, one that no record has, or one
+// that would misalign the records.
+Status check_stride(uint64_t stride, const CallSite& from, std::string_view array);
+
+// Fails where a record of an array states more bytes than lie before the next one.
+Status check_within_stride(const void* record, uint64_t stride, const CallSite& from,
+                           std::string_view name);
+
+// An entry of an array of the plugin's: a copy, as `adopt` makes it, and the plugin's own record.
+template <class Record>
+struct AdoptedRecord {
+  Record copy = {};
+  const Record* given = nullptr;
+};
+
+// An array of records that can grow, `stride` bytes apart.
+template <class Record>
+[[nodiscard]] Result<std::vector<AdoptedRecord<Record>>> adopt_records(const Record* records,
+                                                                       uint64_t stride,
+                                                                       uint64_t count,
+                                                                       uint64_t max_count,
+                                                                       const CallSite& from) {
+  constexpr std::string_view kName = RecordLayout<Record>::kName;
+  EPHOST_RETURN_IF_ERROR(check_array(records, count, max_count, from, kName));
+  std::vector<AdoptedRecord<Record>> adopted;
+  if (count == 0) return adopted;
+  EPHOST_RETURN_IF_ERROR(check_stride(stride, from, kName));
+  const auto* const bytes = reinterpret_cast<const std::byte*>(records);
+  for (uint64_t i = 0; i < count; ++i) {
+    const auto* const given = reinterpret_cast<const Record*>(bytes + i * stride);
+    EPHOST_ASSIGN_OR_RETURN(const Record copy, adopt<Record>(given, from));
+    EPHOST_RETURN_IF_ERROR(check_within_stride(given, stride, from, kName));
+    adopted.push_back({copy, given});
+  }
+  return adopted;
 }
 
 // Fills the fields of `out`, a record of the plugin's, that its struct_size covers completely, and

@@ -5,6 +5,7 @@
 
 #include <ephost/ext/device_memory.h>
 #include <ephost/ext/graph_wishes.h>
+#include <ephost/ext/operators.h>
 #include <ephost/ext/profiling.h>
 #include <ephost/ext/run.h>
 #include <ephost/ext/shared_contexts.h>
@@ -93,6 +94,7 @@ EPHOST_LAYOUT(eph_run_provider_api, "eph_run_provider_api",
   OPTIONAL(begin_run), OPTIONAL(end_run), OPTIONAL(set_options))
 EPHOST_LAYOUT(eph_profiling_api, "eph_profiling_api", FUNCTION(start), FUNCTION(stop))
 EPHOST_LAYOUT(eph_graph_wishes_api, "eph_graph_wishes_api", FUNCTION(get_kept_operators))
+EPHOST_LAYOUT(eph_operators_api, "eph_operators_api", FUNCTION(get_operators))
 EPHOST_LAYOUT(eph_error_api, "eph_error_api", FUNCTION(set_message))
 
 EPHOST_LAYOUT(eph_device, "eph_device",
@@ -110,6 +112,10 @@ EPHOST_LAYOUT(eph_context_node, "eph_context_node",
   COVERED(computation), COVERED(payload), OPTIONAL(source), OPTIONAL(sdk_version),
   OPTIONAL(hardware_architecture), OPTIONAL(notes), OPTIONAL(max_size), OPTIONAL(constants),
   OPTIONAL(constant_count))
+EPHOST_LAYOUT(eph_operator_def, "eph_operator_def",
+  COVERED(op_type), COVERED(domain), COVERED(description), COVERED(since_version),
+  COVERED(is_deprecated), COVERED(inputs), COVERED(input_count), COVERED(outputs),
+  COVERED(output_count), COVERED(attributes), COVERED(attribute_count), OPTIONAL(infer))
 
 // The host makes these and the plugin fills them.
 EPHOST_LAYOUT(eph_provider_info, "eph_provider_info",

@@ -5,8 +5,10 @@
 #include <string_view>
 #include <system_error>
 
+#include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/bridge/abi_text.h"
+#include "host/bridge/operator_definitions.h"
 #include "host/bridge/provider.h"
 #include "host/manifest/choose.h"
 #include "host/manifest/options.h"
@@ -103,6 +105,60 @@ std::vector<bridge::DeviceInfo> describe_devices(const plugin::LoadedPlugin& plu
   return std::move(used).value();
 }
 
+std::vector<ElementType> element_types_of(uint64_t bits) {
+  std::vector<ElementType> types;
+  for (int32_t type = 0; type < 64; ++type) {
+    if ((bits >> type & 1) != 0) types.push_back(static_cast<ElementType>(type));
+  }
+  return types;
+}
+
+std::vector<ParameterDescription> describe_parameters(
+    const std::vector<onnx_io::FormalParameter>& parameters) {
+  std::vector<ParameterDescription> descriptions;
+  for (const onnx_io::FormalParameter& one : parameters) {
+    descriptions.push_back({one.name, one.description, one.type_name,
+                            element_types_of(one.element_types), one.is_optional, one.is_variadic});
+  }
+  return descriptions;
+}
+
+std::string item_text(int64_t item) { return formatted("{}", item); }
+std::string item_text(float item) { return formatted("{}", item); }
+std::string item_text(const std::string& item) { return quote(item); }
+template <class Item>
+std::string item_text(const std::vector<Item>& list) {
+  std::vector<std::string> items;
+  for (const Item& item : list) items.push_back(item_text(item));
+  return "[" + join(items, ", ") + "]";
+}
+
+std::vector<AttributeDescription> describe_attributes(
+    const std::vector<onnx_io::FormalAttribute>& attributes) {
+  std::vector<AttributeDescription> descriptions;
+  for (const onnx_io::FormalAttribute& one : attributes) {
+    AttributeDescription& description = descriptions.emplace_back(AttributeDescription{
+        one.name, one.description, onnx_io::attribute_kind_name(one.kind), one.is_required, {}});
+    if (!one.default_value) continue;
+    description.default_value =
+        std::visit([](const auto& held) { return item_text(held); }, *one.default_value);
+  }
+  return descriptions;
+}
+
+void describe_operators(const std::shared_ptr<const plugin::LoadedPlugin>& plugin,
+                        PluginDescription& description) {
+  const auto operators = bridge::read_operators(plugin);
+  description.operators_status = operators.status();
+  if (!operators.ok()) return;
+  for (const onnx_io::OperatorDefinition& one : *operators) {
+    description.operators.push_back(
+        {one.op_type, one.domain, one.description, one.since_version, one.is_deprecated,
+         one.infer != nullptr, describe_parameters(one.inputs), describe_parameters(one.outputs),
+         describe_attributes(one.attributes)});
+  }
+}
+
 // A plugin whose provider cannot be created is described all the same.
 Result<PluginDescription> describe(const std::shared_ptr<const plugin::LoadedPlugin>& plugin) {
   const manifest::Manifest& manifest = plugin->manifest;
@@ -118,6 +174,7 @@ Result<PluginDescription> describe(const std::shared_ptr<const plugin::LoadedPlu
   bridge::ProviderConfig config;
   config.purpose = EPH_PURPOSE_COMPILE_ONLY;
   config.devices = describe_devices(*plugin, *services, description);
+  describe_operators(plugin, description);
   EPHOST_ASSIGN_OR_RETURN(config.options, manifest::validate_options(manifest, {}));
   const auto provider = bridge::Provider::create(plugin, std::move(config), std::move(services));
   description.provider_status = provider.status();

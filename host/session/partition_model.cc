@@ -1,7 +1,10 @@
 #include <ephost/partition_model.h>
 
+#include <map>
 #include <set>
 #include <span>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include "host/partition/explain.h"
@@ -75,6 +78,24 @@ GraphPartitioning describe_graph(const graph::Graph& graph,
   return result;
 }
 
+std::vector<PluginOperator> describe_operators(const session::PreparedModel& prepared) {
+  std::vector<PluginOperator> used;
+  if (prepared.operators == nullptr) return used;
+  std::map<std::tuple<std::string, std::string, int32_t>, PluginOperator> by_name;
+  for (const session::PreparedGraph* one : prepared.graphs()) {
+    for (const graph::Node& node : prepared.graph_of(*one).nodes) {
+      const auto* definition =
+          prepared.operators->find(node.domain, node.op_type, node.since_version);
+      if (definition == nullptr) continue;
+      PluginOperator& found = by_name[{node.domain, node.op_type, definition->since_version}];
+      found = {node.op_type, node.domain, definition->since_version, definition->plugin,
+               found.nodes + 1};
+    }
+  }
+  for (auto& [name, found] : by_name) used.push_back(std::move(found));
+  return used;
+}
+
 ModelPartitioning describe_model(const session::PreparedModel& prepared) {
   ModelPartitioning result{.is_context_model = prepared.is_context_model(),
                            .folded_nodes = prepared.folding.folded_nodes,
@@ -85,6 +106,7 @@ ModelPartitioning describe_model(const session::PreparedModel& prepared) {
     result.graphs.push_back(describe_graph(graph, *one));
     if (result.coverage.ok()) result.coverage = partition::check_cover(graph, one->partitioning);
   }
+  result.plugin_operators = describe_operators(prepared);
   for (const session::InlinedCall& call : prepared.inlined) {
     result.inlined.push_back({call.path, call.call, call.domain, call.nodes});
   }

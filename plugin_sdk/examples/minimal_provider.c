@@ -93,8 +93,7 @@ static int32_t give_info(eph_computation_info info, eph_computation_info* out) {
 static int32_t relu_describe(eph_computation* computation, eph_computation_info* out,
                              eph_error* error) {
   static const eph_slot_pair inplace = {0, 0};
-  const eph_computation_info info = {
-      .may_inplace = &inplace, .may_inplace_count = 1};
+  const eph_computation_info info = {.may_inplace = &inplace, .may_inplace_count = 1};
   (void)computation, (void)error;
   return give_info(info, out);
 }
@@ -582,22 +581,21 @@ static int32_t minimal_describe(eph_provider* provider, eph_provider_info* out, 
 
 /* Names and vendor are those of the manifest; the host compares them. A slot that is left out is
  * null, and the header says what that means. */
-static const eph_provider_api minimal_api = {
-    .struct_size = sizeof(eph_provider_api),
-    .type_name = EPH_STRING("MinimalExecutionProvider"),
-    .name = EPH_STRING("minimal"),
-    .vendor = EPH_STRING("ephost examples"),
-    .get_devices = minimal_get_devices,
-    .create = minimal_create,
-    .destroy = minimal_destroy,
-    .get_capability = minimal_get_capability,
-    .get_kernels = minimal_get_kernels,
-    .create_kernel = minimal_create_kernel,
-    .compile = minimal_compile,
-    .get_ep_context_nodes = minimal_get_ep_context_nodes,
-    .get_compatibility = minimal_get_compatibility,
-    .validate = minimal_validate,
-    .describe = minimal_describe};
+static const eph_provider_api minimal_api = {.struct_size = sizeof(eph_provider_api),
+                                             .type_name = EPH_STRING("MinimalExecutionProvider"),
+                                             .name = EPH_STRING("minimal"),
+                                             .vendor = EPH_STRING("ephost examples"),
+                                             .get_devices = minimal_get_devices,
+                                             .create = minimal_create,
+                                             .destroy = minimal_destroy,
+                                             .get_capability = minimal_get_capability,
+                                             .get_kernels = minimal_get_kernels,
+                                             .create_kernel = minimal_create_kernel,
+                                             .compile = minimal_compile,
+                                             .get_ep_context_nodes = minimal_get_ep_context_nodes,
+                                             .get_compatibility = minimal_get_compatibility,
+                                             .validate = minimal_validate,
+                                             .describe = minimal_describe};
 
 static const eph_provider_api* const provider_list[] = {&minimal_api};
 

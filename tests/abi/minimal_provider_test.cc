@@ -331,6 +331,15 @@ TEST_F(MinimalProvider, RestoresChainsFromOnePayload) {
   EXPECT_THAT(run.result(), ElementsAre(1, 4, 9));
 }
 
+// As its manifest promises (`deterministic`): also from computations that were made anew.
+TEST_F(MinimalProvider, WritesTheSameBytesAgain) {
+  const ChainGraph first({2});
+  const ChainGraph second({3});
+  const std::string payload = payload_of({compile(first.graph), compile(second.graph)});
+  EXPECT_EQ(payload, payload_of({made_[0], made_[1]}));
+  EXPECT_EQ(payload, payload_of({compile(first.graph), compile(second.graph)}));
+}
+
 TEST_F(MinimalProvider, WritesNoPayloadForNothing) {
   FakeContextWriter writer;
   ASSERT_EQ(api().get_ep_context_nodes(provider_, nullptr, 0, &writer, &error_), EPH_OK);

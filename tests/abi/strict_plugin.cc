@@ -1,5 +1,6 @@
 // A plugin that declares everything, so that strict warnings apply to all instantiated templates of
-// the wrapper. Compiled by a test, never linked.
+// the wrapper. Hosts of other versions load it (frozen.cmake), and refuse to create its provider,
+// which offers device memory and has none.
 #include <ephost/ext/progress.h>
 #include <ephost/ext/shared_contexts.h>
 
@@ -89,7 +90,9 @@ class EverythingProvider : public eph::Provider {
   void* allocate_memory(uint32_t, uint64_t) { return nullptr; }
   void release_memory(uint32_t, void*) {}
   void copy_memory(uint32_t, void*, uint32_t, const void*, uint64_t) {}
-  const void* extension(std::string_view) { return progress_; }
+  const void* extension(std::string_view id) {
+    return id == "tests.progress/1" ? progress_ : nullptr;
+  }
 
  private:
   uint64_t run_ = 0;

@@ -29,6 +29,8 @@ std::shared_ptr<const plugin::LoadedPlugin> in_process_plugin() {
   loaded->manifest.vendor = std::string(P::kVendor);
   loaded->manifest.context_sources = {"test." + std::string(P::kName)};
   static constexpr eph_provider_api kTable = eph::detail::ProviderTable<P>::make();
+  loaded->api_self = &eph::detail::PluginTables<P>::kApi;
+  loaded->api = *loaded->api_self;
   loaded->provider = kTable;
   loaded->provider_self = &kTable;
   return loaded;

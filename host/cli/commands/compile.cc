@@ -61,6 +61,7 @@ Json to_json(const CompileReport& report, double seconds) {
           {"partitions", partitions},
           {"fallbacks", fallbacks},
           {"remaining_nodes", report.remaining_nodes},
+          {"deterministic", report.deterministic_providers},
           {"cache", cache_json(report.cache_use)},
           {"seconds", seconds}};
 }
@@ -82,6 +83,10 @@ std::string to_table(const CompileReport& report, double seconds) {
                       fallback.provider,
                       fallback.partition.empty() ? "" : ", partition " + quote(fallback.partition),
                       printable(fallback.reason.message()));
+  }
+  if (!report.deterministic_providers.empty()) {
+    text +=
+        formatted("the same in two compilations: {}\n", join(report.deterministic_providers, ", "));
   }
   if (const std::string cache = cache_text(report.cache_use); !cache.empty()) {
     text += formatted("cache: {}\n", cache);
@@ -258,6 +263,10 @@ Command add_compile(ArgumentParser& root) {
       .excludes(error_if_exists);
   app.add_flag("--error-if-nothing-compiled", compile.error_if_no_nodes_compiled,
                "Fail instead of writing the plain model");
+  app.add_flag(
+         "--check-deterministic", compile.check_deterministic,
+         "Compile twice, and fail if a provider that promises to write the same bytes does not")
+      .excludes(share_weights);
   add_session_flags(app, flags->session);
   add_profile_flag(app, flags->session);
   add_cache_flag(app, flags->session);

@@ -1,4 +1,4 @@
-// `ephost inspect PLUGIN`: loads one plugin and shows its devices, options and kernels.
+// `ephost inspect PLUGIN`: loads one plugin and shows its devices, options, operators and kernels.
 #include <ephost/element_info.h>
 #include <ephost/inspect_plugin.h>
 
@@ -28,9 +28,9 @@ std::string versions_text(const KernelDescription& kernel) {
   return formatted("{}-{}", kernel.since_version, *kernel.until_version);
 }
 
-std::vector<std::string_view> type_names(const KernelTypeRule& rule) {
+std::vector<std::string_view> type_names(const std::vector<ElementType>& types) {
   std::vector<std::string_view> names;
-  for (const ElementType type : rule.element_types) names.push_back(element_type_name(type));
+  for (const ElementType type : types) names.push_back(element_type_name(type));
   return names;
 }
 
@@ -44,7 +44,8 @@ std::string rules_text(const KernelDescription& kernel) {
   std::vector<std::string> parts;
   for (const KernelTypeRule& rule : kernel.types) {
     const std::string kinds = rule.kinds.empty() ? "" : join(rule.kinds, "|") + " of ";
-    parts.push_back(formatted("{}: {}{}", slot_text(rule), kinds, join(type_names(rule), "|")));
+    parts.push_back(
+        formatted("{}: {}{}", slot_text(rule), kinds, join(type_names(rule.element_types), "|")));
   }
   return join(parts, ", ");
 }
@@ -58,7 +59,7 @@ Json kernels_json(const PluginDescription& plugin) {
   for (const KernelDescription& kernel : plugin.kernels) {
     Json rules = Json::array();
     for (const KernelTypeRule& rule : kernel.types) {
-      rules.push_back({{"slot", slot_text(rule)}, {"types", type_names(rule)}});
+      rules.push_back({{"slot", slot_text(rule)}, {"types", type_names(rule.element_types)}});
     }
     constexpr int32_t kOpen = std::numeric_limits<int32_t>::max();
     kernels.push_back({{"op", kernel.op_type},
@@ -68,6 +69,48 @@ Json kernels_json(const PluginDescription& plugin) {
                        {"types", rules}});
   }
   return kernels;
+}
+
+Json parameters_json(const std::vector<ParameterDescription>& parameters) {
+  Json json = Json::array();
+  for (const ParameterDescription& one : parameters) {
+    json.push_back({{"name", one.name},
+                    {"description", one.description},
+                    {"type_name", one.type_name},
+                    {"types", type_names(one.element_types)},
+                    {"optional", one.is_optional},
+                    {"variadic", one.is_variadic}});
+  }
+  return json;
+}
+
+Json attributes_json(const OperatorDescription& one) {
+  Json attributes = Json::array();
+  for (const AttributeDescription& attribute : one.attributes) {
+    attributes.push_back(
+        {{"name", attribute.name},
+         {"description", attribute.description},
+         {"type", attribute.type},
+         {"required", attribute.is_required},
+         {"default", attribute.default_value ? Json(*attribute.default_value) : Json()}});
+  }
+  return attributes;
+}
+
+Json operators_json(const PluginDescription& plugin) {
+  Json operators = Json::array();
+  for (const OperatorDescription& one : plugin.operators) {
+    operators.push_back({{"op", one.op_type},
+                         {"domain", one.domain},
+                         {"description", one.description},
+                         {"since_version", one.since_version},
+                         {"deprecated", one.is_deprecated},
+                         {"infers_types", one.infers_types},
+                         {"inputs", parameters_json(one.inputs)},
+                         {"outputs", parameters_json(one.outputs)},
+                         {"attributes", attributes_json(one)}});
+  }
+  return operators;
 }
 
 Json options_json(const PluginDescription& plugin) {
@@ -98,6 +141,11 @@ Json to_json(const PluginDescription& description) {
                {"devices", devices_json(description.devices)},
                {"options", options_json(description)},
                {"options_open", description.options_open}};
+  if (description.operators_status.ok()) {
+    json.set("operators", operators_json(description));
+  } else {
+    json.set("operators_error", status_json(description.operators_status));
+  }
   if (!description.device_status.ok()) {
     json.set("device_error", status_json(description.device_status));
   }
@@ -149,6 +197,44 @@ std::string options_section(const PluginDescription& plugin) {
   return "\n" + table.to_text();
 }
 
+// "X: T, bias?: float|int64, rest...: T" for parameters that have type names or element types.
+std::string parameters_text(const std::vector<ParameterDescription>& parameters) {
+  std::vector<std::string> parts;
+  for (const ParameterDescription& one : parameters) {
+    const std::string types = join(type_names(one.element_types), "|");
+    parts.push_back(formatted("{}{}{}: {}", one.name, one.is_optional ? "?" : "",
+                              one.is_variadic ? "..." : "",
+                              one.type_name.empty() ? types : one.type_name + "=" + types));
+  }
+  return join(parts, ", ");
+}
+
+std::string attributes_text(const OperatorDescription& one) {
+  std::vector<std::string> parts;
+  for (const AttributeDescription& attribute : one.attributes) {
+    std::string text = attribute.name + ": " + attribute.type;
+    if (attribute.is_required) text += ", required";
+    if (attribute.default_value) text += " = " + *attribute.default_value;
+    parts.push_back(std::move(text));
+  }
+  return join(parts, "; ");
+}
+
+std::string operators_section(const PluginDescription& plugin) {
+  if (!plugin.operators_status.ok()) {
+    return formatted("\noperators: {}\n", printable(plugin.operators_status.to_string()));
+  }
+  if (plugin.operators.empty()) return "";
+  Table table({{"operator"}, {"since"}, {"inputs"}, {"outputs"}, {"attributes"}});
+  for (const OperatorDescription& one : plugin.operators) {
+    table.add_row({one.domain + "." + one.op_type,
+                   formatted("{}{}", one.since_version, one.is_deprecated ? ", deprecated" : ""),
+                   parameters_text(one.inputs), parameters_text(one.outputs),
+                   attributes_text(one)});
+  }
+  return "\n" + table.to_text();
+}
+
 std::string kernels_section(const PluginDescription& plugin) {
   if (!plugin.provider_status.ok()) {
     return formatted("\nno provider could be created: {}\n",
@@ -171,7 +257,7 @@ Result<int> run(const Flags& flags) {
     print(to_text(to_json(plugin)));
   } else {
     print(facts_text(plugin) + devices_section(plugin) + options_section(plugin) +
-          kernels_section(plugin));
+          operators_section(plugin) + kernels_section(plugin));
   }
   return kExitSuccess;
 }
@@ -180,8 +266,8 @@ Result<int> run(const Flags& flags) {
 
 Command add_inspect(ArgumentParser& root) {
   auto flags = std::make_shared<Flags>();
-  ArgumentParser app =
-      root.add_subcommand("inspect", "Load one plugin and show its devices, options and kernels");
+  ArgumentParser app = root.add_subcommand(
+      "inspect", "Load one plugin and show its devices, options, operators and kernels");
   app.add("PLUGIN", flags->plugin, "A manifest file, a provider or its short name")
       .type_name("NAME")
       .required();

@@ -102,6 +102,28 @@ Json inlined_json(const ModelPartitioning& model) {
   return inlined;
 }
 
+Json operators_json(const ModelPartitioning& model) {
+  Json operators = Json::array();
+  for (const PluginOperator& one : model.plugin_operators) {
+    operators.push_back({{"op", one.op_type},
+                         {"domain", one.domain},
+                         {"since_version", one.since_version},
+                         {"defined_by", one.provider},
+                         {"nodes", one.nodes}});
+  }
+  return operators;
+}
+
+std::string operators_text(const ModelPartitioning& model) {
+  std::string text;
+  for (const PluginOperator& one : model.plugin_operators) {
+    text += formatted("defined: {}.{}, version {}, by {}, for {}\n", printable_line(one.domain),
+                      printable_line(one.op_type), one.since_version, one.provider,
+                      counted(one.nodes, "node"));
+  }
+  return text;
+}
+
 std::string inlined_text(const ModelPartitioning& model) {
   std::string text;
   for (const InlinedFunction& call : model.inlined) {
@@ -130,6 +152,7 @@ Json to_json(const ModelPartitioning& model, const Flags& flags) {
   json.set("bodies", bodies);
   if (flags.explain) {
     json.set("inlined", inlined_json(model));
+    json.set("plugin_operators", operators_json(model));
     json.set("notes", model.notes);
   }
   return json;
@@ -174,7 +197,7 @@ std::string to_text(const ModelPartitioning& model, bool explain) {
     text += explain ? explanation_text(graph) : summary_text(graph);
   }
   if (!explain) return text;
-  text += inlined_text(model);
+  text += operators_text(model) + inlined_text(model);
   for (const std::string& note : model.notes) text += formatted("note: {}\n", printable(note));
   return text;
 }

@@ -101,6 +101,9 @@ struct ModelCompilationOptions {
   // INVALID_ARGUMENT if none of the providers that are asked has it.
   std::string target;
 
+  // Compile twice, and fail (EP_FAIL) before anything is written if a provider whose manifest says
+  // `deterministic: true` writes other payloads the second time. The cache store is not used.
+  bool check_deterministic = false;
   // Fail (FAIL) if no provider compiled anything; otherwise the plain model is written.
   bool error_if_no_nodes_compiled = false;
   // Fail (FAIL) if the output exists; otherwise it is replaced if it is a context model.
@@ -128,7 +131,9 @@ struct CompileReport {
   std::vector<CompiledPartition> partitions;  // replaced by EPContext nodes
   std::vector<Fallback> fallbacks;            // in the order of the attempts
   uint64_t remaining_nodes = 0;               // will be run by kernels
-  CacheUse cache_use;                         // hit: nothing had to be compiled
+  // With check_deterministic: the providers that promise to write the same bytes, and did.
+  std::vector<std::string> deterministic_providers;
+  CacheUse cache_use;  // hit: nothing had to be compiled
 };
 
 // Where the context model of a model is written by default: `<model>_ctx.onnx` beside it.

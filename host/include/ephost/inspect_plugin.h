@@ -1,4 +1,4 @@
-// Loads one plugin and describes it: devices, options, kernels.
+// Loads one plugin and describes it: devices, options, kernels, operators that it defines.
 #pragma once
 
 #include <ephost/element_type.h>
@@ -45,6 +45,37 @@ struct KernelDescription {
   std::vector<KernelTypeRule> types;
 };
 
+// An input or output of an operator.
+struct ParameterDescription {
+  std::string name;
+  std::string description;
+  std::string type_name;  // parameters with one name have one type; may be empty
+  std::vector<ElementType> element_types;
+  bool is_optional = false;
+  bool is_variadic = false;
+};
+
+struct AttributeDescription {
+  std::string name;
+  std::string description;
+  std::string type;  // as ONNX calls it, e.g. "INTS"
+  bool is_required = false;
+  std::optional<std::string> default_value;  // as text
+};
+
+// A version of an operator that the plugin defines.
+struct OperatorDescription {
+  std::string op_type;
+  std::string domain;
+  std::string description;
+  int32_t since_version = 0;
+  bool is_deprecated = false;
+  bool infers_types = false;  // computes types and shapes of its outputs
+  std::vector<ParameterDescription> inputs;
+  std::vector<ParameterDescription> outputs;
+  std::vector<AttributeDescription> attributes;
+};
+
 struct PluginDescription {
   InstalledPlugin plugin;
   uint32_t abi_minor = 0;  // that host and plugin agreed on; the major is that of `plugin.abi`
@@ -52,6 +83,8 @@ struct PluginDescription {
   bool options_open = false;  // takes others too, as text
   Status device_status;       // whether the plugin could list its devices
   std::vector<EpDevice> devices;
+  Status operators_status;  // whether the plugin could list the operators that it defines
+  std::vector<OperatorDescription> operators;
   // Whether a provider could be created with default options. The rest is empty otherwise.
   Status provider_status;
   bool compiles = false;        // partitions of several nodes

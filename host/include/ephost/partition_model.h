@@ -76,13 +76,23 @@ struct InlinedFunction {
   uint64_t nodes = 0;  // of the body
 };
 
+// An operator of the model that a plugin defines.
+struct PluginOperator {
+  std::string op_type;
+  std::string domain;
+  int32_t since_version = 0;  // of the definition
+  std::string provider;       // whose plugin defines it
+  uint64_t nodes = 0;         // in all graphs
+};
+
 struct ModelPartitioning {
   std::vector<GraphPartitioning> graphs;  // the model's own first, then each body before its own
   bool is_context_model = false;
   uint64_t folded_nodes = 0;
   uint64_t removed_identities = 0;
   std::vector<InlinedFunction> inlined;
-  std::vector<std::string> notes;  // of reading and optimizing the model
+  std::vector<PluginOperator> plugin_operators;  // by domain, type and version
+  std::vector<std::string> notes;                // of reading and optimizing the model
   // OK if every node has a provider; otherwise the error of a session.
   Status coverage;
 };

@@ -17,6 +17,8 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
+#include "host/graph/clone.h"
+#include "host/graph/connect.h"
 #include "host/graph/subgraphs.h"
 #include "host/onnx_io/import/arena_options.h"
 #include "host/onnx_io/import/notes.h"
@@ -24,6 +26,7 @@
 #include "host/onnx_io/inference/inference_context.h"
 #include "host/onnx_io/inference/inference_guards.h"
 #include "host/onnx_io/inference/node_proto.h"
+#include "host/onnx_io/inference/plugin_inference.h"
 #include "host/onnx_io/opsets/operator_schemas.h"
 #include "host/onnx_io/opsets/opset18_25.h"
 
@@ -45,6 +48,15 @@ struct Shared {
     for (const graph::Function& function : inferred.functions) {
       functions.emplace(function.domain, function.name, function.overload);
     }
+  }
+
+  // A plugin's definition of a node's operator, or null.
+  const OperatorDefinition* definition_of(const Node& node) const {
+    if (operators == nullptr || node.domain.empty() || !operators->has_domain(node.domain) ||
+        functions.contains({node.domain, node.op_type, node.overload})) {
+      return nullptr;
+    }
+    return operators->find(node.domain, node.op_type, version_of(node));
   }
 
   // The definition of a node's operator, or null; looked up once for all nodes of the operator.
@@ -72,6 +84,8 @@ struct Shared {
   graph::Model& model;
   DimSymbols symbols;
   const Cancellation& cancellation;
+  const PluginOperators* operators = nullptr;
+  Status failure;  // of the model, as a plugin sees it; ends the inference
   Notes notes;
   std::set<FunctionName> functions;
   // By the names of nodes and their version.
@@ -118,7 +132,7 @@ class LevelInference {
       if (graph_.values[id].outer != kNoValue) (void)type(id);
     }
     for (NodeId id = 0; id < graph_.nodes.size(); ++id) {
-      if (shared_.cancellation.is_requested()) return;
+      if (shared_.cancellation.is_requested() || !shared_.failure.ok()) return;
       infer_node(id);
     }
   }
@@ -161,6 +175,12 @@ class LevelInference {
   Graph& graph() { return graph_; }
 
  private:
+  const graph::Tensor* tensor(ValueId id) const {
+    const Value& value = graph_.values[id];
+    if (value.outer != kNoValue && enclosing_) return enclosing_->tensor(value.outer);
+    return graph_.constant(id);
+  }
+
   const onnx::TensorProto* constant(ValueId id) {
     const Value& value = graph_.values[id];
     if (value.outer != kNoValue && enclosing_) return enclosing_->constant(value.outer);
@@ -196,7 +216,9 @@ class LevelInference {
     visited_.clear();
     const Place place = [this, id] { return graph::describe_node(graph_, id); };
     try {
-      if (const onnx::OpSchema* schema = shared_.schema_of(node)) {
+      if (const OperatorDefinition* definition = shared_.definition_of(node)) {
+        infer_by_plugin(id, *definition);
+      } else if (const onnx::OpSchema* schema = shared_.schema_of(node)) {
         if (!infer_elementwise(node)) infer_by_schema(id, *schema, place);
       }
     } catch (const std::exception& failure) {
@@ -210,6 +232,8 @@ class LevelInference {
 
   bool infer_elementwise(const Node& node);
   void infer_by_schema(NodeId id, const onnx::OpSchema& schema, const Place& place);
+  void infer_by_plugin(NodeId id, const OperatorDefinition& definition);
+  [[nodiscard]] Graph node_alone(NodeId id) const;
   std::unique_ptr<onnx::GraphInferencer> graph_inferencer(NodeId id, const std::string& attribute,
                                                           const Place& place);
   void propagate_shape_data(const Node& node, const NodeFacts& facts, const onnx::OpSchema& schema);
@@ -354,6 +378,64 @@ void LevelInference::infer_by_schema(NodeId id, const onnx::OpSchema& schema, co
   propagate_shape_data(node, facts, schema);
 }
 
+// A graph of the node alone, with the values that it reads and writes.
+Graph LevelInference::node_alone(NodeId id) const {
+  Graph alone;
+  Node node = graph::clone(graph_.nodes[id]);
+  std::map<ValueId, ValueId> new_ids;
+  const auto add = [&](ValueId& value) {
+    if (value == kNoValue) return;
+    const auto [known, is_new] = new_ids.try_emplace(value, kNoValue);
+    if (is_new) {
+      Value copy{.name = graph_.values[value].name, .type = graph_.values[value].type};
+      if (const graph::Tensor* data = tensor(value)) {
+        copy.initializer = static_cast<uint32_t>(alone.initializers.size());
+        alone.initializers.push_back(*data);
+      }
+      known->second = alone.add_value(std::move(copy));
+    }
+    value = known->second;
+  };
+  std::ranges::for_each(node.inputs, add);
+  std::ranges::for_each(node.implicit_inputs, add);
+  std::ranges::for_each(node.outputs, add);
+  graph::for_each_subgraph(node, [&](Graph& body) {
+    for (Value& value : body.values) {
+      if (value.outer != kNoValue) value.outer = new_ids.at(value.outer);
+    }
+  });
+  alone.add_node(std::move(node));
+  graph::connect(alone);
+  return alone;
+}
+
+void LevelInference::infer_by_plugin(NodeId id, const OperatorDefinition& definition) {
+  const auto fail = [&](const Status& reason) {
+    shared_.failure =
+        Status(reason.code(), formatted("{}: {}: {}", graph::describe_node(graph_, id),
+                                        describe(definition), reason.message()));
+  };
+  Result<std::vector<ValueType>> found =
+      infer_by_definition(definition, node_alone(id), shared_.model, shared_.symbols);
+  if (!found.ok()) return fail(found.status());
+  const std::vector<ValueId>& outputs = graph_.nodes[id].outputs;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i] == kNoValue) continue;
+    Value& value = graph_.values[outputs[i]];
+    bool conflict = false;
+    ValueType merged = merge_types(value.type, (*found)[i], conflict);
+    if (conflict) {
+      const auto& symbols = shared_.model.symbols;
+      return fail(Status(StatusCode::kInvalidGraph,
+                         formatted("its output {} is {}, but the model states {}",
+                                   quote(value.name), graph::to_string((*found)[i], symbols),
+                                   graph::to_string(value.type, symbols))));
+    }
+    value.type = std::move(merged);
+    types_[outputs[i]] = nullptr;
+  }
+}
+
 void LevelInference::propagate_shape_data(const Node& node, const NodeFacts& facts,
                                           const onnx::OpSchema& schema) {
   if (!schema.has_data_propagation_function()) return;
@@ -373,6 +455,15 @@ void LevelInference::propagate_shape_data(const Node& node, const NodeFacts& fac
 std::vector<std::string> infer_shapes(graph::Model& model, const Cancellation& cancellation) {
   Shared shared(model, cancellation);
   LevelInference(shared, model.graph, nullptr).run();
+  return std::move(shared.notes).take();
+}
+
+Result<std::vector<std::string>> infer_shapes(graph::Model& model, const PluginOperators& operators,
+                                              const Cancellation& cancellation) {
+  Shared shared(model, cancellation);
+  shared.operators = &operators;
+  LevelInference(shared, model.graph, nullptr).run();
+  EPHOST_RETURN_IF_ERROR(shared.failure);
   return std::move(shared.notes).take();
 }
 

@@ -2,11 +2,14 @@
 // propagation. The importer calls it; passes that made values constant call it again.
 #pragma once
 
+#include <ephost/status.h>
+
 #include <string>
 #include <vector>
 
 #include "host/base/cancellation.h"
 #include "host/graph/graph.h"
+#include "host/onnx_io/opsets/plugin_operators.h"
 
 namespace ephost::onnx_io {
 
@@ -15,5 +18,14 @@ namespace ephost::onnx_io {
 // shapes) leaves its outputs unchanged and adds a note naming it. The graph must pass
 // `check_graph`. Once it is cancelled, the remaining types stay unchanged.
 std::vector<std::string> infer_shapes(graph::Model& model, const Cancellation& cancellation = {});
+
+// The same with operators that plugins define, once they were applied to the nodes
+// (import/plugin_operator_nodes.h). Returns the notes. A plugin is asked about the types of its own
+// operators, so what it says is an error of the model where it contradicts the model: INVALID_GRAPH
+// with node, operator, domain and plugin, also for inputs of a wrong type, and EP_FAIL if the
+// plugin breaks its own definition.
+[[nodiscard]] Result<std::vector<std::string>> infer_shapes(graph::Model& model,
+                                                            const PluginOperators& operators,
+                                                            const Cancellation& cancellation = {});
 
 }  // namespace ephost::onnx_io

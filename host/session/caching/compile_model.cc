@@ -199,6 +199,22 @@ Result<session::ModelSource> input_of(const ModelCompilationOptions& compilation
   return source;
 }
 
+// What the providers write for the model, without writing it.
+Result<session::PayloadDigests> compile_to_nowhere(const Environment& environment,
+                                                   const session::ModelSource& source,
+                                                   const SessionOptions& options) {
+  session::PayloadDigests digests;
+  session::PipelineHooks hooks;
+  hooks.after_compile = [&](session::PreparedModel& prepared) -> Status {
+    EPHOST_ASSIGN_OR_RETURN(digests, session::digest_contexts(prepared));
+    return {};
+  };
+  EPHOST_RETURN_IF_ERROR(
+      session::prepare_model(environment, source, options, session::Stage::kCompiled, hooks)
+          .status());
+  return digests;
+}
+
 Result<CompileReport> compile(const Environment& environment, const SessionOptions& options,
                               const ModelCompilationOptions& compilation) {
   EPHOST_RETURN_IF_ERROR(check_choices(compilation));
@@ -227,6 +243,14 @@ Result<CompileReport> compile(const Environment& environment, const SessionOptio
   if (compilation.output_model_get_initializer_location_func) {
     cache.skip("the application places initializers, which may stay in the model's own files");
   }
+  std::vector<std::string> deterministic_providers;
+  if (compilation.check_deterministic) {
+    cache.skip("what the providers write is compared with what they write in another compilation");
+    EPHOST_ASSIGN_OR_RETURN(session::PayloadDigests digests,
+                            compile_to_nowhere(environment, source, without_generation(options)));
+    deterministic_providers = digests.providers();
+    generation->expect(std::move(digests));
+  }
   bool writes = false;
   session::PipelineHooks hooks;
   hooks.writes_context = true;
@@ -254,6 +278,7 @@ Result<CompileReport> compile(const Environment& environment, const SessionOptio
   CompileReport report = report_on(*prepared, *generation, has_path);
   if (cache.entry()) add_node_counts(cache.entry()->stated, report);
   report.cache_use = cache.use();
+  report.deterministic_providers = std::move(deterministic_providers);
   if (prepared->profiler) EPHOST_RETURN_IF_ERROR(prepared->profiler->write());
   return report;
 }

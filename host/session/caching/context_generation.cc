@@ -23,21 +23,29 @@ namespace {
 // Connects a provider to the writer, and stores the attributes that it sets for its nodes.
 class ProviderSink : public bridge::ContextSink {
  public:
+  // `digests` is null if nobody compares.
   ProviderSink(context::ContextWriter& writer, const bridge::Provider& provider,
-               const std::vector<CompiledNode*>& nodes, const Cancellation& cancellation)
-      : writer_(writer), provider_(provider), nodes_(nodes), cancellation_(cancellation) {}
+               const std::vector<CompiledNode*>& nodes, const Cancellation& cancellation,
+               PayloadDigests* digests)
+      : writer_(writer),
+        provider_(provider),
+        nodes_(nodes),
+        cancellation_(cancellation),
+        digests_(digests) {}
 
   Result<uint32_t> begin_payload(std::string_view compatibility) override {
     EPHOST_ASSIGN_OR_RETURN(
         const uint32_t payload,
         writer_.begin_payload(provider_.short_name(), std::string(compatibility)));
     own_payloads_.insert(payload);
+    if (digests_ != nullptr) digests_->begin(provider_.name(), payload);
     return payload;
   }
 
   Status append(uint32_t payload, std::span<const std::byte> bytes) override {
     EPHOST_RETURN_IF_ERROR(cancellation_.check());
     EPHOST_RETURN_IF_ERROR(check_payload(payload));
+    if (digests_ != nullptr) digests_->append(payload, bytes);
     return writer_.append(payload, bytes);
   }
 
@@ -52,6 +60,7 @@ class ProviderSink : public bridge::ContextSink {
                         ", which its manifest does not list under context_sources; add it there");
     }
     context::WrittenPartition& written = nodes_[node.computation]->partition;
+    if (digests_ != nullptr) digests_->add_partition(node.payload, written.name);
     written.payload = node.payload;
     written.source = std::move(source);
     written.sdk_version = bridge::view(node.sdk_version);
@@ -98,7 +107,35 @@ class ProviderSink : public bridge::ContextSink {
   const bridge::Provider& provider_;
   const std::vector<CompiledNode*>& nodes_;
   const Cancellation& cancellation_;
+  PayloadDigests* digests_;
   std::set<uint32_t> own_payloads_;
+};
+
+// Takes what a provider with the promise writes, and keeps nothing but its checksums.
+class DigestSink : public bridge::ContextSink {
+ public:
+  DigestSink(PayloadDigests& digests, const bridge::Provider& provider,
+             const std::vector<CompiledNode*>& nodes, uint32_t& payload_count)
+      : digests_(digests), provider_(provider), nodes_(nodes), payload_count_(payload_count) {}
+
+  Result<uint32_t> begin_payload() override {
+    digests_.begin(provider_.name(), payload_count_);
+    return payload_count_++;
+  }
+  Status append(uint32_t payload, std::span<const std::byte> bytes) override {
+    digests_.append(payload, bytes);
+    return {};
+  }
+  Status add_node(const eph_context_node& node) override {
+    digests_.add_partition(node.payload, nodes_[node.computation]->partition.name);
+    return {};
+  }
+
+ private:
+  PayloadDigests& digests_;
+  const bridge::Provider& provider_;
+  const std::vector<CompiledNode*>& nodes_;
+  uint32_t& payload_count_;
 };
 
 context::WrittenPartition place_of(const PreparedGraph& graph,
@@ -134,6 +171,12 @@ NodesByProvider group_by_provider(std::vector<CompiledModel>& models) {
     }
   }
   return grouped;
+}
+
+std::vector<const bridge::Computation*> computations_of(const std::vector<CompiledNode*>& nodes) {
+  std::vector<const bridge::Computation*> computations;
+  for (const CompiledNode* node : nodes) computations.push_back(&node->computation);
+  return computations;
 }
 
 // The compatibility strings of the sources that a model's nodes state.
@@ -201,13 +244,15 @@ CompiledModel collect_compiled(const PreparedModel& prepared, context::WriteOpti
 
 Result<context::WrittenContext> write_compiled(context::ContextWriter writer,
                                                std::vector<CompiledModel> models,
-                                               const Cancellation& cancellation) {
+                                               const Cancellation& cancellation,
+                                               const PayloadDigests* expected) {
+  PayloadDigests digests;
   for (auto& [provider, nodes] : group_by_provider(models)) {
-    std::vector<const bridge::Computation*> computations;
-    for (const CompiledNode* node : nodes) computations.push_back(&node->computation);
-    ProviderSink sink(writer, *provider, nodes, cancellation);
-    EPHOST_RETURN_IF_ERROR(provider->write_context(computations, sink));
+    const bool compares = expected != nullptr && provider->plugin().manifest.deterministic;
+    ProviderSink sink(writer, *provider, nodes, cancellation, compares ? &digests : nullptr);
+    EPHOST_RETURN_IF_ERROR(provider->write_context(computations_of(nodes), sink));
   }
+  if (expected != nullptr) EPHOST_RETURN_IF_ERROR(digests.compare(*expected));
   EPHOST_RETURN_IF_ERROR(cancellation.check());
   EPHOST_ASSIGN_OR_RETURN(context::ModelToWrite first, to_model(models.front()));
   for (size_t i = 1; i < models.size(); ++i) {
@@ -215,6 +260,19 @@ Result<context::WrittenContext> write_compiled(context::ContextWriter writer,
     EPHOST_RETURN_IF_ERROR(writer.add_model(std::move(models[i].options), std::move(model)));
   }
   return std::move(writer).finish(std::move(first.model), first.partitions, first.compatibility);
+}
+
+Result<PayloadDigests> digest_contexts(const PreparedModel& prepared) {
+  std::vector<CompiledModel> models;
+  models.push_back(collect_compiled(prepared, {}));
+  PayloadDigests digests;
+  uint32_t payload_count = 0;
+  for (auto& [provider, nodes] : group_by_provider(models)) {
+    if (!provider->plugin().manifest.deterministic) continue;
+    DigestSink sink(digests, *provider, nodes, payload_count);
+    EPHOST_RETURN_IF_ERROR(provider->write_context(computations_of(nodes), sink));
+  }
+  return digests;
 }
 
 Result<std::optional<context::WriteOptions>> session_write_options(const ModelSource& source,
@@ -268,7 +326,8 @@ Status ContextGeneration::write(const PreparedModel& prepared) {
   std::vector<CompiledModel> models;
   models.push_back(std::move(compiled));
   EPHOST_ASSIGN_OR_RETURN(written_,
-                          write_compiled(std::move(writer_), std::move(models), cancellation_));
+                          write_compiled(std::move(writer_), std::move(models), cancellation_,
+                                         expected_ ? &*expected_ : nullptr));
   return Status::ok_status();
 }
 

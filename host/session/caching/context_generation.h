@@ -19,6 +19,7 @@
 #include "host/bridge/provider.h"
 #include "host/context/write/writer.h"
 #include "host/graph/graph.h"
+#include "host/session/caching/payload_digests.h"
 #include "host/session/model_source.h"
 #include "host/session/pipeline/pipeline.h"
 #include "host/session/session_config.h"
@@ -49,10 +50,15 @@ struct CompiledModel {
                                              context::WriteOptions options);
 
 // Lets the providers write the contexts of all models at once to `writer`, whose own model is the
-// first of them. MODEL_LOAD_CANCELED once cancellation is requested.
-[[nodiscard]] Result<context::WrittenContext> write_compiled(context::ContextWriter writer,
-                                                             std::vector<CompiledModel> models,
-                                                             const Cancellation& cancellation = {});
+// first of them. MODEL_LOAD_CANCELED once cancellation is requested; with `expected`, EP_FAIL
+// before anything is published if a provider breaks its promise to write the same as then.
+[[nodiscard]] Result<context::WrittenContext> write_compiled(
+    context::ContextWriter writer, std::vector<CompiledModel> models,
+    const Cancellation& cancellation = {}, const PayloadDigests* expected = nullptr);
+
+// Lets the providers that promise to be deterministic write the contexts of a model that has just
+// been compiled, to nowhere.
+[[nodiscard]] Result<PayloadDigests> digest_contexts(const PreparedModel& prepared);
 
 // The output as configured; nullopt unless ep.context_enable is set. INVALID_ARGUMENT if the output
 // has no name.
@@ -77,6 +83,9 @@ class ContextGeneration {
   // To be called from PipelineHooks::after_import: INVALID_ARGUMENT if the output would overwrite a
   // file that the model was read from.
   [[nodiscard]] Status check(const PreparedModel& prepared);
+
+  // What the providers that promise to be deterministic must write. To be called before `write`.
+  void expect(PayloadDigests digests) { expected_ = std::move(digests); }
 
   // To be called once, from PipelineHooks::after_compile: writes and publishes the context model.
   [[nodiscard]] Status write(const PreparedModel& prepared);
@@ -103,6 +112,7 @@ class ContextGeneration {
   context::ContextWriter writer_;
   WithoutNodes without_nodes_;
   Cancellation cancellation_;
+  std::optional<PayloadDigests> expected_;
   std::vector<CompiledPartition> written_partitions_;
   context::WrittenContext written_;
 };

@@ -59,7 +59,7 @@ Status GraphOptimizer::run(PreparedModel& prepared) {
     prepared.removed_identities += removed;
     add_report(prepared, std::move(report));
     if (folded + removed == 0) break;
-    if (folded > 0) infer_shapes(prepared);
+    if (folded > 0) EPHOST_RETURN_IF_ERROR(infer_shapes(prepared));
   }
   return Status::ok_status();
 }

@@ -1,5 +1,6 @@
 #include "host/session/pipeline/model_reader.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "host/base/text.h"
 #include "host/context/named_constants.h"
 #include "host/context/read/replacement_watch.h"
+#include "host/onnx_io/import/plugin_operator_nodes.h"
 #include "host/onnx_io/inference/infer.h"
 #include "host/session/model_files.h"
 #include "host/session/pipeline/compilation.h"
@@ -80,10 +82,11 @@ Status ModelReader::replace(ModelSource& source, PreparedModel& prepared) {
   return Status::ok_status();
 }
 
-void ModelReader::complete_import(PreparedModel& prepared) const {
-  if (!defers_inference_) return;
-  onnx_io::align_initializers(prepared.model);
-  infer_shapes(prepared);
+Status ModelReader::complete_import(PreparedModel& prepared) const {
+  // What was inferred without the operators of plugins lacks what follows from them.
+  if (!defers_inference_ && prepared.operators == nullptr) return {};
+  if (defers_inference_) onnx_io::align_initializers(prepared.model);
+  return infer_shapes(prepared);
 }
 
 Status ModelReader::load_context(PreparedModel& prepared, GroupSeat* seat, bool defers_checksums) {
@@ -105,10 +108,24 @@ Status ModelReader::load_context(PreparedModel& prepared, GroupSeat* seat, bool 
   return seat != nullptr ? seat->take(prepared, load_options_.folder) : Status::ok_status();
 }
 
-void infer_shapes(PreparedModel& prepared) {
-  for (std::string& note : onnx_io::infer_shapes(prepared.model, prepared.cancellation)) {
-    prepared.notes.push_back(std::move(note));
+Status infer_shapes(PreparedModel& prepared) {
+  const auto add_notes = [&](std::vector<std::string> notes) {
+    for (std::string& note : notes) {
+      if (std::ranges::find(prepared.notes, note) != prepared.notes.end()) continue;
+      prepared.notes.push_back(std::move(note));
+    }
+  };
+  if (prepared.operators == nullptr) {
+    add_notes(onnx_io::infer_shapes(prepared.model, prepared.cancellation));
+    return {};
   }
+  EPHOST_ASSIGN_OR_RETURN(auto notes,
+                          onnx_io::apply_plugin_operators(prepared.model, *prepared.operators));
+  add_notes(std::move(notes));
+  EPHOST_ASSIGN_OR_RETURN(
+      notes, onnx_io::infer_shapes(prepared.model, *prepared.operators, prepared.cancellation));
+  add_notes(std::move(notes));
+  return {};
 }
 
 }  // namespace ephost::session

@@ -29,7 +29,7 @@ class ModelReader {
   // Reads a context model of the cache store instead of the model that was read before.
   [[nodiscard]] Status replace(ModelSource& source, PreparedModel& prepared);
   // Does what `import` deferred.
-  void complete_import(PreparedModel& prepared) const;
+  [[nodiscard]] Status complete_import(PreparedModel& prepared) const;
 
   // The report of the last `import`; empty after `release_report`.
   [[nodiscard]] const onnx_io::ImportReport& report() const { return report_; }
@@ -52,7 +52,9 @@ class ModelReader {
   onnx_io::ImportReport report_;
 };
 
-// Infers types and shapes of all values. Remarks are added to `prepared.notes`.
-void infer_shapes(PreparedModel& prepared);
+// Infers types and shapes of all values; applies the operators of plugins before, if there are any.
+// Remarks are added to `prepared.notes`. Fails only where a node does not conform to the definition
+// of a plugin (onnx_io/inference/infer.h).
+[[nodiscard]] Status infer_shapes(PreparedModel& prepared);
 
 }  // namespace ephost::session

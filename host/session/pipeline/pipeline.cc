@@ -86,7 +86,8 @@ class Pipeline {
     // Read the model and its external data.
     EPHOST_RETURN_IF_ERROR(timed("import", [&] { return reader_.import(source, prepared_); }));
     if (hooks_.after_import) EPHOST_RETURN_IF_ERROR(hooks_.after_import(prepared_));
-    // From here on, the graph is well-formed. Its types are inferred unless a cache is in use.
+    // From here on, the graph is well-formed, apart from operators that plugins define. Its types
+    // are inferred unless a cache is in use.
     if (until == Stage::kImported) return std::move(prepared_);
 
     // Create the providers, in order of priority.
@@ -97,6 +98,10 @@ class Pipeline {
     // Let a cache put a compiled model in the model's place.
     if (hooks_.substitute) {
       EPHOST_RETURN_IF_ERROR(timed("cache", [&] { return substitute(source); }));
+    }
+    // Infer the types that a cache in use, or the operators of plugins, have left open.
+    if (hooks_.substitute || prepared_.operators != nullptr) {
+      EPHOST_RETURN_IF_ERROR(timed("import", [&] { return reader_.complete_import(prepared_); }));
     }
     reader_.release_report();
     // From here on, it is settled which model runs, and its types are inferred.
@@ -172,7 +177,6 @@ class Pipeline {
       source = std::move(*other);
       EPHOST_RETURN_IF_ERROR(reader_.replace(source, prepared_));
     }
-    reader_.complete_import(prepared_);
     return Status::ok_status();
   }
 
@@ -186,7 +190,7 @@ class Pipeline {
       EPHOST_RETURN_IF_ERROR(ask_providers());
       EPHOST_ASSIGN_OR_RETURN(has_changed, functions_.inline_unclaimed(prepared_, made_));
       if (!has_changed) break;
-      infer_shapes(prepared_);
+      EPHOST_RETURN_IF_ERROR(infer_shapes(prepared_));
       EPHOST_RETURN_IF_ERROR(optimizer_.run(prepared_));
     }
     return Status::ok_status();
@@ -203,7 +207,7 @@ class Pipeline {
       EPHOST_RETURN_IF_ERROR(ask_providers());
       EPHOST_ASSIGN_OR_RETURN(const bool is_new, functions_.inline_unclaimed(prepared_, made_));
       if (!is_new) return Status::ok_status();
-      infer_shapes(prepared_);
+      EPHOST_RETURN_IF_ERROR(infer_shapes(prepared_));
     }
   }
 

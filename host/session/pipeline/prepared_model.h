@@ -19,6 +19,7 @@
 #include "host/bridge/provider.h"
 #include "host/context/read/loader.h"
 #include "host/graph/graph.h"
+#include "host/onnx_io/opsets/plugin_operators.h"
 #include "host/optimize/constant_folding.h"
 #include "host/plan/copies.h"
 #include "host/runtime/device_memory.h"
@@ -57,6 +58,9 @@ struct PreparedModel {
   OperationFiles files;            // files that this operation is known to read or write, so far
   context::LoadedContext context;  // the payloads of a context model; empty for other models
   std::vector<std::shared_ptr<bridge::Provider>> providers;  // in priority order, CPU last
+  // What the plugins of these providers define; null if the model has no use for it. Also keeps the
+  // plugins loaded.
+  std::shared_ptr<const onnx_io::PluginOperators> operators;
   // The locations other than host memory: location n is entry n-1. Filled in by memory planning.
   std::vector<plan::Location> locations;
   std::vector<runtime::DeviceLocation> devices;  // the same locations, for the runtime

@@ -9,6 +9,7 @@
 #include "host/base/format.h"
 #include "host/base/log.h"
 #include "host/base/text.h"
+#include "host/bridge/operator_definitions.h"
 #include "host/context/ep_context_node.h"
 #include "host/manifest/choose.h"
 #include "host/manifest/options.h"
@@ -84,17 +85,26 @@ Result<std::vector<manifest::ChosenProvider>> choose(Environment::State& state,
 Status ProviderCreation::create_all(PreparedModel& prepared) const {
   EPHOST_ASSIGN_OR_RETURN(const std::vector<manifest::ChosenProvider> chosen,
                           choose(environment_.state(), options_, prepared.model.graph));
+  const bool wants_operators = onnx_io::may_use_plugin_operators(prepared.model);
+  auto operators = std::make_shared<onnx_io::PluginOperators>();
   for (const manifest::ChosenProvider& choice : chosen) {
+    std::vector<onnx_io::OperatorDefinition> definitions;
     for (const manifest::FoundPlugin& plugin : choice.candidates.plugins) {
       EPHOST_RETURN_IF_ERROR(add_plugin_files(plugin, prepared.files));
     }
-    const auto create_from = [&](std::shared_ptr<const plugin::LoadedPlugin> plugin) {
+    const auto create_from = [&](std::shared_ptr<const plugin::LoadedPlugin> plugin)
+        -> Result<std::shared_ptr<bridge::Provider>> {
+      if (wants_operators) {
+        EPHOST_ASSIGN_OR_RETURN(definitions, bridge::read_operators(plugin));
+      }
       return create(std::move(plugin), choice, prepared);
     };
     EPHOST_ASSIGN_OR_RETURN(auto provider, with_usable_plugin(environment_.state().registry,
                                                               choice.candidates, create_from));
     prepared.providers.push_back(std::move(provider));
+    for (const std::string& warning : operators->add(std::move(definitions))) log_warning(warning);
   }
+  if (!operators->empty()) prepared.operators = std::move(operators);
   return check_target(prepared);
 }
 

@@ -39,8 +39,9 @@ class ProviderCreation {
   ~ProviderCreation() { *is_running_ = false; }
 
   // Fills in `prepared.providers` in order of priority. The CPU provider is added as the last one
-  // unless it was requested, or all nodes are compiled already. INVALID_ARGUMENT if none of them
-  // has the target.
+  // unless it was requested, or all nodes are compiled already. If the model may have nodes of
+  // domains other than ONNX's, `prepared.operators` gets what the plugins define. INVALID_ARGUMENT
+  // if none of them has the target.
   [[nodiscard]] Status create_all(PreparedModel& prepared) const;
 
  private:

@@ -15,6 +15,7 @@
 //     // Every function of eph::Provider is optional:
 //     void get_capability(const eph::GraphView& graph, eph::Claims& claims);
 //     eph::ArrayView<eph_kernel_def> kernels();
+//     static const eph::Operators& operators();  // that the plugin defines; in one class
 //     ...
 //   };
 //   EPH_DEFINE_PLUGIN("com.me.plugin", "1.0.0", MyProvider)
@@ -29,6 +30,7 @@
 #include <ephost/sdk/context.hpp>
 #include <ephost/sdk/graph_view.hpp>
 #include <ephost/sdk/host.hpp>
+#include <ephost/sdk/operators.hpp>
 #include <ephost/sdk/provider.hpp>
 #include <ephost/sdk/run.hpp>
 #include <utility>
@@ -46,8 +48,24 @@ struct PluginTables {
     return {&kProviders[I]...};
   }
   static constexpr auto kPointers = pointers(std::index_sequence_for<Providers...>());
+
+  static constexpr int kDefining = (OperatorsTable<Providers>::has_operators() + ... + 0);
+  static_assert(kDefining <= 1, "declare `operators` in one provider class of the plugin");
+
+  template <class P>
+  static void find_operators(const eph_operators_api*& found) noexcept {
+    if constexpr (OperatorsTable<P>::has_operators()) found = &OperatorsTable<P>::kApi;
+  }
+  static const void* get_extension(const eph_plugin_api*, eph_string id) noexcept {
+    if (view(id) != EPH_EXT_OPERATORS) return nullptr;
+    const eph_operators_api* found = nullptr;
+    (find_operators<Providers>(found), ...);
+    return found;
+  }
+
   static constexpr eph_plugin_api kApi = {sizeof(eph_plugin_api), kPointers.data(),
-                                          sizeof...(Providers), nullptr};
+                                          sizeof...(Providers),
+                                          kDefining > 0 ? &get_extension : nullptr};
 };
 
 template <class... Providers>

@@ -714,7 +714,8 @@ typedef struct eph_context_writer_api {
                       eph_error* error) EPH_NOEXCEPT;
 } eph_context_writer_api;
 
-/* Receives a provider's part of the context cache. The same input must produce the same bytes. */
+/* Receives a provider's part of the context cache. The same input should produce the same bytes,
+ * and does so if the manifest says `deterministic: true`. */
 struct eph_context_writer {
   const eph_context_writer_api* api;
 };

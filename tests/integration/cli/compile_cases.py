@@ -35,6 +35,13 @@ class CompileTest(CommandLineTest):
         self.assertIn("DnnlExecutionProvider", table)
         self.assertIn(str(self.output), table)
 
+    def test_compares_what_is_written_twice(self):
+        report = self.compile("--check-deterministic")
+        self.assertEqual(report["deterministic"], ["DnnlExecutionProvider"])
+        table = self.ephost("compile", self.model, "--ep", "dnnl", "--check-deterministic").stdout
+        self.assertIn("the same in two compilations: DnnlExecutionProvider\n", table)
+        self.assertEqual(self.compile()["deterministic"], [])
+
     def test_embeds_the_payload(self):
         report = self.compile("--embed", "-o", self.folder / "one.onnx")
         self.assertEqual([file["path"] for file in report["files"]], [str(self.folder / "one.onnx")])

@@ -49,6 +49,7 @@ class WholeLife {
     compile();
     run(context_model(), "fuse:*");
     share();
+    explain();
     return errors_;
   }
 
@@ -96,6 +97,19 @@ class WholeLife {
     note(Session::create(faulty_environment(), context_model(), shared).status());
   }
 
+  // A node of an operator that the plugin defines, and that nobody takes.
+  void explain() {
+    graph::Model defined = test::model_of(graph::testing::GraphBuilder()
+                                              .input("x", test::row_type(4))
+                                              .node("Op", {"x"}, {"y"})
+                                              .output("y")
+                                              .build());
+    defined.graph.nodes[0].domain = "com.faulty";
+    defined.opset_imports["com.faulty"] = 1;
+    const std::filesystem::path file = test::save(folder_, defined, "defined.onnx");
+    note(partition_model(faulty_environment(), file, options("fuse:*")).status());
+  }
+
   TempDirectory folder_;
   std::string errors_;
 };
@@ -134,6 +148,9 @@ const char* const kSlots[] = {
     "eph_device_memory_api.allocate",
     "eph_device_memory_api.release",
     "eph_device_memory_api.copy",
+    "eph_plugin_api.get_extension",
+    "eph_operators_api.get_operators",
+    "eph_operator_def.infer",
 };
 
 std::string slot_of(const std::string& place) { return place.substr(place.find('.') + 1); }
@@ -164,7 +181,8 @@ TEST(PluginFaults, EverySlotOfTheAbiIsAmongThoseThatThrow) {
   const std::set<std::string> of_the_host = {
       "eph_error_api",          "eph_graph_api",       "eph_claims_api",      "eph_run_api",
       "eph_context_writer_api", "eph_host_api",        "eph_device_list_api", "eph_constants_api",
-      "eph_progress_api",       "eph_thread_pool_api", "eph_name_list_api",   "eph_event_list_api"};
+      "eph_progress_api",       "eph_thread_pool_api", "eph_name_list_api",   "eph_event_list_api",
+      "eph_inference_api"};
   const std::set<std::string> known(std::begin(kSlots), std::end(kSlots));
   std::set<std::string> found;
   const std::filesystem::path headers = EPHOST_SDK_HEADERS;

@@ -5,7 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "host/bridge/operator_definitions.h"
 #include "host/bridge/provider.h"
+#include "host/plugin/adopt.h"
 #include "host/plugin/negotiate.h"
 #include "tests/unit/graph/graph_builder.h"
 
@@ -28,6 +30,8 @@ struct Handed {
   const void* profiling = nullptr;
   const void* event = nullptr;
   const void* provider_info = nullptr;
+  const void* operators = nullptr;
+  const void* operator_def = nullptr;
   std::span<const eph_kernel_def> kernels;
   std::span<const eph_kept_operator> kept_operators;
   std::span<const eph_memory> memories;
@@ -96,6 +100,15 @@ int32_t stop_profiling(eph_provider*, eph_event_list* list, eph_error* error) no
 }
 constexpr eph_profiling_api kProfiling = {sizeof(eph_profiling_api), &start_profiling,
                                           &stop_profiling};
+// One definition, wherever the next one would be.
+int32_t get_operators(const eph_operators_api*, const eph_operator_def** out, uint64_t* stride,
+                      uint64_t* count, eph_error*) noexcept {
+  *out = static_cast<const eph_operator_def*>(handed.operator_def);
+  *stride = plugin::kMaxRecordSize;
+  *count = 1;
+  return EPH_OK;
+}
+constexpr eph_operators_api kOperators = {sizeof(eph_operators_api), &get_operators};
 
 constexpr eph_memory kMemories[] = {{EPH_STRING("npu"), 64}};
 
@@ -142,6 +155,9 @@ const void* get_extension(eph_provider*, eph_string id) noexcept {
   if (name == EPH_EXT_RUN) return handed.runs;
   if (name == EPH_EXT_PROFILING) return handed.profiling;
   return name == EPH_EXT_SHARED_CONTEXTS ? handed.shared_contexts : handed.device_memory;
+}
+const void* get_plugin_extension(const eph_plugin_api*, eph_string) noexcept {
+  return handed.operators;
 }
 const eph_plugin_api* get_api(const eph_load_info*) noexcept {
   return static_cast<const eph_plugin_api*>(handed.plugin_api);
@@ -213,6 +229,13 @@ Status with_computation(std::span<const eph_memory> memories = {}) {
   return with_provider([](Provider& provider, const GraphView& graph) {
     return provider.create_kernel(graph, 0).status();
   });
+}
+
+Status read_operators_of_the_plugin() {
+  auto loaded = std::make_shared<plugin::LoadedPlugin>();
+  loaded->manifest = manifest_of_the_plugin();
+  loaded->api.get_extension = &get_plugin_extension;
+  return read_operators(loaded).status();
 }
 
 Status negotiate_with_the_plugin(const eph_plugin_preamble* preamble) {
@@ -423,6 +446,40 @@ Status Crossing<eph_memory>::hand_over(const eph_memory* entries, uint64_t count
 Status Crossing<eph_kept_operator>::hand_over(const eph_kept_operator* entries, uint64_t count) {
   handed = {.graph_wishes = &kGraphWishes, .kept_operators = entries_at(entries, count)};
   return create_provider().status();
+}
+
+eph_operators_api Crossing<eph_operators_api>::sound() { return kOperators; }
+Status Crossing<eph_operators_api>::hand_over(const void* given) {
+  static const eph_operator_def kDefinition = Crossing<eph_operator_def>::sound();
+  handed = {.operators = given, .operator_def = &kDefinition};
+  return read_operators_of_the_plugin();
+}
+
+eph_operator_def Crossing<eph_operator_def>::sound() {
+  eph_operator_def definition = {};
+  definition.struct_size = sizeof(definition);
+  definition.op_type = EPH_STRING("Op");
+  definition.domain = EPH_STRING("com.crossing");
+  definition.since_version = 1;
+  return definition;
+}
+Status Crossing<eph_operator_def>::hand_over(const void* given) {
+  handed = {.operators = &kOperators, .operator_def = given};
+  return read_operators_of_the_plugin();
+}
+
+Status Crossing<eph_parameter>::hand_over(const eph_parameter* entries, uint64_t count) {
+  eph_operator_def definition = Crossing<eph_operator_def>::sound();
+  definition.inputs = entries;
+  definition.input_count = count;
+  return Crossing<eph_operator_def>::hand_over(&definition);
+}
+
+Status Crossing<eph_attribute_def>::hand_over(const eph_attribute_def* entries, uint64_t count) {
+  eph_operator_def definition = Crossing<eph_operator_def>::sound();
+  definition.attributes = entries;
+  definition.attribute_count = count;
+  return Crossing<eph_operator_def>::hand_over(&definition);
 }
 
 Status Crossing<eph_slot_memory>::hand_over(const eph_slot_memory* entries, uint64_t count) {

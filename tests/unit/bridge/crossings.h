@@ -5,6 +5,7 @@
 #include <ephost/ext/constants.h>
 #include <ephost/ext/device_memory.h>
 #include <ephost/ext/graph_wishes.h>
+#include <ephost/ext/operators.h>
 #include <ephost/ext/profiling.h>
 #include <ephost/ext/progress.h>
 #include <ephost/ext/run.h>
@@ -82,6 +83,8 @@ EPHOST_CROSSING(eph_run_provider_api, kOffered, "get_extension")
 EPHOST_CROSSING(eph_profiling_api, kOffered, "get_extension")
 EPHOST_CROSSING(eph_event, kFromPlugin, "add")
 EPHOST_CROSSING(eph_provider_info, kFilledByPlugin, "describe")
+EPHOST_CROSSING(eph_operators_api, kOffered, "get_extension")
+EPHOST_CROSSING(eph_operator_def, kFromPlugin, "get_operators")
 EPHOST_CROSSING(eph_computation_info, kFilledByPlugin, "describe")
 EPHOST_CROSSING(eph_computation_memory, kFilledByPlugin, "describe")
 EPHOST_CROSSING(eph_graph_info, kFilledByHost, "")
@@ -94,6 +97,8 @@ EPHOST_ARRAY_CROSSING(eph_type_rule, "get_kernels")
 EPHOST_ARRAY_CROSSING(eph_memory, "get_memories")
 EPHOST_ARRAY_CROSSING(eph_kept_operator, "get_kept_operators")
 EPHOST_ARRAY_CROSSING(eph_key_value, "add")
+EPHOST_ARRAY_CROSSING(eph_parameter, "get_operators")
+EPHOST_ARRAY_CROSSING(eph_attribute_def, "get_operators")
 EPHOST_ARRAY_CROSSING(eph_slot_memory, "describe")
 EPHOST_ARRAY_CROSSING(eph_slot_pair, "describe")
 EPHOST_ARRAY_CROSSING(eph_slot_part, "describe")
@@ -109,6 +114,7 @@ EPHOST_NO_CROSSING(eph_name_list_api, kFromHost)
 EPHOST_NO_CROSSING(eph_constants_api, kFromHost)
 EPHOST_NO_CROSSING(eph_progress_api, kFromHost)
 EPHOST_NO_CROSSING(eph_thread_pool_api, kFromHost)
+EPHOST_NO_CROSSING(eph_inference_api, kFromHost)
 EPHOST_NO_CROSSING(eph_provider_config, kFromHost)
 EPHOST_NO_CROSSING(eph_load_info, kFromHost)
 EPHOST_NO_CROSSING(eph_option, kFromHost)

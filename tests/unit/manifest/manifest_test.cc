@@ -42,6 +42,7 @@ TEST(Manifest, ReadsEveryKey) {
   EXPECT_EQ(manifest->abi.minor_max, 2U);
   EXPECT_THAT(manifest->context_sources, ElementsAre("acme", "acme.v1"));
   EXPECT_TRUE(manifest->validates_contexts);
+  EXPECT_TRUE(manifest->deterministic);
   EXPECT_THAT(manifest->requires_extensions, ElementsAre("ephost.progress/1"));
   ASSERT_EQ(manifest->devices.size(), 1U);
   EXPECT_EQ(manifest->devices[0].type, "npu");

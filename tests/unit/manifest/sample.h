@@ -19,6 +19,7 @@ sha256:
   linux-x86_64: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
 context_sources: [acme, acme.v1]
 validates_contexts: true
+deterministic: true
 devices:
   - type: npu
     vendor: Acme Corp.

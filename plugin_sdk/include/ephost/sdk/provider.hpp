@@ -26,7 +26,8 @@
 namespace eph {
 
 // Base of every provider. A derived class declares the functions that it supports; one that it
-// leaves out becomes a null slot of the table, with the meaning that plugin_abi.h gives.
+// leaves out becomes a null slot of the table, with the meaning that plugin_abi.h gives. One class
+// of a plugin may also declare `static const Operators& operators()` (operators.hpp).
 //
 // These functions are static, as they need no provider; the first two are required:
 //

@@ -1,0 +1,64 @@
+#!/usr/bin/python3
+"""Makes a later version of the plugin ABI for a trial: appends a field to every record with a size.
+
+  scripts/grow_abi.py OUT       writes OUT/include, the headers of a later minor version, and
+                                OUT/host/plugin/record_layout.h, by which a host knows their fields
+
+Plugins built from these headers must run under today's host, and a host that knows these fields must
+take today's plugins (tests/abi).
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FIELD = "added_by_trial"
+
+# A record with a size: "typedef struct eph_x {" or "struct eph_x {", and its struct_size first.
+RECORD = re.compile(r"^(?P<head>(typedef )?struct (?P<name>eph_[a-z_]+) \{\n  uint64_t struct_size;.*?)"
+                    r"^(?P<tail>\}( (?P=name))?;)$", re.MULTILINE | re.DOTALL)
+
+
+def grown_header(text):
+    return RECORD.subn(lambda match: f"{match['head']}  uint64_t {FIELD};\n{match['tail']}", text)
+
+
+def replace_once(text, old, new):
+    if text.count(old) != 1:
+        raise SystemExit(f"grow_abi: {old!r} occurs {text.count(old)} times in record_layout.h")
+    return text.replace(old, new)
+
+
+def grown_record_layout(text):
+    text = replace_once(text, "COVERED(struct_size), __VA_ARGS__}",
+                        f"COVERED(struct_size), __VA_ARGS__, OPTIONAL({FIELD})}}")
+    return replace_once(text, "  eph_string vendor;\n};", f"  eph_string vendor;\n  uint64_t {FIELD};\n}};")
+
+
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # An unchanged file keeps its time, so that nothing is built again.
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
+
+
+def main():
+    if len(sys.argv) != 2:
+        raise SystemExit(__doc__)
+    out = pathlib.Path(sys.argv[1])
+    headers = ROOT / "plugin_sdk/include"
+    count = 0
+    for header in sorted(headers.rglob("*.h*")):
+        text, grown = grown_header(header.read_text()) if header.suffix == ".h" else (header.read_text(), 0)
+        write(out / "include" / header.relative_to(headers), text)
+        count += grown
+    listed = (ROOT / "tests/abi/layout_fields.inc").read_text().count(", struct_size)")
+    if count != listed:
+        raise SystemExit(f"grow_abi: found {count} records with a size, and layout_fields.inc has {listed}")
+    write(out / "host/plugin/record_layout.h",
+          grown_record_layout((ROOT / "host/plugin/record_layout.h").read_text()))
+    print(f"grow_abi: {count} records have a further field in {out}")
+
+
+if __name__ == "__main__":
+    main()
