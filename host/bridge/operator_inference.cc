@@ -77,10 +77,7 @@ class Inference final : public eph_inference {
   static int32_t get_node(const eph_inference* handle, eph_node_info* out,
                           eph_error* error) noexcept {
     const eph_graph& view = self(handle).view_;
-    const int32_t code = view.api->get_node(&view, 0, out);
-    return code == EPH_OK ? code
-                          : report(error, to_status_code(code),
-                                   "get_node got a null record, or one with an absurd struct_size");
+    return view.api->get_node(&view, 0, out, error);
   }
 
   static int32_t get_input(const eph_inference* handle, uint32_t input, eph_value_info* out,
@@ -91,11 +88,7 @@ class Inference final : public eph_inference {
       return report(error, StatusCode::kNotFound, "the node omits this input");
     }
     const eph_graph& view = inference.view_;
-    const int32_t code = view.api->get_value(&view, inputs[input], out);
-    return code == EPH_OK
-               ? code
-               : report(error, to_status_code(code),
-                        "get_input got a null record, or one with an absurd struct_size");
+    return view.api->get_value(&view, inputs[input], out, error);
   }
 
   static int32_t set_output(eph_inference* handle, uint32_t output, int32_t element_type,

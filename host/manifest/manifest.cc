@@ -276,7 +276,7 @@ std::optional<PluginIdentity> identify(std::string_view text) {
 }
 
 Result<Manifest> read_manifest(const YamlNode& document, const fs::path& file) {
-  static constexpr std::array<std::string_view, 14> kKeys{
+  static constexpr std::array<std::string_view, 15> kKeys{
       "schema",        "provider", "name",     "vendor",          "version",
       "abi",           "library",  "sha256",   "context_sources", "validates_contexts",
       "deterministic", "devices",  "requires", "options",         "options_open"};

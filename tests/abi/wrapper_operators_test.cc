@@ -117,7 +117,7 @@ class FakeInference : public eph_inference {
 };
 
 const eph_operators_api& operators_table() {
-  const eph_plugin_api* const plugin = eph_plugin_v1()->get_api(0);
+  const eph_plugin_api* const plugin = ephost::test::get_api(eph_plugin_v1());
   return *static_cast<const eph_operators_api*>(
       plugin->get_extension(plugin, EPH_STRING(EPH_EXT_OPERATORS)));
 }
@@ -138,7 +138,7 @@ struct List {
 };
 
 TEST(WrapperOperators, AreOfferedByThePlugin) {
-  const eph_plugin_api* const plugin = eph_plugin_v1()->get_api(0);
+  const eph_plugin_api* const plugin = ephost::test::get_api(eph_plugin_v1());
   EXPECT_EQ(plugin->get_extension(plugin, EPH_STRING("ephost.operators/2")), nullptr);
   EXPECT_EQ(operators_table().struct_size, sizeof(eph_operators_api));
 }

@@ -89,7 +89,7 @@ class WrapperRuns : public ::testing::Test {
     return *static_cast<const Table*>(api_.get_extension(provider_, eph::to_abi(id)));
   }
 
-  const eph_provider_api& api_ = *eph_plugin_v1()->get_api(0)->providers[0];
+  const eph_provider_api& api_ = *ephost::test::get_api(eph_plugin_v1())->providers[0];
   FakeHost host_;
   FakeError error_;
   eph_provider* provider_ = nullptr;
@@ -106,7 +106,7 @@ TEST_F(WrapperRuns, SaysHowManyComputationsRunAtOnce) {
   EXPECT_EQ(info.max_concurrent, 0U);
   fails = true;
   EXPECT_EQ(api_.describe(provider_, &info, &error_), EPH_ENGINE_ERROR);
-  const eph_provider_api& ending = *eph_plugin_v1()->get_api(0)->providers[1];
+  const eph_provider_api& ending = *ephost::test::get_api(eph_plugin_v1())->providers[1];
   info.struct_size = sizeof(info);
   ASSERT_EQ(ending.describe(provider_, &info, &error_), EPH_OK);
   EXPECT_EQ(info.max_concurrent, UINT32_MAX);
@@ -130,7 +130,7 @@ TEST_F(WrapperRuns, BeginsAndEndsRunsAndChangesOptions) {
 }
 
 TEST_F(WrapperRuns, LeavesOutWhatAProviderDoesNotDeclare) {
-  const eph_provider_api& ending = *eph_plugin_v1()->get_api(0)->providers[1];
+  const eph_provider_api& ending = *ephost::test::get_api(eph_plugin_v1())->providers[1];
   const auto* const runs = static_cast<const eph_run_provider_api*>(
       ending.get_extension(nullptr, EPH_STRING(EPH_EXT_RUN)));
   ASSERT_NE(runs, nullptr);

@@ -29,7 +29,7 @@ struct DefiningPlugin {
     auto loaded = std::make_shared<plugin::LoadedPlugin>();
     loaded->manifest.provider = "AcmeExecutionProvider";
     loaded->api.get_extension = &get_extension;
-    loaded->table = &kTable;
+    loaded->api_self = &kTable;
     return read_operators(loaded);
   }
 

@@ -301,7 +301,7 @@ TEST(Registry, OutlivesNoPlugin) {
     plugin = *registry.load(test::find_plugin_in(directory / "plugin"));
   }
   EXPECT_TRUE(is_mapped(library));
-  EXPECT_EQ(plugin->preamble.get_api(0)->provider_count, 1U);
+  EXPECT_EQ(plugin->api_self->provider_count, 1U);
 }
 
 TEST(Registry, LoadsFromManyThreadsAtOnce) {
