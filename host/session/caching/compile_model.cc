@@ -156,6 +156,20 @@ Result<std::vector<std::byte>> read_all(const ReadFunction& read,
   }
 }
 
+// `bytes` gets a model that the application reads itself.
+Result<session::ModelSource> source_of(const ModelCompilationOptions& options,
+                                       const Cancellation& cancellation,
+                                       std::vector<std::byte>& bytes) {
+  session::ModelSource source{options.input_model_path, {}};
+  if (options.input_model_read_func) {
+    EPHOST_ASSIGN_OR_RETURN(bytes, read_all(options.input_model_read_func, cancellation));
+    source.bytes = bytes;
+  } else if (source.path.empty()) {
+    source.bytes = options.input_model_buffer;
+  }
+  return source;
+}
+
 // compile_model takes its output from its arguments, so the session itself must not write one.
 SessionOptions without_generation(SessionOptions options) {
   options.add_config_entry("ep.context_enable", "0");
@@ -185,33 +199,31 @@ void add_node_counts(const context::CacheEntry& entry, CompileReport& report) {
   }
 }
 
-// What the function of the application gives is kept in `bytes`.
-Result<session::ModelSource> input_of(const ModelCompilationOptions& compilation,
-                                      const Cancellation& cancellation,
-                                      std::vector<std::byte>& bytes) {
-  session::ModelSource source{compilation.input_model_path, {}};
-  if (compilation.input_model_read_func) {
-    EPHOST_ASSIGN_OR_RETURN(bytes, read_all(compilation.input_model_read_func, cancellation));
-    source.bytes = bytes;
-  } else if (source.path.empty()) {
-    source.bytes = compilation.input_model_buffer;
-  }
-  return source;
+Result<session::PreparedModel> compile_with(const Environment& environment,
+                                            const session::ModelSource& source,
+                                            const SessionOptions& options,
+                                            const session::PipelineHooks& hooks) {
+  return session::prepare_model(environment, source, without_generation(options),
+                                session::Stage::kCompiled, hooks);
 }
 
 // What the providers write for the model, without writing it.
 Result<session::PayloadDigests> compile_to_nowhere(const Environment& environment,
                                                    const session::ModelSource& source,
-                                                   const SessionOptions& options) {
+                                                   const SessionOptions& options,
+                                                   const std::string& target) {
   session::PayloadDigests digests;
   session::PipelineHooks hooks;
+  hooks.writes_context = true;
+  hooks.target = target;
+  hooks.after_import = [](const session::PreparedModel& prepared) {
+    return context::refuse_ep_context_nodes(prepared.model.graph);
+  };
   hooks.after_compile = [&](session::PreparedModel& prepared) -> Status {
     EPHOST_ASSIGN_OR_RETURN(digests, session::digest_contexts(prepared));
     return {};
   };
-  EPHOST_RETURN_IF_ERROR(
-      session::prepare_model(environment, source, options, session::Stage::kCompiled, hooks)
-          .status());
+  EPHOST_RETURN_IF_ERROR(compile_with(environment, source, options, hooks).status());
   return digests;
 }
 
@@ -226,30 +238,27 @@ Result<CompileReport> compile(const Environment& environment, const SessionOptio
   write.file_system = environment.state().output_file_system;
   write.lock_wait = session::lock_wait(config, cancellation);
   const bool has_path = write.destination == context::Destination::kFile;
-  using session::ContextGeneration;
+  using Without = session::ContextGeneration::WithoutNodes;
   EPHOST_ASSIGN_OR_RETURN(
       const auto generation,
-      ContextGeneration::create(std::move(write),
-                                compilation.error_if_no_nodes_compiled
-                                    ? ContextGeneration::WithoutNodes::kFail
-                                    : ContextGeneration::WithoutNodes::kWritePlainModel,
-                                cancellation));
-
+      session::ContextGeneration::create(
+          std::move(write),
+          compilation.error_if_no_nodes_compiled ? Without::kFail : Without::kWritePlainModel,
+          cancellation));
   std::vector<std::byte> bytes;
   EPHOST_ASSIGN_OR_RETURN(const session::ModelSource source,
-                          input_of(compilation, cancellation, bytes));
+                          source_of(compilation, cancellation, bytes));
   EPHOST_ASSIGN_OR_RETURN(session::SessionCache cache,
                           session::SessionCache::create(source, without_generation(options)));
   if (compilation.output_model_get_initializer_location_func) {
     cache.skip("the application places initializers, which may stay in the model's own files");
   }
-  std::vector<std::string> deterministic_providers;
+  session::PayloadDigests digests;
   if (compilation.check_deterministic) {
     cache.skip("what the providers write is compared with what they write in another compilation");
-    EPHOST_ASSIGN_OR_RETURN(session::PayloadDigests digests,
-                            compile_to_nowhere(environment, source, without_generation(options)));
-    deterministic_providers = digests.providers();
-    generation->expect(std::move(digests));
+    EPHOST_ASSIGN_OR_RETURN(digests,
+                            compile_to_nowhere(environment, source, options, compilation.target));
+    generation->expect(&digests);
   }
   bool writes = false;
   session::PipelineHooks hooks;
@@ -264,21 +273,18 @@ Result<CompileReport> compile(const Environment& environment, const SessionOptio
     return cache.entry() ? generation->write_again(prepared) : generation->write(prepared);
   };
   cache.add_to(hooks);
-  const auto prepare = [&] {
-    return session::prepare_model(environment, source, without_generation(options),
-                                  session::Stage::kCompiled, hooks);
-  };
+  const auto prepare = [&] { return compile_with(environment, source, options, hooks); };
   auto prepared = prepare();
   if (!prepared.ok() && !writes && cache.blames_entry(prepared.status())) prepared = prepare();
   if (!prepared.ok()) return prepared.status();
-  if (compilation.output_model_buffer != nullptr) {
+  if (std::vector<std::byte>* const buffer = compilation.output_model_buffer) {
     const std::span<const std::byte> model = generation->written().model.bytes;
-    compilation.output_model_buffer->assign(model.begin(), model.end());
+    buffer->assign(model.begin(), model.end());
   }
   CompileReport report = report_on(*prepared, *generation, has_path);
   if (cache.entry()) add_node_counts(cache.entry()->stated, report);
   report.cache_use = cache.use();
-  report.deterministic_providers = std::move(deterministic_providers);
+  report.deterministic_providers = digests.providers();
   if (prepared->profiler) EPHOST_RETURN_IF_ERROR(prepared->profiler->write());
   return report;
 }

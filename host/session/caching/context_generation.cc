@@ -325,9 +325,8 @@ Status ContextGeneration::write(const PreparedModel& prepared) {
   }
   std::vector<CompiledModel> models;
   models.push_back(std::move(compiled));
-  EPHOST_ASSIGN_OR_RETURN(written_,
-                          write_compiled(std::move(writer_), std::move(models), cancellation_,
-                                         expected_ ? &*expected_ : nullptr));
+  EPHOST_ASSIGN_OR_RETURN(
+      written_, write_compiled(std::move(writer_), std::move(models), cancellation_, expected_));
   return Status::ok_status();
 }
 

@@ -84,8 +84,9 @@ class ContextGeneration {
   // file that the model was read from.
   [[nodiscard]] Status check(const PreparedModel& prepared);
 
-  // What the providers that promise to be deterministic must write. To be called before `write`.
-  void expect(PayloadDigests digests) { expected_ = std::move(digests); }
+  // What the providers that promise to be deterministic must write; borrowed. To be called before
+  // `write`.
+  void expect(const PayloadDigests* digests) { expected_ = digests; }
 
   // To be called once, from PipelineHooks::after_compile: writes and publishes the context model.
   [[nodiscard]] Status write(const PreparedModel& prepared);
@@ -112,7 +113,7 @@ class ContextGeneration {
   context::ContextWriter writer_;
   WithoutNodes without_nodes_;
   Cancellation cancellation_;
-  std::optional<PayloadDigests> expected_;
+  const PayloadDigests* expected_ = nullptr;
   std::vector<CompiledPartition> written_partitions_;
   context::WrittenContext written_;
 };
