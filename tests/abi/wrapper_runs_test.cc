@@ -78,7 +78,7 @@ class WrapperRuns : public ::testing::Test {
     fails = false;
     calls.clear();
     const eph_provider_config config = {sizeof(config), nullptr, 0};
-    EXPECT_EQ(api_.create(&host_, &config, &provider_, &error_), EPH_OK);
+    EXPECT_EQ(api_.create(&api_, &host_, &config, &provider_, &error_), EPH_OK);
   }
   WrapperRuns(const WrapperRuns&) = delete;
   WrapperRuns& operator=(const WrapperRuns&) = delete;

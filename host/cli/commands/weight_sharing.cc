@@ -32,7 +32,7 @@ struct SharedModel {
 
 // What a session would find in a context model that was written. Its checksums were just computed.
 Result<SharedModel> read_back(const Environment& environment, const fs::path& path) {
-  constexpr VerifyContextOptions kStructureOnly = {
+  const VerifyContextOptions kStructureOnly = {
       .compare_checksums = false, .providers = VerifyContextOptions::Providers::kIgnore};
   EPHOST_ASSIGN_OR_RETURN(const ContextReport report,
                           verify_context(environment, path, kStructureOnly));

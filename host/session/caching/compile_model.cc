@@ -261,9 +261,7 @@ Result<CompileReport> compile(const Environment& environment, const SessionOptio
     generation->expect(&digests);
   }
   bool writes = false;
-  session::PipelineHooks hooks;
-  hooks.writes_context = true;
-  hooks.target = compilation.target;
+  session::PipelineHooks hooks{.writes_context = true, .target = compilation.target};
   hooks.after_import = [&](const session::PreparedModel& prepared) {
     EPHOST_RETURN_IF_ERROR(context::refuse_ep_context_nodes(prepared.model.graph));
     return generation->check(prepared);

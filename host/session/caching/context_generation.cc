@@ -118,7 +118,7 @@ class DigestSink : public bridge::ContextSink {
              const std::vector<CompiledNode*>& nodes, uint32_t& payload_count)
       : digests_(digests), provider_(provider), nodes_(nodes), payload_count_(payload_count) {}
 
-  Result<uint32_t> begin_payload() override {
+  Result<uint32_t> begin_payload(std::string_view) override {
     digests_.begin(provider_.name(), payload_count_);
     return payload_count_++;
   }

@@ -86,8 +86,7 @@ class Pipeline {
     // Read the model and its external data.
     EPHOST_RETURN_IF_ERROR(timed("import", [&] { return reader_.import(source, prepared_); }));
     if (hooks_.after_import) EPHOST_RETURN_IF_ERROR(hooks_.after_import(prepared_));
-    // From here on, the graph is well-formed, apart from operators that plugins define. Its types
-    // are inferred unless a cache is in use.
+    // From here on, the graph is well-formed, but for operators that plugins define.
     if (until == Stage::kImported) return std::move(prepared_);
 
     // Create the providers, in order of priority.
@@ -132,8 +131,7 @@ class Pipeline {
     // Look once more at the nodes that only the CPU provider took: put integer operators in the
     // place of quantised groups, and dequantise constants for it alone.
     EPHOST_RETURN_IF_ERROR(refine_cpu_nodes());
-    // From here on, the graph differs from what the providers saw, only in nodes of the CPU
-    // provider.
+    // From here on, the graph differs from what the providers saw, in nodes of the CPU provider.
 
     // Give each value its place in memory.
     EPHOST_RETURN_IF_ERROR(

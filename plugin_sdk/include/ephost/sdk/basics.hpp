@@ -143,15 +143,6 @@ T* release_made(std::unique_ptr<T> made, const char* by) {
   return made.release();
 }
 
-// Fills a record of the host's, of which that may know less or more than this header.
-template <class Record, class Fill>
-void fill_record(Record* out, Fill&& fill) {
-  Record record = {};
-  record.struct_size = out->struct_size < sizeof(record) ? out->struct_size : sizeof(record);
-  fill(record);
-  std::memcpy(out, &record, static_cast<std::size_t>(record.struct_size));
-}
-
 // Receives the message of a failing host function, and throws it.
 class ThrowingError : public eph_error {
  public:
