@@ -334,9 +334,9 @@ typedef struct eph_graph_api {
   uint64_t struct_size;
 
   /* Each of these fills the fields of *out that its struct_size covers, which the caller has set to
-   * its own sizeof. What they point to lives as long as the graph. EPH_INVALID_ARGUMENT for an
-   * index out of range, a null `out`, or a struct_size that is too small or absurd. [required]
-   * [any] */
+   * its own sizeof, and leaves the smaller of that and the host's size there. What they point to
+   * lives as long as the graph. EPH_INVALID_ARGUMENT for an index out of range, a null `out`, or a
+   * struct_size that is too small or absurd. [required] [any] */
   int32_t (*get_graph)(const eph_graph* graph, eph_graph_info* out, eph_error* error) EPH_NOEXCEPT;
   int32_t (*get_node)(const eph_graph* graph, uint32_t node, eph_node_info* out,
                       eph_error* error) EPH_NOEXCEPT;
