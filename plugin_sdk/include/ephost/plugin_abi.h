@@ -334,9 +334,9 @@ typedef struct eph_graph_api {
   uint64_t struct_size;
 
   /* Each of these fills the fields of *out that its struct_size covers, which the caller has set to
-   * its own sizeof. What they point to lives as long as the graph. EPH_INVALID_ARGUMENT for an
-   * index out of range, a null `out`, or a struct_size that is too small or absurd. [required]
-   * [any] */
+   * its own sizeof, and leaves the smaller of that and the host's size there. What they point to
+   * lives as long as the graph. EPH_INVALID_ARGUMENT for an index out of range, a null `out`, or a
+   * struct_size that is too small or absurd. [required] [any] */
   int32_t (*get_graph)(const eph_graph* graph, eph_graph_info* out, eph_error* error) EPH_NOEXCEPT;
   int32_t (*get_node)(const eph_graph* graph, uint32_t node, eph_node_info* out,
                       eph_error* error) EPH_NOEXCEPT;
@@ -535,8 +535,8 @@ typedef struct eph_computation_info {
   uint64_t struct_size;
   uint64_t workspace_bytes; /* memory that every call of compute needs while it runs */
   /* The alignment that inputs, outputs and workspace in host memory should have, for a device that
-   * reads host memory by pages: a power of two, at most 2 MiB. 0 to 64: 64 bytes. The host then
-   * copies an input of the application that lies elsewhere. */
+   * reads host memory by pages: a power of two, at most 2 MiB. Up to 64: as eph_value says. With
+   * more, the host copies an input of the application that lies elsewhere. */
   uint64_t host_alignment;
   /* Pairs for which compute gives the right result when both have the same memory. The host uses
    * that only if the input is not needed afterwards. */

@@ -95,7 +95,7 @@ TEST_P(HostAlignment, HoldsWhereShapesAreOpen) {
 
 INSTANTIATE_TEST_SUITE_P(Claims, HostAlignment,
                          ::testing::Combine(::testing::Values("fuse:*", "kernels:*", "every:1"),
-                                            ::testing::Values("64", "4096", "2097152")),
+                                            ::testing::Values("128", "4096", "2097152")),
                          [](const auto& tested) {
                            return std::get<0>(tested.param).substr(0, 4) + "_" +
                                   std::get<1>(tested.param);
