@@ -92,7 +92,7 @@ class Judge {
             is_known_ = true;
             return std::vector{device};
           }
-          others_.push_back(formatted("{} of {}", quote(device.id), plugin.manifest.provider));
+          others_.insert(formatted("{} of {}", quote(device.id), plugin.manifest.provider));
         }
       }
     }
@@ -102,7 +102,7 @@ class Judge {
   const Environment& environment_;
   const std::string& device_;
   bool is_known_ = false;
-  std::vector<std::string> others_;
+  std::set<std::string> others_;  // devices of the providers that were asked
 };
 
 void report_verdict(const Result<std::optional<bridge::Compatibility>>& answer,
