@@ -8,6 +8,7 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
+#include "host/graph/connect.h"
 #include "host/graph/subgraphs.h"
 
 namespace ephost::context {
@@ -170,6 +171,22 @@ Node make_ep_context_node(EpContextNode attributes) {
     node.attributes.push_back({std::string(kNamedConstantsAttribute), std::move(entries)});
   }
   return node;
+}
+
+Graph make_ep_context_graph(const Graph& partition, EpContextNode attributes) {
+  Graph graph{.name = partition.name};
+  Node node = make_ep_context_node(std::move(attributes));
+  const auto copy = [&](graph::ValueId id) {
+    const graph::Value& value = partition.values[id];
+    return graph.add_value({.name = value.name, .type = value.type});
+  };
+  for (const graph::ValueId input : partition.inputs) node.inputs.push_back(copy(input));
+  for (const graph::ValueId output : partition.outputs) node.outputs.push_back(copy(output));
+  graph.inputs = node.inputs;
+  graph.outputs = node.outputs;
+  graph.add_node(std::move(node));
+  graph::connect(graph);
+  return graph;
 }
 
 std::vector<NodePlace> find_ep_context_nodes(const Graph& graph) {

@@ -54,6 +54,11 @@ struct EpContextNode {
 // attributes that are empty.
 [[nodiscard]] graph::Node make_ep_context_node(EpContextNode attributes);
 
+// A graph that consists of such a node, with name, inputs and outputs of a partition that was
+// extracted as a graph of its own.
+[[nodiscard]] graph::Graph make_ep_context_graph(const graph::Graph& partition,
+                                                 EpContextNode attributes);
+
 // A node of a model or of one of its nested graphs. Valid for as long as the model is neither moved
 // nor changed.
 struct NodePlace {

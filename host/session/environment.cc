@@ -67,6 +67,7 @@ Result<std::shared_ptr<Environment::State>> Environment::State::create(
   if (options.crash_handler) state->crash_handler.emplace();
   if (options.call_warning.count() > 0) state->call_watch.emplace(options.call_warning);
   state->search = manifest::find_plugins(request);
+  state->host_version = EPHOST_VERSION;
   return state;
 }
 

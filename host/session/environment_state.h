@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "host/base/files/file_system.h"
@@ -31,6 +32,8 @@ struct Environment::State {
   session::SessionGroups groups;
   // Context models are written through it. Tests replace it by one that fails.
   const FileSystem* output_file_system = &posix_file_system();
+  // What keys of the cache store state as the version of the host. Tests replace it by another one.
+  std::string host_version;
 
   static Result<std::shared_ptr<State>> create(const EnvironmentOptions& options);
 };

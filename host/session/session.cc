@@ -148,15 +148,16 @@ Result<std::unique_ptr<Session::State>> create_state(const Environment& environm
 Result<std::unique_ptr<Session::State>> create_cached_state(const Environment& environment,
                                                             const session::ModelSource& source,
                                                             const SessionOptions& options) {
-  EPHOST_ASSIGN_OR_RETURN(session::SessionCache cache,
-                          session::SessionCache::create(source, options));
+  EPHOST_ASSIGN_OR_RETURN(
+      session::SessionCache cache,
+      session::SessionCache::create(source, options, environment.state().host_version));
   auto state = create_state(environment, source, options, cache);
   if (!state.ok() && cache.blames_entry(state.status())) {
     state = create_state(environment, source, options, cache);
   }
   if (state.ok()) {
     (*state)->cache_use = cache.use();
-    (*state)->cache_entry = cache.take_entry();
+    (*state)->cache_entries = cache.take_entries();
   }
   return state;
 }

@@ -29,8 +29,8 @@ struct Session::State {
 
   Environment environment;
   CacheUse cache_use;
-  // Keeps the store's entry that the session was loaded from.
-  std::optional<context::FoundEntry> cache_entry;
+  // Keeps the store's entries that the session was made of.
+  std::vector<context::FoundEntry> cache_entries;
   session::PreparedModel prepared;  // its plans and computations have moved into `program`
   std::vector<Fallback> fallbacks;
   std::vector<ValueDescription> inputs;

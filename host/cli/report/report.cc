@@ -45,6 +45,7 @@ Json cache_json(const CacheUse& use) {
   if (use.outcome == CacheUse::Outcome::kOff) return nullptr;
   return {{"outcome", outcome_name(use.outcome)},
           {"key", use.key.empty() ? Json() : Json(use.key)},
+          {"reused_contexts", use.reused_contexts},
           {"reason", use.reason.empty() ? Json() : Json(use.reason)}};
 }
 
@@ -52,6 +53,9 @@ std::string cache_text(const CacheUse& use) {
   if (use.outcome == CacheUse::Outcome::kOff) return {};
   std::string text(outcome_name(use.outcome));
   if (!use.key.empty()) text += " " + use.key;
+  if (use.reused_contexts > 0) {
+    text += formatted(", {} reused", counted(use.reused_contexts, "context"));
+  }
   if (!use.reason.empty()) text += formatted(" ({})", printable(use.reason));
   return text;
 }

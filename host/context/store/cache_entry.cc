@@ -23,6 +23,13 @@ std::optional<uint64_t> parse_number(std::string_view text) {
   return number;
 }
 
+// nullopt unless the text is a digest in lower-case hexadecimal digits.
+std::optional<std::string> parse_digest(std::string_view text) {
+  constexpr size_t kDigits = 64;
+  const bool is_hex = text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  return is_hex && text.size() == kDigits ? std::optional(std::string(text)) : std::nullopt;
+}
+
 // Adds the entry of a line "<value> <name>"; false if the line is malformed.
 template <class Value>
 bool add(std::string_view line, std::optional<Value> (*parse)(std::string_view),
@@ -52,6 +59,9 @@ std::string to_text(const CacheEntry& entry) {
   for (const auto& [name, nodes] : entry.partitions) {
     append_line(text, "partition", formatted("{} {}", nodes, name));
   }
+  for (const auto& [name, digest] : entry.contexts) {
+    append_line(text, "context", formatted("{} {}", digest, name));
+  }
   append_line(text, "model name", entry.model_name);
   append_line(text, "checksum", cache_key_id(text));
   return text;
@@ -75,6 +85,8 @@ Result<CacheEntry> parse_cache_entry(std::string_view text) {
       return damaged("states a file without a checksum");
     } else if (name == "partition" && !add(value, &parse_number, entry.partitions)) {
       return damaged("states a partition without its nodes");
+    } else if (name == "context" && !add(value, &parse_digest, entry.contexts)) {
+      return damaged("states a context without its digest");
     }
   }
   return entry;

@@ -24,6 +24,9 @@ struct CacheEntry {
   // By name, the context model included.
   std::vector<std::pair<std::string, ContentChecksum>> files;
   std::vector<std::pair<std::string, uint64_t>> partitions;  // name and number of nodes
+  // Name of each partition and the digest of what its context was made from (graph/graph_digest.h,
+  // with the lines of its provider). Empty for entries of hosts that do not state them.
+  std::vector<std::pair<std::string, std::string>> contexts;
   std::string model_name;  // of the source model; empty: it was in memory
 };
 

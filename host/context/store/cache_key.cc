@@ -8,27 +8,6 @@ namespace {
 // To be incremented when what the host compiles or stores changes within one version.
 constexpr std::string_view kFormat = "2";
 
-void append_provider(std::string& text, const CacheProvider& provider) {
-  append_line(text, "provider", provider.name);
-  append_line(text, "plugin", provider.plugin_id);
-  append_line(text, "plugin version", provider.plugin_version);
-  append_line(text, "plugin abi", provider.abi);
-  append_line(text, "plugin library", to_string(provider.library));
-  for (const auto& [name, value] : provider.options) {
-    append_line(text, "provider option", name + "=" + value);
-  }
-  const std::string label = provider.has_target ? "target" : "device";
-  for (const CacheDevice& device : provider.devices) {
-    append_line(text, label, device.type);
-    append_line(text, label + " id", device.id);
-    append_line(text, label + " name", device.name);
-    append_line(text, label + " vendor", device.vendor);
-    append_line(text, label + " architecture", device.architecture);
-    append_line(text, label + " driver", device.driver_version);
-  }
-  append_line(text, "compatibility", provider.compatibility);
-}
-
 std::string unescape(std::string_view value) {
   std::string plain;
   for (size_t i = 0; i < value.size(); ++i) {
@@ -73,6 +52,29 @@ bool is_cache_key_id(std::string_view name) {
   return hash && to_hex(*hash) == name;
 }
 
+std::string provider_lines(const CacheProvider& provider) {
+  std::string text;
+  append_line(text, "provider", provider.name);
+  append_line(text, "plugin", provider.plugin_id);
+  append_line(text, "plugin version", provider.plugin_version);
+  append_line(text, "plugin abi", provider.abi);
+  append_line(text, "plugin library", to_string(provider.library));
+  for (const auto& [name, value] : provider.options) {
+    append_line(text, "provider option", name + "=" + value);
+  }
+  const std::string label = provider.has_target ? "target" : "device";
+  for (const CacheDevice& device : provider.devices) {
+    append_line(text, label, device.type);
+    append_line(text, label + " id", device.id);
+    append_line(text, label + " name", device.name);
+    append_line(text, label + " vendor", device.vendor);
+    append_line(text, label + " architecture", device.architecture);
+    append_line(text, label + " driver", device.driver_version);
+  }
+  append_line(text, "compatibility", provider.compatibility);
+  return text;
+}
+
 CacheKey make_cache_key(const CacheIngredients& ingredients) {
   CacheKey key;
   append_line(key.text, "format", kFormat);
@@ -85,7 +87,7 @@ CacheKey make_cache_key(const CacheIngredients& ingredients) {
   for (const auto& [name, value] : ingredients.session_options) {
     append_line(key.text, "session option", name + "=" + value);
   }
-  for (const CacheProvider& provider : ingredients.providers) append_provider(key.text, provider);
+  for (const CacheProvider& provider : ingredients.providers) key.text += provider_lines(provider);
   key.id = cache_key_id(key.text);
   return key;
 }

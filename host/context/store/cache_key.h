@@ -55,6 +55,10 @@ struct CacheKey {
 
 [[nodiscard]] CacheKey make_cache_key(const CacheIngredients& ingredients);
 
+// The lines of a key that describe one provider, the first of which states its name. With the graph
+// of a partition they identify what the provider compiles of it.
+[[nodiscard]] std::string provider_lines(const CacheProvider& provider);
+
 // The hash of the text of a key, in 32 hexadecimal digits.
 [[nodiscard]] std::string cache_key_id(std::string_view text);
 // Whether `name` has the form of a key id.

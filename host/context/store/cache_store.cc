@@ -1,5 +1,6 @@
 #include "host/context/store/cache_store.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -9,19 +10,13 @@
 #include "host/base/text.h"
 #include "host/context/store/cache_entry.h"
 #include "host/context/store/cache_upkeep.h"
+#include "host/context/store/key_comparison.h"
 
 namespace ephost::context {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-// Whether a failure is due to the entry, and not to the machine (no file descriptors, no
-// permission).
-bool is_damage(const Status& status) {
-  return status.code() == StatusCode::kInvalidGraph ||
-         status.code() == StatusCode::kInvalidArgument || status.code() == StatusCode::kNoSuchFile;
-}
 
 Status damaged(const fs::path& file, std::string_view reason) {
   return Status(StatusCode::kInvalidGraph, formatted("{} {}", quote(file.native()), reason));
@@ -36,6 +31,16 @@ const ContentChecksum* find_checksum(const CacheEntry& entry, std::string_view n
 
 }  // namespace
 
+bool is_damage(const Status& status) {
+  return status.code() == StatusCode::kInvalidGraph ||
+         status.code() == StatusCode::kInvalidProtobuf ||
+         status.code() == StatusCode::kInvalidArgument || status.code() == StatusCode::kNoSuchFile;
+}
+
+std::string FoundEntry::id() const {
+  return folder.filename().native().substr(kEntryPrefix.size());
+}
+
 fs::path StagedEntry::model_path() const { return entry_folder() / kEntryModelName; }
 
 Status CacheStore::check(FoundEntry& entry, const CacheKey& key) const {
@@ -43,6 +48,10 @@ Status CacheStore::check(FoundEntry& entry, const CacheKey& key) const {
   if (entry.stated.key_text != key.text) {
     return damaged(entry.folder / kEntryFileName, "describes another key");
   }
+  return open_model(entry);
+}
+
+Status CacheStore::open_model(FoundEntry& entry) const {
   const ContentChecksum* checksum = find_checksum(entry.stated, kEntryModelName);
   if (checksum == nullptr)
     return damaged(entry.folder / kEntryFileName, "does not state the model");
@@ -57,19 +66,26 @@ Status CacheStore::check(FoundEntry& entry, const CacheKey& key) const {
   return {};
 }
 
+Result<std::optional<FoundEntry>> CacheStore::lease(fs::path folder) const {
+  Result<std::optional<FolderLock>> lock =
+      FolderLock::try_acquire(folder, FolderLock::Mode::kShared, *options_.file_system);
+  if (lock.status().code() == StatusCode::kNoSuchFile) return std::optional<FoundEntry>();
+  if (!lock.ok()) return lock.status();
+  // Another process is removing it.
+  if (!*lock || !(*lock)->is_at(folder)) return std::optional<FoundEntry>();
+  return std::optional(
+      FoundEntry{.folder = std::move(folder), .lease = std::move(**lock), .stated = {}});
+}
+
 Result<CacheLookup> CacheStore::find(const CacheKey& key) const {
   const fs::path folder = entry_path(options_.store(), key.id);
   EPHOST_ASSIGN_OR_RETURN(const bool exists, is_store(options_.store(), *options_.file_system));
   if (!exists) return CacheLookup();
-  Result<std::optional<FolderLock>> lease =
-      FolderLock::try_acquire(folder, FolderLock::Mode::kShared, *options_.file_system);
-  if (lease.status().code() == StatusCode::kNoSuchFile) return CacheLookup();
-  if (!lease.ok()) return lease.status();
-  // Another process is removing it.
-  if (!*lease || !(*lease)->is_at(folder)) return CacheLookup();
+  EPHOST_ASSIGN_OR_RETURN(std::optional<FoundEntry> leased, lease(folder));
+  if (!leased) return CacheLookup();
 
   // From here on nobody removes it, but another process may quarantine it, which moves it away.
-  FoundEntry entry{.folder = folder, .lease = std::move(**lease)};
+  FoundEntry entry = std::move(*leased);
   if (!is_marked(folder, *options_.file_system)) {
     if (!entry.lease.is_at(folder)) return CacheLookup();
     return Status(
@@ -89,10 +105,33 @@ Result<CacheLookup> CacheStore::find(const CacheKey& key) const {
   return CacheLookup{.damage = std::move(status)};
 }
 
+Result<std::vector<FoundEntry>> CacheStore::find_related(const CacheKey& key) const {
+  EPHOST_ASSIGN_OR_RETURN(const bool exists, is_store(options_.store(), *options_.file_system));
+  if (!exists) return std::vector<FoundEntry>();
+  EPHOST_ASSIGN_OR_RETURN(std::vector<CacheItem> items,
+                          scan_store(options_.store(), *options_.file_system));
+  std::reverse(items.begin(), items.end());
+  std::vector<FoundEntry> related;
+  for (CacheItem& item : items) {
+    if (related.size() == kMaxRelatedEntries) break;
+    if (item.state != CacheItem::State::kEntry || item.id == key.id) continue;
+    Result<std::optional<FoundEntry>> leased = lease(std::move(item.folder));
+    if (!leased.ok() || !*leased) continue;
+    FoundEntry entry = std::move(**leased);
+    Result<CacheEntry> stated = read_entry(entry.folder, *options_.file_system);
+    const bool is_usable = stated.ok() && !stated->contexts.empty() &&
+                           cache_key_id(stated->key_text) == item.id &&
+                           are_of_same_model(stated->key_text, key.text);
+    if (!is_usable) continue;
+    entry.stated = std::move(*stated);
+    related.push_back(std::move(entry));
+  }
+  return related;
+}
+
 Status CacheStore::quarantine(const FoundEntry& entry, const Status& reason) const {
   const FileSystem& file_system = *options_.file_system;
-  const std::string id = entry.folder.filename().native().substr(kEntryPrefix.size());
-  const fs::path aside = options_.store() / (std::string(kQuarantinePrefix) + id);
+  const fs::path aside = options_.store() / (std::string(kQuarantinePrefix) + entry.id());
   EPHOST_ASSIGN_OR_RETURN(std::optional<FolderLock> lock,
                           FolderLock::acquire(options_.store(), options_.lock_wait, file_system));
   // By now another entry may have that name.

@@ -26,6 +26,9 @@
 
 namespace ephost::context {
 
+// Older entries of a model beyond this number give no contexts to new ones.
+inline constexpr size_t kMaxRelatedEntries = 16;
+
 // Limits that publishing an entry enforces. 0: no limit.
 struct CacheLimits {
   uint64_t max_bytes = uint64_t{10} << 30;
@@ -47,7 +50,11 @@ struct FoundEntry {
   std::filesystem::path folder;
   FolderLock lease;
   CacheEntry stated;
-  std::shared_ptr<const MappedFile> model;  // the mapping whose checksum was compared
+  // The mapping whose checksum was compared; null before CacheStore::open_model.
+  std::shared_ptr<const MappedFile> model;
+
+  // The id of its key.
+  [[nodiscard]] std::string id() const;
 };
 
 struct CacheLookup {
@@ -69,6 +76,10 @@ class StagedEntry {
   TemporaryFolder folder_;
 };
 
+// Whether a failure to read an entry is due to the entry, and not to the machine (no file
+// descriptors, no permission).
+[[nodiscard]] bool is_damage(const Status& status);
+
 class CacheStore {
  public:
   explicit CacheStore(CacheStoreOptions options) : options_(std::move(options)) {}
@@ -79,6 +90,14 @@ class CacheStore {
   // their checksums. A damaged entry is quarantined and counts as missing. FAIL if the folder is
   // not a store, or the folder of the entry is not marked as belonging to it.
   [[nodiscard]] Result<CacheLookup> find(const CacheKey& key) const;
+
+  // Other entries of the same model whose contexts may be taken over, most recently used first and
+  // at most kMaxRelatedEntries. Their models are not mapped yet. Skips what is damaged or being
+  // removed; an entry that is only looked at does not count as used. Fails as `find` does.
+  [[nodiscard]] Result<std::vector<FoundEntry>> find_related(const CacheKey& key) const;
+
+  // Maps the model of an entry and compares its checksum: INVALID_GRAPH if it is damaged.
+  [[nodiscard]] Status open_model(FoundEntry& entry) const;
 
   // Sets an entry aside, with the reason, so that it can be inspected and its key can be published
   // again. Does nothing if the entry has been set aside or replaced already.
@@ -92,6 +111,8 @@ class CacheStore {
   [[nodiscard]] Status publish(StagedEntry staged, const CacheKey& key, CacheEntry entry) const;
 
  private:
+  // nullopt if there is no such folder or it is being removed.
+  Result<std::optional<FoundEntry>> lease(std::filesystem::path folder) const;
   Status check(FoundEntry& entry, const CacheKey& key) const;
 
   CacheStoreOptions options_;

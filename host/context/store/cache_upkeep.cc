@@ -20,7 +20,7 @@ using State = CacheItem::State;
 using std::chrono::hours;
 using std::chrono::system_clock;
 
-constexpr uint64_t kMaxTextBytes = 1 << 20;
+constexpr uint64_t kMaxTextBytes = uint64_t{16} << 20;  // of a description
 
 system_clock::duration age_of(const CacheItem& item) {
   return system_clock::now() - item.last_used;

@@ -51,11 +51,12 @@ Result<context::CacheProvider> describe_provider(bridge::Provider& provider,
 
 Result<context::CacheIngredients> collect_cache_ingredients(const PreparedModel& prepared,
                                                             const onnx_io::ImportReport& read,
-                                                            const SessionConfig& config) {
+                                                            const SessionConfig& config,
+                                                            std::string host_version) {
   const KnownChecksums known(config.known_checksums_dir);
   const Cancellation& cancellation = prepared.cancellation;
   context::CacheIngredients ingredients{
-      .host_version = EPHOST_VERSION,
+      .host_version = std::move(host_version),
       .abi = abi_version(EPH_ABI_MINOR),
       .session_options = {
           {"ep.context_node_name_prefix", config.context_node_name_prefix},

@@ -4,6 +4,8 @@
 
 #include <ephost/status.h>
 
+#include <string>
+
 #include "host/context/store/cache_key.h"
 #include "host/onnx_io/import/import.h"
 #include "host/session/pipeline/prepared_model.h"
@@ -14,6 +16,7 @@ namespace ephost::session {
 // Computes the checksums of the model and of its external data from the very bytes that are
 // compiled. Fails if a provider cannot report its compatibility, or if its library cannot be read.
 [[nodiscard]] Result<context::CacheIngredients> collect_cache_ingredients(
-    const PreparedModel& prepared, const onnx_io::ImportReport& read, const SessionConfig& config);
+    const PreparedModel& prepared, const onnx_io::ImportReport& read, const SessionConfig& config,
+    std::string host_version);
 
 }  // namespace ephost::session

@@ -249,7 +249,8 @@ Result<CompileReport> compile(const Environment& environment, const SessionOptio
   EPHOST_ASSIGN_OR_RETURN(const session::ModelSource source,
                           source_of(compilation, cancellation, bytes));
   EPHOST_ASSIGN_OR_RETURN(session::SessionCache cache,
-                          session::SessionCache::create(source, without_generation(options)));
+                          session::SessionCache::create(source, without_generation(options),
+                                                        environment.state().host_version));
   if (compilation.output_model_get_initializer_location_func) {
     cache.skip("the application places initializers, which may stay in the model's own files");
   }

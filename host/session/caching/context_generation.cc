@@ -179,6 +179,45 @@ std::vector<const bridge::Computation*> computations_of(const std::vector<Compil
   return computations;
 }
 
+// Fills in what the provider said about the node when it compiled it, if it was restored.
+void take_attributes(const ReusedContexts& reused, CompiledNode& node) {
+  const ReusedContext* context = reused.find(node.partition.name);
+  if (context == nullptr) return;
+  node.reused_payload = context->payload;
+  node.partition.source = context->attributes.source;
+  node.partition.sdk_version = context->attributes.sdk_version;
+  node.partition.hardware_architecture = context->attributes.hardware_architecture;
+  node.partition.notes = context->attributes.notes;
+  node.partition.max_size = context->attributes.max_size;
+}
+
+// The first node of a payload becomes its primary node, which shall be the one that it was.
+void put_reused_primaries_first(const ReusedContexts& reused, std::vector<CompiledNode>& nodes) {
+  std::stable_partition(nodes.begin(), nodes.end(), [&](const CompiledNode& node) {
+    const ReusedContext* context = reused.find(node.partition.name);
+    return context == nullptr || context->attributes.main_context;
+  });
+}
+
+// Copies the payloads that the provider restored its nodes from.
+Status copy_reused(context::ContextWriter& writer, const bridge::Provider& provider,
+                   const std::vector<ReusedPayload>& payloads,
+                   const std::vector<CompiledNode*>& nodes) {
+  std::map<uint32_t, uint32_t> copies;  // their numbers in the output
+  for (CompiledNode* node : nodes) {
+    if (!node->reused_payload) continue;
+    const auto [copy, is_new] = copies.try_emplace(*node->reused_payload);
+    if (is_new) {
+      const ReusedPayload& payload = payloads[*node->reused_payload];
+      EPHOST_ASSIGN_OR_RETURN(copy->second,
+                              writer.begin_payload(provider.short_name(), payload.compatibility));
+      EPHOST_RETURN_IF_ERROR(writer.append(copy->second, payload.bytes.bytes));
+    }
+    node->partition.payload = copy->second;
+  }
+  return Status::ok_status();
+}
+
 // The compatibility strings of the sources that a model's nodes state.
 Result<std::map<std::string, std::string>> compatibility_of(const CompiledModel& model) {
   std::map<std::string, std::string> texts;
@@ -201,17 +240,22 @@ Result<context::ModelToWrite> to_model(CompiledModel& compiled) {
 }  // namespace
 
 CompiledModel share(const CompiledModel& model) {
-  CompiledModel shared{.options = model.options, .model = graph::clone(model.model), .nodes = {}};
+  CompiledModel shared{.options = model.options,
+                       .model = graph::clone(model.model),
+                       .nodes = {},
+                       .reused_payloads = model.reused_payloads};
   for (const CompiledNode& node : model.nodes) {
     shared.nodes.push_back({node.provider, node.computation.share(), node.partition, node.constants,
-                            node.drops_constants});
+                            node.drops_constants, node.reused_payload});
   }
   return shared;
 }
 
 CompiledModel collect_compiled(const PreparedModel& prepared, context::WriteOptions options) {
-  CompiledModel compiled{
-      .options = std::move(options), .model = graph::clone(prepared.model), .nodes = {}};
+  CompiledModel compiled{.options = std::move(options),
+                         .model = graph::clone(prepared.model),
+                         .nodes = {},
+                         .reused_payloads = prepared.reused.payloads};
   compiled.options.files = prepared.files;
   // In the order of the providers, as the payloads in the output follow this order.
   for (uint32_t provider = 0; provider < prepared.providers.size(); ++provider) {
@@ -232,6 +276,7 @@ CompiledModel collect_compiled(const PreparedModel& prepared, context::WriteOpti
         compiled.nodes.push_back(
             {owner, graph->computations[step]->share(), place_of(*graph, partition),
              constants_of(prepared.graph_of(*graph), partition), partition.drop_constants});
+        take_attributes(prepared.reused, compiled.nodes.back());
       }
     }
     if (uncached == 0) continue;
@@ -239,6 +284,7 @@ CompiledModel collect_compiled(const PreparedModel& prepared, context::WriteOpti
         "{} cannot write an EP context; its {} partitions stay plain nodes in the context model",
         owner->name(), uncached));
   }
+  put_reused_primaries_first(prepared.reused, compiled.nodes);
   return compiled;
 }
 
@@ -248,6 +294,9 @@ Result<context::WrittenContext> write_compiled(context::ContextWriter writer,
                                                const PayloadDigests* expected) {
   PayloadDigests digests;
   for (auto& [provider, nodes] : group_by_provider(models)) {
+    EPHOST_RETURN_IF_ERROR(copy_reused(writer, *provider, models.front().reused_payloads, nodes));
+    std::erase_if(nodes, [](const CompiledNode* node) { return node->reused_payload.has_value(); });
+    if (nodes.empty()) continue;
     const bool compares = expected != nullptr && provider->plugin().manifest.deterministic;
     ProviderSink sink(writer, *provider, nodes, cancellation, compares ? &digests : nullptr);
     EPHOST_RETURN_IF_ERROR(provider->write_context(computations_of(nodes), sink));

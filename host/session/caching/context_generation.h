@@ -7,6 +7,7 @@
 #include <ephost/session_options.h>
 #include <ephost/status.h>
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -29,10 +30,14 @@ namespace ephost::session {
 // A compiled partition, and what is needed to write its context.
 struct CompiledNode {
   std::shared_ptr<bridge::Provider> provider;
-  bridge::Computation computation;      // shared with the session
-  context::WrittenPartition partition;  // without the attributes that the provider sets
+  bridge::Computation computation;  // shared with the session
+  context::WrittenPartition
+      partition;  // without the attributes that the provider sets, if not reused
   std::map<std::string, graph::ValueId, std::less<>> constants;  // that the partition reads
   bool drops_constants = false;                                  // EPH_CLAIM_DROP_CONSTANTS
+  // The payload that it was restored from and that is copied, an index into
+  // CompiledModel::reused_payloads; nullopt for what was compiled.
+  std::optional<uint32_t> reused_payload = std::nullopt;
 };
 
 // A compiled model whose context is to be written.
@@ -40,6 +45,7 @@ struct CompiledModel {
   context::WriteOptions options;
   graph::Model model;
   std::vector<CompiledNode> nodes;  // of providers that can write a context
+  std::vector<ReusedPayload> reused_payloads = {};
 };
 
 // A copy of the model that shares its computations.
@@ -50,8 +56,9 @@ struct CompiledModel {
                                              context::WriteOptions options);
 
 // Lets the providers write the contexts of all models at once to `writer`, whose own model is the
-// first of them. MODEL_LOAD_CANCELED once cancellation is requested; with `expected`, EP_FAIL
-// before anything is published if a provider breaks its promise to write the same as then.
+// first of them, and copies the reused payloads, which only a model outside of a group has.
+// MODEL_LOAD_CANCELED once cancellation is requested; with `expected`, EP_FAIL before anything is
+// published if a provider breaks its promise to write the same as then.
 [[nodiscard]] Result<context::WrittenContext> write_compiled(
     context::ContextWriter writer, std::vector<CompiledModel> models,
     const Cancellation& cancellation = {}, const PayloadDigests* expected = nullptr);

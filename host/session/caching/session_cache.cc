@@ -37,21 +37,25 @@ std::string reason_against(const PreparedModel& prepared) {
 
 }  // namespace
 
-SessionCache::SessionCache(SessionConfig config, std::string model_name,
+SessionCache::SessionCache(SessionConfig config, std::string model_name, std::string host_version,
                            const Cancellation& cancellation)
-    : config_(std::move(config)), model_name_(std::move(model_name)), cancellation_(cancellation) {
+    : config_(std::move(config)),
+      model_name_(std::move(model_name)),
+      host_version_(std::move(host_version)),
+      cancellation_(cancellation) {
   if (config_.cache_dir.empty()) return;
   store_.emplace(context::CacheStoreOptions{.folder = config_.cache_dir,
                                             .limits = config_.cache_limits,
                                             .lock_wait = lock_wait(config_, cancellation_)});
 }
 
-Result<SessionCache> SessionCache::create(const ModelSource& source,
-                                          const SessionOptions& options) {
+Result<SessionCache> SessionCache::create(const ModelSource& source, const SessionOptions& options,
+                                          std::string host_version) {
   std::vector<std::string> warnings;  // the pipeline logs them
   EPHOST_ASSIGN_OR_RETURN(SessionConfig config, read_session_config(options, warnings));
   const Cancellation cancellation = cancellation_of(options, config);
-  SessionCache cache(std::move(config), source.path.filename().string(), cancellation);
+  SessionCache cache(std::move(config), source.path.filename().string(), std::move(host_version),
+                     cancellation);
   if (cache.store_ && cache.config_.context_enable) {
     cache.skip("ep.context_enable asks for a context model of its own");
   } else if (cache.store_ && (cache.config_.share_contexts || cache.config_.stop_share_contexts)) {
@@ -85,8 +89,12 @@ void SessionCache::add_to(PipelineHooks& hooks) {
   hooks.substitute = [this](const PreparedModel& prepared, const onnx_io::ImportReport& read) {
     return look_up(prepared, read);
   };
+  hooks.before_compile = [this](PreparedModel& prepared) { reuse(prepared); };
   hooks.after_compile = [this, next = std::move(hooks.after_compile)](PreparedModel& prepared) {
     if (next) EPHOST_RETURN_IF_ERROR(next(prepared));
+    use_.reused_contexts = prepared.reused.partitions.size();
+    if (use_.reused_contexts == 0) older_entries_.clear();
+    is_compiled_ = true;
     publish(prepared);
     return Status::ok_status();
   };
@@ -109,9 +117,13 @@ std::optional<ModelSource> SessionCache::look_up(const PreparedModel& prepared,
 
 Status SessionCache::find(const PreparedModel& prepared, const onnx_io::ImportReport& read) {
   EPHOST_ASSIGN_OR_RETURN(const context::CacheIngredients ingredients,
-                          collect_cache_ingredients(prepared, read, config_));
+                          collect_cache_ingredients(prepared, read, config_, host_version_));
   key_ = context::make_cache_key(ingredients);
   use_.key = key_.id;
+  provider_lines_.clear();
+  for (const context::CacheProvider& provider : ingredients.providers) {
+    provider_lines_.push_back(context::provider_lines(provider));
+  }
   EPHOST_ASSIGN_OR_RETURN(context::CacheLookup lookup, store_->find(key_));
   entry_ = std::move(lookup.found);
   use_.outcome = entry_ ? Outcome::kHit : Outcome::kMiss;
@@ -124,8 +136,51 @@ Status SessionCache::find(const PreparedModel& prepared, const onnx_io::ImportRe
   return Status::ok_status();
 }
 
+void SessionCache::reuse(PreparedModel& prepared) {
+  is_compiled_ = false;
+  digests_.clear();
+  older_entries_.clear();
+  if (!store_ || use_.outcome != Outcome::kMiss || has_bad_entry_) return;
+  if (const Status status = try_reuse(prepared); !status.ok()) {
+    prepared.reused = {};
+    older_entries_.clear();
+    fail("looking for contexts in older entries", status);
+  }
+}
+
+Status SessionCache::try_reuse(PreparedModel& prepared) {
+  EPHOST_ASSIGN_OR_RETURN(std::vector<context::FoundEntry> related, store_->find_related(key_));
+  if (related.empty() || prepared.partition_count() == 0) return Status::ok_status();
+  EPHOST_ASSIGN_OR_RETURN(digests_, context_digests(prepared, provider_lines_));
+  EPHOST_ASSIGN_OR_RETURN(older_entries_, reuse_contexts(*store_, key_, digests_, config_,
+                                                         std::move(related), prepared));
+  return Status::ok_status();
+}
+
+std::vector<context::FoundEntry> SessionCache::take_entries() {
+  std::vector<context::FoundEntry> entries = std::exchange(older_entries_, {});
+  if (entry_) entries.push_back(std::move(*entry_));
+  entry_.reset();
+  return entries;
+}
+
 bool SessionCache::blames_entry(const Status& failure) {
-  if (!entry_ || failure.code() == StatusCode::kModelLoadCanceled) return false;
+  if (failure.code() == StatusCode::kModelLoadCanceled) return false;
+  if (!entry_) {
+    // What a provider refused before that, it has compiled.
+    if (older_entries_.empty() || !is_compiled_) return false;
+    log_warning(
+        formatted("cache store: the session is created again without contexts of older "
+                  "entries: {}",
+                  failure.to_string()));
+    older_entries_.clear();
+    has_bad_entry_ = true;
+    if (!store_) return true;
+    // What was published may be as bad as what it was made of.
+    Result<context::CacheLookup> published = store_->find(key_);
+    if (published.ok()) entry_ = std::move(published->found);
+    if (!entry_) return true;
+  }
   log_warning(formatted("cache store: entry {} is quarantined: {}", key_.id, failure.to_string()));
   const Status quarantined = store_->quarantine(*entry_, failure);
   entry_.reset();
@@ -158,6 +213,10 @@ Status SessionCache::try_publish(const PreparedModel& prepared) {
   for (const CompiledPartition& partition : generation->partitions()) {
     entry.partitions.emplace_back(partition.name, partition.nodes);
   }
+  if (digests_.empty()) {
+    EPHOST_ASSIGN_OR_RETURN(digests_, context_digests(prepared, provider_lines_));
+  }
+  entry.contexts.assign(digests_.begin(), digests_.end());
   return store_->publish(std::move(staged), key_, std::move(entry));
 }
 

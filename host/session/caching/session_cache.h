@@ -1,6 +1,6 @@
-// Connects a session with the cache store: looks for its entry before anything is compiled, and
-// publishes one afterwards. If anything goes wrong with the store, the session continues without
-// it.
+// Connects a session with the cache store: looks for its entry before anything is compiled, takes
+// over contexts of older entries if there is none, and publishes one afterwards. If anything goes
+// wrong with the store, the session continues without it.
 #pragma once
 
 #include <ephost/cache_use.h>
@@ -10,8 +10,10 @@
 #include <atomic>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "host/context/store/cache_store.h"
+#include "host/session/caching/context_reuse.h"
 #include "host/session/model_source.h"
 #include "host/session/pipeline/pipeline.h"
 #include "host/session/session_config.h"
@@ -20,9 +22,10 @@ namespace ephost::session {
 
 class SessionCache {
  public:
-  // An object that does nothing, unless ep.cache_dir is set. INVALID_ARGUMENT for invalid
-  // configuration entries.
-  static Result<SessionCache> create(const ModelSource& source, const SessionOptions& options);
+  // An object that does nothing, unless ep.cache_dir is set. `host_version` becomes part of the
+  // key. INVALID_ARGUMENT for invalid configuration entries.
+  static Result<SessionCache> create(const ModelSource& source, const SessionOptions& options,
+                                     std::string host_version);
 
   // Continues without the store, for a reason that is not a failure.
   void skip(std::string reason);
@@ -31,33 +34,42 @@ class SessionCache {
   // finished. An existing after_compile hook is called first.
   void add_to(PipelineHooks& hooks);
 
-  // To be called after a failure: whether the session used an entry. If so, the entry is
-  // quarantined, and creating the session again compiles the model.
+  // To be called after a failure: whether the session used an entry, or was compiled with contexts
+  // of older entries. If so, that entry is quarantined, or the one that was made of the older ones,
+  // and creating the session again compiles the model.
   [[nodiscard]] bool blames_entry(const Status& failure);
 
   [[nodiscard]] const CacheUse& use() const { return use_; }
   // The entry that is used instead of the model; null if there is none.
   [[nodiscard]] const context::FoundEntry* entry() const { return entry_ ? &*entry_ : nullptr; }
-  // The same, to be kept while the session exists.
-  [[nodiscard]] std::optional<context::FoundEntry> take_entry() { return std::move(entry_); }
+  // All entries that the session was made of, to be kept while it exists.
+  [[nodiscard]] std::vector<context::FoundEntry> take_entries();
 
  private:
-  SessionCache(SessionConfig config, std::string model_name, const Cancellation& cancellation);
+  SessionCache(SessionConfig config, std::string model_name, std::string host_version,
+               const Cancellation& cancellation);
 
   std::optional<ModelSource> look_up(const PreparedModel& prepared,
                                      const onnx_io::ImportReport& read);
   Status find(const PreparedModel& prepared, const onnx_io::ImportReport& read);
+  void reuse(PreparedModel& prepared);
+  Status try_reuse(PreparedModel& prepared);
   void publish(const PreparedModel& prepared);
   Status try_publish(const PreparedModel& prepared);
   void fail(std::string_view doing, const Status& status);
 
   SessionConfig config_;
   std::string model_name_;
+  std::string host_version_;
   Cancellation cancellation_;
   std::optional<context::CacheStore> store_;
   context::CacheKey key_;
+  std::vector<std::string> provider_lines_;  // of the key, by provider
+  ContextDigests digests_;                   // of the partitioned model; empty until needed
   std::optional<context::FoundEntry> entry_;
-  bool has_bad_entry_ = false;  // then the model is compiled without another lookup
+  std::vector<context::FoundEntry> older_entries_;  // those that gave contexts
+  bool is_compiled_ = false;                        // in the current attempt
+  bool has_bad_entry_ = false;  // then everything is compiled, without another lookup
   CacheUse use_;
 };
 

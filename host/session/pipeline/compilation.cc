@@ -19,13 +19,6 @@
 namespace ephost::session {
 namespace {
 
-bool accepts(const bridge::Provider& provider, std::string_view source) {
-  const std::vector<std::string>& sources = provider.plugin().manifest.context_sources;
-  // A node without a source goes to the first provider that supports contexts.
-  if (source.empty()) return !sources.empty();
-  return std::find(sources.begin(), sources.end(), source) != sources.end();
-}
-
 using CachedByPlace =
     std::map<std::pair<const graph::Graph*, graph::NodeId>, const context::CachedPartition*>;
 
@@ -37,13 +30,10 @@ CachedByPlace cached_by_place(const PreparedModel& prepared) {
   return cached;
 }
 
-eph_ep_context to_abi_context(const PreparedModel& prepared,
-                              const context::CachedPartition& partition) {
-  const context::EpContextNode& node = partition.attributes;
-  const std::span<const std::byte> bytes = prepared.context.payloads[partition.payload].bytes.bytes;
+eph_ep_context to_abi_context(const context::EpContextNode& node, const graph::Blob& payload) {
   eph_ep_context context = {};
   context.struct_size = sizeof(context);
-  context.payload = {bytes.data(), bytes.size()};
+  context.payload = {payload.bytes.data(), payload.bytes.size()};
   context.partition_name = bridge::to_abi(node.partition_name);
   context.source = bridge::to_abi(node.source);
   context.sdk_version = bridge::to_abi(node.sdk_version);
@@ -95,10 +85,22 @@ class ProviderCompilation {
 
   Status run() {
     for (PreparedGraph* graph : prepared_.graphs()) EPHOST_RETURN_IF_ERROR(visit(*graph));
-    return compile();
+    EPHOST_ASSIGN_OR_RETURN(const bool has_restored, restore_reused());
+    return has_restored ? compile() : Status::ok_status();
   }
 
  private:
+  // What is passed to one call of `compile`.
+  struct Batch {
+    std::vector<bridge::CompileRequest> requests;
+    std::vector<MadeComputations::Origin> origins;  // beside requests
+
+    void add(bridge::CompileRequest request, MadeComputations::Origin origin) {
+      requests.push_back(std::move(request));
+      origins.push_back(std::move(origin));
+    }
+  };
+
   Status visit(const PreparedGraph& prepared) {
     const graph::Graph& graph = prepared_.graph_of(prepared);
     std::vector<std::optional<bridge::Computation>>& kernels = made_.kernels[{index_, &graph}];
@@ -137,11 +139,14 @@ class ProviderCompilation {
                uint64_t token) {
     if (made_.compiled.contains(origin)) return;
     const auto& [provider, graph, nodes, partition] = origin;
+    const ReusedContext* reused = prepared_.reused.find(partition);
+    if (cached == nullptr && reused != nullptr) return request_reused(std::move(origin), *reused);
     const eph_ep_context* context = nullptr;
     std::shared_ptr<const bridge::OutsideConstants> constants;
     if (cached != nullptr) {
-      provider_.retain(prepared_.context.payloads[cached->payload].bytes);
-      eph_ep_context& abi = contexts_.emplace_back(to_abi_context(prepared_, *cached));
+      const graph::Blob& payload = prepared_.context.payloads[cached->payload].bytes;
+      provider_.retain(payload);
+      eph_ep_context& abi = contexts_.emplace_back(to_abi_context(cached->attributes, payload));
       constants = constants_of(*cached);
       if (constants) {
         abi.constants = constants->list().data();
@@ -152,26 +157,66 @@ class ProviderCompilation {
     const std::string& name = cached != nullptr ? cached->attributes.partition_name : partition;
     graphs_.push_back(graph::extract_subgraph(*graph, nodes, name).graph);
     views_.emplace_back(graphs_.back(), model_, bridge::GraphView::Role::kWhole);
-    requests_.push_back({&views_.back(), graphs_.back().name, context, token, constants});
-    origins_.push_back(std::move(origin));
+    batch_.add({&views_.back(), graphs_.back().name, context, token, constants}, std::move(origin));
+  }
+
+  // The provider gets the node that a context model would have in the partition's place.
+  void request_reused(MadeComputations::Origin origin, const ReusedContext& reused) {
+    const auto& [provider, graph, nodes, partition] = origin;
+    const graph::Blob& payload = prepared_.reused.payloads[reused.payload].bytes;
+    provider_.retain(payload);
+    if (!context_model_) {
+      graph::Model& model = context_model_.emplace();
+      model.ir_version = prepared_.model.ir_version;
+      model.opset_imports = prepared_.model.opset_imports;
+      model.opset_imports.emplace(context::kEpContextDomain, context::kEpContextVersion);
+      model.symbols = prepared_.model.symbols;
+      context_view_ = std::make_shared<const bridge::ModelView>(model);
+    }
+    graphs_.push_back(context::make_ep_context_graph(
+        graph::extract_subgraph(*graph, nodes, partition).graph, reused.attributes));
+    views_.emplace_back(graphs_.back(), context_view_, bridge::GraphView::Role::kWhole);
+    contexts_.push_back(to_abi_context(reused.attributes, payload));
+    reused_batch_.add({&views_.back(), graphs_.back().name, &contexts_.back()}, std::move(origin));
+  }
+
+  // False if the provider refuses a context.
+  Result<bool> restore_reused() {
+    if (reused_batch_.requests.empty()) return true;
+    Result<std::vector<bridge::Computation>> all = provider_.compile(reused_batch_.requests);
+    if (all.ok()) {
+      keep(reused_batch_, std::move(*all));
+      return true;
+    }
+    if (is_cancelled(all.status())) return all.status();
+    log_warning("cache store: " + all.status().message() +
+                "; what was to be taken over from an older entry is compiled");
+    std::erase_if(prepared_.reused.partitions,
+                  [this](const auto& reused) { return reused.second.provider == index_; });
+    return false;
+  }
+
+  void keep(const Batch& batch, std::vector<bridge::Computation> computations) {
+    for (size_t i = 0; i < batch.requests.size(); ++i) {
+      made_.compiled.emplace(batch.origins[i], std::move(computations[i]));
+    }
   }
 
   Status compile() {
-    if (requests_.empty()) return Status::ok_status();
-    Result<std::vector<bridge::Computation>> all = provider_.compile(requests_);
+    const std::vector<bridge::CompileRequest>& requests = batch_.requests;
+    if (requests.empty()) return Status::ok_status();
+    Result<std::vector<bridge::Computation>> all = provider_.compile(requests);
     if (all.ok()) {
-      for (size_t i = 0; i < requests_.size(); ++i) {
-        made_.compiled.emplace(origins_[i], std::move((*all)[i]));
-      }
+      keep(batch_, std::move(*all));
       return Status::ok_status();
     }
-    if (requests_.size() == 1 || is_cancelled(all.status())) {
+    if (requests.size() == 1 || is_cancelled(all.status())) {
       return keep_request(0, std::move(all).status());
     }
     log_warning(all.status().message() + "; each of them is tried alone");
-    for (size_t i = 0; i < requests_.size(); ++i) {
+    for (size_t i = 0; i < requests.size(); ++i) {
       EPHOST_RETURN_IF_ERROR(prepared_.cancellation.check());
-      auto one = provider_.compile({&requests_[i], 1});
+      auto one = provider_.compile({&requests[i], 1});
       EPHOST_RETURN_IF_ERROR(one.ok() ? keep_request(i, std::move(one->front()))
                                       : keep_request(i, std::move(one).status()));
     }
@@ -180,17 +225,17 @@ class ProviderCompilation {
 
   Status keep_request(size_t i, Result<bridge::Computation> made) {
     if (made.ok()) {
-      made_.compiled.emplace(origins_[i], std::move(made).value());
+      made_.compiled.emplace(batch_.origins[i], std::move(made).value());
       return Status::ok_status();
     }
-    const auto& [provider, graph, nodes, partition] = origins_[i];
+    const auto& [provider, graph, nodes, partition] = batch_.origins[i];
     Status reason = std::move(made).status();
-    if (requests_[i].ep_context != nullptr && !is_cancelled(reason)) {
+    if (batch_.requests[i].ep_context != nullptr && !is_cancelled(reason)) {
       reason = Status(
           StatusCode::kInvalidGraph,
           formatted("{}: {}", graph::describe_node(*graph, nodes.front()), reason.message()));
     }
-    return fail(*graph, nodes, requests_[i].name, std::move(reason));
+    return fail(*graph, nodes, batch_.requests[i].name, std::move(reason));
   }
 
   // Records why there is no computation.
@@ -217,8 +262,11 @@ class ProviderCompilation {
   std::deque<graph::Graph> graphs_;
   std::deque<bridge::GraphView> views_;
   std::deque<eph_ep_context> contexts_;
-  std::vector<bridge::CompileRequest> requests_;
-  std::vector<MadeComputations::Origin> origins_;  // beside requests_
+  // What the views of reused contexts see of a model.
+  std::optional<graph::Model> context_model_;
+  std::shared_ptr<const bridge::ModelView> context_view_;
+  Batch batch_;
+  Batch reused_batch_;
 };
 
 // The failure that bars the provider from the node, or null.
@@ -300,6 +348,13 @@ std::optional<bridge::Computation> take(const graph::Graph& graph, const Prepare
 
 }  // namespace
 
+bool accepts(const bridge::Provider& provider, std::string_view source) {
+  const std::vector<std::string>& sources = provider.plugin().manifest.context_sources;
+  // A node without a source goes to the first provider that supports contexts.
+  if (source.empty()) return !sources.empty();
+  return std::find(sources.begin(), sources.end(), source) != sources.end();
+}
+
 bridge::Provider* find_accepting(const PreparedModel& prepared, std::string_view source) {
   for (const auto& provider : prepared.providers) {
     if (accepts(*provider, source)) return provider.get();
@@ -332,10 +387,13 @@ Status make_computations(PreparedModel& prepared, bool stop_at_failure, MadeComp
   const auto model = std::make_shared<const bridge::ModelView>(prepared.model);
   const CachedByPlace cached = cached_by_place(prepared);
   const size_t known_failures = prepared.failures.size();
+  const size_t known_reused = prepared.reused.partitions.size();
   for (uint32_t provider = 0; provider < prepared.providers.size(); ++provider) {
     EPHOST_RETURN_IF_ERROR(
         ProviderCompilation(prepared, model, cached, provider, stop_at_failure, made).run());
-    if (prepared.failures.size() > known_failures) return Status::ok_status();
+    const bool is_complete = prepared.failures.size() == known_failures &&
+                             prepared.reused.partitions.size() == known_reused;
+    if (!is_complete) return Status::ok_status();
   }
   for (PreparedGraph* graph : prepared.graphs()) {
     graph->computations.clear();
@@ -345,6 +403,14 @@ Status make_computations(PreparedModel& prepared, bool stop_at_failure, MadeComp
     }
   }
   return Status::ok_status();
+}
+
+void drop_reused_contexts(PreparedModel& prepared, MadeComputations& made) {
+  std::erase_if(made.compiled, [&](const auto& computation) {
+    const std::string& partition = std::get<3>(computation.first);
+    return prepared.reused.find(partition) != nullptr;
+  });
+  prepared.reused = {};
 }
 
 void take_computations(PreparedModel& prepared, MadeComputations& made) {

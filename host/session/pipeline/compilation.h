@@ -22,6 +22,9 @@ namespace ephost::session {
 // EPContext nodes by the graph that they are in, ascending.
 using CachedNodes = std::map<const graph::Graph*, std::vector<graph::NodeId>>;
 
+// Whether the provider's manifest accepts the source.
+[[nodiscard]] bool accepts(const bridge::Provider& provider, std::string_view source);
+
 // The first provider whose manifest accepts the source; null if there is none.
 [[nodiscard]] bridge::Provider* find_accepting(const PreparedModel& prepared,
                                                std::string_view source);
@@ -52,12 +55,20 @@ struct MadeComputations {
 // each provider creates kernels for its single nodes, and compiles or restores its partitions of
 // the whole model in one call. If that fails, it gets one call for each partition.
 //
+// What PreparedModel::reused names is restored in a call of its own. If a provider refuses that,
+// its partitions are removed from there, the providers after it are not called, and no computations
+// are filled in.
+//
 // If a provider fails, its failures are added to PreparedModel::failures, the providers after it
 // are not called, and no computations are filled in. The reason is INVALID_GRAPH for an EPContext
 // node. With `stop_at_failure` the function itself fails instead; it also does if the preparation
 // is cancelled or a provider returns MODEL_LOAD_CANCELED.
 [[nodiscard]] Status make_computations(PreparedModel& prepared, bool stop_at_failure,
                                        MadeComputations& made);
+
+// Forgets PreparedModel::reused and the computations that were restored from there. To be called
+// before the model is partitioned again, as a name may then belong to other nodes.
+void drop_reused_contexts(PreparedModel& prepared, MadeComputations& made);
 
 // The reverse of the end of make_computations: moves the computations of all graphs into `made`.
 void take_computations(PreparedModel& prepared, MadeComputations& made);

@@ -133,13 +133,13 @@ Status check_graph(const PreparedModel& model, const PreparedGraph& prepared,
   const graph::Graph& graph = model.graph_of(prepared);
   const partition::Partitioning& partitioning = prepared.partitioning;
   EPHOST_RETURN_IF_ERROR(check_cover(model, graph, partitioning));
-  if (config.disable_model_compile && !partitioning.partitions.empty()) {
-    const partition::Partition& first = partitioning.partitions.front();
+  for (const partition::Partition& partition : partitioning.partitions) {
+    if (!config.disable_model_compile || model.reused.find(partition.name) != nullptr) continue;
     return Status(
         StatusCode::kModelRequiresCompilation,
         formatted("partition {} of {} needs compilation, which session.disable_model_compile=1 "
                   "forbids; create a context model with compile_model and load that",
-                  quote(first.name), partitioning.providers[first.provider]));
+                  quote(partition.name), partitioning.providers[partition.provider]));
   }
   if (!config.disable_cpu_fallback) return Status::ok_status();
   for (graph::NodeId id = 0; id < graph.nodes.size(); ++id) {

@@ -216,6 +216,12 @@ class Pipeline {
   }
 
   Status compile() {
+    if (hooks_.before_compile) {
+      EPHOST_RETURN_IF_ERROR(timed("cache", [&] {
+        hooks_.before_compile(prepared_);
+        return Status::ok_status();
+      }));
+    }
     EPHOST_RETURN_IF_ERROR(compile_with_fallback());
     EPHOST_RETURN_IF_ERROR(timed("checksums", [&] { return finish_checksums(); }));
     EPHOST_RETURN_IF_ERROR(check_not_cancelled());
@@ -227,8 +233,8 @@ class Pipeline {
   // Where a provider fails, the model is partitioned again without it at these nodes, so that the
   // next providers in order of priority get them. Computations that exist are used again.
   Status compile_with_fallback() {
-    // Lets each provider fail twice at what the ones before it left.
-    const size_t max_rounds = 2 * prepared_.providers.size() + 1;
+    // Lets each provider fail twice at what the ones before it left, and once at what it restores.
+    const size_t max_rounds = 3 * prepared_.providers.size() + 1;
     size_t reported = 0;
     for (size_t round = 1;; ++round) {
       EPHOST_RETURN_IF_ERROR(check_partitioning(prepared_, config_));
@@ -237,17 +243,21 @@ class Pipeline {
       }
       EPHOST_RETURN_IF_ERROR(
           timed("order", [&] { return order_steps(prepared_, config_.execution_order); }));
+      const size_t reused = prepared_.reused.partitions.size();
       EPHOST_RETURN_IF_ERROR(timed("compile", [&] {
         return make_computations(prepared_, config_.disable_ep_fallback, made_);
       }));
       if (prepared_.failures.size() == reported) {
+        // What a provider could not restore, it compiles.
+        if (prepared_.reused.partitions.size() < reused) continue;
         made_ = {};
         return Status::ok_status();
       }
-      if (round == max_rounds) {
+      if (round >= max_rounds) {
         return Status(prepared_.failures.back().reason)
             .with_context(formatted("falling back, attempt {}", round));
       }
+      drop_reused_contexts(prepared_, made_);
       EPHOST_RETURN_IF_ERROR(timed("partition", [&] { return partition(); }));
     }
   }

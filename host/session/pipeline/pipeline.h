@@ -45,6 +45,8 @@ struct PipelineHooks {
   // pipeline continues with that one.
   std::function<std::optional<ModelSource>(const PreparedModel&, const onnx_io::ImportReport&)>
       substitute;
+  // Called once the model is partitioned for the first time: may fill in PreparedModel::reused.
+  std::function<void(PreparedModel&)> before_compile;
   // Called after compilation, before constants that only compiled partitions need are released. An
   // EP context can be written only here.
   std::function<Status(PreparedModel&)> after_compile;

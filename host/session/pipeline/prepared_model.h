@@ -7,6 +7,7 @@
 #include <ephost/status.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -17,6 +18,7 @@
 #include "host/base/profiler.h"
 #include "host/base/thread_pool.h"
 #include "host/bridge/provider.h"
+#include "host/context/ep_context_node.h"
 #include "host/context/read/loader.h"
 #include "host/graph/graph.h"
 #include "host/onnx_io/opsets/plugin_operators.h"
@@ -42,6 +44,31 @@ struct InlinedCall {
   std::string call;  // the node, as messages describe it
   std::string domain;
   uint64_t nodes = 0;  // number of nodes that replaced it, without those of subgraphs
+};
+
+// A partition that an older entry of the cache store has compiled.
+struct ReusedContext {
+  uint32_t provider = 0;
+  context::EpContextNode attributes;  // without the payload
+  uint32_t payload = 0;               // index into ReusedContexts::payloads
+};
+
+struct ReusedPayload {
+  graph::Blob bytes;
+  std::string compatibility;  // a text of its own; may be empty
+};
+
+// The partitions that are restored instead of being compiled. Each payload comes with all its
+// partitions.
+struct ReusedContexts {
+  std::vector<ReusedPayload> payloads;
+  std::map<std::string, ReusedContext> partitions;  // by name
+
+  // Null if the partition is to be compiled.
+  [[nodiscard]] const ReusedContext* find(const std::string& partition) const {
+    const auto found = partitions.find(partition);
+    return found == partitions.end() ? nullptr : &found->second;
+  }
 };
 
 // How many threads the runs of a session use (SessionOptions).
@@ -72,6 +99,9 @@ struct PreparedModel {
   std::vector<CompileFailure> failures;
   // Names of the providers that failed to say which nodes they claim.
   std::set<std::string> without_capability;
+  // Only names of the current partitioning: none as soon as a provider has failed to compile
+  // something.
+  ReusedContexts reused;
   PreparedGraph main;
   std::vector<Phase> phases;
   std::shared_ptr<Profiler> profiler;  // null: nothing is recorded

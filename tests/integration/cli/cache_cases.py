@@ -39,6 +39,25 @@ class CacheTest(CommandLineTest):
         self.assertRegex(text, f"(?m)^cache: hit {first['cache']['key']}$")
         self.assertIsNone(self.json("run", tiny("tiny_cnn"))["cache"])
 
+    def test_contexts_of_an_older_entry_are_reused(self):
+        first = self.run_model()
+        self.assertEqual(first["cache"]["reused_contexts"], 0)
+        partitions = self.entries()[0]["partitions"]
+        # The CPU provider has compiled nothing.
+        cpu = ("--ep", "cpu", "--ep-option", "cpu:num_threads=1")
+        second = self.run_model(*cpu, "--config", "session.disable_model_compile=1")
+        self.assertEqual(second["cache"]["outcome"], "miss")
+        self.assertEqual(second["cache"]["reused_contexts"], partitions)
+        self.assertEqual(second["outputs"], first["outputs"])
+        self.assertEqual(self.run_model(*cpu)["cache"]["outcome"], "hit")
+        command = ("--ep", "dnnl", "--cache-dir", self.store, "--config", "session.disable_quant_qdq=1")
+        run = self.ephost("run", tiny("tiny_cnn"), *command, "--verbose")
+        self.assertRegex(run.stdout, r"(?m)^cache: miss [0-9a-f]{32}, \d+ contexts? reused$")
+        self.assertRegex(run.stderr, 'DnnlExecutionProvider takes over "dnnl".* from the entry [0-9a-f]{32}')
+        compiled = self.ephost("compile", tiny("tiny_cnn"), *command, "--ep", "cpu", "--ep-option",
+                               "cpu:num_threads=2", "-o", self.folder / "a_ctx.onnx").stdout
+        self.assertRegex(compiled, r"(?m)^cache: miss [0-9a-f]{32}, \d+ contexts? reused$")
+
     def test_bench_tells_of_its_last_session(self):
         report = self.json("bench", tiny("tiny_cnn"), "--ep", "dnnl", "--cache-dir", self.store,
                            "--sessions", 2, "--runs", 1)

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/graph/checks.h"
+#include "host/graph/extract.h"
 #include "tests/unit/context/context_samples.h"
 
 namespace ephost::context {
@@ -130,6 +132,21 @@ TEST(EpContextNode, IsFoundInNestedGraphsAtTheNodesPlace) {
   EXPECT_EQ(places[0].graph->nodes[places[0].node].name, "inner");
   EXPECT_EQ(places[1].graph, &graph);
   EXPECT_EQ(places[1].node, 1U);
+}
+
+TEST(EpContextNode, StandsInTheGraphOfItsPartition) {
+  const graph::Graph source = testing::sample_model().graph;
+  const graph::Graph partition =
+      graph::extract_subgraph(source, std::vector<graph::NodeId>{0, 1}, "p").graph;
+  const graph::Graph graph = make_ep_context_graph(
+      partition, {.main_context = false, .reference = "first", .partition_name = "p"});
+  EXPECT_EQ(graph::check_graph(graph).message(), "");
+  EXPECT_EQ(graph.name, "p");
+  EXPECT_EQ(graph::testing::value_names(graph, graph.inputs), std::vector<std::string>{"x"});
+  EXPECT_EQ(graph::testing::value_names(graph, graph.outputs), std::vector<std::string>{"b"});
+  EXPECT_EQ(graph.values[graph.outputs[0]].type.shape, testing::vector_type().shape);
+  ASSERT_EQ(graph.nodes.size(), 1U);
+  EXPECT_EQ(read_ep_context_node(graph, 0)->reference, "first");
 }
 
 TEST(EpContextNode, AContextModelIsNotASourceModel) {

@@ -12,6 +12,7 @@ CacheEntry sample_entry() {
           .files = {{"model_ctx.onnx", testing::checksum_of_text("model")},
                     {"name with\nnewline", testing::checksum_of_text("binary")}},
           .partitions = {{"first", 3}, {"the second", 17}},
+          .contexts = {{"first", std::string(64, '0')}, {"the second", std::string(64, 'f')}},
           .model_name = "my model.onnx"};
 }
 
@@ -21,6 +22,7 @@ TEST(CacheEntry, ComesBackAsItWasWritten) {
   EXPECT_EQ(read->key_text, sample_entry().key_text);
   EXPECT_EQ(read->files, sample_entry().files);
   EXPECT_EQ(read->partitions, sample_entry().partitions);
+  EXPECT_EQ(read->contexts, sample_entry().contexts);
   EXPECT_EQ(read->model_name, "my model.onnx");
 }
 
@@ -41,12 +43,23 @@ TEST(CacheEntry, IsRefusedWhereverABitIsFlipped) {
   }
 }
 
+TEST(CacheEntry, NeedNotStateWhatContextsWereMadeFrom) {
+  CacheEntry entry = sample_entry();
+  entry.contexts.clear();
+  const Result<CacheEntry> read = parse_cache_entry(to_text(entry));
+  ASSERT_TRUE(read.ok()) << read.status().to_string();
+  EXPECT_TRUE(read->contexts.empty());
+}
+
 TEST(CacheEntry, IsRefusedWithoutTheChecksumOfAFileOrTheNodesOfAPartition) {
   for (const auto& [name, value] : TextPairs{{"file", "no checksum"},
                                              {"file", "xxh3:0 model_ctx.onnx"},
                                              {"file", ""},
                                              {"partition", "17"},
-                                             {"partition", "-1 name"}}) {
+                                             {"partition", "-1 name"},
+                                             {"context", std::string(64, 'a')},
+                                             {"context", std::string(63, 'a') + " name"},
+                                             {"context", std::string(64, 'A') + " name"}}) {
     std::string text = sample_entry().key_text + "\n";
     append_line(text, name, value);
     append_line(text, "checksum", cache_key_id(text));

@@ -75,6 +75,27 @@ TEST(CacheStoreFaults, EveryFailureWhileReadingIsAMissOrAnError) {
   }
 }
 
+TEST(CacheStoreFaults, EveryFailureWhileLookingForRelatedEntriesOnlyCostsTheirContexts) {
+  const CacheKey key = testing::key_of_host("a", "1");
+  for (int operation = 0;; ++operation) {
+    SCOPED_TRACE(operation);
+    const TempDirectory dir;
+    ASSERT_TRUE(publish_sample(CacheStore({.folder = dir.path(), .file_system = &kNeverWaits}), key,
+                               "payload", testing::sample_contexts())
+                    .ok());
+    FaultyFileSystem faulty;
+    faulty.fail_at = operation;
+    const CacheStore store({.folder = dir.path(), .file_system = &faulty});
+    Result<std::vector<FoundEntry>> related = store.find_related(key_of("a"));
+    if (related.ok() && !related->empty()) {
+      const Status opened = store.open_model(related->front());
+      EXPECT_FALSE(is_damage(opened)) << opened.to_string();
+    }
+    ASSERT_THAT(folders_in(dir.path()), ElementsAre(entry_name(key)));
+    if (faulty.operations() <= operation) break;
+  }
+}
+
 TEST(CacheStoreFaults, EveryCrashLeavesAStoreThatWorks) {
   const CacheKey key = key_of("a");
   for (int change = 0;; ++change) {

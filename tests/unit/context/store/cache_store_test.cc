@@ -20,9 +20,12 @@ using testing::folders_in;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::key_of;
+using testing::key_of_host;
 using testing::LocklessFileSystem;
+using testing::make_older;
 using testing::payload_in;
 using testing::publish_sample;
+using testing::sample_contexts;
 using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
@@ -214,6 +217,92 @@ TEST(CacheStore, RefusesAnEntryThatIsLargerThanAllItMayHold) {
   const CacheStore store({.folder = dir.path(), .limits = {.max_bytes = 100}});
   EXPECT_THAT(publish_sample(store, key_of("a")).message(), HasSubstr("ep.cache_max_bytes"));
   EXPECT_THAT(folders_in(dir.path()), IsEmpty());
+}
+
+std::vector<std::string> related_to(const CacheStore& store, const CacheKey& key) {
+  const Result<std::vector<FoundEntry>> related = store.find_related(key);
+  if (!related.ok()) return {related.status().to_string()};
+  std::vector<std::string> ids;
+  for (const FoundEntry& entry : *related) ids.push_back(entry.id());
+  return ids;
+}
+
+TEST(CacheStore, FindsOtherEntriesOfAModelTheMostRecentOneFirst) {
+  const TempDirectory dir;
+  const CacheStore store({.folder = dir.path()});
+  const CacheKey key = key_of_host("a", "3");
+  EXPECT_THAT(related_to(store, key), IsEmpty());
+  int hours = 3;
+  for (const char* version : {"1", "2", "3", "4"}) {
+    const CacheKey other = key_of_host("a", version);
+    ASSERT_TRUE(publish_sample(store, other, "payload", sample_contexts()).ok());
+    make_older(entry_in(dir.path(), other), hours--);
+  }
+  ASSERT_TRUE(publish_sample(store, key_of("b"), "payload", sample_contexts()).ok());
+  // An entry of an older host, which does not state what its contexts were made from.
+  ASSERT_TRUE(publish_sample(store, key_of_host("a", "0")).ok());
+  EXPECT_THAT(
+      related_to(store, key),
+      ElementsAre(key_of_host("a", "4").id, key_of_host("a", "2").id, key_of_host("a", "1").id));
+}
+
+TEST(CacheStore, ReadsTheModelOfARelatedEntryOnlyWhenAsked) {
+  const TempDirectory dir;
+  const CacheStore store({.folder = dir.path()});
+  const CacheKey other = key_of_host("a", "1");
+  ASSERT_TRUE(publish_sample(store, other, "payload", sample_contexts()).ok());
+  Result<std::vector<FoundEntry>> related = store.find_related(key_of("a"));
+  ASSERT_TRUE(related.ok());
+  ASSERT_EQ(related->size(), 1U);
+  FoundEntry& entry = related->front();
+  EXPECT_EQ(entry.stated.contexts, sample_contexts());
+  EXPECT_EQ(entry.model, nullptr);
+  ASSERT_TRUE(store.open_model(entry).ok());
+  EXPECT_NE(entry.model, nullptr);
+  // It is not removed meanwhile, and can be set aside like any other.
+  EXPECT_EQ(clear(store.options())->removed.size(), 0U);
+  const fs::path model = entry_in(dir.path(), other) / kEntryModelName;
+  fs::remove(model);
+  dir.write(model.native(), "damaged");
+  const Status damage = store.open_model(entry);
+  EXPECT_EQ(damage.code(), StatusCode::kInvalidGraph);
+  ASSERT_TRUE(store.quarantine(entry, damage).ok());
+  EXPECT_THAT(folders_in(dir.path()), ElementsAre(quarantined(other)));
+  EXPECT_THAT(related_to(store, key_of("a")), IsEmpty());
+}
+
+TEST(CacheStore, PassesOverRelatedEntriesThatCannotBeRead) {
+  const TempDirectory dir;
+  const CacheStore store({.folder = dir.path()});
+  const auto publish = [&](const char* version) {
+    const CacheKey other = key_of_host("a", version);
+    EXPECT_TRUE(publish_sample(store, other, "payload", sample_contexts()).ok());
+    return entry_in(dir.path(), other);
+  };
+  dir.write((publish("damaged") / kEntryFileName).native(), "damaged");
+  fs::remove(publish("not described") / kEntryFileName);
+  fs::remove(publish("not marked") / kFolderMarkerName);
+  fs::rename(publish("renamed"), entry_in(dir.path(), key_of("z")));
+  const Result<FolderLock> remover =
+      FolderLock::acquire(publish("being removed"), {}, posix_file_system());
+  publish("intact");
+  EXPECT_THAT(related_to(store, key_of("a")), ElementsAre(key_of_host("a", "intact").id));
+}
+
+TEST(CacheStore, LooksAtALimitedNumberOfRelatedEntries) {
+  const TempDirectory dir;
+  const CacheStore store({.folder = dir.path()});
+  for (size_t i = 0; i < kMaxRelatedEntries + 2; ++i) {
+    const CacheKey other = key_of_host("a", std::to_string(i));
+    ASSERT_TRUE(publish_sample(store, other, "payload", sample_contexts()).ok());
+  }
+  EXPECT_EQ(related_to(store, key_of("a")).size(), kMaxRelatedEntries);
+}
+
+TEST(CacheStore, RefusesAFileInPlaceOfItsFolderWhereItLooksForRelatedEntries) {
+  const TempDirectory dir;
+  dir.write(std::string(kStoreFolderName), "mine");
+  EXPECT_FALSE(CacheStore({.folder = dir.path()}).find_related(key_of("a")).ok());
 }
 
 TEST(CacheStore, MissesAnEntryThatIsBeingRemoved) {

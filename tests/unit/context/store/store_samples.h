@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <chrono>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "host/context/store/cache_entry.h"
 #include "host/context/store/cache_key.h"
@@ -60,9 +62,10 @@ inline CacheKey key_of(std::string_view name) {
   return make_cache_key(ingredients);
 }
 
-// Publishes the sample model with this payload.
+// Publishes the sample model with this payload, and with these digests of its contexts.
 inline Status publish_sample(const CacheStore& store, const CacheKey& key,
-                             std::string_view payload = "payload") {
+                             std::string_view payload = "payload",
+                             std::vector<std::pair<std::string, std::string>> contexts = {}) {
   EPHOST_ASSIGN_OR_RETURN(StagedEntry staged, store.stage());
   EPHOST_ASSIGN_OR_RETURN(const WrittenContext written,
                           write_sample({.output_path = staged.model_path(),
@@ -70,7 +73,22 @@ inline Status publish_sample(const CacheStore& store, const CacheKey& key,
                                         .file_system = store.options().file_system},
                                        payload));
   return store.publish(std::move(staged), key,
-                       {.files = entry_files(written.files), .model_name = "sample.onnx"});
+                       {.files = entry_files(written.files),
+                        .contexts = std::move(contexts),
+                        .model_name = "sample.onnx"});
+}
+
+// A key of the same model as key_of, for another version of the host.
+inline CacheKey key_of_host(std::string_view name, std::string_view host_version) {
+  CacheIngredients ingredients = sample_ingredients();
+  ingredients.model = checksum_of_text(name);
+  ingredients.host_version = host_version;
+  return make_cache_key(ingredients);
+}
+
+// The digests that an entry states for the sample model.
+inline std::vector<std::pair<std::string, std::string>> sample_contexts() {
+  return {{"first", std::string(64, 'a')}, {"second", std::string(64, 'b')}};
 }
 
 // The payload of the entry of the key, as a session loads it, "none", or the failure.
