@@ -371,13 +371,6 @@ Status Crossing<eph_event>::hand_over(const void* given) {
   return provider->stop_profiling().problem;
 }
 
-Status Crossing<eph_key_value>::hand_over(const eph_key_value* entries, uint64_t count) {
-  eph_event event = Crossing<eph_event>::sound();
-  event.arguments = entries;
-  event.argument_count = count;
-  return Crossing<eph_event>::hand_over(&event);
-}
-
 eph_provider_info Crossing<eph_provider_info>::sound() { return {sizeof(eph_provider_info)}; }
 Status Crossing<eph_provider_info>::hand_over(const void* given) {
   handed = {.provider_info = given};

@@ -53,7 +53,7 @@ class ObedientProvider : public eph::Provider {
     device.name = EPH_STRING("toy");
     list.add(device);
   }
-  static std::string describe(const eph::Config& config) {
+  static std::string describe_config(const eph::Config& config) {
     std::string text;
     for (std::size_t i = 0; i < config.devices().size(); ++i) {
       const eph_device& device = config.devices()[i];
@@ -68,7 +68,7 @@ class ObedientProvider : public eph::Provider {
     return text + std::string(config.directory());
   }
   static std::unique_ptr<ObedientProvider> create(eph::Host host, const eph::Config& options) {
-    behaviour().configured = describe(options);
+    behaviour().configured = describe_config(options);
     if (behaviour().failing == "create") throw eph::Failure(EPH_ENGINE_ERROR, "no device");
     host.log(EPH_LOG_INFO, "threads=" + std::to_string(options.get_int("threads", -1)) +
                                " fast=" + std::to_string(options.get_bool("fast", false)) +

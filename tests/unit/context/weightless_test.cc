@@ -173,7 +173,9 @@ std::string refusal_after(const std::function<void(graph::Graph&)>& change,
   }
   EXPECT_EQ(loaded.status().code(), StatusCode::kInvalidGraph);
   EXPECT_FALSE(report.problems.empty());
-  if (!report.problems.empty()) EXPECT_EQ(report.problems.front(), loaded.status().message());
+  if (!report.problems.empty()) {
+    EXPECT_EQ(report.problems.front(), loaded.status().message());
+  }
   return loaded.status().message();
 }
 
