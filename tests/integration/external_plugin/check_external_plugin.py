@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Installs the SDK, builds its example outside of the tree, and installs that into a directory of the host.
+"""Installs the SDK, builds its examples outside of the tree, and installs them into a directory of the host.
 
-The host, which is not built again, has to list the plugin, give it its nodes, run it, and write and load
-its EP context. It refuses the library once that is not the one that was installed.
+The host, which is not built again, has to list the plugins, give them their nodes, run them, and write and
+load their EP contexts. It refuses a library once that is not the one that was installed.
 """
 import argparse
 import hashlib
@@ -39,11 +39,13 @@ def build_plugin(arguments, work):
     shutil.copytree(sdk / "share/ephost_plugin_sdk/examples", work / "source")
     run(arguments.cmake, "-S", work / "source", "-B", work / "build", "-G", arguments.generator,
         f"-DCMAKE_PREFIX_PATH={sdk}", f"-DCMAKE_C_COMPILER={arguments.compiler}",
-        f"-DCMAKE_C_FLAGS={arguments.compiler_flags}")
+        f"-DCMAKE_CXX_COMPILER={arguments.cxx_compiler}", f"-DCMAKE_C_FLAGS={arguments.compiler_flags}",
+        f"-DCMAKE_CXX_FLAGS={arguments.compiler_flags}")
     run(arguments.cmake, "--build", work / "build")
     run(arguments.cmake, "--install", work / "build", "--prefix", work / "installed")
-    (manifest,) = (work / "installed").rglob("*.yaml")
-    return manifest.parent
+    manifests = list((work / "installed").rglob("*.yaml"))
+    assert sorted(path.name for path in manifests) == ["affine.yaml", "minimal.yaml"], manifests
+    return manifests[0].parent
 
 
 def write_model(folder):
@@ -113,9 +115,66 @@ def check_context(ephost, model, folder, flags):
     run(ephost, "test", folder, *flags)
 
 
+def write_affine_model(folder):
+    """y = relu(x * scale + shift) with a scale for each channel, large enough to tell where it is kept."""
+    channels = 4096
+    rng = numpy.random.default_rng(2)
+    scale = rng.normal(size=channels).astype(numpy.float32)
+    shift = rng.normal(size=1).astype(numpy.float32)
+    nodes = [helper.make_node("Mul", ["scale", "x"], ["product"], "mul_node"),
+             helper.make_node("Add", ["product", "shift"], ["affine"], "add_node"),
+             helper.make_node("Relu", ["affine"], ["y"], "relu_node")]
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", channels]) for name in "xy"]
+    graph = helper.make_graph(nodes, "affine", values[:1], values[1:],
+                              [numpy_helper.from_array(scale, "scale"), numpy_helper.from_array(shift, "shift")])
+    data = folder / "test_data_set_0"
+    data.mkdir(parents=True)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 14)], ir_version=8),
+              str(folder / "model.onnx"))
+    x = rng.normal(size=(3, channels)).astype(numpy.float32)
+    (data / "input_0.pb").write_bytes(numpy_helper.from_array(x, "x").SerializeToString())
+    y = numpy.maximum(x * scale + shift, 0)
+    (data / "output_0.pb").write_bytes(numpy_helper.from_array(y, "y").SerializeToString())
+    x[1, 7] = numpy.inf
+    numpy.save(folder / "infinite.npy", x)
+    return folder
+
+
+def check_affine(ephost, plugins, work):
+    """The example in C++: devices, weightless contexts, options of runs, profiles."""
+    flags = ("--plugin-path", plugins, "--ep", "affine")
+    model = write_affine_model(work / "affine")
+    devices = json.loads(output_of(ephost, "devices", "--plugin-path", plugins, "--format", "json"))
+    ids = {one["id"]: one for one in devices["devices"] if one["provider"] == "AffineExecutionProvider"}
+    assert sorted(ids) == ["cpu:0", "simulator"], devices
+    run(ephost, "test", model, *flags)
+    run(ephost, "test", model, *flags, "--device", "affine:simulator")
+
+    context = work / "affine_context"
+    context.mkdir()
+    run(ephost, "compile", model / "model.onnx", *flags, "-o", context / "model.onnx", "--check-deterministic")
+    shutil.copytree(model / "test_data_set_0", context / "test_data_set_0")
+    assert (context / "model_affine.bin").stat().st_size == 16, "the payload contains the constants"
+    written = onnx.load(str(context / "model.onnx"))
+    assert [one.name for one in written.graph.initializer] == ["scale", "shift"], written.graph.initializer
+    run(ephost, "test", context, *flags)
+    run(ephost, "verify", context / "model.onnx", "--plugin-path", plugins, "--device", "cpu:0")
+    other = subprocess.run([ephost, "verify", context / "model.onnx", "--plugin-path", plugins, "--device", "simulator"])
+    assert other.returncode == 1, "a context for one device is fit for another"
+
+    infinite = ("run", context / "model.onnx", *flags, "--input", f"x={model / 'infinite.npy'}")
+    run(ephost, *infinite, "--profile", work / "profile.json")
+    events = json.loads((work / "profile.json").read_text())
+    assert any(one.get("cat") == "kernel" and one["args"].get("elements") == "12288"
+               for one in events if one.get("name") == "affine"), events
+    checked = subprocess.run([str(one) for one in (ephost, *infinite, "--run-option", "affine:check_finite=true")],
+                             stderr=subprocess.PIPE, text=True)
+    assert checked.returncode == 1 and "check_finite" in checked.stderr, checked.stderr
+
+
 def main():
     parser = argparse.ArgumentParser()
-    for name in ("cmake", "generator", "compiler", "compiler-flags", "build", "ephost", "work"):
+    for name in ("cmake", "generator", "compiler", "cxx-compiler", "compiler-flags", "build", "ephost", "work"):
         parser.add_argument(f"--{name}", required=True)
     arguments = parser.parse_args()
     work = pathlib.Path(arguments.work)
@@ -130,6 +189,7 @@ def main():
     check_partitioning(arguments.ephost, model, flags)
     run(arguments.ephost, "test", model, *flags)
     check_context(arguments.ephost, model, work / "context", flags)
+    check_affine(arguments.ephost, plugins, work)
     check_checksum(arguments.ephost, plugins, ("--plugin-path", plugins))
     print("external plugin: built, installed, found, partitioned, run, cached and guarded")
 
