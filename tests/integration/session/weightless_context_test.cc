@@ -26,13 +26,13 @@ using test::TempDirectory;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
+struct Form {
+  bool embed = false;
+  std::string weights;
+};
+
 class WeightlessContextTest : public ::testing::Test {
  protected:
-  struct Form {
-    bool embed = false;
-    std::string weights;
-  };
-
   Result<CompileReport> compile(const SessionOptions& options, const fs::path& output,
                                 const Form& form = {}) {
     ModelCompilationOptions compilation;

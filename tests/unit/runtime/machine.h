@@ -90,8 +90,7 @@ class Machine {
 
  private:
   static std::shared_ptr<bridge::Provider> provider_with(const MachineOptions& options) {
-    const manifest::TypedOption limit = {"max_concurrent", options.max_concurrent, ""};
-    return test::create_in_process<ToyProvider>({&limit, 1});
+    return test::create_in_process<ToyProvider>({{"max_concurrent", options.max_concurrent, ""}});
   }
 
   std::shared_ptr<bridge::Provider> provider_;
