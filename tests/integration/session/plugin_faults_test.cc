@@ -10,7 +10,6 @@
 #include <string>
 
 #include "host/bridge/provider.h"
-#include "host/plugin/plugin_extension.h"
 #include "host/session/environment_state.h"
 #include "host/session/pipeline/pipeline.h"
 #include "tests/integration/session/scripted_sample.h"
@@ -82,8 +81,7 @@ class WholeLife {
     const bridge::HostServices services(found.manifest.provider, plugin_log(), {});
     note(bridge::list_devices(**plugin, services).status());
     note(bridge::list_targets(**plugin, services).status());
-    note(plugin::adopt_plugin_extension<eph_graph_wishes_api>(**plugin, EPH_STRING("none/1"))
-             .status());
+    note(bridge::read_operators(*plugin).status());
   }
   void compile() {
     ModelCompilationOptions compilation;
@@ -148,7 +146,6 @@ const char* const kSlots[] = {
     "eph_device_memory_api.allocate",
     "eph_device_memory_api.release",
     "eph_device_memory_api.copy",
-    "eph_plugin_api.get_extension",
     "eph_operators_api.get_operators",
     "eph_operator_def.infer",
 };
