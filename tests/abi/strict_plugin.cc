@@ -44,7 +44,11 @@ class EverythingProvider : public eph::Provider {
 
   explicit EverythingProvider(eph::Host host)
       : progress_(host.extension<eph_progress_api>(EPH_EXT_PROGRESS)), pool_(host) {}
-  static void get_devices(eph::Host, eph::DeviceList& list) { list.add({}); }
+  static void get_devices(eph::Host, eph::DeviceList& list) {
+    eph_device device = {};
+    device.id = EPH_STRING("everything");
+    list.add(device);
+  }
   static std::unique_ptr<EverythingProvider> create(eph::Host host, const eph::Config& options) {
     static_cast<void>(options.get_string("a", "") == "b" || options.get_int("c", 0) > 0);
     return std::make_unique<EverythingProvider>(host);

@@ -119,8 +119,8 @@ TEST_F(CacheReuse, AnEntryUnderAnotherNameGivesNothing) {
 
 TEST_F(CacheReuse, WhatTheProviderRefusesIsCompiled) {
   for (const auto& refusal :
-       {std::pair("fail", "restore"), std::pair("compatibility_answer", "unsupported"),
-        std::pair("compatibility_answer", "prefer_recompilation")}) {
+       {std::pair("fail", "restore"), std::pair("compatibility", "unsupported"),
+        std::pair("compatibility", "prefer_recompilation")}) {
     SCOPED_TRACE(refusal.second);
     store_ = dir_ / ("store of " + std::string(refusal.second));
     CacheSetup refusing;

@@ -122,7 +122,7 @@ TEST(KeyComparison, NamesTheLinesThatDiffer) {
   changed.providers[0].devices.push_back({.type = "3"});
   const std::string other = make_cache_key(changed).text;
   EXPECT_THAT(provider_differences(text, other, "One"),
-              ElementsAre("plugin version", "provider option", "device", "device name",
+              ElementsAre("plugin version", "provider option", "device", "device id", "device name",
                           "device vendor", "device architecture", "device driver"));
   EXPECT_THAT(provider_differences(text, other, "Two"), IsEmpty());
   EXPECT_THAT(provider_differences(text, other, "Three"), IsEmpty());
