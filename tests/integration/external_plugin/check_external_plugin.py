@@ -164,7 +164,7 @@ def check_affine(ephost, plugins, work):
 
     infinite = ("run", context / "model.onnx", *flags, "--input", f"x={model / 'infinite.npy'}")
     run(ephost, *infinite, "--profile", work / "profile.json")
-    events = json.loads((work / "profile.json").read_text())
+    events = json.loads((work / "profile.json").read_text())["traceEvents"]
     assert any(one.get("cat") == "kernel" and one["args"].get("elements") == "12288"
                for one in events if one.get("name") == "affine"), events
     checked = subprocess.run([str(one) for one in (ephost, *infinite, "--run-option", "affine:check_finite=true")],
