@@ -36,6 +36,7 @@ graph::Model standalone(const Graph& graph, const graph::Model& model) {
   graph::Model alone;
   alone.ir_version = model.ir_version;
   alone.opset_imports = model.opset_imports;
+  alone.metadata = model.metadata;
   alone.symbols = model.symbols;
   alone.functions = model.functions;
   alone.graph = graph::clone(graph);

@@ -120,6 +120,16 @@ TEST(OnnxBytes, PassTheCheckerOnceTheReferencesAreReplaced) {
   EXPECT_EQ(proto.SerializeAsString(), inside.SerializeAsString());
 }
 
+TEST(OnnxBytes, CarryTheMetadataOfTheModel) {
+  graph::Model model = sample();
+  model.metadata = {{"author", "a vendor"}};
+  const GraphView view(model.graph, model);
+  const onnx::ModelProto proto = parsed(eph::GraphView(&view).onnx());
+  ASSERT_EQ(proto.metadata_props_size(), 1);
+  EXPECT_EQ(proto.metadata_props(0).key(), "author");
+  EXPECT_EQ(proto.metadata_props(0).value(), "a vendor");
+}
+
 TEST(OnnxBytes, StayAsLongAsTheGraphForEachThreshold) {
   const graph::Model model = sample();
   const GraphView view(model.graph, model);
