@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "host/bridge/collect/device_list.h"
-#include "host/bridge/host_services.h"
+#include "host/bridge/extensions/host_services.h"
 #include "host/plugin/registry.h"
 
 namespace ephost::bridge {

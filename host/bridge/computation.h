@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "host/bridge/call_limit.h"
-#include "host/bridge/device_memory.h"
+#include "host/bridge/extensions/device_memory.h"
 #include "host/plan/allocation_plan.h"
 
 namespace ephost::bridge {

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "host/bridge/device_memory.h"
+#include "host/bridge/extensions/device_memory.h"
 #include "host/bridge/provider.h"
 #include "host/graph/graph.h"
 #include "host/plan/allocation_plan.h"

@@ -7,7 +7,7 @@
 #include "host/base/format.h"
 #include "host/base/log.h"
 #include "host/base/text.h"
-#include "host/session/device_listing.h"
+#include "host/session/devices/device_listing.h"
 #include "host/session/environment_state.h"
 #include "host/session/exception_barrier.h"
 #include "host/session/plugin_description.h"

@@ -10,7 +10,7 @@
 
 #include "host/base/files/file_system.h"
 #include "host/base/thread_pool.h"
-#include "host/bridge/host_services.h"
+#include "host/bridge/extensions/host_services.h"
 #include "host/manifest/search.h"
 #include "host/plugin/call_scope.h"
 #include "host/plugin/call_watch.h"

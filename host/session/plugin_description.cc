@@ -1,6 +1,6 @@
 #include "host/session/plugin_description.h"
 
-#include "host/session/device_choice.h"
+#include "host/session/devices/device_choice.h"
 
 namespace ephost::session {
 

@@ -16,8 +16,8 @@
 #include "host/runtime/frame/frame.h"
 #include "host/runtime/program.h"
 #include "host/session/pipeline/prepared_model.h"
-#include "host/session/provider_profiles.h"
-#include "host/session/session_runs.h"
+#include "host/session/runs/provider_profiles.h"
+#include "host/session/runs/session_runs.h"
 
 namespace ephost {
 

@@ -15,7 +15,7 @@
 #include "host/context/read/verify.h"
 #include "host/manifest/choose.h"
 #include "host/onnx_io/import/import.h"
-#include "host/session/device_choice.h"
+#include "host/session/devices/device_choice.h"
 #include "host/session/environment_state.h"
 #include "host/session/exception_barrier.h"
 #include "host/session/usable_plugin.h"

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/bridge/host_services.h"
+#include "host/bridge/extensions/host_services.h"
 #include "host/plugin/registry.h"
 
 namespace ephost::bridge {

@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-#include "host/bridge/host_services.h"
+#include "host/bridge/extensions/host_services.h"
 #include "host/bridge/provider.h"
 #include "host/manifest/choose.h"
 #include "host/plugin/registry.h"

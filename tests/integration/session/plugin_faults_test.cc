@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "host/bridge/operator_definitions.h"
+#include "host/bridge/extensions/operator_definitions.h"
 #include "host/bridge/provider.h"
 #include "host/session/environment_state.h"
 #include "host/session/pipeline/pipeline.h"

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/bridge/operator_definitions.h"
+#include "host/bridge/extensions/operator_definitions.h"
 #include "host/bridge/provider.h"
 #include "host/plugin/adopt.h"
 #include "host/plugin/negotiate.h"

@@ -109,118 +109,124 @@ Graph& body(Model& model) {
   return *std::get<std::unique_ptr<Graph>>(model.graph.nodes[2].attributes[0].value);
 }
 
+struct NamedChange {
+  const char* name;
+  Change change;
+};
+
+// All that a provider can see of a model, one part changed by each.
+const NamedChange kSeen[] = {
+    {"nothing", [](Model&) {}},
+    {"IR version", [](Model& model) { model.ir_version = 9; }},
+    {"opset", [](Model& model) { model.opset_imports[""] = 14; }},
+    {"opset of another domain", [](Model& model) { model.opset_imports["other"] = 1; }},
+    {"metadata of the model",
+     [](Model& model) {
+       model.metadata = {{"key", "value"}};
+     }},
+    {"metadata of a node",
+     [](Model& model) {
+       model.graph.nodes[0].metadata = {{"key", "1"}};
+     }},
+    {"kept constants", [](Model& model) { model.graph.nodes[0].kept_constants = {1}; }},
+    {"function", [](Model& model) { model.functions[0].serialized = "other"; }},
+    {"name of a function", [](Model& model) { model.functions[0].name = "G"; }},
+    {"no function", [](Model& model) { model.functions.clear(); }},
+    {"name", [](Model& model) { model.graph.name = "partition_2"; }},
+    {"documentation", [](Model& model) { model.graph.doc = "doc"; }},
+    {"node name", [](Model& model) { model.graph.nodes[0].name = "other"; }},
+    {"operator", [](Model& model) { model.graph.nodes[0].op_type = "Sub"; }},
+    {"domain", [](Model& model) { model.graph.nodes[0].domain = "example"; }},
+    {"overload", [](Model& model) { model.graph.nodes[0].overload = "v2"; }},
+    {"version", [](Model& model) { model.graph.nodes[0].since_version = 7; }},
+    {"other opset", [](Model& model) { model.graph.nodes[0].is_of_other_opset = true; }},
+    {"order of inputs",
+     [](Model& model) {
+       std::swap(model.graph.nodes[0].inputs[0], model.graph.nodes[0].inputs[1]);
+     }},
+    {"omitted input", [](Model& model) { model.graph.nodes[1].inputs.pop_back(); }},
+    {"order of nodes", [](Model& model) { std::swap(model.graph.nodes[0], model.graph.nodes[1]); }},
+    {"attribute name",
+     [](Model& model) { model.graph.nodes[1].attributes[0].name = "whole number"; }},
+    {"integer", [](Model& model) { attribute(model, "integer") = int64_t{2}; }},
+    {"real", [](Model& model) { attribute(model, "real") = -1.5F; }},
+    {"kind of attribute", [](Model& model) { attribute(model, "real") = int64_t{0x3fc00000}; }},
+    {"text", [](Model& model) { attribute(model, "text") = std::string("texts"); }},
+    {"large text", [](Model& model) { attribute(model, "large") = blob_of("larger"); }},
+    {"tensor", [](Model& model) { attribute(model, "tensor") = float_tensor({8}); }},
+    {"sparse values",
+     [](Model& model) {
+       std::get<SparseTensor>(attribute(model, "sparse")).values = float_tensor({2});
+     }},
+    {"sparse indices",
+     [](Model& model) {
+       std::get<SparseTensor>(attribute(model, "sparse")).indices = int64_tensor({4});
+     }},
+    {"sparse shape",
+     [](Model& model) { std::get<SparseTensor>(attribute(model, "sparse")).shape = {6}; }},
+    {"type", [](Model& model) { attribute(model, "type") = tensor_type(ElementType::kInt8); }},
+    {"integers",
+     [](Model& model) {
+       attribute(model, "integers") = std::vector<int64_t>{1, 3};
+     }},
+    {"fewer integers",
+     [](Model& model) { attribute(model, "integers") = std::vector<int64_t>{1}; }},
+    {"reals",
+     [](Model& model) {
+       attribute(model, "reals") = std::vector<float>{1, 3};
+     }},
+    {"division of texts",
+     [](Model& model) {
+       attribute(model, "texts") = std::vector<std::string>{"ab", "c"};
+     }},
+    {"value name", [](Model& model) { value(model, "a").name = "c"; }},
+    {"element type", [](Model& model) { value(model, "x").type.element = ElementType::kInt8; }},
+    {"kind", [](Model& model) { value(model, "x").type.kind = ValueKind::kSparseTensor; }},
+    {"extent", [](Model& model) { (*value(model, "x").type.shape)[1] = 5; }},
+    {"unknown extent", [](Model& model) { (*value(model, "x").type.shape)[1] = kUnknownDim; }},
+    {"symbol", [](Model& model) { (*value(model, "x").type.shape)[0] = symbolic_dim(1); }},
+    {"symbol name", [](Model& model) { model.symbols[0] = "count"; }},
+    {"symbol name of an attribute", [](Model& model) { model.symbols[1] = "count"; }},
+    {"rank", [](Model& model) { value(model, "x").type.shape->push_back(1); }},
+    {"unknown rank", [](Model& model) { value(model, "x").type.shape.reset(); }},
+    {"nested type",
+     [](Model& model) {
+       value(model, "a").type.nested =
+           std::make_shared<const ValueType>(tensor_type(ElementType::kInt8));
+     }},
+    {"inputs", [](Model& model) { model.graph.inputs.push_back(2); }},
+    {"outputs", [](Model& model) { model.graph.outputs.push_back(2); }},
+    {"constant",
+     [](Model& model) {
+       model.graph.initializers[0] = float_tensor({1, 2, 3, 5});
+     }},
+    {"shape of a constant",
+     [](Model& model) {
+       model.graph.initializers[0].shape = {2, 2};
+     }},
+    {"type of a constant",
+     [](Model& model) { model.graph.initializers[0].type = ElementType::kInt32; }},
+    {"text constant",
+     [](Model& model) {
+       model.graph.initializers[2] = text_tensor({"onet", "wo"});
+     }},
+    {"which constant",
+     [](Model& model) {
+       std::swap(value(model, "w").initializer, value(model, "scale").initializer);
+     }},
+    {"annotation",
+     [](Model& model) { model.graph.annotations[0].parameters[0].first = "ZERO_POINT_TENSOR"; }},
+    {"no annotation", [](Model& model) { model.graph.annotations.clear(); }},
+    {"node in a body", [](Model& model) { body(model).nodes[0].op_type = "Sub"; }},
+    {"constant in a body", [](Model& model) { body(model).initializers[0] = float_tensor({3}); }},
+    {"captured value", [](Model& model) { body(model).values[0].outer = 1; }},
+    {"value that a node captures",
+     [](Model& model) { model.graph.nodes[2].implicit_inputs.push_back(2); }},
+};
+
 TEST(GraphDigest, ChangesWithEverythingThatAProviderSees) {
-  const std::map<std::string, Change> changes = {
-      {"nothing", [](Model&) {}},
-      {"IR version", [](Model& model) { model.ir_version = 9; }},
-      {"opset", [](Model& model) { model.opset_imports[""] = 14; }},
-      {"opset of another domain", [](Model& model) { model.opset_imports["other"] = 1; }},
-      {"metadata of the model",
-       [](Model& model) {
-         model.metadata = {{"key", "value"}};
-       }},
-      {"metadata of a node",
-       [](Model& model) {
-         model.graph.nodes[0].metadata = {{"key", "1"}};
-       }},
-      {"kept constants", [](Model& model) { model.graph.nodes[0].kept_constants = {1}; }},
-      {"function", [](Model& model) { model.functions[0].serialized = "other"; }},
-      {"name of a function", [](Model& model) { model.functions[0].name = "G"; }},
-      {"no function", [](Model& model) { model.functions.clear(); }},
-      {"name", [](Model& model) { model.graph.name = "partition_2"; }},
-      {"documentation", [](Model& model) { model.graph.doc = "doc"; }},
-      {"node name", [](Model& model) { model.graph.nodes[0].name = "other"; }},
-      {"operator", [](Model& model) { model.graph.nodes[0].op_type = "Sub"; }},
-      {"domain", [](Model& model) { model.graph.nodes[0].domain = "example"; }},
-      {"overload", [](Model& model) { model.graph.nodes[0].overload = "v2"; }},
-      {"version", [](Model& model) { model.graph.nodes[0].since_version = 7; }},
-      {"other opset", [](Model& model) { model.graph.nodes[0].is_of_other_opset = true; }},
-      {"order of inputs",
-       [](Model& model) {
-         std::swap(model.graph.nodes[0].inputs[0], model.graph.nodes[0].inputs[1]);
-       }},
-      {"omitted input", [](Model& model) { model.graph.nodes[1].inputs.pop_back(); }},
-      {"order of nodes",
-       [](Model& model) { std::swap(model.graph.nodes[0], model.graph.nodes[1]); }},
-      {"attribute name",
-       [](Model& model) { model.graph.nodes[1].attributes[0].name = "whole number"; }},
-      {"integer", [](Model& model) { attribute(model, "integer") = int64_t{2}; }},
-      {"real", [](Model& model) { attribute(model, "real") = -1.5F; }},
-      {"kind of attribute", [](Model& model) { attribute(model, "real") = int64_t{0x3fc00000}; }},
-      {"text", [](Model& model) { attribute(model, "text") = std::string("texts"); }},
-      {"large text", [](Model& model) { attribute(model, "large") = blob_of("larger"); }},
-      {"tensor", [](Model& model) { attribute(model, "tensor") = float_tensor({8}); }},
-      {"sparse values",
-       [](Model& model) {
-         std::get<SparseTensor>(attribute(model, "sparse")).values = float_tensor({2});
-       }},
-      {"sparse indices",
-       [](Model& model) {
-         std::get<SparseTensor>(attribute(model, "sparse")).indices = int64_tensor({4});
-       }},
-      {"sparse shape",
-       [](Model& model) { std::get<SparseTensor>(attribute(model, "sparse")).shape = {6}; }},
-      {"type", [](Model& model) { attribute(model, "type") = tensor_type(ElementType::kInt8); }},
-      {"integers",
-       [](Model& model) {
-         attribute(model, "integers") = std::vector<int64_t>{1, 3};
-       }},
-      {"fewer integers",
-       [](Model& model) { attribute(model, "integers") = std::vector<int64_t>{1}; }},
-      {"reals",
-       [](Model& model) {
-         attribute(model, "reals") = std::vector<float>{1, 3};
-       }},
-      {"division of texts",
-       [](Model& model) {
-         attribute(model, "texts") = std::vector<std::string>{"ab", "c"};
-       }},
-      {"value name", [](Model& model) { value(model, "a").name = "c"; }},
-      {"element type", [](Model& model) { value(model, "x").type.element = ElementType::kInt8; }},
-      {"kind", [](Model& model) { value(model, "x").type.kind = ValueKind::kSparseTensor; }},
-      {"extent", [](Model& model) { (*value(model, "x").type.shape)[1] = 5; }},
-      {"unknown extent", [](Model& model) { (*value(model, "x").type.shape)[1] = kUnknownDim; }},
-      {"symbol", [](Model& model) { (*value(model, "x").type.shape)[0] = symbolic_dim(1); }},
-      {"symbol name", [](Model& model) { model.symbols[0] = "count"; }},
-      {"symbol name of an attribute", [](Model& model) { model.symbols[1] = "count"; }},
-      {"rank", [](Model& model) { value(model, "x").type.shape->push_back(1); }},
-      {"unknown rank", [](Model& model) { value(model, "x").type.shape.reset(); }},
-      {"nested type",
-       [](Model& model) {
-         value(model, "a").type.nested =
-             std::make_shared<const ValueType>(tensor_type(ElementType::kInt8));
-       }},
-      {"inputs", [](Model& model) { model.graph.inputs.push_back(2); }},
-      {"outputs", [](Model& model) { model.graph.outputs.push_back(2); }},
-      {"constant",
-       [](Model& model) {
-         model.graph.initializers[0] = float_tensor({1, 2, 3, 5});
-       }},
-      {"shape of a constant",
-       [](Model& model) {
-         model.graph.initializers[0].shape = {2, 2};
-       }},
-      {"type of a constant",
-       [](Model& model) { model.graph.initializers[0].type = ElementType::kInt32; }},
-      {"text constant",
-       [](Model& model) {
-         model.graph.initializers[2] = text_tensor({"onet", "wo"});
-       }},
-      {"which constant",
-       [](Model& model) {
-         std::swap(value(model, "w").initializer, value(model, "scale").initializer);
-       }},
-      {"annotation",
-       [](Model& model) { model.graph.annotations[0].parameters[0].first = "ZERO_POINT_TENSOR"; }},
-      {"no annotation", [](Model& model) { model.graph.annotations.clear(); }},
-      {"node in a body", [](Model& model) { body(model).nodes[0].op_type = "Sub"; }},
-      {"constant in a body", [](Model& model) { body(model).initializers[0] = float_tensor({3}); }},
-      {"captured value", [](Model& model) { body(model).values[0].outer = 1; }},
-      {"value that a node captures",
-       [](Model& model) { model.graph.nodes[2].implicit_inputs.push_back(2); }},
-  };
   std::map<std::string, std::string> names;  // by digest
-  for (const auto& [name, change] : changes) {
+  for (const auto& [name, change] : kSeen) {
     Model model = sample();
     change(model);
     const auto [other, is_new] = names.emplace(digest_of(model), name);

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/bridge/operator_definitions.h"
+#include "host/bridge/extensions/operator_definitions.h"
 
 namespace ephost::bridge::test {
 

@@ -1,4 +1,4 @@
-#include "host/session/session_runs.h"
+#include "host/session/runs/session_runs.h"
 
 #include <algorithm>
 #include <set>

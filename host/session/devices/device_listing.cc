@@ -1,4 +1,4 @@
-#include "host/session/device_listing.h"
+#include "host/session/devices/device_listing.h"
 
 #include <algorithm>
 #include <string>

@@ -1,4 +1,4 @@
-#include "host/bridge/device_memory.h"
+#include "host/bridge/extensions/device_memory.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "host/session/device_choice.h"
+#include "host/session/devices/device_choice.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "host/bridge/operator_inference.h"
+#include "host/bridge/extensions/operator_inference.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 #include "host/bridge/abi_text.h"
 #include "tests/support/fake_host.h"
-#include "tests/unit/bridge/defining_plugin.h"
+#include "tests/unit/bridge/extensions/defining_plugin.h"
 #include "tests/unit/graph/graph_builder.h"
 
 namespace ephost::bridge {

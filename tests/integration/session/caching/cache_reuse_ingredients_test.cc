@@ -5,7 +5,7 @@
 #include <functional>
 #include <ostream>
 
-#include "tests/integration/session/cache_reuse_sample.h"
+#include "tests/integration/session/caching/cache_reuse_sample.h"
 
 namespace ephost {
 namespace {

@@ -1,4 +1,4 @@
-#include "host/session/provider_profiles.h"
+#include "host/session/runs/provider_profiles.h"
 
 #include <utility>
 

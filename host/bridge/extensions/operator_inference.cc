@@ -1,4 +1,4 @@
-#include "host/bridge/operator_inference.h"
+#include "host/bridge/extensions/operator_inference.h"
 
 #include <algorithm>
 #include <limits>

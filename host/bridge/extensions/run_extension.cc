@@ -1,4 +1,4 @@
-#include "host/bridge/run_extension.h"
+#include "host/bridge/extensions/run_extension.h"
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 // Contexts that a session takes over from older entries of the cache store.
 #include <gmock/gmock.h>
 
-#include "tests/integration/session/cache_reuse_sample.h"
+#include "tests/integration/session/caching/cache_reuse_sample.h"
 #include "tests/integration/session/flow_models.h"
 
 namespace ephost {

@@ -1,4 +1,4 @@
-#include "host/bridge/operator_definitions.h"
+#include "host/bridge/extensions/operator_definitions.h"
 
 #include <ephost/ext/operators.h>
 
@@ -14,7 +14,7 @@
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/bridge/abi_text.h"
-#include "host/bridge/operator_inference.h"
+#include "host/bridge/extensions/operator_inference.h"
 #include "host/bridge/slot_call.h"
 #include "host/plugin/adopt.h"
 

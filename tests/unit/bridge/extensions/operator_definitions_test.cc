@@ -1,11 +1,11 @@
-#include "host/bridge/operator_definitions.h"
+#include "host/bridge/extensions/operator_definitions.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "tests/unit/bridge/defining_plugin.h"
+#include "tests/unit/bridge/extensions/defining_plugin.h"
 
 namespace ephost::bridge {
 namespace {

@@ -1,7 +1,7 @@
 // Messages of a session whose device fails; nothing leaks.
 #include <gmock/gmock.h>
 
-#include "tests/integration/session/device_sample.h"
+#include "tests/integration/session/devices/device_sample.h"
 
 namespace ephost {
 namespace {

@@ -1,4 +1,4 @@
-#include "host/bridge/host_services.h"
+#include "host/bridge/extensions/host_services.h"
 
 #include <ephost/ext/constants.h>
 #include <ephost/ext/progress.h>

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "host/session/session_state.h"
-#include "tests/integration/session/device_sample.h"
+#include "tests/integration/session/devices/device_sample.h"
 #include "tests/support/allocation_counter.h"
 
 namespace ephost {

@@ -1,4 +1,4 @@
-#include "host/bridge/graph_wishes.h"
+#include "host/bridge/extensions/graph_wishes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
