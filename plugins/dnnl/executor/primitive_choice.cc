@@ -9,11 +9,12 @@
 namespace ephost_dnnl {
 namespace {
 
-// Implementations named "simple" run post-ops with reference code, whose Relu turns negative
-// infinity into NaN.
+// Implementations without generated code, such as "simple_..." and "ncsp_bnorm", run post-ops with
+// reference code, whose Relu turns negative infinity into NaN.
 bool is_reference(const dnnl::primitive_desc_base& descriptor, const Op& op) {
   const std::string_view name = descriptor.impl_info_str();
-  return name.starts_with("ref") || (name.starts_with("simple") && !op.post_ops.empty());
+  const bool is_generated = name.starts_with("brg") || name.find("jit") != name.npos;
+  return name.starts_with("ref") || (!is_generated && !op.post_ops.empty());
 }
 
 bool all_row_major(const PrimitiveRequest& request) {

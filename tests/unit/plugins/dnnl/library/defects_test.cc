@@ -2,9 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <limits>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <set>
 #include <thread>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "plugins/dnnl/executor/primitive_attempt.h"
@@ -123,6 +127,60 @@ TEST(PrimitiveChoice, FusesNothingIntoPoolingsWithoutGeneratedCode) {
       choose_primitive(plain_request(recipe, recipe.ops[0], is_constant), engine);
   const std::string name = choice.descriptor.impl_info_str();
   EXPECT_EQ(choice.is_reference, !name.starts_with("jit")) << name;
+}
+
+// The result of a primitive for data of negative infinity and other operands of one.
+std::vector<float> of_negative_infinity(const PrimitiveChoice& choice, const dnnl::engine& engine) {
+  std::unordered_map<int, dnnl::memory> arguments;
+  const auto add = [&](int argument, const Descriptor& layout, float fill) {
+    const dnnl::memory memory(layout, engine);
+    std::fill_n(static_cast<float*>(memory.get_data_handle()), layout.get_size() / sizeof(float),
+                fill);
+    return arguments[argument] = memory;
+  };
+  for (const ChosenInput& input : choice.inputs) {
+    const bool is_data = input.argument == DNNL_ARG_SRC || input.argument == DNNL_ARG_SRC_0;
+    add(input.argument, input.layout, is_data ? -std::numeric_limits<float>::infinity() : 1.0F);
+  }
+  const Descriptor scratchpad = choice.descriptor.query_md(dnnl::query::scratchpad_md, 0);
+  if (scratchpad.get_size() > 0) {
+    arguments[DNNL_ARG_SCRATCHPAD] = dnnl::memory(scratchpad, engine);
+  }
+  const dnnl::memory output = add(DNNL_ARG_DST, choice.output, -1);
+  dnnl::stream stream(engine);
+  dnnl::primitive(choice.descriptor.get()).execute(stream, arguments);
+  stream.wait();
+  const auto* first = static_cast<const float*>(output.get_data_handle());
+  return {first, first + choice.output.get_size() / sizeof(float)};
+}
+
+TEST(PrimitiveChoice, FusesReluOnlyWhereNegativeInfinityBecomesZero) {
+  const Dims data = {2, 3, 5, 4}, channel = {3};
+  const Pooling window{PoolingKind::kAverageExcludePadding, {2, 2}, {1, 1}, {1, 1}, {0, 0}, {0, 0}};
+  const Convolution plain{{1, 1}, {1, 1}, {0, 0}, {0, 0}, 1};
+  const std::vector<std::pair<Parameters, std::vector<Dims>>> operations = {
+      {BatchNormalization{}, {data, channel, channel, channel, channel}},
+      {window, {data}},
+      {Binary{BinaryFunction::kAdd}, {data, data}},
+      {MatMul{}, {{4, 8}, {8, 16}}},
+      {plain, {data, {6, 3, 2, 2}}},
+  };
+  const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  for (const auto& [parameters, inputs] : operations) {
+    test::SampleBuilder builder;
+    std::vector<TensorId> tensors;
+    for (const Dims& dims : inputs) tensors.push_back(builder.input(dims));
+    builder.output(builder.add(parameters, tensors));
+    Recipe recipe = builder.finish().recipe;
+    recipe.ops[0].post_ops.resize(1);
+    const std::vector<bool> is_constant(recipe.tensors.size(), false);
+    const PrimitiveChoice choice =
+        choose_primitive(plain_request(recipe, recipe.ops[0], is_constant), engine);
+    if (choice.is_reference) continue;  // nothing is fused
+    for (const float number : of_negative_infinity(choice, engine)) {
+      EXPECT_EQ(number, 0) << describe(recipe.ops[0]) << " " << choice.descriptor.impl_info_str();
+    }
+  }
 }
 
 // The defect concerns algorithms: if two functions became one algorithm, they would share
