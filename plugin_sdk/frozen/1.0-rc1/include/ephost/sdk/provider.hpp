@@ -290,7 +290,8 @@ struct ProviderTable {
     if constexpr (has_extension()) {
       try {
         return self(handle)->extension(view(id));
-      } catch (...) {  // there is no eph_error here: a table that cannot be made is not offered
+      } catch (...) {
+        // The slot cannot report an error, so a table whose creation fails counts as absent.
       }
     }
     return nullptr;
