@@ -10,7 +10,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-scripts/setup.sh
+scripts/setup.sh --test
 cmake --preset release
 cmake --build --preset release --target ephost ephost_cpu
 models=build/release/operator_models

@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-scripts/setup.sh
+scripts/setup.sh --test
 cmake --preset release
 cmake --build --preset release --target ephost_benchmarks
 models=build/release/planning_models

@@ -1,24 +1,34 @@
 #!/usr/bin/env bash
-# Compares the ABI of a plugin that is built from frozen headers with that of the same plugin built
-# from today's, with abidiff. Fields that were appended are no difference; everything else is one.
+# Compares an interface as it was frozen with that of today's headers, with abidiff: the plugin ABI by a
+# plugin, the C API by its function. Fields that were appended are no difference; everything else is one.
 # abidiff cannot see through the untyped tables of extensions: the golden layouts cover those
 # (tests/abi/layout_prefix.py).
 #   scripts/check_abi.sh FROZEN [INCLUDE]   a folder that freeze_abi.sh wrote, and headers to compare
-#                                           instead of plugin_sdk/include
+#                                           instead of plugin_sdk/include or host/include
 set -euo pipefail
 root=$(dirname "$(realpath "$0")")/..
-if [ $# -lt 1 ] || [ $# -gt 2 ] || [ ! -f "$1/plugins/minimal_provider.c" ]; then
+if [ $# -lt 1 ] || [ $# -gt 2 ] || [ ! -d "$1/include" ]; then
   echo "check_abi: give a folder that scripts/freeze_abi.sh wrote, and at most one of headers" >&2
   exit 2
 fi
 frozen=$1
-include=${2:-$root/plugin_sdk/include}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+if [ -f "$frozen/plugins/minimal_provider.c" ]; then
+  what="plugins built from"
+  include=${2:-$root/plugin_sdk/include}
+  cp "$frozen/plugins/minimal_provider.c" "$work/source.c"
+else
+  what="programs built from"
+  include=${2:-$root/host/include}
+  cat > "$work/source.c" <<'EOF'
+#include <ephost/c_api.h>
+const ephost_api* ephost_api_v1(void) { return NULL; }
+EOF
+fi
 
 build() {  # $1: headers, $2: library
-  "${CC:-cc}" -std=c11 -g -O0 -fPIC -shared -fvisibility=hidden -I"$1" \
-    "$frozen/plugins/minimal_provider.c" -o "$2"
+  "${CC:-cc}" -std=c11 -g -O0 -fPIC -shared -fvisibility=hidden -I"$1" "$work/source.c" -o "$2"
 }
 build "$frozen/include" "$work/frozen.so"
 build "$include" "$work/today.so"
@@ -46,7 +56,7 @@ awk '
 ' "$work/report" > "$work/broken" || status=broken
 if [ "$status" = broken ]; then
   cat "$work/broken" >&2
-  echo "check_abi: the headers in $include break plugins built from $frozen" >&2
+  echo "check_abi: the headers in $include break $what $frozen" >&2
   exit 1
 fi
-echo "check_abi: plugins built from $frozen fit the headers in $include"
+echo "check_abi: $what $frozen fit the headers in $include"

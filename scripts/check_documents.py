@@ -5,7 +5,8 @@
 - Relative links, and paths of sources in backticks, lead somewhere; each module and plugin has a page;
   scripts/README.md names each script.
 - ARCHITECTURE.md has the include table of check_layering.py, and host/include/README.md every
-  configuration entry.
+  configuration entry and every public header.
+- host/include/ONNXRUNTIME.md names every function of c_api.h, and what it names of the API exists.
 
 Prints every fault and exits with 1 if there is one.
 """
@@ -21,8 +22,11 @@ MAX_COLUMNS = 120
 CODE_BLOCK = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]*)\)")
 SOURCE_PATH = re.compile(r"`((?:[\w.-]+/)+[\w.-]+\.(?:h|hpp|c|cc|inc|py|mjs|sh|md|txt|yaml))`")
-ENTRY = re.compile(r'(?:Entry\{|Key = )"((?:ep|session|optimization)\.\w+)"')
-ENTRY_ROW = re.compile(r"^\| `((?:ep|session|optimization)\.\w{2,})` \|", re.MULTILINE)
+# Keys, and beginnings of keys, which end with a dot; in the document a word in capitals stands for the rest.
+ENTRY = re.compile(r'(?:Entry\{|(?:Key|Prefix) =\s+)"((?:ep|session|optimization)\.[\w.]+)"')
+ENTRY_ROW = re.compile(r"^\| `((?:ep|session|optimization)\.[a-z_\d.]{2,})(?:[A-Z]+)?` \|", re.MULTILINE)
+FIELD = re.compile(r"\(\*(\w+)\)\(|(\w+);")  # of a record of c_api.h
+HEADER_ROW = re.compile(r"^\| ((?:`[\w/]+\.h`(?:, )?)+) \|", re.MULTILINE)
 TABLE_ROW = re.compile(r"^\| \[(\w+)\]\([^)]+\) \|[^|]+\| ([^|]*)\|", re.MULTILINE)
 
 
@@ -108,6 +112,61 @@ def configuration_entries(paths):
         yield f"host/include/README.md: the entry {key} {problem}"
 
 
+def public_headers():
+    folder = ROOT / "host/include/ephost"
+    rows = HEADER_ROW.findall((ROOT / "host/include/README.md").read_text())
+    listed = {name for row in rows for name in re.findall(r"`([^`]+)`", row)}
+    known = {str(path.relative_to(folder)) for path in folder.rglob("*.h")}
+    known -= {name for name in known if name.startswith("detail/")} | {"ephost.h"}
+    for name in sorted(known ^ listed):
+        problem = "is not listed" if name in known else "does not exist"
+        yield f"host/include/README.md: the header {name} {problem}"
+
+
+def declared_in_c(header):
+    """"ephost_session_api": {"struct_size", "create", ...}, for each record and table of c_api.h."""
+    text = re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL)
+    records = re.findall(r"^typedef struct (\w+) \{(.*?)^\}", text, re.MULTILINE | re.DOTALL)
+    return {name: {function or field for function, field in FIELD.findall(body)} for name, body in records}
+
+
+def declared_in_cc(headers):
+    """"Session": the text between its braces, for each class and struct of the C++ API."""
+    return dict(re.findall(r"^(?:class|struct) (?:\[\[nodiscard\]\] )?(\w+)[^;{]*\{(.*?)^\};", headers,
+                           re.MULTILINE | re.DOTALL))
+
+
+def api_names(text, header, headers):
+    """Breaches of "the text names every function of the C API, and nothing that does not exist".
+
+    `header` is c_api.h, `headers` are all public headers. A name in lower case that stands alone, such as that of a
+    field, has to be a word of these.
+    """
+    records, classes, words = declared_in_c(header), declared_in_cc(headers), set(re.findall(r"\w+", headers))
+    page = "host/include/ONNXRUNTIME.md"
+    functions = {(record[len("ephost_"):-len("_api")], field) for record, fields in records.items()
+                 for field in fields - {"struct_size"} if re.fullmatch(r"ephost_\w+_api", record)}
+    named = set(re.findall(r"`(\w+)->(\w+)`", text))
+    for table, function in sorted(functions ^ named):
+        problem = "is not named" if (table, function) in functions else "does not exist"
+        yield f"{page}: {table}->{function} {problem}"
+    for record, field in re.findall(r"`(ephost_\w+)\.(\w+)`", text):
+        if field not in records.get(record, ()):
+            yield f"{page}: {record}.{field} does not exist"
+    for name, member in re.findall(r"`(\w+)::(\w+)`", text):
+        if name != "Ort" and not re.search(rf"\b{member}\b", classes.get(name, "")):
+            yield f"{page}: {name}::{member} does not exist"
+    for name in re.findall(r"`\.?([a-z]\w*)`", text):
+        if name not in words:
+            yield f"{page}: {name} does not exist"
+
+
+def onnxruntime_page():
+    folder = ROOT / "host/include/ephost"
+    headers = "".join(path.read_text() for path in sorted(folder.rglob("*.h")))
+    yield from api_names((ROOT / "host/include/ONNXRUNTIME.md").read_text(), (folder / "c_api.h").read_text(), headers)
+
+
 def faults():
     paths = files()
     yield from long_lines(paths)
@@ -120,6 +179,8 @@ def faults():
     yield from missing_scripts()
     yield from include_table()
     yield from configuration_entries(paths)
+    yield from public_headers()
+    yield from onnxruntime_page()
 
 
 def main():

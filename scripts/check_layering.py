@@ -24,8 +24,19 @@ ALLOWED = {
     "context": "base graph onnx_io",
     "runtime": "base graph optimize plan bridge",
     "session": "base bridge context graph manifest onnx_io optimize partition plan plugin runtime",
+    "api": "base graph runtime session",
     "cli": "base",
 }
+
+# Public headers of values that the library and its applications have in common. They reach no function of the library.
+VALUES = re.compile(r"ephost/(status|element_type|float16|types/.+)\.h")
+# Module: the other public headers that it may include. Those with classes of the C++ API are for applications, such as
+# `cli`: the host has classes of its own with the same names. Only `api` knows the C API.
+PUBLIC = {
+    "api": re.compile(r"ephost/(c_api|detail/(fields|records))\.h"),
+    "cli": re.compile(r"ephost/(?!c_api|detail/).+\.h"),
+}
+STANDARD = re.compile(r"[a-z_]+|std(def|int)\.h")
 
 # Third-party header: the one folder that may include it.
 OWNERS = {
@@ -59,15 +70,26 @@ def module_of(file):
     return "/".join(file.split("/")[:2])
 
 
+def public_breaches(file, headers, includes):
+    """Of a header of the public API: it includes the standard library and its like, nothing of the host."""
+    for header in headers:
+        is_public = "host/include/" + header in includes
+        if not is_public and not STANDARD.fullmatch(header):
+            yield f"{file} includes {header}; public headers include the standard library and each other only"
+        if is_public and VALUES.fullmatch(file.removeprefix("host/include/")) and not VALUES.fullmatch(header):
+            yield f"{file} includes {header}; a header of plain values includes such headers only"
+
+
 def host_breaches(file, headers):
     folder = file.split("/")[1]
-    if folder == "include":
-        return
     for header in headers:
         if header.startswith("host/"):
             target = header.split("/")[1]
             if target != folder and target not in ALLOWED[folder].split():
                 yield f"{file} includes {header}"
+        elif header.startswith("ephost/") and not SDK_HEADER.fullmatch(header) and not VALUES.fullmatch(header):
+            if folder not in PUBLIC or not PUBLIC[folder].fullmatch(header):
+                yield f"{file} includes {header}, which is not for {folder}"
 
 
 def third_party(header):
@@ -80,7 +102,9 @@ def breaches(includes):
             yield f"host/{folder} is not in the table"
     exposed = set()  # headers through which a third-party type could leave its folder
     for file, headers in includes.items():
-        if file.startswith("host/"):
+        if file.startswith("host/include/ephost/"):
+            yield from public_breaches(file, headers, includes)
+        elif file.startswith("host/") and not file.startswith("host/include/"):
             yield from host_breaches(file, headers)
         for header in headers:
             owner = third_party(header)

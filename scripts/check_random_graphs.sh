@@ -9,7 +9,7 @@ count=${1:-1500}
 first=${2:-1}
 preset=${3:-asan-ubsan}
 
-scripts/setup.sh
+scripts/setup.sh --test
 cmake --preset "$preset"
 cmake --build --preset "$preset" --target random_graphs
 export ASAN_OPTIONS=${ASAN_OPTIONS:-allocator_may_return_null=1:intercept_tls_get_addr=0:max_free_fill_size=4096}

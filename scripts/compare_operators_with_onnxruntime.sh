@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-scripts/setup.sh
+scripts/setup.sh --test
 cmake --preset release
 cmake --build --preset release --target ephost ephost_cpu
 exec /usr/bin/python3 scripts/compare_operators.py build/release/bin/ephost build/release/onnxruntime \

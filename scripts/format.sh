@@ -3,7 +3,7 @@
 # there are any.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-mapfile -t files < <(git ls-files '*.h' '*.hpp' '*.c' '*.cc' ':!plugin_sdk/frozen')
+mapfile -t files < <(git ls-files '*.h' '*.hpp' '*.c' '*.cc' ':!plugin_sdk/frozen' ':!host/include/frozen')
 if [ "${1:-}" = --check ]; then
   clang-format --dry-run --Werror "${files[@]}"
 else

@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""Makes a later version of the plugin ABI for a trial: appends a field to every record with a size.
+"""Makes a later version of an interface for a trial: appends a field to every record with a size.
 
-  scripts/grow_abi.py OUT       writes OUT/include, the headers of a later minor version, and
-                                OUT/host/plugin/record_layout.h, by which a host knows their fields
+  scripts/grow_abi.py plugin OUT  the plugin ABI: writes OUT/include, the headers of a later minor version,
+                                  and OUT/host/plugin/record_layout.h, by which a host knows their fields
+  scripts/grow_abi.py api OUT     the C API: writes OUT/include
 
-Plugins built from these headers must run under today's host, and a host that knows these fields must
-take today's plugins (tests/abi).
+Plugins built from these headers must run under today's host, a host that knows these fields must take
+today's plugins, and programs built from these headers must run with today's library (tests/abi).
 """
 import pathlib
 import re
@@ -15,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIELD = "added_by_trial"
 
 # A record with a size: "typedef struct eph_x {" or "struct eph_x {", and its struct_size first.
-RECORD = re.compile(r"^(?P<head>(typedef )?struct (?P<name>eph_[a-z_]+) \{\n  uint64_t struct_size;.*?)"
+RECORD = re.compile(r"^(?P<head>(typedef )?struct (?P<name>eph(?:ost)?_[a-z_]+) \{\n  uint64_t struct_size;.*?)"
                     r"^(?P<tail>\}( (?P=name))?;)$", re.MULTILINE | re.DOTALL)
 
 
@@ -42,21 +43,29 @@ def write(path, text):
         path.write_text(text)
 
 
-def main():
-    if len(sys.argv) != 2:
-        raise SystemExit(__doc__)
-    out = pathlib.Path(sys.argv[1])
-    headers = ROOT / "plugin_sdk/include"
+def write_headers(headers, out):
+    """Returns how many records have a further field."""
     count = 0
-    for header in sorted(headers.rglob("*.h*")):
+    for header in sorted((headers / "ephost").rglob("*.h*")):
         text, grown = grown_header(header.read_text()) if header.suffix == ".h" else (header.read_text(), 0)
         write(out / "include" / header.relative_to(headers), text)
         count += grown
-    listed = (ROOT / "tests/abi/layout_fields.inc").read_text().count(", struct_size)")
+    return count
+
+
+def main():
+    if len(sys.argv) != 3 or sys.argv[1] not in ("plugin", "api"):
+        raise SystemExit(__doc__)
+    is_plugin = sys.argv[1] == "plugin"
+    out = pathlib.Path(sys.argv[2])
+    count = write_headers(ROOT / ("plugin_sdk/include" if is_plugin else "host/include"), out)
+    layout = ROOT / ("tests/abi/layout.golden" if is_plugin else "tests/abi/api/layout.golden")
+    listed = layout.read_text().count(", struct_size, ")
     if count != listed:
-        raise SystemExit(f"grow_abi: found {count} records with a size, and layout_fields.inc has {listed}")
-    write(out / "host/plugin/record_layout.h",
-          grown_record_layout((ROOT / "host/plugin/record_layout.h").read_text()))
+        raise SystemExit(f"grow_abi: found {count} records with a size, and {layout.name} has {listed}")
+    if is_plugin:
+        write(out / "host/plugin/record_layout.h",
+              grown_record_layout((ROOT / "host/plugin/record_layout.h").read_text()))
     print(f"grow_abi: {count} records have a further field in {out}")
 
 

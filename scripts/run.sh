@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 name=${1:-tiny_quick}
 
-scripts/setup.sh
+scripts/setup.sh --build
 cmake --preset release -DEPHOST_BUILD_TESTS=OFF
 cmake --build --preset release
 /usr/bin/python3 scripts/make_models.py models "$name"

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 preset=${1:-dev}
 [ $# -eq 0 ] || shift
 
-scripts/setup.sh
+scripts/setup.sh --test
 cmake --preset "$preset"
 cmake --build --preset "$preset"
 scripts/run_ctest.sh "$preset" "$@"

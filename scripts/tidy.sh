@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 preset=dev
 if [ "${1:-}" = --preset ]; then preset=$2; shift 2; fi
 [ -f "build/$preset/compile_commands.json" ] || cmake --preset "$preset"
-sources=('host/*.cc' 'plugins/*.cc')
+sources=('host/*.cc' ':!host/include/frozen' 'plugins/*.cc')
 if [ "${1:-}" = --changed ]; then
   # A checkout without history has nothing to compare with.
   base=$(git rev-parse --verify --quiet "${TIDY_BASE:-HEAD~1}^{commit}") || base=HEAD

@@ -1,28 +1,77 @@
-// The host's log: whole messages to standard error, or to a sink that the application sets. Only
-// host/plugin, host/session and host/cli write to it; other modules return data. Every function may
-// be called from any thread.
+// The host's log: whole messages to standard error, or to functions of the application. A message
+// belongs to the log whose scope its thread is in: that of an environment, a session or a run. In
+// no scope it belongs to the process. Only host/plugin, host/session and host/cli write messages;
+// other modules return data. Every function may be called from any thread.
 #pragma once
 
+#include <ephost/types/logging.h>
+
 #include <functional>
+#include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace ephost {
 
-enum class LogLevel { kInfo, kWarning, kError, kOff };
+// The category of the host's own messages.
+inline constexpr std::string_view kHostCategory = "ephost";
 
-void log_info(std::string_view message);
-void log_warning(std::string_view message);
-void log_error(std::string_view message);
+// Write to the log of the current scope. The place in the code is that of the call.
+void log_info(std::string_view message, const char* file = __builtin_FILE(),
+              int line = __builtin_LINE());
+void log_warning(std::string_view message, const char* file = __builtin_FILE(),
+                 int line = __builtin_LINE());
+void log_error(std::string_view message, const char* file = __builtin_FILE(),
+               int line = __builtin_LINE());
 
-// Drops messages below `level`. The default is kWarning.
-void set_log_level(LogLevel level);
-[[nodiscard]] LogLevel log_level();
+// Where messages go, which are dropped, and with which id. A value; copies are the same log.
+class Log {
+ public:
+  // The process's log: standard error or the sink, and the level, that are set below.
+  Log() = default;
+  // Calls `function`; the process's log if it is empty. Without a level, the process's applies.
+  Log(LoggingFunction function, std::optional<LoggingLevel> level, std::string id);
 
-// Sets the function that receives each message at or above the level in place of standard error. It
+  // The same, with another level if one is given, and with another id.
+  [[nodiscard]] Log with(std::optional<LoggingLevel> level, std::string id) const;
+
+  [[nodiscard]] const std::string& id() const;
+
+  void write(LoggingLevel severity, std::string_view category, std::string_view message,
+             const char* file = nullptr, int line = 0) const noexcept;
+
+ private:
+  struct State;
+  std::shared_ptr<const State> state_;  // null: the process's log
+};
+
+// The calling thread is in the scope of a log while this object lives. Scopes are nested.
+class LogScope {
+ public:
+  // Borrows the log; null: the process's.
+  explicit LogScope(const Log* log);
+  explicit LogScope(const Log& log) : LogScope(&log) {}
+  LogScope(const LogScope&) = delete;
+  LogScope& operator=(const LogScope&) = delete;
+  ~LogScope();
+
+  // The log of the innermost scope; null outside of any.
+  [[nodiscard]] static const Log* current();
+
+ private:
+  const Log* const outer_;
+};
+
+// Drops messages to the process's log below `level`. The default is kWarning.
+void set_log_level(LoggingLevel level);
+[[nodiscard]] LoggingLevel log_level();
+
+// Sets the function that receives each message to the process's log in place of standard error. It
 // is never called concurrently, and no more once `set_log_sink` has returned with another sink. It
 // must not log or set a sink itself. Exceptions that it throws are dropped. An empty function
 // restores standard error.
-using LogSink = std::function<void(LogLevel, std::string_view message)>;
+using LogSink = std::function<void(LoggingLevel, std::string_view message)>;
 void set_log_sink(LogSink sink);
 
 }  // namespace ephost

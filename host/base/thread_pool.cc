@@ -64,7 +64,7 @@ ThreadPool::~ThreadPool() {
 }
 
 ThreadPool::Opening::Opening(ThreadPool& pool, Job& job, uint32_t helpers)
-    : pool_(pool), job_(job), helpers_(std::min(helpers, kMaxThreads)) {
+    : pool_(pool), job_(job), log_(LogScope::current()), helpers_(std::min(helpers, kMaxThreads)) {
   if (helpers_ == 0) return;
   const std::lock_guard lock(pool_.mutex_);
   pool_.start_threads(helpers_);
@@ -83,7 +83,9 @@ ThreadPool::Opening::~Opening() {
 
 void ThreadPool::start_threads(uint32_t count) {
   try {
-    while (threads_.size() < count) threads_.emplace_back([this] { begin(); });
+    while (threads_.size() < count) {
+      threads_.emplace_back([this, index = threads_.size()] { begin(index); });
+    }
   } catch (const std::system_error&) {  // the threads that were started must suffice
   }
   if (prepare_ == nullptr) return;
@@ -112,13 +114,19 @@ void ThreadPool::help(Opening& opening, std::unique_lock<std::mutex>& lock) {
   opening.taken_[word] |= uint64_t{1} << bit;
   ++opening.active_;
   lock.unlock();
-  opening.job_.help(word * 64 + bit);
+  {
+    const LogScope scope(opening.log_);
+    opening.job_.help(word * 64 + bit);
+  }
   lock.lock();
   opening.taken_[word] &= ~(uint64_t{1} << bit);
   if (--opening.active_ == 0) opening.left_.notify_one();
 }
 
-void ThreadPool::begin() {
+void ThreadPool::begin(size_t index) {
+  if (index < options_.affinities.size() && !options_.affinities[index].empty()) {
+    bind_this_thread(options_.affinities[index]);  // if that fails, it runs on any
+  }
   if (prepare_ != nullptr) {
     prepare_();
     prepared_.fetch_add(1);
@@ -141,7 +149,8 @@ void ThreadPool::work() {
 
 void ThreadPool::wait_for_signal(uint64_t seen, std::unique_lock<std::mutex>& lock) {
   lock.unlock();
-  for (int i = 0; i < kSpins && signals_.load(std::memory_order_relaxed) == seen; ++i) pause();
+  const int spins = options_.allow_spinning ? kSpins : 0;
+  for (int i = 0; i < spins && signals_.load(std::memory_order_relaxed) == seen; ++i) pause();
   lock.lock();
   // A thread that wakes others changes the signal before it looks for sleeping threads.
   sleepers_.fetch_add(1);

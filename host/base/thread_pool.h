@@ -11,9 +11,14 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
+
+#include "host/base/log.h"
+#include "host/base/thread_affinity.h"
 
 namespace ephost {
 
@@ -24,13 +29,28 @@ class ThreadPool {
   // An upper limit above any real machine; larger requests are capped.
   static constexpr uint32_t kMaxThreads = 256;
 
+  struct Options {
+    // Which processors each thread runs on, in the order in which they are started; those after the
+    // last may run on any.
+    std::vector<Processors> affinities = {};
+    // Whether idle threads wait actively for some microseconds before they sleep.
+    bool allow_spinning = true;
+  };
+
   // Each thread calls `prepare`, if given, before it helps for the first time. The caller that
   // starts threads waits until they have, so that none of that time falls into later work.
   explicit ThreadPool(void (*prepare)() = nullptr) : prepare_(prepare) {}
+  ThreadPool(void (*prepare)(), Options options)
+      : prepare_(prepare), options_(std::move(options)) {}
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
   // No job may be open by then.
   ~ThreadPool();
+
+  // A pointer that does not own.
+  [[nodiscard]] static std::shared_ptr<ThreadPool> borrow(ThreadPool& pool) {
+    return {std::shared_ptr<void>(), &pool};
+  }
 
   // Work that other threads may help with.
   class Job {
@@ -59,6 +79,7 @@ class ThreadPool {
     friend class ThreadPool;
     ThreadPool& pool_;
     Job& job_;
+    const Log* const log_;  // helpers log where the thread does that opened the job
     uint32_t helpers_;
     uint64_t taken_[kMaxThreads / 64] = {};  // by helper, guarded by the pool's mutex
     uint32_t active_ = 0;                    // likewise
@@ -88,13 +109,14 @@ class ThreadPool {
   void run_ranges(uint64_t total, uint64_t grain, uint32_t threads, RangeFunction function,
                   const void* context);
   void start_threads(uint32_t count);  // with the mutex held
-  void begin();                        // the main function of each thread
+  void begin(size_t index);            // the main function of each thread
   void work();
   Opening* find_opening();  // with the mutex held
   void help(Opening& opening, std::unique_lock<std::mutex>& lock);
   void wait_for_signal(uint64_t seen, std::unique_lock<std::mutex>& lock);
 
   void (*const prepare_)();
+  const Options options_;
   std::atomic<uint32_t> prepared_{0};  // number of threads that have called it
   std::mutex mutex_;
   std::condition_variable signalled_;

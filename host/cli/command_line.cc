@@ -5,9 +5,11 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <exception>
+#include <string_view>
 
 #include "host/base/format.h"
 #include "host/cli/command.h"
+#include "host/cli/documentation/documentation.h"
 #include "host/cli/report/output.h"
 
 namespace ephost::cli {
@@ -26,6 +28,10 @@ Result<int> parse_and_work(const Program& program, int argc, char** argv) {
   app.get_formatter()->column_width(36);
   ArgumentParser root(&app);
   const Work work = program.declare(root);
+  if (argc == 3 && std::string_view(argv[1]) == kWriteDocumentation) {
+    EPHOST_RETURN_IF_ERROR(write_documentation(describe_command(app), argv[2]));
+    return kExitSuccess;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -1,7 +1,9 @@
 #include "host/cli/flags.h"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
+#include <map>
 
 #include "host/base/format.h"
 #include "host/base/log.h"
@@ -81,6 +83,57 @@ Status add_provider_option(std::vector<ProviderRequest>& requests, const std::st
   return Status::ok_status();
 }
 
+// An argument NAME=SIZE. A name may contain "=".
+std::optional<std::pair<std::string, int64_t>> parse_dimension(std::string_view text) {
+  const size_t at = text.rfind('=');
+  if (at == std::string_view::npos || at == 0) return std::nullopt;
+  int64_t size = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data() + at + 1, end, size);
+  if (error != std::errc() || stop != end || size < 0) return std::nullopt;
+  return std::pair(std::string(text.substr(0, at)), size);
+}
+
+Argument add_dimension_option(ArgumentParser& app, const std::string& name,
+                              std::vector<std::string>& values, const std::string& help,
+                              const std::string& type_name) {
+  const auto check = [type_name](const std::string& text) -> std::string {
+    if (parse_dimension(text)) return "";
+    return formatted("{} is not of the form {} with a whole number of at least 0", quote(text),
+                     type_name);
+  };
+  return app.add(name, values, help).type_name(type_name).repeatable().check(check);
+}
+
+// The arguments of --dim or --dim-denotation by name.
+Result<std::map<std::string, int64_t>> sizes_of(const std::vector<std::string>& arguments,
+                                                std::string_view flag) {
+  std::map<std::string, int64_t> sizes;
+  for (const std::string& argument : arguments) {
+    const auto dimension = parse_dimension(argument);
+    if (!dimension) continue;  // was refused as a usage error
+    const int64_t known = sizes.insert(*dimension).first->second;
+    if (known == dimension->second) continue;
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("{} gives {} the sizes {} and {}; give one of them", flag,
+                            quote(dimension->first), known, dimension->second));
+  }
+  return sizes;
+}
+
+Status add_dimensions(const SessionFlags& flags, SessionOptions& options) {
+  EPHOST_ASSIGN_OR_RETURN(const auto by_name, sizes_of(flags.dimensions, "--dim"));
+  for (const auto& [name, size] : by_name) {
+    options.add_free_dimension_override_by_name(name, size);
+  }
+  EPHOST_ASSIGN_OR_RETURN(const auto by_denotation,
+                          sizes_of(flags.dimension_denotations, "--dim-denotation"));
+  for (const auto& [denotation, size] : by_denotation) {
+    options.add_free_dimension_override_by_denotation(denotation, size);
+  }
+  return Status::ok_status();
+}
+
 }  // namespace
 
 void add_report_flags(ArgumentParser& app, ReportFlags& flags,
@@ -140,6 +193,15 @@ void add_session_flags(ArgumentParser& app, SessionFlags& flags) {
       .group(kSessionGroup);
   add_pair_option(app, "--config", flags.config, "Session configuration entry (repeatable)",
                   "KEY=VALUE")
+      .group(kSessionGroup);
+  add_dimension_option(app, "--dim", flags.dimensions,
+                       "Size of a dimension that the model leaves open: batch=1 (repeatable)",
+                       "NAME=SIZE")
+      .group(kSessionGroup);
+  add_dimension_option(app, "--dim-denotation", flags.dimension_denotations,
+                       "Size of the inputs' dimensions with a denotation: DATA_BATCH=1 "
+                       "(repeatable)",
+                       "DENOTATION=SIZE")
       .group(kSessionGroup);
   app.add("--optimization-level", flags.optimization_level,
           "Which optimizations to apply: disable_all, basic, extended, all [all]")
@@ -227,8 +289,8 @@ std::pair<std::string, std::string> split_pair(std::string_view text, char separ
 }
 
 void apply(const ReportFlags& flags) {
-  if (flags.verbose) set_log_level(LogLevel::kInfo);
-  if (flags.quiet) set_log_level(LogLevel::kError);
+  if (flags.verbose) set_log_level(LoggingLevel::kInfo);
+  if (flags.quiet) set_log_level(LoggingLevel::kError);
 }
 
 Result<Environment> open_environment(const EnvironmentFlags& flags) {
@@ -237,6 +299,7 @@ Result<Environment> open_environment(const EnvironmentFlags& flags) {
   options.call_warning = std::chrono::ceil<std::chrono::milliseconds>(
       std::chrono::duration<double>(flags.call_warning_seconds));
   options.crash_handler = !flags.no_crash_handler;
+  options.log_severity_level = log_level();  // as the command's own messages
   return Environment::create(options);
 }
 
@@ -270,6 +333,7 @@ Result<SessionOptions> make_session_options(const SessionFlags& flags,
     auto [key, value] = split_pair(entry);
     options.add_config_entry(std::move(key), std::move(value));
   }
+  EPHOST_RETURN_IF_ERROR(add_dimensions(flags, options));
   if (!flags.optimization_level.empty()) {
     options.add_config_entry("session.graph_optimization_level", flags.optimization_level);
   }

@@ -40,7 +40,9 @@ struct SessionFlags {
   std::vector<std::string> provider_options;  // NAME:key=value
   std::vector<std::string> devices;           // [NAME:]device
   std::string policy;
-  std::vector<std::string> config;  // key=value
+  std::vector<std::string> config;                 // key=value
+  std::vector<std::string> dimensions;             // name=size
+  std::vector<std::string> dimension_denotations;  // denotation=size
   std::string optimization_level;
   std::vector<std::string> disabled_optimizers;
   bool no_mem_pattern = false;
@@ -63,9 +65,9 @@ void add_report_flags(ArgumentParser& app, ReportFlags& flags,
                       const std::vector<std::string>& formats = {"table", "json"});
 // --plugin-path, --call-warning, --no-crash-handler.
 void add_environment_flags(ArgumentParser& app, EnvironmentFlags& flags);
-// --selection, --ep, --ep-option, --device, --policy, --config, --optimization-level,
-// --disable-optimizer,
-// --no-mem-pattern, --no-mem-reuse, and those of the environment.
+// --selection, --ep, --ep-option, --device, --policy, --config, --dim, --dim-denotation,
+// --optimization-level, --disable-optimizer, --no-mem-pattern, --no-mem-reuse, and those of the
+// environment.
 void add_session_flags(ArgumentParser& app, SessionFlags& flags);
 
 // --execution-mode, --inter-op-threads, --intra-op-threads: how a session runs.

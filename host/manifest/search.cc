@@ -16,6 +16,7 @@
 #include "host/base/format.h"
 #include "host/base/hash.h"
 #include "host/base/text.h"
+#include "host/manifest/installation.h"
 #include "host/manifest/selection.h"
 #include "host/manifest/yaml_tree.h"
 
@@ -82,6 +83,22 @@ class Search {
     }
   }
 
+  void read(const fs::path& file) {
+    struct stat info {};
+    const bool exists = ::stat(file.c_str(), &info) == 0;
+    if (exists && !seen_.insert({info.st_dev, info.st_ino}).second) return;
+    const Result<std::string> text = read_file(file, kMaxYamlBytes);
+    if (!text.ok()) return skip(file, text.status(), {});
+    const Result<YamlNode> document = parse_yaml(*text, file);
+    if (!document.ok()) return skip(file, document.status(), identify(*text));
+    if (is_selection(*document)) return;
+    Result<Manifest> manifest = read_manifest(*document, file);
+    if (!manifest.ok()) return skip(file, manifest.status(), identify(*text));
+    Result<fs::path> library = resolve_library(*manifest);
+    if (!library.ok()) return skip(file, library.status(), identify(*text));
+    result_.found.push_back({std::move(*manifest), std::move(*library)});
+  }
+
   SearchResult take() {
     const auto by_provider_and_version = [](const FoundPlugin& a, const FoundPlugin& b) {
       if (a.manifest.provider != b.manifest.provider) {
@@ -116,22 +133,6 @@ class Search {
     return listing;
   }
 
-  void read(const fs::path& file) {
-    struct stat info {};
-    const bool exists = ::stat(file.c_str(), &info) == 0;
-    if (exists && !seen_.insert({info.st_dev, info.st_ino}).second) return;
-    const Result<std::string> text = read_file(file, kMaxYamlBytes);
-    if (!text.ok()) return skip(file, text.status(), {});
-    const Result<YamlNode> document = parse_yaml(*text, file);
-    if (!document.ok()) return skip(file, document.status(), identify(*text));
-    if (is_selection(*document)) return;
-    Result<Manifest> manifest = read_manifest(*document, file);
-    if (!manifest.ok()) return skip(file, manifest.status(), identify(*text));
-    Result<fs::path> library = resolve_library(*manifest);
-    if (!library.ok()) return skip(file, library.status(), identify(*text));
-    result_.found.push_back({std::move(*manifest), std::move(*library)});
-  }
-
   static Result<fs::path> resolve_library(const Manifest& manifest) {
     const LibraryEntry* entry = manifest.library_for(host_platform());
     if (entry == nullptr) {
@@ -144,17 +145,21 @@ class Search {
                     quote(manifest.file.native()), host_platform(), join(platforms, ", ")));
     }
     const fs::path folder = manifest.file.parent_path();
-    const Result<InputFile> library =
-        open_contained(folder, entry->path, StatusCode::kInvalidArgument);
+    Result<InputFile> library = open_contained(folder, entry->path, StatusCode::kInvalidArgument);
+    std::string places = quote((folder / entry->path).native());
+    const auto is_missing = [&] { return library.status().code() == StatusCode::kNoSuchFile; };
+    if (const auto libraries = library_directory_for(folder); libraries && is_missing()) {
+      library = open_contained(*libraries, entry->path, StatusCode::kInvalidArgument);
+      places += " or " + quote((*libraries / entry->path).native());
+    }
     if (library.ok()) {
       EPHOST_RETURN_IF_ERROR(check_loader_path(library->path()));
       return library->path();
     }
-    if (library.status().code() != StatusCode::kNoSuchFile) return library.status();
-    return Status(
-        StatusCode::kNoSuchFile,
-        formatted("the library {} that {} names is missing; install it as {}", quote(entry->path),
-                  quote(manifest.file.native()), quote((folder / entry->path).native())));
+    if (!is_missing()) return library.status();
+    return Status(StatusCode::kNoSuchFile,
+                  formatted("the library {} that {} names is missing; install it as {}",
+                            quote(entry->path), quote(manifest.file.native()), places));
   }
 
   void skip(const fs::path& file, Status reason, std::optional<PluginIdentity> identity) {
@@ -215,6 +220,16 @@ SearchResult find_plugins(const SearchRequest& request) {
   SearchResult result = search.take();
   result.directories = std::move(directories);
   return result;
+}
+
+Result<FoundPlugin> read_plugin(const fs::path& manifest) {
+  Search search;
+  search.read(manifest);
+  SearchResult result = search.take();
+  if (!result.found.empty()) return std::move(result.found.front());
+  if (!result.skipped.empty()) return std::move(result.skipped.front().reason);
+  return Status(StatusCode::kInvalidArgument,
+                quote(manifest.native()) + " is a selection file; give the manifest of a plugin");
 }
 
 Status check_loader_path(const fs::path& library) {

@@ -46,7 +46,7 @@ struct SearchDirectory {
 struct FoundPlugin {
   Manifest manifest;
   std::filesystem::path
-      library;  // for this platform; canonical, a regular file, below the manifest
+      library;  // for this platform; canonical, a regular file; where it may lie: SCHEMA.md
 };
 
 struct SkippedManifest {
@@ -66,6 +66,10 @@ struct SearchResult {
 // however it is reached; hidden files and selection files are ignored. A missing directory is
 // reported only if it was given or in EPHOST_PLUGIN_PATH.
 [[nodiscard]] SearchResult find_plugins(const SearchRequest& request);
+
+// Reads one manifest as a search does. Its failure is the reason why a search would skip the file;
+// INVALID_ARGUMENT for a selection file.
+[[nodiscard]] Result<FoundPlugin> read_plugin(const std::filesystem::path& manifest);
 
 // Returns INVALID_ARGUMENT if the path has a `$`: the system's loader expands $ORIGIN, $LIB and
 // $PLATFORM anywhere in a path, and would load a file other than the one that was found. Call it

@@ -68,7 +68,7 @@ void ThreadCalls::lock() noexcept {
 ThreadCalls::Snapshot ThreadCalls::snapshot() const noexcept {
   const CallScope* const scope = innermost_.load(std::memory_order_acquire);
   if (scope == nullptr) return {};
-  Snapshot taken = {scope->number_, std::nullopt, scope->site()};
+  Snapshot taken = {scope->number_, std::nullopt, scope->site(), scope->log_};
   if (scope->steps_ != nullptr) taken.step = scope->step_.load(std::memory_order_relaxed);
   return taken;
 }
@@ -80,6 +80,7 @@ CallScope::CallScope(const CallSite& site, const StepSites* steps, size_t step)
       site_(site),
       steps_(steps),
       step_(step),
+      log_(LogScope::current()),
       control_(FloatingPointControl::read()) {
   // Either a watch that is falling asleep sees this call, or this call sees that it sleeps.
   thread_.innermost_.exchange(this);

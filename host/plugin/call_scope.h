@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "ephost/status.h"
+#include "host/base/log.h"
 #include "host/plugin/floating_point.h"
 
 namespace ephost::plugin {
@@ -43,6 +44,7 @@ class ThreadCalls {
     uint64_t number = 0;         // of the scope, from 1; 0: the thread is outside of any scope
     std::optional<size_t> step;  // the current step, within a run
     CallSite site;
+    const Log* log = nullptr;  // of the call's thread when the call began; null: the process's
   };
 
   // The object of the calling thread, made at its first call. The second form is for signal
@@ -114,6 +116,7 @@ class CallScope {
   const CallSite site_;
   const StepSites* const steps_;  // null: site_ says it
   std::atomic<size_t> step_;
+  const Log* const log_;
   const FloatingPointControl control_;
   std::string failure_;
 };

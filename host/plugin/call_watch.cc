@@ -128,12 +128,16 @@ class Watch {
     bool has_calls = false;
     for (ThreadCalls* calls = ThreadCalls::first(); calls != nullptr; calls = calls->next()) {
       std::string warning;
+      Log log;
       const bool is_seen = calls->try_with_snapshot([&](const ThreadCalls::Snapshot& call) {
         has_calls = has_calls || call.number != 0;
         warning = find_warning(seen_call_of(calls, seen), call, limit);
+        if (!warning.empty() && call.log != nullptr) log = *call.log;
       });
       has_calls = has_calls || !is_seen;
-      if (!warning.empty()) log_warning(warning);
+      if (warning.empty()) continue;
+      const LogScope scope(log);
+      log_warning(warning);
     }
     return has_calls;
   }

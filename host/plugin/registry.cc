@@ -116,6 +116,11 @@ Result<std::shared_ptr<const LoadedPlugin>> Registry::load(const manifest::Found
   return loaded;
 }
 
+void Registry::forget(const std::filesystem::path& manifest_file) {
+  const auto lock = lock_loading();
+  refusals_.erase(manifest_file);
+}
+
 Status Registry::check(const manifest::FoundPlugin& plugin) const {
   return check_before_loading(plugin, host_).status();
 }

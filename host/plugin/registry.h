@@ -48,10 +48,13 @@ class Registry {
 
   // Checks the library against the manifest, including its checksum, loads it and negotiates. A
   // plugin that is still in use, or a library that another provider uses, is not loaded again. A
-  // refusal holds for the life of the registry; its message names library, manifest, reason and
+  // refusal holds until it is forgotten; its message names library, manifest, reason and
   // remedy.
   [[nodiscard]] Result<std::shared_ptr<const LoadedPlugin>> load(
       const manifest::FoundPlugin& plugin);
+
+  // Forgets a refusal, so that the plugin of that manifest may be loaded once it is repaired.
+  void forget(const std::filesystem::path& manifest_file);
 
   // What `load` would refuse without running code of the plugin: ABI version, required extensions,
   // and a library that is missing, truncated, of the wrong kind or without its checksum. Reads the

@@ -4,7 +4,6 @@
 
 #include <ephost/plugin_abi.h>
 #include <ephost/status.h>
-#include <ephost/value.h>
 
 #include <cstdint>
 #include <memory>
@@ -16,6 +15,7 @@
 
 #include "host/graph/graph.h"
 #include "host/runtime/values/held_value.h"
+#include "host/runtime/values/value.h"
 
 namespace ephost::runtime {
 

@@ -2,10 +2,9 @@
 // limit session.load_timeout_seconds, which starts now.
 #pragma once
 
-#include <ephost/session_options.h>
-
 #include "host/base/cancellation.h"
 #include "host/session/session_config.h"
+#include "host/session/session_options.h"
 
 namespace ephost::session {
 

@@ -1,47 +1,63 @@
-#include <ephost/environment.h>
+#include "host/session/environment.h"
 
 #include <algorithm>
-#include <system_error>
 #include <utility>
 
 #include "host/base/format.h"
 #include "host/base/log.h"
 #include "host/base/text.h"
+#include "host/manifest/installation.h"
 #include "host/session/devices/device_listing.h"
 #include "host/session/environment_state.h"
 #include "host/session/exception_barrier.h"
-#include "host/session/plugin_description.h"
+#include "host/session/session_config.h"
+#include "host/session/tools/plugin_description.h"
 
 namespace ephost {
 namespace {
 
-// Plugins installed with the program that embeds the host: <prefix>/lib/ephost/plugins, next to
-// <prefix>/bin.
-std::vector<std::filesystem::path> install_directories() {
-  std::error_code failure;
-  const auto executable = std::filesystem::read_symlink("/proc/self/exe", failure);
-  if (failure) return {};
-  return {executable.parent_path().parent_path() / "lib" / "ephost" / "plugins"};
+Status check_number(std::string_view name, uint32_t threads) {
+  if (threads <= ThreadPool::kMaxThreads) return Status::ok_status();
+  return Status(StatusCode::kInvalidArgument,
+                formatted("ThreadingOptions::{} is {}; give a number of threads up to {}, 0 for "
+                          "one for each processor",
+                          name, threads, ThreadPool::kMaxThreads));
+}
+
+Result<ThreadPool::Options> pool_options(const ThreadingOptions& threading) {
+  EPHOST_RETURN_IF_ERROR(check_number("intra_op_num_threads", threading.intra_op_num_threads));
+  EPHOST_RETURN_IF_ERROR(check_number("inter_op_num_threads", threading.inter_op_num_threads));
+  ThreadPool::Options options{.allow_spinning = threading.allow_spinning};
+  if (threading.intra_op_thread_affinities.empty()) return options;
+  EPHOST_ASSIGN_OR_RETURN(options.affinities,
+                          parse_thread_affinities(threading.intra_op_thread_affinities));
+  EPHOST_RETURN_IF_ERROR(
+      session::check_affinities(options.affinities, threading.intra_op_num_threads));
+  return options;
+}
+
+LoggingLevel level_of(bridge::Severity severity) {
+  switch (severity) {
+    case bridge::Severity::kDebug:
+      return LoggingLevel::kVerbose;
+    case bridge::Severity::kInfo:
+      return LoggingLevel::kInfo;
+    case bridge::Severity::kWarning:
+      return LoggingLevel::kWarning;
+    case bridge::Severity::kError:
+      break;
+  }
+  return LoggingLevel::kError;
 }
 
 }  // namespace
 
 bridge::PluginLog plugin_log() {
-  return [](bridge::Severity severity, std::string_view provider, std::string_view message) {
-    const std::string line = formatted("{}: {}", provider, message);
-    switch (severity) {
-      case bridge::Severity::kDebug:
-        break;
-      case bridge::Severity::kInfo:
-        log_info(line);
-        break;
-      case bridge::Severity::kWarning:
-        log_warning(line);
-        break;
-      case bridge::Severity::kError:
-        log_error(line);
-        break;
-    }
+  const Log* const creator = LogScope::current();
+  return [own = creator != nullptr ? *creator : Log()](
+             bridge::Severity severity, std::string_view provider, std::string_view message) {
+    const Log* const current = LogScope::current();
+    (current != nullptr ? *current : own).write(level_of(severity), provider, message);
   };
 }
 
@@ -58,33 +74,49 @@ Result<std::shared_ptr<Environment::State>> Environment::State::create(
   request.directories = options.plugin_directories;
   request.use_environment = options.search_default_directories;
   request.use_data_directories = options.search_default_directories;
-  if (options.search_default_directories) request.install_directories = install_directories();
+  if (options.search_default_directories) {
+    request.install_directories = manifest::install_directories();
+  }
   if (options.call_warning < std::chrono::milliseconds(0)) {
     return Status(StatusCode::kInvalidArgument,
                   "EnvironmentOptions::call_warning is negative; give a time, or 0 for none");
   }
-  auto state = std::make_shared<State>();
+  EPHOST_ASSIGN_OR_RETURN(ThreadPool::Options pool, pool_options(options.threading));
+  std::string warning = drop_unusable_processors(pool.affinities);
+  const size_t bound_threads = pool.affinities.size();
+  auto state = std::make_shared<State>(std::move(pool));
+  state->threading = options.threading;
+  if (bound_threads > 0) {
+    state->threading.intra_op_num_threads = static_cast<uint32_t>(bound_threads + 1);
+  }
+  state->log = Log(options.logging_function, options.log_severity_level, options.log_id);
+  if (!warning.empty()) {
+    const LogScope scope(state->log);
+    log_warning(warning);
+  }
   if (options.crash_handler) state->crash_handler.emplace();
   if (options.call_warning.count() > 0) state->call_watch.emplace(options.call_warning);
-  state->search = manifest::find_plugins(request);
+  state->plugins.set(manifest::find_plugins(request));
   state->host_version = EPHOST_VERSION;
   return state;
 }
 
 std::vector<InstalledPlugin> Environment::plugins() const {
   std::vector<InstalledPlugin> plugins;
-  for (const manifest::FoundPlugin& found : state_->search.found) {
+  const auto all = state_->plugins.all();
+  for (const manifest::FoundPlugin& found : all->found) {
     plugins.push_back(session::describe_plugin(found));
   }
   return plugins;
 }
 
 Status Environment::check_loadable(const InstalledPlugin& plugin) const {
+  const LogScope scope(state_->log);
   return session::without_exceptions("checking a plugin", [&] {
-    const auto found = std::ranges::find_if(state_->search.found, [&](const auto& one) {
-      return one.manifest.file == plugin.manifest;
-    });
-    if (found == state_->search.found.end()) {
+    const auto all = state_->plugins.all();
+    const auto found = std::ranges::find_if(
+        all->found, [&](const auto& one) { return one.manifest.file == plugin.manifest; });
+    if (found == all->found.end()) {
       return Status(
           StatusCode::kNotFound,
           quote(plugin.manifest.native()) + " is not the manifest of a plugin in this environment");
@@ -94,20 +126,47 @@ Status Environment::check_loadable(const InstalledPlugin& plugin) const {
 }
 
 Result<EpDeviceList> Environment::devices() const {
+  const LogScope scope(state_->log);
   return session::without_exceptions("listing devices", [&]() -> Result<EpDeviceList> {
-    return session::list_all_devices(state_->search, state_->registry, session::Listing::kDevices);
+    return session::list_all_devices(*state_->plugins.all(), state_->registry,
+                                     session::Listing::kDevices);
   });
 }
 
 Result<EpDeviceList> Environment::targets() const {
+  const LogScope scope(state_->log);
   return session::without_exceptions("listing compilation targets", [&]() -> Result<EpDeviceList> {
-    return session::list_all_devices(state_->search, state_->registry, session::Listing::kTargets);
+    return session::list_all_devices(*state_->plugins.all(), state_->registry,
+                                     session::Listing::kTargets);
+  });
+}
+
+Status Environment::register_execution_provider_library(const std::filesystem::path& path,
+                                                        std::string registration_name) const {
+  const LogScope scope(state_->log);
+  return session::without_exceptions("registering a plugin", [&]() -> Status {
+    EPHOST_ASSIGN_OR_RETURN(manifest::FoundPlugin found, session::find_plugin_at(path));
+    if (registration_name.empty()) registration_name = found.manifest.name;
+    EPHOST_RETURN_IF_ERROR(state_->plugins.check_new(registration_name, found));
+    // What was found out about the same file earlier may not hold any longer.
+    state_->registry.forget(found.manifest.file);
+    EPHOST_ASSIGN_OR_RETURN(auto loaded, state_->registry.load(found));
+    return state_->plugins.add(std::move(registration_name), std::move(loaded), std::move(found));
+  });
+}
+
+Status Environment::unregister_execution_provider_library(
+    const std::string& registration_name) const {
+  const LogScope scope(state_->log);
+  return session::without_exceptions("unregistering a plugin", [&]() -> Status {
+    return state_->plugins.remove(registration_name).status();
   });
 }
 
 std::vector<SkippedPlugin> Environment::skipped_plugins() const {
   std::vector<SkippedPlugin> skipped;
-  for (const manifest::SkippedManifest& manifest : state_->search.skipped) {
+  const auto all = state_->plugins.all();
+  for (const manifest::SkippedManifest& manifest : all->skipped) {
     skipped.push_back({manifest.file, manifest.reason});
   }
   return skipped;
@@ -115,7 +174,8 @@ std::vector<SkippedPlugin> Environment::skipped_plugins() const {
 
 std::vector<SearchedDirectory> Environment::searched_directories() const {
   std::vector<SearchedDirectory> directories;
-  for (const manifest::SearchDirectory& searched : state_->search.directories) {
+  const auto all = state_->plugins.all();
+  for (const manifest::SearchDirectory& searched : all->directories) {
     directories.push_back(
         {searched.path, std::string(manifest::search_origin_name(searched.origin))});
   }
@@ -125,6 +185,7 @@ std::vector<SearchedDirectory> Environment::searched_directories() const {
 std::vector<SessionGroupInfo> Environment::session_groups() const { return state_->groups.list(); }
 
 Status Environment::abandon_session_group(const std::string& name) const {
+  const LogScope scope(state_->log);
   if (state_->groups.remove(name)) return Status::ok_status();
   return Status(StatusCode::kNotFound, "there is no session group " + quote(name));
 }

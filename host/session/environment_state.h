@@ -1,14 +1,15 @@
 // The state behind an Environment.
 #pragma once
 
-#include <ephost/environment.h>
-
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "host/base/files/file_system.h"
+#include "host/base/log.h"
+#include "host/base/task_threads.h"
 #include "host/base/thread_pool.h"
 #include "host/bridge/extensions/host_services.h"
 #include "host/manifest/search.h"
@@ -16,20 +17,32 @@
 #include "host/plugin/call_watch.h"
 #include "host/plugin/crash_handler.h"
 #include "host/plugin/registry.h"
+#include "host/session/environment.h"
+#include "host/session/plugin_list.h"
 #include "host/session/session_group.h"
 
 namespace ephost {
 
+// To be called by each thread of a pool before it calls a plugin for the first time.
+inline void prepare_thread() { static_cast<void>(plugin::ThreadCalls::mine()); }
+
 struct Environment::State {
+  explicit State(ThreadPool::Options pool = {}) : threads(&prepare_thread, std::move(pool)) {}
+
   // Destroyed last.
+  Log log;
   std::optional<plugin::CrashHandler> crash_handler;
   std::optional<plugin::CallWatch> call_watch;
   // Shared by all sessions: it has as many threads as the session that asks for most, however many
   // sessions there are.
-  ThreadPool threads{[] { static_cast<void>(plugin::ThreadCalls::mine()); }};
-  manifest::SearchResult search;
+  ThreadPool threads;
+  // What sessions have that state nothing about their threads. The affinities are in `threads`.
+  ThreadingOptions threading;
   plugin::Registry registry{plugin::HostOffer{.extensions = bridge::offered_extensions()}};
+  session::PluginList plugins;
   session::SessionGroups groups;
+  // For Session::run_async.
+  TaskThreads tasks{ThreadPool::default_thread_count()};
   // Context models are written through it. Tests replace it by one that fails.
   const FileSystem* output_file_system = &posix_file_system();
   // What keys of the cache store state as the version of the host. Tests replace it by another one.
@@ -38,7 +51,8 @@ struct Environment::State {
   static Result<std::shared_ptr<State>> create(const EnvironmentOptions& options);
 };
 
-// Passes messages of plugins on to the host's log.
+// Passes messages of plugins on to the log of the scope that a plugin's thread is in; those of its
+// own threads go to the log of the scope that this is called in.
 [[nodiscard]] bridge::PluginLog plugin_log();
 
 }  // namespace ephost

@@ -1,5 +1,4 @@
-#include <ephost/session.h>
-
+#include <algorithm>
 #include <utility>
 
 #include "host/base/format.h"
@@ -8,6 +7,7 @@
 #include "host/runtime/values/composite.h"
 #include "host/runtime/values/tensor_memory.h"
 #include "host/session/exception_barrier.h"
+#include "host/session/session.h"
 #include "host/session/session_state.h"
 
 namespace ephost {
@@ -49,6 +49,9 @@ IoBinding::~IoBinding() = default;
 
 Status IoBinding::bind_input(std::string_view name, Value value) {
   EPHOST_ASSIGN_OR_RETURN(const size_t i, find(state_->session->input_index, "input", name));
+  if (value.kind() == ValueKind::kSparseTensor) {
+    EPHOST_ASSIGN_OR_RETURN(value, value.to_dense(state_->session->prepared.max_dense_bytes));
+  }
   EPHOST_RETURN_IF_ERROR(check_value(state_->session->inputs[i], "input", value));
   state_->inputs[i] = std::move(value);
   state_->input_slots[i] = &state_->inputs[i];
@@ -64,10 +67,45 @@ Status IoBinding::bind_output(std::string_view name, Value value) {
                             "others are read after the run",
                             quote(name), wanted.type));
   }
+  if (value.kind() == ValueKind::kSparseTensor) {
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("output {} cannot be written to a sparse tensor; bind memory for a "
+                            "dense one",
+                            quote(name)));
+  }
   EPHOST_RETURN_IF_ERROR(check_value(wanted, "output", value));
   state_->outputs[i] = std::move(value);
   state_->bound_memory[i] = state_->outputs[i].bytes().data();
   return Status::ok_status();
+}
+
+Status IoBinding::bind_output(std::string_view name, const MemoryInfo& memory) {
+  EPHOST_ASSIGN_OR_RETURN(const size_t i, find(state_->session->output_index, "output", name));
+  if (!memory.is_cpu()) {
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("output {} cannot be bound to the memory {} of {}:{}; outputs come out "
+                            "in host memory, so bind it to MemoryInfo::cpu()",
+                            quote(name), quote(memory.name), memory.device_type, memory.device_id));
+  }
+  state_->outputs[i] = Value();
+  state_->bound_memory[i] = nullptr;
+  return Status::ok_status();
+}
+
+void IoBinding::clear_bound_inputs() {
+  std::ranges::fill(state_->inputs, Value());
+  std::ranges::fill(state_->input_slots, nullptr);
+}
+
+void IoBinding::clear_bound_outputs() {
+  std::ranges::fill(state_->outputs, Value());
+  std::ranges::fill(state_->bound_memory, nullptr);
+}
+
+std::vector<std::string> IoBinding::output_names() const {
+  std::vector<std::string> names;
+  for (const ValueDescription& output : state_->session->outputs) names.push_back(output.name);
+  return names;
 }
 
 const std::vector<Value>& IoBinding::outputs() const { return state_->outputs; }

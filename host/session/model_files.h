@@ -2,7 +2,6 @@
 // that no input is overwritten (host/base/files/operation_files.h).
 #pragma once
 
-#include <ephost/session_options.h>
 #include <ephost/status.h>
 
 #include "host/base/files/operation_files.h"
@@ -12,6 +11,7 @@
 #include "host/onnx_io/import/import.h"
 #include "host/session/model_source.h"
 #include "host/session/session_config.h"
+#include "host/session/session_options.h"
 
 namespace ephost::session {
 

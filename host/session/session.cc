@@ -1,12 +1,15 @@
-#include <ephost/session.h>
+#include "host/session/session.h"
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "host/base/format.h"
 #include "host/base/log.h"
 #include "host/base/text.h"
+#include "host/runtime/values/sparse_value.h"
 #include "host/session/caching/context_generation.h"
 #include "host/session/caching/lock_wait.h"
 #include "host/session/caching/session_cache.h"
@@ -16,6 +19,7 @@
 #include "host/session/pipeline/assembly.h"
 #include "host/session/session_config.h"
 #include "host/session/session_group.h"
+#include "host/session/session_log.h"
 #include "host/session/session_state.h"
 
 namespace ephost {
@@ -118,7 +122,8 @@ Result<std::unique_ptr<Session::State>> create_state(const Environment& environm
                                                      const session::ModelSource& source,
                                                      const SessionOptions& options,
                                                      session::SessionCache& cache) {
-  auto state = std::make_unique<Session::State>(environment);
+  auto state =
+      std::make_unique<Session::State>(environment, session::session_log(environment, options));
   session::PipelineHooks hooks;
   ContextTasks tasks;
   EPHOST_RETURN_IF_ERROR(tasks.set_up(environment, source, options, hooks));
@@ -130,6 +135,8 @@ Result<std::unique_ptr<Session::State>> create_state(const Environment& environm
   state->fallbacks = session::fallbacks_of(prepared);
   describe_all(prepared.model, graph.inputs, state->inputs, state->input_index);
   describe_all(prepared.model, graph.outputs, state->outputs, state->output_index);
+  std::ranges::copy_if(state->inputs, std::back_inserter(state->overridable_initializers),
+                       &ValueDescription::has_default);
 
   EPHOST_ASSIGN_OR_RETURN(state->runs, session::SessionRuns::create(prepared));
   const auto start = std::chrono::steady_clock::now();
@@ -148,6 +155,8 @@ Result<std::unique_ptr<Session::State>> create_state(const Environment& environm
 Result<std::unique_ptr<Session::State>> create_cached_state(const Environment& environment,
                                                             const session::ModelSource& source,
                                                             const SessionOptions& options) {
+  const Log log = session::session_log(environment, options);
+  const LogScope scope(log);
   EPHOST_ASSIGN_OR_RETURN(
       session::SessionCache cache,
       session::SessionCache::create(source, options, environment.state().host_version));
@@ -166,6 +175,9 @@ Result<std::unique_ptr<Session::State>> create_cached_state(const Environment& e
 
 Status Session::State::run(std::span<const Value* const> run_inputs, std::span<Value> run_outputs,
                            const RunOptions& options) {
+  const session::RunLog scope(log, options);
+  runtime::DenseInputs dense;
+  EPHOST_ASSIGN_OR_RETURN(run_inputs, dense.make(run_inputs, prepared.max_dense_bytes));
   std::unique_ptr<runtime::Frame> frame;
   {
     const std::lock_guard lock(frames_mutex);
@@ -192,34 +204,40 @@ Status Session::State::run(std::span<const Value* const> run_inputs, std::span<V
   return status;
 }
 
+Result<size_t> Session::State::input_slot(std::string_view name) const {
+  const auto found = input_index.find(name);
+  if (found != input_index.end()) return found->second;
+  return Status(
+      StatusCode::kInvalidArgument,
+      formatted("the model has no input {}; its inputs are {}", quote(name), known_names(inputs)));
+}
+
+Result<size_t> Session::State::output_slot(std::string_view name) const {
+  const auto found = output_index.find(name);
+  if (found != output_index.end()) return found->second;
+  return Status(StatusCode::kInvalidArgument,
+                formatted("the model has no output {}; its outputs are {}", quote(name),
+                          known_names(outputs)));
+}
+
 Result<std::vector<Value>> Session::State::run(std::span<const NamedValue> named,
                                                std::span<const std::string> output_names,
                                                const RunOptions& options) {
   std::vector<const Value*> slots(inputs.size(), nullptr);
   for (const NamedValue& input : named) {
-    const auto found = input_index.find(input.name);
-    if (found == input_index.end()) {
-      return Status(StatusCode::kInvalidArgument,
-                    formatted("the model has no input {}; its inputs are {}", quote(input.name),
-                              known_names(inputs)));
-    }
-    slots[found->second] = &input.value;
+    EPHOST_ASSIGN_OR_RETURN(const size_t slot, input_slot(input.name));
+    slots[slot] = &input.value;
   }
   std::vector<size_t> wanted;
   for (const std::string& name : output_names) {
-    const auto found = output_index.find(name);
-    if (found == output_index.end()) {
-      return Status(StatusCode::kInvalidArgument,
-                    formatted("the model has no output {}; its outputs are {}", quote(name),
-                              known_names(outputs)));
-    }
-    wanted.push_back(found->second);
+    EPHOST_ASSIGN_OR_RETURN(const size_t slot, output_slot(name));
+    wanted.push_back(slot);
   }
   std::vector<Value> values(outputs.size());
   EPHOST_RETURN_IF_ERROR(run(slots, values, options));
   if (output_names.empty()) return values;
   std::vector<Value> selected;
-  for (const size_t index : wanted) selected.push_back(values[index]);
+  for (const size_t slot : wanted) selected.push_back(values[slot]);
   return selected;
 }
 
@@ -236,7 +254,13 @@ Result<std::filesystem::path> Session::State::end_profiling() {
   return profiler->file();
 }
 
+Session::State::State(Environment kept, Log own)
+    : environment(std::move(kept)), log(std::move(own)) {
+  async_runs.emplace(environment.state().tasks);
+}
+
 Session::State::~State() {
+  async_runs.reset();
   if (prepared.profiler == nullptr || !prepared.profiler->is_recording()) return;
   if (const auto written = end_profiling(); !written.ok()) {
     log_warning(written.status().to_string());
@@ -245,8 +269,21 @@ Session::State::~State() {
 
 Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Session::Session(Session&&) noexcept = default;
-Session& Session::operator=(Session&&) noexcept = default;
-Session::~Session() = default;
+
+Session& Session::operator=(Session&& other) noexcept {
+  if (this != &other) {
+    Session ended(std::move(*this));
+    state_ = std::move(other.state_);
+  }
+  return *this;
+}
+
+Session::~Session() {
+  if (state_ == nullptr) return;
+  const Log log = state_->log;
+  const LogScope scope(log);
+  state_.reset();
+}
 
 Result<Session> Session::create(const Environment& environment,
                                 const std::filesystem::path& model_path,
@@ -268,17 +305,29 @@ Result<Session> Session::create(const Environment& environment, ModelBytes model
 }
 
 Status Session::set_ep_dynamic_options(const OptionList& options) {
+  const LogScope scope(state_->log);
   return session::without_exceptions("changing options of providers",
                                      [&] { return state_->runs.change_options(options); });
 }
 
 Result<std::filesystem::path> Session::end_profiling() {
+  const LogScope scope(state_->log);
   return session::without_exceptions("writing the profile",
                                      [&] { return state_->end_profiling(); });
 }
 
 const std::vector<ValueDescription>& Session::inputs() const { return state_->inputs; }
 const std::vector<ValueDescription>& Session::outputs() const { return state_->outputs; }
+const std::vector<ValueDescription>& Session::overridable_initializers() const {
+  return state_->overridable_initializers;
+}
+const ModelMetadata& Session::model_metadata() const { return state_->prepared.metadata; }
+std::vector<MemoryInfo> Session::memory_info_for_inputs() const {
+  return std::vector<MemoryInfo>(state_->inputs.size());
+}
+std::vector<MemoryInfo> Session::memory_info_for_outputs() const {
+  return std::vector<MemoryInfo>(state_->outputs.size());
+}
 const std::vector<Phase>& Session::phases() const { return state_->prepared.phases; }
 const std::vector<Fallback>& Session::fallbacks() const { return state_->fallbacks; }
 const CacheUse& Session::cache_use() const { return state_->cache_use; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -35,6 +36,21 @@ Status flag(SessionConfig& config, std::string_view key, const std::string& text
 
 Status require_checksums(SessionConfig& config, std::string_view key, const std::string& text) {
   return set_flag(key, text, config.require_checksums.emplace());
+}
+
+Status allow_spinning(SessionConfig& config, std::string_view key, const std::string& text) {
+  return set_flag(key, text, config.allow_spinning.emplace());
+}
+
+Status affinities(SessionConfig& config, std::string_view key, const std::string& text) {
+  config.thread_affinities.clear();
+  if (text.empty()) return Status::ok_status();
+  auto parsed = parse_thread_affinities(text);
+  if (!parsed.ok()) {
+    return std::move(parsed).status().with_context("reading the configuration entry " + quote(key));
+  }
+  config.thread_affinities = std::move(parsed).value();
+  return Status::ok_status();
 }
 
 template <auto kMember>
@@ -104,6 +120,11 @@ Status timeout(SessionConfig& config, std::string_view key, const std::string& t
   EPHOST_RETURN_IF_ERROR(set_number(key, text, "no limit", seconds));
   config.load_timeout_seconds = static_cast<uint32_t>(std::min(seconds, kMax));
   return Status::ok_status();
+}
+
+Status min_external_bytes(SessionConfig& config, std::string_view key, const std::string& text) {
+  return set_number(key, text, "all initializers",
+                    config.optimized_model_external_initializers_min_bytes);
 }
 
 Status patterns(SessionConfig& config, std::string_view key, const std::string& text) {
@@ -194,6 +215,12 @@ constexpr std::array kEntries = {
     Entry{"session.execution_mode", &execution_mode},
     Entry{"session.inter_op_num_threads", &threads<&SessionConfig::inter_op_threads>},
     Entry{"session.intra_op_num_threads", &threads<&SessionConfig::intra_op_threads>},
+    Entry{"session.optimized_model_file_path", &text<&SessionConfig::optimized_model_file_path>},
+    Entry{"session.optimized_model_external_initializers_file_name",
+          &text<&SessionConfig::optimized_model_external_initializers_file>},
+    Entry{"session.optimized_model_external_initializers_min_size_in_bytes", &min_external_bytes},
+    Entry{"session.intra_op_thread_affinities", &affinities},
+    Entry{"session.intra_op.allow_spinning", &allow_spinning},
     Entry{"session.profile_file", &text<&SessionConfig::profile_file>},
     Entry{"session.execution_order", &order},
     Entry{"session.max_memory_patterns", &patterns},
@@ -207,6 +234,47 @@ constexpr std::array kEntries = {
     Entry{"session.fail_on_suboptimal_compiled_model",
           &flag<&SessionConfig::fail_on_suboptimal_context>},
 };
+
+Status set_dimension(std::map<std::string, int64_t>& sizes, std::string name, std::string_view key,
+                     const std::string& text) {
+  int64_t size = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
+  if (error != std::errc() || end != text.data() + text.size() || size < 0) {
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("configuration entry {} cannot be {}; use the size of the dimension, a "
+                            "whole number of at least 0",
+                            quote(key), quote(text)));
+  }
+  if (name.empty()) {
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("configuration entry {} names no dimension; add its name to the key",
+                            quote(key)));
+  }
+  const int64_t known = sizes.emplace(std::move(name), size).first->second;
+  if (known == size) return Status::ok_status();
+  return Status(
+      StatusCode::kInvalidArgument,
+      formatted("configuration entry {} is {}, but another spelling of the same denotation is {}; "
+                "leave one of them out",
+                quote(key), size, known));
+}
+
+// Whether the entry overrides a dimension, whose name is a part of the key.
+Result<bool> read_dimension(SessionConfig& config, std::string_view key, const std::string& text) {
+  onnx_io::DimensionOverrides& overrides = config.dimension_overrides;
+  if (key.starts_with(kDimensionByNamePrefix)) {
+    std::string name(key.substr(kDimensionByNamePrefix.size()));
+    EPHOST_RETURN_IF_ERROR(set_dimension(overrides.by_name, std::move(name), key, text));
+    return true;
+  }
+  if (key.starts_with(kDimensionByDenotationPrefix)) {
+    std::string denotation = ascii_lower(key.substr(kDimensionByDenotationPrefix.size()));
+    EPHOST_RETURN_IF_ERROR(
+        set_dimension(overrides.by_denotation, std::move(denotation), key, text));
+    return true;
+  }
+  return false;
+}
 
 const Entry* find_entry(std::string_view key) {
   for (const Entry& entry : kEntries) {
@@ -227,17 +295,32 @@ std::string unknown_key(std::string_view key) {
 
 }  // namespace
 
+Status check_affinities(const std::vector<Processors>& affinities, uint32_t threads) {
+  if (affinities.empty() || threads == 0 || affinities.size() + 1 == threads) {
+    return Status::ok_status();
+  }
+  return Status(StatusCode::kInvalidArgument,
+                formatted("there are affinities for {} threads, and {} threads in one step with "
+                          "the calling one; give one group for each thread but the calling one",
+                          affinities.size(), threads));
+}
+
 Result<SessionConfig> read_session_config(const SessionOptions& options,
                                           std::vector<std::string>& warnings) {
   SessionConfig config{.known_checksums_dir = KnownChecksums::default_folder()};
   for (const auto& [key, value] : options.config_entries()) {
     if (const Entry* entry = find_entry(key)) {
       EPHOST_RETURN_IF_ERROR(entry->set(config, key, value));
-    } else {
-      warnings.push_back(unknown_key(key));
+      continue;
     }
+    EPHOST_ASSIGN_OR_RETURN(const bool is_dimension, read_dimension(config, key, value));
+    if (!is_dimension) warnings.push_back(unknown_key(key));
   }
   EPHOST_ASSIGN_OR_RETURN(config.passes, read_passes(options));
+  EPHOST_RETURN_IF_ERROR(check_affinities(config.thread_affinities, config.intra_op_threads));
+  if (!config.thread_affinities.empty()) {
+    config.intra_op_threads = static_cast<uint32_t>(config.thread_affinities.size() + 1);
+  }
   return config;
 }
 

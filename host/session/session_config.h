@@ -2,7 +2,6 @@
 // every entry with its default, and says which are ONNX Runtime's and which are our own.
 #pragma once
 
-#include <ephost/session_options.h>
 #include <ephost/status.h>
 
 #include <chrono>
@@ -10,10 +9,15 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "host/base/thread_affinity.h"
 #include "host/context/store/cache_store.h"
+#include "host/onnx_io/import/dimension_overrides.h"
 #include "host/optimize/fold_budget.h"
 #include "host/optimize/passes.h"
+#include "host/session/session_options.h"
 
 namespace ephost::session {
 
@@ -41,9 +45,17 @@ struct SessionConfig {
   std::filesystem::path known_checksums_dir;  // ep.known_checksums_dir
   std::optional<bool> require_checksums;      // ep.require_checksums
   std::filesystem::path external_initializers_folder;  // session.model_external_initializers_...
+  std::filesystem::path optimized_model_file_path;     // session.optimized_model_file_path
+  // session.optimized_model_external_initializers_file_name, ..._min_size_in_bytes
+  std::string optimized_model_external_initializers_file;
+  uint64_t optimized_model_external_initializers_min_bytes = 1024;
+  // session.free_dimension_override_by_name.*, session.free_dimension_override_by_denotation.*
+  onnx_io::DimensionOverrides dimension_overrides;
   ExecutionMode execution_mode = ExecutionMode::kSequential;  // session.execution_mode
   uint32_t inter_op_threads = 0;                              // session.inter_op_num_threads
   uint32_t intra_op_threads = 0;                              // session.intra_op_num_threads
+  std::vector<Processors> thread_affinities;                  // session.intra_op_thread_affinities
+  std::optional<bool> allow_spinning;                         // session.intra_op.allow_spinning
   std::filesystem::path profile_file;                         // session.profile_file
   StepOrder execution_order = StepOrder::kAutomatic;          // session.execution_order
   uint64_t max_memory_patterns = 16;                          // session.max_memory_patterns
@@ -60,6 +72,16 @@ struct SessionConfig {
   optimize::FoldLimits fold_limits;
   bool fail_on_suboptimal_context = false;  // session.fail_on_suboptimal_compiled_model
 };
+
+// The keys of dimension overrides are these and the name or denotation of the dimension.
+inline constexpr std::string_view kDimensionByNamePrefix =
+    "session.free_dimension_override_by_name.";
+inline constexpr std::string_view kDimensionByDenotationPrefix =
+    "session.free_dimension_override_by_denotation.";
+
+// INVALID_ARGUMENT if there is not one group for each of `threads` threads but the calling one; 0:
+// the number is not stated, and may be any.
+[[nodiscard]] Status check_affinities(const std::vector<Processors>& affinities, uint32_t threads);
 
 // INVALID_ARGUMENT for a value that its key does not admit. An unknown key has no effect, as in
 // ONNX Runtime; `warnings` names it, with the most similar known key.

@@ -3,7 +3,6 @@
 // and the compiled models whose contexts its last session writes.
 #pragma once
 
-#include <ephost/environment.h>
 #include <ephost/status.h>
 
 #include <filesystem>
@@ -24,6 +23,7 @@
 #include "host/graph/graph.h"
 #include "host/manifest/options.h"
 #include "host/session/caching/context_generation.h"
+#include "host/session/environment.h"
 
 namespace ephost::session {
 

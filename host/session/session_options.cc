@@ -1,11 +1,13 @@
-#include <ephost/session_options.h>
+#include "host/session/session_options.h"
 
 #include <array>
+#include <string>
 #include <utility>
 
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/manifest/selection.h"
+#include "host/session/session_config.h"
 
 namespace ephost {
 
@@ -61,6 +63,39 @@ SessionOptions& SessionOptions::set_graph_optimization_level(GraphOptimizationLe
   return add_config_entry("session.graph_optimization_level", kLevels[static_cast<size_t>(level)]);
 }
 
+SessionOptions& SessionOptions::add_free_dimension_override_by_name(std::string_view name,
+                                                                    int64_t size) {
+  return add_config_entry(std::string(session::kDimensionByNamePrefix).append(name),
+                          std::to_string(size));
+}
+
+SessionOptions& SessionOptions::add_free_dimension_override_by_denotation(
+    std::string_view denotation, int64_t size) {
+  return add_config_entry(
+      std::string(session::kDimensionByDenotationPrefix).append(ascii_lower(denotation)),
+      std::to_string(size));
+}
+
+SessionOptions& SessionOptions::add_initializer(std::string name, Value value) {
+  initializers_.push_back({.name = std::move(name), .value = std::move(value)});
+  return *this;
+}
+
+SessionOptions& SessionOptions::add_external_initializers(std::vector<NamedValue> initializers) {
+  for (NamedValue& given : initializers) {
+    initializers_.push_back({.name = std::move(given.name),
+                             .value = std::move(given.value),
+                             .replaces_external = true});
+  }
+  return *this;
+}
+
+SessionOptions& SessionOptions::add_external_initializers_from_files_in_memory(
+    std::vector<FileInMemory> files) {
+  for (FileInMemory& file : files) files_in_memory_.push_back(std::move(file));
+  return *this;
+}
+
 SessionOptions& SessionOptions::enable_mem_pattern(bool enable) {
   mem_pattern_ = enable;
   return *this;
@@ -86,6 +121,20 @@ SessionOptions& SessionOptions::set_intra_op_num_threads(uint32_t threads) {
 
 SessionOptions& SessionOptions::enable_profiling(const std::filesystem::path& file) {
   return add_config_entry("session.profile_file", file.string());
+}
+
+SessionOptions& SessionOptions::set_optimized_model_file_path(const std::filesystem::path& file) {
+  return add_config_entry("session.optimized_model_file_path", file.string());
+}
+
+SessionOptions& SessionOptions::set_log_id(std::string id) {
+  log_id_ = std::move(id);
+  return *this;
+}
+
+SessionOptions& SessionOptions::set_log_severity_level(LoggingLevel level) {
+  log_level_ = level;
+  return *this;
 }
 
 SessionOptions& SessionOptions::set_ep_context_data_read_func(EpContextDataReadFunction read) {

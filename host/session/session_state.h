@@ -2,7 +2,6 @@
 // program that they run, the program before the model and the providers.
 #pragma once
 
-#include <ephost/session.h>
 #include <ephost/status.h>
 
 #include <memory>
@@ -12,22 +11,27 @@
 #include <unordered_map>
 #include <vector>
 
+#include "host/base/log.h"
+#include "host/base/task_threads.h"
 #include "host/context/store/cache_store.h"
 #include "host/runtime/frame/frame.h"
 #include "host/runtime/program.h"
 #include "host/session/pipeline/prepared_model.h"
 #include "host/session/runs/provider_profiles.h"
 #include "host/session/runs/session_runs.h"
+#include "host/session/session.h"
 
 namespace ephost {
 
 struct Session::State {
-  explicit State(Environment kept) : environment(std::move(kept)) {}
+  State(Environment kept, Log own);
   State(const State&) = delete;
   State& operator=(const State&) = delete;
+  // Waits for all runs that run_async has started, but for one whose callback destroys the session.
   ~State();
 
   Environment environment;
+  Log log;
   CacheUse cache_use;
   // Keeps the store's entries that the session was made of.
   std::vector<context::FoundEntry> cache_entries;
@@ -35,6 +39,7 @@ struct Session::State {
   std::vector<Fallback> fallbacks;
   std::vector<ValueDescription> inputs;
   std::vector<ValueDescription> outputs;
+  std::vector<ValueDescription> overridable_initializers;    // copies of those in `inputs`
   std::unordered_map<std::string_view, size_t> input_index;  // keys are names in `inputs`
   std::unordered_map<std::string_view, size_t> output_index;
   session::SessionRuns runs;
@@ -45,7 +50,14 @@ struct Session::State {
   std::mutex frames_mutex;
   std::vector<std::unique_ptr<runtime::Frame>> frames;
 
+  // Runs that run_async has started. Empty only while the session is being destroyed.
+  std::optional<TaskGroup> async_runs;
+
   Result<std::filesystem::path> end_profiling();
+
+  // The position of an input or output of the model. INVALID_ARGUMENT if there is none.
+  [[nodiscard]] Result<size_t> input_slot(std::string_view name) const;
+  [[nodiscard]] Result<size_t> output_slot(std::string_view name) const;
 
   // Runs on an idle frame, or on a new one.
   Status run(std::span<const Value* const> run_inputs, std::span<Value> run_outputs,

@@ -1,14 +1,17 @@
 # Included by the install step of a plugin: writes its manifest, with the SHA-256 of the library that
 # was installed just before.
 #
-# platform   key of the library in the manifest, e.g. linux-x86_64
-# manifest   absolute path of the vendor's manifest
-# library    file name of the library
-# folder     where both are installed, absolute or below the prefix
-if(NOT IS_ABSOLUTE "${folder}")
-  set(folder "${CMAKE_INSTALL_PREFIX}/${folder}")
-endif()
-set(folder "$ENV{DESTDIR}${folder}")
+# platform         key of the library in the manifest, e.g. linux-x86_64
+# manifest         absolute path of the vendor's manifest
+# library          file name of the library
+# library_folder   where it was installed, absolute or below the prefix
+# folder           where the manifest is installed, likewise
+foreach(variable folder library_folder)
+  if(NOT IS_ABSOLUTE "${${variable}}")
+    set(${variable} "${CMAKE_INSTALL_PREFIX}/${${variable}}")
+  endif()
+  set(${variable} "$ENV{DESTDIR}${${variable}}")
+endforeach()
 get_filename_component(name "${manifest}" NAME)
 
 file(READ "${manifest}" text)
@@ -20,7 +23,7 @@ if(NOT text MATCHES "[\n{, \t\"']${platform}[\"']?:[ \t]+[\"']?${pattern}[\"']?[
   message(FATAL_ERROR "${manifest} does not name the library that is installed with it: below "
     "\"library:\", add the line \"  ${platform}: ${library}\"")
 endif()
-file(SHA256 "${folder}/${library}" digest)
+file(SHA256 "${library_folder}/${library}" digest)
 set(entry "  ${platform}: ${digest}\n")
 if(text MATCHES "(^|\n)sha256:[ \t]*(#[^\n]*)?\n")
   # The digest of an earlier build goes.

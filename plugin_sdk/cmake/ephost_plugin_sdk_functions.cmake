@@ -5,10 +5,14 @@
 # symbols, and can be unloaded (no GNU unique symbols). LIBRARIES are linked privately. The language
 # level is C11 and C++17 unless the project or the target asks for a later one.
 #
-# MANIFEST names the plugin's manifests, which expect the library in their own folder. In the build
-# tree they are copied there. The install step puts library and manifests into DESTINATION, by default
-# <lib>/ephost/plugins, and writes the SHA-256 of the installed library into the `sha256` of the
+# MANIFEST names the plugin's manifests. In the build tree they are copied beside the library. The
+# install step puts library and manifests where hosts look for them: the library into
+# ${EPHOST_PLUGIN_LIBDIR}/ephost/plugins and the manifests into ${CMAKE_INSTALL_DATADIR}/ephost/plugins,
+# or both into DESTINATION. It writes the SHA-256 of the installed library into the `sha256` of the
 # installed manifests, for the platform that was built for; digests of other platforms stay.
+#
+# EPHOST_PLUGIN_LIBDIR is the folder for libraries of the host that the SDK was released with, such
+# as lib/x86_64-linux-gnu.
 function(ephost_add_plugin name)
   cmake_parse_arguments(arg "" "DESTINATION;COMPONENT" "SOURCES;LIBRARIES;MANIFEST" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)
@@ -52,8 +56,13 @@ endfunction()
 # What ephost_add_plugin does for MANIFEST.
 function(ephost_install_plugin name manifests destination component)
   include(GNUInstallDirs)
+  set(manifest_destination ${destination})
   if(NOT destination)
-    set(destination ${CMAKE_INSTALL_LIBDIR}/ephost/plugins)
+    if(NOT EPHOST_PLUGIN_LIBDIR)
+      set(EPHOST_PLUGIN_LIBDIR ${CMAKE_INSTALL_LIBDIR})
+    endif()
+    set(destination ${EPHOST_PLUGIN_LIBDIR}/ephost/plugins)
+    set(manifest_destination ${CMAKE_INSTALL_DATADIR}/ephost/plugins)
   endif()
   if(component)
     set(component COMPONENT ${component})
@@ -74,7 +83,8 @@ function(ephost_install_plugin name manifests destination component)
       set(platform \"${platform}\")
       set(manifest \"${manifest}\")
       set(library \"$<TARGET_FILE_NAME:${name}>\")
-      set(folder \"${destination}\")
+      set(library_folder \"${destination}\")
+      set(folder \"${manifest_destination}\")
       include(\"${CMAKE_CURRENT_FUNCTION_LIST_DIR}/ephost_install_manifest.cmake\")"
       ${component})
   endforeach()

@@ -13,25 +13,6 @@ namespace {
 
 constexpr int64_t kMaxThreads = 1024;
 
-std::string_view instruction_set() {
-  switch (dnnl::get_effective_cpu_isa()) {
-    case dnnl::cpu_isa::sse41:
-      return "x86-64-sse41";
-    case dnnl::cpu_isa::avx:
-      return "x86-64-avx";
-    case dnnl::cpu_isa::avx2:
-    case dnnl::cpu_isa::avx2_vnni:
-      return "x86-64-avx2";
-    case dnnl::cpu_isa::avx512_core:
-    case dnnl::cpu_isa::avx512_core_vnni:
-    case dnnl::cpu_isa::avx512_core_bf16:
-    case dnnl::cpu_isa::avx512_core_amx:
-      return "x86-64-avx512";
-    default:
-      return "x86-64";
-  }
-}
-
 class CpuProvider : public eph::Provider {
  public:
   static constexpr std::string_view kTypeName = "CPUExecutionProvider";

@@ -52,6 +52,7 @@ CATALOG = [
     Entry("full", nasnet.nasnet_mobile, "NASNet-A mobile, 1x3x224x224"),
     Entry("full", unet.unet, "U-Net, four levels, 1x3x256x256"),
     Entry("large", large.large_mlp, "nine fully connected layers, 2.4 GB of weights in a file"),
+    Entry("synthetic", synthetic.empty, "no node, for the cost of a run"),
     Entry("synthetic", synthetic.chain, "N nodes in a row on [1,16]", nodes=10000),
     Entry("synthetic", synthetic.gather, "N-1 readers of one value, summed at once", nodes=10000),
     Entry("synthetic", synthetic.functions, "N calls in a row, each of another function",

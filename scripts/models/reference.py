@@ -9,7 +9,7 @@ attribute or input that it does not know is an error, never ignored.
 import math
 
 import numpy as np
-from onnx import AttributeProto, GraphProto, ValueInfoProto, helper, mapping, numpy_helper
+from onnx import AttributeProto, GraphProto, TensorProto, ValueInfoProto, helper, numpy_helper
 
 KERNELS = {
     "Add": np.add,
@@ -125,9 +125,13 @@ def attribute_value(attribute, frame):
     return value
 
 
+def numpy_type(elem_type):
+    return numpy_helper.to_array(TensorProto(data_type=elem_type, dims=[0])).dtype
+
+
 def working_type(elem_type):
     """The numpy type that an ONNX element type is computed in."""
-    dtype = np.dtype(mapping.TENSOR_TYPE_TO_NP_TYPE[elem_type])
+    dtype = numpy_type(elem_type)
     return np.dtype(np.float64) if dtype.kind == "f" else dtype
 
 
@@ -142,7 +146,7 @@ def finish(value, declared):
     if not fits or value.dtype != working_type(tensor.elem_type):
         raise ValueError(f"output '{declared.name}' is {value.dtype}{list(value.shape)}, "
                          f"declared {dims}")
-    return value.astype(mapping.TENSOR_TYPE_TO_NP_TYPE[tensor.elem_type])
+    return value.astype(numpy_type(tensor.elem_type))
 
 
 def padded(x, pads, fill):

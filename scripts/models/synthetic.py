@@ -10,6 +10,13 @@ SHAPE = (1, 16)
 POOL = 8  # constants that the nodes use in turn
 
 
+def empty():
+    """No node at all: the output is the input. What a run costs before anything is computed."""
+    g = GraphBuilder("empty")
+    g.output(g.input("input", SHAPE), SHAPE)
+    return Model(g.model(), [{"input": tensors.uniform("empty.input", SHAPE, -2, 2)}])
+
+
 def chain(n):
     """n nodes in a row. Each six of them undo each other, so that values stay in range over any
     length, and yet leaving out or swapping a node shows in the output. The constants are small

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Tries scripts/freeze_abi.sh and scripts/check_abi.sh in a temporary folder.
-#   freezing_test.sh ROOT GROWN     GROWN: headers of a later version
+#   freezing_test.sh ROOT GROWN GROWN_API   the latter two: headers of a later version
 set -euo pipefail
 root=$1
 grown=$2
+grown_api=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 fail() {
@@ -11,16 +12,26 @@ fail() {
   exit 1
 }
 
-"$root/scripts/freeze_abi.sh" 9.9-rc1 "$work"
+"$root/scripts/freeze_abi.sh" plugin 9.9-rc1 "$work"
 frozen=$work/9.9-rc1
 diff -r -x '*.md' "$root/plugin_sdk/include" "$frozen/include" || fail "the headers differ"
 cmp "$root/tests/abi/layout.golden" "$frozen/layout.golden"
 for file in minimal_provider.c minimal.yaml strict_plugin.cc strict.yaml; do
   [ -f "$frozen/plugins/$file" ] || fail "$file is missing"
 done
-[ "$(ls -A "$work")" = 9.9-rc1 ] || fail "something is left over: $(ls -A "$work")"
-if "$root/scripts/freeze_abi.sh" 9.9-rc1 "$work" 2> /dev/null; then fail "a second version took its place"; fi
-if "$root/scripts/freeze_abi.sh" ../9.9 "$work" 2> /dev/null; then fail "any name is accepted"; fi
+mkdir "$work/apis"
+"$root/scripts/freeze_abi.sh" api 9.9-rc1 "$work/apis"
+frozen_api=$work/apis/9.9-rc1
+diff -r -x '*.md' -x frozen "$root/host/include" "$frozen_api/include" || fail "the headers of the API differ"
+cmp "$root/tests/abi/api/layout.golden" "$frozen_api/layout.golden"
+for file in main.c main.cc; do
+  [ -f "$frozen_api/programs/$file" ] || fail "$file is missing"
+done
+[ "$(ls -A "$work/apis")" = 9.9-rc1 ] || fail "something is left over: $(ls -A "$work/apis")"
+if "$root/scripts/freeze_abi.sh" nothing 9.9 "$work" 2> /dev/null; then fail "any interface is accepted"; fi
+[ "$(ls -A "$work")" = "$(printf '9.9-rc1\napis')" ] || fail "something is left over: $(ls -A "$work")"
+if "$root/scripts/freeze_abi.sh" plugin 9.9-rc1 "$work" 2> /dev/null; then fail "a second version took its place"; fi
+if "$root/scripts/freeze_abi.sh" plugin ../9.9 "$work" 2> /dev/null; then fail "any name is accepted"; fi
 
 if ! command -v abidiff > /dev/null; then
   echo "freezing: abidiff is not installed, so check_abi.sh is not tried"
@@ -28,21 +39,27 @@ if ! command -v abidiff > /dev/null; then
 fi
 "$root/scripts/check_abi.sh" "$frozen"
 "$root/scripts/check_abi.sh" "$frozen" "$grown"
-# $1: what must be found, $2: a change of plugin_abi.h, for sed.
+"$root/scripts/check_abi.sh" "$frozen_api"
+"$root/scripts/check_abi.sh" "$frozen_api" "$grown_api"
+# $1: what was frozen, $2: today's headers, $3: one of them, $4: what must be found, $5: a change of that one, for sed.
 expect_breach() {
   rm -rf "$work/broken"
-  cp -r "$root/plugin_sdk/include" "$work/broken"
-  sed -i "$2" "$work/broken/ephost/plugin_abi.h"
-  if cmp -s "$work/broken/ephost/plugin_abi.h" "$root/plugin_sdk/include/ephost/plugin_abi.h"; then
-    fail "the change $2 has no effect; adapt this test"
+  cp -r "$2" "$work/broken"
+  sed -i "$5" "$work/broken/ephost/$3"
+  if cmp -s "$work/broken/ephost/$3" "$2/ephost/$3"; then
+    fail "the change $5 has no effect; adapt this test"
   fi
-  if "$root/scripts/check_abi.sh" "$frozen" "$work/broken" > "$work/report" 2>&1; then
-    fail "a breach is not found: $1"
+  if "$root/scripts/check_abi.sh" "$1" "$work/broken" > "$work/report" 2>&1; then
+    fail "a breach is not found: $4"
   fi
-  grep -q "$1" "$work/report" || fail "the report does not say \"$1\": $(cat "$work/report")"
+  grep -q "$4" "$work/report" || fail "the report does not say \"$4\": $(cat "$work/report")"
 }
-expect_breach "'uint64_t in_between', at offset" 's/^  uint64_t workspace_bytes;/  uint64_t in_between;\n&/'
-expect_breach "eph_node_info::since_version' changed" \
+expect_plugin_breach() { expect_breach "$frozen" "$root/plugin_sdk/include" plugin_abi.h "$1" "$2"; }
+expect_api_breach() { expect_breach "$frozen_api" "$root/host/include" c_api.h "$1" "$2"; }
+expect_plugin_breach "'uint64_t in_between', at offset" 's/^  uint64_t workspace_bytes;/  uint64_t in_between;\n&/'
+expect_plugin_breach "eph_node_info::since_version' changed" \
   's/^  int32_t since_version; \/\* of the operator/  u&/; s/  u  int32/  uint32/'
-expect_breach "eph_kernel_def" 's/^  const eph_type_rule\* rules;/  uint64_t frozen_grew;\n&/'
+expect_plugin_breach "eph_kernel_def" 's/^  const eph_type_rule\* rules;/  uint64_t frozen_grew;\n&/'
+expect_api_breach "'uint64_t in_between', at offset" 's/^  const char\* device_type; .*/  uint64_t in_between;\n&/'
+expect_api_breach "ephost_string" 's/^  const char\* data;/  uint64_t frozen_grew;\n&/'
 echo "freezing: works"

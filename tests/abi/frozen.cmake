@@ -64,11 +64,11 @@ endforeach()
 set(grown ${CMAKE_CURRENT_BINARY_DIR}/grown)
 file(GLOB_RECURSE grown_from CONFIGURE_DEPENDS ${include_dir}/ephost/*.h ${include_dir}/ephost/*.hpp)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
-  ${grown_from} layout_fields.inc ${PROJECT_SOURCE_DIR}/host/plugin/record_layout.h
+  ${grown_from} layout.golden ${PROJECT_SOURCE_DIR}/host/plugin/record_layout.h
   ${PROJECT_SOURCE_DIR}/scripts/grow_abi.py strict_plugin.cc strict.yaml
   ${PROJECT_SOURCE_DIR}/plugin_sdk/examples/minimal_provider.c
   ${PROJECT_SOURCE_DIR}/plugin_sdk/examples/minimal.yaml)
-execute_process(COMMAND /usr/bin/python3 ${PROJECT_SOURCE_DIR}/scripts/grow_abi.py ${grown}
+execute_process(COMMAND /usr/bin/python3 ${PROJECT_SOURCE_DIR}/scripts/grow_abi.py plugin ${grown}
   COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)
 configure_file(strict_plugin.cc ${grown}/plugins/strict_plugin.cc COPYONLY)
 configure_file(strict.yaml ${grown}/plugins/strict.yaml COPYONLY)
@@ -90,4 +90,5 @@ add_test(NAME Abi.layout_prefix_works
   COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/layout_prefix_test.py)
 set_tests_properties(Abi.layout_prefix_works PROPERTIES ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")
 add_test(NAME Abi.freezing_works
-  COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/freezing_test.sh ${PROJECT_SOURCE_DIR} ${grown}/include)
+  COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/freezing_test.sh ${PROJECT_SOURCE_DIR} ${grown}/include
+          ${CMAKE_CURRENT_BINARY_DIR}/api/grown/include)

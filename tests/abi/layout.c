@@ -10,20 +10,10 @@
 #include <ephost/ext/shared_contexts.h>
 #include <ephost/ext/thread_pool.h>
 #include <ephost/plugin_abi.h>
-#include <stddef.h>
 
-#if defined(__cplusplus)
-#define LAYOUT_ASSERT static_assert
-#else
-#define LAYOUT_ASSERT _Static_assert
-#endif
-
-#define SIZE(type, size) LAYOUT_ASSERT(sizeof(type) == (size), #type " has another size");
-#define FIELD(type, field, offset, size)                                                    \
-  LAYOUT_ASSERT(offsetof(type, field) == (offset), #type "." #field " has another offset"); \
-  LAYOUT_ASSERT(sizeof(((type*)0)->field) == (size), #type "." #field " has another size");
-#define CONSTANT(name, number) LAYOUT_ASSERT(name == (number), #name " is another number");
-#include "layout.golden"
+#include "layout_asserts.h"
 
 /* Element types are numbers of bits in eph_type_rule::element_types, which has 64. */
 LAYOUT_ASSERT(EPH_ELEMENT_INT2 < 64, "element types must fit the bits of eph_type_rule");
+
+#include "layout.golden"

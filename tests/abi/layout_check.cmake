@@ -1,30 +1,32 @@
 # Compares the layout that PRINTER prints with GOLDEN and checks that the list of fields is complete:
 # it has every struct and every constant of the headers in INCLUDE_DIR, and the fields of a struct
-# cover it without a gap, so that no field is missing and no padding is implicit.
+# cover it without a gap, so that no field is missing and no padding is implicit. PREFIX is what the
+# names of structs begin with, UPDATE the target that writes GOLDEN.
+string(TOUPPER ${PREFIX} CONSTANT_PREFIX)
 execute_process(COMMAND ${PRINTER} OUTPUT_VARIABLE printed COMMAND_ERROR_IS_FATAL ANY)
 file(READ ${GOLDEN} golden)
 if(NOT printed STREQUAL golden)
   file(WRITE ${OUTPUT} "${printed}")
-  message(FATAL_ERROR "The layout of the ABI has changed. Compare ${OUTPUT} with ${GOLDEN}. If nothing "
-    "but new lines came in, with a new minor version, run the target update_abi_layout.")
+  message(FATAL_ERROR "The layout has changed. Compare ${OUTPUT} with ${GOLDEN}. If nothing but new "
+    "lines came in, with a new minor version, run the target ${UPDATE}.")
 endif()
 
 file(GLOB_RECURSE headers ${INCLUDE_DIR}/ephost/*.h)
 foreach(header IN LISTS headers)
-  file(STRINGS ${header} structs REGEX "^(typedef )?struct eph_[a-z_]+ {$")
+  file(STRINGS ${header} structs REGEX "^(typedef )?struct ${PREFIX}_[a-z_]+ {$")
   foreach(line IN LISTS structs)
-    string(REGEX REPLACE "^.*(eph_[a-z_]+) {$" "\\1" name "${line}")
+    string(REGEX REPLACE "^.*struct (${PREFIX}_[a-z_]+) {$" "\\1" name "${line}")
     if(NOT golden MATCHES "SIZE\\(${name}, ")
-      message(FATAL_ERROR "layout_fields.inc does not list ${name}")
+      message(FATAL_ERROR "the list of fields does not have ${name}")
     endif()
   endforeach()
-  file(STRINGS ${header} constants REGEX "EPH_[A-Z0-9_]+ = [0-9]")
+  file(STRINGS ${header} constants REGEX "${CONSTANT_PREFIX}_[A-Z0-9_]+ = [0-9]")
   foreach(line IN LISTS constants)
-    string(REGEX MATCHALL "EPH_[A-Z0-9_]+ = " names "${line}")
+    string(REGEX MATCHALL "${CONSTANT_PREFIX}_[A-Z0-9_]+ = " names "${line}")
     foreach(name IN LISTS names)
       string(REPLACE " = " "" name "${name}")
       if(NOT golden MATCHES "CONSTANT\\(${name}, ")
-        message(FATAL_ERROR "layout_fields.inc does not list ${name}")
+        message(FATAL_ERROR "the list of fields does not have ${name}")
       endif()
     endforeach()
   endforeach()

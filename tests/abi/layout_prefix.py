@@ -67,7 +67,7 @@ def main():
     for breach in found:
         print(f"layout_prefix: {breach}")
     if found:
-        raise SystemExit(f"layout_prefix: {sys.argv[2]} breaks plugins that were built with {sys.argv[1]}")
+        raise SystemExit(f"layout_prefix: {sys.argv[2]} breaks what was built with {sys.argv[1]}")
     print(f"layout_prefix: {sys.argv[2]} has {sys.argv[1]} as a prefix")
 
 

@@ -1,4 +1,6 @@
 /* Prints the layout of the ABI in the form of layout.golden. */
+#include "layout_print.h"
+
 #include <ephost/ext/constants.h>
 #include <ephost/ext/device_memory.h>
 #include <ephost/ext/graph_wishes.h>
@@ -9,8 +11,6 @@
 #include <ephost/ext/shared_contexts.h>
 #include <ephost/ext/thread_pool.h>
 #include <ephost/plugin_abi.h>
-#include <stddef.h>
-#include <stdio.h>
 
 int main(void) {
   puts(
@@ -20,11 +20,6 @@ int main(void) {
       " * compiled with. A line that changes breaks every plugin; new lines come with a new minor "
       "version.");
   puts(" * Written by: cmake --build <build> --target update_abi_layout */");
-#define STRUCT(type) printf("SIZE(%s, %zu)\n", #type, sizeof(type));
-#define FIELD(type, field)                                                  \
-  printf("FIELD(%s, %s, %zu, %zu)\n", #type, #field, offsetof(type, field), \
-         sizeof(((type*)0)->field));
-#define CONSTANT(name) printf("CONSTANT(%s, %d)\n", #name, (int)name);
 #include "layout_fields.inc"
   return 0;
 }

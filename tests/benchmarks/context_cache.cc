@@ -6,8 +6,8 @@
 #include <thread>
 #include <utility>
 
-#include "tests/benchmarks/measurement.h"
 #include "tests/benchmarks/primitives_only.h"
+#include "tests/benchmarks/sessions.h"
 
 namespace ephost::benchmarks {
 namespace {

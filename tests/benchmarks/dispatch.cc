@@ -6,7 +6,7 @@
 
 #include "host/cli/measure/statistics.h"
 #include "host/cli/values/inputs.h"
-#include "tests/benchmarks/measurement.h"
+#include "tests/benchmarks/sessions.h"
 
 namespace ephost::benchmarks {
 namespace {

@@ -18,6 +18,7 @@
 #include "tests/benchmarks/partition_count.h"
 #include "tests/benchmarks/planning.h"
 #include "tests/benchmarks/ratios.h"
+#include "tests/benchmarks/sessions.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost::benchmarks {

@@ -1,11 +1,12 @@
-// What all benchmarks share: the installed plugins, and measuring in processes of their own, so
-// that every session starts cold: no library is loaded, no operator registry and no primitive cache
+// What all benchmarks share: measuring in processes of their own, so that every session starts
+// cold: no library is loaded, no operator registry and no primitive cache
 // is filled. Children start as copies of this process, which therefore loads nothing and has no
 // threads.
 #pragma once
 
 #include <benchmark/benchmark.h>
-#include <ephost/ephost.h>
+#include <ephost/status.h>
+#include <ephost/types/session.h>
 
 #include <chrono>
 #include <filesystem>
@@ -23,9 +24,6 @@ struct Sample {
   std::map<std::string, double> quantities;
 };
 
-// The CPU, dnnl and scripted providers of the build.
-[[nodiscard]] const Environment& environment();
-
 class Stopwatch {
  public:
   [[nodiscard]] double seconds() const {
@@ -35,12 +33,6 @@ class Stopwatch {
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
-
-[[nodiscard]] Result<Sample> time_session(const std::filesystem::path& model,
-                                          const SessionOptions& options);
-// Options of compile_model with files.
-[[nodiscard]] Result<Sample> time_generation(const SessionOptions& options,
-                                             const ModelCompilationOptions& compilation);
 
 // Each iteration is one child that calls `body`. A failure ends the benchmark with its message.
 void measure(benchmark::State& state, const std::function<Result<Sample>()>& body);

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "tests/benchmarks/measurement.h"
+#include "tests/benchmarks/sessions.h"
 
 namespace ephost::benchmarks {
 namespace {

@@ -2,10 +2,7 @@
 
 #include <algorithm>
 
-#include "host/plan/memory_pattern.h"
-#include "host/runtime/program.h"
-#include "host/session/session_state.h"
-#include "tests/benchmarks/measurement.h"
+#include "tests/benchmarks/sessions.h"
 
 namespace ephost::benchmarks {
 namespace {
@@ -16,9 +13,9 @@ Result<Sample> time_planning(const std::filesystem::path& model) {
   const auto plan = std::ranges::find(phases, "plan", &Phase::name);
   if (plan == phases.end()) return Status(StatusCode::kFail, "the time of planning is unknown");
   Sample sample{plan->seconds, {}, {}};
-  for (const plan::MemoryBlock& block : session.state().program->pattern().blocks) {
-    sample.quantities[kPlannedPeak] += static_cast<double>(block.bytes);
-    sample.quantities[kLowerBound] += static_cast<double>(block.lower_bound);
+  for (const PlannedMemory& planned : session.planned_memory()) {
+    sample.quantities[kPlannedPeak] += static_cast<double>(planned.peak_bytes);
+    sample.quantities[kLowerBound] += static_cast<double>(planned.lower_bound_bytes);
   }
   return sample;
 }

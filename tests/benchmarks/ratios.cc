@@ -30,6 +30,15 @@ std::vector<cli::Column> columns(const std::vector<std::string>& titles) {
   return all;
 }
 
+// A field that newer versions of the library call otherwise.
+template <class Run>
+bool has_failed(const Run& run) {
+  if constexpr (requires { run.error_occurred; })
+    return run.error_occurred;
+  else
+    return run.skipped != decltype(run.skipped){};
+}
+
 }  // namespace
 
 RatioReporter::RatioReporter(std::vector<std::string> models, size_t chain_nodes)
@@ -39,8 +48,9 @@ RatioReporter::RatioReporter(std::vector<std::string> models, size_t chain_nodes
 
 void RatioReporter::ReportRuns(const std::vector<Run>& runs) {
   for (const Run& run : runs) {
-    if (run.error_occurred) has_failure_ = true;
-    if (run.error_occurred || run.run_type != Run::RT_Iteration) continue;
+    const bool failed = has_failed(run);
+    if (failed) has_failure_ = true;
+    if (failed || run.run_type != Run::RT_Iteration) continue;
     milliseconds_[run.run_name.function_name].push_back(
         ratio(run.real_accumulated_time * 1000, static_cast<double>(run.iterations)));
     for (const auto& [name, counter] : run.counters) {

@@ -76,7 +76,7 @@ struct Share {
 
 void work(const Share& share, const std::filesystem::path& plugins, Slot& slot,
           const std::function<void(uint64_t, const std::string&)>& report) {
-  set_log_level(LogLevel::kError);  // contexts of other numbers of threads would fill the log
+  set_log_level(LoggingLevel::kError);  // contexts of other numbers of threads would fill the log
   Runner runner(plugins);
   for (; slot.at < share.count; slot.at += share.jobs) {
     const uint64_t seed = share.seed(slot.at);
@@ -147,7 +147,7 @@ std::optional<Failure> run_isolated(const Case& tested, const std::vector<Way>& 
   if (pipe(ends) != 0) throw std::runtime_error("pipe failed");
   const pid_t child = fork_with([&] {
     alarm(kSecondsForACase);
-    set_log_level(LogLevel::kError);
+    set_log_level(LoggingLevel::kError);
     const CaseOutcome outcome = Runner(plugins).run(tested, ways);
     std::string text;
     if (outcome.failure) {

@@ -47,6 +47,13 @@ uint64_t count_nodes(const CompileReport& report) {
 Result<Session> make_session(const Environment& environment, const Way& way, KeptModel& made) {
   const auto model = std::as_bytes(std::span(made.model));
   if (way.context == Way::Context::kNone) return load_bytes(environment, model, way.options);
+  if (way.context == Way::Context::kOptimized) {
+    const auto saved = made.folder.emplace() / "optimized.onnx";
+    SessionOptions saving = way.compile_options;
+    saving.set_optimized_model_file_path(saved);
+    EPHOST_RETURN_IF_ERROR(load_bytes(environment, model, saving).status());
+    return Session::create(environment, saved, way.options);
+  }
   ModelCompilationOptions compilation;
   compilation.input_model_buffer = model;
   compilation.ep_context_embed_mode = way.context == Way::Context::kEmbedded;
@@ -164,7 +171,9 @@ std::vector<Way> ways_for(uint64_t seed) {
           {"dnnl, all", options_of(Level::kAll, true, dice)},
           {"dnnl, disable_all", options_of(Level::kDisableAll, true, dice)},
           {"dnnl, context model", options_of(Level::kAll, true, dice), context,
-           options_of(compiled_at, true, dice)}};
+           options_of(compiled_at, true, dice)},
+          {"cpu, saved optimized model", options_of(Level::kDisableAll, false, dice),
+           Way::Context::kOptimized, options_of(Level::kAll, false, dice)}};
 }
 
 Runner::Runner(const std::filesystem::path& plugins)

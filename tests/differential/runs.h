@@ -1,32 +1,32 @@
 // runs.h: runs a case in every way that must give the same results, and reports differences.
 #pragma once
 
-#include <ephost/ephost.h>
-
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "tests/differential/generate/random_graph.h"
+#include "tests/support/host_api.h"
 
 namespace ephost::test {
 
 // How a session is created from a case's model.
 struct Way {
-  enum class Context { kNone, kEmbedded, kBinary, kFiles };
+  // The last one is not a context model, but the optimized model that another session saves.
+  enum class Context { kNone, kEmbedded, kBinary, kFiles, kOptimized };
 
   std::string name;  // for reports
   SessionOptions options;
-  // Compiled to a context model first, with these options.
+  // Compiled to a context model first, or saved, with these options.
   Context context = Context::kNone;
   SessionOptions compile_options = {};
 };
 
 // The ways to run the case with that seed: on the CPU provider alone with and without
-// optimizations, with the dnnl provider before it with and without them, and through a context
-// model; with different numbers of threads, and sometimes in parallel mode or without memory
-// patterns.
+// optimizations, with the dnnl provider before it with and without them, through a context model,
+// and from the saved optimized model; with different numbers of threads, and sometimes in parallel
+// mode or without memory patterns.
 [[nodiscard]] std::vector<Way> ways_for(uint64_t seed);
 
 struct Failure {

@@ -31,13 +31,14 @@ TEST(WrongElement, IsFoundInAnotherShape) {
   EXPECT_THAT(*wrong, HasSubstr("shape [1,2], expected [2]"));
 }
 
-TEST(Ways, CompareProvidersLevelsAndContextModels) {
+TEST(Ways, CompareProvidersLevelsContextModelsAndOptimizedModels) {
   const std::vector<Way> ways = ways_for(1);
-  ASSERT_EQ(ways.size(), 5U);
+  ASSERT_EQ(ways.size(), 6U);
   EXPECT_EQ(ways[0].name, "cpu, disable_all");
   EXPECT_TRUE(ways[0].options.providers().empty());
   EXPECT_EQ(ways[2].options.providers().size(), 1U);
   EXPECT_NE(ways[4].context, Way::Context::kNone);
+  EXPECT_EQ(ways[5].context, Way::Context::kOptimized);
 }
 
 // A case with these nodes, one after the other, on one input.

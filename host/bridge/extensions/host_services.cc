@@ -69,7 +69,7 @@ HostServices::HostServices(std::string provider_name, PluginLog log, ProgressHoo
       provider_name_(std::move(provider_name)),
       log_(std::move(log)),
       hooks_(std::make_shared<ProgressHooks>(std::move(hooks))),
-      threads_(threads) {
+      threads_(std::move(threads)) {
   static constexpr eph_host_api kHostApi = {sizeof(eph_host_api), &HostServices::log,
                                             &HostServices::get_extension};
   api = &kHostApi;

@@ -25,10 +25,10 @@ struct ProgressHooks {
   std::function<bool()> is_cancelled;
 };
 
-// How many threads a plugin may use, the calling thread included. Without a pool, which is
-// borrowed, the calling thread works alone.
+// How many threads a plugin may use, the calling thread included. Without a pool the calling thread
+// works alone.
 struct ThreadOffer {
-  ThreadPool* pool = nullptr;
+  std::shared_ptr<ThreadPool> pool = nullptr;
   uint32_t loops = 1;      // in one loop
   uint32_t libraries = 1;  // that a library may start for itself
 };

@@ -26,12 +26,13 @@ bool same_exactly(const Value& actual, const Value& expected) {
 // Of sequences and maps.
 std::optional<std::string> find_different_part(const Value& actual, const Value& expected,
                                                const Tolerance& tolerance) {
-  const size_t size = expected.parts().size();
-  if (actual.kind() != expected.kind() || actual.parts().size() != size) {
+  const std::vector<Value> found = actual.parts();
+  const std::vector<Value> wanted = expected.parts();
+  if (actual.kind() != expected.kind() || found.size() != wanted.size()) {
     return formatted("it is {}, expected {}", type_text(actual), type_text(expected));
   }
-  for (size_t i = 0; i < size; ++i) {
-    const auto difference = find_difference(actual.parts()[i], expected.parts()[i], tolerance);
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const auto difference = find_difference(found[i], wanted[i], tolerance);
     if (!difference) continue;
     if (expected.kind() == ValueKind::kMap) {
       return std::string(i == 0 ? "in the keys: " : "in the values: ") + *difference;
@@ -48,7 +49,8 @@ std::optional<std::string> find_difference(const Value& actual, const Value& exp
   const bool are_tensors =
       actual.kind() == ValueKind::kTensor && expected.kind() == ValueKind::kTensor;
   if (!are_tensors) return find_different_part(actual, expected, tolerance);
-  if (actual.element_type() != expected.element_type() || actual.shape() != expected.shape()) {
+  if (actual.element_type() != expected.element_type() ||
+      !std::ranges::equal(actual.shape(), expected.shape())) {
     return formatted("it is {}, expected {}", type_text(actual), type_text(expected));
   }
   const bool exact = !is_inexact(expected.element_type());

@@ -31,11 +31,13 @@ struct Flags {
   std::filesystem::path model;
   std::vector<std::string> outputs;  // name=file
   std::filesystem::path output_folder;
+  std::filesystem::path optimized_model;
   uint32_t repeat = 1;
 };
 
 struct RunResult {
   std::vector<NamedValue> outputs;
+  ModelMetadata metadata;
   std::vector<Phase> phases;
   CacheUse cache;
   std::vector<double> seconds;  // of each run
@@ -108,6 +110,7 @@ Status write_outputs(const Session& session, const std::vector<NamedValue>& outp
 Result<RunResult> run_model(const Environment& environment, const Flags& flags) {
   Activity activity("loading " + flags.model.native(), !flags.report.quiet);
   EPHOST_ASSIGN_OR_RETURN(SessionOptions options, make_session_options(flags.session, environment));
+  if (!flags.optimized_model.empty()) options.set_optimized_model_file_path(flags.optimized_model);
   add_input_files(flags.inputs, options);
   for (const std::string& argument : flags.outputs) {
     options.add_output_file(split_pair(argument).second);
@@ -117,7 +120,9 @@ Result<RunResult> run_model(const Environment& environment, const Flags& flags) 
   EPHOST_ASSIGN_OR_RETURN(const std::vector<OutputFile> files, output_files(session, flags));
   EPHOST_RETURN_IF_ERROR(make_folder(flags.output_folder));
   activity.update("running " + flags.model.native());
-  RunResult result{.phases = session.phases(), .cache = session.cache_use()};
+  RunResult result{.metadata = session.model_metadata(),
+                   .phases = session.phases(),
+                   .cache = session.cache_use()};
   std::vector<Value> values;
   for (uint32_t i = 0; i < flags.repeat; ++i) {
     const auto start = std::chrono::steady_clock::now();
@@ -177,6 +182,7 @@ Json to_json(const RunResult& result, const Flags& flags) {
   Json outputs = Json::array();
   for (const NamedValue& output : result.outputs) outputs.push_back(output_json(output));
   return {{"model", flags.model.native()},
+          {"metadata", metadata_json(result.metadata)},
           {"outputs", outputs},
           {"session", phases_json(result.phases)},
           {"cache", cache_json(result.cache)},
@@ -208,7 +214,11 @@ std::string to_table(const RunResult& result, bool verbose) {
   if (const std::string cache = cache_text(result.cache); !cache.empty()) {
     text += formatted("cache: {}\n", cache);
   }
-  if (verbose) text += formatted("session: {}\n", phases_text(result.phases));
+  if (verbose) {
+    const std::string metadata = metadata_text(result.metadata);
+    if (!metadata.empty()) text += formatted("model: {}\n", metadata);
+    text += formatted("session: {}\n", phases_text(result.phases));
+  }
   return text;
 }
 
@@ -234,6 +244,9 @@ Command add_run(ArgumentParser& root) {
   app.add("--output-dir", flags->output_folder,
           "Write all outputs to this folder: output_0.npy, ... (.pb for types that NumPy lacks)")
       .type_name("DIR");
+  app.add("--optimized-model", flags->optimized_model,
+          "Save the model after its graph optimizations to this file")
+      .type_name("FILE");
   app.add("--repeat", flags->repeat, "Number of runs").type_name("N").positive();
   add_session_flags(app, flags->session);
   add_execution_flags(app, flags->session);

@@ -158,8 +158,8 @@ Result<Measurement> measure_runs(const Environment& environment, const SessionOp
   EPHOST_RETURN_IF_ERROR(time_runs(session, binding, request, measured));
   measured.peak_resident_bytes = peak_resident_bytes();
   EPHOST_RETURN_IF_ERROR(count_allocations(session, binding, measured));
-  for (SessionProvider& provider : session.providers()) {
-    measured.providers.push_back(std::move(provider.name));
+  for (const SessionProvider& provider : session.providers()) {
+    measured.providers.push_back(provider.name);
   }
   measured.blocks = session.planned_memory();
   if (records_profile(options)) EPHOST_RETURN_IF_ERROR(session.end_profiling().status());

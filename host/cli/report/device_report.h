@@ -1,7 +1,7 @@
 // Devices of providers in the reports of commands.
 #pragma once
 
-#include <ephost/ep_device.h>
+#include <ephost/types/ep_device.h>
 
 #include <span>
 #include <string>

@@ -41,6 +41,33 @@ std::string_view outcome_name(CacheUse::Outcome outcome) {
 
 }  // namespace
 
+Json metadata_json(const ModelMetadata& metadata) {
+  Json custom = Json::object();
+  for (const auto& [key, value] : metadata.custom_metadata_map) custom.set(key, value);
+  return {{"producer_name", metadata.producer_name},
+          {"graph_name", metadata.graph_name},
+          {"domain", metadata.domain},
+          {"description", metadata.description},
+          {"graph_description", metadata.graph_description},
+          {"version", metadata.version},
+          {"custom_metadata_map", std::move(custom)}};
+}
+
+std::string metadata_text(const ModelMetadata& metadata) {
+  std::vector<std::string> parts;
+  const auto add = [&](std::string_view what, const std::string& text) {
+    if (!text.empty()) parts.push_back(formatted("{} {}", what, quote(text)));
+  };
+  add("graph", metadata.graph_name);
+  add("producer", metadata.producer_name);
+  add("domain", metadata.domain);
+  if (metadata.version != 0) parts.push_back(formatted("version {}", metadata.version));
+  add("description", metadata.description);
+  add("graph description", metadata.graph_description);
+  for (const auto& [key, value] : metadata.custom_metadata_map) add(quote(key) + ":", value);
+  return join(parts, ", ");
+}
+
 Json cache_json(const CacheUse& use) {
   if (use.outcome == CacheUse::Outcome::kOff) return nullptr;
   return {{"outcome", outcome_name(use.outcome)},

@@ -4,6 +4,7 @@
 #include <ephost/environment.h>
 #include <ephost/session.h>
 #include <ephost/status.h>
+#include <ephost/types/model_metadata.h>
 
 #include <span>
 #include <string>
@@ -20,6 +21,10 @@ namespace ephost::cli {
 // [{"name": "import", "seconds": 0.1}, ...], and "import 100 ms, compile 1.20 s".
 [[nodiscard]] Json phases_json(std::span<const Phase> phases);
 [[nodiscard]] std::string phases_text(std::span<const Phase> phases);
+
+// Named as the members; and `graph "g", producer "p", version 2`, without what is not stated.
+[[nodiscard]] Json metadata_json(const ModelMetadata& metadata);
+[[nodiscard]] std::string metadata_text(const ModelMetadata& metadata);
 
 // {"outcome": "hit", "key": "...", "reason": null}; null for a session without a store.
 [[nodiscard]] Json cache_json(const CacheUse& use);

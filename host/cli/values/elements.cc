@@ -1,6 +1,7 @@
 #include "host/cli/values/elements.h"
 
 #include <ephost/element_info.h>
+#include <ephost/float16.h>
 
 #include <algorithm>
 #include <bit>
@@ -28,10 +29,6 @@ struct FloatLayout {
 
 FloatLayout layout_of(ElementType type) {
   switch (type) {
-    case ElementType::kFloat16:
-      return {5, 10, 15, Specials::kIeee};
-    case ElementType::kBfloat16:
-      return {8, 7, 127, Specials::kIeee};
     case ElementType::kFloat8E5M2:
       return {5, 2, 15, Specials::kIeee};
     case ElementType::kFloat8E5M2FNUZ:
@@ -156,8 +153,9 @@ double Elements::number(uint64_t index) const {
     case ElementType::kFloat8E8M0:
       return decode_power(load<uint8_t>(index));
     case ElementType::kFloat16:
+      return load<Float16>(index).to_float();
     case ElementType::kBfloat16:
-      return decode(load<uint16_t>(index), layout_of(type_));
+      return load<BFloat16>(index).to_float();
     case ElementType::kFloat8E4M3FN:
     case ElementType::kFloat8E4M3FNUZ:
     case ElementType::kFloat8E5M2:
@@ -200,12 +198,14 @@ std::string type_text(const Value& value) {
     case ValueKind::kNone:
       return "none";
     case ValueKind::kSequence: {
-      const std::span<const Value> parts = value.parts();
+      const std::vector<Value> parts = value.parts();
       const bool of_maps = !parts.empty() && parts[0].kind() == ValueKind::kMap;
       return formatted("seq({}) of {}", of_maps ? "map" : element, parts.size());
     }
     case ValueKind::kMap:
       return formatted("map({}) of {}", element, value.parts()[0].element_count());
+    case ValueKind::kSparseTensor:
+      return "sparse " + element + shape_text(value.shape());
     case ValueKind::kTensor:
       break;
   }
@@ -246,11 +246,12 @@ Summary summarize(const Value& value) {
 
 std::string first_elements(const Value& value, uint64_t limit) {
   if (value.kind() != ValueKind::kTensor) {
-    std::string parts;
-    for (const Value& part : value.parts().first(std::min<size_t>(limit, value.parts().size()))) {
-      parts += formatted("{}[{}]", parts.empty() ? "" : ", ", first_elements(part, limit));
+    const std::vector<Value> parts = value.parts();
+    std::string text;
+    for (const Value& part : std::span(parts).first(std::min<size_t>(limit, parts.size()))) {
+      text += formatted("{}[{}]", text.empty() ? "" : ", ", first_elements(part, limit));
     }
-    return value.parts().size() > limit ? parts + ", ..." : parts;
+    return parts.size() > limit ? text + ", ..." : text;
   }
   const Elements elements(value);
   std::string text;

@@ -44,9 +44,8 @@ Result<std::vector<int64_t>> parse_shape(std::string_view text, const std::strin
   return shape;
 }
 
-Status unknown_name(std::string_view kind, std::string_view name,
-                    const std::vector<std::string_view>& known) {
-  std::string message = formatted("the model has no {} {}", kind, quote(name));
+Status unknown_input(std::string_view name, const std::vector<std::string_view>& known) {
+  std::string message = formatted("the model has no input {}", quote(name));
   if (known.empty()) return Status(StatusCode::kNotFound, message + "; leave it out");
   if (const auto near = nearest_match(name, known)) {
     message += formatted("; did you mean {}?", quote(*near));
@@ -57,12 +56,12 @@ Status unknown_name(std::string_view kind, std::string_view name,
 }
 
 // Arguments `name=text` by name. Each name must be in `known`.
-Result<TextMap> by_name(const std::vector<std::string>& arguments, std::string_view kind,
+Result<TextMap> by_name(const std::vector<std::string>& arguments,
                         const std::vector<std::string_view>& known) {
   TextMap map;
   for (const std::string& argument : arguments) {
     auto [name, text] = split_pair(argument);
-    if (std::ranges::find(known, name) == known.end()) return unknown_name(kind, name, known);
+    if (std::ranges::find(known, name) == known.end()) return unknown_input(name, known);
     map[std::move(name)] = std::move(text);
   }
   return map;
@@ -71,22 +70,14 @@ Result<TextMap> by_name(const std::vector<std::string>& arguments, std::string_v
 struct Flags {
   TextMap inputs;
   TextMap shapes;
-  TextMap dims;
 };
 
 Result<Flags> check_flags(std::span<const ValueDescription> descriptions, const InputFlags& flags) {
   std::vector<std::string_view> names;
-  std::vector<std::string_view> symbols;
-  for (const ValueDescription& description : descriptions) {
-    names.push_back(description.name);
-    for (const std::string& symbol : description.dim_names) {
-      if (!symbol.empty()) symbols.push_back(symbol);
-    }
-  }
+  for (const ValueDescription& description : descriptions) names.push_back(description.name);
   Flags checked;
-  EPHOST_ASSIGN_OR_RETURN(checked.inputs, by_name(flags.inputs, "input", names));
-  EPHOST_ASSIGN_OR_RETURN(checked.shapes, by_name(flags.shapes, "input", names));
-  EPHOST_ASSIGN_OR_RETURN(checked.dims, by_name(flags.dims, "dimension", symbols));
+  EPHOST_ASSIGN_OR_RETURN(checked.inputs, by_name(flags.inputs, names));
+  EPHOST_ASSIGN_OR_RETURN(checked.shapes, by_name(flags.shapes, names));
   return checked;
 }
 
@@ -109,15 +100,10 @@ Result<std::vector<int64_t>> resolve_shape(const ValueDescription& description,
                   formatted("the input {} has no shape in the model; give --shape {}=...",
                             quote(name), name));
   }
-  std::vector<int64_t> shape = description.shape;
-  for (size_t axis = 0; axis < shape.size(); ++axis) {
-    if (shape[axis] >= 0) continue;
-    const std::string& symbol = description.dim_names[axis];
-    const auto given = flags.dims.find(symbol);
-    if (given == flags.dims.end()) return open_extent(description, axis);
-    EPHOST_ASSIGN_OR_RETURN(shape[axis], parse_extent(given->second, symbol + "=" + given->second));
+  for (size_t axis = 0; axis < description.shape.size(); ++axis) {
+    if (description.shape[axis] < 0) return open_extent(description, axis);
   }
-  return shape;
+  return description.shape;
 }
 
 Result<Value> read_input_file(const std::string& file, const ValueDescription& description,
@@ -163,16 +149,13 @@ Result<Value> make_input(const ValueDescription& description, const Flags& flags
 
 void add_input_flags(ArgumentParser& app, InputFlags& flags) {
   constexpr const char* kGroup = "Inputs";
-  add_pair_option(
-      app, "--input", flags.inputs,
-      "Value of an input: a .pb, .npy or .raw file, zeros, or random[:SEED] (default) (repeatable)",
-      "NAME=VALUE")
+  add_pair_option(app, "--input", flags.inputs,
+                  "Value of an input: a .pb, .npy or .raw file, or the words zeros or "
+                  "random[:SEED] (default) (repeatable)",
+                  "NAME=FILE")
       .group(kGroup);
   add_pair_option(app, "--shape", flags.shapes, "Shape of an input: name=1,3,224,224 (repeatable)",
                   "NAME=SHAPE")
-      .group(kGroup);
-  add_pair_option(app, "--dim", flags.dims, "Extent of a symbolic dimension: batch=1 (repeatable)",
-                  "SYMBOL=N")
       .group(kGroup);
 }
 

@@ -1,5 +1,4 @@
-// The inputs of a run from the command line: files, zeros, or seeded random numbers, with the open
-// extents of the model filled in.
+// The inputs of a run from the command line: files, zeros, or seeded random numbers.
 #pragma once
 
 #include <ephost/session.h>
@@ -18,16 +17,15 @@ namespace ephost::cli {
 struct InputFlags {
   std::vector<std::string> inputs;  // name=file, name=random[:seed], name=zeros
   std::vector<std::string> shapes;  // name=1,3,224,224
-  std::vector<std::string> dims;    // symbol=1
 };
 
-// --input, --shape, --dim.
+// --input, --shape.
 void add_input_flags(ArgumentParser& app, InputFlags& flags);
 
 // The values of the model's inputs. One that no flag mentions is left out if it has a default or is
 // optional, and is random otherwise, with a fixed seed of its own.
 // INVALID_ARGUMENT for a shape that stays open or a flag that cannot be parsed; NOT_FOUND for an
-// input or a symbol that the model does not have.
+// input that the model does not have.
 [[nodiscard]] Result<std::vector<NamedValue>> make_inputs(const Session& session,
                                                           const InputFlags& flags);
 

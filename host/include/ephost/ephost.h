@@ -2,12 +2,11 @@
 #pragma once
 
 #include <ephost/cache_store.h>
-#include <ephost/cache_use.h>
 #include <ephost/compile_model.h>
 #include <ephost/element_info.h>
+#include <ephost/element_type.h>
 #include <ephost/environment.h>
-#include <ephost/ep_device.h>
-#include <ephost/fallback.h>
+#include <ephost/float16.h>
 #include <ephost/inspect_plugin.h>
 #include <ephost/partition_model.h>
 #include <ephost/place_buffers.h>

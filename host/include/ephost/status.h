@@ -33,7 +33,42 @@ enum class StatusCode : int32_t {
 };
 
 // The upper-case name of a code, e.g. "INVALID_GRAPH".
-[[nodiscard]] std::string_view status_code_name(StatusCode code);
+[[nodiscard]] inline std::string_view status_code_name(StatusCode code) {
+  switch (code) {
+    case StatusCode::kOk:
+      return "OK";
+    case StatusCode::kFail:
+      return "FAIL";
+    case StatusCode::kInvalidArgument:
+      return "INVALID_ARGUMENT";
+    case StatusCode::kNoSuchFile:
+      return "NO_SUCHFILE";
+    case StatusCode::kNoModel:
+      return "NO_MODEL";
+    case StatusCode::kEngineError:
+      return "ENGINE_ERROR";
+    case StatusCode::kRuntimeException:
+      return "RUNTIME_EXCEPTION";
+    case StatusCode::kInvalidProtobuf:
+      return "INVALID_PROTOBUF";
+    case StatusCode::kModelLoaded:
+      return "MODEL_LOADED";
+    case StatusCode::kNotImplemented:
+      return "NOT_IMPLEMENTED";
+    case StatusCode::kInvalidGraph:
+      return "INVALID_GRAPH";
+    case StatusCode::kEpFail:
+      return "EP_FAIL";
+    case StatusCode::kModelLoadCanceled:
+      return "MODEL_LOAD_CANCELED";
+    case StatusCode::kModelRequiresCompilation:
+      return "MODEL_REQUIRES_COMPILATION";
+    case StatusCode::kNotFound:
+      return "NOT_FOUND";
+  }
+  // A plugin may return a number that is not a valid code.
+  return "UNKNOWN_CODE";
+}
 
 // Success, or a code with a message that says what failed, with what, and what to do about it.
 class [[nodiscard]] Status {
@@ -48,10 +83,16 @@ class [[nodiscard]] Status {
   [[nodiscard]] const std::string& message() const { return message_; }
 
   // The same failure with " (while <what>)" appended; success stays success.
-  [[nodiscard]] Status with_context(std::string_view what) &&;
+  [[nodiscard]] Status with_context(std::string_view what) && {
+    if (!ok()) message_.append(" (while ").append(what).append(")");
+    return std::move(*this);
+  }
 
   // "INVALID_GRAPH: message", or "OK".
-  [[nodiscard]] std::string to_string() const;
+  [[nodiscard]] std::string to_string() const {
+    std::string text(status_code_name(code_));
+    return ok() ? text : text.append(": ").append(message_);
+  }
 
  private:
   StatusCode code_ = StatusCode::kOk;

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cassert>
 #include <limits>
+#include <system_error>
 #include <utility>
 
 #include "host/base/files/file.h"
@@ -77,6 +78,12 @@ Status ExportedModel::write(const std::filesystem::path& path) const {
   EPHOST_ASSIGN_OR_RETURN(AtomicFile model_file, AtomicFile::create(path));
   EPHOST_RETURN_IF_ERROR(append_parts(data_file, *external));
   EPHOST_RETURN_IF_ERROR(append_parts(model_file, model));
+  std::error_code failure;
+  std::filesystem::remove(path, failure);
+  if (failure) {
+    return {StatusCode::kFail, formatted("cannot remove the old model {}: {}", quote(path.native()),
+                                         failure.message())};
+  }
   EPHOST_RETURN_IF_ERROR(data_file.commit());
   return model_file.commit();
 }

@@ -68,7 +68,8 @@ struct ExportedModel {
   std::map<std::string, std::filesystem::path> originals;
 
   // Writes the external file beside `path` first, then the model, so that a reader that finds the
-  // new model also finds its data.
+  // new model also finds its data. An old model is removed in between, once both are complete under
+  // temporary names: it must not be found with the new data.
   [[nodiscard]] Status write(const std::filesystem::path& path) const;
 };
 

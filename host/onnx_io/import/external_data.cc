@@ -74,6 +74,12 @@ Status ExternalData::compare(const ExternalReference& reference,
                           quote(reference.location), digest, stated));
 }
 
+std::set<std::string> ExternalData::read() const {
+  std::set<std::string> locations;
+  for (const auto& [location, digest] : digests_) locations.insert(location);
+  return locations;
+}
+
 std::set<std::string> ExternalData::unchecked() const {
   std::set<std::string> locations;
   for (const auto& [location, digest] : digests_) {

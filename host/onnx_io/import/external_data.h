@@ -44,6 +44,9 @@ class ExternalData {
   // The content of all opened files and all buffers, by location.
   [[nodiscard]] std::map<std::string, graph::Blob> contents() const;
 
+  // The locations that were requested.
+  [[nodiscard]] std::set<std::string> read() const;
+
   // The locations that were requested, but never with a checksum.
   [[nodiscard]] std::set<std::string> unchecked() const;
 

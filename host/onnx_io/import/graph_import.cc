@@ -142,7 +142,10 @@ class LevelImporter {
   Status add_inputs(const onnx::GraphProto& proto) {
     for (const onnx::ValueInfoProto& info : proto.input()) {
       EPHOST_ASSIGN_OR_RETURN(const ValueId id, add_value(info.name(), "graph input"));
-      EPHOST_ASSIGN_OR_RETURN(graph_.values[id].type, declared_type(info, "graph input"));
+      graph::ValueType& type = graph_.values[id].type;
+      EPHOST_ASSIGN_OR_RETURN(type, declared_type(info, "graph input"));
+      // A run gives its dense form to the operators.
+      if (type.kind == graph::ValueKind::kSparseTensor) type.kind = graph::ValueKind::kTensor;
       graph_.inputs.push_back(id);
     }
     return Status::ok_status();
@@ -151,6 +154,11 @@ class LevelImporter {
   Status add_initializers(const onnx::GraphProto& proto) {
     graph_.initializers.reserve(static_cast<size_t>(proto.initializer_size()));
     for (const onnx::TensorProto& initializer : proto.initializer()) {
+      EPHOST_ASSIGN_OR_RETURN(const Tensor* given, find_given(initializer));
+      if (given != nullptr) {
+        EPHOST_RETURN_IF_ERROR(add_initializer(initializer.name(), *given));
+        continue;
+      }
       EPHOST_ASSIGN_OR_RETURN(Tensor tensor,
                               context_.tensors.unaligned_tensor(
                                   initializer, "initializer " + quote(initializer.name())));
@@ -158,6 +166,11 @@ class LevelImporter {
     }
     for (const onnx::SparseTensorProto& initializer : proto.sparse_initializer()) {
       const std::string& name = initializer.values().name();
+      EPHOST_ASSIGN_OR_RETURN(const Tensor* given, find_given(initializer));
+      if (given != nullptr) {
+        EPHOST_RETURN_IF_ERROR(add_initializer(name, *given));
+        continue;
+      }
       const std::string what = "sparse initializer " + quote(name);
       EPHOST_ASSIGN_OR_RETURN(const graph::SparseTensor sparse,
                               context_.tensors.sparse_tensor(initializer, what));
@@ -166,6 +179,13 @@ class LevelImporter {
       EPHOST_RETURN_IF_ERROR(add_initializer(name, std::move(tensor)));
     }
     return drop_constant_inputs();
+  }
+
+  // What the caller gives instead of an initializer of the main graph; null if nothing.
+  template <class Proto>
+  Result<const Tensor*> find_given(const Proto& initializer) {
+    if (context_.replacement == nullptr || depth_ > 1) return nullptr;
+    return context_.replacement->find(initializer);
   }
 
   // Checked before anything is allocated.
@@ -196,25 +216,13 @@ class LevelImporter {
     value.initializer = static_cast<uint32_t>(graph_.initializers.size());
     const bool is_default = value.type.kind != graph::ValueKind::kUnknown &&
                             context_.ir_version >= kOptionalInputsSince;
-    EPHOST_RETURN_IF_ERROR(check_element(value, tensor.type));
+    EPHOST_RETURN_IF_ERROR(check_declared(value, tensor, is_default, context_.symbols.names()));
     if (!is_default) {
       value.type = {
           .kind = graph::ValueKind::kTensor, .element = tensor.type, .shape = tensor.shape};
     }
     graph_.initializers.push_back(std::move(tensor));
     return Status::ok_status();
-  }
-
-  static Status check_element(const Value& value, graph::ElementType found) {
-    const graph::ValueType& declared = value.type;
-    if (declared.kind == graph::ValueKind::kUnknown) return Status::ok_status();
-    const bool is_open = declared.element == graph::ElementType::kUndefined;
-    if (declared.kind == graph::ValueKind::kTensor && (is_open || declared.element == found)) {
-      return Status::ok_status();
-    }
-    return invalid(formatted("initializer {} is a tensor of {}, but is declared as {}",
-                             quote(value.name), graph::element_type_name(found),
-                             graph::to_string(declared, {})));
   }
 
   // Before IR version 4 every initializer had to be listed as an input, and none could be

@@ -19,6 +19,7 @@
 #include "host/graph/checks.h"
 #include "host/graph/graph.h"
 #include "host/onnx_io/import/import.h"
+#include "host/onnx_io/import/initializers.h"
 #include "host/onnx_io/import/notes.h"
 #include "host/onnx_io/import/tensor_import.h"
 #include "host/onnx_io/import/value_types.h"
@@ -65,7 +66,8 @@ struct ImportContext {
   // Definitions that were looked up, by domain and operator type; null if there is none. The names
   // belong to the model's message.
   std::map<std::pair<std::string_view, std::string_view>, const onnx::OpSchema*> schemas;
-  const FunctionCall* call = nullptr;  // if the graph is the body of a function
+  InitializerReplacement* replacement = nullptr;  // null: none are replaced
+  const FunctionCall* call = nullptr;             // if the graph is the body of a function
   uint64_t max_dense_bytes = ImportOptions().max_dense_bytes;
   uint64_t dense_bytes = 0;  // of all sparse initializers so far
   Cancellation cancellation = {};

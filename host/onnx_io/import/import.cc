@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <set>
 #include <unordered_set>
 #include <utility>
 
@@ -145,7 +146,7 @@ Status import_functions(const onnx::ModelProto& proto, FunctionNames& names, Mod
 }
 
 Result<Model> convert(const graph::Blob& bytes, ExternalData& external,
-                      const ImportOptions& options, Notes& notes) {
+                      const ImportOptions& options, Notes& notes, ImportReport& report) {
   const Cancellation& cancellation = options.cancellation;
   EPHOST_ASSIGN_OR_RETURN(const Skeleton skeleton, lift_payloads(bytes.bytes, cancellation));
   google::protobuf::Arena arena(arena_options());
@@ -156,21 +157,30 @@ Result<Model> convert(const graph::Blob& bytes, ExternalData& external,
   EPHOST_RETURN_IF_ERROR(import_header(proto, model));
   EPHOST_RETURN_IF_ERROR(import_opsets(proto, model));
   TensorImporter tensors(skeleton, bytes.owner, external);
-  DimSymbols symbols(model.symbols);
+  EPHOST_ASSIGN_OR_RETURN(const ResolvedDimensions dimensions,
+                          resolve_dimensions(options.dimension_overrides, *proto.mutable_graph()));
+  DimSymbols symbols(model.symbols, dimensions.sizes);
   NodeChecker checker(model.ir_version, model.opset_imports);
   FunctionNames functions;
   EPHOST_RETURN_IF_ERROR(import_functions(proto, functions, model));
+  InitializerReplacement replacement(options.initializers);
   ImportContext context{.tensors = tensors,
                         .symbols = symbols,
                         .notes = notes,
                         .checker = checker,
                         .ir_version = model.ir_version,
                         .functions = functions,
+                        .replacement = &replacement,
                         .max_dense_bytes = options.max_dense_bytes,
                         .cancellation = cancellation};
   find_opsets(model, context);
   if (proto.training_info_size() > 0) notes.add("training information is dropped");
   EPHOST_ASSIGN_OR_RETURN(model.graph, import_graph(*proto.mutable_graph(), context));
+  std::set<std::string> names = symbols.sized_names();
+  names.insert(model.symbols.begin(), model.symbols.end());
+  report.without_effect = describe_unused(options.dimension_overrides, dimensions, names);
+  EPHOST_RETURN_IF_ERROR(replacement.finish(proto.graph(), report.without_effect));
+  report.given_initializers = std::move(replacement).take_used();
   graph::connect(model.graph);
   EPHOST_RETURN_IF_ERROR(cancellation.check());
   EPHOST_RETURN_IF_ERROR(graph::sort_topologically(model.graph));
@@ -185,16 +195,21 @@ Result<Model> import_from(const graph::Blob& bytes, std::optional<std::filesyste
     if (!options.external_data_dir.empty()) folder = options.external_data_dir;
     ExternalData external(std::move(folder), options.external_files);
     Notes notes;
-    EPHOST_ASSIGN_OR_RETURN(Model model, convert(bytes, external, options, notes));
-    std::vector<std::string> all = std::move(notes).take();
+    ImportReport read;
+    EPHOST_ASSIGN_OR_RETURN(Model model, convert(bytes, external, options, notes, read));
+    read.notes = std::move(notes).take();
     if (options.align_initializers) align_initializers(model);
     if (options.infer_shapes) {
       for (std::string& note : infer_shapes(model, options.cancellation)) {
-        all.push_back(std::move(note));
+        read.notes.push_back(std::move(note));
       }
     }
     EPHOST_RETURN_IF_ERROR(options.cancellation.check());
-    if (report) *report = {std::move(all), bytes, external.contents(), external.unchecked()};
+    read.model = bytes;
+    read.external_data = external.contents();
+    read.read_external_data = external.read();
+    read.unchecked_external_data = external.unchecked();
+    if (report) *report = std::move(read);
     return model;
   } catch (const std::exception& failure) {
     // Protobuf and onnx throw exceptions; a model that demands too much memory causes

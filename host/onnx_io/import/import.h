@@ -19,6 +19,8 @@
 #include "host/base/cancellation.h"
 #include "host/base/files/file.h"
 #include "host/graph/graph.h"
+#include "host/onnx_io/import/dimension_overrides.h"
+#include "host/onnx_io/import/initializers.h"
 
 namespace ephost::onnx_io {
 
@@ -40,6 +42,10 @@ struct ImportOptions {
   // Limits the total size of all dense forms of sparse initializers; INVALID_GRAPH if it is
   // exceeded.
   uint64_t max_dense_bytes = uint64_t{1} << 30;
+  // The sizes of dimensions that the model leaves open.
+  DimensionOverrides dimension_overrides = {};
+  // Take the place of the model's; their data is borrowed and shared as the Blobs say.
+  GivenInitializers initializers = {};
   // Returns MODEL_LOAD_CANCELED once cancellation is requested.
   Cancellation cancellation = {};
 };
@@ -48,19 +54,26 @@ struct ImportReport {
   // Remarks, one sentence each: shape inference that failed, operators and opsets that the linked
   // onnx does not know.
   std::vector<std::string> notes;
+  // One sentence for each override of a dimension, and each given initializer, that has no effect.
+  std::vector<std::string> without_effect;
+  // The given initializers that have taken the place of the model's.
+  std::map<std::string, graph::Tensor> given_initializers;
   // The input as it lies in memory: the model's bytes, and the content of each file of external
   // data by the location that the model states.
   graph::Blob model;
   std::map<std::string, graph::Blob> external_data;
-  // The locations for which no tensor states a `checksum`; all others were verified.
+  // The locations of which data was read, in files or buffers.
+  std::set<std::string> read_external_data;
+  // Those of them for which no tensor states a `checksum`; all others were verified.
   std::set<std::string> unchecked_external_data;
 };
 
 // The graph of the result is connected, in SSA form and topologically sorted (unsorted files are
 // sorted), including subgraphs; `check_graph` accepts it. Types are as declared, or inferred where
 // the model omits them. Initializers of models older than IR version 4 are constants even if they
-// are listed among the graph inputs. The model shares ownership of the mapping. Calls are
-// independent and may be concurrent.
+// are listed among the graph inputs. INVALID_ARGUMENT for overrides of dimensions that contradict
+// each other or the model, and for given initializers that do not fit it. The model shares
+// ownership of the mapping. Calls are independent and may be concurrent.
 [[nodiscard]] Result<graph::Model> import_model(const std::filesystem::path& path,
                                                 const ImportOptions& options = {},
                                                 ImportReport* report = nullptr);

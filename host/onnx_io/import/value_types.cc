@@ -120,12 +120,17 @@ Shape merge_shapes(const Shape& known, const Shape& found, bool& conflict) {
 
 }  // namespace
 
-DimSymbols::DimSymbols(std::vector<std::string>& names) : names_(names) {
+DimSymbols::DimSymbols(std::vector<std::string>& names, std::map<std::string, int64_t> sizes)
+    : names_(names), sizes_(std::move(sizes)) {
   for (size_t id = 0; id < names.size(); ++id) ids_.emplace(names[id], static_cast<uint32_t>(id));
 }
 
 int64_t DimSymbols::dim(const std::string& name) {
   if (name.empty()) return graph::kUnknownDim;
+  if (const auto size = sizes_.find(name); size != sizes_.end()) {
+    sized_names_.insert(name);
+    return size->second;
+  }
   const auto [entry, is_new] = ids_.emplace(name, static_cast<uint32_t>(names_.size()));
   if (is_new) names_.push_back(name);
   return graph::symbolic_dim(entry->second);

@@ -5,6 +5,8 @@
 #include <ephost/status.h>
 
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -21,15 +23,20 @@ namespace ephost::onnx_io {
 // Numbers the names of symbolic dimensions; appends new ones to a model's list.
 class DimSymbols {
  public:
-  // `names` must outlive this object.
-  explicit DimSymbols(std::vector<std::string>& names);
+  // `names` must outlive this object. A name that has an entry in `sizes` is not a symbol but
+  // stands for that size.
+  explicit DimSymbols(std::vector<std::string>& names, std::map<std::string, int64_t> sizes = {});
 
   // The dimension for the symbol `name`; unknown if the name is empty.
   int64_t dim(const std::string& name);
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+  // The names that `dim` was asked for and that stand for a size.
+  [[nodiscard]] const std::set<std::string>& sized_names() const { return sized_names_; }
 
  private:
   std::vector<std::string>& names_;
+  std::map<std::string, int64_t> sizes_;
+  std::set<std::string> sized_names_;
   std::unordered_map<std::string, uint32_t> ids_;
 };
 

@@ -104,6 +104,12 @@ class NodeView {
     return found ? found->i() : default_value;
   }
 
+  // Whether the input is a constant without elements.
+  bool is_empty(size_t input) const {
+    const onnx::TensorProto* data = input < facts_.types.size() ? facts_.constants[input] : nullptr;
+    return data != nullptr && data->raw_data().empty();
+  }
+
   // Whether the input is a constant with an element that is zero.
   bool has_zero(size_t input) const {
     const onnx::TensorProto* data = input < facts_.types.size() ? facts_.constants[input] : nullptr;
@@ -184,6 +190,7 @@ Status check_scan(const onnx::OpSchema& schema, const NodeView& node) {
 
 Status check_integers(const NodeView& node) {
   const std::string_view op = node.op_type();
+  if (op == "OneHot" && node.is_empty(1)) return invalid("the depth must not be empty");
   if (op == "SplitToSequence" && node.has_zero(1)) return invalid("a part must not have length 0");
   if (op == "DepthToSpace" || op == "SpaceToDepth") {
     return check_limits("blocksize", node.integer("blocksize", 1), 1, kMaxExtent);
@@ -249,9 +256,12 @@ Status check_window(const NodeView& node) {
 // Inputs that hold a shape: a list of known length becomes a shape of that rank.
 Status check_shape_inputs(const NodeView& node) {
   constexpr int64_t kMaxRank = 4096;
-  for (const auto& [op, input] : {std::pair("ConstantOfShape", size_t{0}),
-                                  std::pair("Expand", size_t{1}), std::pair("Reshape", size_t{1}),
-                                  std::pair("Tile", size_t{1}), std::pair("Resize", size_t{3})}) {
+  for (const auto& [op, input] :
+       {std::pair("ConstantOfShape", size_t{0}), std::pair("Expand", size_t{1}),
+        std::pair("Reshape", size_t{1}), std::pair("Tile", size_t{1}),
+        std::pair("Resize", size_t{3}), std::pair("AffineGrid", size_t{1}),
+        std::pair("CenterCropPad", size_t{1}), std::pair("Col2Im", size_t{1}),
+        std::pair("Col2Im", size_t{2}), std::pair("MaxUnpool", size_t{2})}) {
     if (node.op_type() != op) continue;
     const onnx::TensorShapeProto* shape = node.shape(input);
     if (shape && shape->dim_size() == 1 && shape->dim(0).dim_value() > kMaxRank) {
@@ -260,6 +270,51 @@ Status check_shape_inputs(const NodeView& node) {
     }
   }
   return Status::ok_status();
+}
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+// What onnx expects of an equation without checking it: each operand has the rank of its input, and
+// the result has indices of operands only. An operand is refused too if its ellipsis stands for
+// more dimensions than the first one.
+Status check_equation(std::string_view equation, const NodeView& node) {
+  const size_t arrow = std::min(equation.find("->"), equation.size());
+  const std::string_view operands = equation.substr(0, arrow);
+  const std::string_view result = equation.substr(std::min(arrow + 2, equation.size()));
+  std::optional<size_t> first_ellipsis;
+  size_t input = 0;
+  for (size_t begin = 0; begin <= operands.size(); ++input) {
+    const size_t end = std::min(operands.find(',', begin), operands.size());
+    const std::string_view operand = operands.substr(begin, end - begin);
+    begin = end + 1;
+    const std::optional<int> rank = node.rank(input);
+    if (!rank) continue;
+    const auto letters =
+        static_cast<size_t>(std::count_if(operand.begin(), operand.end(), is_letter));
+    const bool has_ellipsis = operand.find("...") != std::string_view::npos;
+    const auto extents = static_cast<size_t>(*rank);
+    if (letters > extents || (letters < extents && !has_ellipsis)) {
+      return invalid(formatted("operand {} of the equation does not have rank {}", input, extents));
+    }
+    if (!has_ellipsis) continue;
+    if (!first_ellipsis) first_ellipsis = extents - letters;
+    if (extents - letters > *first_ellipsis) {
+      return invalid("a later ellipsis of the equation stands for more dimensions than the first");
+    }
+  }
+  if (static_cast<int64_t>(input) != node.input_count()) {
+    return invalid(formatted("the equation has {} operands", input));
+  }
+  const bool is_known = std::all_of(result.begin(), result.end(), [&](char c) {
+    return !is_letter(c) || operands.find(c) != std::string_view::npos;
+  });
+  return is_known ? Status::ok_status() : invalid("the result has an index that no operand has");
+}
+
+Status check_einsum(const NodeView& node) {
+  const onnx::AttributeProto* equation = node.attribute("equation");
+  if (node.op_type() != "Einsum" || equation == nullptr) return Status::ok_status();
+  return check_equation(equation->s(), node);
 }
 
 }  // namespace
@@ -272,6 +327,7 @@ Status guard_inference(const onnx::OpSchema& schema, const onnx::NodeProto& node
   EPHOST_RETURN_IF_ERROR(check_integers(view));
   EPHOST_RETURN_IF_ERROR(check_scan(schema, view));
   EPHOST_RETURN_IF_ERROR(check_window(view));
+  EPHOST_RETURN_IF_ERROR(check_einsum(view));
   return check_shape_inputs(view);
 }
 

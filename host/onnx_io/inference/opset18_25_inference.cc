@@ -371,4 +371,18 @@ void tree_ensemble(InferenceContext& context) {
   add_dim(out, std::max<int64_t>(onnx::getAttribute(context, "n_targets", 1), 1));
 }
 
+void one_hot_encoder(InferenceContext& context) {
+  set_element_type(context, 0, TensorProto::FLOAT);
+  const auto* shape = input_shape(context, 0);
+  if (shape == nullptr) return;
+  int categories = 0;
+  for (const char* name : {"cats_int64s", "cats_strings"}) {
+    const onnx::AttributeProto* found = context.getAttribute(name);
+    if (found != nullptr) categories += found->ints_size() + found->strings_size();
+  }
+  TensorShapeProto& out = start_shape(context, 0);
+  out = *shape;
+  add_dim(out, categories);
+}
+
 }  // namespace ephost::onnx_io::infer

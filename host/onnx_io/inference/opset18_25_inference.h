@@ -28,4 +28,7 @@ void split(onnx::InferenceContext& context);
 void string_split(onnx::InferenceContext& context);
 void tree_ensemble(onnx::InferenceContext& context);
 
+// Instead of onnx's own.
+void one_hot_encoder(onnx::InferenceContext& context);
+
 }  // namespace ephost::onnx_io::infer

@@ -35,6 +35,16 @@ const VersionRange* find_versions(const std::string& domain) {
   return found == ranges.end() ? nullptr : &found->second;
 }
 
+// onnx asks for the type of an operator up to version 1.12, and later for the node.
+[[maybe_unused]] bool ask(bool (*check)(std::string), const std::string& op_type) {
+  return check(op_type);
+}
+[[maybe_unused]] bool ask(bool (*check)(const onnx::NodeProto&), const std::string& op_type) {
+  onnx::NodeProto node;
+  node.set_op_type(op_type);
+  return check(node);
+}
+
 template <class Check>
 Status catching(Check check) {
   try {
@@ -65,7 +75,7 @@ const onnx::OpSchema* find_schema(const std::string& domain, const std::string& 
 int32_t since_version(const onnx::OpSchema& schema) { return schema.SinceVersion(); }
 
 bool is_experimental(const std::string& op_type) {
-  return onnx::checker::check_is_experimental_op(op_type);
+  return ask(&onnx::checker::check_is_experimental_op, op_type);
 }
 
 Status verify_against(const onnx::OpSchema& schema, const onnx::NodeProto& node) {

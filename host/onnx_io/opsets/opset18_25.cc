@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "host/onnx_io/inference/opset18_25_inference.h"
 #include "host/onnx_io/opsets/onnx_definitions.h"
 #include "host/onnx_io/opsets/opset18_25_operators.h"
 
@@ -30,23 +31,28 @@ const Revision* find_revision(std::span<const Revision> revisions, std::string_v
   return newest;
 }
 
+// The newest opset of the domain that the linked onnx defines; 0 for an unknown domain.
+int newest_opset_of_onnx(const std::string& domain) {
+  static const auto& ranges = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
+  const auto found = ranges.find(domain);
+  return found == ranges.end() ? 0 : found->second.second;
+}
+
+// The revision that applies in this version of the domain, or null if onnx has the definition.
+const Revision* find_revision_in_use(const std::string& domain, std::string_view op_type,
+                                     int version) {
+  const Revision* newest = find_revision(revisions_of(domain), op_type, version);
+  if (newest == nullptr || newest->since <= newest_opset_of_onnx(domain)) return nullptr;
+  return newest;
+}
+
 class AllOperators final : public onnx::ISchemaRegistry {
  public:
   const onnx::OpSchema* GetSchema(const std::string& op_type, const int version,
                                   const std::string& domain) const override {
-    if (const auto* revision = find_revision(revisions_of(domain), op_type, version)) {
-      return find_or_make(revision, [&] { return make(*revision, domain); });
-    }
-    if (!domain.empty()) {
-      return onnx::OpSchemaRegistry::Instance()->GetSchema(op_type, version, domain);
-    }
-    const OnnxDefinition* definition = find_onnx_definition(op_type, version);
-    if (definition == nullptr) return nullptr;
-    return find_or_make(definition, [&] {
-      onnx::OpSchema schema = definition->make();
-      schema.Finalize();
-      return schema;
-    });
+    const Revision* revision = find_revision_in_use(domain, op_type, version);
+    return revision == nullptr ? find_in_onnx(op_type, version, domain)
+                               : find_revised(*revision, domain);
   }
 
  private:
@@ -63,9 +69,45 @@ class AllOperators final : public onnx::ISchemaRegistry {
     return definitions_.emplace(entry, std::move(made)).first->second.get();
   }
 
+  // onnx 1.17 leaves the dimensions of the input out of what OneHotEncoder gives.
+  const onnx::OpSchema* corrected(const onnx::OpSchema& one_hot_encoder) const {
+    return find_or_make(&one_hot_encoder, [&] {
+      onnx::OpSchema schema = one_hot_encoder;
+      schema.TypeAndShapeInferenceFunction(&infer::one_hot_encoder);
+      return schema;
+    });
+  }
+
+  const onnx::OpSchema* find_in_onnx(const std::string& op_type, int version,
+                                     const std::string& domain) const {
+    if (!domain.empty()) {
+      const auto* registered =
+          onnx::OpSchemaRegistry::Instance()->GetSchema(op_type, version, domain);
+      const bool is_wrong =
+          registered != nullptr && domain == kMlDomain && op_type == "OneHotEncoder";
+      return is_wrong ? corrected(*registered) : registered;
+    }
+    const OnnxDefinition* definition = find_onnx_definition(op_type, version);
+    if (definition == nullptr) return nullptr;
+    return find_or_make(definition, [&] {
+      onnx::OpSchema schema = definition->make();
+      schema.Finalize();
+      return schema;
+    });
+  }
+
+  const onnx::OpSchema* find_revised(const Revision& revision, const std::string& domain) const {
+    return find_or_make(&revision, [&] { return make(revision, domain); });
+  }
+
+  // From the revision before, also if onnx has a definition of that: so it is the same with every
+  // onnx.
   onnx::OpSchema make(const Revision& revision, const std::string& domain) const {
     const std::string op_type(revision.op_type);
-    const onnx::OpSchema* before = GetSchema(op_type, revision.since - 1, domain);
+    const Revision* earlier = find_revision(revisions_of(domain), op_type, revision.since - 1);
+    const onnx::OpSchema* before = earlier == nullptr
+                                       ? find_in_onnx(op_type, revision.since - 1, domain)
+                                       : find_revised(*earlier, domain);
     if (revision.make == nullptr) {
       onnx::OpSchema same = *before;
       same.SinceVersion(revision.since);
@@ -94,9 +136,7 @@ const onnx::ISchemaRegistry& all_operators() {
 }
 
 bool is_host_definition(const onnx::OpSchema& schema) {
-  const Revision* newest =
-      find_revision(revisions_of(schema.domain()), schema.Name(), schema.SinceVersion());
-  return newest != nullptr;
+  return find_revision_in_use(schema.domain(), schema.Name(), schema.SinceVersion()) != nullptr;
 }
 
 }  // namespace ephost::onnx_io

@@ -1,5 +1,6 @@
-// The opsets after those of the linked onnx, which ends at 17 of ai.onnx and 3 of ai.onnx.ml: the
-// definitions of their operators, combined with onnx's own. Internal to operator_schemas.cc.
+// The opsets after 17 of ai.onnx and 3 of ai.onnx.ml, where onnx 1.12 ends: the definitions of
+// their operators, combined with onnx's own. A newer onnx defines some of these opsets itself; its
+// definitions are used then. Internal to operator_schemas.cc.
 #pragma once
 
 #include <onnx/defs/schema.h>
@@ -12,7 +13,8 @@ namespace ephost::onnx_io {
 // The newest opset of the domain that is defined here; 0 for a domain without newer opsets.
 [[nodiscard]] int newest_opset(const std::string& domain);
 
-// onnx's definitions and the newer ones. Definitions are created on first use and stay; any thread
+// onnx's definitions, and the newer ones of the opsets that the linked onnx does not have.
+// Definitions are created on first use and stay; any thread
 // may call this.
 [[nodiscard]] const onnx::ISchemaRegistry& all_operators();
 

@@ -26,37 +26,67 @@ void for_each_unknown(const Message& message, int number, Visitor visit) {
   }
 }
 
+// The messages in a repeated field that is unknown; those that do not parse are omitted.
+template <class Entry, class Message>
+std::vector<Entry> unknown_entries(const Message& message, int number) {
+  std::vector<Entry> entries;
+  for_each_unknown(message, number, [&](const std::string& content) {
+    Entry entry;
+    if (entry.ParseFromString(content)) entries.push_back(std::move(entry));
+  });
+  return entries;
+}
+
+// Each of these asks the generated class if it has the field.
+
 template <class Message>
-std::string last_text(const Message& message, int number) {
-  std::string text;
-  for_each_unknown(message, number, [&](const std::string& content) { text = content; });
-  return text;
+std::string find_overload(const Message& message, int number) {
+  if constexpr (requires { message.overload(); }) {
+    return message.overload();
+  } else {
+    std::string text;
+    for_each_unknown(message, number, [&](const std::string& content) { text = content; });
+    return text;
+  }
+}
+
+template <class Message>
+auto find_metadata(const Message& message, int number) {
+  if constexpr (requires { message.metadata_props(); }) {
+    return message.metadata_props();
+  } else {
+    return unknown_entries<onnx::StringStringEntryProto>(message, number);
+  }
+}
+
+template <class Message>
+auto find_attribute_defaults(const Message& message, int number) {
+  if constexpr (requires { message.attribute_proto(); }) {
+    return message.attribute_proto();
+  } else {
+    return unknown_entries<onnx::AttributeProto>(message, number);
+  }
 }
 
 }  // namespace
 
-std::string overload_of(const onnx::NodeProto& node) { return last_text(node, kNodeOverload); }
+std::string overload_of(const onnx::NodeProto& node) { return find_overload(node, kNodeOverload); }
 
 std::string overload_of(const onnx::FunctionProto& function) {
-  return last_text(function, kFunctionOverload);
+  return find_overload(function, kFunctionOverload);
 }
 
 Metadata metadata_of(const onnx::NodeProto& node) {
   Metadata metadata;
-  for_each_unknown(node, kNodeMetadata, [&](const std::string& content) {
-    onnx::StringStringEntryProto entry;
-    if (entry.ParseFromString(content)) metadata.emplace_back(entry.key(), entry.value());
-  });
+  for (const onnx::StringStringEntryProto& entry : find_metadata(node, kNodeMetadata)) {
+    metadata.emplace_back(entry.key(), entry.value());
+  }
   return metadata;
 }
 
 std::vector<onnx::AttributeProto> attribute_defaults(const onnx::FunctionProto& function) {
-  std::vector<onnx::AttributeProto> defaults;
-  for_each_unknown(function, kFunctionAttributeProto, [&](const std::string& content) {
-    onnx::AttributeProto attribute;
-    if (attribute.ParseFromString(content)) defaults.push_back(std::move(attribute));
-  });
-  return defaults;
+  const auto found = find_attribute_defaults(function, kFunctionAttributeProto);
+  return {found.begin(), found.end()};
 }
 
 }  // namespace ephost::onnx_io

@@ -1,5 +1,6 @@
-// Fields that were added to ONNX after the linked version: the parser keeps them as unknown fields.
-// Internal to the importer; forward-declares the generated classes instead of including them.
+// Fields that were added to ONNX after version 1.12: the parser of such an onnx keeps them as
+// unknown fields, that of a newer one knows them. Internal to the importer; forward-declares the
+// generated classes instead of including them.
 #pragma once
 
 #include <string>

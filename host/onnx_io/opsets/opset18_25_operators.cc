@@ -1,6 +1,7 @@
 #include "host/onnx_io/opsets/opset18_25_operators.h"
 
 #include <algorithm>
+#include <array>
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -16,14 +17,32 @@ using onnx::AttributeProto;
 using onnx::OpSchema;
 using Names = std::initializer_list<const char*>;
 
-constexpr int kLastOpsetOfOnnx = 17;
+// The opset on which the table is based.
+constexpr int kBase = 17;
+
+// What the linked onnx has more does not matter: of a definition made here, the provider that
+// claims a node decides which types it supports.
+constexpr std::array kElements = {"uint8",  "uint16", "uint32",    "uint64",    "int8",  "int16",
+                                  "int32",  "int64",  "bfloat16",  "float16",   "float", "double",
+                                  "string", "bool",   "complex64", "complex128"};
+
+// One type for each element, e.g. "seq(tensor(float))" around "seq(tensor(" and "))".
+std::vector<std::string> types_of_elements(std::string_view before, std::string_view after) {
+  std::vector<std::string> types;
+  for (const char* element : kElements) {
+    types.push_back(std::string(before).append(element).append(after));
+  }
+  return types;
+}
+
+std::vector<std::string> tensor_types() { return types_of_elements("tensor(", ")"); }
 
 // Builds a definition from scratch or from another one. All new inputs and outputs accept tensors
 // of any type: the provider that claims a node decides which types it supports.
 class Definition {
  public:
   Definition() {
-    schema_.TypeConstraint("T", OpSchema::all_tensor_types_with_bfloat(), "");
+    schema_.TypeConstraint("T", tensor_types(), "");
     schema_.TypeAndShapeInferenceFunction(&infer::like_first);
   }
 
@@ -89,7 +108,7 @@ class Definition {
 };
 
 const OpSchema& onnx_operator(const char* name) {
-  return *all_operators().GetSchema(name, kLastOpsetOfOnnx, "");
+  return *all_operators().GetSchema(name, kBase, "");
 }
 
 OpSchema like_input(const OpSchema*) { return Definition().inputs({"X"}).outputs({"Y"}); }
@@ -146,10 +165,12 @@ OpSchema column_to_image(const OpSchema*) {
 
 // What an optional may hold, and the optional itself.
 std::vector<std::string> optional_or_content() {
-  std::vector<std::string> types = OpSchema::all_tensor_types_with_bfloat();
-  for (const auto* more : {&OpSchema::all_tensor_sequence_types_with_bfloat(),
-                           &OpSchema::all_optional_types_with_bfloat()}) {
-    types.insert(types.end(), more->begin(), more->end());
+  std::vector<std::string> types = tensor_types();
+  for (const auto& [before, after] :
+       {std::pair("seq(tensor(", "))"), std::pair("optional(tensor(", "))"),
+        std::pair("optional(seq(tensor(", ")))")}) {
+    const std::vector<std::string> more = types_of_elements(before, after);
+    types.insert(types.end(), more.begin(), more.end());
   }
   return types;
 }

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <ephost/status.h>
-#include <ephost/value.h>
 
 #include <cstddef>
 #include <span>
@@ -16,6 +15,7 @@
 #include "host/runtime/host_step.h"
 #include "host/runtime/program.h"
 #include "host/runtime/values/held_value.h"
+#include "host/runtime/values/value.h"
 
 namespace ephost::runtime {
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <ephost/status.h>
-#include <ephost/value.h>
 
 #include <cstdint>
 #include <span>
@@ -13,6 +12,7 @@
 #include "host/runtime/host_step.h"
 #include "host/runtime/values/held_value.h"
 #include "host/runtime/values/tensor_memory.h"
+#include "host/runtime/values/value.h"
 
 namespace ephost::runtime {
 

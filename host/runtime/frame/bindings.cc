@@ -61,8 +61,12 @@ Status Bindings::bind_inputs(std::span<const Value* const> inputs) {
 Status Bindings::bind_input(size_t index, const Value* value) {
   const graph::ValueId id = program_.graph().inputs[index];
   if (value != nullptr && values_.object(id) != nullptr) return bind_object(id, *value);
-  if (value == nullptr || !value->has_value()) return bind_default(index);
-  EPHOST_RETURN_IF_ERROR(bind_tensor(id, view_of(*value)));
+  if (value == nullptr || !value->has_value()) {
+    EPHOST_RETURN_IF_ERROR(bind_default(index));
+    if (values_.object(id) != nullptr) return Status::ok_status();
+  } else {
+    EPHOST_RETURN_IF_ERROR(bind_tensor(id, view_of(*value)));
+  }
   return check_symbols(id);
 }
 

@@ -5,7 +5,6 @@
 
 #include <ephost/plugin_abi.h>
 #include <ephost/status.h>
-#include <ephost/value.h>
 
 #include <cstdint>
 #include <memory>
@@ -25,6 +24,7 @@
 #include "host/runtime/pattern_cache.h"
 #include "host/runtime/program.h"
 #include "host/runtime/values/held_value.h"
+#include "host/runtime/values/value.h"
 
 namespace ephost::runtime {
 

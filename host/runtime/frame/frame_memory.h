@@ -3,7 +3,6 @@
 #pragma once
 
 #include <ephost/status.h>
-#include <ephost/value.h>
 
 #include <atomic>
 #include <cstddef>
@@ -21,6 +20,7 @@
 #include "host/runtime/pattern_cache.h"
 #include "host/runtime/program.h"
 #include "host/runtime/values/tensor_memory.h"
+#include "host/runtime/values/value.h"
 
 namespace ephost::runtime {
 

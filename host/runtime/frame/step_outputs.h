@@ -4,7 +4,6 @@
 
 #include <ephost/plugin_abi.h>
 #include <ephost/status.h>
-#include <ephost/value.h>
 
 #include <cstdint>
 #include <optional>
@@ -16,6 +15,7 @@
 #include "host/runtime/frame/frame_memory.h"
 #include "host/runtime/frame/value_table.h"
 #include "host/runtime/program.h"
+#include "host/runtime/values/value.h"
 
 namespace ephost::runtime {
 

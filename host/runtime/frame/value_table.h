@@ -5,7 +5,6 @@
 
 #include <ephost/plugin_abi.h>
 #include <ephost/status.h>
-#include <ephost/value.h>
 
 #include <atomic>
 #include <cstdint>
@@ -18,6 +17,7 @@
 #include "host/graph/graph.h"
 #include "host/runtime/program.h"
 #include "host/runtime/values/tensor_memory.h"
+#include "host/runtime/values/value.h"
 
 namespace ephost::runtime {
 

@@ -68,11 +68,19 @@ void refresh(Composite& parts) {
   parts.count = static_cast<int64_t>(parts.elements.size());
 }
 
+Status check_not_sparse(const Value& part) {
+  if (part.kind() != ValueKind::kSparseTensor) return Status::ok_status();
+  return Status(StatusCode::kInvalidArgument,
+                "sequences and maps cannot hold sparse tensors; give their dense form "
+                "(Value::to_dense)");
+}
+
 Status check_elements(const Composite* base, std::span<const Value> inserted) {
   if (inserted.empty()) return Status::ok_status();
   const eph_value first =
       base != nullptr && !base->views.empty() ? base->views[0] : view_of(inserted[0]);
   for (const Value& element : inserted) {
+    EPHOST_RETURN_IF_ERROR(check_not_sparse(element));
     const eph_value view = view_of(element);
     if (view.kind != EPH_KIND_NONE && are_alike(first, view)) continue;
     return Status(StatusCode::kInvalidArgument,
@@ -163,6 +171,8 @@ Value ValueAccess::sequence(std::shared_ptr<Composite> parts, ElementType type) 
 }
 
 Result<Value> ValueAccess::map(Value keys, Value values) {
+  EPHOST_RETURN_IF_ERROR(check_not_sparse(keys));
+  EPHOST_RETURN_IF_ERROR(check_not_sparse(values));
   const eph_value key_view = view_of(keys);
   const eph_value value_view = view_of(values);
   const bool fits = key_view.kind == EPH_KIND_TENSOR && key_view.rank == 1 &&
@@ -211,7 +221,8 @@ eph_value view_of(const Value& value) {
     }
     return view;
   }
-  if (!value.has_value()) return view;
+  // What is sparse never reaches a plugin, and is no part of other values.
+  if (!value.has_value() || value.kind() == ValueKind::kSparseTensor) return view;
   view.kind = EPH_KIND_TENSOR;
   view.shape = value.shape().data();
   view.rank = static_cast<uint32_t>(value.shape().size());

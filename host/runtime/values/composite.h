@@ -5,7 +5,6 @@
 
 #include <ephost/plugin_abi.h>
 #include <ephost/status.h>
-#include <ephost/value.h>
 
 #include <cstdint>
 #include <memory>
@@ -14,6 +13,7 @@
 
 #include "host/graph/types.h"
 #include "host/runtime/values/tensor_memory.h"
+#include "host/runtime/values/value.h"
 
 namespace ephost::runtime {
 

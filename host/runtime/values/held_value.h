@@ -3,12 +3,13 @@
 #pragma once
 
 #include <ephost/plugin_abi.h>
-#include <ephost/value.h>
 
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
+
+#include "host/runtime/values/value.h"
 
 namespace ephost::runtime {
 

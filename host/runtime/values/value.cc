@@ -1,4 +1,4 @@
-#include <ephost/value.h>
+#include "host/runtime/values/value.h"
 
 #include <cstring>
 #include <utility>
@@ -32,6 +32,13 @@ Result<Value> Value::borrow(ElementType type, std::vector<int64_t> shape,
   value.type_ = type;
   value.shape_ = std::move(shape);
   value.bytes_ = memory;
+  return value;
+}
+
+Result<Value> Value::share(ElementType type, std::vector<int64_t> shape,
+                           std::span<std::byte> memory, std::shared_ptr<void> owner) {
+  EPHOST_ASSIGN_OR_RETURN(Value value, borrow(type, std::move(shape), memory));
+  value.owner_ = std::move(owner);
   return value;
 }
 

@@ -4,13 +4,14 @@
 
 #include <ephost/plugin_abi.h>
 #include <ephost/status.h>
-#include <ephost/value.h>
 
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <unordered_map>
 #include <vector>
+
+#include "host/runtime/values/value.h"
 
 namespace ephost::runtime {
 

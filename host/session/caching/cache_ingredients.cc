@@ -8,6 +8,7 @@
 #include "host/base/files/known_checksums.h"
 #include "host/base/format.h"
 #include "host/bridge/abi_text.h"
+#include "host/session/pipeline/given_initializers.h"
 
 namespace ephost::session {
 namespace {
@@ -70,11 +71,24 @@ Result<context::CacheIngredients> collect_cache_ingredients(const PreparedModel&
           {"session.function_inlining_max_nodes", std::to_string(config.max_inlined_nodes)},
           {std::string(onnx_io::kMaxDenseBytesKey), std::to_string(config.max_dense_bytes)},
       }};
+  for (const auto& [name, size] : config.dimension_overrides.by_name) {
+    ingredients.session_options.emplace_back(std::string(kDimensionByNamePrefix) + name,
+                                             std::to_string(size));
+  }
+  for (const auto& [denotation, size] : config.dimension_overrides.by_denotation) {
+    ingredients.session_options.emplace_back(std::string(kDimensionByDenotationPrefix) + denotation,
+                                             std::to_string(size));
+  }
   EPHOST_ASSIGN_OR_RETURN(ingredients.model, checksum_of(read.model, known, cancellation));
   for (const auto& [location, content] : read.external_data) {
     EPHOST_ASSIGN_OR_RETURN(context::ContentChecksum checksum,
                             checksum_of(content, known, cancellation));
     ingredients.external_data.emplace(location, checksum);
+  }
+  for (const auto& [name, tensor] : read.given_initializers) {
+    EPHOST_ASSIGN_OR_RETURN(const context::ContentChecksum checksum,
+                            checksum_of_elements(tensor, known, cancellation));
+    ingredients.session_options.emplace_back("initializer " + name, context::to_string(checksum));
   }
   for (const auto& provider : prepared.providers) {
     EPHOST_ASSIGN_OR_RETURN(context::CacheProvider described,

@@ -1,4 +1,4 @@
-#include <ephost/cache_store.h>
+#include "host/session/caching/cache_maintenance.h"
 
 #include <algorithm>
 

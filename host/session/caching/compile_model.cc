@@ -1,4 +1,4 @@
-#include <ephost/compile_model.h>
+#include "host/session/caching/compile_model.h"
 
 #include <algorithm>
 #include <map>
@@ -17,6 +17,7 @@
 #include "host/session/exception_barrier.h"
 #include "host/session/pipeline/pipeline.h"
 #include "host/session/session_config.h"
+#include "host/session/session_log.h"
 
 namespace ephost {
 namespace {
@@ -296,8 +297,11 @@ std::filesystem::path default_context_model_path(const std::filesystem::path& mo
 
 Result<CompileReport> compile_model(const Environment& environment, const SessionOptions& options,
                                     const ModelCompilationOptions& compilation) {
-  return session::without_exceptions("compiling a model",
-                                     [&] { return compile(environment, options, compilation); });
+  return session::without_exceptions("compiling a model", [&] {
+    const Log log = session::session_log(environment, options);
+    const LogScope scope(log);
+    return compile(environment, options, compilation);
+  });
 }
 
 }  // namespace ephost

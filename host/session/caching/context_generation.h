@@ -3,8 +3,6 @@
 // compile_model.
 #pragma once
 
-#include <ephost/compile_model.h>
-#include <ephost/session_options.h>
 #include <ephost/status.h>
 
 #include <cstdint>
@@ -20,10 +18,12 @@
 #include "host/bridge/provider.h"
 #include "host/context/write/writer.h"
 #include "host/graph/graph.h"
+#include "host/session/caching/compile_model.h"
 #include "host/session/caching/payload_digests.h"
 #include "host/session/model_source.h"
 #include "host/session/pipeline/pipeline.h"
 #include "host/session/session_config.h"
+#include "host/session/session_options.h"
 
 namespace ephost::session {
 

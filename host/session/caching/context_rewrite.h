@@ -2,12 +2,12 @@
 // contexts come from the cache store. Nothing is compiled; payloads are copied unchanged.
 #pragma once
 
-#include <ephost/compile_model.h>
 #include <ephost/status.h>
 
 #include <vector>
 
 #include "host/context/write/writer.h"
+#include "host/session/caching/compile_model.h"
 #include "host/session/pipeline/prepared_model.h"
 
 namespace ephost::session {

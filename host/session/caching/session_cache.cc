@@ -58,6 +58,8 @@ Result<SessionCache> SessionCache::create(const ModelSource& source, const Sessi
                      cancellation);
   if (cache.store_ && cache.config_.context_enable) {
     cache.skip("ep.context_enable asks for a context model of its own");
+  } else if (cache.store_ && !cache.config_.optimized_model_file_path.empty()) {
+    cache.skip("session.optimized_model_file_path asks for the model as it is optimized");
   } else if (cache.store_ && (cache.config_.share_contexts || cache.config_.stop_share_contexts)) {
     cache.skip("ep.share_ep_contexts gives the contexts to a group of sessions");
   }

@@ -3,9 +3,8 @@
 // wrong with the store, the session continues without it.
 #pragma once
 
-#include <ephost/cache_use.h>
-#include <ephost/session_options.h>
 #include <ephost/status.h>
+#include <ephost/types/cache_use.h>
 
 #include <atomic>
 #include <optional>
@@ -17,6 +16,7 @@
 #include "host/session/model_source.h"
 #include "host/session/pipeline/pipeline.h"
 #include "host/session/session_config.h"
+#include "host/session/session_options.h"
 
 namespace ephost::session {
 

@@ -10,7 +10,7 @@
 #include "host/bridge/collect/device_list.h"
 #include "host/manifest/choose.h"
 #include "host/session/environment_state.h"
-#include "host/session/plugin_description.h"
+#include "host/session/tools/plugin_description.h"
 #include "host/session/usable_plugin.h"
 
 namespace ephost {

@@ -1,15 +1,24 @@
 // The devices of all installed providers, and the choice among them by a policy.
 #pragma once
 
-#include <ephost/ep_device.h>
-#include <ephost/session_options.h>
 #include <ephost/status.h>
+#include <ephost/types/ep_device.h>
 
 #include <span>
 #include <vector>
 
 #include "host/manifest/search.h"
 #include "host/plugin/registry.h"
+#include "host/session/session_options.h"
+
+namespace ephost {
+
+// "PREFER_NPU" etc., as ONNX Runtime calls them.
+[[nodiscard]] std::string_view ep_device_policy_name(EpDevicePolicy policy);
+// The reverse, in any case. INVALID_ARGUMENT for any other name.
+[[nodiscard]] Result<EpDevicePolicy> parse_ep_device_policy(std::string_view name);
+
+}  // namespace ephost
 
 namespace ephost::session {
 

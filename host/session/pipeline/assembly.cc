@@ -34,7 +34,7 @@ class Assembly {
     parts.allocation = std::move(prepared.allocation);
     parts.pattern = std::move(prepared.pattern);
     parts.memory_options.enable_mem_pattern = options_.mem_pattern();
-    parts.thread_pool = model_.threads.pool;
+    parts.thread_pool = model_.threads.pool.get();
     parts.threads = model_.threads.steps;
     parts.profiler = model_.profiler.get();
     parts.max_patterns = model_.max_memory_patterns;

@@ -1,13 +1,13 @@
 // Assembles the program that runs a prepared model. Called when a session is created.
 #pragma once
 
-#include <ephost/session_options.h>
 #include <ephost/status.h>
 
 #include <memory>
 
 #include "host/runtime/program.h"
 #include "host/session/pipeline/prepared_model.h"
+#include "host/session/session_options.h"
 
 namespace ephost::session {
 

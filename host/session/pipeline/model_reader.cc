@@ -8,15 +8,33 @@
 
 #include "host/base/log.h"
 #include "host/base/text.h"
+#include "host/context/metadata.h"
 #include "host/context/named_constants.h"
 #include "host/context/read/replacement_watch.h"
 #include "host/onnx_io/import/plugin_operator_nodes.h"
 #include "host/onnx_io/inference/infer.h"
 #include "host/session/model_files.h"
 #include "host/session/pipeline/compilation.h"
+#include "host/session/pipeline/given_initializers.h"
 #include "host/session/session_group.h"
 
 namespace ephost::session {
+
+namespace {
+
+ModelMetadata metadata_of(const graph::Model& model) {
+  ModelMetadata metadata{.producer_name = model.producer_name,
+                         .graph_name = model.graph.name,
+                         .domain = model.domain,
+                         .description = model.doc,
+                         .graph_description = model.graph.doc,
+                         .version = model.model_version,
+                         .custom_metadata_map = model.metadata};
+  context::write_metadata({}, metadata.custom_metadata_map);  // removes that of the context cache
+  return metadata;
+}
+
+}  // namespace
 
 ModelReader::ModelReader(const SessionOptions& options, const SessionConfig& config,
                          bool defers_inference)
@@ -34,23 +52,47 @@ Status ModelReader::import(ModelSource& source, PreparedModel& prepared) {
   // Another process may be replacing the model right now, or may have died while doing so.
   load_options_.files = context::find_superseded_initializers(
       source.bytes ? *source.bytes : source.file->bytes(), load_options_);
-  onnx_io::ImportOptions import_options;
-  import_options.external_data_dir = external_initializers_folder_;
-  import_options.external_files = load_options_.files;
-  import_options.infer_shapes = !defers_inference_;
-  import_options.align_initializers = !defers_inference_;
-  import_options.max_dense_bytes = config_.max_dense_bytes;
-  import_options.cancellation = prepared.cancellation;
+  EPHOST_ASSIGN_OR_RETURN(const onnx_io::ImportOptions import_options, make_options(prepared));
   auto model = source.bytes ? onnx_io::import_model(graph::Blob{*source.bytes, nullptr},
                                                     import_options, &report_)
                             : onnx_io::import_model(source.file, import_options, &report_);
   EPHOST_ASSIGN_OR_RETURN(prepared.model, std::move(model));
+  warn_about_options();
+  prepared.metadata = metadata_of(prepared.model);
   context::keep_named_constants(prepared.model.graph);
   // Checksums are compared on these bytes, even if the files have been replaced by then.
   load_options_.files = report_.external_data;
   load_options_.unchecked_external_data = report_.unchecked_external_data;
   prepared.notes = report_.notes;
   return add_model_files(source, prepared.model, report_, load_options_, prepared.files);
+}
+
+// A context model of the cache store was made with the dimensions and files that are given, and has
+// those of the given initializers that were not compiled or folded.
+Result<onnx_io::ImportOptions> ModelReader::make_options(const PreparedModel& prepared) const {
+  onnx_io::ImportOptions options;
+  options.external_data_dir = external_initializers_folder_;
+  EPHOST_ASSIGN_OR_RETURN(options.initializers, given_initializers(options_));
+  if (is_replacement_) {
+    for (auto& [name, given] : options.initializers) given.replaces_external = false;
+  } else {
+    options.external_files = given_files(options_);
+    options.dimension_overrides = config_.dimension_overrides;
+  }
+  options.external_files.insert(load_options_.files.begin(), load_options_.files.end());
+  options.infer_shapes = !defers_inference_;
+  options.align_initializers = !defers_inference_;
+  options.max_dense_bytes = config_.max_dense_bytes;
+  options.cancellation = prepared.cancellation;
+  return options;
+}
+
+void ModelReader::warn_about_options() const {
+  if (is_replacement_) return;
+  for (const std::string& warning : report_.without_effect) log_warning(warning);
+  for (const std::string& warning : describe_unread_files(options_, report_.read_external_data)) {
+    log_warning(warning);
+  }
 }
 
 void ModelReader::set_load_options(const ModelSource& source, const PreparedModel& prepared) {
@@ -75,8 +117,11 @@ void ModelReader::set_load_options(const ModelSource& source, const PreparedMode
 
 Status ModelReader::replace(ModelSource& source, PreparedModel& prepared) {
   external_initializers_folder_.clear();
+  is_replacement_ = true;
   load_options_ = {};
+  ModelMetadata metadata = std::move(prepared.metadata);
   EPHOST_RETURN_IF_ERROR(import(source, prepared));
+  prepared.metadata = std::move(metadata);
   load_options_.read_payload = nullptr;  // only knows payloads of the application's own models
   load_options_.require_checksums = true;
   return Status::ok_status();

@@ -2,7 +2,6 @@
 // model. Called by the pipeline, which keeps it for as long as the model is being prepared.
 #pragma once
 
-#include <ephost/session_options.h>
 #include <ephost/status.h>
 
 #include <filesystem>
@@ -12,6 +11,7 @@
 #include "host/session/model_source.h"
 #include "host/session/pipeline/prepared_model.h"
 #include "host/session/session_config.h"
+#include "host/session/session_options.h"
 
 namespace ephost::session {
 
@@ -42,12 +42,16 @@ class ModelReader {
                                     bool defers_checksums);
 
  private:
+  [[nodiscard]] Result<onnx_io::ImportOptions> make_options(const PreparedModel& prepared) const;
+  // About what was given and is not part of the model.
+  void warn_about_options() const;
   void set_load_options(const ModelSource& source, const PreparedModel& prepared);
 
   const SessionOptions& options_;
   const SessionConfig& config_;
   bool defers_inference_;
   std::filesystem::path external_initializers_folder_;
+  bool is_replacement_ = false;  // what is read is a context model of the cache store
   context::LoadOptions load_options_;
   onnx_io::ImportReport report_;
 };

@@ -22,6 +22,7 @@
 #include "host/session/pipeline/function_expansion.h"
 #include "host/session/pipeline/graph_optimizer.h"
 #include "host/session/pipeline/model_reader.h"
+#include "host/session/pipeline/optimized_model.h"
 #include "host/session/pipeline/partitioning.h"
 #include "host/session/pipeline/planning.h"
 #include "host/session/pipeline/provider_creation.h"
@@ -31,15 +32,29 @@
 namespace ephost::session {
 namespace {
 
-ThreadUse thread_use(ThreadPool& pool, const SessionConfig& config) {
-  const auto count = [](uint32_t wanted) {
-    return wanted != 0 ? wanted : ThreadPool::default_thread_count();
+// A session that says how its threads behave has threads of its own.
+std::shared_ptr<ThreadPool> pool_of(Environment::State& state, const SessionConfig& config) {
+  const bool spins = config.allow_spinning.value_or(state.threading.allow_spinning);
+  if (config.thread_affinities.empty() && spins == state.threading.allow_spinning) {
+    return ThreadPool::borrow(state.threads);
+  }
+  ThreadPool::Options options{config.thread_affinities, spins};
+  if (const std::string warning = drop_unusable_processors(options.affinities); !warning.empty()) {
+    log_warning(warning);
+  }
+  return std::make_shared<ThreadPool>(&prepare_thread, std::move(options));
+}
+
+ThreadUse thread_use(Environment::State& state, const SessionConfig& config) {
+  const auto count = [](uint32_t wanted, uint32_t of_environment) {
+    if (wanted != 0) return wanted;
+    return of_environment != 0 ? of_environment : ThreadPool::default_thread_count();
   };
   ThreadUse threads;
-  threads.pool = &pool;
-  threads.loops = count(config.intra_op_threads);
+  threads.pool = pool_of(state, config);
+  threads.loops = count(config.intra_op_threads, state.threading.intra_op_num_threads);
   if (config.execution_mode == ExecutionMode::kParallel) {
-    threads.steps = count(config.inter_op_threads);
+    threads.steps = count(config.inter_op_threads, state.threading.inter_op_num_threads);
   }
   threads.libraries = std::max(threads.loops / threads.steps, 1U);
   return threads;
@@ -60,7 +75,8 @@ class Pipeline {
  public:
   // Borrows all. `defers_checksums`: see ModelReader::load_context.
   Pipeline(const Environment& environment, const SessionOptions& options,
-           const SessionConfig& config, const PipelineHooks& hooks, bool defers_checksums)
+           const SessionConfig& config, const ThreadUse& threads, const PipelineHooks& hooks,
+           bool defers_checksums)
       : options_(options),
         config_(config),
         hooks_(hooks),
@@ -71,8 +87,9 @@ class Pipeline {
         optimizer_(config),
         functions_(config.max_inlined_nodes) {
     prepared_.cancellation = cancellation_of(options, config);
-    prepared_.threads = thread_use(environment.state().threads, config);
+    prepared_.threads = threads;
     prepared_.max_memory_patterns = config.max_memory_patterns;
+    prepared_.max_dense_bytes = config.max_dense_bytes;
     if (!config.profile_file.empty()) {
       prepared_.profiler = std::make_shared<Profiler>(config.profile_file);
     }
@@ -81,7 +98,7 @@ class Pipeline {
   // The story of a model, from its file to plans and computations.
   Result<PreparedModel> run(ModelSource source, Stage until) {
     // Note the files that the options name, so that no stage overwrites one of them.
-    EPHOST_RETURN_IF_ERROR(add_option_files(options_, config_, prepared_.files));
+    EPHOST_RETURN_IF_ERROR(note_option_files());
 
     // Read the model and its external data.
     EPHOST_RETURN_IF_ERROR(timed("import", [&] { return reader_.import(source, prepared_); }));
@@ -108,7 +125,7 @@ class Pipeline {
     // Fold constants, remove what has no effect, inline functions that no provider claims.
     EPHOST_RETURN_IF_ERROR(timed("optimize", [&] { return optimizer_.run(prepared_); }));
     EPHOST_RETURN_IF_ERROR(timed("functions", [&] { return inline_functions(); }));
-    GraphOptimizer::report_unfolded(prepared_, prepared_.folding);
+    EPHOST_RETURN_IF_ERROR(finish_optimization());
     // From here on, the providers see the graph; only `partition` changes it, where it inlines a
     // call.
 
@@ -170,6 +187,11 @@ class Pipeline {
     return status;
   }
 
+  Status note_option_files() {
+    EPHOST_RETURN_IF_ERROR(add_option_files(options_, config_, prepared_.files));
+    return hooks_.runs ? add_optimized_model_files(config_, prepared_.files) : Status::ok_status();
+  }
+
   Status substitute(ModelSource& source) {
     if (std::optional<ModelSource> other = hooks_.substitute(prepared_, reader_.report())) {
       source = std::move(*other);
@@ -192,6 +214,12 @@ class Pipeline {
       EPHOST_RETURN_IF_ERROR(optimizer_.run(prepared_));
     }
     return Status::ok_status();
+  }
+
+  Status finish_optimization() {
+    GraphOptimizer::report_unfolded(prepared_, prepared_.folding);
+    if (!hooks_.runs || config_.optimized_model_file_path.empty()) return Status::ok_status();
+    return timed("save", [&] { return save_optimized_model(prepared_, config_); });
   }
 
   Status load_context(Stage until) {
@@ -308,9 +336,10 @@ Result<PreparedModel> prepare_model(const Environment& environment, const ModelS
   std::vector<std::string> warnings;
   EPHOST_ASSIGN_OR_RETURN(const SessionConfig config, read_session_config(options, warnings));
   for (const std::string& warning : warnings) log_warning(warning);
+  const ThreadUse threads = thread_use(environment.state(), config);
   for (int reading = 1;; ++reading) {
     const context::ReplacementWatch watch(source.path);
-    Pipeline pipeline(environment, options, config, hooks, true);
+    Pipeline pipeline(environment, options, config, threads, hooks, true);
     Result<PreparedModel> prepared = pipeline.run(source, until);
     if (prepared.ok()) return prepared;
     bool has_loaded = pipeline.has_loaded();
@@ -318,7 +347,7 @@ Result<PreparedModel> prepare_model(const Environment& environment, const ModelS
     EPHOST_RETURN_IF_ERROR(pipeline.check_not_cancelled());
     if (has_wrong_checksum) {
       // With checksums first: a superseded file may be the right one, or the message says more.
-      Pipeline thorough(environment, options, config, hooks, false);
+      Pipeline thorough(environment, options, config, threads, hooks, false);
       prepared = thorough.run(source, until);
       if (!prepared.ok()) EPHOST_RETURN_IF_ERROR(thorough.check_not_cancelled());
       has_loaded = thorough.has_loaded();

@@ -2,8 +2,6 @@
 // through all of them; compile_model and the commands stop at the stage that they need.
 #pragma once
 
-#include <ephost/environment.h>
-#include <ephost/session_options.h>
 #include <ephost/status.h>
 
 #include <functional>
@@ -11,8 +9,10 @@
 #include <string>
 
 #include "host/onnx_io/import/import.h"
+#include "host/session/environment.h"
 #include "host/session/model_source.h"
 #include "host/session/pipeline/prepared_model.h"
+#include "host/session/session_options.h"
 
 namespace ephost::session {
 

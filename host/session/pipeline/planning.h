@@ -2,7 +2,6 @@
 // check each plan.
 #pragma once
 
-#include <ephost/session_options.h>
 #include <ephost/status.h>
 
 #include <cstdint>
@@ -10,6 +9,7 @@
 
 #include "host/session/pipeline/prepared_model.h"
 #include "host/session/session_config.h"
+#include "host/session/session_options.h"
 
 namespace ephost::session {
 

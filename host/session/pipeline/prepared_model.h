@@ -2,9 +2,9 @@
 // in its own members; sessions, the cache and the commands read them afterwards.
 #pragma once
 
-#include <ephost/fallback.h>
-#include <ephost/session.h>
 #include <ephost/status.h>
+#include <ephost/types/fallback.h>
+#include <ephost/types/model_metadata.h>
 
 #include <cstdint>
 #include <map>
@@ -26,6 +26,7 @@
 #include "host/plan/copies.h"
 #include "host/runtime/device_memory.h"
 #include "host/session/pipeline/prepared_graph.h"
+#include "host/session/session.h"
 
 namespace ephost::session {
 
@@ -73,15 +74,17 @@ struct ReusedContexts {
 
 // How many threads the runs of a session use (SessionOptions).
 struct ThreadUse {
-  ThreadPool* pool = nullptr;  // the environment's; borrowed
-  uint32_t steps = 1;          // threads that run the steps of one run
-  uint32_t loops = 1;          // threads of the pool that run one parallel loop of a step
-  uint32_t libraries = 1;      // threads that a library may start itself for one step
+  std::shared_ptr<ThreadPool> pool;  // the environment's, which is not owned, or the session's
+  uint32_t steps = 1;                // threads that run the steps of one run
+  uint32_t loops = 1;                // threads of the pool that run one parallel loop of a step
+  uint32_t libraries = 1;            // threads that a library may start itself for one step
 };
 
 // The results of all stages so far. Later members depend on earlier ones and are destroyed first.
 struct PreparedModel {
   graph::Model model;
+  // Of the model that the caller asked for, even if a cache has put another one in its place.
+  ModelMetadata metadata;
   OperationFiles files;            // files that this operation is known to read or write, so far
   context::LoadedContext context;  // the payloads of a context model; empty for other models
   std::vector<std::shared_ptr<bridge::Provider>> providers;  // in priority order, CPU last
@@ -107,6 +110,7 @@ struct PreparedModel {
   std::shared_ptr<Profiler> profiler;  // null: nothing is recorded
   ThreadUse threads;
   size_t max_memory_patterns = 0;  // kept for each graph with open extents
+  uint64_t max_dense_bytes = 0;    // of the dense forms of a run's sparse inputs
   Cancellation cancellation;       // valid only while the model is being prepared
 
   [[nodiscard]] bool is_context_model() const { return !context.partitions.empty(); }

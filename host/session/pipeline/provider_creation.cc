@@ -40,7 +40,8 @@ Result<std::vector<ProviderRequest>> requests_of(Environment::State& state,
                   "policy chooses the providers itself, so give only one of the two",
                   ep_device_policy_name(*policy), quote(options.providers().front().name)));
   }
-  const EpDeviceList all = list_all_devices(state.search, state.registry, Listing::kDevices);
+  const EpDeviceList all =
+      list_all_devices(*state.plugins.all(), state.registry, Listing::kDevices);
   for (const UnlistedProvider& failed : all.failed) {
     log_warning(formatted("{} passes over {}: {}", ep_device_policy_name(*policy), failed.provider,
                           failed.reason.message()));
@@ -65,7 +66,8 @@ Result<manifest::Selection> selection_of(Environment::State& state, const Sessio
 Result<std::vector<manifest::ChosenProvider>> choose(Environment::State& state,
                                                      const SessionOptions& options,
                                                      const graph::Graph& graph) {
-  const manifest::SearchResult& search = state.search;
+  const std::shared_ptr<const manifest::SearchResult> plugins = state.plugins.all();
+  const manifest::SearchResult& search = *plugins;
   EPHOST_ASSIGN_OR_RETURN(const manifest::Selection selection, selection_of(state, options));
   EPHOST_ASSIGN_OR_RETURN(std::vector<manifest::ChosenProvider> chosen,
                           manifest::choose_providers(search, selection));

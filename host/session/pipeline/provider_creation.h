@@ -2,8 +2,6 @@
 // application's functions. Called by the pipeline.
 #pragma once
 
-#include <ephost/environment.h>
-#include <ephost/session_options.h>
 #include <ephost/status.h>
 
 #include <atomic>
@@ -15,7 +13,9 @@
 #include "host/bridge/provider.h"
 #include "host/manifest/choose.h"
 #include "host/plugin/registry.h"
+#include "host/session/environment.h"
 #include "host/session/pipeline/prepared_model.h"
+#include "host/session/session_options.h"
 
 namespace ephost::session {
 

@@ -14,24 +14,6 @@
 
 namespace ephost {
 
-RunOptions& RunOptions::add_config_entry(std::string key, std::string value) {
-  const auto known = std::ranges::find(config_entries, key, &OptionList::value_type::first);
-  if (known != config_entries.end()) {
-    known->second = std::move(value);
-  } else {
-    config_entries.emplace_back(std::move(key), std::move(value));
-  }
-  return *this;
-}
-
-RunOptions& RunOptions::set_timeout(std::chrono::nanoseconds timeout) {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point now = Clock::now();
-  const bool is_far = timeout > Clock::time_point::max() - now;
-  deadline = is_far ? Clock::time_point::max() : now + timeout;
-  return *this;
-}
-
 namespace session {
 namespace {
 

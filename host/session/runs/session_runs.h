@@ -2,7 +2,6 @@
 // and the end of each run, get its options, and change dynamic options between runs.
 #pragma once
 
-#include <ephost/session.h>
 #include <ephost/status.h>
 
 #include <functional>
@@ -13,6 +12,7 @@
 #include "host/manifest/options.h"
 #include "host/runtime/frame/run_control.h"
 #include "host/session/pipeline/prepared_model.h"
+#include "host/session/session.h"
 
 namespace ephost::session {
 

@@ -3,6 +3,48 @@
 #include <algorithm>
 
 namespace ephost_cpu {
+namespace {
+
+// Version 2 describes an operation first; version 3 makes its primitive descriptor in one step.
+template <class Primitive, class... Arguments>
+typename Primitive::primitive_desc describe(const dnnl::engine& engine,
+                                            const dnnl::primitive_attr& attributes,
+                                            const Arguments&... arguments) {
+#if DNNL_VERSION_MAJOR >= 3
+  return {engine, arguments..., attributes};
+#else
+  return {typename Primitive::desc(arguments...), attributes, engine};
+#endif
+}
+
+}  // namespace
+
+std::string_view instruction_set() {
+  using Isa = dnnl::cpu_isa;
+  switch (dnnl::get_effective_cpu_isa()) {
+    case Isa::sse41:
+      return "x86-64-sse41";
+    case Isa::avx:
+      return "x86-64-avx";
+    case Isa::avx2:
+    case Isa::avx2_vnni:
+#if DNNL_VERSION_MAJOR >= 3
+    case Isa::avx2_vnni_2:
+#endif
+      return "x86-64-avx2";
+    case Isa::avx512_core:
+    case Isa::avx512_core_vnni:
+    case Isa::avx512_core_bf16:
+    case Isa::avx512_core_amx:
+#if DNNL_VERSION_MAJOR >= 3
+    case Isa::avx512_core_fp16:
+    case Isa::avx512_core_amx_fp16:
+#endif
+      return "x86-64-avx512";
+    default:
+      return "x86-64";
+  }
+}
 
 dnnl::memory::dims to_onednn(const Dims& shape) { return {shape.begin(), shape.end()}; }
 
@@ -10,10 +52,50 @@ dnnl::memory::desc dense_desc(const Dims& shape) {
   return {to_onednn(shape), dnnl::memory::data_type::f32, to_onednn(dense_strides(shape))};
 }
 
+dnnl::memory::desc with_any_layout(const dnnl::memory::desc& desc) {
+#if DNNL_VERSION_MAJOR >= 3
+  const dnnl::memory::dims dims = desc.get_dims();
+#else
+  const dnnl::memory::dims dims = desc.dims();
+#endif
+  return {dims, dnnl::memory::data_type::f32, dnnl::memory::format_tag::any};
+}
+
 dnnl::primitive_attr scratchpad_attributes() {
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   return attributes;
+}
+
+void scale_result(float factor, [[maybe_unused]] dnnl::primitive_attr& attributes,
+                  [[maybe_unused]] dnnl::post_ops& post_ops) {
+#if DNNL_VERSION_MAJOR >= 3
+  post_ops.append_eltwise(dnnl::algorithm::eltwise_linear, factor, 0);
+#else
+  attributes.set_output_scales(0, {factor});
+#endif
+}
+
+dnnl::matmul::primitive_desc describe_matmul(
+    const dnnl::engine& engine, const dnnl::primitive_attr& attributes, const dnnl::memory::desc& a,
+    const dnnl::memory::desc& b, const dnnl::memory::desc* bias, const dnnl::memory::desc& y) {
+  if (bias == nullptr) return describe<dnnl::matmul>(engine, attributes, a, b, y);
+  return describe<dnnl::matmul>(engine, attributes, a, b, *bias, y);
+}
+
+dnnl::convolution_forward::primitive_desc describe_convolution(
+    const dnnl::engine& engine, const dnnl::primitive_attr& attributes,
+    const ConvolutionTensors& tensors, const ConvolutionWindows& windows) {
+  constexpr auto kKind = dnnl::prop_kind::forward_inference;
+  constexpr auto kAlgorithm = dnnl::algorithm::convolution_direct;
+  const auto& [x, weights, y, bias] = tensors;
+  const auto& [strides, gaps, begin, end] = windows;
+  if (bias == nullptr) {
+    return describe<dnnl::convolution_forward>(engine, attributes, kKind, kAlgorithm, x, weights, y,
+                                               strides, gaps, begin, end);
+  }
+  return describe<dnnl::convolution_forward>(engine, attributes, kKind, kAlgorithm, x, weights,
+                                             *bias, y, strides, gaps, begin, end);
 }
 
 const dnnl::memory::desc& Step::layout(int argument) const {

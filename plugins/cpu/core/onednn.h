@@ -1,6 +1,9 @@
 // What the kernels on oneDNN share: the engine, primitives with their arguments bound, caches of
 // what was made for a shape, and constant weights in the layouts that primitives need.
 //
+// It also has what differs between oneDNN's versions 2 and 3: no other file of this provider
+// depends on the version.
+//
 // oneDNN's scratch memory is always passed in: with its global one, a primitive cannot run in
 // several threads at once.
 #pragma once
@@ -10,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,12 +34,38 @@ struct OneDnn {
   std::function<void(const void* data, uint64_t size)> release_constants;
 };
 
+// The kind of processor by the instructions that oneDNN uses, e.g. "x86-64-avx2".
+[[nodiscard]] std::string_view instruction_set();
+
 // Row-major float32.
 [[nodiscard]] dnnl::memory::desc dense_desc(const Dims& shape);
+// The same dimensions in a layout that oneDNN chooses.
+[[nodiscard]] dnnl::memory::desc with_any_layout(const dnnl::memory::desc& desc);
 [[nodiscard]] dnnl::memory::dims to_onednn(const Dims& shape);
 
 // Attributes that let the caller provide scratch memory.
 [[nodiscard]] dnnl::primitive_attr scratchpad_attributes();
+
+// Multiplies a result with `factor` before all post-ops: to be called first, with the post-ops that
+// the attributes will get.
+void scale_result(float factor, dnnl::primitive_attr& attributes, dnnl::post_ops& post_ops);
+
+// `bias` may be null. Throws dnnl::error if oneDNN has no primitive for it.
+[[nodiscard]] dnnl::matmul::primitive_desc describe_matmul(
+    const dnnl::engine& engine, const dnnl::primitive_attr& attributes, const dnnl::memory::desc& a,
+    const dnnl::memory::desc& b, const dnnl::memory::desc* bias, const dnnl::memory::desc& y);
+
+struct ConvolutionTensors {
+  dnnl::memory::desc x, weights, y;
+  const dnnl::memory::desc* bias = nullptr;
+};
+struct ConvolutionWindows {
+  dnnl::memory::dims strides, gaps, pads_begin, pads_end;
+};
+// Throws dnnl::error if oneDNN has no primitive for it.
+[[nodiscard]] dnnl::convolution_forward::primitive_desc describe_convolution(
+    const dnnl::engine& engine, const dnnl::primitive_attr& attributes,
+    const ConvolutionTensors& tensors, const ConvolutionWindows& windows);
 
 // A primitive and the layout of each of its arguments (DNNL_ARG_*). Immutable once made; shared by
 // threads.

@@ -68,7 +68,8 @@ class LibraryQuery {
 bool is_for_the_host(const eph::GraphView& graph, const Unit& unit) {
   if (graph.node(unit.nodes.back()).op_type() == "DequantizeLinear") return false;
   for (const uint32_t node : unit.nodes) {
-    for (const uint32_t input : graph.node(node).inputs()) {
+    const eph::ArrayView<uint32_t> inputs = graph.node(node).inputs();
+    for (const uint32_t input : inputs) {
       if (input != EPH_NONE && graph.value(input).constant() == nullptr) return false;
     }
   }

@@ -5,8 +5,6 @@
 namespace ephost_dnnl {
 namespace {
 
-constexpr auto kForward = dnnl::prop_kind::forward_inference;
-
 dnnl::algorithm to_library(PoolingKind kind) {
   switch (kind) {
     case PoolingKind::kMax:
@@ -38,22 +36,20 @@ dnnl::algorithm to_library(ReductionKind kind) {
 }  // namespace
 
 PrimitiveChoice Attempt::make(const Pooling& op) const {
-  Dims dilation = op.dilations;
-  for (int64_t& step : dilation) --step;
-  const dnnl::pooling_v2_forward::desc desc(kForward, to_library(op.kind), layout_of(0),
-                                            any_layout(request_.output_dims), op.strides, op.kernel,
-                                            dilation, op.pads_begin, op.pads_end);
-  const auto made = described(
-      dnnl::pooling_v2_forward::primitive_desc(desc, attributes(request_.output_dims), engine_));
-  return choice(made, {{DNNL_ARG_SRC, made.src_desc()}});
+  Dims dilations = op.dilations;
+  for (int64_t& step : dilations) --step;
+  const dnnl::primitive_attr with = attributes(request_.output_dims);
+  return choice(describe_pooling(settings(with), to_library(op.kind), layout_of(0),
+                                 any_layout(request_.output_dims), op.kernel,
+                                 {op.strides, dilations, op.pads_begin, op.pads_end}),
+                {DNNL_ARG_SRC});
 }
 
 PrimitiveChoice Attempt::make(const Eltwise& op) const {
-  const dnnl::eltwise_forward::desc desc(kForward, ephost_dnnl::to_library(op.function),
-                                         layout_of(0), op.alpha, op.beta);
-  const auto made = described(
-      dnnl::eltwise_forward::primitive_desc(desc, attributes(request_.output_dims), engine_));
-  return choice(made, {{DNNL_ARG_SRC, made.src_desc()}});
+  const dnnl::primitive_attr with = attributes(request_.output_dims);
+  return choice(describe_eltwise(settings(with), ephost_dnnl::to_library(op.function), layout_of(0),
+                                 op.alpha, op.beta),
+                {DNNL_ARG_SRC});
 }
 
 PrimitiveChoice Attempt::make(const Binary& op) const {
@@ -63,33 +59,29 @@ PrimitiveChoice Attempt::make(const Binary& op) const {
   if (!request_.op->post_ops.empty() && has_padding(a)) {
     throw NoPrimitive("post-ops on a layout with padding");
   }
-  const dnnl::binary::desc desc(ephost_dnnl::to_library(op.function), a, b, a);
-  const auto made =
-      described(dnnl::binary::primitive_desc(desc, attributes(request_.output_dims), engine_));
-  return choice(made, {{DNNL_ARG_SRC_0, made.src0_desc()}, {DNNL_ARG_SRC_1, made.src1_desc()}});
+  const dnnl::primitive_attr with = attributes(request_.output_dims);
+  return choice(describe_binary(settings(with), ephost_dnnl::to_library(op.function), a, b, a),
+                {DNNL_ARG_SRC_0, DNNL_ARG_SRC_1});
 }
 
 PrimitiveChoice Attempt::make(const Reduction& op) const {
-  const dnnl::reduction::desc desc(to_library(op.kind), layout_of(0),
-                                   any_layout(request_.output_dims), 0.0F, 0.0F);
-  const auto made =
-      described(dnnl::reduction::primitive_desc(desc, attributes(request_.output_dims), engine_));
-  return choice(made, {{DNNL_ARG_SRC, made.src_desc()}});
+  const dnnl::primitive_attr with = attributes(request_.output_dims);
+  return choice(describe_reduction(settings(with), to_library(op.kind), layout_of(0),
+                                   any_layout(request_.output_dims)),
+                {DNNL_ARG_SRC});
 }
 
 PrimitiveChoice Attempt::make(const Concat& op) const {
-  if (assumption_.implementation > 0) throw NoPrimitive("no further implementation");
   std::vector<Descriptor> sources;
-  for (std::size_t i = 0; i < request_.inputs.size(); ++i) sources.push_back(layout_of(i));
-  const dnnl::concat::primitive_desc made(any_layout(request_.output_dims),
-                                          static_cast<int>(op.axis), sources, engine_,
-                                          attributes(request_.output_dims));
-
-  std::vector<Wanted> wanted;
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    wanted.push_back({DNNL_ARG_MULTIPLE_SRC + static_cast<int>(i), sources[i]});
+  std::vector<int> arguments;
+  for (std::size_t i = 0; i < request_.inputs.size(); ++i) {
+    sources.push_back(layout_of(i));
+    arguments.push_back(DNNL_ARG_MULTIPLE_SRC + static_cast<int>(i));
   }
-  return choice(made, wanted);
+  const dnnl::primitive_attr with = attributes(request_.output_dims);
+  return choice(describe_concat(settings(with), sources, static_cast<int>(op.axis),
+                                any_layout(request_.output_dims)),
+                arguments);
 }
 
 PrimitiveChoice Attempt::make(const Reshape&) const { throw NoPrimitive("Reshape is a view"); }

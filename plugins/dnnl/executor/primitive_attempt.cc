@@ -81,8 +81,8 @@ dnnl::primitive_attr Attempt::attributes(const Dims& output_form) const {
         post_ops.append_sum(1.0F);
         break;
       case PostOpKind::kEltwise:
-        post_ops.append_eltwise(1.0F, to_library(post_op.eltwise.function), post_op.eltwise.alpha,
-                                post_op.eltwise.beta);
+        append_eltwise(post_ops, to_library(post_op.eltwise.function), post_op.eltwise.alpha,
+                       post_op.eltwise.beta);
         break;
       case PostOpKind::kBinary: {
         const Dims& dims = request_.post_op_operands[i].dims;
@@ -99,12 +99,13 @@ dnnl::primitive_attr Attempt::attributes(const Dims& output_form) const {
 }
 
 PrimitiveChoice Attempt::choice(const dnnl::primitive_desc_base& descriptor,
-                                const std::vector<Wanted>& wanted) const {
+                                const std::vector<int>& arguments) const {
   PrimitiveChoice result;
   result.descriptor = descriptor;
   result.output = descriptor.query_md(dnnl::query::dst_md, 0);
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    result.inputs.push_back({wanted[i].argument, false, i, wanted[i].layout});
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    result.inputs.push_back(
+        {arguments[i], false, i, descriptor.query_md(dnnl::query::exec_arg_md, arguments[i])});
   }
   for (std::size_t i = 0; i < request_.op->post_ops.size(); ++i) {
     if (request_.op->post_ops[i].kind != PostOpKind::kBinary) continue;

@@ -4,10 +4,10 @@
 #pragma once
 
 #include <oneapi/dnnl/dnnl.hpp>
-#include <set>
-#include <string>
+#include <vector>
 
 #include "plugins/dnnl/executor/primitive_choice.h"
+#include "plugins/dnnl/library/primitives.h"
 
 namespace ephost_dnnl {
 
@@ -41,16 +41,9 @@ class Attempt {
   [[nodiscard]] const Operand& input(std::size_t i) const { return request_.inputs[i]; }
   [[nodiscard]] bool has_input(std::size_t i) const { return i < request_.inputs.size(); }
 
-  // The description with the assumption's implementation. Implementations are told apart by name,
-  // since oneDNN 2.6.3 lists those in its cache more than once.
-  template <class Description>
-  [[nodiscard]] Description described(Description description) const {
-    std::set<std::string> known = {description.impl_info_str()};
-    while (known.size() <= assumption_.implementation) {
-      if (!description.next_impl()) throw NoPrimitive("no further implementation");
-      known.insert(description.impl_info_str());
-    }
-    return description;
+  // With the assumption's implementation.
+  [[nodiscard]] PrimitiveSettings settings(const dnnl::primitive_attr& attributes) const {
+    return {engine_, attributes, assumption_.implementation};
   }
 
   // Layout of input i under the assumption.
@@ -60,14 +53,10 @@ class Attempt {
   // in the form of the primitive's output.
   [[nodiscard]] dnnl::primitive_attr attributes(const Dims& output_form) const;
 
-  // The choice made from a primitive descriptor: arguments in the order of `arguments`, each with
-  // the layout that the descriptor states for it, then the post-op operands.
-  struct Wanted {
-    int argument;
-    Descriptor layout;
-  };
+  // The choice made from a primitive descriptor: the inputs as these arguments (DNNL_ARG_*), each
+  // with the layout that the descriptor states for it, then the post-op operands.
   [[nodiscard]] PrimitiveChoice choice(const dnnl::primitive_desc_base& descriptor,
-                                       const std::vector<Wanted>& wanted) const;
+                                       const std::vector<int>& arguments) const;
 
   const PrimitiveRequest& request_;
   Assumption assumption_;

@@ -4,35 +4,10 @@
 
 #include <oneapi/dnnl/dnnl.hpp>
 
+#include "plugins/dnnl/library/primitives.h"
+
 namespace ephost_dnnl {
 namespace {
-
-std::string instruction_set_name(dnnl::cpu_isa isa) {
-  switch (isa) {
-    case dnnl::cpu_isa::sse41:
-      return "sse41";
-    case dnnl::cpu_isa::avx:
-      return "avx";
-    case dnnl::cpu_isa::avx2:
-      return "avx2";
-    case dnnl::cpu_isa::avx2_vnni:
-      return "avx2_vnni";
-    case dnnl::cpu_isa::avx512_mic:
-      return "avx512_mic";
-    case dnnl::cpu_isa::avx512_mic_4ops:
-      return "avx512_mic_4ops";
-    case dnnl::cpu_isa::avx512_core:
-      return "avx512_core";
-    case dnnl::cpu_isa::avx512_core_vnni:
-      return "avx512_core_vnni";
-    case dnnl::cpu_isa::avx512_core_bf16:
-      return "avx512_core_bf16";
-    case dnnl::cpu_isa::avx512_core_amx:
-      return "avx512_core_amx";
-    default:
-      return "isa" + std::to_string(static_cast<int>(isa));
-  }
-}
 
 constexpr std::string_view kProvider = "ephost.dnnl/";
 constexpr std::string_view kChosen = ";chosen";
@@ -53,7 +28,7 @@ BuildId current_build_id(int threads) {
   const dnnl::version_t* version = dnnl::version();
   return {std::to_string(version->major) + "." + std::to_string(version->minor) + "." +
               std::to_string(version->patch) + "+" + version->hash,
-          instruction_set_name(dnnl::get_effective_cpu_isa()), threads};
+          instruction_set(), threads};
 }
 
 std::string sdk_version(const BuildId& id) { return "oneDNN " + id.library; }

@@ -5,6 +5,7 @@
 #include <oneapi/dnnl/dnnl.hpp>
 #include <unordered_map>
 
+#include "plugins/dnnl/library/primitives.h"
 #include "plugins/dnnl/library/threads.h"
 
 namespace ephost_dnnl {
@@ -18,8 +19,8 @@ constexpr float kFirst = 1, kSecond = 2;
 // x + kFirst + kSecond, as two post-ops of one algorithm.
 dnnl::primitive_attr two_additions() {
   dnnl::post_ops post_ops;
-  post_ops.append_eltwise(1, dnnl::algorithm::eltwise_linear, 1, kFirst);
-  post_ops.append_eltwise(1, dnnl::algorithm::eltwise_linear, 1, kSecond);
+  append_eltwise(post_ops, dnnl::algorithm::eltwise_linear, 1, kFirst);
+  append_eltwise(post_ops, dnnl::algorithm::eltwise_linear, 1, kSecond);
   dnnl::primitive_attr attributes;
   attributes.set_post_ops(post_ops);
   return attributes;
@@ -53,27 +54,25 @@ bool adds_both(const dnnl::primitive_desc_base& descriptor, std::initializer_lis
                      [](float value) { return value == kFirst + kSecond; });
 }
 
-bool product_adds_both(const dnnl::engine& engine) {
+bool product_adds_both(const dnnl::engine& engine, const dnnl::primitive_attr& attributes) {
   const Descriptor a = floats({4, 16}, Tag::ab), b = floats({16, 16}, Tag::any);
-  const dnnl::matmul::primitive_desc descriptor({a, b, a}, two_additions(), engine);
-  return adds_both(descriptor, {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS});
+  return adds_both(describe_matmul({engine, attributes}, a, b, nullptr, a),
+                   {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS});
 }
 
-bool convolution_adds_both(const dnnl::engine& engine) {
+bool convolution_adds_both(const dnnl::engine& engine, const dnnl::primitive_attr& attributes) {
   const Descriptor data = floats({1, 16, 4, 4}, Tag::any),
                    weights = floats({16, 16, 3, 3}, Tag::any);
-  const dnnl::convolution_forward::desc operation(dnnl::prop_kind::forward_inference,
-                                                  dnnl::algorithm::convolution_direct, data,
-                                                  weights, data, {1, 1}, {1, 1}, {1, 1});
-  const dnnl::convolution_forward::primitive_desc descriptor(operation, two_additions(), engine);
-  return adds_both(descriptor, {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS});
+  return adds_both(describe_convolution({engine, attributes}, {data, weights, data, nullptr},
+                                        {{1, 1}, {0, 0}, {1, 1}, {1, 1}}),
+                   {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS});
 }
 
-bool binary_adds_both(const dnnl::engine& engine) {
+bool binary_adds_both(const dnnl::engine& engine, const dnnl::primitive_attr& attributes) {
   const Descriptor data = floats({4, 16}, Tag::ab);
-  const dnnl::binary::desc operation(dnnl::algorithm::binary_add, data, data, data);
-  const dnnl::binary::primitive_desc descriptor(operation, two_additions(), engine);
-  return adds_both(descriptor, {DNNL_ARG_SRC_0, DNNL_ARG_SRC_1});
+  return adds_both(
+      describe_binary({engine, attributes}, dnnl::algorithm::binary_add, data, data, data),
+      {DNNL_ARG_SRC_0, DNNL_ARG_SRC_1});
 }
 
 // A library that cannot be probed is not trusted.
@@ -81,9 +80,10 @@ bool probe() {
   const ThreadScope scope(1);  // waking other threads takes longer than the work
   try {
     const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+    const dnnl::primitive_attr attributes = two_additions();
     // The cheapest primitive comes first: if one is wrong, the others do not run.
-    return !(binary_adds_both(engine) && product_adds_both(engine) &&
-             convolution_adds_both(engine));
+    return !(binary_adds_both(engine, attributes) && product_adds_both(engine, attributes) &&
+             convolution_adds_both(engine, attributes));
   } catch (const dnnl::error&) {
     return true;
   }

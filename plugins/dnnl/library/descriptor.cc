@@ -4,6 +4,8 @@
 #include <cstring>
 #include <vector>
 
+#include "plugins/dnnl/library/primitives.h"
+
 namespace ephost_dnnl {
 namespace {
 
@@ -18,8 +20,6 @@ struct Component {
   }
 };
 
-bool is_blocked_kind(const dnnl_memory_desc_t& raw) { return raw.format_kind == dnnl_blocked; }
-
 Dims row_major_strides(const Dims& dims) {
   Dims strides(dims.size(), 1);
   for (std::size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
@@ -27,27 +27,25 @@ Dims row_major_strides(const Dims& dims) {
 }
 
 // The number of innermost blocks along a dimension.
-int64_t outer_extent(const dnnl_memory_desc_t& raw, int dimension) {
-  const dnnl_blocking_desc_t& blocking = raw.format_desc.blocking;
-  int64_t extent = raw.padded_dims[dimension];
-  for (int block = 0; block < blocking.inner_nblks; ++block) {
-    if (blocking.inner_idxs[block] == dimension) extent /= blocking.inner_blks[block];
+int64_t outer_extent(const LayoutFields& fields, int dimension) {
+  int64_t extent = fields.padded_dims[dimension];
+  for (int block = 0; block < fields.inner_block_count; ++block) {
+    if (fields.inner_block_dims[block] == dimension) extent /= fields.inner_block_sizes[block];
   }
   return extent;
 }
 
 // The components of one dimension from slow to fast, merged where they continue each other.
-std::vector<Component> components(const dnnl_memory_desc_t& raw, int dimension) {
-  const dnnl_blocking_desc_t& blocking = raw.format_desc.blocking;
+std::vector<Component> components(const LayoutFields& fields, int dimension) {
   std::vector<Component> all;
   int64_t stride = 1;  // of the current block, counted from the innermost
-  for (int block = blocking.inner_nblks - 1; block >= 0; --block) {
-    if (blocking.inner_idxs[block] == dimension) {
-      all.push_back({blocking.inner_blks[block], stride});
+  for (int block = fields.inner_block_count - 1; block >= 0; --block) {
+    if (fields.inner_block_dims[block] == dimension) {
+      all.push_back({fields.inner_block_sizes[block], stride});
     }
-    stride *= blocking.inner_blks[block];
+    stride *= fields.inner_block_sizes[block];
   }
-  all.push_back({outer_extent(raw, dimension), blocking.strides[dimension]});
+  all.push_back({outer_extent(fields, dimension), fields.strides[dimension]});
   std::vector<Component> merged;
   for (auto part = all.rbegin(); part != all.rend(); ++part) {
     if (part->extent == 1) continue;
@@ -61,12 +59,13 @@ std::vector<Component> components(const dnnl_memory_desc_t& raw, int dimension) 
 }
 
 // One stride per dimension if the layout has that form: no padding and no real blocks.
-std::optional<Dims> plain_strides(const dnnl_memory_desc_t& raw) {
-  if (!is_blocked_kind(raw) || raw.offset0 != 0 || raw.extra.flags != 0) return std::nullopt;
+std::optional<Dims> plain_strides(const Descriptor& descriptor) {
+  const LayoutFields fields = layout_fields(descriptor);
+  if (!fields.is_blocked || fields.offset != 0 || fields.has_extra) return std::nullopt;
   Dims strides;
-  for (int i = 0; i < raw.ndims; ++i) {
-    if (raw.dims[i] != raw.padded_dims[i]) return std::nullopt;
-    const std::vector<Component> parts = components(raw, i);
+  for (int i = 0; i < fields.ndims; ++i) {
+    if (fields.dims[i] != fields.padded_dims[i]) return std::nullopt;
+    const std::vector<Component> parts = components(fields, i);
     if (parts.size() > 1) return std::nullopt;
     strides.push_back(parts.empty() ? 0 : parts[0].stride);
   }
@@ -100,26 +99,6 @@ void append(std::string& bytes, const dnnl_dims_t& values, int count) {
   for (int i = 0; i < count; ++i) append(bytes, values[i]);
 }
 
-void append_format(std::string& bytes, const dnnl_memory_desc_t& raw) {
-  if (is_blocked_kind(raw)) {
-    const dnnl_blocking_desc_t& blocking = raw.format_desc.blocking;
-    for (int i = 0; i < raw.ndims; ++i) {
-      append(bytes, outer_extent(raw, i) == 1 ? 0 : blocking.strides[i]);
-    }
-    append(bytes, blocking.inner_nblks);
-    append(bytes, blocking.inner_blks, blocking.inner_nblks);
-    append(bytes, blocking.inner_idxs, blocking.inner_nblks);
-  } else if (raw.format_kind == dnnl_format_kind_wino) {
-    const dnnl_wino_desc_t& wino = raw.format_desc.wino_desc;
-    for (const int64_t field :
-         {int64_t{wino.wino_format}, int64_t{wino.r}, int64_t{wino.alpha}, int64_t{wino.ic},
-          int64_t{wino.oc}, int64_t{wino.ic_block}, int64_t{wino.oc_block}, int64_t{wino.ic2_block},
-          int64_t{wino.oc2_block}, static_cast<int64_t>(wino.size)}) {
-      append(bytes, field);
-    }
-  }
-}
-
 }  // namespace
 
 Descriptor row_major(const Dims& dims) { return strided(dims, row_major_strides(dims)); }
@@ -140,25 +119,26 @@ Descriptor row_major_after(const Dims& dims, const Dims& permutation) {
 }
 
 Dims dims_of(const Descriptor& descriptor) {
-  return {descriptor.data.dims, descriptor.data.dims + descriptor.data.ndims};
+  const LayoutFields fields = layout_fields(descriptor);
+  return {fields.dims, fields.dims + fields.ndims};
 }
 
 bool has_padding(const Descriptor& descriptor) {
-  const dnnl_memory_desc_t& raw = descriptor.data;
-  return !std::equal(raw.dims, raw.dims + raw.ndims, raw.padded_dims);
+  const LayoutFields fields = layout_fields(descriptor);
+  return !std::equal(fields.dims, fields.dims + fields.ndims, fields.padded_dims);
 }
 
 bool same_layout(const Descriptor& a, const Descriptor& b) {
   if (a == b) return true;
   if (dims_of(a) != dims_of(b)) return false;
-  const std::optional<Dims> left = plain_strides(a.data), right = plain_strides(b.data);
+  const std::optional<Dims> left = plain_strides(a), right = plain_strides(b);
   return left && right && *left == *right;
 }
 
 std::optional<Descriptor> reshape_view(const Descriptor& descriptor, const Dims& dims) {
   const Dims old_dims = dims_of(descriptor);
   if (old_dims == dims) return descriptor;
-  const std::optional<Dims> old_strides = plain_strides(descriptor.data);
+  const std::optional<Dims> old_strides = plain_strides(descriptor);
   if (!old_strides || element_count(old_dims) != element_count(dims)) return std::nullopt;
 
   // Walks both shapes from the slowest dimension on in groups of equal element count; each old
@@ -192,7 +172,7 @@ std::optional<Descriptor> reshape_view(const Descriptor& descriptor, const Dims&
 }
 
 std::optional<Descriptor> transpose_view(const Descriptor& descriptor, const Dims& permutation) {
-  const std::optional<Dims> old_strides = plain_strides(descriptor.data);
+  const std::optional<Dims> old_strides = plain_strides(descriptor);
   if (!old_strides) return std::nullopt;
   const Dims old_dims = dims_of(descriptor);
   Dims dims, strides;
@@ -204,20 +184,24 @@ std::optional<Descriptor> transpose_view(const Descriptor& descriptor, const Dim
 }
 
 std::string descriptor_bytes(const Descriptor& descriptor) {
-  const dnnl_memory_desc_t& raw = descriptor.data;
+  const LayoutFields fields = layout_fields(descriptor);
   std::string bytes;
-  append(bytes, raw.ndims);
-  append(bytes, int64_t{raw.data_type});
-  append(bytes, raw.dims, raw.ndims);
-  append(bytes, raw.padded_dims, raw.ndims);
-  append(bytes, raw.padded_offsets, raw.ndims);
-  append(bytes, raw.offset0);
-  append(bytes, int64_t{raw.format_kind});
-  append_format(bytes, raw);
-  append(bytes, static_cast<int64_t>(raw.extra.flags));
-  append(bytes, int64_t{raw.extra.compensation_mask});
-  append(bytes, int64_t{raw.extra.asymm_compensation_mask});
-  return bytes;
+  append(bytes, fields.ndims);
+  append(bytes, fields.data_type);
+  append(bytes, fields.dims, fields.ndims);
+  append(bytes, fields.padded_dims, fields.ndims);
+  append(bytes, fields.padded_offsets, fields.ndims);
+  append(bytes, fields.offset);
+  append(bytes, fields.format_kind);
+  if (fields.is_blocked) {
+    for (int i = 0; i < fields.ndims; ++i) {
+      append(bytes, outer_extent(fields, i) == 1 ? 0 : fields.strides[i]);
+    }
+    append(bytes, fields.inner_block_count);
+    append(bytes, fields.inner_block_sizes, fields.inner_block_count);
+    append(bytes, fields.inner_block_dims, fields.inner_block_count);
+  }
+  return bytes + fields.rest;
 }
 
 }  // namespace ephost_dnnl

@@ -38,6 +38,10 @@ bool is_allowed(const BoundedTensor& result, const BoundedTensor& expected) {
   return true;
 }
 
+// It counts positions beyond the padding (tests/conformance/exceptions_1.17.txt).
+constexpr const char* kWrong =
+    "test_averagepool_3d_dilations_large_count_include_pad_is_1_ceil_mode_is_True";
+
 // What one test expects; nothing if the evaluation does not know the operator or a type.
 void check(const fs::path& folder, std::set<std::string>& checked) {
   const auto model = read_message<onnx::ModelProto>(folder / "model.onnx");
@@ -65,6 +69,7 @@ void check(const fs::path& folder, std::set<std::string>& checked) {
 TEST(Evaluation, AgreesWithOnnxsTestsOfSingleNodes) {
   std::set<std::string> checked;
   for (const auto& entry : fs::directory_iterator(ONNX_TESTDATA "/node")) {
+    if (entry.path().filename() == kWrong) continue;
     if (fs::exists(entry.path() / "model.onnx")) check(entry.path(), checked);
   }
   EXPECT_GT(checked.size(), 45U);

@@ -66,7 +66,10 @@ bool add_squeeze(RandomGraph& graph) {
     if (dims[i] == 1 && !graph.is_open(*x, i)) axes.push_back(static_cast<int64_t>(i));
   }
   if (axes.empty()) return false;
-  if (graph.dice().one_in(2)) axes = {graph.dice().pick(axes)};
+  if (graph.dice().one_in(2)) {
+    const int64_t chosen = graph.dice().pick(axes);
+    axes.assign(1, chosen);
+  }
   if (graph.opset() >= 11 && graph.dice().one_in(3)) axes[0] -= std::ssize(dims);
   Draft draft("Squeeze", {*x});
   graph.give_ints(draft, "axes", axes, 13);

@@ -74,7 +74,7 @@ class RunTest(CommandLineTest):
     def test_repeats(self):
         self.assertEqual(len(self.json("run", tiny("tiny_mlp"), "--repeat", 3)["run_seconds"]), 3)
 
-    def test_fills_open_dimensions(self):
+    def test_fixes_open_dimensions(self):
         symbol = onnx.load(tiny("tiny_dynamic")).graph.input[0].type.tensor_type.shape.dim[0].dim_param
         output = self.json("run", tiny("tiny_dynamic"), "--dim", f"{symbol}=3")["outputs"][0]
         self.assertEqual(output["shape"][0], 3)
@@ -85,6 +85,51 @@ class RunTest(CommandLineTest):
         self.assertEqual(output["shape"][0], 2)
         error = self.refusal("INVALID_ARGUMENT", "run", tiny("tiny_dynamic"))
         self.assertIn(f"--dim {symbol}=N", error)
+
+    def test_tells_what_the_model_states_about_itself(self):
+        model = onnx.load(tiny("tiny_mlp"))
+        model.producer_name, model.model_version, model.graph.doc_string = "trainer", 7, "line\nbreak"
+        model.metadata_props.add(key="author", value="Ada")
+        self.folder.joinpath("model.onnx").write_bytes(model.SerializeToString())
+        metadata = self.json("run", "model.onnx")["metadata"]
+        self.assertEqual(metadata["producer_name"], "trainer")
+        self.assertEqual(metadata["graph_name"], model.graph.name)
+        self.assertEqual(metadata["version"], 7)
+        self.assertEqual(metadata["graph_description"], "line\nbreak")
+        self.assertEqual(metadata["custom_metadata_map"], {"author": "Ada"})
+        self.assertRegex(self.ephost("run", "model.onnx", "--verbose").stdout,
+                         r'(?m)^model: graph ".*", producer "trainer", version 7, .*, "author": "Ada"$')
+
+    def test_saves_the_optimized_model_as_valid_onnx(self):
+        for name in ("tiny_cnn", "tiny_dynamic", "tiny_residual", "tiny_diamond"):
+            with self.subTest(name):
+                symbols = {dim.dim_param for value in onnx.load(tiny(name)).graph.input
+                           for dim in value.type.tensor_type.shape.dim if dim.dim_param}
+                dims = [argument for symbol in symbols for argument in ("--dim", f"{symbol}=2")]
+                before = self.json("run", tiny(name), *dims, "--optimized-model", "optimized.onnx")
+                onnx.checker.check_model(str(self.folder / "optimized.onnx"), full_check=True)
+                after = self.json("run", "optimized.onnx")
+                for one, other in zip(before["outputs"], after["outputs"], strict=True):
+                    np.testing.assert_allclose(one["first"], other["first"], 1e-4, 1e-5)
+        model = self.copy_model("tiny_cnn")
+        content = model.read_bytes()
+        self.assertIn("the optimized model", self.refusal(
+            "INVALID_ARGUMENT", "run", model, "--optimized-model", model))
+        self.assertEqual(model.read_bytes(), content)
+
+    def test_names_of_dimensions_and_their_sizes_are_checked(self):
+        symbol = onnx.load(tiny("tiny_dynamic")).graph.input[0].type.tensor_type.shape.dim[0].dim_param
+        warned = self.ephost("run", tiny("tiny_dynamic"), "--dim", f"{symbol}=2", "--dim", f"{symbol}x=2",
+                             "--dim-denotation", "DATA_BATCH=2").stderr
+        self.assertIn(f'no dimension "{symbol}x"', warned)
+        self.assertIn(f'did you mean "{symbol}"?', warned)
+        self.assertIn('the denotation "data_batch"', warned)
+        self.assertIn("the sizes 2 and 3", self.refusal(
+            "INVALID_ARGUMENT", "run", tiny("tiny_dynamic"), "--dim", f"{symbol}=2", "--dim", f"{symbol}=3"))
+        for size in ["-1", "x", ""]:
+            with self.subTest(size):
+                self.assertIn("is not of the form NAME=SIZE", self.refusal(
+                    "INVALID_ARGUMENT", "run", tiny("tiny_dynamic"), "--dim", f"{symbol}={size}", status=2))
 
     def test_sequences_go_in_and_out_as_messages(self):
         """Appends a tensor to an optional sequence, where there is one."""
@@ -121,7 +166,6 @@ class RunTest(CommandLineTest):
         raw = self.write("short.raw", "abc")
         for code, arguments, message in [
             ("NOT_FOUND", ("--input", "inputs=zeros"), "did you mean \"input\"?"),
-            ("NOT_FOUND", ("--dim", "batch=1"), "no dimension \"batch\""),
             ("NOT_FOUND", ("--output", "logits=x.npy"), "no output \"logits\""),
             ("INVALID_ARGUMENT", ("--output", "probabilities=x.txt"), "use .pb, .npy"),
             ("INVALID_ARGUMENT", ("--input", f"input={raw}"), "has 3 bytes, and float[4,16] needs 256"),

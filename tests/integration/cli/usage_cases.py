@@ -2,7 +2,7 @@
 
 import unittest
 
-from command_line import CommandLineTest
+from command_line import CommandLineTest, tiny
 
 COMMANDS = ["list", "inspect", "devices", "partition", "plan", "compile", "run", "test", "bench", "verify",
             "cache"]
@@ -30,6 +30,14 @@ class UsageTest(CommandLineTest):
                           ("test", "folder", "--rtol", "-1")]:
             with self.subTest(arguments):
                 self.assertIn("--help", self.refusal("INVALID_ARGUMENT", *arguments, status=2))
+
+    def test_every_command_that_loads_a_model_takes_the_sizes_of_its_dimensions(self):
+        for command in ["partition", "plan", "compile -o ctx.onnx", "run", "bench --runs 1"]:
+            with self.subTest(command):
+                name, *arguments = command.split()
+                result = self.ephost(name, tiny("tiny_dynamic"), *arguments, "--dim", "batch=2", "--dim", "bath=2")
+                self.assertIn("did you mean \"batch\"?", result.stderr)
+                self.assertNotIn("dimension \"batch\"", result.stderr)
 
     def test_a_usage_error_says_what_form_is_wanted(self):
         error = self.refusal("INVALID_ARGUMENT", "run", "m.onnx", "--ep-option", "num_threads",

@@ -30,7 +30,7 @@ def output_of(*arguments):
 
 
 def build_plugin(arguments, work):
-    """The folder with the plugin and its manifest, built by CMake from the installed files alone."""
+    """The folders with the manifests and the libraries, built by CMake from the installed files alone."""
     sdk = work / "sdk"
     run(arguments.cmake, "--install", arguments.build, "--component", "plugin_sdk", "--prefix", sdk)
     stray = [path for path in sdk.rglob("*.h*")
@@ -45,7 +45,11 @@ def build_plugin(arguments, work):
     run(arguments.cmake, "--install", work / "build", "--prefix", work / "installed")
     manifests = list((work / "installed").rglob("*.yaml"))
     assert sorted(path.name for path in manifests) == ["affine.yaml", "minimal.yaml"], manifests
-    return manifests[0].parent
+    folder = manifests[0].parent
+    assert str(folder).endswith("share/ephost/plugins"), folder
+    libraries = [path for path in (work / "installed").rglob("*.so") if path.parent.parent.name == "ephost"]
+    assert sorted(path.name for path in libraries) == ["libaffine_provider.so", "libminimal_provider.so"], libraries
+    return folder, libraries[0].parent
 
 
 def write_model(folder):
@@ -78,9 +82,9 @@ def check_listed(ephost, flags):
     assert PROVIDER in json.dumps(listed), listed
 
 
-def check_checksum(ephost, plugins, flags):
+def check_checksum(ephost, plugins, libraries, flags):
     """The installed manifest has the library's checksum, once, however often it was installed."""
-    library = plugins / "libminimal_provider.so"
+    library = libraries / "libminimal_provider.so"
     digest = hashlib.sha256(library.read_bytes()).hexdigest()
     manifest = (plugins / "minimal.yaml").read_text()
     assert manifest.count("sha256:") == 1 and manifest.count(digest) == 1, manifest
@@ -180,7 +184,7 @@ def main():
     work = pathlib.Path(arguments.work)
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
-    plugins = build_plugin(arguments, work)
+    plugins, libraries = build_plugin(arguments, work)
     model = write_model(work / "model")
     selection = work / "selection.yaml"
     selection.write_text(f"selection: 1\nproviders:\n  - {PROVIDER}\n")
@@ -190,7 +194,7 @@ def main():
     run(arguments.ephost, "test", model, *flags)
     check_context(arguments.ephost, model, work / "context", flags)
     check_affine(arguments.ephost, plugins, work)
-    check_checksum(arguments.ephost, plugins, ("--plugin-path", plugins))
+    check_checksum(arguments.ephost, plugins, libraries, ("--plugin-path", plugins))
     print("external plugin: built, installed, found, partitioned, run, cached and guarded")
 
 

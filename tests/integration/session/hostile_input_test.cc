@@ -1,10 +1,10 @@
 // Randomly damaged models: each ends in an error, or in a session that runs.
-#include <ephost/ephost.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
 
 #include "tests/integration/session/sample.h"
+#include "tests/support/host_api.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost {

@@ -1,12 +1,12 @@
 // Models with operators that plugins define (ephost.operators/1, tests/fixtures/operators).
-#include <ephost/inspect_plugin.h>
-#include <ephost/partition_model.h>
 #include <gmock/gmock.h>
 
 #include <string>
 #include <vector>
 
 #include "host/session/pipeline/pipeline.h"
+#include "host/session/tools/inspect_plugin.h"
+#include "host/session/tools/partition_model.h"
 #include "tests/integration/session/scripted_sample.h"
 
 namespace ephost {

@@ -1,12 +1,12 @@
 // The parts of the public API that report on plugins, models and cache stores, with the shipped
 // providers.
-#include <ephost/ephost.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "tests/integration/session/sample.h"
+#include "tests/support/host_api.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost {

@@ -1,7 +1,6 @@
 // The installed plugins and the tiny models, for tests of sessions.
 #pragma once
 
-#include <ephost/ephost.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,6 +9,8 @@
 #include <random>
 #include <string>
 #include <vector>
+
+#include "tests/support/host_api.h"
 
 namespace ephost::test {
 

@@ -4,7 +4,6 @@
 // The scripted provider claims all nodes except Abs: partitions {Add, Relu} and {Mul, Neg}.
 #pragma once
 
-#include <ephost/ephost.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -17,6 +16,7 @@
 #include "host/onnx_io/import/import.h"
 #include "tests/fixtures/fixtures.h"
 #include "tests/integration/session/sample.h"
+#include "tests/support/host_api.h"
 #include "tests/support/temp_directory.h"
 #include "tests/unit/graph/graph_builder.h"
 
@@ -132,7 +132,8 @@ inline std::vector<std::string> files_in(const std::filesystem::path& folder) {
 class LogCapture {
  public:
   LogCapture() {
-    set_log_sink([this](LogLevel, std::string_view message) { text_ += message, text_ += '\n'; });
+    set_log_sink(
+        [this](LoggingLevel, std::string_view message) { text_ += message, text_ += '\n'; });
   }
   LogCapture(const LogCapture&) = delete;
   LogCapture& operator=(const LogCapture&) = delete;

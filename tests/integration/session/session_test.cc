@@ -1,4 +1,3 @@
-#include <ephost/ephost.h>
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -7,6 +6,7 @@
 #include "host/onnx_io/import/import.h"
 #include "host/session/pipeline/pipeline.h"
 #include "tests/integration/session/sample.h"
+#include "tests/support/host_api.h"
 
 namespace ephost {
 namespace {

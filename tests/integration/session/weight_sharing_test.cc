@@ -1,5 +1,4 @@
 // Session groups with the dnnl provider: weight sharing across sessions.
-#include <ephost/ephost.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +7,7 @@
 
 #include "tests/fixtures/fixtures.h"
 #include "tests/integration/session/sample.h"
+#include "tests/support/host_api.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost {

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "host/base/thread_pool.h"
+
 namespace ephost {
 namespace {
 
@@ -17,41 +19,42 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
 
-class Log : public testing::Test {
+class LogTest : public testing::Test {
  protected:
   void TearDown() override {
     set_log_sink({});
-    set_log_level(LogLevel::kWarning);
+    set_log_level(LoggingLevel::kWarning);
   }
 
   void collect() {
-    set_log_sink([this](LogLevel level, std::string_view message) {
+    set_log_sink([this](LoggingLevel level, std::string_view message) {
       messages_.emplace_back(level, message);
     });
   }
 
-  std::vector<std::pair<LogLevel, std::string>> messages_;
+  std::vector<std::pair<LoggingLevel, std::string>> messages_;
 };
 
-TEST_F(Log, DropsInformationByDefault) {
+TEST_F(LogTest, DropsInformationByDefault) {
   collect();
   log_info("a");
   log_warning("b");
   log_error("c");
-  EXPECT_THAT(messages_, ElementsAre(Pair(LogLevel::kWarning, "b"), Pair(LogLevel::kError, "c")));
+  EXPECT_THAT(messages_,
+              ElementsAre(Pair(LoggingLevel::kWarning, "b"), Pair(LoggingLevel::kError, "c")));
 }
 
-TEST_F(Log, ObeysTheLevel) {
+TEST_F(LogTest, ObeysTheLevel) {
   collect();
-  set_log_level(LogLevel::kInfo);
+  set_log_level(LoggingLevel::kInfo);
   log_info("a");
-  set_log_level(LogLevel::kOff);
+  set_log_level(LoggingLevel::kFatal);
   log_error("b");
-  EXPECT_EQ(log_level(), LogLevel::kOff);
-  EXPECT_THAT(messages_, ElementsAre(Pair(LogLevel::kInfo, "a")));
+  EXPECT_EQ(log_level(), LoggingLevel::kFatal);
+  EXPECT_THAT(messages_, ElementsAre(Pair(LoggingLevel::kInfo, "a")));
 }
 
-TEST_F(Log, WritesToStandardErrorWithoutASink) {
+TEST_F(LogTest, WritesToStandardErrorWithoutASink) {
   testing::internal::CaptureStderr();
   log_warning("100% {of} it");
   const std::string written = testing::internal::GetCapturedStderr();
@@ -59,16 +62,16 @@ TEST_F(Log, WritesToStandardErrorWithoutASink) {
   EXPECT_THAT(written, HasSubstr("100% {of} it"));
 }
 
-TEST_F(Log, DropsWhatASinkThrows) {
-  set_log_sink([](LogLevel, std::string_view) { throw std::runtime_error("sink"); });
+TEST_F(LogTest, DropsWhatASinkThrows) {
+  set_log_sink([](LoggingLevel, std::string_view) { throw std::runtime_error("sink"); });
   EXPECT_NO_THROW(log_error("a"));
 }
 
-TEST_F(Log, HandsTheSinkOneMessageAtATimeFromSeveralThreads) {
+TEST_F(LogTest, HandsTheSinkOneMessageAtATimeFromSeveralThreads) {
   std::atomic<int> running{0};
   std::atomic<int> overlaps{0};
   int messages = 0;
-  set_log_sink([&](LogLevel, std::string_view) {
+  set_log_sink([&](LoggingLevel, std::string_view) {
     if (++running > 1) ++overlaps;
     std::this_thread::yield();
     ++messages;
@@ -85,10 +88,122 @@ TEST_F(Log, HandsTheSinkOneMessageAtATimeFromSeveralThreads) {
   EXPECT_EQ(overlaps, 0);
 }
 
-TEST_F(Log, CarriesNothingThatATerminalWouldObey) {
+TEST_F(LogTest, CarriesNothingThatATerminalWouldObey) {
   collect();
   log_warning("name \x1b[2J \u202e \xff");
-  EXPECT_THAT(messages_, ElementsAre(Pair(LogLevel::kWarning, "name \\x1b[2J \\u202e \ufffd")));
+  EXPECT_THAT(messages_, ElementsAre(Pair(LoggingLevel::kWarning, "name \\x1b[2J \\u202e \ufffd")));
+}
+
+// What a function of an application got.
+struct ReceivedMessage {
+  LoggingLevel severity;
+  std::string category;
+  std::string id;
+  std::string place;
+  std::string message;
+};
+
+class LogFunctionTest : public LogTest {
+ protected:
+  static LoggingFunction into(std::vector<ReceivedMessage>& received) {
+    return [&received](const LogMessage& message) {
+      received.push_back({message.severity, std::string(message.category),
+                          std::string(message.log_id), std::string(message.code_location),
+                          std::string(message.message)});
+    };
+  }
+
+  std::vector<ReceivedMessage> a_;
+  std::vector<ReceivedMessage> b_;
+};
+
+TEST_F(LogFunctionTest, GetsTheMessagesOfItsScopes) {
+  collect();
+  const Log a(into(a_), {}, "a");
+  const Log b(into(b_), {}, "b");
+  log_warning("before");
+  {
+    const LogScope outer(a);
+    log_warning("first");
+    {
+      const LogScope inner(b);
+      log_warning("second");
+    }
+    log_error("third");
+    std::thread([] { log_warning("elsewhere"); }).join();
+  }
+  log_warning("after");
+  ASSERT_EQ(a_.size(), 2U);
+  EXPECT_EQ(a_[0].message, "first");
+  EXPECT_EQ(a_[0].severity, LoggingLevel::kWarning);
+  EXPECT_EQ(a_[0].category, "ephost");
+  EXPECT_EQ(a_[0].id, "a");
+  EXPECT_THAT(a_[0].place, testing::MatchesRegex(".*log_test.cc:[0-9]+"));
+  EXPECT_EQ(a_[1].severity, LoggingLevel::kError);
+  ASSERT_EQ(b_.size(), 1U);
+  EXPECT_EQ(b_[0].message, "second");
+  EXPECT_EQ(messages_.size(), 3U);
+}
+
+TEST_F(LogFunctionTest, IsInheritedByThreadsThatHelp) {
+  ThreadPool pool;
+  std::atomic<int> begun{0};
+  std::atomic<int> strangers{0};
+  const Log log(into(a_), {}, "a");
+  const LogScope scope(log);
+  for (int round = 0; round < 3; ++round) {
+    begun = 0;
+    pool.parallel_for(2, 1, 2, [&](uint64_t, uint64_t) {
+      ++begun;
+      while (begun < 2) std::this_thread::yield();
+      if (LogScope::current() != &log) ++strangers;
+    });
+  }
+  EXPECT_EQ(strangers, 0);
+}
+
+TEST_F(LogFunctionTest, HasALevelOfItsOwn) {
+  const Log verbose(into(a_), LoggingLevel::kVerbose, "");
+  const Log quiet = verbose.with(LoggingLevel::kError, "quiet");
+  const Log unlimited(into(b_), {}, "");
+  const auto write_all = [](const Log& log) {
+    log.write(LoggingLevel::kVerbose, "p", "v");
+    log.write(LoggingLevel::kInfo, "p", "i");
+    log.write(LoggingLevel::kWarning, "p", "w");
+    log.write(LoggingLevel::kError, "p", "e");
+  };
+  write_all(verbose);
+  EXPECT_EQ(a_.size(), 4U);
+  write_all(quiet);
+  ASSERT_EQ(a_.size(), 5U);
+  EXPECT_EQ(a_[4].message, "e");
+  EXPECT_EQ(a_[4].id, "quiet");
+  EXPECT_EQ(a_[4].category, "p");
+  EXPECT_EQ(a_[4].place, "");
+  write_all(unlimited);
+  EXPECT_EQ(b_.size(), 2U);  // the level of the process
+}
+
+TEST_F(LogFunctionTest, WithoutAFunctionWritesToTheProcessWithItsId) {
+  collect();
+  const Log log = Log().with(LoggingLevel::kInfo, "mine");
+  log.write(LoggingLevel::kInfo, "SomeExecutionProvider", "a");
+  const LogScope scope(log);
+  log_info("b");
+  EXPECT_THAT(messages_, ElementsAre(Pair(LoggingLevel::kInfo, "[mine] SomeExecutionProvider: a"),
+                                     Pair(LoggingLevel::kInfo, "[mine] b")));
+}
+
+TEST_F(LogFunctionTest, DropsWhatItsFunctionThrows) {
+  const Log log([](const LogMessage&) { throw std::runtime_error("function"); }, {}, "");
+  EXPECT_NO_THROW(log.write(LoggingLevel::kError, "p", "m"));
+}
+
+TEST_F(LogFunctionTest, CarriesNothingThatATerminalWouldObey) {
+  const Log log(into(a_), {}, "");
+  log.write(LoggingLevel::kError, "p", "name \x1b[2J");
+  ASSERT_EQ(a_.size(), 1U);
+  EXPECT_EQ(a_[0].message, "name \\x1b[2J");
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ TEST(Call, TurnsAnExceptionOfAnyTypeIntoAnError) {
 
 TEST(Call, LogsWhatAReleaseThrows) {
   std::string text;
-  set_log_sink([&](LogLevel, std::string_view message) { text += message; });
+  set_log_sink([&](LoggingLevel, std::string_view message) { text += message; });
   call_release({"TestProvider", "destroy"}, &throw_from_release, static_cast<int*>(nullptr));
   set_log_sink({});
   EXPECT_THAT(text, AllOf(HasSubstr("destroy of TestProvider threw"), HasSubstr("out of tiles")));
@@ -63,7 +63,7 @@ TEST(Call, FailsWhereALoopOfTheCallFailed) {
 
 TEST(Call, RestoresTheRoundingModeAndWarns) {
   std::string text;
-  set_log_sink([&](LogLevel, std::string_view message) { text += message; });
+  set_log_sink([&](LoggingLevel, std::string_view message) { text += message; });
   EXPECT_TRUE(call(kSite, as_slot(&change_rounding), 1).ok());
   set_log_sink({});
   EXPECT_EQ(std::fegetround(), FE_TONEAREST);

@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 class LogWait {
  public:
   LogWait() {
-    set_log_sink([this](LogLevel, std::string_view message) {
+    set_log_sink([this](LoggingLevel, std::string_view message) {
       const std::lock_guard lock(mutex_);
       text_ += message;
       changed_.notify_all();

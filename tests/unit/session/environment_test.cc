@@ -1,5 +1,6 @@
 // Process-wide facilities that an environment sets up for calls of plugins and removes again.
-#include <ephost/environment.h>
+#include "host/session/environment.h"
+
 #include <gtest/gtest.h>
 
 #include <csignal>

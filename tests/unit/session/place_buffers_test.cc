@@ -1,4 +1,5 @@
-#include <ephost/place_buffers.h>
+#include "host/session/tools/place_buffers.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -60,6 +60,35 @@ TEST(SessionConfig, ReadsHowLongALockIsWaitedFor) {
   EXPECT_EQ(read("ep.context_lock_timeout_ms", "-1").status().code(), StatusCode::kInvalidArgument);
 }
 
+TEST(SessionConfig, ReadsOverridesOfDimensions) {
+  SessionOptions options;
+  options.add_free_dimension_override_by_name("a=b.c", 4);
+  options.add_free_dimension_override_by_name("a=b.c", 5)
+      .add_free_dimension_override_by_name("empty", 0);
+  options.add_free_dimension_override_by_denotation("DATA_BATCH", 2);
+  std::vector<std::string> warnings;
+  const auto config = read_session_config(options, warnings);
+  ASSERT_TRUE(config.ok()) << config.status().to_string();
+  EXPECT_TRUE(warnings.empty());
+  using Sizes = std::map<std::string, int64_t>;
+  EXPECT_EQ(config->dimension_overrides.by_name, (Sizes{{"a=b.c", 5}, {"empty", 0}}));
+  EXPECT_EQ(config->dimension_overrides.by_denotation, (Sizes{{"data_batch", 2}}));
+}
+
+TEST(SessionConfig, RefusesOverridesOfDimensionsWithoutNameOrThatContradict) {
+  const Status nameless = read("session.free_dimension_override_by_name.", "1").status();
+  EXPECT_EQ(nameless.code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(nameless.message().find("names no dimension"), std::string::npos);
+  const std::string prefix = "session.free_dimension_override_by_denotation.";
+  SessionOptions options;
+  options.add_config_entry(prefix + "DATA_BATCH", "1").add_config_entry(prefix + "data_batch", "2");
+  std::vector<std::string> warnings;
+  const Status twice = read_session_config(options, warnings).status();
+  EXPECT_EQ(twice.code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(twice.message().find("another spelling of the same denotation is 1"),
+            std::string::npos);
+}
+
 TEST(SessionConfig, ReadsHowStepsRun) {
   SessionOptions options;
   options.set_execution_mode(ExecutionMode::kParallel);

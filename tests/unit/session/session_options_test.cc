@@ -1,4 +1,5 @@
-#include <ephost/session_options.h>
+#include "host/session/session_options.h"
+
 #include <gtest/gtest.h>
 
 #include "tests/support/temp_directory.h"

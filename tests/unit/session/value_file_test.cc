@@ -1,4 +1,5 @@
-#include <ephost/value_file.h>
+#include "host/session/tools/value_file.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

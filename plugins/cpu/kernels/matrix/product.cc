@@ -26,10 +26,6 @@ Desc matrix_desc(int64_t batch, int64_t rows, int64_t columns, bool transposed) 
   return {to_onednn(shape), dnnl::memory::data_type::f32, to_onednn(strides)};
 }
 
-Desc with_any_layout(const Desc& desc) {
-  return {desc.dims(), dnnl::memory::data_type::f32, dnnl::memory::format_tag::any};
-}
-
 // One row, for all rows of all matrices.
 Desc bias_desc(const ProductShape& shape) {
   return dense_desc(shape.batch == 1 ? Dims{1, shape.n} : Dims{1, 1, shape.n});
@@ -39,17 +35,14 @@ Step make_step(const dnnl::engine& engine, const ProductShape& shape, const Desc
   const Desc a = matrix_desc(shape.batch, shape.m, shape.k, shape.transpose_a);
   const Desc y = matrix_desc(shape.batch, shape.m, shape.n, false);
   dnnl::primitive_attr attributes = scratchpad_attributes();
-  if (shape.alpha != 1) attributes.set_output_scales(0, {shape.alpha});
-  if (shape.accumulates) {
-    dnnl::post_ops sum;
-    sum.append_sum(1);
-    attributes.set_post_ops(sum);
-  }
+  dnnl::post_ops post_ops;
+  if (shape.alpha != 1) scale_result(shape.alpha, attributes, post_ops);
+  if (shape.accumulates) post_ops.append_sum(1);
+  attributes.set_post_ops(post_ops);
   Desc bias;
   if (shape.has_bias) bias = bias_desc(shape);
-  const dnnl::matmul::desc operation =
-      shape.has_bias ? dnnl::matmul::desc(a, b, bias, y) : dnnl::matmul::desc(a, b, y);
-  const dnnl::matmul::primitive_desc description(operation, attributes, engine);
+  const dnnl::matmul::primitive_desc description =
+      describe_matmul(engine, attributes, a, b, shape.has_bias ? &bias : nullptr, y);
   const Desc scratchpad = description.scratchpad_desc();
   Step step = {dnnl::matmul(description),
                {{DNNL_ARG_SRC, a},

@@ -109,7 +109,8 @@ class CastMap final : public Kernel {
     const auto count = static_cast<int64_t>(map.size());
     const int64_t width = is_sparse_ ? max_map_ : count;
     if (width < 0) fail("attribute 'max_map' is negative");
-    const eph_value& y = allocate_output(run, 0, type_, {1, width});
+    const Dims shape = {1, width};
+    const eph_value& y = allocate_output(run, 0, type_, shape);
     if (type_ == EPH_ELEMENT_FLOAT) std::fill_n(data<float>(y), width, 0.0F);
     if (type_ == EPH_ELEMENT_INT64) std::fill_n(data<int64_t>(y), width, int64_t{0});
     if (type_ == EPH_ELEMENT_STRING) {
@@ -175,8 +176,9 @@ class DictVectorizer final : public Kernel {
     const auto width = static_cast<int64_t>(vocabulary_.size());
     int32_t type = map.value_type();
     if (type == EPH_ELEMENT_UNDEFINED) type = run.output(0)->element_type;
-    const eph_value& y = allocate_output(
-        run, 0, type == EPH_ELEMENT_UNDEFINED ? EPH_ELEMENT_FLOAT : type, {1, width});
+    if (type == EPH_ELEMENT_UNDEFINED) type = EPH_ELEMENT_FLOAT;
+    const Dims shape = {1, width};
+    const eph_value& y = allocate_output(run, 0, type, shape);
     if (y.element_type == EPH_ELEMENT_STRING) {
       for (int64_t i = 0; i < width; ++i) run.set_string(0, static_cast<uint64_t>(i), "");
       for (std::size_t i = 0; i < map.size(); ++i) {

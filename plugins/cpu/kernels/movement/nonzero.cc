@@ -47,7 +47,8 @@ class NonZero final : public Kernel {
     int64_t found = 0;
     for (int64_t i = 0; i < count; ++i) found += is_set(elements[i]) ? 1 : 0;
     const auto rank = static_cast<int64_t>(shape.size());
-    const eph_value& y = allocate_output(run, 0, EPH_ELEMENT_INT64, {rank, found});
+    const Dims positions = {rank, found};
+    const eph_value& y = allocate_output(run, 0, EPH_ELEMENT_INT64, positions);
     if (found == 0 || rank == 0) return;
 
     Odometer<1> position(shape, {dense_strides(shape)});

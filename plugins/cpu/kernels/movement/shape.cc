@@ -185,7 +185,8 @@ class Shape final : public Kernel {
     };
     const int64_t begin = clamp(start_);
     const int64_t end = std::max(begin, clamp(end_.value_or(rank)));
-    const eph_value& y = allocate_output(run, 0, EPH_ELEMENT_INT64, {end - begin});
+    const Dims extents = {end - begin};
+    const eph_value& y = allocate_output(run, 0, EPH_ELEMENT_INT64, extents);
     std::copy(shape.begin() + begin, shape.begin() + end, data<int64_t>(y));
   }
 

@@ -92,7 +92,8 @@ class Bernoulli final : public Kernel {
   void run(eph::Run& run, eph::State*) override {
     const eph_value& x = *run.input(0);
     const int32_t type = type_ == EPH_ELEMENT_UNDEFINED ? x.element_type : type_;
-    const eph_value& y = allocate_output(run, 0, type, dims_of(x));
+    const Dims shape = dims_of(x);
+    const eph_value& y = allocate_output(run, 0, type, shape);
     const RandomStream stream = source_.next();
     dispatch<float, double>(x.element_type, [&](auto tag) {
       const auto* probabilities = data<const typename decltype(tag)::type>(x);
@@ -126,7 +127,8 @@ class Multinomial final : public Kernel {
     const eph_value& x = *run.input(0);
     const Dims shape = dims_of(x);
     if (shape.size() != 2) fail("input " + to_string(shape) + " is not [batch, classes]");
-    const eph_value& y = allocate_output(run, 0, type_, {shape[0], samples_});
+    const Dims drawn = {shape[0], samples_};
+    const eph_value& y = allocate_output(run, 0, type_, drawn);
     if (element_count(eph::shape_of(y)) == 0) return;
     if (shape[1] == 0) fail("there are no classes to draw from");
     const int64_t bytes = checked_multiply(shape[1], sizeof(double));

@@ -167,7 +167,8 @@ class Stft final : public Kernel {
     }
     const int64_t frames = (shape[1] - length) / step + 1;
     const int64_t bins = onesided_ ? length / 2 + 1 : length;
-    const eph_value& y = allocate_output(run, 0, x.element_type, {shape[0], frames, bins, 2});
+    const Dims spectra = {shape[0], frames, bins, 2};
+    const eph_value& y = allocate_output(run, 0, x.element_type, spectra);
     if (shape[0] == 0) return;
 
     const Fft& fft = static_cast<FftState*>(state)->get(length);

@@ -53,7 +53,8 @@ class CosineWindow final : public Kernel {
   void run(eph::Run& run, eph::State*) override {
     constexpr double kTwoPi = 6.283185307179586;
     const int64_t size = read_extent(*run.input(0), "size");
-    const eph_value& y = allocate_output(run, 0, type_, {size});
+    const Dims shape = {size};
+    const eph_value& y = allocate_output(run, 0, type_, shape);
     double* window = zeros(run, size);
     const int64_t period = std::max<int64_t>(1, periodic_ ? size : size - 1);
     for (int64_t i = 0; i < size; ++i) {
@@ -98,7 +99,8 @@ class MelWeightMatrix final : public Kernel {
     const double low = to_mel(read_hertz(*run.input(3), "lower_edge_hertz"));
     const double high = to_mel(read_hertz(*run.input(4), "upper_edge_hertz"));
     const int64_t bins = length / 2 + 1;
-    const eph_value& y = allocate_output(run, 0, type_, {bins, bands});
+    const Dims shape = {bins, bands};
+    const eph_value& y = allocate_output(run, 0, type_, shape);
     const int64_t count = element_count(eph::shape_of(y));
     double* weights = zeros(run, count);
     const double step = (high - low) / static_cast<double>(bands + 2);

@@ -34,8 +34,8 @@ class LossKernel : public Kernel {
     const eph_value& target = *run.input(1);
     Dims samples = shape;
     samples.erase(1);
-    const eph_value& loss = allocate_output(run, 0, run.input(0)->element_type,
-                                            total_ == Total::kNone ? samples : Dims());
+    const Dims loss_shape = total_ == Total::kNone ? samples : Dims();
+    const eph_value& loss = allocate_output(run, 0, run.input(0)->element_type, loss_shape);
     dispatch<int32_t, int64_t>(target.element_type, [&](auto tag) {
       using I = typename decltype(tag)::type;
       const Sum sum = add_up(run, shape, log_prob, data<const I>(target),

@@ -157,7 +157,8 @@ void pool_floats(eph::Run& run, const WindowAttributes& attributes, const Pool& 
   const eph_value& x = *run.input(0);
   const Dims shape = dims_of(x);
   const PoolPlan plan = make_pool_plan(attributes, shape);
-  const eph_value& y = allocate_output(run, 0, x.element_type, pooled_shape(plan, shape));
+  const Dims pooled = pooled_shape(plan, shape);
+  const eph_value& y = allocate_output(run, 0, x.element_type, pooled);
   if (element_count(eph::shape_of(y)) == 0) return;
   dispatch<float, double>(x.element_type, [&](auto tag) {
     using T = typename decltype(tag)::type;

@@ -48,10 +48,10 @@ inline size_t count_in(std::string_view text, std::string_view what) {
 // Captures remarks too.
 class InfoCapture : public LogCapture {
  public:
-  InfoCapture() { set_log_level(LogLevel::kInfo); }
+  InfoCapture() { set_log_level(LoggingLevel::kInfo); }
   InfoCapture(const InfoCapture&) = delete;
   InfoCapture& operator=(const InfoCapture&) = delete;
-  ~InfoCapture() { set_log_level(LogLevel::kWarning); }
+  ~InfoCapture() { set_log_level(LoggingLevel::kWarning); }
 };
 
 class CacheReuse : public ::testing::Test {

@@ -1,7 +1,6 @@
 // The cache store, tested through sessions with the scripted provider.
 // `session.disable_model_compile`, which is not part of the key, shows whether a session compiled:
 // with it, only a hit succeeds.
-#include <ephost/ephost.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,6 +15,7 @@
 #include "host/onnx_io/import/import.h"
 #include "tests/fixtures/fixtures.h"
 #include "tests/integration/session/sample.h"
+#include "tests/support/host_api.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost {
@@ -241,8 +241,8 @@ TEST_F(CacheStoreSession, AnEntryThatItsProviderRefusesIsQuarantinedAndRebuilt) 
 
 TEST_F(CacheStoreSession, WarnsAndGoesOnWhereTheStoreCannotBeUsed) {
   std::string logged;
-  set_log_sink([&](LogLevel level, std::string_view message) {
-    if (level == LogLevel::kWarning) logged += std::string(message) + "\n";
+  set_log_sink([&](LoggingLevel level, std::string_view message) {
+    if (level == LoggingLevel::kWarning) logged += std::string(message) + "\n";
   });
   const auto expect_uncached = [&](const SessionOptions& options, std::string_view reason) {
     logged.clear();

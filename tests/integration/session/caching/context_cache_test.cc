@@ -1,5 +1,4 @@
 // The EP context cache through whole sessions with the dnnl provider.
-#include <ephost/ephost.h>
 #include <gtest/gtest.h>
 
 #include "host/base/files/file.h"
@@ -10,6 +9,7 @@
 #include "host/onnx_io/import/import.h"
 #include "tests/fixtures/fixtures.h"
 #include "tests/integration/session/sample.h"
+#include "tests/support/host_api.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost {

@@ -53,6 +53,26 @@ TEST_F(DeviceSession, RunsAModelOnTheDeviceAlone) {
   }
 }
 
+// A run may give another w, so that it is copied in each run.
+TEST_F(DeviceSession, CopiesTheValueThatAnOverridableInitializerHasInTheRun) {
+  graph::Graph graph = alternating();
+  graph.inputs.push_back(graph.find_value("w"));
+  graph::connect(graph);
+  {
+    auto session = create(write(std::move(graph)), on_device());
+    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    ASSERT_EQ(session->overridable_initializers().size(), 1U);
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_EQ(run(*session, kX), kAlternating);
+      const auto outputs =
+          session->run(Inputs{named_floats("x", {4}, kX), named_floats("w", {4}, {-1, 6, 0, 1})});
+      ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+      EXPECT_THAT(floats_of(outputs->front()), ElementsAre(0, -6, 0, 0));
+    }
+  }
+  EXPECT_EQ(report().copies_in, 4 * 2U);
+}
+
 TEST_F(DeviceSession, CopiesWhereLocationsChange) {
   {
     auto session = create(write(alternating()), on_device({{"nodes", "add,mul"}}));

@@ -38,8 +38,8 @@ int most_calls(const std::string& log) {
 
 class CallLimitSession : public ::testing::TestWithParam<uint32_t> {
  protected:
-  CallLimitSession() { set_log_level(LogLevel::kInfo); }
-  ~CallLimitSession() override { set_log_level(LogLevel::kWarning); }
+  CallLimitSession() { set_log_level(LoggingLevel::kInfo); }
+  ~CallLimitSession() override { set_log_level(LoggingLevel::kWarning); }
 
   // With four threads or steps that want to run at the same time.
   [[nodiscard]] static int expected() { return static_cast<int>(std::min(GetParam(), 4U)); }

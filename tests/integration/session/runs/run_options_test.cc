@@ -31,8 +31,8 @@ graph::Model negation() {
 
 class RunOptionsTest : public ::testing::Test {
  protected:
-  RunOptionsTest() { set_log_level(LogLevel::kInfo); }
-  ~RunOptionsTest() override { set_log_level(LogLevel::kWarning); }
+  RunOptionsTest() { set_log_level(LoggingLevel::kInfo); }
+  ~RunOptionsTest() override { set_log_level(LoggingLevel::kWarning); }
 
   Session create(const SessionOptions& options) {
     auto session = Session::create(test::scripted_environment(), model_, options);

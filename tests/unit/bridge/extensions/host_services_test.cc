@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -93,8 +94,8 @@ std::vector<std::atomic<int>> work_on_all(const HostServices& services, size_t t
 }
 
 TEST(HostServices, SplitsLoopsOverTheThreadsOfTheHost) {
-  ThreadPool pool;
-  const HostServices services("test", nullptr, {}, {&pool, 3, 2});
+  const auto pool = std::make_shared<ThreadPool>();
+  const HostServices services("test", nullptr, {}, {pool, 3, 2});
   EXPECT_EQ(thread_pool_of(services).get_thread_count(&services), 3U);
   EXPECT_EQ(thread_pool_of(services).get_library_thread_count(&services), 2U);
   for (const size_t total : {0, 1, 1000}) {

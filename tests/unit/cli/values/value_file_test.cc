@@ -100,7 +100,7 @@ TEST_F(ValueFile, KeepsSequencesOptionalsAndMaps) {
   ASSERT_TRUE(read.ok()) << read.status().message();
   EXPECT_EQ(read->name, "maps");
   ASSERT_EQ(read->value.parts().size(), 1U);
-  const Value& map = read->value.parts()[0];
+  const Value map = read->value.parts()[0];
   ASSERT_EQ(map.kind(), ValueKind::kMap);
   EXPECT_THAT(map.parts()[0].strings(), ElementsAre("a", "b", "c"));
   EXPECT_THAT(map.parts()[1].elements<float>(), ElementsAre(1, 2, 3));

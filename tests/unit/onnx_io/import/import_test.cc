@@ -102,6 +102,18 @@ TEST(Import, RefusesAnInitializerOfAnotherTypeThanDeclared) {
   expect_refusal(proto, "initializer \"w\" is a tensor of float, but is declared as int64[3]");
 }
 
+TEST(Import, RefusesADefaultOfAnotherShapeThanDeclared) {
+  for (const std::vector<int64_t>& declared :
+       {std::vector<int64_t>{2}, std::vector<int64_t>{1, 3}, std::vector<int64_t>{}}) {
+    onnx::ModelProto proto = small_model();
+    add_input(*proto.mutable_graph(), "w", declared);
+    expect_refusal(proto, "initializer \"w\" is float[3], but is declared as float[");
+  }
+  onnx::ModelProto open = small_model();
+  add_input(*open.mutable_graph(), "w", {-1});
+  EXPECT_EQ(type_of(import(open), "w"), "float[?]");
+}
+
 TEST(Import, ReadsSparseInitializersAsDenseOnes) {
   onnx::ModelProto proto = small_model();
   proto.mutable_graph()->clear_initializer();

@@ -21,6 +21,7 @@ using graph::testing::GraphBuilder;
 using graph::testing::int64_tensor;
 using graph::testing::tensor_type;
 using graph::testing::without_versions;
+using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -55,7 +56,8 @@ TEST(Infer, UsesConstantsThatFoldingMade) {
       .output("y");
   Model model = model_of(builder);
   infer_shapes(model);
-  EXPECT_EQ(type_of(model, "y"), "float");
+  // Newer versions of onnx conclude the rank from the length of the shape.
+  EXPECT_THAT(type_of(model, "y"), AnyOf("float", "float[?,?]"));
   const graph::ValueId target = model.graph.find_value("target");
   model.graph.inputs.pop_back();
   model.graph.values[target].initializer = 0;

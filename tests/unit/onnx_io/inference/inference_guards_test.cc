@@ -195,7 +195,8 @@ class OddNodes {
     const bool has_float = std::count(types.begin(), types.end(), "tensor(float)") > 0;
     std::string chosen = has_float && pick(2) != 0 ? "tensor(float)" : types[pick(types.size())];
     if (pick(8) == 0) {  // a type that the definition does not list
-      const auto& any = onnx::OpSchema::all_tensor_types_with_bfloat();
+      std::vector<std::string> any = onnx::OpSchema::all_tensor_types();
+      any.emplace_back("tensor(bfloat16)");
       chosen = any[pick(any.size())];
     }
     using Utils = onnx::Utils::DataTypeUtils;

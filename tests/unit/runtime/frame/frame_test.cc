@@ -166,6 +166,22 @@ TEST(Frame, RefusesInputsThatDisagreeAboutASymbol) {
   EXPECT_TRUE(machine.run({&two, &two}, outputs).ok());
 }
 
+TEST(Frame, RefusesAnInputThatDisagreesWithADefaultAboutASymbol) {
+  GraphBuilder builder;
+  builder.constant("a", float_tensor({5, -6}));
+  builder.input("a", floats({graph::symbolic_dim(0)}));
+  builder.input("b", floats({graph::symbolic_dim(0)}));
+  builder.node("Add", {"a", "b"}, {"y"}).output("y");
+  Machine machine(typed(builder.build(), floats({graph::symbolic_dim(0)})), {.symbols = {"batch"}});
+  const Value two = *Value::of<float>({2}, std::vector<float>{1, 2});
+  const Value three = *Value::of<float>({3}, std::vector<float>{1, 2, 3});
+  std::vector<Value> outputs;
+  EXPECT_EQ(machine.run({nullptr, &three}, outputs).message(),
+            "input \"b\" has extent 3 for \"batch\", which is 2 in another input; make them equal");
+  EXPECT_TRUE(machine.run({nullptr, &two}, outputs).ok());
+  EXPECT_TRUE(machine.run({&three, &three}, outputs).ok());
+}
+
 TEST(Frame, UsesTheDefaultOfAnInput) {
   GraphBuilder builder;
   builder.constant("x", float_tensor({5, -6}));

@@ -1,4 +1,5 @@
-#include <ephost/value.h>
+#include "host/runtime/values/value.h"
+
 #include <gtest/gtest.h>
 
 #include <limits>

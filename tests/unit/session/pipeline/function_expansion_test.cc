@@ -21,9 +21,9 @@ using ::testing::HasSubstr;
 constexpr const char* kDomain = "local";
 constexpr int64_t kOpset = 17;
 
-// y = Neg(Relu(x))
+// y = Neg(Sqrt(x))
 graph::Function inner() {
-  return function_of_x(kDomain, "Inner", {{"Relu", {"x"}, {"t"}}, {"Neg", {"t"}, {"y"}}});
+  return function_of_x(kDomain, "Inner", {{"Sqrt", {"x"}, {"t"}}, {"Neg", {"t"}, {"y"}}});
 }
 // y = Inner(Abs(x))
 graph::Function outer() {
@@ -70,7 +70,7 @@ class FunctionInliningTest : public ::testing::Test {
 
 TEST_F(FunctionInliningTest, AsksOnlyAboutModelsThatHaveSomethingToInline) {
   GraphBuilder plain, call, op;
-  plain.input("x").node("Relu", {"x"}, {"y"}).output("y");
+  plain.input("x").node("Sqrt", {"x"}, {"y"}).output("y");
   call.input("x").node("Inner", {"x"}, {"y"}).output("y");
   op.input("x").node("HardSwish", {"x"}, {"y"}).output("y");
   EXPECT_FALSE(*FunctionInlining().may_inline(prepared_of(plain, {inner()})));
@@ -84,7 +84,7 @@ TEST_F(FunctionInliningTest, InlinesOneLevelAtATime) {
   PreparedModel prepared = prepared_of(builder, {inner(), outer()});
   EXPECT_THAT(inline_once(prepared), ElementsAre("Abs", "Inner"));
   EXPECT_EQ(prepared.model.functions.size(), 2U) << "Inner is still called";
-  EXPECT_THAT(inline_once(prepared), ElementsAre("Abs", "Relu", "Neg"));
+  EXPECT_THAT(inline_once(prepared), ElementsAre("Abs", "Sqrt", "Neg"));
   EXPECT_TRUE(prepared.model.functions.empty());
   EXPECT_TRUE(inline_once(prepared).empty());
   ASSERT_EQ(prepared.inlined.size(), 2U);
@@ -97,7 +97,7 @@ TEST_F(FunctionInliningTest, LeavesCallsAloneThatAProviderTook) {
   GraphBuilder builder;
   builder.input("x").node("Inner", {"x"}, {"a"}).node("Inner", {"a"}, {"y"}).output("y");
   PreparedModel prepared = prepared_of(builder, {inner()});
-  EXPECT_THAT(inline_once(prepared, {1}), ElementsAre("Relu", "Neg", "Inner"));
+  EXPECT_THAT(inline_once(prepared, {1}), ElementsAre("Sqrt", "Neg", "Inner"));
   EXPECT_TRUE(inline_once(prepared, {2}).empty());
 }
 
@@ -113,8 +113,8 @@ TEST_F(FunctionInliningTest, OperatorsComeAfterTheModelsFunctions) {
   GraphBuilder builder;
   builder.input("x").node("HardSwish", {"x"}, {"a"}).node("Inner", {"a"}, {"y"}).output("y");
   PreparedModel prepared = prepared_of(builder, {inner()});
-  EXPECT_THAT(inline_once(prepared), ElementsAre("HardSwish", "Relu", "Neg"));
-  EXPECT_THAT(inline_once(prepared), ElementsAre("HardSigmoid", "Mul", "Relu", "Neg"));
+  EXPECT_THAT(inline_once(prepared), ElementsAre("HardSwish", "Sqrt", "Neg"));
+  EXPECT_THAT(inline_once(prepared), ElementsAre("HardSigmoid", "Mul", "Sqrt", "Neg"));
 }
 
 TEST_F(FunctionInliningTest, KeepsWhatIsKnownOfNodes) {

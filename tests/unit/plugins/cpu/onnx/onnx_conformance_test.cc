@@ -10,10 +10,28 @@
 namespace ephost::test {
 namespace {
 
-// The expected results of these come from another random number generator.
+// What cannot pass, for the reasons in tests/conformance/exceptions*.txt: those of all versions of
+// the tests that apply to one node here.
 const std::set<std::string>& exceptions() {
-  static const std::set<std::string> kNames = {"test_bernoulli", "test_bernoulli_double",
-                                               "test_bernoulli_seed"};
+  static const std::set<std::string> kNames = {
+      "test_averagepool_3d_dilations_large_count_include_pad_is_1_ceil_mode_is_True",
+      "test_bernoulli",
+      "test_bernoulli_double",
+      "test_bernoulli_seed",
+      "test_cast_FLOAT16_to_FLOAT8E4M3FNUZ",
+      "test_cast_FLOAT16_to_FLOAT8E5M2FNUZ",
+      "test_cast_FLOAT_to_FLOAT8E4M3FNUZ",
+      "test_cast_FLOAT_to_FLOAT8E5M2FNUZ",
+      "test_castlike_FLOAT_to_FLOAT8E4M3FNUZ",
+      "test_castlike_FLOAT_to_FLOAT8E4M3FNUZ_expanded",
+      "test_castlike_FLOAT_to_FLOAT8E5M2FNUZ",
+      "test_castlike_FLOAT_to_FLOAT8E5M2FNUZ_expanded",
+      "test_optional_get_element_tensor",  // its kernel takes values, which these graphs have not
+      "test_qlinearmatmul_2D_int8_float16",
+      "test_qlinearmatmul_2D_int8_float32",
+      "test_qlinearmatmul_3D_int8_float16",
+      "test_qlinearmatmul_3D_int8_float32",
+      "test_roialign_mode_max"};
   return kNames;
 }
 

@@ -44,8 +44,10 @@ void append_int32_field(const onnx::TensorProto& from, std::vector<char>& bytes)
     case EPH_ELEMENT_FLOAT16:
     case EPH_ELEMENT_BFLOAT16:
       return append<int16_t>(from.int32_data(), bytes);
-    default:
+    case EPH_ELEMENT_INT32:
       return append<int32_t>(from.int32_data(), bytes);
+    default:  // of 8 bits, or of fewer and packed into 8
+      return append<int8_t>(from.int32_data(), bytes);
   }
 }
 

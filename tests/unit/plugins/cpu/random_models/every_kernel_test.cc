@@ -9,7 +9,6 @@
 //   RANDOM_NODES_FROM=1         the first of them
 //   RANDOM_NODES_OPERATOR=Conv  only of this operator
 //   RANDOM_NODES_TRACE=1        prints each case before it runs, and how it ends
-#include <ephost/ephost.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <onnx/defs/schema.h>
@@ -23,6 +22,7 @@
 
 #include "host/base/text.h"
 #include "host/onnx_io/opsets/operator_schemas.h"
+#include "tests/support/host_api.h"
 #include "tests/support/single_node_graph.h"
 #include "tests/unit/plugins/cpu/random_models/random_node.h"
 

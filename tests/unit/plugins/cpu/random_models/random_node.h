@@ -3,7 +3,6 @@
 // same dice give the same node. Only used by every_kernel_test.cc.
 #pragma once
 
-#include <ephost/value.h>
 #include <onnx/onnx_pb.h>
 
 #include <filesystem>
@@ -11,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "host/runtime/values/value.h"
 #include "tests/support/dice.h"
 
 namespace onnx {

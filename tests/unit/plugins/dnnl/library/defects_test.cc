@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "plugins/dnnl/executor/primitive_attempt.h"
+#include "plugins/dnnl/library/primitives.h"
 #include "tests/unit/plugins/dnnl/sample_recipes.h"
 
 namespace ephost_dnnl {
@@ -23,15 +24,16 @@ float clip_twice() {
   const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
   const Descriptor layout = row_major({8, 8});
   dnnl::post_ops post_ops;
-  post_ops.append_eltwise(1, dnnl::algorithm::eltwise_clip, 1, 2);
-  post_ops.append_eltwise(1, dnnl::algorithm::eltwise_clip, 3, 4);
+  append_eltwise(post_ops, dnnl::algorithm::eltwise_clip, 1, 2);
+  append_eltwise(post_ops, dnnl::algorithm::eltwise_clip, 3, 4);
   dnnl::primitive_attr attributes;
   attributes.set_post_ops(post_ops);
-  const dnnl::matmul::primitive_desc descriptor({layout, layout, layout}, attributes, engine);
+  const dnnl::primitive_desc_base descriptor =
+      describe_matmul({engine, attributes}, layout, layout, nullptr, layout);
   std::vector<float> zeros(64, 0), result(64, 0);
   const dnnl::memory from(layout, engine, zeros.data()), to(layout, engine, result.data());
   dnnl::stream stream(engine);
-  dnnl::matmul(descriptor)
+  dnnl::primitive(descriptor.get())
       .execute(stream, {{DNNL_ARG_SRC, from}, {DNNL_ARG_WEIGHTS, from}, {DNNL_ARG_DST, to}});
   stream.wait();
   return result[0];

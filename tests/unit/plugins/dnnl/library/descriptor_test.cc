@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "plugins/dnnl/library/primitives.h"
+
 namespace ephost_dnnl {
 namespace {
 
@@ -63,8 +65,8 @@ TEST(Descriptor, GivesTheLayoutThatTransposesToRowMajor) {
 // The library's products derive their leading dimension from these strides.
 TEST(Descriptor, GivesExtentsOfOneStridesThatSpanWhatFollows) {
   const auto strides = [](const Descriptor& layout) {
-    const auto& raw = layout.data.format_desc.blocking.strides;
-    return Dims(raw, raw + layout.data.ndims);
+    const LayoutFields fields = layout_fields(layout);
+    return Dims(fields.strides, fields.strides + fields.ndims);
   };
   EXPECT_EQ(strides(row_major_after({1, 8}, {1, 0})), (Dims{8, 1}));
   EXPECT_EQ(strides(row_major_after({4, 1, 8}, {2, 0, 1})), (Dims{1, 32, 4}));

@@ -1,0 +1,173 @@
+#include <algorithm>
+#include <chrono>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "host/api/handles.h"
+#include "host/api/report.h"
+#include "host/api/tables.h"
+#include "host/base/format.h"
+#include "host/base/text.h"
+#include "host/session/devices/device_listing.h"
+
+namespace ephost::api {
+namespace {
+
+EnvironmentOptions to_options(const ephost_environment_options* options) {
+  const ephost_environment_options given = adopt_record(options);
+  EnvironmentOptions adopted;
+  for (const char* folder : std::span(given.plugin_directories, given.plugin_directory_count)) {
+    adopted.plugin_directories.emplace_back(folder);
+  }
+  adopted.search_default_directories = given.skip_default_directories == 0;
+  adopted.crash_handler = given.no_crash_handler == 0;
+  constexpr uint64_t kLongest = std::numeric_limits<int64_t>::max() / 1'000'000;
+  if (given.call_warning_ms == EPHOST_UNKNOWN) {
+    adopted.call_warning = std::chrono::milliseconds(0);
+  } else if (given.call_warning_ms != 0) {
+    adopted.call_warning = std::chrono::milliseconds(std::min(given.call_warning_ms, kLongest));
+  }
+  adopted.threading.intra_op_num_threads = given.intra_op_num_threads;
+  adopted.threading.inter_op_num_threads = given.inter_op_num_threads;
+  adopted.threading.intra_op_thread_affinities = text_of(given.intra_op_thread_affinities);
+  adopted.threading.allow_spinning = given.no_spinning == 0;
+  adopted.log_id = text_of(given.log_id);
+  adopted.log_severity_level = to_level(given.log_severity_level);
+  if (const ephost_logging_function log = given.logging_function) {
+    adopted.logging_function = [log, context = given.logging_context](const LogMessage& message) {
+      const std::string category(message.category), id(message.log_id),
+          location(message.code_location), text(message.message);
+      ephost_log_message record = {};
+      record.struct_size = sizeof(record);
+      record.severity = static_cast<int32_t>(message.severity);
+      record.category = category.c_str();
+      record.log_id = id.c_str();
+      record.code_location = location.c_str();
+      record.message = text.c_str();
+      log(context, &record);
+    };
+  }
+  return adopted;
+}
+
+ephost_status* create(const ephost_environment_options* options,
+                      ephost_environment** out_environment) {
+  *out_environment = nullptr;
+  return guarded("creating an environment", [&]() -> Status {
+    EPHOST_RETURN_IF_ERROR(check_record(options, "ephost_environment_options"));
+    EPHOST_ASSIGN_OR_RETURN(Environment environment, Environment::create(to_options(options)));
+    *out_environment = new ephost_environment{std::move(environment)};
+    return {};
+  });
+}
+
+void release(ephost_environment* environment) { delete environment; }
+
+ephost_status* plugins(const ephost_environment* environment, const ephost_plugin_list** out_list) {
+  *out_list = nullptr;
+  return guarded("listing plugins", [&]() -> Status {
+    const Environment& of = environment->environment;
+    *out_list = new_report<ephost_plugin_list>([&](Arena& arena, ephost_plugin_list& list) {
+      arena.list(of.plugins(), list.plugins, list.plugin_count);
+      arena.list(of.skipped_plugins(), list.skipped, list.skipped_count);
+      arena.list(of.searched_directories(), list.directories, list.directory_count);
+    });
+    return {};
+  });
+}
+
+ephost_status* check_loadable(const ephost_environment* environment, const char* manifest) {
+  return guarded("checking a plugin", [&]() -> Status {
+    for (const InstalledPlugin& plugin : environment->environment.plugins()) {
+      if (plugin.manifest == manifest) return environment->environment.check_loadable(plugin);
+    }
+    return {StatusCode::kNotFound,
+            formatted("no installed plugin has the manifest {}; give that of a plugin in the list",
+                      quote(manifest))};
+  });
+}
+
+// Calls `list`, which returns a Result<EpDeviceList>.
+template <class List>
+ephost_status* give_devices(const ephost_device_list** out_list, const List& list) {
+  *out_list = nullptr;
+  return guarded("listing devices", [&]() -> Status {
+    EPHOST_ASSIGN_OR_RETURN(const EpDeviceList listed, list());
+    *out_list = new_report_of(listed);
+    return {};
+  });
+}
+
+ephost_status* devices(const ephost_environment* environment, const ephost_device_list** out_list) {
+  return give_devices(out_list, [&] { return environment->environment.devices(); });
+}
+
+ephost_status* targets(const ephost_environment* environment, const ephost_device_list** out_list) {
+  return give_devices(out_list, [&] { return environment->environment.targets(); });
+}
+
+ephost_status* register_execution_provider_library(const ephost_environment* environment,
+                                                   const char* registration_name,
+                                                   const char* path) {
+  return guarded("registering a plugin", [&] {
+    return environment->environment.register_execution_provider_library(path,
+                                                                        text_of(registration_name));
+  });
+}
+
+ephost_status* unregister_execution_provider_library(const ephost_environment* environment,
+                                                     const char* registration_name) {
+  return guarded("unregistering a plugin", [&] {
+    return environment->environment.unregister_execution_provider_library(registration_name);
+  });
+}
+
+const char* policy_name(int32_t policy) {
+  return ep_device_policy_name(static_cast<EpDevicePolicy>(policy)).data();
+}
+
+ephost_status* parse_policy(const char* name, int32_t* out_policy) {
+  *out_policy = EPHOST_POLICY_DEFAULT;
+  return guarded("reading a policy", [&]() -> Status {
+    EPHOST_ASSIGN_OR_RETURN(const EpDevicePolicy policy, parse_ep_device_policy(name));
+    *out_policy = static_cast<int32_t>(policy);
+    return {};
+  });
+}
+
+ephost_status* session_groups(const ephost_environment* environment,
+                              const ephost_session_group_list** out_list) {
+  *out_list = nullptr;
+  return guarded("listing session groups", [&]() -> Status {
+    *out_list = new_report<ephost_session_group_list>([&](Arena& arena, auto& list) {
+      arena.list(environment->environment.session_groups(), list.groups, list.group_count);
+    });
+    return {};
+  });
+}
+
+ephost_status* abandon_session_group(const ephost_environment* environment, const char* name) {
+  return guarded("abandoning a session group",
+                 [&] { return environment->environment.abandon_session_group(name); });
+}
+
+}  // namespace
+
+const ephost_environment_api kEnvironmentApi = {
+    sizeof(ephost_environment_api),
+    create,
+    release,
+    plugins,
+    check_loadable,
+    devices,
+    targets,
+    register_execution_provider_library,
+    unregister_execution_provider_library,
+    policy_name,
+    parse_policy,
+    session_groups,
+    abandon_session_group,
+};
+
+}  // namespace ephost::api

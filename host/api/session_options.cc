@@ -1,0 +1,295 @@
+#include <array>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "host/api/handles.h"
+#include "host/api/key_values.h"
+#include "host/api/report.h"
+#include "host/api/tables.h"
+#include "host/base/format.h"
+
+namespace ephost::api {
+namespace {
+
+ephost_status* create(ephost_session_options** out_options) {
+  *out_options = nullptr;
+  return guarded("creating session options", [&]() -> Status {
+    *out_options = new ephost_session_options;
+    return {};
+  });
+}
+
+ephost_status* clone(const ephost_session_options* options, ephost_session_options** out_options) {
+  *out_options = nullptr;
+  return guarded("copying session options", [&]() -> Status {
+    *out_options = new ephost_session_options(*options);
+    return {};
+  });
+}
+
+void release(ephost_session_options* options) { delete options; }
+
+// Calls `change(options)`, which returns nothing.
+template <class Change>
+ephost_status* change(ephost_session_options* options, const Change& how) {
+  return guarded("setting a session option", [&]() -> Status {
+    how(options->options);
+    return {};
+  });
+}
+
+// The enumerator of a number; INVALID_ARGUMENT for one that is none of the first `count`.
+template <class Enumeration>
+Result<Enumeration> enumerator(int32_t number, int32_t count, std::string_view what) {
+  if (number >= 0 && number < count) return static_cast<Enumeration>(number);
+  return Status(StatusCode::kInvalidArgument,
+                formatted("{} is no {}; pass a number of 0 to {}", number, what, count - 1));
+}
+
+ephost_status* add_config_entry(ephost_session_options* options, const char* key,
+                                const char* value) {
+  return change(options, [&](SessionOptions& of) { of.add_config_entry(key, value); });
+}
+
+ephost_status* info(const ephost_session_options* options,
+                    const ephost_session_options_info** out_report) {
+  *out_report = nullptr;
+  return guarded("describing session options", [&]() -> Status {
+    *out_report = new_report<ephost_session_options_info>([&](Arena& arena, auto& report) {
+      arena.list(options->options.config_entries(), report.config_entries,
+                 report.config_entry_count);
+      arena.list(options->options.providers(), report.providers, report.provider_count);
+    });
+    return {};
+  });
+}
+
+const char* get_config_entry(const ephost_session_options* options, const char* key) {
+  // Views of entries end with a zero: they are whole strings.
+  const std::optional<std::string_view> value = options->options.config_entry(key);
+  return value ? value->data() : nullptr;
+}
+
+ephost_status* append_execution_provider(ephost_session_options* options,
+                                         const ephost_provider_request* request) {
+  return guarded("appending a provider", [&]() -> Status {
+    EPHOST_RETURN_IF_ERROR(check_record(request, "ephost_provider_request"));
+    const ephost_provider_request given = adopt_record(request);
+    ProviderRequest adopted = {.name = text_of(given.name),
+                               .version_range = text_of(given.version_range),
+                               .options = to_list(given.options, given.option_count)};
+    for (const char* device : std::span(given.devices, given.device_count)) {
+      adopted.devices.emplace_back(device);
+    }
+    options->options.append_execution_provider(std::move(adopted));
+    return {};
+  });
+}
+
+ephost_status* append_execution_provider_v2(ephost_session_options* options,
+                                            const ephost_device* const* devices,
+                                            uint64_t device_count,
+                                            const ephost_key_value* provider_options,
+                                            uint64_t provider_option_count) {
+  return guarded("appending a provider", [&]() -> Status {
+    std::vector<EpDevice> wanted;
+    for (const ephost_device* device : std::span(devices, device_count)) {
+      EPHOST_RETURN_IF_ERROR(check_record(device, "ephost_device"));
+      wanted.push_back(detail::read_record<EpDevice>(*device));
+    }
+    return options->options.append_execution_provider_v2(
+        wanted, to_list(provider_options, provider_option_count));
+  });
+}
+
+ephost_status* set_ep_selection_policy(ephost_session_options* options, int32_t policy) {
+  return guarded("setting a policy", [&]() -> Status {
+    EPHOST_ASSIGN_OR_RETURN(const auto known, enumerator<EpDevicePolicy>(policy, 7, "policy"));
+    options->options.set_ep_selection_policy(known);
+    return {};
+  });
+}
+
+ephost_status* load_selection(ephost_session_options* options, const char* file) {
+  return guarded("reading a selection file", [&] { return options->options.load_selection(file); });
+}
+
+ephost_status* set_graph_optimization_level(ephost_session_options* options, int32_t level) {
+  return guarded("setting the optimization level", [&]() -> Status {
+    EPHOST_ASSIGN_OR_RETURN(
+        const auto known, enumerator<GraphOptimizationLevel>(level, 4, "graph optimization level"));
+    options->options.set_graph_optimization_level(known);
+    return {};
+  });
+}
+
+ephost_status* enable_mem_pattern(ephost_session_options* options, int32_t enable) {
+  return change(options, [&](SessionOptions& of) { of.enable_mem_pattern(enable != 0); });
+}
+
+ephost_status* enable_mem_reuse(ephost_session_options* options, int32_t enable) {
+  return change(options, [&](SessionOptions& of) { of.enable_mem_reuse(enable != 0); });
+}
+
+ephost_status* set_execution_mode(ephost_session_options* options, int32_t mode) {
+  return guarded("setting the execution mode", [&]() -> Status {
+    EPHOST_ASSIGN_OR_RETURN(const auto known, enumerator<ExecutionMode>(mode, 2, "execution mode"));
+    options->options.set_execution_mode(known);
+    return {};
+  });
+}
+
+ephost_status* set_inter_op_num_threads(ephost_session_options* options, uint32_t threads) {
+  return change(options, [&](SessionOptions& of) { of.set_inter_op_num_threads(threads); });
+}
+
+ephost_status* set_intra_op_num_threads(ephost_session_options* options, uint32_t threads) {
+  return change(options, [&](SessionOptions& of) { of.set_intra_op_num_threads(threads); });
+}
+
+ephost_status* enable_profiling(ephost_session_options* options, const char* file) {
+  return change(options, [&](SessionOptions& of) { of.enable_profiling(text_of(file)); });
+}
+
+ephost_status* set_ep_context_data_read_func(ephost_session_options* options,
+                                             ephost_read_context_data read, void* context) {
+  return change(options, [&](SessionOptions& of) {
+    if (read == nullptr) {
+      of.set_ep_context_data_read_func({});
+      return;
+    }
+    of.set_ep_context_data_read_func([=](std::string_view name) -> Result<EpContextData> {
+      ephost_context_data data = {};
+      data.struct_size = sizeof(data);
+      EPHOST_RETURN_IF_ERROR(from_c(read(context, std::string(name).c_str(), &data)));
+      EpContextData given;
+      given.bytes = {static_cast<const std::byte*>(data.data), data.size};
+      if (data.release != nullptr) given.owner = std::shared_ptr<void>(data.owner, data.release);
+      return given;
+    });
+  });
+}
+
+ephost_status* set_progress_func(ephost_session_options* options, ephost_progress progress,
+                                 void* context) {
+  return change(options, [&](SessionOptions& of) {
+    if (progress == nullptr) {
+      of.set_progress_func({});
+      return;
+    }
+    of.set_progress_func([=](std::string_view provider, double fraction, std::string_view message) {
+      progress(context, std::string(provider).c_str(), fraction, std::string(message).c_str());
+    });
+  });
+}
+
+ephost_status* set_load_cancellation_flag(ephost_session_options* options, const void* flag) {
+  return change(options, [&](SessionOptions& of) {
+    of.set_load_cancellation_flag(static_cast<const std::atomic<bool>*>(flag));
+  });
+}
+
+ephost_status* add_free_dimension_override_by_name(ephost_session_options* options,
+                                                   const char* name, int64_t size) {
+  return change(options,
+                [&](SessionOptions& of) { of.add_free_dimension_override_by_name(name, size); });
+}
+
+ephost_status* add_free_dimension_override_by_denotation(ephost_session_options* options,
+                                                         const char* denotation, int64_t size) {
+  return change(options, [&](SessionOptions& of) {
+    of.add_free_dimension_override_by_denotation(denotation, size);
+  });
+}
+
+ephost_status* add_initializer(ephost_session_options* options, const char* name,
+                               const ephost_value* value) {
+  return change(options, [&](SessionOptions& of) { of.add_initializer(name, value->value); });
+}
+
+ephost_status* add_external_initializers(ephost_session_options* options, const char* const* names,
+                                         const ephost_value* const* values, uint64_t count) {
+  return change(options, [&](SessionOptions& of) {
+    std::vector<NamedValue> initializers;
+    for (uint64_t i = 0; i < count; ++i) initializers.push_back({names[i], values[i]->value});
+    of.add_external_initializers(std::move(initializers));
+  });
+}
+
+ephost_status* add_external_initializers_from_files_in_memory(ephost_session_options* options,
+                                                              const char* const* names,
+                                                              const void* const* buffers,
+                                                              const uint64_t* sizes,
+                                                              uint64_t count) {
+  return change(options, [&](SessionOptions& of) {
+    std::vector<FileInMemory> files;
+    for (uint64_t i = 0; i < count; ++i) {
+      files.push_back({names[i], {static_cast<const std::byte*>(buffers[i]), sizes[i]}});
+    }
+    of.add_external_initializers_from_files_in_memory(std::move(files));
+  });
+}
+
+ephost_status* set_optimized_model_file_path(ephost_session_options* options, const char* file) {
+  return change(options,
+                [&](SessionOptions& of) { of.set_optimized_model_file_path(text_of(file)); });
+}
+
+ephost_status* set_log_id(ephost_session_options* options, const char* id) {
+  return change(options, [&](SessionOptions& of) { of.set_log_id(text_of(id)); });
+}
+
+ephost_status* set_log_severity_level(ephost_session_options* options, int32_t severity) {
+  return guarded("setting the severity of messages", [&]() -> Status {
+    EPHOST_ASSIGN_OR_RETURN(const auto known, enumerator<LoggingLevel>(severity, 5, "severity"));
+    options->options.set_log_severity_level(known);
+    return {};
+  });
+}
+
+ephost_status* add_input_file(ephost_session_options* options, const char* file) {
+  return change(options, [&](SessionOptions& of) { of.add_input_file(file); });
+}
+
+ephost_status* add_output_file(ephost_session_options* options, const char* file) {
+  return change(options, [&](SessionOptions& of) { of.add_output_file(file); });
+}
+
+}  // namespace
+
+const ephost_session_options_api kSessionOptionsApi = {
+    sizeof(ephost_session_options_api),
+    create,
+    clone,
+    release,
+    add_config_entry,
+    info,
+    get_config_entry,
+    append_execution_provider,
+    append_execution_provider_v2,
+    set_ep_selection_policy,
+    load_selection,
+    set_graph_optimization_level,
+    enable_mem_pattern,
+    enable_mem_reuse,
+    set_execution_mode,
+    set_inter_op_num_threads,
+    set_intra_op_num_threads,
+    enable_profiling,
+    set_ep_context_data_read_func,
+    set_progress_func,
+    set_load_cancellation_flag,
+    add_free_dimension_override_by_name,
+    add_free_dimension_override_by_denotation,
+    add_initializer,
+    add_external_initializers,
+    add_external_initializers_from_files_in_memory,
+    set_optimized_model_file_path,
+    set_log_id,
+    set_log_severity_level,
+    add_input_file,
+    add_output_file,
+};
+
+}  // namespace ephost::api

@@ -1,0 +1,194 @@
+#include "host/session/tools/inspect_plugin.h"
+
+#include <limits>
+#include <memory>
+#include <string_view>
+#include <system_error>
+
+#include "host/base/format.h"
+#include "host/base/text.h"
+#include "host/bridge/abi_text.h"
+#include "host/bridge/extensions/operator_definitions.h"
+#include "host/bridge/provider.h"
+#include "host/manifest/choose.h"
+#include "host/manifest/options.h"
+#include "host/session/devices/device_choice.h"
+#include "host/session/environment_state.h"
+#include "host/session/exception_barrier.h"
+#include "host/session/tools/plugin_description.h"
+#include "host/session/usable_plugin.h"
+
+namespace ephost {
+namespace {
+
+// The plugin that one manifest describes, with all the checks of a search.
+Result<manifest::Candidates> find_by_manifest(const std::filesystem::path& file) {
+  if (file.extension() != ".yaml" && file.extension() != ".yml") {
+    return Status(StatusCode::kInvalidArgument,
+                  quote(file.native()) +
+                      " is not a plugin manifest; give a .yaml file, a "
+                      "provider or its short name");
+  }
+  EPHOST_ASSIGN_OR_RETURN(manifest::FoundPlugin found, manifest::read_plugin(file));
+  manifest::Candidates candidates;
+  candidates.plugins.push_back(std::move(found));
+  return candidates;
+}
+
+Result<manifest::Candidates> find_plugins(const Environment& environment, const std::string& name) {
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(name, ignored)) return find_by_manifest(name);
+  return manifest::find_candidates(*environment.state().plugins.all(), {.name = name});
+}
+
+OptionDescription describe_option(const manifest::OptionSpec& option) {
+  OptionDescription description{.name = option.name,
+                                .type = std::string(manifest::option_type_name(option.type)),
+                                .scope = std::string(manifest::option_scope_name(option.scope)),
+                                .default_value = manifest::to_text(option.default_value),
+                                .choices = option.choices,
+                                .help = option.help};
+  if (option.range) {
+    description.range.emplace(manifest::to_text(option.range->first),
+                              manifest::to_text(option.range->second));
+  }
+  return description;
+}
+
+KernelTypeRule describe_rule(const eph_type_rule& rule) {
+  KernelTypeRule description{.is_output = (rule.flags & EPH_RULE_OUTPUT) != 0,
+                             .slot = rule.slot,
+                             .is_variadic = (rule.flags & EPH_RULE_VARIADIC) != 0};
+  if ((rule.flags & EPH_RULE_TENSOR) != 0) description.kinds.emplace_back("tensor");
+  if ((rule.flags & EPH_RULE_SEQUENCE) != 0) description.kinds.emplace_back("sequence");
+  if ((rule.flags & EPH_RULE_MAP) != 0) description.kinds.emplace_back("map");
+  if ((rule.flags & EPH_RULE_OPTIONAL) != 0) description.kinds.emplace_back("optional");
+  for (int32_t type = 0; type < 64; ++type) {
+    if ((rule.element_types >> type & 1) == 0) continue;
+    description.element_types.push_back(static_cast<ElementType>(type));
+  }
+  return description;
+}
+
+KernelDescription describe_kernel(const eph_kernel_def& kernel) {
+  KernelDescription description{.op_type = std::string(bridge::view(kernel.op_type)),
+                                .domain = std::string(bridge::view(kernel.domain)),
+                                .since_version = kernel.since_version};
+  constexpr int32_t kOpen = std::numeric_limits<int32_t>::max();
+  if (kernel.until_version != kOpen) description.until_version = kernel.until_version;
+  const size_t rule_count = kernel.rules == nullptr ? 0 : static_cast<size_t>(kernel.rule_count);
+  for (size_t i = 0; i < rule_count; ++i) {
+    description.types.push_back(describe_rule(kernel.rules[i]));
+  }
+  return description;
+}
+
+// Gives the devices to the description, and returns those that a session would use.
+std::vector<bridge::DeviceInfo> describe_devices(const plugin::LoadedPlugin& plugin,
+                                                 const bridge::HostServices& services,
+                                                 PluginDescription& description) {
+  auto devices = bridge::list_devices(plugin, services);
+  description.device_status = devices.status();
+  if (!devices.ok()) return {};
+  for (const bridge::DeviceInfo& device : *devices) {
+    description.devices.push_back(session::describe_device(plugin.manifest, device));
+  }
+  auto used = session::choose_devices(plugin.manifest.provider, std::move(*devices), {});
+  return std::move(used).value();
+}
+
+std::vector<ElementType> element_types_of(uint64_t bits) {
+  std::vector<ElementType> types;
+  for (int32_t type = 0; type < 64; ++type) {
+    if ((bits >> type & 1) != 0) types.push_back(static_cast<ElementType>(type));
+  }
+  return types;
+}
+
+std::vector<ParameterDescription> describe_parameters(
+    const std::vector<onnx_io::FormalParameter>& parameters) {
+  std::vector<ParameterDescription> descriptions;
+  for (const onnx_io::FormalParameter& one : parameters) {
+    descriptions.push_back({one.name, one.description, one.type_name,
+                            element_types_of(one.element_types), one.is_optional, one.is_variadic});
+  }
+  return descriptions;
+}
+
+std::string item_text(int64_t item) { return formatted("{}", item); }
+std::string item_text(float item) { return formatted("{}", item); }
+std::string item_text(const std::string& item) { return quote(item); }
+template <class Item>
+std::string item_text(const std::vector<Item>& list) {
+  std::vector<std::string> items;
+  for (const Item& item : list) items.push_back(item_text(item));
+  return "[" + join(items, ", ") + "]";
+}
+
+std::vector<AttributeDescription> describe_attributes(
+    const std::vector<onnx_io::FormalAttribute>& attributes) {
+  std::vector<AttributeDescription> descriptions;
+  for (const onnx_io::FormalAttribute& one : attributes) {
+    AttributeDescription& description = descriptions.emplace_back(AttributeDescription{
+        one.name, one.description, onnx_io::attribute_kind_name(one.kind), one.is_required, {}});
+    if (!one.default_value) continue;
+    description.default_value =
+        std::visit([](const auto& held) { return item_text(held); }, *one.default_value);
+  }
+  return descriptions;
+}
+
+void describe_operators(const std::shared_ptr<const plugin::LoadedPlugin>& plugin,
+                        PluginDescription& description) {
+  const auto operators = bridge::read_operators(plugin);
+  description.operators_status = operators.status();
+  if (!operators.ok()) return;
+  for (const onnx_io::OperatorDefinition& one : *operators) {
+    description.operators.push_back(
+        {one.op_type, one.domain, one.description, one.since_version, one.is_deprecated,
+         one.infer != nullptr, describe_parameters(one.inputs), describe_parameters(one.outputs),
+         describe_attributes(one.attributes)});
+  }
+}
+
+// A plugin whose provider cannot be created is described all the same.
+Result<PluginDescription> describe(const std::shared_ptr<const plugin::LoadedPlugin>& plugin) {
+  const manifest::Manifest& manifest = plugin->manifest;
+  PluginDescription description;
+  description.plugin = session::describe_plugin({manifest, plugin->library->path()});
+  description.abi_minor = plugin->abi_minor;
+  for (const manifest::OptionSpec& option : manifest.options) {
+    description.options.push_back(describe_option(option));
+  }
+  description.options_open = manifest.options_open;
+  auto services = std::make_unique<bridge::HostServices>(manifest.provider, plugin_log(),
+                                                         bridge::ProgressHooks{});
+  bridge::ProviderConfig config;
+  config.purpose = EPH_PURPOSE_COMPILE_ONLY;
+  config.devices = describe_devices(*plugin, *services, description);
+  describe_operators(plugin, description);
+  EPHOST_ASSIGN_OR_RETURN(config.options, manifest::validate_options(manifest, {}));
+  const auto provider = bridge::Provider::create(plugin, std::move(config), std::move(services));
+  description.provider_status = provider.status();
+  if (!provider.ok()) return description;
+  description.compiles = (*provider)->can_compile();
+  description.writes_context = (*provider)->can_write_context();
+  for (const eph_kernel_def& kernel : (*provider)->kernels().kernels()) {
+    description.kernels.push_back(describe_kernel(kernel));
+  }
+  return description;
+}
+
+}  // namespace
+
+Result<PluginDescription> inspect_plugin(const Environment& environment,
+                                         const std::string& plugin) {
+  const LogScope scope(environment.state().log);
+  return session::without_exceptions("inspecting a plugin", [&]() -> Result<PluginDescription> {
+    EPHOST_ASSIGN_OR_RETURN(const manifest::Candidates candidates,
+                            find_plugins(environment, plugin));
+    return session::with_usable_plugin(environment.state().registry, candidates, &describe);
+  });
+}
+
+}  // namespace ephost

@@ -1,0 +1,147 @@
+#include "host/session/tools/plan_model.h"
+
+#include <span>
+#include <utility>
+
+#include "host/base/format.h"
+#include "host/session/exception_barrier.h"
+#include "host/session/pipeline/pipeline.h"
+#include "host/session/session_log.h"
+
+namespace ephost {
+namespace {
+
+class GraphReport {
+ public:
+  GraphReport(const session::PreparedModel& model, const session::PreparedGraph& prepared)
+      : model_(model), graph_(model.graph_of(prepared)), prepared_(prepared) {}
+
+  GraphPlan make() {
+    report_ = {.path = prepared_.path,
+               .name = graph_.name,
+               .providers = prepared_.partitioning.providers,
+               .order_rule = std::string(prepared_.order_rule),
+               .order_bytes = prepared_.order_bytes,
+               .given_order_bytes = prepared_.given_order_bytes};
+    for (const plan::Step& step : prepared_.execution.steps) add_step(step);
+    for (graph::ValueId id = 0; id < prepared_.allocation.values.size(); ++id) add_value(id);
+    add_buffers();
+    add_workspaces();
+    for (const plan::MemoryBlock& block : prepared_.pattern.blocks) {
+      report_.blocks.push_back({.location = block.location,
+                                .memory = model_.location_name(block.location),
+                                .peak_bytes = block.bytes,
+                                .lower_bound_bytes = block.lower_bound,
+                                .proved_optimal = block.proved_optimal,
+                                .alignment = block.alignment});
+    }
+    return std::move(report_);
+  }
+
+ private:
+  [[nodiscard]] std::vector<std::string> names(std::span<const graph::ValueId> ids) const {
+    std::vector<std::string> names;
+    for (const graph::ValueId id : ids) {
+      names.push_back(id == graph::kNoValue ? "" : graph_.values[id].name);
+    }
+    return names;
+  }
+
+  void add_step(const plan::Step& step) {
+    PlannedStep planned{.provider = step.provider,
+                        .node = step.node,
+                        .inputs = names(step.inputs),
+                        .outputs = names(step.outputs)};
+    if (step.partition == plan::kNoPartition) {
+      const graph::Node& node = graph_.nodes[step.node];
+      planned.name = node.name;
+      planned.op = node.domain.empty() ? node.op_type : node.domain + "." + node.op_type;
+      planned.description = graph::describe_node(graph_, step.node);
+    } else {
+      const partition::Partition& p = prepared_.partitioning.partitions[step.partition];
+      planned.partition = p.name;
+      planned.name = "partition " + p.name;
+      planned.op = formatted("{} node{}", p.nodes.size(), p.nodes.size() == 1 ? "" : "s");
+      planned.description = formatted("{} of {}", planned.name, planned.op);
+    }
+    report_.steps.push_back(std::move(planned));
+  }
+
+  void add_value(graph::ValueId id) {
+    const plan::ValuePlan& value = prepared_.allocation.values[id];
+    if (value.kind == plan::AllocKind::kNone) return;
+    const uint64_t offset = prepared_.pattern.offsets[id];
+    const bool needs_memory = value.kind == plan::AllocKind::kAllocate ||
+                              value.kind == plan::AllocKind::kReuse ||
+                              value.kind == plan::AllocKind::kAllocateOutput;
+    PlannedValue planned{.name = graph_.values[id].name,
+                         .type = graph::to_string(graph_.values[id].type, model_.model.symbols),
+                         .kind = std::string(plan::alloc_kind_name(value.kind)),
+                         .location = value.location,
+                         .owns_buffer = value.reused == id,
+                         .first_step = value.first_pc,
+                         .last_step = value.last_pc,
+                         .use_count = value.use_count,
+                         .bytes = value.bytes,
+                         .is_allocated_by_runs = needs_memory && offset == plan::kNoOffset};
+    if (value.reused != graph::kNoValue) {
+      planned.buffer = graph_.values[value.reused].name;
+      planned.buffer_bytes = prepared_.allocation.values[value.reused].bytes;
+    }
+    if (offset != plan::kNoOffset) planned.offset = offset;
+    report_.values.push_back(std::move(planned));
+  }
+
+  void add_buffers() {
+    for (const plan::BufferPlan& buffer : prepared_.allocation.buffers) {
+      const uint64_t offset = prepared_.pattern.offsets[buffer.root];
+      if (offset == plan::kNoOffset || !buffer.bytes) continue;
+      report_.buffers.push_back({.location = buffer.location,
+                                 .first_step = buffer.first_pc,
+                                 .last_step = buffer.last_pc,
+                                 .bytes = *buffer.bytes,
+                                 .offset = offset});
+    }
+  }
+
+  void add_workspaces() {
+    for (const plan::Workspace& workspace : prepared_.allocation.workspaces) {
+      report_.steps[workspace.pc].workspace_bytes = workspace.bytes;
+      const uint64_t offset = prepared_.pattern.workspace_offsets[workspace.pc];
+      if (offset == plan::kNoOffset) continue;
+      report_.buffers.push_back({.location = workspace.location,
+                                 .first_step = workspace.pc,
+                                 .last_step = workspace.pc,
+                                 .bytes = workspace.bytes,
+                                 .offset = offset,
+                                 .is_workspace = true});
+    }
+  }
+
+  const session::PreparedModel& model_;
+  const graph::Graph& graph_;
+  const session::PreparedGraph& prepared_;
+  GraphPlan report_;
+};
+
+}  // namespace
+
+Result<std::vector<GraphPlan>> plan_model(const Environment& environment,
+                                          const std::filesystem::path& model,
+                                          const SessionOptions& options) {
+  using Plans = Result<std::vector<GraphPlan>>;
+  return session::without_exceptions("planning a model", [&]() -> Plans {
+    const Log log = session::session_log(environment, options);
+    const LogScope scope(log);
+    EPHOST_ASSIGN_OR_RETURN(
+        const session::PreparedModel prepared,
+        session::prepare_model(environment, {model, {}}, options, session::Stage::kPlanned));
+    std::vector<GraphPlan> plans;
+    for (const session::PreparedGraph* one : prepared.graphs()) {
+      plans.push_back(GraphReport(prepared, *one).make());
+    }
+    return plans;
+  });
+}
+
+}  // namespace ephost

@@ -1,0 +1,243 @@
+#include "host/session/tools/verify_context.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "host/base/files/file.h"
+#include "host/base/format.h"
+#include "host/base/text.h"
+#include "host/bridge/compatibility.h"
+#include "host/context/read/replacement_watch.h"
+#include "host/context/read/verify.h"
+#include "host/manifest/choose.h"
+#include "host/onnx_io/import/import.h"
+#include "host/session/devices/device_choice.h"
+#include "host/session/environment_state.h"
+#include "host/session/exception_barrier.h"
+#include "host/session/usable_plugin.h"
+
+namespace ephost {
+namespace {
+
+using Providers = VerifyContextOptions::Providers;
+
+// The first provider whose manifest accepts the source. Nodes that state no source go to the first
+// provider that loads contexts at all.
+manifest::Candidates find_acceptors(const manifest::SearchResult& search,
+                                    const std::string& source) {
+  manifest::Candidates acceptors;
+  for (const manifest::FoundPlugin& found : search.found) {
+    const std::vector<std::string>& sources = found.manifest.context_sources;
+    const bool accepts =
+        source.empty() ? !sources.empty() : std::ranges::find(sources, source) != sources.end();
+    if (!accepts) continue;
+    if (!acceptors.plugins.empty() && acceptors.provider() != found.manifest.provider) break;
+    acceptors.plugins.push_back(found);
+  }
+  return acceptors;
+}
+
+// What contexts are judged for.
+class Judge {
+ public:
+  // Borrows both. `device` is an id; empty: the devices that a session would use.
+  Judge(const Environment& environment, const std::string& device)
+      : environment_(environment), device_(device) {}
+
+  // The verdict of the best plugin that works; nothing if its provider has no device here.
+  Result<std::optional<bridge::Compatibility>> ask(const manifest::Candidates& acceptors,
+                                                   const std::string& compatibility) {
+    return session::with_usable_plugin(
+        environment_.state().registry, acceptors,
+        [&](const std::shared_ptr<const plugin::LoadedPlugin>& plugin) {
+          return ask_plugin(*plugin, compatibility);
+        });
+  }
+
+  // INVALID_ARGUMENT if no provider that was asked has the device.
+  [[nodiscard]] Status check_device() const {
+    if (device_.empty() || is_known_) return Status::ok_status();
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("no provider of the model's contexts has a device {}; there are: {}",
+                            quote(device_), others_.empty() ? "none" : join(others_, ", ")));
+  }
+
+ private:
+  Result<std::optional<bridge::Compatibility>> ask_plugin(const plugin::LoadedPlugin& plugin,
+                                                          const std::string& compatibility) {
+    // As a session has them by default: what a provider makes may depend on their number.
+    const uint32_t threads = ThreadPool::default_thread_count();
+    const bridge::HostServices services(
+        plugin.manifest.provider, plugin_log(), bridge::ProgressHooks{},
+        bridge::ThreadOffer{ThreadPool::borrow(environment_.state().threads), threads, threads});
+    EPHOST_ASSIGN_OR_RETURN(const auto devices, devices_of(plugin, services));
+    if (devices.empty()) return std::optional<bridge::Compatibility>();
+    EPHOST_ASSIGN_OR_RETURN(const auto verdict,
+                            bridge::validate(plugin, services, devices, compatibility));
+    return std::optional(verdict);
+  }
+
+  Result<std::vector<bridge::DeviceInfo>> devices_of(const plugin::LoadedPlugin& plugin,
+                                                     const bridge::HostServices& services) {
+    EPHOST_ASSIGN_OR_RETURN(auto listed, bridge::list_devices(plugin, services));
+    if (!device_.empty()) {
+      EPHOST_ASSIGN_OR_RETURN(const auto targets, bridge::list_targets(plugin, services));
+      for (const auto& known : {listed, targets}) {
+        for (const bridge::DeviceInfo& device : known) {
+          if (device.id == device_) {
+            is_known_ = true;
+            return std::vector{device};
+          }
+          others_.insert(formatted("{} of {}", quote(device.id), plugin.manifest.provider));
+        }
+      }
+    }
+    return session::choose_devices(plugin.manifest.provider, std::move(listed), {});
+  }
+
+  const Environment& environment_;
+  const std::string& device_;
+  bool is_known_ = false;
+  std::set<std::string> others_;  // devices of the providers that were asked
+};
+
+void report_verdict(const Result<std::optional<bridge::Compatibility>>& answer,
+                    ContextSourceReport& source, std::vector<std::string>& problems) {
+  if (!answer.ok()) {
+    source.verdict = "not known";
+    problems.push_back(answer.status().to_string());
+    return;
+  }
+  if (!*answer) {
+    source.verdict = "not judged: no device here";
+    return;
+  }
+  switch (**answer) {
+    case bridge::Compatibility::kOptimal:
+      source.verdict = "optimal";
+      return;
+    case bridge::Compatibility::kPreferRecompilation:
+      source.verdict = "loads, but a new compilation would do better";
+      return;
+    case bridge::Compatibility::kUnsupported:
+      source.verdict = "unsupported";
+      problems.push_back(
+          formatted("{} cannot load what was made for {}; compile the model again on this machine",
+                    source.provider, quote(source.compatibility)));
+      return;
+    case bridge::Compatibility::kNotApplicable:
+      source.verdict = "not applicable";
+      problems.push_back(formatted(
+          "{} does not know {} as a text of its own, although its manifest accepts the "
+          "source {}; install the plugin that made the context, or compile the model again",
+          source.provider, quote(source.compatibility), quote(source.source)));
+      return;
+  }
+}
+
+// `judge` is null if no plugin is to be asked.
+ContextSourceReport check_source(const Environment& environment, const std::string& name,
+                                 const std::optional<std::string>& compatibility, Judge* judge,
+                                 std::vector<std::string>& problems) {
+  ContextSourceReport source{.source = name, .compatibility = compatibility.value_or("")};
+  const manifest::Candidates acceptors = find_acceptors(*environment.state().plugins.all(), name);
+  if (acceptors.plugins.empty()) {
+    source.verdict = "no plugin";
+    problems.push_back("no installed plugin accepts the source " + quote(name) +
+                       "; install the provider that made the model, or give --plugin-path");
+    return source;
+  }
+  source.provider = acceptors.provider();
+  if (judge == nullptr || !compatibility) {
+    source.verdict = judge != nullptr ? "no compatibility stated" : "not asked";
+    return source;
+  }
+  report_verdict(judge->ask(acceptors, *compatibility), source, problems);
+  return source;
+}
+
+Result<context::VerifyReport> read_and_verify(const std::filesystem::path& path,
+                                              bool compare_checksums) {
+  context::LoadOptions load_options;
+  load_options.folder = path.parent_path();
+  load_options.verify_checksums = compare_checksums;
+  EPHOST_ASSIGN_OR_RETURN(MappedFile opened, MappedFile::open(path));
+  const auto file = std::make_shared<const MappedFile>(std::move(opened));
+  load_options.files = context::find_superseded_initializers(file->bytes(), load_options);
+  onnx_io::ImportOptions import_options;
+  import_options.infer_shapes = false;
+  import_options.external_files = load_options.files;
+  onnx_io::ImportReport read;
+  EPHOST_ASSIGN_OR_RETURN(const graph::Model model,
+                          onnx_io::import_model(file, import_options, &read));
+  load_options.files = std::move(read.external_data);
+  load_options.unchecked_external_data = std::move(read.unchecked_external_data);
+  return context::verify_context_model(model, load_options);
+}
+
+// Reads the model again if it is replaced meanwhile.
+Result<context::VerifyReport> examine(const std::filesystem::path& path, bool compare_checksums) {
+  for (int reading = 1;; ++reading) {
+    const context::ReplacementWatch watch(path);
+    Result<context::VerifyReport> report = read_and_verify(path, compare_checksums);
+    const bool is_sound = report.ok() && report->ok();
+    if (is_sound || reading == context::kMaxReadings || !watch.has_changed()) return report;
+  }
+}
+
+ContextNodeReport describe(const context::VerifiedNode& node) {
+  return {.description = node.description,
+          .partition_name = node.partition_name,
+          .source = node.source,
+          .main_context = node.main_context,
+          .embedded = node.embedded,
+          .primary = node.primary,
+          .file = node.file,
+          .payload_bytes = node.payload_bytes,
+          .checksum = std::string(context::checksum_state_name(node.checksum)),
+          .sdk_version = node.sdk_version,
+          .hardware_architecture = node.hardware_architecture};
+}
+
+Result<ContextReport> verify(const Environment& environment, const std::filesystem::path& model,
+                             const VerifyContextOptions& options) {
+  EPHOST_ASSIGN_OR_RETURN(context::VerifyReport found, examine(model, options.compare_checksums));
+  if (found.nodes.empty() && found.ok()) {
+    return Status(StatusCode::kInvalidArgument,
+                  quote(model.native()) +
+                      " has no EPContext nodes; give a model that \"ephost compile\" wrote");
+  }
+  ContextReport report{.problems = std::move(found.problems),
+                       .unchecked = std::move(found.unchecked),
+                       .needs_checksums = found.needs_checksums};
+  std::set<std::pair<std::string, std::optional<std::string>>> sources;
+  for (const context::VerifiedNode& node : found.nodes) {
+    report.nodes.push_back(describe(node));
+    sources.emplace(node.source, node.compatibility);
+  }
+  if (options.providers == Providers::kIgnore) return report;
+  Judge judge(environment, options.device);
+  for (const auto& [source, compatibility] : sources) {
+    report.sources.push_back(check_source(environment, source, compatibility,
+                                          options.providers == Providers::kAsk ? &judge : nullptr,
+                                          report.problems));
+  }
+  if (options.providers == Providers::kAsk) EPHOST_RETURN_IF_ERROR(judge.check_device());
+  return report;
+}
+
+}  // namespace
+
+Result<ContextReport> verify_context(const Environment& environment,
+                                     const std::filesystem::path& model,
+                                     const VerifyContextOptions& options) {
+  const LogScope scope(environment.state().log);
+  return session::without_exceptions("verifying a context model",
+                                     [&] { return verify(environment, model, options); });
+}
+
+}  // namespace ephost

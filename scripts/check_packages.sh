@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Installs the packages of scripts/package.sh in a fresh Debian and uses them there: a model is run by the
+# command, and by the examples of README.md, which are built as it says. Needs root, the network and some
+# minutes.
+#   scripts/check_packages.sh [SUITE [FOLDER]]   the release of this machine and build/package/packages;
+#                                                else one that the packages of FOLDER were built on
+set -euo pipefail
+cd "$(dirname "$0")/.."
+suite=${1:-$(. /etc/os-release && echo "$VERSION_CODENAME")}
+folder=${2:-build/package/packages}
+
+if [ "$(id -u)" -ne 0 ]; then
+  echo "check_packages: debootstrap and chroot need root; run it as root" >&2
+  exit 1
+fi
+packages=("$folder"/*.deb)
+if [ ! -e "${packages[0]}" ]; then
+  echo "check_packages: $folder has no packages; run scripts/package.sh first" >&2
+  exit 1
+fi
+
+root=$(mktemp -d)
+trap 'umount "$root/proc" 2>/dev/null || true; rm -rf --one-file-system "$root"' EXIT
+mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
+debootstrap --variant=minbase --include=ca-certificates "$suite" "$root" "$mirror"
+mount -t proc proc "$root/proc"
+mkdir "$root/work"
+cp "${packages[@]}" "$root/work"
+/usr/bin/python3 tests/integration/install/readme_examples.py "$root/work/examples"
+models=$(mktemp -d)
+/usr/bin/python3 scripts/make_models.py "$models" tiny_cnn > /dev/null
+cp "$models/tiny_cnn/model.onnx" "$root/work"
+rm -rf "$models"
+
+# Runs a command in the chroot, without any variable of ours.
+inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root "$@"; }
+# Installs packages there; $1 may have patterns.
+get() { inside sh -c "DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $1"; }
+
+inside apt-get update -q
+get "/work/ephost_*.deb /work/libephost0_*.deb /work/ephost-plugin-cpu_*.deb /work/ephost-plugin-dnnl_*.deb"
+inside ephost list --format json | grep '"/usr/share/ephost/plugins/cpu.yaml"'
+inside ephost run /work/model.onnx --ep dnnl
+get "/work/libephost-dev_*.deb g++ cmake make pkg-config"
+inside cmake -S /work/examples -B /work/examples/build
+inside cmake --build /work/examples/build
+inside sh -ec 'cd /work/examples; . ./build.sh'
+for program in run_cc run_c build/run_cc build/run_c; do
+  inside "/work/examples/$program" /work/model.onnx | grep '^logits: '
+done
+get "/work/ephost-plugin-sdk_*.deb"
+inside sh -ec 'cc -std=c11 -fsyntax-only $(pkg-config --cflags ephost_plugin_sdk) \
+  /usr/share/ephost_plugin_sdk/examples/minimal_provider.c'
+inside sh -c 'apt-get remove -y -q ephost ephost-plugin-cpu ephost-plugin-dnnl libephost0 > /dev/null'
+if [ -e "$root/usr/share/ephost" ]; then
+  echo "check_packages: files are left after the packages were removed" >&2
+  exit 1
+fi
+echo "check_packages: installed, used, built against and removed"

@@ -1,0 +1,52 @@
+#include <ephost/environment.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+
+#include "tests/support/temp_directory.h"
+
+namespace ephost {
+namespace {
+
+TEST(ApiEnvironment, ListsDirectoriesAndSkippedManifests) {
+  const test::TempDirectory folder;
+  folder.write("broken/manifest.yaml", "nonsense: [");
+  EnvironmentOptions options;
+  options.plugin_directories = {folder.path()};
+  options.search_default_directories = false;
+  const auto environment = Environment::create(options);
+  ASSERT_TRUE(environment.ok()) << environment.status().to_string();
+  EXPECT_TRUE(environment->plugins().empty());
+  ASSERT_EQ(environment->searched_directories().size(), 1U);
+  EXPECT_EQ(environment->searched_directories()[0].path, folder.path());
+  EXPECT_EQ(environment->searched_directories()[0].origin, "given");
+  ASSERT_EQ(environment->skipped_plugins().size(), 1U);
+  EXPECT_FALSE(environment->skipped_plugins()[0].reason.ok());
+  EXPECT_EQ(environment->check_loadable({}).code(), StatusCode::kNotFound);
+  EXPECT_TRUE(environment->session_groups().empty());
+  EXPECT_EQ(environment->abandon_session_group("x").code(), StatusCode::kNotFound);
+}
+
+TEST(ApiEnvironment, TakesTheOptionsOfAnOlderProgram) {
+  ephost_environment_options options = {};
+  options.struct_size = offsetof(ephost_environment_options, skip_default_directories);
+  options.skip_default_directories = -1;  // not covered: has its default
+  ephost_environment* environment = nullptr;
+  ASSERT_EQ(ephost_api_v1()->environment->create(&options, &environment), nullptr);
+  const ephost_plugin_list* list = nullptr;
+  ASSERT_EQ(ephost_api_v1()->environment->plugins(environment, &list), nullptr);
+  EXPECT_GT(list->directory_count, 0U);
+  ephost_api_v1()->release_report(list);
+  ephost_api_v1()->environment->release(environment);
+}
+
+TEST(ApiEnvironment, NamesPolicies) {
+  EXPECT_EQ(ep_device_policy_name(EpDevicePolicy::kPreferNpu), "PREFER_NPU");
+  const auto policy = parse_ep_device_policy("max_efficiency");
+  ASSERT_TRUE(policy.ok());
+  EXPECT_EQ(*policy, EpDevicePolicy::kMaxEfficiency);
+  EXPECT_EQ(parse_ep_device_policy("FASTEST").status().code(), StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace ephost
