@@ -1,0 +1,145 @@
+// How records of the C API and plain values of the C++ API become each other: each pair of types
+// lists its pairs of fields once (records.h), and both directions follow the list. Reading is here;
+// the library has the other direction.
+#pragma once
+
+#include <ephost/c_api.h>
+#include <ephost/detail/api.h>
+#include <ephost/element_type.h>
+#include <ephost/status.h>
+#include <ephost/types/environment.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace ephost::detail {
+
+// Specialised for each plain value: `C` is its record, `kFields` a tuple of Field and ArrayField.
+template <class Value>
+struct RecordOf;
+
+template <class Value>
+concept HasRecord = requires {
+  typename RecordOf<Value>::C;
+};
+
+template <class Value, class Member, class C, class CMember>
+struct Field {
+  Member Value::*member;
+  CMember C::*in_c;
+};
+template <class Value, class Member, class C, class CMember>
+constexpr Field<Value, Member, C, CMember> field(Member Value::*member, CMember C::*in_c) {
+  return {member, in_c};
+}
+
+template <class Value, class Member, class C, class CMember>
+struct ArrayField {
+  Member Value::*member;
+  CMember C::*items;
+  uint64_t C::*count;
+};
+template <class Value, class Member, class C, class CMember>
+constexpr ArrayField<Value, Member, C, CMember> field(Member Value::*member, CMember C::*items,
+                                                      uint64_t C::*count) {
+  return {member, items, count};
+}
+
+// Whether a record that the library made has a field: an older library's is shorter.
+template <class C, class Member>
+bool has(const C& record, Member C::*member) {
+  const auto* begin = reinterpret_cast<const char*>(&record);
+  const auto* end = reinterpret_cast<const char*>(&(record.*member)) + sizeof(Member);
+  return static_cast<uint64_t>(end - begin) <= record.struct_size;
+}
+
+template <HasRecord Value>
+Value read_record(const typename RecordOf<Value>::C& record);
+
+// One overload for each kind of field.
+template <class T, class C>
+requires std::is_arithmetic_v<C> &&
+    (std::is_arithmetic_v<T> || std::is_enum_v<T>)void read_field(C from, T& to) {
+  to = static_cast<T>(from);
+}
+// Texts of the library are never null; those of an application may be.
+inline void read_field(const char* from, std::string& to) {
+  if (from != nullptr) to = from;
+}
+inline void read_field(const char* from, std::filesystem::path& to) {
+  if (from != nullptr) to = from;
+}
+inline void read_field(const char* from, std::optional<std::string>& to) {
+  if (from != nullptr) to = from;
+}
+inline void read_field(uint64_t from, std::optional<uint64_t>& to) {
+  if (from != EPHOST_UNKNOWN) to = from;
+}
+// A version; 0: none.
+inline void read_field(int32_t from, std::optional<int32_t>& to) {
+  if (from != 0) to = from;
+}
+inline void read_field(const ephost_failure& from, Status& to) {
+  if (from.code != EPHOST_OK) to = Status(static_cast<StatusCode>(from.code), from.message);
+}
+inline void read_field(const ephost_key_value& from, std::pair<std::string, std::string>& to) {
+  to = {from.key, from.value};
+}
+inline void read_field(const ephost_abi_versions& from, AbiVersions& to) {
+  to = {from.major, from.minor_min, from.minor_max};
+}
+inline void read_field(const ephost_range& from,
+                       std::optional<std::pair<std::string, std::string>>& to) {
+  if (from.minimum != nullptr) to.emplace(from.minimum, from.maximum);
+}
+template <HasRecord Value>
+void read_field(const typename RecordOf<Value>::C* from, Value& to) {
+  to = read_record<Value>(*from);
+}
+
+template <HasRecord Value>
+Value read_record(const typename RecordOf<Value>::C& record) {
+  Value value{};
+  const auto read = [&]<class... Of>(const Of&... of) { (read_one(record, value, of), ...); };
+  std::apply(read, RecordOf<Value>::kFields);
+  return value;
+}
+
+template <class C, class Value, class M, class CM>
+void read_one(const C& record, Value& value, const Field<Value, M, C, CM>& of) {
+  if (has(record, of.in_c)) read_field(record.*of.in_c, value.*of.member);
+}
+template <class C, class Value, class M, class CM>
+void read_one(const C& record, Value& value, const ArrayField<Value, M, C, CM>& of) {
+  if (!has(record, of.items) || !has(record, of.count)) return;
+  const uint64_t count = record.*of.count;
+  auto& list = value.*of.member;
+  list.resize(count);
+  for (uint64_t i = 0; i < count; ++i) read_field((record.*of.items)[i], list[i]);
+}
+
+template <HasRecord Value>
+std::vector<Value> read_list(const typename RecordOf<Value>::C* const* items, uint64_t count) {
+  std::vector<Value> list;
+  list.reserve(count);
+  for (uint64_t i = 0; i < count; ++i) list.push_back(read_record<Value>(*items[i]));
+  return list;
+}
+
+// The value of the report that `function(&report)` gives.
+template <HasRecord Value, class Function>
+Result<Value> take_report(const Function& function) {
+  const typename RecordOf<Value>::C* record = nullptr;
+  if (Status status = take_status(function(&record)); !status.ok()) return status;
+  const Report<typename RecordOf<Value>::C> report(record);
+  return read_record<Value>(*record);
+}
+
+}  // namespace ephost::detail

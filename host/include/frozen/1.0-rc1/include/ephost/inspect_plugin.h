@@ -1,0 +1,26 @@
+// Loads one plugin and describes it: devices, options, kernels, operators that it defines.
+#pragma once
+
+#include <ephost/detail/records.h>
+#include <ephost/environment.h>
+#include <ephost/status.h>
+#include <ephost/types/plugin_description.h>
+
+#include <string>
+
+namespace ephost {
+inline namespace v1 {
+
+// `plugin` is a provider's type name, its short name, or the path of a manifest. Of several
+// versions the highest that works is loaded; a warning in the log names those that do not.
+// NOT_FOUND if there is no such plugin, INVALID_ARGUMENT for a file that is not a usable manifest,
+// EP_FAIL and the like for a library that cannot be loaded. May be called from any thread.
+[[nodiscard]] inline Result<PluginDescription> inspect_plugin(const Environment& environment,
+                                                              const std::string& plugin) {
+  return detail::take_report<PluginDescription>([&](const ephost_plugin_description** report) {
+    return detail::api().plugin->inspect(environment.handle(), plugin.c_str(), report);
+  });
+}
+
+}  // namespace v1
+}  // namespace ephost

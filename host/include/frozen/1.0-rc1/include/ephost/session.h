@@ -1,0 +1,321 @@
+// Session: a model, ready to run.
+#pragma once
+
+#include <ephost/detail/api.h>
+#include <ephost/detail/callbacks.h>
+#include <ephost/detail/records.h>
+#include <ephost/detail/run.h>
+#include <ephost/environment.h>
+#include <ephost/session_options.h>
+#include <ephost/status.h>
+#include <ephost/types/session.h>
+#include <ephost/value.h>
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ephost {
+inline namespace v1 {
+
+class Session;
+
+// Called when a run is over, with OK and the outputs that were asked for, or with the failure and
+// nothing. The inputs are released by then. It must not throw, may start further runs and may
+// destroy the session, but should not wait for other runs, which may be waiting for its thread.
+using RunAsyncCallback = std::function<void(Status status, std::vector<Value> outputs)>;
+
+// Inputs and outputs that stay bound from run to run: a run over static shapes then allocates
+// nothing. Made by Session::create_binding; one run at a time may use it.
+class IoBinding {
+ public:
+  // NOT_FOUND for an unknown name; INVALID_ARGUMENT for another type or shape than the model's.
+  [[nodiscard]] Status bind_input(const std::string& name, const Value& value) {
+    return detail::take_status(
+        detail::api().session->bind_input(handle(), name.c_str(), value.handle()));
+  }
+  // Binds memory of the caller's for an output. An output that isn't bound gets memory at the first
+  // run, which later runs overwrite while its shape stays.
+  [[nodiscard]] Status bind_output(const std::string& name, const Value& value) {
+    return detail::take_status(
+        detail::api().session->bind_output(handle(), name.c_str(), value.handle()));
+  }
+
+  // Lets the host allocate an output, in that memory, where it was bound to the caller's before;
+  // the next run makes a new value. INVALID_ARGUMENT for memory that is not the host's. As ONNX
+  // Runtime's BindOutputToDevice.
+  [[nodiscard]] Status bind_output(const std::string& name, const MemoryInfo& memory) {
+    auto given = detail::sized<ephost_memory_info>();
+    given.name = memory.name.c_str();
+    given.device_type = memory.device_type.c_str();
+    given.device_id = memory.device_id;
+    given.memory_type = static_cast<int32_t>(memory.memory_type);
+    return detail::take_status(
+        detail::api().session->bind_output_to_memory(handle(), name.c_str(), &given));
+  }
+
+  // Forget what was bound. The values that `outputs` had stay those of whoever copied them.
+  void clear_bound_inputs() { detail::api().session->clear_bound_inputs(handle()); }
+  void clear_bound_outputs() { detail::api().session->clear_bound_outputs(handle()); }
+
+  // The outputs of the last run, in the model's order, and their names.
+  [[nodiscard]] std::vector<Value> outputs() const {
+    std::vector<Value> outputs;
+    outputs.reserve(output_names_.size());
+    for (uint64_t i = 0; i < output_names_.size(); ++i) {
+      ephost_value* output = nullptr;
+      detail::expect_success(detail::api().session->get_output(handle(), i, &output));
+      outputs.emplace_back(output);
+    }
+    return outputs;
+  }
+  [[nodiscard]] const std::vector<std::string>& output_names() const { return output_names_; }
+
+  // The handle of the C API; it belongs to this object.
+  [[nodiscard]] ephost_binding* handle() const { return handle_.get(); }
+
+ private:
+  friend class Session;
+  struct Release {
+    void operator()(ephost_binding* binding) const {
+      detail::api().session->release_binding(binding);
+    }
+  };
+  IoBinding(ephost_binding* made, const ephost_session* session,
+            std::vector<std::string> output_names)
+      : handle_(made), session_(session), output_names_(std::move(output_names)) {}
+
+  std::unique_ptr<ephost_binding, Release> handle_;
+  const ephost_session* session_;
+  std::vector<std::string> output_names_;
+};
+
+// Moves, does not copy. `run` may be called from several threads at once.
+class Session {
+ public:
+  static Result<Session> create(const Environment& environment,
+                                const std::filesystem::path& model_path,
+                                const SessionOptions& options = {}) {
+    return make(environment, [&](ephost_session** session) {
+      return table().create(environment.handle(), model_path.c_str(), options.handle(), session);
+    });
+  }
+  static Result<Session> create(const Environment& environment, ModelBytes model,
+                                const SessionOptions& options = {}) {
+    return make(environment, [&](ephost_session** session) {
+      return table().create_from_array(environment.handle(), model.bytes.data(), model.bytes.size(),
+                                       options.handle(), session);
+    });
+  }
+
+  [[nodiscard]] const std::vector<ValueDescription>& inputs() const { return info_->inputs; }
+  [[nodiscard]] const std::vector<ValueDescription>& outputs() const { return info_->outputs; }
+
+  // The inputs with a default, which are among `inputs` too: initializers of the model that are
+  // also listed as its inputs, from IR version 4 on. A run may give a value for one of them;
+  // otherwise it has the model's value. In older models such initializers are constants.
+  [[nodiscard]] const std::vector<ValueDescription>& overridable_initializers() const {
+    return info_->overridable_initializers;
+  }
+  // Which memory each input is expected in, and each output comes out in. As ONNX Runtime's
+  // GetMemoryInfoForInputs and GetMemoryInfoForOutputs.
+  [[nodiscard]] const std::vector<MemoryInfo>& memory_info_for_inputs() const {
+    return info_->input_memory;
+  }
+  [[nodiscard]] const std::vector<MemoryInfo>& memory_info_for_outputs() const {
+    return info_->output_memory;
+  }
+  // What the model states about itself. A session that the cache store was a hit for has the
+  // statements of the model that it was asked for. A context model has those of the model that it
+  // was made of, except that the producer is "ephost".
+  [[nodiscard]] const ModelMetadata& model_metadata() const { return info_->model_metadata; }
+
+  // Runs the model. Every input without a default must be given, by name (INVALID_ARGUMENT
+  // otherwise, also for a wrong type or shape). Returns the outputs named, or all in the model's
+  // order if `output_names` is empty. The values belong to the caller. INVALID_ARGUMENT for options
+  // that a provider of the session does not have for a run.
+  [[nodiscard]] Result<std::vector<Value>> run(std::span<const NamedValue> inputs,
+                                               std::span<const std::string> output_names = {},
+                                               const RunOptions& options = {}) {
+    detail::SmallArray<const char*> input_names(inputs.size());
+    detail::SmallArray<const ephost_value*> values(inputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      input_names[i] = inputs[i].name.c_str();
+      values[i] = inputs[i].value.handle();
+    }
+    const bool wants_all = output_names.empty();
+    const size_t count = wants_all ? info_->outputs.size() : output_names.size();
+    detail::SmallArray<const char*> wanted(count);
+    for (size_t i = 0; i < output_names.size(); ++i) wanted[i] = output_names[i].c_str();
+    detail::SmallArray<ephost_value*> results(count);
+    const detail::RunOptionsRecord record(options);
+    std::vector<Value> outputs;
+    outputs.reserve(count);
+    EPHOST_RETURN_IF_ERROR(detail::take_status(
+        table().run(handle(), record.get(), input_names.data(), values.data(), inputs.size(),
+                    wants_all ? nullptr : wanted.data(), count, results.data())));
+    for (size_t i = 0; i < count; ++i) outputs.emplace_back(results[i]);
+    return outputs;
+  }
+
+  // Returns at once and runs the model on a thread of the environment's, which stands in for that
+  // of a caller: everything that `run` says applies. `callback` is called exactly once, with the
+  // outputs or with what `run` would have failed with, by that thread or by one that destroys the
+  // session; INVALID_ARGUMENT if it is empty, FAIL if no thread can be started, and only then it is
+  // not called. Inputs, names and options are copied; the memory of borrowed values and the flag of
+  // `options` must last until the callback, and a deadline counts from now on. As many runs go on
+  // at a time as there are processors; others wait for their turn, in order. As ONNX Runtime's
+  // RunAsync.
+  [[nodiscard]] Status run_async(std::span<const NamedValue> inputs,
+                                 std::span<const std::string> output_names,
+                                 RunAsyncCallback callback, const RunOptions& options = {}) {
+    std::vector<const char*> input_names;
+    std::vector<const ephost_value*> values;
+    for (const NamedValue& input : inputs) {
+      input_names.push_back(input.name.c_str());
+      values.push_back(input.value.handle());
+    }
+    std::vector<const char*> wanted;
+    for (const std::string& name : output_names) wanted.push_back(name.c_str());
+    auto done = std::make_unique<RunAsyncCallback>(std::move(callback));
+    const bool is_callable = *done != nullptr;
+    const detail::RunOptionsRecord record(options);
+    const Status started = detail::take_status(
+        table().run_async(handle(), record.get(), input_names.data(), values.data(), values.size(),
+                          wanted.empty() ? nullptr : wanted.data(), wanted.size(),
+                          is_callable ? call_back : nullptr, done.get()));
+    if (started.ok()) static_cast<void>(done.release());  // call_back has it
+    return started;
+  }
+
+  // `run` with bound inputs and outputs. The binding must be this session's.
+  [[nodiscard]] Result<IoBinding> create_binding() const {
+    ephost_binding* made = nullptr;
+    EPHOST_RETURN_IF_ERROR(detail::take_status(table().create_binding(handle(), &made)));
+    std::vector<std::string> names;
+    for (const ValueDescription& output : info_->outputs) names.push_back(output.name);
+    return IoBinding(made, handle(), std::move(names));
+  }
+  [[nodiscard]] Status run(IoBinding& binding, const RunOptions& options = {}) {
+    if (binding.session_ != handle()) {
+      return {StatusCode::kInvalidArgument,
+              "the binding belongs to another session; create one with this session"};
+    }
+    const detail::RunOptionsRecord record(options);
+    return detail::take_status(table().run_with_binding(binding.handle(), record.get()));
+  }
+
+  // Changes options of providers with the scope `dynamic` for runs that begin afterwards: keys are
+  // "ep.PROVIDER.OPTION", as in RunOptions. INVALID_ARGUMENT for an option that the provider does
+  // not declare with this scope, or a value that it does not admit. All are changed or, after a
+  // failure, none. Runs may go on meanwhile. Sessions that share a provider share its options.
+  [[nodiscard]] Status set_ep_dynamic_options(const OptionList& options) {
+    const auto entries = detail::views_of(options);
+    return detail::take_status(
+        table().set_ep_dynamic_options(handle(), entries.data(), entries.size()));
+  }
+
+  // Ends the recording that SessionOptions::enable_profiling began and writes it as a Chrome trace:
+  // the file. A session that is destroyed while it records writes its file too. Not while runs go
+  // on. INVALID_ARGUMENT if the session does not record, or no longer.
+  [[nodiscard]] Result<std::filesystem::path> end_profiling() {
+    auto file =
+        detail::take_text([&](char** text) { return table().end_profiling(handle(), text); });
+    if (!file.ok()) return std::move(file).status();
+    return std::filesystem::path(*std::move(file));
+  }
+
+  // What session creation did, in order.
+  [[nodiscard]] const std::vector<Phase>& phases() const { return info_->phases; }
+  // What providers failed at, in the order of the attempts; others run these nodes.
+  [[nodiscard]] const std::vector<Fallback>& fallbacks() const { return info_->fallbacks; }
+  // What the cache store (`ep.cache_dir`) had to do with it.
+  [[nodiscard]] const CacheUse& cache_use() const { return info_->cache_use; }
+
+  // In priority order, those of a device before the CPU provider.
+  [[nodiscard]] const std::vector<SessionProvider>& providers() const { return info_->providers; }
+  // The blocks of the main graph; none where all sizes are known at run time only.
+  [[nodiscard]] const std::vector<PlannedMemory>& planned_memory() const {
+    return info_->planned_memory;
+  }
+
+  // Whether the application may write a file without replacing one that the session was created
+  // from or that its options state as an input or output (SessionOptions::add_output_file),
+  // whatever path or link leads there. INVALID_ARGUMENT otherwise. `role` is how the message speaks
+  // of the file, e.g. "the file of output "y"".
+  [[nodiscard]] Status check_output_file(const std::filesystem::path& file,
+                                         const std::string& role) const {
+    return detail::take_status(table().check_output_file(handle(), file.c_str(), role.c_str()));
+  }
+
+  // The handle of the C API; it belongs to this object.
+  [[nodiscard]] ephost_session* handle() const { return handle_.get(); }
+
+ private:
+  struct Release {
+    void operator()(ephost_session* session) const { table().release(session); }
+  };
+  // What ephost_session_info tells.
+  struct Info {
+    std::vector<ValueDescription> inputs;
+    std::vector<ValueDescription> outputs;
+    std::vector<Phase> phases;
+    std::vector<Fallback> fallbacks;
+    CacheUse cache_use;
+    std::vector<SessionProvider> providers;
+    std::vector<PlannedMemory> planned_memory;
+    std::vector<ValueDescription> overridable_initializers;
+    ModelMetadata model_metadata;
+    std::vector<MemoryInfo> input_memory;
+    std::vector<MemoryInfo> output_memory;
+  };
+
+  Session(const Environment& environment, ephost_session* made)
+      : environment_(environment), handle_(made) {
+    using detail::read_list;
+    const ephost_session_info& of = *table().info(made);
+    info_ = std::make_unique<Info>(Info{
+        .inputs = read_list<ValueDescription>(of.inputs, of.input_count),
+        .outputs = read_list<ValueDescription>(of.outputs, of.output_count),
+        .phases = read_list<Phase>(of.phases, of.phase_count),
+        .fallbacks = read_list<Fallback>(of.fallbacks, of.fallback_count),
+        .cache_use = detail::read_record<CacheUse>(*of.cache_use),
+        .providers = read_list<SessionProvider>(of.providers, of.provider_count),
+        .planned_memory = read_list<PlannedMemory>(of.planned_memory, of.planned_memory_count),
+        .overridable_initializers = read_list<ValueDescription>(of.overridable_initializers,
+                                                                of.overridable_initializer_count),
+        .model_metadata = detail::read_record<ModelMetadata>(*of.model_metadata),
+        .input_memory = read_list<MemoryInfo>(of.input_memory, of.input_count),
+        .output_memory = read_list<MemoryInfo>(of.output_memory, of.output_count),
+    });
+  }
+
+  // `context` is a RunAsyncCallback, which it destroys.
+  static void call_back(void* context, ephost_status* status, ephost_value* const* outputs,
+                        uint64_t output_count) {
+    const std::unique_ptr<RunAsyncCallback> callback(static_cast<RunAsyncCallback*>(context));
+    std::vector<Value> values;
+    for (ephost_value* output : std::span(outputs, output_count)) values.emplace_back(output);
+    (*callback)(detail::take_status(status), std::move(values));
+  }
+
+  static const ephost_session_api& table() { return *detail::api().session; }
+  template <class Function>
+  static Result<Session> make(const Environment& environment, const Function& function) {
+    ephost_session* made = nullptr;
+    EPHOST_RETURN_IF_ERROR(detail::take_status(function(&made)));
+    return Session(environment, made);
+  }
+
+  Environment environment_;  // destroyed last: the session's messages go to its function
+  std::unique_ptr<ephost_session, Release> handle_;
+  std::unique_ptr<const Info> info_;
+};
+
+}  // namespace v1
+}  // namespace ephost

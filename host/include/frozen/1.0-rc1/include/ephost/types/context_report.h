@@ -1,0 +1,58 @@
+// What a check of a context model found.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ephost {
+
+struct VerifyContextOptions {
+  // Otherwise files are looked for, but not read.
+  bool compare_checksums = true;
+  enum class Providers {
+    kIgnore,
+    kFind,  // one must be installed that accepts the model, by its manifest
+    kAsk,   // load its plugin too, and ask whether it can load what the model holds
+  };
+  Providers providers = Providers::kAsk;
+  // With kAsk: the id of a device to judge for, which need not be present if its provider can
+  // compile for it. A provider that has no such device is asked about those that a session would
+  // use, as all are if this is empty.
+  std::string device;
+};
+
+// An EPContext node.
+struct ContextNodeReport {
+  std::string description;  // of the node; in a nested graph with the path of that graph
+  std::string partition_name;
+  std::string source;
+  bool main_context = true;  // it has a payload; otherwise that of `primary` serves
+  bool embedded = true;
+  std::string primary;  // partition_name of the node with the payload
+  std::string file;     // of the payload, as the model states it; empty: embedded
+  std::optional<uint64_t> payload_bytes;
+  std::string checksum;  // of the payload: "ok", "missing file", ...
+  std::string sdk_version;
+  std::string hardware_architecture;
+};
+
+// What nodes of one `source` have in common whose payloads state the same compatibility.
+struct ContextSourceReport {
+  std::string source;
+  std::string compatibility;  // as the model states it
+  std::string provider;       // that accepts the source; empty: none is installed
+  std::string verdict;        // "optimal", "unsupported", ...
+};
+
+struct ContextReport {
+  std::vector<ContextNodeReport> nodes;
+  std::vector<ContextSourceReport> sources;  // none with Providers::kIgnore
+  std::vector<std::string> problems;         // why it cannot be loaded, one sentence each
+  std::vector<std::string> unchecked;        // payloads and files without a stated checksum
+  // A session refuses the model if something is unchecked, as this host wrote it with checksums.
+  bool needs_checksums = false;
+};
+
+}  // namespace ephost

@@ -1,0 +1,20 @@
+// What became of a partition that its provider could not handle.
+#pragma once
+
+#include <ephost/status.h>
+
+#include <cstdint>
+#include <string>
+
+namespace ephost {
+
+// Nodes that a provider failed to compile, or to load, and that the next providers got. The
+// configuration entry `session.disable_ep_fallback` makes such a failure an error instead.
+struct Fallback {
+  std::string provider;
+  std::string partition;  // its name; empty: the kernel of a single node
+  uint64_t nodes = 0;
+  Status reason;
+};
+
+}  // namespace ephost

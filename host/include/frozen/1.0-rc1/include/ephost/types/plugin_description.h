@@ -1,0 +1,95 @@
+// What a loaded plugin offers: devices, options, kernels, operators that it defines.
+#pragma once
+
+#include <ephost/element_type.h>
+#include <ephost/status.h>
+#include <ephost/types/environment.h>
+#include <ephost/types/ep_device.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ephost {
+
+// An option that providers of the plugin take, as its manifest declares it. Values are text.
+struct OptionDescription {
+  std::string name;
+  std::string type;   // "string", "int", "float", "bool" or "enum"
+  std::string scope;  // "session", "run" or "dynamic": when it takes effect
+  std::string default_value;
+  std::optional<std::pair<std::string, std::string>> range;  // least and greatest value
+  std::vector<std::string> choices;                          // of an "enum"
+  std::string help;
+};
+
+// What a kernel takes as one of its inputs, or gives as one of its outputs.
+struct KernelTypeRule {
+  bool is_output = false;
+  uint32_t slot = 0;         // index of the input or output
+  bool is_variadic = false;  // it holds for all that follow too
+  // Of "tensor", "sequence", "map" and "optional"; empty: tensors only.
+  std::vector<std::string> kinds;
+  std::vector<ElementType> element_types;
+};
+
+// A kernel for single nodes of one operator.
+struct KernelDescription {
+  std::string op_type;
+  std::string domain;  // empty: ai.onnx
+  // Of the operator set, both included. No `until_version`: all later ones.
+  int32_t since_version = 0;
+  std::optional<int32_t> until_version;
+  std::vector<KernelTypeRule> types;
+};
+
+// An input or output of an operator.
+struct ParameterDescription {
+  std::string name;
+  std::string description;
+  std::string type_name;  // parameters with one name have one type; may be empty
+  std::vector<ElementType> element_types;
+  bool is_optional = false;
+  bool is_variadic = false;
+};
+
+struct AttributeDescription {
+  std::string name;
+  std::string description;
+  std::string type;  // as ONNX calls it, e.g. "INTS"
+  bool is_required = false;
+  std::optional<std::string> default_value;  // as text
+};
+
+// A version of an operator that the plugin defines.
+struct OperatorDescription {
+  std::string op_type;
+  std::string domain;
+  std::string description;
+  int32_t since_version = 0;
+  bool is_deprecated = false;
+  bool infers_types = false;  // computes types and shapes of its outputs
+  std::vector<ParameterDescription> inputs;
+  std::vector<ParameterDescription> outputs;
+  std::vector<AttributeDescription> attributes;
+};
+
+struct PluginDescription {
+  InstalledPlugin plugin;
+  uint32_t abi_minor = 0;  // that host and plugin agreed on; the major is that of `plugin.abi`
+  std::vector<OptionDescription> options;
+  bool options_open = false;  // takes others too, as text
+  Status device_status;       // whether the plugin could list its devices
+  std::vector<EpDevice> devices;
+  Status operators_status;  // whether the plugin could list the operators that it defines
+  std::vector<OperatorDescription> operators;
+  // Whether a provider could be created with default options. The rest is empty otherwise.
+  Status provider_status;
+  bool compiles = false;        // partitions of several nodes
+  bool writes_context = false;  // of what it compiled, for a context model
+  std::vector<KernelDescription> kernels;
+};
+
+}  // namespace ephost

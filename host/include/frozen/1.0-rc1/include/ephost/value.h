@@ -1,0 +1,289 @@
+// Value: what goes into or comes out of a run: a tensor, which owns its memory or borrows the
+// caller's, a sequence or map of values, or nothing.
+#pragma once
+
+#include <ephost/detail/api.h>
+#include <ephost/detail/records.h>
+#include <ephost/float16.h>
+#include <ephost/status.h>
+#include <ephost/types/memory_info.h>
+#include <ephost/types/value.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ephost {
+inline namespace v1 {
+
+struct SparseTensor;
+
+// Copies share the memory, and so do sequences and maps with what was put into them; an output that
+// is not a tensor may share elements with inputs of its run. Concurrent reads are safe. Tensors of
+// strings have their elements in `strings()` and no bytes.
+class Value {
+ public:
+  // No tensor: element type undefined, no shape. What an optional output may be.
+  Value() = default;
+  Value(const Value& other) : handle_(detail::api().value->retain(other.handle_.get())) {}
+  Value(Value&&) noexcept = default;
+  Value& operator=(const Value& other) {
+    if (this != &other) handle_.reset(detail::api().value->retain(other.handle_.get()));
+    return *this;
+  }
+  Value& operator=(Value&&) noexcept = default;
+  ~Value() = default;
+
+  // A tensor of its own memory, aligned to 64 bytes and zeroed. INVALID_ARGUMENT for a negative
+  // extent, a size that overflows, or an undefined type; FAIL where memory runs out.
+  static Result<Value> allocate(ElementType type, std::span<const int64_t> shape) {
+    return make([&](ephost_value** value) {
+      return detail::api().value->create_tensor(static_cast<int32_t>(type), shape.data(),
+                                                shape.size(), value);
+    });
+  }
+  static Result<Value> allocate(ElementType type, std::initializer_list<int64_t> shape) {
+    return allocate(type, std::span(shape.begin(), shape.size()));
+  }
+
+  // A tensor over the caller's memory, which must outlive it and hold exactly the shape's bytes
+  // (INVALID_ARGUMENT otherwise).
+  static Result<Value> borrow(ElementType type, std::span<const int64_t> shape,
+                              std::span<std::byte> memory) {
+    return make([&](ephost_value** value) {
+      return detail::api().value->create_tensor_with_data(static_cast<int32_t>(type), shape.data(),
+                                                          shape.size(), memory.data(),
+                                                          memory.size(), nullptr, nullptr, value);
+    });
+  }
+  static Result<Value> borrow(ElementType type, std::initializer_list<int64_t> shape,
+                              std::span<std::byte> memory) {
+    return borrow(type, std::span(shape.begin(), shape.size()), memory);
+  }
+
+  // The same, except that `owner` keeps the memory as long as the tensor needs it.
+  static Result<Value> share(ElementType type, std::span<const int64_t> shape,
+                             std::span<std::byte> memory, std::shared_ptr<const void> owner) {
+    using Owner = std::shared_ptr<const void>;
+    auto kept = std::make_unique<Owner>(std::move(owner));
+    auto made = make([&](ephost_value** value) {
+      return detail::api().value->create_tensor_with_data(
+          static_cast<int32_t>(type), shape.data(), shape.size(), memory.data(), memory.size(),
+          [](void* context) { delete static_cast<Owner*>(context); }, kept.get(), value);
+    });
+    if (made.ok()) static_cast<void>(kept.release());
+    return made;
+  }
+
+  // A tensor of strings; as many as the shape says.
+  static Result<Value> of_strings(std::span<const int64_t> shape,
+                                  std::span<const std::string> strings) {
+    std::vector<ephost_string> views;
+    views.reserve(strings.size());
+    for (const std::string& text : strings) views.push_back({text.data(), text.size()});
+    return make([&](ephost_value** value) {
+      return detail::api().value->create_string_tensor(shape.data(), shape.size(), views.data(),
+                                                       views.size(), value);
+    });
+  }
+  static Result<Value> of_strings(std::initializer_list<int64_t> shape,
+                                  std::span<const std::string> strings) {
+    return of_strings(std::span(shape.begin(), shape.size()), strings);
+  }
+  static Result<Value> of_strings(std::initializer_list<int64_t> shape,
+                                  std::initializer_list<std::string> strings) {
+    return of_strings(shape, std::span(strings.begin(), strings.size()));
+  }
+
+  // A copy of `elements`.
+  template <class T>
+  static Result<Value> of(std::span<const int64_t> shape, std::span<const T> elements) {
+    auto made = allocate(element_type_of<T>(), shape);
+    if (!made.ok()) return made;
+    const std::span<std::byte> bytes = made->mutable_bytes();
+    if (bytes.size() != elements.size_bytes()) {
+      return Status(StatusCode::kInvalidArgument,
+                    "the tensor has " + std::to_string(made->element_count()) +
+                        " elements, and was given " + std::to_string(elements.size()) +
+                        "; give one for each element of the shape");
+    }
+    if (!bytes.empty()) std::memcpy(bytes.data(), elements.data(), bytes.size());
+    return made;
+  }
+  template <class T>
+  static Result<Value> of(std::initializer_list<int64_t> shape, std::span<const T> elements) {
+    return of<T>(std::span(shape.begin(), shape.size()), elements);
+  }
+
+  // Elements of one kind and element type; INVALID_ARGUMENT otherwise. `type` is that of the
+  // tensors in it, and matters only where there are none.
+  static Result<Value> sequence(std::span<const Value> elements,
+                                ElementType type = ElementType::kUndefined) {
+    std::vector<const ephost_value*> parts;
+    for (const Value& element : elements) parts.push_back(element.handle());
+    return make([&](ephost_value** value) {
+      return detail::api().value->create_sequence(parts.data(), parts.size(),
+                                                  static_cast<int32_t>(type), value);
+    });
+  }
+  static Result<Value> sequence(std::initializer_list<Value> elements,
+                                ElementType type = ElementType::kUndefined) {
+    return sequence(std::span(elements.begin(), elements.size()), type);
+  }
+
+  // The keys are a tensor of rank 1, of strings or integers; the values are a tensor of rank 1 or a
+  // sequence, as many as keys. INVALID_ARGUMENT otherwise.
+  static Result<Value> map(const Value& keys, const Value& values) {
+    return make([&](ephost_value** value) {
+      return detail::api().value->create_map(keys.handle(), values.handle(), value);
+    });
+  }
+
+  // A sparse tensor, checked as a whole: INVALID_ARGUMENT if it is not valid. A run takes it where
+  // the model wants a tensor of its type and shape, sparse or dense. As ONNX Runtime's
+  // CreateSparseTensor with FillSparseTensorCoo, ...Csr and ...BlockSparse.
+  static Result<Value> of_sparse(const SparseTensor& sparse);
+  // The dense form of a sparse tensor; any other value as it is. INVALID_ARGUMENT if it needs more
+  // than `max_bytes`, FAIL where memory runs out.
+  [[nodiscard]] Result<Value> to_dense(uint64_t max_bytes = uint64_t{1} << 30) const {
+    return make([&](ephost_value** value) {
+      return detail::api().value->to_dense(handle(), max_bytes, value);
+    });
+  }
+
+  [[nodiscard]] ValueKind kind() const { return static_cast<ValueKind>(info().kind); }
+  [[nodiscard]] bool has_value() const { return kind() != ValueKind::kNone; }
+  // Of a tensor, of the tensors in a sequence, or of a map's keys.
+  [[nodiscard]] ElementType element_type() const {
+    return static_cast<ElementType>(info().element_type);
+  }
+  // Of a tensor; empty otherwise. Valid as long as the value.
+  [[nodiscard]] std::span<const int64_t> shape() const {
+    const ephost_value_info of = info();
+    return {of.shape, of.rank};
+  }
+  // Of a sequence; of a map, its keys and its values. Empty for a tensor.
+  [[nodiscard]] std::vector<Value> parts() const {
+    std::vector<Value> parts(info().part_count);
+    for (uint64_t i = 0; i < parts.size(); ++i) {
+      ephost_value* part = nullptr;
+      detail::expect_success(detail::api().value->get_part(handle(), i, &part));
+      parts[i] = Value(part);
+    }
+    return parts;
+  }
+  // Of a tensor; 0 otherwise.
+  [[nodiscard]] uint64_t element_count() const { return info().element_count; }
+  [[nodiscard]] std::span<const std::byte> bytes() const { return memory(); }
+  [[nodiscard]] std::span<std::byte> mutable_bytes() { return memory(); }
+  // Of a tensor of strings; empty otherwise.
+  [[nodiscard]] std::vector<std::string> strings() const {
+    const ephost_value_info of = info();
+    if (of.kind != EPHOST_KIND_TENSOR || of.element_type != EPHOST_ELEMENT_STRING) return {};
+    std::vector<ephost_string> views(of.element_count);
+    detail::expect_success(detail::api().value->get_strings(handle(), views.data(), views.size()));
+    std::vector<std::string> strings;
+    strings.reserve(views.size());
+    for (const ephost_string& view : views) strings.emplace_back(view.data, view.size);
+    return strings;
+  }
+
+  // Which memory the value lies in, or would if it had elements.
+  [[nodiscard]] MemoryInfo memory_info() const {
+    return detail::read_record<MemoryInfo>(*detail::api().value->memory_info(handle()));
+  }
+
+  // The elements; empty unless T is the element type.
+  template <class T>
+  [[nodiscard]] std::span<const T> elements() const {
+    const std::span<std::byte> of = memory_of(element_type_of<T>());
+    return {reinterpret_cast<const T*>(of.data()), of.size() / sizeof(T)};
+  }
+  template <class T>
+  [[nodiscard]] std::span<T> mutable_elements() {
+    const std::span<std::byte> of = memory_of(element_type_of<T>());
+    return {reinterpret_cast<T*>(of.data()), of.size() / sizeof(T)};
+  }
+
+  // Takes a handle of the C API.
+  explicit Value(ephost_value* handle) : handle_(handle) {}
+  // The handle, which belongs to this object. Never null.
+  [[nodiscard]] const ephost_value* handle() const {
+    return handle_ != nullptr ? handle_.get() : none();
+  }
+
+ private:
+  struct Release {
+    void operator()(ephost_value* value) const { detail::api().value->release(value); }
+  };
+
+  template <class Function>
+  static Result<Value> make(const Function& function) {
+    ephost_value* made = nullptr;
+    EPHOST_RETURN_IF_ERROR(detail::take_status(function(&made)));
+    return Value(made);
+  }
+  static const ephost_value* none() {
+    static const Value value = [] {
+      ephost_value* made = nullptr;
+      detail::expect_success(detail::api().value->create_none(&made));
+      return Value(made);
+    }();
+    return value.handle_.get();
+  }
+  [[nodiscard]] ephost_value_info info() const {
+    auto info = detail::sized<ephost_value_info>();
+    if (handle_ != nullptr) detail::api().value->get_info(handle_.get(), &info);
+    return info;
+  }
+  [[nodiscard]] std::span<std::byte> memory() const {
+    const ephost_value_info of = info();
+    return {static_cast<std::byte*>(of.data), of.byte_size};
+  }
+  [[nodiscard]] std::span<std::byte> memory_of(ElementType type) const {
+    const ephost_value_info of = info();
+    if (of.kind != EPHOST_KIND_TENSOR || of.element_type != static_cast<int32_t>(type)) return {};
+    return {static_cast<std::byte*>(of.data), of.byte_size};
+  }
+
+  std::unique_ptr<ephost_value, Release> handle_;
+};
+
+// A plain value. `Value::of_sparse` checks it. Elements that are not stated are zero, false or
+// empty text; of those that are stated twice, the last one counts.
+struct SparseTensor {
+  SparseFormat format = SparseFormat::kCoo;
+  std::vector<int64_t> shape;  // of the dense form; with two extents unless the format is kCoo
+  // A tensor of one dimension, of any type whose elements are whole bytes, or of strings. With
+  // kBlockSparse of three: blocks, and the extents of a block, which divide those of the shape.
+  Value values;
+  // kCoo: for each value its place in row-major order, or its index in each dimension.
+  // kCsr: for each value its column.
+  // kBlockSparse: for each block its row and its column, counted in blocks.
+  std::vector<int64_t> indices;
+  // kCsr only: for each row the number of values before it, and the number of all values.
+  std::vector<int64_t> outer_indices;
+};
+
+inline Result<Value> Value::of_sparse(const SparseTensor& sparse) {
+  return make([&](ephost_value** value) {
+    return detail::api().value->create_sparse_tensor(
+        static_cast<int32_t>(sparse.format), sparse.shape.data(), sparse.shape.size(),
+        sparse.values.handle(), sparse.indices.data(), sparse.indices.size(),
+        sparse.outer_indices.data(), sparse.outer_indices.size(), value);
+  });
+}
+
+// A value with the name of the graph input or output it is for.
+struct NamedValue {
+  std::string name;
+  Value value;
+};
+
+}  // namespace v1
+}  // namespace ephost

@@ -1,0 +1,34 @@
+// Checks a context model without running it: its structure, its files and their checksums, and
+// whether the installed providers can load it.
+#pragma once
+
+#include <ephost/detail/records.h>
+#include <ephost/environment.h>
+#include <ephost/status.h>
+#include <ephost/types/context_report.h>
+
+#include <filesystem>
+
+namespace ephost {
+inline namespace v1 {
+
+// Errors are those of reading the model; INVALID_ARGUMENT for one without EPContext nodes. What is
+// wrong with a context model is not an error but a problem in the report. INVALID_ARGUMENT for a
+// `device` that no provider of the model's contexts has. A model that is replaced meanwhile is read
+// again. May be called from any thread.
+[[nodiscard]] inline Result<ContextReport> verify_context(
+    const Environment& environment, const std::filesystem::path& model,
+    const VerifyContextOptions& options = {}) {
+  using Providers = VerifyContextOptions::Providers;
+  auto given = detail::sized<ephost_verify_options>();
+  given.skip_checksums = options.compare_checksums ? 0 : 1;
+  if (options.providers == Providers::kFind) given.providers = EPHOST_VERIFY_FIND;
+  if (options.providers == Providers::kIgnore) given.providers = EPHOST_VERIFY_IGNORE;
+  given.device = options.device.c_str();
+  return detail::take_report<ContextReport>([&](const ephost_context_report** report) {
+    return detail::api().model->verify_context(environment.handle(), model.c_str(), &given, report);
+  });
+}
+
+}  // namespace v1
+}  // namespace ephost
