@@ -3,7 +3,11 @@
 #pragma once
 
 #include <ephost/c_api.h>
-#include <ephost/detail/records.h>
+#include <ephost/detail/records/environment.h>
+#include <ephost/detail/records/model_report.h>
+#include <ephost/detail/records/placement.h>
+#include <ephost/detail/records/plugin.h>
+#include <ephost/detail/records/session.h>
 #include <ephost/status.h>
 
 #include <cstddef>

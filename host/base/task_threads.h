@@ -41,7 +41,7 @@ class TaskGroup {
   ~TaskGroup();
 
   // Calls the function once, which must not throw, and destroys it. Tasks begin in the order of
-  // their start. FAIL if there is no thread for it; then it is not called.
+  // their start. FAIL if no thread can be started for it, in which case it is never called.
   [[nodiscard]] Status start(std::function<void()> task);
 
  private:

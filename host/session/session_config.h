@@ -14,7 +14,7 @@
 
 #include "host/base/thread_affinity.h"
 #include "host/context/store/cache_store.h"
-#include "host/onnx_io/import/dimension_overrides.h"
+#include "host/onnx_io/overrides/dimension_overrides.h"
 #include "host/optimize/fold_budget.h"
 #include "host/optimize/passes.h"
 #include "host/session/session_options.h"

@@ -4,7 +4,7 @@
 
 #include <ephost/detail/api.h>
 #include <ephost/detail/callbacks.h>
-#include <ephost/detail/records.h>
+#include <ephost/detail/records/environment.h>
 #include <ephost/status.h>
 #include <ephost/types/environment.h>
 #include <ephost/types/ep_device.h>
@@ -110,7 +110,7 @@ class Environment {
     return detail::read_list<SessionGroupInfo>(list->groups, list->group_count);
   }
   // Ends a group without its last session: nothing is written; its sessions live on. NOT_FOUND if
-  // there is no such group.
+  // no group has the name.
   Status abandon_session_group(const std::string& name) const {
     return detail::take_status(
         detail::api().environment->abandon_session_group(handle(), name.c_str()));

@@ -2,7 +2,7 @@
 // and why another one does not.
 #pragma once
 
-#include <ephost/detail/records.h>
+#include <ephost/detail/records/model_report.h>
 #include <ephost/environment.h>
 #include <ephost/session_options.h>
 #include <ephost/status.h>

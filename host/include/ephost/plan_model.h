@@ -2,7 +2,7 @@
 // lies in memory, and how much memory that takes.
 #pragma once
 
-#include <ephost/detail/records.h>
+#include <ephost/detail/records/model_report.h>
 #include <ephost/environment.h>
 #include <ephost/session_options.h>
 #include <ephost/status.h>

@@ -3,7 +3,7 @@
 
 #include <ephost/detail/api.h>
 #include <ephost/detail/callbacks.h>
-#include <ephost/detail/records.h>
+#include <ephost/detail/records/session.h>
 #include <ephost/detail/run.h>
 #include <ephost/environment.h>
 #include <ephost/session_options.h>

@@ -4,7 +4,7 @@
 
 #include <ephost/detail/api.h>
 #include <ephost/detail/callbacks.h>
-#include <ephost/detail/records.h>
+#include <ephost/detail/records/session.h>
 #include <ephost/status.h>
 #include <ephost/types/ep_device.h>
 #include <ephost/types/logging.h>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <ephost/detail/api.h>
-#include <ephost/detail/records.h>
+#include <ephost/detail/records/session.h>
 #include <ephost/float16.h>
 #include <ephost/status.h>
 #include <ephost/types/memory_info.h>

@@ -2,7 +2,7 @@
 // whether the installed providers can load it.
 #pragma once
 
-#include <ephost/detail/records.h>
+#include <ephost/detail/records/model_report.h>
 #include <ephost/environment.h>
 #include <ephost/status.h>
 #include <ephost/types/context_report.h>

@@ -19,11 +19,11 @@
 #include "host/graph/checks.h"
 #include "host/graph/graph.h"
 #include "host/onnx_io/import/import.h"
-#include "host/onnx_io/import/initializers.h"
 #include "host/onnx_io/import/notes.h"
 #include "host/onnx_io/import/tensor_import.h"
 #include "host/onnx_io/import/value_types.h"
 #include "host/onnx_io/opsets/operator_schemas.h"
+#include "host/onnx_io/overrides/initializers.h"
 
 namespace onnx {
 class AttributeProto;

@@ -19,8 +19,8 @@
 #include "host/base/cancellation.h"
 #include "host/base/files/file.h"
 #include "host/graph/graph.h"
-#include "host/onnx_io/import/dimension_overrides.h"
-#include "host/onnx_io/import/initializers.h"
+#include "host/onnx_io/overrides/dimension_overrides.h"
+#include "host/onnx_io/overrides/initializers.h"
 
 namespace ephost::onnx_io {
 

@@ -13,7 +13,7 @@
 #include "host/base/files/known_checksums.h"
 #include "host/context/metadata.h"
 #include "host/graph/types.h"
-#include "host/onnx_io/import/initializers.h"
+#include "host/onnx_io/overrides/initializers.h"
 #include "host/session/session_options.h"
 
 namespace ephost::session {

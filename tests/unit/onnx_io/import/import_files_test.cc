@@ -58,20 +58,10 @@ TEST(ImportFiles, NamesTheFileInMessages) {
   EXPECT_EQ(import_model(folder / "none.onnx").status().code(), StatusCode::kNoSuchFile);
 }
 
-onnx::ModelProto model_with_external_data() {
-  onnx::ModelProto proto = small_model();
-  onnx::TensorProto& w = *proto.mutable_graph()->mutable_initializer(0);
-  w.clear_raw_data();
-  w.set_data_location(onnx::TensorProto::EXTERNAL);
-  auto& location = *w.add_external_data();
-  location.set_key("location");
-  location.set_value("w.bin");
-  return proto;
-}
-
 TEST(ImportFiles, FindsExternalDataBesideTheModel) {
   test::TempDirectory folder;
-  const auto path = folder.write("model.onnx", model_with_external_data().SerializeAsString());
+  const auto path =
+      folder.write("model.onnx", testing::model_with_external_data("w.bin").SerializeAsString());
   EXPECT_EQ(import_model(path).status().code(), StatusCode::kNoSuchFile);
   folder.write("w.bin", std::string(12, 'w'));
   const auto model = import_model(path);
@@ -82,7 +72,7 @@ TEST(ImportFiles, FindsExternalDataBesideTheModel) {
 TEST(ImportFiles, FindsExternalDataWhereOptionsSay) {
   test::TempDirectory folder;
   folder.write("w.bin", std::string(12, 'w'));
-  const onnx::ModelProto proto = model_with_external_data();
+  const onnx::ModelProto proto = testing::model_with_external_data("w.bin");
   EXPECT_EQ(import_proto(proto).status().code(), StatusCode::kInvalidArgument);
   EXPECT_TRUE(import_proto(proto, {.external_data_dir = folder.path()}).ok());
   const std::string content(12, 'b');
@@ -99,7 +89,7 @@ TEST(ImportFiles, FindsExternalDataOfAttributes) {
   onnx::ModelProto proto = empty_model();
   onnx::NodeProto& node = add_node(*proto.mutable_graph(), "Constant", {}, {"y"});
   *add_attribute(node, "value", onnx::AttributeProto::TENSOR).mutable_t() =
-      model_with_external_data().graph().initializer(0);
+      testing::model_with_external_data("w.bin").graph().initializer(0);
   add_output(*proto.mutable_graph(), "y", {3});
   const auto model = import_proto(proto, {.external_data_dir = folder.path()});
   ASSERT_TRUE(model.ok()) << model.status().message();

@@ -35,4 +35,16 @@ inline std::string type_of(const graph::Model& model, std::string_view value) {
   return graph::to_string(model.graph.values[model.graph.find_value(value)].type, model.symbols);
 }
 
+// The small model, whose initializer "w" is in the file `location`.
+inline onnx::ModelProto model_with_external_data(const std::string& location) {
+  onnx::ModelProto proto = small_model();
+  onnx::TensorProto& w = *proto.mutable_graph()->mutable_initializer(0);
+  w.clear_raw_data();
+  w.set_data_location(onnx::TensorProto::EXTERNAL);
+  onnx::StringStringEntryProto& entry = *w.add_external_data();
+  entry.set_key("location");
+  entry.set_value(location);
+  return proto;
+}
+
 }  // namespace ephost::onnx_io::testing

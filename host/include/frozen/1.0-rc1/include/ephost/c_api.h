@@ -9,9 +9,9 @@
  *     ephost_status* failure = api->environment->create(NULL, &environment);
  *
  * C++ programs may prefer <ephost/ephost.h>, which wraps these tables in classes and needs nothing
- * else of the library, so that it works with any compiler and standard library. Who knows ONNX
- * Runtime's C API finds most of its functions here under their names; host/include/ONNXRUNTIME.md
- * sets both beside each other.
+ * else of the library, so that it works with any compiler and standard library. Most functions of
+ * ONNX Runtime's C API are here under their names; host/include/ONNXRUNTIME.md sets both beside
+ * each other.
  *
  * This header is C11, and valid C++17. It needs nothing but <stddef.h> and <stdint.h>.
  *
@@ -516,7 +516,7 @@ typedef struct ephost_environment_api {
   /* Adds one plugin to those of the environment, for sessions that are created afterwards, and
    * keeps it loaded until it is unregistered. `path` is its manifest, or its library with a single
    * manifest beside it. Without a name (null) it is registered under its short name. NO_SUCHFILE if
-   * there is no such file; INVALID_ARGUMENT if the name is taken, the environment has the plugin
+   * the file does not exist; INVALID_ARGUMENT if the name is taken, the environment has the plugin
    * already, or the file is neither; otherwise fails with what is wrong with the plugin. */
   ephost_status* (*register_execution_provider_library)(const ephost_environment* environment,
                                                         const char* registration_name,
@@ -535,7 +535,7 @@ typedef struct ephost_environment_api {
   ephost_status* (*session_groups)(const ephost_environment* environment,
                                    const ephost_session_group_list** out_list);
   /* Ends a group without its last session: nothing is written; its sessions live on. NOT_FOUND if
-   * there is no such group. */
+   * no group has the name. */
   ephost_status* (*abandon_session_group)(const ephost_environment* environment, const char* name);
 } ephost_environment_api;
 
@@ -1371,7 +1371,8 @@ typedef struct ephost_model_api {
   /* Checks a context model without running it: structure, files, checksums, and whether the
    * installed providers can load it. Errors are those of reading the model, INVALID_ARGUMENT for
    * one without EPContext nodes or a device that no provider of the contexts has; what is wrong
-   * with a context model is no error but a problem in the report. `options` may be null. */
+   * with a context model is listed in the report and does not fail the call. `options` may be null.
+   */
   ephost_status* (*verify_context)(const ephost_environment* environment, const char* model_path,
                                    const ephost_verify_options* options,
                                    const ephost_context_report** out_report);
@@ -1490,7 +1491,7 @@ typedef struct ephost_plugin_api {
   uint64_t struct_size;
   /* Loads a plugin and describes it: a provider's type name, its short name, or the path of a
    * manifest. Of several versions the highest that works is loaded; a warning in the log names
-   * those that do not. NOT_FOUND if there is no such plugin, INVALID_ARGUMENT for a file that is
+   * those that do not. NOT_FOUND if no plugin is called so, INVALID_ARGUMENT for a file that is
    * not a usable manifest, EP_FAIL and the like for a library that cannot be loaded. */
   ephost_status* (*inspect)(const ephost_environment* environment, const char* plugin,
                             const ephost_plugin_description** out_report);

@@ -3,7 +3,7 @@
 // value of that entry. Sessions of any process may use the store meanwhile.
 #pragma once
 
-#include <ephost/detail/records.h>
+#include <ephost/detail/records/session.h>
 #include <ephost/status.h>
 #include <ephost/types/cache_items.h>
 
@@ -59,10 +59,10 @@ Result<CacheRemoval> take_removal(const Function& function) {
 
 inline namespace v1 {
 
-// Errors of all functions: NO_SUCHFILE where there is no store, FAIL where something else is in its
-// place or it cannot be read. The functions that remove also fail while another process keeps the
-// store locked for more than ten seconds; after the first second the log names that process. All
-// functions may be called from any thread.
+// Errors of all functions: NO_SUCHFILE for a folder without a store, FAIL where something else is
+// in its place or it cannot be read. The functions that remove also fail while another process
+// keeps the store locked for more than ten seconds; after the first second the log names that
+// process. All functions may be called from any thread.
 
 // All items, the most recently used first.
 [[nodiscard]] inline Result<std::vector<CacheItemDescription>> list_cache(

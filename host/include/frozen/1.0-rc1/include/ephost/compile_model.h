@@ -3,7 +3,7 @@
 #pragma once
 
 #include <ephost/detail/compilation.h>
-#include <ephost/detail/records.h>
+#include <ephost/detail/records/model_report.h>
 #include <ephost/environment.h>
 #include <ephost/session_options.h>
 #include <ephost/status.h>

@@ -1,7 +1,7 @@
 // Loads one plugin and describes it: devices, options, kernels, operators that it defines.
 #pragma once
 
-#include <ephost/detail/records.h>
+#include <ephost/detail/records/plugin.h>
 #include <ephost/environment.h>
 #include <ephost/status.h>
 #include <ephost/types/plugin_description.h>
@@ -13,7 +13,7 @@ inline namespace v1 {
 
 // `plugin` is a provider's type name, its short name, or the path of a manifest. Of several
 // versions the highest that works is loaded; a warning in the log names those that do not.
-// NOT_FOUND if there is no such plugin, INVALID_ARGUMENT for a file that is not a usable manifest,
+// NOT_FOUND if no plugin is called so, INVALID_ARGUMENT for a file that is not a usable manifest,
 // EP_FAIL and the like for a library that cannot be loaded. May be called from any thread.
 [[nodiscard]] inline Result<PluginDescription> inspect_plugin(const Environment& environment,
                                                               const std::string& plugin) {

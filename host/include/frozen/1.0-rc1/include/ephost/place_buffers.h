@@ -2,7 +2,7 @@
 // Reads and writes such problems in the CSV form of the MiniMalloc benchmark.
 #pragma once
 
-#include <ephost/detail/records.h>
+#include <ephost/detail/records/placement.h>
 #include <ephost/status.h>
 #include <ephost/types/placement.h>
 

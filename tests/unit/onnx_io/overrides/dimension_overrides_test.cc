@@ -1,4 +1,4 @@
-#include "host/onnx_io/import/dimension_overrides.h"
+#include "host/onnx_io/overrides/dimension_overrides.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

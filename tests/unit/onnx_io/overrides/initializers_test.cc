@@ -1,4 +1,4 @@
-#include "host/onnx_io/import/initializers.h"
+#include "host/onnx_io/overrides/initializers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,13 +31,7 @@ TEST(InitializerReplacement, TakeThePlaceOfTheModelsWithoutACopy) {
 }
 
 TEST(InitializerReplacement, LeaveExternalDataUnread) {
-  onnx::ModelProto proto = small_model();
-  onnx::TensorProto& w = *proto.mutable_graph()->mutable_initializer(0);
-  w.clear_raw_data();
-  w.set_data_location(onnx::TensorProto::EXTERNAL);
-  auto& location = *w.add_external_data();
-  location.set_key("location");
-  location.set_value("absent");
+  const onnx::ModelProto proto = testing::model_with_external_data("absent");
   EXPECT_FALSE(import_proto(proto).ok());
   ImportReport report;
   const GivenInitializer given{.tensor = float_tensor({7, 8, 9}), .replaces_external = true};

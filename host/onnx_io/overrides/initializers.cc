@@ -1,4 +1,4 @@
-#include "host/onnx_io/import/initializers.h"
+#include "host/onnx_io/overrides/initializers.h"
 
 #include <onnx/onnx_pb.h>
 
