@@ -39,6 +39,9 @@ struct Mask {
   bool is_causal = false;
 };
 
+// The values of qk_matmul_output_mode: in both versions the cap precedes the mask, and what is
+// stored first is the bare product. (The numpy code beside ONNX's text caps it; text and function
+// body do not.)
 enum class ScoreStage { kProduct, kCapped, kMasked, kSoftmax };
 
 class Attention final : public Kernel {
