@@ -385,4 +385,65 @@ void one_hot_encoder(InferenceContext& context) {
   add_dim(out, categories);
 }
 
+namespace {
+
+// How many positions a window has along one axis, without those that begin in the padding at the
+// end if the number is rounded up.
+std::optional<int64_t> positions(int64_t extent, int64_t begin, int64_t end, int64_t span,
+                                 int64_t stride, bool rounds_up) {
+  const auto begins_before = checked_add(extent, begin);
+  const auto padded = begins_before ? checked_add(*begins_before, end) : std::nullopt;
+  if (!padded) return std::nullopt;
+  if (*padded < span)
+    fail(formatted("a window of {} does not fit into {} elements", span, *padded));
+  const int64_t room = *padded - span;
+  const int64_t whole = room / stride + 1;
+  if (!rounds_up) return whole;
+  const int64_t last = room / stride + (room % stride == 0 ? 0 : 1);
+  const auto start = checked_mul(last, stride);
+  return start && *start < *begins_before ? last + 1 : last;
+}
+
+}  // namespace
+
+void pool(InferenceContext& context) {
+  const bool has_indices = context.getNumOutputs() > 1;
+  set_element_type(context, 0, element_type(context, 0));
+  if (has_indices) set_element_type(context, 1, TensorProto::INT64);
+  const auto* shape = input_shape(context, 0);
+  const auto kernel = attribute(context, "kernel_shape");
+  if (shape == nullptr || !kernel) return;
+  const int rank = shape->dim_size() - 2;
+  if (rank < 1) fail(formatted("the input has {} dimensions", shape->dim_size()));
+  const auto axes = static_cast<size_t>(rank);
+  const Numbers strides = attribute(context, "strides").value_or(Numbers(axes, 1));
+  const Numbers dilations = attribute(context, "dilations").value_or(Numbers(axes, 1));
+  const std::string mode = onnx::getAttribute(context, "auto_pad", std::string("NOTSET"));
+  const bool is_same = mode == "SAME_UPPER" || mode == "SAME_LOWER";
+  Numbers pads = attribute(context, "pads").value_or(Numbers(2 * axes, 0));
+  if (mode == "VALID") pads.assign(2 * axes, 0);
+  expect_size(*kernel, axes, "kernel_shape");
+  expect_size(strides, axes, "strides");
+  expect_size(dilations, axes, "dilations");
+  expect_size(pads, 2 * axes, "pads");
+  const bool rounds_up = onnx::getAttribute(context, "ceil_mode", 0) != 0;
+  TensorShapeProto pooled;
+  *pooled.add_dim() = shape->dim(0);
+  *pooled.add_dim() = shape->dim(1);
+  for (size_t i = 0; i < axes; ++i) {
+    if ((*kernel)[i] < 1 || strides[i] < 1 || dilations[i] < 1) fail("a window is empty");
+    const auto before = extent(*shape, static_cast<int>(i) + 2);
+    const auto reach = checked_mul((*kernel)[i] - 1, dilations[i]);
+    const auto span = reach ? checked_add(*reach, int64_t{1}) : std::nullopt;
+    std::optional<int64_t> after;
+    if (before && is_same) after = *before / strides[i] + (*before % strides[i] == 0 ? 0 : 1);
+    if (before && span && !is_same) {
+      after = positions(*before, pads[i], pads[i + axes], *span, strides[i], rounds_up);
+    }
+    add_dim(pooled, after);
+  }
+  start_shape(context, 0) = pooled;
+  if (has_indices) start_shape(context, 1) = pooled;
+}
+
 }  // namespace ephost::onnx_io::infer

@@ -28,7 +28,8 @@ void split(onnx::InferenceContext& context);
 void string_split(onnx::InferenceContext& context);
 void tree_ensemble(onnx::InferenceContext& context);
 
-// Instead of onnx's own.
+// Instead of onnx's own, in all versions.
 void one_hot_encoder(onnx::InferenceContext& context);
+void pool(onnx::InferenceContext& context);
 
 }  // namespace ephost::onnx_io::infer

@@ -1,5 +1,7 @@
 #include "host/onnx_io/opsets/opset18_25.h"
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -38,6 +40,29 @@ int newest_opset_of_onnx(const std::string& domain) {
   return found == ranges.end() ? 0 : found->second.second;
 }
 
+// Operators whose inference in onnx is wrong, in all versions.
+struct Correction {
+  std::string_view domain, op_type;
+  void (*infer)(onnx::InferenceContext& context);
+};
+
+constexpr std::array<Correction, 4> kCorrections = {{
+    // ceil_mode makes no window that would begin in the padding at the end. onnx says so of the
+    // versions of opset 22 only, but the models of older opsets are made and run like that too.
+    {"", "AveragePool", &infer::pool},
+    {"", "LpPool", &infer::pool},
+    {"", "MaxPool", &infer::pool},
+    // onnx 1.17 leaves the dimensions of the input out of what it gives.
+    {kMlDomain, "OneHotEncoder", &infer::one_hot_encoder},
+}};
+
+const Correction* find_correction(std::string_view domain, std::string_view op_type) {
+  const auto found = std::find_if(
+      kCorrections.begin(), kCorrections.end(),
+      [&](const Correction& known) { return known.domain == domain && known.op_type == op_type; });
+  return found == kCorrections.end() ? nullptr : &*found;
+}
+
 // The revision that applies in this version of the domain, or null if onnx has the definition.
 const Revision* find_revision_in_use(const std::string& domain, std::string_view op_type,
                                      int version) {
@@ -69,28 +94,24 @@ class AllOperators final : public onnx::ISchemaRegistry {
     return definitions_.emplace(entry, std::move(made)).first->second.get();
   }
 
-  // onnx 1.17 leaves the dimensions of the input out of what OneHotEncoder gives.
-  const onnx::OpSchema* corrected(const onnx::OpSchema& one_hot_encoder) const {
-    return find_or_make(&one_hot_encoder, [&] {
-      onnx::OpSchema schema = one_hot_encoder;
-      schema.TypeAndShapeInferenceFunction(&infer::one_hot_encoder);
-      return schema;
-    });
-  }
-
   const onnx::OpSchema* find_in_onnx(const std::string& op_type, int version,
                                      const std::string& domain) const {
+    const Correction* correction = find_correction(domain, op_type);
     if (!domain.empty()) {
       const auto* registered =
           onnx::OpSchemaRegistry::Instance()->GetSchema(op_type, version, domain);
-      const bool is_wrong =
-          registered != nullptr && domain == kMlDomain && op_type == "OneHotEncoder";
-      return is_wrong ? corrected(*registered) : registered;
+      if (registered == nullptr || correction == nullptr) return registered;
+      return find_or_make(registered, [&] {
+        onnx::OpSchema schema = *registered;
+        schema.TypeAndShapeInferenceFunction(correction->infer);
+        return schema;
+      });
     }
     const OnnxDefinition* definition = find_onnx_definition(op_type, version);
     if (definition == nullptr) return nullptr;
     return find_or_make(definition, [&] {
       onnx::OpSchema schema = definition->make();
+      if (correction != nullptr) schema.TypeAndShapeInferenceFunction(correction->infer);
       schema.Finalize();
       return schema;
     });

@@ -120,11 +120,8 @@ OpSchema binary(const OpSchema*) {
 // Since version 18 all reductions have their axes as an input, as ReduceSum has since 13.
 OpSchema reduction(const OpSchema*) { return Definition(onnx_operator("ReduceSum")); }
 
-// Pooling with dilations and ceil_mode is inferred as MaxPool always was.
 OpSchema dilated_pool(const OpSchema* before) {
-  return Definition(*before)
-      .lists({"dilations"})
-      .inferred_by(onnx_operator("MaxPool").GetTypeAndShapeInferenceFunction());
+  return Definition(*before).lists({"dilations"}).inferred_by(&infer::pool);
 }
 
 OpSchema lp_pool_18(const OpSchema* before) {

@@ -1,19 +1,28 @@
 // MaxPool, AveragePool and their global forms.
+#include <algorithm>
+
 #include "plugins/dnnl/lowering/node_lowerings.h"
 #include "plugins/dnnl/lowering/windows.h"
 
 namespace ephost_dnnl {
 namespace {
 
-// Widens the padding at the end so that the last, partly filled window of ceil_mode fits.
-void round_up(Window& window, const Dims& data) {
+// Makes the padding at the end so large that the windows of ceil_mode fit: larger for the last,
+// partly filled one, smaller if one that would begin in the padding is left out. Returns whether it
+// is larger anywhere.
+bool round_up(Window& window, const Dims& data) {
+  bool grows = false;
   for (std::size_t i = 0; i < window.kernel.size(); ++i) {
     const int64_t positions = position_count(window, data, i, true);
+    if (positions == position_count(window, data, i, false)) continue;
+    if (positions == 0) throw Unsupported("no window begins in the data");
     const int64_t covered =
         (positions - 1) * window.strides[i] + (window.kernel[i] - 1) * window.dilations[i] + 1;
     const int64_t needed = covered - data[i + 2] - window.pads_begin[i];
-    if (needed > window.pads_end[i]) window.pads_end[i] = needed;
+    grows = grows || needed > window.pads_end[i];
+    window.pads_end[i] = std::max<int64_t>(0, needed);
   }
+  return grows;
 }
 
 TensorId lower_pool(NodeContext& node, PoolingKind kind) {
@@ -24,9 +33,7 @@ TensorId lower_pool(NodeContext& node, PoolingKind kind) {
   if (node.node().attribute("kernel_shape") == nullptr) throw Unsupported("no kernel_shape");
   Window window = read_window(node, node.ints_or("kernel_shape", dims.size() - 2, 1), dims);
   if (node.node().get_int("ceil_mode", 0) != 0) {
-    const Dims pads = window.pads_end;
-    round_up(window, dims);
-    if (kind == PoolingKind::kAverageIncludePadding && window.pads_end != pads) {
+    if (round_up(window, dims) && kind == PoolingKind::kAverageIncludePadding) {
       throw Unsupported("ceil_mode with count_include_pad");
     }
   }

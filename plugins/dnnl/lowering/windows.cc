@@ -62,7 +62,11 @@ Window read_window(const NodeContext& node, const Dims& kernel, const Dims& data
 int64_t position_count(const Window& window, const Dims& data, std::size_t i, bool round_up) {
   const int64_t free = data[i + 2] + window.pads_begin[i] + window.pads_end[i] - reach(window, i);
   if (free < 0) throw Unsupported("the window is larger than its padded input");
-  return (free + (round_up ? window.strides[i] - 1 : 0)) / window.strides[i] + 1;
+  if (!round_up) return free / window.strides[i] + 1;
+  const int64_t positions = (free + window.strides[i] - 1) / window.strides[i] + 1;
+  const bool starts_in_padding =
+      (positions - 1) * window.strides[i] >= data[i + 2] + window.pads_begin[i];
+  return starts_in_padding ? positions - 1 : positions;
 }
 
 }  // namespace ephost_dnnl

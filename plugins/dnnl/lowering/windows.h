@@ -13,7 +13,8 @@ struct Window {
 // Unsupported for negative pads and unknown modes.
 [[nodiscard]] Window read_window(const NodeContext& node, const Dims& kernel, const Dims& data);
 
-// Number of window positions along spatial dimension i.
+// Number of window positions along spatial dimension i. If it is rounded up, none begins in the
+// padding at the end.
 [[nodiscard]] int64_t position_count(const Window& window, const Dims& data, std::size_t i,
                                      bool round_up);
 

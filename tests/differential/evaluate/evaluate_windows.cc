@@ -48,8 +48,11 @@ Window read_window(const Invocation& node, const Dims& data, const Dims& kernel)
   for (std::size_t i = 0; i < rank; ++i) {
     const int64_t free = data[i + 2] + window.begin[i] + window.end[i] - reach(window, i);
     require(free >= 0, "a window that is larger than the padded data");
-    window.output.push_back((free + (rounds_up ? window.strides[i] - 1 : 0)) / window.strides[i] +
-                            1);
+    const int64_t stride = window.strides[i];
+    int64_t positions = (free + (rounds_up ? stride - 1 : 0)) / stride + 1;
+    // Rounding up adds no position that begins behind the data.
+    if (rounds_up && (positions - 1) * stride - window.begin[i] >= data[i + 2]) --positions;
+    window.output.push_back(positions);
   }
   return window;
 }

@@ -157,9 +157,10 @@ class RoiAlign final : public Kernel {
       const double at_y = region.start[0] + region.bin[0] * place(row, i, height);
       for (int64_t j = 0; j < width; ++j) {
         const double at_x = region.start[1] + region.bin[1] * place(column, j, width);
-        const T value = interpolate(task, x, at_y, at_x);
-        sum += value;
-        best = (i == 0 && j == 0) || value > best ? value : best;
+        const Sample<T> parts = sample(task, x, at_y, at_x);
+        sum += parts[0] + parts[1] + parts[2] + parts[3];
+        const T largest = *std::max_element(parts.begin(), parts.end());
+        best = i == 0 && j == 0 ? largest : std::max(best, largest);
       }
     }
     return takes_maximum_ ? best : sum / static_cast<T>(height * width);
@@ -170,12 +171,17 @@ class RoiAlign final : public Kernel {
     return static_cast<double>(bin) + (static_cast<double>(i) + 0.5) / static_cast<double>(count);
   }
 
-  // Bilinear interpolation; 0 farther than one element outside.
+  // The four elements around a place, each times its weight in the bilinear interpolation, which is
+  // their sum; zeros farther than one element outside. Mode max takes the largest of these
+  // products, as the data and code beside ONNX's text do and ONNX Runtime does: not the largest of
+  // the sums.
   template <class T>
-  static T interpolate(const AlignTask<T>& task, const T* x, double at_y, double at_x) {
+  using Sample = std::array<T, 4>;
+  template <class T>
+  static Sample<T> sample(const AlignTask<T>& task, const T* x, double at_y, double at_x) {
     const auto height = static_cast<double>(task.height);
     const auto width = static_cast<double>(task.width);
-    if (!(at_y >= -1 && at_y <= height && at_x >= -1 && at_x <= width)) return T{0};
+    if (!(at_y >= -1 && at_y <= height && at_x >= -1 && at_x <= width)) return {};
     at_y = std::clamp(at_y, 0.0, height - 1);
     at_x = std::clamp(at_x, 0.0, width - 1);
     const auto top = static_cast<int64_t>(at_y);
@@ -186,8 +192,8 @@ class RoiAlign final : public Kernel {
     const T over = static_cast<T>(at_x - static_cast<double>(left));
     const T* upper = x + top * task.width;
     const T* lower = x + bottom * task.width;
-    return (1 - down) * ((1 - over) * upper[left] + over * upper[right]) +
-           down * ((1 - over) * lower[left] + over * lower[right]);
+    return {(1 - down) * (1 - over) * upper[left], (1 - down) * over * upper[right],
+            down * (1 - over) * lower[left], down * over * lower[right]};
   }
 
   double scale_;

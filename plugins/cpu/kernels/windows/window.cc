@@ -33,7 +33,6 @@ WindowAttributes::WindowAttributes(const eph::NodeView& node)
     : auto_pad_(parse_auto_pad(node.get_string("auto_pad", "NOTSET"))),
       ceil_(auto_pad_ != AutoPad::kSameUpper && auto_pad_ != AutoPad::kSameLower &&
             node.get_int("ceil_mode", 0) != 0),
-      drops_empty_(node.since_version() >= 18),
       kernel_shape_(read(node, "kernel_shape", 1)),
       strides_(read(node, "strides", 1)),
       dilations_(read(node, "dilations", 1)),
@@ -86,7 +85,7 @@ Window WindowAttributes::resolve(const Dims& kernel, const Dims& input) const {
     window.pads_end.push_back(end);
     int64_t positions = room / stride + 1;
     if (ceil_ && room % stride != 0) ++positions;
-    if (ceil_ && drops_empty_ && (positions - 1) * stride >= input[i] + begin) --positions;
+    if (ceil_ && (positions - 1) * stride >= input[i] + begin) --positions;
     window.output.push_back(positions);
   }
   return window;

@@ -22,8 +22,9 @@ struct Window {
 class WindowAttributes {
  public:
   // Throws if the value of an attribute is invalid for every input. ceil_mode has no effect on the
-  // padding modes SAME_UPPER and SAME_LOWER, which state the output themselves; from opset 18 on it
-  // makes no window that would begin in the padding at the end.
+  // padding modes SAME_UPPER and SAME_LOWER, which state the output themselves. In every version it
+  // makes no window that would begin in the padding at the end: the text says so since opset 22,
+  // and the exporters of older models and ONNX Runtime take it so.
   explicit WindowAttributes(const eph::NodeView& node);
 
   // From the attribute kernel_shape; empty if that is absent.
@@ -48,7 +49,6 @@ class WindowAttributes {
 
   AutoPad auto_pad_;
   bool ceil_;
-  bool drops_empty_;
   Dims kernel_shape_, strides_, dilations_, pads_;
 };
 

@@ -219,6 +219,62 @@ TEST(NewerOpsets, InferPoolingWithDilations) {
   EXPECT_EQ(inferred(builder, 19), "float[2,3,5,8]");
 }
 
+// Pooling of 2 planes of 6 by 7: a third window of height 3 would begin in row 8 and be partly
+// filled, one of width 2 in column 6 or, moved by padding, behind the last one.
+std::string pooled(const char* op_type, int64_t opset, int64_t ceil_mode,
+                   const std::vector<int64_t>& pads, const std::vector<int64_t>& strides) {
+  GraphBuilder builder;
+  builder.input("x", tensor_type(ElementType::kFloat, Shape{1, 2, 6, 7}))
+      .node(op_type, {"x"}, {"y"})
+      .attribute("kernel_shape", std::vector<int64_t>{3, 2})
+      .attribute("strides", strides)
+      .attribute("pads", pads)
+      .attribute("ceil_mode", ceil_mode)
+      .output("y");
+  return inferred(builder, opset);
+}
+
+TEST(Opsets, InferPoolingWithoutWindowsThatBeginInThePaddingAtTheEnd) {
+  for (const auto& [op_type, opset] :
+       std::vector<std::pair<const char*, int64_t>>{{"MaxPool", 10},
+                                                    {"MaxPool", 12},
+                                                    {"MaxPool", 22},
+                                                    {"AveragePool", 10},
+                                                    {"AveragePool", 11},
+                                                    {"AveragePool", 19},
+                                                    {"AveragePool", 22},
+                                                    {"LpPool", 18},
+                                                    {"LpPool", 22}}) {
+    SCOPED_TRACE(op_type + std::to_string(opset));
+    EXPECT_EQ(pooled(op_type, opset, 0, {1, 1, 2, 1}, {4, 3}), "float[1,2,2,3]");
+    EXPECT_EQ(pooled(op_type, opset, 1, {1, 1, 2, 1}, {4, 3}), "float[1,2,2,3]");
+    EXPECT_EQ(pooled(op_type, opset, 1, {0, 0, 0, 0}, {2, 2}), "float[1,2,3,4]");
+    EXPECT_EQ(pooled(op_type, opset, 1, {0, 1, 2, 1}, {5, 4}), "float[1,2,2,2]");
+    EXPECT_EQ(pooled(op_type, opset, 1, {0, 1, 1, 1}, {6, 4}), "float[1,2,1,2]");
+  }
+}
+
+TEST(Opsets, InferPoolingWithAutomaticPadding) {
+  const auto with_mode = [](const char* mode, int64_t ceil_mode) {
+    GraphBuilder builder;
+    builder.input("x", tensor_type(ElementType::kFloat, Shape{1, 2, 6, kUnknownDim}))
+        .node("MaxPool", {"x"}, {"y", "indices"})
+        .attribute("kernel_shape", std::vector<int64_t>{3, 2})
+        .attribute("strides", std::vector<int64_t>{2, 2})
+        .attribute("auto_pad", std::string(mode))
+        .attribute("ceil_mode", ceil_mode)
+        .output("indices");
+    Model model{
+        .graph = without_versions(builder.build()), .ir_version = 8, .opset_imports = {{"", 12}}};
+    EXPECT_THAT(infer_shapes(model), IsEmpty());
+    return type_of(model, "indices");
+  };
+  EXPECT_EQ(with_mode("SAME_UPPER", 0), "int64[1,2,3,?]");
+  EXPECT_EQ(with_mode("SAME_LOWER", 1), "int64[1,2,3,?]");
+  EXPECT_EQ(with_mode("VALID", 0), "int64[1,2,2,?]");
+  EXPECT_EQ(with_mode("VALID", 1), "int64[1,2,3,?]");
+}
+
 TEST(NewerOpsets, InferAttentionWithAPast) {
   GraphBuilder builder;
   builder.input("q", tensor_type(ElementType::kFloat, Shape{2, 5, 32}))

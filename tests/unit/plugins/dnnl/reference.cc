@@ -67,7 +67,10 @@ struct Slide {
     Shape out = {data[0], channels};
     for (std::size_t i = 0; i < kernel.size(); ++i) {
       const int64_t free = data[i + 2] + begin[i] + end[i] - (kernel[i] - 1) * dilations[i] - 1;
-      out.push_back((free + (ceil ? strides[i] - 1 : 0)) / strides[i] + 1);
+      int64_t positions = (free + (ceil ? strides[i] - 1 : 0)) / strides[i] + 1;
+      // ceil_mode makes no window that begins behind the data.
+      if (ceil && (positions - 1) * strides[i] - begin[i] >= data[i + 2]) --positions;
+      out.push_back(positions);
     }
     return out;
   }

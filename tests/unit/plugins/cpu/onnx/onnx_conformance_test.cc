@@ -30,8 +30,7 @@ const std::set<std::string>& exceptions() {
       "test_qlinearmatmul_2D_int8_float16",
       "test_qlinearmatmul_2D_int8_float32",
       "test_qlinearmatmul_3D_int8_float16",
-      "test_qlinearmatmul_3D_int8_float32",
-      "test_roialign_mode_max"};
+      "test_qlinearmatmul_3D_int8_float32"};
   return kNames;
 }
 

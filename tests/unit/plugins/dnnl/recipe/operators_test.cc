@@ -108,6 +108,14 @@ TEST(DnnlPool, HandlesKernelsPadsDilationsAndCeilMode) {
       }
     }
   }
+  for (const char* type : {"MaxPool", "AveragePool"}) {
+    Net shortened;  // a third window would begin in the padding at the end
+    expect(shortened, shortened.add(type, {shortened.input({1, 3, 6, 5})},
+                                    {{"kernel_shape", Ints{3, 2}},
+                                     {"strides", Ints{4, 3}},
+                                     {"pads", Ints{1, 1, 2, 1}},
+                                     {"ceil_mode", int64_t{1}}}));
+  }
   Net dilated;
   expect(dilated, dilated.add("MaxPool", {dilated.input({1, 3, 9, 9})},
                               {{"kernel_shape", Ints{2, 2}}, {"dilations", Ints{3, 2}}}));

@@ -1,5 +1,7 @@
 // GridSample, AffineGrid, region pooling and MaxUnpool.
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
@@ -136,9 +138,69 @@ TEST(RoiAlign, PoolsByAverageOrMaximum) {
               Gives(std::vector<Tensor>{floats({1, 1, 2, 2}, {2.5F, 4.5F, 10.5F, 12.5F})}));
   EXPECT_THAT(align(16, "max"), Gives(std::vector<Tensor>{floats({1, 1, 2, 2}, {5, 7, 13, 15})}));
   // Without the shift by half a pixel, samples lie at 0.5, 1.5, 2.5 and 3.5, the last on the
-  // border.
+  // border: each of the four elements around one has the weight 1/4, 1/2 or 1.
   EXPECT_THAT(align(10, "max"),
-              Gives(std::vector<Tensor>{floats({1, 1, 2, 2}, {7.5F, 9, 13.5F, 15})}));
+              Gives(std::vector<Tensor>{floats({1, 1, 2, 2}, {2.5F, 5.5F, 7, 15})}));
+}
+
+// A sample's four products of an element and its weight, by the formula of the interpolation.
+std::vector<double> weighted_elements(const std::vector<double>& plane, int64_t height,
+                                      int64_t width, double y, double x) {
+  if (y < -1 || y > static_cast<double>(height) || x < -1 || x > static_cast<double>(width)) {
+    return {0, 0, 0, 0};
+  }
+  y = std::min(std::max(y, 0.0), static_cast<double>(height - 1));
+  x = std::min(std::max(x, 0.0), static_cast<double>(width - 1));
+  std::vector<double> products;
+  for (const double row : {std::floor(y), std::floor(y) + 1}) {
+    for (const double column : {std::floor(x), std::floor(x) + 1}) {
+      const double weight = (1 - std::fabs(y - row)) * (1 - std::fabs(x - column));
+      const auto at = static_cast<std::size_t>(std::min(row, static_cast<double>(height - 1)) *
+                                                   static_cast<double>(width) +
+                                               std::min(column, static_cast<double>(width - 1)));
+      products.push_back(weight * plane[at]);
+    }
+  }
+  return products;
+}
+
+// ONNX's backend data of mode max, as those of test_roialign_mode_max, have the largest weighted
+// element, which is 0 where all elements with a weight are negative.
+TEST(RoiAlign, TakesTheLargestWeightedElementInModeMax) {
+  constexpr int64_t kHeight = 5, kWidth = 7, kBins = 2, kRatio = 3;
+  const Tensor x = random_floats({1, 1, kHeight, kWidth}, 3, -2, 1);
+  const std::vector<float> roi = {-2, 0.3F, 8.1F, 4.9F};
+  for (const bool half_pixel : {true, false}) {
+    const double shift = half_pixel ? 0.5 : 0.0;
+    std::vector<double> expected;
+    for (int64_t bin = 0; bin < kBins * kBins; ++bin) {
+      double largest = -std::numeric_limits<double>::infinity();
+      for (int64_t s = 0; s < kRatio * kRatio; ++s) {
+        const auto place = [&](int64_t b, int64_t i, double begin, double end) {
+          const double size = (end - begin) / static_cast<double>(kBins);
+          return begin - shift +
+                 size * (static_cast<double>(b) +
+                         (static_cast<double>(i) + 0.5) / static_cast<double>(kRatio));
+        };
+        const auto at = [&](std::size_t i) { return static_cast<double>(roi[i]); };
+        for (const double product : weighted_elements(
+                 as_doubles(x), kHeight, kWidth, place(bin / kBins, s / kRatio, at(1), at(3)),
+                 place(bin % kBins, s % kRatio, at(0), at(2)))) {
+          largest = std::max(largest, product);
+        }
+      }
+      expected.push_back(largest);
+    }
+    EXPECT_EQ(difference(run_one("RoiAlign", 16, {x, floats({1, 4}, roi), ints({0})},
+                                 {{"mode", std::string("max")},
+                                  {"coordinate_transformation_mode",
+                                   std::string(half_pixel ? "half_pixel" : "output_half_pixel")},
+                                  {"output_height", kBins},
+                                  {"output_width", kBins},
+                                  {"sampling_ratio", kRatio}}),
+                         from_doubles({1, 1, kBins, kBins}, expected), 1e-5, 1e-6),
+              "");
+  }
 }
 
 TEST(RoiAlign, TakesAsManySamplesAsFitWithoutARatio) {

@@ -47,16 +47,25 @@ TEST(AveragePool, TakesDilationsFromVersion19On) {
               Gives(std::vector<Tensor>{floats({1, 1, 5}, {1, 2, 3, 4, 2})}));
 }
 
-TEST(Windows, DoNotBeginInThePaddingAtTheEndFromOpset18On) {
+TEST(Windows, DoNotBeginInThePaddingAtTheEnd) {
   const Tensor x = floats({1, 1, 2}, {2, 4});
   const Attributes window = {{"kernel_shape", Shape{3}},
                              {"strides", Shape{3}},
                              {"pads", Shape{1, 1}},
                              {"ceil_mode", int64_t{1}}};
-  EXPECT_THAT(run_node("AveragePool", 11, {x}, window),
-              Gives(std::vector<Tensor>{floats({1, 1, 2}, {3, 0})}));
-  EXPECT_THAT(run_node("AveragePool", 22, {x}, window),
-              Gives(std::vector<Tensor>{floats({1, 1, 1}, {3})}));
+  for (const int32_t version : {10, 11, 19, 22}) {
+    EXPECT_THAT(run_node("AveragePool", version, {x}, window),
+                Gives(std::vector<Tensor>{floats({1, 1, 1}, {3})}));
+  }
+  for (const int32_t version : {10, 12, 22}) {
+    EXPECT_THAT(
+        run_node("MaxPool", version, {x}, window, 2),
+        Gives(std::vector<Tensor>{floats({1, 1, 1}, {4}), tensor<int64_t>({1, 1, 1}, {1})}));
+  }
+  for (const int32_t version : {18, 22}) {
+    EXPECT_THAT(run_node("LpPool", version, {x}, window),
+                Gives(std::vector<Tensor>{floats({1, 1, 1}, {4.472136F})}));
+  }
 }
 
 TEST(Windows, HaveTheirNumberRoundedUpWithAutoPadValidToo) {
