@@ -252,24 +252,24 @@ Elements decode_block(Elements from, int64_t begin, int64_t count, Block& block)
 // One byte for each element of a short floating-point type. Wide numbers go through double, which
 // is precise enough.
 void encode_floats(Elements from, int32_t to_type, uint8_t* codes, int64_t count,
-                   Float8Rounding rounding) {
+                   Narrowing narrowing) {
   Block block;
   if (element_size(from.type) >= 4 && from.type != EPH_ELEMENT_FLOAT) {
     convert_usual(from, block.doubles.data(), EPH_ELEMENT_DOUBLE, count);
-    return encode_short_floats(to_type, block.doubles.data(), codes, count, rounding);
+    return encode_short_floats(to_type, block.doubles.data(), codes, count, narrowing);
   }
   const auto* floats = static_cast<const float*>(from.data);
   if (from.type != EPH_ELEMENT_FLOAT) {
     convert_usual(from, block.floats.data(), EPH_ELEMENT_FLOAT, count);
     floats = block.floats.data();
   }
-  encode_short_floats(to_type, floats, codes, count, rounding);
+  encode_short_floats(to_type, floats, codes, count, narrowing);
 }
 
-// One byte for each element of a packed type of integers. Integers wrap; floating-point numbers are
-// rounded to even, as ONNX requires for these types only (its technical notes "4 bit integer types"
-// and "2 bit integer types"), and saturate.
-void encode_integers(Elements from, int32_t to_type, uint8_t* codes, int64_t count) {
+// One byte for each element of a packed type of integers, in its lowest bits. Integers wrap;
+// floating-point numbers are rounded to even, as ONNX requires for these types only (its technical
+// notes "4 bit integer types" and "2 bit integer types"), and wrap or saturate.
+void encode_integers(Elements from, int32_t to_type, uint8_t* codes, int64_t count, bool wraps) {
   const int32_t storage = unpacked_type(to_type);
   if (!is_floating(from.type)) return convert_usual(from, codes, storage, count);
   const int numbers = 1 << packed_bits(to_type);
@@ -277,27 +277,26 @@ void encode_integers(Elements from, int32_t to_type, uint8_t* codes, int64_t cou
   Block block;
   convert_usual(from, block.doubles.data(), EPH_ELEMENT_DOUBLE, count);
   for (int64_t i = 0; i < count; ++i) {
-    const int rounded = saturate<int>(std::nearbyint(block.doubles[i]));
-    codes[i] = static_cast<uint8_t>(std::clamp(rounded, low, low + numbers - 1));
+    const auto rounded = saturate<int64_t>(std::nearbyint(block.doubles[i]));
+    codes[i] = static_cast<uint8_t>(wraps ? rounded
+                                          : std::clamp<int64_t>(rounded, low, low + numbers - 1));
   }
 }
 
-void convert_block(Elements from, char* to, int32_t to_type, int64_t count,
-                   Float8Rounding rounding) {
+void convert_block(Elements from, char* to, int32_t to_type, int64_t count, Narrowing narrowing) {
   if (!is_rare(to_type)) return convert_usual(from, to, to_type, count);
   std::array<uint8_t, kBlock> codes;
   if (is_short_float(to_type)) {
-    encode_floats(from, to_type, codes.data(), count, rounding);
+    encode_floats(from, to_type, codes.data(), count, narrowing);
   } else {
-    encode_integers(from, to_type, codes.data(), count);
+    encode_integers(from, to_type, codes.data(), count, narrowing.wraps);
   }
   auto* bytes = reinterpret_cast<uint8_t*>(to);
   if (is_packed(to_type)) return pack_elements(to_type, codes.data(), bytes, count);
   std::copy_n(codes.begin(), count, bytes);
 }
 
-void convert_rare(Elements from, char* to, int32_t to_type, int64_t count,
-                  Float8Rounding rounding) {
+void convert_rare(Elements from, char* to, int32_t to_type, int64_t count, Narrowing narrowing) {
   const int64_t blocks = count / kBlock + (count % kBlock != 0 ? 1 : 0);
   parallel_for(blocks, 5.0 * kBlock, [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b) {
@@ -305,7 +304,7 @@ void convert_rare(Elements from, char* to, int32_t to_type, int64_t count,
       const int64_t length = std::min(kBlock, count - first);
       Block block;
       convert_block(decode_block(from, first, length, block), to + storage_size(to_type, first),
-                    to_type, length, rounding);
+                    to_type, length, narrowing);
     }
   });
 }
@@ -330,12 +329,12 @@ uint8_t repeat_element(int32_t element_type, uint8_t byte) {
 }
 
 void convert(const void* from, int32_t from_type, void* to, int32_t to_type, int64_t count,
-             Float8Rounding rounding) {
+             Narrowing narrowing) {
   if (is_rare(from_type) || is_rare(to_type)) {
     // These throw here, and not in a thread.
     if (!is_rare(from_type)) (void)find_loop(from_type, EPH_ELEMENT_FLOAT);
     if (!is_rare(to_type)) (void)find_loop(EPH_ELEMENT_FLOAT, to_type);
-    return convert_rare({from, from_type}, static_cast<char*>(to), to_type, count, rounding);
+    return convert_rare({from, from_type}, static_cast<char*>(to), to_type, count, narrowing);
   }
   const Loop loop = find_loop(from_type, to_type);
   const int64_t from_size = element_size(from_type);

@@ -1,6 +1,7 @@
 // Conversion between element types with saturation instead of undefined behaviour: floating-point
-// numbers are truncated towards zero (rounded to even for integers of 4 and 2 bits) and clamped to
-// the integer's range, NaN becomes 0; integers wrap around; to bool means "not zero".
+// numbers are truncated towards zero (rounded to even for integers of 4 and 2 bits, which may also
+// wrap around) and clamped to the integer's range, NaN becomes 0; integers wrap around; to bool
+// means "not zero".
 #pragma once
 
 #include <ephost/plugin_abi.h>
@@ -27,9 +28,10 @@ template <class To, class From>
 
 // Converts `count` elements between any two of the numeric types, bool, float16, bfloat16, float8
 // and the packed types. Throws if a type is not one of these. The arrays do not overlap, or start
-// at the same address and have elements of the same size. `rounding` applies to float8.
+// at the same address and have elements of the same size. `narrowing` applies to types of 8 bits
+// and less.
 void convert(const void* from, int32_t from_type, void* to, int32_t to_type, int64_t count,
-             Float8Rounding rounding = {});
+             Narrowing narrowing = {});
 
 // Unpacks elements of a packed type to one byte each, with int4 and int2 sign-extended, and packs
 // them again. Packing keeps the lowest bits of each byte, and pads the last one with zeros.

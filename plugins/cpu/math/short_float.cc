@@ -64,17 +64,20 @@ float decode(const Format& format, uint8_t code) {
 }
 
 template <class T>
-uint8_t encode(const Format& format, T value, bool saturate) {
+uint8_t encode(const Format& format, T value, Narrowing narrowing) {
+  const bool has_nan = format.nan != 0;
+  if (std::isnan(value) && !has_nan) return narrowing.wraps ? format.sign : format.largest;
   if (std::isnan(value)) {
-    const bool keeps_sign = !format.is_unsigned_zero && format.nan != 0 && std::signbit(value);
+    const bool keeps_sign = !format.is_unsigned_zero && std::signbit(value);
     return static_cast<uint8_t>(format.nan | (keeps_sign ? format.sign : 0));
   }
   const uint8_t sign = std::signbit(value) ? format.sign : uint8_t{0};
-  const uint8_t beyond = saturate || format.nan == 0 ? static_cast<uint8_t>(sign | format.largest)
-                         : format.infinity != 0      ? static_cast<uint8_t>(sign | format.infinity)
-                         : format.is_unsigned_zero   ? format.nan
-                                                     : static_cast<uint8_t>(sign | format.nan);
-  if (std::isinf(value)) return format.is_unsigned_zero ? format.nan : beyond;
+  const uint8_t beyond = narrowing.saturate || !has_nan
+                             ? static_cast<uint8_t>(sign | format.largest)
+                         : format.infinity != 0    ? static_cast<uint8_t>(sign | format.infinity)
+                         : format.is_unsigned_zero ? format.nan
+                                                   : static_cast<uint8_t>(sign | format.nan);
+  if (std::isinf(value)) return beyond;
   const T magnitude = std::fabs(value);
   const int lowest = 1 - format.bias;
   const int exponent = magnitude == 0 ? lowest : std::max(std::ilogb(magnitude), lowest);
@@ -95,15 +98,15 @@ float decode_power(uint8_t code) {
 }
 
 template <class T>
-uint8_t encode_power(T value, Float8Rounding rounding) {
+uint8_t encode_power(T value, Narrowing narrowing) {
   if (std::isnan(value)) return kPowerNan;
-  if (value < static_cast<T>(0x1p-127)) return rounding.saturate ? uint8_t{0} : kPowerNan;
+  if (value < static_cast<T>(0x1p-127)) return narrowing.saturate ? uint8_t{0} : kPowerNan;
   if (value > static_cast<T>(0x1p127))
-    return rounding.saturate ? uint8_t{kPowerNan - 1} : kPowerNan;
+    return narrowing.saturate ? uint8_t{kPowerNan - 1} : kPowerNan;
   int exponent = 0;
   const T fraction = std::frexp(value, &exponent);  // in [1/2, 1)
-  const bool goes_up = (rounding.mode == RoundMode::kUp && fraction > T{0.5}) ||
-                       (rounding.mode == RoundMode::kNearest && fraction >= T{0.75});
+  const bool goes_up = (narrowing.mode == RoundMode::kUp && fraction > T{0.5}) ||
+                       (narrowing.mode == RoundMode::kNearest && fraction >= T{0.75});
   return static_cast<uint8_t>(exponent - 1 + 127 + (goes_up ? 1 : 0));
 }
 
@@ -129,13 +132,13 @@ const Numbers& numbers_of(int32_t element_type) {
 
 template <class T>
 void encode_all(int32_t element_type, const T* values, uint8_t* codes, int64_t count,
-                Float8Rounding rounding) {
+                Narrowing narrowing) {
   if (element_type == EPH_ELEMENT_FLOAT8E8M0) {
-    for (int64_t i = 0; i < count; ++i) codes[i] = encode_power(values[i], rounding);
+    for (int64_t i = 0; i < count; ++i) codes[i] = encode_power(values[i], narrowing);
     return;
   }
   const Format& format = format_of(element_type);
-  for (int64_t i = 0; i < count; ++i) codes[i] = encode(format, values[i], rounding.saturate);
+  for (int64_t i = 0; i < count; ++i) codes[i] = encode(format, values[i], narrowing);
 }
 
 }  // namespace
@@ -151,13 +154,13 @@ void decode_short_floats(int32_t element_type, const uint8_t* codes, float* valu
 }
 
 void encode_short_floats(int32_t element_type, const float* values, uint8_t* codes, int64_t count,
-                         Float8Rounding rounding) {
-  encode_all(element_type, values, codes, count, rounding);
+                         Narrowing narrowing) {
+  encode_all(element_type, values, codes, count, narrowing);
 }
 
 void encode_short_floats(int32_t element_type, const double* values, uint8_t* codes, int64_t count,
-                         Float8Rounding rounding) {
-  encode_all(element_type, values, codes, count, rounding);
+                         Narrowing narrowing) {
+  encode_all(element_type, values, codes, count, narrowing);
 }
 
 }  // namespace ephost_cpu

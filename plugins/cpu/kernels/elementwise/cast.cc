@@ -106,8 +106,9 @@ class Cast final : public Kernel {
   Cast(const NodeContext& context, int32_t to)
       : Kernel(context),
         to_(to),
-        rounding_{context.node().get_int("saturate", 1) != 0,
-                  parse_mode(context.node().get_string("round_mode", "up"))} {
+        narrowing_{context.node().get_int("saturate", 1) != 0,
+                   parse_mode(context.node().get_string("round_mode", "up")),
+                   context.version() >= 24} {
     if (context.input_type(0) == to) allow_alias(0);
   }
 
@@ -124,7 +125,7 @@ class Cast final : public Kernel {
     } else if (to == EPH_ELEMENT_STRING) {
       print(run, x, count);
     } else {
-      convert(x.data, x.element_type, y.data, to, count, rounding_);
+      convert(x.data, x.element_type, y.data, to, count, narrowing_);
     }
   }
 
@@ -144,7 +145,7 @@ class Cast final : public Kernel {
     for (int64_t i = 0; i < count; ++i) {
       parse_element(eph::view(data<const eph_string>(x)[i]), type, to + i * size);
     }
-    if (!direct) convert(to, type, y.data, y.element_type, count, rounding_);
+    if (!direct) convert(to, type, y.data, y.element_type, count, narrowing_);
   }
 
   static void print(eph::Run& run, const eph_value& x, int64_t count) {
@@ -164,7 +165,7 @@ class Cast final : public Kernel {
   }
 
   int32_t to_;  // EPH_ELEMENT_UNDEFINED: the type of input 1
-  Float8Rounding rounding_;
+  Narrowing narrowing_;
 };
 
 constexpr uint64_t kTypes = kConvertible | kString;

@@ -179,23 +179,75 @@ TEST(CastTwoBits, PadsTheLastByteWithZeros) {
   }
 }
 
-TEST(CastTwoBits, RoundsFloatsToEvenAndSaturates) {
-  std::vector<float> numbers, naturals, integers;
-  for (float x = -6; x <= 6; x += 0.25F) {
-    float rounded = std::floor(x + 0.5F);
-    if (x + 0.5F == rounded && std::fmod(rounded, 2.0F) != 0) rounded -= 1;  // a tie
-    numbers.push_back(x);
-    naturals.push_back(std::min(std::max(rounded, 0.0F), 3.0F));
-    integers.push_back(std::min(std::max(rounded, -2.0F), 1.0F));
-  }
-  const auto through = [&](int32_t type) {
-    return cast(cast(list(numbers), type), EPH_ELEMENT_FLOAT);
+// Quarters from -20 to 20, and what they are in each type: rounded to even, the lowest bits kept.
+TEST(CastPacked, RoundsFloatsToEvenAndKeepsTheLowestBits) {
+  struct Integers {
+    int32_t type;
+    float numbers, low;
   };
-  EXPECT_EQ(difference(through(EPH_ELEMENT_UINT2), list(naturals)), "");
-  EXPECT_EQ(difference(through(EPH_ELEMENT_INT2), list(integers)), "");
-  EXPECT_EQ(difference(cast(list({kInf, -kInf, kNan}), EPH_ELEMENT_INT2),
-                       coded(EPH_ELEMENT_INT2, 3, {0x09})),
-            "");
+  for (const Integers& integers :
+       {Integers{EPH_ELEMENT_UINT2, 4, 0}, Integers{EPH_ELEMENT_INT2, 4, -2},
+        Integers{EPH_ELEMENT_UINT4, 16, 0}, Integers{EPH_ELEMENT_INT4, 16, -8}}) {
+    std::vector<float> numbers, expected;
+    for (float x = -20; x <= 20; x += 0.25F) {
+      float rounded = std::floor(x + 0.5F);
+      if (x + 0.5F == rounded && std::fmod(rounded, 2.0F) != 0) rounded -= 1;  // a tie
+      while (rounded < integers.low) rounded += integers.numbers;
+      while (rounded >= integers.low + integers.numbers) rounded -= integers.numbers;
+      numbers.push_back(x);
+      expected.push_back(rounded);
+    }
+    for (const int32_t from : {EPH_ELEMENT_FLOAT, EPH_ELEMENT_FLOAT16, EPH_ELEMENT_DOUBLE}) {
+      const Tensor x = cast(list(numbers), from);
+      EXPECT_EQ(difference(cast(cast(x, integers.type), EPH_ELEMENT_FLOAT), list(expected)), "")
+          << integers.type << " from " << from;
+    }
+  }
+}
+
+// ONNX's backend data since opset 24: test_cast_FLOAT_to_INT4, ..._UINT4 and ..._FLOAT4E2M1.
+TEST(CastPacked, AgreesWithTheDataOfOnnx) {
+  std::vector<float> numbers;
+  for (float x = -9; x < 16; ++x) numbers.push_back(x);
+  const std::vector<int> codes = {0x87, 0xa9, 0xcb, 0xed, 0x0f, 0x21, 0x43,
+                                  0x65, 0x87, 0xa9, 0xcb, 0xed, 0x0f};
+  for (const int32_t type : {EPH_ELEMENT_INT4, EPH_ELEMENT_UINT4}) {
+    EXPECT_EQ(cast(list(numbers), type).bytes, coded(type, 25, codes).bytes) << type;
+  }
+  const Tensor x = list({0.48F, 0.25F, 1.05F, -3.5F, -8, 9, 1000000, 1e-7F, kNan, kInf, kInf, -kInf,
+                         -4, 0.01F, -0.0F});
+  const std::vector<int> float_codes = {0x01, 0xe2, 0x7f, 0x07, 0x78, 0xf7, 0x0e, 0x08};
+  EXPECT_EQ(cast(x, EPH_ELEMENT_FLOAT4E2M1).bytes,
+            coded(EPH_ELEMENT_FLOAT4E2M1, 15, float_codes).bytes);
+}
+
+TEST(CastPacked, TakesNanAsZero) {
+  EXPECT_EQ(
+      difference(cast(list({kNan, 1, kNan}), EPH_ELEMENT_INT2), coded(EPH_ELEMENT_INT2, 3, {0x04})),
+      "");
+}
+
+TEST(CastPacked, SaturatedBeforeVersion24) {
+  EXPECT_THAT(run_node("Cast", 23, {list({8, -9, 7.5F, 100})}, {{"to", int64_t{EPH_ELEMENT_INT4}}}),
+              Gives(std::vector{coded(EPH_ELEMENT_INT4, 4, {0x87, 0x77})}));
+  EXPECT_THAT(run_node("CastLike", 24, {list({8, -9}), coded(EPH_ELEMENT_INT4, 1, {0})}),
+              Gives(std::vector{coded(EPH_ELEMENT_INT4, 2, {0x78})}));
+}
+
+// The table in ONNX's text on Cast 25.
+TEST(CastFloat8, MakesTheLargestNumberOfInfinityInEveryTypeIfItSaturates) {
+  struct Type {
+    int32_t type;
+    int largest;
+  };
+  for (const Type& type :
+       {Type{EPH_ELEMENT_FLOAT8E4M3FN, 0x7e}, Type{EPH_ELEMENT_FLOAT8E4M3FNUZ, 0x7f},
+        Type{EPH_ELEMENT_FLOAT8E5M2, 0x7b}, Type{EPH_ELEMENT_FLOAT8E5M2FNUZ, 0x7f}}) {
+    EXPECT_EQ(difference(cast(list({kInf, -kInf}), type.type),
+                         coded(type.type, 2, {type.largest, type.largest | 0x80})),
+              "")
+        << type.type;
+  }
 }
 
 TEST(CastTwoBits, WrapsIntegers) {

@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(Types, ShortFloats,
                                                EPH_ELEMENT_FLOAT8E4M3FNUZ,
                                                {0x40, 0xc4, 0x7f, 0x01, 0x00},
                                                {1, -1.5F, 240, 0x1p-10F, 0},
-                                               {0x7f, 0xff, 0x80, 0x80, 0x80},
+                                               {0x7f, 0xff, 0x7f, 0xff, 0x80},
                                                {0x80, 0x80, 0x80, 0x80, 0x80}},
                                          Short{"E5M2",
                                                EPH_ELEMENT_FLOAT8E5M2,
@@ -91,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(Types, ShortFloats,
                                                EPH_ELEMENT_FLOAT8E5M2FNUZ,
                                                {0x40, 0xc2, 0x7f, 0x01, 0x00},
                                                {1, -1.5F, 57344, 0x1p-17F, 0},
-                                               {0x7f, 0xff, 0x80, 0x80, 0x80},
+                                               {0x7f, 0xff, 0x7f, 0xff, 0x80},
                                                {0x80, 0x80, 0x80, 0x80, 0x80}}),
                          [](const auto& test) { return std::string(test.param.name); });
 
@@ -178,6 +178,13 @@ TEST(Casting, ConvertsFourBitFloats) {
   EXPECT_EQ(difference(cast(x, EPH_ELEMENT_FLOAT4E2M1), packed), "");
   EXPECT_EQ(difference(cast(packed, EPH_ELEMENT_FLOAT),
                        list({0, 0.5F, 1, 1.5F, 2, 3, 4, 6, -6, 6, 2, 0})),
+            "");
+}
+
+// The table in ONNX's technical notes on these types.
+TEST(Casting, MakesSixOfWhatIsNoNumberInFourBitFloats) {
+  EXPECT_EQ(difference(cast(list({kNan, kInf, -kInf, -0.0F}), EPH_ELEMENT_FLOAT4E2M1),
+                       raw(EPH_ELEMENT_FLOAT4E2M1, {4}, {0x77, 0x8f})),
             "");
 }
 
