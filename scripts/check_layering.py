@@ -46,6 +46,7 @@ OWNERS = {
     r"(fmt/|spdlog/|xxhash\.h|openssl/)": "host/base",
     r"(CLI/|nlohmann/)": "host/cli",
     r"(dnnl\.h|dnnl\.hpp|oneapi/)": "plugins",
+    r"(jpeglib\.h|jerror\.h|openjpeg\.h|png\.h|tiffio\.h|webp/)": "plugins/image",
 }
 
 # Headers of host/ that may include a third-party header and be included everywhere: none of its types leaves a call.

@@ -38,7 +38,7 @@ inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOM
 get() { inside sh -c "DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $1"; }
 
 inside apt-get update -q
-get "/work/ephost_*.deb /work/libephost0_*.deb /work/ephost-plugin-cpu_*.deb /work/ephost-plugin-dnnl_*.deb"
+get "/work/ephost_*.deb /work/libephost0_*.deb /work/ephost-plugin-[cdi]*_*.deb"
 inside ephost list --format json | grep '"/usr/share/ephost/plugins/cpu.yaml"'
 inside ephost run /work/model.onnx --ep dnnl
 get "/work/libephost-dev_*.deb g++ cmake make pkg-config"
@@ -51,7 +51,8 @@ done
 get "/work/ephost-plugin-sdk_*.deb"
 inside sh -ec 'cc -std=c11 -fsyntax-only $(pkg-config --cflags ephost_plugin_sdk) \
   /usr/share/ephost_plugin_sdk/examples/minimal_provider.c'
-inside sh -c 'apt-get remove -y -q ephost ephost-plugin-cpu ephost-plugin-dnnl libephost0 > /dev/null'
+inside sh -c 'apt-get remove -y -q ephost ephost-plugin-cpu ephost-plugin-dnnl ephost-plugin-image \
+  libephost0 > /dev/null'
 if [ -e "$root/usr/share/ephost" ]; then
   echo "check_packages: files are left after the packages were removed" >&2
   exit 1

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Makes the seeds of the fuzz targets' corpus (tests/fuzz/corpus) from tiny models.
+"""Makes the seeds of the fuzz targets' corpus (tests/fuzz/corpus) from tiny models and tiny images.
 
 What a fuzzer found once is committed beside them under a name that begins with `found_`; this script
 leaves such files alone. Context models and binaries are those of the machine that it runs on; the
@@ -114,17 +114,19 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("ephost", type=pathlib.Path, help="the program that compiles the contexts")
     parser.add_argument("models", type=pathlib.Path, help="folder of the tiny models")
+    parser.add_argument("samples", type=pathlib.Path, help="the program write_image_samples of the build")
     parser.add_argument("corpus", type=pathlib.Path, nargs="?", help="default: tests/fuzz/corpus",
                         default=pathlib.Path(__file__).parent.parent / "tests/fuzz/corpus")
     arguments = parser.parse_args()
-    imports, contexts, containers = (arguments.corpus / name for name in
-                                     ("onnx_import", "context_model", "dnnl_container"))
-    for folder in (imports, contexts, containers):
+    imports, contexts, containers, images = (
+        arguments.corpus / name for name in ("onnx_import", "context_model", "dnnl_container", "image_decoder"))
+    for folder in (imports, contexts, containers, images):
         folder.mkdir(parents=True, exist_ok=True)
         for seed in folder.iterdir():
             if not seed.name.startswith("found_"):
                 seed.unlink()
 
+    subprocess.run([arguments.samples, images], check=True)
     for name in IMPORTED:
         shutil.copyfile(arguments.models / name / "model.onnx", imports / name)
     onnx.save(kinds_of_everything(), str(imports / "kinds_of_everything"))

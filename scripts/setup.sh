@@ -50,6 +50,7 @@ build=(
   libxxhash-dev libssl-dev                          # host/base/hash
   libcli11-dev nlohmann-json3-dev                   # host/cli
   libdnnl-dev libre2-dev                            # plugins
+  libjpeg62-turbo-dev libopenjp2-7-dev libpng-dev libtiff-dev libwebp-dev    # plugins/image
   python3-onnx python3-numpy                        # scripts/make_models.py
 )
 tests=(

@@ -13,9 +13,10 @@ set(package_of_libephost_dev libephost-dev)
 set(package_of_ephost ephost)
 set(package_of_plugin_cpu ephost-plugin-cpu)
 set(package_of_plugin_dnnl ephost-plugin-dnnl)
+set(package_of_plugin_image ephost-plugin-image)
 set(package_of_plugin_sdk ephost-plugin-sdk)
 
-set(CPACK_COMPONENTS_ALL libephost libephost_dev ephost plugin_cpu plugin_dnnl plugin_sdk)
+set(CPACK_COMPONENTS_ALL libephost libephost_dev ephost plugin_cpu plugin_dnnl plugin_image plugin_sdk)
 set(CPACK_GENERATOR DEB)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_GROUPING IGNORE)
@@ -67,6 +68,8 @@ ephost_package(plugin_cpu libs "CPU execution provider for ephost"
   "This package has the provider that runs every operator on the processor.")
 ephost_package(plugin_dnnl libs "oneDNN execution provider for ephost"
   "This package has the provider that compiles partitions to primitives of\noneDNN.")
+ephost_package(plugin_image libs "image-decoding execution provider for ephost"
+  "This package has the provider that decodes image files.")
 ephost_package(plugin_sdk devel "headers for execution-provider plugins of ephost"
   "This package has what is needed to write a plugin.")
 
@@ -81,6 +84,8 @@ set(CPACK_DEBIAN_EPHOST_PACKAGE_RECOMMENDS ephost-plugin-cpu)
 set(CPACK_DEBIAN_PLUGIN_CPU_PACKAGE_ENHANCES libephost0)
 set(CPACK_DEBIAN_PLUGIN_DNNL_PACKAGE_ENHANCES libephost0)
 set(CPACK_DEBIAN_PLUGIN_DNNL_PACKAGE_RECOMMENDS ephost-plugin-cpu)
+set(CPACK_DEBIAN_PLUGIN_IMAGE_PACKAGE_ENHANCES libephost0)
+set(CPACK_DEBIAN_PLUGIN_IMAGE_PACKAGE_RECOMMENDS ephost-plugin-cpu)
 set(CPACK_DEBIAN_PLUGIN_SDK_PACKAGE_ARCHITECTURE all)
 foreach(component LIBEPHOST_DEV PLUGIN_SDK)
   set(CPACK_DEBIAN_${component}_PACKAGE_SHLIBDEPS OFF)

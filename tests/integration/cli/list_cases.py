@@ -24,6 +24,7 @@ class ListTest(CommandLineTest):
         plugins = {plugin["name"]: plugin for plugin in self.json("list")["plugins"]}
         self.assertEqual(plugins["cpu"]["provider"], "CPUExecutionProvider")
         self.assertEqual(plugins["dnnl"]["provider"], "DnnlExecutionProvider")
+        self.assertEqual(plugins["image"]["provider"], "ImageExecutionProvider")
         self.assertEqual(plugins["cpu"]["devices"][0]["type"], "cpu")
         self.assertEqual(plugins["cpu"]["manifest"], str(PLUGINS.resolve() / "cpu.yaml"))
 

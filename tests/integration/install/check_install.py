@@ -40,6 +40,7 @@ class Trial:
                     f"{libdir}/pkgconfig/ephost.pc", "share/pkgconfig/ephost_plugin_sdk.pc",
                     f"{libdir}/ephost/plugins/libephost_cpu.so", "share/ephost/plugins/cpu.yaml",
                     f"{libdir}/ephost/plugins/libephost_dnnl.so", "share/ephost/plugins/dnnl.yaml",
+                    f"{libdir}/ephost/plugins/libephost_image.so", "share/ephost/plugins/image.yaml",
                     "include/ephost/ephost.h", "include/ephost/c_api.h", "include/ephost/plugin_abi.h",
                     "bin/ephost", "bin/ep_weight_sharing_ctx_gen"}
         assert expected <= files, f"not installed: {sorted(expected - files)}"
@@ -93,7 +94,7 @@ class Trial:
         assert len(outputs) == 1 and all(re.fullmatch(r"\w+:( -?[\d.e-]+){10}\n", one) for one in outputs), outputs
         manifests = self.prefix / "share/ephost/plugins"
         listed = set(self.run(self.prefix / "bin/list_plugins").splitlines())
-        assert listed == {str(manifests / name) for name in ("cpu.yaml", "dnnl.yaml")}, listed
+        assert listed == {str(manifests / name) for name in ("cpu.yaml", "dnnl.yaml", "image.yaml")}, listed
 
     def check_command(self):
         ephost = self.prefix / "bin/ephost"

@@ -37,7 +37,7 @@ TEST(Schema, ExamplesAreAccepted) {
 }
 
 TEST(Schema, ShippedManifestsAreAccepted) {
-  for (const std::string name : {"cpu", "dnnl"}) {
+  for (const std::string name : {"cpu", "dnnl", "image"}) {
     const Result<Manifest> manifest = load_manifest(kDirectory / (name + ".yaml"));
     ASSERT_TRUE(manifest.ok()) << manifest.status().to_string();
     EXPECT_EQ(manifest->name, name);
