@@ -146,7 +146,9 @@ Result<Capability> Provider::capability(const GraphView& graph, std::span<const 
   EPHOST_RETURN_IF_ERROR(call_slot({name(), "get_capability", "graph", graph_name},
                                    "telling its capability for graph " + quote(graph_name),
                                    api().get_capability, handle_, &graph, &claims));
-  return claims.take();
+  Capability capability = claims.take();
+  explain_missing_kernels(graph.graph(), kernels_, owner, capability);
+  return capability;
 }
 
 Result<std::vector<Computation>> Provider::compile(std::span<const CompileRequest> requests) {

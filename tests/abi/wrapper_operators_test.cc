@@ -21,8 +21,9 @@ class DefiningProvider : public eph::Provider {
   static std::unique_ptr<DefiningProvider> create(eph::Host, const eph::Options&) {
     return std::make_unique<DefiningProvider>();
   }
+  // From a vector, as a plugin makes it that puts several lists together.
   static const eph::Operators& operators() {
-    static const eph::Operators all = {
+    static const eph::Operators all(std::vector<eph::Operator>{
         eph::Operator("com.acme", "Crop", 2)
             .description("cuts")
             .input("X", "T", eph::types<float, int8_t>(), 0, "the whole")
@@ -42,9 +43,10 @@ class DefiningProvider : public eph::Provider {
               const eph_string names[] = {{}, EPH_STRING("rows")};
               node.set_output(1, EPH_ELEMENT_INT8, {shape, 2}, {names, 2});
               node.set_output(2, EPH_ELEMENT_INT64);
+              node.set_output(3, EPH_ELEMENT_FLOAT, node.input(0).shape(), node.dim_names(0));
             }),
         eph::Operator("com.acme", "Old", 1).deprecated(),
-    };
+    });
     return all;
   }
 };
@@ -96,8 +98,10 @@ class FakeInference : public eph_inference {
       return EPH_NOT_FOUND;
     }
     out->element_type = EPH_ELEMENT_FLOAT;
+    static const eph_string kNames[] = {EPH_STRING("n")};
     out->rank = 1;
     out->shape = kShape;
+    out->dim_names = kNames;
     return EPH_OK;
   }
   static int32_t set_output(eph_inference* self, uint32_t output, int32_t element_type,
@@ -191,12 +195,13 @@ TEST(WrapperOperators, InferTypes) {
   FakeInference inference(2);
   FakeError error;
   ASSERT_EQ(list[0].infer(&list[0], &inference, &error), EPH_OK);
-  ASSERT_EQ(inference.stated.size(), 3U);
+  ASSERT_EQ(inference.stated.size(), 4U);
   EXPECT_EQ(inference.stated[0].element_type, EPH_ELEMENT_FLOAT);
   EXPECT_EQ(inference.stated[0].shape, std::vector<int64_t>{4});
   EXPECT_EQ(inference.stated[1].shape, (std::vector<int64_t>{9, -1}));
   EXPECT_EQ(inference.stated[1].names, (std::vector<std::string>{"", "rows"}));
   EXPECT_EQ(inference.stated[2].rank, -1);
+  EXPECT_EQ(inference.stated[3].names, std::vector<std::string>{"n"});
 }
 
 TEST(WrapperOperators, TurnFailuresOfInferenceIntoCodes) {

@@ -1,6 +1,9 @@
 #include "host/bridge/collect/claim_collector.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "host/bridge/abi_text.h"
 #include "host/bridge/callback.h"
@@ -71,6 +74,23 @@ Capability capability_of_kernels(const graph::Graph& graph, const KernelIndex& k
     }
   }
   return capability;
+}
+
+void explain_missing_kernels(const graph::Graph& graph, const KernelIndex& kernels,
+                             std::span<const uint32_t> owner, Capability& capability) {
+  if (kernels.kernels().empty()) return;
+  std::vector<bool> is_answered(graph.nodes.size(), false);
+  for (const partition::Claim& claim : capability.claims) {
+    for (const graph::NodeId id : claim.nodes) {
+      if (id < is_answered.size()) is_answered[id] = true;
+    }
+  }
+  for (const Decline& decline : capability.declines) is_answered[decline.node] = true;
+  for (graph::NodeId id = 0; id < graph.nodes.size(); ++id) {
+    if (is_answered[id] || (!owner.empty() && owner[id] != partition::kUnassigned)) continue;
+    std::string reason = kernels.why_not(graph, graph.nodes[id]);
+    if (!reason.empty()) capability.declines.push_back({id, std::move(reason)});
+  }
 }
 
 }  // namespace ephost::bridge

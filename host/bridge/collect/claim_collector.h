@@ -58,4 +58,9 @@ class ClaimCollector : public eph_claims {
                                                const KernelIndex& kernels,
                                                std::span<const uint32_t> owner);
 
+// Adds why no kernel fits, for nodes without an owner that the answer neither claims nor declines:
+// so a provider that has kernels need not tell that itself.
+void explain_missing_kernels(const graph::Graph& graph, const KernelIndex& kernels,
+                             std::span<const uint32_t> owner, Capability& capability);
+
 }  // namespace ephost::bridge

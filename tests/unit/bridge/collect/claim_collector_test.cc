@@ -98,5 +98,28 @@ TEST_F(ClaimCollectorTest, LeavesNodesWithAnOwnerToIt) {
   EXPECT_EQ(capability.declines.size(), 1U);
 }
 
+TEST_F(ClaimCollectorTest, ExplainsMissingKernelsOfNodesThatAreNeitherClaimedNorDeclined) {
+  Capability silent;
+  explain_missing_kernels(graph_, kernels_, {}, silent);
+  ASSERT_EQ(silent.declines.size(), 1U) << "a kernel fits node 0";
+  EXPECT_EQ(silent.declines[0].node, 1U);
+  EXPECT_EQ(silent.declines[0].reason, "no kernel for the operator");
+  Capability answered;
+  answered.declines.push_back({1, "too small"});
+  explain_missing_kernels(graph_, kernels_, {}, answered);
+  EXPECT_EQ(answered.declines.size(), 1U);
+  Capability claimed;
+  claimed.claims.push_back({{0, 1}, true, {}, false});
+  explain_missing_kernels(graph_, kernels_, {}, claimed);
+  EXPECT_TRUE(claimed.declines.empty());
+  const std::vector<uint32_t> owner = {partition::kUnassigned, 0};
+  Capability owned;
+  explain_missing_kernels(graph_, kernels_, owner, owned);
+  EXPECT_TRUE(owned.declines.empty());
+  Capability without_kernels;
+  explain_missing_kernels(graph_, KernelIndex(), {}, without_kernels);
+  EXPECT_TRUE(without_kernels.declines.empty());
+}
+
 }  // namespace
 }  // namespace ephost::bridge
