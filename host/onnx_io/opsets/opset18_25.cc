@@ -10,6 +10,7 @@
 
 #include "host/onnx_io/inference/opset18_25_inference.h"
 #include "host/onnx_io/opsets/onnx_definitions.h"
+#include "host/onnx_io/opsets/onnxruntime_operators.h"
 #include "host/onnx_io/opsets/opset18_25_operators.h"
 
 namespace ephost::onnx_io {
@@ -108,7 +109,7 @@ class AllOperators final : public onnx::ISchemaRegistry {
       });
     }
     const OnnxDefinition* definition = find_onnx_definition(op_type, version);
-    if (definition == nullptr) return nullptr;
+    if (definition == nullptr) return find_onnxruntime_operator(op_type);
     return find_or_make(definition, [&] {
       onnx::OpSchema schema = definition->make();
       if (correction != nullptr) schema.TypeAndShapeInferenceFunction(correction->infer);

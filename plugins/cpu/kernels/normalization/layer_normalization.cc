@@ -1,4 +1,5 @@
-// LayerNormalization and RMSNormalization: rows over the last dimensions, from `axis` on.
+// LayerNormalization, RMSNormalization and ONNX Runtime's SimplifiedLayerNormalization, which is
+// the latter with a second output: rows over the last dimensions, from `axis` on.
 #include <cmath>
 
 #include "plugins/cpu/core/float_arguments.h"
@@ -136,8 +137,8 @@ class RmsNormalization final : public Kernel {
   explicit RmsNormalization(const NodeContext& context)
       : Kernel(context),
         axis_(context.node().get_int("axis", -1)),
-        epsilon_(context.node().get_float("epsilon", 1e-5F)) {
-    (void)stash_type(context);
+        epsilon_(context.node().get_float("epsilon", 1e-5F)),
+        stash_type_(stash_type(context)) {
     allow_inplace(0);
   }
 
@@ -148,16 +149,17 @@ class RmsNormalization final : public Kernel {
     dispatch_compute_type(x.element_type, [&](auto tag) {
       using T = typename decltype(tag)::type;
       FloatArguments arguments(run);
-      T* y = arguments.output<T>(0, x.element_type, rows.shape);
+      T* y = arguments.optional_output<T>(0, x.element_type, rows.shape);
+      T* deviations = arguments.optional_output<T>(1, stash_type_, rows.statistics);
       if (rows.rows == 0) return;
-      normalize(rows, arguments.input<T>(0), weights<T>(run, arguments, 1, rows), y);
+      normalize(rows, arguments.input<T>(0), weights<T>(run, arguments, 1, rows), y, deviations);
       arguments.finish();
     });
   }
 
  private:
   template <class T>
-  void normalize(const Rows& rows, const T* x, const Weights<T>& scale, T* y) const {
+  void normalize(const Rows& rows, const T* x, const Weights<T>& scale, T* y, T* deviations) const {
     const int64_t extent = rows.extent;
     const double cost = 0.7 * static_cast<double>(extent);
     parallel_for(rows.rows, cost, [=, this](int64_t begin, int64_t end) {
@@ -165,6 +167,8 @@ class RmsNormalization final : public Kernel {
         const double squares = row_sum_squares(x + r * extent, T{0}, extent);
         const double mean = squares / static_cast<double>(extent);
         const auto factor = static_cast<T>(1 / std::sqrt(mean + static_cast<double>(epsilon_)));
+        if (deviations != nullptr) deviations[r] = factor;
+        if (y == nullptr) continue;
         row_weighted_affine(x + r * extent, factor, T{0}, scale.of_row(r),
                             static_cast<const T*>(nullptr), y + r * extent, extent);
       }
@@ -173,6 +177,7 @@ class RmsNormalization final : public Kernel {
 
   int64_t axis_;
   float epsilon_;
+  int32_t stash_type_;
 };
 
 constexpr auto& kThree = kInputTypes<kFloat, kFloat, kFloat>;
@@ -183,6 +188,7 @@ constexpr Inputs kBoth = {.required = 2};
 constexpr KernelEntry kEntries[] = {
     {"LayerNormalization", 17, kNewest, kTwoOrThree, kThree, &make<LayerNormalization>},
     {"RMSNormalization", 23, kNewest, kBoth, kTwo, &make<RmsNormalization>},
+    {"SimplifiedLayerNormalization", 1, kNewest, kBoth, kTwo, &make<RmsNormalization>},
 };
 
 }  // namespace

@@ -61,6 +61,20 @@ TEST(NewerOpsets, SelectTheVersionThatTheOpsetHas) {
   EXPECT_EQ(since("LabelEncoder", 5, "ai.onnx.ml"), 4);
 }
 
+// ONNX Runtime writes it whatever the opset is.
+TEST(OnnxRuntimeOperators, AreKnownInEveryOpset) {
+  EXPECT_EQ(since("SimplifiedLayerNormalization", 7), 1);
+  EXPECT_EQ(since("SimplifiedLayerNormalization", 25), 1);
+  EXPECT_EQ(since("SimplifiedLayerNormalization", 5, "ai.onnx.ml"), 0);
+  GraphBuilder builder;
+  builder.input("x", kImage)
+      .constant("s", float_tensor({9}, std::vector<float>(9, 1)))
+      .node("SimplifiedLayerNormalization", {"x", "s"}, {"z", "y"})
+      .output("z")
+      .output("y");
+  EXPECT_EQ(inferred(builder, 17), "float[2,3,8,1]");
+}
+
 TEST(NewerOpsets, DefineEveryRevisionOnceAndInOrder) {
   for (const auto& [domain, revisions] : {std::pair("", onnx_revisions_after_17()),
                                           std::pair("ai.onnx.ml", ml_revisions_after_3())}) {
