@@ -3,6 +3,7 @@
 
 #include "plugins/cpu/core/parallel.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/kernels/attention/rotary.h"
 
 namespace ephost_cpu {
 namespace {
@@ -100,25 +101,10 @@ class RotaryEmbedding final : public Kernel {
         const int64_t at = shape.heads_first ? r % inner : r / inner % shape.length;
         const int64_t token = batch * shape.length + at;
         const int64_t angle = (positions != nullptr ? positions[token] : token) * pairs;
-        rotate_head(shape, x + r * shape.size, cosines + angle, sines + angle, y + r * shape.size);
+        rotate_head(x + r * shape.size, cosines + angle, sines + angle, pairs, shape.size,
+                    interleaved_, y + r * shape.size);
       }
     });
-  }
-
-  // y may be x.
-  template <class T>
-  void rotate_head(const RotaryShape& shape, const T* x, const T* cosines, const T* sines,
-                   T* y) const {
-    const int64_t pairs = shape.rotated / 2;
-    const int64_t step = interleaved_ ? 2 : 1;
-    const int64_t second = interleaved_ ? 1 : pairs;
-    for (int64_t i = 0; i < pairs; ++i) {
-      const T real = x[i * step];
-      const T imaginary = x[i * step + second];
-      y[i * step] = cosines[i] * real - sines[i] * imaginary;
-      y[i * step + second] = sines[i] * real + cosines[i] * imaginary;
-    }
-    if (x != y) std::copy(x + shape.rotated, x + shape.size, y + shape.rotated);
   }
 
   bool interleaved_;

@@ -1,4 +1,6 @@
 // Gelu, Mish and Swish: the input times a smooth gate that is a function of the input.
+#include "plugins/cpu/kernels/elementwise/gelu.h"
+
 #include <cmath>
 
 #include "plugins/cpu/core/registry.h"
@@ -7,27 +9,6 @@
 
 namespace ephost_cpu {
 namespace {
-
-struct ExactGelu : Stateless {
-  using Stateless::Stateless;
-  static constexpr double kCost = 1.2;
-  template <class T>
-  CPU_INLINE T operator()(T x) const {
-    constexpr T kInverseRootOfTwo = static_cast<T>(0.70710678118654752440);
-    return T{0.5} * x * (T{1} + fast_erf(x * kInverseRootOfTwo));
-  }
-};
-
-struct TanhGelu : Stateless {
-  using Stateless::Stateless;
-  static constexpr double kCost = 1.2;
-  template <class T>
-  CPU_INLINE T operator()(T x) const {
-    constexpr T kRootOfTwoOverPi = static_cast<T>(0.79788456080286535588);
-    constexpr T kCubic = static_cast<T>(0.044715);
-    return T{0.5} * x * (T{1} + fast_tanh(kRootOfTwoOverPi * (x + kCubic * x * x * x)));
-  }
-};
 
 // x * tanh(log(1 + e^x)), where the tangent is n / (n + 2) with n = e^2x + 2e^x.
 struct Mish : Stateless {

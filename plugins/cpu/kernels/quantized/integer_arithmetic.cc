@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "plugins/cpu/core/odometer.h"
 #include "plugins/cpu/core/onednn.h"
 #include "plugins/cpu/core/parallel.h"
+#include "plugins/cpu/kernels/quantized/quantization.h"
 
 namespace ephost_cpu {
 namespace {
@@ -108,6 +110,16 @@ int64_t QuantizedOperand::reach() const {
   return reach;
 }
 
+Scales read_scales(eph::Run& run, uint32_t input, int64_t of_one, int64_t all) {
+  const eph_value& value = *run.input(input);
+  const Scales scales = {floats_of(run, value), element_count(eph::shape_of(value))};
+  if (scales.count != 1 && scales.count != of_one && scales.count != all) {
+    fail("scales of shape " + to_string(eph::shape_of(value)) + " do not match " +
+         std::to_string(of_one) + " rows or columns");
+  }
+  return scales;
+}
+
 struct IntegerProducts::Constant {
   int64_t k = 0, n = 0;
   int64_t terms = 0;  // rows in a chunk
@@ -131,6 +143,19 @@ std::optional<QuantizedOperand> constant_operand(const NodeContext& context, std
   return operand;
 }
 
+std::vector<uint8_t> transpose_bytes(const eph_value& matrix) {
+  const int64_t rows = matrix.shape[0];
+  const int64_t columns = matrix.shape[1];
+  const auto* from = data<const uint8_t>(matrix);
+  std::vector<uint8_t> to(static_cast<std::size_t>(checked_multiply(rows, columns)));
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t c = 0; c < columns; ++c) {
+      to[static_cast<std::size_t>(c * rows + r)] = from[r * columns + c];
+    }
+  }
+  return to;
+}
+
 struct States : eph::State {
   std::unique_ptr<eph::State> usual;
   std::vector<std::unique_ptr<eph::State>> of_chunks;
@@ -140,10 +165,18 @@ struct States : eph::State {
 
 // Only for a single matrix, which all products share, with zero points that are constant too.
 std::unique_ptr<IntegerProducts::Constant> IntegerProducts::make_constant(
-    const NodeContext& context, std::size_t b, std::size_t b_zero_points) {
-  const std::optional<QuantizedOperand> operand = constant_operand(context, b, b_zero_points);
+    const NodeContext& context, std::size_t b, std::size_t b_zero_points, bool transposes_b) {
+  std::optional<QuantizedOperand> operand = constant_operand(context, b, b_zero_points);
   if (!operand || operand->value->rank != 2) return nullptr;
-  const Dims shape = dims_of(*operand->value);
+  Dims shape = dims_of(*operand->value);
+  std::vector<uint8_t> bytes;
+  eph_value transposed = *operand->value;
+  if (transposes_b) {
+    bytes = transpose_bytes(*operand->value);
+    transposed.data = bytes.data();
+    operand->value = &transposed;
+    std::swap(shape[0], shape[1]);
+  }
   const int64_t zeros = operand->zero_point_count();
   if (zeros != 1 && zeros != shape[1]) return nullptr;  // `run` refuses it
   auto made = std::make_unique<Constant>();
@@ -160,9 +193,13 @@ std::unique_ptr<IntegerProducts::Constant> IntegerProducts::make_constant(
 }
 
 IntegerProducts::IntegerProducts(const NodeContext& context, std::size_t b,
-                                 std::size_t b_zero_points)
+                                 std::size_t b_zero_points, bool transposes_b)
     : products_(std::make_unique<Products>(context.settings().onednn, nullptr)),
-      constant_(make_constant(context, b, b_zero_points)) {}
+      constant_(make_constant(context, b, b_zero_points, transposes_b)) {}
+
+bool IntegerProducts::has_constant(const ProductShape& shape) const {
+  return constant_ != nullptr && constant_->k == shape.k && constant_->n == shape.n;
+}
 
 std::unique_ptr<eph::State> IntegerProducts::create_state() const {
   auto states = std::make_unique<States>();
@@ -192,7 +229,7 @@ void IntegerProducts::multiply(eph::Run& run, eph::State* state, const MatMulLay
     std::fill_n(y, count * m * n, 0);
     return;
   }
-  const bool is_constant = constant_ != nullptr && constant_->k == k && constant_->n == n;
+  const bool is_constant = has_constant(shape);
   const int64_t terms =
       std::min(k, is_constant ? constant_->terms : exact_terms(a.reach(), b.reach()));
   float* left = floats(run, checked_multiply(m, terms));

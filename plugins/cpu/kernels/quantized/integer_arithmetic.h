@@ -26,23 +26,40 @@ struct QuantizedOperand {
   [[nodiscard]] int64_t reach() const;
 };
 
+// Scale `i`, modulo the number of scales.
+struct Scales {
+  const float* values;
+  int64_t count;
+  float operator()(int64_t i) const { return values[i % count]; }
+};
+
+// An input with one scale, one for each row or column of one matrix, or of all matrices. Throws for
+// another number.
+[[nodiscard]] Scales read_scales(eph::Run& run, uint32_t input, int64_t of_one, int64_t all);
+
 // The products of one kernel.
 class IntegerProducts {
  public:
-  // `b` and `b_zero_points` are the node's input indices of B and its zero points.
-  IntegerProducts(const NodeContext& context, std::size_t b, std::size_t b_zero_points);
+  // `b` and `b_zero_points` are the node's input indices of B and its zero points. With
+  // `transposes_b`, the input is a matrix with the rows of B as columns.
+  IntegerProducts(const NodeContext& context, std::size_t b, std::size_t b_zero_points,
+                  bool transposes_b = false);
 
   [[nodiscard]] std::unique_ptr<eph::State> create_state() const;
 
   // `state` comes from create_state. A has one zero point, one for each row, or one for each row of
-  // each matrix; B likewise for columns. Throws for another number. `y` is dense.
+  // each matrix; B likewise for columns. Throws for another number. `y` is dense. `b` is B itself,
+  // even if the input is transposed; of its elements, none is read where `has_constant`.
   void multiply(eph::Run& run, eph::State* state, const MatMulLayout& layout,
                 const QuantizedOperand& a, const QuantizedOperand& b, int32_t* y);
+
+  // Whether B is a constant matrix of that shape, which was packed when the kernel was made.
+  [[nodiscard]] bool has_constant(const ProductShape& shape) const;
 
  private:
   struct Constant;  // B in float, cut into chunks
   static std::unique_ptr<Constant> make_constant(const NodeContext& context, std::size_t b,
-                                                 std::size_t b_zero_points);
+                                                 std::size_t b_zero_points, bool transposes_b);
 
   std::unique_ptr<Products> products_;  // if B is not constant
   std::shared_ptr<Constant> constant_;  // null if B is not constant

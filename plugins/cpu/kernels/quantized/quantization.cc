@@ -4,6 +4,7 @@
 
 #include "plugins/cpu/core/simd.h"
 #include "plugins/cpu/math/convert.h"
+#include "plugins/cpu/math/row_math.h"
 
 namespace ephost_cpu {
 namespace {
@@ -123,6 +124,18 @@ INSTANTIATE(uint8_t)
 INSTANTIATE(int16_t)
 INSTANTIATE(uint16_t)
 #undef INSTANTIATE
+
+DynamicParameters choose_parameters(const float* x, int64_t count) {
+  float low = 0;
+  float high = 0;
+  if (count > 0) {
+    low = std::min(low, row_min(x, count));
+    high = std::max(high, row_max(x, count));
+  }
+  const float scale = high > low ? (high - low) / 255 : 1;  // zeros take any scale
+  // In this order NaN, which infinities produce, becomes 0.
+  return {scale, std::nearbyint(std::min(255.0F, std::max(0.0F, -low / scale)))};
+}
 
 const float* floats_of(eph::Run& run, const eph_value& value) {
   if (value.element_type == EPH_ELEMENT_FLOAT) return data<const float>(value);

@@ -68,7 +68,15 @@ template <class T>
 void quantize(const float* x, float scale, float zero_point, QuantizedRange range, T* y,
               int64_t count);
 
-// The same for values(i) with i below `count`, over the whole range of T.
+// Scale and zero point that cover the range of the elements and zero with uint8, as
+// DynamicQuantizeLinear defines them.
+struct DynamicParameters {
+  float scale;
+  float zero_point;
+};
+[[nodiscard]] DynamicParameters choose_parameters(const float* x, int64_t count);
+
+// As round_to_quantized for values(i) with i below `count`, over the whole range of T.
 template <class T, class Values>
 void round_values(const Values& values, float zero_point, T* y, int64_t count) {
   const QuantizedRange range = quantized_range(eph::element_type_of<T>());

@@ -7,7 +7,6 @@
 #include "plugins/cpu/core/simd.h"
 #include "plugins/cpu/kernels/quantized/quantization.h"
 #include "plugins/cpu/math/convert.h"
-#include "plugins/cpu/math/row_math.h"
 #include "plugins/cpu/math/short_float.h"
 
 namespace ephost_cpu {
@@ -269,26 +268,19 @@ class DynamicQuantizeLinear final : public Kernel {
     const eph_value& x = *run.input(0);
     const auto* elements = data<const float>(x);
     const int64_t count = element_count(eph::shape_of(x));
-    float low = 0;
-    float high = 0;
-    if (count > 0) {
-      low = std::min(low, row_min(elements, count));
-      high = std::max(high, row_max(elements, count));
-    }
-    const float scale = high > low ? (high - low) / 255 : 1;  // zeros take any scale
-    // In this order NaN, which infinities produce, becomes 0.
-    const float zero_point = std::nearbyint(std::min(255.0F, std::max(0.0F, -low / scale)));
+    const DynamicParameters chosen = choose_parameters(elements, count);
     if (run.output(1) != nullptr) {
-      *data<float>(allocate_output(run, 1, EPH_ELEMENT_FLOAT, {})) = scale;
+      *data<float>(allocate_output(run, 1, EPH_ELEMENT_FLOAT, {})) = chosen.scale;
     }
     if (run.output(2) != nullptr) {
       *data<uint8_t>(allocate_output(run, 2, EPH_ELEMENT_UINT8, {})) =
-          static_cast<uint8_t>(zero_point);
+          static_cast<uint8_t>(chosen.zero_point);
     }
     if (run.output(0) == nullptr) return;
     auto* y = data<uint8_t>(allocate_output(run, 0, EPH_ELEMENT_UINT8, dims_of(x)));
-    parallel_for(count, 1, [&](int64_t begin, int64_t end) {
-      quantize(elements + begin, scale, zero_point, QuantizedRange{0, 255}, y + begin, end - begin);
+    parallel_for(count, 1, [=](int64_t begin, int64_t end) {
+      quantize(elements + begin, chosen.scale, chosen.zero_point, QuantizedRange{0, 255}, y + begin,
+               end - begin);
     });
   }
 };

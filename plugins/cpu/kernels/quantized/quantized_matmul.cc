@@ -27,23 +27,6 @@ class MatMulInteger final : public Kernel {
   IntegerProducts products_;
 };
 
-// Scale `i`, modulo the number of scales.
-struct Scales {
-  const float* values;
-  int64_t count;
-  float operator()(int64_t i) const { return values[i % count]; }
-};
-
-Scales read_scales(eph::Run& run, uint32_t input, int64_t of_one, int64_t all) {
-  const eph_value& value = *run.input(input);
-  const Scales scales = {floats_of(run, value), element_count(eph::shape_of(value))};
-  if (scales.count != 1 && scales.count != of_one && scales.count != all) {
-    fail("scales of shape " + to_string(eph::shape_of(value)) + " do not match " +
-         std::to_string(of_one) + " rows or columns");
-  }
-  return scales;
-}
-
 class QLinearMatMul final : public Kernel {
  public:
   explicit QLinearMatMul(const NodeContext& context) : Kernel(context), products_(context, 3, 5) {}
