@@ -1,5 +1,6 @@
 // CPUExecutionProvider: kernels for single nodes on the host's processor. It claims what its kernel
-// list fits, which is the host's default, and has nothing to compile.
+// list fits, except what a kernel refuses, and has nothing to compile. Its plugin defines the
+// operators of com.microsoft that it has kernels for.
 #include <ephost/ext/constants.h>
 
 #include <ephost/plugin.hpp>
@@ -7,6 +8,7 @@
 #include "plugins/cpu/core/onednn.h"
 #include "plugins/cpu/core/parallel.h"
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/microsoft/operators.h"
 
 namespace ephost_cpu {
 namespace {
@@ -46,6 +48,20 @@ class CpuProvider : public eph::Provider {
     }
     provider->settings_.onednn = std::move(onednn);
     return provider;
+  }
+
+  static const eph::Operators& operators() { return microsoft_operators(); }
+
+  void get_capability(const eph::GraphView& graph, eph::Claims& claims) {
+    for (uint32_t node = 0; node < graph.node_count(); ++node) {
+      if (graph.node(node).is_taken() || !claims.has_kernel(node)) continue;
+      const std::string reason = why_refused(graph, node, settings_);
+      if (reason.empty()) {
+        claims.claim_node(node);
+      } else {
+        claims.decline(node, reason);
+      }
+    }
   }
 
   eph::ArrayView<eph_kernel_def> kernels() { return kernel_defs(); }

@@ -4,6 +4,8 @@
 #include <deque>
 #include <unordered_map>
 
+#include "plugins/cpu/microsoft/operators.h"
+
 namespace ephost_cpu {
 namespace {
 
@@ -91,6 +93,17 @@ constexpr Table (*kTables[])() = {
 };
 // clang-format on
 
+// Calls body(entry) for the entries of all tables.
+template <class Body>
+void for_each_entry(const Body& body) {
+  for (const auto table : kTables) {
+    for (const KernelEntry& entry : table()) body(entry);
+  }
+  for (const auto& family : microsoft_families()) {
+    for (const KernelEntry& entry : family.kernels()) body(entry);
+  }
+}
+
 // Without flags, only tensors are allowed.
 bool allows_kind(uint32_t flags, int32_t kind) {
   switch (kind) {
@@ -137,9 +150,7 @@ using Index = std::unordered_map<std::string_view, std::vector<const KernelEntry
 const Index& entries_by_operator() {
   static const Index index = [] {
     Index made;
-    for (const auto table : kTables) {
-      for (const KernelEntry& entry : table()) made[entry.op_type].push_back(&entry);
-    }
+    for_each_entry([&](const KernelEntry& entry) { made[entry.op_type].push_back(&entry); });
     return made;
   }();
   return index;
@@ -171,17 +182,35 @@ const std::vector<eph_kernel_def>& kernel_defs() {
   };
   static const List list = [] {
     List made;
-    for (const auto table : kTables) {
-      for (const KernelEntry& entry : table()) {
-        auto& rules = made.rules.emplace_back(entry.rules.begin(), entry.rules.end());
-        for (eph_type_rule& rule : rules) rule.element_types = widened(rule.element_types);
-        made.defs.push_back({eph::to_abi(entry.op_type), eph::to_abi(entry.domain), entry.since,
-                             entry.until, rules.data(), rules.size()});
-      }
-    }
+    for_each_entry([&](const KernelEntry& entry) {
+      auto& rules = made.rules.emplace_back(entry.rules.begin(), entry.rules.end());
+      for (eph_type_rule& rule : rules) rule.element_types = widened(rule.element_types);
+      made.defs.push_back({eph::to_abi(entry.op_type), eph::to_abi(entry.domain), entry.since,
+                           entry.until, rules.data(), rules.size()});
+    });
     return made;
   }();
   return list.defs;
+}
+
+const KernelEntry& onnx_entry(std::string_view op_type, int32_t version) {
+  for (const KernelEntry* entry : entries_by_operator().at(op_type)) {
+    if (entry->domain.empty() && entry->since <= version && version <= entry->until) return *entry;
+  }
+  throw eph::Failure(EPH_FAIL, "there is no kernel of " + std::string(op_type));
+}
+
+std::string why_refused(const eph::GraphView& graph, uint32_t index, const Settings& settings) {
+  const eph::NodeView node = graph.node(index);
+  // No kernel of ai.onnx refuses a node, so that most nodes need no lookup.
+  if (node.domain() != kMicrosoft) return {};
+  const KernelEntry* entry = find_entry(graph, node);
+  if (entry == nullptr) return {};
+  try {
+    return microsoft_refusal(NodeContext(graph, index, *entry, settings));
+  } catch (const eph::Failure& failure) {
+    return failure.what();  // an attribute of a wrong kind
+  }
 }
 
 std::unique_ptr<Kernel> create_kernel(const eph::GraphView& graph, uint32_t index,
@@ -197,6 +226,9 @@ std::unique_ptr<Kernel> create_kernel(const eph::GraphView& graph, uint32_t inde
   const ThreadScope scope(settings.threads);
   try {
     check_node(context);
+    if (const std::string reason = microsoft_refusal(context); !reason.empty()) {
+      fail_unsupported(reason);
+    }
     std::unique_ptr<Kernel> kernel = entry->create(context);
     kernel->keep(context.take_widened_constants());
     return kernel;

@@ -14,7 +14,6 @@ TEST(CpuProvider, ReportsItsNames) {
   EXPECT_EQ(eph::view(api.type_name), "CPUExecutionProvider");
   EXPECT_EQ(eph::view(api.name), "cpu");
   EXPECT_EQ(eph::view(api.vendor), "ephost");
-  EXPECT_EQ(api.get_capability, nullptr);
   EXPECT_EQ(api.compile, nullptr);
 }
 

@@ -24,6 +24,7 @@
 #include "host/onnx_io/opsets/operator_schemas.h"
 #include "tests/support/host_api.h"
 #include "tests/support/single_node_graph.h"
+#include "tests/unit/plugins/cpu/random_models/microsoft_schemas.h"
 #include "tests/unit/plugins/cpu/random_models/random_node.h"
 
 // Absurd sizes must not exhaust the machine's memory: larger allocations fail.
@@ -60,8 +61,11 @@ void limit_time(time_t seconds) {
 }
 
 const onnx::OpSchema& schema_of(const eph_kernel_def& kernel, int opset) {
-  const onnx::OpSchema* schema = onnx_io::find_schema(
-      std::string(eph::view(kernel.domain)), std::string(eph::view(kernel.op_type)), opset);
+  const std::string domain(eph::view(kernel.domain));
+  const std::string op_type(eph::view(kernel.op_type));
+  const onnx::OpSchema* schema = domain == "com.microsoft"
+                                     ? find_microsoft_schema(op_type)
+                                     : onnx_io::find_schema(domain, op_type, opset);
   if (schema == nullptr) throw std::runtime_error("a kernel for an unknown operator");
   return *schema;
 }
@@ -150,7 +154,7 @@ std::map<std::string, std::vector<RandomNode>>* EveryKernel::valid_nodes_ = null
 
 // The first nodes are the valid ones as they are.
 RandomNode EveryKernel::start(const onnx::OpSchema& schema, int64_t number, Dice& dice) {
-  const auto found = valid_nodes_->find(schema.Name());
+  const auto found = valid_nodes_->find(full_name(schema.domain(), schema.Name()));
   if (found == valid_nodes_->end()) return plain_node(schema);
   const std::vector<RandomNode>& nodes = found->second;
   return number < std::ssize(nodes) ? nodes[static_cast<std::size_t>(number)] : dice.pick(nodes);
@@ -175,8 +179,8 @@ Result<std::vector<Value>> EveryKernel::answer(const RandomModel& random) {
 
 bool EveryKernel::run(const eph_kernel_def& kernel, int64_t number) {
   const std::string op_type(eph::view(kernel.op_type));
-  const std::string name =
-      op_type + " " + std::to_string(kernel.since_version) + " " + std::to_string(number);
+  const std::string name = full_name(std::string(eph::view(kernel.domain)), op_type) + " " +
+                           std::to_string(kernel.since_version) + " " + std::to_string(number);
   Dice dice(name);
   const int opset = number < 10
                         ? kernel.until_version

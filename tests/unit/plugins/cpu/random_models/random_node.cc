@@ -276,6 +276,10 @@ void change_outputs(onnx::NodeProto& node, const OpSchema& schema, Dice& dice) {
 
 }  // namespace
 
+std::string full_name(const std::string& domain, const std::string& op_type) {
+  return domain == "com.microsoft" ? domain + "." + op_type : op_type;
+}
+
 std::map<std::string, std::vector<RandomNode>> read_valid_nodes(const std::filesystem::path& file) {
   std::map<std::string, std::vector<RandomNode>> nodes;
   std::ifstream stream(file);
@@ -283,7 +287,7 @@ std::map<std::string, std::vector<RandomNode>> read_valid_nodes(const std::files
   for (std::string line; std::getline(stream, line);) {
     if (line.empty() || line[0] == '#') continue;
     RandomNode node = parse_line(line);
-    nodes[node.node.op_type()].push_back(std::move(node));
+    nodes[full_name(node.node.domain(), node.node.op_type())].push_back(std::move(node));
   }
   return nodes;
 }

@@ -38,7 +38,10 @@ struct RandomNode {
   std::vector<RandomInput> inputs;
 };
 
-// The valid nodes of a file, by operator. Throws if the file breaks its format.
+// "Conv", or "com.microsoft.FusedConv" outside of ai.onnx and ai.onnx.ml.
+std::string full_name(const std::string& domain, const std::string& op_type);
+
+// The valid nodes of a file, by full name of the operator. Throws if the file breaks its format.
 std::map<std::string, std::vector<RandomNode>> read_valid_nodes(const std::filesystem::path& file);
 
 // A node of an operator that the file lacks, with as many tensors as it needs.
