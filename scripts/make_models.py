@@ -2,8 +2,8 @@
 """Writes the models of ephost's tests, benchmarks and README as ONNX backend test folders.
 
 Each becomes OUT_DIR/<name>/model.onnx with inputs and expected outputs in test_data_set_*. Weights
-are random but seeded: the same name always gives the same bytes. Expected outputs come from the
-numpy evaluator in models/reference.py.
+are random but seeded: the same name always gives the same bytes. Expected outputs and the ranges
+of quantised models come from the numpy evaluator in models/reference.py.
 """
 
 import argparse
@@ -24,7 +24,7 @@ def parse_arguments():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out_dir", nargs="?", metavar="OUT_DIR", help="where the model folders go")
     parser.add_argument("names", nargs="*", metavar="name",
-                        help=f"models or groups ({', '.join(catalog.GROUPS)}); default: all but large ones")
+                        help=f"models or groups ({', '.join(catalog.GROUPS)}); default: {', '.join(catalog.BY_DEFAULT)}")
     parser.add_argument("-n", type=int, metavar="N", help="number of nodes of the synthetic models")
     parser.add_argument("--no-outputs", action="store_true", help="write no expected outputs")
     parser.add_argument("--list", action="store_true",
@@ -45,7 +45,7 @@ def parse_arguments():
 
 def print_list():
     for entry in catalog.CATALOG:
-        print(f"{entry.name:18} {entry.group:10} {entry.description}")
+        print(f"{entry.name:23} {entry.group:10} {entry.description}")
 
 
 def write_models(arguments):
@@ -55,7 +55,7 @@ def write_models(arguments):
         files.write(entry.make(arguments.n), folder, with_outputs=not arguments.no_outputs)
         kilobytes = sum(os.path.getsize(os.path.join(folder, name)) for name in os.listdir(folder)
                         if os.path.isfile(os.path.join(folder, name))) / 1000
-        print(f"{entry.name:18} {kilobytes:10.1f} kB {time.monotonic() - start:6.2f} s", flush=True)
+        print(f"{entry.name:23} {kilobytes:10.1f} kB {time.monotonic() - start:6.2f} s", flush=True)
 
 
 def main():

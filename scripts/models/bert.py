@@ -18,10 +18,12 @@ class Config:
     vocabulary: int
     batch: int
     tokens: int
+    positions: int = 0  # of an encoder whose batch and sequence have no fixed size
 
 
 BASE = Config(layers=12, hidden=768, heads=12, intermediate=3072, vocabulary=30522, batch=1,
               tokens=128)
+OPEN = dataclasses.replace(BASE, positions=512)
 TINY = Config(layers=2, hidden=32, heads=4, intermediate=64, vocabulary=100, batch=2, tokens=16)
 
 
@@ -48,11 +50,20 @@ def embeddings(g, config, ids, types):
         return g.node("Gather", g.seeded(name, (rows, config.hidden), -1, 1), indices)
 
     with g.scope("embeddings"):
-        positions = g.ints("position_ids", [range(config.tokens)])
+        positions = g.ints("position_ids", [range(config.positions or config.tokens)])
+        if config.positions:
+            positions = first_positions(g, positions, ids)
         x = look_up("word", config.vocabulary, ids)
         x = g.add(x, look_up("token_type", 2, types))
-        x = g.add(x, look_up("position", config.tokens, positions))
+        x = g.add(x, look_up("position", config.positions or config.tokens, positions))
         return layer_norm(g, x, "norm")
+
+
+def first_positions(g, positions, ids):
+    """As many of the positions as there are tokens."""
+    tokens = g.node("Gather", g.node("Shape", ids), g.initializer("sequence", np.array(1, np.int64)))
+    end = g.node("Unsqueeze", tokens, g.ints("end_axis", [0]))
+    return g.node("Slice", positions, g.ints("start", [0]), end, g.ints("axis", [1]))
 
 
 def attention_bias(g, mask):
@@ -91,7 +102,7 @@ def encoder_layer(g, config, x, bias):
 
 def bert(name, config):
     g = GraphBuilder(name, opset=17)
-    shape = [config.batch, config.tokens]
+    shape = ["batch", "sequence"] if config.positions else [config.batch, config.tokens]
     ids, types, mask = (g.input(part, shape, TensorProto.INT64)
                         for part in ("input_ids", "token_type_ids", "attention_mask"))
     bias = attention_bias(g, mask)
@@ -103,8 +114,11 @@ def bert(name, config):
     first = g.node("Gather", x, g.initializer("first_token", np.array(0, np.int64)), axis=1)
     pooled = g.node("Tanh", g.gemm(first, config.hidden, name="pooler"), name="pooler_output")
     g.output(hidden, [*shape, config.hidden])
-    g.output(pooled, [config.batch, config.hidden])
-    return Model(g.model(), [inputs(name, config)])
+    g.output(pooled, [shape[0], config.hidden])
+    data_sets = [inputs(name, config)]
+    if config.positions:
+        data_sets.append(inputs(f"{name}1", dataclasses.replace(config, batch=2, tokens=37)))
+    return Model(g.model(), data_sets)
 
 
 def inputs(name, config):
@@ -121,6 +135,10 @@ def inputs(name, config):
 
 def bert_base():
     return bert("bert_base", BASE)
+
+
+def bert_base_open():
+    return bert("bert_base_open", OPEN)
 
 
 def tiny_bert():

@@ -14,7 +14,7 @@ from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 from models import tensors
 
-IR_VERSIONS = {13: 7, 17: 8}  # operator set -> the IR version that was current with it
+IR_VERSIONS = {13: 7, 17: 8, 21: 10}  # operator set -> the IR version that was current with it
 RELU_GAIN = 2.0**0.5
 
 
@@ -131,8 +131,10 @@ class GraphBuilder:
         return self._append("Clip", [x, *bounds], name, 1, None, {})
 
     def max_pool(self, x, kernel, stride, pad=0, name="maxpool"):
+        """`pad` is a size, a pair, or all four: top, left, bottom, right."""
+        pads = pad if isinstance(pad, (tuple, list)) and len(pad) == 4 else pair(pad) * 2
         return self.node("MaxPool", x, name=name, kernel_shape=pair(kernel), strides=pair(stride),
-                         pads=pair(pad) * 2)
+                         pads=pads)
 
     def average_pool(self, x, kernel, stride, pad=0, include_pad=False, name="avgpool"):
         return self.node("AveragePool", x, name=name, kernel_shape=pair(kernel),

@@ -1,9 +1,10 @@
 """MobileNetV2: inverted residuals with depthwise convolutions and linear bottlenecks."""
 
-from models import tensors
-from models.builder import GraphBuilder, Model
+from models.builder import GraphBuilder
+from models.images import CLASSES, OPEN_SHAPE, classified, image_input
 from models.resnet import BRANCH_SCALE
 
+SIZE = 224
 # expansion, channels, blocks, stride of the first block
 STAGES = [(1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2),
           (6, 320, 1, 1)]
@@ -26,14 +27,22 @@ def inverted_residual(g, x, expansion, channels, stride):
     return g.add(x, y) if residual else y
 
 
-def mobilenetv2():
-    g = GraphBuilder("mobilenetv2")
-    x = g.input("input", [1, 3, 224, 224])
+def build(name, open_extents=()):
+    g = GraphBuilder(name)
+    x = image_input(g, SIZE, open_extents)
     x = conv_bn_relu6(g, x, 32, 3, "stem", stride=2)
     for stage, (expansion, channels, blocks, stride) in enumerate(STAGES):
         for block in range(blocks):
             with g.scope(f"stage{stage + 1}.{block}"):
                 x = inverted_residual(g, x, expansion, channels, stride if block == 0 else 1)
     x = conv_bn_relu6(g, x, 1280, 1, "head", gain=1.0)
-    g.output(g.gemm(g.global_average_pool(x), 1000, name="logits"), [1, 1000])
-    return Model(g.model(), [{"input": tensors.image("mobilenetv2.input", (1, 3, 224, 224))}])
+    logits = g.gemm(g.global_average_pool(x), CLASSES, name="logits")
+    return classified(g, logits, SIZE, open_extents)
+
+
+def mobilenetv2():
+    return build("mobilenetv2")
+
+
+def mobilenetv2_open():
+    return build("mobilenetv2_open", OPEN_SHAPE)

@@ -23,6 +23,11 @@ def make_models(*arguments):
     return subprocess.run([sys.executable, script, *arguments], capture_output=True, text=True)
 
 
+def small_entries():
+    return catalog.select(["tiny"] + [entry.name for entry in catalog.CATALOG
+                                      if entry.name.startswith("tiny_")])
+
+
 def files_below(folder):
     return sorted(os.path.relpath(os.path.join(parent, name), folder)
                   for parent, _, names in os.walk(folder) for name in names)
@@ -72,6 +77,37 @@ class MakeModelsTest(unittest.TestCase):
                     self.assertTrue(np.isfinite(values).all())
                     self.assertGreater(values.std(), 0.01)
 
+    def test_names_of_nodes_and_of_models_are_unique(self):
+        names = [entry.name for entry in catalog.CATALOG]
+        self.assertEqual(len(names), len(set(names)))
+        for entry in small_entries():
+            with self.subTest(entry.name):
+                nodes = [node.name for node in entry.make().proto.graph.node]
+                self.assertEqual(len(nodes), len(set(nodes)))
+
+    def test_open_models_have_the_weights_and_results_of_the_closed_ones(self):
+        closed, opened = catalog.select(["squeezenet", "squeezenet_open"])
+        closed, opened = closed.make(), opened.make()
+        self.assertEqual(closed.proto.graph.initializer, opened.proto.graph.initializer)
+        dims = opened.proto.graph.input[0].type.tensor_type.shape.dim
+        self.assertEqual([dim.dim_param for dim in dims], ["batch", "", "height", "width"])
+        picture = {"input": np.ones((2, 3, 37, 50), np.float32)}
+        self.assertEqual(reference.run(opened.proto, picture)[0].shape, (2, 1000))
+
+    def test_decoder_steps_give_what_one_run_over_all_tokens_gives(self):
+        model = catalog.select(["tiny_decoder"])[0].make().proto
+        outputs = [declared.name for declared in model.graph.output]
+        cache = {name.replace("present", "past"): np.zeros((1, 4, 0, 8), np.float32)
+                 for name in outputs[1:]}
+        tokens = np.array([[3, 14, 15, 92, 65]])
+        whole = reference.run(model, {"input_ids": tokens, **cache})
+        for step in ([3, 14], [15], [92, 65]):
+            logits, *present = reference.run(model, {"input_ids": np.array([step]), **cache})
+            cache = dict(zip(cache, present))
+        np.testing.assert_allclose(logits, whole[0][:, 3:], 1e-5, 1e-6)
+        for stepped, expected in zip(present, whole[1:]):
+            np.testing.assert_allclose(stepped, expected, 1e-5, 1e-6)
+
     def test_models_that_take_a_size_have_exactly_n_nodes(self):
         for n in (2, 3, 17, 100):
             for entry in filter(lambda entry: entry.nodes, catalog.CATALOG):
@@ -102,6 +138,7 @@ class MakeModelsTest(unittest.TestCase):
             ([], "OUT_DIR is missing"),
             (["tiny_nothing"], "no model or group is called 'tiny_nothing'"),
             (["chain", "-n", "1"], "the smallest size is 2"),
+            (["tiny_bert_int3"], "no model or group is called 'tiny_bert_int3'"),
             (["tiny", "-n", "5"], "none of the chosen models takes a size"),
         ]:
             with self.subTest(message):

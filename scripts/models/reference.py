@@ -1,9 +1,10 @@
-"""A plain numpy evaluator for the operators that the generated models use (operator set 13 to 17).
+"""A plain numpy evaluator for the operators that the generated models use (operator set 13 to 21).
 
 It is where the expected outputs of the tests come from, and shares no code with ephost. All
 floating-point work is done in float64 and rounded once, at the graph's outputs; convolution and
 pooling loop over the kernel's positions instead of building a matrix of patches. An operator,
-attribute or input that it does not know is an error, never ignored.
+attribute or input that it does not know is an error, never ignored. The quantised operators are
+in quantized_reference.py.
 """
 
 import math
@@ -11,7 +12,11 @@ import math
 import numpy as np
 from onnx import AttributeProto, GraphProto, TensorProto, ValueInfoProto, helper, numpy_helper
 
+from models import quantized_reference
+from models.four_bits import to_array
+
 KERNELS = {
+    **quantized_reference.KERNELS,
     "Add": np.add,
     "Sub": np.subtract,
     "Mul": np.multiply,
@@ -21,6 +26,8 @@ KERNELS = {
     "Sqrt": np.sqrt,
     "Tanh": np.tanh,
     "Less": np.less,
+    "LessOrEqual": np.less_equal,
+    "Where": np.where,
     "MatMul": np.matmul,
     "Erf": np.vectorize(math.erf, otypes=[np.float64]),
     "Identity": lambda x: x,
@@ -29,6 +36,8 @@ KERNELS = {
     "Shape": lambda x: np.array(x.shape, np.int64),
     "Transpose": lambda x, perm: x.transpose(perm),
     "Gather": lambda x, indices, axis=0: np.take(x, indices, axis),
+    "Range": lambda start, limit, delta: np.arange(start, limit, delta),
+    "Split": lambda x, sizes, axis: np.split(x, np.cumsum(sizes)[:-1], axis),
     "Concat": lambda *inputs, axis: np.concatenate(inputs, axis),
     "Expand": lambda x, shape: x * np.ones(shape, x.dtype),
     "Flatten": lambda x, axis=1: x.reshape(math.prod(x.shape[:axis]), -1),
@@ -39,13 +48,16 @@ KERNELS = {
 }
 
 
-def run(model, inputs):
+def run(model, inputs, observe=None):
     """Evaluates a ModelProto on a dict of arrays; returns the outputs in the graph's order, each
-    of its declared type and checked against its declared shape."""
+    of its declared type and checked against its declared shape. `observe` is called with the name
+    and the value of each input of the main graph and of each result of its nodes."""
     loaded = {name: working_array(array) for name, array in inputs.items()}
     functions = {(function.domain, function.name): function for function in model.functions}
     frame = Frame(loaded, model.graph.initializer, functions=functions)
-    results = evaluate(model.graph, frame)
+    for name, value in loaded.items() if observe else ():
+        observe(name, value)
+    results = evaluate(model.graph, frame, observe)
     return [finish(value, declared) for value, declared in zip(results, model.graph.output)]
 
 
@@ -69,7 +81,7 @@ class Frame:
         if name in self.values:
             return self.values[name]
         if name in self.initializers:  # converted at each use, so that no float64 copy stays
-            return working_array(numpy_helper.to_array(self.initializers[name]))
+            return working_array(to_array(self.initializers[name]))
         if self.outer is None:
             raise KeyError(f"value '{name}' is read before it is written")
         return self.outer.get(name)
@@ -92,7 +104,7 @@ class Subgraph:
         return np.empty([0, *dims], working_type(declared.elem_type))
 
 
-def evaluate(graph, frame):
+def evaluate(graph, frame, observe=None):
     for node in graph.node:
         try:
             inputs = [frame.get(name) if name else None for name in node.input]
@@ -106,6 +118,8 @@ def evaluate(graph, frame):
         if not isinstance(results, (list, tuple)):
             results = [results]
         frame.values.update(zip(node.output, results))
+        for name, value in zip(node.output, results) if observe else ():
+            observe(name, value)
     return [frame.get(output.name) for output in graph.output]
 
 
@@ -121,7 +135,7 @@ def attribute_value(attribute, frame):
     if attribute.type == AttributeProto.GRAPH:
         return Subgraph(value, frame)
     if attribute.type == AttributeProto.TENSOR:
-        return working_array(numpy_helper.to_array(value))
+        return working_array(to_array(value))
     return value
 
 
@@ -217,6 +231,22 @@ def gemm(a, b, c=0, *, alpha=1.0, beta=1.0, transA=0, transB=0):
 def softmax(x, *, axis=-1):
     powers = np.exp(x - x.max(axis, keepdims=True))
     return powers / powers.sum(axis, keepdims=True)
+
+
+@operator("LayerNormalization")
+def layer_normalization(x, scale, bias, *, axis=-1, epsilon=1e-5):
+    axes = tuple(range(axis % x.ndim, x.ndim))
+    centred = x - x.mean(axes, keepdims=True)
+    return centred / np.sqrt((centred**2).mean(axes, keepdims=True) + epsilon) * scale + bias
+
+
+@operator("Slice")
+def slice_(x, starts, ends, axes, steps=None):
+    steps = [1] * len(starts) if steps is None else steps
+    ranges = [slice(None)] * x.ndim
+    for axis, *bounds in zip(axes, starts, ends, steps):
+        ranges[axis] = slice(*bounds)
+    return x[tuple(ranges)]
 
 
 @operator("ReduceMean")

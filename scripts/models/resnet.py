@@ -1,8 +1,9 @@
 """Residual networks: ResNet-50 v1.5 and the blocks that smaller models share."""
 
-from models import tensors
-from models.builder import GraphBuilder, Model
+from models.builder import GraphBuilder
+from models.images import CLASSES, OPEN_SHAPE, classified, image_input
 
+SIZE = 224
 BRANCH_SCALE = 0.3  # keeps the sum of many residual branches in range
 
 
@@ -34,14 +35,22 @@ def shortcut(g, x, channels, stride):
         return conv_bn(g, x, channels, 1, "", stride=stride, gain=1.0)
 
 
-def resnet50():
-    g = GraphBuilder("resnet50")
-    x = g.input("input", [1, 3, 224, 224])
+def build(name, open_extents=()):
+    g = GraphBuilder(name)
+    x = image_input(g, SIZE, open_extents)
     x = g.relu(conv_bn(g, x, 64, 7, "1", stride=2), name="relu1")
     x = g.max_pool(x, 3, stride=2, pad=1)
     for stage, (blocks, channels) in enumerate([(3, 64), (4, 128), (6, 256), (3, 512)]):
         for block in range(blocks):
             with g.scope(f"layer{stage + 1}.{block}"):
                 x = bottleneck(g, x, channels, stride=2 if block == 0 and stage > 0 else 1)
-    g.output(g.gemm(g.global_average_pool(x), 1000, name="logits"), [1, 1000])
-    return Model(g.model(), [{"input": tensors.image("resnet50.input", (1, 3, 224, 224))}])
+    logits = g.gemm(g.global_average_pool(x), CLASSES, name="logits")
+    return classified(g, logits, SIZE, open_extents)
+
+
+def resnet50():
+    return build("resnet50")
+
+
+def resnet50_open():
+    return build("resnet50_open", OPEN_SHAPE)
