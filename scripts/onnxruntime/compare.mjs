@@ -81,8 +81,8 @@ function compare(name, baseline) {
   add('planned peak', name, 'KiB', ours.planned / 1024, theirPlannedBytes(model) / 1024);
   if (!nodes) return;
   add('allocations per run', name, '',
-      allocationsPerRun((runs, environment) => sides.runOurs(model, runs, environment)),
-      allocationsPerRun((runs, environment) => sides.runTheirs(model, runs, environment)));
+      allocationsPerRun((runs, environment) => sides.runOurs(model, runs, {}, environment)),
+      allocationsPerRun((runs, environment) => sides.runTheirs(model, runs, {}, environment)));
 }
 
 installRuntime(cache);

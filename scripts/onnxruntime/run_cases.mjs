@@ -9,17 +9,7 @@
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { installRuntime, loadRuntime } from './runtime.mjs';
-
-// By the numbers of TensorProto.
-const TYPES = [
-  null, 'float32', 'uint8', 'int8', 'uint16', 'int16', 'int32', 'int64', 'string', 'bool', 'float16',
-  'float64', 'uint32', 'uint64',
-];
-const ARRAYS = {
-  float32: Float32Array, uint8: Uint8Array, int8: Int8Array, uint16: Uint16Array, int16: Int16Array,
-  int32: Int32Array, int64: BigInt64Array, bool: Uint8Array, float16: Uint16Array, float64: Float64Array,
-  uint32: Uint32Array, uint64: BigUint64Array,
-};
+import { ARRAYS, TYPES } from './tensors.mjs';
 
 function toTensor(ort, { type, dims, data }) {
   const name = TYPES[type];
