@@ -61,7 +61,7 @@ def embeddings(g, config, ids, types):
 
 def first_positions(g, positions, ids):
     """As many of the positions as there are tokens."""
-    tokens = g.node("Gather", g.node("Shape", ids), g.initializer("sequence", np.array(1, np.int64)))
+    tokens = g.node("Gather", g.node("Shape", ids), g.initializer("tokens", np.array(1, np.int64)))
     end = g.node("Unsqueeze", tokens, g.ints("end_axis", [0]))
     return g.node("Slice", positions, g.ints("start", [0]), end, g.ints("axis", [1]))
 

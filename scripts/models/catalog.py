@@ -4,8 +4,8 @@ import dataclasses
 from typing import Callable, Optional
 
 from models import (bert, decoder, densenet, forms, inception, inception_v2, large, mobilenet,
-                    nasnet, resnet, shufflenet, squeezenet, synthetic, tiny_control, tiny_nets, unet,
-                    vgg)
+                    nasnet, resnet, shufflenet, squeezenet, synthetic, tiny_control, tiny_nets,
+                    unet, vgg)
 
 GROUPS = {
     "tiny": "a few kilobytes each, for tests",

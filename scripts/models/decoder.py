@@ -52,7 +52,8 @@ def gelu(g, x):
 def positions_and_mask(g, ids, past_key):
     """The positions of the new tokens, and which of all tokens each of them sees."""
     def extent(value, axis):
-        return g.node("Gather", g.node("Shape", value), g.initializer(f"axis{axis}", np.array(axis)))
+        index = g.initializer(f"axis{axis}", np.array(axis))
+        return g.node("Gather", g.node("Shape", value), index)
 
     with g.scope("positions"):
         past = extent(past_key, 2)

@@ -42,10 +42,11 @@ def conv(g, x, channels, kernel, name, stride=1):
     with g.scope(name):
         x = g.conv(x, channels, kernel, stride=stride, pad=kernel // 2, bias=True)
         width = g.width[x]
-        statistics = [g.initializer("one", np.ones(width, np.float32)),
-                      g.initializer("zero", np.zeros(width, np.float32)),
-                      g.seeded("mean", (width,), -0.1, 0.1), g.seeded("variance", (width,), 0.7, 1.3)]
-        x = g.node("BatchNormalization", x, *statistics, name="bn", epsilon=1e-5)
+        identity = [g.initializer("one", np.ones(width, np.float32)),
+                    g.initializer("zero", np.zeros(width, np.float32))]
+        mean, variance = (g.seeded(name, (width,), low, high)
+                          for name, low, high in (("mean", -0.1, 0.1), ("variance", 0.7, 1.3)))
+        x = g.node("BatchNormalization", x, *identity, mean, variance, name="bn", epsilon=1e-5)
         return g.relu(scaled(g, x))
 
 
