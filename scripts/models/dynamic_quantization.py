@@ -12,13 +12,16 @@ from models.graph_edit import GraphEdit, attribute
 from models.quantization import quantized_weight
 
 
+WEIGHT_INPUT = {"MatMul": 1, "Gemm": 1, "Gather": 0}
+
+
 def quantize(model, per_column=True):
-    """A copy of a ModelProto with MatMul, Gemm and Gather of constants quantised."""
+    """A copy of a ModelProto with MatMul, Gemm and Gather of float matrices quantised."""
     edit = GraphEdit(model)
     quantized = set()  # values with a DynamicQuantizeLinear
     for node in edit.nodes:
-        constant = edit.constant(node.input[1 if node.op_type in ("MatMul", "Gemm") else 0]) \
-            if node.op_type in ("MatMul", "Gemm", "Gather") else None
+        index = WEIGHT_INPUT.get(node.op_type)
+        constant = None if index is None else edit.constant(node.input[index])
         if constant is None or constant.ndim != 2 or constant.dtype != np.float32:
             edit.keep(node)
         elif node.op_type == "Gather":
@@ -30,7 +33,8 @@ def quantize(model, per_column=True):
 
 def gather(edit, node, table):
     if attribute(node, "axis", 0) != 0:
-        raise ValueError(f"'{node.name}' does not gather rows")
+        edit.keep(node)
+        return
     name, output = node.input[0], node.output[0]
     values, scale = quantized_weight(table, None)
     parameters = [edit.store(f"{name}.scale", scale),

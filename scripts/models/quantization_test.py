@@ -121,6 +121,17 @@ class StaticTest(unittest.TestCase):
         model, data = one_conv(lambda g, y: g.add(y, g.relu(y)))
         self.assertEqual(counts(static_quantization.quantize(model, data))["Relu"], 1)
 
+    def test_sums_of_integers_stay(self):
+        def reshaped(g, y):
+            shape = g.node("Add", g.node("Shape", y), g.ints("zeros", [0, 0, 0, 0]), name="sum")
+            return g.node("Reshape", y, shape)
+
+        model, data = one_conv(reshaped)
+        proto = static_quantization.quantize(model, data)
+        producers = GraphEdit(proto).producers
+        self.assertEqual(list(producers["sum"].input), ["shape", "zeros"])
+        onnx.checker.check_model(proto, full_check=True)
+
     def test_scales_follow_from_the_ranges(self):
         model, data = one_conv(lambda g, y: y)
         stored = weights(static_quantization.quantize(model, data))

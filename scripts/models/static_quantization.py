@@ -77,8 +77,12 @@ class StaticQuantizer:
 
     # What is quantised
 
+    def computes(self, node):
+        """Whether a node is one of the quantised operators, on floating-point numbers."""
+        return node.op_type in self.operators and node.output[0] in self.ranges
+
     def is_quantized(self, node):
-        return node.op_type in self.operators or (
+        return self.computes(node) or (
             node.op_type in MOVEMENTS and node.input[0] in self.quantized)
 
     def find_absorbed(self):
@@ -86,8 +90,7 @@ class StaticQuantizer:
         absorbed = {}
         for node in self.edit.nodes:
             source = self.edit.producers.get(node.input[0]) if node.input else None
-            if (self.starts_at_zero(node) and source is not None
-                    and source.op_type in self.operators
+            if (self.starts_at_zero(node) and source is not None and self.computes(source)
                     and self.edit.only_reader(node.input[0]) is node):
                 absorbed[node.output[0]] = node.input[0]
         return absorbed
@@ -101,7 +104,7 @@ class StaticQuantizer:
         """Float values that quantised operators read or write, and those moved from such."""
         quantized = set(self.absorbed)
         for node in self.edit.nodes:
-            if node.op_type in self.operators:
+            if self.computes(node):
                 quantized.update(self.activations(node), node.output)
         quantized -= set(self.absorbed.values())  # nothing reads those
         for node in self.edit.nodes:
@@ -147,7 +150,7 @@ class StaticQuantizer:
         axis = self.weight_axis(node)
         if axis is None:
             float_constants = {i: name for i, name in enumerate(node.input)
-                               if node.op_type in self.operators and name in self.edit.constants}
+                               if self.computes(node) and name in self.edit.constants}
             return {i: self.constant_activation(name) for i, name in float_constants.items()}
         weight, scale = self.weight(node.input[1], axis)
         replaced = {1: weight}
