@@ -19,7 +19,7 @@ void infer_simplified_layer_normalization(InferenceContext& context) {
   const bool has_statistics = context.getNumOutputs() > 1;
   if (has_statistics) {
     const AttributeProto* stash = context.getAttribute("stash_type");
-    const int64_t type = stash == nullptr ? onnx::TensorProto::FLOAT : stash->i();
+    const int64_t type = stash == nullptr ? int64_t{onnx::TensorProto::FLOAT} : stash->i();
     onnx::updateOutputElemType(context, 1, static_cast<int32_t>(type));
   }
   if (!onnx::hasNInputShapes(context, 1)) return;

@@ -68,7 +68,7 @@ TEST(OnnxRuntimeOperators, AreKnownInEveryOpset) {
   EXPECT_EQ(since("SimplifiedLayerNormalization", 5, "ai.onnx.ml"), 0);
   GraphBuilder builder;
   builder.input("x", kImage)
-      .constant("s", float_tensor({9}, std::vector<float>(9, 1)))
+      .constant("s", float_tensor(std::vector<float>(9, 1)))
       .node("SimplifiedLayerNormalization", {"x", "s"}, {"z", "y"})
       .output("z")
       .output("y");
