@@ -17,7 +17,7 @@ const USAGE = `usage: compare_models.mjs BUILD_DIR MODELS_DIR CACHE_DIR [option 
   --threads N,...      numbers of threads (1,2)
   --repetitions N      launches of each side (5)
   --runs N             runs after the first in each launch (20)
-  --ep NAME            provider of ephost, repeatable (the CPU provider; for contexts dnnl)
+  --ep NAME            provider of ephost, repeatable (dnnl); the CPU provider is always last
   --json FILE          writes all numbers to a file`;
 
 const QUANTITIES = { session: 'session', firstRun: 'first run', run: 'run', memory: 'memory' };
@@ -70,7 +70,7 @@ function readArguments() {
     threads: flags.threads.split(',').map((text) => count(text, 'threads')),
     repetitions: count(flags.repetitions, 'repetitions'),
     runs: count(flags.runs, 'runs'),
-    providers: flags.ep,
+    providers: flags.ep.length ? flags.ep : ['dnnl'],
     json: flags.json,
   };
 }

@@ -51,7 +51,6 @@ export function prepare(sides, models, name, form, providers) {
   const prepared = join(models, 'prepared', name);
   mkdirSync(prepared, { recursive: true });
   const files = { ours: join(prepared, 'context.onnx'), theirs: join(prepared, 'optimized.onnx') };
-  conditions.ours.providers = providers.length ? providers : ['dnnl'];
   sides.compileOurs(model, files.ours, conditions.ours.providers);
   sides.optimizeTheirs(model, files.theirs);
   conditions.theirs.optimize = false;

@@ -169,7 +169,8 @@ std::unique_ptr<FakeGraph> FakeGraph::extract(const std::vector<uint32_t>& nodes
     for (const uint32_t output : node.outputs) {
       outputs.push_back(output == EPH_NONE ? EPH_NONE : part->adopt(*this, output, known));
     }
-    part->add_node(node.op_type, inputs, outputs, node.fields, node.since_version);
+    part->set_domain(part->add_node(node.op_type, inputs, outputs, node.fields, node.since_version),
+                     node.domain);
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
       if (node.outputs[i] == EPH_NONE) continue;
       const Value& value = *values_[node.outputs[i]];
@@ -219,6 +220,7 @@ int32_t FakeGraph::get_node(const eph_graph* graph, uint32_t index, eph_node_inf
   eph_node_info info = {};
   info.name = eph::to_abi(node.name);
   info.op_type = eph::to_abi(node.op_type);
+  info.domain = eph::to_abi(node.domain);
   info.since_version = node.since_version;
   info.flags = node.flags;
   info.inputs = node.inputs.data();

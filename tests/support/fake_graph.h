@@ -43,6 +43,8 @@ class FakeGraph : public eph_graph {
   uint32_t add_node(const std::string& op_type, std::vector<uint32_t> inputs,
                     std::vector<uint32_t> outputs, const FakeAttributes& attributes = {},
                     int32_t since_version = 13);
+  // Nodes are of ONNX's own domain otherwise.
+  void set_domain(uint32_t node, const std::string& domain) { nodes_[node]->domain = domain; }
   void mark_output(uint32_t value);
   void mark_unranked(uint32_t value);  // nothing is known of its shape
   void mark_taken(uint32_t node);
@@ -80,6 +82,7 @@ class FakeGraph : public eph_graph {
   struct Node {
     std::string name;
     std::string op_type;
+    std::string domain;
     std::vector<uint32_t> inputs;
     std::vector<uint32_t> outputs;
     FakeAttributes fields;

@@ -34,6 +34,10 @@ dnnl::algorithm to_library(EltwiseFunction function) {
       return algorithm::eltwise_gelu_erf;
     case EltwiseFunction::kHardSwish:
       return algorithm::eltwise_hardswish;
+    case EltwiseFunction::kGeluTanh:
+      return algorithm::eltwise_gelu_tanh;
+    case EltwiseFunction::kSwish:
+      return algorithm::eltwise_swish;
   }
   return algorithm::undef;
 }

@@ -46,6 +46,8 @@ TensorId add_swapped(RecipeBuilder& builder, BinaryFunction function, TensorId a
   return builder.add(Binary{function}, {b, a});
 }
 
+}  // namespace
+
 TensorId combine(RecipeBuilder& builder, BinaryFunction function, TensorId a, TensorId b) {
   const std::size_t rank = std::max(builder.dims(a).size(), builder.dims(b).size());
   const std::optional<float> scalar_a = builder.scalar(a), scalar_b = builder.scalar(b);
@@ -62,6 +64,8 @@ TensorId combine(RecipeBuilder& builder, BinaryFunction function, TensorId a, Te
   }
   return builder.add(Binary{function}, {a, b});
 }
+
+namespace {
 
 // Applies the function from left to right over any number of inputs.
 TensorId lower_all(NodeContext& node, BinaryFunction function) {

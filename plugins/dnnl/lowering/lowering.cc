@@ -26,15 +26,6 @@ bool can_lower(const eph::GraphView& graph, const Unit& unit) {
   }
 }
 
-// Throws Unsupported unless the model states for a value what the recipe's tensor is.
-void require_stated_shape(ValueMap& values, uint32_t value, TensorId tensor) {
-  const Dims stated = dims_of_shape(values.shape(value));
-  if (stated != values.builder().dims(tensor)) {
-    throw Unsupported("the model states shape " + to_text(stated) + ", the operator gives " +
-                      to_text(values.builder().dims(tensor)));
-  }
-}
-
 TensorId add_pattern(ValueMap& values, const Unit& unit) {
   RecipeBuilder& builder = values.builder();
   const TensorId input = values.tensor(unit.input);
@@ -55,7 +46,7 @@ void add_unit(ValueMap& values, const Unit& unit) {
   } else {
     result = add_pattern(values, unit);
   }
-  require_stated_shape(values, last.output(0), result);
+  values.require_stated_shape(last.output(0), result);
   values.bind(last.output(0), result);
 }
 

@@ -44,6 +44,14 @@ TensorId ValueMap::tensor(uint32_t value) {
   return tensors_[value] = tensor;
 }
 
+void ValueMap::require_stated_shape(uint32_t value, TensorId tensor) const {
+  const Dims stated = dims_of_shape(shape(value));
+  if (stated != builder_.dims(tensor)) {
+    throw Unsupported("the model states shape " + to_text(stated) + ", the operator gives " +
+                      to_text(builder_.dims(tensor)));
+  }
+}
+
 TensorId NodeContext::input(std::size_t i) {
   if (!has_input(i)) throw Unsupported("input " + std::to_string(i) + " is left out");
   return values_.tensor(node_.input(i));
@@ -86,12 +94,21 @@ Dims NodeContext::ints_or(std::string_view name, std::size_t count, int64_t fall
   return values;
 }
 
+bool NodeContext::is_read(std::size_t i) const {
+  if (i >= node_.outputs().size() || node_.output(i) == EPH_NONE) return false;
+  const eph::ValueView value = graph().value(node_.output(i));
+  return !value.consumers().empty() || value.is_graph_output();
+}
+
+void NodeContext::bind_output(std::size_t i, TensorId tensor) {
+  values_.require_stated_shape(node_.output(i), tensor);
+  values_.bind(node_.output(i), tensor);
+}
+
 void NodeContext::require_single_output() const {
   for (std::size_t i = 1; i < node_.outputs().size(); ++i) {
-    if (node_.output(i) == EPH_NONE) continue;
-    const eph::ValueView extra = graph().value(node_.output(i));
-    if (!extra.consumers().empty() || extra.is_graph_output()) {
-      throw Unsupported("output " + quoted(extra.name()) + " is read");
+    if (is_read(i)) {
+      throw Unsupported("output " + quoted(graph().value(node_.output(i)).name()) + " is read");
     }
   }
 }

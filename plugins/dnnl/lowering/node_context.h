@@ -25,6 +25,8 @@ class ValueMap {
 
   // The static shape of a float tensor value. Throws Unsupported for anything else.
   [[nodiscard]] Dims shape(uint32_t value) const;
+  // Throws Unsupported unless the model states for a value what the recipe's tensor is.
+  void require_stated_shape(uint32_t value, TensorId tensor) const;
 
   [[nodiscard]] const eph::GraphView& graph() const { return graph_; }
   [[nodiscard]] RecipeBuilder& builder() { return builder_; }
@@ -63,8 +65,13 @@ class NodeContext {
   // An INTS attribute, or `count` times `fallback`. Throws Unsupported if the count differs.
   [[nodiscard]] Dims ints_or(std::string_view name, std::size_t count, int64_t fallback) const;
 
+  // Whether output i is read by a node or is an output of the graph.
+  [[nodiscard]] bool is_read(std::size_t i) const;
   // Throws Unsupported if an output other than the first is read.
   void require_single_output() const;
+  // Says which tensor is output i, which is not the first. Throws Unsupported if the model states
+  // another shape.
+  void bind_output(std::size_t i, TensorId tensor);
 
   [[nodiscard]] const eph::GraphView& graph() const { return values_.graph(); }
 

@@ -1,5 +1,6 @@
 #include "plugins/dnnl/lowering/node_lowerings.h"
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -33,6 +34,7 @@ constexpr Entry kEntries[] = {
     {"Exp", 6, 13, &lower_exp},
     {"Flatten", 1, kAnyLater, &lower_reshape},
     {"Gemm", 7, 13, &lower_gemm},
+    {"Gelu", 20, 20, &lower_gelu},
     {"GlobalAveragePool", 1, 1, &lower_global_average_pool},
     {"GlobalMaxPool", 1, 1, &lower_global_max_pool},
     {"HardSwish", 14, 14, &lower_hard_swish},
@@ -68,12 +70,29 @@ constexpr Entry kEntries[] = {
     {"Unsqueeze", 1, kAnyLater, &lower_reshape},
 };
 
+// Operators of com.microsoft, which ONNX Runtime's optimizations write.
+constexpr Entry kMicrosoftEntries[] = {
+    {"BiasGelu", 1, 1, &lower_bias_gelu},
+    {"FastGelu", 1, 1, &lower_fast_gelu},
+    {"FusedConv", 1, 1, &lower_fused_conv},
+    {"FusedGemm", 1, 1, &lower_fused_gemm},
+    {"FusedMatMul", 1, 1, &lower_fused_matmul},
+    {"Gelu", 1, 1, &lower_gelu},
+    {"QuickGelu", 1, 1, &lower_quick_gelu},
+    {"SkipLayerNormalization", 1, 1, &lower_skip_layer_normalization},
+};
+
+std::span<const Entry> entries_of(std::string_view domain) {
+  if (domain.empty() || domain == "ai.onnx") return kEntries;
+  if (domain == "com.microsoft") return kMicrosoftEntries;
+  return {};
+}
+
 }  // namespace
 
 NodeLowering find_node_lowering(const eph::NodeView& node) {
-  const bool is_onnx = node.domain().empty() || node.domain() == "ai.onnx";
-  for (const Entry& entry : kEntries) {
-    if (!is_onnx || entry.op_type != node.op_type()) continue;
+  for (const Entry& entry : entries_of(node.domain())) {
+    if (entry.op_type != node.op_type()) continue;
     if (node.since_version() < entry.lowest || node.since_version() > entry.highest) {
       throw Unsupported("version " + std::to_string(node.since_version()) + " of " +
                         std::string(node.op_type()) + " is not supported");

@@ -1,6 +1,6 @@
-// node_lowerings.h: one function for each ONNX operator that the provider takes, found by name and
-// version. Each adds operations to the recipe and returns the tensor of the node's first output, or
-// throws Unsupported.
+// node_lowerings.h: one function for each operator that the provider takes, found by domain, name
+// and version. Each adds operations to the recipe and returns the tensor of the node's first
+// output, or throws Unsupported.
 #pragma once
 
 #include "plugins/dnnl/lowering/node_context.h"
@@ -50,6 +50,8 @@ TensorId lower_clip(NodeContext& node);
 TensorId lower_pow(NodeContext& node);
 
 // lower_binary.cc
+// The function of two tensors that broadcast.
+TensorId combine(RecipeBuilder& builder, BinaryFunction function, TensorId a, TensorId b);
 TensorId lower_add(NodeContext& node);
 TensorId lower_sub(NodeContext& node);
 TensorId lower_mul(NodeContext& node);
@@ -68,5 +70,15 @@ TensorId lower_reshape(NodeContext& node);
 TensorId lower_transpose(NodeContext& node);
 TensorId lower_identity(NodeContext& node);
 TensorId lower_dropout(NodeContext& node);
+
+// lower_microsoft.cc
+TensorId lower_fused_conv(NodeContext& node);
+TensorId lower_fused_matmul(NodeContext& node);
+TensorId lower_fused_gemm(NodeContext& node);
+TensorId lower_gelu(NodeContext& node);
+TensorId lower_bias_gelu(NodeContext& node);
+TensorId lower_fast_gelu(NodeContext& node);
+TensorId lower_quick_gelu(NodeContext& node);
+TensorId lower_skip_layer_normalization(NodeContext& node);
 
 }  // namespace ephost_dnnl

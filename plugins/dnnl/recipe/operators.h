@@ -23,13 +23,15 @@ enum class EltwiseFunction : uint8_t {
   kSqrt,
   kSquare,
   kAbs,
-  kClip,      // min(max(x, alpha), beta)
-  kLinear,    // alpha * x + beta
-  kPow,       // alpha * x^beta
-  kGeluErf,   // x / 2 * (1 + erf(x / sqrt 2))
-  kHardSwish  // x * clip(x / 6 + 1 / 2, 0, 1)
+  kClip,       // min(max(x, alpha), beta)
+  kLinear,     // alpha * x + beta
+  kPow,        // alpha * x^beta
+  kGeluErf,    // x / 2 * (1 + erf(x / sqrt 2))
+  kHardSwish,  // x * clip(x / 6 + 1 / 2, 0, 1)
+  kGeluTanh,   // x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))
+  kSwish       // x / (1 + exp(-alpha * x))
 };
-constexpr EltwiseFunction last_of(EltwiseFunction) { return EltwiseFunction::kHardSwish; }
+constexpr EltwiseFunction last_of(EltwiseFunction) { return EltwiseFunction::kSwish; }
 
 enum class BinaryFunction : uint8_t { kAdd, kSub, kMul, kDiv, kMax, kMin };
 constexpr BinaryFunction last_of(BinaryFunction) { return BinaryFunction::kMin; }

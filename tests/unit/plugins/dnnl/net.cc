@@ -104,6 +104,24 @@ uint32_t Net::add(const std::string& op_type, const std::vector<uint32_t>& input
   return remember(record.output, std::move(result));
 }
 
+std::vector<uint32_t> Net::add_known(const std::string& op_type,
+                                     const std::vector<uint32_t>& inputs,
+                                     const FakeAttributes& attributes,
+                                     const std::vector<Array>& values, const std::string& domain,
+                                     int32_t since_version) {
+  std::vector<uint32_t> outputs;
+  for (const Array& value : values) {
+    if (value.shape.empty()) {
+      outputs.push_back(EPH_NONE);
+      continue;
+    }
+    const uint32_t index = graph_.add_value("v" + std::to_string(values_.size()), value.shape);
+    outputs.push_back(remember(index, value));
+  }
+  graph_.set_domain(graph_.add_node(op_type, inputs, outputs, attributes, since_version), domain);
+  return outputs;
+}
+
 Array Net::value_if(uint32_t index, uint32_t other, Array different) const {
   std::vector<Array> values = values_;
   values[other] = std::move(different);

@@ -33,6 +33,13 @@ class Net {
   // Adds a node and returns its output. Version 0 means the operator's version in operator set 17.
   uint32_t add(const std::string& op_type, const std::vector<uint32_t>& inputs,
                const FakeAttributes& attributes = {}, int32_t since_version = 0);
+  // Adds a node that the reference does not know, with the values of its outputs; those without a
+  // shape are left out. Returns the outputs.
+  std::vector<uint32_t> add_known(const std::string& op_type, const std::vector<uint32_t>& inputs,
+                                  const FakeAttributes& attributes,
+                                  const std::vector<Array>& values,
+                                  const std::string& domain = "com.microsoft",
+                                  int32_t since_version = 1);
   void output(uint32_t value) { graph_.mark_output(value); }
 
   // Convolution with random weights; no bias.

@@ -83,7 +83,7 @@ TEST(RecipeCodec, RefusesUnknownOperatorsAndEnumerators) {
   unknown[at + 4] = 13;
   EXPECT_THROW(static_cast<void>(decoded(unknown)), Malformed);
   unknown = bytes;
-  unknown[at + 5] = 14;
+  unknown[at + 5] = static_cast<char>(last_of(EltwiseFunction{})) + 1;
   EXPECT_THROW(static_cast<void>(decoded(unknown)), Malformed);
 }
 
