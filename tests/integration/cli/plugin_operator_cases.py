@@ -34,7 +34,7 @@ class PluginOperatorTest(CommandLineTest):
         table = self.ephost("inspect", "vendor", *self.FLAGS).stdout
         self.assertRegex(table, r"(?m)^com\.vendor\.Scale +1 +X: T=float\|double +Y: .* factor: FLOAT = 2$")
         self.assertRegex(table, r"(?m)^com\.vendor\.Old +2, deprecated ")
-        self.assertEqual(self.json("inspect", "cpu")["operators"], [])
+        self.assertEqual(self.json("inspect", "dnnl")["operators"], [])
 
     def test_partition_explains_who_defines_an_operator(self):
         save_scale(self.folder / "scale.onnx")

@@ -80,8 +80,8 @@ class TestTest(CommandLineTest):
         for name, element_type, numbers, right, wrong, difference in [
             ("float8e8m0", 24, [2, 0.5, 0, np.nan, 3], b"\x80\x7e\x00\xff\x81", b"\x80\x7e\x00\xff\x82",
              "4, expected 8"),
-            ("uint2", 25, [1, 3, 0, 0, 9], b"\x0d\x03", b"\x0d\x02", "3, expected 2"),
-            ("int2", 26, [1, -2, 0, 0, 9], b"\x09\x01", b"\x09\x03", "1, expected -1"),
+            ("uint2", 25, [1, 3, 0, 0, 3], b"\x0d\x03", b"\x0d\x02", "3, expected 2"),
+            ("int2", 26, [1, -2, 0, 0, 1], b"\x09\x01", b"\x09\x03", "1, expected -1"),
         ]:
             with self.subTest(name):
                 folder = self.folder / "late" / name
