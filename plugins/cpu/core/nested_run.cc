@@ -2,46 +2,23 @@
 
 #include <algorithm>
 
+#include "plugins/cpu/core/refused_slots.h"
 #include "plugins/cpu/core/types.h"
 
 namespace ephost_cpu {
 namespace {
 
 // Kernels of tensors of numbers call none of these.
-int32_t refuse(eph_error* error) noexcept {
-  eph::detail::set_message(error, "only tensors of numbers are supported here");
-  return EPH_NOT_IMPLEMENTED;
-}
-int32_t refuse_string(eph_run*, uint32_t, uint64_t, eph_string, eph_error* error) noexcept {
-  return refuse(error);
-}
-int32_t refuse_tensor(eph_run*, int32_t, const int64_t*, uint32_t, eph_value** out,
-                      eph_error* error) noexcept {
-  *out = nullptr;
-  return refuse(error);
-}
-int32_t refuse_element(eph_run*, eph_value*, uint64_t, eph_string, eph_error* error) noexcept {
-  return refuse(error);
-}
-int32_t refuse_sequence(eph_run*, const eph_value*, uint64_t, uint64_t, const eph_value* const*,
-                        uint64_t, const eph_value** out, eph_error* error) noexcept {
-  *out = nullptr;
-  return refuse(error);
-}
-int32_t refuse_map(eph_run*, const eph_value*, const eph_value*, const eph_value** out,
-                   eph_error* error) noexcept {
-  *out = nullptr;
-  return refuse(error);
-}
-int32_t refuse_output(eph_run*, uint32_t, const eph_value*, eph_error* error) noexcept {
-  return refuse(error);
-}
+constexpr char kOnlyNumbers[] = "only tensors of numbers are supported here";
+using Refused = RefusedSlots<kOnlyNumbers>;
 
 }  // namespace
 
-const eph_run_api NestedRun::kApi = {
-    sizeof(eph_run_api), &do_allocate,    &refuse_string,   &do_scratch, &do_is_cancelled,
-    &refuse_tensor,      &refuse_element, &refuse_sequence, &refuse_map, &refuse_output};
+const eph_run_api NestedRun::kApi = {sizeof(eph_run_api),   &do_allocate,
+                                     &Refused::set_string,  &do_scratch,
+                                     &do_is_cancelled,      &Refused::create_tensor,
+                                     &Refused::set_element, &Refused::create_sequence,
+                                     &Refused::create_map,  &Refused::set_output};
 
 eph_value make_tensor_view(const void* data, const Dims& shape, int32_t element_type) {
   eph_value value = {};

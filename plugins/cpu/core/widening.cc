@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "plugins/cpu/core/refused_slots.h"
 #include "plugins/cpu/core/registry.h"
 #include "plugins/cpu/math/convert.h"
 
@@ -11,31 +12,8 @@ namespace {
 bool is_half(int32_t type) { return (kHalf & eph::type_bit(type)) != 0; }
 
 // Kernels that make sequences or maps list all of their types themselves.
-int32_t refuse(eph_error* error) noexcept {
-  eph::detail::set_message(error, "float16 and bfloat16 are not supported here");
-  return EPH_NOT_IMPLEMENTED;
-}
-int32_t refuse_tensor(eph_run*, int32_t, const int64_t*, uint32_t, eph_value** out,
-                      eph_error* error) noexcept {
-  *out = nullptr;
-  return refuse(error);
-}
-int32_t refuse_element(eph_run*, eph_value*, uint64_t, eph_string, eph_error* error) noexcept {
-  return refuse(error);
-}
-int32_t refuse_sequence(eph_run*, const eph_value*, uint64_t, uint64_t, const eph_value* const*,
-                        uint64_t, const eph_value** out, eph_error* error) noexcept {
-  *out = nullptr;
-  return refuse(error);
-}
-int32_t refuse_map(eph_run*, const eph_value*, const eph_value*, const eph_value** out,
-                   eph_error* error) noexcept {
-  *out = nullptr;
-  return refuse(error);
-}
-int32_t refuse_output(eph_run*, uint32_t, const eph_value*, eph_error* error) noexcept {
-  return refuse(error);
-}
+constexpr char kNoHalves[] = "float16 and bfloat16 are not supported here";
+using Refused = RefusedSlots<kNoHalves>;
 
 }  // namespace
 
@@ -71,9 +49,11 @@ const eph_value* WidenedConstants::find(std::size_t input) const {
   return found == constants_.end() ? nullptr : &(*found)->value;
 }
 
-const eph_run_api WidenedRun::kApi = {
-    sizeof(eph_run_api), &do_allocate,    &do_set_string,   &do_scratch, &do_is_cancelled,
-    &refuse_tensor,      &refuse_element, &refuse_sequence, &refuse_map, &refuse_output};
+const eph_run_api WidenedRun::kApi = {sizeof(eph_run_api),   &do_allocate,
+                                      &do_set_string,        &do_scratch,
+                                      &do_is_cancelled,      &Refused::create_tensor,
+                                      &Refused::set_element, &Refused::create_sequence,
+                                      &Refused::create_map,  &Refused::set_output};
 
 template <class T>
 T* WidenedRun::array(uint32_t count) {

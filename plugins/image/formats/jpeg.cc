@@ -6,11 +6,9 @@
 #include <jerror.h>
 #include <jpeglib.h>
 
-#include <array>
-#include <csetjmp>
 #include <memory>
 
-#include "plugins/image/formats.h"
+#include "plugins/image/formats/escape.h"
 
 namespace ephost_image {
 namespace {
@@ -18,16 +16,16 @@ namespace {
 // More scans are not an image, but an attempt to keep the decoder busy.
 constexpr int kMostScans = 500;
 
-struct Job {
+struct Job : Escape {
   jpeg_decompress_struct info;
   jpeg_error_mgr errors;
   jpeg_progress_mgr progress;
-  std::jmp_buf escape;
-  std::array<char, JMSG_LENGTH_MAX> message;
   Bytes file;
   uint8_t* pixels;
   std::size_t width;
 };
+
+static_assert(sizeof(Escape::message) >= JMSG_LENGTH_MAX);
 
 Job& job_of(j_common_ptr info) { return *static_cast<Job*>(info->client_data); }
 
@@ -91,19 +89,6 @@ void read_rows(Job& job) {
       std::longjmp(job.escape, 1);
     }
     if (converts) take_four_colors(job, buffer, row);
-  }
-}
-
-// Returns whether the step got to its end.
-bool succeeds(Job& job, void (*step)(Job& job)) {
-  if (setjmp(job.escape) != 0) return false;
-  step(job);
-  return true;
-}
-
-void run(Job& job, void (*step)(Job& job)) {
-  if (!succeeds(job, step)) {
-    throw Undecodable("is damaged: " + printable(job.message.data()));
   }
 }
 

@@ -2,22 +2,18 @@
 // (jpeg.cc). The functions below whose argument is a Job hold no object with a destructor.
 #include <png.h>
 
-#include <array>
-#include <csetjmp>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 
-#include "plugins/image/formats.h"
+#include "plugins/image/formats/escape.h"
 
 namespace ephost_image {
 namespace {
 
-struct Job {
+struct Job : Escape {
   png_structp png;
   png_infop info;
-  std::jmp_buf escape;
-  std::array<char, 256> message;
   Bytes rest;  // of the file
   uint8_t* pixels;
   std::size_t width, height;
@@ -65,19 +61,6 @@ void read_rows(Job& job) {
     for (std::size_t y = 0; y < job.height; ++y) {
       png_read_row(job.png, job.pixels + y * job.width * 3, nullptr);
     }
-  }
-}
-
-// Returns whether the step got to its end.
-bool succeeds(Job& job, void (*step)(Job& job)) {
-  if (setjmp(job.escape) != 0) return false;
-  step(job);
-  return true;
-}
-
-void run(Job& job, void (*step)(Job& job)) {
-  if (!succeeds(job, step)) {
-    throw Undecodable("is damaged: " + printable(job.message.data()));
   }
 }
 

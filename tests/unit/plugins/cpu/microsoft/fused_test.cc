@@ -107,20 +107,6 @@ TEST(FusedConv, RefusesUnknownActivationsAndUnfittingParametersAndZ) {
   EXPECT_EQ(infer_microsoft("FusedConv", inputs).code, EPH_INVALID_GRAPH);
 }
 
-template <class T>
-Tensor channels_last(const Tensor& x) {
-  const auto from = values_of<T>(x);
-  const int64_t area = x.shape[2] * x.shape[3];
-  std::vector<T> to(from.size());
-  for (int64_t i = 0; i < std::ssize(from); ++i) {
-    const int64_t n = i / area / x.shape[1];
-    const int64_t c = i / area % x.shape[1];
-    to[static_cast<std::size_t>((n * area + i % area) * x.shape[1] + c)] =
-        from[static_cast<std::size_t>(i)];
-  }
-  return tensor<T>({x.shape[0], x.shape[2], x.shape[3], x.shape[1]}, to);
-}
-
 TEST(NhwcConv, IsConvWithTheChannelsLast) {
   const SmallConv conv;
   const Tensor expected = channels_last<float>(from_doubles(conv.y_shape, conv.compute()));

@@ -51,6 +51,21 @@ Tensor random_bytes(const Shape& shape, uint32_t seed) {
   return tensor<T>(shape, values);
 }
 
+// [N, C, H, W] as [N, H, W, C].
+template <class T>
+Tensor channels_last(const Tensor& x) {
+  const auto from = values_of<T>(x);
+  const int64_t area = x.shape[2] * x.shape[3];
+  std::vector<T> to(from.size());
+  for (int64_t i = 0; i < std::ssize(from); ++i) {
+    const int64_t n = i / area / x.shape[1];
+    const int64_t c = i / area % x.shape[1];
+    to[static_cast<std::size_t>((n * area + i % area) * x.shape[1] + c)] =
+        from[static_cast<std::size_t>(i)];
+  }
+  return tensor<T>({x.shape[0], x.shape[2], x.shape[3], x.shape[1]}, to);
+}
+
 inline Tensor scalar(float value) { return floats({}, {value}); }
 template <class T>
 Tensor scalar_of(T value) {
