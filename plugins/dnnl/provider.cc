@@ -6,6 +6,7 @@
 
 #include "plugins/dnnl/capability/capability.h"
 #include "plugins/dnnl/executor/compiler.h"
+#include "plugins/dnnl/executor/element_types.h"
 #include "plugins/dnnl/executor/primitive_choice.h"
 #include "plugins/dnnl/library/threads.h"
 
@@ -21,14 +22,15 @@ constexpr int kPrimitiveCacheCapacity = 8192;
                                             "; compile the model again");
 }
 
-// Whether the graph has as many inputs and outputs as the recipe, and no shape that contradicts it.
-bool fits(const eph::GraphView& graph, eph::ArrayView<uint32_t> values,
+// Whether the graph has as many inputs or outputs as the recipe, and no type or shape that
+// contradicts it.
+bool fits(const eph::GraphView& graph, eph::ArrayView<uint32_t> values, const Recipe& recipe,
           const std::vector<Port>& ports) {
   if (values.size() != ports.size()) return false;
   for (std::size_t i = 0; i < ports.size(); ++i) {
     const eph::ValueView value = graph.value(values[i]);
     if (value.element_type() != EPH_ELEMENT_UNDEFINED &&
-        value.element_type() != EPH_ELEMENT_FLOAT) {
+        value.element_type() != to_abi(recipe.type(ports[i].tensor))) {
       return false;
     }
     if (value.has_static_shape() && value.shape().to_vector() != ports[i].shape) return false;
@@ -138,8 +140,8 @@ std::unique_ptr<DnnlComputation> DnnlProvider::restore(const eph_partition& part
     const eph::GraphView graph(partition.graph);
     // The node's own lists, not the graph's: an input may have become constant since.
     const eph::NodeView node = graph.node(0);
-    if (!fits(graph, node.inputs(), loaded.recipe.inputs) ||
-        !fits(graph, node.outputs(), loaded.recipe.outputs)) {
+    if (!fits(graph, node.inputs(), loaded.recipe, loaded.recipe.inputs) ||
+        !fits(graph, node.outputs(), loaded.recipe, loaded.recipe.outputs)) {
       throw Malformed("the node's inputs and outputs are not those that were compiled");
     }
     try {

@@ -84,8 +84,13 @@ uint32_t FakeGraph::add_integers(const std::string& name, std::vector<int64_t> d
 
 uint32_t FakeGraph::add_int8(const std::string& name, const Shape& shape,
                              std::vector<int8_t> data) {
-  const uint32_t value = add_value(name, shape, EPH_ELEMENT_INT8);
-  std::vector<int8_t>& kept = values_[value]->bytes = std::move(data);
+  return add_bytes(name, shape, EPH_ELEMENT_INT8, std::move(data));
+}
+
+uint32_t FakeGraph::add_bytes(const std::string& name, const Shape& shape, int32_t type,
+                              std::vector<int8_t> bytes) {
+  const uint32_t value = add_value(name, shape, type);
+  std::vector<int8_t>& kept = values_[value]->bytes = std::move(bytes);
   return finish_constant(value, kept.data(), kept.size());
 }
 

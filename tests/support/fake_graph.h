@@ -33,6 +33,9 @@ class FakeGraph : public eph_graph {
   uint32_t add_constant(const std::string& name, const Shape& shape, std::vector<float> data);
   uint32_t add_integers(const std::string& name, std::vector<int64_t> data);
   uint32_t add_int8(const std::string& name, const Shape& shape, std::vector<int8_t> data);
+  // A constant of that element type, from its bytes.
+  uint32_t add_bytes(const std::string& name, const Shape& shape, int32_t type,
+                     std::vector<int8_t> bytes);
   // A value of a node to come.
   uint32_t add_value(const std::string& name, const Shape& shape, int32_t type = EPH_ELEMENT_FLOAT);
   // The output of a new node that has only one.
@@ -54,6 +57,7 @@ class FakeGraph : public eph_graph {
   [[nodiscard]] const std::vector<uint32_t>& outputs() const { return outputs_; }
   [[nodiscard]] const std::string& value_name(uint32_t value) const { return values_[value]->name; }
   [[nodiscard]] const Shape& value_shape(uint32_t value) const { return values_[value]->shape; }
+  [[nodiscard]] int32_t value_type(uint32_t value) const { return values_[value]->type; }
   [[nodiscard]] const std::string& op_type(uint32_t node) const { return nodes_[node]->op_type; }
 
   // A set of nodes, in ascending order, as a graph of its own, as a host hands it to compile.

@@ -14,9 +14,10 @@ class FieldEncoder {
   void operator()(int64_t value) { writer_.number(value); }
   void operator()(float value) { writer_.number(value); }
   void operator()(uint8_t value) { writer_.number(value); }
-  void operator()(const Dims& values) {
+  template <class Number>
+  void operator()(const std::vector<Number>& values) {
     writer_.number(static_cast<uint32_t>(values.size()));
-    for (const int64_t value : values) writer_.number(value);
+    for (const Number value : values) writer_.number(value);
   }
   template <class Enum, class = std::enable_if_t<std::is_enum_v<Enum>>>
   void operator()(Enum value) {
@@ -34,9 +35,10 @@ class FieldDecoder {
   void operator()(int64_t& value) { value = reader_.number<int64_t>(); }
   void operator()(float& value) { value = reader_.number<float>(); }
   void operator()(uint8_t& value) { value = reader_.number<uint8_t>(); }
-  void operator()(Dims& values) {
-    values.resize(reader_.count(sizeof(int64_t)));
-    for (int64_t& value : values) value = reader_.number<int64_t>();
+  template <class Number>
+  void operator()(std::vector<Number>& values) {
+    values.resize(reader_.count(sizeof(Number)));
+    for (Number& value : values) value = reader_.number<Number>();
   }
   template <class Enum, class = std::enable_if_t<std::is_enum_v<Enum>>>
   void operator()(Enum& value) {
@@ -112,22 +114,29 @@ std::vector<TensorId> decode_ids(ByteReader& reader) {
 }
 
 void encode_op(const Op& op, ByteWriter& writer) {
+  FieldEncoder encoder(writer);
   encode_parameters(op.parameters, writer);
   encode_ids(op.inputs, writer);
   writer.number(op.output);
   writer.number(static_cast<uint32_t>(op.post_ops.size()));
   for (const PostOp& post_op : op.post_ops) encode_post_op(post_op, writer);
+  writer.number(static_cast<uint8_t>(op.quantization.has_value()));
+  if (op.quantization) visit_fields(*op.quantization, encoder);
   writer.number(op.failed_primitives);
   writer.text(op.name);
 }
 
 Op decode_op(ByteReader& reader) {
+  FieldDecoder decoder(reader);
   Op op;
   op.parameters = decode_parameters(reader);
   op.inputs = decode_ids(reader);
   op.output = reader.number<TensorId>();
   op.post_ops.resize(reader.count(1));
   for (PostOp& post_op : op.post_ops) post_op = decode_post_op(reader);
+  const auto is_quantized = reader.number<uint8_t>();
+  if (is_quantized > 1) reader.fail("a flag " + std::to_string(is_quantized));
+  if (is_quantized == 1) visit_fields(op.quantization.emplace(), decoder);
   op.failed_primitives = reader.number<uint8_t>();
   op.name = reader.text();
   return op;
@@ -157,7 +166,10 @@ std::vector<Port> decode_ports(ByteReader& reader) {
 void encode(const Recipe& recipe, ByteWriter& writer) {
   FieldEncoder encoder(writer);
   writer.number(static_cast<uint32_t>(recipe.tensors.size()));
-  for (const Tensor& tensor : recipe.tensors) encoder(tensor.dims);
+  for (const Tensor& tensor : recipe.tensors) {
+    encoder(tensor.dims);
+    encoder(tensor.type);
+  }
   encode_ports(recipe.inputs, writer);
   encode_ports(recipe.outputs, writer);
   encode_ids(recipe.constants, writer);
@@ -168,8 +180,11 @@ void encode(const Recipe& recipe, ByteWriter& writer) {
 Recipe decode_recipe(ByteReader& reader) {
   FieldDecoder decoder(reader);
   Recipe recipe;
-  recipe.tensors.resize(reader.count(sizeof(uint32_t)));
-  for (Tensor& tensor : recipe.tensors) decoder(tensor.dims);
+  recipe.tensors.resize(reader.count(sizeof(uint32_t) + sizeof(uint8_t)));
+  for (Tensor& tensor : recipe.tensors) {
+    decoder(tensor.dims);
+    decoder(tensor.type);
+  }
   recipe.inputs = decode_ports(reader);
   recipe.outputs = decode_ports(reader);
   recipe.constants = decode_ids(reader);

@@ -34,7 +34,7 @@ Dims inverse(const Dims& permutation) {
 bool works_in_place(const Op& op) {
   return get_if<Eltwise>(op) != nullptr || get_if<Binary>(op) != nullptr ||
          get_if<Softmax>(op) != nullptr || get_if<BatchNormalization>(op) != nullptr ||
-         get_if<LayerNormalization>(op) != nullptr;
+         get_if<LayerNormalization>(op) != nullptr || get_if<Conversion>(op) != nullptr;
 }
 
 // Carries the placement of a view's output over to its input, which has no other use.
@@ -54,7 +54,8 @@ std::vector<OutputPlacement> find_output_placements(const Recipe& recipe) {
     OutputPlacement& placement = placements[recipe.outputs[i].tensor];
     if (placement.port) continue;
     placement.port = i;
-    placement.port_layout = row_major(recipe.dims(recipe.outputs[i].tensor));
+    const TensorId tensor = recipe.outputs[i].tensor;
+    placement.port_layout = row_major(recipe.dims(tensor), recipe.type(tensor));
   }
   const std::vector<uint32_t> uses = count_uses(recipe);
   for (auto op = recipe.ops.rbegin(); op != recipe.ops.rend(); ++op) {
@@ -63,7 +64,8 @@ std::vector<OutputPlacement> find_output_placements(const Recipe& recipe) {
     OutputPlacement& input = placements[op->inputs[0]];
     inherit(recipe, *op, placements[op->output], input);
     if (const auto* transpose = get_if<Transpose>(*op)) {
-      input.preferred = row_major_after(recipe.dims(op->inputs[0]), transpose->permutation);
+      input.preferred = row_major_after(recipe.dims(op->inputs[0]), transpose->permutation,
+                                        recipe.type(op->inputs[0]));
     }
   }
   return placements;
@@ -115,6 +117,7 @@ class Assembler {
                                                               : Operand{});
     }
     result.output_dims = recipe_.dims(op.output);
+    result.output_type = recipe_.type(op.output);
     result.preferred_output = output_placements_[op.output].preferred;
     return result;
   }
@@ -131,6 +134,10 @@ class Assembler {
     for (const TensorId input : op.inputs) places_.release(input);
     for (const PostOp& post_op : op.post_ops) {
       if (post_op.has_operand()) places_.release(post_op.operand);
+    }
+    for (const ParameterArgument& parameter : choice.parameters) {
+      arguments.push_back(
+          {parameter.argument, builder_.add_parameter(parameter.bytes), parameter.layout});
     }
     const uint32_t buffer = output_buffer(op, choice.output, arguments);
     arguments.push_back({DNNL_ARG_DST, buffer, choice.output});
@@ -197,7 +204,7 @@ class Assembler {
   // Copies an output to its port's memory unless it is there already.
   void deliver(uint32_t port) {
     const TensorId tensor = recipe_.outputs[port].tensor;
-    const Descriptor wanted = row_major(recipe_.dims(tensor));
+    const Descriptor wanted = row_major(recipe_.dims(tensor), recipe_.type(tensor));
     for (const Placement& placement : places_.placements(tensor)) {
       if (placement.buffer == ports_[port]) return;
     }

@@ -31,7 +31,7 @@ Descriptor with_ordered_batch(const Descriptor& layout) {
   int64_t least = std::numeric_limits<int64_t>::max();
   for (int i = 0; fields.is_blocked && i < fields.ndims - 2; ++i) {
     if (fields.dims[i] == 1) continue;
-    if (fields.strides[i] > least) return row_major(dims_of(layout));
+    if (fields.strides[i] > least) return row_major(dims_of(layout), type_of(layout));
     least = fields.strides[i];
   }
   return layout;
@@ -39,10 +39,20 @@ Descriptor with_ordered_batch(const Descriptor& layout) {
 
 }  // namespace
 
+void Attempt::add_scales(QuantizationAttributes& attributes, int output_channel,
+                         int weights_mask) const {
+  const std::optional<Quantization>& quantization = request_.op->quantization;
+  if (!quantization) return;
+  attributes.scale_sum(quantization->scales, output_channel, weights_mask);
+  attributes.set_zero_point(DNNL_ARG_SRC, quantization->data_zero_point);
+  attributes.set_zero_point(DNNL_ARG_WEIGHTS, quantization->weights_zero_point);
+  attributes.set_zero_point(DNNL_ARG_DST, quantization->output_zero_point);
+}
+
 PrimitiveChoice Attempt::make(const Convolution& op) const {
-  ConvolutionLayouts layouts = {any_layout(input(0).dims),
-                                any_layout(weights_form(input(1).dims, op.groups)),
-                                any_layout(request_.output_dims)};
+  ConvolutionLayouts layouts = {any_layout(input(0).dims, type(0)),
+                                any_layout(weights_form(input(1).dims, op.groups), type(1)),
+                                any_layout(request_.output_dims, request_.output_type)};
   std::vector<int> arguments = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS};
   Descriptor bias;
   if (has_input(2)) {
@@ -50,11 +60,15 @@ PrimitiveChoice Attempt::make(const Convolution& op) const {
     layouts.bias = &bias;
     arguments.push_back(DNNL_ARG_BIAS);
   }
-  const dnnl::primitive_attr with = attributes(request_.output_dims);
-  return choice(
+  dnnl::primitive_attr with = attributes(request_.output_dims);
+  QuantizationAttributes quantization(with);
+  add_scales(quantization, 1, op.groups == 1 ? 1 : 3);
+  PrimitiveChoice result = choice(
       describe_convolution(settings(with), layouts,
                            {op.strides, minus_one(op.dilations), op.pads_begin, op.pads_end}),
       arguments);
+  result.parameters = quantization.take();
+  return result;
 }
 
 PrimitiveChoice Attempt::make(const MatMul&) const {
@@ -63,11 +77,12 @@ PrimitiveChoice Attempt::make(const MatMul&) const {
   const Dims a_form = collapses ? collapsed(a_dims) : a_dims;
   const Dims output_form = collapses ? collapsed(request_.output_dims) : request_.output_dims;
   const Descriptor a =
-      with_ordered_batch(reshape_view(layout_of(0), a_form).value_or(row_major(a_form)));
-  const Descriptor b = input(1).is_constant ? any_layout(b_dims) : with_ordered_batch(layout_of(1));
+      with_ordered_batch(reshape_view(layout_of(0), a_form).value_or(row_major(a_form, type(0))));
+  const Descriptor b =
+      input(1).is_constant ? any_layout(b_dims, type(1)) : with_ordered_batch(layout_of(1));
   const Descriptor output = assumption_.preferred_output && !collapses
                                 ? with_ordered_batch(*request_.preferred_output)
-                                : row_major(output_form);
+                                : row_major(output_form, request_.output_type);
   std::vector<int> arguments = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS};
   Descriptor bias;
   if (has_input(2)) {
@@ -76,9 +91,14 @@ PrimitiveChoice Attempt::make(const MatMul&) const {
     bias = row_major(bias_form);
     arguments.push_back(DNNL_ARG_BIAS);
   }
-  const dnnl::primitive_attr with = attributes(output_form);
-  return choice(describe_matmul(settings(with), a, b, has_input(2) ? &bias : nullptr, output),
-                arguments);
+  dnnl::primitive_attr with = attributes(output_form);
+  QuantizationAttributes quantization(with);
+  const int column = static_cast<int>(output_form.size()) - 1;
+  add_scales(quantization, column, 1 << column);
+  PrimitiveChoice result = choice(
+      describe_matmul(settings(with), a, b, has_input(2) ? &bias : nullptr, output), arguments);
+  result.parameters = quantization.take();
+  return result;
 }
 
 }  // namespace ephost_dnnl

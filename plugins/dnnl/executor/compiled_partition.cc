@@ -52,6 +52,16 @@ class Creator {
 
 }  // namespace
 
+void* fixed_memory(const Program& program, const Buffer& buffer) {
+  if (buffer.place == Place::kConstant) {
+    return const_cast<void*>(program.constants[buffer.index].data);
+  }
+  if (buffer.place == Place::kParameter) {
+    return const_cast<char*>(program.parameters[buffer.index].data());
+  }
+  return nullptr;
+}
+
 void create_primitives(Program& program, int threads) {
   // A thread pays off only for several primitives at about half a millisecond each.
   constexpr std::size_t kStepsPerThread = 4;

@@ -15,11 +15,11 @@
 
 namespace ephost_dnnl {
 
-enum class Place : uint8_t { kInput, kOutput, kConstant, kWorkspace };
+enum class Place : uint8_t { kInput, kOutput, kConstant, kParameter, kWorkspace };
 
 struct Buffer {
   Place place = Place::kWorkspace;
-  uint32_t index = 0;   // of the port, or of the packed constant
+  uint32_t index = 0;   // of the port, the packed constant or the parameter
   uint64_t size = 0;    // kWorkspace
   uint64_t offset = 0;  // kWorkspace, once planned
 };
@@ -50,8 +50,13 @@ struct Program {
   std::vector<View> views;
   std::vector<Step> steps;
   std::vector<PackedConstant> constants;  // in the order in which the assembler asked for them
+  std::vector<std::string> parameters;    // bytes of scales and zero points
   uint64_t workspace_bytes = 0;
 };
+
+// The memory of a buffer that every run reads: of a constant or a parameter; null for others. The
+// library takes no pointer to const; primitives only read from it.
+[[nodiscard]] void* fixed_memory(const Program& program, const Buffer& buffer);
 
 // The library failed at a step of a program.
 class StepFailed : public std::runtime_error {

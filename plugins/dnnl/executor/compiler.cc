@@ -31,9 +31,10 @@ std::unique_ptr<DnnlComputation> compile_partition(const eph::GraphView& graph, 
                                                    ReleaseFunction release, WarnFunction warn) {
   const ThreadScope scope(threads);
   LoweredPartition lowered = lower_partition(graph);
-  run_passes(lowered, [&](const Recipe& recipe, const Op& op) {
+  const auto is_fast = [&](const Recipe& recipe, const Op& op) {
     return has_fast_primitive(recipe, op, engine);
-  });
+  };
+  run_passes(lowered, is_fast, has_exact_integer_products());
   try {
     check_recipe(lowered.recipe);
     PackingSource constants(lowered.constants, engine, std::move(release));

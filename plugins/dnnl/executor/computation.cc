@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "plugins/dnnl/executor/element_types.h"
 #include "plugins/dnnl/executor/primitive_choice.h"
 #include "plugins/dnnl/executor/program_maker.h"
 #include "plugins/dnnl/library/threads.h"
@@ -14,14 +15,14 @@ std::string shape_text(const eph_value& value) {
   return to_text(Dims(value.shape, value.shape + value.rank));
 }
 
-bool has_shape(const eph_value& value, const Dims& shape) {
-  return value.kind == EPH_KIND_TENSOR && value.element_type == EPH_ELEMENT_FLOAT &&
+bool is_tensor(const eph_value& value, ElementType type, const Dims& shape) {
+  return value.kind == EPH_KIND_TENSOR && value.element_type == to_abi(type) &&
          value.rank == shape.size() && std::equal(shape.begin(), shape.end(), value.shape) &&
          value.data != nullptr;
 }
 
-uint64_t byte_size(const Dims& shape) {
-  return static_cast<uint64_t>(element_count(shape)) * sizeof(float);
+uint64_t byte_size(const Dims& shape, ElementType type) {
+  return static_cast<uint64_t>(element_count(shape)) * size_of(type);
 }
 
 }  // namespace
@@ -29,11 +30,9 @@ uint64_t byte_size(const Dims& shape) {
 DnnlComputation::Executable::Executable(Recipe made_from, Program made, const dnnl::engine& engine)
     : recipe(std::move(made_from)), program(std::move(made)), constants(program.views.size()) {
   for (std::size_t i = 0; i < program.views.size(); ++i) {
-    const Buffer& buffer = program.buffers[program.views[i].buffer];
-    if (buffer.place != Place::kConstant) continue;
-    // The library takes no pointer to const; primitives only read their constants.
-    constants[i] = dnnl::memory(program.views[i].layout, engine,
-                                const_cast<void*>(program.constants[buffer.index].data));
+    const View& view = program.views[i];
+    void* const fixed = fixed_memory(program, program.buffers[view.buffer]);
+    if (fixed != nullptr) constants[i] = dnnl::memory(view.layout, engine, fixed);
   }
 }
 
@@ -65,7 +64,7 @@ class DnnlComputation::Binding {
     for (std::size_t i = 0; i < bound_.size(); ++i) {
       const Buffer& buffer = program().buffers[program().views[i].buffer];
       void* address = nullptr;
-      if (buffer.place == Place::kConstant) continue;
+      if (buffer.place == Place::kConstant || buffer.place == Place::kParameter) continue;
       if (buffer.place == Place::kInput) address = inputs[buffer.index];
       if (buffer.place == Place::kOutput) address = outputs[buffer.index];
       if (buffer.place == Place::kWorkspace) {
@@ -136,12 +135,14 @@ DnnlComputation::DnnlComputation(std::string name, Recipe recipe, Program progra
 
 void* DnnlComputation::locate_input(eph::Run& run, uint32_t port) const {
   const Dims& shape = recipe().inputs[port].shape;
+  const ElementType type = recipe().type(recipe().inputs[port].tensor);
   const eph_value* value = run.input(port);
-  if (value == nullptr || !has_shape(*value, shape) || value->byte_size < byte_size(shape)) {
+  if (value == nullptr || !is_tensor(*value, type, shape) ||
+      value->byte_size < byte_size(shape, type)) {
     throw eph::Failure(
         EPH_INVALID_ARGUMENT,
-        "partition '" + name_ + "' was compiled for float " + to_text(shape) + " as input " +
-            std::to_string(port) + " and got " +
+        "partition '" + name_ + "' was compiled for " + std::string(to_text(type)) + " " +
+            to_text(shape) + " as input " + std::to_string(port) + " and got " +
             (value == nullptr ? "nothing"
                               : "element type " + std::to_string(value->element_type) + " " +
                                     shape_text(*value)));
@@ -151,8 +152,9 @@ void* DnnlComputation::locate_input(eph::Run& run, uint32_t port) const {
 
 void* DnnlComputation::locate_output(eph::Run& run, uint32_t port) const {
   const Dims& shape = recipe().outputs[port].shape;
-  return run.output(port) != nullptr ? run.allocate(port, shape, EPH_ELEMENT_FLOAT).data
-                                     : run.scratch(byte_size(shape));
+  const ElementType type = recipe().type(recipe().outputs[port].tensor);
+  return run.output(port) != nullptr ? run.allocate(port, shape, to_abi(type)).data
+                                     : run.scratch(byte_size(shape, type));
 }
 
 void DnnlComputation::locate_ports(eph::Run& run, RunState& state) const {

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "plugins/dnnl/executor/workspace_plan.h"
+#include "plugins/dnnl/library/primitives.h"
 
 namespace ephost_dnnl {
 namespace {
@@ -48,22 +49,80 @@ PackedConstant pack(TensorId tensor, const void* source, const Descriptor& store
 
 }  // namespace
 
-void ConstantPool::borrow(TensorId tensor, const float* data) {
-  if (data_.size() <= tensor) data_.resize(tensor + 1, nullptr);
+int32_t QuantizedConstant::integer(std::size_t i) const {
+  switch (type) {
+    case EPH_ELEMENT_INT8:
+      return static_cast<const int8_t*>(integers)[i];
+    case EPH_ELEMENT_UINT8:
+      return static_cast<const uint8_t*>(integers)[i];
+    case EPH_ELEMENT_INT16:
+      return static_cast<const int16_t*>(integers)[i];
+    case EPH_ELEMENT_UINT16:
+      return static_cast<const uint16_t*>(integers)[i];
+    default:
+      return static_cast<const int32_t*>(integers)[i];
+  }
+}
+
+std::vector<float> QuantizedConstant::dequantized() const {
+  std::vector<float> floats(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t at = scale_of(i);
+    floats[i] = static_cast<float>(int64_t{integer(i)} - zero_points[at]) * scales[at];
+  }
+  return floats;
+}
+
+void ConstantPool::grow(TensorId tensor) {
+  if (data_.size() > tensor) return;
+  data_.resize(tensor + 1, nullptr);
+  quantized_.resize(tensor + 1);
+}
+
+void ConstantPool::borrow(TensorId tensor, const void* data) {
+  grow(tensor);
   data_[tensor] = data;
 }
 
 void ConstantPool::own(TensorId tensor, std::vector<float> data) {
-  owned_.push_back(std::make_unique<std::vector<float>>(std::move(data)));
-  borrow(tensor, owned_.back()->data());
+  const auto kept = std::make_shared<const std::vector<float>>(std::move(data));
+  owned_.push_back(kept);
+  borrow(tensor, kept->data());
+}
+
+void ConstantPool::own(TensorId tensor, std::vector<int8_t> data) {
+  const auto kept = std::make_shared<const std::vector<int8_t>>(std::move(data));
+  owned_.push_back(kept);
+  borrow(tensor, kept->data());
+}
+
+void ConstantPool::add(TensorId tensor, QuantizedConstant constant) {
+  grow(tensor);
+  quantized_[tensor] = std::make_shared<const QuantizedConstant>(std::move(constant));
+}
+
+const float* ConstantPool::data(TensorId tensor) const {
+  if (data_[tensor] == nullptr) {
+    const auto kept = std::make_shared<const std::vector<float>>(quantized_[tensor]->dequantized());
+    owned_.push_back(kept);
+    data_[tensor] = kept->data();
+  }
+  return static_cast<const float*>(data_[tensor]);
+}
+
+const QuantizedConstant* ConstantPool::quantized(TensorId tensor) const {
+  return tensor < quantized_.size() ? quantized_[tensor].get() : nullptr;
 }
 
 void ConstantPool::renumber(const std::vector<bool>& live) {
-  std::vector<const float*> kept;
+  std::size_t kept = 0;
   for (std::size_t i = 0; i < live.size() && i < data_.size(); ++i) {
-    if (live[i]) kept.push_back(data_[i]);
+    if (!live[i]) continue;
+    data_[kept] = data_[i];
+    quantized_[kept++] = std::move(quantized_[i]);
   }
-  data_ = std::move(kept);
+  data_.resize(kept);
+  quantized_.resize(kept);
 }
 
 // Releasing smaller constants costs more than it saves.
@@ -71,9 +130,18 @@ constexpr uint64_t kWorthReleasing = uint64_t{1} << 20;
 
 PackedConstant PackingSource::get(TensorId tensor, const Descriptor& stored,
                                   const Descriptor& wanted) {
-  const float* source = pool_.data(tensor);
-  PackedConstant packed = pack(tensor, source, stored, wanted, engine_);
-  if (stored.get_size() >= kWorthReleasing) release_(source, stored.get_size());
+  const void* source = pool_.bytes(tensor);
+  uint64_t size = stored.get_size();
+  std::vector<float> floats;  // only while they are packed
+  if (source == nullptr) {
+    const QuantizedConstant& quantized = *pool_.quantized(tensor);
+    floats = quantized.dequantized();
+    source = quantized.integers;
+    size = quantized.byte_size;
+  }
+  PackedConstant packed =
+      pack(tensor, floats.empty() ? source : floats.data(), stored, wanted, engine_);
+  if (size >= kWorthReleasing) release_(source, size);
   return packed;
 }
 
@@ -113,7 +181,7 @@ PackedConstant RepackingSource::get(TensorId tensor, const Descriptor& stored,
     throw LayoutMismatch("tensor " + std::to_string(tensor) + " is not among the constants");
   }
   const std::shared_ptr<void> row_major = allocate(known->stored.get_size());
-  convert(known->data, known->wanted, row_major.get(), known->stored, engine_);
+  convert(known->data, without_extra(known->wanted), row_major.get(), known->stored, engine_);
   return pack(tensor, row_major.get(), stored, wanted, engine_);
 }
 

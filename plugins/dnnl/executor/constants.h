@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <ephost/plugin.hpp>
 #include <functional>
 #include <memory>
 #include <oneapi/dnnl/dnnl.hpp>
@@ -15,21 +16,48 @@
 
 namespace ephost_dnnl {
 
+// Integers in the model's memory that stand for floats: (integer - zero_point) * scale.
+struct QuantizedConstant {
+  const void* integers = nullptr;
+  int32_t type = EPH_ELEMENT_UNDEFINED;  // EPH_ELEMENT_*: 8, 16 or 32 bits
+  std::size_t count = 0;
+  uint64_t byte_size = 0;
+  std::vector<float> scales;
+  std::vector<int32_t> zero_points;  // as many as scales
+  std::size_t run = 0;               // number of consecutive elements with one scale
+
+  [[nodiscard]] int32_t integer(std::size_t i) const;
+  [[nodiscard]] std::size_t scale_of(std::size_t i) const { return i / run % scales.size(); }
+  [[nodiscard]] std::vector<float> dequantized() const;
+};
+
 // Elements of the recipe's constants in row-major order of their dimensions.
 class ConstantPool {
  public:
-  // Adds data that stays where it is and must outlive the pool.
-  void borrow(TensorId tensor, const float* data);
+  // Adds data that stays where it is and must outlive the pool: elements of the tensor's type.
+  void borrow(TensorId tensor, const void* data);
   // Adds data that a pass has created.
   void own(TensorId tensor, std::vector<float> data);
-  // The constant must be in the pool.
-  [[nodiscard]] const float* data(TensorId tensor) const { return data_[tensor]; }
+  void own(TensorId tensor, std::vector<int8_t> data);
+  // Adds a constant of floats that become floats when they are needed.
+  void add(TensorId tensor, QuantizedConstant constant);
+
+  // These constants must be in the pool. Floats that are quantised are dequantised, and kept.
+  [[nodiscard]] const float* data(TensorId tensor) const;
+  // The elements, whatever their type; null if they are quantised and nobody has asked for floats.
+  [[nodiscard]] const void* bytes(TensorId tensor) const { return data_[tensor]; }
+  // What the floats of a constant are dequantised from; null if they are not.
+  [[nodiscard]] const QuantizedConstant* quantized(TensorId tensor) const;
+
   // Renumbers the tensors after those that are not live have been dropped.
   void renumber(const std::vector<bool>& live);
 
  private:
-  std::vector<const float*> data_;  // by tensor
-  std::vector<std::unique_ptr<std::vector<float>>> owned_;
+  void grow(TensorId tensor);
+
+  mutable std::vector<const void*> data_;                            // by tensor
+  std::vector<std::shared_ptr<const QuantizedConstant>> quantized_;  // by tensor
+  mutable std::vector<std::shared_ptr<const void>> owned_;
 };
 
 // One constant in one layout.

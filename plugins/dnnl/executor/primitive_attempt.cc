@@ -73,7 +73,7 @@ Dims operand_form(const Dims& operand, const Dims& output, const Dims& output_fo
 }
 
 Descriptor Attempt::layout_of(std::size_t i) const {
-  return assumption_.inputs_as_they_lie ? input(i).layout : row_major(input(i).dims);
+  return assumption_.inputs_as_they_lie ? input(i).layout : row_major(input(i).dims, type(i));
 }
 
 dnnl::primitive_attr Attempt::attributes(const Dims& output_form) const {

@@ -36,10 +36,12 @@ class Attempt {
   PrimitiveChoice make(const Concat& op) const;
   PrimitiveChoice make(const Reshape& op) const;
   PrimitiveChoice make(const Transpose& op) const;
+  PrimitiveChoice make(const Conversion& op) const;
 
  private:
   [[nodiscard]] const Operand& input(std::size_t i) const { return request_.inputs[i]; }
   [[nodiscard]] bool has_input(std::size_t i) const { return i < request_.inputs.size(); }
+  [[nodiscard]] ElementType type(std::size_t i) const { return type_of(input(i).layout); }
 
   // With the assumption's implementation.
   [[nodiscard]] PrimitiveSettings settings(const dnnl::primitive_attr& attributes) const {
@@ -52,6 +54,9 @@ class Attempt {
   // Attributes with a scratchpad that the caller provides and the post-ops, whose operands are seen
   // in the form of the primitive's output.
   [[nodiscard]] dnnl::primitive_attr attributes(const Dims& output_form) const;
+
+  // Tells a product its scales and zero points, if it has any.
+  void add_scales(QuantizationAttributes& attributes, int output_channel, int weights_mask) const;
 
   // The choice made from a primitive descriptor: the inputs as these arguments (DNNL_ARG_*), each
   // with the layout that the descriptor states for it, then the post-op operands.

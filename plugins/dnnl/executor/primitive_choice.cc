@@ -19,7 +19,7 @@ bool is_reference(const dnnl::primitive_desc_base& descriptor, const Op& op) {
 
 bool all_row_major(const PrimitiveRequest& request) {
   for (const Operand& input : request.inputs) {
-    if (!same_layout(input.layout, row_major(input.dims))) return false;
+    if (!same_layout(input.layout, row_major(input.dims, type_of(input.layout)))) return false;
   }
   return true;
 }
@@ -92,7 +92,8 @@ PrimitiveChoice choose_primitive(const PrimitiveRequest& request, const dnnl::en
 PrimitiveRequest plain_request(const Recipe& recipe, const Op& op,
                                const std::vector<bool>& is_constant) {
   const auto operand = [&](TensorId tensor) {
-    return Operand{recipe.dims(tensor), row_major(recipe.dims(tensor)), is_constant[tensor]};
+    return Operand{recipe.dims(tensor), row_major(recipe.dims(tensor), recipe.type(tensor)),
+                   is_constant[tensor]};
   };
   PrimitiveRequest request;
   request.op = &op;
@@ -102,6 +103,7 @@ PrimitiveRequest plain_request(const Recipe& recipe, const Op& op,
                                                              : Operand{});
   }
   request.output_dims = recipe.dims(op.output);
+  request.output_type = recipe.type(op.output);
   return request;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "plugins/dnnl/library/descriptor.h"
+#include "plugins/dnnl/library/quantization.h"
 #include "plugins/dnnl/recipe/recipe.h"
 
 namespace ephost_dnnl {
@@ -32,6 +33,7 @@ struct PrimitiveRequest {
   std::vector<Operand> inputs;
   std::vector<Operand> post_op_operands;  // one for each post-op, empty for those without
   Dims output_dims;
+  ElementType output_type = ElementType::kF32;
   std::optional<Descriptor> preferred_output;  // if the consumer would benefit
 };
 
@@ -47,8 +49,9 @@ struct ChosenInput {
 struct PrimitiveChoice {
   dnnl::primitive_desc_base descriptor;
   std::vector<ChosenInput> inputs;  // without the operand of a sum: that is the output's memory
-  Descriptor output;                // likewise in the primitive's form
-  bool is_reference = false;        // the library's slow, unspecialised implementation
+  std::vector<ParameterArgument> parameters;  // scales and zero points
+  Descriptor output;                          // likewise in the primitive's form
+  bool is_reference = false;                  // the library's slow, unspecialised implementation
 };
 
 // The first primitive, in order of preference, that has not failed (Op::failed_primitives). Throws

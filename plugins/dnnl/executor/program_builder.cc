@@ -27,6 +27,12 @@ uint32_t ProgramBuilder::add_constant(PackedConstant constant) {
   return add_buffer({Place::kConstant, index, 0, 0});
 }
 
+uint32_t ProgramBuilder::add_parameter(std::string bytes) {
+  const auto index = static_cast<uint32_t>(program_.parameters.size());
+  program_.parameters.push_back(std::move(bytes));
+  return add_buffer({Place::kParameter, index, 0, 0});
+}
+
 uint32_t ProgramBuilder::view(uint32_t buffer, const Descriptor& layout) {
   const auto [entry, is_new] = views_.try_emplace({buffer, descriptor_bytes(layout)},
                                                   static_cast<uint32_t>(program_.views.size()));

@@ -19,6 +19,7 @@ class ProgramBuilder {
   uint32_t add_port(Place place, uint32_t index);
   uint32_t add_workspace(uint64_t size);
   uint32_t add_constant(PackedConstant constant);
+  uint32_t add_parameter(std::string bytes);
 
   struct Argument {
     int argument;

@@ -11,11 +11,13 @@ TensorPlaces::TensorPlaces(const Recipe& recipe, ConstantSource& constants, Prog
       places_(recipe.tensors.size()),
       uses_(count_uses(recipe)) {
   for (const TensorId tensor : recipe.constants) {
-    places_[tensor].constant = Constant{tensor, row_major(recipe.dims(tensor))};
+    places_[tensor].constant =
+        Constant{tensor, row_major(recipe.dims(tensor), recipe.type(tensor))};
   }
   for (uint32_t i = 0; i < recipe.inputs.size(); ++i) {
     const TensorId tensor = recipe.inputs[i].tensor;
-    place(tensor, {builder.add_port(Place::kInput, i), row_major(recipe.dims(tensor))});
+    place(tensor, {builder.add_port(Place::kInput, i),
+                   row_major(recipe.dims(tensor), recipe.type(tensor))});
   }
 }
 
@@ -56,19 +58,24 @@ Placement TensorPlaces::seen_as(TensorId tensor, const Dims& form, const std::st
       return {placement.buffer, *std::move(seen)};
     }
   }
-  const Placement plain = require(tensor, row_major(recipe_.dims(tensor)), label);
-  return {plain.buffer, row_major(form)};
+  const ElementType type = recipe_.type(tensor);
+  const Placement plain = require(tensor, row_major(recipe_.dims(tensor), type), label);
+  return {plain.buffer, row_major(form, type)};
 }
 
 Placement TensorPlaces::require(TensorId tensor, const Descriptor& wanted,
                                 const std::string& label) {
   const Dims form = dims_of(wanted);
+  // A reorder would turn one type into the other without its scale.
+  if (type_of(wanted) != recipe_.type(tensor))
+    throw NoPrimitive("another element type for " + label);
   if (const std::optional<Constant>& constant = places_[tensor].constant) {
     if (const std::optional<Descriptor> stored = reshape_view(constant->stored, form)) {
       return pack(*constant, *stored, wanted);
     }
     if (places_[tensor].placements.empty()) {
-      place(tensor, pack(*constant, constant->stored, row_major(recipe_.dims(tensor))));
+      place(tensor, pack(*constant, constant->stored,
+                         row_major(recipe_.dims(tensor), recipe_.type(tensor))));
     }
   }
   if (std::optional<Placement> found = find(tensor, wanted)) return *std::move(found);

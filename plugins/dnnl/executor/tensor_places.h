@@ -42,7 +42,8 @@ class TensorPlaces {
   template <class View>
   void alias(TensorId input, TensorId output, const View& view, const std::string& label) {
     if (try_alias(input, output, view)) return;
-    const Placement plain = require(input, row_major(recipe_.dims(input)), label);
+    const Placement plain =
+        require(input, row_major(recipe_.dims(input), recipe_.type(input)), label);
     place(output, {plain.buffer, view(plain.layout).value()});
   }
 

@@ -27,12 +27,10 @@ bool is_cheap(const Recipe& recipe, const Program& program, const Step& step) {
   return elements <= kCheapWork;
 }
 
-// The memory of an argument: a constant's own, or zeros.
+// The memory of an argument: a constant's or parameter's own, or zeros.
 dnnl::memory memory_of(const Program& program, const View& view, const dnnl::engine& engine) {
   const Buffer& buffer = program.buffers[view.buffer];
-  if (buffer.place == Place::kConstant) {
-    return {view.layout, engine, const_cast<void*>(program.constants[buffer.index].data)};
-  }
+  if (void* fixed = fixed_memory(program, buffer)) return {view.layout, engine, fixed};
   dnnl::memory memory(view.layout, engine);
   std::memset(memory.get_data_handle(), 0, view.layout.get_size());
   return memory;

@@ -62,6 +62,11 @@ std::vector<Component> components(const LayoutFields& fields, int dimension) {
 std::optional<Dims> plain_strides(const Descriptor& descriptor) {
   const LayoutFields fields = layout_fields(descriptor);
   if (!fields.is_blocked || fields.offset != 0 || fields.has_extra) return std::nullopt;
+  // Version 3 doesn't tell whether there is extra data; then the layout takes up more bytes.
+  if (is_integer(type_of(descriptor)) &&
+      descriptor.get_size() != static_cast<std::size_t>(element_count(dims_of(descriptor)))) {
+    return std::nullopt;
+  }
   Dims strides;
   for (int i = 0; i < fields.ndims; ++i) {
     if (fields.dims[i] != fields.padded_dims[i]) return std::nullopt;
@@ -72,8 +77,20 @@ std::optional<Dims> plain_strides(const Descriptor& descriptor) {
   return strides;
 }
 
-Descriptor strided(const Dims& dims, const Dims& strides) {
-  return Descriptor(dims, DataType::f32, strides);
+DataType to_library(ElementType type) {
+  switch (type) {
+    case ElementType::kF32:
+      return DataType::f32;
+    case ElementType::kU8:
+      return DataType::u8;
+    case ElementType::kS8:
+      return DataType::s8;
+  }
+  return DataType::undef;
+}
+
+Descriptor strided(const Dims& dims, const Dims& strides, ElementType type) {
+  return Descriptor(dims, to_library(type), strides);
 }
 
 // Strides of dimensions with extent 1 do not affect where elements lie, but the library recognises
@@ -101,13 +118,15 @@ void append(std::string& bytes, const dnnl_dims_t& values, int count) {
 
 }  // namespace
 
-Descriptor row_major(const Dims& dims) { return strided(dims, row_major_strides(dims)); }
-
-Descriptor any_layout(const Dims& dims) {
-  return Descriptor(dims, DataType::f32, dnnl::memory::format_tag::any);
+Descriptor row_major(const Dims& dims, ElementType type) {
+  return strided(dims, row_major_strides(dims), type);
 }
 
-Descriptor row_major_after(const Dims& dims, const Dims& permutation) {
+Descriptor any_layout(const Dims& dims, ElementType type) {
+  return Descriptor(dims, to_library(type), dnnl::memory::format_tag::any);
+}
+
+Descriptor row_major_after(const Dims& dims, const Dims& permutation, ElementType type) {
   Dims transposed;
   for (const int64_t from : permutation) transposed.push_back(dims[static_cast<std::size_t>(from)]);
   const Dims target = row_major_strides(transposed);
@@ -115,12 +134,25 @@ Descriptor row_major_after(const Dims& dims, const Dims& permutation) {
   for (std::size_t i = 0; i < dims.size(); ++i) {
     strides[static_cast<std::size_t>(permutation[i])] = target[i];
   }
-  return strided(dims, normalised(dims, strides));
+  return strided(dims, normalised(dims, strides), type);
 }
 
 Dims dims_of(const Descriptor& descriptor) {
   const LayoutFields fields = layout_fields(descriptor);
   return {fields.dims, fields.dims + fields.ndims};
+}
+
+ElementType type_of(const Descriptor& descriptor) {
+  const int type = layout_fields(descriptor).data_type;
+  if (type == dnnl_u8) return ElementType::kU8;
+  return type == dnnl_s8 ? ElementType::kS8 : ElementType::kF32;
+}
+
+Descriptor with_type(const Descriptor& descriptor, ElementType type) {
+  const Dims dims = dims_of(descriptor);
+  if (type_of(descriptor) == type) return descriptor;
+  const std::optional<Dims> strides = plain_strides(descriptor);
+  return strided(dims, strides ? normalised(dims, *strides) : row_major_strides(dims), type);
 }
 
 bool has_padding(const Descriptor& descriptor) {
@@ -130,7 +162,7 @@ bool has_padding(const Descriptor& descriptor) {
 
 bool same_layout(const Descriptor& a, const Descriptor& b) {
   if (a == b) return true;
-  if (dims_of(a) != dims_of(b)) return false;
+  if (dims_of(a) != dims_of(b) || type_of(a) != type_of(b)) return false;
   const std::optional<Dims> left = plain_strides(a), right = plain_strides(b);
   return left && right && *left == *right;
 }
@@ -168,7 +200,7 @@ std::optional<Descriptor> reshape_view(const Descriptor& descriptor, const Dims&
       stride *= dims[i];
     }
   }
-  return strided(dims, normalised(dims, strides));
+  return strided(dims, normalised(dims, strides), type_of(descriptor));
 }
 
 std::optional<Descriptor> transpose_view(const Descriptor& descriptor, const Dims& permutation) {
@@ -180,7 +212,7 @@ std::optional<Descriptor> transpose_view(const Descriptor& descriptor, const Dim
     dims.push_back(old_dims[static_cast<std::size_t>(from)]);
     strides.push_back((*old_strides)[static_cast<std::size_t>(from)]);
   }
-  return strided(dims, normalised(dims, strides));
+  return strided(dims, normalised(dims, strides), type_of(descriptor));
 }
 
 std::string descriptor_bytes(const Descriptor& descriptor) {

@@ -15,20 +15,28 @@ namespace ephost_dnnl {
 using Descriptor = dnnl::memory::desc;
 
 // A dense layout whose last dimension is the fastest.
-[[nodiscard]] Descriptor row_major(const Dims& dims);
+[[nodiscard]] Descriptor row_major(const Dims& dims, ElementType type = ElementType::kF32);
 
 // Leaves the choice of the layout to the library.
-[[nodiscard]] Descriptor any_layout(const Dims& dims);
+[[nodiscard]] Descriptor any_layout(const Dims& dims, ElementType type = ElementType::kF32);
 
 // The layout that a tensor must have so that its transposition is row-major.
-[[nodiscard]] Descriptor row_major_after(const Dims& dims, const Dims& permutation);
+[[nodiscard]] Descriptor row_major_after(const Dims& dims, const Dims& permutation,
+                                         ElementType type = ElementType::kF32);
 
 [[nodiscard]] Dims dims_of(const Descriptor& descriptor);
+
+// The type of the elements, which is one of those that a recipe has.
+[[nodiscard]] ElementType type_of(const Descriptor& descriptor);
+
+// A dense layout of elements of that type in the order of another dense layout; row-major for
+// layouts with blocks.
+[[nodiscard]] Descriptor with_type(const Descriptor& descriptor, ElementType type);
 
 // Whether some dimension takes up more than its extent, which happens if blocks do not divide it.
 [[nodiscard]] bool has_padding(const Descriptor& descriptor);
 
-// Whether both place every element of the same dimensions at the same offset.
+// Whether both place every element of the same type and dimensions at the same offset.
 [[nodiscard]] bool same_layout(const Descriptor& a, const Descriptor& b);
 
 // The same bytes with other dimensions of as many elements; nothing if elements would have to move.

@@ -94,6 +94,12 @@ std::string winograd_fields(const dnnl_wino_desc_t& wino) {
 
 #endif
 
+void require_first(const PrimitiveSettings& settings) {
+  if (settings.implementation > 0) {
+    throw dnnl::error(dnnl_unimplemented, "no further implementation");
+  }
+}
+
 struct EltwiseParameters {
   float alpha;
   float beta;
@@ -149,14 +155,17 @@ LayoutFields layout_fields(const Layout& layout) {
     ask(layout, dnnl_query_inner_nblks_s32, fields.inner_block_count);
     ask(layout, dnnl_query_inner_blks, fields.inner_block_count, fields.inner_block_sizes);
     ask(layout, dnnl_query_inner_idxs, fields.inner_block_count, fields.inner_block_dims);
-  } else {
+  }
+  // Version 3 doesn't tell whether there is extra data. Only layouts of integers have any, for the
+  // compensation of zero points; their own form includes it.
+  if (!fields.is_blocked || data_type == dnnl_s8 || data_type == dnnl_u8) {
     const std::vector<uint8_t> blob = Layout(layout).get_blob();
     fields.rest.assign(blob.begin(), blob.end());
   }
-  // Version 3 doesn't tell whether there is extra data. Only layouts of integers have any, for the
-  // compensation of zero points, and there are none of those here.
   return fields;
 }
+
+Layout without_extra(const Layout& layout) { return layout; }
 
 #else
 
@@ -185,6 +194,12 @@ LayoutFields layout_fields(const Layout& layout) {
   append(fields.rest, int64_t{raw.extra.compensation_mask});
   append(fields.rest, int64_t{raw.extra.asymm_compensation_mask});
   return fields;
+}
+
+Layout without_extra(const Layout& layout) {
+  Layout plain = layout;
+  plain.data.extra = {};
+  return plain;
 }
 
 #endif
@@ -317,12 +332,17 @@ dnnl::primitive_desc_base describe_reduction(const PrimitiveSettings& settings,
   return describe<dnnl::reduction>(settings, kind, data, output, 0.0F, 0.0F);
 }
 
+dnnl::primitive_desc_base describe_reorder(const PrimitiveSettings& settings, const Layout& from,
+                                           const Layout& to) {
+  require_first(settings);
+  return dnnl::reorder::primitive_desc(settings.engine, from, settings.engine, to,
+                                       settings.attributes);
+}
+
 dnnl::primitive_desc_base describe_concat(const PrimitiveSettings& settings,
                                           const std::vector<Layout>& sources, int axis,
                                           const Layout& output) {
-  if (settings.implementation > 0) {
-    throw dnnl::error(dnnl_unimplemented, "no further implementation");
-  }
+  require_first(settings);
 #if DNNL_VERSION_MAJOR >= 3
   return dnnl::concat::primitive_desc(settings.engine, output, axis, sources, settings.attributes);
 #else

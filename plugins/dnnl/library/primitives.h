@@ -34,6 +34,10 @@ struct LayoutFields {
 };
 [[nodiscard]] LayoutFields layout_fields(const dnnl::memory::desc& layout);
 
+// The same layout without data beside the elements, to read the elements with. Version 3 cannot say
+// that, and the layout stays as it is.
+[[nodiscard]] dnnl::memory::desc without_extra(const dnnl::memory::desc& layout);
+
 // "avx512_core": what the library uses on this machine.
 [[nodiscard]] std::string instruction_set();
 
@@ -98,7 +102,10 @@ struct Windows {
                                                            dnnl::algorithm kind,
                                                            const dnnl::memory::desc& data,
                                                            const dnnl::memory::desc& output);
-// Has one implementation only.
+// Have one implementation only.
+[[nodiscard]] dnnl::primitive_desc_base describe_reorder(const PrimitiveSettings& settings,
+                                                         const dnnl::memory::desc& from,
+                                                         const dnnl::memory::desc& to);
 [[nodiscard]] dnnl::primitive_desc_base describe_concat(
     const PrimitiveSettings& settings, const std::vector<dnnl::memory::desc>& sources, int axis,
     const dnnl::memory::desc& output);

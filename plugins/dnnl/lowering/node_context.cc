@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "plugins/dnnl/executor/element_types.h"
+
 namespace ephost_dnnl {
 namespace {
 
@@ -17,13 +19,20 @@ std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"
 
 }  // namespace
 
-Dims ValueMap::shape(uint32_t value) const {
+ElementType ValueMap::type(uint32_t value) const {
   const eph::ValueView view = graph_.value(value);
   if (view.kind() != EPH_KIND_TENSOR) throw Unsupported(quoted(view.name()) + " is not a tensor");
-  if (view.element_type() != EPH_ELEMENT_FLOAT) {
+  const std::optional<ElementType> type = from_abi(view.element_type());
+  if (!type) {
     throw Unsupported("element type " + std::string(element_type_name(view.element_type())) +
                       " of " + quoted(view.name()));
   }
+  return *type;
+}
+
+Dims ValueMap::shape(uint32_t value) const {
+  static_cast<void>(type(value));
+  const eph::ValueView view = graph_.value(value);
   if (!view.has_static_shape()) throw Unsupported("dynamic shape of " + quoted(view.name()));
   return view.shape().to_vector();
 }
@@ -32,11 +41,12 @@ TensorId ValueMap::tensor(uint32_t value) {
   const auto known = tensors_.find(value);
   if (known != tensors_.end()) return known->second;
   const Dims dims = shape(value);
+  const ElementType element_type = type(value);
   const eph_value* constant = graph_.value(value).constant();
-  if (constant == nullptr) return tensors_[value] = builder_.add_input(dims);
-  const TensorId tensor = builder_.add_constant(dims, static_cast<const float*>(constant->data));
-  if (constant->element_type != EPH_ELEMENT_FLOAT ||
-      constant->byte_size / sizeof(float) !=
+  if (constant == nullptr) return tensors_[value] = builder_.add_input(dims, element_type);
+  const TensorId tensor = builder_.add_constant(dims, constant->data, element_type);
+  if (constant->element_type != to_abi(element_type) ||
+      constant->byte_size / size_of(element_type) !=
           static_cast<uint64_t>(element_count(builder_.dims(tensor)))) {
     throw Unsupported("constant " + quoted(graph_.value(value).name()) +
                       " doesn't hold what its shape says");
@@ -49,6 +59,9 @@ void ValueMap::require_stated_shape(uint32_t value, TensorId tensor) const {
   if (stated != builder_.dims(tensor)) {
     throw Unsupported("the model states shape " + to_text(stated) + ", the operator gives " +
                       to_text(builder_.dims(tensor)));
+  }
+  if (type(value) != builder_.type(tensor)) {
+    throw Unsupported("the model states another element type than the operator gives");
   }
 }
 

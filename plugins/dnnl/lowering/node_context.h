@@ -23,8 +23,11 @@ class ValueMap {
   TensorId tensor(uint32_t value);
   void bind(uint32_t value, TensorId tensor) { tensors_[value] = tensor; }
 
-  // The static shape of a float tensor value. Throws Unsupported for anything else.
+  // The static shape of a tensor value of floats or 8-bit integers. Throws Unsupported for anything
+  // else.
   [[nodiscard]] Dims shape(uint32_t value) const;
+  // Its element type. Throws Unsupported if it has none that recipes have.
+  [[nodiscard]] ElementType type(uint32_t value) const;
   // Throws Unsupported unless the model states for a value what the recipe's tensor is.
   void require_stated_shape(uint32_t value, TensorId tensor) const;
 
@@ -54,6 +57,9 @@ class NodeContext {
 
   // The shape that the model states for output 0, in the recipe's form.
   [[nodiscard]] Dims output_dims() const;
+
+  // The element type that the model states for output 0.
+  [[nodiscard]] ElementType output_type() const { return values_.type(node_.output(0)); }
 
   // A constant input; null if it is omitted. Throws Unsupported if it is not constant.
   [[nodiscard]] const eph_value* constant(std::size_t i) const;

@@ -52,6 +52,7 @@ constexpr Entry kEntries[] = {
     {"Neg", 6, 13, &lower_neg},
     {"Pow", 7, 15, &lower_pow},
     {"Reciprocal", 6, 13, &lower_reciprocal},
+    {"QuantizeLinear", 10, kAnyLater, &lower_quantize},
     {"ReduceMax", 1, 18, &lower_reduce_max},
     {"ReduceMean", 1, 18, &lower_reduce_mean},
     {"ReduceMin", 1, 18, &lower_reduce_min},

@@ -17,7 +17,8 @@ TensorId lower_conv(NodeContext& node);
 TensorId lower_matmul(NodeContext& node);
 TensorId lower_gemm(NodeContext& node);
 
-// lower_dequantize.cc
+// lower_quantization.cc
+TensorId lower_quantize(NodeContext& node);
 TensorId lower_dequantize(NodeContext& node);
 
 // lower_pooling.cc

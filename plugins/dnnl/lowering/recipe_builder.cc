@@ -4,40 +4,37 @@
 #include <utility>
 
 #include "plugins/dnnl/recipe/shape_rules.h"
+#include "plugins/dnnl/recipe/type_rules.h"
 
 namespace ephost_dnnl {
 
-TensorId RecipeBuilder::add_tensor(const Dims& dims) {
+TensorId RecipeBuilder::add_tensor(const Dims& dims, ElementType type) {
   try {
     check_dims(dims);
   } catch (const InvalidRecipe& error) {
     throw Unsupported(error.what());
   }
-  lowered_.recipe.tensors.push_back({dims});
+  lowered_.recipe.tensors.push_back({dims, type});
   return static_cast<TensorId>(lowered_.recipe.tensors.size() - 1);
 }
 
-TensorId RecipeBuilder::add_input(const Dims& shape) {
-  const TensorId tensor = add_tensor(dims_of_shape(shape));
+TensorId RecipeBuilder::add_input(const Dims& shape, ElementType type) {
+  const TensorId tensor = add_tensor(dims_of_shape(shape), type);
   lowered_.recipe.inputs.push_back({tensor, shape});
   return tensor;
 }
 
-TensorId RecipeBuilder::add_constant(const Dims& shape) {
-  const TensorId tensor = add_tensor(dims_of_shape(shape));
+TensorId RecipeBuilder::add_constant(const Dims& shape, const void* data, ElementType type) {
+  const TensorId tensor = add_tensor(dims_of_shape(shape), type);
   lowered_.recipe.constants.push_back(tensor);
-  return tensor;
-}
-
-TensorId RecipeBuilder::add_constant(const Dims& shape, const float* data) {
-  const TensorId tensor = add_constant(shape);
   lowered_.constants.borrow(tensor, data);
   return tensor;
 }
 
-TensorId RecipeBuilder::add_constant(const Dims& shape, std::vector<float> data) {
-  const TensorId tensor = add_constant(shape);
-  lowered_.constants.own(tensor, std::move(data));
+TensorId RecipeBuilder::add_constant(const Dims& shape, QuantizedConstant data) {
+  const TensorId tensor = add_tensor(dims_of_shape(shape), ElementType::kF32);
+  lowered_.recipe.constants.push_back(tensor);
+  lowered_.constants.add(tensor, std::move(data));
   return tensor;
 }
 
@@ -47,13 +44,18 @@ void RecipeBuilder::add_output(TensorId tensor, const Dims& shape) {
 
 TensorId RecipeBuilder::add(Parameters parameters, std::vector<TensorId> inputs) {
   std::vector<Dims> input_dims;
-  for (const TensorId input : inputs) input_dims.push_back(dims(input));
+  std::vector<ElementType> input_types;
+  for (const TensorId input : inputs) {
+    input_dims.push_back(dims(input));
+    input_types.push_back(type(input));
+  }
   Op op;
   op.parameters = std::move(parameters);
   op.inputs = std::move(inputs);
   op.name = name_;
   try {
-    op.output = add_tensor(infer_output_dims(op.parameters, input_dims));
+    const Dims output_dims = infer_output_dims(op.parameters, input_dims);
+    op.output = add_tensor(output_dims, infer_output_type(op.parameters, input_types));
   } catch (const InvalidRecipe& error) {
     throw Unsupported(error.what());
   }
@@ -74,7 +76,7 @@ TensorId RecipeBuilder::with_rank(TensorId tensor, std::size_t rank) {
 
 std::optional<float> RecipeBuilder::scalar(TensorId tensor) const {
   const std::vector<TensorId>& constants = lowered_.recipe.constants;
-  if (element_count(dims(tensor)) != 1 ||
+  if (element_count(dims(tensor)) != 1 || is_integer(type(tensor)) ||
       !std::binary_search(constants.begin(), constants.end(), tensor)) {
     return std::nullopt;
   }

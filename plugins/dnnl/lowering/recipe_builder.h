@@ -26,10 +26,10 @@ struct LoweredPartition {
 class RecipeBuilder {
  public:
   // A shape of rank 0 becomes the dimensions [1].
-  TensorId add_input(const Dims& shape);
+  TensorId add_input(const Dims& shape, ElementType type = ElementType::kF32);
   // The data is borrowed, or taken over.
-  TensorId add_constant(const Dims& shape, const float* data);
-  TensorId add_constant(const Dims& shape, std::vector<float> data);
+  TensorId add_constant(const Dims& shape, const void* data, ElementType type = ElementType::kF32);
+  TensorId add_constant(const Dims& shape, QuantizedConstant data);
   void add_output(TensorId tensor, const Dims& shape);
 
   // Adds an operation and its output. Throws Unsupported if the shape rules refuse it.
@@ -44,6 +44,7 @@ class RecipeBuilder {
   void set_name(std::string_view name) { name_ = name; }
 
   [[nodiscard]] const Dims& dims(TensorId tensor) const { return lowered_.recipe.dims(tensor); }
+  [[nodiscard]] ElementType type(TensorId tensor) const { return lowered_.recipe.type(tensor); }
   // The value of a constant with one element.
   [[nodiscard]] std::optional<float> scalar(TensorId tensor) const;
 
@@ -51,8 +52,7 @@ class RecipeBuilder {
   [[nodiscard]] LoweredPartition finish() && { return std::move(lowered_); }
 
  private:
-  TensorId add_tensor(const Dims& dims);
-  TensorId add_constant(const Dims& shape);
+  TensorId add_tensor(const Dims& dims, ElementType type);
 
   LoweredPartition lowered_;
   std::string name_;

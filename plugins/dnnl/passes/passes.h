@@ -20,10 +20,17 @@ void fold_batch_normalizations(LoweredPartition& partition);
 // sums with another tensor, arithmetic with a broadcast one. Fuses only what `is_fast` accepts.
 void fuse_post_ops(LoweredPartition& partition, const FastPrimitiveQuery& is_fast);
 
+// Makes operations between a dequantisation and a quantisation work on the integers themselves, as
+// far as `is_fast` accepts that. Results differ from those in floats by one step of the output at
+// most. Convolutions and matrix products stay in float unless `has_products`: see
+// has_exact_integer_products in library/quantization.h.
+void fuse_quantization(LoweredPartition& partition, const FastPrimitiveQuery& is_fast,
+                       bool has_products);
+
 // Drops operations, constants and tensors that nothing depends on, and numbers the rest anew.
 void remove_dead_code(LoweredPartition& partition);
 
 // All of the above in order.
-void run_passes(LoweredPartition& partition, const FastPrimitiveQuery& is_fast);
+void run_passes(LoweredPartition& partition, const FastPrimitiveQuery& is_fast, bool has_products);
 
 }  // namespace ephost_dnnl

@@ -13,6 +13,10 @@ namespace ephost_dnnl {
 
 using Dims = std::vector<int64_t>;
 
+enum class ElementType : uint8_t { kF32, kU8, kS8 };
+constexpr ElementType last_of(ElementType) { return ElementType::kS8; }
+[[nodiscard]] constexpr bool is_integer(ElementType type) { return type != ElementType::kF32; }
+
 enum class EltwiseFunction : uint8_t {
   kRelu,      // x < 0 ? alpha * x : x
   kElu,       // x < 0 ? alpha * (exp(x) - 1) : x
@@ -189,9 +193,28 @@ struct Transpose {
   }
 };
 
+// Quantises, dequantises or requantises: an element x becomes
+//   (x - input_zero_point) * input_scale / output_scale + output_zero_point,
+// which is rounded half to even and saturated if the output has integers. Scales are positive; a
+// side that is float has scale 1 and zero point 0.
+struct Conversion {
+  ElementType type = ElementType::kF32;  // of the output
+  float input_scale = 1, output_scale = 1;
+  int64_t input_zero_point = 0, output_zero_point = 0;
+
+  template <class Self, class Visitor>
+  static void fields(Self& self, Visitor& visit) {
+    visit(self.type);
+    visit(self.input_scale);
+    visit(self.output_scale);
+    visit(self.input_zero_point);
+    visit(self.output_zero_point);
+  }
+};
+
 // The order is part of the context format: only append.
 using Parameters =
     std::variant<Convolution, MatMul, Pooling, BatchNormalization, LayerNormalization, Lrn, Softmax,
-                 Eltwise, Binary, Reduction, Concat, Reshape, Transpose>;
+                 Eltwise, Binary, Reduction, Concat, Reshape, Transpose, Conversion>;
 
 }  // namespace ephost_dnnl

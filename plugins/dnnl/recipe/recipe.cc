@@ -20,11 +20,17 @@ std::string_view op_type(const Op& op) {
       "Reduction",
       "Concat",
       "Reshape",
-      "Transpose"};
+      "Transpose",
+      "Conversion"};
   return kNames[op.parameters.index()];
 }
 
 std::string describe(const Op& op) { return std::string(op_type(op)) + " '" + op.name + "'"; }
+
+std::string_view to_text(ElementType type) {
+  if (!is_integer(type)) return "float";
+  return type == ElementType::kU8 ? "uint8" : "int8";
+}
 
 int64_t element_count(const Dims& dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());

@@ -1,6 +1,7 @@
-// recipe.h: a partition as the provider understands it: float tensors with static shapes, and
-// operations on them in execution order. Lowering makes it from a graph, passes rewrite it, the
-// context binary stores it, and the assembler turns it into oneDNN primitives.
+// recipe.h: a partition as the provider understands it: tensors of floats or quantised integers
+// with static shapes, and operations on them in execution order. Lowering makes it from a graph,
+// passes rewrite it, the context binary stores it, and the assembler turns it into oneDNN
+// primitives.
 //
 // A recipe says nothing about layouts: they follow from it, the library and the machine.
 #pragma once
@@ -27,6 +28,7 @@ inline constexpr uint8_t kMaxFailedPrimitives = 64;
 
 struct Tensor {
   Dims dims;  // rank 1 ... kMaxRank, extents > 0
+  ElementType type = ElementType::kF32;
 };
 
 enum class PostOpKind : uint8_t { kSum, kEltwise, kBinary };
@@ -42,11 +44,35 @@ struct PostOp {
   [[nodiscard]] bool has_operand() const { return kind != PostOpKind::kEltwise; }
 };
 
+// How an operation reads and writes integers. Unless the operation says otherwise, the elements of
+// a float operand count as they are.
+//
+// Convolution and MatMul sum (data - data_zero_point) * (weights - weights_zero_point) exactly,
+// multiply the sum by `scales` (one, or one for each channel or column of the output), run the
+// post-ops and add output_zero_point. Their bias is float and in the units of the sum or of the
+// scaled sum: see bias_is_scaled in library/quantization.h.
+// Binary multiplies its inputs by the two `scales` first; its zero points are 0.
+//
+// The result is rounded half to even and saturated if the output has integers.
+struct Quantization {
+  std::vector<float> scales;
+  int64_t data_zero_point = 0, weights_zero_point = 0, output_zero_point = 0;
+
+  template <class Self, class Visitor>
+  static void fields(Self& self, Visitor& visit) {
+    visit(self.scales);
+    visit(self.data_zero_point);
+    visit(self.weights_zero_point);
+    visit(self.output_zero_point);
+  }
+};
+
 struct Op {
   Parameters parameters;
   std::vector<TensorId> inputs;
   TensorId output = 0;
   std::vector<PostOp> post_ops;
+  std::optional<Quantization> quantization;  // Convolution, MatMul and Binary on integers
   // Number of the library's primitives for this operation that have failed, in order of preference;
   // the next one is used. At most kMaxFailedPrimitives.
   uint8_t failed_primitives = 0;
@@ -79,7 +105,14 @@ struct Recipe {
   std::vector<Op> ops;              // every input of an op is defined before it
 
   [[nodiscard]] const Dims& dims(TensorId tensor) const { return tensors[tensor].dims; }
+  [[nodiscard]] ElementType type(TensorId tensor) const { return tensors[tensor].type; }
 };
+
+// Size of an element in bytes.
+[[nodiscard]] constexpr std::size_t size_of(ElementType type) { return is_integer(type) ? 1 : 4; }
+
+// "float", "uint8" or "int8".
+[[nodiscard]] std::string_view to_text(ElementType type);
 
 // Number of elements. The dimensions obey the bounds above.
 [[nodiscard]] int64_t element_count(const Dims& dims);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "plugins/dnnl/recipe/type_rules.h"
+
 namespace ephost_dnnl {
 namespace {
 
@@ -165,6 +167,11 @@ Dims infer(const Concat& op, const std::vector<Dims>& inputs) {
   return out;
 }
 
+Dims infer(const Conversion&, const std::vector<Dims>& inputs) {
+  require_inputs(inputs, 1, 1);
+  return inputs[0];
+}
+
 Dims infer(const Reshape& op, const std::vector<Dims>& inputs) {
   require_inputs(inputs, 1, 1);
   check_dims(op.dims);
@@ -252,6 +259,7 @@ class RecipeChecker {
     require(recipe_.dims(op.output) == dims, "the output has dimensions " +
                                                  to_text(recipe_.dims(op.output)) + ", expected " +
                                                  to_text(dims));
+    check_types(recipe_, op);
   } catch (const InvalidRecipe& error) {
     throw InvalidRecipe(describe(op) + ": " + error.what());
   }

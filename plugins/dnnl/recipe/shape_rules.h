@@ -32,7 +32,8 @@ class InvalidRecipe : public std::runtime_error {
 void check_dims(const Dims& dims);
 
 // Throws InvalidRecipe unless every tensor is defined once and before its use, every dimension is
-// what the shape rules say, every operation takes its post-ops, and every port fits its tensor.
+// what the shape rules say, every type what type_rules.h says, every operation takes its post-ops,
+// and every port fits its tensor.
 void check_recipe(const Recipe& recipe);
 
 }  // namespace ephost_dnnl

@@ -77,6 +77,56 @@ uint32_t Net::ints(const std::vector<int64_t>& data) {
   return index;
 }
 
+uint32_t Net::integers(const Shape& shape, int32_t type, const std::vector<int64_t>& data) {
+  std::vector<int8_t> bytes;
+  for (const int64_t value : data) {
+    for (int i = 0; i < (type == EPH_ELEMENT_INT32 ? 4 : 1); ++i) {
+      bytes.push_back(static_cast<int8_t>(value >> (8 * i)));
+    }
+  }
+  const uint32_t index = graph_.add_bytes("q" + std::to_string(values_.size()), shape, type, bytes);
+  return remember(index, {shape, {data.begin(), data.end()}});
+}
+
+uint32_t Net::add_dequantization(uint32_t integers, uint32_t scale, uint32_t zero_point,
+                                 const FakeAttributes& attributes, Array result) {
+  const uint32_t output = graph_.add_value("v" + std::to_string(values_.size()), result.shape);
+  graph_.add_node("DequantizeLinear", {integers, scale, zero_point}, {output}, attributes);
+  return remember(output, std::move(result));
+}
+
+uint32_t Net::round_trip(uint32_t x, float scale, int64_t zero_point, int32_t type) {
+  const double least = type == EPH_ELEMENT_INT8 ? -128 : 0;
+  const uint32_t scale_value = constant({}, {scale});
+  const uint32_t zero_value = integers({}, type, {zero_point});
+  const auto offset = static_cast<double>(zero_point);
+  const Array quantized = map(value(x), [&](double element) {
+    return std::clamp(std::nearbyint(element / scale) + offset, least, least + 255);
+  });
+  const uint32_t stored =
+      graph_.add_value("v" + std::to_string(values_.size()), quantized.shape, type);
+  graph_.add_node("QuantizeLinear", {x, scale_value, zero_value}, {stored});
+  remember(stored, quantized);
+  return add_dequantization(
+      stored, scale_value, zero_value, {},
+      map(quantized, [&](double element) { return (element - offset) * scale; }));
+}
+
+uint32_t Net::dequantized(uint32_t stored, const std::vector<float>& scales,
+                          const std::vector<int64_t>& zero_points, int64_t axis) {
+  const bool is_one = scales.size() == 1;
+  const Shape parameters = is_one ? Shape{} : Shape{static_cast<int64_t>(scales.size())};
+  const uint32_t scale = constant(parameters, scales);
+  const uint32_t zero_point = integers(parameters, graph_.value_type(stored), zero_points);
+  const Array& from = value(stored);
+  Array result = generate(from.shape, [&](const Index& index) {
+    const std::size_t i =
+        is_one ? 0 : static_cast<std::size_t>(index[static_cast<std::size_t>(axis)]);
+    return (at(from, index) - static_cast<double>(zero_points[i])) * scales[i];
+  });
+  return add_dequantization(stored, scale, zero_point, {{"axis", axis}}, std::move(result));
+}
+
 Array Net::evaluated(const Record& record, const std::vector<Array>& values) {
   OperatorCall call = record.call;
   for (std::size_t i = 0; i < record.inputs.size(); ++i) {

@@ -29,6 +29,8 @@ class Net {
   uint32_t constant(const Shape& shape, const std::vector<float>& data);
   uint32_t scalar(float value) { return constant({}, {value}); }
   uint32_t ints(const std::vector<int64_t>& data);
+  // A constant of integers of 8 or 32 bits.
+  uint32_t integers(const Shape& shape, int32_t type, const std::vector<int64_t>& data);
 
   // Adds a node and returns its output. Version 0 means the operator's version in operator set 17.
   uint32_t add(const std::string& op_type, const std::vector<uint32_t>& inputs,
@@ -41,6 +43,12 @@ class Net {
                                   const std::string& domain = "com.microsoft",
                                   int32_t since_version = 1);
   void output(uint32_t value) { graph_.mark_output(value); }
+
+  // x through QuantizeLinear and DequantizeLinear. value_if doesn't follow these two.
+  uint32_t round_trip(uint32_t x, float scale, int64_t zero_point, int32_t type);
+  // Dequantised constants; more than one scale belong to the axis.
+  uint32_t dequantized(uint32_t integers, const std::vector<float>& scales,
+                       const std::vector<int64_t>& zero_points, int64_t axis = 0);
 
   // Convolution with random weights; no bias.
   uint32_t conv(uint32_t data, int64_t channels, int64_t kernel,
@@ -62,6 +70,8 @@ class Net {
  private:
   std::vector<float> draw(const Shape& shape, double low, double high);
   uint32_t remember(uint32_t index, Array value);
+  uint32_t add_dequantization(uint32_t integers, uint32_t scale, uint32_t zero_point,
+                              const FakeAttributes& attributes, Array result);
 
   // A node, to be evaluated again.
   struct Record {

@@ -42,7 +42,8 @@ Recipe everything() {
   x = builder.add(Reshape{{2, 36, 8}}, {x});
   x = builder.add(MatMul{}, {x, builder.constant({8, 5})});
   x = builder.add(Reduction{ReductionKind::kMax, {1}}, {x});
-  builder.output(x);
+  x = builder.add(Conversion{ElementType::kS8, 1, 0.5F, 0, -3}, {x});
+  builder.output(builder.add(Conversion{ElementType::kF32, 0.25F, 1, 7, 0}, {x}));
   Recipe recipe = builder.finish().recipe;
   PostOp sum, eltwise, binary;
   sum.kind = PostOpKind::kSum;
@@ -80,7 +81,7 @@ TEST(RecipeCodec, RefusesUnknownOperatorsAndEnumerators) {
   const std::size_t at = bytes.find(std::string("\x01\0\0\0\x07\0", 6));
   ASSERT_NE(at, std::string::npos);
   std::string unknown = bytes;
-  unknown[at + 4] = 13;
+  unknown[at + 4] = 14;
   EXPECT_THROW(static_cast<void>(decoded(unknown)), Malformed);
   unknown = bytes;
   unknown[at + 5] = static_cast<char>(last_of(EltwiseFunction{})) + 1;

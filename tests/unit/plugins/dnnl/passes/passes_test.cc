@@ -53,7 +53,7 @@ TEST(FoldBatchNormalizations, LeavesConvolutionsWithOtherReaders) {
 TEST(FusePostOps, FusesAResidualBlockIntoOneOperation) {
   SampleBuilder builder;
   LoweredPartition partition = test::residual_block(builder);
-  run_passes(partition, kAlwaysFast);
+  run_passes(partition, kAlwaysFast, true);
   check_recipe(partition.recipe);
   ASSERT_EQ(partition.recipe.ops.size(), 2U);
   const std::vector<PostOp>& post_ops = partition.recipe.ops[1].post_ops;
@@ -66,7 +66,7 @@ TEST(FusePostOps, FusesAResidualBlockIntoOneOperation) {
 TEST(FusePostOps, LeavesWhatTheLibraryWouldComputeSlowly) {
   SampleBuilder builder;
   LoweredPartition partition = test::residual_block(builder);
-  run_passes(partition, kNeverFast);
+  run_passes(partition, kNeverFast, true);
   check_recipe(partition.recipe);
   ASSERT_EQ(partition.recipe.ops.size(), 4U);
   for (const Op& op : partition.recipe.ops) EXPECT_TRUE(op.post_ops.empty());
@@ -78,7 +78,7 @@ TEST(FusePostOps, TurnsAConstantRowIntoABias) {
       builder.add(MatMul{}, {builder.input({2, 3, 4}), builder.constant({4, 5})});
   builder.output(builder.add(Binary{}, {product, builder.constant({1, 1, 5})}));
   LoweredPartition partition = builder.finish();
-  run_passes(partition, kNeverFast);
+  run_passes(partition, kNeverFast, true);
   check_recipe(partition.recipe);
   ASSERT_EQ(partition.recipe.ops.size(), 1U);
   ASSERT_EQ(partition.recipe.ops[0].inputs.size(), 3U);
@@ -111,7 +111,7 @@ TEST(FusePostOps, AddsInPlaceOnlyToTensorsThatAreNotReadLater) {
   const TensorId sum = builder.add(Binary{}, {conv, shortcut});
   builder.output(builder.add(Concat{1}, {sum, shortcut}));
   LoweredPartition partition = builder.finish();
-  run_passes(partition, kAlwaysFast);
+  run_passes(partition, kAlwaysFast, true);
   check_recipe(partition.recipe);
   EXPECT_EQ(partition.recipe.ops.size(), 4U);
 }
@@ -123,7 +123,7 @@ TEST(FusePostOps, KeepsTheOrderOfSubtraction) {
   const TensorId other = builder.input({3, 5});
   builder.output(builder.add(Binary{BinaryFunction::kSub}, {other, product}));
   LoweredPartition partition = builder.finish();
-  run_passes(partition, kAlwaysFast);
+  run_passes(partition, kAlwaysFast, true);
   EXPECT_EQ(partition.recipe.ops.size(), 2U);
 }
 
@@ -134,7 +134,7 @@ TEST(FusePostOps, LeavesTensorsThatLeaveThePartition) {
   builder.output(conv);
   builder.output(builder.add(Eltwise{}, {conv}));
   LoweredPartition partition = builder.finish();
-  run_passes(partition, kAlwaysFast);
+  run_passes(partition, kAlwaysFast, true);
   EXPECT_EQ(partition.recipe.ops.size(), 2U);
 }
 
