@@ -39,7 +39,10 @@ PrimitiveChoice Attempt::make(const Pooling& op) const {
   Dims dilations = op.dilations;
   for (int64_t& step : dilations) --step;
   const dnnl::primitive_attr with = attributes(request_.output_dims);
-  return choice(describe_pooling(settings(with), to_library(op.kind), layout_of(0),
+  // The library pools integers fast with channels last only.
+  const Descriptor data =
+      is_integer(type(0)) ? channels_last(input(0).dims, type(0)) : layout_of(0);
+  return choice(describe_pooling(settings(with), to_library(op.kind), data,
                                  any_layout(request_.output_dims, request_.output_type), op.kernel,
                                  {op.strides, dilations, op.pads_begin, op.pads_end}),
                 {DNNL_ARG_SRC});

@@ -122,6 +122,13 @@ Descriptor row_major(const Dims& dims, ElementType type) {
   return strided(dims, row_major_strides(dims), type);
 }
 
+Descriptor channels_last(const Dims& dims, ElementType type) {
+  Dims permutation = {0};
+  for (std::size_t i = 2; i < dims.size(); ++i) permutation.push_back(static_cast<int64_t>(i));
+  permutation.push_back(1);
+  return row_major_after(dims, permutation, type);
+}
+
 Descriptor any_layout(const Dims& dims, ElementType type) {
   return Descriptor(dims, to_library(type), dnnl::memory::format_tag::any);
 }

@@ -17,6 +17,9 @@ using Descriptor = dnnl::memory::desc;
 // A dense layout whose last dimension is the fastest.
 [[nodiscard]] Descriptor row_major(const Dims& dims, ElementType type = ElementType::kF32);
 
+// A dense layout whose second dimension is the fastest, and the others as in row-major order.
+[[nodiscard]] Descriptor channels_last(const Dims& dims, ElementType type);
+
 // Leaves the choice of the layout to the library.
 [[nodiscard]] Descriptor any_layout(const Dims& dims, ElementType type = ElementType::kF32);
 

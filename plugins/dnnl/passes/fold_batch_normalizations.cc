@@ -2,17 +2,11 @@
 #include <optional>
 #include <vector>
 
+#include "plugins/dnnl/passes/channel_map.h"
 #include "plugins/dnnl/passes/passes.h"
 #include "plugins/dnnl/passes/recipe_index.h"
 
 namespace ephost_dnnl {
-namespace {
-
-// y = factor * x + offset for each channel: what a BatchNormalization with constants does.
-struct ChannelMap {
-  std::vector<float> factor;
-  std::vector<float> offset;
-};
 
 ChannelMap channel_map(const BatchNormalization& op, const std::vector<TensorId>& inputs,
                        const LoweredPartition& partition) {
@@ -29,6 +23,8 @@ ChannelMap channel_map(const BatchNormalization& op, const std::vector<TensorId>
   }
   return map;
 }
+
+namespace {
 
 TensorId add_constant(LoweredPartition& partition, Dims dims, std::vector<float> data) {
   const auto tensor = static_cast<TensorId>(partition.recipe.tensors.size());

@@ -7,6 +7,7 @@ namespace {
 bool rewrite(IntegerRecipe& recipe, const Op& op, bool has_products) {
   if (get_if<Conversion>(op) != nullptr) return rewrite_conversion(recipe, op);
   if (get_if<Binary>(op) != nullptr) return rewrite_arithmetic(recipe, op);
+  if (get_if<BatchNormalization>(op) != nullptr) return rewrite_batch_normalization(recipe, op);
   if (get_if<Convolution>(op) != nullptr || get_if<MatMul>(op) != nullptr) {
     return has_products && rewrite_product(recipe, op);
   }
@@ -20,8 +21,9 @@ bool rewrite(IntegerRecipe& recipe, const Op& op, bool has_products) {
 void fuse_quantization(LoweredPartition& partition, const FastPrimitiveQuery& is_fast,
                        bool has_products) {
   IntegerRecipe recipe(partition, is_fast);
-  for (const Op& original : recipe.original()) {
-    Op op = recipe.renamed(original);
+  for (std::size_t at = 0; at < recipe.original().size(); ++at) {
+    if (recipe.is_dropped(at)) continue;
+    Op op = recipe.renamed(recipe.original()[at]);
     if (!rewrite(recipe, op, has_products)) recipe.emit(std::move(op));
   }
   recipe.finish();

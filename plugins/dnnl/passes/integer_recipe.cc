@@ -13,7 +13,8 @@ IntegerRecipe::IntegerRecipe(LoweredPartition& partition, const FastPrimitiveQue
     : partition_(partition),
       is_fast_(is_fast),
       index_(partition.recipe),
-      original_(std::move(partition.recipe.ops)) {
+      original_(std::move(partition.recipe.ops)),
+      is_dropped_(original_.size(), false) {
   partition_.recipe.ops.clear();
   grow();
 }
@@ -52,6 +53,17 @@ std::optional<Affine> IntegerRecipe::target(TensorId floats) const {
                      (pooling != nullptr && pooling->kind == PoolingKind::kMax);
   if (!moves || !reader.post_ops.empty()) return std::nullopt;
   return target(reader.output);
+}
+
+const Op* IntegerRecipe::activation(TensorId floats) const {
+  if (!index_.has_single_use(floats)) return nullptr;
+  const Op& reader = original_[index_.readers(floats)[0]];
+  const auto* eltwise = get_if<Eltwise>(reader);
+  const bool is_activation =
+      eltwise != nullptr && reader.post_ops.empty() &&
+      (eltwise->function == EltwiseFunction::kClip ||
+       (eltwise->function == EltwiseFunction::kRelu && eltwise->alpha == 0));
+  return is_activation ? &reader : nullptr;
 }
 
 TensorId IntegerRecipe::add_tensor(const Dims& dims, ElementType type) {

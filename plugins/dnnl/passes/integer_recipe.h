@@ -38,6 +38,7 @@ class IntegerRecipe {
   [[nodiscard]] const Recipe& recipe() const { return partition_.recipe; }
   [[nodiscard]] ConstantPool& constants() { return partition_.constants; }
   [[nodiscard]] const RecipeIndex& index() const { return index_; }
+  [[nodiscard]] const LoweredPartition& partition() const { return partition_; }
 
   // The integers that a tensor of floats stands for: of a result that has been rewritten, or of a
   // constant of 8-bit integers with one scale.
@@ -60,6 +61,12 @@ class IntegerRecipe {
   TensorId converted(const Integers& from, const Affine& to, const std::string& name);
   // Readers of `old` read `tensor` from now on.
   void replace(TensorId old, TensorId tensor) { replacements_[old] = tensor; }
+  // The only reader of a result, if it is Relu or Clip without post-ops; null if it isn't.
+  [[nodiscard]] const Op* activation(TensorId floats) const;
+  // The original operation that computes a tensor is not to be emitted: another has absorbed it.
+  void drop_producer(TensorId floats) { is_dropped_[*index_.producer(floats)] = true; }
+  [[nodiscard]] bool is_dropped(std::size_t original) const { return is_dropped_[original]; }
+
   // The operation with its inputs as they are called now.
   [[nodiscard]] Op renamed(Op op) const;
 
@@ -78,6 +85,7 @@ class IntegerRecipe {
   const FastPrimitiveQuery& is_fast_;
   const RecipeIndex index_;  // of the original operations
   std::vector<Op> original_;
+  std::vector<bool> is_dropped_;  // by original operation
   std::vector<Op> emitted_;
   std::vector<std::optional<Integers>> integers_;  // by tensor
   std::vector<TensorId> replacements_;             // by tensor
@@ -89,6 +97,7 @@ bool rewrite_conversion(IntegerRecipe& recipe, const Op& op);
 // Reshape, Transpose, Concat and Pooling.
 bool rewrite_movement(IntegerRecipe& recipe, const Op& op);
 bool rewrite_arithmetic(IntegerRecipe& recipe, const Op& op);
+bool rewrite_batch_normalization(IntegerRecipe& recipe, const Op& op);
 // Convolution and MatMul.
 bool rewrite_product(IntegerRecipe& recipe, const Op& op);
 

@@ -284,6 +284,7 @@ bool broadcasts_to(const Dims& from, const Dims& to) {
 
 bool takes_post_op(const Op& op, PostOpKind kind) {
   if (get_if<Convolution>(op) != nullptr || get_if<MatMul>(op) != nullptr) return true;
+  if (get_if<Binary>(op) != nullptr && op.quantization && kind == PostOpKind::kBinary) return true;
   return kind == PostOpKind::kEltwise &&
          (get_if<Binary>(op) != nullptr || get_if<Pooling>(op) != nullptr ||
           get_if<BatchNormalization>(op) != nullptr);

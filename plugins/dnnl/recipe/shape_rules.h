@@ -25,7 +25,8 @@ class InvalidRecipe : public std::runtime_error {
 [[nodiscard]] bool broadcasts_to(const Dims& from, const Dims& to);
 
 // Whether a primitive for the operation can run this kind of post-op: products take all kinds,
-// other operations that compute new elements take element-wise functions only.
+// arithmetic on integers takes no sums, and other operations that compute new elements take
+// element-wise functions only.
 [[nodiscard]] bool takes_post_op(const Op& op, PostOpKind kind);
 
 // Throws InvalidRecipe unless rank and extents are within the bounds of recipe.h.

@@ -56,7 +56,10 @@ uint32_t Net::remember(uint32_t index, Array value) {
 }
 
 uint32_t Net::input(const Shape& shape, double low, double high) {
-  const std::vector<float> data = draw(shape, low, high);
+  return input_of(shape, draw(shape, low, high));
+}
+
+uint32_t Net::input_of(const Shape& shape, const std::vector<float>& data) {
   const uint32_t index = graph_.add_input("in" + std::to_string(values_.size()), shape);
   return remember(index, {shape, {data.begin(), data.end()}});
 }

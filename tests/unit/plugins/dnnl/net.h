@@ -25,6 +25,7 @@ class Net {
 
   // Adds a value of numbers uniform between low and high. Each function returns the value's index.
   uint32_t input(const Shape& shape, double low = -1, double high = 1);
+  uint32_t input_of(const Shape& shape, const std::vector<float>& data);
   uint32_t weights(const Shape& shape, double low = -0.5, double high = 0.5);
   uint32_t constant(const Shape& shape, const std::vector<float>& data);
   uint32_t scalar(float value) { return constant({}, {value}); }

@@ -27,22 +27,25 @@ class QuantizedNet {
     return low + (high - low) * static_cast<double>(random_()) / 4294967295.0;
   }
   bool chance() { return integer(0, 1) == 1; }
-  int32_t activation_type() { return type_; }
   void use_signed_activations(bool yes) { type_ = yes ? EPH_ELEMENT_INT8 : EPH_ELEMENT_UINT8; }
 
   // The value quantised and dequantised, with parameters that suit its range.
   uint32_t quantized(uint32_t x) {
     const auto& data = net_.value(x).data;
     const auto [low, high] = std::minmax_element(data.begin(), data.end());
-    const double range = std::max(*high - std::min(*low, 0.0), 1e-3);
-    step_ = static_cast<float>(range / 255 * real(0.8, 1.5));
-    const int64_t least = type_ == EPH_ELEMENT_INT8 ? -128 : 0;
-    const auto zero_point = static_cast<int64_t>(std::round(-std::min(*low, 0.0) / step_)) + least;
-    const bool is_odd = integer(0, 3) == 0;
-    return net_.round_trip(
-        x, step_, is_odd ? least + integer(0, 255) : std::min(zero_point, least + 255), type_);
+    step_ = step_for(std::min(*low, 0.0), *high);
+    return net_.round_trip(x, step_, zero_point_for(std::min(*low, 0.0)), type_);
   }
-  uint32_t input(const Shape& shape) { return quantized(net_.input(shape)); }
+  // An input of numbers that a quantisation keeps, so that no rounding decides the results.
+  uint32_t input(const Shape& shape) {
+    step_ = step_for(-1, 1);
+    const int64_t zero_point = zero_point_for(-1);
+    std::vector<float> data(count(shape));
+    for (float& value : data) {
+      value = static_cast<float>(least() + integer(0, 255) - zero_point) * step_;
+    }
+    return net_.round_trip(net_.input_of(shape, data), step_, zero_point, type_);
+  }
 
   // Dequantised weights with one scale, or one for each index of the axis.
   uint32_t weights(const Shape& shape, int64_t axis, bool may_have_zero_point = false) {
@@ -105,6 +108,16 @@ class QuantizedNet {
   }
 
  private:
+  [[nodiscard]] int64_t least() const { return type_ == EPH_ELEMENT_INT8 ? -128 : 0; }
+  float step_for(double low, double high) {
+    return static_cast<float>(std::max(high - low, 1e-3) / 255 * real(0.8, 1.5));
+  }
+  // Of the step that was chosen last; now and then any, so that much saturates.
+  int64_t zero_point_for(double low) {
+    if (integer(0, 3) == 0) return least() + integer(0, 255);
+    return least() + std::min<int64_t>(std::lround(-low / step_), 255);
+  }
+
   Net net_;
   std::mt19937 random_;
   int32_t type_ = EPH_ELEMENT_UINT8;
@@ -207,6 +220,14 @@ TEST(QuantizedOperators, ArithmeticIsWithinOneStep) {
     const std::string type = q.integer(0, 3) == 0 ? "Mul" : q.chance() ? "Add" : "Sub";
     q.expect_within_one_step(
         q.quantized(pooled(q.net(), q.maybe_activated(q.net().add(type, {a, b})))));
+  });
+}
+
+TEST(QuantizedOperators, BatchNormalizationsAreWithinOneStep) {
+  for_random_nets(20, [](QuantizedNet& q) {
+    const uint32_t x = q.input({1, q.integer(1, 40), q.integer(1, 6), q.integer(1, 6)});
+    const uint32_t y = q.maybe_activated(q.net().batch_norm(pooled(q.net(), x)));
+    q.expect_within_one_step(q.quantized(y));
   });
 }
 
