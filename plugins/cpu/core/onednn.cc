@@ -46,6 +46,24 @@ std::string_view instruction_set() {
   }
 }
 
+bool multiplies_bytes_exactly() {
+  using Isa = dnnl::cpu_isa;
+  switch (dnnl::get_effective_cpu_isa()) {
+    case Isa::avx2_vnni:
+    case Isa::avx512_core_vnni:
+    case Isa::avx512_core_bf16:
+    case Isa::avx512_core_amx:
+#if DNNL_VERSION_MAJOR >= 3
+    case Isa::avx2_vnni_2:
+    case Isa::avx512_core_fp16:
+    case Isa::avx512_core_amx_fp16:
+#endif
+      return true;
+    default:
+      return false;
+  }
+}
+
 dnnl::memory::dims to_onednn(const Dims& shape) { return {shape.begin(), shape.end()}; }
 
 dnnl::memory::desc dense_desc(const Dims& shape) {
@@ -54,11 +72,10 @@ dnnl::memory::desc dense_desc(const Dims& shape) {
 
 dnnl::memory::desc with_any_layout(const dnnl::memory::desc& desc) {
 #if DNNL_VERSION_MAJOR >= 3
-  const dnnl::memory::dims dims = desc.get_dims();
+  return {desc.get_dims(), desc.get_data_type(), dnnl::memory::format_tag::any};
 #else
-  const dnnl::memory::dims dims = desc.dims();
+  return {desc.dims(), desc.data_type(), dnnl::memory::format_tag::any};
 #endif
-  return {dims, dnnl::memory::data_type::f32, dnnl::memory::format_tag::any};
 }
 
 dnnl::primitive_attr scratchpad_attributes() {
@@ -139,16 +156,17 @@ void BoundStep::execute(const dnnl::stream& stream) {
 const void* PackedWeights::get(const dnnl::memory::desc& wanted, const OneDnn& onednn) {
   constexpr std::size_t kWorthReleasing = std::size_t{64} << 10;
   const dnnl::engine& engine = onednn.engine;
-  if (wanted == desc_) return data_;
+  if (wanted == desc_ && !source_) return data_;
   const std::lock_guard lock(mutex_);
   for (const dnnl::memory& copy : copies_) {
     if (copy.get_desc() == wanted) return copy.get_data_handle();
   }
+  const std::vector<char> made = source_ ? source_() : std::vector<char>();
   const dnnl::memory copy(wanted, engine);
   const Step step = reorder_step(engine, desc_, wanted);
   std::vector<char> scratchpad(step.scratchpad_bytes + 64);
   BoundStep bound(step, engine);
-  bound.bind(DNNL_ARG_FROM, data_);
+  bound.bind(DNNL_ARG_FROM, source_ ? made.data() : data_);
   bound.bind(DNNL_ARG_TO, copy.get_data_handle());
   bound.bind(DNNL_ARG_SCRATCHPAD, scratchpad.data());
   dnnl::stream stream(engine);

@@ -37,9 +37,13 @@ struct OneDnn {
 // The kind of processor by the instructions that oneDNN uses, e.g. "x86-64-avx2".
 [[nodiscard]] std::string_view instruction_set();
 
+// Whether products of uint8 and int8 are exact: without instructions for them, oneDNN adds pairs of
+// products in 16 bits, which saturate.
+[[nodiscard]] bool multiplies_bytes_exactly();
+
 // Row-major float32.
 [[nodiscard]] dnnl::memory::desc dense_desc(const Dims& shape);
-// The same dimensions in a layout that oneDNN chooses.
+// The same dimensions and type in a layout that oneDNN chooses.
 [[nodiscard]] dnnl::memory::desc with_any_layout(const dnnl::memory::desc& desc);
 [[nodiscard]] dnnl::memory::dims to_onednn(const Dims& shape);
 
@@ -101,8 +105,12 @@ class BoundStep {
 // A constant weights tensor. Makes and keeps a copy for each layout that is requested.
 class PackedWeights {
  public:
-  // `data` is borrowed.
-  PackedWeights(const void* data, const dnnl::memory::desc& desc) : data_(data), desc_(desc) {}
+  // Makes the elements anew, in the layout of `desc`, each time that they are packed.
+  using Source = std::function<std::vector<char>()>;
+
+  // `data` is borrowed. With a source, that is packed instead of what `data` holds.
+  PackedWeights(const void* data, const dnnl::memory::desc& desc, Source source = nullptr)
+      : data_(data), desc_(desc), source_(std::move(source)) {}
 
   // The weights in that layout; valid while this object lives. May be called from any thread.
   const void* get(const dnnl::memory::desc& wanted, const OneDnn& onednn);
@@ -110,6 +118,7 @@ class PackedWeights {
  private:
   const void* data_;
   dnnl::memory::desc desc_;
+  Source source_;
   std::mutex mutex_;
   std::vector<dnnl::memory> copies_;
 };

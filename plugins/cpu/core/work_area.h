@@ -1,5 +1,5 @@
 // WorkArea: cuts one piece of memory into aligned parts: the planned workspace where it is large
-// enough, else scratch memory of the run.
+// enough, else scratch memory of the run. take_scratch: one array of scratch memory.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,13 @@
 #include "plugins/cpu/core/dims.h"
 
 namespace ephost_cpu {
+
+// Scratch memory of the run for that many elements; never null.
+template <class T>
+T* take_scratch(eph::Run& run, int64_t count) {
+  const int64_t bytes = checked_multiply(count, sizeof(T));
+  return static_cast<T*>(run.scratch(static_cast<uint64_t>(bytes == 0 ? 1 : bytes)));
+}
 
 // First used without memory, to find out how much is needed; then with it. Both times the same
 // parts are taken in the same order.

@@ -3,6 +3,8 @@
 
 #include "plugins/cpu/core/nested_run.h"
 #include "plugins/cpu/core/parallel.h"
+#include "plugins/cpu/core/simd.h"
+#include "plugins/cpu/core/work_area.h"
 #include "plugins/cpu/kernels/elementwise/broadcast.h"
 #include "plugins/cpu/kernels/quantized/integer_arithmetic.h"
 #include "plugins/cpu/microsoft/families.h"
@@ -13,11 +15,6 @@
 namespace ephost_cpu {
 namespace {
 
-int32_t* take_sums(eph::Run& run, int64_t count) {
-  return static_cast<int32_t*>(
-      run.scratch(static_cast<uint64_t>(checked_multiply(count, sizeof(int32_t)))));
-}
-
 void check_count(const eph::Run& run, uint32_t input, int64_t count, const char* name) {
   const eph_value* value = run.input(input);
   if (value == nullptr || element_count(eph::shape_of(*value)) == count) return;
@@ -25,27 +22,37 @@ void check_count(const eph::Run& run, uint32_t input, int64_t count, const char*
        std::to_string(count) + " elements");
 }
 
-// Rows of sums with a scale for all of A, and one for B or for each column of B.
-struct ScaledSums {
-  const int32_t* sums;
-  int64_t count, n, rows;  // rows of one matrix
-  float a_scale;
-  Scales b_scales;
-  const float* bias;  // of n elements, or null
-};
-
-void scale_up(const ScaledSums& from, float* y) {
-  const int64_t n = from.n;
-  parallel_for(from.count / n, static_cast<double>(n), [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) {
-      const int64_t column = r / from.rows * n;
-      for (int64_t j = 0; j < n; ++j) {
-        const float scale = from.a_scale * from.b_scales(column + j);
-        y[r * n + j] = static_cast<float>(from.sums[r * n + j]) * scale +
-                       (from.bias != nullptr ? from.bias[j] : 0);
-      }
+// y[j] = sums[j] * scales[j] + bias[j], where the floats take the place of the sums.
+CPU_SIMD void scale_row(const float* scales, const float* bias, int32_t* sums, int64_t count) {
+  if (bias == nullptr) {
+    for (int64_t j = 0; j < count; ++j) {
+      sums[j] = __builtin_bit_cast(int32_t, static_cast<float>(sums[j]) * scales[j]);
     }
-  });
+    return;
+  }
+  for (int64_t j = 0; j < count; ++j) {
+    sums[j] = __builtin_bit_cast(int32_t, static_cast<float>(sums[j]) * scales[j] + bias[j]);
+  }
+}
+
+// sums[j] += from[j * stride], wrapping around.
+CPU_SIMD void add_row(const int32_t* from, int64_t stride, int32_t* sums, int64_t count) {
+  for (int64_t j = 0; j < count; ++j) {
+    sums[j] = static_cast<int32_t>(static_cast<uint32_t>(sums[j]) +
+                                   static_cast<uint32_t>(from[j * stride]));
+  }
+}
+
+// The scale of A times those of B, at least one for each of n columns.
+struct ProductScales {
+  const float* values;
+  int64_t count;
+};
+ProductScales multiply_scales(eph::Run& run, float a_scale, const Scales& b_scales, int64_t n) {
+  const int64_t count = std::max(n, b_scales.count);
+  auto* values = take_scratch<float>(run, count);
+  for (int64_t j = 0; j < count; ++j) values[j] = a_scale * b_scales(j);
+  return {values, count};
 }
 
 // Sums of products as floats: what the two operators share.
@@ -65,17 +72,21 @@ class FloatOfProducts : public Kernel {
     const eph_value& b = *run.input(1);
     const MatMulLayout layout = make_matmul_layout(dims_of(*a.value), dims_of(b));
     const int64_t count = element_count(layout.out);
-    auto* y = data<float>(allocate_output(run, 0, EPH_ELEMENT_FLOAT, layout.out));
+    // The sums are in the memory of the floats that they become.
+    auto* sums = data<int32_t>(allocate_output(run, 0, EPH_ELEMENT_FLOAT, layout.out));
     if (count == 0) return;
     const int64_t n = layout.shape.n;
     const int64_t rows = a.value->rank < 2 ? 1 : *(a.value->shape + a.value->rank - 2);
     check_count(run, slots_.bias, n, "the bias");
-    int32_t* sums = take_sums(run, count);
-    products_.multiply(run, state, layout, a, {&b, run.input(slots_.b_zero_point)}, sums);
     const int64_t all = checked_multiply(count / n / rows, n);
-    scale_up({sums, count, n, rows, a_scale, read_scales(run, slots_.b_scale, n, all),
-              optional_data<float>(run, slots_.bias)},
-             y);
+    const ProductScales scales =
+        multiply_scales(run, a_scale, read_scales(run, slots_.b_scale, n, all), n);
+    const auto* bias = optional_data<float>(run, slots_.bias);
+    products_.multiply(run, state, layout, a, {&b, run.input(slots_.b_zero_point)}, sums,
+                       [=](int64_t r, int32_t* row) {
+                         const int64_t first = scales.count > n ? r / rows * n : 0;
+                         scale_row(scales.values + first, bias, row, n);
+                       });
   }
 
  private:
@@ -155,20 +166,37 @@ class QGemm final : public Kernel {
     const eph_value& y = allocate_output(run, 0, type, out);
     const int64_t count = element_count(out);
     if (count == 0) return;
-    int32_t* sums = take_sums(run, count);
     const eph_value a_view = make_tensor_view(a.data, a.shape, run.input(0)->element_type);
     const bool reads_b = !products_.has_constant(layout.shape);
     const eph_value b_view =
         make_tensor_view(reads_b ? matrix(run, 3, transposes_b_).data : run.input(3)->data, b_shape,
                          run.input(3)->element_type);
-    products_.multiply(run, state, layout, {&a_view, run.input(2)}, {&b_view, run.input(5)}, sums);
-    if (c != nullptr) add(sums, out, *c);
-    const Scales b_scales = read_scales(run, 4, out[1], out[1]);
-    if (!is_quantized) {
-      return scale_up({sums, count, out[1], out[0], alpha_ * of_a.scale, b_scales, nullptr},
-                      data<float>(y));
+    const int64_t n = out[1];
+    const ProductScales scales =
+        multiply_scales(run, alpha_ * of_a.scale, read_scales(run, 4, n, n), n);
+    const auto* addends = c != nullptr ? data<const int32_t>(*c) : nullptr;
+    const Dims steps = c != nullptr ? broadcast_strides(dims_of(*c), out) : Dims{0, 0};
+    const auto multiply = [&](int32_t* sums, const auto& finish) {
+      const auto add = [&](int64_t r, int32_t* row) {
+        if (addends != nullptr) add_row(addends + r * steps[0], steps[1], row, n);
+        finish(r, row);
+      };
+      products_.multiply(run, state, layout, {&a_view, run.input(2)}, {&b_view, run.input(5)}, sums,
+                         add);
+    };
+    if (!is_quantized) {  // the sums are in the memory of the floats that they become
+      return multiply(data<int32_t>(y),
+                      [&](int64_t, int32_t* row) { scale_row(scales.values, nullptr, row, n); });
     }
-    store(sums, out, alpha_ * of_a.scale, b_scales, read_parameters(run, 7, 8), y);
+    const QuantizedParameters to = read_parameters(run, 7, 8);
+    auto* factors = take_scratch<float>(run, n);
+    for (int64_t j = 0; j < n; ++j) factors[j] = scales.values[j] / to.scale;
+    dispatch<int8_t, uint8_t>(type, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      multiply(take_scratch<int32_t>(run, count), [&](int64_t r, const int32_t* row) {
+        requantize(row, nullptr, factors, static_cast<float>(to.zero_point), data<T>(y) + r * n, n);
+      });
+    });
   }
 
  private:
@@ -191,35 +219,6 @@ class QGemm final : public Kernel {
     void* moved = run.scratch(static_cast<uint64_t>(element_count(shape)) + 1);
     transpose_planes(value.element_type, value.data, 1, shape[1], shape[0], moved);
     return {moved, shape};
-  }
-
-  // Wraps around, as sums of products do.
-  static void add(int32_t* sums, const Dims& shape, const eph_value& c) {
-    const Broadcast<1> walk(shape, {dims_of(c)});
-    const auto* addends = data<const int32_t>(c);
-    walk.for_each_row(0.5, [=](int64_t at, const auto& offsets, const auto& strides, int64_t n) {
-      for (int64_t i = 0; i < n; ++i) {
-        sums[at + i] =
-            static_cast<int32_t>(static_cast<uint32_t>(sums[at + i]) +
-                                 static_cast<uint32_t>(addends[offsets[0] + i * strides[0]]));
-      }
-    });
-  }
-
-  static void store(const int32_t* sums, const Dims& shape, float factor, const Scales& b_scales,
-                    QuantizedParameters to, const eph_value& y) {
-    const int64_t n = shape[1];
-    dispatch<int8_t, uint8_t>(y.element_type, [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      parallel_for(shape[0], static_cast<double>(n), [&](int64_t begin, int64_t end) {
-        for (int64_t r = begin; r < end; ++r) {
-          const auto value = [&](int64_t j) {
-            return static_cast<float>(sums[r * n + j]) * (factor * b_scales(j) / to.scale);
-          };
-          round_values(value, static_cast<float>(to.zero_point), data<T>(y) + r * n, n);
-        }
-      });
-    });
   }
 
   float alpha_;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "plugins/cpu/core/onednn.h"
+#include "plugins/cpu/kernels/quantized/bytes.h"
 
 namespace ephost_cpu {
 namespace {
@@ -14,16 +15,17 @@ struct ProductPlan {
 };
 
 using Desc = dnnl::memory::desc;
+using Type = dnnl::memory::data_type;
 
 // A matrix, or `batch` of them; stored as columns x rows if transposed.
-Desc matrix_desc(int64_t batch, int64_t rows, int64_t columns, bool transposed) {
+Desc matrix_desc(int64_t batch, int64_t rows, int64_t columns, bool transposed, Type type) {
   Dims shape = {rows, columns};
   Dims strides = transposed ? Dims{1, rows} : Dims{columns, 1};
   if (batch != 1) {
     shape.insert(0, batch);
     strides.insert(0, rows * columns);
   }
-  return {to_onednn(shape), dnnl::memory::data_type::f32, to_onednn(strides)};
+  return {to_onednn(shape), type, to_onednn(strides)};
 }
 
 // One row, for all rows of all matrices.
@@ -32,8 +34,10 @@ Desc bias_desc(const ProductShape& shape) {
 }
 
 Step make_step(const dnnl::engine& engine, const ProductShape& shape, const Desc& b) {
-  const Desc a = matrix_desc(shape.batch, shape.m, shape.k, shape.transpose_a);
-  const Desc y = matrix_desc(shape.batch, shape.m, shape.n, false);
+  const Desc a = matrix_desc(shape.batch, shape.m, shape.k, shape.transpose_a,
+                             shape.of_bytes ? Type::u8 : Type::f32);
+  const Desc y =
+      matrix_desc(shape.batch, shape.m, shape.n, false, shape.of_bytes ? Type::s32 : Type::f32);
   dnnl::primitive_attr attributes = scratchpad_attributes();
   dnnl::post_ops post_ops;
   if (shape.alpha != 1) scale_result(shape.alpha, attributes, post_ops);
@@ -70,8 +74,8 @@ struct ProductState : eph::State {
 
 class Products::Plans {
  public:
-  Plans(std::shared_ptr<const OneDnn> onednn, const void* constant_b)
-      : onednn_(std::move(onednn)), constant_b_(constant_b) {}
+  Plans(std::shared_ptr<const OneDnn> onednn, const void* constant_b, bool flips_signs)
+      : onednn_(std::move(onednn)), constant_b_(constant_b), flips_signs_(flips_signs) {}
 
   [[nodiscard]] const dnnl::engine& engine() const { return onednn_->engine; }
 
@@ -93,26 +97,40 @@ class Products::Plans {
  private:
   // Called under the cache's lock.
   std::shared_ptr<const ProductPlan> make(const ProductShape& shape) {
-    const Desc plain = matrix_desc(shape.batch, shape.k, shape.n, shape.transpose_b);
+    const Desc plain = matrix_desc(shape.batch, shape.k, shape.n, shape.transpose_b,
+                                   shape.of_bytes ? Type::s8 : Type::f32);
     auto plan = std::make_shared<ProductPlan>();
     if (constant_b_ == nullptr) {
       plan->step = make_step(engine(), shape, plain);
       return plan;
     }
-    if (packed_b_ == nullptr) packed_b_ = std::make_unique<PackedWeights>(constant_b_, plain);
+    if (packed_b_ == nullptr) {
+      packed_b_ = std::make_unique<PackedWeights>(constant_b_, plain, source(shape.k * shape.n));
+    }
     plan->step = make_step(engine(), shape, with_any_layout(plain));
     plan->packed_b = packed_b_->get(plan->step.layout(DNNL_ARG_WEIGHTS), *onednn_);
     return plan;
   }
 
+  // Makes the constant of that many bytes with flipped signs; null if signs stay.
+  [[nodiscard]] PackedWeights::Source source(int64_t bytes) const {
+    if (!flips_signs_) return nullptr;
+    return [from = constant_b_, bytes] {
+      std::vector<char> flipped(static_cast<std::size_t>(bytes));
+      flip_signs(from, flipped.data(), bytes);
+      return flipped;
+    };
+  }
+
   std::shared_ptr<const OneDnn> onednn_;
   const void* constant_b_;
+  bool flips_signs_;
   std::unique_ptr<PackedWeights> packed_b_;
   PlanCache<ProductShape, ProductPlan> cache_;
 };
 
-Products::Products(std::shared_ptr<const OneDnn> onednn, const void* constant_b)
-    : plans_(std::make_unique<Plans>(std::move(onednn), constant_b)) {}
+Products::Products(std::shared_ptr<const OneDnn> onednn, const void* constant_b, bool flips_signs)
+    : plans_(std::make_unique<Plans>(std::move(onednn), constant_b, flips_signs)) {}
 Products::~Products() = default;
 
 uint64_t Products::prepare(const ProductShape& shape) {
@@ -125,13 +143,25 @@ std::unique_ptr<eph::State> Products::create_state() const {
 
 void Products::multiply(eph::Run& run, eph::State* state, const ProductShape& shape, const float* a,
                         const float* b, const float* bias, float* y, void* scratch) {
+  execute(run, state, shape, {a, b, bias, y}, scratch);
+}
+
+void Products::multiply_bytes(eph::Run& run, eph::State* state, const ProductShape& shape,
+                              const uint8_t* a, const int8_t* b, int32_t* y) {
+  ProductShape of_bytes = shape;
+  of_bytes.of_bytes = true;
+  execute(run, state, of_bytes, {a, b, nullptr, y}, nullptr);
+}
+
+void Products::execute(eph::Run& run, eph::State* state, const ProductShape& shape,
+                       const Operands& operands, void* scratch) {
   auto& own = *static_cast<ProductState*>(state);
   BoundProduct& bound = plans_->find_bound(own, shape);
   const ProductPlan& plan = *bound.plan;
-  bound.step.bind(DNNL_ARG_SRC, a);
-  bound.step.bind(DNNL_ARG_WEIGHTS, plan.packed_b != nullptr ? plan.packed_b : b);
-  bound.step.bind(DNNL_ARG_BIAS, bias);
-  bound.step.bind(DNNL_ARG_DST, y);
+  bound.step.bind(DNNL_ARG_SRC, operands.a);
+  bound.step.bind(DNNL_ARG_WEIGHTS, plan.packed_b != nullptr ? plan.packed_b : operands.b);
+  bound.step.bind(DNNL_ARG_BIAS, operands.bias);
+  bound.step.bind(DNNL_ARG_DST, operands.y);
   if (plan.step.scratchpad_bytes != 0) {
     if (scratch == nullptr) scratch = run.scratch(plan.step.scratchpad_bytes);
     bound.step.bind(DNNL_ARG_SCRATCHPAD, scratch);

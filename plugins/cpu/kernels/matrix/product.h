@@ -1,5 +1,5 @@
-// Matrix products: float through oneDNN, with constant right-hand sides packed once; other types by
-// plain loops. Used by MatMul and Gemm.
+// Matrix products: of float, and of bytes with sums of 32 bits, through oneDNN, with constant
+// right-hand sides packed once; other types by plain loops.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,7 @@ struct ProductShape {
   bool has_bias = false;
   bool accumulates = false;
   float alpha = 1;
+  bool of_bytes = false;  // A is of uint8, B of int8, Y of int32; there is nothing but A * B
 
   friend bool operator==(const ProductShape&, const ProductShape&) = default;
 };
@@ -29,8 +30,9 @@ struct ProductShape {
 // The products of one kernel. A plan is made for each shape that occurs, and kept.
 class Products {
  public:
-  // `constant_b` is null, or the elements of the constant that every product multiplies by.
-  Products(std::shared_ptr<const OneDnn> onednn, const void* constant_b);
+  // `constant_b` is null, or the elements of the constant that every product multiplies by. With
+  // `flips_signs` these are bytes whose sign bits are flipped when they are packed.
+  Products(std::shared_ptr<const OneDnn> onednn, const void* constant_b, bool flips_signs = false);
   ~Products();
 
   // Makes the plan and packs B now instead of at the first run; returns the bytes of scratch memory
@@ -45,7 +47,18 @@ class Products {
   void multiply(eph::Run& run, eph::State* state, const ProductShape& shape, const float* a,
                 const float* b, const float* bias, float* y, void* scratch = nullptr);
 
+  // The same for bytes; sums wrap around. Only if multiplies_bytes_exactly().
+  void multiply_bytes(eph::Run& run, eph::State* state, const ProductShape& shape, const uint8_t* a,
+                      const int8_t* b, int32_t* y);
+
  private:
+  struct Operands {
+    const void *a, *b, *bias;
+    void* y;
+  };
+  void execute(eph::Run& run, eph::State* state, const ProductShape& shape,
+               const Operands& operands, void* scratch);
+
   class Plans;
   std::unique_ptr<Plans> plans_;
 };

@@ -31,6 +31,23 @@ CPU_SIMD void divide_and_round(const float* x, float scale, float zero_point, Qu
   for (int64_t i = 0; i < count; ++i) y[i] = round_one<T>(x[i] / scale, zero_point, range);
 }
 
+template <class T>
+CPU_SIMD void requantize_row(const int32_t* sums, const uint32_t* addends, const float* factors,
+                             float zero_point, QuantizedRange range, T* y, int64_t count) {
+  if (addends == nullptr) {
+    CPU_INDEPENDENT
+    for (int64_t i = 0; i < count; ++i) {
+      y[i] = round_one<T>(static_cast<float>(sums[i]) * factors[i], zero_point, range);
+    }
+    return;
+  }
+  CPU_INDEPENDENT
+  for (int64_t i = 0; i < count; ++i) {
+    const auto sum = static_cast<int32_t>(static_cast<uint32_t>(sums[i]) + addends[i]);
+    y[i] = round_one<T>(static_cast<float>(sum) * factors[i], zero_point, range);
+  }
+}
+
 }  // namespace
 
 ScaleLayout::ScaleLayout(const Dims& shape, const Dims& scales, int64_t axis, int64_t block_size) {
@@ -114,6 +131,15 @@ void quantize(const float* x, float scale, float zero_point, QuantizedRange rang
               int64_t count) {
   divide_and_round(x, scale, zero_point, range, y, count);
 }
+
+template <class T>
+void requantize(const int32_t* sums, const uint32_t* addends, const float* factors,
+                float zero_point, T* y, int64_t count) {
+  requantize_row(sums, addends, factors, zero_point, quantized_range(eph::element_type_of<T>()), y,
+                 count);
+}
+template void requantize(const int32_t*, const uint32_t*, const float*, float, int8_t*, int64_t);
+template void requantize(const int32_t*, const uint32_t*, const float*, float, uint8_t*, int64_t);
 
 #define INSTANTIATE(T)                                                                      \
   template void round_to_quantized(const float*, const float*, int64_t, QuantizedRange, T*, \

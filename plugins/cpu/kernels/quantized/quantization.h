@@ -68,6 +68,12 @@ template <class T>
 void quantize(const float* x, float scale, float zero_point, QuantizedRange range, T* y,
               int64_t count);
 
+// The same for (sums[i] + addends[i]) * factors[i], over the whole range of T; the integers wrap
+// around, and without addends (null) they stay. T is int8 or uint8.
+template <class T>
+void requantize(const int32_t* sums, const uint32_t* addends, const float* factors,
+                float zero_point, T* y, int64_t count);
+
 // Scale and zero point that cover the range of the elements and zero with uint8, as
 // DynamicQuantizeLinear defines them.
 struct DynamicParameters {

@@ -1,6 +1,9 @@
 // ConvInteger and QLinearConv.
+#include <algorithm>
+#include <optional>
 
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/core/work_area.h"
 #include "plugins/cpu/kernels/quantized/integer_arithmetic.h"
 #include "plugins/cpu/kernels/quantized/quantization.h"
 
@@ -16,6 +19,11 @@ class IntegerConvKernel : public Kernel {
         groups_(context.node().get_int("group", 1)),
         convolutions_(context, weights, zero_points) {
     if (groups_ < 1) fail("attribute group=" + std::to_string(groups_) + " is not positive");
+    const std::optional<Dims> x = context.input_shape(0);
+    const std::optional<Dims> w = context.input_shape(weights);
+    if (!x || !w) return;
+    const ConvolutionShape shape = make_shape(*x, *w);
+    if (element_count(*x) != 0 && element_count(*w) != 0) convolutions_.prepare(shape);
   }
 
   std::unique_ptr<eph::State> create_state() override { return convolutions_.create_state(); }
@@ -35,16 +43,7 @@ class IntegerConvKernel : public Kernel {
     return out;
   }
 
-  // `sums` has `count` elements.
-  void convolve(eph::Run& run, eph::State* state, const ConvolutionShape& shape,
-                const QuantizedOperand& x, const QuantizedOperand& weights, int32_t* sums,
-                int64_t count) {
-    if (element_count(shape.x) == 0) {
-      std::fill_n(sums, count, 0);
-    } else {
-      convolutions_.convolve(run, state, shape, x, weights, sums);
-    }
-  }
+  IntegerConvolutions& convolutions() { return convolutions_; }
 
  private:
   WindowAttributes attributes_;
@@ -65,8 +64,12 @@ class ConvInteger final : public IntegerConvKernel {
     const eph_value& y = allocate_output(run, 0, EPH_ELEMENT_INT32, out);
     const int64_t count = element_count(out);
     if (count == 0) return;
-    convolve(run, state, shape, {&x, run.input(2)}, {&weights, run.input(3)}, data<int32_t>(y),
-             count);
+    if (element_count(shape.x) == 0) {
+      std::fill_n(data<int32_t>(y), count, 0);
+    } else {
+      convolutions().convolve(run, state, shape, {&x, run.input(2)}, {&weights, run.input(3)},
+                              data<int32_t>(y));
+    }
   }
 };
 
@@ -89,35 +92,42 @@ class QLinearConv final : public IntegerConvKernel {
     const eph_value& y = allocate_output(run, 0, zero.element_type, out);
     const int64_t count = element_count(out);
     if (count == 0) return;
-    auto* sums = static_cast<int32_t*>(
-        run.scratch(static_cast<uint64_t>(checked_multiply(count, sizeof(int32_t)))));
-    convolve(run, state, shape, {&x, run.input(2)}, {&weights, run.input(5)}, sums, count);
-
-    const float* weight_scales = floats_of(run, *run.input(4));
+    // In ONNX Runtime's order, as another may round a product to the next float.
     const bool has_one_scale = element_count(eph::shape_of(*run.input(4))) == 1;
-    const float factor = *floats_of(run, *run.input(1)) / *floats_of(run, *run.input(6));
-    const float zero_point = *floats_of(run, zero);
-    const auto* biases = bias != nullptr ? data<const int32_t>(*bias) : nullptr;
-    const int64_t plane = element_count(shape.window.output);
-    dispatch<int8_t, uint8_t>(zero.element_type, [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      parallel_for(count / plane, static_cast<double>(plane), [&](int64_t begin, int64_t end) {
-        for (int64_t p = begin; p < end; ++p) {
-          const int64_t channel = p % outputs;
-          const float scale = factor * weight_scales[has_one_scale ? 0 : channel];
-          const uint32_t addend = biases != nullptr ? static_cast<uint32_t>(biases[channel]) : 0;
-          const auto value = [=, from = sums + p * plane](int64_t i) {
-            return static_cast<float>(
-                       static_cast<int32_t>(static_cast<uint32_t>(from[i]) + addend)) *
-                   scale;
-          };
-          round_values(value, zero_point, data<T>(y) + p * plane, plane);
-        }
-      });
-    });
+    const float* weight_scales = run.input_data<float>(4);
+    auto* factors = take_scratch<float>(run, outputs);
+    for (int64_t m = 0; m < outputs; ++m) {
+      factors[m] = *run.input_data<float>(1) * weight_scales[has_one_scale ? 0 : m] /
+                   *run.input_data<float>(6);
+    }
+    const Requantization requantization = {
+        factors, bias != nullptr ? data<const int32_t>(*bias) : nullptr, *floats_of(run, zero)};
+    if (element_count(shape.x) == 0) {
+      store_biases(requantization, shape, zero.element_type, y);
+    } else {
+      convolutions().convolve(run, state, shape, {&x, run.input(2)}, {&weights, run.input(5)},
+                              requantization, zero.element_type, y.data);
+    }
   }
 
  private:
+  // Of an input without elements: all sums are zero.
+  static void store_biases(const Requantization& requantization, const ConvolutionShape& shape,
+                           int32_t element_type, const eph_value& y) {
+    const int64_t outputs = shape.weights[0];
+    const int64_t plane = element_count(shape.window.output);
+    dispatch<int8_t, uint8_t>(element_type, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      for (int64_t p = 0; p < shape.x[0] * outputs; ++p) {
+        const int64_t m = p % outputs;
+        const int32_t bias = requantization.bias != nullptr ? requantization.bias[m] : 0;
+        const float value = static_cast<float>(bias) * requantization.factors[m];
+        round_values([=](int64_t) { return value; }, requantization.zero_point,
+                     data<T>(y) + p * plane, plane);
+      }
+    });
+  }
+
   static void check_count(const eph::Run& run, uint32_t input, int64_t count) {
     const Dims shape = dims_of(*run.input(input));
     if (element_count(shape) != count) {

@@ -1,5 +1,8 @@
 // MatMulInteger and QLinearMatMul.
+#include <algorithm>
+
 #include "plugins/cpu/core/registry.h"
+#include "plugins/cpu/core/work_area.h"
 #include "plugins/cpu/kernels/quantized/integer_arithmetic.h"
 #include "plugins/cpu/kernels/quantized/quantization.h"
 
@@ -19,8 +22,8 @@ class MatMulInteger final : public Kernel {
     const MatMulLayout layout = make_matmul_layout(dims_of(a), dims_of(b));
     const eph_value& y = allocate_output(run, 0, EPH_ELEMENT_INT32, layout.out);
     if (element_count(layout.out) == 0) return;
-    products_.multiply(run, state, layout, {&a, run.input(2)}, {&b, run.input(3)},
-                       data<int32_t>(y));
+    products_.multiply(run, state, layout, {&a, run.input(2)}, {&b, run.input(3)}, data<int32_t>(y),
+                       [](int64_t, const int32_t*) {});
   }
 
  private:
@@ -42,10 +45,7 @@ class QLinearMatMul final : public Kernel {
     const eph_value& y = allocate_output(run, 0, zero.element_type, layout.out);
     const int64_t count = element_count(layout.out);
     if (count == 0) return;
-    auto* sums = static_cast<int32_t*>(
-        run.scratch(static_cast<uint64_t>(checked_multiply(count, sizeof(int32_t)))));
-    products_.multiply(run, state, layout, {&a, run.input(2)}, {&b, run.input(5)}, sums);
-
+    auto* sums = take_scratch<int32_t>(run, count);
     const int64_t n = layout.shape.n;
     const int64_t rows = a.rank < 2 ? 1 : *(a.shape + a.rank - 2);
     const Scales a_scales = read_scales(run, 1, rows, count / n);
@@ -53,17 +53,25 @@ class QLinearMatMul final : public Kernel {
     const float y_scale = read_scales(run, 6, 1, 1)(0);
     if (element_count(eph::shape_of(zero)) != 1) fail("y_zero_point is not a single number");
     const float zero_point = *floats_of(run, zero);
+    // In ONNX Runtime's order, as another may round a product to the next float.
+    const int64_t factor_count = std::max(n, b_scales.count);
+    auto* factors = take_scratch<float>(run, factor_count);
+    for (int64_t j = 0; j < factor_count; ++j) factors[j] = a_scales(0) * b_scales(j) / y_scale;
     dispatch<int8_t, uint8_t>(zero.element_type, [&](auto tag) {
       using T = typename decltype(tag)::type;
-      parallel_for(count / n, static_cast<double>(n), [&](int64_t begin, int64_t end) {
-        for (int64_t r = begin; r < end; ++r) {
-          const float row_scale = a_scales(r) / y_scale;
-          const auto value = [&](int64_t j) {
-            return static_cast<float>(sums[r * n + j]) * (row_scale * b_scales(r / rows * n + j));
-          };
-          round_values(value, zero_point, data<T>(y) + r * n, n);
+      const auto store = [&](int64_t r, const int32_t* row) {
+        T* to = data<T>(y) + r * n;
+        if (a_scales.count == 1) {
+          const int64_t first = b_scales.count > n ? r / rows * n : 0;
+          return requantize(row, nullptr, factors + first, zero_point, to, n);
         }
-      });
+        const auto value = [&](int64_t j) {
+          const float factor = a_scales(r) * b_scales(r / rows * n + j) / y_scale;
+          return static_cast<float>(row[j]) * factor;
+        };
+        round_values(value, zero_point, to, n);
+      };
+      products_.multiply(run, state, layout, {&a, run.input(2)}, {&b, run.input(5)}, sums, store);
     });
   }
 
