@@ -6,6 +6,7 @@
 #include "host/optimize/dead_code.h"
 #include "host/optimize/quantization_nodes.h"
 #include "host/optimize/quantized_operators.h"
+#include "host/optimize/scaled_products.h"
 #include "host/runtime/evaluator.h"
 #include "host/session/pipeline/renumbering.h"
 
@@ -38,7 +39,9 @@ bool CpuRefinement::may_change() const {
   return std::ranges::any_of(prepared_.graphs(), [&](const PreparedGraph* graph) {
     const std::vector<Node>& nodes = prepared_.graph_of(*graph).nodes;
     for (NodeId id = 0; id < nodes.size(); ++id) {
-      if (optimizer_.keeps(prepared_, nodes[id]) && is_free(*graph, id)) return true;
+      const bool may_change = optimizer_.keeps(prepared_, nodes[id]) ||
+                              (forms_operators() && optimize::starts_scaled_product(nodes[id]));
+      if (may_change && is_free(*graph, id)) return true;
     }
     return false;
   });
@@ -57,6 +60,10 @@ Result<bool> CpuRefinement::run() {
   return true;
 }
 
+bool CpuRefinement::forms_operators() const {
+  return !config_.disable_quant_qdq && config_.passes.runs(optimize::Pass::kQuantizedOperators);
+}
+
 bool CpuRefinement::is_free(const PreparedGraph& prepared, NodeId node) const {
   return prepared.partitioning.owner[node] == cpu_ &&
          prepared.partitioning.partition_of[node] == partition::kNoPartition;
@@ -66,9 +73,10 @@ Result<CpuRefinement::Change> CpuRefinement::change(PreparedGraph& prepared) {
   const Graph& graph = prepared_.graph_of(prepared);
   bridge::Provider& cpu = *prepared_.providers[cpu_];
   Change change{.prepared = &prepared, .is_touched = std::vector<bool>(graph.nodes.size())};
-  const bool forms =
-      !config_.disable_quant_qdq && config_.passes.runs(optimize::Pass::kQuantizedOperators);
-  if (forms && std::ranges::any_of(graph.nodes, optimize::is_quantization)) {
+  const auto is_of_group = [](const Node& node) {
+    return optimize::is_quantization(node) || optimize::starts_scaled_product(node);
+  };
+  if (forms_operators() && std::ranges::any_of(graph.nodes, is_of_group)) {
     form_operators(change, cpu);
   }
   if (config_.passes.runs(optimize::Pass::kConstantFolding)) {
@@ -84,10 +92,12 @@ void CpuRefinement::form_operators(Change& change, bridge::Provider& cpu) {
       .is_free = [&](NodeId id) { return is_free(*change.prepared, id); },
       .has_kernel = [&](const Node& node) { return cpu.kernels().fits(graph, node); },
       .opset = opset_of(prepared_.model)};
-  for (const NodeId id : optimize::form_quantized_operators(graph, options, names)) {
-    change.is_touched[id] = true;
-    change.has_any = true;
-  }
+  const auto note = [&](const std::vector<NodeId>& formed) {
+    for (const NodeId id : formed) change.is_touched[id] = true;
+    change.has_any = change.has_any || !formed.empty();
+  };
+  note(optimize::form_quantized_operators(graph, options, names));
+  note(optimize::form_scaled_products(graph, options));
 }
 
 // A node is folded only if the CPU provider runs all that read its outputs: partitions and bodies

@@ -1,5 +1,6 @@
 // Changes the nodes that the CPU provider runs one by one, once every provider has compiled what it
-// claimed: groups of quantised nodes become integer operators, and what was kept for the providers'
+// claimed: groups of quantised nodes, and products of integers with their scaling, become one
+// operator, and what was kept for the providers'
 // sake although it depends on constants only is folded for the CPU provider. Context models are
 // written before, from the graph that the providers saw.
 #pragma once
@@ -41,6 +42,7 @@ class CpuRefinement {
     bool has_any = false;
   };
 
+  [[nodiscard]] bool forms_operators() const;
   [[nodiscard]] bool is_free(const PreparedGraph& prepared, graph::NodeId node) const;
   Result<Change> change(PreparedGraph& prepared);
   void form_operators(Change& change, bridge::Provider& cpu);

@@ -1,11 +1,14 @@
-// MatMulNBits: a matrix product with weights of 2, 4 or 8 bits, which are unpacked in small pieces:
-// a few columns at a time for a few rows of A, and panels for oneDNN if there are more.
+// MatMulNBits: a matrix product with weights of 2, 4 or 8 bits, which stay packed for a few rows of
+// A where the processor allows that, and are unpacked in small pieces otherwise: a few columns at a
+// time, and panels for oneDNN if there are many rows.
 #include <algorithm>
 #include <array>
 
 #include "plugins/cpu/core/parallel.h"
 #include "plugins/cpu/core/simd.h"
+#include "plugins/cpu/core/work_area.h"
 #include "plugins/cpu/kernels/matrix/product.h"
+#include "plugins/cpu/microsoft/block_weights.h"
 #include "plugins/cpu/microsoft/families.h"
 #include "plugins/cpu/microsoft/inference.h"
 #include "plugins/cpu/microsoft/quantized_parameters.h"
@@ -20,33 +23,6 @@ constexpr int64_t kRowsOfPanel = 16;  // rows of A from which on that is faster
 constexpr int64_t kLanes = 16;
 
 constexpr int64_t kMaxExtent = int64_t{1} << 31;
-
-template <int bits>
-CPU_INLINE void unpack_bits(const uint8_t* packed, float zero_point, float scale, float* to,
-                            int64_t count) {
-  constexpr int64_t kInByte = 8 / bits;
-  constexpr int kMask = (1 << bits) - 1;
-  const int64_t whole = count / kInByte;
-  CPU_INDEPENDENT
-  for (int64_t i = 0; i < whole; ++i) {
-    const int byte = packed[i];
-    for (int64_t e = 0; e < kInByte; ++e) {
-      const int number = byte >> (static_cast<int>(e) * bits) & kMask;
-      to[i * kInByte + e] = (static_cast<float>(number) - zero_point) * scale;
-    }
-  }
-  for (int64_t i = whole * kInByte; i < count; ++i) {
-    const int number = packed[i / kInByte] >> (static_cast<int>(i % kInByte) * bits) & kMask;
-    to[i] = (static_cast<float>(number) - zero_point) * scale;
-  }
-}
-
-CPU_SIMD void unpack(int bits, const uint8_t* packed, float zero_point, float scale, float* to,
-                     int64_t count) {
-  if (bits == 4) return unpack_bits<4>(packed, zero_point, scale, to, count);
-  if (bits == 8) return unpack_bits<8>(packed, zero_point, scale, to, count);
-  unpack_bits<2>(packed, zero_point, scale, to, count);
-}
 
 // Adds the products of a row of A with kColumns columns, which lie kDepth apart.
 CPU_SIMD void add_products(const float* a, const float* columns, int64_t count, float* y) {
@@ -64,39 +40,6 @@ CPU_SIMD void add_products(const float* a, const float* columns, int64_t count, 
     y[c] += sum;
   }
 }
-
-// B as [n, k], in blocks of each column.
-struct PackedMatrix {
-  int64_t k, n, block, blocks;
-  int bits;
-  const uint8_t* bytes;
-  const float* scales;
-  const uint8_t* packed_zeros;  // of `bits` each, a column begins with a byte; may be null
-  const float* zeros;           // may be null
-
-  [[nodiscard]] int64_t blob() const { return block * bits / 8; }
-
-  [[nodiscard]] float zero_point(int64_t column, int64_t b) const {
-    if (zeros != nullptr) return zeros[column * blocks + b];
-    if (packed_zeros == nullptr) return static_cast<float>(1 << (bits - 1));
-    const int64_t row = (blocks * bits + 7) / 8;
-    const int64_t bit = b * bits;
-    const int byte = packed_zeros[column * row + bit / 8];
-    return static_cast<float>(byte >> (bit % 8) & ((1 << bits) - 1));
-  }
-
-  // Elements [begin, end) of a column; `begin` starts a byte.
-  void unpack_column(int64_t column, int64_t begin, int64_t end, float* to) const {
-    for (int64_t at = begin; at < end;) {
-      const int64_t b = at / block;
-      const int64_t last = std::min(end, (b + 1) * block);
-      const uint8_t* from = bytes + (column * blocks + b) * blob() + at % block * bits / 8;
-      unpack(bits, from, zero_point(column, b), scales[column * blocks + b], to + (at - begin),
-             last - at);
-      at = last;
-    }
-  }
-};
 
 void start_rows(const float* bias, int64_t rows, int64_t n, float* y) {
   for (int64_t r = 0; r < rows; ++r) {
@@ -136,15 +79,17 @@ class MatMulNBits final : public Kernel {
     }
     const int64_t rows = element_count(shape, 0, shape.size() - 1);
     shape[shape.size() - 1] = n_;
-    const PackedMatrix b = read_matrix(run);
+    const BlockWeights b = read_matrix(run);
     check_count(run, 5, n_, "bias");
     auto* y = data<float>(allocate_output(run, 0, EPH_ELEMENT_FLOAT, shape));
     if (rows == 0) return;
     start_rows(optional_data<float>(run, 5), rows, n_, y);
-    if (rows < kRowsOfPanel) {
-      multiply_columns(b, data<const float>(a), rows, y);
-    } else {
+    if (rows >= kRowsOfPanel) {
       multiply_panels(run, state, b, data<const float>(a), rows, y);
+    } else if (can_multiply_packed(b)) {
+      multiply_rows(run, b, data<const float>(a), rows, y);
+    } else {
+      multiply_columns(b, data<const float>(a), rows, y);
     }
   }
 
@@ -156,8 +101,8 @@ class MatMulNBits final : public Kernel {
          " does not have " + std::to_string(count) + " elements");
   }
 
-  [[nodiscard]] PackedMatrix read_matrix(const eph::Run& run) const {
-    PackedMatrix b = {k_,
+  [[nodiscard]] BlockWeights read_matrix(const eph::Run& run) const {
+    BlockWeights b = {k_,
                       n_,
                       block_,
                       blocks_,
@@ -167,7 +112,7 @@ class MatMulNBits final : public Kernel {
                       nullptr,
                       nullptr};
     const int64_t blocks = checked_multiply(n_, blocks_);
-    check_count(run, 1, checked_multiply(blocks, b.blob()), "B");
+    check_count(run, 1, checked_multiply(blocks, b.block_bytes()), "B");
     check_count(run, 2, blocks, "scales");
     const eph_value* zeros = run.input(3);
     if (zeros == nullptr) return b;
@@ -181,7 +126,18 @@ class MatMulNBits final : public Kernel {
     return b;
   }
 
-  static void multiply_columns(const PackedMatrix& b, const float* a, int64_t rows, float* y) {
+  static void multiply_rows(eph::Run& run, const BlockWeights& b, const float* a, int64_t rows,
+                            float* y) {
+    const int64_t length = arranged_length(b);
+    auto* arranged = take_scratch<float>(run, checked_multiply(rows, length));
+    for (int64_t r = 0; r < rows; ++r) arrange_row(b, a + r * b.k, arranged + r * length);
+    const double cost = static_cast<double>(b.k) * (0.04 + 0.03 * static_cast<double>(rows));
+    parallel_for(b.n, cost, [=, &b](int64_t begin, int64_t end) {
+      multiply_packed(b, arranged, rows, begin, end, y);
+    });
+  }
+
+  static void multiply_columns(const BlockWeights& b, const float* a, int64_t rows, float* y) {
     const int64_t groups = (b.n - 1) / kColumns + 1;
     const double cost = static_cast<double>(b.k) * (2 + 0.3 * static_cast<double>(rows));
     parallel_for(groups, cost, [=, &b](int64_t begin, int64_t end) {
@@ -207,11 +163,11 @@ class MatMulNBits final : public Kernel {
     });
   }
 
-  void multiply_panels(eph::Run& run, eph::State* state, const PackedMatrix& b, const float* a,
+  void multiply_panels(eph::Run& run, eph::State* state, const BlockWeights& b, const float* a,
                        int64_t rows, float* y) {
     const int64_t widest = std::min(kPanel, n_);
-    auto* panel = take(run, checked_multiply(widest, k_));
-    auto* part = take(run, checked_multiply(rows, widest));
+    auto* panel = take_scratch<float>(run, checked_multiply(widest, k_));
+    auto* part = take_scratch<float>(run, checked_multiply(rows, widest));
     for (int64_t first = 0; first < n_; first += kPanel) {
       const int64_t columns = std::min(kPanel, n_ - first);
       parallel_for(columns, static_cast<double>(k_), [=, this, &b](int64_t begin, int64_t end) {
@@ -226,11 +182,6 @@ class MatMulNBits final : public Kernel {
         }
       });
     }
-  }
-
-  static float* take(eph::Run& run, int64_t count) {
-    return static_cast<float*>(
-        run.scratch(static_cast<uint64_t>(checked_multiply(count, sizeof(float)))));
   }
 
   int64_t k_, n_, block_;

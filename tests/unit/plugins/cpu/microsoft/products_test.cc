@@ -269,7 +269,13 @@ INSTANTIATE_TEST_SUITE_P(All, MatMulNBitsCases,
                                          BitsCase{8, 32, 2, 65, 9, BitsCase::kPacked, false},
                                          BitsCase{8, 2048, 1, 1500, 2, BitsCase::kNone, true},
                                          BitsCase{4, 32, 20, 96, 300, BitsCase::kPacked, true},
-                                         BitsCase{8, 16, 17, 40, 3, BitsCase::kFloats, false}));
+                                         BitsCase{8, 16, 17, 40, 3, BitsCase::kFloats, false},
+                                         BitsCase{4, 32, 7, 100, 11, BitsCase::kFloats, true},
+                                         BitsCase{4, 64, 5, 640, 37, BitsCase::kPacked, false},
+                                         BitsCase{4, 256, 1, 200, 5, BitsCase::kNone, true},
+                                         BitsCase{4, 4096, 2, 40, 3, BitsCase::kNone, true},
+                                         BitsCase{8, 64, 6, 192, 7, BitsCase::kNone, false},
+                                         BitsCase{2, 32, 18, 70, 5, BitsCase::kPacked, false}));
 
 Arguments small_bits() {
   return {floats({1, 16}, std::vector<float>(16, 1)),
