@@ -194,7 +194,7 @@ class QGemm final : public Kernel {
     dispatch<int8_t, uint8_t>(type, [&](auto tag) {
       using T = typename decltype(tag)::type;
       multiply(take_scratch<int32_t>(run, count), [&](int64_t r, const int32_t* row) {
-        requantize(row, nullptr, factors, static_cast<float>(to.zero_point), data<T>(y) + r * n, n);
+        requantize(row, factors, static_cast<float>(to.zero_point), data<T>(y) + r * n, n);
       });
     });
   }

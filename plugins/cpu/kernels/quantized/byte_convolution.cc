@@ -20,6 +20,10 @@ namespace {
 using Desc = dnnl::memory::desc;
 using Type = dnnl::memory::data_type;
 
+constexpr int64_t kLanes = 16;          // that requantize_rows may read and write too much
+constexpr int64_t kPixels = 64;         // that are stored at a time
+constexpr int64_t kBlockChannels = 64;  // likewise
+
 // The output channels of oneDNN's convolution: with sums of windows, each group has one more, the
 // last.
 struct Channels {
@@ -257,7 +261,8 @@ Corrections correct(eph::Run& run, const Channels& channels, const QuantizedOper
                     const QuantizedOperand& weights, const uint32_t* weight_sums,
                     const Requantization* requantization) {
   const int64_t outputs = channels.groups * channels.of_group;
-  auto* addends = take_scratch<uint32_t>(run, outputs);
+  auto* addends = take_scratch<uint32_t>(run, outputs + kLanes);
+  std::fill_n(addends + outputs, kLanes, 0);
   auto* zeros = channels.with_sums ? take_scratch<uint32_t>(run, outputs) : nullptr;
   if (weight_sums != nullptr) {
     std::copy_n(weight_sums, outputs, addends);
@@ -282,25 +287,28 @@ struct Pixels {
   Corrections corrections;
 };
 
-constexpr int64_t kPixels = 64;
-constexpr int64_t kBlockChannels = 64;
+void subtract_windows(const Pixels& pixels) {
+  const int64_t stored = pixels.channels.stored();
+  parallel_for(pixels.images * pixels.plane, 0.3 * static_cast<double>(stored),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t p = begin; p < end; ++p) {
+                   subtract_windows(pixels.channels, pixels.corrections.zeros,
+                                    pixels.sums + p * stored);
+                 }
+               });
+}
 
-// Calls store(image, first pixel, pixels, first channel, channels) for blocks of the output, after
-// sums of windows are accounted for.
+// Calls store(image, first pixel, pixels, first channel, channels) for blocks of the output.
 template <class Store>
 void for_each_block(const Pixels& pixels, const Store& store) {
   const int64_t outputs = pixels.channels.groups * pixels.channels.of_group;
-  const int64_t stored = pixels.channels.stored();
   const int64_t blocks = (pixels.plane - 1) / kPixels + 1;
   const double cost = static_cast<double>(outputs * std::min(pixels.plane, kPixels)) * 0.3;
   parallel_for(pixels.images * blocks, cost, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t first = i % blocks * kPixels;
-      const int64_t count = std::min(kPixels, pixels.plane - first);
-      int32_t* rows = pixels.sums + (i / blocks * pixels.plane + first) * stored;
-      for (int64_t p = 0; pixels.corrections.zeros != nullptr && p < count; ++p) {
-        subtract_windows(pixels.channels, pixels.corrections.zeros, rows + p * stored);
-      }
+      // Of about the same size, as a few pixels are stored one by one.
+      const int64_t first = i % blocks * pixels.plane / blocks;
+      const int64_t count = (i % blocks + 1) * pixels.plane / blocks - first;
       for (int64_t m = 0; m < outputs; m += kBlockChannels) {
         store(i / blocks, first, count, m, std::min(kBlockChannels, outputs - m));
       }
@@ -325,17 +333,15 @@ void store_sums(const Pixels& pixels, int32_t* y) {
 }
 
 template <class T>
-void store_quantized(const Pixels& pixels, const Requantization& requantization, T* y) {
+void store_quantized(const Pixels& pixels, const float* factors, float zero_point, T* y) {
   const int64_t outputs = pixels.channels.groups * pixels.channels.of_group;
   const int64_t stored = pixels.channels.stored();
   for_each_block(pixels, [&](int64_t image, int64_t first, int64_t count, int64_t m,
                              int64_t channels) {
     std::array<T, kPixels * kBlockChannels> block;
     const int32_t* from = pixels.sums + (image * pixels.plane + first) * stored + m;
-    for (int64_t p = 0; p < count; ++p) {
-      requantize(from + p * stored, pixels.corrections.addends + m, requantization.factors + m,
-                 requantization.zero_point, block.data() + p * kBlockChannels, channels);
-    }
+    requantize_rows<T>({from, stored, count, channels, pixels.corrections.addends + m, factors + m},
+                       zero_point, block.data(), kBlockChannels);
     transpose_bytes(reinterpret_cast<const uint8_t*>(block.data()), kBlockChannels, count, channels,
                     reinterpret_cast<uint8_t*>(y + (image * outputs + m) * pixels.plane + first),
                     pixels.plane);
@@ -473,8 +479,10 @@ bool ByteConvolutions::convolve(eph::Run& run, eph::State* state, const Convolut
   auto* packed_x = take_scratch<uint8_t>(run, element_count(padded_input(shape)));
   pack_input(shape, x, packed_x);
   const int64_t plane = element_count(shape.window.output);
-  auto* sums = take_scratch<int32_t>(
-      run, checked_multiply(checked_multiply(shape.x[0], plane), channels.stored()));
+  const int64_t sums_count =
+      checked_multiply(checked_multiply(shape.x[0], plane), channels.stored());
+  auto* sums = take_scratch<int32_t>(run, checked_add(sums_count, kLanes));
+  std::fill_n(sums + sums_count, kLanes, 0);
   bound.convolve->bind(DNNL_ARG_SRC, packed_x);
   bound.convolve->bind(DNNL_ARG_WEIGHTS, packed_weights);
   bound.convolve->bind(DNNL_ARG_DST, sums);
@@ -484,12 +492,16 @@ bool ByteConvolutions::convolve(eph::Run& run, eph::State* state, const Convolut
   const Corrections corrections =
       correct(run, channels, x, weights, plans_->weight_sums(), requantization);
   const Pixels pixels = {channels, shape.x[0], plane, sums, corrections};
+  if (with_sums) subtract_windows(pixels);
   if (requantization == nullptr) {
     store_sums(pixels, static_cast<int32_t*>(y));
   } else {
+    const int64_t outputs = shape.weights[0];
+    auto* factors = take_scratch<float>(run, outputs + kLanes);
+    std::fill_n(std::copy_n(requantization->factors, outputs, factors), kLanes, 0.0F);
     dispatch<int8_t, uint8_t>(element_type, [&](auto tag) {
       using T = typename decltype(tag)::type;
-      store_quantized(pixels, *requantization, static_cast<T*>(y));
+      store_quantized(pixels, factors, requantization->zero_point, static_cast<T*>(y));
     });
   }
   return true;

@@ -94,7 +94,8 @@ struct IntegerProducts::States : eph::State {
   std::vector<std::unique_ptr<eph::State>> of_constant;
 };
 
-// oneDNN packs the constant as it is in the file. That happens now if the rows of A are known.
+// oneDNN packs the constant as it is in the file, now: for one row if their number is not known, as
+// that has no influence on the layout.
 void IntegerProducts::Constant::pack_bytes(const NodeContext& context, const QuantizedOperand& b,
                                            bool transposes_b) {
   const bool flips = !b.is_signed();
@@ -114,7 +115,7 @@ void IntegerProducts::Constant::pack_bytes(const NodeContext& context, const Qua
     for (int64_t j = 0; j < n; ++j) zeros.push_back(wrapped(zero_of_b(b, j)));
   }
   const std::optional<Dims> a = context.input_shape(0);
-  const int64_t rows = a ? element_count(*a) / k : 0;
+  const int64_t rows = a ? element_count(*a) / k : 1;
   if (rows == 0) return;
   (void)bytes->prepare({.m = rows, .k = k, .n = n, .transpose_b = transposes_b, .of_bytes = true});
 }

@@ -1,6 +1,7 @@
 #include "plugins/cpu/kernels/quantized/quantization.h"
 
 #include <cmath>
+#include <cstring>
 
 #include "plugins/cpu/core/simd.h"
 #include "plugins/cpu/math/convert.h"
@@ -17,34 +18,109 @@ CPU_INLINE T round_one(float x, float zero_point, QuantizedRange range) {
   return static_cast<T>(static_cast<int32_t>(x == x ? y : zero_point));
 }
 
+constexpr int64_t kLanes = 16;
+using Floats = float __attribute__((vector_size(64)));
+using Ints = int32_t __attribute__((vector_size(64)));
+
+template <class T>
+struct LanesOf;
+template <>
+struct LanesOf<uint8_t> {
+  using Type = uint8_t __attribute__((vector_size(16)));
+};
+template <>
+struct LanesOf<int8_t> {
+  using Type = int8_t __attribute__((vector_size(16)));
+};
+template <>
+struct LanesOf<uint16_t> {
+  using Type = uint16_t __attribute__((vector_size(32)));
+};
+template <>
+struct LanesOf<int16_t> {
+  using Type = int16_t __attribute__((vector_size(32)));
+};
+
+// What round_one gives, for numbers side by side. A float that large numbers were added to has its
+// integer in the last bits, rounded to even.
+template <class T>
+CPU_INLINE void round_lanes(const Floats& numbers, float zero_point, QuantizedRange range, T* y) {
+  constexpr float kRound = 12582912.0F;  // 1.5 * 2^23
+  const int32_t offset = static_cast<int32_t>(zero_point) - __builtin_bit_cast(int32_t, kRound);
+  const Floats zero = {};
+  const Floats low = zero + (range.low - zero_point);
+  const Floats high = zero + (range.high - zero_point);
+  Floats x = numbers == numbers ? numbers : zero;
+  x = x > low ? x : low;
+  x = x < high ? x : high;
+  const Ints rounded = __builtin_bit_cast(Ints, x + kRound) + offset;
+  const auto lanes = __builtin_convertvector(rounded, typename LanesOf<T>::Type);
+  std::memcpy(y, &lanes, sizeof(lanes));
+}
+
+template <class T, class V>
+CPU_INLINE void load(const T* from, V& lanes) {
+  std::memcpy(&lanes, from, sizeof(lanes));
+}
+
 template <class T>
 CPU_SIMD void round_row(const float* x, float zero_point, QuantizedRange range, T* y,
                         int64_t count) {
-  CPU_INDEPENDENT
-  for (int64_t i = 0; i < count; ++i) y[i] = round_one<T>(x[i], zero_point, range);
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    Floats lanes;
+    load(x + i, lanes);
+    round_lanes(lanes, zero_point, range, y + i);
+  }
+  for (; i < count; ++i) y[i] = round_one<T>(x[i], zero_point, range);
 }
 
 template <class T>
 CPU_SIMD void divide_and_round(const float* x, float scale, float zero_point, QuantizedRange range,
                                T* y, int64_t count) {
-  CPU_INDEPENDENT
-  for (int64_t i = 0; i < count; ++i) y[i] = round_one<T>(x[i] / scale, zero_point, range);
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    Floats lanes;
+    load(x + i, lanes);
+    lanes /= scale;
+    round_lanes(lanes, zero_point, range, y + i);
+  }
+  for (; i < count; ++i) y[i] = round_one<T>(x[i] / scale, zero_point, range);
 }
 
 template <class T>
-CPU_SIMD void requantize_row(const int32_t* sums, const uint32_t* addends, const float* factors,
-                             float zero_point, QuantizedRange range, T* y, int64_t count) {
-  if (addends == nullptr) {
-    CPU_INDEPENDENT
-    for (int64_t i = 0; i < count; ++i) {
-      y[i] = round_one<T>(static_cast<float>(sums[i]) * factors[i], zero_point, range);
+CPU_SIMD void requantize_block(const RequantizedRows& rows, float zero_point, QuantizedRange range,
+                               T* y, int64_t y_stride) {
+  using Unsigned = uint32_t __attribute__((vector_size(64)));
+  for (int64_t r = 0; r < rows.count; ++r) {
+    const int32_t* sums = rows.sums + r * rows.stride;
+    for (int64_t j = 0; j < rows.columns; j += kLanes) {
+      Unsigned sum, addend;
+      Floats factor;
+      load(sums + j, sum);
+      load(rows.addends + j, addend);
+      load(rows.factors + j, factor);
+      sum += addend;
+      const Floats x = __builtin_convertvector(__builtin_bit_cast(Ints, sum), Floats) * factor;
+      round_lanes(x, zero_point, range, y + r * y_stride + j);
     }
-    return;
   }
-  CPU_INDEPENDENT
-  for (int64_t i = 0; i < count; ++i) {
-    const auto sum = static_cast<int32_t>(static_cast<uint32_t>(sums[i]) + addends[i]);
-    y[i] = round_one<T>(static_cast<float>(sum) * factors[i], zero_point, range);
+}
+
+template <class T>
+CPU_SIMD void requantize_row(const int32_t* sums, const float* factors, float zero_point,
+                             QuantizedRange range, T* y, int64_t count) {
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    Ints sum;
+    Floats factor;
+    load(sums + i, sum);
+    load(factors + i, factor);
+    const Floats x = __builtin_convertvector(sum, Floats) * factor;
+    round_lanes(x, zero_point, range, y + i);
+  }
+  for (; i < count; ++i) {
+    y[i] = round_one<T>(static_cast<float>(sums[i]) * factors[i], zero_point, range);
   }
 }
 
@@ -133,13 +209,14 @@ void quantize(const float* x, float scale, float zero_point, QuantizedRange rang
 }
 
 template <class T>
-void requantize(const int32_t* sums, const uint32_t* addends, const float* factors,
-                float zero_point, T* y, int64_t count) {
-  requantize_row(sums, addends, factors, zero_point, quantized_range(eph::element_type_of<T>()), y,
-                 count);
+void requantize(const int32_t* sums, const float* factors, float zero_point, T* y, int64_t count) {
+  requantize_row(sums, factors, zero_point, quantized_range(eph::element_type_of<T>()), y, count);
 }
-template void requantize(const int32_t*, const uint32_t*, const float*, float, int8_t*, int64_t);
-template void requantize(const int32_t*, const uint32_t*, const float*, float, uint8_t*, int64_t);
+
+template <class T>
+void requantize_rows(const RequantizedRows& rows, float zero_point, T* y, int64_t y_stride) {
+  requantize_block(rows, zero_point, quantized_range(eph::element_type_of<T>()), y, y_stride);
+}
 
 #define INSTANTIATE(T)                                                                      \
   template void round_to_quantized(const float*, const float*, int64_t, QuantizedRange, T*, \
@@ -149,6 +226,13 @@ INSTANTIATE(int8_t)
 INSTANTIATE(uint8_t)
 INSTANTIATE(int16_t)
 INSTANTIATE(uint16_t)
+#undef INSTANTIATE
+
+#define INSTANTIATE(T)                                                        \
+  template void requantize(const int32_t*, const float*, float, T*, int64_t); \
+  template void requantize_rows(const RequantizedRows&, float, T*, int64_t);
+INSTANTIATE(int8_t)
+INSTANTIATE(uint8_t)
 #undef INSTANTIATE
 
 DynamicParameters choose_parameters(const float* x, int64_t count) {

@@ -68,11 +68,21 @@ template <class T>
 void quantize(const float* x, float scale, float zero_point, QuantizedRange range, T* y,
               int64_t count);
 
-// The same for (sums[i] + addends[i]) * factors[i], over the whole range of T; the integers wrap
-// around, and without addends (null) they stay. T is int8 or uint8.
+// The same for sums[i] * factors[i], over the whole range of T: int8 or uint8.
 template <class T>
-void requantize(const int32_t* sums, const uint32_t* addends, const float* factors,
-                float zero_point, T* y, int64_t count);
+void requantize(const int32_t* sums, const float* factors, float zero_point, T* y, int64_t count);
+
+// Rows of sums with a factor and an addend for each column; sums and addends wrap around. Whole
+// groups of 16 columns are read and written: there must be memory behind the last one.
+struct RequantizedRows {
+  const int32_t* sums;
+  int64_t stride, count, columns;
+  const uint32_t* addends;
+  const float* factors;
+};
+// The same for (sum + addend) * factor, for all rows.
+template <class T>
+void requantize_rows(const RequantizedRows& rows, float zero_point, T* y, int64_t y_stride);
 
 // Scale and zero point that cover the range of the elements and zero with uint8, as
 // DynamicQuantizeLinear defines them.

@@ -63,7 +63,7 @@ class QLinearMatMul final : public Kernel {
         T* to = data<T>(y) + r * n;
         if (a_scales.count == 1) {
           const int64_t first = b_scales.count > n ? r / rows * n : 0;
-          return requantize(row, nullptr, factors + first, zero_point, to, n);
+          return requantize(row, factors + first, zero_point, to, n);
         }
         const auto value = [&](int64_t j) {
           const float factor = a_scales(r) * b_scales(r / rows * n + j) / y_scale;
