@@ -23,6 +23,13 @@ class Cancellation {
     if (max_seconds != 0) deadline_ = Clock::now() + std::chrono::seconds(max_seconds);
   }
 
+  // Adds a deadline of another kind; the earlier one counts.
+  void end_at(std::chrono::steady_clock::time_point deadline) {
+    if (deadline_ && *deadline_ <= deadline) return;
+    deadline_ = deadline;
+    max_seconds_ = 0;
+  }
+
   // Costs a few nanoseconds, and a few tens of nanoseconds with a deadline.
   [[nodiscard]] bool is_requested() const { return is_flag_set() || is_past_deadline(); }
   // Returns MODEL_LOAD_CANCELED with the reason once cancellation is requested.

@@ -30,15 +30,23 @@ class ProviderClaims : public partition::ClaimSource {
   [[nodiscard]] bool has_kernel(const graph::Graph& graph, graph::NodeId node) override;
 
   [[nodiscard]] const std::vector<Decline>& declines() const { return declines_; }
+  // What the provider would take if extents were fixed, without nodes that others had taken.
+  [[nodiscard]] const std::vector<ShapeWish>& shape_wishes() const { return shape_wishes_; }
+  // Why its wishes are unknown, if they are.
+  [[nodiscard]] const Status& wish_failure() const { return wish_failure_; }
   // Why the last call of `claims` failed, if it did; then the provider gets no node.
   [[nodiscard]] const Status& failure() const { return failure_; }
 
  private:
+  void ask_for_wishes(const GraphView& view, std::span<const uint32_t> owner);
+
   Provider& provider_;
   std::shared_ptr<const ModelView> model_;
   const std::vector<graph::NodeId>* cached_;
   std::vector<Decline> declines_;
   Status failure_;
+  std::vector<ShapeWish> shape_wishes_;
+  Status wish_failure_;
 };
 
 }  // namespace ephost::bridge

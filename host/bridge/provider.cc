@@ -127,6 +127,9 @@ Status Provider::adopt_extensions() {
   EPHOST_ASSIGN_OR_RETURN(const auto runs,
                           adopt_extension<eph_run_provider_api>(EPH_STRING(EPH_EXT_RUN)));
   if (runs) runs_ = RunExtension(*runs, handle_, name());
+  EPHOST_ASSIGN_OR_RETURN(const auto shapes,
+                          adopt_extension<eph_shapes_provider_api>(EPH_STRING(EPH_EXT_SHAPES)));
+  if (shapes) shapes_ = ShapeExtension(*shapes, handle_, name());
   EPHOST_ASSIGN_OR_RETURN(profiling_,
                           adopt_extension<eph_profiling_api>(EPH_STRING(EPH_EXT_PROFILING)));
   EPHOST_ASSIGN_OR_RETURN(
@@ -149,6 +152,17 @@ Result<Capability> Provider::capability(const GraphView& graph, std::span<const 
   Capability capability = claims.take();
   explain_missing_kernels(graph.graph(), kernels_, owner, capability);
   return capability;
+}
+
+Status Provider::set_shape_profiles(std::span<const ShapeProfile> profiles) {
+  const std::lock_guard lock(owner_);
+  return shapes_.set_profiles(profiles);
+}
+
+Result<std::vector<ShapeWish>> Provider::shape_wishes(const GraphView& graph,
+                                                      const graph::Model& model) {
+  const std::lock_guard lock(owner_);
+  return shapes_.wishes(graph, model);
 }
 
 Result<std::vector<Computation>> Provider::compile(std::span<const CompileRequest> requests) {

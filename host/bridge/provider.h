@@ -28,6 +28,7 @@
 #include "host/bridge/extensions/graph_wishes.h"
 #include "host/bridge/extensions/host_services.h"
 #include "host/bridge/extensions/run_extension.h"
+#include "host/bridge/extensions/shape_extension.h"
 #include "host/bridge/graph_view.h"
 #include "host/bridge/kernel_index.h"
 #include "host/manifest/options.h"
@@ -129,6 +130,15 @@ class Provider : public std::enable_shared_from_this<Provider> {
   // The operators that shall reach the provider as they are.
   [[nodiscard]] const GraphWishes& wishes() const { return wishes_; }
 
+  // Whether its claims hold only for the shapes of the profiles that it was told.
+  [[nodiscard]] bool takes_shape_profiles() const { return shapes_.takes_profiles(); }
+  // To be called before `capability`. Does nothing for a provider that takes none.
+  [[nodiscard]] Status set_shape_profiles(std::span<const ShapeProfile> profiles);
+  // The nodes of a graph of `model` that it would take if extents were fixed; to be called after
+  // `capability` of the same graph. The failure names the provider.
+  [[nodiscard]] Result<std::vector<ShapeWish>> shape_wishes(const GraphView& graph,
+                                                            const graph::Model& model);
+
   // Keeps a payload alive as long as the provider.
   void retain(graph::Blob payload);
 
@@ -162,6 +172,7 @@ class Provider : public std::enable_shared_from_this<Provider> {
   DeviceMemory device_memory_;
   GraphWishes wishes_;
   RunExtension runs_;
+  ShapeExtension shapes_;
   std::optional<eph_profiling_api> profiling_;  // if the provider offers it
   bool is_profiling_ = false;
 };

@@ -8,6 +8,7 @@
 #include <ephost/ext/operators.h>
 #include <ephost/ext/profiling.h>
 #include <ephost/ext/run.h>
+#include <ephost/ext/shapes.h>
 #include <ephost/ext/shared_contexts.h>
 #include <ephost/plugin_abi.h>
 
@@ -94,6 +95,8 @@ EPHOST_LAYOUT(eph_run_provider_api, "eph_run_provider_api",
   OPTIONAL(begin_run), OPTIONAL(end_run), OPTIONAL(set_options))
 EPHOST_LAYOUT(eph_profiling_api, "eph_profiling_api", FUNCTION(start), FUNCTION(stop))
 EPHOST_LAYOUT(eph_graph_wishes_api, "eph_graph_wishes_api", FUNCTION(get_kept_operators))
+EPHOST_LAYOUT(eph_shapes_provider_api, "eph_shapes_provider_api",
+  OPTIONAL(set_profiles), FUNCTION(get_wishes))
 EPHOST_LAYOUT(eph_operators_api, "eph_operators_api", FUNCTION(get_operators))
 EPHOST_LAYOUT(eph_error_api, "eph_error_api", FUNCTION(set_message))
 

@@ -1,6 +1,9 @@
-// What cancels the creation of a session, or a compilation: the application's flag, and the time
-// limit session.load_timeout_seconds, which starts now.
+// What cancels the creation of a session, or a compilation: the application's flag, the time limit
+// session.load_timeout_seconds, which starts now, and the deadline of a run that needs the result.
 #pragma once
+
+#include <chrono>
+#include <optional>
 
 #include "host/base/cancellation.h"
 #include "host/session/session_config.h"
@@ -8,9 +11,12 @@
 
 namespace ephost::session {
 
-[[nodiscard]] inline Cancellation cancellation_of(const SessionOptions& options,
-                                                  const SessionConfig& config) {
-  return Cancellation(options.load_cancellation_flag(), config.load_timeout_seconds);
+[[nodiscard]] inline Cancellation cancellation_of(
+    const SessionOptions& options, const SessionConfig& config,
+    std::optional<std::chrono::steady_clock::time_point> deadline = {}) {
+  Cancellation cancellation(options.load_cancellation_flag(), config.load_timeout_seconds);
+  if (deadline) cancellation.end_at(*deadline);
+  return cancellation;
 }
 
 }  // namespace ephost::session

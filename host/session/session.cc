@@ -16,7 +16,6 @@
 #include "host/session/cancellation.h"
 #include "host/session/environment_state.h"
 #include "host/session/exception_barrier.h"
-#include "host/session/pipeline/assembly.h"
 #include "host/session/session_config.h"
 #include "host/session/session_group.h"
 #include "host/session/session_log.h"
@@ -128,27 +127,38 @@ Result<std::unique_ptr<Session::State>> create_state(const Environment& environm
   ContextTasks tasks;
   EPHOST_RETURN_IF_ERROR(tasks.set_up(environment, source, options, hooks));
   cache.add_to(hooks);
-  EPHOST_ASSIGN_OR_RETURN(state->prepared, session::prepare_model(environment, source, options,
-                                                                  session::Stage::kPlanned, hooks));
-  session::PreparedModel& prepared = state->prepared;
+  EPHOST_ASSIGN_OR_RETURN(state->base,
+                          session::Executable::create(environment, source, options, hooks));
+  session::PreparedModel& prepared = state->base->prepared;
   const graph::Graph& graph = prepared.model.graph;
   state->fallbacks = session::fallbacks_of(prepared);
   describe_all(prepared.model, graph.inputs, state->inputs, state->input_index);
   describe_all(prepared.model, graph.outputs, state->outputs, state->output_index);
   std::ranges::copy_if(state->inputs, std::back_inserter(state->overridable_initializers),
                        &ValueDescription::has_default);
-
-  EPHOST_ASSIGN_OR_RETURN(state->runs, session::SessionRuns::create(prepared));
-  const auto start = std::chrono::steady_clock::now();
-  EPHOST_ASSIGN_OR_RETURN(state->program, session::assemble_program(prepared, options));
-  EPHOST_ASSIGN_OR_RETURN(auto frame, runtime::Frame::create(*state->program));
-  state->frames.push_back(std::move(frame));
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  prepared.phases.push_back({"frame", taken.count()});
-  if (prepared.profiler) prepared.profiler->add("session", "frame", start);
   EPHOST_RETURN_IF_ERROR(tasks.finish());
-  if (prepared.profiler) state->profiles.start(prepared.providers);
+  if (prepared.profiler) state->base->profiles.start(prepared.providers);
   return state;
+}
+
+// Makes what serves runs of the shapes that the profiles and the runs have, where that is of use.
+Status add_specializer(const Environment& environment, const SessionOptions& options,
+                       Session::State& state) {
+  std::vector<std::string> warnings;  // the pipeline logs them
+  EPHOST_ASSIGN_OR_RETURN(const session::SessionConfig config,
+                          session::read_session_config(options, warnings));
+  EPHOST_ASSIGN_OR_RETURN(
+      state.specializer,
+      session::Specializer::create(*state.base, environment, options, config, state.log));
+  if (state.specializer != nullptr) return Status::ok_status();
+  state.base->prepared.source.reset();
+  if (!config.shape_profiles.empty() && !state.base->is_bound_to_profiles) {
+    log_warning(
+        formatted("{} has no effect: no provider of the session wishes for fixed extents "
+                  "of this model, or compiles it for ranges of them",
+                  session::kShapeProfilesKey));
+  }
+  return Status::ok_status();
 }
 
 // Uses the cache store if there is one. Tries again without an entry that turns out to be damaged.
@@ -164,10 +174,10 @@ Result<std::unique_ptr<Session::State>> create_cached_state(const Environment& e
   if (!state.ok() && cache.blames_entry(state.status())) {
     state = create_state(environment, source, options, cache);
   }
-  if (state.ok()) {
-    (*state)->cache_use = cache.use();
-    (*state)->cache_entries = cache.take_entries();
-  }
+  if (!state.ok()) return state;
+  (*state)->cache_use = cache.use();
+  (*state)->base->cache_entries = cache.take_entries();
+  EPHOST_RETURN_IF_ERROR(add_specializer(environment, options, **state));
   return state;
 }
 
@@ -177,31 +187,14 @@ Status Session::State::run(std::span<const Value* const> run_inputs, std::span<V
                            const RunOptions& options) {
   const session::RunLog scope(log, options);
   runtime::DenseInputs dense;
-  EPHOST_ASSIGN_OR_RETURN(run_inputs, dense.make(run_inputs, prepared.max_dense_bytes));
-  std::unique_ptr<runtime::Frame> frame;
-  {
-    const std::lock_guard lock(frames_mutex);
-    if (!frames.empty()) {
-      frame = std::move(frames.back());
-      frames.pop_back();
-    }
-  }
-  if (frame == nullptr) {
-    EPHOST_ASSIGN_OR_RETURN(frame, runtime::Frame::create(*program));
-  }
-  const auto start = prepared.profiler ? Profiler::Clock::now() : Profiler::Clock::time_point();
-  uint64_t id = 0;
-  Status status = runs.run(options, [&](const runtime::RunControl& control) {
-    id = control.id;
-    return frame->run(run_inputs, run_outputs, control);
-  });
-  if (prepared.profiler) {
-    prepared.profiler->add("run", "run", start,
-                           {{"run", std::to_string(id)}, {"tag", options.tag}});
-  }
-  const std::lock_guard lock(frames_mutex);
-  frames.push_back(std::move(frame));
-  return status;
+  EPHOST_ASSIGN_OR_RETURN(run_inputs, dense.make(run_inputs, prepared().max_dense_bytes));
+  if (specializer != nullptr) return specializer->run(run_inputs, run_outputs, options);
+  return base->run(run_inputs, run_outputs, options);
+}
+
+Status Session::State::change_options(const OptionList& options) {
+  if (specializer != nullptr) return specializer->change_options(options);
+  return base->runs.change_options(options);
 }
 
 Result<size_t> Session::State::input_slot(std::string_view name) const {
@@ -242,14 +235,15 @@ Result<std::vector<Value>> Session::State::run(std::span<const NamedValue> named
 }
 
 Result<std::filesystem::path> Session::State::end_profiling() {
-  Profiler* const profiler = prepared.profiler.get();
+  Profiler* const profiler = prepared().profiler.get();
   if (profiler == nullptr || !profiler->is_recording()) {
     return Status(StatusCode::kInvalidArgument,
                   "the session records no profile; ask for one with "
                   "SessionOptions::enable_profiling, and end it once");
   }
   profiler->stop();
-  profiles.stop(*profiler);
+  base->profiles.stop(*profiler);
+  if (specializer != nullptr) specializer->stop_profiling();
   EPHOST_RETURN_IF_ERROR(profiler->write());
   return profiler->file();
 }
@@ -261,7 +255,9 @@ Session::State::State(Environment kept, Log own)
 
 Session::State::~State() {
   async_runs.reset();
-  if (prepared.profiler == nullptr || !prepared.profiler->is_recording()) return;
+  if (base == nullptr) return;  // the creation failed
+  const Profiler* const profiler = prepared().profiler.get();
+  if (profiler == nullptr || !profiler->is_recording()) return;
   if (const auto written = end_profiling(); !written.ok()) {
     log_warning(written.status().to_string());
   }
@@ -307,7 +303,7 @@ Result<Session> Session::create(const Environment& environment, ModelBytes model
 Status Session::set_ep_dynamic_options(const OptionList& options) {
   const LogScope scope(state_->log);
   return session::without_exceptions("changing options of providers",
-                                     [&] { return state_->runs.change_options(options); });
+                                     [&] { return state_->change_options(options); });
 }
 
 Result<std::filesystem::path> Session::end_profiling() {
@@ -321,20 +317,24 @@ const std::vector<ValueDescription>& Session::outputs() const { return state_->o
 const std::vector<ValueDescription>& Session::overridable_initializers() const {
   return state_->overridable_initializers;
 }
-const ModelMetadata& Session::model_metadata() const { return state_->prepared.metadata; }
+const ModelMetadata& Session::model_metadata() const { return state_->prepared().metadata; }
 std::vector<MemoryInfo> Session::memory_info_for_inputs() const {
   return std::vector<MemoryInfo>(state_->inputs.size());
 }
 std::vector<MemoryInfo> Session::memory_info_for_outputs() const {
   return std::vector<MemoryInfo>(state_->outputs.size());
 }
-const std::vector<Phase>& Session::phases() const { return state_->prepared.phases; }
+const std::vector<Phase>& Session::phases() const { return state_->prepared().phases; }
 const std::vector<Fallback>& Session::fallbacks() const { return state_->fallbacks; }
+std::vector<Specialization> Session::specializations() const {
+  return state_->specializer != nullptr ? state_->specializer->list()
+                                        : std::vector<Specialization>();
+}
 const CacheUse& Session::cache_use() const { return state_->cache_use; }
 
 std::vector<SessionProvider> Session::providers() const {
   std::vector<SessionProvider> providers;
-  for (const auto& provider : state_->prepared.providers) {
+  for (const auto& provider : state_->prepared().providers) {
     providers.push_back({provider->name(), provider->plugin().library->path()});
   }
   return providers;
@@ -342,7 +342,7 @@ std::vector<SessionProvider> Session::providers() const {
 
 std::vector<PlannedMemory> Session::planned_memory() const {
   std::vector<PlannedMemory> blocks;
-  for (const plan::MemoryBlock& block : state_->program->pattern().blocks) {
+  for (const plan::MemoryBlock& block : state_->base->program->pattern().blocks) {
     blocks.push_back({block.location, block.bytes, block.lower_bound});
   }
   return blocks;
@@ -350,7 +350,7 @@ std::vector<PlannedMemory> Session::planned_memory() const {
 
 Status Session::check_output_file(const std::filesystem::path& file, std::string role) const {
   return session::without_exceptions("checking an output file", [&] {
-    OperationFiles files = state_->prepared.files;
+    OperationFiles files = state_->prepared().files;
     return files.add_output(file, std::move(role));
   });
 }

@@ -7,6 +7,7 @@
 #include <ephost/types/memory_info.h>
 #include <ephost/types/model_metadata.h>
 #include <ephost/types/session.h>
+#include <ephost/types/specialization.h>
 
 #include <filesystem>
 #include <functional>
@@ -133,6 +134,10 @@ class Session {
   [[nodiscard]] const std::vector<Phase>& phases() const;
   // What providers failed at, in the order of the attempts; others run these nodes.
   [[nodiscard]] const std::vector<Fallback>& fallbacks() const;
+  // What the model was specialised for so far, because a provider wishes for fixed extents
+  // (session.shapes.specialize): specialisations that are ready, those that failed, and those that
+  // are being made.
+  [[nodiscard]] std::vector<Specialization> specializations() const;
   // What the cache store (`ep.cache_dir`) had to do with it.
   [[nodiscard]] const CacheUse& cache_use() const;
 

@@ -139,6 +139,61 @@ Status lock_timeout(SessionConfig& config, std::string_view key, const std::stri
   return Status::ok_status();
 }
 
+Status specialize(SessionConfig& config, std::string_view key, const std::string& text) {
+  constexpr std::array<std::pair<std::string_view, SpecializeMode>, 3> kModes = {
+      {{"in_run", SpecializeMode::kInRun},
+       {"background", SpecializeMode::kBackground},
+       {"off", SpecializeMode::kOff}}};
+  for (const auto& [name, mode] : kModes) {
+    if (name != text) continue;
+    config.specialize = mode;
+    return Status::ok_status();
+  }
+  return Status(
+      StatusCode::kInvalidArgument,
+      formatted("configuration entry {} cannot be {}; use \"in_run\", \"background\" or \"off\"",
+                quote(key), quote(text)));
+}
+
+Status runs_before(SessionConfig& config, std::string_view key, const std::string& text) {
+  return set_number(key, text, "the first run", config.runs_before);
+}
+
+Status max_specializations(SessionConfig& config, std::string_view key, const std::string& text) {
+  constexpr uint64_t kMax = 1024;
+  EPHOST_RETURN_IF_ERROR(set_number(key, text, "none", config.max_specializations));
+  if (config.max_specializations <= kMax) return Status::ok_status();
+  return Status(StatusCode::kInvalidArgument,
+                formatted("configuration entry {} cannot be {}; use at most {}", quote(key),
+                          quote(text), kMax));
+}
+
+Status shape_profiles(SessionConfig& config, std::string_view key, const std::string& text) {
+  auto parsed = parse_profiles(text);
+  if (!parsed.ok()) {
+    return std::move(parsed).status().with_context("reading the configuration entry " + quote(key));
+  }
+  config.shape_profiles = std::move(parsed).value();
+  return Status::ok_status();
+}
+
+// What the entries on shapes state together.
+Status check_shapes(const SessionConfig& config) {
+  const size_t count = config.shape_profiles.size();
+  if (count == 0) return Status::ok_status();
+  if (config.specialize == SpecializeMode::kOff) {
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("{} states profiles, and session.shapes.specialize=off forbids to "
+                            "specialise the model for them; leave one of them out",
+                            kShapeProfilesKey));
+  }
+  if (count <= config.max_specializations) return Status::ok_status();
+  return Status(StatusCode::kInvalidArgument,
+                formatted("{} states {} profiles, and session.shapes.max_specializations={} keeps "
+                          "fewer; raise it to {}",
+                          kShapeProfilesKey, count, config.max_specializations, count));
+}
+
 Status order(SessionConfig& config, std::string_view key, const std::string& text) {
   constexpr std::array<std::pair<std::string_view, StepOrder>, 3> kOrders = {
       {{"default", StepOrder::kDefault},
@@ -223,6 +278,10 @@ constexpr std::array kEntries = {
     Entry{"session.intra_op.allow_spinning", &allow_spinning},
     Entry{"session.profile_file", &text<&SessionConfig::profile_file>},
     Entry{"session.execution_order", &order},
+    Entry{"session.shapes.specialize", &specialize},
+    Entry{"session.shapes.runs_before", &runs_before},
+    Entry{"session.shapes.max_specializations", &max_specializations},
+    Entry{kShapeProfilesKey, &shape_profiles},
     Entry{"session.max_memory_patterns", &patterns},
     Entry{"session.load_timeout_seconds", &timeout},
     Entry{kMaxInlinedNodesKey, &budget<&SessionConfig::max_inlined_nodes>},
@@ -259,6 +318,34 @@ Status set_dimension(std::map<std::string, int64_t>& sizes, std::string name, st
                 quote(key), size, known));
 }
 
+// The sizes of an input's dimensions, e.g. "1,?,224"; empty for a scalar.
+Status set_input(std::map<std::string, std::vector<int64_t>>& inputs, std::string name,
+                 std::string_view key, const std::string& text) {
+  std::vector<int64_t> sizes;
+  for (std::string_view rest = text; !rest.empty();) {
+    const size_t end = std::min(rest.find(','), rest.size());
+    const std::string_view one = rest.substr(0, end);
+    int64_t size = -1;
+    const auto [stop, error] = std::from_chars(one.data(), one.data() + one.size(), size);
+    const bool is_size = error == std::errc() && stop == one.data() + one.size() && size >= 0;
+    if ((!is_size && one != "?") || end + 1 == rest.size()) {
+      return Status(StatusCode::kInvalidArgument,
+                    formatted("configuration entry {} cannot be {}; list the sizes of all "
+                              "dimensions, with ? for one that stays open, e.g. 1,?,224",
+                              quote(key), quote(text)));
+    }
+    sizes.push_back(is_size ? size : -1);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  if (name.empty()) {
+    return Status(
+        StatusCode::kInvalidArgument,
+        formatted("configuration entry {} names no input; add its name to the key", quote(key)));
+  }
+  inputs[std::move(name)] = std::move(sizes);
+  return Status::ok_status();
+}
+
 // Whether the entry overrides a dimension, whose name is a part of the key.
 Result<bool> read_dimension(SessionConfig& config, std::string_view key, const std::string& text) {
   onnx_io::DimensionOverrides& overrides = config.dimension_overrides;
@@ -271,6 +358,11 @@ Result<bool> read_dimension(SessionConfig& config, std::string_view key, const s
     std::string denotation = ascii_lower(key.substr(kDimensionByDenotationPrefix.size()));
     EPHOST_RETURN_IF_ERROR(
         set_dimension(overrides.by_denotation, std::move(denotation), key, text));
+    return true;
+  }
+  if (key.starts_with(kDimensionByInputPrefix)) {
+    std::string name(key.substr(kDimensionByInputPrefix.size()));
+    EPHOST_RETURN_IF_ERROR(set_input(overrides.by_input, std::move(name), key, text));
     return true;
   }
   return false;
@@ -317,6 +409,7 @@ Result<SessionConfig> read_session_config(const SessionOptions& options,
     if (!is_dimension) warnings.push_back(unknown_key(key));
   }
   EPHOST_ASSIGN_OR_RETURN(config.passes, read_passes(options));
+  EPHOST_RETURN_IF_ERROR(check_shapes(config));
   EPHOST_RETURN_IF_ERROR(check_affinities(config.thread_affinities, config.intra_op_threads));
   if (!config.thread_affinities.empty()) {
     config.intra_op_threads = static_cast<uint32_t>(config.thread_affinities.size() + 1);

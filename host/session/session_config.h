@@ -18,6 +18,7 @@
 #include "host/optimize/fold_budget.h"
 #include "host/optimize/passes.h"
 #include "host/session/session_options.h"
+#include "host/session/shapes/profile_text.h"
 
 namespace ephost::session {
 
@@ -26,6 +27,13 @@ enum class StepOrder : uint8_t {
   kDefault,    // the model's order
   kPriority,   // by metadata "ephost.priority.NODE": the lowest ready node runs first
   kMemory,     // the order that needs the least memory for intermediate values
+};
+
+// When a model with open extents is specialised for the shapes of its runs.
+enum class SpecializeMode : uint8_t {
+  kInRun,       // by the run that needs it
+  kBackground,  // by a thread in the background, while runs go on without it
+  kOff,         // never
 };
 
 struct SessionConfig {
@@ -49,8 +57,12 @@ struct SessionConfig {
   // session.optimized_model_external_initializers_file_name, ..._min_size_in_bytes
   std::string optimized_model_external_initializers_file;
   uint64_t optimized_model_external_initializers_min_bytes = 1024;
-  // session.free_dimension_override_by_name.*, session.free_dimension_override_by_denotation.*
+  // session.free_dimension_override_by_{name,denotation,input}.*
   onnx_io::DimensionOverrides dimension_overrides;
+  SpecializeMode specialize = SpecializeMode::kInRun;         // session.shapes.specialize
+  uint64_t runs_before = 1;                                   // session.shapes.runs_before
+  uint64_t max_specializations = 4;                           // session.shapes.max_specializations
+  std::vector<NamedProfile> shape_profiles;                   // session.shapes.profiles
   ExecutionMode execution_mode = ExecutionMode::kSequential;  // session.execution_mode
   uint32_t inter_op_threads = 0;                              // session.inter_op_num_threads
   uint32_t intra_op_threads = 0;                              // session.intra_op_num_threads
@@ -73,11 +85,15 @@ struct SessionConfig {
   bool fail_on_suboptimal_context = false;  // session.fail_on_suboptimal_compiled_model
 };
 
-// The keys of dimension overrides are these and the name or denotation of the dimension.
+// The keys of dimension overrides are these and the name or denotation of the dimension, or the
+// name of the input, whose value is a list such as "1,?,224".
 inline constexpr std::string_view kDimensionByNamePrefix =
     "session.free_dimension_override_by_name.";
 inline constexpr std::string_view kDimensionByDenotationPrefix =
     "session.free_dimension_override_by_denotation.";
+inline constexpr std::string_view kDimensionByInputPrefix =
+    "session.free_dimension_override_by_input.";
+inline constexpr std::string_view kShapeProfilesKey = "session.shapes.profiles";
 
 // INVALID_ARGUMENT if there is not one group for each of `threads` threads but the calling one; 0:
 // the number is not stated, and may be any.

@@ -1,11 +1,9 @@
-// The state behind Session and IoBinding. Members are destroyed in reverse order: frames before the
-// program that they run, the program before the model and the providers.
+// The state behind Session and IoBinding. Members are destroyed in reverse order.
 #pragma once
 
 #include <ephost/status.h>
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -13,13 +11,9 @@
 
 #include "host/base/log.h"
 #include "host/base/task_threads.h"
-#include "host/context/store/cache_store.h"
-#include "host/runtime/frame/frame.h"
-#include "host/runtime/program.h"
-#include "host/session/pipeline/prepared_model.h"
-#include "host/session/runs/provider_profiles.h"
-#include "host/session/runs/session_runs.h"
 #include "host/session/session.h"
+#include "host/session/shapes/executable.h"
+#include "host/session/shapes/specializer.h"
 
 namespace ephost {
 
@@ -33,33 +27,32 @@ struct Session::State {
   Environment environment;
   Log log;
   CacheUse cache_use;
-  // Keeps the store's entries that the session was made of.
-  std::vector<context::FoundEntry> cache_entries;
-  session::PreparedModel prepared;  // its plans and computations have moved into `program`
   std::vector<Fallback> fallbacks;
   std::vector<ValueDescription> inputs;
   std::vector<ValueDescription> outputs;
   std::vector<ValueDescription> overridable_initializers;    // copies of those in `inputs`
   std::unordered_map<std::string_view, size_t> input_index;  // keys are names in `inputs`
   std::unordered_map<std::string_view, size_t> output_index;
-  session::SessionRuns runs;
-  session::ProviderProfiles profiles;
-  std::unique_ptr<runtime::Program> program;
-
-  // Idle frames.
-  std::mutex frames_mutex;
-  std::vector<std::unique_ptr<runtime::Frame>> frames;
+  // The model as it is.
+  std::unique_ptr<session::Executable> base;
+  // Makes others of it for the shapes of runs; null if there is no use for them.
+  std::unique_ptr<session::Specializer> specializer;
 
   // Runs that run_async has started. Empty only while the session is being destroyed.
   std::optional<TaskGroup> async_runs;
 
   Result<std::filesystem::path> end_profiling();
 
+  // As Session::set_ep_dynamic_options.
+  Status change_options(const OptionList& options);
+
   // The position of an input or output of the model. INVALID_ARGUMENT if there is none.
   [[nodiscard]] Result<size_t> input_slot(std::string_view name) const;
   [[nodiscard]] Result<size_t> output_slot(std::string_view name) const;
 
-  // Runs on an idle frame, or on a new one.
+  [[nodiscard]] const session::PreparedModel& prepared() const { return base->prepared; }
+
+  // Runs the model, specialised or not.
   Status run(std::span<const Value* const> run_inputs, std::span<Value> run_outputs,
              const RunOptions& options);
   // The same with inputs and outputs by name; returns all outputs if none is named.

@@ -98,6 +98,11 @@ void DnnlProvider::get_capability(const eph::GraphView& graph, eph::Claims& clai
   }
 }
 
+void DnnlProvider::get_shape_wishes(const eph::GraphView& graph, eph::ShapeWishes& wishes) {
+  const std::vector<uint32_t> nodes = find_open_nodes(graph);
+  if (!nodes.empty()) wishes.add(nodes);
+}
+
 std::vector<std::unique_ptr<eph::Computation>> DnnlProvider::compile(
     const eph::Partitions& partitions) {
   std::vector<std::unique_ptr<eph::Computation>> computations;

@@ -34,6 +34,8 @@ class DnnlProvider : public eph::Provider {
   DnnlProvider(eph::Host host, BuildId build_id);
 
   void get_capability(const eph::GraphView& graph, eph::Claims& claims);
+  // All extents fixed, for the nodes of its operators.
+  void get_shape_wishes(const eph::GraphView& graph, eph::ShapeWishes& wishes);
   std::vector<std::unique_ptr<eph::Computation>> compile(const eph::Partitions& partitions);
   void get_ep_context_nodes(eph::ArrayView<eph::Computation*> computations,
                             eph::ContextWriter& writer);

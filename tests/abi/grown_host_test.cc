@@ -6,6 +6,7 @@
 #include <ephost/ext/graph_wishes.h>
 #include <ephost/ext/operators.h>
 #include <ephost/ext/progress.h>
+#include <ephost/ext/shapes.h>
 #include <ephost/ext/shared_contexts.h>
 #include <ephost/ext/thread_pool.h>
 #include <ephost/plugin_abi.h>

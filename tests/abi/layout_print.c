@@ -8,6 +8,7 @@
 #include <ephost/ext/profiling.h>
 #include <ephost/ext/progress.h>
 #include <ephost/ext/run.h>
+#include <ephost/ext/shapes.h>
 #include <ephost/ext/shared_contexts.h>
 #include <ephost/ext/thread_pool.h>
 #include <ephost/plugin_abi.h>

@@ -22,18 +22,21 @@ struct DimensionOverrides {
   std::map<std::string, int64_t> by_name;  // of all dimensions of that name, in all graphs
   // Of the dimensions of the main graph's inputs that have this denotation, in lower case.
   std::map<std::string, int64_t> by_denotation;
+  // Of the main graph's inputs, by name: one size for each dimension, or -1 to leave it as it is.
+  std::map<std::string, std::vector<int64_t>> by_input;
 };
 
 // The overrides that apply to a model, by name alone.
 struct ResolvedDimensions {
   std::map<std::string, int64_t> sizes;  // by name
   std::set<std::string> denotations;     // all of the model's inputs, in lower case
+  std::set<std::string> inputs;          // the names of all inputs
 };
 
-// Gives the inputs of the main graph the sizes by denotation: those without a name in `graph`
-// itself, those with one in the result, as the name stands for the same size elsewhere.
-// INVALID_ARGUMENT if two overrides give a dimension different sizes, or if it has another one
-// already.
+// Gives the inputs of the main graph the sizes by denotation and by input: those without a name in
+// `graph` itself, those with one in the result, as the name stands for the same size elsewhere.
+// INVALID_ARGUMENT if two overrides give a dimension different sizes, if it has another one
+// already, or if the sizes of an input are not as many as its dimensions.
 [[nodiscard]] Result<ResolvedDimensions> resolve_dimensions(const DimensionOverrides& overrides,
                                                             onnx::GraphProto& graph);
 

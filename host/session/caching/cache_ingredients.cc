@@ -7,6 +7,7 @@
 
 #include "host/base/files/known_checksums.h"
 #include "host/base/format.h"
+#include "host/base/text.h"
 #include "host/bridge/abi_text.h"
 #include "host/session/pipeline/given_initializers.h"
 
@@ -78,6 +79,16 @@ Result<context::CacheIngredients> collect_cache_ingredients(const PreparedModel&
   for (const auto& [denotation, size] : config.dimension_overrides.by_denotation) {
     ingredients.session_options.emplace_back(std::string(kDimensionByDenotationPrefix) + denotation,
                                              std::to_string(size));
+  }
+  for (const auto& [input, sizes] : config.dimension_overrides.by_input) {
+    std::vector<std::string> texts;
+    for (const int64_t size : sizes) texts.push_back(std::to_string(size));
+    ingredients.session_options.emplace_back(std::string(kDimensionByInputPrefix) + input,
+                                             join(texts, ","));
+  }
+  if (!config.shape_profiles.empty()) {  // providers may compile for them
+    ingredients.session_options.emplace_back(std::string(kShapeProfilesKey),
+                                             to_string(config.shape_profiles));
   }
   EPHOST_ASSIGN_OR_RETURN(ingredients.model, checksum_of(read.model, known, cancellation));
   for (const auto& [location, content] : read.external_data) {

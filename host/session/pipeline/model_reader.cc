@@ -37,10 +37,11 @@ ModelMetadata metadata_of(const graph::Model& model) {
 }  // namespace
 
 ModelReader::ModelReader(const SessionOptions& options, const SessionConfig& config,
-                         bool defers_inference)
+                         bool defers_inference, bool warns)
     : options_(options),
       config_(config),
       defers_inference_(defers_inference),
+      warns_(warns),
       external_initializers_folder_(config.external_initializers_folder) {}
 
 Status ModelReader::import(ModelSource& source, PreparedModel& prepared) {
@@ -52,7 +53,8 @@ Status ModelReader::import(ModelSource& source, PreparedModel& prepared) {
   // Another process may be replacing the model right now, or may have died while doing so.
   load_options_.files = context::find_superseded_initializers(
       source.bytes ? *source.bytes : source.file->bytes(), load_options_);
-  EPHOST_ASSIGN_OR_RETURN(const onnx_io::ImportOptions import_options, make_options(prepared));
+  EPHOST_ASSIGN_OR_RETURN(const onnx_io::ImportOptions import_options,
+                          make_options(source, prepared));
   auto model = source.bytes ? onnx_io::import_model(graph::Blob{*source.bytes, nullptr},
                                                     import_options, &report_)
                             : onnx_io::import_model(source.file, import_options, &report_);
@@ -69,7 +71,8 @@ Status ModelReader::import(ModelSource& source, PreparedModel& prepared) {
 
 // A context model of the cache store was made with the dimensions and files that are given, and has
 // those of the given initializers that were not compiled or folded.
-Result<onnx_io::ImportOptions> ModelReader::make_options(const PreparedModel& prepared) const {
+Result<onnx_io::ImportOptions> ModelReader::make_options(const ModelSource& source,
+                                                         const PreparedModel& prepared) const {
   onnx_io::ImportOptions options;
   options.external_data_dir = external_initializers_folder_;
   EPHOST_ASSIGN_OR_RETURN(options.initializers, given_initializers(options_));
@@ -79,6 +82,7 @@ Result<onnx_io::ImportOptions> ModelReader::make_options(const PreparedModel& pr
     options.external_files = given_files(options_);
     options.dimension_overrides = config_.dimension_overrides;
   }
+  options.external_files.insert(source.external_data.begin(), source.external_data.end());
   options.external_files.insert(load_options_.files.begin(), load_options_.files.end());
   options.infer_shapes = !defers_inference_;
   options.align_initializers = !defers_inference_;
@@ -88,7 +92,7 @@ Result<onnx_io::ImportOptions> ModelReader::make_options(const PreparedModel& pr
 }
 
 void ModelReader::warn_about_options() const {
-  if (is_replacement_) return;
+  if (is_replacement_ || !warns_) return;
   for (const std::string& warning : report_.without_effect) log_warning(warning);
   for (const std::string& warning : describe_unread_files(options_, report_.read_external_data)) {
     log_warning(warning);

@@ -19,9 +19,11 @@ class GroupSeat;
 
 class ModelReader {
  public:
-  // Borrows both. With `defers_inference`, `import` leaves the inference of types and the alignment
+  // Borrows both. Without `warns`, nothing is said about options that have no effect. With
+  // `defers_inference`, `import` leaves the inference of types and the alignment
   // of initializers to `complete_import`, because a cache may replace the model in between.
-  ModelReader(const SessionOptions& options, const SessionConfig& config, bool defers_inference);
+  ModelReader(const SessionOptions& options, const SessionConfig& config, bool defers_inference,
+              bool warns = true);
 
   // Reads the model into `prepared` and notes the files that were read. Opens `source.file` if the
   // caller has not.
@@ -42,7 +44,8 @@ class ModelReader {
                                     bool defers_checksums);
 
  private:
-  [[nodiscard]] Result<onnx_io::ImportOptions> make_options(const PreparedModel& prepared) const;
+  [[nodiscard]] Result<onnx_io::ImportOptions> make_options(const ModelSource& source,
+                                                            const PreparedModel& prepared) const;
   // About what was given and is not part of the model.
   void warn_about_options() const;
   void set_load_options(const ModelSource& source, const PreparedModel& prepared);
@@ -50,6 +53,7 @@ class ModelReader {
   const SessionOptions& options_;
   const SessionConfig& config_;
   bool defers_inference_;
+  bool warns_;
   std::filesystem::path external_initializers_folder_;
   bool is_replacement_ = false;  // what is read is a context model of the cache store
   context::LoadOptions load_options_;

@@ -26,6 +26,7 @@ class Partitioner {
         taken_names_(std::move(taken_names)) {}
 
   Status run() {
+    prepared_.shape_wishes = {};
     EPHOST_ASSIGN_OR_RETURN(cached_, match_sources(prepared_));
     return partition(prepared_.main);
   }
@@ -61,6 +62,7 @@ class Partitioner {
     prepared.declines.clear();
     for (const auto& source : claims) prepared.declines.push_back(source->declines());
     for (const auto& source : claims) warn_of_failure(*source);
+    for (size_t i = 0; i < claims.size(); ++i) note_wishes(i, *claims[i], graph);
     for (const partition::Partition& partition : prepared.partitioning.partitions) {
       taken_names_.push_back(partition.name);
     }
@@ -76,6 +78,20 @@ class Partitioner {
     const std::string name(source.provider_name());
     if (source.failure().ok() || !prepared_.without_capability.insert(name).second) return;
     log_warning(source.failure().message() + "; it gets no nodes, the next providers do");
+  }
+
+  void note_wishes(size_t provider, const bridge::ProviderClaims& source,
+                   const graph::Graph& graph) const {
+    const std::string name(source.provider_name());
+    if (!source.wish_failure().ok() && prepared_.without_wishes.insert(name).second) {
+      log_warning(source.wish_failure().message() + "; its wishes have no effect");
+    }
+    ShapeWishes& wishes = prepared_.shape_wishes;
+    for (const bridge::ShapeWish& wish : source.shape_wishes()) {
+      wishes.all = wishes.all || wish.symbols.empty();
+      wishes.symbols.insert(wish.symbols.begin(), wish.symbols.end());
+      wishes.nodes.push_back({provider, &graph, wish.nodes});
+    }
   }
 
   // The bodies of the nodes that the host runs.

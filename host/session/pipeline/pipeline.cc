@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,7 @@
 #include "host/session/pipeline/provider_creation.h"
 #include "host/session/session_config.h"
 #include "host/session/session_group.h"
+#include "host/session/shapes/profiles.h"
 
 namespace ephost::session {
 namespace {
@@ -81,16 +83,18 @@ class Pipeline {
         config_(config),
         hooks_(hooks),
         defers_checksums_(defers_checksums),
-        reader_(options, config, bool{hooks.substitute}),
+        reader_(options, config, bool{hooks.substitute}, hooks.base == nullptr),
         provider_creation_(environment, options, hooks.seat, purpose_of(hooks, config),
                            hooks.target),
         optimizer_(config),
         functions_(config.max_inlined_nodes) {
-    prepared_.cancellation = cancellation_of(options, config);
+    prepared_.cancellation = cancellation_of(options, config, hooks.deadline);
     prepared_.threads = threads;
     prepared_.max_memory_patterns = config.max_memory_patterns;
     prepared_.max_dense_bytes = config.max_dense_bytes;
-    if (!config.profile_file.empty()) {
+    if (hooks.base != nullptr) {
+      prepared_.profiler = hooks.base->profiler;
+    } else if (!config.profile_file.empty()) {
       prepared_.profiler = std::make_shared<Profiler>(config.profile_file);
     }
   }
@@ -102,6 +106,7 @@ class Pipeline {
 
     // Read the model and its external data.
     EPHOST_RETURN_IF_ERROR(timed("import", [&] { return reader_.import(source, prepared_); }));
+    keep_source(source);
     if (hooks_.after_import) EPHOST_RETURN_IF_ERROR(hooks_.after_import(prepared_));
     // From here on, the graph is well-formed, but for operators that plugins define.
     if (until == Stage::kImported) return std::move(prepared_);
@@ -109,6 +114,7 @@ class Pipeline {
     // Create the providers, in order of priority.
     EPHOST_RETURN_IF_ERROR(
         timed("providers", [&] { return provider_creation_.create_all(prepared_); }));
+    EPHOST_RETURN_IF_ERROR(tell_profiles());
     // From here on, a provider is identified by its index in the list of providers.
 
     // Let a cache put a compiled model in the model's place.
@@ -190,6 +196,35 @@ class Pipeline {
   Status note_option_files() {
     EPHOST_RETURN_IF_ERROR(add_option_files(options_, config_, prepared_.files));
     return hooks_.runs ? add_optimized_model_files(config_, prepared_.files) : Status::ok_status();
+  }
+
+  // What a session needs to read the model again with other extents.
+  void keep_source(const ModelSource& source) {
+    const graph::Graph& graph = prepared_.model.graph;
+    const auto is_open = [&](graph::ValueId id) {
+      const std::optional<graph::Shape>& shape = graph.values[id].type.shape;
+      return shape && !graph::is_static(*shape);
+    };
+    if (!hooks_.runs || hooks_.base != nullptr || std::ranges::none_of(graph.inputs, is_open) ||
+        !context::find_ep_context_nodes(graph).empty()) {
+      return;
+    }
+    prepared_.source = source;
+    prepared_.source->external_data = reader_.report().external_data;
+  }
+
+  // The profiles of shapes, which the providers hear before they claim anything.
+  Status tell_profiles() {
+    if (hooks_.base != nullptr) {
+      prepared_.shape_profiles = keep_open(prepared_.model, hooks_.base->shape_profiles);
+    } else {
+      EPHOST_ASSIGN_OR_RETURN(prepared_.shape_profiles,
+                              resolve_profiles(prepared_.model, config_.shape_profiles));
+    }
+    for (const auto& provider : prepared_.providers) {
+      EPHOST_RETURN_IF_ERROR(provider->set_shape_profiles(prepared_.shape_profiles));
+    }
+    return Status::ok_status();
   }
 
   Status substitute(ModelSource& source) {
@@ -335,8 +370,11 @@ Result<PreparedModel> prepare_model(const Environment& environment, const ModelS
                                     const PipelineHooks& hooks) {
   std::vector<std::string> warnings;
   EPHOST_ASSIGN_OR_RETURN(const SessionConfig config, read_session_config(options, warnings));
-  for (const std::string& warning : warnings) log_warning(warning);
-  const ThreadUse threads = thread_use(environment.state(), config);
+  if (hooks.base == nullptr) {
+    for (const std::string& warning : warnings) log_warning(warning);
+  }
+  const ThreadUse threads =
+      hooks.base != nullptr ? hooks.base->threads : thread_use(environment.state(), config);
   for (int reading = 1;; ++reading) {
     const context::ReplacementWatch watch(source.path);
     Pipeline pipeline(environment, options, config, threads, hooks, true);

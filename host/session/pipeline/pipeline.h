@@ -4,6 +4,7 @@
 
 #include <ephost/status.h>
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -39,6 +40,11 @@ struct PipelineHooks {
   bool writes_context = false;
   // The id of a device to compile for that need not be present; empty: the session's devices.
   std::string target;
+  // The model of the session that is specialised, whose threads, profiler and profiles of shapes
+  // are used, and which has warned of everything that the options state; null for any other model.
+  const PreparedModel* base = nullptr;
+  // Ends the preparation, as a cancellation does; nothing: only the configured time limit does.
+  std::optional<std::chrono::steady_clock::time_point> deadline = {};
   // Called as soon as the model is read.
   std::function<Status(const PreparedModel&)> after_import;
   // Called once the providers exist, before types are inferred. If it returns a context model, the

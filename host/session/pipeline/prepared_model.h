@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -25,7 +26,9 @@
 #include "host/optimize/constant_folding.h"
 #include "host/plan/copies.h"
 #include "host/runtime/device_memory.h"
+#include "host/session/model_source.h"
 #include "host/session/pipeline/prepared_graph.h"
+#include "host/session/pipeline/shape_wishes.h"
 #include "host/session/session.h"
 
 namespace ephost::session {
@@ -85,6 +88,9 @@ struct PreparedModel {
   graph::Model model;
   // Of the model that the caller asked for, even if a cache has put another one in its place.
   ModelMetadata metadata;
+  // What was read, with all files open, if it can be read again with other extents: a model with
+  // open extents that is no context model. It stays what the caller asked for, too.
+  std::optional<ModelSource> source;
   OperationFiles files;            // files that this operation is known to read or write, so far
   context::LoadedContext context;  // the payloads of a context model; empty for other models
   std::vector<std::shared_ptr<bridge::Provider>> providers;  // in priority order, CPU last
@@ -102,9 +108,14 @@ struct PreparedModel {
   std::vector<CompileFailure> failures;
   // Names of the providers that failed to say which nodes they claim.
   std::set<std::string> without_capability;
+  // Names of those that failed to state their wishes for fixed extents.
+  std::set<std::string> without_wishes;
   // Only names of the current partitioning: none as soon as a provider has failed to compile
   // something.
   ReusedContexts reused;
+  // The profiles that the providers were told, and their wishes for fixed extents.
+  std::vector<bridge::ShapeProfile> shape_profiles;
+  ShapeWishes shape_wishes;
   PreparedGraph main;
   std::vector<Phase> phases;
   std::shared_ptr<Profiler> profiler;  // null: nothing is recorded

@@ -7,6 +7,7 @@
 #include "plugins/dnnl/context/recipe_codec.h"
 #include "plugins/dnnl/executor/primitive_choice.h"
 #include "plugins/dnnl/lowering/lowering.h"
+#include "plugins/dnnl/lowering/node_lowerings.h"
 
 namespace ephost_dnnl {
 namespace {
@@ -122,7 +123,48 @@ std::vector<std::pair<uint32_t, uint32_t>> find_edges(const eph::GraphView& grap
   return edges;
 }
 
+// As is_heavy, of operators.
+bool is_heavy_operator(std::string_view op_type) {
+  static constexpr std::string_view kPool = "Pool";
+  return op_type == "Conv" || op_type == "ConvTranspose" || op_type == "Gemm" ||
+         op_type == "MatMul" ||
+         (op_type.size() >= kPool.size() && op_type.substr(op_type.size() - kPool.size()) == kPool);
+}
+
+bool has_lowering(const eph::NodeView& node) {
+  try {
+    return find_node_lowering(node) != nullptr;
+  } catch (const Unsupported&) {
+    return false;
+  }
+}
+
+bool is_open_float(const eph::GraphView& graph, uint32_t value) {
+  if (value == EPH_NONE) return false;
+  const eph::ValueView view = graph.value(value);
+  return view.kind() == EPH_KIND_TENSOR && view.element_type() == EPH_ELEMENT_FLOAT &&
+         !view.has_static_shape();
+}
+
 }  // namespace
+
+std::vector<uint32_t> find_open_nodes(const eph::GraphView& graph) {
+  std::vector<uint32_t> nodes;
+  bool is_worth_it = false;
+  for (uint32_t index = 0; index < graph.node_count(); ++index) {
+    const eph::NodeView node = graph.node(index);
+    if (node.is_taken() || !has_lowering(node)) continue;
+    const auto is_open = [&](uint32_t value) { return is_open_float(graph, value); };
+    if (std::none_of(node.inputs().begin(), node.inputs().end(), is_open) &&
+        std::none_of(node.outputs().begin(), node.outputs().end(), is_open)) {
+      continue;
+    }
+    nodes.push_back(index);
+    is_worth_it = is_worth_it || is_heavy_operator(node.op_type());
+  }
+  if (!is_worth_it) nodes.clear();
+  return nodes;
+}
 
 Capability find_capability(const eph::GraphView& graph, const dnnl::engine& engine) {
   const std::vector<Unit> units = find_units(graph);

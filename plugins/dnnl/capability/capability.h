@@ -15,6 +15,10 @@ struct Capability {
   std::vector<std::string> reasons;               // by node; empty for claimed and taken ones
 };
 
+// The nodes that the provider leaves alone only because extents are open, ascending: those of its
+// operators, on float tensors. None if no node among them is worth a partition.
+[[nodiscard]] std::vector<uint32_t> find_open_nodes(const eph::GraphView& graph);
+
 [[nodiscard]] Capability find_capability(const eph::GraphView& graph, const dnnl::engine& engine);
 
 }  // namespace ephost_dnnl

@@ -14,6 +14,7 @@
 #include "host/session/environment_state.h"
 #include "host/session/pipeline/pipeline.h"
 #include "tests/integration/session/scripted_sample.h"
+#include "tests/integration/session/shapes/open_sample.h"
 
 namespace ephost {
 namespace {
@@ -49,6 +50,7 @@ class WholeLife {
     compile();
     run(context_model(), "fuse:*");
     share();
+    specialize();
     explain();
     return errors_;
   }
@@ -96,6 +98,14 @@ class WholeLife {
     note(Session::create(faulty_environment(), context_model(), shared).status());
   }
 
+  // A model with open extents, for which the session has a profile.
+  void specialize() {
+    const std::filesystem::path file = test::save(folder_, test::open_model(), "open.onnx");
+    SessionOptions profiled = scripted({{"claim", "fuse:*"}, {"fixed", "*"}});
+    profiled.add_config_entry("session.shapes.profiles", "batch=2,seq=3");
+    note(Session::create(faulty_environment(), file, profiled).status());
+  }
+
   // A node of an operator that the plugin defines, and that nobody takes.
   void explain() {
     graph::Model defined = test::model_of(graph::testing::GraphBuilder()
@@ -140,6 +150,8 @@ const char* const kSlots[] = {
     "eph_run_provider_api.begin_run",
     "eph_run_provider_api.end_run",
     "eph_run_provider_api.set_options",
+    "eph_shapes_provider_api.set_profiles",
+    "eph_shapes_provider_api.get_wishes",
     "eph_profiling_api.start",
     "eph_profiling_api.stop",
     "eph_device_memory_api.get_memories",
@@ -180,7 +192,7 @@ TEST(PluginFaults, EverySlotOfTheAbiIsAmongThoseThatThrow) {
       "eph_error_api",          "eph_graph_api",       "eph_claims_api",      "eph_run_api",
       "eph_context_writer_api", "eph_host_api",        "eph_device_list_api", "eph_constants_api",
       "eph_progress_api",       "eph_thread_pool_api", "eph_name_list_api",   "eph_event_list_api",
-      "eph_inference_api"};
+      "eph_inference_api",      "eph_shape_wishes_api"};
   const std::set<std::string> known(std::begin(kSlots), std::end(kSlots));
   std::set<std::string> found;
   const std::filesystem::path headers = EPHOST_SDK_HEADERS;

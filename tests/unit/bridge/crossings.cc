@@ -26,6 +26,7 @@ struct Handed {
   const void* shared_contexts = nullptr;
   const void* device_memory = nullptr;
   const void* graph_wishes = nullptr;
+  const void* shapes = nullptr;
   const void* runs = nullptr;
   const void* profiling = nullptr;
   const void* event = nullptr;
@@ -92,6 +93,11 @@ int32_t get_kept_operators(eph_provider*, const eph_kept_operator** out, uint64_
 }
 constexpr eph_graph_wishes_api kGraphWishes = {sizeof(eph_graph_wishes_api), &get_kept_operators};
 
+int32_t get_wishes(eph_provider*, const eph_graph*, eph_shape_wishes*, eph_error*) noexcept {
+  return EPH_OK;
+}
+constexpr eph_shapes_provider_api kShapes = {sizeof(eph_shapes_provider_api), nullptr, &get_wishes};
+
 constexpr eph_run_provider_api kRuns = {sizeof(eph_run_provider_api)};
 
 int32_t start_profiling(eph_provider*, eph_error*) noexcept { return EPH_OK; }
@@ -152,6 +158,7 @@ int32_t describe_provider(eph_provider*, eph_provider_info* out, eph_error*) noe
 const void* get_extension(eph_provider*, eph_string id) noexcept {
   const std::string_view name(id.data, id.size);
   if (name == EPH_EXT_GRAPH_WISHES) return handed.graph_wishes;
+  if (name == EPH_EXT_SHAPES) return handed.shapes;
   if (name == EPH_EXT_RUN) return handed.runs;
   if (name == EPH_EXT_PROFILING) return handed.profiling;
   return name == EPH_EXT_SHARED_CONTEXTS ? handed.shared_contexts : handed.device_memory;
@@ -348,6 +355,12 @@ Status Crossing<eph_device_memory_api>::hand_over(const void* given) {
 eph_graph_wishes_api Crossing<eph_graph_wishes_api>::sound() { return kGraphWishes; }
 Status Crossing<eph_graph_wishes_api>::hand_over(const void* given) {
   handed = {.graph_wishes = given};
+  return create_provider().status();
+}
+
+eph_shapes_provider_api Crossing<eph_shapes_provider_api>::sound() { return kShapes; }
+Status Crossing<eph_shapes_provider_api>::hand_over(const void* given) {
+  handed = {.shapes = given};
   return create_provider().status();
 }
 

@@ -9,6 +9,7 @@
 #include <ephost/ext/profiling.h>
 #include <ephost/ext/progress.h>
 #include <ephost/ext/run.h>
+#include <ephost/ext/shapes.h>
 #include <ephost/ext/shared_contexts.h>
 #include <ephost/ext/thread_pool.h>
 #include <ephost/plugin_abi.h>
@@ -79,6 +80,7 @@ EPHOST_CROSSING(eph_context_node, kFromPlugin, "add_node")
 EPHOST_CROSSING(eph_shared_contexts_api, kOffered, "get_extension")
 EPHOST_CROSSING(eph_device_memory_api, kOffered, "get_extension")
 EPHOST_CROSSING(eph_graph_wishes_api, kOffered, "get_extension")
+EPHOST_CROSSING(eph_shapes_provider_api, kOffered, "get_extension")
 EPHOST_CROSSING(eph_run_provider_api, kOffered, "get_extension")
 EPHOST_CROSSING(eph_profiling_api, kOffered, "get_extension")
 EPHOST_CROSSING(eph_event, kFromPlugin, "add")
@@ -118,6 +120,9 @@ EPHOST_NO_CROSSING(eph_provider_config, kFromHost)
 EPHOST_NO_CROSSING(eph_load_info, kFromHost)
 EPHOST_NO_CROSSING(eph_option, kFromHost)
 EPHOST_NO_CROSSING(eph_run_config, kFromHost)
+EPHOST_NO_CROSSING(eph_shape_wishes_api, kFromHost)
+EPHOST_NO_CROSSING(eph_shape_profile, kFromHost)
+EPHOST_NO_CROSSING(eph_extent_range, kFromHost)
 EPHOST_NO_CROSSING(eph_event_list_api, kFromHost)
 EPHOST_NO_CROSSING(eph_partition, kFromHost)
 EPHOST_NO_CROSSING(eph_ep_context, kFromHost)

@@ -1,0 +1,102 @@
+#include "host/session/shapes/executable.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "host/base/format.h"
+#include "host/session/pipeline/assembly.h"
+#include "host/session/session_config.h"
+
+namespace ephost::session {
+namespace {
+
+bool has_profile_bound_computation(const PreparedModel& prepared) {
+  if (prepared.shape_profiles.empty()) return false;
+  const auto is_bound = [](const std::optional<bridge::Computation>& computation) {
+    return computation && computation->provider().takes_shape_profiles();
+  };
+  return std::ranges::any_of(prepared.graphs(), [&](const PreparedGraph* graph) {
+    return std::ranges::any_of(graph->computations, is_bound);
+  });
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Executable>> Executable::create(const Environment& environment,
+                                                       const ModelSource& source,
+                                                       const SessionOptions& options,
+                                                       const PipelineHooks& hooks) {
+  auto made = std::make_unique<Executable>();
+  PreparedModel& prepared = made->prepared;
+  EPHOST_ASSIGN_OR_RETURN(prepared,
+                          prepare_model(environment, source, options, Stage::kPlanned, hooks));
+  EPHOST_ASSIGN_OR_RETURN(made->runs, SessionRuns::create(prepared));
+  made->is_bound_to_profiles = has_profile_bound_computation(prepared);
+  const auto start = std::chrono::steady_clock::now();
+  EPHOST_ASSIGN_OR_RETURN(made->program, assemble_program(prepared, options));
+  EPHOST_ASSIGN_OR_RETURN(auto frame, runtime::Frame::create(*made->program));
+  made->frames.push_back(std::move(frame));
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  prepared.phases.push_back({"frame", taken.count()});
+  if (prepared.profiler) prepared.profiler->add("session", "frame", start);
+  return made;
+}
+
+Executable::~Executable() {
+  if (prepared.profiler != nullptr) profiles.stop(*prepared.profiler);
+}
+
+Status Executable::check_profiles(std::span<const Value* const> inputs) const {
+  const graph::Graph& graph = prepared.model.graph;
+  const auto is_within = [&](const bridge::ExtentRange& range) {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (inputs[i] == nullptr || graph.values[graph.inputs[i]].name != range.input) continue;
+      const std::vector<int64_t>& shape = inputs[i]->shape();
+      return range.axis >= shape.size() ||
+             (range.least <= shape[range.axis] && shape[range.axis] <= range.greatest);
+    }
+    return true;  // the run itself says what is missing
+  };
+  const auto holds = [&](const bridge::ShapeProfile& profile) {
+    return std::ranges::all_of(profile, is_within);
+  };
+  if (std::ranges::any_of(prepared.shape_profiles, holds)) return Status::ok_status();
+  return Status(StatusCode::kInvalidArgument,
+                formatted("the inputs have shapes outside of the session's profiles, and its "
+                          "providers have compiled the model for these only; widen {}",
+                          kShapeProfilesKey));
+}
+
+Status Executable::run(std::span<const Value* const> inputs, std::span<Value> outputs,
+                       const RunOptions& options) {
+  if (is_bound_to_profiles) EPHOST_RETURN_IF_ERROR(check_profiles(inputs));
+  std::unique_ptr<runtime::Frame> frame;
+  {
+    const std::lock_guard lock(frames_mutex);
+    if (!frames.empty()) {
+      frame = std::move(frames.back());
+      frames.pop_back();
+    }
+  }
+  if (frame == nullptr) {
+    EPHOST_ASSIGN_OR_RETURN(frame, runtime::Frame::create(*program));
+  }
+  const auto start = prepared.profiler ? Profiler::Clock::now() : Profiler::Clock::time_point();
+  uint64_t id = 0;
+  Status status = runs.run(options, [&](const runtime::RunControl& control) {
+    id = control.id;
+    return frame->run(inputs, outputs, control);
+  });
+  if (prepared.profiler) {
+    prepared.profiler->add("run", "run", start,
+                           {{"run", std::to_string(id)}, {"tag", options.tag}});
+  }
+  const std::lock_guard lock(frames_mutex);
+  frames.push_back(std::move(frame));
+  return status;
+}
+
+}  // namespace ephost::session

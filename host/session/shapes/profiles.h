@@ -1,0 +1,26 @@
+// The profiles of a session (profile_text.h) as ranges of the dimensions of a model's inputs, in
+// the form that providers are told (ephost.shapes/1).
+#pragma once
+
+#include <ephost/status.h>
+
+#include <span>
+#include <vector>
+
+#include "host/bridge/extensions/shape_extension.h"
+#include "host/graph/graph.h"
+#include "host/session/shapes/profile_text.h"
+
+namespace ephost::session {
+
+// Finds the dimensions that the profiles name: those of inputs that have a name, or a place such as
+// "x[0]". One range for each dimension. INVALID_ARGUMENT for a name that no open dimension of an
+// input has, and if a dimension is named in both ways.
+[[nodiscard]] Result<std::vector<bridge::ShapeProfile>> resolve_profiles(
+    const graph::Model& model, std::span<const NamedProfile> profiles);
+
+// The ranges of dimensions that are open in `model`; nothing if none is.
+[[nodiscard]] std::vector<bridge::ShapeProfile> keep_open(
+    const graph::Model& model, std::span<const bridge::ShapeProfile> profiles);
+
+}  // namespace ephost::session

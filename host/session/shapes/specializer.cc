@@ -1,0 +1,282 @@
+#include "host/session/shapes/specializer.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "host/base/format.h"
+#include "host/base/text.h"
+#include "host/session/caching/session_cache.h"
+#include "host/session/environment_state.h"
+#include "host/session/exception_barrier.h"
+
+namespace ephost::session {
+namespace {
+
+// Models with more extents than this cost an allocation in each run.
+constexpr size_t kFewExtents = 32;
+
+// The options of a session without what belongs to its creation alone.
+SessionOptions options_of_specializations(SessionOptions options) {
+  options.set_progress_func({});
+  options.set_load_cancellation_flag(nullptr);
+  options.set_ep_context_data_read_func({});
+  for (const char* key : {"ep.context_enable", "ep.share_ep_contexts", "ep.stop_share_ep_contexts"}) {
+    options.add_config_entry(key, "0");
+  }
+  for (const char* key : {"session.optimized_model_file_path", "session.profile_file"}) {
+    options.add_config_entry(key, "");
+  }
+  return options;
+}
+
+}  // namespace
+
+Specializer::Specializer(Executable& base, const Environment& environment,
+                         const SessionOptions& options, const SessionConfig& config,
+                         InputExtents inputs, const Log& log)
+    : base_(base),
+      environment_(environment),
+      options_(options_of_specializations(options)),
+      mode_(config.specialize),
+      runs_before_(config.runs_before),
+      inputs_(std::move(inputs)),
+      log_(log),
+      table_(static_cast<size_t>(config.max_specializations)) {
+  background_.emplace(environment_.state().tasks);
+}
+
+Result<std::unique_ptr<Specializer>> Specializer::create(Executable& base,
+                                                         const Environment& environment,
+                                                         const SessionOptions& options,
+                                                         const SessionConfig& config,
+                                                         const Log& log) {
+  const PreparedModel& prepared = base.prepared;
+  const bool wants = config.specialize != SpecializeMode::kOff && config.max_specializations > 0 &&
+                     prepared.source && prepared.shape_wishes.any();
+  if (!wants) return std::unique_ptr<Specializer>();
+  InputExtents inputs(prepared.model, prepared.shape_wishes);
+  if (inputs.size() == 0) return std::unique_ptr<Specializer>();
+  std::unique_ptr<Specializer> made(
+      new Specializer(base, environment, options, config, std::move(inputs), log));
+  EPHOST_RETURN_IF_ERROR(made->make_profiles());
+  return made;
+}
+
+Specializer::~Specializer() {
+  is_closing_ = true;
+  background_.reset();
+}
+
+Status Specializer::make_profiles() {
+  for (const bridge::ShapeProfile& profile : base_.prepared.shape_profiles) {
+    std::vector<int64_t> extents(inputs_.size());
+    const std::string missing =
+        inputs_.fill(extents, [&](const std::string& input, const std::string&, uint32_t axis) {
+          const auto range = std::ranges::find_if(profile, [&](const bridge::ExtentRange& one) {
+            return one.input == input && one.axis == axis;
+          });
+          return range == profile.end() ? nullptr : &range->best;
+        });
+    if (!missing.empty()) {
+      return Status(StatusCode::kInvalidArgument,
+                    formatted("a profile of the session states no extent for {}, which has to be "
+                              "fixed; state all of {}",
+                              quote(missing), join(inputs_.names(), ", ")));
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      Table::Entry& entry = table_.find_or_add(extents);
+      if (entry.state == Table::State::kReady) continue;  // two profiles with one best shape
+      entry.state = Table::State::kMaking;
+    }
+    EPHOST_RETURN_IF_ERROR(make(extents, {}).status().with_context(
+        formatted("specialising the model for {}", inputs_.describe(extents))));
+  }
+  return Status::ok_status();
+}
+
+Status Specializer::run(std::span<const Value* const> inputs, std::span<Value> outputs,
+                        const RunOptions& options) {
+  std::array<int64_t, kFewExtents> few;
+  std::vector<int64_t> many;
+  if (inputs_.size() > few.size()) many.resize(inputs_.size());
+  const std::span<int64_t> extents =
+      many.empty() ? std::span(few).first(inputs_.size()) : std::span(many);
+  if (inputs_.read(inputs, extents)) return run_chosen(extents, inputs, outputs, options);
+  return base_.run(inputs, outputs, options);
+}
+
+Status Specializer::run_chosen(std::span<const int64_t> extents,
+                               std::span<const Value* const> inputs, std::span<Value> outputs,
+                               const RunOptions& options) {
+  Choice choice = choose(extents);
+  if (choice.makes && mode_ == SpecializeMode::kInRun) {
+    Result<std::shared_ptr<Executable>> made =
+        make(extents, {.cancelled = options.cancelled, .deadline = options.deadline});
+    if (made.ok()) choice.executable = std::move(made).value();
+  } else if (choice.makes) {
+    start_in_background(extents);
+  }
+  if (choice.executable != nullptr) return choice.executable->run(inputs, outputs, options);
+  return base_.run(inputs, outputs, options);
+}
+
+Specializer::Choice Specializer::choose(std::span<const int64_t> extents) {
+  const std::lock_guard lock(mutex_);
+  Table::Entry& entry = table_.find_or_add(extents);
+  ++entry.runs;
+  if (entry.state == Table::State::kReady) return {entry.item, false};
+  if (entry.state != Table::State::kSeen || entry.runs <= runs_before_) return {};
+  entry.state = Table::State::kMaking;
+  return {nullptr, true};
+}
+
+void Specializer::start_in_background(std::span<const int64_t> extents) {
+  const auto task = [this, wanted = std::vector<int64_t>(extents.begin(), extents.end())] {
+    const LogScope scope(log_);
+    static_cast<void>(make(wanted, {.cancelled = &is_closing_}));
+  };
+  if (const Status started = background_->start(task); !started.ok()) {
+    note_failure(extents, started);
+  }
+}
+
+Result<std::shared_ptr<Executable>> Specializer::make(std::span<const int64_t> extents,
+                                                      const Limits& limits) {
+  using Made = Result<std::shared_ptr<Executable>>;
+  const auto start = std::chrono::steady_clock::now();
+  Made made = without_exceptions("specialising a model",
+                                 [&]() -> Made { return create_executable(extents, limits); });
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  const Status status = made.ok() ? without_exceptions("specialising a model",
+                                                       [&] {
+                                                         return publish(extents, *made,
+                                                                        taken.count());
+                                                       })
+                                  : made.status();
+  if (status.ok()) return made;
+  note_failure(extents, status);
+  return status;
+}
+
+Result<std::shared_ptr<Executable>> Specializer::create_executable(
+    std::span<const int64_t> extents, const Limits& limits) const {
+  SessionOptions options = options_;
+  for (const auto& [input, sizes] : inputs_.overrides(extents)) {
+    std::vector<std::string> texts;
+    for (const int64_t size : sizes) texts.push_back(size < 0 ? "?" : std::to_string(size));
+    options.add_config_entry(std::string(kDimensionByInputPrefix) + input, join(texts, ","));
+  }
+  options.set_load_cancellation_flag(limits.cancelled);
+  const ModelSource& source = *base_.prepared.source;
+  EPHOST_ASSIGN_OR_RETURN(
+      SessionCache cache,
+      SessionCache::create(source, options, environment_.state().host_version));
+  const auto create = [&] {
+    PipelineHooks hooks{.runs = true, .base = &base_.prepared, .deadline = limits.deadline};
+    cache.add_to(hooks);
+    return Executable::create(environment_, source, options, hooks);
+  };
+  auto made = create();
+  if (!made.ok() && cache.blames_entry(made.status())) made = create();
+  if (!made.ok()) return made.status();
+  Executable& executable = **made;
+  if (executable.prepared.model.graph.inputs.size() != base_.prepared.model.graph.inputs.size()) {
+    return Status(StatusCode::kFail, "the specialised model has other inputs; this is a bug");
+  }
+  executable.cache_entries = cache.take_entries();
+  executable.prepared.source.reset();
+  if (executable.prepared.profiler && executable.prepared.profiler->is_recording()) {
+    executable.profiles.start(executable.prepared.providers);
+  }
+  return std::shared_ptr<Executable>(std::move(made).value());
+}
+
+Status Specializer::publish(std::span<const int64_t> extents,
+                            const std::shared_ptr<Executable>& made, double seconds) {
+  std::shared_ptr<Executable> dropped;  // destroyed after the locks
+  const std::lock_guard changing(changes_mutex_);
+  if (!changes_.empty()) EPHOST_RETURN_IF_ERROR(made->runs.change_options(changes_));
+  {
+    const std::lock_guard lock(mutex_);
+    dropped = table_.publish(extents, made, seconds);
+  }
+  log_info(formatted("the model was specialised for {} in {:.3f} s", inputs_.describe(extents),
+                     seconds));
+  return Status::ok_status();
+}
+
+void Specializer::note_failure(std::span<const int64_t> extents, const Status& failure) {
+  // A run that was cancelled, or a session that ends, says nothing about the shape.
+  const bool is_cancelled = failure.code() == StatusCode::kModelLoadCanceled;
+  {
+    const std::lock_guard lock(mutex_);
+    Table::Entry& entry = table_.find_or_add(extents);
+    entry.state = is_cancelled ? Table::State::kSeen : Table::State::kFailed;
+    if (!is_cancelled) entry.reason = failure;
+  }
+  if (is_cancelled) return;
+  log_warning(formatted("the model cannot be specialised for {}, and runs with open extents: {}",
+                        inputs_.describe(extents), failure.to_string()));
+}
+
+Status Specializer::change_options(const OptionList& entries) {
+  std::vector<std::shared_ptr<Executable>> dropped;  // destroyed after the locks
+  const std::lock_guard changing(changes_mutex_);
+  EPHOST_RETURN_IF_ERROR(base_.runs.change_options(entries));
+  for (const auto& [key, value] : entries) {
+    const auto known = std::ranges::find(changes_, key, &OptionList::value_type::first);
+    if (known != changes_.end()) {
+      known->second = value;
+    } else {
+      changes_.emplace_back(key, value);
+    }
+  }
+  std::vector<std::shared_ptr<Executable>> ready;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const Table::Entry& entry : table_.ready()) ready.push_back(entry.item);
+  }
+  for (const std::shared_ptr<Executable>& one : ready) {
+    const Status changed = one->runs.change_options(entries);
+    if (changed.ok()) continue;
+    log_warning(formatted("a specialisation of the model is dropped: {}", changed.to_string()));
+    const std::lock_guard lock(mutex_);
+    dropped.push_back(table_.drop(*one));
+  }
+  return Status::ok_status();
+}
+
+void Specializer::stop_profiling() {
+  const std::lock_guard lock(mutex_);
+  for (const Table::Entry& entry : table_.ready()) {
+    entry.item->profiles.stop(*entry.item->prepared.profiler);
+  }
+}
+
+std::vector<Specialization> Specializer::list() const {
+  using State = Table::State;
+  std::vector<Specialization> listed;
+  const std::lock_guard lock(mutex_);
+  for (const std::vector<Table::Entry>* entries : {&table_.ready(), &table_.others()}) {
+    for (const Table::Entry& entry : *entries) {
+      if (entry.state == State::kSeen) continue;
+      Specialization& one = listed.emplace_back();
+      for (size_t i = 0; i < entry.extents.size(); ++i) {
+        one.extents.push_back({inputs_.names()[i], entry.extents[i]});
+      }
+      one.state = entry.state == State::kReady    ? SpecializationState::kReady
+                  : entry.state == State::kFailed ? SpecializationState::kFailed
+                                                  : SpecializationState::kMaking;
+      one.runs = entry.state == State::kReady ? entry.runs : 0;
+      one.seconds = entry.seconds;
+      one.reason = entry.reason.message();
+    }
+  }
+  return listed;
+}
+
+}  // namespace ephost::session

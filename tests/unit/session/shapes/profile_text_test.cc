@@ -1,0 +1,56 @@
+#include "host/session/shapes/profile_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ephost::session {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(ProfileText, IsRangesOrSingleExtents) {
+  const auto profiles = parse_profiles("batch=1:8:32,x[1]=128;batch=1");
+  ASSERT_TRUE(profiles.ok()) << profiles.status().to_string();
+  ASSERT_EQ(profiles->size(), 2U);
+  ASSERT_EQ((*profiles)[0].size(), 2U);
+  EXPECT_EQ((*profiles)[0][0].name, "batch");
+  EXPECT_EQ((*profiles)[0][0].least, 1);
+  EXPECT_EQ((*profiles)[0][0].best, 8);
+  EXPECT_EQ((*profiles)[0][0].greatest, 32);
+  EXPECT_EQ((*profiles)[0][1].name, "x[1]");
+  EXPECT_EQ((*profiles)[0][1].greatest, 128);
+  EXPECT_EQ(to_string(*profiles), "batch=1:8:32,x[1]=128:128:128;batch=1:1:1");
+}
+
+TEST(ProfileText, IsReadAgainAsItIsWritten) {
+  const auto profiles = parse_profiles("a=b=2:3:4,c=5");
+  ASSERT_TRUE(profiles.ok());
+  EXPECT_EQ((*profiles)[0][0].name, "a=b");
+  const std::string text = to_string(*profiles);
+  EXPECT_EQ(to_string(*parse_profiles(text)), text);
+}
+
+TEST(ProfileText, MayBeEmpty) {
+  ASSERT_TRUE(parse_profiles("").ok());
+  EXPECT_TRUE(parse_profiles("")->empty());
+}
+
+TEST(ProfileText, RefusesWhatIsNoRange) {
+  for (const char* text :
+       {"batch", "batch=", "=1", "batch=0", "batch=-1", "batch=1:2", "batch=1:2:3:4", "batch=3:2:1",
+        "batch=1:9:8", "batch=x", "batch=1 ", "batch=1;", "batch=1,", ";", "batch=1:8:",
+        "batch=99999999999999999999"}) {
+    const Status status = parse_profiles(text).status();
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << text;
+    EXPECT_THAT(status.message(), HasSubstr("is not an extent of a profile; write NAME=LEAST:BEST"))
+        << text;
+  }
+}
+
+TEST(ProfileText, RefusesANameTwice) {
+  EXPECT_EQ(parse_profiles("a=1,b=2,a=3").status().message(),
+            "the profile \"a=1,b=2,a=3\" states \"a\" twice; leave one of them out");
+}
+
+}  // namespace
+}  // namespace ephost::session
