@@ -59,10 +59,9 @@ const Op* IntegerRecipe::activation(TensorId floats) const {
   if (!index_.has_single_use(floats)) return nullptr;
   const Op& reader = original_[index_.readers(floats)[0]];
   const auto* eltwise = get_if<Eltwise>(reader);
-  const bool is_activation =
-      eltwise != nullptr && reader.post_ops.empty() &&
-      (eltwise->function == EltwiseFunction::kClip ||
-       (eltwise->function == EltwiseFunction::kRelu && eltwise->alpha == 0));
+  const bool is_activation = eltwise != nullptr && reader.post_ops.empty() &&
+                             (eltwise->function == EltwiseFunction::kClip ||
+                              (eltwise->function == EltwiseFunction::kRelu && eltwise->alpha == 0));
   return is_activation ? &reader : nullptr;
 }
 

@@ -65,6 +65,28 @@ TEST(RecipeCodec, GivesBackEveryOperatorAndPostOp) {
   EXPECT_EQ(get_if<Lrn>(copy.ops[3])->beta, 0.7F);
 }
 
+TEST(RecipeCodec, GivesBackElementTypesAndQuantization) {
+  Recipe recipe;
+  recipe.tensors = {
+      {{2, 3}, ElementType::kU8}, {{3, 4}, ElementType::kS8}, {{2, 4}, ElementType::kS8}};
+  recipe.inputs = {{0, {2, 3}}};
+  recipe.constants = {1};
+  recipe.outputs = {{2, {2, 4}}};
+  Op op;
+  op.parameters = MatMul{};
+  op.inputs = {0, 1};
+  op.output = 2;
+  op.quantization = Quantization{{0.5F, 1, 2, 4}, 3, -5, -128};
+  recipe.ops = {op};
+  const Recipe copy = decoded(encoded(recipe));
+  EXPECT_EQ(encoded(copy), encoded(recipe));
+  EXPECT_EQ(copy.type(2), ElementType::kS8);
+  EXPECT_EQ(copy.ops[0].quantization->scales, op.quantization->scales);
+  EXPECT_EQ(copy.ops[0].quantization->weights_zero_point, -5);
+  recipe.ops[0].quantization->scales[2] = 0;
+  EXPECT_THROW(static_cast<void>(decoded(encoded(recipe))), Malformed);
+}
+
 TEST(RecipeCodec, RefusesATruncationAtEveryByte) {
   const std::string bytes = encoded(everything());
   for (std::size_t size = 0; size < bytes.size(); ++size) {

@@ -51,6 +51,28 @@ TEST_F(DnnlFallback, ComputesWithOtherPrimitivesWhereSomeFail) {
   EXPECT_THAT(session_.log(), Contains(HasSubstr("oneDNN failed to run Convolution")));
 }
 
+// The packed weights of integers carry sums for the zero point, which another layout may not.
+TEST(DnnlFallbackOfIntegers, RepacksWeights) {
+  Net net;
+  const uint32_t x = net.round_trip(net.input({1, 16, 6, 6}), 0.01F, -20, EPH_ELEMENT_INT8);
+  std::vector<int64_t> data(16 * 16 * 9);
+  for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<int64_t>(i * 37 % 255) - 127;
+  const uint32_t w =
+      net.dequantized(net.integers({16, 16, 3, 3}, EPH_ELEMENT_INT8, data), {0.001F}, {0});
+  net.output(net.round_trip(net.add("Conv", {x, w}), 0.05F, 7, EPH_ELEMENT_INT8));
+  ProviderSession session(1);
+  const auto partitions = session.compile(net.graph());
+  const std::vector<float> expected = partitions.at(0)->run(net)[0];
+  std::string failing;
+  FailingLibrary library([&](const Execution& execution) {
+    if (failing.empty() && execution.kind == dnnl_convolution) failing = execution.implementation;
+    return execution.kind == dnnl_convolution && execution.implementation == failing;
+  });
+  const std::vector<float> result = partitions[0]->run(net)[0];
+  EXPECT_GE(library.failures(), 1);
+  for (std::size_t i = 0; i < result.size(); ++i) ASSERT_NEAR(result[i], expected[i], 0.0505);
+}
+
 TEST_F(DnnlFallback, DoesNotTryFailedPrimitivesAgain) {
   Partition& partition = compile();
   std::string failing;

@@ -105,9 +105,21 @@ class QuantizedNet {
       if (std::abs(result[i] - expected[i]) > step_ / 2) ++differences;
     }
     EXPECT_LE(differences, 2 + result.size() / 50);
+    expect_the_same_from_a_context(session, partitions, result);
   }
 
  private:
+  void expect_the_same_from_a_context(ProviderSession& session,
+                                      const std::vector<std::unique_ptr<Partition>>& partitions,
+                                      const std::vector<float>& expected) {
+    const AlignedBytes payload(session.write(partitions).payloads.at(0));
+    FakeError error;
+    int32_t code = EPH_OK;
+    const auto restored = session.restore(payload, "part0", *partitions[0]->graph, error, code);
+    ASSERT_NE(restored, nullptr) << error.message;
+    EXPECT_EQ(restored->run(net_)[0], expected);
+  }
+
   [[nodiscard]] int64_t least() const { return type_ == EPH_ELEMENT_INT8 ? -128 : 0; }
   float step_for(double low, double high) {
     return static_cast<float>(std::max(high - low, 1e-3) / 255 * real(0.8, 1.5));
