@@ -187,7 +187,7 @@ TEST(ControlFlowSession, FoldsConstantsInBodiesAndKeepsWhatOnlyTheyRead) {
   const test::TempDirectory folder;
   Session session =
       session_of(folder, with_type(main.output("y").build(), "y", float_type(graph::Shape{1})));
-  const graph::Graph& graph = session.state().prepared.model.graph;
+  const graph::Graph& graph = session.state().prepared().model.graph;
   ASSERT_EQ(graph.nodes.size(), 2U);
   EXPECT_EQ(graph.nodes[1].subgraph("then_branch")->nodes.size(), 1U);
   const auto y = [&](bool condition) {

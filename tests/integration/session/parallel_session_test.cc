@@ -39,8 +39,8 @@ TEST(ParallelSession, GivesTheSameBitsAsASequentialOne) {
     auto many =
         Session::create(environment(), model_path(model), in_mode(ExecutionMode::kParallel));
     ASSERT_TRUE(one.ok() && many.ok());
-    EXPECT_FALSE(one->state().program->is_parallel());
-    parallel += many->state().program->is_parallel() ? 1 : 0;
+    EXPECT_FALSE(one->state().base->program->is_parallel());
+    parallel += many->state().base->program->is_parallel() ? 1 : 0;
     for (const int64_t extent : {2, 2, 3, 2}) {
       const auto inputs = test::random_inputs(*many, extent);
       const auto expected = one->run(inputs);
@@ -107,7 +107,7 @@ TEST(SessionProfile, IsWrittenOnceWhenItEnds) {
   EXPECT_NE(trace.find("\"cat\":\"run\""), std::string::npos);
   EXPECT_EQ(session->end_profiling().status().code(), StatusCode::kInvalidArgument);
   ASSERT_TRUE(session->run(test::random_inputs(*session)).ok());
-  EXPECT_EQ(session->state().prepared.profiler->to_json(), trace);
+  EXPECT_EQ(session->state().prepared().profiler->to_json(), trace);
 }
 
 TEST(SessionProfile, IsWrittenWithTheEndOfTheSession) {

@@ -29,7 +29,7 @@ class GivenInitializers : public ::testing::Test {
   static Value row(float value) { return *Value::of<float>({4}, std::vector<float>(4, value)); }
   // Where a session reads an initializer.
   static const std::byte* memory_of(const Session& session, std::string_view name) {
-    const graph::Graph& graph = session.state().prepared.model.graph;
+    const graph::Graph& graph = session.state().prepared().model.graph;
     return graph.constant(graph.find_value(name))->data.bytes.data();
   }
   Status refusal(const SessionOptions& options) {

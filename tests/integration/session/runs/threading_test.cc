@@ -48,7 +48,7 @@ class ThreadingTest : public ::testing::Test {
   }
   Status refusal(const SessionOptions& options) { return create(options).status(); }
   static const session::ThreadUse& threads(const Session& session) {
-    return session.state().prepared.threads;
+    return session.state().prepared().threads;
   }
   [[nodiscard]] bool is_shared(const Session& session) const {
     return threads(session).pool.get() == &environment_.state().threads;
