@@ -62,10 +62,6 @@ void* fixed_memory(const Program& program, const Buffer& buffer) {
   return nullptr;
 }
 
-void forget_descriptors(Program& program) {
-  for (Step& step : program.steps) step.descriptor = {};
-}
-
 void create_primitives(Program& program, int threads) {
   // A thread pays off only for several primitives at about half a millisecond each.
   constexpr std::size_t kStepsPerThread = 4;

@@ -38,7 +38,7 @@ struct StepArgument {
 inline constexpr uint32_t kNoOp = std::numeric_limits<uint32_t>::max();
 
 struct Step {
-  dnnl::primitive_desc_base descriptor;  // until forget_descriptors
+  dnnl::primitive_desc_base descriptor;
   dnnl::primitive primitive;
   std::vector<StepArgument> arguments;
   uint32_t op = kNoOp;  // the operation of the recipe that it computes; none for reorders
@@ -68,8 +68,5 @@ class StepFailed : public std::runtime_error {
 
 // Generates the code of all steps, on up to `threads` threads at once. Throws StepFailed.
 void create_primitives(Program& program, int threads);
-
-// Frees what the primitives were created from, and have copies of.
-void forget_descriptors(Program& program);
 
 }  // namespace ephost_dnnl

@@ -60,7 +60,6 @@ std::unique_ptr<DnnlComputation> restore_partition(const LoadedPartition& loaded
   Program program = assemble(loaded.recipe, constants, engine);
   constants.finish();
   create_primitives(program, threads);
-  forget_descriptors(program);
   return std::make_unique<DnnlComputation>(std::move(name), loaded.recipe, std::move(program),
                                            engine, threads, std::move(warn));
 }

@@ -126,7 +126,7 @@ void ConstantPool::renumber(const std::vector<bool>& live) {
 }
 
 // Releasing smaller constants costs more than it saves.
-constexpr uint64_t kWorthReleasing = uint64_t{1} << 20;
+constexpr uint64_t kWorthReleasing = uint64_t{1} << 16;
 
 PackedConstant PackingSource::get(TensorId tensor, const Descriptor& stored,
                                   const Descriptor& wanted) {

@@ -13,7 +13,6 @@ Program make_working_program(Recipe& recipe, ConstantSource& constants, const dn
     try {
       create_primitives(program, threads);
       try_out(recipe, program, engine);
-      forget_descriptors(program);
       return program;
     } catch (const StepFailed& failure) {
       pass_over(recipe, program, failure);

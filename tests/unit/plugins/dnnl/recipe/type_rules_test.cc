@@ -28,9 +28,7 @@ Recipe quantized_convolution() {
   return recipe;
 }
 
-void expect_refused(const Recipe& recipe) {
-  EXPECT_THROW(check_recipe(recipe), InvalidRecipe);
-}
+void expect_refused(const Recipe& recipe) { EXPECT_THROW(check_recipe(recipe), InvalidRecipe); }
 
 TEST(TypeRules, AcceptAConvolutionOfIntegers) {
   EXPECT_NO_THROW(check_recipe(quantized_convolution()));
@@ -124,14 +122,14 @@ TEST(TypeRules, ConversionsStateScalesAndZeroPointsOfIntegersOnly) {
   EXPECT_EQ(infer_output_type(Conversion{kF32, 0.5F, 1, 255, 0}, {kU8}), kF32);
   EXPECT_EQ(infer_output_type(Conversion{kS8, 0.5F, 2, 255, 3}, {kU8}), kS8);
   const std::pair<Conversion, ElementType> wrong[] = {
-      {{kF32, 1, 1, 0, 0}, kF32},       // floats to floats
-      {{kS8, 2, 1, 0, 0}, kF32},        // floats with a scale
-      {{kF32, 0.5F, 2, 0, 0}, kU8},     // likewise
-      {{kF32, 0.5F, 1, 0, 1}, kU8},     // floats with a zero point
-      {{kS8, 1, 0.5F, 0, 128}, kF32},   // a zero point that does not exist
-      {{kF32, 0.5F, 1, -1, 0}, kU8},    // likewise
-      {{kF32, 0.0F, 1, 0, 0}, kU8},     // a scale of nothing
-      {{kU8, 1, -1, 0, 0}, kF32},       // a negative one
+      {{kF32, 1, 1, 0, 0}, kF32},      // floats to floats
+      {{kS8, 2, 1, 0, 0}, kF32},       // floats with a scale
+      {{kF32, 0.5F, 2, 0, 0}, kU8},    // likewise
+      {{kF32, 0.5F, 1, 0, 1}, kU8},    // floats with a zero point
+      {{kS8, 1, 0.5F, 0, 128}, kF32},  // a zero point that does not exist
+      {{kF32, 0.5F, 1, -1, 0}, kU8},   // likewise
+      {{kF32, 0.0F, 1, 0, 0}, kU8},    // a scale of nothing
+      {{kU8, 1, -1, 0, 0}, kF32},      // a negative one
   };
   for (const auto& [conversion, input] : wrong) {
     EXPECT_THROW(static_cast<void>(infer_output_type(conversion, {input})), InvalidRecipe);
