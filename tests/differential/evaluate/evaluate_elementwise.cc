@@ -1,5 +1,6 @@
 // Functions of single elements, of one tensor or of several that broadcast.
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "tests/differential/evaluate/evaluate.h"
@@ -160,11 +161,33 @@ Outputs simple(const Invocation& node) {
 
 }  // namespace
 
-// With one scale, or one for each index of an axis; without zero points.
+// To int8, with one scale, where the bound of every number rounds to the same integer.
+Outputs evaluate_quantize(const Invocation& node) {
+  const BoundedTensor& x = node.input(0);
+  const BoundedTensor& scale = node.input(1);
+  require(scale.numbers.size() == 1 && node.input(2).integers.size() == 1, "several scales");
+  // Of implementations that multiply by the inverse of the scale.
+  constexpr double kRelativeSlack = 1e-6;
+  BoundedTensor made{x.dims, {}, {}};
+  for (const Bounded& number : x.numbers) {
+    require(std::isfinite(number.value) && number.is_specified(), "a number that is not finite");
+    const double steps = number.value / scale.numbers[0].value;
+    const double slack = std::fabs(steps) * kRelativeSlack +
+                         (number.error / scale.numbers[0].value) + kRelativeSlack;
+    const double low = std::nearbyint(steps - slack);
+    require(low == std::nearbyint(steps + slack), "an uncertain rounding");
+    const double shifted = low + static_cast<double>(node.input(2).integers[0]);
+    made.integers.push_back(static_cast<int64_t>(std::clamp(shifted, -128.0, 127.0)));
+  }
+  return {made};
+}
+
+// With one scale, or one for each index of an axis.
 Outputs evaluate_dequantize(const Invocation& node) {
   const BoundedTensor& x = node.input(0);
   const BoundedTensor& scale = node.input(1);
-  require(!node.has_input(2), "a zero point");
+  require(!node.has_input(2) || node.input(2).integers.size() == scale.numbers.size(),
+          "zero points that do not fit the scales");
   require(std::ssize(x.integers) == element_count(x.dims), "floats in place of integers");
   const auto scales = static_cast<int64_t>(scale.numbers.size());
   int64_t length = element_count(x.dims);
@@ -176,7 +199,9 @@ Outputs evaluate_dequantize(const Invocation& node) {
   BoundedTensor made = zeros(x.dims);
   for (std::size_t i = 0; i < made.numbers.size(); ++i) {
     const auto at = static_cast<std::size_t>(static_cast<int64_t>(i) / length % scales);
-    made.numbers[i] = Bounded{static_cast<double>(x.integers[i]), 0} * scale.numbers[at];
+    const int64_t zero_point = node.has_input(2) ? node.input(2).integers[at] : 0;
+    made.numbers[i] =
+        Bounded{static_cast<double>(x.integers[i] - zero_point), 0} * scale.numbers[at];
   }
   return {made};
 }
@@ -225,6 +250,7 @@ const Evaluations& elementwise_evaluations() {
        [](const Invocation& node) {
          return map(node, [](Bounded x) { return Bounded{1, 0} / x; });
        }},
+      {"QuantizeLinear", &evaluate_quantize},
       {"Relu", &simple<relu>},
       {"Sigmoid", &simple<sigmoid>},
       {"Softplus", &simple<softplus>},

@@ -1,6 +1,7 @@
 // Several nodes at once, as exporters write them: the patterns that providers compute as one
 // operation, and others so similar that they might be mistaken for them.
 #include <algorithm>
+#include <cmath>
 
 #include "tests/differential/generate/random_graph.h"
 
@@ -150,6 +151,42 @@ bool add_block(RandomGraph& graph) {
   return y.has_value();
 }
 
+Name add_round_trip(RandomGraph& graph, const std::string& x) {
+  Dice& dice = graph.dice();
+  const double largest =
+      std::fmax(std::fabs(graph.quantile(x, 0)), std::fabs(graph.quantile(x, 1)));
+  const double step = std::fmax(largest, 0.01) / dice.real(60, 150);
+  const std::string scale = graph.constant({}, {step, step});
+  const std::string zero_point = graph.int8({}, {dice.roll(-20, 20)});
+  const Name quantized = graph.add(Draft("QuantizeLinear", {x, scale, zero_point}));
+  if (!quantized) return std::nullopt;
+  return graph.add(Draft("DequantizeLinear", {*quantized, scale, zero_point}));
+}
+
+// A quantised block of a network: a product, a function, perhaps an addition and a pooling, each
+// between a DequantizeLinear and a QuantizeLinear.
+bool add_quantized_block(RandomGraph& graph) {
+  if (graph.opset() < 13) return false;
+  const auto found = graph.pick(2, 4);
+  if (!found) return false;
+  Dice& dice = graph.dice();
+  const Dims dims = graph.dims(*found);
+  if (graph.is_open(*found, dims.size() > 2 ? 1 : dims.size() - 1)) return false;
+  const Name x = add_round_trip(graph, *found);
+  if (!x) return false;
+  const bool is_convolution = dims.size() > 2;
+  const int64_t channels = is_convolution ? dims[1] : dims.back();
+  Dims shape = {channels, channels};
+  if (is_convolution) shape.insert(shape.end(), dims.size() - 2, 1);
+  const Name w = graph.add_quantized(shape, 1.5 / std::sqrt(static_cast<double>(channels)));
+  Name y = w ? graph.add(Draft(is_convolution ? "Conv" : "MatMul", {*x, *w})) : std::nullopt;
+  if (y && dice.one_in(2)) y = graph.add(Draft("Relu", {*y}));
+  if (y) y = add_round_trip(graph, *y);
+  if (y && dice.one_in(2)) y = graph.add(Draft("Add", {*y, *x}));
+  if (y && dice.one_in(2)) y = add_round_trip(graph, *y);
+  return y.has_value();
+}
+
 // An addition to a product of something that is constant only after other nodes have been computed.
 bool add_computed_constant(RandomGraph& graph) {
   const auto x = graph.pick(1, 5);
@@ -170,7 +207,7 @@ const Choices& pattern_choices() {
   static const Choices kChoices = {
       {5, &add_repeated}, {3, &add_hard_sigmoid},        {1, &add_swish},
       {2, &add_gelu},     {2, &add_layer_normalization}, {2, &add_diamond},
-      {5, &add_block},    {1, &add_computed_constant}};
+      {5, &add_block},    {1, &add_computed_constant},   {14, &add_quantized_block}};
   return kChoices;
 }
 

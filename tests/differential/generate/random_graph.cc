@@ -188,7 +188,8 @@ std::optional<std::string> RandomGraph::pick(std::size_t least_rank, std::size_t
   std::vector<std::string> fitting;
   for (const Known& value : values_) {
     const std::size_t rank = value.variants[0].dims.size();
-    if (!value.is_constant && rank >= least_rank && rank <= most_rank) {
+    const bool is_float = value.type == onnx::TensorProto::FLOAT;
+    if (!value.is_constant && is_float && rank >= least_rank && rank <= most_rank) {
       fitting.push_back(value.name);
     }
   }
@@ -202,7 +203,10 @@ std::optional<std::string> RandomGraph::pick_like(const std::string& value) {
     const bool fits =
         std::equal(other.variants.begin(), other.variants.end(), known(value).variants.begin(),
                    [](const BoundedTensor& a, const BoundedTensor& b) { return a.dims == b.dims; });
-    if (fits && !other.is_constant && other.name != value) fitting.push_back(other.name);
+    const bool is_float = other.type == onnx::TensorProto::FLOAT;
+    if (fits && is_float && !other.is_constant && other.name != value) {
+      fitting.push_back(other.name);
+    }
   }
   if (fitting.empty()) return std::nullopt;
   return dice_.pick(fitting);
@@ -242,6 +246,13 @@ std::string RandomGraph::ints(const Dims& integers) {
   return values_.back().name;
 }
 
+std::string RandomGraph::int8(const Dims& dims, const std::vector<int64_t>& integers) {
+  const BoundedTensor tensor{dims, {}, integers};
+  values_.push_back({fresh("q"), std::vector<BoundedTensor>(variant_count(), tensor), true,
+                     onnx::TensorProto::INT8});
+  return values_.back().name;
+}
+
 std::string RandomGraph::input(const Dims& dims, Range range) {
   return add_input({dims.begin(), dims.end()}, range);
 }
@@ -254,13 +265,9 @@ std::string RandomGraph::weights(const Dims& dims, Range range) {
 }
 
 std::optional<std::string> RandomGraph::add_quantized(const Dims& dims, double largest) {
-  BoundedTensor integers{dims, {}, {}};
-  for (int64_t i = element_count(dims); i > 0; --i) {
-    integers.integers.push_back(dice_.roll(-127, 127));
-  }
-  values_.push_back({fresh("q"), std::vector<BoundedTensor>(variant_count(), integers), true,
-                     onnx::TensorProto::INT8});
-  const std::string quantized = values_.back().name;
+  std::vector<int64_t> integers(static_cast<std::size_t>(element_count(dims)));
+  for (int64_t& integer : integers) integer = dice_.roll(-127, 127);
+  const std::string quantized = int8(dims, integers);
   const Range scales{largest / 500, largest / 127};
   if (dims.empty() || dice_.one_in(2)) {
     return add(Draft("DequantizeLinear", {quantized, constant({}, scales)}));
@@ -274,6 +281,7 @@ std::optional<std::string> RandomGraph::add_quantized(const Dims& dims, double l
 // ---- Nodes --------------------------------------------------------------------------------------
 
 bool RandomGraph::is_certain(const BoundedTensor& tensor) const {
+  if (!tensor.integers.empty()) return std::ssize(tensor.integers) <= kMaxElements;
   if (element_count(tensor.dims) != std::ssize(tensor.numbers)) return false;
   if (std::ssize(tensor.numbers) > kMaxElements) return false;
   double largest = 0;
@@ -310,6 +318,7 @@ std::optional<std::string> RandomGraph::add(Draft draft, int outputs, int unread
         if (!is_certain(result)) return std::nullopt;
       }
       for (std::size_t i = 0; i < made.size(); ++i) {
+        if (!results.at(i).integers.empty()) made[i].type = onnx::TensorProto::INT8;
         made[i].variants.push_back(std::move(results.at(i)));
       }
     }
@@ -357,7 +366,7 @@ Case RandomGraph::grow(int nodes) {
 
 // ---- The finished model -------------------------------------------------------------------------
 
-// Values that are not read are outputs, and so are some of the others.
+// Values of floats that are not read are outputs, and so are some of the others.
 void RandomGraph::write_outputs() {
   std::set<std::string> read;
   onnx::GraphProto& graph = *model_.mutable_graph();
@@ -366,9 +375,10 @@ void RandomGraph::write_outputs() {
   }
   for (const onnx::NodeProto& node : graph.node()) {
     for (const std::string& name : node.output()) {
-      const bool is_known = std::any_of(values_.begin(), values_.end(),
-                                        [&](const Known& value) { return value.name == name; });
-      if (!is_known || (read.contains(name) && !dice_.one_in(8))) continue;
+      const bool is_float = std::any_of(values_.begin(), values_.end(), [&](const Known& value) {
+        return value.name == name && value.type == onnx::TensorProto::FLOAT;
+      });
+      if (!is_float || (read.contains(name) && !dice_.one_in(8))) continue;
       onnx::ValueInfoProto& output = *graph.add_output();
       output.set_name(name);
       onnx::TypeProto::Tensor& type = *output.mutable_type()->mutable_tensor_type();

@@ -60,9 +60,9 @@ class RandomGraph {
   // The interface of the functions that add nodes. Values are named.
   Dice& dice() { return dice_; }
   [[nodiscard]] int opset() const { return opset_; }
-  // A value of such a rank that is not constant: the newest one, or sometimes another.
+  // A value of floats of such a rank that is not constant: the newest one, or sometimes another.
   std::optional<std::string> pick(std::size_t least_rank = 0, std::size_t most_rank = 6);
-  // Any value that is not constant with these extents, other than the one named.
+  // Any value of floats that is not constant with these extents, other than the one named.
   std::optional<std::string> pick_like(const std::string& value);
   // The dimensions for the first set of inputs.
   [[nodiscard]] const BoundedTensor& first(const std::string& value) const;
@@ -77,8 +77,13 @@ class RandomGraph {
   std::string ints(const Dims& integers);
   // A new input of the model, without open extents.
   std::string input(const Dims& dims, Range range);
+  // A constant of 8 bits.
+  std::string int8(const Dims& dims, const std::vector<int64_t>& integers);
   // Mostly a constant, sometimes an input or quantised.
   std::string weights(const Dims& dims, Range range);
+
+  // The output of a DequantizeLinear node, up to that number; nothing if that is uncertain.
+  std::optional<std::string> add_quantized(const Dims& dims, double largest);
 
   // Adds the node if it is valid and its results are certain, and returns the name of its first
   // output. `unread` further outputs, which the evaluation does not know, have names that are not
@@ -103,8 +108,6 @@ class RandomGraph {
   std::string fresh(const char* prefix) { return prefix + std::to_string(next_name_++); }
   void add_first_inputs();
   std::string add_input(const std::vector<int>& dims, Range range);
-  // The output of a DequantizeLinear node, up to that number; nothing if that is uncertain.
-  std::optional<std::string> add_quantized(const Dims& dims, double largest);
   double draw(Range range);
   double draw_special();
   void write_constants();

@@ -91,6 +91,40 @@ TEST(DnnlComputations, DeliverInputsConstantsAndRepeatedOutputs) {
   expect_one_partition(net);
 }
 
+// y = (x - 3) / 2 in int8, times a matrix: the integers are an input and an output of the
+// partition.
+TEST(DnnlComputations, ReadAndWriteIntegers) {
+  FakeGraph graph;
+  const uint32_t x = graph.add_input("x", {2, 2}, EPH_ELEMENT_INT8);
+  const uint32_t scale = graph.add_constant("scale", {}, {0.5F});
+  const uint32_t zero_point = graph.add_int8("zero_point", {}, {3});
+  const uint32_t y = graph.add("DequantizeLinear", {x, scale, zero_point}, {2, 2});
+  const uint32_t w = graph.add_constant("w", {2, 1}, {1, 10});
+  const uint32_t product = graph.add("MatMul", {y, w}, {2, 1});
+  const uint32_t stored = graph.add_value("stored", {2, 1}, EPH_ELEMENT_INT8);
+  graph.add_node("QuantizeLinear", {product, scale, zero_point}, {stored});
+  graph.mark_output(stored);
+  ProviderSession session(1);
+  const auto partitions = session.compile(graph);
+  ASSERT_EQ(partitions.size(), 1U);
+
+  // The memory of float tensors is large enough for the integers.
+  FloatTensor input({2, 2}), output({2, 1}), floats({2, 2});
+  for (FloatTensor* tensor : {&input, &output}) {
+    tensor->value.element_type = EPH_ELEMENT_INT8;
+    tensor->value.byte_size /= sizeof(float);
+  }
+  const int8_t integers[] = {3, 5, 7, 4};
+  std::copy(std::begin(integers), std::end(integers), static_cast<int8_t*>(input.value.data));
+  FakeError error;
+  ASSERT_EQ(partitions[0]->run_with({&input}, {&output}, error), EPH_OK) << error.message;
+  const auto* result = static_cast<const int8_t*>(output.value.data);
+  EXPECT_EQ(result[0], 23);  // 0 * 1 + 1 * 10 in steps of a half, above 3
+  EXPECT_EQ(result[1], 17);  // 2 * 1 + 0.5 * 10
+  EXPECT_EQ(partitions[0]->run_with({&floats}, {&output}, error), EPH_INVALID_ARGUMENT);
+  EXPECT_THAT(error.message, HasSubstr("was compiled for int8 [2, 2] as input 0"));
+}
+
 TEST(DnnlComputations, KeepTensorsThatAreReadAfterASumInPlace) {
   Net net;
   const uint32_t x = net.conv(net.input({1, 8, 6, 6}), 8, 1);
