@@ -15,6 +15,7 @@ void create_primitive(Program& program, std::size_t i) {
   Step& step = program.steps[i];
   try {
     step.primitive = dnnl::primitive(step.descriptor.get());
+    step.descriptor = {};  // the primitive has a copy of these thousands of bytes
   } catch (const dnnl::error& error) {
     throw StepFailed(i,
                      "oneDNN cannot create the primitive of " + step.label + ": " + error.what());

@@ -38,7 +38,7 @@ struct StepArgument {
 inline constexpr uint32_t kNoOp = std::numeric_limits<uint32_t>::max();
 
 struct Step {
-  dnnl::primitive_desc_base descriptor;
+  dnnl::primitive_desc_base descriptor;  // until the primitive exists
   dnnl::primitive primitive;
   std::vector<StepArgument> arguments;
   uint32_t op = kNoOp;  // the operation of the recipe that it computes; none for reorders

@@ -56,11 +56,14 @@ void run_step(const Program& program, std::size_t i, const dnnl::engine& engine)
 
 void check_arguments(const Program& program, std::size_t i) {
   const Step& step = program.steps[i];
+  // The primitive's own, which `descriptor` only refers to.
+  dnnl::primitive_desc_base descriptor;
+  descriptor.reset(const_cast<dnnl_primitive_desc_t>(step.primitive.get_primitive_desc()), true);
   for (const StepArgument& argument : step.arguments) {
     // The library states no layout for scales and zero points.
     const View& view = program.views[argument.view];
     if (program.buffers[view.buffer].place == Place::kParameter) continue;
-    const Descriptor asked = step.descriptor.query_md(dnnl::query::exec_arg_md, argument.argument);
+    const Descriptor asked = descriptor.query_md(dnnl::query::exec_arg_md, argument.argument);
     if (asked == view.layout) continue;
     throw StepFailed(i, "oneDNN wants argument " + std::to_string(argument.argument) + " of " +
                             step.label + " in another layout");
