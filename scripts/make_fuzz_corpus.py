@@ -17,7 +17,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 IMPORTED = ("tiny_constants", "tiny_diamond", "tiny_if", "tiny_loop", "tiny_mlp", "tiny_two_branches")
-COMPILED = ("tiny_mlp", "tiny_two_branches", "tiny_diamond")
+COMPILED = ("tiny_mlp", "tiny_two_branches", "tiny_diamond", "tiny_residual_qdq")
 FLOAT = TensorProto.FLOAT
 
 
