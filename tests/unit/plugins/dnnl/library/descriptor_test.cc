@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "plugins/dnnl/library/primitives.h"
+#include "plugins/dnnl/library/quantization.h"
 
 namespace ephost_dnnl {
 namespace {
@@ -96,6 +97,42 @@ TEST(Descriptor, HasBytesThatTellLayoutsApart) {
   EXPECT_NE(descriptor_bytes(tagged({2, 32, 3, 3}, Tag::nChw8c)),
             descriptor_bytes(tagged({2, 32, 3, 3}, Tag::nChw16c)));
   EXPECT_NE(plain, descriptor_bytes(row_major({2, 33, 3, 3})));
+}
+
+TEST(Descriptor, TellsElementTypesApart) {
+  for (const ElementType type : {ElementType::kF32, ElementType::kU8, ElementType::kS8}) {
+    EXPECT_EQ(type_of(row_major({2, 3}, type)), type);
+    EXPECT_EQ(type_of(reshape_view(row_major({2, 3}, type), {6}).value()), type);
+    EXPECT_EQ(type_of(transpose_view(row_major({2, 3}, type), {1, 0}).value()), type);
+  }
+  EXPECT_FALSE(
+      same_layout(row_major({2, 3}, ElementType::kU8), row_major({2, 3}, ElementType::kS8)));
+  EXPECT_NE(descriptor_bytes(row_major({2, 3}, ElementType::kU8)),
+            descriptor_bytes(row_major({2, 3}, ElementType::kS8)));
+}
+
+TEST(Descriptor, ChangesTheTypeButNotTheOrder) {
+  const Descriptor last = channels_last({2, 5, 3, 4}, ElementType::kU8);
+  EXPECT_TRUE(same_layout(with_type(last, ElementType::kF32), tagged({2, 5, 3, 4}, Tag::nhwc)));
+  EXPECT_TRUE(same_layout(with_type(tagged({2, 20, 2, 1}, Tag::nChw16c), ElementType::kU8),
+                          row_major({2, 20, 2, 1}, ElementType::kU8)));
+}
+
+// Weights of integers may have sums beside them, which no view may pass on.
+TEST(Descriptor, HasNoViewOfLayoutsWithExtraData) {
+  const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  dnnl::primitive_attr attributes;
+  QuantizationAttributes quantization(attributes);
+  quantization.scale_sum({0.5F}, 1, 1);
+  quantization.set_zero_point(DNNL_ARG_SRC, 3);
+  const Descriptor data = any_layout({1, 16, 6, 6}, ElementType::kU8);
+  const auto primitive = describe_convolution(
+      {engine, attributes}, {data, any_layout({16, 16, 3, 3}, ElementType::kS8), data, nullptr},
+      {{1, 1}, {0, 0}, {1, 1}, {1, 1}});
+  const Descriptor weights = primitive.query_md(dnnl::query::weights_md, 0);
+  if (weights.get_size() == 16 * 16 * 9) GTEST_SKIP() << "the library stores no sums";
+  EXPECT_FALSE(reshape_view(weights, {16 * 16 * 9}));
+  EXPECT_FALSE(same_layout(weights, row_major({16, 16, 3, 3}, ElementType::kS8)));
 }
 
 }  // namespace
