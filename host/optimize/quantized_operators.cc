@@ -123,6 +123,7 @@ class Fusion {
     if (!is_byte(ending.type)) return {};
     if (node.op_type == "Conv") return form_convolution(ending, node);
     if (node.op_type == "MatMul") return form_product(ending, node);
+    if (node.op_type == "Add") return form_sum(ending, node);
     return {};
   }
 
@@ -186,6 +187,22 @@ class Fusion {
     return made;
   }
 
+  // The operator adds in float as well.
+  std::optional<Node> form_sum(const Ending& ending, const Node& node) const {
+    constexpr int32_t kFirstWithBroadcasting = 7;
+    const std::optional<Dequantized> a = dequantized(node, 0);
+    const std::optional<Dequantized> b = dequantized(node, 1);
+    if (!a || !b || a->type != ending.type || b->type != ending.type ||
+        node.since_version < kFirstWithBroadcasting || !a->parameters.has_one_scale() ||
+        !b->parameters.has_one_scale()) {
+      return {};
+    }
+    Node made = like(node, "QLinearAdd", 1);
+    made.domain = "com.microsoft";
+    made.inputs = operands(*a, *b, ending);
+    return made;
+  }
+
   // The largest bias, if the bias is what the operator can add: integers, with the scale of the
   // sums and without zero point.
   std::optional<double> largest_bias(const Node& node, const Dequantized& x, const Dequantized& w,
@@ -241,7 +258,7 @@ class Fusion {
     return graph_.nodes[graph_.values[value].producer];
   }
 
-  // The inputs that QLinearConv and QLinearMatMul have in common.
+  // The inputs that QLinearConv, QLinearMatMul and QLinearAdd have in common.
   static std::vector<ValueId> operands(const Dequantized& a, const Dequantized& b,
                                        const Ending& ending) {
     return {a.integers,

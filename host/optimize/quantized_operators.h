@@ -3,6 +3,7 @@
 //
 //   DequantizeLinear(s) -> Conv   -> QuantizeLinear  becomes  QLinearConv
 //   DequantizeLinear(s) -> MatMul -> QuantizeLinear  becomes  QLinearMatMul
+//   DequantizeLinear(s) -> Add    -> QuantizeLinear  becomes  QLinearAdd of com.microsoft
 //   DequantizeLinear -> Reshape -> QuantizeLinear  becomes  Reshape, if both quantise alike;
 //                       likewise Flatten, Squeeze, Unsqueeze, Transpose and MaxPool
 //

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/optimize/block_products.h"
 #include "host/optimize/dead_code.h"
 #include "host/optimize/quantization_nodes.h"
 #include "host/optimize/quantized_operators.h"
@@ -98,6 +99,7 @@ void CpuRefinement::form_operators(Change& change, bridge::Provider& cpu) {
   };
   note(optimize::form_quantized_operators(graph, options, names));
   note(optimize::form_scaled_products(graph, options));
+  note(optimize::form_block_products(graph, options, names));
 }
 
 // A node is folded only if the CPU provider runs all that read its outputs: partitions and bodies

@@ -1,5 +1,5 @@
-// QLinearAdd, QLinearMul, QLinearSigmoid, QLinearLeakyRelu and QLinearConcat: of a byte only 256
-// values exist, so that what they stand for, or become, is looked up in tables.
+// QLinearAdd and QLinearMul, which compute in float, and QLinearSigmoid, QLinearLeakyRelu and
+// QLinearConcat: of a byte only 256 values exist, so that what they become is looked up in a table.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -15,18 +15,41 @@
 namespace ephost_cpu {
 namespace {
 
-// Of what the tables contain: the scaled operands, or their distances from the zero points.
+using Block = std::array<float, kQuantizationBlock>;
+
+template <class T>
+CPU_SIMD void decode_row(const T* x, float zero_point, float factor, float* y, int64_t count) {
+  CPU_INDEPENDENT
+  for (int64_t i = 0; i < count; ++i) y[i] = (static_cast<float>(x[i]) - zero_point) * factor;
+}
+
+CPU_SIMD void add_row(const float* b, float* a, int64_t count) {
+  CPU_INDEPENDENT
+  for (int64_t i = 0; i < count; ++i) a[i] += b[i];
+}
+
+CPU_SIMD void multiply_row(const float* b, float factor, float* a, int64_t count) {
+  CPU_INDEPENDENT
+  for (int64_t i = 0; i < count; ++i) a[i] = a[i] * b[i] * factor;
+}
+
+// Takes scaled operands, or their distances from the zero points. In a step of its own, as a fused
+// multiplication and addition would round sums in another way than the operators of float.
 struct AddOp {
   static constexpr bool kScales = true;
-  static constexpr double kCost = 1.5;
+  static constexpr double kCost = 0.3;
   float factor;
-  CPU_INLINE float operator()(float a, float b) const { return a + b; }
+  void operator()(const Block& b, Block& a, int64_t count) const {
+    add_row(b.data(), a.data(), count);
+  }
 };
 struct MulOp {
   static constexpr bool kScales = false;
-  static constexpr double kCost = 1.5;
+  static constexpr double kCost = 0.3;
   float factor;  // the product of the scales
-  CPU_INLINE float operator()(float a, float b) const { return a * b * factor; }
+  void operator()(const Block& b, Block& a, int64_t count) const {
+    multiply_row(b.data(), factor, a.data(), count);
+  }
 };
 
 template <class Op>
@@ -48,40 +71,50 @@ class QLinearBinary final : public Kernel {
     const Dims shape = broadcast_shape(dims_of(a), dims_of(b));
     const int32_t type = a.element_type;
     const eph_value& c = allocate_output(run, 0, type, shape);
-    const ByteTable as = byte_table(type, of_a.zero_point, Op::kScales ? of_a.scale : 1);
-    const ByteTable bs = byte_table(type, of_b.zero_point, Op::kScales ? of_b.scale : 1);
     const Op op{of_a.scale * of_b.scale};
     const Broadcast<2> walk(shape, {dims_of(a), dims_of(b)});
     dispatch<int8_t, uint8_t>(type, [&](auto tag) {
       using T = typename decltype(tag)::type;
-      walk.for_each_row(Op::kCost,
-                        [&](int64_t at, const auto& offsets, const auto& strides, int64_t count) {
-                          combine(op, {as, data<const uint8_t>(a) + offsets[0], strides[0]},
-                                  {bs, data<const uint8_t>(b) + offsets[1], strides[1]}, of_c,
-                                  data<T>(c) + at, count);
-                        });
+      const auto operand = [](const eph_value& value, QuantizedParameters of, int64_t offset,
+                              int64_t stride) {
+        return Operand<T>{data<const T>(value) + offset, stride, static_cast<float>(of.zero_point),
+                          Op::kScales ? of.scale : 1};
+      };
+      walk.for_each_row(
+          Op::kCost, [&](int64_t at, const auto& offsets, const auto& strides, int64_t count) {
+            combine(op, operand(a, of_a, offsets[0], strides[0]),
+                    operand(b, of_b, offsets[1], strides[1]), of_c, data<T>(c) + at, count);
+          });
     });
   }
 
  private:
+  template <class T>
   struct Operand {
-    const ByteTable& table;
-    const uint8_t* bytes;
+    const T* bytes;
     int64_t stride;
-    [[nodiscard]] float operator()(int64_t i) const { return table[bytes[i * stride]]; }
+    float zero_point, factor;
+
+    void decode(int64_t first, int64_t count, Block& to) const {
+      if (stride == 1) return decode_row(bytes + first, zero_point, factor, to.data(), count);
+      for (int64_t i = 0; i < count; ++i) {
+        const auto number = static_cast<float>(bytes[(first + i) * stride]);
+        to[static_cast<std::size_t>(i)] = (number - zero_point) * factor;
+      }
+    }
   };
 
   template <class T>
-  static void combine(const Op& op, const Operand& a, const Operand& b, QuantizedParameters to,
-                      T* y, int64_t count) {
+  static void combine(const Op& op, const Operand<T>& a, const Operand<T>& b,
+                      QuantizedParameters to, T* y, int64_t count) {
     const QuantizedRange range = quantized_range(eph::element_type_of<T>());
-    std::array<float, kQuantizationBlock> block;
+    Block left, right;
     for (int64_t at = 0; at < count; at += kQuantizationBlock) {
       const int64_t length = std::min(kQuantizationBlock, count - at);
-      for (int64_t i = 0; i < length; ++i) {
-        block[static_cast<std::size_t>(i)] = op(a(at + i), b(at + i));
-      }
-      quantize(block.data(), to.scale, static_cast<float>(to.zero_point), range, y + at, length);
+      a.decode(at, length, left);
+      b.decode(at, length, right);
+      op(right, left, length);
+      quantize(left.data(), to.scale, static_cast<float>(to.zero_point), range, y + at, length);
     }
   }
 };

@@ -26,9 +26,11 @@ class RandomGroup {
   explicit RandomGroup(uint32_t seed) : engine_(seed), is_exact_(draw(0, 1) == 0) {
     x_type_ = byte_type();
     y_type_ = byte_type();
-    const int kind = draw(0, 2);
+    const int kind = draw(0, 3);
     if (kind == 0) {
       convolution();
+    } else if (kind == 3) {
+      sum();
     } else if (kind == 1) {
       product();
     } else {
@@ -136,6 +138,21 @@ class RandomGroup {
     weights({inner, columns}, static_cast<size_t>(columns), draw(0, 1) == 0 ? 1 : -1);
     builder_.node("MatMul", {"fx", "fw"}, {"fy"});
     finish(static_cast<double>(inner));
+  }
+  void sum() {
+    formed_ = "QLinearAdd";
+    y_type_ = x_type_;
+    start({2, draw(1, 5), draw(1, 700)});
+    builder_.constant("w", bytes(x_type_, {1}, bytes_of(x_type_, 1)));
+    parameters("w", 1.0F / 64, x_type_);
+    builder_.node("DequantizeLinear", {"w", "w_scale", "w_zero"}, {"fw"});
+    if (draw(0, 1) == 0) {
+      builder_.node("Add", {"fx", "fx"}, {"fy"});
+    } else {
+      builder_.node("Add", {"fw", "fx"}, {"fy"});
+    }
+    finish(1);
+    is_exact_ = true;
   }
   void movement() {
     start({2, 3, 4, 6});

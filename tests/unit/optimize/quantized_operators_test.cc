@@ -122,6 +122,24 @@ Graph movement(float scale_after = 0.5F, uint8_t zero_after = 3) {
   return finish(builder);
 }
 
+//   y = QuantizeLinear(Add(DequantizeLinear(a), DequantizeLinear(b)))
+Graph sum(ElementType type_of_b = ElementType::kUint8, int32_t version = 13) {
+  GraphBuilder builder;
+  builder.input("a", tensor_type(ElementType::kUint8, Shape{3, 4}))
+      .input("b", tensor_type(type_of_b, Shape{4}))
+      .constant("as", scalar(0.5F))
+      .constant("bs", scalar(0.25F))
+      .constant("ys", scalar(2))
+      .constant("yz", uint8_scalar(3))
+      .node("DequantizeLinear", {"a", "as"}, {"fa"})
+      .node("DequantizeLinear", {"b", "bs"}, {"fb"})
+      .node("Add", {"fa", "fb"}, {"fy"})
+      .node("QuantizeLinear", {"fy", "ys", "yz"}, {"y"});
+  Graph graph = finish(builder);
+  graph.nodes[2].since_version = version;
+  return graph;
+}
+
 QuantizedOperators all() {
   return {.is_free = [](NodeId) { return true; },
           .has_kernel = [](const graph::Node&) { return true; },
@@ -144,6 +162,19 @@ std::string operator_in(const Graph& graph) {
   std::string names;
   for (const graph::Node& node : graph.nodes) names += (names.empty() ? "" : " ") + node.op_type;
   return names;
+}
+
+TEST(QuantizedOperators, FormASum) {
+  Graph graph = sum();
+  EXPECT_EQ(form(graph), 1U);
+  ASSERT_EQ(operator_in(graph), "QLinearAdd");
+  EXPECT_EQ(graph.nodes[0].domain, "com.microsoft");
+  EXPECT_EQ(graph.nodes[0].since_version, 1);
+  EXPECT_THAT(value_names(graph, graph.nodes[0].inputs),
+              ElementsAre("a", "as", "quantization/zero_point", "b", "bs",
+                          "quantization/zero_point", "ys", "yz"));
+  EXPECT_EQ(form_of(sum(ElementType::kInt8)), 0U);
+  EXPECT_EQ(form_of(sum(ElementType::kUint8, 6)), 0U);
 }
 
 TEST(QuantizedOperators, FormAConvolution) {

@@ -66,6 +66,16 @@ CPU_INLINE void load_group(const T* x, int64_t stride, Group& group) {
       return;
     }
   }
+  if constexpr (sizeof(T) == 1) {
+    if (stride == 2) {
+      Group high;
+      std::memcpy(&group, x, sizeof(group));
+      std::memcpy(&high, x + kPoolGroup<T>, sizeof(high));
+      group = __builtin_shufflevector(group, high, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24,
+                                      26, 28, 30);
+      return;
+    }
+  }
   for (int64_t i = 0; i < kPoolGroup<T>; ++i) group[i] = x[i * stride];
 }
 
