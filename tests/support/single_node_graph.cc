@@ -408,7 +408,9 @@ int32_t SingleNodeGraph::get_value(const eph_graph* graph, uint32_t index, eph_v
     info.rank = static_cast<int32_t>(value.tensor.shape.size());
     info.shape = value.tensor.shape.data();
   }
-  if (value.is_constant) info.constant = &value.constant;
+  if (value.is_constant) {
+    info.constant = &(own.records_[index] = value.constant);
+  }
   return fill_record(info, out, error);
 }
 
@@ -484,6 +486,7 @@ std::unique_ptr<KernelSession> PluginSession::create(const SingleNodeGraph& grap
   *outcome = {};
   outcome->code = api_->create_kernel(provider_, &graph, 0, &computation, &error);
   outcome->message = error.message;
+  graph.take_records_back();
   if (!outcome->ok()) return nullptr;
   return std::make_unique<KernelSession>(computation, graph);
 }

@@ -80,6 +80,11 @@ class SingleNodeGraph : public eph_graph {
   SingleNodeGraph& skip_output();
   SingleNodeGraph& attribute(const std::string& name, NodeAttribute value);
   SingleNodeGraph& state(Stated stated);
+  // Clears the records of constants that were handed out: those of a real host are gone as well
+  // once the kernel is made, while the elements stay.
+  void take_records_back() const {
+    for (auto& [index, record] : records_) record = {};
+  }
   // For runs of a kernel that was made before: another tensor than it was told of.
   void replace_input(std::size_t i, Tensor value) { values_[inputs_[i]].tensor = std::move(value); }
   SingleNodeGraph& domain(std::string name);  // ai.onnx if nothing is said
@@ -133,6 +138,7 @@ class SingleNodeGraph : public eph_graph {
   int32_t since_version_;
   Stated stated_ = Stated::kTypesAndShapes;
   std::deque<NodeValue> values_;
+  mutable std::map<uint32_t, eph_value> records_;  // of constants, by value, as handed out
   std::deque<Attribute> attributes_;
   std::vector<eph_attribute> attribute_views_;
   std::vector<uint32_t> inputs_, outputs_;

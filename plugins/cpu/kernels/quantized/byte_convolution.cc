@@ -353,8 +353,10 @@ void store_quantized(const Pixels& pixels, const float* factors, float zero_poin
 class ByteConvolutions::Plans {
  public:
   Plans(std::shared_ptr<const OneDnn> onednn, const std::optional<QuantizedOperand>& constant)
-      : onednn_(std::move(onednn)), constant_(constant) {
+      : onednn_(std::move(onednn)) {
     if (!constant) return;
+    constant_ = {data<const uint8_t>(*constant->value), !constant->is_signed(),
+                 needs_sums(*constant)};
     const Dims shape = dims_of(*constant->value);
     weight_sums_.resize(static_cast<std::size_t>(shape[0]));
     sum_weights(*constant, shape[0], element_count(shape, 1, shape.size()), weight_sums_.data());
@@ -363,10 +365,11 @@ class ByteConvolutions::Plans {
   [[nodiscard]] const dnnl::engine& engine() const { return onednn_->engine; }
   // What sum_weights gives for constant weights; null for others.
   [[nodiscard]] const uint32_t* weight_sums() const {
-    return constant_ ? weight_sums_.data() : nullptr;
+    return has_constant() ? weight_sums_.data() : nullptr;
   }
-  [[nodiscard]] bool has_constant() const { return constant_.has_value(); }
-  [[nodiscard]] const QuantizedOperand& constant() const { return *constant_; }
+  [[nodiscard]] bool has_constant() const { return constant_.bytes != nullptr; }
+  // Whether constant weights need sums of windows.
+  [[nodiscard]] bool constant_needs_sums() const { return constant_.needs_sums; }
 
   std::shared_ptr<const Plan> find(const Key& key) {
     return cache_.find_or_make(key, [&] { return make(key); });
@@ -412,7 +415,7 @@ class ByteConvolutions::Plans {
                      scratchpad.get_size()};
     plan.scratchpad_bytes = plan.convolve.scratchpad_bytes;
     plan.weights_bytes = description.weights_desc().get_size();
-    if (constant_) {
+    if (has_constant()) {
       if (packed_ == nullptr) packed_ = make_packed(dense, key);
       plan.packed_weights = packed_->get(description.weights_desc(), *onednn_);
     } else if (dense != description.weights_desc()) {
@@ -425,8 +428,8 @@ class ByteConvolutions::Plans {
   // The weights stay as they are in the file; what oneDNN packs is made when it packs.
   [[nodiscard]] std::unique_ptr<PackedWeights> make_packed(const Desc& dense,
                                                            const Key& key) const {
-    const auto* bytes = data<const uint8_t>(*constant_->value);
-    const bool flips = !constant_->is_signed();
+    const uint8_t* bytes = constant_.bytes;
+    const bool flips = constant_.flips;
     PackedWeights::Source source;
     if (flips || key.with_sums) {
       const Channels channels = channels_of(key.shape, key.with_sums);
@@ -440,8 +443,15 @@ class ByteConvolutions::Plans {
     return std::make_unique<PackedWeights>(bytes, dense, std::move(source));
   }
 
+  // Of constant weights, what is needed after the kernel was made: their elements stay, the records
+  // that describe them do not.
+  struct Constant {
+    const uint8_t* bytes = nullptr;
+    bool flips = false, needs_sums = false;
+  };
+
   std::shared_ptr<const OneDnn> onednn_;
-  std::optional<QuantizedOperand> constant_;
+  Constant constant_;
   std::vector<uint32_t> weight_sums_;
   std::unique_ptr<PackedWeights> packed_;
   PlanCache<Key, Plan> cache_;
@@ -457,7 +467,7 @@ std::unique_ptr<eph::State> ByteConvolutions::create_state() const {
 }
 
 bool ByteConvolutions::prepare(const ConvolutionShape& shape) {
-  return plans_->has_constant() && plans_->find({shape, needs_sums(plans_->constant())})->is_fast;
+  return plans_->has_constant() && plans_->find({shape, plans_->constant_needs_sums()})->is_fast;
 }
 
 bool ByteConvolutions::convolve(eph::Run& run, eph::State* state, const ConvolutionShape& shape,

@@ -22,7 +22,8 @@ struct Requantization {
 
 class ByteConvolutions {
  public:
-  // `constant` are the weights if they and their zero points are constant; borrowed.
+  // `constant` are the weights if they and their zero points are constant; the elements of the
+  // weights are borrowed.
   ByteConvolutions(std::shared_ptr<const OneDnn> onednn,
                    const std::optional<QuantizedOperand>& constant);
   ~ByteConvolutions();

@@ -86,5 +86,27 @@ TEST(MaxPool, TakesBytes) {
               Gives(std::vector<Tensor>{tensor<uint8_t>({1, 1, 2}, {200, 200})}));
 }
 
+TEST(MaxPool, OfBytesIsThatOfFloats) {
+  for (const int64_t stride : {1, 2, 3}) {
+    const Shape shape = {2, 3, 9, 71};
+    const std::vector<float> numbers = values_of<float>(random_floats(shape, 5, -128, 127));
+    std::vector<int8_t> bytes;
+    std::vector<float> rounded;
+    for (const float number : numbers) {
+      bytes.push_back(static_cast<int8_t>(number));
+      rounded.push_back(bytes.back());
+    }
+    const Attributes window = {{"kernel_shape", std::vector<int64_t>{3, 3}},
+                               {"pads", std::vector<int64_t>{1, 1, 1, 1}},
+                               {"strides", std::vector<int64_t>{2, stride}}};
+    const Tensor pooled = run_one("MaxPool", 12, {tensor<int8_t>(shape, bytes)}, window);
+    const Tensor expected = run_one("MaxPool", 12, {floats(shape, rounded)}, window);
+    EXPECT_EQ(pooled.shape, expected.shape);
+    std::vector<float> actual;
+    for (const int8_t byte : values_of<int8_t>(pooled)) actual.push_back(byte);
+    EXPECT_EQ(actual, values_of<float>(expected)) << stride;
+  }
+}
+
 }  // namespace
 }  // namespace ephost::test
