@@ -49,12 +49,10 @@ std::string_view instruction_set() {
 bool multiplies_bytes_exactly() {
   using Isa = dnnl::cpu_isa;
   switch (dnnl::get_effective_cpu_isa()) {
-    case Isa::avx2_vnni:
     case Isa::avx512_core_vnni:
     case Isa::avx512_core_bf16:
     case Isa::avx512_core_amx:
 #if DNNL_VERSION_MAJOR >= 3
-    case Isa::avx2_vnni_2:
     case Isa::avx512_core_fp16:
     case Isa::avx512_core_amx_fp16:
 #endif

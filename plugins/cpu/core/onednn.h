@@ -37,8 +37,8 @@ struct OneDnn {
 // The kind of processor by the instructions that oneDNN uses, e.g. "x86-64-avx2".
 [[nodiscard]] std::string_view instruction_set();
 
-// Whether products of uint8 and int8 are exact: without instructions for them, oneDNN adds pairs of
-// products in 16 bits, which saturate.
+// Whether all of oneDNN's products of uint8 and int8 are exact, as they are with AVX-512's VNNI
+// instructions: without such, it adds pairs of products in 16 bits, which saturate.
 [[nodiscard]] bool multiplies_bytes_exactly();
 
 // Row-major float32.

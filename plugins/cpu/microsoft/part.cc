@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "plugins/cpu/core/parallel.h"
+#include "plugins/cpu/kernels/quantized/bytes.h"
 #include "plugins/cpu/microsoft/operators.h"
 
 namespace ephost_cpu {
@@ -118,6 +119,21 @@ void transpose_typed(const T* from, int64_t batch, int64_t rows, int64_t columns
   });
 }
 
+void transpose_byte_planes(const uint8_t* from, int64_t batch, int64_t rows, int64_t columns,
+                           uint8_t* to) {
+  constexpr int64_t kPiece = 256;  // columns
+  const int64_t pieces = (columns - 1) / kPiece + 1;
+  const double cost = 0.1 * static_cast<double>(rows * std::min(columns, kPiece));
+  parallel_for(batch * pieces, cost, [=](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t plane = i / pieces * rows * columns;
+      const int64_t first = i % pieces * kPiece;
+      transpose_bytes(from + plane + first, columns, rows, std::min(kPiece, columns - first),
+                      to + plane + first * rows, rows);
+    }
+  });
+}
+
 }  // namespace
 
 std::unique_ptr<Kernel> make_part(std::string_view op_type, int32_t version,
@@ -134,6 +150,10 @@ std::unique_ptr<Kernel> make_part_with(std::string_view op_type, int32_t version
 void transpose_planes(int32_t element_type, const void* from, int64_t batch, int64_t rows,
                       int64_t columns, void* to) {
   if (batch == 0 || rows == 0 || columns == 0) return;
+  if (element_size(element_type) == 1) {
+    return transpose_byte_planes(static_cast<const uint8_t*>(from), batch, rows, columns,
+                                 static_cast<uint8_t*>(to));
+  }
   dispatch_size(element_size(element_type), [&](auto tag) {
     using T = typename decltype(tag)::type;
     transpose_typed(static_cast<const T*>(from), batch, rows, columns, static_cast<T*>(to));

@@ -142,6 +142,15 @@ TEST(NhwcMaxPool, TakesTheLargestByteOfEachWindow) {
               Refuses(EPH_INVALID_ARGUMENT, "has no spatial dimensions"));
 }
 
+// Windows of one element change nothing, while all channels go to the front and back.
+TEST(NhwcMaxPool, MovesManyChannels) {
+  for (const int64_t channels : {5, 16, 70, 200}) {
+    const Tensor x = random_bytes<uint8_t>({2, 3, 101, channels}, 6);
+    EXPECT_THAT(run_microsoft("NhwcMaxPool", {x}, {{"kernel_shape", std::vector<int64_t>{1, 1}}}),
+                Gives(std::vector{x}));
+  }
+}
+
 // ---- Gelu ---------------------------------------------------------------------------------------
 
 double gelu(double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); }
