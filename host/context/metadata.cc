@@ -18,6 +18,7 @@ constexpr std::string_view kInitializers = "initializers.";
 constexpr std::string_view kOriginal = "original.";
 constexpr std::string_view kCompatibility = "compatibility.";
 constexpr std::string_view kPayloadCompatibility = "payload_compatibility.";
+constexpr std::string_view kSpecialization = "specialization.";
 constexpr std::string_view kChecksumPrefix = "xxh3:";
 
 Status malformed(const std::string& key, std::string_view reason) {
@@ -68,6 +69,9 @@ Status read_entry(const std::string& key, const std::string& value, ContextMetad
   if (take(rest, kCompatibility)) return add(stated.compatibility, key, rest, value);
   if (take(rest, kPayloadCompatibility)) {
     return add(stated.payload_compatibility, key, rest, value);
+  }
+  if (take(rest, kSpecialization)) {
+    return add_checksum(stated.specializations, key, rest, value);
   }
   return malformed(key, "is of an unknown kind");
 }
@@ -128,6 +132,7 @@ void write_metadata(const ContextMetadata& stated, MetadataList& metadata) {
   append_checksums(stated.originals, kOriginal, metadata);
   append_texts(stated.compatibility, kCompatibility, metadata);
   append_texts(stated.payload_compatibility, kPayloadCompatibility, metadata);
+  append_checksums(stated.specializations, kSpecialization, metadata);
 }
 
 }  // namespace ephost::context

@@ -41,11 +41,13 @@ struct ContextMetadata {
   std::map<std::string, std::string> compatibility;     // by source
   // Of payloads that have a text of their own, by partition_name of their primary node.
   std::map<std::string, std::string> payload_compatibility;
+  // Context models of the model with fixed extents, by file name; see SPECIFICATION.md.
+  std::map<std::string, ContentChecksum> specializations;
   bool is_stated = false;  // read_metadata: there is an entry, if only the version
 
   [[nodiscard]] bool empty() const {
     return binaries.empty() && embedded.empty() && initializers.empty() && originals.empty() &&
-           compatibility.empty() && payload_compatibility.empty();
+           compatibility.empty() && payload_compatibility.empty() && specializations.empty();
   }
 };
 

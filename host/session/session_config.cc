@@ -156,7 +156,10 @@ Status specialize(SessionConfig& config, std::string_view key, const std::string
 }
 
 Status runs_before(SessionConfig& config, std::string_view key, const std::string& text) {
-  return set_number(key, text, "the first run", config.runs_before);
+  constexpr uint64_t kMax = uint64_t{1} << 32;  // of which a multiple is within the type
+  EPHOST_RETURN_IF_ERROR(set_number(key, text, "the first run", config.runs_before));
+  config.runs_before = std::min(config.runs_before, kMax);
+  return Status::ok_status();
 }
 
 Status max_specializations(SessionConfig& config, std::string_view key, const std::string& text) {

@@ -41,9 +41,10 @@ class WishCollector : public eph_shape_wishes {
                  uint64_t symbol_count) {
     const plugin::CallSite site{provider_, "add"};
     EPHOST_ASSIGN_OR_RETURN(
-        const auto given, plugin::adopt_array(nodes, node_count, graph_.nodes.size(), site, "nodes"));
-    EPHOST_ASSIGN_OR_RETURN(const auto names, plugin::adopt_array(symbols, symbol_count,
-                                                                  kMaxSymbols, site, "symbols"));
+        const auto given,
+        plugin::adopt_array(nodes, node_count, graph_.nodes.size(), site, "nodes"));
+    EPHOST_ASSIGN_OR_RETURN(
+        const auto names, plugin::adopt_array(symbols, symbol_count, kMaxSymbols, site, "symbols"));
     ShapeWish wish;
     for (const uint32_t node : given) {
       if (node >= graph_.nodes.size()) {
@@ -104,9 +105,10 @@ Result<std::vector<ShapeWish>> ShapeExtension::wishes(const GraphView& graph,
   if (!api_ || !has_open_extents(graph.graph())) return std::vector<ShapeWish>();
   const std::string& name = graph.graph().name;
   WishCollector collector(owner_, graph.graph(), model);
-  const Status asked = call_slot({owner_, "get_wishes", "graph", name},
-                                 "telling which extents of graph " + quote(name) + " it wants fixed",
-                                 api_->get_wishes, provider_, &graph, &collector);
+  const Status asked =
+      call_slot({owner_, "get_wishes", "graph", name},
+                "telling which extents of graph " + quote(name) + " it wants fixed",
+                api_->get_wishes, provider_, &graph, &collector);
   EPHOST_RETURN_IF_ERROR(collector.status());
   EPHOST_RETURN_IF_ERROR(asked);
   return collector.take();

@@ -41,8 +41,7 @@ class ShapeExtension {
   // Of a provider that does not offer the extension.
   ShapeExtension() = default;
   // Borrows the handle and the name of the provider.
-  ShapeExtension(const eph_shapes_provider_api& api, eph_provider* provider,
-                 std::string_view owner)
+  ShapeExtension(const eph_shapes_provider_api& api, eph_provider* provider, std::string_view owner)
       : api_(api), provider_(provider), owner_(owner) {}
 
   // Whether profiles limit the shapes that the provider's claims hold for.

@@ -75,6 +75,7 @@ VerifyReport verify_context_model(const graph::Model& model, const LoadOptions& 
     note(node.status);
   }
   for (const Status& status : examined.initializers) note(status);
+  report.specializations = examined.metadata.specializations;
   report.unchecked = examined.unchecked;
   report.needs_checksums = options.require_checksums.value_or(examined.is_of_this_host);
   return report;

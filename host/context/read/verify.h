@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "host/context/metadata.h"
 #include "host/context/read/loader.h"
 #include "host/context/read/payload_files.h"
 #include "host/graph/graph.h"
@@ -35,9 +37,10 @@ struct VerifiedNode {
 
 struct VerifyReport {
   std::vector<VerifiedNode> nodes;
-  std::vector<std::string> problems;   // one sentence each
-  std::vector<std::string> unchecked;  // whatever has no stated checksum
-  bool needs_checksums = false;        // sessions refuse the model if something is unchecked
+  std::vector<std::string> problems;                       // one sentence each
+  std::vector<std::string> unchecked;                      // whatever has no stated checksum
+  std::map<std::string, ContentChecksum> specializations;  // as the model states them
+  bool needs_checksums = false;  // sessions refuse the model if something is unchecked
 
   [[nodiscard]] bool ok() const { return problems.empty(); }
 };

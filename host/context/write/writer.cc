@@ -253,6 +253,10 @@ Status ContextWriter::State::rewrite(ModelToWrite& content, const WriteOptions& 
                             model_options.source_path.filename().native());
 }
 
+void ContextWriter::state_specializations(std::map<std::string, ContentChecksum> written) {
+  state_->options.specializations = std::move(written);
+}
+
 Result<WrittenContext> ContextWriter::finish(
     graph::Model model, std::span<const WrittenPartition> partitions,
     const std::map<std::string, std::string>& compatibility) && {
@@ -281,7 +285,8 @@ Result<WrittenContext> ContextWriter::finish(
   staged.reserve(members.size());
   for (size_t i = 0; i < members.size(); ++i) {
     ModelToWrite& content = members[i].content;
-    ContextMetadata metadata{.compatibility = content.compatibility};
+    ContextMetadata metadata{.compatibility = content.compatibility,
+                             .specializations = members[i].options.specializations};
     EPHOST_RETURN_IF_ERROR(state->rewrite(content, members[i].options, primaries[i], metadata));
     StagedOutput& output = staged.emplace_back(members[i].options, state->payloads);
     EPHOST_RETURN_IF_ERROR(output.encode(content.model, std::move(metadata)));

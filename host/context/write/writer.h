@@ -71,6 +71,9 @@ struct WriteOptions {
       place_initializer;
   // The file of the source model, if it has one. The nodes state its file name.
   std::filesystem::path source_path;
+  // Context models of the model with fixed extents that exist already, beside the output, by file
+  // name. The model states them.
+  std::map<std::string, ContentChecksum> specializations = {};
   // Other files that the operation reads or writes; no output may be one of them.
   OperationFiles files;
   // Replace an existing context model and its files.
@@ -145,6 +148,9 @@ class ContextWriter {
   // Adds to WriteOptions::files what becomes known only after `create`. INVALID_ARGUMENT if an
   // output of this writer is one of them.
   [[nodiscard]] Status add_files(const OperationFiles& files);
+
+  // Sets WriteOptions::specializations, which become known only after `create`.
+  void state_specializations(std::map<std::string, ContentChecksum> written);
 
   // Begins a payload of the provider and returns its index. `compatibility` is a text of its own,
   // which counts instead of the one of its source. INVALID_ARGUMENT if its binary would be a file

@@ -1,16 +1,22 @@
 #include "host/session/caching/compile_model.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <span>
 #include <utility>
 
+#include "host/base/files/file.h"
 #include "host/base/format.h"
+#include "host/base/hash.h"
+#include "host/base/log.h"
 #include "host/base/text.h"
 #include "host/context/ep_context_node.h"
 #include "host/context/file_names.h"
 #include "host/context/write/output_files.h"
 #include "host/session/caching/context_generation.h"
 #include "host/session/caching/lock_wait.h"
+#include "host/session/caching/profile_contexts.h"
 #include "host/session/caching/session_cache.h"
 #include "host/session/cancellation.h"
 #include "host/session/environment_state.h"
@@ -18,6 +24,7 @@
 #include "host/session/pipeline/pipeline.h"
 #include "host/session/session_config.h"
 #include "host/session/session_log.h"
+#include "host/session/shapes/input_extents.h"
 
 namespace ephost {
 namespace {
@@ -229,6 +236,98 @@ Result<session::PayloadDigests> compile_to_nowhere(const Environment& environmen
 }
 
 Result<CompileReport> compile(const Environment& environment, const SessionOptions& options,
+                              const ModelCompilationOptions& compilation);
+
+// Compiles a model for the profiles of a session before the context model of the model as it is,
+// which states them, is written.
+class ProfileCompilation {
+ public:
+  // Borrows all; `bytes` are those of a model that the application reads itself.
+  ProfileCompilation(const Environment& environment, const SessionOptions& options,
+                     const ModelCompilationOptions& compilation, std::span<const std::byte> bytes,
+                     fs::path output)
+      : environment_(environment),
+        options_(options),
+        compilation_(compilation),
+        bytes_(bytes),
+        output_(std::move(output)) {}
+
+  // INVALID_ARGUMENT where there is no folder for further models.
+  [[nodiscard]] Status check(const context::WriteOptions& write) const {
+    if (write.destination != context::Destination::kFile) {
+      return invalid(
+          "the context models for profiles of shapes are files beside the model, which goes to "
+          "memory here; set output_model_path, or leave session.shapes.profiles out");
+    }
+    if (!write.write_payload) return Status::ok_status();
+    return invalid(
+        "the payloads of several context models, for profiles of shapes, would get the same names; "
+        "leave out ep_context_data_write_func or session.shapes.profiles");
+  }
+
+  // Compiles for each profile, and tells `generation`.
+  Status run(const session::PreparedModel& prepared, session::ContextGeneration& generation) {
+    const session::InputExtents inputs(prepared.model, prepared.shape_wishes);
+    EPHOST_ASSIGN_OR_RETURN(const auto all, session::best_extents(prepared.shape_profiles, inputs));
+    if (all.empty()) {
+      log_warning(formatted("{} has no effect: no provider wishes for fixed extents of this model",
+                            session::kShapeProfilesKey));
+    }
+    std::map<std::string, context::ContentChecksum> written;
+    reports_.clear();
+    for (const std::vector<int64_t>& extents : all) {
+      EPHOST_RETURN_IF_ERROR(run_one(inputs, extents, written)
+                                 .with_context("compiling for " + inputs.describe(extents)));
+    }
+    generation.state_specializations(std::move(written));
+    return Status::ok_status();
+  }
+
+  // Puts what was written in front of the report on the model as it is.
+  void add_to(CompileReport& report) {
+    CompileReport all;
+    for (CompileReport& one : reports_) append(one, all);
+    append(report, all);
+    report.files = std::move(all.files);
+    report.partitions = std::move(all.partitions);
+    report.fallbacks = std::move(all.fallbacks);
+  }
+
+ private:
+  static void append(CompileReport& from, CompileReport& to) {
+    std::ranges::move(from.files, std::back_inserter(to.files));
+    std::ranges::move(from.partitions, std::back_inserter(to.partitions));
+    std::ranges::move(from.fallbacks, std::back_inserter(to.fallbacks));
+  }
+
+  Status run_one(const session::InputExtents& inputs, std::span<const int64_t> extents,
+                 std::map<std::string, context::ContentChecksum>& written) {
+    SessionOptions options = options_;
+    options.add_config_entry(std::string(session::kShapeProfilesKey), "");
+    inputs.add_overrides(extents, options);
+    ModelCompilationOptions compilation = compilation_;
+    compilation.output_model_path = session::specialized_model_path(output_, extents);
+    if (compilation.input_model_read_func) {
+      compilation.input_model_read_func = {};
+      compilation.input_model_buffer = bytes_;
+    }
+    EPHOST_ASSIGN_OR_RETURN(CompileReport report, compile(environment_, options, compilation));
+    EPHOST_ASSIGN_OR_RETURN(const MappedFile model, MappedFile::open(report.output_path));
+    written[report.output_path.filename().native()] = {.hash = content_checksum(model.bytes()),
+                                                       .size = model.bytes().size()};
+    reports_.push_back(std::move(report));
+    return Status::ok_status();
+  }
+
+  const Environment& environment_;
+  const SessionOptions& options_;
+  const ModelCompilationOptions& compilation_;
+  std::span<const std::byte> bytes_;
+  fs::path output_;
+  std::vector<CompileReport> reports_;
+};
+
+Result<CompileReport> compile(const Environment& environment, const SessionOptions& options,
                               const ModelCompilationOptions& compilation) {
   EPHOST_RETURN_IF_ERROR(check_choices(compilation));
   std::vector<std::string> warnings;  // the pipeline logs them
@@ -239,16 +338,20 @@ Result<CompileReport> compile(const Environment& environment, const SessionOptio
   write.file_system = environment.state().output_file_system;
   write.lock_wait = session::lock_wait(config, cancellation);
   const bool has_path = write.destination == context::Destination::kFile;
-  using Without = session::ContextGeneration::WithoutNodes;
-  EPHOST_ASSIGN_OR_RETURN(
-      const auto generation,
-      session::ContextGeneration::create(
-          std::move(write),
-          compilation.error_if_no_nodes_compiled ? Without::kFail : Without::kWritePlainModel,
-          cancellation));
+  const bool has_profiles = !config.shape_profiles.empty();
   std::vector<std::byte> bytes;
   EPHOST_ASSIGN_OR_RETURN(const session::ModelSource source,
                           source_of(compilation, cancellation, bytes));
+  ProfileCompilation profiles(environment, options, compilation, bytes, write.output_path);
+  if (has_profiles) EPHOST_RETURN_IF_ERROR(profiles.check(write));
+  using Without = session::ContextGeneration::WithoutNodes;
+  EPHOST_ASSIGN_OR_RETURN(
+      const auto generation,
+      session::ContextGeneration::create(std::move(write),
+                                         compilation.error_if_no_nodes_compiled && !has_profiles
+                                             ? Without::kFail
+                                             : Without::kWritePlainModel,
+                                         cancellation));
   EPHOST_ASSIGN_OR_RETURN(session::SessionCache cache,
                           session::SessionCache::create(source, without_generation(options),
                                                         environment.state().host_version));
@@ -269,6 +372,7 @@ Result<CompileReport> compile(const Environment& environment, const SessionOptio
     return generation->check(prepared);
   };
   hooks.after_compile = [&](session::PreparedModel& prepared) {
+    if (has_profiles) EPHOST_RETURN_IF_ERROR(profiles.run(prepared, *generation));
     writes = true;
     return cache.entry() ? generation->write_again(prepared) : generation->write(prepared);
   };
@@ -285,6 +389,7 @@ Result<CompileReport> compile(const Environment& environment, const SessionOptio
   if (cache.entry()) add_node_counts(cache.entry()->stated, report);
   report.cache_use = cache.use();
   report.deterministic_providers = digests.providers();
+  if (has_profiles) profiles.add_to(report);
   if (prepared->profiler) EPHOST_RETURN_IF_ERROR(prepared->profiler->write());
   return report;
 }

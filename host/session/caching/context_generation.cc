@@ -356,6 +356,12 @@ Status ContextGeneration::check(const PreparedModel& prepared) {
   return writer_.add_files(prepared.files);
 }
 
+void ContextGeneration::state_specializations(
+    std::map<std::string, context::ContentChecksum> written) {
+  writer_.state_specializations(written);
+  options_.specializations = std::move(written);
+}
+
 Status ContextGeneration::write(const PreparedModel& prepared) {
   EPHOST_RETURN_IF_ERROR(check(prepared));
   CompiledModel compiled = collect_compiled(prepared, options_);

@@ -14,6 +14,7 @@
 #include "host/base/log.h"
 #include "host/base/text.h"
 #include "host/context/ep_context_node.h"
+#include "host/context/metadata.h"
 #include "host/context/read/replacement_watch.h"
 #include "host/session/cancellation.h"
 #include "host/session/environment_state.h"
@@ -106,7 +107,7 @@ class Pipeline {
 
     // Read the model and its external data.
     EPHOST_RETURN_IF_ERROR(timed("import", [&] { return reader_.import(source, prepared_); }));
-    keep_source(source);
+    EPHOST_RETURN_IF_ERROR(keep_source(source));
     if (hooks_.after_import) EPHOST_RETURN_IF_ERROR(hooks_.after_import(prepared_));
     // From here on, the graph is well-formed, but for operators that plugins define.
     if (until == Stage::kImported) return std::move(prepared_);
@@ -198,19 +199,29 @@ class Pipeline {
     return hooks_.runs ? add_optimized_model_files(config_, prepared_.files) : Status::ok_status();
   }
 
-  // What a session needs to read the model again with other extents.
-  void keep_source(const ModelSource& source) {
+  // What a session needs to read the model again with other extents, and where it finds models
+  // that were compiled for some.
+  Status keep_source(const ModelSource& source) {
     const graph::Graph& graph = prepared_.model.graph;
+    if (!hooks_.runs || hooks_.base != nullptr) return Status::ok_status();
+    EPHOST_ASSIGN_OR_RETURN(context::ContextMetadata stated,
+                            context::read_metadata(prepared_.model.metadata));
+    prepared_.stored_specializations = std::move(stated.specializations);
+    if (!source.bytes) {
+      prepared_.stored_folder = source.path.parent_path();
+    } else if (!config_.context_file_path.empty()) {
+      prepared_.stored_folder = config_.context_file_path.parent_path();
+    }
     const auto is_open = [&](graph::ValueId id) {
       const std::optional<graph::Shape>& shape = graph.values[id].type.shape;
       return shape && !graph::is_static(*shape);
     };
-    if (!hooks_.runs || hooks_.base != nullptr || std::ranges::none_of(graph.inputs, is_open) ||
-        !context::find_ep_context_nodes(graph).empty()) {
-      return;
-    }
+    const bool can_be_read_again =
+        std::ranges::any_of(graph.inputs, is_open) && context::find_ep_context_nodes(graph).empty();
+    if (!can_be_read_again) return Status::ok_status();
     prepared_.source = source;
     prepared_.source->external_data = reader_.report().external_data;
+    return Status::ok_status();
   }
 
   // The profiles of shapes, which the providers hear before they claim anything.

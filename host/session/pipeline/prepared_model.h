@@ -7,6 +7,7 @@
 #include <ephost/types/model_metadata.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -20,6 +21,7 @@
 #include "host/base/thread_pool.h"
 #include "host/bridge/provider.h"
 #include "host/context/ep_context_node.h"
+#include "host/context/metadata.h"
 #include "host/context/read/loader.h"
 #include "host/graph/graph.h"
 #include "host/onnx_io/opsets/plugin_operators.h"
@@ -91,6 +93,10 @@ struct PreparedModel {
   // What was read, with all files open, if it can be read again with other extents: a model with
   // open extents that is no context model. It stays what the caller asked for, too.
   std::optional<ModelSource> source;
+  // Context models for fixed extents that the model states, by file name, and their folder; nothing
+  // for a model from memory whose folder is not known.
+  std::map<std::string, context::ContentChecksum> stored_specializations;
+  std::optional<std::filesystem::path> stored_folder;
   OperationFiles files;            // files that this operation is known to read or write, so far
   context::LoadedContext context;  // the payloads of a context model; empty for other models
   std::vector<std::shared_ptr<bridge::Provider>> providers;  // in priority order, CPU last

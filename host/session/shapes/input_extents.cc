@@ -1,7 +1,10 @@
 #include "host/session/shapes/input_extents.h"
 
+#include <map>
+
 #include "host/base/format.h"
 #include "host/base/text.h"
+#include "host/session/session_config.h"
 
 namespace ephost::session {
 
@@ -58,15 +61,16 @@ bool InputExtents::read(std::span<const Value* const> inputs, std::span<int64_t>
   return true;
 }
 
-std::map<std::string, std::vector<int64_t>> InputExtents::overrides(
-    std::span<const int64_t> extents) const {
-  std::map<std::string, std::vector<int64_t>> overrides;
+void InputExtents::add_overrides(std::span<const int64_t> extents, SessionOptions& options) const {
+  std::map<std::string, std::vector<std::string>> by_input;
   for (const Place& place : places_) {
-    std::vector<int64_t>& sizes = overrides[place.input_name];
-    sizes.resize(place.rank, -1);
-    sizes[place.axis] = extents[place.key];
+    std::vector<std::string>& sizes = by_input[place.input_name];
+    sizes.resize(place.rank, "?");
+    sizes[place.axis] = std::to_string(extents[place.key]);
   }
-  return overrides;
+  for (const auto& [input, sizes] : by_input) {
+    options.add_config_entry(std::string(kDimensionByInputPrefix) + input, join(sizes, ","));
+  }
 }
 
 std::string InputExtents::describe(std::span<const int64_t> extents) const {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "host/graph/graph.h"
 #include "host/runtime/values/value.h"
 #include "host/session/pipeline/shape_wishes.h"
+#include "host/session/session_options.h"
 
 namespace ephost::session {
 
@@ -41,9 +41,8 @@ class InputExtents {
     return {};
   }
 
-  // The extents as overrides of the importer (DimensionOverrides::by_input).
-  [[nodiscard]] std::map<std::string, std::vector<int64_t>> overrides(
-      std::span<const int64_t> extents) const;
+  // Adds the extents to the options of a session, as overrides of dimensions by input.
+  void add_overrides(std::span<const int64_t> extents, SessionOptions& options) const;
 
   // The name of an extent: of its dimension, or its place, e.g. "x[0]".
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }

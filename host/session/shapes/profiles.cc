@@ -76,8 +76,8 @@ Result<bridge::ShapeProfile> resolve(const bridge::ShapeProfile& open,
 
 }  // namespace
 
-Result<std::vector<bridge::ShapeProfile>> resolve_profiles(
-    const graph::Model& model, std::span<const NamedProfile> profiles) {
+Result<std::vector<bridge::ShapeProfile>> resolve_profiles(const graph::Model& model,
+                                                           std::span<const NamedProfile> profiles) {
   std::vector<bridge::ShapeProfile> resolved;
   if (profiles.empty()) return resolved;
   const bridge::ShapeProfile open = open_dimensions(model);

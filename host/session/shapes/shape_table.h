@@ -26,7 +26,7 @@ class ShapeTable {
   struct Entry {
     std::vector<int64_t> extents;
     State state = State::kSeen;
-    uint64_t runs = 0;  // that began with this shape; once it is ready, those that `item` served
+    uint64_t runs = 0;   // that began with this shape; once it is ready, those that `item` served
     double seconds = 0;  // that making it took
     Status reason;       // of kFailed
     std::shared_ptr<Item> item;  // of kReady
@@ -71,6 +71,7 @@ class ShapeTable {
     std::shared_ptr<Item> dropped;
     if (ready_.size() >= max_ready_) {
       const auto oldest = find_oldest(ready_);
+      backoff_ = oldest->runs < kWorthwhileRuns ? std::min(backoff_ + 1, kMaxBackoff) : 0;
       dropped = std::move(oldest->item);
       ready_.erase(oldest);
     }
@@ -85,8 +86,8 @@ class ShapeTable {
 
   // Removes an item; the shape is as if it had never come.
   [[nodiscard]] std::shared_ptr<Item> drop(const Item& item) {
-    const auto found = std::ranges::find_if(
-        ready_, [&](const Entry& entry) { return entry.item.get() == &item; });
+    const auto found =
+        std::ranges::find_if(ready_, [&](const Entry& entry) { return entry.item.get() == &item; });
     if (found == ready_.end()) return nullptr;
     std::shared_ptr<Item> dropped = std::move(found->item);
     ready_.erase(found);
@@ -95,6 +96,13 @@ class ShapeTable {
 
   [[nodiscard]] const std::vector<Entry>& ready() const { return ready_; }
   [[nodiscard]] const std::vector<Entry>& others() const { return others_; }
+
+  // How often the number of runs that a shape needs is to be doubled: once for each item in a row
+  // that had to go before it had served kWorthwhileRuns runs. So shapes that keep changing, as in
+  // one generation of text after the other, do not have items made that are hardly used.
+  [[nodiscard]] uint32_t backoff() const { return backoff_; }
+  static constexpr uint64_t kWorthwhileRuns = 16;
+  static constexpr uint32_t kMaxBackoff = 16;
 
   // How many shapes without an item are remembered.
   static constexpr size_t kMaxOthers = 64;
@@ -112,6 +120,7 @@ class ShapeTable {
 
   size_t max_ready_;
   uint64_t clock_ = 0;
+  uint32_t backoff_ = 0;
   std::vector<Entry> ready_;  // looked through first
   std::vector<Entry> others_;
 };

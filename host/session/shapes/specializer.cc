@@ -8,6 +8,7 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
+#include "host/session/caching/profile_contexts.h"
 #include "host/session/caching/session_cache.h"
 #include "host/session/environment_state.h"
 #include "host/session/exception_barrier.h"
@@ -18,17 +19,23 @@ namespace {
 // Models with more extents than this cost an allocation in each run.
 constexpr size_t kFewExtents = 32;
 
-// The options of a session without what belongs to its creation alone.
+// The options of a session without what only its own model is for.
 SessionOptions options_of_specializations(SessionOptions options) {
-  options.set_progress_func({});
-  options.set_load_cancellation_flag(nullptr);
-  options.set_ep_context_data_read_func({});
-  for (const char* key : {"ep.context_enable", "ep.share_ep_contexts", "ep.stop_share_ep_contexts"}) {
+  for (const char* key :
+       {"ep.context_enable", "ep.share_ep_contexts", "ep.stop_share_ep_contexts"}) {
     options.add_config_entry(key, "0");
   }
   for (const char* key : {"session.optimized_model_file_path", "session.profile_file"}) {
     options.add_config_entry(key, "");
   }
+  return options;
+}
+
+// The same without the functions and the flag that the application gives for the creation alone.
+SessionOptions options_of_later(SessionOptions options) {
+  options.set_progress_func({});
+  options.set_load_cancellation_flag(nullptr);
+  options.set_ep_context_data_read_func({});
   return options;
 }
 
@@ -39,7 +46,8 @@ Specializer::Specializer(Executable& base, const Environment& environment,
                          InputExtents inputs, const Log& log)
     : base_(base),
       environment_(environment),
-      options_(options_of_specializations(options)),
+      creation_options_(options_of_specializations(options)),
+      options_(options_of_later(creation_options_)),
       mode_(config.specialize),
       runs_before_(config.runs_before),
       inputs_(std::move(inputs)),
@@ -55,13 +63,16 @@ Result<std::unique_ptr<Specializer>> Specializer::create(Executable& base,
                                                          const Log& log) {
   const PreparedModel& prepared = base.prepared;
   const bool wants = config.specialize != SpecializeMode::kOff && config.max_specializations > 0 &&
-                     prepared.source && prepared.shape_wishes.any();
+                     prepared.shape_wishes.any() &&
+                     (prepared.source || !prepared.stored_specializations.empty());
   if (!wants) return std::unique_ptr<Specializer>();
   InputExtents inputs(prepared.model, prepared.shape_wishes);
   if (inputs.size() == 0) return std::unique_ptr<Specializer>();
   std::unique_ptr<Specializer> made(
       new Specializer(base, environment, options, config, std::move(inputs), log));
+  EPHOST_RETURN_IF_ERROR(made->load_stored(config));
   EPHOST_RETURN_IF_ERROR(made->make_profiles());
+  made->creation_options_ = {};  // what they refer to may end now
   return made;
 }
 
@@ -70,30 +81,89 @@ Specializer::~Specializer() {
   background_.reset();
 }
 
-Status Specializer::make_profiles() {
-  for (const bridge::ShapeProfile& profile : base_.prepared.shape_profiles) {
-    std::vector<int64_t> extents(inputs_.size());
-    const std::string missing =
-        inputs_.fill(extents, [&](const std::string& input, const std::string&, uint32_t axis) {
-          const auto range = std::ranges::find_if(profile, [&](const bridge::ExtentRange& one) {
-            return one.input == input && one.axis == axis;
-          });
-          return range == profile.end() ? nullptr : &range->best;
-        });
-    if (!missing.empty()) {
-      return Status(StatusCode::kInvalidArgument,
-                    formatted("a profile of the session states no extent for {}, which has to be "
-                              "fixed; state all of {}",
-                              quote(missing), join(inputs_.names(), ", ")));
+Status Specializer::load_stored(const SessionConfig& config) {
+  const PreparedModel& prepared = base_.prepared;
+  if (prepared.stored_specializations.empty()) return Status::ok_status();
+  if (!prepared.stored_folder) {
+    return Status(StatusCode::kInvalidGraph,
+                  "the context model states specialised models beside it, and comes from memory, "
+                  "so that their folder is not known; set ep.context_file_path, or "
+                  "session.shapes.specialize=off");
+  }
+  const KnownChecksums known(config.known_checksums_dir);
+  size_t left = static_cast<size_t>(config.max_specializations);
+  for (const auto& [name, stated] : prepared.stored_specializations) {
+    if (left-- == 0) {
+      log_warning(
+          formatted("the context model states {} specialised models, and "
+                    "session.shapes.max_specializations={} keeps fewer; the others are "
+                    "not loaded",
+                    prepared.stored_specializations.size(), config.max_specializations));
+      break;
     }
+    EPHOST_RETURN_IF_ERROR(
+        load_one(name, stated, known).with_context("loading the specialised model " + quote(name)));
+  }
+  return Status::ok_status();
+}
+
+Status Specializer::load_one(const std::string& name, const context::ContentChecksum& stated,
+                             const KnownChecksums& known) {
+  const auto start = std::chrono::steady_clock::now();
+  const Cancellation cancellation(creation_options_.load_cancellation_flag());
+  EPHOST_ASSIGN_OR_RETURN(
+      const ModelSource source,
+      open_specialized_model(*base_.prepared.stored_folder, name, stated, known, cancellation));
+  const PipelineHooks hooks{.runs = true, .base = &base_.prepared};
+  EPHOST_ASSIGN_OR_RETURN(std::shared_ptr<Executable> made,
+                          Executable::create(environment_, source, creation_options_, hooks));
+  const graph::Model& model = made->prepared.model;
+  EPHOST_RETURN_IF_ERROR(check_interface(base_.prepared.model, model));
+  std::vector<int64_t> extents(inputs_.size());
+  const std::string missing = inputs_.fill(
+      extents, [&](const std::string& input, const std::string&, uint32_t axis) -> const int64_t* {
+        for (const graph::ValueId id : model.graph.inputs) {
+          const graph::Value& value = model.graph.values[id];
+          if (value.name != input || !value.type.shape) continue;
+          const int64_t& extent = (*value.type.shape)[axis];
+          return graph::is_static_dim(extent) ? &extent : nullptr;
+        }
+        return nullptr;
+      });
+  if (!missing.empty()) {
+    return Status(StatusCode::kInvalidGraph,
+                  formatted("it leaves {} open, which the providers of this session want fixed; "
+                            "compile the model again with these providers",
+                            quote(missing)));
+  }
+  if (made->prepared.profiler && made->prepared.profiler->is_recording()) {
+    made->profiles.start(made->prepared.providers);
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (table_.find(extents) != nullptr) {
+      return Status(StatusCode::kInvalidGraph,
+                    formatted("another one has the same extents, {}; compile the model again",
+                              inputs_.describe(extents)));
+    }
+  }
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  return publish(extents, made, taken.count());
+}
+
+Status Specializer::make_profiles() {
+  EPHOST_ASSIGN_OR_RETURN(const auto all, best_extents(base_.prepared.shape_profiles, inputs_));
+  for (const std::vector<int64_t>& extents : all) {
     {
       const std::lock_guard lock(mutex_);
       Table::Entry& entry = table_.find_or_add(extents);
-      if (entry.state == Table::State::kReady) continue;  // two profiles with one best shape
+      if (entry.state == Table::State::kReady) continue;  // it was loaded
       entry.state = Table::State::kMaking;
     }
-    EPHOST_RETURN_IF_ERROR(make(extents, {}).status().with_context(
-        formatted("specialising the model for {}", inputs_.describe(extents))));
+    EPHOST_RETURN_IF_ERROR(
+        make(extents, {.cancelled = creation_options_.load_cancellation_flag()}, creation_options_)
+            .status()
+            .with_context("specialising the model for " + inputs_.describe(extents)));
   }
   return Status::ok_status();
 }
@@ -115,8 +185,12 @@ Status Specializer::run_chosen(std::span<const int64_t> extents,
   Choice choice = choose(extents);
   if (choice.makes && mode_ == SpecializeMode::kInRun) {
     Result<std::shared_ptr<Executable>> made =
-        make(extents, {.cancelled = options.cancelled, .deadline = options.deadline});
-    if (made.ok()) choice.executable = std::move(made).value();
+        make(extents, {.cancelled = options.cancelled, .deadline = options.deadline}, options_);
+    if (made.ok()) {
+      choice.executable = std::move(made).value();
+      const std::lock_guard lock(mutex_);
+      if (Table::Entry* const entry = table_.find(extents)) ++entry->runs;
+    }
   } else if (choice.makes) {
     start_in_background(extents);
   }
@@ -129,7 +203,10 @@ Specializer::Choice Specializer::choose(std::span<const int64_t> extents) {
   Table::Entry& entry = table_.find_or_add(extents);
   ++entry.runs;
   if (entry.state == Table::State::kReady) return {entry.item, false};
-  if (entry.state != Table::State::kSeen || entry.runs <= runs_before_) return {};
+  const bool makes = entry.state == Table::State::kSeen &&
+                     entry.runs > (runs_before_ << table_.backoff()) &&
+                     base_.prepared.source.has_value();
+  if (!makes) return {};
   entry.state = Table::State::kMaking;
   return {nullptr, true};
 }
@@ -137,7 +214,7 @@ Specializer::Choice Specializer::choose(std::span<const int64_t> extents) {
 void Specializer::start_in_background(std::span<const int64_t> extents) {
   const auto task = [this, wanted = std::vector<int64_t>(extents.begin(), extents.end())] {
     const LogScope scope(log_);
-    static_cast<void>(make(wanted, {.cancelled = &is_closing_}));
+    static_cast<void>(make(wanted, {.cancelled = &is_closing_}, options_));
   };
   if (const Status started = background_->start(task); !started.ok()) {
     note_failure(extents, started);
@@ -145,36 +222,36 @@ void Specializer::start_in_background(std::span<const int64_t> extents) {
 }
 
 Result<std::shared_ptr<Executable>> Specializer::make(std::span<const int64_t> extents,
-                                                      const Limits& limits) {
+                                                      const Limits& limits,
+                                                      const SessionOptions& options) {
   using Made = Result<std::shared_ptr<Executable>>;
   const auto start = std::chrono::steady_clock::now();
-  Made made = without_exceptions("specialising a model",
-                                 [&]() -> Made { return create_executable(extents, limits); });
+  Made made = without_exceptions("specialising a model", [&]() -> Made {
+    return create_executable(extents, limits, options);
+  });
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  const Status status = made.ok() ? without_exceptions("specialising a model",
-                                                       [&] {
-                                                         return publish(extents, *made,
-                                                                        taken.count());
-                                                       })
-                                  : made.status();
+  const Status status =
+      made.ok() ? without_exceptions("specialising a model",
+                                     [&] { return publish(extents, *made, taken.count()); })
+                : made.status();
   if (status.ok()) return made;
   note_failure(extents, status);
   return status;
 }
 
-Result<std::shared_ptr<Executable>> Specializer::create_executable(
-    std::span<const int64_t> extents, const Limits& limits) const {
-  SessionOptions options = options_;
-  for (const auto& [input, sizes] : inputs_.overrides(extents)) {
-    std::vector<std::string> texts;
-    for (const int64_t size : sizes) texts.push_back(size < 0 ? "?" : std::to_string(size));
-    options.add_config_entry(std::string(kDimensionByInputPrefix) + input, join(texts, ","));
+Result<std::shared_ptr<Executable>> Specializer::create_executable(std::span<const int64_t> extents,
+                                                                   const Limits& limits,
+                                                                   SessionOptions options) const {
+  if (!base_.prepared.source) {
+    return Status(StatusCode::kModelRequiresCompilation,
+                  "a context model has no specialisations but those that it states; compile the "
+                  "model again with all profiles");
   }
+  inputs_.add_overrides(extents, options);
   options.set_load_cancellation_flag(limits.cancelled);
   const ModelSource& source = *base_.prepared.source;
-  EPHOST_ASSIGN_OR_RETURN(
-      SessionCache cache,
-      SessionCache::create(source, options, environment_.state().host_version));
+  EPHOST_ASSIGN_OR_RETURN(SessionCache cache,
+                          SessionCache::create(source, options, environment_.state().host_version));
   const auto create = [&] {
     PipelineHooks hooks{.runs = true, .base = &base_.prepared, .deadline = limits.deadline};
     cache.add_to(hooks);

@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "host/base/files/known_checksums.h"
 #include "host/base/log.h"
 #include "host/base/task_threads.h"
 #include "host/session/environment.h"
@@ -28,10 +29,11 @@ namespace ephost::session {
 
 class Specializer {
  public:
-  // Null if the base has nothing to be fixed, or `config` wants no specialisations. Makes those of
-  // the profiles at once. `base` is borrowed; `options` are those of the session, and `log` its
-  // log. INVALID_ARGUMENT if a profile lacks an extent that has to be fixed; otherwise the failures
-  // of making a specialisation for a profile.
+  // Null if the base has nothing to be fixed, or `config` wants no specialisations. Loads those
+  // that a context model states, and makes those of the profiles, at once. `base` is borrowed;
+  // `options` are those of the session, and `log` its log. INVALID_ARGUMENT if a profile lacks an
+  // extent that has to be fixed; INVALID_GRAPH for a stored one that does not fit or is damaged;
+  // otherwise the failures of making one.
   [[nodiscard]] static Result<std::unique_ptr<Specializer>> create(Executable& base,
                                                                    const Environment& environment,
                                                                    const SessionOptions& options,
@@ -71,6 +73,11 @@ class Specializer {
 
   Specializer(Executable& base, const Environment& environment, const SessionOptions& options,
               const SessionConfig& config, InputExtents inputs, const Log& log);
+  // Loads the specialisations that the context model states.
+  Status load_stored(const SessionConfig& config);
+  Status load_one(const std::string& name, const context::ContentChecksum& stated,
+                  const KnownChecksums& known);
+  // Makes those of the profiles that were not stored.
   Status make_profiles();
   [[nodiscard]] Choice choose(std::span<const int64_t> extents);
   [[nodiscard]] Status run_chosen(std::span<const int64_t> extents,
@@ -78,16 +85,19 @@ class Specializer {
                                   const RunOptions& options);
   void start_in_background(std::span<const int64_t> extents);
   // Makes the specialisation and publishes it; a failure is noted in the table and returned.
-  Result<std::shared_ptr<Executable>> make(std::span<const int64_t> extents, const Limits& limits);
+  Result<std::shared_ptr<Executable>> make(std::span<const int64_t> extents, const Limits& limits,
+                                           const SessionOptions& options);
   Result<std::shared_ptr<Executable>> create_executable(std::span<const int64_t> extents,
-                                                        const Limits& limits) const;
+                                                        const Limits& limits,
+                                                        SessionOptions options) const;
   Status publish(std::span<const int64_t> extents, const std::shared_ptr<Executable>& made,
                  double seconds);
   void note_failure(std::span<const int64_t> extents, const Status& failure);
 
   Executable& base_;
   const Environment environment_;
-  const SessionOptions options_;  // of specialisations, but for their extents
+  SessionOptions creation_options_;  // of specialisations while the session is created
+  const SessionOptions options_;     // of those that runs need
   const SpecializeMode mode_;
   const uint64_t runs_before_;
   const InputExtents inputs_;

@@ -1,5 +1,7 @@
 #include "host/session/tools/partition_model.h"
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <span>
@@ -11,6 +13,7 @@
 #include "host/session/exception_barrier.h"
 #include "host/session/pipeline/pipeline.h"
 #include "host/session/session_log.h"
+#include "host/session/tools/best_shapes.h"
 
 namespace ephost {
 namespace {
@@ -124,9 +127,11 @@ Result<ModelPartitioning> partition_model(const Environment& environment,
   return session::without_exceptions("partitioning a model", [&]() -> Result<ModelPartitioning> {
     const Log log = session::session_log(environment, options);
     const LogScope scope(log);
-    EPHOST_ASSIGN_OR_RETURN(const session::PreparedModel prepared,
-                            session::prepare_model(environment, {model, {}}, options, until));
-    return describe_model(prepared);
+    EPHOST_ASSIGN_OR_RETURN(session::ShapedModel shaped,
+                            session::prepare_best_shape(environment, model, options, until));
+    ModelPartitioning result = describe_model(shaped.prepared);
+    std::ranges::move(shaped.notes, std::back_inserter(result.notes));
+    return result;
   });
 }
 

@@ -7,6 +7,7 @@
 #include "host/session/exception_barrier.h"
 #include "host/session/pipeline/pipeline.h"
 #include "host/session/session_log.h"
+#include "host/session/tools/best_shapes.h"
 
 namespace ephost {
 namespace {
@@ -134,8 +135,9 @@ Result<std::vector<GraphPlan>> plan_model(const Environment& environment,
     const Log log = session::session_log(environment, options);
     const LogScope scope(log);
     EPHOST_ASSIGN_OR_RETURN(
-        const session::PreparedModel prepared,
-        session::prepare_model(environment, {model, {}}, options, session::Stage::kPlanned));
+        const session::ShapedModel shaped,
+        session::prepare_best_shape(environment, model, options, session::Stage::kPlanned));
+    const session::PreparedModel& prepared = shaped.prepared;
     std::vector<GraphPlan> plans;
     for (const session::PreparedGraph* one : prepared.graphs()) {
       plans.push_back(GraphReport(prepared, *one).make());

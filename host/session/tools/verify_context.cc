@@ -1,6 +1,8 @@
 #include "host/session/tools/verify_context.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -15,6 +17,7 @@
 #include "host/context/read/verify.h"
 #include "host/manifest/choose.h"
 #include "host/onnx_io/import/import.h"
+#include "host/session/caching/profile_contexts.h"
 #include "host/session/devices/device_choice.h"
 #include "host/session/environment_state.h"
 #include "host/session/exception_barrier.h"
@@ -203,9 +206,36 @@ ContextNodeReport describe(const context::VerifiedNode& node) {
           .hardware_architecture = node.hardware_architecture};
 }
 
+// Verifies the specialised models that the context model states, and adds their nodes and problems.
+void examine_specializations(const std::filesystem::path& path, bool compare_checksums,
+                             context::VerifyReport& found) {
+  const std::map<std::string, context::ContentChecksum> stated =
+      std::exchange(found.specializations, {});
+  for (const auto& [name, checksum] : stated) {
+    const auto problem = [&](const std::string& what) {
+      found.problems.push_back(formatted("the specialised model {}: {}", quote(name), what));
+    };
+    const auto source = session::open_specialized_model(path.parent_path(), name, checksum, {}, {});
+    if (!source.ok()) {
+      problem(source.status().message());
+      continue;
+    }
+    Result<context::VerifyReport> one = examine(source->path, compare_checksums);
+    if (!one.ok()) {
+      problem(one.status().message());
+      continue;
+    }
+    std::ranges::move(one->nodes, std::back_inserter(found.nodes));
+    for (const std::string& text : one->problems) problem(text);
+    for (const std::string& text : one->unchecked) found.unchecked.push_back(name + ": " + text);
+    found.needs_checksums = found.needs_checksums || one->needs_checksums;
+  }
+}
+
 Result<ContextReport> verify(const Environment& environment, const std::filesystem::path& model,
                              const VerifyContextOptions& options) {
   EPHOST_ASSIGN_OR_RETURN(context::VerifyReport found, examine(model, options.compare_checksums));
+  examine_specializations(model, options.compare_checksums, found);
   if (found.nodes.empty() && found.ok()) {
     return Status(StatusCode::kInvalidArgument,
                   quote(model.native()) +

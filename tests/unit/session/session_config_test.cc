@@ -89,6 +89,40 @@ TEST(SessionConfig, RefusesOverridesOfDimensionsWithoutNameOrThatContradict) {
             std::string::npos);
 }
 
+TEST(SessionConfig, ReadsSizesOfInputs) {
+  const std::string prefix = "session.free_dimension_override_by_input.";
+  using Sizes = std::map<std::string, std::vector<int64_t>>;
+  EXPECT_EQ(read(prefix + "a.b", "1,?,0")->dimension_overrides.by_input,
+            (Sizes{{"a.b", {1, -1, 0}}}));
+  EXPECT_EQ(read(prefix + "scalar", "")->dimension_overrides.by_input, (Sizes{{"scalar", {}}}));
+  for (const char* text : {"1,", ",1", "-1", "1;2", "x", "1,,2", " 1"}) {
+    const Status status = read(prefix + "x", text).status();
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << text;
+    EXPECT_NE(status.message().find("list the sizes of all dimensions"), std::string::npos);
+  }
+  EXPECT_EQ(read(prefix, "1").status().code(), StatusCode::kInvalidArgument);
+}
+
+TEST(SessionConfig, ReadsHowShapesAreSpecialised) {
+  EXPECT_EQ(read("ep.cache_dir", "")->specialize, SpecializeMode::kInRun);
+  EXPECT_EQ(read("ep.cache_dir", "")->runs_before, 1U);
+  EXPECT_EQ(read("ep.cache_dir", "")->max_specializations, 4U);
+  EXPECT_EQ(read("session.shapes.specialize", "background")->specialize,
+            SpecializeMode::kBackground);
+  EXPECT_EQ(read("session.shapes.specialize", "off")->specialize, SpecializeMode::kOff);
+  EXPECT_EQ(read("session.shapes.runs_before", "7")->runs_before, 7U);
+  EXPECT_EQ(read("session.shapes.max_specializations", "1024")->max_specializations, 1024U);
+  EXPECT_EQ(read("session.shapes.profiles", "a=1;a=2")->shape_profiles.size(), 2U);
+  for (const auto& [key, value] :
+       {std::pair{"specialize", "on"}, std::pair{"runs_before", "-1"},
+        std::pair{"max_specializations", "1025"}, std::pair{"profiles", "batch"},
+        std::pair{"profiles", "a=1;a=2;a=3;a=4;a=5"}}) {
+    EXPECT_EQ(read(std::string("session.shapes.") + key, value).status().code(),
+              StatusCode::kInvalidArgument)
+        << key;
+  }
+}
+
 TEST(SessionConfig, ReadsHowStepsRun) {
   SessionOptions options;
   options.set_execution_mode(ExecutionMode::kParallel);

@@ -21,8 +21,8 @@ class ShapeWishes {
     std::vector<eph_string> names;
     for (const std::string_view symbol : symbols) names.push_back(to_abi(symbol));
     detail::ThrowingError error;
-    error.check(wishes_->api->add(wishes_, nodes.data(), nodes.size(), names.data(), names.size(),
-                                  &error));
+    error.check(
+        wishes_->api->add(wishes_, nodes.data(), nodes.size(), names.data(), names.size(), &error));
   }
 
  private:

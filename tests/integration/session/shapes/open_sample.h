@@ -17,8 +17,8 @@ namespace ephost::test {
 
 // A shape of symbol 0, "batch", and symbol 1, "seq".
 inline graph::ValueType open_type() {
-  return graph::testing::tensor_type(
-      ElementType::kFloat, graph::Shape{graph::symbolic_dim(0), graph::symbolic_dim(1)});
+  return graph::testing::tensor_type(ElementType::kFloat,
+                                     graph::Shape{graph::symbolic_dim(0), graph::symbolic_dim(1)});
 }
 
 inline graph::Model open_model() {

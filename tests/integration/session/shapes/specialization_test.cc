@@ -81,7 +81,7 @@ TEST_F(SpecializationTest, IsMadeForAShapeThatComesAgain) {
   for (int i = 0; i < 3; ++i) run(session, {2, 3});
   EXPECT_EQ(count("compiles partition"), 1U);
   ASSERT_EQ(session.specializations().size(), 1U);
-  EXPECT_EQ(session.specializations()[0].runs, 3U);
+  EXPECT_EQ(session.specializations()[0].runs, 4U);
   EXPECT_GT(session.specializations()[0].seconds, 0);
   EXPECT_EQ(session.specializations()[0].reason, "");
   EXPECT_THAT(log_.text(), HasSubstr("the model was specialised for batch=2, seq=3 in "));
@@ -149,6 +149,14 @@ TEST_F(SpecializationTest, CostsNothingForShapesThatComeOnce) {
   EXPECT_EQ(count("compiles partition"), 0U);
 }
 
+TEST_F(SpecializationTest, IsMadeEverMoreSeldomWhereShapesComeInTurn) {
+  Session session = create(fixed("*", {{"max_specializations", "2"}}));
+  for (int round = 0; round < 40; ++round) {
+    for (int64_t i = 1; i <= 20; ++i) run(session, {1, i});
+  }
+  EXPECT_LE(count("compiles partition"), 15U);  // in 800 runs
+}
+
 TEST_F(SpecializationTest, LeavesEmptyTensorsToTheModelAsItIs) {
   Session session = create(fixed("*", {{"runs_before", "0"}}));
   run(session, {0, 3});
@@ -209,8 +217,7 @@ TEST_F(SpecializationTest, InTheBackgroundEndsWithTheSession) {
 }
 
 TEST_F(SpecializationTest, EndsAtTheDeadlineOfItsRun) {
-  Session session =
-      create(fixed("*", {{"runs_before", "0"}}, {{"compile_milliseconds", "60000"}}));
+  Session session = create(fixed("*", {{"runs_before", "0"}}, {{"compile_milliseconds", "60000"}}));
   RunOptions options;
   options.set_timeout(std::chrono::milliseconds(100));
   const auto start = std::chrono::steady_clock::now();
@@ -344,9 +351,9 @@ TEST_F(SpecializationTest, RefusesProfilesThatDoNotFit) {
               HasSubstr("states the dimension \"x[0]\" twice"));
   EXPECT_THAT(message_of({{"profiles", "batch=1,seq=1"}, {"specialize", "off"}}),
               HasSubstr("session.shapes.specialize=off forbids"));
-  EXPECT_THAT(message_of({{"profiles", "batch=1,seq=1;batch=2,seq=1"},
-                          {"max_specializations", "1"}}),
-              HasSubstr("raise it to 2"));
+  EXPECT_THAT(
+      message_of({{"profiles", "batch=1,seq=1;batch=2,seq=1"}, {"max_specializations", "1"}}),
+      HasSubstr("raise it to 2"));
 }
 
 TEST_F(SpecializationTest, RefusesShapesOutsideOfTheProfilesThatTheModelWasCompiledFor) {

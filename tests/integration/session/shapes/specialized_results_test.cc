@@ -140,8 +140,8 @@ TEST_P(SpecializedResults, AreThoseOfTheModelAsItIsAndOfItsStaticTwin) {
     const auto same = twin->run(inputs);
     ASSERT_TRUE(same.ok()) << same.status().to_string();
     for (size_t i = 0; i < same->size(); ++i) {
-      EXPECT_TRUE(std::ranges::equal((*same)[i].elements<float>(),
-                                     (*outputs)[i].elements<float>()));
+      EXPECT_TRUE(
+          std::ranges::equal((*same)[i].elements<float>(), (*outputs)[i].elements<float>()));
     }
   }
   const std::vector<Specialization> all = session->specializations();

@@ -49,9 +49,9 @@ class ShapesProvider : public eph::Provider {
 class ShapeExtensionTest : public ::testing::Test {
  protected:
   ShapeExtensionTest() {
-    auto created = Provider::create(test::in_process_plugin<ShapesProvider>(), {},
-                                    std::make_unique<HostServices>("x", PluginLog(),
-                                                                   ProgressHooks()));
+    auto created =
+        Provider::create(test::in_process_plugin<ShapesProvider>(), {},
+                         std::make_unique<HostServices>("x", PluginLog(), ProgressHooks()));
     EXPECT_TRUE(created.ok()) << created.status().to_string();
     provider_ = std::move(created).value();
     model_.symbols = {"batch", "seq"};
@@ -118,9 +118,7 @@ TEST_F(ShapeExtensionTest, RefusesWhatTheModelDoesNotHave) {
   wish = [](eph::ShapeWishes& wishes) { wishes.add(std::vector<uint32_t>{1}, {"sep"}); };
   EXPECT_THAT(wishes().status().message(),
               HasSubstr("for extents of the symbol \"sep\", which the model does not have"));
-  wish = [](eph::ShapeWishes& wishes) {
-    wishes.add(eph::ArrayView<uint32_t>(nullptr, 1));
-  };
+  wish = [](eph::ShapeWishes& wishes) { wishes.add(eph::ArrayView<uint32_t>(nullptr, 1)); };
   EXPECT_EQ(wishes().status().code(), StatusCode::kEpFail);
   wish = [](eph::ShapeWishes& wishes) {
     const uint32_t node = 0;

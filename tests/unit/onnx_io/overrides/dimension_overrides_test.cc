@@ -53,6 +53,43 @@ TEST(DimensionOverrides, ByNameFixTheDimensionEverywhere) {
   EXPECT_THAT(report.without_effect, IsEmpty());
 }
 
+TEST(DimensionOverrides, ByInputFixDimensionsWithAndWithoutNames) {
+  ImportReport report;
+  auto model = import_with(open_model(), {.by_input = {{"x", {4, 5, -1}}}}, &report);
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  EXPECT_EQ(type_of(*model, "x"), "float[4,5,3]");
+  EXPECT_EQ(type_of(*model, "y"), "float[4,5,3]");
+  EXPECT_THAT(report.without_effect, IsEmpty());
+  model = import_with(open_model(), {.by_input = {{"x", {-1, 5, 3}}}});
+  ASSERT_TRUE(model.ok());
+  EXPECT_EQ(type_of(*model, "x"), "float[batch,5,3]");
+}
+
+TEST(DimensionOverrides, ByInputMustFitTheInput) {
+  const auto message = [](DimensionOverrides overrides) {
+    const Status status = import_with(open_model(), std::move(overrides)).status();
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+    return status.message();
+  };
+  EXPECT_THAT(message({.by_input = {{"x", {4, 5}}}}),
+              HasSubstr("there are 2 sizes for input \"x\", which has 3 dimensions; give one for "
+                        "each dimension"));
+  EXPECT_THAT(
+      message({.by_input = {{"x", {4, 5, 6}}}}),
+      HasSubstr("a dimension of input \"x\" is 3, but the override of its input makes it 6"));
+  EXPECT_THAT(message({.by_name = {{"batch", 2}}, .by_input = {{"x", {4, -1, -1}}}}),
+              HasSubstr("dimension \"batch\" of input \"x\" is 2, but the override of its input "
+                        "makes it 4"));
+}
+
+TEST(DimensionOverrides, ByInputHaveNoEffectOnInputsThatAreNotThere) {
+  ImportReport report;
+  ASSERT_TRUE(import_with(open_model(), {.by_input = {{"xx", {4}}}}, &report).ok());
+  EXPECT_THAT(report.without_effect,
+              ElementsAre("the model has no input \"xx\", so its override has no effect; did you "
+                          "mean \"x\"?"));
+}
+
 TEST(DimensionOverrides, ByNameReachBodies) {
   onnx::ModelProto proto = open_model();
   onnx::GraphProto& graph = *proto.mutable_graph();

@@ -61,6 +61,19 @@ TEST(ShapeTable, KeepsShapesThatSomebodyMakesAnItemFor) {
   ASSERT_NE(table.find(Extents{-1}), nullptr);
 }
 
+TEST(ShapeTable, AsksForMoreRunsAsLongAsItemsGoBeforeTheyAreWorthwhile) {
+  Table table(1);
+  EXPECT_EQ(table.publish(Extents{0}, item(0), 0), nullptr);
+  EXPECT_EQ(table.backoff(), 0U);
+  for (int64_t i = 1; i <= 100; ++i) {
+    EXPECT_NE(table.publish(Extents{i}, item(1), 0), nullptr);
+    ASSERT_EQ(table.backoff(), std::min<uint32_t>(static_cast<uint32_t>(i), Table::kMaxBackoff));
+  }
+  table.find(Extents{100})->runs = Table::kWorthwhileRuns;
+  EXPECT_NE(table.publish(Extents{0}, item(1), 0), nullptr);
+  EXPECT_EQ(table.backoff(), 0U);
+}
+
 TEST(ShapeTable, ForgetsWhatIsDropped) {
   Table table(2);
   const std::shared_ptr<int> kept = item(1);

@@ -33,6 +33,7 @@
 #include <ephost/sdk/operators.hpp>
 #include <ephost/sdk/provider.hpp>
 #include <ephost/sdk/run.hpp>
+#include <ephost/sdk/shapes.hpp>
 #include <utility>
 
 namespace eph::detail {

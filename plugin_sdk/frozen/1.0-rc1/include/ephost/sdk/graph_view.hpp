@@ -159,6 +159,10 @@ class ValueView {
     return has_rank() &&
            std::all_of(extents.begin(), extents.end(), [](int64_t extent) { return extent >= 0; });
   }
+  // The symbol of an extent of `shape`; empty if it has none.
+  [[nodiscard]] std::string_view dim_name(uint32_t axis) const {
+    return info_.dim_names == nullptr ? std::string_view() : view(info_.dim_names[axis]);
+  }
   [[nodiscard]] bool is_graph_input() const { return (info_.flags & EPH_VALUE_GRAPH_INPUT) != 0; }
   [[nodiscard]] bool is_graph_output() const { return (info_.flags & EPH_VALUE_GRAPH_OUTPUT) != 0; }
   [[nodiscard]] uint32_t producer() const { return info_.producer; }

@@ -70,6 +70,15 @@ class Inference {
     error.check(get_input(input, info, error));
     return {0, info};
   }
+  // The symbol of each dimension of the input, empty for one without; nothing if no dimension has
+  // one. Throws like `input`.
+  [[nodiscard]] ArrayView<eph_string> dim_names(uint32_t input) const {
+    eph_value_info info = {};
+    detail::ThrowingError error;
+    error.check(get_input(input, info, error));
+    const bool has_names = info.dim_names != nullptr && info.rank > 0;
+    return {info.dim_names, has_names ? static_cast<std::size_t>(info.rank) : 0};
+  }
 
   // `shape` has -1 for an unknown extent, and `dim_names`, if it is not empty, an entry for each
   // extent.
@@ -210,7 +219,10 @@ class Operator {
 // All operators that a plugin defines.
 class Operators {
  public:
-  Operators(std::initializer_list<Operator> operators) : operators_(operators) {
+  Operators(std::initializer_list<Operator> operators)
+      : Operators(std::vector<Operator>(operators)) {}
+  explicit Operators(std::vector<Operator> operators) : operators_(std::move(operators)) {
+    records_.reserve(operators_.size());
     for (const Operator& one : operators_) {
       Record record;
       static_cast<eph_operator_def&>(record) = one.record_;

@@ -6,6 +6,7 @@
 #include <ephost/ext/graph_wishes.h>
 #include <ephost/ext/profiling.h>
 #include <ephost/ext/run.h>
+#include <ephost/ext/shapes.h>
 #include <ephost/ext/shared_contexts.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include <ephost/sdk/graph_view.hpp>
 #include <ephost/sdk/host.hpp>
 #include <ephost/sdk/run.hpp>
+#include <ephost/sdk/shapes.hpp>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -60,6 +62,11 @@ class Provider {
   // Offers ephost.graph_wishes/1: operators that shall reach the provider as they are in the model.
   // They live as long as the provider.
   ArrayView<eph_kept_operator> kept_operators();
+  // Offers ephost.shapes/1; set_shape_profiles may be left out. get_shape_wishes follows each
+  // get_capability of a graph with open extents; set_shape_profiles comes before the first, and
+  // claims then hold for these profiles only.
+  void get_shape_wishes(const GraphView& graph, ShapeWishes& wishes);
+  void set_shape_profiles(ArrayView<eph_shape_profile> profiles);
   // Offers ephost.run/1; any of the three will do. Every run of a session lies between the first
   // two, which several threads may call at once, and end_run comes however the run went: `code` is
   // EPH_OK or that of its failure. set_options gets the options with the scope `dynamic` that
@@ -221,6 +228,20 @@ struct ProviderTable {
       *out_count = operators.size();
     });
   }
+  static int32_t get_wishes(eph_provider* handle, const eph_graph* graph, eph_shape_wishes* wishes,
+                            eph_error* error) noexcept {
+    return guard(error, [&] {
+      ShapeWishes wrapped(wishes);
+      self(handle)->get_shape_wishes(GraphView(graph), wrapped);
+    });
+  }
+  static int32_t set_profiles(eph_provider* handle, const eph_shape_profile* profiles,
+                              uint64_t count, eph_error* error) noexcept {
+    return guard(error, [&] {
+      self(handle)->set_shape_profiles(
+          ArrayView<eph_shape_profile>(profiles, static_cast<std::size_t>(count)));
+    });
+  }
   static int32_t get_memories(eph_provider* handle, const eph_memory** out, uint64_t* out_count,
                               eph_error* error) noexcept {
     *out = nullptr;
@@ -278,6 +299,10 @@ struct ProviderTable {
                                                     &get_kept_operators};
       if (view(id) == EPH_EXT_GRAPH_WISHES) return &kApi;
     }
+    if constexpr (has_shape_wishes()) {
+      static constexpr eph_shapes_provider_api kApi = make_shapes_api();
+      if (view(id) == EPH_EXT_SHAPES) return &kApi;
+    }
     if constexpr (has_runs()) {
       static constexpr eph_run_provider_api kApi = make_run_api();
       if (view(id) == EPH_EXT_RUN) return &kApi;
@@ -306,6 +331,14 @@ struct ProviderTable {
     return api;
   }
 
+  static constexpr eph_shapes_provider_api make_shapes_api() {
+    eph_shapes_provider_api api = {};
+    api.struct_size = sizeof(api);
+    if constexpr (has_shape_profiles()) api.set_profiles = &set_profiles;
+    api.get_wishes = &get_wishes;
+    return api;
+  }
+
   static constexpr eph_provider_api make() {
     static_assert(has_kernels() == has_create_kernel(),
                   "declare both kernels and create_kernel, or neither");
@@ -316,6 +349,8 @@ struct ProviderTable {
         "declare all of memories, allocate_memory, release_memory and copy_memory, or none");
     static_assert(has_profiling() == has_stop_profiling(),
                   "declare both start_profiling and stop_profiling, or neither");
+    static_assert(has_shape_wishes() || !has_shape_profiles(),
+                  "declare get_shape_wishes too, or no set_shape_profiles");
     eph_provider_api api = {};
     api.struct_size = sizeof(api);
     api.type_name = to_abi(P::kTypeName);
@@ -338,7 +373,7 @@ struct ProviderTable {
     if constexpr (DeclaresListTargets<P>::value) api.list_targets = &list_targets;
     api.describe = &describe;
     if constexpr (has_extension() || has_shared_contexts() || has_memories() || has_wishes() ||
-                  has_runs() || has_profiling()) {
+                  has_shape_wishes() || has_runs() || has_profiling()) {
       api.get_extension = &get_extension;
     }
     return api;
@@ -358,6 +393,8 @@ struct ProviderTable {
   EPH_DETAIL_DECLARES(has_shared_contexts, list_partitions)
   EPH_DETAIL_DECLARES(has_memories, memories)
   EPH_DETAIL_DECLARES(has_wishes, kept_operators)
+  EPH_DETAIL_DECLARES(has_shape_wishes, get_shape_wishes)
+  EPH_DETAIL_DECLARES(has_shape_profiles, set_shape_profiles)
   EPH_DETAIL_DECLARES(has_allocate, allocate_memory)
   EPH_DETAIL_DECLARES(has_release, release_memory)
   EPH_DETAIL_DECLARES(has_copy, copy_memory)

@@ -1,0 +1,27 @@
+// How commands look at a model with open extents: as a session would specialise it for the first of
+// its profiles (session.shapes.profiles).
+#pragma once
+
+#include <ephost/status.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "host/session/pipeline/pipeline.h"
+
+namespace ephost::session {
+
+struct ShapedModel {
+  PreparedModel prepared;
+  // What the wishes of providers and the profiles have to do with it, one sentence each.
+  std::vector<std::string> notes;
+};
+
+// Prepares the model; and once more with the best extents of the first profile fixed, if there is
+// one and a provider wishes for that.
+[[nodiscard]] Result<ShapedModel> prepare_best_shape(const Environment& environment,
+                                                     const std::filesystem::path& model,
+                                                     const SessionOptions& options, Stage until);
+
+}  // namespace ephost::session
