@@ -114,7 +114,7 @@ function measureAll(options, sides, report) {
     report.rows.push(row);
     try {
       if (!baselines.has(threads)) {
-        baselines.set(threads, sides.measure(smallest, 1, repetitions, { threads, optimize: true }));
+        baselines.set(threads, sides.measure(smallest, 1, repetitions, { threads, optimize: true, providers }));
       }
       const key = `${name} ${form}`;
       if (!prepared.has(key)) prepared.set(key, prepare(sides, models, name, form, providers));
