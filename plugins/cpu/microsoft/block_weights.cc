@@ -67,12 +67,12 @@ struct Nibbles {
   static constexpr bool kSplits = true;
   __m512 table;
 
-  CPU_AVX512 CPU_INLINE Nibbles(float scale, float zero_point) {
+  CPU_INLINE CPU_AVX512 Nibbles(float scale, float zero_point) {
     const __m512 numbers = _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     table =
         _mm512_mul_ps(_mm512_sub_ps(numbers, _mm512_set1_ps(zero_point)), _mm512_set1_ps(scale));
   }
-  CPU_AVX512 CPU_INLINE Run read(const uint8_t* from) const {
+  CPU_INLINE CPU_AVX512 Run read(const uint8_t* from) const {
     const __m512i bytes =
         _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
     return {_mm512_permutexvar_ps(bytes, table),
@@ -85,12 +85,12 @@ struct Bytes {
   static constexpr bool kSplits = false;
   __m512 scale, zero_point;
 
-  CPU_AVX512 CPU_INLINE Bytes(float s, float z)
+  CPU_INLINE CPU_AVX512 Bytes(float s, float z)
       : scale(_mm512_set1_ps(s)), zero_point(_mm512_set1_ps(z)) {}
-  CPU_AVX512 CPU_INLINE Run read(const uint8_t* from) const {
+  CPU_INLINE CPU_AVX512 Run read(const uint8_t* from) const {
     return {convert(from), convert(from + 16)};
   }
-  CPU_AVX512 CPU_INLINE __m512 convert(const uint8_t* from) const {
+  CPU_INLINE CPU_AVX512 __m512 convert(const uint8_t* from) const {
     const __m512i bytes =
         _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
     return _mm512_mul_ps(_mm512_sub_ps(_mm512_cvtepi32_ps(bytes), zero_point), scale);
