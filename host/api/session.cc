@@ -249,6 +249,18 @@ ephost_status* check_output_file(const ephost_session* session, const char* file
                  [&] { return session->session.check_output_file(file, text_of(role)); });
 }
 
+ephost_status* specializations(const ephost_session* session,
+                               const ephost_specialization_list** out_list) {
+  *out_list = nullptr;
+  return guarded("listing specialisations", [&]() -> Status {
+    *out_list = new_report<ephost_specialization_list>([&](Arena& arena, auto& list) {
+      arena.list(session->session.specializations(), list.specializations,
+                 list.specialization_count);
+    });
+    return {};
+  });
+}
+
 }  // namespace
 
 const ephost_session_api kSessionApi = {
@@ -271,6 +283,7 @@ const ephost_session_api kSessionApi = {
     set_ep_dynamic_options,
     end_profiling,
     check_output_file,
+    specializations,
 };
 
 }  // namespace ephost::api

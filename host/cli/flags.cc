@@ -203,6 +203,12 @@ void add_session_flags(ArgumentParser& app, SessionFlags& flags) {
                        "(repeatable)",
                        "DENOTATION=SIZE")
       .group(kSessionGroup);
+  app.add("--shape-profile", flags.shapes,
+          "Shapes that inputs with open dimensions will have, for providers that want them fixed: "
+          "batch=1:8:32,seq=128, with the least, best and greatest size (repeatable)")
+      .type_name("PROFILE")
+      .repeatable()
+      .group(kSessionGroup);
   app.add("--optimization-level", flags.optimization_level,
           "Which optimizations to apply: disable_all, basic, extended, all [all]")
       .type_name("LEVEL")
@@ -334,6 +340,9 @@ Result<SessionOptions> make_session_options(const SessionFlags& flags,
     options.add_config_entry(std::move(key), std::move(value));
   }
   EPHOST_RETURN_IF_ERROR(add_dimensions(flags, options));
+  if (!flags.shapes.empty()) {
+    options.add_config_entry("session.shapes.profiles", join(flags.shapes, ";"));
+  }
   if (!flags.optimization_level.empty()) {
     options.add_config_entry("session.graph_optimization_level", flags.optimization_level);
   }

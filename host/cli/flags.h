@@ -43,6 +43,7 @@ struct SessionFlags {
   std::vector<std::string> config;                 // key=value
   std::vector<std::string> dimensions;             // name=size
   std::vector<std::string> dimension_denotations;  // denotation=size
+  std::vector<std::string> shapes;                 // profiles: name=least:best:greatest,...
   std::string optimization_level;
   std::vector<std::string> disabled_optimizers;
   bool no_mem_pattern = false;
@@ -66,8 +67,8 @@ void add_report_flags(ArgumentParser& app, ReportFlags& flags,
 // --plugin-path, --call-warning, --no-crash-handler.
 void add_environment_flags(ArgumentParser& app, EnvironmentFlags& flags);
 // --selection, --ep, --ep-option, --device, --policy, --config, --dim, --dim-denotation,
-// --optimization-level, --disable-optimizer, --no-mem-pattern, --no-mem-reuse, and those of the
-// environment.
+// --shape-profile, --optimization-level, --disable-optimizer, --no-mem-pattern, --no-mem-reuse, and
+// those of the environment.
 void add_session_flags(ArgumentParser& app, SessionFlags& flags);
 
 // --execution-mode, --inter-op-threads, --intra-op-threads: how a session runs.

@@ -851,6 +851,39 @@ typedef struct ephost_session_info {
   const ephost_memory_info* const* output_memory;
 } ephost_session_info;
 
+enum {
+  EPHOST_SPECIALIZATION_READY = 0, /* runs with these extents use it */
+  EPHOST_SPECIALIZATION_MAKING =
+      1,                           /* being made; runs use the model with open extents until then */
+  EPHOST_SPECIALIZATION_FAILED = 2 /* there is none, for `reason` */
+};
+
+/* An extent of a model's inputs that is fixed. */
+typedef struct ephost_fixed_extent {
+  uint64_t struct_size;
+  const char* name; /* of the dimension, or its place in an input, e.g. "x[0]" */
+  int64_t extent;
+} ephost_fixed_extent;
+
+/* What a session has specialised its model for, because a provider wishes for fixed extents. */
+typedef struct ephost_specialization {
+  uint64_t struct_size;
+  const ephost_fixed_extent* const* extents;
+  uint64_t extent_count;
+  int32_t state; /* EPHOST_SPECIALIZATION_* */
+  uint32_t reserved;
+  uint64_t runs;      /* that it has served */
+  double seconds;     /* that making it took */
+  const char* reason; /* of a failure; empty otherwise */
+} ephost_specialization;
+
+/* Report. */
+typedef struct ephost_specialization_list {
+  uint64_t struct_size;
+  const ephost_specialization* const* specializations;
+  uint64_t specialization_count;
+} ephost_specialization_list;
+
 /* What one run is told. */
 typedef struct ephost_run_options {
   uint64_t struct_size;
@@ -953,6 +986,11 @@ typedef struct ephost_session_api {
    * INVALID_ARGUMENT otherwise. `role` is how the message speaks of the file. */
   ephost_status* (*check_output_file)(const ephost_session* session, const char* file,
                                       const char* role);
+
+  /* What the model was specialised for so far (session.shapes.specialize). Any thread, also while
+   * runs go on. */
+  ephost_status* (*specializations)(const ephost_session* session,
+                                    const ephost_specialization_list** out_list);
 } ephost_session_api;
 
 /* ------------------------------------------------------------------------------------------------

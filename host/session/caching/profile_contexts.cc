@@ -39,11 +39,11 @@ Status check_values(const graph::Model& base, std::span<const graph::ValueId> of
         (!has_shapes || admits(*wanted.type.shape, *found.type.shape))) {
       continue;
     }
-    return Status(StatusCode::kInvalidGraph,
-                  formatted("its {} {} is {}, where the model has {}, {}; compile the model again",
-                            role, quote(found.name),
-                            graph::to_string(found.type, specialized.symbols), quote(wanted.name),
-                            graph::to_string(wanted.type, base.symbols)));
+    return Status(
+        StatusCode::kInvalidGraph,
+        formatted("its {} {} is {}, where the model has {}, {}; compile the model again", role,
+                  quote(found.name), graph::to_string(found.type, specialized.symbols),
+                  quote(wanted.name), graph::to_string(wanted.type, base.symbols)));
   }
   return Status::ok_status();
 }
@@ -108,8 +108,8 @@ Result<ModelSource> open_specialized_model(const std::filesystem::path& folder,
 }
 
 Status check_interface(const graph::Model& base, const graph::Model& specialized) {
-  EPHOST_RETURN_IF_ERROR(check_values(base, base.graph.inputs, specialized,
-                                      specialized.graph.inputs, "input"));
+  EPHOST_RETURN_IF_ERROR(
+      check_values(base, base.graph.inputs, specialized, specialized.graph.inputs, "input"));
   return check_values(base, base.graph.outputs, specialized, specialized.graph.outputs, "output");
 }
 

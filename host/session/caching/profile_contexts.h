@@ -23,8 +23,8 @@
 namespace ephost::session {
 
 // The extents that a model is specialised for, for each of its profiles; equal ones once. Nothing
-// if there are no profiles, or nothing is to be fixed. INVALID_ARGUMENT if a profile lacks an extent
-// that has to be fixed.
+// if there are no profiles, or nothing is to be fixed. INVALID_ARGUMENT if a profile lacks an
+// extent that has to be fixed.
 [[nodiscard]] Result<std::vector<std::vector<int64_t>>> best_extents(
     std::span<const bridge::ShapeProfile> profiles, const InputExtents& inputs);
 

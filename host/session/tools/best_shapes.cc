@@ -37,8 +37,7 @@ Result<ShapedModel> prepare_best_shape(const Environment& environment,
                                        const std::filesystem::path& model,
                                        const SessionOptions& options, Stage until) {
   ShapedModel shaped;
-  EPHOST_ASSIGN_OR_RETURN(shaped.prepared,
-                          prepare_model(environment, {model, {}}, options, until));
+  EPHOST_ASSIGN_OR_RETURN(shaped.prepared, prepare_model(environment, {model, {}}, options, until));
   const InputExtents inputs(shaped.prepared.model, shaped.prepared.shape_wishes);
   EPHOST_ASSIGN_OR_RETURN(const auto best, best_extents(shaped.prepared.shape_profiles, inputs));
   if (best.empty()) {
@@ -50,8 +49,7 @@ Result<ShapedModel> prepare_best_shape(const Environment& environment,
   inputs.add_overrides(best.front(), fixed);
   shaped.notes.push_back(
       formatted("the model is specialised for {}", inputs.describe(best.front())));
-  EPHOST_ASSIGN_OR_RETURN(shaped.prepared,
-                          prepare_model(environment, {model, {}}, fixed, until));
+  EPHOST_ASSIGN_OR_RETURN(shaped.prepared, prepare_model(environment, {model, {}}, fixed, until));
   return shaped;
 }
 

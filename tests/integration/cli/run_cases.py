@@ -86,6 +86,26 @@ class RunTest(CommandLineTest):
         error = self.refusal("INVALID_ARGUMENT", "run", tiny("tiny_dynamic"))
         self.assertIn(f"--dim {symbol}=N", error)
 
+    def test_specialises_open_dimensions(self):
+        symbol = onnx.load(tiny("tiny_dynamic")).graph.input[0].type.tensor_type.shape.dim[0].dim_param
+        shape = [dim.dim_value or 2
+                 for dim in onnx.load(tiny("tiny_dynamic")).graph.input[0].type.tensor_type.shape.dim]
+        arguments = ("tiny_dynamic", "--ep", "dnnl", "--shape", "input=" + ",".join(map(str, shape)))
+        report = self.json("run", tiny(arguments[0]), *arguments[1:], "--repeat", 3)
+        (one,) = report["specializations"]
+        self.assertEqual(one["state"], "ready")
+        self.assertEqual(one["extents"][symbol], 2)
+        self.assertEqual(one["runs"], 2)
+        report = self.json("run", tiny("tiny_dynamic"), "--shape", arguments[4], "--repeat", 3)
+        self.assertEqual(report["specializations"], [])
+        profile = ",".join(f"{name}={extent}" for name, extent in one["extents"].items())
+        report = self.json("run", tiny(arguments[0]), *arguments[1:], "--shape-profile", profile)
+        self.assertEqual(report["specializations"][0]["runs"], 1)
+        text = self.ephost("run", tiny(arguments[0]), *arguments[1:], "--repeat", 2).stdout
+        self.assertIn("specialised for ", text)
+        self.assertIn("is not an extent of a profile", self.refusal(
+            "INVALID_ARGUMENT", "run", tiny("tiny_dynamic"), "--shape-profile", f"{symbol}=0"))
+
     def test_tells_what_the_model_states_about_itself(self):
         model = onnx.load(tiny("tiny_mlp"))
         model.producer_name, model.model_version, model.graph.doc_string = "trainer", 7, "line\nbreak"

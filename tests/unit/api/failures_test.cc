@@ -308,6 +308,9 @@ std::vector<FailingCall> CApiFailures::of_sessions() {
        [&] { return api.set_ep_dynamic_options(session_, &kUnknown, 1); }},
       with_out<char>("session.end_profiling", EPHOST_INVALID_ARGUMENT,
                      [&](auto** out) { return api.end_profiling(session_, out); }),
+      without_memory<const ephost_specialization_list>(
+          "session.specializations",
+          [&](auto** out) { return api.specializations(session_, out); }),
       {"session.check_output_file", EPHOST_INVALID_ARGUMENT,
        [&] { return api.check_output_file(session_, model_.c_str(), "a result"); }},
   };

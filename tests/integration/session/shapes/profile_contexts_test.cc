@@ -48,7 +48,8 @@ class ProfileContexts : public ::testing::Test {
     return found;
   }
   // Changes what the context model states about specialisations.
-  void restate(const std::function<void(std::map<std::string, context::ContentChecksum>&)>& change) {
+  void restate(
+      const std::function<void(std::map<std::string, context::ContentChecksum>&)>& change) {
     graph::Model model = test::import_file(folder_ / "model_ctx.onnx");
     context::ContextMetadata metadata = *context::read_metadata(model.metadata);
     change(metadata.specializations);
@@ -229,8 +230,8 @@ TEST_F(ProfileContexts, ShowWhatProvidersWouldTake) {
                           "better, if the extents of inputs were fixed: batch, seq; sessions "
                           "specialise the model for the shapes that come"));
   EXPECT_TRUE(open->graphs[0].partitions.empty());
-  const auto best = partition_model(test::scripted_environment(), model_,
-                                    fixed("*", {{"profiles", kProfiles}}));
+  const auto best =
+      partition_model(test::scripted_environment(), model_, fixed("*", {{"profiles", kProfiles}}));
   ASSERT_TRUE(best.ok()) << best.status().to_string();
   EXPECT_THAT(best->notes, ElementsAre("the model is specialised for batch=2, seq=3"));
   EXPECT_EQ(best->graphs[0].partitions.size(), 1U);

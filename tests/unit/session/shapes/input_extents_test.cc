@@ -66,8 +66,8 @@ TEST(InputExtents, AreNotReadOfInputsThatDoNotFit) {
   EXPECT_FALSE(read(extents, floats({2, 5, 3}), floats({7, 4}), found)) << "two batches";
   EXPECT_FALSE(read(extents, floats({2, 5}), floats({7, 2}), found)) << "rank";
   EXPECT_FALSE(read(extents, floats({2, 0, 3}), floats({7, 2}), found)) << "empty";
-  EXPECT_FALSE(read(extents, *Value::allocate(ElementType::kInt64, {2, 5, 3}), floats({7, 2}),
-                    found))
+  EXPECT_FALSE(
+      read(extents, *Value::allocate(ElementType::kInt64, {2, 5, 3}), floats({7, 2}), found))
       << "type";
   const Value b = floats({7, 2});
   const Value* const missing[] = {nullptr, &b};

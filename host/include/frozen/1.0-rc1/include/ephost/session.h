@@ -9,6 +9,7 @@
 #include <ephost/session_options.h>
 #include <ephost/status.h>
 #include <ephost/types/session.h>
+#include <ephost/types/specialization.h>
 #include <ephost/value.h>
 
 #include <chrono>
@@ -242,6 +243,16 @@ class Session {
   // The blocks of the main graph; none where all sizes are known at run time only.
   [[nodiscard]] const std::vector<PlannedMemory>& planned_memory() const {
     return info_->planned_memory;
+  }
+
+  // What the model was specialised for so far, because a provider wishes for fixed extents
+  // (session.shapes.specialize): specialisations that are ready, those that failed, and those that
+  // are being made. May be called while runs go on.
+  [[nodiscard]] std::vector<Specialization> specializations() const {
+    const ephost_specialization_list* list = nullptr;
+    detail::expect_success(table().specializations(handle(), &list));
+    const detail::Report<ephost_specialization_list> report(list);
+    return detail::read_list<Specialization>(list->specializations, list->specialization_count);
   }
 
   // Whether the application may write a file without replacing one that the session was created

@@ -8,6 +8,7 @@
 #include <ephost/types/memory_info.h>
 #include <ephost/types/model_metadata.h>
 #include <ephost/types/session.h>
+#include <ephost/types/specialization.h>
 
 namespace ephost::detail {
 
@@ -48,6 +49,22 @@ struct RecordOf<Fallback> {
   static constexpr auto kFields = std::tuple(
       field(&Fallback::provider, &C::provider), field(&Fallback::partition, &C::partition),
       field(&Fallback::nodes, &C::nodes), field(&Fallback::reason, &C::reason));
+};
+
+template <>
+struct RecordOf<FixedExtent> {
+  using C = ephost_fixed_extent;
+  static constexpr auto kFields =
+      std::tuple(field(&FixedExtent::name, &C::name), field(&FixedExtent::extent, &C::extent));
+};
+
+template <>
+struct RecordOf<Specialization> {
+  using C = ephost_specialization;
+  static constexpr auto kFields = std::tuple(
+      field(&Specialization::extents, &C::extents, &C::extent_count),
+      field(&Specialization::state, &C::state), field(&Specialization::runs, &C::runs),
+      field(&Specialization::seconds, &C::seconds), field(&Specialization::reason, &C::reason));
 };
 
 template <>
