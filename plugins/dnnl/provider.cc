@@ -22,18 +22,26 @@ constexpr int kPrimitiveCacheCapacity = 8192;
                                             "; compile the model again");
 }
 
-// Whether the graph has as many inputs or outputs as the recipe, and no type or shape that
+// Whether a value may have a port's shape. Of rows of any number, only rank and last extent count.
+bool fits(const eph::ValueView& value, const Dims& shape, bool has_open_rows) {
+  const Dims stated = value.shape().to_vector();
+  if (!has_open_rows) return !value.has_static_shape() || stated == shape;
+  return !value.has_rank() ||
+         (stated.size() == shape.size() && (stated.back() < 0 || stated.back() == shape.back()));
+}
+
+// Whether the graph has as many inputs or outputs as what was stored, and no type or shape that
 // contradicts it.
-bool fits(const eph::GraphView& graph, eph::ArrayView<uint32_t> values, const Recipe& recipe,
-          const std::vector<Port>& ports) {
+bool fits(const eph::GraphView& graph, eph::ArrayView<uint32_t> values,
+          const LoadedPartition& loaded, const std::vector<Port>& ports) {
   if (values.size() != ports.size()) return false;
   for (std::size_t i = 0; i < ports.size(); ++i) {
     const eph::ValueView value = graph.value(values[i]);
     if (value.element_type() != EPH_ELEMENT_UNDEFINED &&
-        value.element_type() != to_abi(recipe.type(ports[i].tensor))) {
+        value.element_type() != to_abi(loaded.recipe.type(ports[i].tensor))) {
       return false;
     }
-    if (value.has_static_shape() && value.shape().to_vector() != ports[i].shape) return false;
+    if (!fits(value, ports[i].shape, loaded.has_open_rows)) return false;
   }
   return true;
 }
@@ -93,6 +101,10 @@ void DnnlProvider::get_capability(const eph::GraphView& graph, eph::Claims& clai
   for (const std::vector<uint32_t>& nodes : capability.partitions) {
     claims.claim_fused(nodes, "dnnl", EPH_CLAIM_DROP_CONSTANTS);
   }
+  // Their constants are read where they are.
+  for (const std::vector<uint32_t>& nodes : capability.open_partitions) {
+    claims.claim_fused(nodes, "dnnl");
+  }
   for (uint32_t node = 0; node < capability.reasons.size(); ++node) {
     if (!capability.reasons[node].empty()) claims.decline(node, capability.reasons[node]);
   }
@@ -122,7 +134,7 @@ WarnFunction DnnlProvider::warning() const {
   return [host = host_](const std::string& message) { host.log(EPH_LOG_WARNING, message); };
 }
 
-std::unique_ptr<DnnlComputation> DnnlProvider::compile_graph(const eph_partition& partition) {
+std::unique_ptr<PartitionComputation> DnnlProvider::compile_graph(const eph_partition& partition) {
   return compile_partition(
       eph::GraphView(partition.graph), std::string(eph::view(partition.name)), engine_,
       build_id_.threads, [this](const void* data, uint64_t size) { release_constant(data, size); },
@@ -137,7 +149,7 @@ const Container& DnnlProvider::container(const eph_bytes& payload) {
   return containers_.emplace(payload.data, Container(bytes, build_id_)).first->second;
 }
 
-std::unique_ptr<DnnlComputation> DnnlProvider::restore(const eph_partition& partition) {
+std::unique_ptr<PartitionComputation> DnnlProvider::restore(const eph_partition& partition) {
   const std::string name(eph::view(partition.ep_context->partition_name));
   try {
     const Container& stored = container(partition.ep_context->payload);
@@ -145,8 +157,8 @@ std::unique_ptr<DnnlComputation> DnnlProvider::restore(const eph_partition& part
     const eph::GraphView graph(partition.graph);
     // The node's own lists, not the graph's: an input may have become constant since.
     const eph::NodeView node = graph.node(0);
-    if (!fits(graph, node.inputs(), loaded.recipe, loaded.recipe.inputs) ||
-        !fits(graph, node.outputs(), loaded.recipe, loaded.recipe.outputs)) {
+    if (!fits(graph, node.inputs(), loaded, loaded.recipe.inputs) ||
+        !fits(graph, node.outputs(), loaded, loaded.recipe.outputs)) {
       throw Malformed("the node's inputs and outputs are not those that were compiled");
     }
     try {
@@ -170,8 +182,8 @@ void DnnlProvider::get_ep_context_nodes(eph::ArrayView<eph::Computation*> comput
   if (computations.empty()) return;
   std::vector<StoredPartition> partitions;
   for (eph::Computation* computation : computations) {
-    const auto& own = static_cast<const DnnlComputation&>(*computation);
-    partitions.push_back({own.name(), &own.recipe(), &own.constants()});
+    const auto& own = static_cast<const PartitionComputation&>(*computation);
+    partitions.push_back({own.name(), &own.recipe(), &own.constants(), own.has_open_rows()});
   }
   const uint32_t payload = writer.begin_payload();
   write_container(partitions, build_id_,

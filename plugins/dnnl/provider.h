@@ -15,6 +15,7 @@
 
 #include "plugins/dnnl/context/container.h"
 #include "plugins/dnnl/executor/computation.h"
+#include "plugins/dnnl/executor/partition_computation.h"
 #include "plugins/dnnl/library/build_id.h"
 
 namespace ephost_dnnl {
@@ -47,8 +48,8 @@ class DnnlProvider : public eph::Provider {
   void release_constant(const void* data, uint64_t size) const;
   // Writes to the host's log.
   [[nodiscard]] WarnFunction warning() const;
-  std::unique_ptr<DnnlComputation> compile_graph(const eph_partition& partition);
-  std::unique_ptr<DnnlComputation> restore(const eph_partition& partition);
+  std::unique_ptr<PartitionComputation> compile_graph(const eph_partition& partition);
+  std::unique_ptr<PartitionComputation> restore(const eph_partition& partition);
   // The payload's directory, read when its first partition is restored.
   const Container& container(const eph_bytes& payload);
 

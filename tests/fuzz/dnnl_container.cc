@@ -69,7 +69,7 @@ std::string written_again(const std::vector<std::string>& names,
                           const std::vector<LoadedPartition>& loaded, const BuildId& id) {
   std::vector<StoredPartition> stored;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    stored.push_back({names[i], &loaded[i].recipe, &loaded[i].constants});
+    stored.push_back({names[i], &loaded[i].recipe, &loaded[i].constants, loaded[i].has_open_rows});
   }
   std::string bytes;
   write_container(stored, id, [&](const void* data, std::size_t size) {

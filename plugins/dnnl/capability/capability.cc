@@ -4,6 +4,7 @@
 #include <map>
 
 #include "plugins/dnnl/capability/clusters.h"
+#include "plugins/dnnl/capability/row_chains.h"
 #include "plugins/dnnl/context/recipe_codec.h"
 #include "plugins/dnnl/executor/primitive_choice.h"
 #include "plugins/dnnl/lowering/lowering.h"
@@ -203,6 +204,10 @@ Capability find_capability(const eph::GraphView& graph, const dnnl::engine& engi
     for (const uint32_t node : nodes) {
       capability.reasons[node] = "no convolution, matrix product or pooling to fuse with";
     }
+  }
+  capability.open_partitions = find_row_chains(graph, engine);
+  for (const std::vector<uint32_t>& nodes : capability.open_partitions) {
+    for (const uint32_t node : nodes) capability.reasons[node].clear();
   }
   return capability;
 }

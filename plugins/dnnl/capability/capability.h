@@ -12,7 +12,9 @@ namespace ephost_dnnl {
 
 struct Capability {
   std::vector<std::vector<uint32_t>> partitions;  // node indices, ascending
-  std::vector<std::string> reasons;               // by node; empty for claimed and taken ones
+  // Partitions with any number of rows (row_chains.h). Their constants must stay.
+  std::vector<std::vector<uint32_t>> open_partitions;
+  std::vector<std::string> reasons;  // by node; empty for claimed and taken ones
 };
 
 // The nodes that the provider leaves alone only because extents are open, ascending: those of its

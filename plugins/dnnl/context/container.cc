@@ -7,6 +7,8 @@
 
 #include "plugins/dnnl/context/recipe_codec.h"
 #include "plugins/dnnl/library/threads.h"
+#include "plugins/dnnl/recipe/row_products.h"
+#include "plugins/dnnl/recipe/shape_rules.h"
 
 namespace ephost_dnnl {
 namespace {
@@ -144,6 +146,7 @@ class BlobTable {
 
 std::string encode_partition(const StoredPartition& partition, BlobTable& blobs) {
   ByteWriter writer;
+  writer.number(static_cast<uint8_t>(partition.has_open_rows));
   encode(*partition.recipe, writer);
   writer.number(static_cast<uint32_t>(partition.constants->size()));
   for (const PackedConstant& constant : *partition.constants) {
@@ -209,6 +212,14 @@ std::vector<std::string_view> decode_blobs(ByteReader& reader, std::string_view 
     blob = weights.substr(offset, size);
   }
   return blobs;
+}
+
+void check_rows(const Recipe& recipe) {
+  try {
+    static_cast<void>(row_products(recipe));
+  } catch (const InvalidRecipe& error) {
+    throw Malformed(error.what());
+  }
 }
 
 }  // namespace
@@ -278,7 +289,11 @@ LoadedPartition Container::load(std::string_view name) const {
   }
   ByteReader reader(entry->bytes);
   LoadedPartition loaded;
+  const auto mark = reader.number<uint8_t>();
+  if (mark > 1) reader.fail("a flag " + std::to_string(mark));
+  loaded.has_open_rows = mark == 1;
   loaded.recipe = decode_recipe(reader);
+  if (loaded.has_open_rows) check_rows(loaded.recipe);
   loaded.constants.resize(reader.count(3 * sizeof(uint32_t)));
   for (PackedConstant& constant : loaded.constants) constant = decode_constant(reader);
   reader.finish();

@@ -20,6 +20,7 @@ struct StoredPartition {
   std::string_view name;
   const Recipe* recipe = nullptr;
   const std::vector<PackedConstant>* constants = nullptr;
+  bool has_open_rows = false;  // the recipe obeys recipe/row_products.h
 };
 
 using ByteSink = std::function<void(const void* data, std::size_t size)>;
@@ -33,6 +34,7 @@ void write_container(const std::vector<StoredPartition>& partitions, const Build
 struct LoadedPartition {
   Recipe recipe;
   std::vector<PackedConstant> constants;
+  bool has_open_rows = false;
 };
 
 // A payload that has been checked as far as its directory. The bytes may be anything: every offset,

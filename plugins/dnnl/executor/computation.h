@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "plugins/dnnl/executor/compiled_partition.h"
+#include "plugins/dnnl/executor/partition_computation.h"
 #include "plugins/dnnl/recipe/recipe.h"
 
 namespace ephost_dnnl {
@@ -23,7 +24,7 @@ namespace ephost_dnnl {
 // Receives what the user should know although nothing fails. May be called from any thread.
 using WarnFunction = std::function<void(const std::string& message)>;
 
-class DnnlComputation : public eph::Computation {
+class DnnlComputation : public PartitionComputation {
  public:
   // The program was made from the recipe and its primitives exist. `threads` is the number of
   // threads that both were made for.
@@ -34,12 +35,12 @@ class DnnlComputation : public eph::Computation {
   void describe(eph_computation_info& info) override;
   std::unique_ptr<eph::State> create_state() override;
 
-  // What the context binary stores: the state at compilation, whatever has failed in runs since.
-  [[nodiscard]] const std::string& name() const { return name_; }
-  [[nodiscard]] const Recipe& recipe() const { return compiled().recipe; }
-  [[nodiscard]] const std::vector<PackedConstant>& constants() const {
+  [[nodiscard]] const std::string& name() const override { return name_; }
+  [[nodiscard]] const Recipe& recipe() const override { return compiled().recipe; }
+  [[nodiscard]] const std::vector<PackedConstant>& constants() const override {
     return compiled().program.constants;
   }
+  [[nodiscard]] bool has_open_rows() const override { return false; }
 
  private:
   // A recipe, its program, and memory objects for the constants that the program reads.

@@ -1,5 +1,6 @@
 #include "plugins/dnnl/executor/constants.h"
 
+#include <cassert>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -143,6 +144,20 @@ PackedConstant PackingSource::get(TensorId tensor, const Descriptor& stored,
       pack(tensor, floats.empty() ? source : floats.data(), stored, wanted, engine_);
   if (size >= kWorthReleasing) release_(source, size);
   return packed;
+}
+
+PackedConstant BorrowingSource::get(TensorId tensor, const Descriptor& stored,
+                                    const Descriptor& wanted) {
+  assert(stored == wanted);
+  PackedConstant borrowed;
+  borrowed.tensor = tensor;
+  borrowed.layout = descriptor_bytes(wanted);
+  borrowed.size = wanted.get_size();
+  borrowed.data = pool_->data(tensor);
+  borrowed.owner = pool_;
+  borrowed.stored = stored;
+  borrowed.wanted = wanted;
+  return borrowed;
 }
 
 PackedConstant RestoringSource::get(TensorId tensor, const Descriptor& stored,

@@ -64,7 +64,7 @@ class ConstantPool {
 struct PackedConstant {
   TensorId tensor = 0;
   std::string layout;          // descriptor_bytes of it
-  const void* data = nullptr;  // aligned to kBufferAlignment
+  const void* data = nullptr;  // aligned to kBufferAlignment, or where the model has it
   uint64_t size = 0;
   std::shared_ptr<const void> owner;  // null where `data` belongs to a context binary
   // The request that it answers: the layout of the row-major elements, and the layout of `data`.
@@ -95,6 +95,18 @@ class PackingSource : public ConstantSource {
   const ConstantPool& pool_;
   const dnnl::engine& engine_;
   ReleaseFunction release_;
+};
+
+// Leaves constants where they are: in the model's memory, which must outlive what reads them, or in
+// the pool, which what it returns keeps alive. They must be requested in the layout that they have.
+class BorrowingSource : public ConstantSource {
+ public:
+  explicit BorrowingSource(ConstantPool pool)
+      : pool_(std::make_shared<const ConstantPool>(std::move(pool))) {}
+  PackedConstant get(TensorId tensor, const Descriptor& stored, const Descriptor& wanted) override;
+
+ private:
+  std::shared_ptr<const ConstantPool> pool_;
 };
 
 // The layouts in a context binary are not those that the library chooses now.

@@ -17,9 +17,9 @@ std::optional<Unit> match_pattern(const eph::GraphView& graph, uint32_t node) {
 }
 
 // A pattern whose types or shapes don't fit counts as the single nodes that it consists of.
-bool can_lower(const eph::GraphView& graph, const Unit& unit) {
+bool can_lower(const eph::GraphView& graph, const Unit& unit, int64_t open_extent) {
   try {
-    static_cast<void>(lower_unit(graph, unit));
+    static_cast<void>(lower_unit(graph, unit, open_extent));
     return true;
   } catch (const Unsupported&) {
     return false;
@@ -52,12 +52,12 @@ void add_unit(ValueMap& values, const Unit& unit) {
 
 }  // namespace
 
-std::vector<Unit> find_units(const eph::GraphView& graph) {
+std::vector<Unit> find_units(const eph::GraphView& graph, int64_t open_extent) {
   std::vector<Unit> units;
   std::vector<bool> in_pattern(graph.node_count(), false);
   for (uint32_t node = 0; node < graph.node_count(); ++node) {
     std::optional<Unit> pattern = match_pattern(graph, node);
-    if (!pattern || !can_lower(graph, *pattern)) continue;
+    if (!pattern || !can_lower(graph, *pattern, open_extent)) continue;
     for (const uint32_t member : pattern->nodes) in_pattern[member] = true;
     units.push_back(*std::move(pattern));
   }
@@ -71,18 +71,23 @@ std::vector<Unit> find_units(const eph::GraphView& graph) {
   return units;
 }
 
-LoweredPartition lower_unit(const eph::GraphView& graph, const Unit& unit) {
+LoweredPartition lower_unit(const eph::GraphView& graph, const Unit& unit, int64_t open_extent) {
+  return lower_units(graph, {unit}, open_extent);
+}
+
+LoweredPartition lower_units(const eph::GraphView& graph, const std::vector<Unit>& units,
+                             int64_t open_extent) {
   RecipeBuilder builder;
-  ValueMap values(graph, builder);
-  add_unit(values, unit);
-  const uint32_t output = graph.node(unit.nodes.back()).output(0);
+  ValueMap values(graph, builder, open_extent);
+  for (const Unit& unit : units) add_unit(values, unit);
+  const uint32_t output = graph.node(units.back().nodes.back()).output(0);
   builder.add_output(values.tensor(output), values.shape(output));
   return std::move(builder).finish();
 }
 
-LoweredPartition lower_partition(const eph::GraphView& graph) {
+LoweredPartition lower_partition(const eph::GraphView& graph, int64_t open_extent) {
   RecipeBuilder builder;
-  ValueMap values(graph, builder);
+  ValueMap values(graph, builder, open_extent);
   const auto guarded = [](const std::string& what, const auto& body) {
     try {
       body();
@@ -94,7 +99,7 @@ LoweredPartition lower_partition(const eph::GraphView& graph) {
   for (const uint32_t input : graph.inputs()) {
     guarded("an input", [&] { values.tensor(input); });
   }
-  for (const Unit& unit : find_units(graph)) {
+  for (const Unit& unit : find_units(graph, open_extent)) {
     const eph::NodeView last = graph.node(unit.nodes.back());
     guarded(std::string(last.op_type()) + " node '" + std::string(last.name()) + "'",
             [&] { add_unit(values, unit); });

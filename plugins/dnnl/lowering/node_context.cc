@@ -33,8 +33,14 @@ ElementType ValueMap::type(uint32_t value) const {
 Dims ValueMap::shape(uint32_t value) const {
   static_cast<void>(type(value));
   const eph::ValueView view = graph_.value(value);
-  if (!view.has_static_shape()) throw Unsupported("dynamic shape of " + quoted(view.name()));
-  return view.shape().to_vector();
+  Dims dims = view.shape().to_vector();
+  if (view.has_static_shape()) return dims;
+  if (open_extent_ == 0 || dims.size() < 2 || dims.back() < 0) {
+    throw Unsupported("dynamic shape of " + quoted(view.name()));
+  }
+  std::replace_if(
+      dims.begin(), dims.end(), [](int64_t extent) { return extent < 0; }, open_extent_);
+  return dims;
 }
 
 TensorId ValueMap::tensor(uint32_t value) {

@@ -17,14 +17,15 @@ namespace ephost_dnnl {
 // input of the recipe, or a constant, when it is first requested.
 class ValueMap {
  public:
-  ValueMap(const eph::GraphView& graph, RecipeBuilder& builder)
-      : graph_(graph), builder_(builder) {}
+  // `open_extent` as in lowering.h.
+  ValueMap(const eph::GraphView& graph, RecipeBuilder& builder, int64_t open_extent = 0)
+      : graph_(graph), builder_(builder), open_extent_(open_extent) {}
 
   TensorId tensor(uint32_t value);
   void bind(uint32_t value, TensorId tensor) { tensors_[value] = tensor; }
 
-  // The static shape of a tensor value of floats or 8-bit integers. Throws Unsupported for anything
-  // else.
+  // The shape of a tensor value of floats or 8-bit integers, with the stand-in for open extents.
+  // Throws Unsupported for anything else.
   [[nodiscard]] Dims shape(uint32_t value) const;
   // Its element type. Throws Unsupported if it has none that recipes have.
   [[nodiscard]] ElementType type(uint32_t value) const;
@@ -37,6 +38,7 @@ class ValueMap {
  private:
   const eph::GraphView& graph_;
   RecipeBuilder& builder_;
+  int64_t open_extent_;
   std::map<uint32_t, TensorId> tensors_;
 };
 

@@ -146,6 +146,22 @@ TEST(Container, RefusesAnyChangedByteOfHeaderFieldsAndIndex) {
   }
 }
 
+TEST(Container, KnowsWhichPartitionsHoldForAnyNumberOfRows) {
+  test::SampleBuilder builder;
+  const TensorId x = builder.input({2, 4});
+  builder.output(builder.add(MatMul{}, {x, builder.constant({4, 3})}));
+  const Recipe product = builder.finish().recipe;
+  const std::vector<PackedConstant> none;
+  const EltwisePartition other({});
+  const AlignedBytes payload(
+      written({{"rows", &product, &none, true}, {"static", &product, &none}}));
+  const Container container({static_cast<const char*>(payload.data()), payload.size()}, kId);
+  EXPECT_TRUE(container.load("rows").has_open_rows);
+  EXPECT_FALSE(container.load("static").has_open_rows);
+  EXPECT_THAT(refusal(written({{"a", &other.recipe, &none, true}})),
+              HasSubstr("a vector is no tensor of rows"));
+}
+
 // The payload with another index and a matching checksum, as a forger would write it.
 std::string resealed(std::string bytes, const std::function<void(std::string&)>& change) {
   uint64_t size = 0;

@@ -7,6 +7,7 @@
 #include "plugins/dnnl/context/container.h"
 #include "plugins/dnnl/library/defects.h"
 #include "tests/unit/plugins/dnnl/net.h"
+#include "tests/unit/plugins/dnnl/open_net.h"
 #include "tests/unit/plugins/dnnl/sample_recipes.h"
 
 namespace ephost::test {
@@ -206,6 +207,70 @@ TEST_F(DnnlContext, SurvivesRandomFlips) {
     } else {
       static_cast<void>(
           restored->run(net_));  // a weight may have changed, which the host's checksum finds
+    }
+  }
+}
+
+// A partition with any number of rows, and one run of it.
+class RowContext : public testing::Test {
+ protected:
+  RowContext() {
+    uint32_t x =
+        net_.add("Gemm", {net_.input({-1, 12}), net_.weights({20, 12})}, {{"transB", int64_t{1}}});
+    x = net_.add("Mul", {net_.add("Relu", {x}), net_.weights({20})});
+    net_.output(net_.add("MatMul", {x, net_.weights({20, 7})}));
+    compiled_ = session_.compile(net_.graph());
+    written_ = session_.write(compiled_);
+  }
+  std::unique_ptr<Partition> restore(ProviderSession& later, const std::string& bytes,
+                                     const FakeGraph& graph) {
+    return later.restore(AlignedBytes(bytes), "part0", graph, error_, code_);
+  }
+  static std::vector<float> run(const Partition& partition) {
+    ComputationState state(partition.computation);
+    const RunResult result = state.run(OpenNet::random_input({5, 12}, 3));
+    EXPECT_EQ(result.code, EPH_OK) << result.message;
+    return result.data;
+  }
+
+  OpenNet net_;
+  ProviderSession session_{1};
+  std::vector<std::unique_ptr<Partition>> compiled_;
+  FakeContextWriter written_;
+  FakeError error_;
+  int32_t code_ = EPH_OK;
+};
+
+TEST_F(RowContext, IsRestoredWithTheSameBitsAndWrittenAgain) {
+  ProviderSession later(1);
+  std::vector<std::unique_ptr<Partition>> restored;
+  restored.push_back(restore(later, written_.payloads[0], *compiled_[0]->graph));
+  ASSERT_NE(restored[0], nullptr) << error_.message;
+  EXPECT_EQ(run(*restored[0]), run(*compiled_[0]));
+  EXPECT_EQ(later.write(restored).payloads, written_.payloads);
+}
+
+TEST_F(RowContext, RefusesANodeWithOtherRows) {
+  OpenNet other;
+  other.output(other.add("MatMul", {other.input({-1, 13}), other.weights({13, 7})}));
+  ProviderSession later(1);
+  EXPECT_EQ(restore(later, written_.payloads[0], other.graph()), nullptr);
+  EXPECT_EQ(code_, EPH_INVALID_GRAPH);
+  EXPECT_THAT(error_.message, HasSubstr("inputs and outputs are not those that were compiled"));
+}
+
+TEST_F(RowContext, SurvivesRandomFlips) {
+  std::mt19937 random(12);
+  for (int round = 0; round < 600; ++round) {
+    std::string damaged = written_.payloads[0];
+    const std::size_t at = random() % 1024;
+    damaged[at] = static_cast<char>(damaged[at] ^ (1 << random() % 8));
+    ProviderSession later(1);
+    const auto restored = restore(later, damaged, *compiled_[0]->graph);
+    if (restored == nullptr) {
+      ASSERT_EQ(code_, EPH_INVALID_GRAPH) << error_.message;
+    } else {
+      static_cast<void>(run(*restored));
     }
   }
 }

@@ -1,0 +1,18 @@
+// row_chains.h: what the provider takes of nodes with open extents: chains of matrix products with
+// constants, and the functions of single elements after them, as long as each reads what the one
+// before it computes and nobody else does.
+#pragma once
+
+#include <cstdint>
+#include <ephost/plugin.hpp>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <vector>
+
+namespace ephost_dnnl {
+
+// The nodes of each chain, ascending. Every chain has one input and one output, holds for any
+// extents before their last ones, and begins with a product of a value with open extents.
+[[nodiscard]] std::vector<std::vector<uint32_t>> find_row_chains(const eph::GraphView& graph,
+                                                                 const dnnl::engine& engine);
+
+}  // namespace ephost_dnnl

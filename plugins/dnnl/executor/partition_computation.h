@@ -1,0 +1,24 @@
+// partition_computation.h: what all computations of the provider have in common: a name, and what
+// the context binary stores of them.
+#pragma once
+
+#include <ephost/plugin.hpp>
+#include <string>
+#include <vector>
+
+#include "plugins/dnnl/executor/constants.h"
+#include "plugins/dnnl/recipe/recipe.h"
+
+namespace ephost_dnnl {
+
+class PartitionComputation : public eph::Computation {
+ public:
+  [[nodiscard]] virtual const std::string& name() const = 0;
+  // What was compiled, whatever has failed in runs since.
+  [[nodiscard]] virtual const Recipe& recipe() const = 0;
+  [[nodiscard]] virtual const std::vector<PackedConstant>& constants() const = 0;
+  // Whether the recipe is an example of any number of rows (recipe/row_products.h).
+  [[nodiscard]] virtual bool has_open_rows() const = 0;
+};
+
+}  // namespace ephost_dnnl
