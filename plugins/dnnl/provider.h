@@ -29,10 +29,11 @@ class DnnlProvider : public eph::Provider {
 
   static void get_devices(eph::Host host, eph::DeviceList& list);
   // Option num_threads: 0 means as many as OpenMP would use, within the host's share for libraries.
+  // Option least_open_rows: how many rows a product with open extents must have for a claim.
   static std::unique_ptr<DnnlProvider> create(eph::Host host, const eph::Options& options);
   static int32_t validate(eph::Host host, const eph_device& device, std::string_view text);
 
-  DnnlProvider(eph::Host host, BuildId build_id);
+  DnnlProvider(eph::Host host, BuildId build_id, int64_t least_open_rows);
 
   void get_capability(const eph::GraphView& graph, eph::Claims& claims);
   // All extents fixed, for the nodes of its operators.
@@ -57,6 +58,7 @@ class DnnlProvider : public eph::Provider {
   const eph_constants_api* host_constants_;  // null where the host doesn't offer it
   dnnl::engine engine_;
   BuildId build_id_;
+  int64_t least_open_rows_;
   std::string compatibility_;
   std::map<const void*, Container> containers_;  // by payload, which outlives the provider
 };

@@ -124,12 +124,11 @@ std::vector<std::pair<uint32_t, uint32_t>> find_edges(const eph::GraphView& grap
   return edges;
 }
 
-// As is_heavy, of operators.
+// As is_heavy, of operators: ONNX's and those that ONNX Runtime fuses, such as FusedConv.
 bool is_heavy_operator(std::string_view op_type) {
-  static constexpr std::string_view kPool = "Pool";
-  return op_type == "Conv" || op_type == "ConvTranspose" || op_type == "Gemm" ||
-         op_type == "MatMul" ||
-         (op_type.size() >= kPool.size() && op_type.substr(op_type.size() - kPool.size()) == kPool);
+  static constexpr std::string_view kEnds[] = {"Conv", "Gemm", "MatMul", "Pool"};
+  return std::any_of(std::begin(kEnds), std::end(kEnds),
+                     [&](std::string_view end) { return op_type.ends_with(end); });
 }
 
 bool has_lowering(const eph::NodeView& node) {
@@ -167,7 +166,8 @@ std::vector<uint32_t> find_open_nodes(const eph::GraphView& graph) {
   return nodes;
 }
 
-Capability find_capability(const eph::GraphView& graph, const dnnl::engine& engine) {
+Capability find_capability(const eph::GraphView& graph, const dnnl::engine& engine,
+                           int64_t least_open_rows) {
   const std::vector<Unit> units = find_units(graph);
   std::vector<uint32_t> unit_of_node(graph.node_count(), 0);
   std::vector<Support> support;
@@ -205,7 +205,7 @@ Capability find_capability(const eph::GraphView& graph, const dnnl::engine& engi
       capability.reasons[node] = "no convolution, matrix product or pooling to fuse with";
     }
   }
-  capability.open_partitions = find_row_chains(graph, engine);
+  capability.open_partitions = find_row_chains(graph, engine, least_open_rows);
   for (const std::vector<uint32_t>& nodes : capability.open_partitions) {
     for (const uint32_t node : nodes) capability.reasons[node].clear();
   }

@@ -21,6 +21,8 @@ struct Capability {
 // operators, on float tensors. None if no node among them is worth a partition.
 [[nodiscard]] std::vector<uint32_t> find_open_nodes(const eph::GraphView& graph);
 
-[[nodiscard]] Capability find_capability(const eph::GraphView& graph, const dnnl::engine& engine);
+// `least_open_rows` as in row_chains.h.
+[[nodiscard]] Capability find_capability(const eph::GraphView& graph, const dnnl::engine& engine,
+                                         int64_t least_open_rows);
 
 }  // namespace ephost_dnnl

@@ -12,9 +12,10 @@ namespace {
 
 class ChainFinder {
  public:
-  ChainFinder(const eph::GraphView& graph, const dnnl::engine& engine)
+  ChainFinder(const eph::GraphView& graph, const dnnl::engine& engine, int64_t least_rows)
       : graph_(graph),
         engine_(engine),
+        least_rows_(least_rows),
         units_(find_units(graph, kExampleExtent)),
         unit_of_node_(graph.node_count(), 0),
         is_used_(units_.size(), false) {
@@ -42,12 +43,18 @@ class ChainFinder {
     return unit.kind == Unit::Kind::kNode && (op_type == "MatMul" || op_type == "Gemm");
   }
 
-  // Whether the unit is a product of a value whose extents are not all known. If they are, it is
-  // for the partitions with static shapes.
+  // Whether the unit is a product of a value with enough rows whose extents are not all known. If
+  // they are, it is for the partitions with static shapes.
   [[nodiscard]] bool begins_with_open_rows(const Unit& unit) const {
     if (!is_product(unit)) return false;
     const uint32_t input = graph_.node(unit.nodes.back()).input(0);
-    return input != EPH_NONE && !graph_.value(input).has_static_shape();
+    if (input == EPH_NONE || graph_.value(input).has_static_shape()) return false;
+    int64_t rows = 1;  // at least, if there are any
+    const Dims shape = graph_.value(input).shape().to_vector();
+    for (std::size_t i = 0; i + 1 < shape.size() && rows < least_rows_; ++i) {
+      rows *= std::clamp<int64_t>(shape[i], 1, kMaxElements);
+    }
+    return rows >= least_rows_;
   }
 
   [[nodiscard]] bool is_accepted(const std::vector<Unit>& units) const {
@@ -95,6 +102,7 @@ class ChainFinder {
 
   const eph::GraphView& graph_;
   const dnnl::engine& engine_;
+  int64_t least_rows_;
   std::vector<Unit> units_;
   std::vector<std::size_t> unit_of_node_;
   std::vector<bool> is_used_;
@@ -103,11 +111,11 @@ class ChainFinder {
 }  // namespace
 
 std::vector<std::vector<uint32_t>> find_row_chains(const eph::GraphView& graph,
-                                                   const dnnl::engine& engine) {
+                                                   const dnnl::engine& engine, int64_t least_rows) {
   for (uint32_t node = 0; node < graph.node_count(); ++node) {
     const uint32_t output = graph.node(node).output(0);
     if (output != EPH_NONE && !graph.value(output).has_static_shape()) {
-      return ChainFinder(graph, engine).find();
+      return ChainFinder(graph, engine, least_rows).find();
     }
   }
   return {};

@@ -10,9 +10,12 @@
 
 namespace ephost_dnnl {
 
-// The nodes of each chain, ascending. Every chain has one input and one output, holds for any
-// extents before their last ones, and begins with a product of a value with open extents.
+// The nodes of each chain, ascending. Chains whose stated extents are of fewer rows than
+// `least_rows`, with open extents counted as 1, are left out. Every chain has one input and one
+// output, holds for any extents before their last ones, and begins with a product of a value with
+// open extents.
 [[nodiscard]] std::vector<std::vector<uint32_t>> find_row_chains(const eph::GraphView& graph,
-                                                                 const dnnl::engine& engine);
+                                                                 const dnnl::engine& engine,
+                                                                 int64_t least_rows);
 
 }  // namespace ephost_dnnl

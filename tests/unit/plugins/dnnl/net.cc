@@ -265,14 +265,16 @@ std::vector<std::vector<float>> Partition::run(const Net& net) {
   return results;
 }
 
-ProviderSession::ProviderSession(int64_t threads) {
+ProviderSession::ProviderSession(int64_t threads, int64_t least_open_rows) {
   const eph_plugin_api* plugin = get_api(eph_plugin_v1());
   api = plugin->providers[0];
-  eph_option option = {};
-  option.name = EPH_STRING("num_threads");
-  option.int_value = threads;
-  option.kind = EPH_OPTION_INT;
-  const eph_provider_config config = {sizeof(config), &option, 1};
+  eph_option options[2] = {};
+  options[0].name = EPH_STRING("num_threads");
+  options[0].int_value = threads;
+  options[1].name = EPH_STRING("least_open_rows");
+  options[1].int_value = least_open_rows;
+  for (eph_option& option : options) option.kind = EPH_OPTION_INT;
+  const eph_provider_config config = {sizeof(config), options, 2};
   FakeError error;
   EXPECT_EQ(api->create(api, &host_, &config, &provider, &error), EPH_OK) << error.message;
 }

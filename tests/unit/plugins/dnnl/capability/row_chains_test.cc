@@ -97,6 +97,15 @@ TEST(RowChains, BeginWithProductsWhoseOpenExtentsAreRows) {
   EXPECT_EQ(verdict({{2, -1, 4}, {4, 5}, {2, -1, 5}}), "claimed");
 }
 
+TEST(RowChains, NeedAsManyRowsAsTheOptionSays) {
+  OpenNet few, enough;
+  few.output(few.add("MatMul", {few.input({-1, 9, 7, 4}), few.weights({4, 5})}));
+  enough.output(enough.add("MatMul", {enough.input({8, -1, 8, 4}), enough.weights({4, 5})}));
+  ProviderSession session(1, 64);
+  EXPECT_THAT(session.claims(few.graph()).fused, IsEmpty());
+  EXPECT_THAT(session.claims(enough.graph()).fused, ElementsAre(ElementsAre(0)));
+}
+
 TEST(RowChains, DoNotBeginWithOtherOpenExtents) {
   const std::string reason = "dynamic shape of 'a'";
   EXPECT_EQ(verdict({{-1}, {4, 5}, {5}}), reason);
