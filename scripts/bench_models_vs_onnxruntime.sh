@@ -12,9 +12,9 @@
 #                       saved
 # Both sides apply all optimizations and get the same inputs. ephost asks dnnl first unless --ep says otherwise. In each
 # repetition each side runs in a process of its own, in turns; the table has the medians over the repetitions, 5 unless
-# the flag says otherwise. Memory is the peak above that of a session of two nodes. What cannot be measured is named,
-# and the exit status is 1 then. The models take about 5 GB in build/release/benchmark_models_onnxruntime. Run it on an
-# otherwise idle machine: everything takes hours.
+# the flag says otherwise. Memory is the peak above that of a session of two nodes, and "process" the peak of the whole
+# process. What cannot be measured is named, and the exit status is 1 then. The models take about 5 GB in
+# build/release/benchmark_models_onnxruntime. Run it on an otherwise idle machine.
 # Needs Node.js 18 or later with npm.
 set -euo pipefail
 cd "$(dirname "$0")/.."

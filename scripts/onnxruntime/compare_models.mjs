@@ -20,7 +20,7 @@ const USAGE = `usage: compare_models.mjs BUILD_DIR MODELS_DIR CACHE_DIR [option 
   --ep NAME            provider of ephost, repeatable (dnnl); the CPU provider is always last
   --json FILE          writes all numbers to a file`;
 
-const QUANTITIES = { session: 'session', firstRun: 'first run', run: 'run', memory: 'memory' };
+const QUANTITIES = { session: 'session', firstRun: 'first run', run: 'run', memory: 'memory', resident: 'process' };
 
 function refuse(message) {
   console.error(`${message}\n${USAGE}`);
