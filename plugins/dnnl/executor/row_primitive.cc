@@ -1,5 +1,7 @@
 #include "plugins/dnnl/executor/row_primitive.h"
 
+#include <utility>
+
 #include "plugins/dnnl/passes/passes.h"
 #include "plugins/dnnl/recipe/shape_rules.h"
 
@@ -32,8 +34,11 @@ PrimitiveChoice choose_row_primitive(const Recipe& recipe, const Op& op, bool is
   request.inputs.push_back(
       {weights, is_transposed ? row_major_after(weights, {1, 0}) : row_major(weights)});
   if (op.inputs.size() > 2) {
-    const Dims bias = {weights[1]};
-    request.inputs.push_back({bias, row_major(bias), true});
+    Operand bias;
+    bias.dims.push_back(weights[1]);
+    bias.layout = row_major(bias.dims);
+    bias.is_constant = true;
+    request.inputs.push_back(std::move(bias));
   }
   for (const PostOp& post_op : op.post_ops) {
     request.post_op_operands.push_back(row_operand(recipe, post_op));
