@@ -1,6 +1,7 @@
 // What the provider claims of graphs with open extents, through the C ABI.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <oneapi/dnnl/dnnl_version.h>
 
 #include "tests/unit/plugins/dnnl/open_net.h"
 
@@ -159,8 +160,13 @@ std::size_t claimed_nodes(const char* op_type, const Shape& operand, bool is_con
 }
 
 TEST(RowChains, ContinueOnlyWithWhatIsTheSameForEveryRow) {
-  for (const Shape& same : {Shape{}, Shape{1}, Shape{5}, Shape{1, 5}, Shape{1, 1, 5}}) {
-    EXPECT_EQ(claimed_nodes("Mul", same, true, {-1, 3, 5}), 2U) << same.size();
+  for (const Shape& one : {Shape{}, Shape{1}}) {
+    EXPECT_EQ(claimed_nodes("Mul", one, true, {-1, 3, 5}), 2U) << one.size();
+  }
+  // Version 3 of the library multiplies by a row only in its slow primitive.
+  const std::size_t with_row = DNNL_VERSION_MAJOR >= 3 ? 1 : 2;
+  for (const Shape& row : {Shape{5}, Shape{1, 5}, Shape{1, 1, 5}}) {
+    EXPECT_EQ(claimed_nodes("Mul", row, true, {-1, 3, 5}), with_row) << row.size();
   }
   EXPECT_EQ(claimed_nodes("Add", {3, 5}, true, {-1, 3, 5}), 1U);
   EXPECT_EQ(claimed_nodes("Add", {3, 1}, true, {-1, 3, 5}), 1U);

@@ -216,8 +216,9 @@ class RowContext : public testing::Test {
  protected:
   RowContext() {
     uint32_t x =
-        net_.add("Gemm", {net_.input({-1, 12}), net_.weights({20, 12})}, {{"transB", int64_t{1}}});
-    x = net_.add("Mul", {net_.add("Relu", {x}), net_.weights({20})});
+        net_.add("Gemm", {net_.input({-1, 12}), net_.weights({20, 12}), net_.weights({20})},
+                 {{"transB", int64_t{1}}});
+    x = net_.add("Relu", {x});
     net_.output(net_.add("MatMul", {x, net_.weights({20, 7})}));
     compiled_ = session_.compile(net_.graph());
     written_ = session_.write(compiled_);
