@@ -7,7 +7,9 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -128,20 +130,27 @@ inline std::vector<std::string> files_in(const std::filesystem::path& folder) {
   return names;
 }
 
-// Collects what is logged while it exists.
+// Collects what is logged while it exists, by any thread.
 class LogCapture {
  public:
   LogCapture() {
-    set_log_sink(
-        [this](LoggingLevel, std::string_view message) { text_ += message, text_ += '\n'; });
+    set_log_sink([this](LoggingLevel, std::string_view message) {
+      const std::lock_guard lock(mutex_);
+      text_ += message;
+      text_ += '\n';
+    });
   }
   LogCapture(const LogCapture&) = delete;
   LogCapture& operator=(const LogCapture&) = delete;
   ~LogCapture() { set_log_sink({}); }
 
-  [[nodiscard]] const std::string& text() const { return text_; }
+  [[nodiscard]] std::string text() const {
+    const std::lock_guard lock(mutex_);
+    return text_;
+  }
 
  private:
+  mutable std::mutex mutex_;
   std::string text_;
 };
 
