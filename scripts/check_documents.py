@@ -23,7 +23,7 @@ CODE_BLOCK = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]*)\)")
 SOURCE_PATH = re.compile(r"`((?:[\w.-]+/)+[\w.-]+\.(?:h|hpp|c|cc|inc|py|mjs|sh|md|txt|yaml))`")
 # Keys, and beginnings of keys, which end with a dot; in the document a word in capitals stands for the rest.
-ENTRY = re.compile(r'(?:Entry\{|(?:Key|Prefix) =\s+)"((?:ep|session|optimization)\.[\w.]+)"')
+ENTRY = re.compile(r'(?:KnownEntry\{|(?:Key|Prefix) =\s+)"((?:ep|session|optimization)\.[a-z_\d.]{2,})(?:[A-Z]+)?"')
 ENTRY_ROW = re.compile(r"^\| `((?:ep|session|optimization)\.[a-z_\d.]{2,})(?:[A-Z]+)?` \|", re.MULTILINE)
 FIELD = re.compile(r"\(\*(\w+)\)\(|(\w+);")  # of a record of c_api.h
 HEADER_ROW = re.compile(r"^\| ((?:`[\w/]+\.h`(?:, )?)+) \|", re.MULTILINE)

@@ -8,6 +8,7 @@
 #include "host/api/report.h"
 #include "host/api/tables.h"
 #include "host/base/format.h"
+#include "host/session/config/config_entries.h"
 
 namespace ephost::api {
 namespace {
@@ -256,6 +257,16 @@ ephost_status* add_output_file(ephost_session_options* options, const char* file
   return change(options, [&](SessionOptions& of) { of.add_output_file(file); });
 }
 
+ephost_status* known_config_entries(const ephost_config_entry_list** out_list) {
+  *out_list = nullptr;
+  return guarded("listing configuration entries", [&]() -> Status {
+    *out_list = new_report<ephost_config_entry_list>([&](Arena& arena, auto& list) {
+      arena.list(session::known_config_entries(), list.entries, list.entry_count);
+    });
+    return {};
+  });
+}
+
 }  // namespace
 
 const ephost_session_options_api kSessionOptionsApi = {
@@ -290,6 +301,7 @@ const ephost_session_options_api kSessionOptionsApi = {
     set_log_severity_level,
     add_input_file,
     add_output_file,
+    known_config_entries,
 };
 
 }  // namespace ephost::api

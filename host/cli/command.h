@@ -28,5 +28,6 @@ struct Command {
 [[nodiscard]] Command add_bench(ArgumentParser& root);
 [[nodiscard]] Command add_verify(ArgumentParser& root);
 [[nodiscard]] Command add_cache(ArgumentParser& root);
+[[nodiscard]] Command add_config(ArgumentParser& root);
 
 }  // namespace ephost::cli

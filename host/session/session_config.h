@@ -1,5 +1,5 @@
-// The configuration entries of SessionOptions, checked and typed. host/include/README.md lists
-// every entry with its default, and says which are ONNX Runtime's and which are our own.
+// The configuration entries of SessionOptions, checked and typed. config/config_entries.cc lists
+// every entry with its meaning and default, and says which are ONNX Runtime's and which our own.
 #pragma once
 
 #include <ephost/status.h>
@@ -94,6 +94,9 @@ inline constexpr std::string_view kDimensionByDenotationPrefix =
 inline constexpr std::string_view kDimensionByInputPrefix =
     "session.free_dimension_override_by_input.";
 inline constexpr std::string_view kShapeProfilesKey = "session.shapes.profiles";
+inline constexpr std::string_view kOptimizationLevelKey = "session.graph_optimization_level";
+inline constexpr std::string_view kDisabledOptimizersKey =
+    "optimization.disable_specified_optimizers";
 
 // INVALID_ARGUMENT if there is not one group for each of `threads` threads but the calling one; 0:
 // the number is not stated, and may be any.

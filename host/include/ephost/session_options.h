@@ -6,6 +6,7 @@
 #include <ephost/detail/callbacks.h>
 #include <ephost/detail/records/session.h>
 #include <ephost/status.h>
+#include <ephost/types/config_entry.h>
 #include <ephost/types/ep_device.h>
 #include <ephost/types/logging.h>
 #include <ephost/types/session_options.h>
@@ -290,6 +291,14 @@ class SessionOptions {
   std::shared_ptr<detail::ContextDataReader> read_;
   std::shared_ptr<ProgressFunction> progress_;
 };
+
+// Every configuration entry that the library knows, by subject.
+[[nodiscard]] inline std::vector<ConfigEntryDescription> known_config_entries() {
+  const ephost_config_entry_list* list = nullptr;
+  detail::expect_success(detail::api().session_options->known_config_entries(&list));
+  const detail::Report<ephost_config_entry_list> report(list);
+  return detail::read_list<ConfigEntryDescription>(list->entries, list->entry_count);
+}
 
 }  // namespace v1
 }  // namespace ephost

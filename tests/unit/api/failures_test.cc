@@ -215,6 +215,9 @@ std::vector<FailingCall> CApiFailures::of_session_options() {
                      [&, text] { return api.add_config_entry(options_, text, text); }),
       without_memory<const ephost_session_options_info>(
           "session_options.info", [&](auto** out) { return api.info(options_, out); }),
+      without_memory<const ephost_config_entry_list>(
+          "session_options.known_config_entries",
+          [&](auto** out) { return api.known_config_entries(out); }),
       {"session_options.append_execution_provider", EPHOST_INVALID_ARGUMENT,
        [&] {
          const ephost_provider_request sizeless = {};

@@ -67,6 +67,22 @@ TEST_F(CApiReports, OutliveTheEnvironment) {
   }
 }
 
+TEST_F(CApiReports, OfConfigurationEntriesNeedNothingElse) {
+  const ephost_config_entry_list* list = nullptr;
+  ASSERT_EQ(c_api().session_options->known_config_entries(&list), nullptr);
+  ASSERT_GT(list->entry_count, 0U);
+  for (uint64_t i = 0; i < list->entry_count; ++i) {
+    const ephost_config_entry& entry = *list->entries[i];
+    EXPECT_EQ(entry.struct_size, sizeof(entry));
+    EXPECT_STRNE(entry.key, "");
+    EXPECT_STRNE(entry.subject, "") << entry.key;
+    EXPECT_STRNE(entry.values, "") << entry.key;
+    EXPECT_STRNE(entry.default_value, "") << entry.key;
+    EXPECT_STRNE(entry.meaning, "") << entry.key;
+  }
+  c_api().release_report(list);
+}
+
 TEST_F(CApiReports, OfOptionsDoNotChangeWithThem) {
   const ephost_session_options_api& api = *c_api().session_options;
   ASSERT_EQ(api.add_config_entry(options_, "a", "1"), nullptr);

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -27,6 +28,20 @@ TEST(ApiSessionOptions, CopiesAreIndependent) {
   EXPECT_EQ(options.config_entry("a"), "1");
   options = copy;
   EXPECT_EQ(options.config_entry("a"), "2");
+}
+
+TEST(ApiSessionOptions, AreDescribedEntryByEntry) {
+  const std::vector<ConfigEntryDescription> entries = known_config_entries();
+  const auto found =
+      std::ranges::find(entries, "session.execution_mode", &ConfigEntryDescription::key);
+  ASSERT_NE(found, entries.end());
+  EXPECT_EQ(found->scope, ConfigScope::kSession);
+  EXPECT_EQ(found->subject, "Threads and time");
+  EXPECT_EQ(found->values, "sequential or parallel");
+  EXPECT_EQ(found->default_value, "sequential");
+  EXPECT_EQ(found->meaning, "how steps run: sequential or parallel");
+  EXPECT_TRUE(found->is_own);
+  EXPECT_FALSE(std::ranges::find(entries, "ep.context_enable", &ConfigEntryDescription::key)->is_own);
 }
 
 TEST(ApiSessionOptions, ListProvidersInTheirOrder) {

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "host/session/config/config_entries.h"
+
 namespace ephost::session {
 namespace {
 
@@ -203,6 +207,69 @@ TEST(SessionConfig, ReadsBudgets) {
       EXPECT_EQ(read(key, text).status().code(), StatusCode::kInvalidArgument) << key << text;
     }
   }
+}
+
+TEST(ConfigEntries, AreThoseThatSessionsKnow) {
+  for (const ConfigEntryDescription& entry : known_config_entries()) {
+    if (entry.scope != ConfigScope::kSession) continue;
+    std::vector<std::string> warnings;
+    static_cast<void>(read(entry.key, "1", &warnings));
+    EXPECT_TRUE(warnings.empty()) << entry.key;
+  }
+}
+
+TEST(ConfigEntries, OfRunsAndProcessesAreNoneOfSessions) {
+  for (const ConfigEntryDescription& entry : known_config_entries()) {
+    if (entry.scope == ConfigScope::kSession) continue;
+    std::vector<std::string> warnings;
+    static_cast<void>(read(entry.key, "1", &warnings));
+    EXPECT_EQ(warnings.size(), 1U) << entry.key;
+  }
+}
+
+TEST(ConfigEntries, HaveDefaultsThatChangeNothingWhereTheseAreValues) {
+  size_t tried = 0;
+  for (const ConfigEntryDescription& entry : known_config_entries()) {
+    const std::set<std::string> with_values = {"0 or 1", "whole number", "in_run, background or off",
+                                               "sequential or parallel", "0 to 1024"};
+    if (!with_values.contains(entry.values) || entry.default_value.find(' ') != std::string::npos ||
+        entry.default_value == "none") {
+      continue;
+    }
+    const auto config = read(entry.key, entry.default_value);
+    ASSERT_TRUE(config.ok()) << entry.key;
+    const auto without = read("ep.context_node_name_prefix", "");
+    EXPECT_EQ(config->context_enable, without->context_enable);
+    EXPECT_EQ(config->context_embed_mode, without->context_embed_mode);
+    EXPECT_EQ(config->context_force_overwrite, without->context_force_overwrite);
+    EXPECT_EQ(config->context_lock_timeout, without->context_lock_timeout);
+    EXPECT_EQ(config->fail_on_suboptimal_context, without->fail_on_suboptimal_context);
+    EXPECT_EQ(config->disable_model_compile, without->disable_model_compile);
+    EXPECT_EQ(config->share_contexts, without->share_contexts);
+    EXPECT_EQ(config->stop_share_contexts, without->stop_share_contexts);
+    EXPECT_EQ(config->cache_limits.max_bytes, without->cache_limits.max_bytes);
+    EXPECT_EQ(config->cache_limits.max_age_days, without->cache_limits.max_age_days);
+    EXPECT_EQ(config->optimized_model_external_initializers_min_bytes,
+              without->optimized_model_external_initializers_min_bytes);
+    EXPECT_EQ(config->disable_quant_qdq, without->disable_quant_qdq);
+    EXPECT_EQ(config->fold_limits.max_bytes, without->fold_limits.max_bytes);
+    EXPECT_EQ(config->fold_limits.max_work, without->fold_limits.max_work);
+    EXPECT_EQ(config->max_inlined_nodes, without->max_inlined_nodes);
+    EXPECT_EQ(config->max_dense_bytes, without->max_dense_bytes);
+    EXPECT_EQ(config->load_timeout_seconds, without->load_timeout_seconds);
+    EXPECT_EQ(config->disable_ep_fallback, without->disable_ep_fallback);
+    EXPECT_EQ(config->disable_cpu_fallback, without->disable_cpu_fallback);
+    EXPECT_EQ(config->specialize, without->specialize);
+    EXPECT_EQ(config->runs_before, without->runs_before);
+    EXPECT_EQ(config->max_specializations, without->max_specializations);
+    EXPECT_EQ(config->max_memory_patterns, without->max_memory_patterns);
+    EXPECT_EQ(config->execution_mode, without->execution_mode);
+    EXPECT_EQ(config->inter_op_threads, without->inter_op_threads);
+    EXPECT_EQ(config->intra_op_threads, without->intra_op_threads);
+    EXPECT_EQ(config->allow_spinning.value_or(true), without->allow_spinning.value_or(true));
+    ++tried;
+  }
+  EXPECT_GT(tried, 20U);
 }
 
 }  // namespace

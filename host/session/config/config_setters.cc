@@ -1,0 +1,166 @@
+#include "host/session/config/config_setters.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "host/base/format.h"
+#include "host/base/text.h"
+#include "host/base/thread_pool.h"
+
+namespace ephost::session::setters {
+
+Status set_flag(std::string_view key, std::string_view text, bool& flag) {
+  if (text != "0" && text != "1") {
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("configuration entry {} cannot be {}; use \"0\" or \"1\"", quote(key),
+                            quote(text)));
+  }
+  flag = text == "1";
+  return Status::ok_status();
+}
+
+Status require_checksums(SessionConfig& config, std::string_view key, const std::string& text) {
+  return set_flag(key, text, config.require_checksums.emplace());
+}
+
+Status allow_spinning(SessionConfig& config, std::string_view key, const std::string& text) {
+  return set_flag(key, text, config.allow_spinning.emplace());
+}
+
+Status affinities(SessionConfig& config, std::string_view key, const std::string& text) {
+  config.thread_affinities.clear();
+  if (text.empty()) return Status::ok_status();
+  auto parsed = parse_thread_affinities(text);
+  if (!parsed.ok()) {
+    return std::move(parsed).status().with_context("reading the configuration entry " + quote(key));
+  }
+  config.thread_affinities = std::move(parsed).value();
+  return Status::ok_status();
+}
+
+Status execution_mode(SessionConfig& config, std::string_view key, const std::string& text) {
+  if (text != "sequential" && text != "parallel") {
+    return Status(
+        StatusCode::kInvalidArgument,
+        formatted("configuration entry {} cannot be {}; use \"sequential\" or \"parallel\"",
+                  quote(key), quote(text)));
+  }
+  config.execution_mode =
+      text == "parallel" ? ExecutionMode::kParallel : ExecutionMode::kSequential;
+  return Status::ok_status();
+}
+
+Status set_number(std::string_view key, const std::string& text, std::string_view zero,
+                  uint64_t& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size()) return Status::ok_status();
+  return Status(StatusCode::kInvalidArgument,
+                formatted("configuration entry {} cannot be {}; use a whole number, 0 for {}",
+                          quote(key), quote(text), zero));
+}
+
+Status set_threads(std::string_view key, const std::string& text, uint32_t& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_number = error == std::errc() && end == text.data() + text.size();
+  if (is_number && number <= ThreadPool::kMaxThreads) return Status::ok_status();
+  return Status(StatusCode::kInvalidArgument,
+                formatted("configuration entry {} cannot be {}; use a number of threads up to {}, "
+                          "0 for one for each processor",
+                          quote(key), quote(text), ThreadPool::kMaxThreads));
+}
+
+Status set_budget(std::string_view key, const std::string& text, uint64_t& budget) {
+  EPHOST_RETURN_IF_ERROR(set_number(key, text, "no limit", budget));
+  if (budget == 0) budget = UINT64_MAX;
+  return Status::ok_status();
+}
+
+Status timeout(SessionConfig& config, std::string_view key, const std::string& text) {
+  constexpr uint64_t kMax = uint64_t{365} * 24 * 3600;  // keeps the deadline within its type
+  uint64_t seconds = 0;
+  EPHOST_RETURN_IF_ERROR(set_number(key, text, "no limit", seconds));
+  config.load_timeout_seconds = static_cast<uint32_t>(std::min(seconds, kMax));
+  return Status::ok_status();
+}
+
+Status min_external_bytes(SessionConfig& config, std::string_view key, const std::string& text) {
+  return set_number(key, text, "all initializers",
+                    config.optimized_model_external_initializers_min_bytes);
+}
+
+Status patterns(SessionConfig& config, std::string_view key, const std::string& text) {
+  return set_number(key, text, "none", config.max_memory_patterns);
+}
+
+Status lock_timeout(SessionConfig& config, std::string_view key, const std::string& text) {
+  constexpr uint64_t kMax = 1'000'000'000;
+  uint64_t number = 0;
+  EPHOST_RETURN_IF_ERROR(set_number(key, text, "not waiting", number));
+  config.context_lock_timeout = std::chrono::milliseconds(std::min(number, kMax));
+  return Status::ok_status();
+}
+
+Status specialize(SessionConfig& config, std::string_view key, const std::string& text) {
+  constexpr std::array<std::pair<std::string_view, SpecializeMode>, 3> kModes = {
+      {{"in_run", SpecializeMode::kInRun},
+       {"background", SpecializeMode::kBackground},
+       {"off", SpecializeMode::kOff}}};
+  for (const auto& [name, mode] : kModes) {
+    if (name != text) continue;
+    config.specialize = mode;
+    return Status::ok_status();
+  }
+  return Status(
+      StatusCode::kInvalidArgument,
+      formatted("configuration entry {} cannot be {}; use \"in_run\", \"background\" or \"off\"",
+                quote(key), quote(text)));
+}
+
+Status runs_before(SessionConfig& config, std::string_view key, const std::string& text) {
+  constexpr uint64_t kMax = uint64_t{1} << 32;  // of which a multiple is within the type
+  EPHOST_RETURN_IF_ERROR(set_number(key, text, "the first run", config.runs_before));
+  config.runs_before = std::min(config.runs_before, kMax);
+  return Status::ok_status();
+}
+
+Status max_specializations(SessionConfig& config, std::string_view key, const std::string& text) {
+  constexpr uint64_t kMax = 1024;
+  EPHOST_RETURN_IF_ERROR(set_number(key, text, "none", config.max_specializations));
+  if (config.max_specializations <= kMax) return Status::ok_status();
+  return Status(StatusCode::kInvalidArgument,
+                formatted("configuration entry {} cannot be {}; use at most {}", quote(key),
+                          quote(text), kMax));
+}
+
+Status shape_profiles(SessionConfig& config, std::string_view key, const std::string& text) {
+  auto parsed = parse_profiles(text);
+  if (!parsed.ok()) {
+    return std::move(parsed).status().with_context("reading the configuration entry " + quote(key));
+  }
+  config.shape_profiles = std::move(parsed).value();
+  return Status::ok_status();
+}
+
+Status order(SessionConfig& config, std::string_view key, const std::string& text) {
+  constexpr std::array<std::pair<std::string_view, StepOrder>, 3> kOrders = {
+      {{"default", StepOrder::kDefault},
+       {"priority", StepOrder::kPriority},
+       {"memory", StepOrder::kMemory}}};
+  for (const auto& [name, order] : kOrders) {
+    if (name != text) continue;
+    config.execution_order = order;
+    return Status::ok_status();
+  }
+  return Status(
+      StatusCode::kInvalidArgument,
+      formatted("configuration entry {} cannot be {}; use \"default\", \"priority\" or \"memory\"",
+                quote(key), quote(text)));
+}
+
+Status read_later(SessionConfig&, std::string_view, const std::string&) {
+  return Status::ok_status();
+}
+
+}  // namespace ephost::session::setters
