@@ -3,29 +3,80 @@
 #include <spdlog/logger.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 
+#include <array>
 #include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <ctime>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "host/base/format.h"
+#include "host/base/json_text.h"
+#include "host/base/log_repeats.h"
 #include "host/base/printable.h"
+#include "host/base/text.h"
 
 namespace ephost {
 
 namespace {
 
+// "%^" and "%$" enclose what is coloured on a terminal.
+constexpr const char* kTextPattern = "%Y-%m-%dT%H:%M:%S.%eZ [%n] [%^%l%$] %v";
+
+// What an environment variable stands for, in any case; `fallback` if it is not set or says
+// something else, which `complaint` then names. Variables are ignored in a privileged process.
+template <class Value, size_t kCount>
+Value read_variable(const char* name,
+                    const std::array<std::pair<std::string_view, Value>, kCount>& known,
+                    Value fallback, std::string& complaint) {
+  const char* const text = ::secure_getenv(name);
+  if (text == nullptr || *text == '\0') return fallback;
+  std::vector<std::string_view> names;
+  for (const auto& [word, value] : known) {
+    if (equal_ignoring_case(word, text)) return value;
+    names.push_back(word);
+  }
+  complaint = formatted("the environment variable {} cannot be {}; use one of {}", name,
+                        quote(text), join(names, ", "));
+  return fallback;
+}
+
+constexpr std::array<std::pair<std::string_view, LoggingLevel>, 5> kLevels = {
+    {{"verbose", LoggingLevel::kVerbose},
+     {"info", LoggingLevel::kInfo},
+     {"warning", LoggingLevel::kWarning},
+     {"error", LoggingLevel::kError},
+     {"fatal", LoggingLevel::kFatal}}};
+constexpr std::array<std::pair<std::string_view, LogFormat>, 2> kFormats = {
+    {{"text", LogFormat::kText}, {"json", LogFormat::kJson}}};
+
 struct ProcessLog {
   ProcessLog() : logger("ephost", std::make_shared<spdlog::sinks::stderr_color_sink_mt>()) {
-    logger.set_pattern("[%Y-%m-%d %H:%M:%S.%e] [%n] [%^%l%$] %v");
+    std::string complaints[2];
+    level = read_variable("EPHOST_LOG_LEVEL", kLevels, LoggingLevel::kWarning, complaints[0]);
+    set_format(read_variable("EPHOST_LOG_FORMAT", kFormats, LogFormat::kText, complaints[1]));
     logger.set_level(spdlog::level::trace);
+    for (const std::string& complaint : complaints) {
+      if (!complaint.empty()) print({LoggingLevel::kWarning, "ephost", "", "", complaint}, 0);
+    }
   }
 
+  void set_format(LogFormat new_format);
+  // To standard error.
+  void print(const LogLine& line, uint64_t repeated);
+  void write(const LogLine& line, LogRepeats& repeats);
+  void finish(LogRepeats& repeats);
+
   std::atomic<LoggingLevel> level{LoggingLevel::kWarning};
-  std::mutex mutex;  // guards `sink`, including while it runs
+  std::mutex mutex;  // guards what follows, including the sink while it runs
+  LogFormat format = LogFormat::kText;
   LogSink sink;
   spdlog::logger logger;
+  LogRepeats repeats;  // of messages that belong to no log of their own
 };
 
 ProcessLog& process_log() {
@@ -33,6 +84,10 @@ ProcessLog& process_log() {
   static ProcessLog& instance = *new ProcessLog;
   return instance;
 }
+
+struct FlushAtEnd {
+  ~FlushAtEnd() { flush_log(); }
+};
 
 thread_local const Log* current_log = nullptr;
 
@@ -52,15 +107,74 @@ spdlog::level::level_enum to_spdlog(LoggingLevel level) {
   return spdlog::level::critical;
 }
 
-void write_to_process(LoggingLevel severity, std::string_view message) {
-  const std::string safe = printable(message);
-  ProcessLog& log = process_log();
-  const std::lock_guard lock(log.mutex);
-  if (log.sink) {
-    log.sink(severity, safe);
-  } else {
-    log.logger.log(to_spdlog(severity), spdlog::string_view_t(safe.data(), safe.size()));
+std::string_view name_of(LoggingLevel level) {
+  for (const auto& [name, known] : kLevels) {
+    if (known == level) return name;
   }
+  return "fatal";
+}
+
+// "[id] Provider: message".
+std::string text_of(const LogLine& line) {
+  std::string text = line.id.empty() ? std::string() : formatted("[{}] ", line.id);
+  if (line.category != kHostCategory) text += formatted("{}: ", line.category);
+  return text + line.text;
+}
+
+// ISO 8601, UTC, milliseconds.
+std::string time_text(std::chrono::system_clock::time_point time) {
+  const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch());
+  const std::time_t seconds = since.count() / 1000;
+  std::tm parts = {};
+  ::gmtime_r(&seconds, &parts);
+  return formatted("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", parts.tm_year + 1900,
+                   parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
+                   since.count() % 1000);
+}
+
+std::string json_of(const LogLine& line, uint64_t repeated) {
+  std::string json = formatted(R"({{"time":"{}","level":"{}","logger":{})",
+                               time_text(std::chrono::system_clock::now()), name_of(line.severity),
+                               json_string(line.category));
+  if (!line.id.empty()) json += ",\"id\":" + json_string(line.id);
+  if (!line.place.empty()) json += ",\"location\":" + json_string(line.place);
+  json += ",\"message\":" + json_string(line.text);
+  if (repeated > 0) json += formatted(",\"repeated\":{}", repeated);
+  return json + "}";
+}
+
+void ProcessLog::set_format(LogFormat new_format) {
+  format = new_format;
+  logger.set_pattern(format == LogFormat::kJson ? "%v" : kTextPattern,
+                     spdlog::pattern_time_type::utc);
+}
+
+void ProcessLog::print(const LogLine& line, uint64_t repeated) {
+  std::string text;
+  if (format == LogFormat::kJson) {
+    text = json_of(line, repeated);
+  } else {
+    if (repeated > 0) {
+      text = formatted("repeated {} more {}: ", repeated, repeated == 1 ? "time" : "times");
+    }
+    text += text_of(line);
+  }
+  logger.log(to_spdlog(line.severity), spdlog::string_view_t(text.data(), text.size()));
+}
+
+void ProcessLog::write(const LogLine& line, LogRepeats& of) {
+  const std::lock_guard lock(mutex);
+  if (sink) {
+    sink(line.severity, text_of(line));
+    return;
+  }
+  of.add(line, LogRepeats::Clock::now(),
+         [this](const LogLine& due, uint64_t repeated) { print(due, repeated); });
+}
+
+void ProcessLog::finish(LogRepeats& of) {
+  const std::lock_guard lock(mutex);
+  of.finish([this](const LogLine& due, uint64_t repeated) { print(due, repeated); });
 }
 
 void write(LoggingLevel severity, std::string_view message, const char* file, int line) {
@@ -77,22 +191,49 @@ std::string place_in_code(std::string_view file, int line) {
 
 }  // namespace
 
+// The count of equal messages of one log, which is written when nobody has the log any more.
+class Log::Repeats {
+ public:
+  Repeats() = default;
+  Repeats(const Repeats&) = delete;
+  Repeats& operator=(const Repeats&) = delete;
+  ~Repeats() {
+    try {
+      process_log().finish(counts);
+    } catch (...) {
+      // A lost log line must not turn the end of a session into a failure.
+    }
+  }
+
+  LogRepeats counts;  // guarded by the mutex of the process's log
+};
+
 struct Log::State {
   std::shared_ptr<const LoggingFunction> function;  // null: the process's log
   std::optional<LoggingLevel> level;
   std::string id;
+  std::shared_ptr<Repeats> repeats;
 };
 
 Log::Log(LoggingFunction function, std::optional<LoggingLevel> level, std::string id) {
   std::shared_ptr<const LoggingFunction> shared;
   if (function) shared = std::make_shared<const LoggingFunction>(std::move(function));
-  state_ = std::make_shared<const State>(State{std::move(shared), level, std::move(id)});
+  state_ = std::make_shared<const State>(
+      State{std::move(shared), level, std::move(id), std::make_shared<Repeats>()});
 }
 
 Log Log::with(std::optional<LoggingLevel> level, std::string id) const {
   State state = state_ != nullptr ? *state_ : State();
   if (level) state.level = level;
   state.id = std::move(id);
+  Log changed;
+  changed.state_ = std::make_shared<const State>(std::move(state));
+  return changed;
+}
+
+Log Log::apart() const {
+  State state = state_ != nullptr ? *state_ : State();
+  state.repeats = std::make_shared<Repeats>();
   Log changed;
   changed.state_ = std::make_shared<const State>(std::move(state));
   return changed;
@@ -114,10 +255,15 @@ void Log::write(LoggingLevel severity, std::string_view category, std::string_vi
       (*state_->function)({severity, category, state_->id, place, safe});
       return;
     }
-    std::string text = id().empty() ? std::string() : formatted("[{}] ", id());
-    if (category != kHostCategory) text += formatted("{}: ", category);
-    text += message;
-    write_to_process(severity, text);
+    ProcessLog& process = process_log();
+    const bool counts_apart = state_ != nullptr && state_->repeats != nullptr;
+    if (!counts_apart) static const FlushAtEnd flush_at_end;
+    process.write({.severity = severity,
+                   .category = printable_line(category),
+                   .id = printable_line(id()),
+                   .place = file != nullptr ? place_in_code(file, line) : std::string(),
+                   .text = printable(message)},
+                  counts_apart ? state_->repeats->counts : process.repeats);
   } catch (...) {
     // A lost log line must not turn the logged operation into a failure.
   }
@@ -141,6 +287,20 @@ void set_log_level(LoggingLevel level) {
   process_log().level.store(level, std::memory_order_relaxed);
 }
 LoggingLevel log_level() { return process_log().level.load(std::memory_order_relaxed); }
+
+void set_log_format(LogFormat format) {
+  ProcessLog& log = process_log();
+  const std::lock_guard lock(log.mutex);
+  log.set_format(format);
+}
+
+LogFormat log_format() {
+  ProcessLog& log = process_log();
+  const std::lock_guard lock(log.mutex);
+  return log.format;
+}
+
+void flush_log() { process_log().finish(process_log().repeats); }
 
 void set_log_sink(LogSink sink) {
   ProcessLog& log = process_log();

@@ -1,4 +1,5 @@
-// The host's log: whole messages to standard error, or to functions of the application. A message
+// The host's log: whole messages to standard error, or to functions of the application. On standard
+// error, equal warnings and errors of one log are counted and summed up (log_repeats.h). A message
 // belongs to the log whose scope its thread is in: that of an environment, a session or a run. In
 // no scope it belongs to the process. Only host/plugin, host/session and host/cli write messages;
 // other modules return data. Every function may be called from any thread.
@@ -35,6 +36,9 @@ class Log {
 
   // The same, with another level if one is given, and with another id.
   [[nodiscard]] Log with(std::optional<LoggingLevel> level, std::string id) const;
+  // The same with a count of equal messages of its own: what one session has said already does not
+  // silence another one.
+  [[nodiscard]] Log apart() const;
 
   [[nodiscard]] const std::string& id() const;
 
@@ -42,6 +46,7 @@ class Log {
              const char* file = nullptr, int line = 0) const noexcept;
 
  private:
+  class Repeats;
   struct State;
   std::shared_ptr<const State> state_;  // null: the process's log
 };
@@ -63,9 +68,20 @@ class LogScope {
   const Log* const outer_;
 };
 
-// Drops messages to the process's log below `level`. The default is kWarning.
+// Drops messages to the process's log below `level`. The default is what the environment variable
+// EPHOST_LOG_LEVEL says, or else kWarning.
 void set_log_level(LoggingLevel level);
 [[nodiscard]] LoggingLevel log_level();
+
+// How messages are written to standard error: "TIME [ephost] [level] message", or a line of JSON.
+// The default is what the environment variable EPHOST_LOG_FORMAT says, or else kText.
+enum class LogFormat { kText, kJson };
+void set_log_format(LogFormat format);
+[[nodiscard]] LogFormat log_format();
+
+// Writes how often messages that belong to no environment were repeated. Others do so when their
+// session or environment ends.
+void flush_log();
 
 // Sets the function that receives each message to the process's log in place of standard error. It
 // is never called concurrently, and no more once `set_log_sink` has returned with another sink. It

@@ -8,6 +8,7 @@
 
 #include "host/base/files/file.h"
 #include "host/base/format.h"
+#include "host/base/json_text.h"
 #include "host/base/printable.h"
 
 namespace ephost {
@@ -20,22 +21,7 @@ uint32_t thread_number() {
   return number;
 }
 
-void append_text(std::string_view text, std::string& json) {
-  json += '"';
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      json += '\\';
-      json += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      char escaped[8];
-      std::snprintf(escaped, sizeof(escaped), "\\u%04x", static_cast<unsigned>(c));
-      json += escaped;
-    } else {
-      json += c;
-    }
-  }
-  json += '"';
-}
+void append_text(std::string_view text, std::string& json) { json += json_string(text); }
 
 // Microseconds, with the nanoseconds as decimals. Events from elsewhere may begin before the
 // profile.

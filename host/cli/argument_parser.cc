@@ -1,7 +1,12 @@
 #include "host/cli/argument_parser.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <string_view>
 #include <utility>
+
+#include "host/base/format.h"
+#include "host/base/text.h"
 
 namespace ephost::cli {
 
@@ -43,7 +48,15 @@ Argument& Argument::needs(const Argument& other) {
 }
 
 Argument& Argument::one_of(const std::vector<std::string>& values) {
-  option_->check(CLI::IsMember(values));
+  const auto problem = [values](const std::string& text) -> std::string {
+    if (std::ranges::find(values, text) != values.end()) return "";
+    const std::vector<std::string_view> known(values.begin(), values.end());
+    const auto nearest = nearest_match(text, known);
+    return formatted("{} is none of {}{}", quote(text), join(values, ", "),
+                     nearest ? formatted("; did you mean {}?", *nearest) : std::string());
+  };
+  // Manual pages and completion read the values in the description.
+  option_->check(CLI::Validator(problem, "{" + join(values, ",") + "}"));
   return *this;
 }
 

@@ -1,15 +1,13 @@
 // What the subcommands of `ephost` have in common: each file declares one, with its arguments, and
-// returns what runs it. Exit statuses and the list of subcommands are here; main.cc picks one.
+// returns what runs it. The list of subcommands is here; main.cc picks one.
 #pragma once
 
 #include "host/cli/argument_parser.h"
 #include "host/cli/command_line.h"
+#include "host/cli/exit_status.h"
 
 namespace ephost::cli {
 
-inline constexpr int kExitSuccess = 0;
-inline constexpr int kExitFailure = 1;
-inline constexpr int kExitUsage = 2;
 inline constexpr int kExitUnchecked = 3;  // `verify`: no error was found, but not all was checked
 
 struct Command {

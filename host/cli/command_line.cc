@@ -7,21 +7,14 @@
 #include <exception>
 #include <string_view>
 
-#include "host/base/format.h"
-#include "host/cli/command.h"
+#include "host/base/log.h"
 #include "host/cli/documentation/documentation.h"
+#include "host/cli/exit_status.h"
 #include "host/cli/report/output.h"
+#include "host/cli/usage.h"
 
 namespace ephost::cli {
 namespace {
-
-int usage_error(const CLI::App& root, const CLI::ParseError& error) {
-  std::string command = root.get_name();
-  for (const CLI::App* chosen : root.get_subcommands()) command += " " + chosen->get_name();
-  print_error(Status(StatusCode::kInvalidArgument,
-                     formatted("{}; see \"{} --help\"", error.what(), command)));
-  return kExitUsage;
-}
 
 Result<int> parse_and_work(const Program& program, int argc, char** argv) {
   CLI::App app(program.description, program.name);
@@ -36,9 +29,18 @@ Result<int> parse_and_work(const Program& program, int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // Help and version come as "errors" with exit code 0.
-    return error.get_exit_code() == 0 ? app.exit(error) : usage_error(app, error);
+    if (error.get_exit_code() == 0) return app.exit(error);
+    return usage_error(app, error);
   }
   return work();
+}
+
+// Prints the failure, and returns its exit status.
+int fail(const Status& failure) {
+  flush_log();
+  const int exit_status = exit_status_of(failure);
+  print_error(failure, exit_status);
+  return exit_status;
 }
 
 }  // namespace
@@ -47,16 +49,17 @@ int run_program(const Program& program, int argc, char** argv) {
   // A write beyond the file size limit is then a failure that is reported, not a signal that ends
   // the process.
   std::signal(SIGXFSZ, SIG_IGN);
-  guard_against_plugin_exit(kExitFailure);
+  guard_against_plugin_exit(kExitPlugin);
+  print_errors_as_json(asks_for_json(argc, argv));
   try {
     const Result<int> exit_status = parse_and_work(program, argc, argv);
     const Status status = exit_status.ok() ? flush_output() : exit_status.status();
-    if (status.ok()) return *exit_status;
-    print_error(status);
+    if (!status.ok()) return fail(status);
+    flush_log();
+    return *exit_status;
   } catch (const std::exception& error) {
-    print_error(Status(StatusCode::kFail, error.what()));
+    return fail(Status(StatusCode::kRuntimeException, error.what()));
   }
-  return kExitFailure;
 }
 
 }  // namespace ephost::cli

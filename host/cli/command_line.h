@@ -10,8 +10,8 @@
 
 namespace ephost::cli {
 
-// Does what the command line asked for. Returns the exit status; a failure is printed and makes it
-// kExitFailure.
+// Does what the command line asked for. Returns the exit status; a failure is printed and gives one
+// by exit_status.h.
 using Work = std::function<Result<int>()>;
 
 struct Program {
@@ -22,8 +22,8 @@ struct Program {
 };
 
 // Declares and parses the command line, does the work, and makes sure that everything printed
-// reached standard output. Failures and exceptions of all these are printed. Returns the exit
-// status: that of the work, kExitUsage for an invalid command line, kExitFailure for a failure.
+// reached standard output. Failures and exceptions of all these are printed, as JSON where the
+// command line asks for it. Returns the exit status: that of the work or of the failure.
 [[nodiscard]] int run_program(const Program& program, int argc, char** argv);
 
 }  // namespace ephost::cli

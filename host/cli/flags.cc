@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cstdlib>
 #include <map>
 
 #include "host/base/format.h"
@@ -145,9 +146,14 @@ void add_report_flags(ArgumentParser& app, ReportFlags& flags,
       .group(kReportGroup);
   Argument verbose =
       app.add_flag("-v,--verbose", flags.verbose, "Show more details and log progress");
-  Argument quiet = app.add_flag("-q,--quiet", flags.quiet, "Log only errors and show no progress");
+  Argument quiet =
+      app.add_flag("-q,--quiet", flags.quiet, "Print nothing but errors and what was asked for");
   verbose.group(kReportGroup);
   quiet.group(kReportGroup).excludes(verbose);
+  app.add("--log-format", flags.log_format,
+          "How messages are written to standard error: as lines of text, or of JSON")
+      .one_of({"text", "json"})
+      .group(kReportGroup);
 }
 
 void add_environment_flags(ArgumentParser& app, EnvironmentFlags& flags) {
@@ -297,6 +303,13 @@ std::pair<std::string, std::string> split_pair(std::string_view text, char separ
 void apply(const ReportFlags& flags) {
   if (flags.verbose) set_log_level(LoggingLevel::kInfo);
   if (flags.quiet) set_log_level(LoggingLevel::kError);
+  if (!flags.log_format.empty()) {
+    set_log_format(flags.log_format == "json" ? LogFormat::kJson : LogFormat::kText);
+  }
+  // What belongs to no environment goes to the library's own log, which reads these variables with
+  // its first message.
+  ::setenv("EPHOST_LOG_LEVEL", std::string(logging_level_name(log_level())).c_str(), 1);
+  ::setenv("EPHOST_LOG_FORMAT", log_format() == LogFormat::kJson ? "json" : "text", 1);
 }
 
 Result<Environment> open_environment(const EnvironmentFlags& flags) {

@@ -23,6 +23,7 @@ struct ReportFlags {
   std::string format = "table";
   bool verbose = false;
   bool quiet = false;
+  std::string log_format;  // empty: as the environment variable EPHOST_LOG_FORMAT says
 
   [[nodiscard]] bool json() const { return format == "json"; }
 };
@@ -61,7 +62,8 @@ struct RunFlags {
   std::string tag;
 };
 
-// --format, --verbose, --quiet. `formats` lists the formats of the command, the default first.
+// --format, --verbose, --quiet, --log-format. `formats` lists the formats of the command, the
+// default first.
 void add_report_flags(ArgumentParser& app, ReportFlags& flags,
                       const std::vector<std::string>& formats = {"table", "json"});
 // --plugin-path, --call-warning, --no-crash-handler.
@@ -93,7 +95,7 @@ Argument add_pair_option(ArgumentParser& app, const std::string& name,
 [[nodiscard]] std::pair<std::string, std::string> split_pair(std::string_view text,
                                                              char separator = '=');
 
-// Sets the level of the log.
+// Sets the level and the format of the log, also for the library.
 void apply(const ReportFlags& flags);
 
 [[nodiscard]] Result<Environment> open_environment(const EnvironmentFlags& flags);

@@ -7,12 +7,19 @@ namespace {
 std::atomic<bool> interrupted = false;
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
 
-void note(int) { interrupted.store(true, std::memory_order_relaxed); }
+std::atomic<int> signal_number = 0;
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler sets it");
+
+void note(int signal) {
+  signal_number.store(signal, std::memory_order_relaxed);
+  interrupted.store(true, std::memory_order_relaxed);
+}
 
 }  // namespace
 
 Interrupt::Interrupt() {
   interrupted = false;
+  signal_number = 0;
   struct sigaction action = {};
   action.sa_handler = &note;
   action.sa_flags = static_cast<int>(SA_RESETHAND);
@@ -26,5 +33,7 @@ Interrupt::~Interrupt() {
 }
 
 const std::atomic<bool>* Interrupt::flag() const { return &interrupted; }
+
+int interrupting_signal() { return signal_number.load(std::memory_order_relaxed); }
 
 }  // namespace ephost::cli

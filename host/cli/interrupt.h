@@ -22,4 +22,7 @@ class Interrupt {
   struct sigaction old_terminate_ = {};
 };
 
+// The signal that has set the flag of the last Interrupt; 0 if none has.
+[[nodiscard]] int interrupting_signal();
+
 }  // namespace ephost::cli

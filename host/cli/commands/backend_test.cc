@@ -47,7 +47,7 @@ Status search(const fs::path& root, std::vector<BackendTest>& tests) {
                                                quote(root.native()), failure.message()));
   }
   if (folders.empty()) {
-    return Status(StatusCode::kNotFound,
+    return Status(StatusCode::kNoSuchFile,
                   formatted("no folder below {} has a {}", quote(root.native()), kModelFile));
   }
   std::vector<BackendTest> found;

@@ -61,8 +61,8 @@ Result<std::vector<OutputFile>> output_files(const Session& session, const Flags
       std::vector<std::string_view> names;
       names.reserve(outputs.size());
       for (const ValueDescription& output : outputs) names.push_back(output.name);
-      return Status(StatusCode::kNotFound, formatted("the model has no output {}; it has {}",
-                                                     quote(name), join(names, ", ")));
+      return Status(StatusCode::kInvalidArgument, formatted("the model has no output {}; it has {}",
+                                                            quote(name), join(names, ", ")));
     }
     if (!is_value_file(file)) {
       return Status(
@@ -128,7 +128,10 @@ Result<RunResult> run_model(const Environment& environment, const Flags& flags) 
   std::vector<Value> values;
   for (uint32_t i = 0; i < flags.repeat; ++i) {
     const auto start = std::chrono::steady_clock::now();
-    EPHOST_ASSIGN_OR_RETURN(values, session.run(inputs, {}, make_run_options(flags.run)));
+    const RunOptions run_options = make_run_options(flags.run);
+    auto made = session.run(inputs, {}, run_options);
+    if (!made.ok()) note_deadline(run_options);
+    EPHOST_ASSIGN_OR_RETURN(values, std::move(made));
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     result.seconds.push_back(taken.count());
   }

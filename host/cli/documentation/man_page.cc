@@ -6,7 +6,7 @@
 
 #include "host/base/format.h"
 #include "host/base/text.h"
-#include "host/cli/command.h"
+#include "host/cli/exit_status.h"
 
 namespace ephost::cli {
 namespace {
@@ -96,15 +96,10 @@ std::string commands_section(const DocumentedCommand& command) {
   return text;
 }
 
-std::string exit_section(const DocumentedCommand& command) {
-  std::string text = formatted(
-      ".SH EXIT STATUS\n.TP\n{}\nSuccess.\n.TP\n{}\nFailure; the error is printed.\n"
-      ".TP\n{}\nInvalid command line.\n",
-      kExitSuccess, kExitFailure, kExitUsage);
-  const size_t depth = command.path.size();
-  if (depth == 1 ? !command.subcommands.empty() : depth == 2 && command.path[1] == "verify") {
-    text += formatted(".TP\n{}\n\\fBverify\\fR found no error, but could not check everything.\n",
-                      kExitUnchecked);
+std::string exit_section() {
+  std::string text = ".SH EXIT STATUS\n";
+  for (const ExitStatus& exit : exit_statuses()) {
+    text += ".TP\n" + escaped(exit.status) + "\n" + escaped(std::string(exit.meaning)) + ".\n";
   }
   return text;
 }
@@ -129,7 +124,7 @@ std::string man_page(const DocumentedCommand& program, const DocumentedCommand& 
   if (!command.subcommands.empty()) text += commands_section(command);
   text += arguments_section(command);
   if (!command.footer.empty()) text += ".SH NOTES\n.nf\n" + escaped(command.footer) + "\n.fi\n";
-  text += exit_section(command);
+  text += exit_section();
   if (&program != &command) text += ".SH SEE ALSO\n" + reference(program) + "\n";
   return text;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "host/cli/exit_status.h"
 #include "host/cli/measure/allocation_counter.h"
 #include "host/cli/measure/child_process.h"
 #include "host/cli/measure/peak_memory.h"
@@ -60,7 +61,9 @@ Status time_runs(Session& session, IoBinding& binding, const MeasureRequest& req
   RunOptions options = make_run_options(request.run);
   const auto run = [&] {
     if (request.run.deadline_seconds) options.deadline = make_run_options(request.run).deadline;
-    return session.run(binding, options);
+    Status status = session.run(binding, options);
+    if (!status.ok()) note_deadline(options);
+    return status;
   };
   const auto first = Clock::now();
   EPHOST_RETURN_IF_ERROR(run());

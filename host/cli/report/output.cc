@@ -5,9 +5,12 @@
 
 #include "host/base/files/file.h"
 #include "host/base/format.h"
+#include "host/cli/report/json.h"
 
 namespace ephost::cli {
 namespace {
+
+bool prints_json = false;
 
 void write_printable(std::string_view text, std::FILE* stream) {
   const std::string safe = printable(text);
@@ -16,11 +19,18 @@ void write_printable(std::string_view text, std::FILE* stream) {
 
 }  // namespace
 
-void print_error(const Status& status) {
-  const std::string line =
-      formatted("error[{}]: {}\n", status_code_name(status.code()), status.message());
+void print_errors_as_json(bool as_json) { prints_json = as_json; }
+
+void print_error(const Status& status, int exit_status) {
+  const std::string_view code = status_code_name(status.code());
   std::fflush(stdout);
-  print_notice(line);
+  if (prints_json) {
+    const Json error = {
+        {"code", code}, {"message", status.message()}, {"exit_status", exit_status}};
+    print_notice(printable_json(Json{{"error", error}}.dump()) + "\n");
+  } else {
+    print_notice(formatted("error[{}]: {}\n", code, status.message()));
+  }
 }
 
 void print(std::string_view text) { write_printable(text, stdout); }

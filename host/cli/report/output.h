@@ -13,8 +13,11 @@
 
 namespace ephost::cli {
 
-// "error[CODE]: message".
-void print_error(const Status& status);
+// On standard error: "error[CODE]: message", or one line of JSON,
+// {"error": {"code": "CODE", "message": "...", "exit_status": 4}}.
+void print_error(const Status& status, int exit_status);
+// How errors of this process are printed; at first, as text.
+void print_errors_as_json(bool as_json);
 
 // To standard output, made printable (host/base/printable.h).
 void print(std::string_view text);

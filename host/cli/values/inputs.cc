@@ -46,13 +46,13 @@ Result<std::vector<int64_t>> parse_shape(std::string_view text, const std::strin
 
 Status unknown_input(std::string_view name, const std::vector<std::string_view>& known) {
   std::string message = formatted("the model has no input {}", quote(name));
-  if (known.empty()) return Status(StatusCode::kNotFound, message + "; leave it out");
+  if (known.empty()) return Status(StatusCode::kInvalidArgument, message + "; leave it out");
   if (const auto near = nearest_match(name, known)) {
     message += formatted("; did you mean {}?", quote(*near));
   } else {
     message += "; it has " + join(known, ", ");
   }
-  return Status(StatusCode::kNotFound, message);
+  return Status(StatusCode::kInvalidArgument, message);
 }
 
 // Arguments `name=text` by name. Each name must be in `known`.

@@ -581,7 +581,8 @@ typedef struct ephost_provider_request {
   uint64_t option_count;
   /* The devices that it shall use, in this order: each is the id of a device, or a type ("npu": all
    * of them), or a type and a number from 0 ("gpu:1"). Virtual devices are found by their id only.
-   * None: all devices that are not virtual. */
+   * Creating a session fails with ENGINE_ERROR if one is not there. None: all devices that are not
+   * virtual. */
   const char* const* devices;
   uint64_t device_count;
 } ephost_provider_request;

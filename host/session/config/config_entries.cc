@@ -115,7 +115,7 @@ constexpr std::array kEntries = {
                "growth of all constants together by folding (1 GiB)", kOwn,
                &setters::fold_limit<&optimize::FoldLimits::max_bytes>},
     KnownEntry{optimize::kMaxFoldingWorkKey, ConfigScope::kSession, kLimits, kNumber, "10000000000",
-               "units of work of folding: elements or multiplications", kOwn,
+               "work of folding, in elements or multiplications", kOwn,
                &setters::fold_limit<&optimize::FoldLimits::max_work>},
     KnownEntry{"session.function_inlining_max_nodes", ConfigScope::kSession, kLimits, kNumber,
                "1048576", "nodes and values that functions may add to the model", kOwn,

@@ -42,8 +42,11 @@ Result<EpDevicePolicy> parse_ep_device_policy(std::string_view name) {
     if (equal_ignoring_case(known, name)) return policy;
     names.push_back(known);
   }
-  return Status(StatusCode::kInvalidArgument, formatted("{} is not a device policy; give one of {}",
-                                                        quote(name), join(names, ", ")));
+  const auto nearest = nearest_match(name, names);
+  return Status(
+      StatusCode::kInvalidArgument,
+      formatted("{} is not a device policy; give one of {}{}", quote(name), join(names, ", "),
+                nearest ? formatted("; did you mean {}?", *nearest) : std::string()));
 }
 
 }  // namespace ephost

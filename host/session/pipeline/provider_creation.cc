@@ -91,6 +91,7 @@ Status ProviderCreation::create_all(PreparedModel& prepared) const {
   auto operators = std::make_shared<onnx_io::PluginOperators>();
   for (const manifest::ChosenProvider& choice : chosen) {
     std::vector<onnx_io::OperatorDefinition> definitions;
+    bool lacks_device = false;
     for (const manifest::FoundPlugin& plugin : choice.candidates.plugins) {
       EPHOST_RETURN_IF_ERROR(add_plugin_files(plugin, prepared.files));
     }
@@ -99,11 +100,14 @@ Status ProviderCreation::create_all(PreparedModel& prepared) const {
       if (wants_operators) {
         EPHOST_ASSIGN_OR_RETURN(definitions, bridge::read_operators(plugin));
       }
-      return create(std::move(plugin), choice, prepared);
+      return create(std::move(plugin), choice, prepared, lacks_device);
     };
-    EPHOST_ASSIGN_OR_RETURN(auto provider, with_usable_plugin(environment_.state().registry,
-                                                              choice.candidates, create_from));
-    prepared.providers.push_back(std::move(provider));
+    auto provider =
+        with_usable_plugin(environment_.state().registry, choice.candidates, create_from);
+    // The search ends as at a wrong option, but the options are right.
+    if (lacks_device) return Status(StatusCode::kEngineError, provider.status().message());
+    if (!provider.ok()) return std::move(provider).status();
+    prepared.providers.push_back(std::move(provider).value());
     for (const std::string& warning : operators->add(std::move(definitions))) log_warning(warning);
   }
   if (!operators->empty()) prepared.operators = std::move(operators);
@@ -129,7 +133,8 @@ Status ProviderCreation::check_target(const PreparedModel& prepared) const {
 Status ProviderCreation::choose_devices_of(const plugin::LoadedPlugin& plugin,
                                            const bridge::HostServices& services,
                                            const manifest::ChosenProvider& choice,
-                                           bridge::ProviderConfig& config) const {
+                                           bridge::ProviderConfig& config,
+                                           bool& lacks_device) const {
   if (!target_.empty()) {
     EPHOST_ASSIGN_OR_RETURN(const auto targets, bridge::list_targets(plugin, services));
     const auto target = std::ranges::find(targets, target_, &bridge::DeviceInfo::id);
@@ -139,14 +144,15 @@ Status ProviderCreation::choose_devices_of(const plugin::LoadedPlugin& plugin,
     }
   }
   EPHOST_ASSIGN_OR_RETURN(auto listed, bridge::list_devices(plugin, services));
-  EPHOST_ASSIGN_OR_RETURN(
-      config.devices, choose_devices(plugin.manifest.provider, std::move(listed), choice.devices));
+  auto chosen = choose_devices(plugin.manifest.provider, std::move(listed), choice.devices);
+  lacks_device = !chosen.ok();
+  EPHOST_ASSIGN_OR_RETURN(config.devices, std::move(chosen));
   return Status::ok_status();
 }
 
 Result<std::shared_ptr<bridge::Provider>> ProviderCreation::create(
     std::shared_ptr<const plugin::LoadedPlugin> plugin, const manifest::ChosenProvider& choice,
-    const PreparedModel& prepared) const {
+    const PreparedModel& prepared, bool& lacks_device) const {
   const manifest::Manifest& manifest = plugin->manifest;
   const ThreadUse& threads = prepared.threads;
   auto services = std::make_unique<bridge::HostServices>(
@@ -155,7 +161,7 @@ Result<std::shared_ptr<bridge::Provider>> ProviderCreation::create(
   bridge::ProviderConfig config;
   config.purpose = purpose_of(manifest);
   EPHOST_ASSIGN_OR_RETURN(config.options, manifest::validate_options(manifest, choice.options));
-  EPHOST_RETURN_IF_ERROR(choose_devices_of(*plugin, *services, choice, config));
+  EPHOST_RETURN_IF_ERROR(choose_devices_of(*plugin, *services, choice, config, lacks_device));
   if (seat_ != nullptr) {
     EPHOST_ASSIGN_OR_RETURN(auto shared, seat_->find_provider(*plugin, config));
     if (shared != nullptr) {

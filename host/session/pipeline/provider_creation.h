@@ -41,18 +41,19 @@ class ProviderCreation {
   // Fills in `prepared.providers` in order of priority. The CPU provider is added as the last one
   // unless it was requested, or all nodes are compiled already. If the model may have nodes of
   // domains other than ONNX's, `prepared.operators` gets what the plugins define. INVALID_ARGUMENT
-  // if none of them has the target.
+  // if none of them has the target; ENGINE_ERROR if a device that was asked for is not there.
   [[nodiscard]] Status create_all(PreparedModel& prepared) const;
 
  private:
   Result<std::shared_ptr<bridge::Provider>> create(
       std::shared_ptr<const plugin::LoadedPlugin> plugin, const manifest::ChosenProvider& choice,
-      const PreparedModel& prepared) const;
+      const PreparedModel& prepared, bool& lacks_device) const;
   [[nodiscard]] uint32_t purpose_of(const manifest::Manifest& manifest) const;
-  // Fills in the devices that the provider uses, or the target that it compiles for.
+  // Fills in the devices that the provider uses, or the target that it compiles for. Says whether
+  // it fails because one of the wanted devices is not there.
   Status choose_devices_of(const plugin::LoadedPlugin& plugin, const bridge::HostServices& services,
-                           const manifest::ChosenProvider& choice,
-                           bridge::ProviderConfig& config) const;
+                           const manifest::ChosenProvider& choice, bridge::ProviderConfig& config,
+                           bool& lacks_device) const;
   [[nodiscard]] Status check_target(const PreparedModel& prepared) const;
   [[nodiscard]] bridge::ProgressHooks progress_hooks(const Cancellation& cancellation) const;
 

@@ -13,6 +13,12 @@ TINY_MODELS = pathlib.Path(os.environ["EPHOST_TINY_MODELS"])
 PLUGINS = pathlib.Path(EPHOST).parent.parent / "lib" / "ephost" / "plugins"
 
 
+# host/cli/exit_status.cc
+EXIT_STATUS = {"FAIL": 1, "INVALID_ARGUMENT": 2, "NO_SUCHFILE": 4, "NO_MODEL": 4, "INVALID_PROTOBUF": 4,
+               "INVALID_GRAPH": 4, "NOT_IMPLEMENTED": 4, "MODEL_REQUIRES_COMPILATION": 4, "EP_FAIL": 5,
+               "NOT_FOUND": 5, "ENGINE_ERROR": 6, "RUNTIME_EXCEPTION": 70, "MODEL_LOAD_CANCELED": 124}
+
+
 def tiny(name):
     return TINY_MODELS / name / "model.onnx"
 
@@ -39,8 +45,12 @@ class CommandLineTest(unittest.TestCase):
         return json.loads(
             self.ephost(*arguments, "--format", "json", status=status, program=program).stdout)
 
-    def refusal(self, code, *arguments, status=1, program=EPHOST):
-        """What a command prints on standard error when it refuses; must be one line with this code."""
+    def refusal(self, code, *arguments, status=None, program=EPHOST):
+        """
+        What a command prints on standard error when it refuses; must be one line with this code. It ends with the
+        status of the code, or with the one that is given.
+        """
+        status = EXIT_STATUS[code] if status is None else status
         error = self.ephost(*arguments, status=status, program=program).stderr
         lines = [line for line in error.splitlines() if line.startswith("error[")]
         self.assertEqual(len(lines), 1, error)

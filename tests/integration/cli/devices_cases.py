@@ -57,7 +57,7 @@ class DevicesTest(CommandLineTest):
     def test_the_command_line_overrides_the_selection_file(self):
         self.write("s.yaml", "selection: 1\nproviders:\n  - provider: scripted\n    devices: [gpu]\n")
         arguments = ("run", tiny("tiny_mlp"), "--plugin-path", SCRIPTED, "--selection", "s.yaml")
-        error = self.refusal("INVALID_ARGUMENT", *arguments)
+        error = self.refusal("ENGINE_ERROR", *arguments)
         self.assertIn("no device \"gpu\" here, only: \"script\" (cpu), \"sim\" (npu, virtual)", error)
         self.ephost(*arguments, "--device", "cpu")
 

@@ -95,7 +95,7 @@ TEST_F(EpDevices, AreChosenByIdTypeAndNumber) {
   EXPECT_EQ(devices_with({"npu:1"}), "scripted: devices=npu1");
   EXPECT_EQ(devices_with({"sim"}), "scripted: devices=sim");
   EXPECT_THAT(devices_with({"npu7"}),
-              AllOf(HasSubstr("INVALID_ARGUMENT"), HasSubstr("no device \"npu7\" here, only: "),
+              AllOf(HasSubstr("ENGINE_ERROR"), HasSubstr("no device \"npu7\" here, only: "),
                     HasSubstr("\"sim\" (npu, virtual)")));
 }
 

@@ -41,7 +41,8 @@ TEST(ApiSessionOptions, AreDescribedEntryByEntry) {
   EXPECT_EQ(found->default_value, "sequential");
   EXPECT_EQ(found->meaning, "how steps run: sequential or parallel");
   EXPECT_TRUE(found->is_own);
-  EXPECT_FALSE(std::ranges::find(entries, "ep.context_enable", &ConfigEntryDescription::key)->is_own);
+  EXPECT_FALSE(
+      std::ranges::find(entries, "ep.context_enable", &ConfigEntryDescription::key)->is_own);
 }
 
 TEST(ApiSessionOptions, ListProvidersInTheirOrder) {

@@ -230,7 +230,8 @@ TEST(ConfigEntries, OfRunsAndProcessesAreNoneOfSessions) {
 TEST(ConfigEntries, HaveDefaultsThatChangeNothingWhereTheseAreValues) {
   size_t tried = 0;
   for (const ConfigEntryDescription& entry : known_config_entries()) {
-    const std::set<std::string> with_values = {"0 or 1", "whole number", "in_run, background or off",
+    const std::set<std::string> with_values = {"0 or 1", "whole number",
+                                               "in_run, background or off",
                                                "sequential or parallel", "0 to 1024"};
     if (!with_values.contains(entry.values) || entry.default_value.find(' ') != std::string::npos ||
         entry.default_value == "none") {
