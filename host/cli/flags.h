@@ -26,6 +26,8 @@ struct ReportFlags {
   std::string log_format;  // empty: as the environment variable EPHOST_LOG_FORMAT says
 
   [[nodiscard]] bool json() const { return format == "json"; }
+  // On standard error, if that is a terminal.
+  [[nodiscard]] bool shows_progress() const { return !quiet && !json(); }
 };
 
 struct EnvironmentFlags {

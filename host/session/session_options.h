@@ -120,8 +120,8 @@ class SessionOptions {
   // wrong. A failure makes creation fail with INVALID_GRAPH.
   SessionOptions& set_ep_context_data_read_func(EpContextDataReadFunction read);
 
-  // Told what providers do while a session is created or a model compiled, by the thread that does
-  // it. It must not throw, and should be quick.
+  // Told what the host and the providers do while a session is created or a model compiled, by the
+  // thread that does it. It must not throw, and should be quick.
   SessionOptions& set_progress_func(ProgressFunction progress);
   // Set the flag from another thread, or in a signal handler, to end creation or compilation with
   // MODEL_LOAD_CANCELED; nothing half-written stays. It is looked at all along, and by providers

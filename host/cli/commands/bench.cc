@@ -145,7 +145,8 @@ Result<Benchmark> run_benchmark(const Environment& environment, const Flags& fla
     EPHOST_ASSIGN_OR_RETURN(benchmark.context,
                             measure_context(environment, for_children, flags.request));
   }
-  const Activity activity("measuring " + flags.request.model.native(), !flags.report.quiet);
+  Activity activity("measuring " + flags.request.model.native(), flags.report.shows_progress());
+  activity.follow(options);
   EPHOST_ASSIGN_OR_RETURN(benchmark.model, measure_runs(environment, options, flags.request));
   benchmark.model.session = std::move(sessions);
   return benchmark;
@@ -190,7 +191,7 @@ Command add_bench(ArgumentParser& root) {
       "the\n"
       "benchmarks of ephost's source, is preloaded (LD_PRELOAD).");
   return {app, [flags] {
-            flags->request.quiet = flags->report.quiet;
+            flags->request.quiet = !flags->report.shows_progress();
             return run(*flags);
           }};
 }

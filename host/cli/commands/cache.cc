@@ -134,6 +134,7 @@ Result<int> report_removal(const Flags& flags, const Result<CacheRemoval>& resul
                        {"in_use", items_json(removal.in_use)}}));
     return kExitSuccess;
   }
+  if (flags.report.quiet) return kExitSuccess;
   for (const CacheItem& item : removal.removed) {
     print(formatted("removed {} ({}, {})\n", item.folder.filename().native(),
                     state_name(item.state), bytes_text(item.bytes)));

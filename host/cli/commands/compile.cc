@@ -157,18 +157,13 @@ Result<CompileReport> compile(const Flags& flags, const Environment& environment
   const std::string what =
       "compiling " +
       (flags.from_standard_input() ? "standard input" : flags.compile.input_model_path.native());
-  Activity activity(what, !flags.report.quiet);
+  Activity activity(what, flags.report.shows_progress());
   const Interrupt interrupt;
   options.set_load_cancellation_flag(interrupt.flag());
   // The standard streams may be redirected to files.
   if (flags.from_standard_input()) options.add_input_file("/dev/stdin");
   if (flags.to_standard_output()) options.add_output_file("/dev/stdout");
-  // An empty message leaves the previous one in place.
-  options.set_progress_func([&, last = std::string()](std::string_view provider, double fraction,
-                                                      std::string_view message) mutable {
-    if (!message.empty()) last = message;
-    activity.update(formatted("{}, {} {} {} %", what, provider, last, std::lround(fraction * 100)));
-  });
+  activity.follow(options);
   HeldPipeSignal output(flags.to_standard_output());
   Result<CompileReport> report = compile_model(environment, options, compilation_of(flags, output));
   output.raise_if_broken();
@@ -208,6 +203,8 @@ Result<int> run(const Flags& flags) {
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   const std::string text = flags.report.json() ? to_text(to_json(report, taken.count()))
                                                : to_table(report, taken.count());
+  // What was asked for is the file.
+  if (flags.report.quiet && !flags.report.json()) return kExitSuccess;
   if (!flags.to_standard_output()) {
     print(text);
   } else if (!flags.report.quiet) {

@@ -219,7 +219,8 @@ Result<int> run(const Flags& flags) {
   EPHOST_ASSIGN_OR_RETURN(SessionOptions options, make_session_options(flags.session, environment));
   if (!flags.output.empty()) options.add_output_file(flags.output);
   const auto partitioned = [&] {
-    const Activity activity("partitioning " + flags.model.native(), !flags.report.quiet);
+    Activity activity("partitioning " + flags.model.native(), flags.report.shows_progress());
+    activity.follow(options);
     return partition_model(environment, flags.model, options,
                            flags.compile ? PartitionStage::kCompilation : PartitionStage::kClaims);
   }();

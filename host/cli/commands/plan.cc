@@ -182,7 +182,8 @@ Result<int> show_plan(const Flags& flags) {
     if (!file.empty()) options.add_output_file(file);
   }
   const auto plans = [&] {
-    const Activity activity("planning " + flags.model.native(), !flags.report.quiet);
+    Activity activity("planning " + flags.model.native(), flags.report.shows_progress());
+    activity.follow(options);
     return plan_model(environment, flags.model, options);
   }();
   EPHOST_RETURN_IF_ERROR(plans.status());
@@ -202,7 +203,8 @@ Result<int> run(const Flags& flags) {
                             .output = flags.output,
                             .html = flags.html,
                             .capacity = flags.capacity,
-                            .json = flags.report.json()};
+                            .json = flags.report.json(),
+                            .quiet = flags.report.quiet};
   if (flags.alignment) request.alignment = *flags.alignment;
   EPHOST_RETURN_IF_ERROR(plan_buffers(request));
   return kExitSuccess;

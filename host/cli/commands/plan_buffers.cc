@@ -83,8 +83,8 @@ Status plan_buffers(const BufferPlanRequest& request) {
     print(to_text(to_json(buffers, placement, request)));
   } else if (request.output.empty()) {
     print(csv);
-    print_notice(summary(placement, request));
-  } else {
+    if (!request.quiet) print_notice(summary(placement, request));
+  } else if (!request.quiet) {
     print(summary(placement, request));
   }
   return Status::ok_status();

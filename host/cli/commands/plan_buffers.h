@@ -16,6 +16,7 @@ struct BufferPlanRequest {
   std::optional<uint64_t> capacity;  // in bytes, that the placement must fit into
   uint64_t alignment = 1;            // of every offset
   bool json = false;                 // a report instead of the CSV on standard output
+  bool quiet = false;                // no summary
 };
 
 // Writes `id,lower,upper,size,offset` and prints a summary: on standard error if the table goes to

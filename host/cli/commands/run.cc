@@ -110,13 +110,14 @@ Status write_outputs(const Session& session, const std::vector<NamedValue>& outp
 }
 
 Result<RunResult> run_model(const Environment& environment, const Flags& flags) {
-  Activity activity("loading " + flags.model.native(), !flags.report.quiet);
+  Activity activity("loading " + flags.model.native(), flags.report.shows_progress());
   EPHOST_ASSIGN_OR_RETURN(SessionOptions options, make_session_options(flags.session, environment));
   if (!flags.optimized_model.empty()) options.set_optimized_model_file_path(flags.optimized_model);
   add_input_files(flags.inputs, options);
   for (const std::string& argument : flags.outputs) {
     options.add_output_file(split_pair(argument).second);
   }
+  activity.follow(options);
   EPHOST_ASSIGN_OR_RETURN(Session session, Session::create(environment, flags.model, options));
   EPHOST_ASSIGN_OR_RETURN(const std::vector<NamedValue> inputs, make_inputs(session, flags.inputs));
   EPHOST_ASSIGN_OR_RETURN(const std::vector<OutputFile> files, output_files(session, flags));

@@ -81,7 +81,7 @@ std::vector<TestResult> run_tests(const Environment& environment, const SessionO
                                   const Flags& flags) {
   std::vector<TestResult> results(tests.size());
   std::atomic<size_t> next{0};
-  Activity activity("testing", !flags.report.quiet);
+  Activity activity("testing", flags.report.shows_progress());
   const auto work = [&] {
     for (size_t i = next++; i < tests.size(); i = next++) {
       activity.update(formatted("testing {} of {}: {}", i + 1, tests.size(), tests[i].name));

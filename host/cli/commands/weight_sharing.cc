@@ -128,7 +128,8 @@ Status compile_sharing(const Environment& environment, const SessionOptions& opt
   const Interrupt interrupt;
   group.set_load_cancellation_flag(interrupt.flag());
   for (size_t i = 0; i < models.size(); ++i) {
-    const Activity activity("compiling " + models[i].native(), !report.quiet);
+    Activity activity("compiling " + models[i].native(), report.shows_progress());
+    activity.follow(group);
     if (i + 1 == models.size()) group.add_config_entry("ep.stop_share_ep_contexts", "1");
     const Result<Session> session = Session::create(environment, models[i], group);
     if (!session.ok()) {
@@ -144,6 +145,7 @@ Status compile_sharing(const Environment& environment, const SessionOptions& opt
     written.push_back(std::move(shared));
   }
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  if (report.quiet && !report.json()) return Status::ok_status();
   print(report.json() ? to_text(to_json(written, taken.count()))
                       : to_table(written, taken.count()));
   return Status::ok_status();

@@ -3,9 +3,12 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <utility>
 
+#include "host/base/format.h"
+#include "host/base/log.h"
 #include "host/cli/report/output.h"
 
 namespace ephost::cli {
@@ -37,6 +40,20 @@ Activity::~Activity() {
 void Activity::update(std::string what) {
   const std::scoped_lock lock(mutex_);
   what_ = std::move(what);
+}
+
+void Activity::follow(SessionOptions& options) {
+  if (!thread_.joinable()) return;
+  // An empty message leaves the previous one in place.
+  options.set_progress_func([this, what = what_, last = std::string()](
+                                std::string_view provider, double fraction,
+                                std::string_view message) mutable {
+    if (!message.empty()) last = message;
+    const bool is_host = provider == kHostCategory;
+    update(is_host
+               ? formatted("{}, {}", what, last)
+               : formatted("{}, {}: {} {} %", what, provider, last, std::lround(fraction * 100)));
+  });
 }
 
 void Activity::show() {

@@ -2,6 +2,8 @@
 // only if standard error is a terminal.
 #pragma once
 
+#include <ephost/session_options.h>
+
 #include <condition_variable>
 #include <mutex>
 #include <string>
@@ -20,6 +22,10 @@ class Activity {
 
   // Changes the text of the line. May be called from any thread.
   void update(std::string what);
+  // Lets the line say too what the host and the providers do while a session is created, or a model
+  // compiled, with these options: "compiling model.onnx, acme: packing weights 40 %". The object
+  // has to live that long.
+  void follow(SessionOptions& options);
 
  private:
   void show();

@@ -359,13 +359,15 @@ typedef struct ephost_environment_options {
   uint64_t call_warning_ms;
 
   /* Receives the messages of the environment, its sessions and their plugins, in place of standard
-   * error; null: standard error. Not called any more once the environment and its sessions are
-   * gone. What belongs to no environment, such as a thread of a plugin's own that outlives its
-   * session's providers, goes to standard error, as do crashes. */
+   * error; null: standard error, where equal warnings and errors of a session are counted and
+   * summed up, and the environment variable EPHOST_LOG_FORMAT chooses text or JSON. Not called any
+   * more once the environment and its sessions are gone. What belongs to no environment, such as a
+   * thread of a plugin's own that outlives its session's providers, goes to standard error, as do
+   * crashes. */
   ephost_logging_function logging_function;
   void* logging_context;
-  /* 1 more than the severity (EPHOST_LOG_*) below which messages are dropped; 0: warnings and
-   * errors are not dropped. */
+  /* 1 more than the severity (EPHOST_LOG_*) below which messages are dropped; 0: what the
+   * environment variable EPHOST_LOG_LEVEL says, or else warnings and errors are not dropped. */
   int32_t log_severity_level;
   int32_t
       no_spinning;    /* idle threads sleep at once, instead of waiting actively for microseconds */

@@ -143,9 +143,9 @@ class SessionOptions {
         handle(), read_ ? detail::ContextDataReader::call : nullptr, read_.get()));
   }
 
-  // Told what providers do while a session is created or a model compiled, by the thread that does
-  // it. It should be quick. An exception that it throws is dropped: what is told is for information
-  // only, and the work goes on.
+  // Told what the host and the providers do while a session is created or a model compiled, by the
+  // thread that does it. It should be quick. An exception that it throws is dropped: what is told
+  // is for information only, and the work goes on.
   SessionOptions& set_progress_func(ProgressFunction progress) {
     progress_ = progress ? std::make_shared<ProgressFunction>(std::move(progress)) : nullptr;
     return after(table().set_progress_func(handle(), progress_ ? detail::call_progress : nullptr,

@@ -3,6 +3,7 @@
 #include <ephost/plugin_abi.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -34,6 +35,27 @@
 
 namespace ephost::session {
 namespace {
+
+// What the host does in a phase of that name.
+std::string_view phase_text(std::string_view name) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kTexts = {{
+      {"import", "reading the model"},
+      {"providers", "creating the providers"},
+      {"cache", "looking in the cache store"},
+      {"optimize", "optimizing the graph"},
+      {"functions", "inlining functions"},
+      {"context", "loading the context"},
+      {"save", "saving the optimized model"},
+      {"checksums", "comparing checksums"},
+      {"order", "ordering the steps"},
+      {"compile", "compiling"},
+      {"plan", "planning memory"},
+  }};
+  for (const auto& [known, text] : kTexts) {
+    if (known == name) return text;
+  }
+  return "partitioning";
+}
 
 // A session that says how its threads behave has threads of its own.
 std::shared_ptr<ThreadPool> pool_of(Environment::State& state, const SessionConfig& config) {
@@ -177,10 +199,16 @@ class Pipeline {
   [[nodiscard]] Status check_not_cancelled() const { return prepared_.cancellation.check(); }
 
  private:
+  // Tells the application what the host begins to do.
+  void announce(std::string_view what) const {
+    if (const ProgressFunction& report = options_.progress_func()) report(kHostCategory, 0, what);
+  }
+
   // Runs a stage and records its time; a stage that is repeated adds to it.
   template <class Body>
   Status timed(std::string name, Body body) {
     EPHOST_RETURN_IF_ERROR(check_not_cancelled());
+    announce(phase_text(name));
     const auto start = std::chrono::steady_clock::now();
     Status status = body();
     if (prepared_.profiler) prepared_.profiler->add("session", name, start);
@@ -299,7 +327,10 @@ class Pipeline {
     EPHOST_RETURN_IF_ERROR(compile_with_fallback());
     EPHOST_RETURN_IF_ERROR(timed("checksums", [&] { return finish_checksums(); }));
     EPHOST_RETURN_IF_ERROR(check_not_cancelled());
-    if (hooks_.after_compile) EPHOST_RETURN_IF_ERROR(hooks_.after_compile(prepared_));
+    if (hooks_.after_compile) {
+      announce("writing what was compiled");
+      EPHOST_RETURN_IF_ERROR(hooks_.after_compile(prepared_));
+    }
     release_dropped_constants(prepared_);
     return Status::ok_status();
   }

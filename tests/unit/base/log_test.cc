@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <regex>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -16,6 +18,7 @@ namespace ephost {
 namespace {
 
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Pair;
 
@@ -60,6 +63,89 @@ TEST_F(LogTest, WritesToStandardErrorWithoutASink) {
   const std::string written = testing::internal::GetCapturedStderr();
   EXPECT_THAT(written, HasSubstr("[ephost]"));
   EXPECT_THAT(written, HasSubstr("100% {of} it"));
+}
+
+constexpr const char* kTime = "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\\\.[0-9]{3}Z";
+
+// The lines that `work` writes to standard error, counts included.
+template <class Work>
+std::vector<std::string> lines_of(const Work& work) {
+  testing::internal::CaptureStderr();
+  work();
+  flush_log();
+  std::istringstream written(testing::internal::GetCapturedStderr());
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(written, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST_F(LogTest, WritesTheTimeAsIso8601) {
+  const auto lines = lines_of([] { log_warning("hot"); });
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_TRUE(std::regex_match(lines[0],
+                               std::regex(std::string(kTime) + " \\[ephost\\] \\[warning\\] hot")))
+      << lines[0];
+}
+
+TEST_F(LogTest, WritesLinesOfJson) {
+  set_log_format(LogFormat::kJson);
+  const auto lines = lines_of([] {
+    log_error("a \"b\"\n{}");
+    Log({}, {}, "camera").write(LoggingLevel::kWarning, "AcmeExecutionProvider", "hot");
+  });
+  set_log_format(LogFormat::kText);
+  ASSERT_EQ(lines.size(), 2U);
+  const std::string begin = "\\{\"time\":\"" + std::string(kTime) + "\",";
+  EXPECT_TRUE(
+      std::regex_match(lines[0], std::regex(begin + R"("level":"error","logger":"ephost",)"
+                                                    R"re("location":"[^"]*log_test.cc:[0-9]+",)re"
+                                                    R"("message":"a \\"b\\"\\u000a\{\}"\})")))
+      << lines[0];
+  EXPECT_TRUE(std::regex_match(
+      lines[1], std::regex(begin + R"("level":"warning","logger":"AcmeExecutionProvider",)"
+                                   R"("id":"camera","message":"hot"\})")))
+      << lines[1];
+}
+
+TEST_F(LogTest, SumsUpEqualMessagesOfSeveralThreads) {
+  const auto lines = lines_of([] {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([] {
+        for (int j = 0; j < 250; ++j) log_warning("hot");
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  });
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_THAT(lines[0], EndsWith("[warning] hot"));
+  EXPECT_THAT(lines[1], EndsWith("[warning] repeated 999 more times: hot"));
+}
+
+TEST_F(LogTest, SumsUpForEachLogWhenItEnds) {
+  const auto lines = lines_of([] {
+    const Log environment({}, {}, "");
+    for (int session = 0; session < 2; ++session) {
+      const Log log = environment.apart();
+      const LogScope scope(log);
+      for (int i = 0; i < 3; ++i) log_warning("hot");
+      // A run with a level of its own belongs to the session.
+      const Log run = log.with(LoggingLevel::kInfo, "");
+    }
+    log_warning("end");
+  });
+  ASSERT_EQ(lines.size(), 5U);
+  EXPECT_THAT(lines[0], EndsWith("[warning] hot"));
+  EXPECT_THAT(lines[1], EndsWith("[warning] repeated 2 more times: hot"));
+  EXPECT_THAT(lines[2], EndsWith("[warning] hot"));
+  EXPECT_THAT(lines[3], EndsWith("[warning] repeated 2 more times: hot"));
+  EXPECT_THAT(lines[4], EndsWith("[warning] end"));
+}
+
+TEST_F(LogTest, GivesSinksEveryMessage) {
+  collect();
+  for (int i = 0; i < 3; ++i) log_warning("hot");
+  EXPECT_EQ(messages_.size(), 3U);
 }
 
 TEST_F(LogTest, DropsWhatASinkThrows) {

@@ -32,11 +32,13 @@ struct EnvironmentOptions {
   // The threads that the sessions share.
   ThreadingOptions threading = {};
   // Receives the messages of the environment, its sessions and their plugins, in place of standard
-  // error. Not called any more once the environment and its sessions are gone. What belongs to no
-  // environment, such as a thread of a plugin's own that outlives its session's providers, goes to
-  // standard error, as do crashes.
+  // error, where equal warnings and errors of a session are counted and summed up. Not called any
+  // more once the environment and its sessions are gone. What belongs to no environment, such as a
+  // thread of a plugin's own that outlives its session's providers, goes to standard error, as do
+  // crashes.
   LoggingFunction logging_function = {};
-  // Messages below it are dropped. Not set: warnings and errors are not.
+  // Messages below it are dropped. Not set: what the environment variable EPHOST_LOG_LEVEL says, or
+  // else warnings and errors are not dropped.
   std::optional<LoggingLevel> log_severity_level = {};
   // Names the environment in its messages; any text.
   std::string log_id = {};

@@ -40,7 +40,8 @@ struct EpContextData {
 };
 using EpContextDataReadFunction = std::function<Result<EpContextData>(std::string_view file_name)>;
 
-// How far a provider has come with what it is doing: `fraction` of 0 to 1.
+// How far a provider has come with what it is doing: `fraction` of 0 to 1. The provider "ephost" is
+// the host itself: it names each phase that it begins, with a fraction of 0.
 using ProgressFunction =
     std::function<void(std::string_view provider, double fraction, std::string_view message)>;
 

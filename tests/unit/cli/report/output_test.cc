@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <string>
 
 namespace ephost::cli {
 namespace {
@@ -12,6 +13,23 @@ TEST(Output, PrintsNothingThatATerminalWouldObey) {
   print("conv\x1b[2J \u202e \xff\n");
   std::fflush(stdout);
   EXPECT_EQ(::testing::internal::GetCapturedStdout(), "conv\\x1b[2J \\u202e \ufffd\n");
+}
+
+std::string error_printed() {
+  ::testing::internal::CaptureStderr();
+  print_error(Status(StatusCode::kInvalidGraph, "node \"a\"\x1b\n\xff"), 4);
+  std::fflush(stderr);
+  return ::testing::internal::GetCapturedStderr();
+}
+
+TEST(Output, PrintsErrorsAsTextOrJson) {
+  EXPECT_EQ(error_printed(), "error[INVALID_GRAPH]: node \"a\"\\x1b\n\ufffd\n");
+  print_errors_as_json(true);
+  const std::string json = error_printed();
+  print_errors_as_json(false);
+  EXPECT_EQ(json,
+            "{\"error\":{\"code\":\"INVALID_GRAPH\",\"message\":\"node "
+            "\\\"a\\\"\\u001b\\n\ufffd\",\"exit_status\":4}}\n");
 }
 
 TEST(Output, WritesNumbersWithUnits) {

@@ -359,13 +359,15 @@ typedef struct ephost_environment_options {
   uint64_t call_warning_ms;
 
   /* Receives the messages of the environment, its sessions and their plugins, in place of standard
-   * error; null: standard error. Not called any more once the environment and its sessions are
-   * gone. What belongs to no environment, such as a thread of a plugin's own that outlives its
-   * session's providers, goes to standard error, as do crashes. */
+   * error; null: standard error, where equal warnings and errors of a session are counted and
+   * summed up, and the environment variable EPHOST_LOG_FORMAT chooses text or JSON. Not called any
+   * more once the environment and its sessions are gone. What belongs to no environment, such as a
+   * thread of a plugin's own that outlives its session's providers, goes to standard error, as do
+   * crashes. */
   ephost_logging_function logging_function;
   void* logging_context;
-  /* 1 more than the severity (EPHOST_LOG_*) below which messages are dropped; 0: warnings and
-   * errors are not dropped. */
+  /* 1 more than the severity (EPHOST_LOG_*) below which messages are dropped; 0: what the
+   * environment variable EPHOST_LOG_LEVEL says, or else warnings and errors are not dropped. */
   int32_t log_severity_level;
   int32_t
       no_spinning;    /* idle threads sleep at once, instead of waiting actively for microseconds */
@@ -581,7 +583,8 @@ typedef struct ephost_provider_request {
   uint64_t option_count;
   /* The devices that it shall use, in this order: each is the id of a device, or a type ("npu": all
    * of them), or a type and a number from 0 ("gpu:1"). Virtual devices are found by their id only.
-   * None: all devices that are not virtual. */
+   * Creating a session fails with ENGINE_ERROR if one is not there. None: all devices that are not
+   * virtual. */
   const char* const* devices;
   uint64_t device_count;
 } ephost_provider_request;
@@ -601,7 +604,8 @@ typedef struct ephost_context_data {
 typedef ephost_status* (*ephost_read_context_data)(void* context, const char* file_name,
                                                    ephost_context_data* out_data);
 
-/* Told how far a provider has come with what it is doing: `fraction` of 0 to 1. */
+/* Told how far a provider has come with what it is doing: `fraction` of 0 to 1. The provider
+ * "ephost" is the host itself: it names each phase that it begins, with a fraction of 0. */
 typedef void (*ephost_progress)(void* context, const char* provider, double fraction,
                                 const char* message);
 
@@ -614,6 +618,36 @@ typedef struct ephost_session_options_info {
   uint64_t provider_count;
 } ephost_session_options_info;
 
+/* Who reads an entry. */
+enum {
+  EPHOST_CONFIG_SESSION = 0, /* add_config_entry of session options */
+  EPHOST_CONFIG_RUN = 1,     /* ephost_run_options.config_entries */
+  EPHOST_CONFIG_PROCESS = 2  /* the environment variable of that name */
+};
+
+/* What there is to say about a configuration entry. */
+typedef struct ephost_config_entry {
+  uint64_t struct_size;
+  /* Capitals after the last point stand for a name, e.g. of a dimension:
+   * "session.free_dimension_override_by_name.NAME". */
+  const char* key;
+  const char* subject; /* what it belongs to, e.g. "Threads and time" */
+  const char* values;  /* what it may be, e.g. "0 or 1", "path" */
+  /* What holds without the entry: a value, or "none", "empty" or another phrase where no value says
+   * the same. */
+  const char* default_value;
+  const char* meaning; /* one line of text */
+  int32_t scope;       /* EPHOST_CONFIG_* */
+  int32_t is_own;      /* ONNX Runtime does not have it, or has a function in its place */
+} ephost_config_entry;
+
+/* Report: the entries by subject. */
+typedef struct ephost_config_entry_list {
+  uint64_t struct_size;
+  const ephost_config_entry* const* entries;
+  uint64_t entry_count;
+} ephost_config_entry_list;
+
 typedef struct ephost_session_options_api {
   uint64_t struct_size;
   ephost_status* (*create)(ephost_session_options** out_options);
@@ -621,8 +655,8 @@ typedef struct ephost_session_options_api {
                           ephost_session_options** out_options);
   void (*release)(ephost_session_options* options);
 
-  /* Sets a configuration entry; the last one of a key stands. The keys are ONNX Runtime's and are
-   * listed in host/include/README.md. An unknown key has no effect but a warning in the log. */
+  /* Sets a configuration entry; the last one of a key stands. The keys are ONNX Runtime's;
+   * known_config_entries lists them. An unknown key has no effect but a warning in the log. */
   ephost_status* (*add_config_entry)(ephost_session_options* options, const char* key,
                                      const char* value);
   ephost_status* (*info)(const ephost_session_options* options,
@@ -729,6 +763,9 @@ typedef struct ephost_session_options_api {
    * outputs have one name. */
   ephost_status* (*add_input_file)(ephost_session_options* options, const char* file);
   ephost_status* (*add_output_file)(ephost_session_options* options, const char* file);
+
+  /* Every configuration entry that this library knows. */
+  ephost_status* (*known_config_entries)(const ephost_config_entry_list** out_list);
 } ephost_session_options_api;
 
 /* ------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@
 #include <ephost/detail/callbacks.h>
 #include <ephost/detail/records/session.h>
 #include <ephost/status.h>
+#include <ephost/types/config_entry.h>
 #include <ephost/types/ep_device.h>
 #include <ephost/types/logging.h>
 #include <ephost/types/session_options.h>
@@ -142,9 +143,9 @@ class SessionOptions {
         handle(), read_ ? detail::ContextDataReader::call : nullptr, read_.get()));
   }
 
-  // Told what providers do while a session is created or a model compiled, by the thread that does
-  // it. It should be quick. An exception that it throws is dropped: what is told is for information
-  // only, and the work goes on.
+  // Told what the host and the providers do while a session is created or a model compiled, by the
+  // thread that does it. It should be quick. An exception that it throws is dropped: what is told
+  // is for information only, and the work goes on.
   SessionOptions& set_progress_func(ProgressFunction progress) {
     progress_ = progress ? std::make_shared<ProgressFunction>(std::move(progress)) : nullptr;
     return after(table().set_progress_func(handle(), progress_ ? detail::call_progress : nullptr,
@@ -290,6 +291,14 @@ class SessionOptions {
   std::shared_ptr<detail::ContextDataReader> read_;
   std::shared_ptr<ProgressFunction> progress_;
 };
+
+// Every configuration entry that the library knows, by subject.
+[[nodiscard]] inline std::vector<ConfigEntryDescription> known_config_entries() {
+  const ephost_config_entry_list* list = nullptr;
+  detail::expect_success(detail::api().session_options->known_config_entries(&list));
+  const detail::Report<ephost_config_entry_list> report(list);
+  return detail::read_list<ConfigEntryDescription>(list->entries, list->entry_count);
+}
 
 }  // namespace v1
 }  // namespace ephost

@@ -25,9 +25,9 @@ struct ProviderRequest {
   std::string version_range;  // e.g. ">=1.2, <2"; empty: any
   OptionList options;
   // The devices that the provider shall use, in this order: each is the id of an EpDevice, or a
-  // type
-  // ("npu": all of them), or a type and a number from 0 ("gpu:1"). Virtual devices are only found
-  // by their id. Empty: all devices that are not virtual.
+  // type ("npu": all of them), or a type and a number from 0 ("gpu:1"). Virtual devices are only
+  // found by their id. Creating a session fails with ENGINE_ERROR if one is not there. Empty: all
+  // devices that are not virtual.
   std::vector<std::string> devices;
 };
 
@@ -40,7 +40,8 @@ struct EpContextData {
 };
 using EpContextDataReadFunction = std::function<Result<EpContextData>(std::string_view file_name)>;
 
-// How far a provider has come with what it is doing: `fraction` of 0 to 1.
+// How far a provider has come with what it is doing: `fraction` of 0 to 1. The provider "ephost" is
+// the host itself: it names each phase that it begins, with a fraction of 0.
 using ProgressFunction =
     std::function<void(std::string_view provider, double fraction, std::string_view message)>;
 

@@ -3,6 +3,7 @@
 
 #include <ephost/detail/fields.h>
 #include <ephost/types/cache_use.h>
+#include <ephost/types/config_entry.h>
 #include <ephost/types/environment.h>
 #include <ephost/types/fallback.h>
 #include <ephost/types/memory_info.h>
@@ -20,6 +21,19 @@ struct RecordOf<ProviderRequest> {
                  field(&ProviderRequest::version_range, &C::version_range),
                  field(&ProviderRequest::options, &C::options, &C::option_count),
                  field(&ProviderRequest::devices, &C::devices, &C::device_count));
+};
+
+template <>
+struct RecordOf<ConfigEntryDescription> {
+  using C = ephost_config_entry;
+  static constexpr auto kFields =
+      std::tuple(field(&ConfigEntryDescription::key, &C::key),
+                 field(&ConfigEntryDescription::scope, &C::scope),
+                 field(&ConfigEntryDescription::subject, &C::subject),
+                 field(&ConfigEntryDescription::values, &C::values),
+                 field(&ConfigEntryDescription::default_value, &C::default_value),
+                 field(&ConfigEntryDescription::meaning, &C::meaning),
+                 field(&ConfigEntryDescription::is_own, &C::is_own));
 };
 
 template <>
