@@ -191,7 +191,8 @@ std::string place_in_code(std::string_view file, int line) {
 
 }  // namespace
 
-// The count of equal messages of one log, which is written when nobody has the log any more.
+// The counts of equal messages of a log and those that were made of it, which are written when
+// nobody has one of them any more.
 class Log::Repeats {
  public:
   Repeats() = default;
@@ -226,14 +227,6 @@ Log Log::with(std::optional<LoggingLevel> level, std::string id) const {
   State state = state_ != nullptr ? *state_ : State();
   if (level) state.level = level;
   state.id = std::move(id);
-  Log changed;
-  changed.state_ = std::make_shared<const State>(std::move(state));
-  return changed;
-}
-
-Log Log::apart() const {
-  State state = state_ != nullptr ? *state_ : State();
-  state.repeats = std::make_shared<Repeats>();
   Log changed;
   changed.state_ = std::make_shared<const State>(std::move(state));
   return changed;

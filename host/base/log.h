@@ -1,5 +1,6 @@
 // The host's log: whole messages to standard error, or to functions of the application. On standard
-// error, equal warnings and errors of one log are counted and summed up (log_repeats.h). A message
+// error, equal warnings and errors of an environment and its sessions are counted and summed up
+// (log_repeats.h), unless their ids differ. A message
 // belongs to the log whose scope its thread is in: that of an environment, a session or a run. In
 // no scope it belongs to the process. Only host/plugin, host/session and host/cli write messages;
 // other modules return data. Every function may be called from any thread.
@@ -36,9 +37,6 @@ class Log {
 
   // The same, with another level if one is given, and with another id.
   [[nodiscard]] Log with(std::optional<LoggingLevel> level, std::string id) const;
-  // The same with a count of equal messages of its own: what one session has said already does not
-  // silence another one.
-  [[nodiscard]] Log apart() const;
 
   [[nodiscard]] const std::string& id() const;
 
@@ -79,8 +77,8 @@ enum class LogFormat { kText, kJson };
 void set_log_format(LogFormat format);
 [[nodiscard]] LogFormat log_format();
 
-// Writes how often messages that belong to no environment were repeated. Others do so when their
-// session or environment ends.
+// Writes how often messages that belong to no environment were repeated. For others that is written
+// when their environment ends.
 void flush_log();
 
 // Sets the function that receives each message to the process's log in place of standard error. It

@@ -11,7 +11,7 @@ namespace ephost::session {
 
 [[nodiscard]] inline Log session_log(const Environment& environment,
                                      const SessionOptions& options) {
-  const Log log = environment.state().log.apart();
+  const Log& log = environment.state().log;
   if (options.log_id().empty() && !options.log_severity_level()) return log;
   return log.with(options.log_severity_level(),
                   options.log_id().empty() ? log.id() : options.log_id());

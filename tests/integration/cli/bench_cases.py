@@ -39,7 +39,7 @@ class BenchTest(CommandLineTest):
 
     def test_takes_inputs_like_run(self):
         self.json("bench", tiny("tiny_mlp"), "--sessions", 1, "--runs", 1, "--input", "input=zeros")
-        self.refusal("NOT_FOUND", "bench", tiny("tiny_mlp"), "--input", "x=zeros")
+        self.refusal("INVALID_ARGUMENT", "bench", tiny("tiny_mlp"), "--input", "x=zeros")
 
 
 if __name__ == "__main__":

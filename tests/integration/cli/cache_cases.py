@@ -216,7 +216,7 @@ class CacheTest(CommandLineTest):
             self.assertIn("waiting for the lock", line)
             process.send_signal(number)
             self.assertIn("MODEL_LOAD_CANCELED", process.communicate(timeout=60)[1])
-            self.assertEqual(process.returncode, 1)
+            self.assertEqual(process.returncode, 128 + number)
             self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_a_killed_writer_is_cleared_away_by_the_next_hit(self):

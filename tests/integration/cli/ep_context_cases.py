@@ -84,7 +84,7 @@ class EpContextTest(CommandLineTest):
 
     def test_binaries_of_a_model_on_standard_output_need_a_path(self):
         result = self.pipe(self.model.read_bytes(), "compile", "-", "-o", "-")
-        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.returncode, 2)
         self.assertTrue(result.stderr.startswith(b"error[INVALID_ARGUMENT]: "), result.stderr)
         self.assertEqual(result.stdout, b"")
         result = self.pipe(self.model.read_bytes(), "compile", "-", "-o", "-", "--config",
@@ -249,7 +249,7 @@ class EpContextTest(CommandLineTest):
                 self.assertIsNone(process.poll())
                 process.send_signal(number)
                 error = process.communicate(timeout=60)[1]
-                self.assertEqual(process.returncode, 1)
+                self.assertEqual(process.returncode, 128 + number)
                 self.assertIn(b"error[MODEL_LOAD_CANCELED]: ", error)
                 self.assertEqual(self.files(), ["m.onnx"])
 

@@ -113,7 +113,7 @@ class ExitTest(FaultTest):
         for fault, function in functions.items():
             with self.subTest(fault):
                 process = self.run_with(f"eph_provider_api.compile:{fault}")
-                self.assertEqual(process.returncode, 1, process.stderr)
+                self.assertEqual(process.returncode, 5, process.stderr)
                 self.assertIn(f"error[EP_FAIL]: the plugin called {function} in compile of "
                               "ScriptedExecutionProvider for partition \"scripted_0\"",
                               self.error_of(process))
@@ -125,7 +125,7 @@ class ExitTest(FaultTest):
                       "eph_provider_api.destroy"):
             with self.subTest(place):
                 process = self.run_with(f"{place}:exit0")
-                self.assertEqual(process.returncode, 1, process.stderr)
+                self.assertEqual(process.returncode, 5, process.stderr)
                 self.assertIn("the plugin called exit(0) in ", self.error_of(process))
 
     def test_a_child_process_of_a_plugin_may_exit(self):

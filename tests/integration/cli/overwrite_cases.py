@@ -111,7 +111,7 @@ class OverwriteTest(CommandLineTest):
             result = subprocess.run(
                 [EPHOST, "compile", "-", "-e", "dnnl", "--force", "-o", self.model], stdin=stream,
                 cwd=self.folder, capture_output=True, text=True, timeout=300)
-        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.returncode, 2)
         self.assertIn("would overwrite", result.stderr)
         self.assertEqual(self.state(), before)
 
@@ -122,7 +122,7 @@ class OverwriteTest(CommandLineTest):
             result = subprocess.run([EPHOST, "compile", self.model, "-e", "dnnl", "--embed", "-o", "-"],
                                     stdout=stream, stderr=subprocess.PIPE, cwd=self.folder, text=True,
                                     timeout=300)
-        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.returncode, 2)
         self.assertIn("would overwrite", result.stderr)
         self.assertEqual(self.state(), before)
 

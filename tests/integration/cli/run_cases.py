@@ -185,8 +185,8 @@ class RunTest(CommandLineTest):
         model = tiny("tiny_mlp")
         raw = self.write("short.raw", "abc")
         for code, arguments, message in [
-            ("NOT_FOUND", ("--input", "inputs=zeros"), "did you mean \"input\"?"),
-            ("NOT_FOUND", ("--output", "logits=x.npy"), "no output \"logits\""),
+            ("INVALID_ARGUMENT", ("--input", "inputs=zeros"), "did you mean \"input\"?"),
+            ("INVALID_ARGUMENT", ("--output", "logits=x.npy"), "no output \"logits\""),
             ("INVALID_ARGUMENT", ("--output", "probabilities=x.txt"), "use .pb, .npy"),
             ("INVALID_ARGUMENT", ("--input", f"input={raw}"), "has 3 bytes, and float[4,16] needs 256"),
             ("INVALID_ARGUMENT", ("--input", "input=x.jpg"), "not a tensor format"),
@@ -200,7 +200,7 @@ class RunTest(CommandLineTest):
                 self.assertIn(message, self.refusal(code, "run", model, *arguments))
 
     def test_outputs_are_checked_before_the_model_is_run(self):
-        self.refusal("NOT_FOUND", "run", tiny("tiny_mlp"), "--output", "nothing=x.npy",
+        self.refusal("INVALID_ARGUMENT", "run", tiny("tiny_mlp"), "--output", "nothing=x.npy",
                      "--output-dir", "out")
         self.assertFalse((self.folder / "out").exists())
 
@@ -224,10 +224,10 @@ class RunFlagsTest(CommandLineTest):
         for command in ("run", "bench"):
             with self.subTest(command):
                 refused = self.ephost(command, tiny("tiny_mlp"), "--run-option", "cpu:speed=1",
-                                      status=1)
+                                      status=2)
                 self.assertIn('option "speed" of CPUExecutionProvider: it is not known; the '
                               "provider has no options with the scope run", refused.stderr)
-                late = self.ephost(command, tiny("tiny_mlp"), "--deadline", 0, status=1)
+                late = self.ephost(command, tiny("tiny_mlp"), "--deadline", 0, status=124)
                 self.assertIn("the deadline of the run passed before step 0", late.stderr)
                 usage = self.ephost(command, tiny("tiny_mlp"), "--run-option", "speed=1", status=2)
                 self.assertIn("is not of the form NAME:KEY=VALUE", usage.stderr)

@@ -108,7 +108,7 @@ class TestTest(CommandLineTest):
 
     def test_refuses_folders_without_tests(self):
         (self.folder / "empty").mkdir()
-        self.refusal("NOT_FOUND", "test", "empty")
+        self.refusal("NO_SUCHFILE", "test", "empty")
         self.refusal("NO_SUCHFILE", "test", "absent")
 
     def test_refuses_a_broken_skip_list(self):

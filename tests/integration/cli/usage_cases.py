@@ -1,11 +1,19 @@
 """Cases of the command line as a whole: help, versions, usage errors."""
 
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
 import unittest
 
-from command_line import CommandLineTest, tiny
+from command_line import EPHOST, EXIT_STATUS, TINY_MODELS, CommandLineTest, tiny
+
+SCRIPTED = pathlib.Path(os.environ["EPHOST_FIXTURES"]) / "scripted"
 
 COMMANDS = ["list", "inspect", "devices", "partition", "plan", "compile", "run", "test", "bench", "verify",
-            "cache"]
+            "cache", "config"]
 
 
 class UsageTest(CommandLineTest):
@@ -16,7 +24,7 @@ class UsageTest(CommandLineTest):
 
     def test_each_command_has_help(self):
         verbs = [f"cache {verb}" for verb in ("list", "verify", "prune", "clear")]
-        for command in [name for name in COMMANDS if name != "cache"] + verbs:
+        for command in [name for name in COMMANDS if name not in ("cache", "config")] + verbs + ["config list"]:
             with self.subTest(command):
                 self.assertIn("--format", self.ephost(*command.split(), "--help").stdout)
 
@@ -43,6 +51,150 @@ class UsageTest(CommandLineTest):
         error = self.refusal("INVALID_ARGUMENT", "run", "m.onnx", "--ep-option", "num_threads",
                              status=2)
         self.assertIn("\"num_threads\" is not of the form NAME:KEY=VALUE", error)
+
+    def test_suggests_the_command_or_option_that_was_meant(self):
+        for arguments, suggestion in ((("lst",), "list"), (("cache", "purne", "."), "prune"),
+                                      (("run", "m.onnx", "--profil", "x.json"), "--profile"),
+                                      (("run", "m.onnx", "--selction=x"), "--selection"),
+                                      (("list", "--format", "jsno"), "json"),
+                                      (("run", tiny("tiny_mlp"), "--policy", "PREFR_NPU"), "PREFER_NPU"),
+                                      (("run", tiny("tiny_mlp"), "--ep", "dnl"), "\"dnnl\"")):
+            with self.subTest(arguments):
+                code = "NOT_FOUND" if "--ep" in arguments else "INVALID_ARGUMENT"
+                self.assertIn(f"; did you mean {suggestion}?", self.refusal(code, *arguments))
+
+
+class ExitStatusTest(CommandLineTest):
+    def status_of(self, *arguments, **options):
+        result = subprocess.run([EPHOST, *map(str, arguments)], cwd=self.folder, capture_output=True, text=True,
+                                timeout=300, **options)
+        return result.returncode
+
+    def test_tells_what_went_wrong(self):
+        model = tiny("tiny_mlp")
+        (self.folder / "model.onnx").write_text("this is not a model")
+        (self.folder / "tests" / "empty").mkdir(parents=True)
+        device = ("--plugin-path", SCRIPTED, "--ep", "scripted", "--device")
+        for status, arguments in (
+                (0, ("run", model)),
+                (1, ("run", model, "--output-dir", "model.onnx")),
+                (2, ("run", model, "--loud")),
+                (2, ("run", model, "--config", "session.execution_mode=fast")),
+                (4, ("run", "absent.onnx")),
+                (4, ("run", "model.onnx")),
+                (5, ("run", model, "--ep", "nobody")),
+                (5, ("run", model, "--plugin-path", SCRIPTED, "--ep", "scripted", "--ep-option",
+                     "scripted:fail=create")),
+                (6, ("run", model, *device, "gpu:7")),
+                (0, ("run", model, *device, "cpu")),
+                (124, ("run", model, "--deadline", "0"))):
+            with self.subTest(arguments):
+                self.assertEqual(self.status_of(*arguments), status)
+
+    def test_the_documents_list_every_status(self):
+        readme = (pathlib.Path(os.environ["EPHOST_SOURCE"]) / "host/cli/README.md").read_text()
+        table = readme[readme.index("| exit status | meaning |"):].split("\n\n")[0]
+        listed = dict(re.findall(r"(?m)^\| ([\d+N]+) \| (.*) \|$", table))
+        self.ephost("--write-documentation", "documents")
+        page = (self.folder / "documents/man1/ephost.1").read_text()
+        section = page[page.index(".SH EXIT STATUS"):].replace("\\-", "-")
+        printed = {status: meaning.removesuffix(".")
+                   for status, meaning in re.findall(r"\.TP\n([\d+N]+)\n(.*)", section)}
+        self.assertEqual(printed, listed)
+        statuses = {"0", "70", "124", "128+N"} | {str(status) for status in EXIT_STATUS.values()}
+        self.assertEqual(set(listed), statuses)
+
+
+class JsonErrorTest(CommandLineTest):
+    def error_of(self, *arguments, status):
+        result = self.ephost(*arguments, "--format", "json", status=status)
+        self.assertEqual(result.stdout, "")
+        report = json.loads(result.stderr.splitlines()[-1])
+        self.assertEqual(list(report), ["error"])
+        self.assertEqual(list(report["error"]), ["code", "message", "exit_status"])
+        self.assertEqual(report["error"]["exit_status"], status)
+        return report["error"]
+
+    def test_errors_are_one_object(self):
+        error = self.error_of("run", "absent\u202e\".onnx", status=4)
+        self.assertEqual(error["code"], "NO_SUCHFILE")
+        self.assertIn("absent", error["message"])
+        self.assertEqual(self.error_of("partition", tiny("tiny_mlp"), "--ep", "nobody", status=5)["code"], "NOT_FOUND")
+
+    def test_so_are_usage_errors(self):
+        for arguments in (("list", "--loud"), ("lst",), ("run",), (), ("plan", "m.onnx", "--dim", "x")):
+            with self.subTest(arguments):
+                error = self.error_of(*arguments, status=2)
+                self.assertEqual(error["code"], "INVALID_ARGUMENT")
+                self.assertIn("--help", error["message"])
+
+    def test_the_other_program_has_them_too(self):
+        program = pathlib.Path(EPHOST).parent / "ep_weight_sharing_ctx_gen"
+        result = self.ephost("-e", "dnnl", "--format=json", "absent.onnx", program=program, status=4)
+        self.assertEqual(json.loads(result.stderr)["error"]["code"], "NO_SUCHFILE")
+
+
+TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
+UNKNOWN = ("--config", "session.unknown=1")
+
+
+class LogTest(CommandLineTest):
+    def messages(self, *arguments, **variables):
+        environment = {**os.environ, **variables}
+        result = subprocess.run([EPHOST, "partition", tiny("tiny_mlp"), *arguments], env=environment,
+                                cwd=self.folder, capture_output=True, text=True, timeout=300)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stderr.splitlines()
+
+    def test_lines_of_text_have_iso_times(self):
+        (line,) = self.messages(*UNKNOWN)
+        self.assertRegex(line, rf"^{TIME} \[ephost\] \[warning\] configuration entry \"session.unknown\" is unknown")
+
+    def test_lines_of_json_are_objects(self):
+        for messages in (self.messages(*UNKNOWN, "--log-format", "json"),
+                         self.messages(*UNKNOWN, EPHOST_LOG_FORMAT="json")):
+            (message,) = map(json.loads, messages)
+            self.assertRegex(message.pop("time"), f"^{TIME}$")
+            self.assertRegex(message.pop("location"), r"^host/session/.*\.cc:\d+$")
+            self.assertIn("\"session.unknown\" is unknown", message.pop("message"))
+            self.assertEqual(message, {"level": "warning", "logger": "ephost"})
+
+    def test_the_flag_goes_before_the_variable(self):
+        (line,) = self.messages(*UNKNOWN, "--log-format", "text", EPHOST_LOG_FORMAT="json")
+        self.assertRegex(line, f"^{TIME} ")
+
+    def test_a_variable_sets_the_level(self):
+        self.assertEqual(self.messages(*UNKNOWN, EPHOST_LOG_LEVEL="error"), [])
+        self.assertGreater(len(self.messages(EPHOST_LOG_LEVEL="Info")), 0)
+        self.assertEqual(self.messages(EPHOST_LOG_LEVEL="Info", *("-q",)), [])
+        self.assertGreater(len(self.messages("-v", EPHOST_LOG_LEVEL="error")), 0)
+
+    def test_a_variable_with_another_value_is_named_once(self):
+        (line,) = self.messages(EPHOST_LOG_LEVEL="loud")
+        self.assertIn("the environment variable EPHOST_LOG_LEVEL cannot be \"loud\"; use one of verbose, info", line)
+
+    def test_equal_warnings_are_summed_up(self):
+        for i in range(20):
+            shutil.copytree(TINY_MODELS / "tiny_mlp", self.folder / "tests" / str(i))
+        lines = self.ephost("test", "tests", *UNKNOWN).stderr.splitlines()
+        self.assertEqual(len(lines), 2, lines)
+        self.assertIn("[warning] configuration entry \"session.unknown\" is unknown", lines[0])
+        self.assertIn("[warning] repeated 19 more times: configuration entry \"session.unknown\" is unknown", lines[1])
+        lines = self.ephost("test", "tests", *UNKNOWN, "--log-format", "json").stderr.splitlines()
+        self.assertEqual([json.loads(line).get("repeated") for line in lines], [None, 19])
+
+    def test_quiet_prints_nothing_but_what_was_asked(self):
+        model = self.copy_model("tiny_cnn")
+        for arguments in (("compile", model, "--ep", "dnnl", *UNKNOWN),
+                          ("compile", model, "--ep", "dnnl", "-o", "c_ctx.onnx", "--embed"),
+                          ("cache", "clear", ".")):
+            with self.subTest(arguments):
+                result = self.ephost(*arguments, "-q")
+                self.assertEqual((result.stdout, result.stderr), ("", ""))
+        self.assertTrue((self.folder / "c_ctx.onnx").exists())
+        result = self.ephost("run", model, "-q", *UNKNOWN)
+        self.assertEqual(result.stderr, "")
+        self.assertIn("output", result.stdout)
 
 
 if __name__ == "__main__":

@@ -122,24 +122,38 @@ TEST_F(LogTest, SumsUpEqualMessagesOfSeveralThreads) {
   EXPECT_THAT(lines[1], EndsWith("[warning] repeated 999 more times: hot"));
 }
 
-TEST_F(LogTest, SumsUpForEachLogWhenItEnds) {
+TEST_F(LogTest, SumsUpTheSessionsOfAnEnvironmentWhenItEnds) {
   const auto lines = lines_of([] {
-    const Log environment({}, {}, "");
-    for (int session = 0; session < 2; ++session) {
-      const Log log = environment.apart();
-      const LogScope scope(log);
-      for (int i = 0; i < 3; ++i) log_warning("hot");
-      // A run with a level of its own belongs to the session.
-      const Log run = log.with(LoggingLevel::kInfo, "");
+    {
+      const Log environment({}, {}, "");
+      for (int session = 0; session < 3; ++session) {
+        const Log log = environment.with(LoggingLevel::kInfo, "");
+        const LogScope scope(log);
+        for (int i = 0; i < 2; ++i) log_warning("hot");
+      }
+      const LogScope other(environment);
+      log_warning("cold");
     }
     log_warning("end");
   });
-  ASSERT_EQ(lines.size(), 5U);
+  ASSERT_EQ(lines.size(), 4U);
   EXPECT_THAT(lines[0], EndsWith("[warning] hot"));
-  EXPECT_THAT(lines[1], EndsWith("[warning] repeated 2 more times: hot"));
-  EXPECT_THAT(lines[2], EndsWith("[warning] hot"));
-  EXPECT_THAT(lines[3], EndsWith("[warning] repeated 2 more times: hot"));
-  EXPECT_THAT(lines[4], EndsWith("[warning] end"));
+  EXPECT_THAT(lines[1], EndsWith("[warning] cold"));
+  EXPECT_THAT(lines[2], EndsWith("[warning] repeated 5 more times: hot"));
+  EXPECT_THAT(lines[3], EndsWith("[warning] end"));
+}
+
+TEST_F(LogTest, TellsEnvironmentsAndIdsApart) {
+  const auto lines = lines_of([] {
+    const Log one({}, {}, "");
+    const Log other({}, {}, "");
+    for (const Log& log : {one, other, one.with({}, "camera")}) {
+      const LogScope scope(log);
+      log_warning("hot");
+    }
+  });
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_THAT(lines[2], EndsWith("[warning] [camera] hot"));
 }
 
 TEST_F(LogTest, GivesSinksEveryMessage) {
