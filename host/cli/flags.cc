@@ -68,9 +68,13 @@ Status add_provider_option(std::vector<ProviderRequest>& requests, const std::st
   ProviderRequest* request = find_request(requests, name, environment);
   if (request == nullptr) {
     if (provider_behind(name, environment) != kCpuProvider) {
-      return Status(StatusCode::kInvalidArgument,
-                    formatted("--ep-option {} is for a provider that is not asked for; add --ep {}",
-                              quote(argument), name));
+      std::vector<std::string_view> asked;
+      for (const ProviderRequest& one : requests) asked.push_back(one.name);
+      const auto nearest = nearest_match(name, asked);
+      return Status(
+          StatusCode::kInvalidArgument,
+          formatted("--ep-option {} is for a provider that is not asked for; {}", quote(argument),
+                    nearest ? formatted("did you mean {}?", *nearest) : "add --ep " + name));
     }
     request = &requests.emplace_back(ProviderRequest{.name = std::string(kCpuProvider)});
   }

@@ -52,7 +52,7 @@ void Activity::follow(SessionOptions& options) {
     const bool is_host = provider == kHostCategory;
     update(is_host
                ? formatted("{}, {}", what, last)
-               : formatted("{}, {}: {} {} %", what, provider, last, std::lround(fraction * 100)));
+               : formatted("{}, {} {} {} %", what, provider, last, std::lround(fraction * 100)));
   });
 }
 

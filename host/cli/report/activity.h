@@ -23,7 +23,7 @@ class Activity {
   // Changes the text of the line. May be called from any thread.
   void update(std::string what);
   // Lets the line say too what the host and the providers do while a session is created, or a model
-  // compiled, with these options: "compiling model.onnx, acme: packing weights 40 %". The object
+  // compiled, with these options: "compiling model.onnx, acme packing weights 40 %". The object
   // has to live that long.
   void follow(SessionOptions& options);
 

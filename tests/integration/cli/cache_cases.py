@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import pty
 import resource
 import signal
 import subprocess
@@ -218,6 +219,26 @@ class CacheTest(CommandLineTest):
             self.assertIn("MODEL_LOAD_CANCELED", process.communicate(timeout=60)[1])
             self.assertEqual(process.returncode, 128 + number)
             self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_the_phase_that_waits_is_shown_on_a_terminal(self):
+        self.lock(self.folder)
+        for arguments, is_shown in (((), True), (("-q",), False), (("--format", "json"), False)):
+            with self.subTest(arguments):
+                terminal, other_end = pty.openpty()
+                process = subprocess.Popen(
+                    [EPHOST, "compile", str(tiny("tiny_cnn")), "--ep", "dnnl", "-o", "m_ctx.onnx", *arguments,
+                     "--config", "ep.context_lock_timeout_ms=2000"], cwd=self.folder,
+                    stdout=subprocess.DEVNULL, stderr=other_end)
+                os.close(other_end)
+                shown = b""
+                try:
+                    while chunk := os.read(terminal, 4096):
+                        shown += chunk
+                except OSError:  # the other end is closed
+                    pass
+                os.close(terminal)
+                self.assertEqual(process.wait(), 1)
+                self.assertEqual(b"model.onnx, writing what was compiled ... " in shown, is_shown, shown)
 
     def test_a_killed_writer_is_cleared_away_by_the_next_hit(self):
         self.run_model()

@@ -58,9 +58,11 @@ class UsageTest(CommandLineTest):
                                       (("run", "m.onnx", "--selction=x"), "--selection"),
                                       (("list", "--format", "jsno"), "json"),
                                       (("run", tiny("tiny_mlp"), "--policy", "PREFR_NPU"), "PREFER_NPU"),
+                                      (("run", tiny("tiny_mlp"), "--ep", "dnnl", "--ep-option", "dnl:num_threads=1"),
+                                       "dnnl"),
                                       (("run", tiny("tiny_mlp"), "--ep", "dnl"), "\"dnnl\"")):
             with self.subTest(arguments):
-                code = "NOT_FOUND" if "--ep" in arguments else "INVALID_ARGUMENT"
+                code = "NOT_FOUND" if arguments[-1] == "dnl" else "INVALID_ARGUMENT"
                 self.assertIn(f"; did you mean {suggestion}?", self.refusal(code, *arguments))
 
 

@@ -354,6 +354,7 @@ TEST_F(CompileModel, ReportsProgress) {
   std::vector<double> fractions;
   options.set_progress_func(
       [&](std::string_view provider, double fraction, std::string_view message) {
+        if (provider == "ephost") return;
         EXPECT_EQ(provider, "ScriptedExecutionProvider");
         EXPECT_EQ(message, "compiling a script");
         fractions.push_back(fraction);
@@ -362,13 +363,33 @@ TEST_F(CompileModel, ReportsProgress) {
   EXPECT_THAT(fractions, ::testing::Contains(0.5));
 }
 
+TEST_F(CompileModel, ReportsThePhasesOfTheHostToo) {
+  SessionOptions options = scripted();
+  std::vector<std::string> phases;
+  options.set_progress_func(
+      [&](std::string_view provider, double fraction, std::string_view message) {
+        if (provider != "ephost") return;
+        EXPECT_EQ(fraction, 0);
+        phases.emplace_back(message);
+      });
+  ASSERT_TRUE(compile(from_file(), options).ok());
+  EXPECT_THAT(phases, ::testing::IsSupersetOf({"reading the model", "creating the providers",
+                                               "optimizing the graph", "partitioning",
+                                               "ordering the steps", "compiling",
+                                               "writing what was compiled"}));
+  EXPECT_EQ(phases.front(), "reading the model");
+  EXPECT_EQ(phases.back(), "writing what was compiled");
+}
+
 TEST_F(CompileModel, ACancelledCompilationLeavesNoFile) {
   for (const bool embed : {false, true}) {
     std::atomic<bool> cancelled = false;
     SessionOptions options = scripted({{"compile_milliseconds", "60000"}});
     options.set_load_cancellation_flag(&cancelled);
     options.set_progress_func(
-        [&](std::string_view, double, std::string_view) { cancelled = true; });
+        [&](std::string_view provider, double, std::string_view) {
+          if (provider != "ephost") cancelled = true;
+        });
     ModelCompilationOptions compilation = from_file();
     compilation.output_model_path = folder_ / "m_ctx.onnx";
     compilation.ep_context_embed_mode = embed;
