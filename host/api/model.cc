@@ -152,7 +152,7 @@ ephost_status* plan(const ephost_environment* environment, const char* model_pat
   });
 }
 
-VerifyContextOptions to_options(const ephost_verify_options* options) {
+Result<VerifyContextOptions> to_options(const ephost_verify_options* options) {
   const ephost_verify_options given = adopt_record(options);
   using Providers = VerifyContextOptions::Providers;
   VerifyContextOptions adopted;
@@ -160,6 +160,13 @@ VerifyContextOptions to_options(const ephost_verify_options* options) {
   if (given.providers == EPHOST_VERIFY_FIND) adopted.providers = Providers::kFind;
   if (given.providers == EPHOST_VERIFY_IGNORE) adopted.providers = Providers::kIgnore;
   adopted.device = text_of(given.device);
+  if (given.requested_only == 0) return adopted;
+  adopted.requests.emplace();
+  for (const ephost_provider_request* request : std::span(given.requests, given.request_count)) {
+    EPHOST_RETURN_IF_ERROR(check_record(request, "ephost_provider_request"));
+    const ephost_provider_request one = adopt_record(request);
+    adopted.requests->push_back(detail::read_record<ProviderRequest>(one));
+  }
   return adopted;
 }
 
@@ -169,9 +176,9 @@ ephost_status* verify(const ephost_environment* environment, const char* model_p
   *out_report = nullptr;
   return guarded("checking a context model", [&]() -> Status {
     EPHOST_RETURN_IF_ERROR(check_record(options, "ephost_verify_options"));
-    EPHOST_ASSIGN_OR_RETURN(
-        const ContextReport report,
-        verify_context(environment->environment, model_path, to_options(options)));
+    EPHOST_ASSIGN_OR_RETURN(const VerifyContextOptions adopted, to_options(options));
+    EPHOST_ASSIGN_OR_RETURN(const ContextReport report,
+                            verify_context(environment->environment, model_path, adopted));
     *out_report = new_report_of(report);
     return {};
   });

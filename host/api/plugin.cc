@@ -3,6 +3,7 @@
 #include "host/api/handles.h"
 #include "host/api/report.h"
 #include "host/api/tables.h"
+#include "host/session/tools/check_selection.h"
 #include "host/session/tools/inspect_plugin.h"
 #include "host/session/tools/plugin_exit.h"
 
@@ -20,13 +21,40 @@ ephost_status* inspect(const ephost_environment* environment, const char* plugin
   });
 }
 
+ephost_status* inspect_request(const ephost_environment* environment,
+                               const ephost_provider_request* request,
+                               const ephost_plugin_description** out_report) {
+  *out_report = nullptr;
+  return guarded("inspecting a plugin", [&]() -> Status {
+    EPHOST_RETURN_IF_ERROR(check_record(request, "ephost_provider_request"));
+    const ephost_provider_request given = adopt_record(request);
+    EPHOST_ASSIGN_OR_RETURN(
+        const PluginDescription description,
+        inspect_plugin(environment->environment, detail::read_record<ProviderRequest>(given)));
+    *out_report = new_report_of(description);
+    return {};
+  });
+}
+
+ephost_status* check(const ephost_environment* environment, const char* file, int32_t depth,
+                     const ephost_selection_report** out_report) {
+  *out_report = nullptr;
+  return guarded("checking a selection", [&]() -> Status {
+    EPHOST_ASSIGN_OR_RETURN(
+        const SelectionReport report,
+        check_selection(
+            environment->environment, file,
+            depth == EPHOST_SELECTION_LOAD ? SelectionCheck::kLoad : SelectionCheck::kFind));
+    *out_report = new_report_of(report);
+    return {};
+  });
+}
+
 }  // namespace
 
 const ephost_plugin_api kPluginApi = {
-    sizeof(ephost_plugin_api),
-    inspect,
-    guard_against_plugin_exit,
-    end_process,
+    sizeof(ephost_plugin_api), inspect, guard_against_plugin_exit, end_process,
+    inspect_request,           check,
 };
 
 }  // namespace ephost::api

@@ -7,6 +7,7 @@
 #include <ephost/detail/records/model_report.h>
 #include <ephost/detail/records/placement.h>
 #include <ephost/detail/records/plugin.h>
+#include <ephost/detail/records/selection.h>
 #include <ephost/detail/records/session.h>
 #include <ephost/status.h>
 

@@ -51,6 +51,7 @@ void describe(ephost_session& session) {
   uint64_t count = 0;
   arena.list(of.memory_info_for_inputs(), info.input_memory, count);
   arena.list(of.memory_info_for_outputs(), info.output_memory, count);
+  info.host_node_count = of.host_node_count();
 }
 
 // `model` is a path or ModelBytes.

@@ -8,7 +8,6 @@
 
 namespace ephost::cli {
 
-inline constexpr int kExitUnchecked = 3;  // `verify`: no error was found, but not all was checked
 
 struct Command {
   ArgumentParser parser;
@@ -17,6 +16,7 @@ struct Command {
 
 [[nodiscard]] Command add_list(ArgumentParser& root);
 [[nodiscard]] Command add_inspect(ArgumentParser& root);
+[[nodiscard]] Command add_check_selection(ArgumentParser& root);
 [[nodiscard]] Command add_devices(ArgumentParser& root);
 [[nodiscard]] Command add_partition(ArgumentParser& root);
 [[nodiscard]] Command add_plan(ArgumentParser& root);

@@ -17,15 +17,6 @@ constexpr const char* kSessionGroup = "Session";
 constexpr const char* kReportGroup = "Report";
 constexpr const char* kRunGroup = "Run";
 
-// The type name of a provider that is named by type name or short name; the name itself if it is
-// not installed, which the session then reports.
-std::string provider_behind(const std::string& name, const Environment& environment) {
-  for (const InstalledPlugin& plugin : environment.plugins()) {
-    if (plugin.provider == name || equal_ignoring_case(plugin.name, name)) return plugin.provider;
-  }
-  return equal_ignoring_case(name, "cpu") ? std::string(kCpuProvider) : name;
-}
-
 // The request for a provider; null if it was not asked for.
 ProviderRequest* find_request(std::vector<ProviderRequest>& requests, const std::string& name,
                               const Environment& environment) {
@@ -179,10 +170,7 @@ void add_environment_flags(ArgumentParser& app, EnvironmentFlags& flags) {
 
 void add_session_flags(ArgumentParser& app, SessionFlags& flags) {
   add_environment_flags(app, flags.environment);
-  app.add("--selection", flags.selection,
-          "Selection file: providers, their options and configuration entries")
-      .type_name("FILE")
-      .group(kSessionGroup);
+  add_selection_flags(app, flags.selection);
   app.add("-e,--ep", flags.providers,
           "Provider to ask, in order of priority; the CPU provider is always last (repeatable)")
       .type_name("NAME")
@@ -236,8 +224,9 @@ void add_session_flags(ArgumentParser& app, SessionFlags& flags) {
 }
 
 void add_cache_flag(ArgumentParser& app, SessionFlags& flags) {
+  flags.default_cache_dir = default_cache_dir();
   app.add("--cache-dir", flags.cache_dir,
-          "Cache store for what providers compile, looked up before compiling")
+          "Cache store for what providers compile, looked up before compiling [EPHOST_CACHE_DIR]")
       .type_name("DIR")
       .group(kSessionGroup);
 }
@@ -326,10 +315,34 @@ Result<Environment> open_environment(const EnvironmentFlags& flags) {
   return Environment::create(options);
 }
 
+std::string provider_behind(const std::string& name, const Environment& environment) {
+  for (const InstalledPlugin& plugin : environment.plugins()) {
+    if (plugin.provider == name || equal_ignoring_case(plugin.name, name)) return plugin.provider;
+  }
+  return equal_ignoring_case(name, "cpu") ? std::string(kCpuProvider) : name;
+}
+
+SelectionFile selection_of(const SessionFlags& flags) {
+  const bool is_stated = !flags.providers.empty() || !flags.policy.empty();
+  if (is_stated && flags.selection.file.empty()) return {};
+  return find_selection(flags.selection);
+}
+
+Result<SessionOptions> read_selection(const SelectionFile& selection) {
+  SessionOptions options;
+  if (selection.path.empty()) return options;
+  Status status = options.load_selection(selection.path);
+  if (status.ok()) return options;
+  if (selection.origin == "given") return status;
+  return std::move(status).with_context(
+      formatted("reading the selection that is used by default ({}; --no-selection does without)",
+                selection.origin));
+}
+
 Result<SessionOptions> make_session_options(const SessionFlags& flags,
                                             const Environment& environment) {
-  SessionOptions selected;
-  if (!flags.selection.empty()) EPHOST_RETURN_IF_ERROR(selected.load_selection(flags.selection));
+  const SelectionFile selection = selection_of(flags);
+  EPHOST_ASSIGN_OR_RETURN(const SessionOptions selected, read_selection(selection));
   std::vector<ProviderRequest> requests = selected.providers();
   for (const std::string& name : flags.providers) requests.push_back({.name = name});
   for (const std::string& option : flags.provider_options) {
@@ -343,7 +356,7 @@ Result<SessionOptions> make_session_options(const SessionFlags& flags,
     EPHOST_RETURN_IF_ERROR(add_device(requests, device, environment));
   }
   SessionOptions options;
-  if (!flags.selection.empty()) options.add_input_file(flags.selection);
+  if (!selection.path.empty()) options.add_input_file(selection.path);
   for (ProviderRequest& request : requests) {
     options.append_execution_provider(std::move(request));
   }
@@ -373,7 +386,11 @@ Result<SessionOptions> make_session_options(const SessionFlags& flags,
   if (flags.inter_op_threads) options.set_inter_op_num_threads(*flags.inter_op_threads);
   if (flags.intra_op_threads) options.set_intra_op_num_threads(*flags.intra_op_threads);
   if (!flags.profile.empty()) options.enable_profiling(flags.profile);
-  if (!flags.cache_dir.empty()) options.add_config_entry("ep.cache_dir", flags.cache_dir.string());
+  if (!flags.cache_dir.empty()) {
+    options.add_config_entry("ep.cache_dir", flags.cache_dir.string());
+  } else if (!flags.default_cache_dir.empty() && !options.config_entry("ep.cache_dir")) {
+    options.add_config_entry("ep.cache_dir", flags.default_cache_dir.string());
+  }
   options.enable_mem_pattern(!flags.no_mem_pattern).enable_mem_reuse(!flags.no_mem_reuse);
   return options;
 }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "host/cli/argument_parser.h"
+#include "host/cli/defaults.h"
 
 namespace ephost::cli {
 
@@ -38,7 +39,7 @@ struct EnvironmentFlags {
 
 struct SessionFlags {
   EnvironmentFlags environment;
-  std::filesystem::path selection;
+  SelectionFlags selection;
   std::vector<std::string> providers;
   std::vector<std::string> provider_options;  // NAME:key=value
   std::vector<std::string> devices;           // [NAME:]device
@@ -52,6 +53,7 @@ struct SessionFlags {
   bool no_mem_pattern = false;
   bool no_mem_reuse = false;
   std::filesystem::path cache_dir;
+  std::filesystem::path default_cache_dir;  // where nothing else states one
   std::string execution_mode;
   std::optional<uint32_t> inter_op_threads;
   std::optional<uint32_t> intra_op_threads;
@@ -70,7 +72,8 @@ void add_report_flags(ArgumentParser& app, ReportFlags& flags,
                       const std::vector<std::string>& formats = {"table", "json"});
 // --plugin-path, --call-warning, --no-crash-handler.
 void add_environment_flags(ArgumentParser& app, EnvironmentFlags& flags);
-// --selection, --ep, --ep-option, --device, --policy, --config, --dim, --dim-denotation,
+// --selection, --no-selection, --ep, --ep-option, --device, --policy, --config, --dim,
+// --dim-denotation,
 // --shape-profile, --optimization-level, --disable-optimizer, --no-mem-pattern, --no-mem-reuse, and
 // those of the environment.
 void add_session_flags(ArgumentParser& app, SessionFlags& flags);
@@ -101,6 +104,18 @@ Argument add_pair_option(ArgumentParser& app, const std::string& name,
 void apply(const ReportFlags& flags);
 
 [[nodiscard]] Result<Environment> open_environment(const EnvironmentFlags& flags);
+
+// The selection file that a session uses: of --selection, or of find_selection unless --ep or
+// --policy say which providers there are.
+[[nodiscard]] SelectionFile selection_of(const SessionFlags& flags);
+
+// The type name of a provider that is named by type name or short name; the name itself if it is
+// not installed.
+[[nodiscard]] std::string provider_behind(const std::string& name, const Environment& environment);
+
+// Options with what a selection file states; without a path, nothing. A failure says how to do
+// without a file that was not given.
+[[nodiscard]] Result<SessionOptions> read_selection(const SelectionFile& selection);
 
 // The providers of the selection file, then those of --ep. An option of --ep-option goes to the
 // provider that it names by type name or short name; INVALID_ARGUMENT if that one was not asked

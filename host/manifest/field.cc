@@ -141,6 +141,14 @@ Result<std::vector<std::pair<std::string, Field>>> Field::entries() const {
 }
 
 Result<FieldMap> Field::map(std::span<const std::string_view> known) const {
+  std::vector<PlacedError> unknown;
+  EPHOST_ASSIGN_OR_RETURN(FieldMap fields, map(known, unknown));
+  if (!unknown.empty()) return std::move(unknown.front().status);
+  return fields;
+}
+
+Result<FieldMap> Field::map(std::span<const std::string_view> known,
+                            std::vector<PlacedError>& unknown) const {
   FieldMap fields(*this);
   EPHOST_ASSIGN_OR_RETURN(fields.fields_, entries());
   for (const auto& [key, field] : fields.fields_) {
@@ -148,7 +156,9 @@ Result<FieldMap> Field::map(std::span<const std::string_view> known) const {
     const std::optional<std::string_view> nearest = nearest_match(key, known);
     const std::string remedy = nearest ? formatted("did you mean {}?", quote(*nearest))
                                        : "remove it; the keys here are " + join(known, ", ");
-    return error_at(*file_, field.key_place_, "unknown key " + quote(field.key_) + "; " + remedy);
+    unknown.push_back(
+        {field.key_place_,
+         error_at(*file_, field.key_place_, "unknown key " + quote(field.key_) + "; " + remedy)});
   }
   return fields;
 }

@@ -52,8 +52,13 @@ class Field {
   [[nodiscard]] Result<std::vector<std::pair<std::string, Field>>> entries() const;
   // A map; a key that is not in `known` is an error.
   [[nodiscard]] Result<FieldMap> map(std::span<const std::string_view> known) const;
+  // The same, where each such key is added to `unknown` instead.
+  [[nodiscard]] Result<FieldMap> map(std::span<const std::string_view> known,
+                                     std::vector<PlacedError>& unknown) const;
   // The location of the key itself, for problems with the key.
   [[nodiscard]] Field at_key() const;
+  // Where errors of this field are.
+  [[nodiscard]] Place place() const { return place_; }
 
  private:
   friend class FieldMap;

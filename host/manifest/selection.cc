@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <utility>
 
 #include "host/base/format.h"
 #include "host/base/text.h"
@@ -16,81 +18,166 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Status check_format(const Field& field) {
-  constexpr int64_t kFormat = 1;
-  EPHOST_ASSIGN_OR_RETURN(const int64_t number, field.integer());
-  if (number == kFormat) return Status::ok_status();
-  return field.error(
-      formatted("selection format {} is not supported; this host reads format {}{}", number,
-                kFormat, number > kFormat ? ": update the host" : ": write \"selection: 1\""));
-}
+// Reads a selection as far as it goes, and collects what is wrong with it.
+class Reader {
+ public:
+  explicit Reader(ExaminedSelection& out) : out_(out) {}
 
-Result<KeyValues> read_options(const Field& field) {
-  EPHOST_ASSIGN_OR_RETURN(const auto entries, field.entries());
-  KeyValues options;
-  for (const auto& [name, value] : entries) {
-    EPHOST_ASSIGN_OR_RETURN(std::string text, value.scalar());
-    options.emplace_back(name, std::move(text));
+  void read(const Field& root) {
+    static constexpr std::array<std::string_view, 3> kKeys{"selection", "providers", "session"};
+    const std::optional<FieldMap> map = take(root, root.map(kKeys, out_.errors));
+    if (!map) return;
+    if (const auto format = take(root, map->require("selection", "1"))) check_format(*format);
+    if (const auto providers = take(root, map->require("providers", "[cpu]"))) {
+      read_providers(*providers);
+    }
+    if (const Field* session = map->find("session")) read_session(*session);
   }
-  return options;
-}
 
-Result<KeyValues> read_session(const Field& field) {
-  EPHOST_ASSIGN_OR_RETURN(const auto entries, field.entries());
-  KeyValues session;
-  for (const auto& [key, value] : entries) {
-    EPHOST_ASSIGN_OR_RETURN(std::string text, value.scalar());
-    // Session entries write truth values as ONNX Runtime does.
-    if (value.is_plain_boolean()) text.assign(1, *parse_boolean_word(text) ? '1' : '0');
-    session.emplace_back(key, std::move(text));
+ private:
+  void refuse(const Field& field, Status error) {
+    out_.errors.push_back({field.place(), std::move(error)});
   }
-  return session;
-}
 
-Result<ProviderChoice> read_choice(const Field& field) {
-  static constexpr std::array<std::string_view, 4> kKeys{"provider", "version", "options",
-                                                         "devices"};
-  ProviderChoice choice;
-  if (field.is_scalar()) {
-    EPHOST_ASSIGN_OR_RETURN(choice.name, read_name(field, kProviderName));
-    return choice;
+  // The value, or nothing for an error, which is one of `field`.
+  template <class T>
+  std::optional<T> take(const Field& field, Result<T> result) {
+    if (result.ok()) return std::move(result).value();
+    refuse(field, std::move(result).status());
+    return std::nullopt;
   }
-  EPHOST_ASSIGN_OR_RETURN(const FieldMap map, field.map(kKeys));
-  EPHOST_ASSIGN_OR_RETURN(const Field name, map.require("provider", "CPUExecutionProvider"));
-  EPHOST_ASSIGN_OR_RETURN(choice.name, read_name(name, kProviderName));
-  if (const Field* version = map.find("version")) {
-    EPHOST_ASSIGN_OR_RETURN(const std::string text, version->scalar());
-    Result<VersionRange> range = VersionRange::parse(text);
-    if (!range.ok()) return version->error(range.status().message());
-    choice.version = std::move(*range);
+
+  void check_format(const Field& field) {
+    constexpr int64_t kFormat = 1;
+    const std::optional<int64_t> number = take(field, field.integer());
+    if (!number || *number == kFormat) return;
+    refuse(field,
+           field.error(formatted(
+               "selection format {} is not supported; this host reads format {}{}", *number,
+               kFormat, *number > kFormat ? ": update the host" : ": write \"selection: 1\"")));
   }
-  if (const Field* options = map.find("options")) {
-    EPHOST_ASSIGN_OR_RETURN(choice.options, read_options(*options));
+
+  void read_providers(const Field& field) {
+    const std::optional<std::vector<Field>> items = take(field, field.list());
+    if (!items) return;
+    for (const Field& item : *items) read_choice(item);
   }
-  if (const Field* devices = map.find("devices")) {
-    EPHOST_ASSIGN_OR_RETURN(choice.devices, devices->text_list());
-    if (choice.devices.empty()) {
-      return devices->error("the list is empty; name a device, or leave the key out to use all");
+
+  void read_choice(const Field& field) {
+    static constexpr std::array<std::string_view, 4> kKeys{"provider", "version", "options",
+                                                           "devices"};
+    if (field.is_scalar()) {
+      add_choice(field, field, {}, {});
+      return;
+    }
+    const std::optional<FieldMap> map = take(field, field.map(kKeys, out_.errors));
+    if (!map) return;
+    const std::optional<Field> name = take(field, map->require("provider", "CPUExecutionProvider"));
+    ProviderChoice choice;
+    ProviderChoicePlaces places;
+    if (name) places.version = name->place();
+    if (const Field* version = map->find("version")) {
+      read_version(*version, choice);
+      places.version = version->place();
+    }
+    if (const Field* options = map->find("options")) {
+      read_entries(*options, choice.options, places.options);
+    }
+    if (const Field* devices = map->find("devices")) read_devices(*devices, choice, places);
+    if (name) add_choice(field, *name, std::move(choice), std::move(places));
+  }
+
+  void read_version(const Field& field, ProviderChoice& choice) {
+    const std::optional<std::string> text = take(field, field.scalar());
+    if (!text) return;
+    Result<VersionRange> range = VersionRange::parse(*text);
+    if (range.ok()) {
+      choice.version = std::move(range).value();
+    } else {
+      refuse(field, field.error(range.status().message()));
     }
   }
-  return choice;
-}
 
-Result<std::vector<ProviderChoice>> read_providers(const Field& field) {
-  EPHOST_ASSIGN_OR_RETURN(const std::vector<Field> items, field.list());
-  std::vector<ProviderChoice> choices;
-  for (const Field& item : items) {
-    EPHOST_ASSIGN_OR_RETURN(ProviderChoice choice, read_choice(item));
+  void read_devices(const Field& field, ProviderChoice& choice, ProviderChoicePlaces& places) {
+    const std::optional<std::vector<Field>> items = take(field, field.list());
+    if (!items) return;
+    if (items->empty()) {
+      refuse(field,
+             field.error("the list is empty; name a device, or leave the key out to use all"));
+    }
+    for (const Field& item : *items) {
+      std::optional<std::string> text = take(item, item.text());
+      if (!text) continue;
+      if (std::ranges::find(choice.devices, *text) != choice.devices.end()) {
+        refuse(item,
+               item.error(formatted("{} is listed twice; remove one of the two", quote(*text))));
+        continue;
+      }
+      choice.devices.push_back(*std::move(text));
+      places.devices.push_back(item.place());
+    }
+  }
+
+  // `item` is the whole element of the list, which has the name in `name_field`.
+  void add_choice(const Field& item, const Field& name_field, ProviderChoice choice,
+                  ProviderChoicePlaces places) {
+    std::optional<std::string> name = take(name_field, read_name(name_field, kProviderName));
+    if (!name) return;
+    std::vector<ProviderChoice>& choices = out_.selection.providers;
     const bool known = std::any_of(choices.begin(), choices.end(), [&](const auto& other) {
-      return equal_ignoring_case(other.name, choice.name);
+      return equal_ignoring_case(other.name, *name);
     });
     if (known) {
-      return item.error(
-          formatted("the provider {} is listed twice; remove one of the two", quote(choice.name)));
+      refuse(item, item.error(formatted("the provider {} is listed twice; remove one of the two",
+                                        quote(*name))));
+      return;
     }
+    choice.name = *std::move(name);
+    places.name = name_field.place();
+    if (item.is_scalar()) places.version = places.name;
     choices.push_back(std::move(choice));
+    out_.providers.push_back(std::move(places));
   }
-  return choices;
+
+  void read_entries(const Field& field, KeyValues& out_values, std::vector<Place>& out_places) {
+    const auto entries = take(field, field.entries());
+    if (!entries) return;
+    for (const auto& [name, value] : *entries) {
+      std::optional<std::string> text = take(value, value.scalar());
+      if (!text) continue;
+      out_values.emplace_back(name, *std::move(text));
+      out_places.push_back(value.place());
+    }
+  }
+
+  void read_session(const Field& field) {
+    const auto entries = take(field, field.entries());
+    if (!entries) return;
+    for (const auto& [key, value] : *entries) {
+      std::optional<std::string> text = take(value, value.scalar());
+      if (!text) continue;
+      // Session entries write truth values as ONNX Runtime does.
+      if (value.is_plain_boolean()) text->assign(1, *parse_boolean_word(*text) ? '1' : '0');
+      out_.selection.session_entries.emplace_back(key, *std::move(text));
+      out_.session_entries.push_back(value.place());
+    }
+  }
+
+  ExaminedSelection& out_;
+};
+
+ExaminedSelection examine(const YamlNode& document, const fs::path& file) {
+  ExaminedSelection examined;
+  examined.selection.file = file;
+  const Field root = Field::root(document, file);
+  if (document.kind == YamlNode::Kind::kMap && !is_selection(document)) {
+    examined.errors.push_back(
+        {root.place(), root.error("the key \"selection\" is missing, so this is not a selection; "
+                                  "add a line like \"selection: 1\"")});
+    return examined;
+  }
+  Reader(examined).read(root);
+  return examined;
 }
 
 }  // namespace
@@ -100,25 +187,20 @@ bool is_selection(const YamlNode& document) {
                      [](const YamlEntry& entry) { return entry.key == "selection"; });
 }
 
+ExaminedSelection examine_selection(std::string_view text, const fs::path& file) {
+  Place place;
+  const Result<YamlNode> document = parse_yaml(text, file, &place);
+  if (document.ok()) return examine(*document, file);
+  ExaminedSelection examined;
+  examined.selection.file = file;
+  examined.errors.push_back({place, document.status()});
+  return examined;
+}
+
 Result<Selection> read_selection(const YamlNode& document, const fs::path& file) {
-  static constexpr std::array<std::string_view, 3> kKeys{"selection", "providers", "session"};
-  const Field root = Field::root(document, file);
-  if (document.kind == YamlNode::Kind::kMap && !is_selection(document)) {
-    return root.error(
-        "the key \"selection\" is missing, so this is not a selection; add a line like "
-        "\"selection: 1\"");
-  }
-  EPHOST_ASSIGN_OR_RETURN(const FieldMap map, root.map(kKeys));
-  EPHOST_ASSIGN_OR_RETURN(const Field format, map.require("selection", "1"));
-  EPHOST_RETURN_IF_ERROR(check_format(format));
-  Selection selection;
-  selection.file = file;
-  EPHOST_ASSIGN_OR_RETURN(const Field providers, map.require("providers", "[cpu]"));
-  EPHOST_ASSIGN_OR_RETURN(selection.providers, read_providers(providers));
-  if (const Field* session = map.find("session")) {
-    EPHOST_ASSIGN_OR_RETURN(selection.session_entries, read_session(*session));
-  }
-  return selection;
+  ExaminedSelection examined = examine(document, file);
+  if (!examined.errors.empty()) return std::move(examined.errors.front().status);
+  return std::move(examined.selection);
 }
 
 Result<Selection> parse_selection(std::string_view text, const fs::path& file) {

@@ -13,10 +13,9 @@
 #include <vector>
 
 #include "host/manifest/version.h"
+#include "host/manifest/yaml_tree.h"
 
 namespace ephost::manifest {
-
-struct YamlNode;
 
 using KeyValues = std::vector<std::pair<std::string, std::string>>;
 
@@ -34,7 +33,28 @@ struct Selection {
   KeyValues session_entries;              // keys are unique
 };
 
-// Errors are INVALID_ARGUMENT: "file:line:column: key "x": what is wrong; what to do".
+// Where a selection file says something about a provider.
+struct ProviderChoicePlaces {
+  Place name;
+  Place version;               // as `name` if the file states none
+  std::vector<Place> options;  // of the values, beside ProviderChoice::options
+  std::vector<Place> devices;  // beside ProviderChoice::devices
+};
+
+// A selection file with everything that is wrong with its format.
+struct ExaminedSelection {
+  Selection selection;                          // what could be read
+  std::vector<ProviderChoicePlaces> providers;  // beside Selection::providers
+  std::vector<Place> session_entries;           // of the values, beside Selection::session_entries
+  std::vector<PlacedError> errors;              // INVALID_ARGUMENT
+};
+
+// Goes on after each error, except where the text is not YAML.
+[[nodiscard]] ExaminedSelection examine_selection(std::string_view text,
+                                                  const std::filesystem::path& file);
+
+// Errors are INVALID_ARGUMENT: "file:line:column: key "x": what is wrong; what to do". Of several
+// errors it is the first that examine_selection finds.
 [[nodiscard]] Result<Selection> parse_selection(std::string_view text,
                                                 const std::filesystem::path& file);
 [[nodiscard]] Result<Selection> read_selection(const YamlNode& document,

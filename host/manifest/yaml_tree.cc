@@ -189,29 +189,35 @@ Status error_at(const std::filesystem::path& file, Place place, std::string_view
                 formatted("{}:{}:{}: {}", file.native(), place.line, place.column, message));
 }
 
-Result<YamlNode> parse_yaml(std::string_view text, const std::filesystem::path& file) {
+Result<YamlNode> parse_yaml(std::string_view text, const std::filesystem::path& file,
+                            Place* out_place) {
+  if (out_place != nullptr) *out_place = {};
+  const auto refuse = [&](Place place, std::string_view message) {
+    if (out_place != nullptr) *out_place = place;
+    return error_at(file, place, message);
+  };
   if (text.size() > kMaxYamlBytes) {
-    return error_at(
-        file, {},
+    return refuse(
+        {},
         formatted(
             "the text has more than {} bytes, which is the size limit of such a file; shorten it",
             kMaxYamlBytes));
   }
   if (!is_valid_utf8(text) || text.find('\0') != std::string_view::npos) {
-    return error_at(file, {}, "the file is not UTF-8 text; save it as UTF-8");
+    return refuse({}, "the file is not UTF-8 text; save it as UTF-8");
   }
   try {
     return build_tree(text, file);
   } catch (const Refusal& refusal) {
-    return error_at(file, refusal.place, refusal.message);
+    return refuse(refusal.place, refusal.message);
   } catch (const YAML::Exception& exception) {
-    return error_at(
-        file, place_of(exception.mark),
+    return refuse(
+        place_of(exception.mark),
         formatted(
             "this is not valid YAML: {}; check indentation, quotes and brackets here and above",
             exception.msg));
   } catch (const std::exception& exception) {
-    return error_at(file, {}, std::string("the YAML parser failed: ") + exception.what());
+    return refuse({}, std::string("the YAML parser failed: ") + exception.what());
   }
 }
 

@@ -43,7 +43,9 @@ struct YamlEntry {
 inline constexpr size_t kMaxYamlBytes = size_t{256} * 1024;
 
 // `file` is only used in messages: INVALID_ARGUMENT, "file:line:column: what is wrong; what to do".
-[[nodiscard]] Result<YamlNode> parse_yaml(std::string_view text, const std::filesystem::path& file);
+// The place of an error goes to `out_place` too, unless that is null.
+[[nodiscard]] Result<YamlNode> parse_yaml(std::string_view text, const std::filesystem::path& file,
+                                          Place* out_place = nullptr);
 
 // Reads and parses the file; NO_SUCHFILE and other errors as in host/base/files/file.h.
 [[nodiscard]] Result<YamlNode> load_yaml(const std::filesystem::path& file);
@@ -51,5 +53,11 @@ inline constexpr size_t kMaxYamlBytes = size_t{256} * 1024;
 // Returns INVALID_ARGUMENT with "file:line:column: " before `message`.
 [[nodiscard]] Status error_at(const std::filesystem::path& file, Place place,
                               std::string_view message);
+
+// An error whose message begins with its place, as error_at makes it.
+struct PlacedError {
+  Place place;
+  Status status;
+};
 
 }  // namespace ephost::manifest

@@ -16,6 +16,7 @@
 #include "host/session/cancellation.h"
 #include "host/session/environment_state.h"
 #include "host/session/exception_barrier.h"
+#include "host/session/pipeline/host_claims.h"
 #include "host/session/session_config.h"
 #include "host/session/session_group.h"
 #include "host/session/session_log.h"
@@ -132,6 +133,16 @@ Result<std::unique_ptr<Session::State>> create_state(const Environment& environm
   session::PreparedModel& prepared = state->base->prepared;
   const graph::Graph& graph = prepared.model.graph;
   state->fallbacks = session::fallbacks_of(prepared);
+  for (const session::PreparedGraph* one : prepared.graphs()) {
+    const partition::Partitioning& partitioning = one->partitioning;
+    const std::vector<graph::Node>& nodes = prepared.graph_of(*one).nodes;
+    for (graph::NodeId id = 0; id < nodes.size(); ++id) {
+      const std::string& owner = partitioning.providers.at(partitioning.owner.at(id));
+      // What the host does besides are copies, which are not of the model.
+      if (owner == session::kHostName && !runtime::is_control_flow(nodes[id])) continue;
+      ++state->node_counts[owner];
+    }
+  }
   describe_all(prepared.model, graph.inputs, state->inputs, state->input_index);
   describe_all(prepared.model, graph.outputs, state->outputs, state->output_index);
   std::ranges::copy_if(state->inputs, std::back_inserter(state->overridable_initializers),
@@ -335,9 +346,16 @@ const CacheUse& Session::cache_use() const { return state_->cache_use; }
 std::vector<SessionProvider> Session::providers() const {
   std::vector<SessionProvider> providers;
   for (const auto& provider : state_->prepared().providers) {
-    providers.push_back({provider->name(), provider->plugin().library->path()});
+    const auto count = state_->node_counts.find(provider->name());
+    providers.push_back({provider->name(), provider->plugin().library->path(),
+                         count == state_->node_counts.end() ? 0 : count->second});
   }
   return providers;
+}
+
+uint64_t Session::host_node_count() const {
+  const auto count = state_->node_counts.find(std::string(session::kHostName));
+  return count == state_->node_counts.end() ? 0 : count->second;
 }
 
 std::vector<PlannedMemory> Session::planned_memory() const {

@@ -143,6 +143,8 @@ class Session {
 
   // In priority order, those of a device before the CPU provider.
   [[nodiscard]] std::vector<SessionProvider> providers() const;
+  // Nodes that the host runs itself, such as control flow.
+  [[nodiscard]] uint64_t host_node_count() const;
   // The blocks of the main graph; none where all sizes are known at run time only.
   [[nodiscard]] std::vector<PlannedMemory> planned_memory() const;
 

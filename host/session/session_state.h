@@ -3,8 +3,11 @@
 
 #include <ephost/status.h>
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -28,6 +31,7 @@ struct Session::State {
   Log log;
   CacheUse cache_use;
   std::vector<Fallback> fallbacks;
+  std::map<std::string, uint64_t> node_counts;  // by the name of the provider, or of the host
   std::vector<ValueDescription> inputs;
   std::vector<ValueDescription> outputs;
   std::vector<ValueDescription> overridable_initializers;    // copies of those in `inputs`

@@ -123,7 +123,18 @@ Result<Value> as_stated(Value value, ElementType stated) {
   return typed;
 }
 
-Status run_data_set(Session& session, const fs::path& set, const Tolerance& tolerance) {
+NodeCounts count_nodes(const Session& session) {
+  NodeCounts counts;
+  for (const SessionProvider& provider : session.providers()) {
+    if (provider.node_count > 0) counts[provider.name] = provider.node_count;
+  }
+  if (session.host_node_count() > 0) counts["host"] = session.host_node_count();
+  return counts;
+}
+
+// `out_nodes` is filled in once the model has run.
+Status run_data_set(Session& session, const fs::path& set, const Tolerance& tolerance,
+                    NodeCounts& out_nodes) {
   EPHOST_ASSIGN_OR_RETURN(std::vector<NamedValue> given, read_all(set, "input_", session.inputs()));
   EPHOST_ASSIGN_OR_RETURN(const std::vector<NamedValue> expected,
                           read_all(set, "output_", session.outputs()));
@@ -139,6 +150,7 @@ Status run_data_set(Session& session, const fs::path& set, const Tolerance& tole
     named.push_back({input.name, std::move(value)});
   }
   EPHOST_ASSIGN_OR_RETURN(const std::vector<Value> results, session.run(named));
+  out_nodes = count_nodes(session);
   for (size_t i = 0; i < expected.size(); ++i) {
     const Value& result = results[outputs[i]];
     EPHOST_ASSIGN_OR_RETURN(const Value wanted,
@@ -160,17 +172,44 @@ Result<std::vector<BackendTest>> find_backend_tests(std::span<const fs::path> ro
   return tests;
 }
 
-Status run_backend_test(const Environment& environment, const SessionOptions& options,
-                        const BackendTest& test, const Tolerance& tolerance) {
+namespace {
+
+Status run_data_sets(const Environment& environment, const SessionOptions& options,
+                     const BackendTest& test, const Tolerance& tolerance, NodeCounts& out_nodes) {
   const std::vector<fs::path> sets = data_sets(test.folder);
   if (sets.empty()) return Status(StatusCode::kNotFound, "there is no test_data_set_0");
   EPHOST_ASSIGN_OR_RETURN(Session session,
                           Session::create(environment, test.folder / kModelFile, options));
   for (const fs::path& set : sets) {
-    Status status = run_data_set(session, set, tolerance);
+    Status status = run_data_set(session, set, tolerance, out_nodes);
     if (!status.ok()) return std::move(status).with_context("in " + set.filename().string());
   }
   return Status::ok_status();
+}
+
+}  // namespace
+
+BackendTestRun run_backend_test(const Environment& environment, const SessionOptions& options,
+                                const BackendTest& test, const Tolerance& tolerance) {
+  BackendTestRun run;
+  run.status = run_data_sets(environment, options, test, tolerance, run.nodes);
+  return run;
+}
+
+std::string to_text(const NodeCounts& nodes) {
+  std::vector<std::string> parts;
+  for (const auto& [provider, count] : nodes) parts.push_back(formatted("{} {}", provider, count));
+  return parts.empty() ? "none" : join(parts, ", ");
+}
+
+Status check_all_run_on(const NodeCounts& nodes, std::span<const std::string> providers) {
+  NodeCounts others;
+  for (const auto& [provider, count] : nodes) {
+    if (std::ranges::find(providers, provider) == providers.end()) others[provider] = count;
+  }
+  if (others.empty()) return Status::ok_status();
+  return Status(StatusCode::kFail, formatted("not every node runs on {}; others run on: {}",
+                                             join(providers, " or "), to_text(others)));
 }
 
 }  // namespace ephost::cli

@@ -6,7 +6,10 @@
 #include <ephost/session_options.h>
 #include <ephost/status.h>
 
+#include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,9 +28,26 @@ struct BackendTest {
 [[nodiscard]] Result<std::vector<BackendTest>> find_backend_tests(
     std::span<const std::filesystem::path> roots);
 
-// OK if every data set gives the expected outputs. NOT_IMPLEMENTED for operators that no
-// provider takes.
-[[nodiscard]] Status run_backend_test(const Environment& environment, const SessionOptions& options,
-                                      const BackendTest& test, const Tolerance& tolerance);
+// How many nodes of a model run on each provider, by its type name; the host's own are those of
+// "host". Providers without any are not in it.
+using NodeCounts = std::map<std::string, uint64_t, std::less<>>;
+
+struct BackendTestRun {
+  // OK if every data set gives the expected outputs. NOT_IMPLEMENTED for operators that no provider
+  // takes.
+  Status status;
+  NodeCounts nodes;  // empty if the model did not run to its end
+};
+
+[[nodiscard]] BackendTestRun run_backend_test(const Environment& environment,
+                                              const SessionOptions& options,
+                                              const BackendTest& test, const Tolerance& tolerance);
+
+// "DnnlExecutionProvider 12, host 1"; "none" for no nodes.
+[[nodiscard]] std::string to_text(const NodeCounts& nodes);
+
+// FAIL if a node runs on none of the providers, which are type names.
+[[nodiscard]] Status check_all_run_on(const NodeCounts& nodes,
+                                      std::span<const std::string> providers);
 
 }  // namespace ephost::cli

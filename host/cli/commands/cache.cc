@@ -154,9 +154,9 @@ struct Verb {
 ArgumentParser add_verb(ArgumentParser& cache, const std::string& name, const std::string& help,
                         Flags& flags) {
   ArgumentParser app = cache.add_subcommand(name, help);
-  app.add("DIR,--cache-dir", flags.folder, "The folder that sessions were given as ep.cache_dir")
-      .type_name("DIR")
-      .required();
+  app.add("DIR,--cache-dir", flags.folder,
+          "The folder that sessions were given as ep.cache_dir [EPHOST_CACHE_DIR]")
+      .type_name("DIR");
   add_report_flags(app, flags.report);
   return app;
 }
@@ -189,6 +189,12 @@ Command add_cache(ArgumentParser& root) {
       .show_default();
   return {cache, [flags, verbs = std::move(verbs)]() -> Result<int> {
             apply(flags->report);
+            if (flags->folder.empty()) flags->folder = default_cache_dir();
+            if (flags->folder.empty()) {
+              print_error(Status(StatusCode::kInvalidArgument,
+                                 "no cache store is named; give DIR, or set EPHOST_CACHE_DIR"));
+              return kExitUsage;
+            }
             for (const Verb& verb : verbs) {
               if (verb.parser.is_chosen()) return verb.run();
             }

@@ -2,8 +2,10 @@
 #include <ephost/element_info.h>
 #include <ephost/inspect_plugin.h>
 
+#include <filesystem>
 #include <limits>
 #include <memory>
+#include <system_error>
 
 #include "host/base/format.h"
 #include "host/base/text.h"
@@ -19,8 +21,54 @@ namespace {
 struct Flags {
   EnvironmentFlags environment;
   ReportFlags report;
+  SelectionFlags selection;
   std::string plugin;
 };
+
+// A plugin as a selection chooses it; without a file, as it is by default.
+struct Choice {
+  SelectionFile file;
+  ProviderRequest request;
+
+  [[nodiscard]] bool is_selected() const { return !file.path.empty(); }
+};
+
+// What the selection says about the plugin that the command line names. One that is used by default
+// need not name it; nor does a selection say anything about the manifest of one plugin.
+Result<Choice> choose(const Environment& environment, const Flags& flags) {
+  const bool is_given = !flags.selection.file.empty();
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(flags.plugin, ignored)) {
+    if (!is_given) return Choice{};
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("{} is a file, and a selection chooses among the installed plugins; "
+                            "give the name of a provider, or no --selection",
+                            quote(flags.plugin)));
+  }
+  const SelectionFile file = find_selection(flags.selection);
+  if (file.path.empty()) return Choice{};
+  EPHOST_ASSIGN_OR_RETURN(const SessionOptions options, read_selection(file));
+  const std::string provider = provider_behind(flags.plugin, environment);
+  std::vector<std::string> names;
+  for (const ProviderRequest& request : options.providers()) {
+    if (provider_behind(request.name, environment) == provider) return Choice{file, request};
+    names.push_back(quote(request.name));
+  }
+  if (provider == kCpuProvider) return Choice{file, {.name = provider}};
+  if (!is_given) return Choice{};
+  return Status(StatusCode::kNotFound,
+                formatted("the selection {} does not name the provider {}; it names {}",
+                          quote(file.path.native()), quote(flags.plugin),
+                          names.empty() ? "none" : join(names, ", ")));
+}
+
+// The value that the selection gives an option; null if it gives none.
+const std::string* selected_value(const Choice& choice, const std::string& option) {
+  for (const auto& [key, value] : choice.request.options) {
+    if (key == option) return &value;
+  }
+  return nullptr;
+}
 
 std::string versions_text(const KernelDescription& kernel) {
   if (!kernel.until_version) return formatted("{}+", kernel.since_version);
@@ -113,7 +161,7 @@ Json operators_json(const PluginDescription& plugin) {
   return operators;
 }
 
-Json options_json(const PluginDescription& plugin) {
+Json options_json(const PluginDescription& plugin, const Choice& choice) {
   Json options = Json::array();
   for (const OptionDescription& option : plugin.options) {
     Json json = {{"name", option.name},
@@ -123,24 +171,38 @@ Json options_json(const PluginDescription& plugin) {
     if (option.range) json.set("range", std::vector{option.range->first, option.range->second});
     if (!option.choices.empty()) json.set("choices", option.choices);
     json.set("help", option.help);
+    if (choice.is_selected()) {
+      const std::string* const value = selected_value(choice, option.name);
+      json.set("selected", value == nullptr ? Json() : Json(*value));
+    }
     options.push_back(json);
   }
   return options;
 }
 
-Json to_json(const PluginDescription& description) {
+Json selection_json(const Choice& choice) {
+  const std::string& range = choice.request.version_range;
+  return {{"file", choice.file.path.native()},
+          {"origin", choice.file.origin},
+          {"version_range", range.empty() ? Json() : Json(range)},
+          {"devices", choice.request.devices}};
+}
+
+Json to_json(const PluginDescription& description, const Choice& choice) {
   const InstalledPlugin& plugin = description.plugin;
   Json json = {{"provider", plugin.provider},
                {"name", plugin.name},
                {"vendor", plugin.vendor},
                {"version", plugin.version},
                {"manifest", plugin.manifest.native()},
+               {"library", plugin.library.native()},
                {"abi", abi_json(plugin.abi)},
                {"negotiated_abi", std::vector{plugin.abi.major, description.abi_minor}},
                {"context_sources", plugin.context_sources},
                {"devices", devices_json(description.devices)},
-               {"options", options_json(description)},
+               {"options", options_json(description, choice)},
                {"options_open", description.options_open}};
+  if (choice.is_selected()) json.set("selection", selection_json(choice));
   if (description.operators_status.ok()) {
     json.set("operators", operators_json(description));
   } else {
@@ -159,12 +221,23 @@ Json to_json(const PluginDescription& description) {
   return json;
 }
 
-std::string facts_text(const PluginDescription& description) {
+// "/etc/ephost/selection.yaml (system), version >=2, devices npu, gpu:1".
+std::string choice_text(const Choice& choice) {
+  const ProviderRequest& request = choice.request;
+  std::string text = formatted("{} ({})", choice.file.path.native(), choice.file.origin);
+  if (!request.version_range.empty()) text += ", version " + request.version_range;
+  if (!request.devices.empty()) text += ", devices " + join(request.devices, ", ");
+  return text;
+}
+
+std::string facts_text(const PluginDescription& description, const Choice& choice) {
   const InstalledPlugin& plugin = description.plugin;
   Facts facts;
   facts.add("provider", formatted("{} ({})", plugin.provider, plugin.name));
   facts.add("version", formatted("{} by {}", plugin.version, plugin.vendor));
   facts.add("manifest", plugin.manifest.native());
+  facts.add("library", plugin.library.native());
+  if (choice.is_selected()) facts.add("selected by", choice_text(choice));
   facts.add("ABI", formatted("{}.{} in use, the plugin offers {}", plugin.abi.major,
                              description.abi_minor, abi_text(plugin.abi)));
   if (!plugin.context_sources.empty()) {
@@ -185,14 +258,22 @@ std::string devices_section(const PluginDescription& plugin) {
   return "\n" + devices_table(plugin.devices, false);
 }
 
-std::string options_section(const PluginDescription& plugin) {
+std::string options_section(const PluginDescription& plugin, const Choice& choice) {
   if (plugin.options.empty()) return "\nno options\n";
-  Table table({{"option"}, {"type"}, {"scope"}, {"default"}, {"values"}, {"help"}});
+  std::vector<Column> columns = {{"option"},  {"type"},   {"scope"},
+                                 {"default"}, {"values"}, {"help"}};
+  if (choice.is_selected()) columns.insert(columns.begin() + 4, {"selected"});
+  Table table(std::move(columns));
   for (const OptionDescription& option : plugin.options) {
     const std::string values = option.range ? option.range->first + " to " + option.range->second
                                             : join(option.choices, "|");
-    table.add_row(
-        {option.name, option.type, option.scope, option.default_value, values, option.help});
+    std::vector<std::string> row = {option.name,          option.type, option.scope,
+                                    option.default_value, values,      option.help};
+    if (choice.is_selected()) {
+      const std::string* const value = selected_value(choice, option.name);
+      row.insert(row.begin() + 4, value == nullptr ? "" : *value);
+    }
+    table.add_row(std::move(row));
   }
   return "\n" + table.to_text();
 }
@@ -251,12 +332,14 @@ std::string kernels_section(const PluginDescription& plugin) {
 Result<int> run(const Flags& flags) {
   apply(flags.report);
   EPHOST_ASSIGN_OR_RETURN(const Environment environment, open_environment(flags.environment));
+  EPHOST_ASSIGN_OR_RETURN(const Choice choice, choose(environment, flags));
   EPHOST_ASSIGN_OR_RETURN(const PluginDescription plugin,
-                          inspect_plugin(environment, flags.plugin));
+                          choice.is_selected() ? inspect_plugin(environment, choice.request)
+                                               : inspect_plugin(environment, flags.plugin));
   if (flags.report.json()) {
-    print(to_text(to_json(plugin)));
+    print(to_text(to_json(plugin, choice)));
   } else {
-    print(facts_text(plugin) + devices_section(plugin) + options_section(plugin) +
+    print(facts_text(plugin, choice) + devices_section(plugin) + options_section(plugin, choice) +
           operators_section(plugin) + kernels_section(plugin));
   }
   return kExitSuccess;
@@ -271,6 +354,7 @@ Command add_inspect(ArgumentParser& root) {
   app.add("PLUGIN", flags->plugin, "A manifest file, a provider or its short name")
       .type_name("NAME")
       .required();
+  add_selection_flags(app, flags->selection);
   add_environment_flags(app, flags->environment);
   add_report_flags(app, flags->report);
   return {app, [flags] { return run(*flags); }};

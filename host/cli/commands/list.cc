@@ -1,13 +1,19 @@
 // `ephost list`: shows which plugins are installed and could be loaded. Runs no code of a plugin.
+#include <ephost/check_selection.h>
+
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "host/base/format.h"
+#include "host/base/text.h"
 #include "host/cli/command.h"
 #include "host/cli/flags.h"
 #include "host/cli/report/report.h"
+#include "host/cli/report/selection_report.h"
 #include "host/cli/report/table.h"
 
 namespace ephost::cli {
@@ -16,12 +22,36 @@ namespace {
 struct Flags {
   EnvironmentFlags environment;
   ReportFlags report;
+  SelectionFlags selection;
 };
 
 struct CheckedPlugin {
   InstalledPlugin plugin;
   Status loadable;
 };
+
+// The selection that sessions would use by default, or that was given.
+struct Chosen {
+  SelectionFile file;
+  SelectionReport report;
+
+  // What it makes of a plugin.
+  [[nodiscard]] SelectionVerdict verdict_on(const InstalledPlugin& plugin) const {
+    const auto found =
+        std::ranges::find(report.plugins, plugin.manifest, &SelectionVerdict::manifest);
+    return found == report.plugins.end() ? SelectionVerdict{} : *found;
+  }
+};
+
+Result<std::optional<Chosen>> choose(const Environment& environment, const Flags& flags) {
+  std::optional<Chosen> chosen;
+  SelectionFile file = find_selection(flags.selection);
+  if (file.path.empty()) return chosen;
+  EPHOST_ASSIGN_OR_RETURN(SelectionReport report,
+                          check_selection(environment, file.path, SelectionCheck::kFind));
+  chosen.emplace(Chosen{std::move(file), std::move(report)});
+  return chosen;
+}
 
 std::vector<CheckedPlugin> check_plugins(const Environment& environment) {
   std::vector<CheckedPlugin> checked;
@@ -32,20 +62,27 @@ std::vector<CheckedPlugin> check_plugins(const Environment& environment) {
   return checked;
 }
 
-Json to_json(const Environment& environment) {
+Json to_json(const Environment& environment, const std::optional<Chosen>& chosen) {
   Json plugins = Json::array();
   for (const auto& [plugin, loadable] : check_plugins(environment)) {
-    plugins.push_back({{"provider", plugin.provider},
-                       {"name", plugin.name},
-                       {"vendor", plugin.vendor},
-                       {"version", plugin.version},
-                       {"abi", abi_json(plugin.abi)},
-                       {"devices", devices_json(plugin.devices)},
-                       {"context_sources", plugin.context_sources},
-                       {"manifest", plugin.manifest.native()},
-                       {"library", plugin.library.native()},
-                       {"loadable", loadable.ok()},
-                       {"problem", loadable.ok() ? Json() : status_json(loadable)}});
+    Json json = {{"provider", plugin.provider},
+                 {"name", plugin.name},
+                 {"vendor", plugin.vendor},
+                 {"version", plugin.version},
+                 {"abi", abi_json(plugin.abi)},
+                 {"devices", devices_json(plugin.devices)},
+                 {"context_sources", plugin.context_sources},
+                 {"manifest", plugin.manifest.native()},
+                 {"library", plugin.library.native()},
+                 {"loadable", loadable.ok()},
+                 {"problem", loadable.ok() ? Json() : status_json(loadable)}};
+    if (chosen) {
+      const SelectionVerdict verdict = chosen->verdict_on(plugin);
+      json.set("selected",
+               Json{{"position", verdict.position == 0 ? Json() : Json(verdict.position)},
+                    {"reason", verdict.reason}});
+    }
+    plugins.push_back(std::move(json));
   }
   Json skipped = Json::array();
   for (const SkippedPlugin& plugin : environment.skipped_plugins()) {
@@ -56,7 +93,9 @@ Json to_json(const Environment& environment) {
   for (const SearchedDirectory& directory : environment.searched_directories()) {
     directories.push_back({{"path", directory.path.native()}, {"origin", directory.origin}});
   }
-  return {{"plugins", plugins}, {"skipped", skipped}, {"directories", directories}};
+  Json json = {{"plugins", plugins}, {"skipped", skipped}, {"directories", directories}};
+  if (chosen) json.set("selection", selection_json(chosen->file, chosen->report));
+  return json;
 }
 
 std::string directories_text(const Environment& environment) {
@@ -67,20 +106,36 @@ std::string directories_text(const Environment& environment) {
   return text;
 }
 
-std::string to_table(const Environment& environment, bool verbose) {
-  Table table({{"provider"},
-               {"name"},
-               {"version"},
-               {"vendor"},
-               {"abi"},
-               {"devices"},
-               {"loadable"},
-               {"manifest"}});
+std::string selection_text(const Chosen& chosen) {
+  std::string text = formatted("\nselection {} ({}):\n",
+                               printable(quote(chosen.file.path.native())), chosen.file.origin) +
+                     providers_text(chosen.report);
+  const std::string findings = findings_text(chosen.file.path, chosen.report);
+  return findings.empty() ? text : text + "\nwrong with it:\n" + findings;
+}
+
+std::string to_table(const Environment& environment, const std::optional<Chosen>& chosen,
+                     bool verbose) {
+  std::vector<Column> columns = {{"provider"}, {"name"},    {"version"},  {"vendor"},
+                                 {"abi"},      {"devices"}, {"loadable"}, {"manifest"}};
+  if (chosen) columns.insert(columns.end(), {{"selected", Align::kRight}, {"why"}});
+  Table table(std::move(columns));
   std::string problems;
   for (const auto& [plugin, loadable] : check_plugins(environment)) {
-    table.add_row({plugin.provider, plugin.name, plugin.version, plugin.vendor,
-                   abi_text(plugin.abi), devices_text(plugin.devices), loadable.ok() ? "yes" : "no",
-                   plugin.manifest.native()});
+    std::vector<std::string> row = {plugin.provider,
+                                    plugin.name,
+                                    plugin.version,
+                                    plugin.vendor,
+                                    abi_text(plugin.abi),
+                                    devices_text(plugin.devices),
+                                    loadable.ok() ? "yes" : "no",
+                                    plugin.manifest.native()};
+    if (chosen) {
+      const SelectionVerdict verdict = chosen->verdict_on(plugin);
+      row.push_back(verdict.position == 0 ? "no" : std::to_string(verdict.position));
+      row.push_back(verdict.reason);
+    }
+    table.add_row(std::move(row));
     if (!loadable.ok())
       problems += "  " + printable(plugin.manifest.native()) + "\n    " +
                   printable(loadable.to_string()) + "\n";
@@ -93,6 +148,7 @@ std::string to_table(const Environment& environment, bool verbose) {
     text += formatted("  {}\n    {}\n", printable(plugin.manifest.native()),
                       printable(plugin.reason.to_string()));
   }
+  if (chosen) text += selection_text(*chosen);
   // Where no plugin was found, the directories tell where one is missing.
   if (verbose || table.empty()) text += directories_text(environment);
   return text;
@@ -101,8 +157,9 @@ std::string to_table(const Environment& environment, bool verbose) {
 Result<int> run(const Flags& flags) {
   apply(flags.report);
   EPHOST_ASSIGN_OR_RETURN(const Environment environment, open_environment(flags.environment));
-  print(flags.report.json() ? to_text(to_json(environment))
-                            : to_table(environment, flags.report.verbose));
+  EPHOST_ASSIGN_OR_RETURN(const std::optional<Chosen> chosen, choose(environment, flags));
+  print(flags.report.json() ? to_text(to_json(environment, chosen))
+                            : to_table(environment, chosen, flags.report.verbose));
   return kExitSuccess;
 }
 
@@ -112,6 +169,7 @@ Command add_list(ArgumentParser& root) {
   auto flags = std::make_shared<Flags>();
   ArgumentParser app =
       root.add_subcommand("list", "List the installed plugins, and why some cannot be used");
+  add_selection_flags(app, flags->selection);
   add_environment_flags(app, flags->environment);
   add_report_flags(app, flags->report);
   return {app, [flags] { return run(*flags); }};

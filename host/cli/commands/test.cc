@@ -3,7 +3,10 @@
 #include <atomic>
 #include <exception>
 #include <memory>
+#include <span>
+#include <string_view>
 #include <thread>
+#include <utility>
 
 #include "host/base/files/file.h"
 #include "host/base/format.h"
@@ -25,6 +28,7 @@ struct Flags {
   std::vector<std::filesystem::path> folders;
   std::filesystem::path skip_list;
   bool skip_unsupported = false;
+  bool require_all = false;
   Tolerance tolerance;
   uint32_t jobs = 1;
 };
@@ -35,12 +39,14 @@ struct TestResult {
   std::string name;
   Outcome outcome = Outcome::kPassed;
   std::string reason;  // of a failure or skip
+  NodeCounts nodes;
 };
 
 struct Totals {
   uint64_t passed = 0;
   uint64_t failed = 0;
   uint64_t skipped = 0;
+  NodeCounts nodes;  // of all tests
 };
 
 // The entry for a test: by its name, or by the last part of it.
@@ -55,38 +61,56 @@ TestResult judge(const std::string& name, const Status& status, const SkipList& 
                  bool skip_unsupported) {
   const auto* entry = find_entry(list, name);
   if (status.ok()) {
-    if (entry == nullptr) return {name, Outcome::kPassed, ""};
-    return {name, Outcome::kFailed,
-            formatted("it passes, although the skip list says {}; remove it from the list",
-                      quote(entry->second))};
+    if (entry == nullptr) return {.name = name};
+    return {
+        .name = name,
+        .outcome = Outcome::kFailed,
+        .reason = formatted("it passes, although the skip list says {}; remove it from the list",
+                            quote(entry->second))};
   }
-  if (entry != nullptr) return {name, Outcome::kSkipped, entry->second};
+  if (entry != nullptr) {
+    return {.name = name, .outcome = Outcome::kSkipped, .reason = entry->second};
+  }
   const bool unsupported = status.code() == StatusCode::kNotImplemented;
-  return {name, unsupported && skip_unsupported ? Outcome::kSkipped : Outcome::kFailed,
-          status.to_string()};
+  return {.name = name,
+          .outcome = unsupported && skip_unsupported ? Outcome::kSkipped : Outcome::kFailed,
+          .reason = status.to_string()};
 }
 
 // An exception that leaves a worker thread would end the process.
-Status run_guarded(const Environment& environment, const SessionOptions& options,
-                   const BackendTest& test, const Tolerance& tolerance) {
+BackendTestRun run_guarded(const Environment& environment, const SessionOptions& options,
+                           const BackendTest& test, const Tolerance& tolerance) {
   try {
     return run_backend_test(environment, options, test, tolerance);
   } catch (const std::exception& error) {
-    return Status(StatusCode::kFail, error.what());
+    return {.status = Status(StatusCode::kFail, error.what())};
   }
+}
+
+// The type names of the providers that the command line asks for.
+std::vector<std::string> asked_providers(const Environment& environment, const Flags& flags,
+                                         const SessionOptions& options) {
+  std::vector<std::string> asked;
+  if (flags.session.providers.empty() && flags.session.selection.file.empty()) return asked;
+  for (const ProviderRequest& request : options.providers()) {
+    asked.push_back(provider_behind(request.name, environment));
+  }
+  return asked;
 }
 
 std::vector<TestResult> run_tests(const Environment& environment, const SessionOptions& options,
                                   const std::vector<BackendTest>& tests, const SkipList& list,
-                                  const Flags& flags) {
+                                  std::span<const std::string> asked, const Flags& flags) {
   std::vector<TestResult> results(tests.size());
   std::atomic<size_t> next{0};
   Activity activity("testing", flags.report.shows_progress());
   const auto work = [&] {
     for (size_t i = next++; i < tests.size(); i = next++) {
       activity.update(formatted("testing {} of {}: {}", i + 1, tests.size(), tests[i].name));
-      const Status status = run_guarded(environment, options, tests[i], flags.tolerance);
-      results[i] = judge(tests[i].name, status, list, flags.skip_unsupported);
+      BackendTestRun run = run_guarded(environment, options, tests[i], flags.tolerance);
+      if (run.status.ok() && flags.require_all) run.status = check_all_run_on(run.nodes, asked);
+      results[i] = judge(tests[i].name, run.status, list, flags.skip_unsupported);
+      results[i].nodes = std::move(run.nodes);
     }
   };
   std::vector<std::jthread> threads;
@@ -112,6 +136,7 @@ void warn_about_unknown_entries(const SkipList& list, const std::vector<BackendT
 Totals count(const std::vector<TestResult>& results) {
   Totals totals;
   for (const TestResult& result : results) {
+    for (const auto& [provider, nodes] : result.nodes) totals.nodes[provider] += nodes;
     switch (result.outcome) {
       case Outcome::kPassed:
         ++totals.passed;
@@ -138,16 +163,25 @@ std::string_view outcome_name(Outcome outcome) {
   }
 }
 
+Json to_json(const NodeCounts& nodes) {
+  Json json = Json::object();
+  for (const auto& [provider, count] : nodes) json.set(provider, count);
+  return json;
+}
+
 Json to_json(const std::vector<TestResult>& results, const Totals& totals) {
   Json tests = Json::array();
   for (const TestResult& result : results) {
-    Json json = {{"name", result.name}, {"outcome", ascii_lower(outcome_name(result.outcome))}};
+    Json json = {{"name", result.name},
+                 {"outcome", ascii_lower(outcome_name(result.outcome))},
+                 {"nodes", to_json(result.nodes)}};
     if (!result.reason.empty()) json.set("reason", result.reason);
     tests.push_back(std::move(json));
   }
   return {{"passed", totals.passed},
           {"failed", totals.failed},
           {"skipped", totals.skipped},
+          {"nodes", to_json(totals.nodes)},
           {"tests", tests}};
 }
 
@@ -156,12 +190,28 @@ std::string to_lines(const std::vector<TestResult>& results, const Totals& total
   for (const TestResult& result : results) {
     if (result.outcome == Outcome::kPassed && !verbose) continue;
     std::string line = formatted("{} {}", outcome_name(result.outcome), result.name);
+    if (verbose && !result.nodes.empty()) line += formatted(" ({})", to_text(result.nodes));
     if (!result.reason.empty()) line += ": " + result.reason;
     std::ranges::replace(line, '\n', ' ');
     text += printable(line) + "\n";
   }
-  return text + formatted("{} passed, {} failed, {} skipped\n", totals.passed, totals.failed,
-                          totals.skipped);
+  return text + formatted("nodes: {}\n{} passed, {} failed, {} skipped\n", to_text(totals.nodes),
+                          totals.passed, totals.failed, totals.skipped);
+}
+
+// FAIL if a provider was asked for in vain. The CPU provider takes what others leave, so that it
+// may run nothing beside them.
+Status check_used(std::span<const std::string> asked, const NodeCounts& nodes) {
+  std::vector<std::string_view> unused;
+  for (const std::string& provider : asked) {
+    if (provider == kCpuProvider && asked.size() > 1) continue;
+    if (!nodes.contains(provider)) unused.push_back(provider);
+  }
+  if (unused.empty()) return Status::ok_status();
+  return Status(StatusCode::kFail,
+                formatted("{} ran no node of any test, although asked for; \"ephost partition "
+                          "--explain\" says why",
+                          join(unused, ", ")));
 }
 
 Result<SkipList> read_skip_list(const std::filesystem::path& file) {
@@ -179,11 +229,21 @@ Result<int> run(const Flags& flags) {
                           open_environment(flags.session.environment));
   EPHOST_ASSIGN_OR_RETURN(const SessionOptions options,
                           make_session_options(flags.session, environment));
-  const std::vector<TestResult> results = run_tests(environment, options, tests, list, flags);
+  const std::vector<std::string> asked = asked_providers(environment, flags, options);
+  if (flags.require_all && asked.empty()) {
+    return Status(StatusCode::kInvalidArgument,
+                  "--require-all needs a provider to require; name it with --ep");
+  }
+  const std::vector<TestResult> results =
+      run_tests(environment, options, tests, list, asked, flags);
   const Totals totals = count(results);
   print(flags.report.json() ? to_text(to_json(results, totals))
                             : to_lines(results, totals, flags.report.verbose));
-  return totals.failed == 0 ? kExitSuccess : kExitFailure;
+  if (totals.failed > 0) return kExitFailure;
+  const Status used = check_used(asked, totals.nodes);
+  if (used.ok()) return kExitSuccess;
+  print_error(used);
+  return kExitFailure;
 }
 
 }  // namespace
@@ -203,6 +263,8 @@ Command add_test(ArgumentParser& root) {
       .type_name("FILE");
   app.add_flag("--skip-unsupported", flags->skip_unsupported,
                "Count tests that end with NOT_IMPLEMENTED as skipped, not as failed");
+  app.add_flag("--require-all", flags->require_all,
+               "Fail each test of which a node runs on no provider of --ep or --selection");
   app.add("-j,--jobs", flags->jobs, "Number of tests to run at the same time")
       .type_name("N")
       .positive()

@@ -1,7 +1,10 @@
 // `ephost verify MODEL`: checks a context model without running it.
+#include <ephost/session.h>
 #include <ephost/verify_context.h>
 
 #include <memory>
+#include <optional>
+#include <set>
 
 #include "host/base/format.h"
 #include "host/base/text.h"
@@ -16,10 +19,58 @@ namespace {
 struct Flags {
   EnvironmentFlags environment;
   ReportFlags report;
+  SelectionFlags selection;
+  std::vector<std::string> providers;
   std::filesystem::path model;
   bool no_plugins = false;
+  bool load = false;
   std::string device;
 };
+
+// A check of a context model, and of loading it if that was asked for.
+struct Verification {
+  ContextReport report;
+  std::optional<Status> loaded;
+
+  [[nodiscard]] bool is_sound() const {
+    return report.problems.empty() && report.unchecked.empty() && (!loaded || loaded->ok());
+  }
+};
+
+// The providers that a session would have.
+struct Wanted {
+  SessionOptions options;
+  bool is_stated = false;  // otherwise all installed ones count
+};
+
+Result<Wanted> wanted_by(const Flags& flags) {
+  const SelectionFile selection =
+      selection_of(SessionFlags{.selection = flags.selection, .providers = flags.providers});
+  EPHOST_ASSIGN_OR_RETURN(SessionOptions options, read_selection(selection));
+  for (const std::string& name : flags.providers) options.append_execution_provider(name);
+  return Wanted{std::move(options), !selection.path.empty() || !flags.providers.empty()};
+}
+
+// What the providers of the report's sources fail at when they restore the contexts.
+Status load(const Environment& environment, const Flags& flags, const ContextReport& report,
+            Wanted wanted) {
+  SessionOptions& options = wanted.options;
+  if (!wanted.is_stated) {
+    std::set<std::string> names;
+    for (const ContextSourceReport& source : report.sources) names.insert(source.provider);
+    names.erase("");
+    for (const std::string& name : names) options.append_execution_provider(name);
+  }
+  // A provider that fails has not restored its contexts, whoever may take its nodes over.
+  options.add_config_entry("session.disable_ep_fallback", "1");
+  // Nothing is written, whatever a selection states.
+  options.add_config_entry("ep.context_enable", "0");
+  for (const char* output :
+       {"ep.cache_dir", "session.optimized_model_file_path", "session.profile_file"}) {
+    options.add_config_entry(output, "");
+  }
+  return Session::create(environment, flags.model, options).status();
+}
 
 Json node_json(const ContextNodeReport& node) {
   Json json = {{"node", node.description},
@@ -36,7 +87,9 @@ Json node_json(const ContextNodeReport& node) {
   return json;
 }
 
-Json to_json(const ContextReport& report, const Flags& flags) {
+Json to_json(const Verification& verification, const Flags& flags) {
+  const ContextReport& report = verification.report;
+  const std::optional<Status>& loaded = verification.loaded;
   Json nodes = Json::array();
   for (const ContextNodeReport& node : report.nodes) nodes.push_back(node_json(node));
   Json sources = Json::array();
@@ -47,11 +100,13 @@ Json to_json(const ContextReport& report, const Flags& flags) {
                        {"verdict", check.verdict}});
   }
   return {{"model", flags.model.native()},
-          {"ok", report.problems.empty() && report.unchecked.empty()},
+          {"ok", verification.is_sound()},
           {"nodes", nodes},
           {"sources", sources},
           {"problems", report.problems},
-          {"unchecked", report.unchecked}};
+          {"unchecked", report.unchecked},
+          {"loaded", loaded ? Json(loaded->ok()) : Json()},
+          {"load_error", loaded && !loaded->ok() ? status_json(*loaded) : Json()}};
 }
 
 // The last lines about a model without problems.
@@ -74,7 +129,8 @@ std::string conclusion(const ContextReport& report) {
   return text;
 }
 
-std::string to_table(const ContextReport& report) {
+std::string to_table(const Verification& verification) {
+  const ContextReport& report = verification.report;
   Table nodes({{"node"},
                {"partition"},
                {"source"},
@@ -97,7 +153,32 @@ std::string to_table(const ContextReport& report) {
   for (const std::string& problem : report.problems) {
     text += formatted("problem: {}\n", printable(problem));
   }
-  return report.problems.empty() ? text + conclusion(report) : text;
+  if (report.problems.empty()) text += conclusion(report);
+  const std::optional<Status>& loaded = verification.loaded;
+  if (loaded && loaded->ok()) text += "a session restores all contexts\n";
+  return text;
+}
+
+// What a failure of the command says; OK if nothing is wrong.
+Status summary(const Verification& verification, const Flags& flags) {
+  const ContextReport& report = verification.report;
+  const auto others = [](size_t count, std::string_view what) {
+    return count == 0 ? "" : formatted(" (and {})", counted(count, what));
+  };
+  const std::string model = quote(flags.model.native());
+  if (!report.problems.empty()) {
+    return Status(StatusCode::kInvalidGraph,
+                  formatted("{} cannot be loaded: {}{}", model, report.problems.front(),
+                            others(report.problems.size() - 1, "further problem")));
+  }
+  if (verification.loaded && !verification.loaded->ok()) {
+    return Status(*verification.loaded).with_context("loading " + model);
+  }
+  if (report.unchecked.empty()) return Status::ok_status();
+  return Status(
+      StatusCode::kInvalidGraph,
+      formatted("{} states no checksum of {}{}; compile it again to have all of them", model,
+                report.unchecked.front(), others(report.unchecked.size() - 1, "further part")));
 }
 
 Result<int> run(const Flags& flags) {
@@ -105,18 +186,19 @@ Result<int> run(const Flags& flags) {
   EPHOST_ASSIGN_OR_RETURN(const Environment environment, open_environment(flags.environment));
   const auto providers = flags.no_plugins ? VerifyContextOptions::Providers::kFind
                                           : VerifyContextOptions::Providers::kAsk;
-  EPHOST_ASSIGN_OR_RETURN(
-      const ContextReport report,
-      verify_context(environment, flags.model, {.providers = providers, .device = flags.device}));
-  print(flags.report.json() ? to_text(to_json(report, flags)) : to_table(report));
-  if (report.problems.empty()) {
-    return report.unchecked.empty() ? kExitSuccess : kExitUnchecked;
+  EPHOST_ASSIGN_OR_RETURN(Wanted wanted, wanted_by(flags));
+  VerifyContextOptions options{.providers = providers, .device = flags.device};
+  if (wanted.is_stated) options.requests = wanted.options.providers();
+  Verification verification;
+  EPHOST_ASSIGN_OR_RETURN(verification.report, verify_context(environment, flags.model, options));
+  if (flags.load && verification.report.problems.empty()) {
+    verification.loaded = load(environment, flags, verification.report, std::move(wanted));
   }
-  const size_t more = report.problems.size() - 1;
-  return Status(
-      StatusCode::kInvalidGraph,
-      formatted("{} cannot be loaded: {}{}", quote(flags.model.native()), report.problems.front(),
-                more == 0 ? "" : formatted(" (and {})", counted(more, "further problem"))));
+  print(flags.report.json() ? to_text(to_json(verification, flags)) : to_table(verification));
+  const Status found = summary(verification, flags);
+  if (found.ok()) return kExitSuccess;
+  print_error(found);
+  return kExitFailure;
 }
 
 }  // namespace
@@ -126,15 +208,26 @@ Command add_verify(ArgumentParser& root) {
   ArgumentParser app =
       root.add_subcommand("verify", "Check the files, checksums and providers of a context model");
   app.footer(
-      "Exit status: 0 where everything has its stated checksum, 1 where something is wrong,\n"
-      "3 where nothing is wrong but something states no checksum and could not be checked.");
+      "Exit status: 0 where everything has its stated checksum, 1 where something is wrong or\n"
+      "states no checksum.");
   app.add("MODEL", flags->model, "A context model").type_name("FILE").required();
   Argument no_plugins =
       app.add_flag("--no-plugins", flags->no_plugins, "Load no plugins; use only their manifests");
-  app.add("--device", flags->device,
-          "Judge for this device of a provider, which need not be present, instead of those here")
-      .type_name("ID")
-      .excludes(no_plugins);
+  Argument device =
+      app.add("--device", flags->device,
+              "Judge for this device of a provider, which need not be present, instead of those "
+              "here")
+          .type_name("ID")
+          .excludes(no_plugins);
+  app.add_flag("--load", flags->load, "Also create a session, which restores every context")
+      .excludes(no_plugins)
+      .excludes(device);
+  app.add("-e,--ep", flags->providers,
+          "Provider to check against, in order of priority [all that are installed] (repeatable)")
+      .type_name("NAME")
+      .repeatable()
+      .group("Session");
+  add_selection_flags(app, flags->selection);
   add_environment_flags(app, flags->environment);
   add_report_flags(app, flags->report);
   return {app, [flags] { return run(*flags); }};

@@ -1,6 +1,9 @@
 #include "host/cli/documentation/man_page.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -104,6 +107,42 @@ std::string exit_section() {
   return text;
 }
 
+// What comes from elsewhere where an option is not given.
+struct Default {
+  std::string_view option;
+  std::string_view name;  // of an environment variable or a file
+  std::string_view meaning;
+};
+
+constexpr std::array kVariables = {
+    Default{"--plugin-path", "EPHOST_PLUGIN_PATH",
+            "Directories, separated by colons, that are searched for plugins after those of "
+            "--plugin-path."},
+    Default{"--selection", "EPHOST_SELECTION",
+            "The selection file to use; set to nothing, none is used."},
+    Default{"--selection", "XDG_CONFIG_HOME", "Where the user's selection file is [~/.config]."},
+    Default{"--selection", "XDG_CONFIG_DIRS",
+            "Directories, separated by colons, where the system's selection file is [/etc/xdg]."},
+    Default{"--cache-dir", "EPHOST_CACHE_DIR",
+            "The cache store to use where nothing else states one."}};
+constexpr std::array kFiles = {
+    Default{"--selection", "$XDG_CONFIG_HOME/ephost/selection.yaml",
+            "The user's selection file, unless EPHOST_SELECTION names another one."},
+    Default{"--selection", "/etc/ephost/selection.yaml",
+            "The system's selection file, for users without one of their own."}};
+
+std::string defaults_section(const DocumentedCommand& command, std::string_view title,
+                             std::span<const Default> defaults) {
+  std::string text;
+  for (const Default& one : defaults) {
+    const bool applies = std::ranges::any_of(command.arguments, [&](const auto& argument) {
+      return std::ranges::find(argument.flags, one.option) != argument.flags.end();
+    });
+    if (applies) text += ".TP\n" + bold(one.name) + "\n" + escaped(one.meaning) + "\n";
+  }
+  return text.empty() ? text : ".SH " + std::string(title) + "\n" + text;
+}
+
 }  // namespace
 
 std::string man_page_name(const DocumentedCommand& command) { return join(command.path, "-"); }
@@ -125,6 +164,8 @@ std::string man_page(const DocumentedCommand& program, const DocumentedCommand& 
   text += arguments_section(command);
   if (!command.footer.empty()) text += ".SH NOTES\n.nf\n" + escaped(command.footer) + "\n.fi\n";
   text += exit_section();
+  text += defaults_section(command, "ENVIRONMENT", kVariables);
+  text += defaults_section(command, "FILES", kFiles);
   if (&program != &command) text += ".SH SEE ALSO\n" + reference(program) + "\n";
   return text;
 }

@@ -240,6 +240,8 @@ class Session {
 
   // In priority order, those of a device before the CPU provider.
   [[nodiscard]] const std::vector<SessionProvider>& providers() const { return info_->providers; }
+  // Nodes that the host runs itself, such as control flow.
+  [[nodiscard]] uint64_t host_node_count() const { return info_->host_node_count; }
   // The blocks of the main graph; none where all sizes are known at run time only.
   [[nodiscard]] const std::vector<PlannedMemory>& planned_memory() const {
     return info_->planned_memory;
@@ -284,6 +286,7 @@ class Session {
     ModelMetadata model_metadata;
     std::vector<MemoryInfo> input_memory;
     std::vector<MemoryInfo> output_memory;
+    uint64_t host_node_count = 0;
   };
 
   Session(const Environment& environment, ephost_session* made)
@@ -303,7 +306,11 @@ class Session {
         .model_metadata = detail::read_record<ModelMetadata>(*of.model_metadata),
         .input_memory = read_list<MemoryInfo>(of.input_memory, of.input_count),
         .output_memory = read_list<MemoryInfo>(of.output_memory, of.output_count),
+        .host_node_count = 0,
     });
+    if (detail::has(of, &ephost_session_info::host_node_count)) {
+      info_->host_node_count = of.host_node_count;
+    }
   }
 
   // `context` is a RunAsyncCallback, which it destroys.
@@ -325,7 +332,7 @@ class Session {
 
   Environment environment_;  // destroyed last: the session's messages go to its function
   std::unique_ptr<ephost_session, Release> handle_;
-  std::unique_ptr<const Info> info_;
+  std::unique_ptr<Info> info_;
 };
 
 }  // namespace v1

@@ -59,17 +59,8 @@ class SessionOptions {
                                                      .devices = {}});
   }
   SessionOptions& append_execution_provider(const ProviderRequest& request) {
-    const auto options = detail::views_of(request.options);
-    std::vector<const char*> devices;
-    for (const std::string& device : request.devices) devices.push_back(device.c_str());
-    auto given = detail::sized<ephost_provider_request>();
-    given.name = request.name.c_str();
-    given.version_range = request.version_range.c_str();
-    given.options = options.data();
-    given.option_count = options.size();
-    given.devices = devices.data();
-    given.device_count = devices.size();
-    return after(table().append_execution_provider(handle(), &given));
+    const detail::RequestView given(request);
+    return after(table().append_execution_provider(handle(), given.record()));
   }
   // Asks the provider that these devices belong to, and lets it use them, in this order.
   // INVALID_ARGUMENT if there are none, or if they belong to several providers. As ONNX Runtime's

@@ -2,12 +2,15 @@
 // whether the installed providers can load it.
 #pragma once
 
+#include <ephost/detail/callbacks.h>
 #include <ephost/detail/records/model_report.h>
 #include <ephost/environment.h>
 #include <ephost/status.h>
 #include <ephost/types/context_report.h>
 
+#include <deque>
 #include <filesystem>
+#include <vector>
 
 namespace ephost {
 inline namespace v1 {
@@ -15,7 +18,8 @@ inline namespace v1 {
 // Errors are those of reading the model; INVALID_ARGUMENT for one without EPContext nodes. What is
 // wrong with a context model is not an error but a problem in the report. INVALID_ARGUMENT for a
 // `device` that no provider of the model's contexts has. A model that is replaced meanwhile is read
-// again. May be called from any thread.
+// again. For `requests`, errors are also those of creating a session with them. May be called from
+// any thread.
 [[nodiscard]] inline Result<ContextReport> verify_context(
     const Environment& environment, const std::filesystem::path& model,
     const VerifyContextOptions& options = {}) {
@@ -25,6 +29,16 @@ inline namespace v1 {
   if (options.providers == Providers::kFind) given.providers = EPHOST_VERIFY_FIND;
   if (options.providers == Providers::kIgnore) given.providers = EPHOST_VERIFY_IGNORE;
   given.device = options.device.c_str();
+  std::deque<detail::RequestView> views;
+  std::vector<const ephost_provider_request*> requests;
+  if (options.requests) {
+    for (const ProviderRequest& request : *options.requests) {
+      requests.push_back(views.emplace_back(request).record());
+    }
+    given.requests = requests.data();
+    given.request_count = requests.size();
+    given.requested_only = 1;
+  }
   return detail::take_report<ContextReport>([&](const ephost_context_report** report) {
     return detail::api().model->verify_context(environment.handle(), model.c_str(), &given, report);
   });

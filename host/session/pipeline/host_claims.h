@@ -12,6 +12,9 @@
 
 namespace ephost::session {
 
+// The host among the owners of nodes.
+inline constexpr std::string_view kHostName = "host";
+
 class HostClaims : public partition::ClaimSource {
  public:
   // Whether the host can run any node of the graph. If not, it need not be asked.
@@ -19,7 +22,7 @@ class HostClaims : public partition::ClaimSource {
     return std::ranges::any_of(graph.nodes, runtime::is_control_flow);
   }
 
-  [[nodiscard]] std::string_view provider_name() const override { return "host"; }
+  [[nodiscard]] std::string_view provider_name() const override { return kHostName; }
   [[nodiscard]] Result<std::vector<partition::Claim>> claims(
       const graph::Graph& graph, std::span<const uint32_t> owner) override {
     std::vector<partition::Claim> claims;

@@ -17,6 +17,7 @@
 #include "host/session/devices/device_listing.h"
 #include "host/session/environment_state.h"
 #include "host/session/model_files.h"
+#include "host/session/provider_requests.h"
 #include "host/session/session_group.h"
 #include "host/session/usable_plugin.h"
 
@@ -49,35 +50,16 @@ Result<std::vector<ProviderRequest>> requests_of(Environment::State& state,
   return choose_by_policy(all.devices, *policy);
 }
 
-Result<manifest::Selection> selection_of(Environment::State& state, const SessionOptions& options) {
-  manifest::Selection selection;
-  EPHOST_ASSIGN_OR_RETURN(const auto requests, requests_of(state, options));
-  for (const ProviderRequest& request : requests) {
-    manifest::VersionRange range;
-    if (!request.version_range.empty()) {
-      EPHOST_ASSIGN_OR_RETURN(range, manifest::VersionRange::parse(request.version_range));
-    }
-    selection.providers.push_back(
-        {request.name, std::move(range), request.options, request.devices});
-  }
-  return selection;
-}
-
 Result<std::vector<manifest::ChosenProvider>> choose(Environment::State& state,
                                                      const SessionOptions& options,
                                                      const graph::Graph& graph) {
   const std::shared_ptr<const manifest::SearchResult> plugins = state.plugins.all();
-  const manifest::SearchResult& search = *plugins;
-  EPHOST_ASSIGN_OR_RETURN(const manifest::Selection selection, selection_of(state, options));
+  EPHOST_ASSIGN_OR_RETURN(const auto requests, requests_of(state, options));
   EPHOST_ASSIGN_OR_RETURN(std::vector<manifest::ChosenProvider> chosen,
-                          manifest::choose_providers(search, selection));
-  const bool has_cpu = std::ranges::any_of(chosen, [](const manifest::ChosenProvider& choice) {
-    return choice.candidates.provider() == kCpuProvider;
-  });
-  if (!has_cpu && (chosen.empty() || !is_compiled_throughout(graph))) {
-    EPHOST_ASSIGN_OR_RETURN(manifest::Candidates cpu,
-                            manifest::find_candidates(search, {.name = std::string(kCpuProvider)}));
-    chosen.push_back({.candidates = std::move(cpu)});
+                          choose_providers(*plugins, requests));
+  if (!has_cpu_provider(chosen) && (chosen.empty() || !is_compiled_throughout(graph))) {
+    EPHOST_ASSIGN_OR_RETURN(manifest::ChosenProvider cpu, choose_cpu_provider(*plugins));
+    chosen.push_back(std::move(cpu));
   }
   return chosen;
 }

@@ -2,6 +2,8 @@
 
 #include <limits>
 #include <memory>
+#include <span>
+#include <string>
 #include <string_view>
 #include <system_error>
 
@@ -15,6 +17,7 @@
 #include "host/session/devices/device_choice.h"
 #include "host/session/environment_state.h"
 #include "host/session/exception_barrier.h"
+#include "host/session/provider_requests.h"
 #include "host/session/tools/plugin_description.h"
 #include "host/session/usable_plugin.h"
 
@@ -84,17 +87,17 @@ KernelDescription describe_kernel(const eph_kernel_def& kernel) {
 }
 
 // Gives the devices to the description, and returns those that a session would use.
-std::vector<bridge::DeviceInfo> describe_devices(const plugin::LoadedPlugin& plugin,
-                                                 const bridge::HostServices& services,
-                                                 PluginDescription& description) {
+Result<std::vector<bridge::DeviceInfo>> describe_devices(const plugin::LoadedPlugin& plugin,
+                                                         const bridge::HostServices& services,
+                                                         std::span<const std::string> wanted,
+                                                         PluginDescription& description) {
   auto devices = bridge::list_devices(plugin, services);
   description.device_status = devices.status();
-  if (!devices.ok()) return {};
+  if (!devices.ok()) return std::vector<bridge::DeviceInfo>();
   for (const bridge::DeviceInfo& device : *devices) {
     description.devices.push_back(session::describe_device(plugin.manifest, device));
   }
-  auto used = session::choose_devices(plugin.manifest.provider, std::move(*devices), {});
-  return std::move(used).value();
+  return session::choose_devices(plugin.manifest.provider, std::move(*devices), wanted);
 }
 
 std::vector<ElementType> element_types_of(uint64_t bits) {
@@ -152,7 +155,8 @@ void describe_operators(const std::shared_ptr<const plugin::LoadedPlugin>& plugi
 }
 
 // A plugin whose provider cannot be created is described all the same.
-Result<PluginDescription> describe(const std::shared_ptr<const plugin::LoadedPlugin>& plugin) {
+Result<PluginDescription> describe(const std::shared_ptr<const plugin::LoadedPlugin>& plugin,
+                                   const manifest::ProviderChoice& choice) {
   const manifest::Manifest& manifest = plugin->manifest;
   PluginDescription description;
   description.plugin = session::describe_plugin({manifest, plugin->library->path()});
@@ -165,9 +169,10 @@ Result<PluginDescription> describe(const std::shared_ptr<const plugin::LoadedPlu
                                                          bridge::ProgressHooks{});
   bridge::ProviderConfig config;
   config.purpose = EPH_PURPOSE_COMPILE_ONLY;
-  config.devices = describe_devices(*plugin, *services, description);
+  EPHOST_ASSIGN_OR_RETURN(config.devices,
+                          describe_devices(*plugin, *services, choice.devices, description));
   describe_operators(plugin, description);
-  EPHOST_ASSIGN_OR_RETURN(config.options, manifest::validate_options(manifest, {}));
+  EPHOST_ASSIGN_OR_RETURN(config.options, manifest::validate_options(manifest, choice.options));
   const auto provider = bridge::Provider::create(plugin, std::move(config), std::move(services));
   description.provider_status = provider.status();
   if (!provider.ok()) return description;
@@ -179,6 +184,16 @@ Result<PluginDescription> describe(const std::shared_ptr<const plugin::LoadedPlu
   return description;
 }
 
+Result<PluginDescription> load_and_describe(const Environment& environment,
+                                            const manifest::Candidates& candidates,
+                                            const manifest::ProviderChoice& choice) {
+  return session::with_usable_plugin(
+      environment.state().registry, candidates,
+      [&](const std::shared_ptr<const plugin::LoadedPlugin>& plugin) {
+        return describe(plugin, choice);
+      });
+}
+
 }  // namespace
 
 Result<PluginDescription> inspect_plugin(const Environment& environment,
@@ -187,7 +202,18 @@ Result<PluginDescription> inspect_plugin(const Environment& environment,
   return session::without_exceptions("inspecting a plugin", [&]() -> Result<PluginDescription> {
     EPHOST_ASSIGN_OR_RETURN(const manifest::Candidates candidates,
                             find_plugins(environment, plugin));
-    return session::with_usable_plugin(environment.state().registry, candidates, &describe);
+    return load_and_describe(environment, candidates, {});
+  });
+}
+
+Result<PluginDescription> inspect_plugin(const Environment& environment,
+                                         const ProviderRequest& request) {
+  const LogScope scope(environment.state().log);
+  return session::without_exceptions("inspecting a plugin", [&]() -> Result<PluginDescription> {
+    EPHOST_ASSIGN_OR_RETURN(const manifest::ProviderChoice choice, session::choice_of(request));
+    EPHOST_ASSIGN_OR_RETURN(const manifest::Candidates candidates,
+                            manifest::find_candidates(*environment.state().plugins.all(), choice));
+    return load_and_describe(environment, candidates, choice);
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include <ephost/status.h>
 #include <ephost/types/plugin_description.h>
+#include <ephost/types/session_options.h>
 
 #include <string>
 
@@ -16,5 +17,11 @@ namespace ephost {
 // EP_FAIL and the like for a library that cannot be loaded. May be called from any thread.
 [[nodiscard]] Result<PluginDescription> inspect_plugin(const Environment& environment,
                                                        const std::string& plugin);
+
+// The plugin that a session with this request would use; its provider is created with the request's
+// options and devices. The name is not a path. Errors are those above, and INVALID_ARGUMENT for
+// options or devices that the provider does not have.
+[[nodiscard]] Result<PluginDescription> inspect_plugin(const Environment& environment,
+                                                       const ProviderRequest& request);
 
 }  // namespace ephost

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -16,11 +17,13 @@
 #include "host/context/read/replacement_watch.h"
 #include "host/context/read/verify.h"
 #include "host/manifest/choose.h"
+#include "host/manifest/options.h"
 #include "host/onnx_io/import/import.h"
 #include "host/session/caching/profile_contexts.h"
 #include "host/session/devices/device_choice.h"
 #include "host/session/environment_state.h"
 #include "host/session/exception_barrier.h"
+#include "host/session/provider_requests.h"
 #include "host/session/usable_plugin.h"
 
 namespace ephost {
@@ -28,20 +31,41 @@ namespace {
 
 using Providers = VerifyContextOptions::Providers;
 
-// The first provider whose manifest accepts the source. Nodes that state no source go to the first
-// provider that loads contexts at all.
-manifest::Candidates find_acceptors(const manifest::SearchResult& search,
-                                    const std::string& source) {
-  manifest::Candidates acceptors;
+// Nodes that state no source go to the first provider that loads contexts at all.
+bool accepts(const manifest::FoundPlugin& plugin, const std::string& source) {
+  const std::vector<std::string>& sources = plugin.manifest.context_sources;
+  return source.empty() ? !sources.empty() : std::ranges::find(sources, source) != sources.end();
+}
+
+// What loads the contexts of one source; no plugins: nothing does.
+struct Acceptors {
+  manifest::Candidates candidates;
+  std::vector<std::string> devices;  // that the provider shall use; none: those of a session
+};
+
+// The first of the installed providers whose manifest accepts the source.
+Acceptors find_acceptors(const manifest::SearchResult& search, const std::string& source) {
+  Acceptors acceptors;
+  std::vector<manifest::FoundPlugin>& plugins = acceptors.candidates.plugins;
   for (const manifest::FoundPlugin& found : search.found) {
-    const std::vector<std::string>& sources = found.manifest.context_sources;
-    const bool accepts =
-        source.empty() ? !sources.empty() : std::ranges::find(sources, source) != sources.end();
-    if (!accepts) continue;
-    if (!acceptors.plugins.empty() && acceptors.provider() != found.manifest.provider) break;
-    acceptors.plugins.push_back(found);
+    if (!accepts(found, source)) continue;
+    if (!plugins.empty() && plugins.front().manifest.provider != found.manifest.provider) break;
+    plugins.push_back(found);
   }
   return acceptors;
+}
+
+// The first of the requested ones, which are in their order.
+Acceptors find_acceptors(const std::vector<manifest::ChosenProvider>& chosen,
+                         const std::string& source) {
+  for (const manifest::ChosenProvider& choice : chosen) {
+    Acceptors acceptors{.devices = choice.devices};
+    std::ranges::copy_if(
+        choice.candidates.plugins, std::back_inserter(acceptors.candidates.plugins),
+        [&](const manifest::FoundPlugin& plugin) { return accepts(plugin, source); });
+    if (!acceptors.candidates.plugins.empty()) return acceptors;
+  }
+  return {};
 }
 
 // What contexts are judged for.
@@ -52,12 +76,12 @@ class Judge {
       : environment_(environment), device_(device) {}
 
   // The verdict of the best plugin that works; nothing if its provider has no device here.
-  Result<std::optional<bridge::Compatibility>> ask(const manifest::Candidates& acceptors,
+  Result<std::optional<bridge::Compatibility>> ask(const Acceptors& acceptors,
                                                    const std::string& compatibility) {
     return session::with_usable_plugin(
-        environment_.state().registry, acceptors,
+        environment_.state().registry, acceptors.candidates,
         [&](const std::shared_ptr<const plugin::LoadedPlugin>& plugin) {
-          return ask_plugin(*plugin, compatibility);
+          return ask_plugin(*plugin, acceptors.devices, compatibility);
         });
   }
 
@@ -71,13 +95,14 @@ class Judge {
 
  private:
   Result<std::optional<bridge::Compatibility>> ask_plugin(const plugin::LoadedPlugin& plugin,
+                                                          std::span<const std::string> wanted,
                                                           const std::string& compatibility) {
     // As a session has them by default: what a provider makes may depend on their number.
     const uint32_t threads = ThreadPool::default_thread_count();
     const bridge::HostServices services(
         plugin.manifest.provider, plugin_log(), bridge::ProgressHooks{},
         bridge::ThreadOffer{ThreadPool::borrow(environment_.state().threads), threads, threads});
-    EPHOST_ASSIGN_OR_RETURN(const auto devices, devices_of(plugin, services));
+    EPHOST_ASSIGN_OR_RETURN(const auto devices, devices_of(plugin, services, wanted));
     if (devices.empty()) return std::optional<bridge::Compatibility>();
     EPHOST_ASSIGN_OR_RETURN(const auto verdict,
                             bridge::validate(plugin, services, devices, compatibility));
@@ -85,7 +110,8 @@ class Judge {
   }
 
   Result<std::vector<bridge::DeviceInfo>> devices_of(const plugin::LoadedPlugin& plugin,
-                                                     const bridge::HostServices& services) {
+                                                     const bridge::HostServices& services,
+                                                     std::span<const std::string> wanted) {
     EPHOST_ASSIGN_OR_RETURN(auto listed, bridge::list_devices(plugin, services));
     if (!device_.empty()) {
       EPHOST_ASSIGN_OR_RETURN(const auto targets, bridge::list_targets(plugin, services));
@@ -99,7 +125,7 @@ class Judge {
         }
       }
     }
-    return session::choose_devices(plugin.manifest.provider, std::move(listed), {});
+    return session::choose_devices(plugin.manifest.provider, std::move(listed), wanted);
   }
 
   const Environment& environment_;
@@ -142,19 +168,35 @@ void report_verdict(const Result<std::optional<bridge::Compatibility>>& answer,
   }
 }
 
-// `judge` is null if no plugin is to be asked.
-ContextSourceReport check_source(const Environment& environment, const std::string& name,
+// The problem that nothing accepts a source.
+std::string nobody_accepts(const manifest::SearchResult& search, const std::string& source,
+                           bool requested_only) {
+  const Acceptors installed = find_acceptors(search, source);
+  if (requested_only && !installed.candidates.plugins.empty()) {
+    return formatted("none of the requested providers accepts the source {}; {} does: request it",
+                     quote(source), installed.candidates.provider());
+  }
+  return formatted(
+      "no installed plugin accepts the source {}; install the provider that made the "
+      "model, or give --plugin-path",
+      quote(source));
+}
+
+// `chosen` is null if all installed providers count; `judge` if no plugin is to be asked.
+ContextSourceReport check_source(const manifest::SearchResult& search,
+                                 const std::vector<manifest::ChosenProvider>* chosen,
+                                 const std::string& name,
                                  const std::optional<std::string>& compatibility, Judge* judge,
                                  std::vector<std::string>& problems) {
   ContextSourceReport source{.source = name, .compatibility = compatibility.value_or("")};
-  const manifest::Candidates acceptors = find_acceptors(*environment.state().plugins.all(), name);
-  if (acceptors.plugins.empty()) {
+  const Acceptors acceptors =
+      chosen != nullptr ? find_acceptors(*chosen, name) : find_acceptors(search, name);
+  if (acceptors.candidates.plugins.empty()) {
     source.verdict = "no plugin";
-    problems.push_back("no installed plugin accepts the source " + quote(name) +
-                       "; install the provider that made the model, or give --plugin-path");
+    problems.push_back(nobody_accepts(search, name, chosen != nullptr));
     return source;
   }
-  source.provider = acceptors.provider();
+  source.provider = acceptors.candidates.provider();
   if (judge == nullptr || !compatibility) {
     source.verdict = judge != nullptr ? "no compatibility stated" : "not asked";
     return source;
@@ -232,6 +274,21 @@ void examine_specializations(const std::filesystem::path& path, bool compare_che
   }
 }
 
+// What a session with these requests would have, options included.
+Result<std::vector<manifest::ChosenProvider>> choose_requested(
+    const manifest::SearchResult& plugins, std::span<const ProviderRequest> requests) {
+  EPHOST_ASSIGN_OR_RETURN(std::vector<manifest::ChosenProvider> chosen,
+                          session::choose_providers(plugins, requests));
+  for (const manifest::ChosenProvider& choice : chosen) {
+    const manifest::Manifest& manifest = choice.candidates.plugins.front().manifest;
+    EPHOST_RETURN_IF_ERROR(manifest::validate_options(manifest, choice.options).status());
+  }
+  if (session::has_cpu_provider(chosen)) return chosen;
+  EPHOST_ASSIGN_OR_RETURN(manifest::ChosenProvider cpu, session::choose_cpu_provider(plugins));
+  chosen.push_back(std::move(cpu));
+  return chosen;
+}
+
 Result<ContextReport> verify(const Environment& environment, const std::filesystem::path& model,
                              const VerifyContextOptions& options) {
   EPHOST_ASSIGN_OR_RETURN(context::VerifyReport found, examine(model, options.compare_checksums));
@@ -250,11 +307,16 @@ Result<ContextReport> verify(const Environment& environment, const std::filesyst
     sources.emplace(node.source, node.compatibility);
   }
   if (options.providers == Providers::kIgnore) return report;
+  const std::shared_ptr<const manifest::SearchResult> plugins = environment.state().plugins.all();
+  std::optional<std::vector<manifest::ChosenProvider>> chosen;
+  if (options.requests) {
+    EPHOST_ASSIGN_OR_RETURN(chosen, choose_requested(*plugins, *options.requests));
+  }
   Judge judge(environment, options.device);
   for (const auto& [source, compatibility] : sources) {
-    report.sources.push_back(check_source(environment, source, compatibility,
-                                          options.providers == Providers::kAsk ? &judge : nullptr,
-                                          report.problems));
+    report.sources.push_back(
+        check_source(*plugins, chosen ? &*chosen : nullptr, source, compatibility,
+                     options.providers == Providers::kAsk ? &judge : nullptr, report.problems));
   }
   if (options.providers == Providers::kAsk) EPHOST_RETURN_IF_ERROR(judge.check_device());
   return report;

@@ -6,7 +6,7 @@ import unittest
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
-from command_line import CommandLineTest, TINY_MODELS
+from command_line import CommandLineTest, TINY_MODELS, tiny
 from partition_cases import save_unknown_operator
 
 
@@ -29,34 +29,83 @@ class TestTest(CommandLineTest):
 
     def test_counts_what_passes(self):
         lines = self.ephost("test", "tests").stdout.splitlines()
-        self.assertEqual(lines, ["2 passed, 0 failed, 0 skipped"])
-        self.assertEqual(self.ephost("test", "tests", "--ep", "dnnl", "--jobs", 2).stdout,
-                         "2 passed, 0 failed, 0 skipped\n")
+        self.assertEqual(lines[1:], ["2 passed, 0 failed, 0 skipped"])
+        lines = self.ephost("test", "tests", "--ep", "dnnl", "--jobs", 2).stdout.splitlines()
+        self.assertEqual(lines[1:], ["2 passed, 0 failed, 0 skipped"])
 
     def test_takes_single_tests(self):
+        nodes = self.nodes_of("tiny_cnn")
         self.assertEqual(self.ephost("test", "tests/tiny_cnn", "--verbose").stdout,
-                         "PASS tiny_cnn\n1 passed, 0 failed, 0 skipped\n")
+                         f"PASS tiny_cnn (CPUExecutionProvider {nodes})\n"
+                         f"nodes: CPUExecutionProvider {nodes}\n1 passed, 0 failed, 0 skipped\n")
+
+    def nodes_of(self, name, *flags):
+        """How many nodes of a tiny model run on all providers together."""
+        return len(self.json("partition", tiny(name), *flags)["nodes"])
+
+    def test_says_which_provider_ran_how_many_nodes(self):
+        report = self.json("test", "tests", "--ep", "dnnl")
+        total = {}
+        for test in report["tests"]:
+            self.assertGreater(test["nodes"]["DnnlExecutionProvider"], 0)
+            self.assertEqual(sum(test["nodes"].values()), self.nodes_of(test["name"], "--ep", "dnnl"))
+            for provider, nodes in test["nodes"].items():
+                total[provider] = total.get(provider, 0) + nodes
+        self.assertEqual(report["nodes"], total)
+        text = ", ".join(f"{provider} {nodes}" for provider, nodes in sorted(total.items()))
+        self.assertEqual(self.ephost("test", "tests", "--ep", "dnnl").stdout.splitlines()[0], f"nodes: {text}")
+
+    def test_counts_what_the_host_runs(self):
+        nodes = self.json("test", TINY_MODELS / "tiny_if")["nodes"]
+        self.assertEqual(nodes["host"], 2)  # one If, and another one in a branch of it
+        self.assertGreater(nodes["CPUExecutionProvider"], 0)
+
+    def test_fails_if_a_provider_that_was_asked_for_runs_nothing(self):
+        error = self.refusal("FAIL", "test", "tests", "--ep", "image")
+        self.assertIn("ImageExecutionProvider ran no node of any test", error)
+        report = self.json("test", "tests", "--ep", "image", "--ep", "dnnl", status=1)
+        self.assertEqual(report["failed"], 0)
+        self.assertNotIn("ImageExecutionProvider", report["nodes"])
+        # The CPU provider runs what others leave.
+        self.ephost("test", "tests/tiny_mlp", "--ep", "dnnl", "--ep", "cpu")
+
+    def test_a_selection_asks_for_its_providers_too(self):
+        self.write("selection.yaml", "selection: 1\nproviders: [image]\n")
+        self.refusal("FAIL", "test", "tests", "--selection", "selection.yaml")
+
+    def test_can_require_every_node(self):
+        self.ephost("test", "tests", "--ep", "cpu", "--require-all")
+        self.ephost("test", "tests/tiny_mlp", "--ep", "dnnl", "--ep", "cpu", "--require-all")
+        lines = self.ephost("test", TINY_MODELS / "tiny_diamond", "--ep", "dnnl", "--require-all",
+                            status=1).stdout.splitlines()
+        self.assertRegex(lines[0], r"^FAIL tiny_diamond: FAIL: not every node runs on DnnlExecutionProvider; "
+                                   r"others run on: CPUExecutionProvider 1$")
+        self.write("skip.txt", "tiny_diamond: dnnl has no Gather\n")
+        self.ephost("test", TINY_MODELS / "tiny_diamond", "--ep", "dnnl", "--require-all", "--skip-list", "skip.txt")
+        self.assertIn("host 2", self.ephost("test", TINY_MODELS / "tiny_if", "--ep", "cpu", "--require-all",
+                                            status=1).stdout)
+        self.assertIn("--ep", self.refusal("INVALID_ARGUMENT", "test", "tests", "--require-all"))
 
     def test_runs_control_flow(self):
-        for name in ("tiny_if", "tiny_loop"):
-            for flags in ((), ("--ep", "dnnl")):
-                self.assertEqual(self.ephost("test", TINY_MODELS / name, *flags).stdout,
-                                 "1 passed, 0 failed, 0 skipped\n")
+        for name, flags in (("tiny_if", ()), ("tiny_if", ("--ep", "dnnl")), ("tiny_loop", ())):
+            self.assertEqual(self.ephost("test", TINY_MODELS / name, *flags).stdout.splitlines()[1:],
+                             ["1 passed, 0 failed, 0 skipped"])
 
     def test_a_failure_is_one_line(self):
         self.spoil("tiny_cnn")
         lines = self.ephost("test", "tests", status=1).stdout.splitlines()
         self.assertRegex(lines[0], r"^FAIL tiny_cnn: FAIL: output \"logits\": 10 of 10 numbers differ, "
                                    r"the first at \[0,0\]: \S+, expected 7 .*test_data_set_0")
-        self.assertEqual(lines[1:], ["1 passed, 1 failed, 0 skipped"])
-        self.assertEqual(self.ephost("test", "tests", "--atol", 100).stdout,
-                         "2 passed, 0 failed, 0 skipped\n")
+        self.assertEqual(lines[2:], ["1 passed, 1 failed, 0 skipped"])
+        self.assertEqual(self.ephost("test", "tests", "--atol", 100).stdout.splitlines()[1:],
+                         ["2 passed, 0 failed, 0 skipped"])
 
     def test_the_skip_list_excuses_failures_and_nothing_else(self):
         self.spoil("tiny_cnn")
         self.write("skip.txt", "tiny_cnn: spoilt\n")
-        self.assertEqual(self.ephost("test", "tests", "--skip-list", "skip.txt").stdout,
-                         "SKIP tiny_cnn: spoilt\n1 passed, 0 failed, 1 skipped\n")
+        lines = self.ephost("test", "tests", "--skip-list", "skip.txt").stdout.splitlines()
+        self.assertEqual(lines[0], "SKIP tiny_cnn: spoilt")
+        self.assertEqual(lines[2:], ["1 passed, 0 failed, 1 skipped"])
         self.write("skip.txt", "tiny_cnn: spoilt\ntiny_mlp: once upon a time\n")
         lines = self.ephost("test", "tests", "--skip-list", "skip.txt", status=1).stdout.splitlines()
         self.assertEqual(lines[1], "FAIL tiny_mlp: it passes, although the skip list says "
@@ -68,7 +117,7 @@ class TestTest(CommandLineTest):
         self.assertRegex(lines[0], "^FAIL strange: NOT_IMPLEMENTED: .*Strange")
         lines = self.ephost("test", "tests", "--skip-unsupported").stdout.splitlines()
         self.assertRegex(lines[0], "^SKIP strange: NOT_IMPLEMENTED: .*Strange")
-        self.assertEqual(lines[1:], ["2 passed, 0 failed, 1 skipped"])
+        self.assertEqual(lines[2:], ["2 passed, 0 failed, 1 skipped"])
 
     def test_reports_json(self):
         self.spoil("tiny_cnn")
@@ -86,7 +135,8 @@ class TestTest(CommandLineTest):
             with self.subTest(name):
                 folder = self.folder / "late" / name
                 self.save_cast(folder, element_type, numbers, right)
-                self.assertEqual(self.ephost("test", folder).stdout, "1 passed, 0 failed, 0 skipped\n")
+                self.assertEqual(self.ephost("test", folder).stdout.splitlines()[1:],
+                                 ["1 passed, 0 failed, 0 skipped"])
                 self.save_cast(folder, element_type, numbers, wrong)
                 self.assertIn(f"1 of 5 numbers differ, the first at [4]: {difference}",
                               self.ephost("test", folder, status=1).stdout)
@@ -120,7 +170,7 @@ class TestTest(CommandLineTest):
         (self.folder / "tests" / "tiny_cnn" / "model.onnx").write_bytes(b"garbage")
         lines = self.ephost("test", "tests", status=1).stdout.splitlines()
         self.assertRegex(lines[0], "^FAIL tiny_cnn: INVALID_PROTOBUF: ")
-        self.assertEqual(lines[1:], ["1 passed, 1 failed, 0 skipped"])
+        self.assertEqual(lines[2:], ["1 passed, 1 failed, 0 skipped"])
 
 
 if __name__ == "__main__":

@@ -12,8 +12,8 @@ from command_line import EPHOST, EXIT_STATUS, TINY_MODELS, CommandLineTest, tiny
 
 SCRIPTED = pathlib.Path(os.environ["EPHOST_FIXTURES"]) / "scripted"
 
-COMMANDS = ["list", "inspect", "devices", "partition", "plan", "compile", "run", "test", "bench", "verify",
-            "cache", "config"]
+COMMANDS = ["list", "inspect", "check-selection", "devices", "partition", "plan", "compile", "run", "test", "bench",
+            "verify", "cache", "config"]
 
 
 class UsageTest(CommandLineTest):

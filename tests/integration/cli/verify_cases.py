@@ -44,23 +44,69 @@ class VerifyTest(CommandLineTest):
         model.producer_name = producer
         onnx.save(model, str(self.model))
 
-    def test_tells_a_missing_checksum_by_its_exit_status(self):
+    def test_calls_a_missing_checksum_a_finding(self):
         self.strip("somebody else")
-        report = self.json("verify", self.model, status=3)
+        report = self.json("verify", self.model, status=1)
         self.assertFalse(report["ok"])
         self.assertEqual(report["problems"], [])
         binary = report["nodes"][0]["file"]
         self.assertEqual(report["unchecked"], [f'file "{binary}"'])
-        text = self.ephost("verify", self.model, status=3).stdout
+        self.assertIn(f"states no checksum of file \"{binary}\"", self.refusal("INVALID_GRAPH", "verify", self.model))
+        text = self.ephost("verify", self.model, status=1).stdout
         self.assertIn(f'no checksum: file "{binary}"', text)
         self.assertNotIn("sound", text)
         self.assertIn("states no checksum", self.ephost("run", self.model, "--ep", "dnnl").stderr)
 
     def test_tells_that_sessions_refuse_a_model_that_lost_its_checksums(self):
         self.strip("ephost")
-        self.assertIn("sessions refuse it", self.ephost("verify", self.model, status=3).stdout)
+        self.assertIn("sessions refuse it", self.ephost("verify", self.model, status=1).stdout)
         self.refusal("INVALID_GRAPH", "run", self.model, "--ep", "dnnl")
         self.ephost("run", self.model, "--ep", "dnnl", "--config", "ep.require_checksums=0")
+
+    def test_loads_the_model_too(self):
+        report = self.json("verify", self.model)
+        self.assertEqual((report["loaded"], report["load_error"]), (None, None))
+        report = self.json("verify", self.model, "--load")
+        self.assertTrue(report["ok"])
+        self.assertEqual((report["loaded"], report["load_error"]), (True, None))
+        self.assertIn("a session restores all contexts", self.ephost("verify", self.model, "--load").stdout)
+
+    def test_reports_what_fails_when_the_model_is_loaded(self):
+        self.strip("somebody else")
+        binary = self.folder / self.binary
+        binary.write_bytes(b"no payload" + bytes(binary.stat().st_size - 10))
+        report = self.json("verify", self.model, "--load", status=1)
+        self.assertEqual(report["problems"], [])
+        self.assertFalse(report["loaded"])
+        self.assertIn("DnnlExecutionProvider", report["load_error"]["message"])
+        self.assertIn("loading ", self.refusal(report["load_error"]["code"], "verify", self.model, "--load"))
+
+    def test_does_not_load_what_it_finds_damaged(self):
+        (self.folder / self.binary).unlink()
+        self.assertIsNone(self.json("verify", self.model, "--load", status=1)["loaded"])
+
+    def test_loading_writes_nothing_that_a_selection_states(self):
+        self.write("selection.yaml", "selection: 1\nproviders: [dnnl]\nsession:\n  ep.cache_dir: store\n"
+                                     "  session.profile_file: profile.json\n  ep.context_enable: 1\n")
+        self.json("verify", self.model, "--load", "--selection", "selection.yaml")
+        self.assertFalse((self.folder / "store").exists())
+        self.assertFalse((self.folder / "profile.json").exists())
+
+    def test_checks_against_the_providers_of_a_selection_only(self):
+        self.write("cpu.yaml", "selection: 1\nproviders: []\n")
+        self.write("dnnl.yaml", "selection: 1\nproviders: [{provider: dnnl, version: '>=0.1'}]\n")
+        self.write("newer.yaml", "selection: 1\nproviders: [{provider: dnnl, version: '>=99'}]\n")
+        self.assertTrue(self.json("verify", self.model, "--selection", "dnnl.yaml", "--load")["ok"])
+        self.assertTrue(self.json("verify", self.model, "--ep", "dnnl")["ok"])
+        for flags in (("--selection", "cpu.yaml"), ("--ep", "cpu"), ("--selection", "cpu.yaml", "--no-plugins")):
+            with self.subTest(flags):
+                report = self.json("verify", self.model, *flags, status=1)
+                self.assertEqual(report["sources"][0]["provider"], None)
+                self.assertIn("DnnlExecutionProvider does: request it", report["problems"][0])
+        self.assertIn("\"dnnl\" with version >=99",
+                      self.refusal("NOT_FOUND", "verify", self.model, "--selection", "newer.yaml"))
+        self.write("wrong.yaml", "selection: 1\nproviders: [{provider: dnnl, options: {nosuch: 1}}]\n")
+        self.assertIn("nosuch", self.refusal("INVALID_ARGUMENT", "verify", self.model, "--selection", "wrong.yaml"))
 
     def test_finds_a_missing_binary(self):
         (self.folder / self.binary).unlink()

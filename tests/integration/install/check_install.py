@@ -14,6 +14,7 @@ import subprocess
 import readme_examples
 
 HERE = pathlib.Path(__file__).resolve().parent
+SOURCE = HERE.parents[2]
 
 
 class Trial:
@@ -102,6 +103,12 @@ class Trial:
         listed = self.run(ephost, "list", "--format", "json")
         assert str(self.prefix / "share/ephost/plugins/dnnl.yaml") in listed, listed
 
+    def check_tour(self):
+        """host/TOUR.md holds for what is installed, too."""
+        tour = SOURCE / "tests/integration/tour/tour_test.py"
+        subprocess.run(["/usr/bin/python3", "-B", tour, "TourTest"], check=True,
+                       env={**os.environ, "EPHOST": str(self.prefix / "bin/ephost")})
+
     def subcommands(self, *path):
         """The subcommands of the command line `path`, from its help."""
         lines = self.run(self.prefix / "bin" / path[0], *path[1:], "--help").splitlines()
@@ -168,6 +175,7 @@ def main():
     for program in ("ephost", "ep_weight_sharing_ctx_gen"):
         trial.check_man_pages(program)
     trial.check_completion()
+    trial.check_tour()
     trial.move()
     trial.check_programs(examples, LD_LIBRARY_PATH=str(trial.prefix / arguments.libdir))
     trial.check_command()

@@ -5,6 +5,7 @@
 #include <limits>
 #include <thread>
 
+#include "host/runtime/control_flow/control_flow.h"
 #include "host/session/pipeline/pipeline.h"
 #include "host/session/session_state.h"
 #include "tests/integration/session/flow_models.h"
@@ -54,6 +55,24 @@ TEST(ControlFlowSession, RunsNestedBodies) {
                                condition, x);
     }
   }
+}
+
+TEST(ControlFlowSession, CountsTheNodesOfProvidersAndOfTheHost) {
+  const test::TempDirectory folder;
+  const Session session = session_of(folder, nested_flow());
+  const session::PreparedModel& prepared = session.state().prepared();
+  uint64_t control_flow = 0;
+  uint64_t all = 0;
+  for (const session::PreparedGraph* one : prepared.graphs()) {
+    for (const graph::Node& node : prepared.graph_of(*one).nodes) {
+      ++all;
+      if (runtime::is_control_flow(node)) ++control_flow;
+    }
+  }
+  EXPECT_GT(control_flow, 1U);
+  EXPECT_EQ(session.host_node_count(), control_flow);
+  ASSERT_EQ(session.providers().size(), 1U);
+  EXPECT_EQ(session.providers().front().node_count, all - control_flow);
 }
 
 TEST(ControlFlowSession, RunsFromSeveralThreadsAtOnce) {

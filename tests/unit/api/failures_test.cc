@@ -358,6 +358,19 @@ std::vector<FailingCall> CApiFailures::of_tools() {
       with_out<const ephost_plugin_description>(
           "plugin.inspect", EPHOST_NOT_FOUND,
           [&](auto** out) { return c_api().plugin->inspect(environment_, "nobody", out); }),
+      with_out<const ephost_plugin_description>(
+          "plugin.inspect_request", EPHOST_NOT_FOUND,
+          [&](auto** out) {
+            ephost_provider_request request = EPHOST_INIT(request);
+            request.name = "nobody";
+            return c_api().plugin->inspect_request(environment_, &request, out);
+          }),
+      with_out<const ephost_selection_report>("plugin.check_selection", EPHOST_NO_SUCHFILE,
+                                              [&, nowhere](auto** out) {
+                                                return c_api().plugin->check_selection(
+                                                    environment_, nowhere, EPHOST_SELECTION_FIND,
+                                                    out);
+                                              }),
       with_out<const ephost_cache_list>(
           "cache.list", EPHOST_NO_SUCHFILE,
           [&, nowhere](auto** out) { return cache.list(nowhere, out); }),

@@ -156,6 +156,40 @@ TEST_F(CApiRecords, OfVerifyOptions) {
   expect_sizes_count(options, use, "0", "1");
 }
 
+TEST_F(CApiRecords, OfRequestsInVerifyOptions) {
+  ephost_provider_request request = {};
+  request.name = "cpu";
+  const ephost_provider_request nobody = EPHOST_INIT(nobody);
+  const auto use = [&](const ephost_provider_request* record, std::string* message) {
+    if (record == nullptr) record = &nobody;
+    ephost_verify_options options = EPHOST_INIT(options);
+    options.providers = EPHOST_VERIFY_FIND;
+    options.requested_only = 1;
+    options.requests = &record;
+    options.request_count = 1;
+    const ephost_context_report* report = nullptr;
+    const std::string code = outcome(
+        c_api().model->verify_context(environment_, context_model_.c_str(), &options, &report),
+        message);
+    if (report != nullptr) c_api().release_report(report);
+    return code;
+  };
+  expect_sizes_count(request, use, "OK", "NOT_FOUND");
+}
+
+TEST_F(CApiRecords, OfInspectedRequests) {
+  ephost_provider_request request = {};
+  request.name = "cpu";
+  const auto use = [&](const ephost_provider_request* record, std::string* message) {
+    const ephost_plugin_description* report = nullptr;
+    const std::string code =
+        outcome(c_api().plugin->inspect_request(environment_, record, &report), message);
+    if (report != nullptr) c_api().release_report(report);
+    return code;
+  };
+  expect_sizes_count(request, use, "OK", "NOT_FOUND");
+}
+
 TEST_F(CApiRecords, OfCacheLimits) {
   const auto use = [&](const ephost_cache_limits* record, std::string* message) {
     const ephost_cache_list* list = nullptr;

@@ -38,6 +38,12 @@ TEST_F(CApiReports, OutliveTheEnvironment) {
                             &partitioning),
             nullptr);
   ASSERT_EQ(model.plan(environment_, model_.c_str(), options_, &plan), nullptr);
+  const test::TempDirectory folder;
+  const std::string file = folder.write("s.yaml", "selection: 1\nproviders: [nobody]\n").string();
+  const ephost_selection_report* selection = nullptr;
+  ASSERT_EQ(c_api().plugin->check_selection(environment_, file.c_str(), EPHOST_SELECTION_LOAD,
+                                            &selection),
+            nullptr);
   TearDown();
   environment_ = nullptr;
   options_ = nullptr;
@@ -58,11 +64,17 @@ TEST_F(CApiReports, OutliveTheEnvironment) {
   ASSERT_EQ(partitioning->graphs[0]->node_count, 1U);
   EXPECT_STREQ(partitioning->graphs[0]->nodes[0]->op, "Add");
   EXPECT_STREQ(partitioning->graphs[0]->nodes[0]->provider, "CPUExecutionProvider");
+  ASSERT_EQ(selection->finding_count, 1U);
+  EXPECT_EQ(selection->findings[0]->line, 2U);
+  ASSERT_EQ(selection->provider_count, 2U);
+  EXPECT_STREQ(selection->providers[0]->provider, "");
+  EXPECT_STREQ(selection->providers[1]->provider, "CPUExecutionProvider");
+  EXPECT_EQ(selection->providers[1]->is_appended, 1);
   ASSERT_EQ(plan->graph_count, 1U);
   ASSERT_EQ(plan->graphs[0]->step_count, 1U);
   EXPECT_STREQ(plan->graphs[0]->steps[0]->inputs[0], "x");
   for (const void* report :
-       std::array<const void*, 5>{plugins, devices, plugin, partitioning, plan}) {
+       std::array<const void*, 6>{plugins, devices, plugin, partitioning, plan, selection}) {
     c_api().release_report(report);
   }
 }
@@ -105,6 +117,9 @@ TEST_F(CApiReports, OfASessionLiveAsLongAsIt) {
   ASSERT_EQ(info.output_count, 1U);
   EXPECT_STREQ(info.outputs[0]->name, "y");
   EXPECT_EQ(info.cache_use->outcome, EPHOST_CACHE_OFF);
+  ASSERT_EQ(info.provider_count, 1U);
+  EXPECT_EQ(info.providers[0]->node_count, 1U);
+  EXPECT_EQ(info.host_node_count, 0U);
   EXPECT_EQ(code_of(run(nullptr)), EPHOST_OK);
 }
 

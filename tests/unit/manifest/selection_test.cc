@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "tests/support/temp_directory.h"
 
@@ -135,6 +137,64 @@ TEST(Selection, RefusesAnOptionOrEntryWithoutAValue) {
               HasSubstr("key \"providers[0].options.cores\": expected one value, found nothing"));
   EXPECT_THAT(error_with("ep.context_embed_mode: 0", "ep.context_embed_mode: [0]"),
               HasSubstr("key \"session.ep.context_embed_mode\": expected one value, found a list"));
+}
+
+std::vector<std::string> errors_in(std::string_view text) {
+  std::vector<std::string> messages;
+  for (const PlacedError& error : examine_selection(text, "s.yaml").errors) {
+    EXPECT_EQ(error.status.code(), StatusCode::kInvalidArgument);
+    const std::string place = error_at("s.yaml", error.place, "").message();
+    EXPECT_TRUE(error.status.message().starts_with(place)) << error.status.message();
+    messages.push_back(error.status.message());
+  }
+  return messages;
+}
+
+TEST(ExaminedSelection, HasAllErrors) {
+  EXPECT_THAT(
+      errors_in("selection: 2\nprovider: []\nproviders:\n  - provider: acme\n    versio: 1\n"
+                "    version: ~2\n    options: [x]\n    devices: [npu, 3, npu]\n  - [cpu]\n"
+                "  - provider: 7\n  - ACME\nsession: {a: [1], b: 2}\n"),
+      ElementsAre(
+          HasSubstr("s.yaml:2:1: unknown key \"provider\""),
+          HasSubstr("s.yaml:1:12: key \"selection\": selection format 2"),
+          HasSubstr("s.yaml:5:5: unknown key \"providers[0].versio\""),
+          HasSubstr("s.yaml:6:14: key \"providers[0].version\""),
+          HasSubstr("s.yaml:7:14: key \"providers[0].options\": expected a map"),
+          HasSubstr("s.yaml:8:20: key \"providers[0].devices[1]\": expected text"),
+          HasSubstr("s.yaml:8:23: key \"providers[0].devices[2]\": \"npu\" is listed twice"),
+          HasSubstr("s.yaml:9:5: key \"providers[1]\": expected a map"),
+          HasSubstr("s.yaml:10:15: key \"providers[2].provider\": expected text"),
+          HasSubstr("s.yaml:11:5: key \"providers[3]\": the provider \"ACME\" is listed"),
+          HasSubstr("s.yaml:12:14: key \"session.a\": expected one value")));
+}
+
+TEST(ExaminedSelection, HasWhatCouldBeRead) {
+  const ExaminedSelection examined = examine_selection(
+      "selection: 1\nproviders:\n  - provider: acme\n    version: ~2\n    options: {x: 1, y: []}\n"
+      "  - cpu\nsession: {a: [1], b: 2}\n",
+      "s.yaml");
+  ASSERT_EQ(examined.selection.providers.size(), 2U);
+  ASSERT_EQ(examined.providers.size(), 2U);
+  EXPECT_THAT(examined.selection.providers[0].options, ElementsAre(Pair("x", "1")));
+  EXPECT_EQ(examined.providers[0].name.line, 3);
+  EXPECT_EQ(examined.providers[0].version.line, 4);
+  ASSERT_EQ(examined.providers[0].options.size(), 1U);
+  EXPECT_EQ(examined.providers[0].options[0].column, 18);
+  EXPECT_EQ(examined.providers[1].version.line, 6);  // it states none
+  EXPECT_THAT(examined.selection.session_entries, ElementsAre(Pair("b", "2")));
+  ASSERT_EQ(examined.session_entries.size(), 1U);
+  EXPECT_EQ(examined.session_entries[0].column, 22);
+}
+
+TEST(ExaminedSelection, EndsWhereTheTextIsNotYaml) {
+  const ExaminedSelection examined =
+      examine_selection("selection: 1\nselection: 1\nproviders: [3]\n", "s.yaml");
+  ASSERT_EQ(examined.errors.size(), 1U);
+  EXPECT_EQ(examined.errors[0].place.line, 2);
+  EXPECT_THAT(errors_in("providers: [3]"), ElementsAre(HasSubstr("\"selection\" is missing")));
+  EXPECT_THAT(errors_in("[]"), ElementsAre(HasSubstr("expected a map")));
+  EXPECT_THAT(errors_in("selection: 1"), ElementsAre(HasSubstr("\"providers\" is missing")));
 }
 
 TEST(Selection, LoadsFromAFile) {

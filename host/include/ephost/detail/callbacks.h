@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,29 @@ inline std::vector<ephost_key_value> views_of(const OptionList& options) {
   for (const auto& [key, value] : options) views.push_back({key.c_str(), value.c_str()});
   return views;
 }
+
+// A request as the C API takes it. Borrows the request.
+class RequestView {
+ public:
+  explicit RequestView(const ProviderRequest& request) : options_(views_of(request.options)) {
+    for (const std::string& device : request.devices) devices_.push_back(device.c_str());
+    record_.struct_size = sizeof(record_);
+    record_.name = request.name.c_str();
+    record_.version_range = request.version_range.c_str();
+    record_.options = options_.data();
+    record_.option_count = options_.size();
+    record_.devices = devices_.data();
+    record_.device_count = devices_.size();
+  }
+
+  // Valid as long as this object.
+  [[nodiscard]] const ephost_provider_request* record() const { return &record_; }
+
+ private:
+  std::vector<ephost_key_value> options_;
+  std::vector<const char*> devices_;
+  ephost_provider_request record_ = {};
+};
 
 // What is told is for information only: an exception must not end the work, and is dropped.
 inline void call_progress(void* context, const char* provider, double fraction,

@@ -1,6 +1,8 @@
 // What a check of a context model found.
 #pragma once
 
+#include <ephost/types/session_options.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,6 +23,10 @@ struct VerifyContextOptions {
   // compile for it. A provider that has no such device is asked about those that a session would
   // use, as all are if this is empty.
   std::string device;
+  // The model is checked against these providers, which are found and asked as by a session that
+  // requests them, and against the CPU provider, which every session has. Not set: against all that
+  // are installed.
+  std::optional<std::vector<ProviderRequest>> requests = {};
 };
 
 // An EPContext node.

@@ -81,6 +81,9 @@ struct Phase {
 struct SessionProvider {
   std::string name;  // e.g. "CPUExecutionProvider"
   std::filesystem::path library;
+  // Of the model as it is compiled, in all graphs that the host runs: nodes that are its own,
+  // whether in partitions or alone. Specialisations are not counted.
+  uint64_t node_count = 0;
 };
 
 // A block of memory that was planned before the first run. Values of unknown size are not in it.

@@ -62,5 +62,21 @@ TEST(BackendTest, RefusesFoldersWithoutTests) {
   EXPECT_EQ(missing.status().code(), StatusCode::kNoSuchFile);
 }
 
+TEST(NodeCounts, AreShownByProvider) {
+  EXPECT_EQ(to_text(NodeCounts()), "none");
+  EXPECT_EQ(to_text(NodeCounts{{"host", 1}, {"AcmeExecutionProvider", 12}}),
+            "AcmeExecutionProvider 12, host 1");
+}
+
+TEST(NodeCounts, SayWhetherAllNodesRunOnTheProvidersThatAreRequired) {
+  const std::vector<std::string> required = {"AcmeExecutionProvider", "OtherExecutionProvider"};
+  EXPECT_TRUE(check_all_run_on({}, required).ok());
+  EXPECT_TRUE(check_all_run_on({{"AcmeExecutionProvider", 3}}, required).ok());
+  const Status failure = check_all_run_on({{"AcmeExecutionProvider", 3}, {"host", 2}}, required);
+  EXPECT_EQ(failure.code(), StatusCode::kFail);
+  EXPECT_THAT(failure.message(), HasSubstr("AcmeExecutionProvider or OtherExecutionProvider"));
+  EXPECT_THAT(failure.message(), HasSubstr("others run on: host 2"));
+}
+
 }  // namespace
 }  // namespace ephost::cli

@@ -60,11 +60,16 @@ TEST(ManPage, NamesThePagesOfSubcommands) {
   EXPECT_THAT(page_of(command), HasSubstr(".SH COMMANDS\n.TP\n\\fBprogram\\-run\\fR(1)\n"));
 }
 
-TEST(ManPage, TellsOfUncheckedContextsOnlyWhereTheyAreVerified) {
-  const std::string unchecked = "could not check everything";
-  EXPECT_THAT(page_of(command_of({"program", "verify"})), HasSubstr(unchecked));
-  EXPECT_THAT(page_of(command_of({"program", "cache", "verify"})), Not(HasSubstr(unchecked)));
-  EXPECT_THAT(page_of(command_of({"program"})), Not(HasSubstr(unchecked)));
+TEST(ManPage, NamesVariablesAndFilesThatStandForOptions) {
+  DocumentedCommand command = command_of({"program", "run"});
+  EXPECT_THAT(page_of(command), Not(HasSubstr(".SH ENVIRONMENT")));
+  command.arguments = {{.flags = {"--cache-dir"}, .value = "DIR"}};
+  EXPECT_THAT(page_of(command), HasSubstr(".SH ENVIRONMENT\n.TP\n\\fBEPHOST_CACHE_DIR\\fR\n"));
+  EXPECT_THAT(page_of(command), Not(HasSubstr(".SH FILES")));
+  command.arguments = {{.flags = {"--selection"}, .value = "FILE"}};
+  EXPECT_THAT(page_of(command), Not(HasSubstr("EPHOST_CACHE_DIR")));
+  EXPECT_THAT(page_of(command), HasSubstr(".TP\n\\fBEPHOST_SELECTION\\fR\n"));
+  EXPECT_THAT(page_of(command), HasSubstr(".TP\n\\fB/etc/ephost/selection.yaml\\fR\n"));
 }
 
 }  // namespace

@@ -835,6 +835,9 @@ typedef struct ephost_session_provider {
   uint64_t struct_size;
   const char* name;
   const char* library;
+  /* Of the model as it is compiled, in all graphs that the host runs: nodes that are its own,
+   * whether in partitions or alone. Specialisations are not counted. */
+  uint64_t node_count;
 } ephost_session_provider;
 
 /* A block of memory that was planned before the first run. Values of unknown size are not in it. */
@@ -886,6 +889,7 @@ typedef struct ephost_session_info {
   /* Which memory each input is expected in, and each output comes out in. */
   const ephost_memory_info* const* input_memory;
   const ephost_memory_info* const* output_memory;
+  uint64_t host_node_count; /* nodes that the host runs itself, such as control flow */
 } ephost_session_info;
 
 enum {
@@ -1378,6 +1382,13 @@ typedef struct ephost_verify_options {
    * provider can compile for it. A provider that has no such device is asked about those that a
    * session would use, as all are if this is null. */
   const char* device;
+  /* With `requested_only`, the model is checked against these providers, which are found and asked
+   * as by a session that requests them, and against the CPU provider, which every session has.
+   * Otherwise against all that are installed. */
+  const ephost_provider_request* const* requests;
+  uint64_t request_count;
+  int32_t requested_only;
+  int32_t reserved;
 } ephost_verify_options;
 
 /* An EPContext node. */
@@ -1445,9 +1456,9 @@ typedef struct ephost_model_api {
                          const ephost_model_plan** out_report);
   /* Checks a context model without running it: structure, files, checksums, and whether the
    * installed providers can load it. Errors are those of reading the model, INVALID_ARGUMENT for
-   * one without EPContext nodes or a device that no provider of the contexts has; what is wrong
-   * with a context model is listed in the report and does not fail the call. `options` may be null.
-   */
+   * one without EPContext nodes or a device that no provider of the contexts has, and for
+   * `requests` those of creating a session with them; what is wrong with a context model is listed
+   * in the report and does not fail the call. `options` may be null. */
   ephost_status* (*verify_context)(const ephost_environment* environment, const char* model_path,
                                    const ephost_verify_options* options,
                                    const ephost_context_report** out_report);
@@ -1562,6 +1573,59 @@ typedef struct ephost_plugin_description {
   uint64_t kernel_count;
 } ephost_plugin_description;
 
+/* How far a selection is checked. */
+enum {
+  EPHOST_SELECTION_FIND = 0, /* by the file and the manifests; no plugin is loaded */
+  EPHOST_SELECTION_LOAD = 1  /* also load the plugins, find the devices and create the providers */
+};
+
+/* Something that is wrong with a selection file, or has no effect. */
+typedef struct ephost_selection_finding {
+  uint64_t struct_size;
+  uint32_t line; /* both from 1 */
+  uint32_t column;
+  const char* message; /* what is wrong, and what to do; without the place */
+} ephost_selection_finding;
+
+/* A provider of a selection, with the plugin that the selection chooses for it. */
+typedef struct ephost_selected_provider {
+  uint64_t struct_size;
+  const char* name;          /* as the file states it */
+  const char* version_range; /* as the file states it; empty: any */
+  const ephost_key_value* options;
+  uint64_t option_count;
+  const char* const* devices;
+  uint64_t device_count;
+  int32_t is_appended; /* not in the file: the CPU provider, which every session has */
+  int32_t reserved;
+  const char* provider; /* type name; empty: no plugin is chosen, and so the rest */
+  const char* version;
+  const char* manifest; /* path */
+  const char* library;  /* path */
+} ephost_selected_provider;
+
+/* What a selection makes of an installed plugin. */
+typedef struct ephost_selection_verdict {
+  uint64_t struct_size;
+  const char* manifest; /* path */
+  uint32_t position;    /* of its provider in the order of priority, from 1; 0: not chosen */
+  uint32_t reserved;
+  const char* reason; /* why it is chosen, or not */
+} ephost_selection_verdict;
+
+/* Report: what a selection file would choose, and what is wrong with it. */
+typedef struct ephost_selection_report {
+  uint64_t struct_size;
+  const ephost_selected_provider* const* providers; /* in order of priority */
+  uint64_t provider_count;
+  const ephost_selection_verdict* const* plugins; /* in the order of ephost_plugin_list */
+  uint64_t plugin_count;
+  const ephost_key_value* session_entries;
+  uint64_t session_entry_count;
+  const ephost_selection_finding* const* findings; /* in the order of the places */
+  uint64_t finding_count;
+} ephost_selection_report;
+
 typedef struct ephost_plugin_api {
   uint64_t struct_size;
   /* Loads a plugin and describes it: a provider's type name, its short name, or the path of a
@@ -1578,6 +1642,18 @@ typedef struct ephost_plugin_api {
    * library's: both call this. Ends the process at once, with the failure status if a plugin made
    * the call. `function` is the name of the function that was called. */
   void (*end_process)(const char* function, int32_t status);
+  /* Describes the plugin that a session with this request would use; its provider is created with
+   * the request's options and devices. The name is not a path. Errors are those of `inspect`, and
+   * INVALID_ARGUMENT for options or devices that the provider does not have. */
+  ephost_status* (*inspect_request)(const ephost_environment* environment,
+                                    const ephost_provider_request* request,
+                                    const ephost_plugin_description** out_report);
+  /* Checks a selection file as far as it can be checked without a model: its format, versions,
+   * plugins, options, configuration entries, and with EPHOST_SELECTION_LOAD devices and whether
+   * each provider can be created. What is wrong with it is listed in the report and does not fail
+   * the call; a file that cannot be read does. */
+  ephost_status* (*check_selection)(const ephost_environment* environment, const char* file,
+                                    int32_t depth, const ephost_selection_report** out_report);
 } ephost_plugin_api;
 
 /* ------------------------------------------------------------------------------------------------

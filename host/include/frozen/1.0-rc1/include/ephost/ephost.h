@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ephost/cache_store.h>
+#include <ephost/check_selection.h>
 #include <ephost/compile_model.h>
 #include <ephost/element_info.h>
 #include <ephost/element_type.h>

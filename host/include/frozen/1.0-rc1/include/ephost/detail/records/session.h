@@ -93,7 +93,8 @@ template <>
 struct RecordOf<SessionProvider> {
   using C = ephost_session_provider;
   static constexpr auto kFields = std::tuple(field(&SessionProvider::name, &C::name),
-                                             field(&SessionProvider::library, &C::library));
+                                             field(&SessionProvider::library, &C::library),
+                                             field(&SessionProvider::node_count, &C::node_count));
 };
 
 template <>

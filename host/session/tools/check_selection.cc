@@ -1,0 +1,258 @@
+#include "host/session/tools/check_selection.h"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "host/base/files/file.h"
+#include "host/base/format.h"
+#include "host/base/text.h"
+#include "host/bridge/collect/device_list.h"
+#include "host/manifest/choose.h"
+#include "host/manifest/options.h"
+#include "host/manifest/selection.h"
+#include "host/session/devices/device_choice.h"
+#include "host/session/environment_state.h"
+#include "host/session/exception_barrier.h"
+#include "host/session/session_config.h"
+#include "host/session/tools/inspect_plugin.h"
+#include "host/session/tools/plugin_description.h"
+#include "host/session/usable_plugin.h"
+
+namespace ephost {
+namespace {
+
+using manifest::FoundPlugin;
+using manifest::Place;
+using manifest::ProviderChoice;
+using manifest::ProviderChoicePlaces;
+
+class Check {
+ public:
+  Check(const Environment& environment, SelectionCheck depth)
+      : environment_(environment), plugins_(environment.state().plugins.all()), depth_(depth) {
+    for (const FoundPlugin& plugin : plugins_->found) {
+      report_.plugins.push_back(
+          {.manifest = plugin.manifest.file, .reason = "the selection does not name its provider"});
+    }
+  }
+
+  SelectionReport run(const manifest::ExaminedSelection& examined) {
+    for (const manifest::PlacedError& error : examined.errors) {
+      const std::string place =
+          manifest::error_at(examined.selection.file, error.place, "").message();
+      find(error.place, error.status.message().substr(place.size()));
+    }
+    const std::vector<ProviderChoice>& choices = examined.selection.providers;
+    for (size_t i = 0; i < choices.size(); ++i) check_choice(choices[i], examined.providers[i]);
+    append_cpu();
+    check_entries(examined);
+    std::ranges::stable_sort(report_.findings, {}, [](const SelectionFinding& finding) {
+      return std::tuple(finding.line, finding.column);
+    });
+    return std::move(report_);
+  }
+
+ private:
+  void find(Place place, std::string message) {
+    report_.findings.push_back({static_cast<uint32_t>(place.line),
+                                static_cast<uint32_t>(place.column), std::move(message)});
+  }
+
+  // Whether there was no problem.
+  bool expect(Place place, const Status& status) {
+    if (!status.ok()) find(place, status.message());
+    return status.ok();
+  }
+
+  SelectionVerdict& verdict_on(const FoundPlugin& plugin) {
+    return *std::ranges::find(report_.plugins, plugin.manifest.file, &SelectionVerdict::manifest);
+  }
+
+  void check_choice(const ProviderChoice& choice, const ProviderChoicePlaces& places) {
+    report_.providers.push_back({.name = choice.name,
+                                 .version_range = choice.version.to_string(),
+                                 .options = choice.options,
+                                 .devices = choice.devices});
+    const auto candidates = manifest::find_candidates(*plugins_, choice);
+    if (!candidates.ok()) {
+      const auto of_any_version = manifest::find_candidates(*plugins_, {.name = choice.name});
+      const bool is_new =
+          of_any_version.ok() && providers_.insert(of_any_version->provider()).second;
+      if (is_new) refuse_versions(of_any_version->provider(), choice);
+      find(of_any_version.ok() ? places.version : places.name, candidates.status().message());
+      return;
+    }
+    const std::string& provider = candidates->provider();
+    if (!providers_.insert(provider).second) {
+      find(places.name, formatted("{} is the provider {}, which is listed already; remove one of "
+                                  "the two",
+                                  quote(choice.name), provider));
+      return;
+    }
+    refuse_versions(provider, choice);
+    check_plugin(*candidates, judge(*candidates, choice), choice, places);
+  }
+
+  // Says of all versions of a provider that the selection does not admit them.
+  void refuse_versions(const std::string& provider, const ProviderChoice& choice) {
+    for (const FoundPlugin& plugin : plugins_->found) {
+      if (plugin.manifest.provider != provider) continue;
+      verdict_on(plugin).reason =
+          formatted("its version is not in {}", quote(choice.version.to_string()));
+    }
+  }
+
+  // Says of each candidate what the selection makes of it, and returns the one that it chooses:
+  // null if none can be loaded.
+  const FoundPlugin* judge(const manifest::Candidates& candidates, const ProviderChoice& choice) {
+    const FoundPlugin* chosen = nullptr;
+    for (const FoundPlugin& plugin : candidates.plugins) {
+      SelectionVerdict& verdict = verdict_on(plugin);
+      const Status loadable = environment_.check_loadable(session::describe_plugin(plugin));
+      if (!loadable.ok()) {
+        verdict.reason = "it cannot be loaded";
+      } else if (chosen != nullptr) {
+        verdict.reason =
+            formatted("used only if version {} of {} fails", chosen->manifest.version.to_string(),
+                      quote(chosen->manifest.file.native()));
+      } else {
+        chosen = &plugin;
+        verdict.position = static_cast<uint32_t>(report_.providers.size());
+        verdict.reason = "the highest version that can be loaded";
+        const std::string& range = choice.version.to_string();
+        if (!range.empty()) verdict.reason += " in " + quote(range);
+      }
+    }
+    if (chosen == nullptr) return nullptr;
+    SelectedProvider& selected = report_.providers.back();
+    selected.provider = chosen->manifest.provider;
+    selected.version = chosen->manifest.version.to_string();
+    selected.manifest = chosen->manifest.file;
+    selected.library = chosen->library;
+    return chosen;
+  }
+
+  void check_plugin(const manifest::Candidates& candidates, const FoundPlugin* chosen,
+                    const ProviderChoice& choice, const ProviderChoicePlaces& places) {
+    if (chosen == nullptr) {
+      const FoundPlugin& first = candidates.plugins.front();
+      expect(places.name, environment_.check_loadable(session::describe_plugin(first)));
+      return;
+    }
+    bool is_sound = true;
+    for (size_t i = 0; i < choice.options.size(); ++i) {
+      const auto checked =
+          manifest::validate_options(chosen->manifest, std::span(choice.options).subspan(i, 1));
+      is_sound &= expect(places.options[i], checked.status());
+    }
+    if (depth_ == SelectionCheck::kFind) return;
+    is_sound &= check_devices(candidates, choice, places);
+    if (is_sound) check_provider(choice, places);
+  }
+
+  bool check_devices(const manifest::Candidates& candidates, const ProviderChoice& choice,
+                     const ProviderChoicePlaces& places) {
+    const auto list = [](const std::shared_ptr<const plugin::LoadedPlugin>& plugin) {
+      const bridge::HostServices services(plugin->manifest.provider, plugin_log(),
+                                          bridge::ProgressHooks{});
+      return bridge::list_devices(*plugin, services);
+    };
+    const auto listed =
+        session::with_usable_plugin(environment_.state().registry, candidates, list);
+    if (!expect(places.name, listed.status())) return false;
+    bool is_sound = true;
+    for (size_t i = 0; i < choice.devices.size(); ++i) {
+      const auto found = session::choose_devices(candidates.provider(), *listed,
+                                                 std::span(choice.devices).subspan(i, 1));
+      is_sound &= expect(places.devices[i], found.status());
+    }
+    return is_sound;
+  }
+
+  void check_provider(const ProviderChoice& choice, const ProviderChoicePlaces& places) {
+    const Result<PluginDescription> described =
+        inspect_plugin(environment_, ProviderRequest{.name = choice.name,
+                                                     .version_range = choice.version.to_string(),
+                                                     .options = choice.options,
+                                                     .devices = choice.devices});
+    if (!expect(places.name, described.status())) return;
+    const Status& created = described->provider_status;
+    if (created.ok()) return;
+    find(places.name, "the provider cannot be created: " + created.message());
+  }
+
+  // Every session has the CPU provider.
+  void append_cpu() {
+    const std::string cpu(kCpuProvider);
+    if (providers_.contains(cpu)) return;
+    report_.providers.push_back({.name = cpu, .is_appended = true});
+    const auto candidates = manifest::find_candidates(*plugins_, {.name = cpu});
+    if (!expect({}, candidates.status())) return;
+    if (const FoundPlugin* chosen = judge(*candidates, {.name = cpu})) {
+      verdict_on(*chosen).reason = "every session has the CPU provider";
+    }
+  }
+
+  void check_entries(const manifest::ExaminedSelection& examined) {
+    report_.session_entries = examined.selection.session_entries;
+    SessionOptions all;
+    bool is_sound = true;
+    for (size_t i = 0; i < report_.session_entries.size(); ++i) {
+      const auto& [key, value] = report_.session_entries[i];
+      const Place place = examined.session_entries[i];
+      std::vector<std::string> warnings;
+      const Status read =
+          session::read_session_config(SessionOptions().add_config_entry(key, value), warnings)
+              .status();
+      is_sound &= expect(place, read);
+      for (const std::string& warning : warnings) {
+        find(place, names_provider(key) ? formatted("{} is an option of a provider; write it under "
+                                                    "the provider's \"options\"",
+                                                    quote(key))
+                                        : warning);
+      }
+      all.add_config_entry(key, value);
+    }
+    // What the entries state together.
+    std::vector<std::string> warnings;
+    if (!is_sound || examined.session_entries.empty()) return;
+    expect(examined.session_entries.front(), session::read_session_config(all, warnings).status());
+  }
+
+  // Whether a key has the form of a provider's option for a run, "ep.PROVIDER.OPTION".
+  [[nodiscard]] bool names_provider(std::string_view key) const {
+    if (!key.starts_with("ep.")) return false;
+    key.remove_prefix(3);
+    const std::string_view name = key.substr(0, key.find('.'));
+    return std::ranges::any_of(plugins_->found, [&](const FoundPlugin& plugin) {
+      return plugin.manifest.provider == name || equal_ignoring_case(plugin.manifest.name, name);
+    });
+  }
+
+  const Environment& environment_;
+  std::shared_ptr<const manifest::SearchResult> plugins_;
+  SelectionCheck depth_;
+  std::set<std::string, std::less<>> providers_;  // that the selection names
+  SelectionReport report_;
+};
+
+}  // namespace
+
+Result<SelectionReport> check_selection(const Environment& environment,
+                                        const std::filesystem::path& file, SelectionCheck depth) {
+  const LogScope scope(environment.state().log);
+  return session::without_exceptions("checking a selection", [&]() -> Result<SelectionReport> {
+    EPHOST_ASSIGN_OR_RETURN(const std::string text, read_file(file, manifest::kMaxYamlBytes));
+    return Check(environment, depth).run(manifest::examine_selection(text, file));
+  });
+}
+
+}  // namespace ephost
