@@ -26,15 +26,17 @@ ALLOWED = {
     "session": "base bridge context graph manifest onnx_io optimize partition plan plugin runtime",
     "api": "base graph runtime session",
     "cli": "base",
+    "python": "",
 }
 
 # Public headers of values that the library and its applications have in common. They reach no function of the library.
 VALUES = re.compile(r"ephost/(status|element_type|float16|types/.+)\.h")
 # Module: the other public headers that it may include. Those with classes of the C++ API are for applications, such as
-# `cli`: the host has classes of its own with the same names. Only `api` knows the C API.
+# `cli` and `python`: the host has classes of its own with the same names. Only `api` knows the C API.
 PUBLIC = {
     "api": re.compile(r"ephost/(c_api|detail/fields|detail/records/\w+)\.h"),
     "cli": re.compile(r"ephost/(?!c_api|detail/).+\.h"),
+    "python": re.compile(r"ephost/(?!c_api|detail/).+\.h"),
 }
 STANDARD = re.compile(r"[a-z_]+|std(def|int)\.h")
 
@@ -45,6 +47,7 @@ OWNERS = {
     r"boost/": "host/plugin",
     r"(fmt/|spdlog/|xxhash\.h|openssl/)": "host/base",
     r"(CLI/|nlohmann/)": "host/cli",
+    r"pybind11/": "host/python",
     r"(dnnl\.h|dnnl\.hpp|oneapi/)": "plugins",
     r"(jpeglib\.h|jerror\.h|openjpeg\.h|png\.h|tiffio\.h|webp/)": "plugins/image",
 }

@@ -48,12 +48,15 @@ inside sh -ec 'cd /work/examples; . ./build.sh'
 for program in run_cc run_c build/run_cc build/run_c; do
   inside "/work/examples/$program" /work/model.onnx | grep '^logits: '
 done
+get "/work/python3-ephost_*.deb"
+inside python3 /work/examples/main.py /work/model.onnx | grep '^logits: '
+inside python3 -c 'import ephost; assert ephost.__file__ == "/usr/lib/python3/dist-packages/ephost/__init__.py"'
 get "/work/ephost-plugin-sdk_*.deb"
 inside sh -ec 'cc -std=c11 -fsyntax-only $(pkg-config --cflags ephost_plugin_sdk) \
   /usr/share/ephost_plugin_sdk/examples/minimal_provider.c'
 inside sh -c 'apt-get remove -y -q ephost ephost-plugin-cpu ephost-plugin-dnnl ephost-plugin-image \
-  libephost0 > /dev/null'
-if [ -e "$root/usr/share/ephost" ]; then
+  python3-ephost libephost0 > /dev/null'
+if [ -e "$root/usr/share/ephost" ] || [ -e "$root/usr/lib/python3/dist-packages/ephost" ]; then
   echo "check_packages: files are left after the packages were removed" >&2
   exit 1
 fi

@@ -52,12 +52,14 @@ build=(
   libdnnl-dev libre2-dev                            # plugins
   libjpeg62-turbo-dev libopenjp2-7-dev libpng-dev libtiff-dev libwebp-dev    # plugins/image
   python3-onnx python3-numpy                        # scripts/make_models.py
+  python3-dev pybind11-dev                          # host/python
 )
 tests=(
   libgtest-dev libgmock-dev libbenchmark-dev        # tests
   libonnx-testdata                                  # tests/conformance
   clang abigail-tools                               # tests/abi: another compiler, scripts/check_abi.sh
   pkg-config groff                                  # tests/integration/install
+  python3-pip python3-venv                          # tests/python: a wheel, and its use in a venv
   chromium libjemalloc2                             # tests/integration/cli: pages, another allocator
 )
 others=(

@@ -15,8 +15,12 @@ set(package_of_plugin_cpu ephost-plugin-cpu)
 set(package_of_plugin_dnnl ephost-plugin-dnnl)
 set(package_of_plugin_image ephost-plugin-image)
 set(package_of_plugin_sdk ephost-plugin-sdk)
+set(package_of_python python3-ephost)
 
 set(CPACK_COMPONENTS_ALL libephost libephost_dev ephost plugin_cpu plugin_dnnl plugin_image plugin_sdk)
+if(TARGET ephost_python)
+  list(APPEND CPACK_COMPONENTS_ALL python)
+endif()
 set(CPACK_GENERATOR DEB)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_GROUPING IGNORE)
@@ -72,6 +76,10 @@ ephost_package(plugin_image libs "image-decoding execution provider for ephost"
   "This package has the provider that decodes image files.")
 ephost_package(plugin_sdk devel "headers for execution-provider plugins of ephost"
   "This package has what is needed to write a plugin.")
+if(TARGET ephost_python)
+  ephost_package(python python "host for ONNX execution-provider plugins (Python module)"
+    "This package has the module ephost, with the names of the module onnxruntime.")
+endif()
 
 # The linker's cache is renewed by a trigger. CPack writes scripts that call ldconfig besides.
 file(WRITE ${PROJECT_BINARY_DIR}/triggers "activate-noawait ldconfig\n")
@@ -87,6 +95,22 @@ set(CPACK_DEBIAN_PLUGIN_DNNL_PACKAGE_RECOMMENDS ephost-plugin-cpu)
 set(CPACK_DEBIAN_PLUGIN_IMAGE_PACKAGE_ENHANCES libephost0)
 set(CPACK_DEBIAN_PLUGIN_IMAGE_PACKAGE_RECOMMENDS ephost-plugin-cpu)
 set(CPACK_DEBIAN_PLUGIN_SDK_PACKAGE_ARCHITECTURE all)
+# The extension is for one version of Python.
+if(TARGET ephost_python)
+  string(REPLACE "." ";" python_version ${EPHOST_PYTHON_VERSION})
+  list(GET python_version 0 python_major)
+  list(GET python_version 1 python_minor)
+  math(EXPR python_next "${python_minor} + 1")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
+    "libephost0 ${same_version}, python3 (>= ${EPHOST_PYTHON_VERSION}~), python3 (<< ${python_major}.${python_next}), \
+python3-numpy")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS ephost-plugin-cpu)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS python3-onnx)
+  # They make the files of __pycache__, and remove them with the package.
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA
+    ${PROJECT_SOURCE_DIR}/scripts/debian/python3-ephost/postinst
+    ${PROJECT_SOURCE_DIR}/scripts/debian/python3-ephost/prerm)
+endif()
 foreach(component LIBEPHOST_DEV PLUGIN_SDK)
   set(CPACK_DEBIAN_${component}_PACKAGE_SHLIBDEPS OFF)
 endforeach()

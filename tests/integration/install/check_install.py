@@ -109,6 +109,15 @@ class Trial:
         subprocess.run(["/usr/bin/python3", "-B", tour, "TourTest"], check=True,
                        env={**os.environ, "EPHOST": str(self.prefix / "bin/ephost")})
 
+    def check_python(self):
+        """The example of README.md for Python, unless the build is without the package."""
+        if not self.arguments.python:
+            return
+        folder, = self.prefix.glob("lib/python*/site-packages")
+        example = self.work / "examples" / "main.py"
+        said = self.run(self.arguments.python, "-B", example, self.arguments.model, PYTHONPATH=str(folder))
+        assert re.fullmatch(r"logits:( -?[\d.e-]+){10}\n", said), said
+
     def subcommands(self, *path):
         """The subcommands of the command line `path`, from its help."""
         lines = self.run(self.prefix / "bin" / path[0], *path[1:], "--help").splitlines()
@@ -162,7 +171,7 @@ class Trial:
 
 def main():
     parser = argparse.ArgumentParser()
-    for name in ("cmake", "generator", "compiler", "cxx-compiler", "compiler-flags", "build", "libdir", "model", "work"):
+    for name in ("cmake", "generator", "compiler", "cxx-compiler", "compiler-flags", "build", "libdir", "model", "python", "work"):
         parser.add_argument(f"--{name}", required=True)
     arguments = parser.parse_args()
     shutil.rmtree(arguments.work, ignore_errors=True)
@@ -172,6 +181,7 @@ def main():
     examples = trial.build_examples()
     trial.check_programs(examples)
     trial.check_command()
+    trial.check_python()
     for program in ("ephost", "ep_weight_sharing_ctx_gen"):
         trial.check_man_pages(program)
     trial.check_completion()
@@ -179,6 +189,7 @@ def main():
     trial.move()
     trial.check_programs(examples, LD_LIBRARY_PATH=str(trial.prefix / arguments.libdir))
     trial.check_command()
+    trial.check_python()
     print("install: installed, built against, run and moved")
 
 

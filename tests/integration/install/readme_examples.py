@@ -3,8 +3,8 @@
 
   readme_examples.py FOLDER
 
-The folder gets main.cc, main.c, CMakeLists.txt, and build.sh with the commands that build both programs
-by pkg-config. An example that is missing, or that there are several of, is an error.
+The folder gets main.cc, main.c, main.py, CMakeLists.txt, and build.sh with the commands that build the first
+two by pkg-config. An example that is missing, or that there are several of, is an error.
 """
 import pathlib
 import re
@@ -15,6 +15,7 @@ README = pathlib.Path(__file__).resolve().parents[3] / "README.md"
 EXAMPLES = {
     "main.cc": ("Use it from C++", "cpp"),
     "main.c": ("Use it from C", "c"),
+    "main.py": ("Use it from Python", "python"),
     "CMakeLists.txt": ("Build an application", "cmake"),
     "build.sh": ("Build an application", "sh"),
 }

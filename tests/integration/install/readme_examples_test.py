@@ -13,17 +13,19 @@ def section(heading, *blocks):
 
 COMPLETE = (section("First", ("sh", "ls")) + section("Use it from C++", ("cpp", "in C++")) +
             section("Use it from C", ("c", "in C")) +
+            section("Use it from Python", ("python", "in Python")) +
             section("Build an application", ("cmake", "build"), ("sh", "by hand")) + section("Last", ("c", "other")))
 
 
 class ReadmeExamples(unittest.TestCase):
     def test_takes_each_example_from_below_its_heading(self):
         self.assertEqual(readme_examples.examples_of(COMPLETE),
-                         {"main.cc": "in C++\n", "main.c": "in C\n", "CMakeLists.txt": "build\n",
+                         {"main.cc": "in C++\n", "main.c": "in C\n", "main.py": "in Python\n", "CMakeLists.txt": "build\n",
                           "build.sh": "by hand\n"})
 
     def test_refuses_a_readme_without_one_of_them(self):
-        for block in ("```cpp\nin C++\n```", "```c\nin C\n```", "```cmake\nbuild\n```", "```sh\nby hand\n```"):
+        for block in ("```cpp\nin C++\n```", "```c\nin C\n```", "```python\nin Python\n```",
+                      "```cmake\nbuild\n```", "```sh\nby hand\n```"):
             self.assertEqual(COMPLETE.count(block), 1)
             with self.assertRaisesRegex(ValueError, "has 0 blocks"):
                 readme_examples.examples_of(COMPLETE.replace(block, ""))

@@ -1,0 +1,44 @@
+"""Runs ONNX models on execution-provider plugins, with the names of the package onnxruntime.
+
+    import ephost as ort
+
+    session = ort.InferenceSession("model.onnx", providers=["dnnl"])
+    outputs = session.run(None, {"data": image})
+"""
+from ._ephost import (CacheUse, CompileReport, Fallback, ModelMetadata, RunOptions)
+from ._ephost import MemoryInfo as OrtMemoryInfo
+from ._ephost import version as __version__
+from ._enums import (ExecutionMode, ExecutionOrder, GraphOptimizationLevel, InitializerLocation, OrtCompileApiFlags,
+                     OrtExecutionProviderDevicePolicy, OrtHardwareDeviceType, OrtMemType, OrtSparseFormat)
+from ._environment import (OrtEpDevice, OrtHardwareDevice, get_all_providers, get_available_providers, get_build_info,
+                           get_device, get_ep_devices, get_ep_targets, get_version_string,
+                           register_execution_provider_library, set_default_logger_severity,
+                           set_default_logger_verbosity, set_global_thread_pool_sizes,
+                           unregister_execution_provider_library)
+from ._errors import EphostError, StatusCode
+from ._errors import (EngineError, EPFail, Fail, InvalidArgument, InvalidGraph, InvalidProtobuf, ModelLoadCanceled,
+                      ModelLoaded, ModelRequiresCompilation, NoModel, NoSuchFile, NotFound, NotImplemented,
+                      RuntimeException)
+from ._options import SessionOptions
+from ._ortvalue import OrtDevice, OrtValue, SparseTensor
+from ._session import InferenceSession, IOBinding, NodeArg
+from ._compiler import ModelCompiler, OrtExternalInitializerInfo
+from ._reports import ModelPlan, Partitioning, partition, plan
+
+for _class in (CacheUse, CompileReport, Fallback, ModelMetadata, RunOptions, OrtMemoryInfo, OrtEpDevice,
+               OrtHardwareDevice, SessionOptions, OrtDevice, OrtValue, SparseTensor, InferenceSession, IOBinding, NodeArg,
+               ModelCompiler, OrtExternalInitializerInfo, ModelPlan, Partitioning):
+    _class.__module__ = __name__
+
+__all__ = [
+    "CacheUse", "CompileReport", "EPFail", "EngineError", "EphostError", "ExecutionMode", "ExecutionOrder", "Fail",
+    "Fallback", "GraphOptimizationLevel", "IOBinding", "InferenceSession", "InitializerLocation", "InvalidArgument",
+    "InvalidGraph", "InvalidProtobuf", "ModelCompiler", "ModelLoadCanceled", "ModelLoaded", "ModelMetadata",
+    "ModelPlan", "ModelRequiresCompilation", "NoModel", "NoSuchFile", "NodeArg", "NotFound", "NotImplemented",
+    "OrtCompileApiFlags", "OrtDevice", "OrtEpDevice", "OrtExecutionProviderDevicePolicy", "OrtExternalInitializerInfo",
+    "OrtHardwareDevice", "OrtHardwareDeviceType", "OrtMemType", "OrtMemoryInfo", "OrtSparseFormat", "OrtValue",
+    "Partitioning", "RunOptions", "RuntimeException", "SessionOptions", "SparseTensor", "StatusCode", "__version__",
+    "get_all_providers", "get_available_providers", "get_build_info", "get_device", "get_ep_devices", "get_ep_targets",
+    "get_version_string", "partition", "plan", "register_execution_provider_library", "set_default_logger_severity",
+    "set_default_logger_verbosity", "set_global_thread_pool_sizes", "unregister_execution_provider_library",
+]

@@ -1,0 +1,189 @@
+"""OrtValue, SparseTensor and OrtDevice: values that a program keeps from run to run."""
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+import numpy as np
+
+from . import _dtypes, _ephost, _values
+from ._enums import OrtSparseFormat, ValueKind
+from ._errors import invalid_argument
+
+
+class OrtDevice:
+    """A place where values lie. Inputs and outputs of runs lie in host memory, the device ("cpu", 0)."""
+
+    def __init__(self, device_type: str = "cpu", device_id: int = 0):
+        self._type, self._id = device_type.lower(), device_id
+
+    @staticmethod
+    def make(device_type: str, device_id: int, vendor_id: int = -1) -> OrtDevice:
+        return OrtDevice(device_type, device_id)
+
+    @staticmethod
+    def cpu() -> OrtDevice:
+        return OrtDevice()
+
+    def device_type(self) -> str:
+        return self._type
+
+    def device_id(self) -> int:
+        return self._id
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OrtDevice) and (self._type, self._id) == (other._type, other._id)
+
+    def __hash__(self) -> int:
+        return hash((self._type, self._id))
+
+    def __repr__(self) -> str:
+        return f"OrtDevice({self._type!r}, {self._id})"
+
+
+def require_cpu(device_type: str, device_id: int) -> None:
+    """Values can be made in host memory only."""
+    if (device_type.lower(), device_id) != ("cpu", 0):
+        raise invalid_argument(f"values lie in host memory, the device \"cpu\" 0, and not in that of \"{device_type}\" "
+                               f"{device_id}: the host copies what a device computes")
+
+
+class OrtValue:
+    """A tensor, a sequence, a map, or nothing, in memory that numpy and DLPack share with it."""
+
+    __slots__ = ("_ephost_value", "_sparse", "__weakref__")
+
+    def __init__(self, value: _ephost.Value, sparse: SparseTensor | None = None):
+        self._ephost_value = value
+        self._sparse = sparse
+
+    @staticmethod
+    def ortvalue_from_numpy(numpy_obj: np.ndarray, device_type: str = "cpu", device_id: int = 0,
+                            vendor_id: int = -1) -> OrtValue:
+        """Shares the memory of an array that is row-major, and copies others."""
+        require_cpu(device_type, device_id)
+        return OrtValue(_values.of_array(np.asarray(numpy_obj)))
+
+    @staticmethod
+    def ortvalue_from_numpy_with_onnx_type(data: np.ndarray, onnx_element_type: int) -> OrtValue:
+        """Of an array that has the bits of the elements, such as uint16 for bfloat16, or for types of less than a byte
+        one element in each item."""
+        return OrtValue(_values.of_codes(np.asarray(data), _dtypes.element_type(onnx_element_type)))
+
+    @staticmethod
+    def ortvalue_from_shape_and_type(shape: Sequence[int], element_type: Any = np.float32, device_type: str = "cpu",
+                                     device_id: int = 0, vendor_id: int = -1) -> OrtValue:
+        """A tensor of zeros."""
+        require_cpu(device_type, device_id)
+        return OrtValue(_ephost.Value.allocate(_dtypes.element_type(element_type), [int(extent) for extent in shape]))
+
+    @staticmethod
+    def ort_value_from_sparse_tensor(sparse_tensor: SparseTensor) -> OrtValue:
+        return OrtValue(sparse_tensor._ephost_value, sparse_tensor)
+
+    @staticmethod
+    def from_dlpack(data: Any, is_bool_tensor: bool = False) -> OrtValue:
+        """A tensor over the memory of another library's, or of a DLPack capsule; `is_bool_tensor` for one of bytes that
+        are truth values."""
+        return OrtValue(_values.of_dlpack(data, is_bool_tensor))
+
+    def to_dlpack(self) -> Any:
+        return self._ephost_value.dlpack()
+
+    def __dlpack__(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None,
+                   copy: bool | None = None) -> Any:
+        if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
+            raise BufferError("the tensor lies in host memory, DLPack's device (1, 0)")
+        if copy:
+            return _values.of_array(self.numpy().copy()).dlpack()
+        return self._ephost_value.dlpack()
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+    def numpy(self) -> Any:
+        """An array over the same memory; of other values what a run returns for them."""
+        return _values.object_of(self._ephost_value)
+
+    def update_inplace(self, np_arr: np.ndarray) -> None:
+        """Copies the elements of an array of the same dtype and shape."""
+        self._ephost_value.update(np_arr)
+
+    def as_sparse_tensor(self) -> SparseTensor:
+        if self._sparse is None:
+            raise invalid_argument("the value is not made of a sparse tensor")
+        return self._sparse
+
+    def data_ptr(self) -> int:
+        return self._ephost_value.address
+
+    def device_name(self) -> str:
+        return "cpu"
+
+    def shape(self) -> list[int]:
+        return self._ephost_value.shape
+
+    def data_type(self) -> str:
+        return _values.type_name(self._ephost_value)
+
+    def element_type(self) -> int:
+        return self._ephost_value.element_type
+
+    def tensor_size_in_bytes(self) -> int:
+        return self._ephost_value.nbytes
+
+    def has_value(self) -> bool:
+        return self._ephost_value.kind != ValueKind.NONE
+
+    def is_tensor(self) -> bool:
+        return self._ephost_value.kind == ValueKind.TENSOR
+
+    def is_sparse_tensor(self) -> bool:
+        return self._ephost_value.kind == ValueKind.SPARSE_TENSOR
+
+    def is_tensor_sequence(self) -> bool:
+        return self._ephost_value.kind == ValueKind.SEQUENCE
+
+
+class SparseTensor:
+    """A tensor of which only some elements are stated. Runs take it; what they return is dense."""
+
+    def __init__(self, format: OrtSparseFormat, dense_shape: Sequence[int], values: np.ndarray, indices: np.ndarray,
+                 outer_indices: np.ndarray | None = None):
+        self._format, self._shape, self._elements = format, [int(extent) for extent in dense_shape], values
+        self._indices = np.asarray(indices, np.int64)
+        self._outer = np.asarray(() if outer_indices is None else outer_indices, np.int64)
+        self._ephost_value = _ephost.Value.sparse(int(format), self._shape, _values.of_array(np.asarray(values)),
+                                                  self._indices.reshape(-1).tolist(), self._outer.reshape(-1).tolist())
+
+    @staticmethod
+    def sparse_coo_from_numpy(dense_shape: Sequence[int], values: np.ndarray, coo_indices: np.ndarray,
+                              ort_device: OrtDevice | None = None) -> SparseTensor:
+        return SparseTensor(OrtSparseFormat.ORT_SPARSE_COO, dense_shape, values, coo_indices)
+
+    @staticmethod
+    def sparse_csr_from_numpy(dense_shape: Sequence[int], values: np.ndarray, inner_indices: np.ndarray,
+                              outer_indices: np.ndarray, ort_device: OrtDevice | None = None) -> SparseTensor:
+        return SparseTensor(OrtSparseFormat.ORT_SPARSE_CSRC, dense_shape, values, inner_indices, outer_indices)
+
+    def values(self) -> np.ndarray:
+        return self._elements
+
+    def indices(self) -> np.ndarray:
+        """Of the form COO the places, of the form CSR the columns."""
+        return self._indices
+
+    def outer_indices(self) -> np.ndarray:
+        """Of the form CSR, for each row the number of values before it."""
+        return self._outer
+
+    def dense_shape(self) -> list[int]:
+        return self._shape
+
+    def format(self) -> OrtSparseFormat:
+        return self._format
+
+    def data_type(self) -> str:
+        return _values.type_name(self._ephost_value)
+
+    def device_name(self) -> str:
+        return "cpu"

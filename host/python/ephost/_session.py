@@ -1,0 +1,225 @@
+"""InferenceSession: a model, ready to run."""
+from __future__ import annotations
+
+import os
+import re
+from typing import Any, Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from . import _dtypes, _environment, _ephost, _values
+from ._environment import Provider
+from ._enums import ValueKind
+from ._errors import invalid_argument
+from ._options import SessionOptions
+from ._ortvalue import OrtValue, require_cpu
+
+_LEAF = re.compile(r"\b([a-z][a-z0-9]*)(?:\[[^\]]*\])?(?=[,)\s]|$)")
+_MAP_KEY = re.compile(r"map\(tensor\((\w+)\),\s*")
+
+
+class NodeArg:
+    """An input or output of a model."""
+
+    def __init__(self, description: _ephost.ValueDescription):
+        self._description = description
+
+    @property
+    def name(self) -> str:
+        return self._description.name
+
+    @property
+    def type(self) -> str:
+        """ONNX Runtime's text, e.g. "tensor(float)"."""
+        of = self._description
+        if of.kind == ValueKind.TENSOR:
+            text = f"tensor({_ephost.element_type_name(of.element_type)})"
+            return f"optional({text})" if of.is_optional else text
+        return _MAP_KEY.sub(r"map(\1,", _LEAF.sub(r"tensor(\1)", of.type))
+
+    @property
+    def shape(self) -> list[int | str | None]:
+        """An open extent is its name, or None; [] for a scalar, and for a value without a known rank."""
+        of = self._description
+        return [extent if extent >= 0 else name or None for extent, name in zip(of.shape, of.dim_names)]
+
+    def __repr__(self) -> str:
+        return f"NodeArg(name={self.name!r}, type={self.type!r}, shape={self.shape!r})"
+
+
+class InferenceSession:
+    """Several threads may call `run` of one session at once. The GIL is free meanwhile, and Ctrl-C ends a run, and
+    the creation of a session, with KeyboardInterrupt."""
+
+    def __init__(self, path_or_bytes: str | os.PathLike | bytes, sess_options: SessionOptions | None = None,
+                 providers: Sequence[Provider] | None = None,
+                 provider_options: Sequence[Mapping[str, Any]] | None = None, **kwargs: Any):
+        """`providers` are asked in this order, by type name or short name, and the CPU provider takes what they leave;
+        it is the only one where none are given. What is unknown in `kwargs` is an error; `disabled_optimizers` are
+        names of passes to leave out."""
+        disabled = kwargs.pop("disabled_optimizers", None)
+        for name in ("read_config_from_model", "enable_fallback"):
+            kwargs.pop(name, None)
+        if kwargs:
+            raise TypeError(f"InferenceSession has no argument {', '.join(map(repr, kwargs))}")
+        self._options = SessionOptions() if sess_options is None else sess_options
+        asked = _environment.normalized(providers, provider_options)
+        model = bytes(path_or_bytes) if isinstance(path_or_bytes, (bytes, bytearray, memoryview)) else _path(path_or_bytes)
+        with self._options._in_use(asked) as options:
+            if disabled:
+                options.add_config_entry("optimization.disable_specified_optimizers", ";".join(disabled))
+            self._session = _ephost.Session(_environment.environment(), model, options)
+        self._run = self._session.run
+        self._files = list(self._options._files)  # borrowed by the session
+        given = [entry for entry in [*self._options._providers, *asked] if isinstance(entry[0], str)]
+        self._provider_options = dict(given)
+
+    # ---- Runs --------------------------------------------------------------------------------------------------
+
+    def run(self, output_names: Sequence[str] | None, input_feed: dict[str, Any],
+            run_options: _ephost.RunOptions | None = None) -> list[Any]:
+        """The outputs named, or all in the model's order. Arrays have memory of their own."""
+        return self._run(output_names, input_feed, run_options)
+
+    def run_async(self, output_names: Sequence[str] | None, input_feed: dict[str, Any],
+                  callback: Callable[[list[Any], Any, str], object], user_data: Any = None,
+                  run_options: _ephost.RunOptions | None = None) -> None:
+        """Returns at once. A thread calls `callback(outputs, user_data, error)` in the end, where `error` is empty, or
+        the text of the failure. At its end the interpreter waits for runs that go on."""
+        self._session.run_async(output_names, input_feed,
+                                lambda outputs, data, error: callback(outputs, data, "" if error is None else str(error)),
+                                user_data, run_options)
+
+    def run_with_ort_values(self, output_names: Sequence[str] | None, input_dict_ort_values: Mapping[str, OrtValue],
+                            run_options: _ephost.RunOptions | None = None) -> list[OrtValue]:
+        feeds = [(name, value._ephost_value) for name, value in input_dict_ort_values.items()]
+        return [OrtValue(value) for value in self._session.run_values(output_names, feeds, run_options)]
+
+    def io_binding(self) -> IOBinding:
+        return IOBinding(self)
+
+    def run_with_iobinding(self, iobinding: IOBinding, run_options: _ephost.RunOptions | None = None) -> None:
+        self._session.run_with_binding(iobinding._binding, run_options)
+
+    # ---- What the session is -----------------------------------------------------------------------------------
+
+    def get_inputs(self) -> list[NodeArg]:
+        """Those without a default in the model."""
+        return [NodeArg(one) for one in self._session.inputs() if not one.has_default]
+
+    def get_outputs(self) -> list[NodeArg]:
+        return [NodeArg(one) for one in self._session.outputs()]
+
+    def get_overridable_initializers(self) -> list[NodeArg]:
+        """The inputs with a default, which a run may give another value."""
+        return [NodeArg(one) for one in self._session.overridable_initializers()]
+
+    def get_modelmeta(self) -> _ephost.ModelMetadata:
+        return self._session.model_metadata()
+
+    def get_providers(self) -> list[str]:
+        return self._session.providers()
+
+    def get_provider_options(self) -> dict[str, dict[str, str]]:
+        """The options that were given, by provider."""
+        return {name: dict(self._provider_options.get(name, {})) for name in self.get_providers()}
+
+    def get_session_options(self) -> SessionOptions:
+        return self._options
+
+    def get_input_memory_infos(self) -> list[_ephost.MemoryInfo]:
+        return self._session.memory_info_for_inputs()
+
+    def get_output_memory_infos(self) -> list[_ephost.MemoryInfo]:
+        return self._session.memory_info_for_outputs()
+
+    def get_fallbacks(self) -> list[_ephost.Fallback]:
+        """What providers failed at, in the order of the attempts; others run these nodes."""
+        return self._session.fallbacks()
+
+    def get_cache_use(self) -> _ephost.CacheUse:
+        """What the cache store (the entry ep.cache_dir) did for the session."""
+        return self._session.cache_use()
+
+    def set_ep_dynamic_options(self, options: Mapping[str, Any]) -> None:
+        """Changes options of providers for runs that begin afterwards: keys are "ep.PROVIDER.OPTION"."""
+        self._session.set_ep_dynamic_options({str(key): str(value) for key, value in options.items()})
+
+    def end_profiling(self) -> str:
+        """Writes what SessionOptions.enable_profiling recorded: the file."""
+        return self._session.end_profiling()
+
+    def disable_fallback(self) -> None:
+        """Has no effect: a session never changes its providers later."""
+
+    def enable_fallback(self) -> None:
+        """Has no effect, like disable_fallback."""
+
+
+def _path(given: Any) -> str:
+    try:
+        return os.fspath(given)
+    except TypeError as error:
+        raise invalid_argument(f"a model is given as a {type(given).__name__}; give a path, or the bytes of a "
+                               "model") from error
+
+
+class IOBinding:
+    """Inputs and outputs that stay bound from run to run; one run at a time may use it. What the host has allocated is
+    written again by the next run: `get_outputs` shares its memory, `copy_outputs_to_cpu` copies."""
+
+    def __init__(self, session: InferenceSession):
+        self._binding = session._session.create_binding()
+        self._types = {one.name: one.type for one in session._session.inputs()}
+        self._session = session
+
+    def bind_cpu_input(self, name: str, arr_on_cpu: Any) -> None:
+        self._binding.bind_input(name, _values.value_of(arr_on_cpu, self._types.get(name)))
+
+    def bind_ortvalue_input(self, name: str, ortvalue: OrtValue) -> None:
+        self._binding.bind_input(name, ortvalue._ephost_value)
+
+    def bind_input(self, name: str, device_type: str, device_id: int, element_type: Any, shape: Sequence[int],
+                   buffer_ptr: int) -> None:
+        """Binds memory at an address, which has to stay."""
+        require_cpu(device_type, device_id)
+        self._binding.bind_input(name, _at(element_type, shape, buffer_ptr))
+
+    def bind_output(self, name: str, device_type: str = "cpu", device_id: int = 0, element_type: Any = None,
+                    shape: Sequence[int] | None = None, buffer_ptr: int | None = None) -> None:
+        """Binds memory at an address, or lets the host allocate the output in the memory of a device."""
+        if buffer_ptr is None:
+            self._binding.bind_output_to_memory(name, device_type, device_id)
+            return
+        if element_type is None or shape is None:
+            raise invalid_argument(f"the output \"{name}\" is bound to an address without element_type and shape; "
+                                   "give all three")
+        require_cpu(device_type, device_id)
+        self._binding.bind_output(name, _at(element_type, shape, buffer_ptr))
+
+    def bind_ortvalue_output(self, name: str, ortvalue: OrtValue) -> None:
+        self._binding.bind_output(name, ortvalue._ephost_value)
+
+    def synchronize_inputs(self) -> None:
+        """Has nothing to wait for: inputs lie in host memory."""
+
+    def synchronize_outputs(self) -> None:
+        """Has nothing to wait for: outputs lie in host memory."""
+
+    def get_outputs(self) -> list[OrtValue]:
+        """Of the last run, in the model's order."""
+        return [OrtValue(value) for value in self._binding.outputs()]
+
+    def copy_outputs_to_cpu(self) -> list[Any]:
+        found = [_values.object_of(value) for value in self._binding.outputs()]
+        return [one.copy() if isinstance(one, np.ndarray) else one for one in found]
+
+    def clear_binding_inputs(self) -> None:
+        self._binding.clear_inputs()
+
+    def clear_binding_outputs(self) -> None:
+        self._binding.clear_outputs()
+
+
+def _at(element_type: Any, shape: Iterable[int], address: int) -> _ephost.Value:
+    return _ephost.Value.of_address(_dtypes.element_type(element_type), [int(extent) for extent in shape], address)

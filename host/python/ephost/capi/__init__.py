@@ -1,0 +1,1 @@
+"""Where scripts for onnxruntime import some names from."""

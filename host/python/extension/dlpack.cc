@@ -1,0 +1,180 @@
+// DLPack: tensors of other libraries, in the memory that these have. The structures are those of
+// version 0 of its C interface, which all libraries understand.
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "host/python/extension/arrays.h"
+
+namespace ephost::python {
+namespace {
+
+struct Device {
+  int32_t type;
+  int32_t id;
+};
+constexpr int32_t kCpu = 1;
+
+struct DataType {
+  uint8_t code;
+  uint8_t bits;
+  uint16_t lanes;
+};
+enum Code : uint8_t { kInt = 0, kUint = 1, kFloat = 2, kBfloat = 4, kComplex = 5, kBool = 6 };
+
+struct Tensor {
+  void* data;
+  Device device;
+  int32_t rank;
+  DataType type;
+  int64_t* shape;
+  int64_t* strides;  // in elements; null: row-major
+  uint64_t byte_offset;
+};
+
+struct ManagedTensor {
+  Tensor tensor;
+  void* manager;
+  void (*deleter)(ManagedTensor* self);
+};
+
+struct TypePair {
+  ElementType type;
+  Code code;
+  uint8_t bits;
+};
+constexpr std::array kTypes = {
+    TypePair{ElementType::kFloat, kFloat, 32},
+    TypePair{ElementType::kDouble, kFloat, 64},
+    TypePair{ElementType::kFloat16, kFloat, 16},
+    TypePair{ElementType::kBfloat16, kBfloat, 16},
+    TypePair{ElementType::kInt8, kInt, 8},
+    TypePair{ElementType::kInt16, kInt, 16},
+    TypePair{ElementType::kInt32, kInt, 32},
+    TypePair{ElementType::kInt64, kInt, 64},
+    TypePair{ElementType::kUint8, kUint, 8},
+    TypePair{ElementType::kUint16, kUint, 16},
+    TypePair{ElementType::kUint32, kUint, 32},
+    TypePair{ElementType::kUint64, kUint, 64},
+    TypePair{ElementType::kComplex64, kComplex, 64},
+    TypePair{ElementType::kComplex128, kComplex, 128},
+    TypePair{ElementType::kBool, kBool, 8},
+};
+
+constexpr const char* kName = "dltensor";
+constexpr const char* kUsedName = "used_dltensor";
+
+// A tensor that is given away, with what it points to.
+struct Given {
+  ManagedTensor managed = {};
+  Value value;
+  std::vector<int64_t> shape;
+};
+
+void destroy_unused(PyObject* capsule) {
+  if (PyCapsule_IsValid(capsule, kName) == 0) return;  // its new owner destroys the tensor
+  auto* const managed = static_cast<ManagedTensor*>(PyCapsule_GetPointer(capsule, kName));
+  managed->deleter(managed);
+}
+
+Status refuse(std::string problem) { return {StatusCode::kInvalidArgument, std::move(problem)}; }
+
+bool is_row_major(const Tensor& tensor) {
+  if (tensor.strides == nullptr) return true;
+  int64_t stride = 1;
+  for (int32_t i = tensor.rank; i-- > 0;) {
+    if (tensor.shape[i] == 0) return true;
+    if (tensor.shape[i] != 1 && tensor.strides[i] != stride) return false;
+    stride *= tensor.shape[i];
+  }
+  return true;
+}
+
+Status check(const Tensor& tensor) {
+  if (tensor.device.type != kCpu) {
+    return refuse("the DLPack tensor lies in the memory of device type " +
+                  std::to_string(tensor.device.type) + "; copy it to the CPU (type 1)");
+  }
+  if (!is_row_major(tensor)) {
+    return refuse("the DLPack tensor is not row-major; make it contiguous");
+  }
+  return {};
+}
+
+ElementType type_of(const Tensor& tensor, bool is_bool) {
+  const DataType& wanted = tensor.type;
+  if (is_bool && wanted.code == kUint && wanted.bits == 8) return ElementType::kBool;
+  for (const TypePair& pair : kTypes) {
+    if (wanted.lanes == 1 && pair.code == wanted.code && pair.bits == wanted.bits) return pair.type;
+  }
+  raise_if_failed(refuse("the DLPack tensor has elements of type code " +
+                         std::to_string(wanted.code) + " with " + std::to_string(wanted.bits) +
+                         " bits in " + std::to_string(wanted.lanes) +
+                         " lanes, which is no element type of ONNX; convert it"));
+  return ElementType::kUndefined;
+}
+
+}  // namespace
+
+py::capsule dlpack_of(Value value) {
+  const TypePair* pair = nullptr;
+  for (const TypePair& known : kTypes) {
+    if (value.kind() == ValueKind::kTensor && known.type == value.element_type()) pair = &known;
+  }
+  if (pair == nullptr) {
+    raise_if_failed(
+        refuse("the value has no DLPack form: it is not a dense tensor of numbers that "
+               "take whole bytes; use numpy()"));
+  }
+  auto given = std::make_unique<Given>();
+  const std::span<const int64_t> shape = value.shape();
+  given->shape.assign(shape.begin(), shape.end());
+  given->value = std::move(value);
+  given->managed.tensor = {.data = given->value.mutable_bytes().data(),
+                           .device = {kCpu, 0},
+                           .rank = static_cast<int32_t>(given->shape.size()),
+                           .type = {pair->code, pair->bits, 1},
+                           .shape = given->shape.data(),
+                           .strides = nullptr,
+                           .byte_offset = 0};
+  given->managed.manager = given.get();
+  given->managed.deleter = [](ManagedTensor* self) { delete static_cast<Given*>(self->manager); };
+  const py::capsule capsule(&given->managed, kName, destroy_unused);
+  static_cast<void>(given.release());
+  return capsule;
+}
+
+Value value_of_dlpack(const py::object& capsule, bool is_bool) {
+  if (PyCapsule_IsValid(capsule.ptr(), kName) == 0) {
+    raise_if_failed(
+        refuse("from_dlpack takes an object with __dlpack__, or a capsule \"dltensor\" "
+               "that was not used yet"));
+  }
+  auto* const managed = static_cast<ManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), kName));
+  const Tensor& tensor = managed->tensor;
+  raise_if_failed(check(tensor));
+  const ElementType type = type_of(tensor, is_bool);
+  const std::span<const int64_t> shape(tensor.shape, static_cast<size_t>(tensor.rank));
+  uint64_t bytes = tensor.type.bits / 8;
+  for (const int64_t extent : shape) bytes *= static_cast<uint64_t>(extent);
+  auto* const data = static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
+  const auto release = [](ManagedTensor* used) {
+    if (used->deleter != nullptr) used->deleter(used);
+  };
+  // Fails before the capsule is used up.
+  value_of(Value::borrow(type, shape, {data, bytes}));
+  PyCapsule_SetName(capsule.ptr(), kUsedName);
+  const std::shared_ptr<const void> owner = std::shared_ptr<ManagedTensor>(managed, release);
+  if (reinterpret_cast<uintptr_t>(data) % (tensor.type.bits / 8) == 0) {
+    return value_of(Value::share(type, shape, {data, bytes}, owner));
+  }
+  Value copy = value_of(Value::allocate(type, shape));
+  std::memcpy(copy.mutable_bytes().data(), data, bytes);
+  return copy;
+}
+
+}  // namespace ephost::python

@@ -1,0 +1,65 @@
+"""Failures are exceptions, one class for each status code, with the text of the library."""
+
+import pathlib
+import unittest
+
+import numpy as np
+from onnx import TensorProto
+
+import ephost as ort
+from ephost._errors import CLASSES
+from support import PackageTest, identity_of, tiny
+
+
+class Errors(PackageTest):
+    def setUp(self):
+        super().setUp()
+        self.session = ort.InferenceSession(identity_of(TensorProto.FLOAT, (3,)))
+        self.x = np.zeros(3, np.float32)
+
+    def test_has_a_class_for_each_code(self):
+        self.assertEqual([one.code for one in CLASSES], list(ort.StatusCode))
+        for one in CLASSES:
+            self.assertTrue(issubclass(one, ort.EphostError))
+            self.assertIs(getattr(ort, one.__name__), one)
+            self.assertEqual(one.__name__.upper(), one.code.name.replace("_", ""))
+
+    def test_scripts_find_the_classes_where_onnxruntime_has_them(self):
+        from ephost.capi.onnxruntime_pybind11_state import Fail, InvalidArgument, RunOptions, RuntimeException
+        self.assertEqual((Fail, InvalidArgument, RuntimeException, RunOptions),
+                         (ort.Fail, ort.InvalidArgument, ort.RuntimeException, ort.RunOptions))
+
+    def test_a_wrong_input_is_named(self):
+        for feed, words in (({}, '"x"'), ({"z": self.x}, '"z"'), ({"x": self.x.astype(np.int64)}, "int64"),
+                            ({"x": np.zeros(4, np.float32)}, "4"), ({"x": np.zeros((3, 1), np.float32)}, "3,1")):
+            self.assertIn(words, self.refusal(ort.InvalidArgument, self.session.run, None, feed))
+        with self.assertRaises(ValueError):  # as onnxruntime raises for what is missing
+            self.session.run(None, {})
+
+    def test_an_unknown_output_is_named(self):
+        self.assertIn('"nothing"', self.refusal(ort.EphostError, self.session.run, ["nothing"], {"x": self.x}))
+
+    def test_arguments_of_another_kind_are_type_errors(self):
+        for arguments in ((None, [self.x]), ("y", {"x": self.x}), (None, {1: self.x}), (None, {"x": self.x}, "options")):
+            with self.assertRaises(TypeError):
+                self.session.run(*arguments)
+
+    def test_a_model_that_cannot_be_read_is_refused(self):
+        self.refusal(ort.NoSuchFile, ort.InferenceSession, self.folder / "absent.onnx")
+        self.refusal(ort.InvalidProtobuf, ort.InferenceSession, b"no model")
+        broken = self.folder / "broken.onnx"
+        broken.write_bytes(tiny("tiny_cnn").read_bytes()[:1000])
+        self.refusal(ort.InvalidProtobuf, ort.InferenceSession, broken)
+        self.refusal(ort.InvalidArgument, ort.InferenceSession, 5)
+
+    def test_texts_that_are_not_utf_8_are_readable(self):
+        name = pathlib.Path(str(self.folder) + "/\udcff.onnx")
+        self.assertIn(".onnx", self.refusal(ort.NoSuchFile, ort.InferenceSession, name))
+
+    def test_a_plugin_that_cannot_be_registered_is_refused(self):
+        self.refusal(ort.NoSuchFile, ort.register_execution_provider_library, "mine", self.folder / "absent.yaml")
+        self.refusal(ort.NotFound, ort.unregister_execution_provider_library, "mine")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,87 @@
+#!/usr/bin/python3
+"""The ONNX project's own backend tests, through ephost.backend.
+
+  onnx_backend_test.py EXCEPTIONS SHARD COUNT
+
+runs every COUNTth test from SHARD on. EXCEPTIONS has the tests that cannot pass, as `ephost test --skip-list` takes
+them: one of them that passes nevertheless is a failure, as one that fails is and is not among them. The models of kind
+`real`, which onnx would download, are left out.
+"""
+import functools
+import sys
+import unittest
+
+import numpy as np
+import onnx.backend.test
+
+import ephost.backend
+
+if not hasattr(np, "object"):
+    np.object = object  # which onnx 1.12 expects of numpy
+
+
+class Runner(onnx.backend.test.BackendTest):
+    """Compares sequences element by element; onnx 1.12 takes the elements for lists and fails at scalars."""
+
+    @classmethod
+    def assert_similar_outputs(cls, ref_outputs, outputs, *arguments, **named):
+        np.testing.assert_equal(len(outputs), len(ref_outputs))
+        for expected, found in zip(ref_outputs, outputs):
+            if isinstance(expected, list):
+                cls.assert_similar_outputs(expected, found, *arguments, **named)
+            elif expected is None or found is None:
+                assert found is expected, (expected, found)
+            else:
+                super().assert_similar_outputs([expected], [found], *arguments, **named)
+
+
+def read_exceptions(file):
+    """Names with their reasons, as host/cli/commands/skip_list.h describes the file."""
+    with open(file, encoding="utf-8") as lines:
+        texts = [line.strip() for line in lines]
+    return dict(text.split(": ", 1) for text in texts if text and not text.startswith("#"))
+
+
+def must_fail(function, reason):
+    @functools.wraps(function)
+    def test(case):
+        try:
+            function(case)
+        except unittest.SkipTest:
+            raise
+        except Exception:  # noqa: BLE001 (whatever it fails with)
+            return
+        case.fail(f"it passes, although it is listed as one that cannot: {reason}")
+    return test
+
+
+def cases(exceptions):
+    """(name of the test, its function), sorted, without those of other devices than the CPU."""
+    found = {}
+    for kind, case in Runner(ephost.backend.EphostBackend, __name__).test_cases.items():
+        if kind == "OnnxBackendRealModelTest":
+            continue
+        for name in unittest.defaultTestLoader.getTestCaseNames(case):
+            if not name.endswith("_cpu"):
+                continue
+            function, plain = getattr(case, name), name[:-len("_cpu")]
+            assert name not in found, name
+            found[name] = must_fail(function, exceptions[plain]) if plain in exceptions else function
+    unknown = set(exceptions) - {name[:-len("_cpu")] for name in found}
+    return sorted(found.items()), unknown
+
+
+def main():
+    exceptions, shard, count = read_exceptions(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    tests, unknown = cases(exceptions)
+    assert len(tests) > 1000, f"only {len(tests)} tests were found"
+    assert not unknown, f"there are no tests {sorted(unknown)}, which {sys.argv[1]} lists"
+    chosen = dict(tests[shard::count])
+    case = type("Onnx", (unittest.TestCase,), chosen)
+    result = unittest.TextTestRunner(verbosity=1).run(unittest.defaultTestLoader.loadTestsFromTestCase(case))
+    assert result.testsRun == len(chosen) and not result.skipped, result
+    sys.exit(not result.wasSuccessful())
+
+
+if __name__ == "__main__":
+    main()
