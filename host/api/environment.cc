@@ -32,6 +32,7 @@ EnvironmentOptions to_options(const ephost_environment_options* options) {
   adopted.threading.inter_op_num_threads = given.inter_op_num_threads;
   adopted.threading.intra_op_thread_affinities = text_of(given.intra_op_thread_affinities);
   adopted.threading.allow_spinning = given.no_spinning == 0;
+  adopted.metrics = given.metrics != 0;
   adopted.log_id = text_of(given.log_id);
   adopted.log_severity_level = to_level(given.log_severity_level);
   if (const ephost_logging_function log = given.logging_function) {
@@ -152,6 +153,23 @@ ephost_status* abandon_session_group(const ephost_environment* environment, cons
                  [&] { return environment->environment.abandon_session_group(name); });
 }
 
+ephost_status* metrics(const ephost_environment* environment, const ephost_metrics** out_report) {
+  *out_report = nullptr;
+  return guarded("reading metrics", [&]() -> Status {
+    EPHOST_ASSIGN_OR_RETURN(const MetricsReport counted, environment->environment.metrics());
+    *out_report = new_report_of(counted);
+    return {};
+  });
+}
+
+ephost_status* prometheus_text(const ephost_environment* environment, char** out_text) {
+  *out_text = nullptr;
+  return guarded("writing metrics", [&]() -> Status {
+    EPHOST_ASSIGN_OR_RETURN(const std::string text, environment->environment.prometheus_text());
+    return give_text(text, out_text);
+  });
+}
+
 }  // namespace
 
 const ephost_environment_api kEnvironmentApi = {
@@ -168,6 +186,8 @@ const ephost_environment_api kEnvironmentApi = {
     parse_policy,
     session_groups,
     abandon_session_group,
+    metrics,
+    prometheus_text,
 };
 
 }  // namespace ephost::api

@@ -4,6 +4,7 @@
 
 #include <ephost/c_api.h>
 #include <ephost/detail/records/environment.h>
+#include <ephost/detail/records/metrics.h>
 #include <ephost/detail/records/model_report.h>
 #include <ephost/detail/records/placement.h>
 #include <ephost/detail/records/plugin.h>

@@ -9,6 +9,7 @@
 #include "host/base/format.h"
 #include "host/base/log.h"
 #include "host/base/text.h"
+#include "host/cli/metrics_file.h"
 
 namespace ephost::cli {
 namespace {
@@ -254,6 +255,13 @@ void add_profile_flag(ArgumentParser& app, SessionFlags& flags) {
       .group(kSessionGroup);
 }
 
+void add_metrics_flag(ArgumentParser& app, EnvironmentFlags& flags) {
+  app.add("--metrics-file", flags.metrics_file,
+          "Write what was counted to this file in the end, in Prometheus' text format")
+      .type_name("FILE")
+      .group(kReportGroup);
+}
+
 void add_run_flags(ArgumentParser& app, RunFlags& flags) {
   const auto check = [](const std::string& text) -> std::string {
     const auto [name, entry] = split_pair(text, ':');
@@ -312,7 +320,12 @@ Result<Environment> open_environment(const EnvironmentFlags& flags) {
       std::chrono::duration<double>(flags.call_warning_seconds));
   options.crash_handler = !flags.no_crash_handler;
   options.log_severity_level = log_level();  // as the command's own messages
-  return Environment::create(options);
+  if (flags.metrics_file.empty()) return Environment::create(options);
+  EPHOST_RETURN_IF_ERROR(check_metrics_file(flags.metrics_file));
+  options.metrics = true;
+  EPHOST_ASSIGN_OR_RETURN(Environment environment, Environment::create(options));
+  *flags.opened = environment;
+  return environment;
 }
 
 std::string provider_behind(const std::string& name, const Environment& environment) {
@@ -357,6 +370,9 @@ Result<SessionOptions> make_session_options(const SessionFlags& flags,
   }
   SessionOptions options;
   if (!selection.path.empty()) options.add_input_file(selection.path);
+  if (!flags.environment.metrics_file.empty()) {
+    options.add_output_file(flags.environment.metrics_file);
+  }
   for (ProviderRequest& request : requests) {
     options.append_execution_provider(std::move(request));
   }

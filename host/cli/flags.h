@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,6 +36,10 @@ struct EnvironmentFlags {
   std::vector<std::filesystem::path> plugin_paths;
   double call_warning_seconds = 10;
   bool no_crash_handler = false;
+  std::filesystem::path metrics_file;
+  // Where open_environment leaves the environment whose metrics are written in the end.
+  std::shared_ptr<std::optional<Environment>> opened =
+      std::make_shared<std::optional<Environment>>();
 };
 
 struct SessionFlags {
@@ -82,6 +87,9 @@ void add_session_flags(ArgumentParser& app, SessionFlags& flags);
 void add_execution_flags(ArgumentParser& app, SessionFlags& flags);
 // --profile.
 void add_profile_flag(ArgumentParser& app, SessionFlags& flags);
+
+// --metrics-file; the command runs in with_metrics_file (metrics_file.h).
+void add_metrics_flag(ArgumentParser& app, EnvironmentFlags& flags);
 
 // --run-option, --deadline, --tag.
 void add_run_flags(ArgumentParser& app, RunFlags& flags);

@@ -10,6 +10,7 @@
 #include "host/session/devices/device_listing.h"
 #include "host/session/environment_state.h"
 #include "host/session/exception_barrier.h"
+#include "host/session/metrics/prometheus_text.h"
 #include "host/session/session_config.h"
 #include "host/session/tools/plugin_description.h"
 
@@ -98,6 +99,7 @@ Result<std::shared_ptr<Environment::State>> Environment::State::create(
   if (options.call_warning.count() > 0) state->call_watch.emplace(options.call_warning);
   state->plugins.set(manifest::find_plugins(request));
   state->host_version = EPHOST_VERSION;
+  if (options.metrics) state->metrics = std::make_unique<session::Metrics>(EPHOST_VERSION);
   return state;
 }
 
@@ -188,6 +190,22 @@ Status Environment::abandon_session_group(const std::string& name) const {
   const LogScope scope(state_->log);
   if (state_->groups.remove(name)) return Status::ok_status();
   return Status(StatusCode::kNotFound, "there is no session group " + quote(name));
+}
+
+Result<MetricsReport> Environment::metrics() const {
+  return session::without_exceptions("reading metrics", [&]() -> Result<MetricsReport> {
+    if (state_->metrics != nullptr) return state_->metrics->read();
+    return Status(StatusCode::kInvalidArgument,
+                  "the environment counts nothing; create it with EnvironmentOptions::metrics "
+                  "(ephost_environment_options.metrics in C)");
+  });
+}
+
+Result<std::string> Environment::prometheus_text() const {
+  return session::without_exceptions("writing metrics", [&]() -> Result<std::string> {
+    EPHOST_ASSIGN_OR_RETURN(const MetricsReport report, metrics());
+    return session::prometheus_text(report);
+  });
 }
 
 }  // namespace ephost

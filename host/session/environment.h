@@ -5,6 +5,7 @@
 #include <ephost/status.h>
 #include <ephost/types/environment.h>
 #include <ephost/types/ep_device.h>
+#include <ephost/types/metrics.h>
 
 #include <filesystem>
 #include <memory>
@@ -55,6 +56,11 @@ class Environment {
   // Ends a group without its last session: nothing is written; its sessions live on. NOT_FOUND if
   // there is no such group.
   Status abandon_session_group(const std::string& name) const;
+
+  // What was counted so far. INVALID_ARGUMENT without EnvironmentOptions::metrics.
+  [[nodiscard]] Result<MetricsReport> metrics() const;
+  // The same in Prometheus' text exposition format, version 0.0.4.
+  [[nodiscard]] Result<std::string> prometheus_text() const;
 
   // For the host's own code.
   struct State;

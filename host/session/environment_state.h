@@ -18,6 +18,7 @@
 #include "host/plugin/crash_handler.h"
 #include "host/plugin/registry.h"
 #include "host/session/environment.h"
+#include "host/session/metrics/metrics.h"
 #include "host/session/plugin_list.h"
 #include "host/session/session_group.h"
 
@@ -31,6 +32,8 @@ struct Environment::State {
 
   // Destroyed last.
   Log log;
+  // Null unless EnvironmentOptions::metrics asks for it.
+  std::unique_ptr<session::Metrics> metrics;
   std::optional<plugin::CrashHandler> crash_handler;
   std::optional<plugin::CallWatch> call_watch;
   // Shared by all sessions: it has as many threads as the session that asks for most, however many

@@ -185,22 +185,99 @@ Result<std::unique_ptr<Session::State>> create_cached_state(const Environment& e
   if (!state.ok() && cache.blames_entry(state.status())) {
     state = create_state(environment, source, options, cache);
   }
+  cache.count(environment.state().metrics.get());
   if (!state.ok()) return state;
   (*state)->cache_use = cache.use();
   (*state)->base->cache_entries = cache.take_entries();
   EPHOST_RETURN_IF_ERROR(add_specializer(environment, options, **state));
+  (*state)->count();
   return state;
+}
+
+// Counts one run: as failed, unless it is told otherwise before it ends.
+class CountedRun {
+ public:
+  explicit CountedRun(session::RunMeter& meter)
+      : meter_(meter), start_(session::Metrics::Clock::now()) {
+    meter_.begin();
+  }
+  CountedRun(const CountedRun&) = delete;
+  CountedRun& operator=(const CountedRun&) = delete;
+  ~CountedRun() { meter_.end(outcome_, session::Metrics::Clock::now() - start_, bytes_); }
+
+  void note(const Status& status, const RunOptions& options, std::span<const Value* const> inputs,
+            std::span<const Value> outputs) {
+    using session::RunOutcome;
+    if (!status.ok()) {
+      const bool is_cancelled =
+          (options.cancelled != nullptr && options.cancelled->load(std::memory_order_relaxed)) ||
+          (options.deadline && session::Metrics::Clock::now() >= *options.deadline);
+      outcome_ = is_cancelled ? RunOutcome::kCancelled : RunOutcome::kFailed;
+      return;
+    }
+    outcome_ = RunOutcome::kSucceeded;
+    for (const Value* input : inputs) {
+      if (input != nullptr) bytes_.inputs += input->bytes().size();
+    }
+    for (const Value& output : outputs) bytes_.outputs += output.bytes().size();
+  }
+
+ private:
+  session::RunMeter& meter_;
+  session::Metrics::Clock::time_point start_;
+  session::RunOutcome outcome_ = session::RunOutcome::kFailed;
+  session::RunMeter::Bytes bytes_;
+};
+
+Result<std::unique_ptr<Session::State>> make_state(const Environment& environment,
+                                                   const session::ModelSource& source,
+                                                   const SessionOptions& options) {
+  using session::Family;
+  return session::metered(environment.state().metrics.get(), Family::kSessions,
+                          Family::kSessionSeconds, "session", [&] {
+                            return session::without_exceptions("creating a session", [&] {
+                              return create_cached_state(environment, source, options);
+                            });
+                          });
 }
 
 }  // namespace
 
 Status Session::State::run(std::span<const Value* const> run_inputs, std::span<Value> run_outputs,
                            const RunOptions& options) {
+  if (runs == nullptr) return run_model(run_inputs, run_outputs, options);
+  CountedRun counted(*runs);
+  Status status = run_model(run_inputs, run_outputs, options);
+  counted.note(status, options, run_inputs, run_outputs);
+  if (!status.ok()) {
+    prepared().metrics->add(session::Family::kFailures,
+                            {"run", std::string(status_code_name(status.code()))});
+  }
+  return status;
+}
+
+Status Session::State::run_model(std::span<const Value* const> run_inputs,
+                                 std::span<Value> run_outputs, const RunOptions& options) {
   const session::RunLog scope(log, options);
   runtime::DenseInputs dense;
   EPHOST_ASSIGN_OR_RETURN(run_inputs, dense.make(run_inputs, prepared().max_dense_bytes));
   if (specializer != nullptr) return specializer->run(run_inputs, run_outputs, options);
   return base->run(run_inputs, run_outputs, options);
+}
+
+void Session::State::count() {
+  session::Metrics* const metrics = prepared().metrics;
+  if (metrics == nullptr) return;
+  runs = &metrics->runs_of(base->working_providers);
+  gauges = session::GaugeShare(*metrics);
+  gauges.add(session::Family::kLiveSessions, {}, 1);
+  uint64_t bytes = 0;
+  for (const session::PreparedGraph* graph : prepared().graphs()) {
+    for (const graph::Tensor& constant : prepared().graph_of(*graph).initializers) {
+      bytes += constant.data.bytes.size();
+    }
+  }
+  gauges.add(session::Family::kWeightBytes, {}, bytes);
 }
 
 Status Session::State::change_options(const OptionList& options) {
@@ -295,20 +372,14 @@ Session::~Session() {
 Result<Session> Session::create(const Environment& environment,
                                 const std::filesystem::path& model_path,
                                 const SessionOptions& options) {
-  return session::without_exceptions("creating a session", [&]() -> Result<Session> {
-    EPHOST_ASSIGN_OR_RETURN(auto state,
-                            create_cached_state(environment, {model_path, {}}, options));
-    return Session(std::move(state));
-  });
+  EPHOST_ASSIGN_OR_RETURN(auto state, make_state(environment, {model_path, {}}, options));
+  return Session(std::move(state));
 }
 
 Result<Session> Session::create(const Environment& environment, ModelBytes model,
                                 const SessionOptions& options) {
-  return session::without_exceptions("creating a session", [&]() -> Result<Session> {
-    EPHOST_ASSIGN_OR_RETURN(auto state,
-                            create_cached_state(environment, {{}, model.bytes}, options));
-    return Session(std::move(state));
-  });
+  EPHOST_ASSIGN_OR_RETURN(auto state, make_state(environment, {{}, model.bytes}, options));
+  return Session(std::move(state));
 }
 
 Status Session::set_ep_dynamic_options(const OptionList& options) {

@@ -14,6 +14,7 @@
 
 #include "host/base/log.h"
 #include "host/base/task_threads.h"
+#include "host/session/metrics/metrics.h"
 #include "host/session/session.h"
 #include "host/session/shapes/executable.h"
 #include "host/session/shapes/specializer.h"
@@ -30,6 +31,8 @@ struct Session::State {
   Environment environment;
   Log log;
   CacheUse cache_use;
+  session::GaugeShare gauges;         // its constants, and that it exists
+  session::RunMeter* runs = nullptr;  // of the environment; null: runs are not counted
   std::vector<Fallback> fallbacks;
   std::map<std::string, uint64_t> node_counts;  // by the name of the provider, or of the host
   std::vector<ValueDescription> inputs;
@@ -56,6 +59,9 @@ struct Session::State {
 
   [[nodiscard]] const session::PreparedModel& prepared() const { return base->prepared; }
 
+  // Counts into the metrics of the environment, if it has any, from now on.
+  void count();
+
   // Runs the model, specialised or not.
   Status run(std::span<const Value* const> run_inputs, std::span<Value> run_outputs,
              const RunOptions& options);
@@ -63,6 +69,10 @@ struct Session::State {
   Result<std::vector<Value>> run(std::span<const NamedValue> named,
                                  std::span<const std::string> output_names,
                                  const RunOptions& options);
+
+ private:
+  Status run_model(std::span<const Value* const> run_inputs, std::span<Value> run_outputs,
+                   const RunOptions& options);
 };
 
 struct IoBinding::State {

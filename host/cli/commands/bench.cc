@@ -7,8 +7,10 @@
 #include "host/base/text.h"
 #include "host/cli/command.h"
 #include "host/cli/flags.h"
+#include "host/cli/interrupt.h"
 #include "host/cli/measure/measure.h"
 #include "host/cli/measure/statistics.h"
+#include "host/cli/metrics_file.h"
 #include "host/cli/report/activity.h"
 #include "host/cli/report/report.h"
 #include "host/cli/report/table.h"
@@ -133,21 +135,23 @@ std::string to_table(const Benchmark& benchmark) {
 
 Result<Benchmark> run_benchmark(const Environment& environment, const Flags& flags) {
   Benchmark benchmark;
+  const Interrupt interrupt;
+  MeasureRequest request = flags.request;
+  request.cancelled = interrupt.flag();
   EPHOST_ASSIGN_OR_RETURN(SessionOptions options, make_session_options(flags.session, environment));
-  add_input_files(flags.request.inputs, options);
+  options.set_load_cancellation_flag(interrupt.flag());
+  add_input_files(request.inputs, options);
   // Child processes come first, as they start as copies of this one, which must not have loaded
   // anything. Only the session that runs is profiled.
   SessionOptions for_children = options;
   for_children.enable_profiling({});
-  EPHOST_ASSIGN_OR_RETURN(SessionTimes sessions,
-                          time_sessions(environment, for_children, flags.request));
+  EPHOST_ASSIGN_OR_RETURN(SessionTimes sessions, time_sessions(environment, for_children, request));
   if (flags.compare_context) {
-    EPHOST_ASSIGN_OR_RETURN(benchmark.context,
-                            measure_context(environment, for_children, flags.request));
+    EPHOST_ASSIGN_OR_RETURN(benchmark.context, measure_context(environment, for_children, request));
   }
-  Activity activity("measuring " + flags.request.model.native(), flags.report.shows_progress());
+  Activity activity("measuring " + request.model.native(), flags.report.shows_progress());
   activity.follow(options);
-  EPHOST_ASSIGN_OR_RETURN(benchmark.model, measure_runs(environment, options, flags.request));
+  EPHOST_ASSIGN_OR_RETURN(benchmark.model, measure_runs(environment, options, request));
   benchmark.model.session = std::move(sessions);
   return benchmark;
 }
@@ -185,6 +189,7 @@ Command add_bench(ArgumentParser& root) {
   add_run_flags(app, request.run);
   add_profile_flag(app, flags->session);
   add_cache_flag(app, flags->session);
+  add_metrics_flag(app, flags->session.environment);
   add_report_flags(app, flags->report);
   app.footer(
       "Allocations per run are counted where libephost_count_allocations.so, which is built with "
@@ -192,7 +197,7 @@ Command add_bench(ArgumentParser& root) {
       "benchmarks of ephost's source, is preloaded (LD_PRELOAD).");
   return {app, [flags] {
             flags->request.quiet = !flags->report.shows_progress();
-            return run(*flags);
+            return with_metrics_file(flags->session.environment, [&] { return run(*flags); });
           }};
 }
 

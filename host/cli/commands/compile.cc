@@ -14,6 +14,7 @@
 #include "host/cli/commands/weight_sharing.h"
 #include "host/cli/flags.h"
 #include "host/cli/interrupt.h"
+#include "host/cli/metrics_file.h"
 #include "host/cli/report/activity.h"
 #include "host/cli/report/report.h"
 #include "host/cli/report/table.h"
@@ -268,7 +269,10 @@ Command add_compile(ArgumentParser& root) {
   add_profile_flag(app, flags->session);
   add_cache_flag(app, flags->session);
   add_report_flags(app, flags->report);
-  return {app, [flags] { return run(*flags); }};
+  add_metrics_flag(app, flags->session.environment);
+  return {app, [flags] {
+            return with_metrics_file(flags->session.environment, [&] { return run(*flags); });
+          }};
 }
 
 }  // namespace ephost::cli

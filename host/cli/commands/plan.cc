@@ -40,7 +40,12 @@ Json steps_json(const GraphPlan& plan) {
                      {"node", step.node},
                      {"partition", step.partition.empty() ? Json() : Json(step.partition)},
                      {"inputs", step.inputs},
-                     {"outputs", step.outputs}});
+                     {"outputs", step.outputs},
+                     {"workspace_bytes", step.workspace_bytes},
+                     {"constant_bytes", step.constant_bytes},
+                     {"inner_values", step.inner_values},
+                     {"inner_bytes", step.inner_bytes},
+                     {"inner_live_bytes", step.inner_live_bytes}});
   }
   return steps;
 }
@@ -154,7 +159,8 @@ std::string summary(const GraphPlan& plan) {
   for (const PlannedBlock& block : plan.blocks) {
     facts.add("block " + (block.location == 0 ? "0" : block.memory), block_text(block));
   }
-  if (plan.blocks.empty()) facts.add("block", "none: sizes are known at run time only");
+  const std::vector<std::string> notes = memory_notes(plan);
+  for (size_t i = 0; i < notes.size(); ++i) facts.add(i == 0 ? "memory" : "", notes[i]);
   return "\n" + facts.to_text();
 }
 

@@ -11,7 +11,9 @@
 #include "host/base/text.h"
 #include "host/cli/command.h"
 #include "host/cli/flags.h"
+#include "host/cli/interrupt.h"
 #include "host/cli/measure/statistics.h"
+#include "host/cli/metrics_file.h"
 #include "host/cli/report/activity.h"
 #include "host/cli/report/report.h"
 #include "host/cli/report/table.h"
@@ -111,7 +113,9 @@ Status write_outputs(const Session& session, const std::vector<NamedValue>& outp
 
 Result<RunResult> run_model(const Environment& environment, const Flags& flags) {
   Activity activity("loading " + flags.model.native(), flags.report.shows_progress());
+  const Interrupt interrupt;
   EPHOST_ASSIGN_OR_RETURN(SessionOptions options, make_session_options(flags.session, environment));
+  options.set_load_cancellation_flag(interrupt.flag());
   if (!flags.optimized_model.empty()) options.set_optimized_model_file_path(flags.optimized_model);
   add_input_files(flags.inputs, options);
   for (const std::string& argument : flags.outputs) {
@@ -129,7 +133,8 @@ Result<RunResult> run_model(const Environment& environment, const Flags& flags) 
   std::vector<Value> values;
   for (uint32_t i = 0; i < flags.repeat; ++i) {
     const auto start = std::chrono::steady_clock::now();
-    const RunOptions run_options = make_run_options(flags.run);
+    RunOptions run_options = make_run_options(flags.run);
+    run_options.cancelled = interrupt.flag();
     auto made = session.run(inputs, {}, run_options);
     if (!made.ok()) note_deadline(run_options);
     EPHOST_ASSIGN_OR_RETURN(values, std::move(made));
@@ -308,7 +313,10 @@ Command add_run(ArgumentParser& root) {
   add_profile_flag(app, flags->session);
   add_cache_flag(app, flags->session);
   add_report_flags(app, flags->report);
-  return {app, [flags] { return run(*flags); }};
+  add_metrics_flag(app, flags->session.environment);
+  return {app, [flags] {
+            return with_metrics_file(flags->session.environment, [&] { return run(*flags); });
+          }};
 }
 
 }  // namespace ephost::cli

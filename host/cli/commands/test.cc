@@ -16,6 +16,8 @@
 #include "host/cli/commands/backend_test.h"
 #include "host/cli/commands/skip_list.h"
 #include "host/cli/flags.h"
+#include "host/cli/interrupt.h"
+#include "host/cli/metrics_file.h"
 #include "host/cli/report/activity.h"
 #include "host/cli/report/report.h"
 
@@ -100,12 +102,13 @@ std::vector<std::string> asked_providers(const Environment& environment, const F
 
 std::vector<TestResult> run_tests(const Environment& environment, const SessionOptions& options,
                                   const std::vector<BackendTest>& tests, const SkipList& list,
-                                  std::span<const std::string> asked, const Flags& flags) {
+                                  std::span<const std::string> asked, const Flags& flags,
+                                  const std::atomic<bool>& interrupted) {
   std::vector<TestResult> results(tests.size());
   std::atomic<size_t> next{0};
   Activity activity("testing", flags.report.shows_progress());
   const auto work = [&] {
-    for (size_t i = next++; i < tests.size(); i = next++) {
+    for (size_t i = next++; i < tests.size() && !interrupted; i = next++) {
       activity.update(formatted("testing {} of {}: {}", i + 1, tests.size(), tests[i].name));
       BackendTestRun run = run_guarded(environment, options, tests[i], flags.tolerance);
       if (run.status.ok() && flags.require_all) run.status = check_all_run_on(run.nodes, asked);
@@ -227,15 +230,17 @@ Result<int> run(const Flags& flags) {
   warn_about_unknown_entries(list, tests);
   EPHOST_ASSIGN_OR_RETURN(const Environment environment,
                           open_environment(flags.session.environment));
-  EPHOST_ASSIGN_OR_RETURN(const SessionOptions options,
-                          make_session_options(flags.session, environment));
+  EPHOST_ASSIGN_OR_RETURN(SessionOptions options, make_session_options(flags.session, environment));
   const std::vector<std::string> asked = asked_providers(environment, flags, options);
   if (flags.require_all && asked.empty()) {
     return Status(StatusCode::kInvalidArgument,
                   "--require-all needs a provider to require; name it with --ep");
   }
+  const Interrupt interrupt;
+  options.set_load_cancellation_flag(interrupt.flag());
   const std::vector<TestResult> results =
-      run_tests(environment, options, tests, list, asked, flags);
+      run_tests(environment, options, tests, list, asked, flags, *interrupt.flag());
+  if (*interrupt.flag()) return Status(StatusCode::kFail, "the tests were interrupted");
   const Totals totals = count(results);
   print(flags.report.json() ? to_text(to_json(results, totals))
                             : to_lines(results, totals, flags.report.verbose));
@@ -272,7 +277,10 @@ Command add_test(ArgumentParser& root) {
   add_session_flags(app, flags->session);
   add_execution_flags(app, flags->session);
   add_report_flags(app, flags->report);
-  return {app, [flags] { return run(*flags); }};
+  add_metrics_flag(app, flags->session.environment);
+  return {app, [flags] {
+            return with_metrics_file(flags->session.environment, [&] { return run(*flags); });
+          }};
 }
 
 }  // namespace ephost::cli

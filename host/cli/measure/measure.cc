@@ -59,6 +59,7 @@ Result<IoBinding> bind(const Session& session, const InputFlags& flags) {
 Status time_runs(Session& session, IoBinding& binding, const MeasureRequest& request,
                  Measurement& out) {
   RunOptions options = make_run_options(request.run);
+  options.cancelled = request.cancelled;
   const auto run = [&] {
     if (request.run.deadline_seconds) options.deadline = make_run_options(request.run).deadline;
     Status status = session.run(binding, options);

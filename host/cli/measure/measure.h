@@ -6,6 +6,7 @@
 #include <ephost/session_options.h>
 #include <ephost/status.h>
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -24,7 +25,8 @@ struct MeasureRequest {
   uint32_t sessions = 5;  // number to create, at least 1
   uint32_t runs = 50;     // number to time, after the first run and `warm_up` others
   uint32_t warm_up = 5;
-  bool quiet = false;  // show no progress on the terminal
+  bool quiet = false;                            // show no progress on the terminal
+  const std::atomic<bool>* cancelled = nullptr;  // ends the runs; may be null
 };
 
 // Sessions that were each created in a new process, in which nothing was loaded before.

@@ -2,142 +2,88 @@
 
 #include <algorithm>
 #include <map>
-#include <string_view>
 
-#include "host/base/format.h"
-#include "host/base/text.h"
-#include "host/cli/report/memory_map_page.h"
-#include "host/cli/report/output.h"
+#include "host/cli/report/json.h"
+#include "host/cli/report/memory_map_script.h"
+#include "host/cli/report/page.h"
 
 namespace ephost::cli {
 namespace {
 
-// Size of the drawing in its own units; the browser stretches it.
-constexpr double kWidth = 1000;
-constexpr double kHeight = 500;
-constexpr size_t kColors = 8;  // in the style sheet
+int64_t provider_of(const MapBox& box) { return box.provider ? int64_t{*box.provider} : -1; }
 
-std::string percent(double part, double whole) {
-  return fixed(whole > 0 ? 100 * part / whole : 0, 3) + "%";
+// The boxes column by column; texts that many boxes share are there once.
+Json boxes_json(const std::vector<MapBox>& boxes) {
+  std::vector<std::string> names;
+  std::vector<uint64_t> begins, offsets, sizes;
+  std::vector<int64_t> lengths, providers, workspaces, texts;
+  std::map<std::string_view, int64_t> known;
+  Json whats = Json::array();
+  Json insides = Json::array();
+  for (size_t i = 0; i < boxes.size(); ++i) {
+    const MapBox& box = boxes[i];
+    names.push_back(box.name);
+    begins.push_back(box.begin);
+    lengths.push_back(static_cast<int64_t>(box.end - box.begin));
+    offsets.push_back(box.offset);
+    sizes.push_back(box.size);
+    providers.push_back(provider_of(box));
+    workspaces.push_back(box.is_workspace ? 1 : 0);
+    const auto [found, is_new] = known.try_emplace(box.what, static_cast<int64_t>(known.size()));
+    if (is_new) whats.push_back(page_text(box.what));
+    texts.push_back(found->second);
+    if (box.inner_values > 0) {
+      insides.push_back(Json(std::vector<uint64_t>{i, box.inner_values, box.inner_live}));
+    }
+  }
+  return {{"names", packed_names(names)},
+          {"begins", Json(begins)},
+          {"lengths", Json(run_lengths(lengths))},
+          {"offsets", Json(offsets)},
+          {"sizes", Json(sizes)},
+          {"providers", Json(run_lengths(providers))},
+          {"workspaces", Json(run_lengths(workspaces))},
+          {"texts", Json(texts)},
+          {"whats", whats},
+          {"insides", insides}};
 }
 
-std::string color_class(std::optional<uint32_t> provider) {
-  return provider ? formatted("p{}", *provider % kColors) : "none";
+Json block_json(const MapBlock& block) {
+  Json live = Json::array();
+  for (const auto& [time, bytes] : block.live) {
+    live.push_back(time);
+    live.push_back(bytes);
+  }
+  return {{"name", page_text(block.name)},    {"peak", block.peak},
+          {"lower_bound", block.lower_bound}, {"optimal", block.proved_optimal},
+          {"boxes", boxes_json(block.boxes)}, {"live", live}};
 }
 
-std::string bytes_exactly(uint64_t bytes) {
-  return counted(bytes, "byte") + (bytes >= 1024 ? formatted(" ({})", bytes_text(bytes)) : "");
+Json steps_json(const std::vector<MapStep>& steps) {
+  std::vector<std::string> nodes;
+  std::vector<std::string> operators;
+  Json numbers = Json::array();
+  for (const MapStep& step : steps) {
+    nodes.push_back(step.node);
+    operators.push_back(step.op);
+    numbers.push_back(
+        Json(std::vector<uint64_t>{step.provider, step.live, step.weights, step.workspace,
+                                   step.inner_values, step.inner_live}));
+  }
+  return {
+      {"nodes", packed_names(nodes)}, {"operators", packed_names(operators)}, {"numbers", numbers}};
 }
 
-// One graph's part of the page.
-class Section {
- public:
-  explicit Section(const MemoryMap& map) : map_(map) {}
-
-  std::string html() {
-    add(formatted("<section>\n<h2>{}</h2>\n", escape_html(map_.name)));
-    legend();
-    for (const MapBlock& block : map_.blocks) draw(block);
-    if (map_.blocks.empty()) add("<p>There is no block: sizes are known at run time only.</p>\n");
-    if (map_.unplaced > 0) {
-      add("<p>" + counted(map_.unplaced, "value") +
-          " not in a block: sizes are known at run time, " +
-          "or the caller gives the memory.</p>\n");
-    }
-    steps();
-    add("</section>\n");
-    return std::move(html_);
-  }
-
- private:
-  void add(std::string_view text) { html_ += text; }
-
-  void legend() {
-    if (map_.providers.empty()) return;
-    add("<ul class=\"legend\">\n");
-    for (uint32_t i = 0; i < map_.providers.size(); ++i) {
-      add(formatted("<li><i class=\"key {}\"></i>{}</li>\n", color_class(i),
-                    escape_html(map_.providers[i])));
-    }
-    add("<li><i class=\"key workspace\"></i>workspace</li>\n</ul>\n");
-  }
-
-  [[nodiscard]] double x(uint64_t time) const {
-    return kWidth * static_cast<double>(time) /
-           static_cast<double>(std::max<uint64_t>(map_.end, 1));
-  }
-  // Offset 0 is at the bottom.
-  [[nodiscard]] static double y(uint64_t offset, const MapBlock& block) {
-    const auto peak = static_cast<double>(std::max<uint64_t>(block.peak, 1));
-    return kHeight - kHeight * static_cast<double>(offset) / peak;
-  }
-
-  void draw(const MapBlock& block) {
-    const double ratio = block.lower_bound == 0 ? 1.0
-                                                : static_cast<double>(block.peak) /
-                                                      static_cast<double>(block.lower_bound);
-    add(formatted(
-        "<p class=\"facts\">Block {}: peak {}, lower bound {}, ratio {}{}, {} placed</p>\n"
-        "<div class=\"frame\">\n",
-        escape_html(block.name), bytes_exactly(block.peak), bytes_exactly(block.lower_bound),
-        fixed(ratio, 3), block.proved_optimal ? ", optimal" : "", block.boxes.size()));
-    add("<svg class=\"map\" role=\"img\" viewBox=\"0 0 1000 500\" preserveAspectRatio=\"none\">\n");
-    for (const MapBox& one : block.boxes) box(one, block);
-    line("peak", 0, "peak: " + bytes_exactly(block.peak));
-    line("bound", y(block.lower_bound, block), "lower bound: " + bytes_exactly(block.lower_bound));
-    live(block);
-    add(formatted("</svg>\n</div>\n<p class=\"axis\"><span>step 0</span><span>{}</span></p>\n",
-                  map_.end));
-    add("<p class=\"hover\">&nbsp;</p>\n");
-  }
-
-  void box(const MapBox& one, const MapBlock& block) {
-    const double top = y(one.offset + one.size, block);
-    add(formatted(R"(<rect class="{}{}" x="{}" y="{}" width="{}" height="{}"><title>{}&#10;)",
-                  one.is_workspace ? "workspace " : "", color_class(one.provider),
-                  fixed(x(one.begin), 3), fixed(top, 3), fixed(x(one.end) - x(one.begin), 3),
-                  fixed(y(one.offset, block) - top, 3), escape_html(one.name)));
-    if (!one.what.empty()) add(escape_html(one.what) + "&#10;");
-    if (one.provider) add(escape_html(map_.providers[*one.provider]) + "&#10;");
-    add(formatted("{} at offset {}&#10;steps {} to {}</title></rect>\n", bytes_exactly(one.size),
-                  one.offset, one.begin, one.end - 1));
-  }
-
-  void line(std::string_view kind, double at, const std::string& title) {
-    add(formatted(R"(<line class="{0}" x1="0" x2="1000" y1="{1}" y2="{1}">)", kind, fixed(at, 3)));
-    add(formatted("<title>{}</title></line>\n", title));
-  }
-
-  // Live bytes over time, as a step function.
-  void live(const MapBlock& block) {
-    add("<path class=\"live\" d=\"M0 " + fixed(y(0, block), 3));
-    for (const auto& [time, bytes] : block.live) {
-      add(formatted("H{}V{}", fixed(x(time), 3), fixed(y(bytes, block), 3)));
-    }
-    add("\"/>\n");
-  }
-
-  void steps() {
-    if (map_.steps.empty()) return;
-    uint64_t most = 1;
-    for (const MapStep& step : map_.steps) most = std::max(most, step.live);
-    add("<h3>Order</h3>\n<table>\n<thead><tr><th>step</th><th>provider</th><th>node</th>"
-        "<th>operator</th><th>live bytes</th></tr></thead>\n<tbody>\n");
-    for (size_t pc = 0; pc < map_.steps.size(); ++pc) {
-      const MapStep& step = map_.steps[pc];
-      add(formatted(
-          R"(<tr><td class="number">{}</td><td><i class="key {}"></i>{}</td><td>{}</td><td>{}</td>)"
-          "<td class=\"number bar\" style=\"--part:{}\">{}</td></tr>\n",
-          pc, color_class(step.provider), escape_html(map_.providers[step.provider]),
-          escape_html(step.node), escape_html(step.op),
-          percent(static_cast<double>(step.live), static_cast<double>(most)), step.live));
-    }
-    add("</tbody>\n</table>\n");
-  }
-
-  const MemoryMap& map_;
-  std::string html_;
-};
+Json map_json(const MemoryMap& map) {
+  Json providers = Json::array();
+  for (const std::string& provider : map.providers) providers.push_back(page_text(provider));
+  Json blocks = Json::array();
+  for (const MapBlock& block : map.blocks) blocks.push_back(block_json(block));
+  Json notes = Json::array();
+  for (const std::string& note : map.notes) notes.push_back(page_text(note));
+  return {{"title", page_text(map.name)},   {"providers", providers}, {"blocks", blocks},
+          {"steps", steps_json(map.steps)}, {"end", map.end},         {"notes", notes}};
+}
 
 }  // namespace
 
@@ -157,10 +103,9 @@ std::vector<std::pair<uint64_t, uint64_t>> live_bytes(std::span<const LiveRange>
 }
 
 std::string to_html(const std::string& title, std::span<const MemoryMap> maps) {
-  std::string html = formatted("{0}<title>{1}</title>\n</head>\n<body>\n<h1>{1}</h1>\n", kPageHead,
-                               escape_html(title));
-  for (const MemoryMap& map : maps) html += Section(map).html();
-  return html + std::string(kPageScript) + "</body>\n</html>\n";
+  Json graphs = Json::array();
+  for (const MemoryMap& map : maps) graphs.push_back(map_json(map));
+  return make_page(page_text(title), {{"graphs", graphs}}, kMemoryMapScript);
 }
 
 }  // namespace ephost::cli

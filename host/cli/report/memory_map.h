@@ -1,5 +1,5 @@
 // Draws a plan as one HTML page without external resources: memory against time with one box for
-// each value, and the order of the steps. Plain data in, text out.
+// each value, a lane with the steps of each provider, and their order. Plain data in, text out.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,9 @@ struct MapBox {
   uint64_t offset = 0;
   uint64_t size = 0;
   bool is_workspace = false;
+  // Of the workspace of a partition: what is known of its inside, as in MapStep.
+  uint64_t inner_values = 0;
+  uint64_t inner_live = 0;
 };
 
 // One block of memory.
@@ -38,7 +41,12 @@ struct MapStep {
   std::string node;
   std::string op;
   uint32_t provider = 0;
-  uint64_t live = 0;  // bytes in the blocks while it runs
+  uint64_t live = 0;       // bytes in the blocks while it runs
+  uint64_t workspace = 0;  // of these
+  uint64_t weights = 0;    // bytes of the constants that it reads
+  // Of a partition: values inside of it, and the most bytes of them that are alive at a time.
+  uint64_t inner_values = 0;
+  uint64_t inner_live = 0;
 };
 
 struct MemoryMap {
@@ -46,8 +54,8 @@ struct MemoryMap {
   std::vector<std::string> providers;  // each has a colour
   std::vector<MapBlock> blocks;
   std::vector<MapStep> steps;
-  uint64_t end = 0;       // of time
-  uint64_t unplaced = 0;  // values that get their memory at run time
+  uint64_t end = 0;                // of time
+  std::vector<std::string> notes;  // sentences about memory that is in no block
 };
 
 // `live` of a block: each entry needs `size` bytes from `begin` up to, not including, `end`.

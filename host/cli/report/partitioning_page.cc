@@ -1,112 +1,197 @@
 #include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
 
-#include "host/base/format.h"
 #include "host/base/text.h"
+#include "host/cli/report/json.h"
 #include "host/cli/report/output.h"
+#include "host/cli/report/page.h"
 #include "host/cli/report/partitioning.h"
+#include "host/cli/report/partitioning_groups.h"
+#include "host/cli/report/partitioning_script.h"
 
 namespace ephost::cli {
 namespace {
 
-constexpr std::string_view kHead = R"(<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<style>
-body { font: 14px/1.4 sans-serif; margin: 2em; color: #222; }
-table { border-collapse: collapse; }
-th, td { text-align: left; padding: 2px 12px 2px 6px; border-bottom: 1px solid #ddd; }
-th { position: sticky; top: 0; background: #fff; }
-td.number { text-align: right; }
-.strip { display: flex; height: 24px; margin: 1em 0; }
-.key { display: inline-block; width: 1em; height: 1em; margin-right: .5em; vertical-align: -2px; }
-.refusal { color: #777; font-size: 12px; }
-</style>
-)";
+// What keeps the page below 300 kB at 10 000 nodes. Names of nodes are shortened to what is left.
+constexpr size_t kPageBytes = 285'000;
+constexpr size_t kBytesPerFurtherNode = 28;
+constexpr size_t kMostEdges = 3000;   // between groups
+constexpr size_t kMostReasons = 150;  // different ones, of all graphs
+constexpr size_t kMostRanges = 6000;  // of nodes, for all reasons of a graph
+constexpr size_t kLongestReason = 240;
+constexpr size_t kLongestText = 60;   // of other names
+constexpr size_t kLongestName = 160;  // of a node
 
-std::string key(std::string_view color) {
-  return formatted(R"(<span class="key" style="background:{}"></span>)", color);
+int64_t provider_index(const GraphPartitioning& graph, const std::string& provider) {
+  const auto found = std::ranges::find(graph.providers, provider, &PartitioningSummary::provider);
+  return found == graph.providers.end() ? -1 : found - graph.providers.begin();
 }
 
-std::string legend(const GraphPartitioning& graph) {
-  std::string html = "<ul>\n";
+// Why a provider does not have some nodes.
+struct Reason {
+  bool is_refused = false;  // a claim of it; otherwise it has declined the nodes
+  std::string provider;
+  std::string text;
+  std::vector<uint32_t> nodes;  // ascending, unique
+};
+
+std::vector<Reason> reasons_of(const GraphPartitioning& graph) {
+  std::vector<Reason> reasons;
+  std::map<std::tuple<bool, std::string_view, std::string_view>, size_t> known;
+  const auto find = [&](bool is_refused, const std::string& provider,
+                        const std::string& text) -> Reason& {
+    const auto [found, is_new] = known.try_emplace({is_refused, provider, text}, reasons.size());
+    if (is_new) reasons.push_back({is_refused, provider, text, {}});
+    return reasons[found->second];
+  };
+  for (const RefusedClaim& claim : graph.refused_claims) {
+    std::vector<uint32_t>& nodes = find(true, claim.provider, claim.reason).nodes;
+    nodes.insert(nodes.end(), claim.nodes.begin(), claim.nodes.end());
+  }
+  for (const DeclinedNode& declined : graph.declined_nodes) {
+    find(false, declined.provider, declined.reason).nodes.push_back(declined.node);
+  }
+  for (Reason& reason : reasons) {
+    std::ranges::sort(reason.nodes);
+    reason.nodes.erase(std::unique(reason.nodes.begin(), reason.nodes.end()), reason.nodes.end());
+  }
+  return reasons;
+}
+
+// The nodes as pairs of numbers: how many are left out, and how many follow.
+std::vector<uint32_t> ranges_of(const std::vector<uint32_t>& nodes) {
+  std::vector<uint32_t> pairs;
+  uint32_t next = 0;
+  for (const uint32_t node : nodes) {
+    if (!pairs.empty() && node == next) {
+      ++pairs.back();
+    } else {
+      pairs.insert(pairs.end(), {node - next, 1});
+    }
+    next = node + 1;
+  }
+  return pairs;
+}
+
+Json reasons_json(const GraphPartitioning& graph, size_t& left) {
+  Json list = Json::array();
+  size_t ranges_left = kMostRanges;
+  for (const Reason& reason : reasons_of(graph)) {
+    if (left == 0) break;
+    --left;
+    std::vector<uint32_t> ranges = ranges_of(reason.nodes);
+    if (ranges.size() / 2 > ranges_left) ranges.resize(2 * ranges_left);
+    ranges_left -= ranges.size() / 2;
+    Json one = Json::array();
+    one.push_back(reason.is_refused ? 1 : 0);
+    one.push_back(page_text(reason.provider, kLongestText));
+    one.push_back(page_text(reason.text, kLongestReason));
+    one.push_back(reason.nodes.size());
+    one.push_back(Json(ranges));
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+// Pairs of groups, as numbers that are small where the groups are close to each other.
+Json edges_json(const NodeGroups& grouped) {
+  Json edges = Json::array();
+  int64_t before = 0;
+  size_t count = 0;
+  for (const auto& [edge, values] : grouped.edges) {
+    if (++count > kMostEdges) break;
+    edges.push_back(int64_t{edge.first} - before);
+    edges.push_back(int64_t{edge.second} - int64_t{edge.first});
+    before = edge.first;
+  }
+  return edges;
+}
+
+void add_groups(const GraphPartitioning& graph, Json& json) {
+  const NodeGroups grouped = group_nodes(graph);
+  std::vector<int64_t> providers;
+  std::vector<std::string> names;
+  for (const NodeGroup& group : grouped.groups) {
+    providers.push_back(provider_index(graph, group.provider));
+    names.push_back(group.partition);
+  }
+  std::vector<int64_t> steps;  // from the group of the node before
+  int64_t before = 0;
+  for (const uint32_t group : grouped.of_node) {
+    steps.push_back(group - before);
+    before = group;
+  }
+  json.set("group_providers", Json(run_lengths(providers)));
+  json.set("group_names", packed_names(names, kLongestText));
+  json.set("groups", Json(run_lengths(steps)));
+  json.set("edges", edges_json(grouped));
+  json.set("edge_count", grouped.edges.size());
+}
+
+// Everything but the names of the nodes.
+Json graph_json(const GraphPartitioning& graph, size_t& reasons_left) {
+  const std::string title = graph.path.empty() ? "Graph " + graph.name : "Body " + graph.path;
+  Json providers = Json::array();
   for (const PartitioningSummary& provider : graph.providers) {
-    html += formatted("<li>{}{}</li>\n", key(provider_color(graph, provider.provider)),
-                      escape_html(describe_provider(provider)));
+    providers.push_back(Json(std::vector<std::string>{page_text(provider.provider, kLongestText),
+                                                      page_text(describe_provider(provider))}));
   }
-  if (graph.unassigned_nodes > 0) {
-    html += formatted("<li>{}{} taken by no provider</li>\n", key(kUnassignedColor),
-                      counted(graph.unassigned_nodes, "node"));
+  Json operators = Json::array();
+  std::map<std::pair<std::string_view, int32_t>, int64_t> known;
+  std::vector<int64_t> of_node;
+  for (const PartitionedNode& node : graph.nodes) {
+    const auto [found, is_new] = known.try_emplace(std::pair(node.op, node.since_version),
+                                                   static_cast<int64_t>(known.size()));
+    if (is_new) {
+      Json one = Json::array();
+      one.push_back(page_text(node.op, kLongestText));
+      one.push_back(node.since_version);
+      operators.push_back(std::move(one));
+    }
+    of_node.push_back(found->second);
   }
-  return html + "</ul>\n";
+  Json json = {{"title", page_text(title, 2 * kLongestText)},
+               {"providers", providers},
+               {"unassigned", graph.unassigned_nodes},
+               {"operators", operators},
+               {"operator", Json(of_node)},
+               {"reasons", reasons_json(graph, reasons_left)}};
+  add_groups(graph, json);
+  return json;
 }
 
-// The nodes in order as one bar, with one piece per run of nodes with the same owner.
-std::string strip(const GraphPartitioning& graph) {
-  std::string html = "<div class=\"strip\">\n";
-  const auto& nodes = graph.nodes;
-  for (size_t begin = 0; begin < nodes.size();) {
-    size_t end = begin + 1;
-    while (end < nodes.size() && nodes[end].provider == nodes[begin].provider) ++end;
-    const std::string& provider = nodes[begin].provider;
-    html += formatted("<div title=\"{}, {}\" style=\"flex:{};background:{}\"></div>\n",
-                      escape_html(provider.empty() ? "no provider" : provider),
-                      counted(end - begin, "node"), end - begin, provider_color(graph, provider));
-    begin = end;
-  }
-  return html + "</div>\n";
-}
-
-std::string row(const GraphPartitioning& graph, const PartitionedNode& node) {
-  constexpr size_t kRefusalsShown = 5;
-  std::string html = formatted(
-      R"(<tr><td class="number">{}</td><td>{}</td><td>{}</td><td class="number">{}</td>)"
-      R"(<td>{}{}</td><td>{}</td><td class="refusal">)",
-      node.id, escape_html(node.name), escape_html(node.op), node.since_version,
-      key(provider_color(graph, node.provider)),
-      escape_html(node.provider.empty() ? "none" : node.provider), escape_html(node.partition));
-  for (size_t i = 0; i < std::min(kRefusalsShown, node.refusals.size()); ++i) {
-    const RefusedClaim& refusal = graph.refused_claims[node.refusals[i]];
-    html += formatted("<div>{}</div>", escape_html(refusal.provider + ": " + refusal.reason));
-  }
-  if (node.refusals.size() > kRefusalsShown) {
-    html += formatted("<div>and {} more</div>", node.refusals.size() - kRefusalsShown);
-  }
-  return html + "</td></tr>\n";
-}
-
-std::string table(const GraphPartitioning& graph) {
-  std::string html =
-      "<table>\n<thead><tr><th>node</th><th>name</th><th>operator</th><th>version</th>"
-      "<th>provider</th><th>partition</th><th>refused claims</th></tr></thead>\n<tbody>\n";
-  for (const PartitionedNode& node : graph.nodes) html += row(graph, node);
-  return html + "</tbody>\n</table>\n";
-}
-
-std::string refusals(const GraphPartitioning& graph) {
-  if (graph.refused_claims.empty()) return {};
-  std::string html = "<h2>Refused claims</h2>\n<ol>\n";
-  for (const RefusedClaim& refusal : graph.refused_claims) {
-    html += formatted("<li>{}</li>\n", escape_html(describe_refusal(graph, refusal)));
-  }
-  return html + "</ol>\n";
-}
-
-std::string section(const GraphPartitioning& graph) {
-  return legend(graph) + strip(graph) + table(graph) + refusals(graph);
+Json names_json(const GraphPartitioning& graph, size_t longest) {
+  std::vector<std::string> names;
+  for (const PartitionedNode& node : graph.nodes) names.push_back(node.name);
+  return packed_names(names, longest);
 }
 
 }  // namespace
 
 std::string partitioning_page(std::span<const GraphPartitioning> graphs) {
-  const std::string title = "Partitioning of " + escape_html(graphs.front().name);
-  std::string html = formatted("{0}<title>{1}</title>\n</head>\n<body>\n<h1>{1}</h1>\n{2}", kHead,
-                               title, section(graphs.front()));
-  for (const GraphPartitioning& body : graphs.subspan(1)) {
-    html += formatted("<h1>Body {}</h1>\n{}", escape_html(body.path), section(body));
+  std::vector<Json> parts;
+  size_t reasons_left = kMostReasons;
+  size_t nodes = 0;
+  for (const GraphPartitioning& graph : graphs) {
+    parts.push_back(graph_json(graph, reasons_left));
+    nodes += graph.nodes.size();
   }
-  return html + "</body>\n</html>\n";
+  const std::string title = "Partitioning of " + page_text(graphs.front().name, 2 * kLongestText);
+  const auto page_with_names = [&](size_t longest) {
+    for (size_t i = 0; i < parts.size(); ++i) parts[i].set("names", names_json(graphs[i], longest));
+    return make_page(title, {{"graphs", parts}, {"longest", longest}}, kPartitioningScript);
+  };
+  const size_t limit =
+      kPageBytes + kBytesPerFurtherNode * (std::max<size_t>(nodes, 10'000) - 10'000);
+  std::string page = page_with_names(kLongestName);
+  for (size_t longest = kLongestName; page.size() > limit && longest > 0;) {
+    longest = longest * 3 / 4;
+    page = page_with_names(longest);
+  }
+  return page;
 }
 
 }  // namespace ephost::cli

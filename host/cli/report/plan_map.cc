@@ -1,8 +1,11 @@
 #include "host/cli/report/plan_map.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
-#include <vector>
+
+#include "host/base/format.h"
+#include "host/cli/report/output.h"
 
 namespace ephost::cli {
 namespace {
@@ -26,6 +29,7 @@ class GraphMap {
     add_workspaces();
     add_live_bytes();
     add_steps();
+    map_.notes = memory_notes(plan_);
     return std::move(map_);
   }
 
@@ -38,7 +42,6 @@ class GraphMap {
 
   void add_values() {
     for (const PlannedValue& value : plan_.values) {
-      if (value.is_allocated_by_runs) ++map_.unplaced;
       if (!value.offset) continue;
       map_.blocks[block_at(value.location)].boxes.push_back(
           {.name = value.name,
@@ -63,7 +66,9 @@ class GraphMap {
                                                               .end = uint64_t{buffer.last_step} + 1,
                                                               .offset = buffer.offset,
                                                               .size = buffer.bytes,
-                                                              .is_workspace = true});
+                                                              .is_workspace = true,
+                                                              .inner_values = step.inner_values,
+                                                              .inner_live = step.inner_live_bytes});
     }
   }
 
@@ -82,7 +87,13 @@ class GraphMap {
 
   void add_steps() {
     for (const PlannedStep& step : plan_.steps) {
-      map_.steps.push_back({.node = step.name, .op = step.op, .provider = step.provider});
+      map_.steps.push_back({.node = step.name,
+                            .op = step.op,
+                            .provider = step.provider,
+                            .workspace = step.workspace_bytes,
+                            .weights = step.constant_bytes,
+                            .inner_values = step.inner_values,
+                            .inner_live = step.inner_live_bytes});
     }
     for (const MapBlock& block : map_.blocks) {
       for (size_t i = 0; i < block.live.size(); ++i) {
@@ -99,6 +110,44 @@ class GraphMap {
 };
 
 }  // namespace
+
+std::vector<std::string> memory_notes(const GraphPlan& plan) {
+  // What needs memory and has no place in a block, by the reason.
+  uint64_t outputs = 0;
+  uint64_t open = 0;
+  uint64_t unplanned = 0;
+  for (const PlannedValue& value : plan.values) {
+    if (!value.is_allocated_by_runs) continue;
+    ++(value.kind == "AllocateOutput" ? outputs : value.bytes ? unplanned : open);
+  }
+  std::vector<std::string> notes;
+  if (plan.blocks.empty()) {
+    notes.push_back(
+        open > 0        ? "There is no block: the sizes of what steps pass on are known at run "
+                          "time only."
+        : unplanned > 0 ? "There is no block: memory is not planned."
+                        : "There is no block, and none is needed: the steps read inputs and "
+                          "constants, and write outputs of the graph.");
+  }
+  const auto add = [&](uint64_t count, std::string_view text) {
+    if (count > 0) notes.push_back(counted(count, "value") + std::string(text));
+  };
+  add(outputs, " outside of blocks: outputs, in memory of the caller's or of the run.");
+  add(open, " outside of blocks: the size is known at run time only.");
+  add(unplanned, " outside of blocks: of known size, but allocated when computed.");
+  uint64_t weights = 0;
+  uint64_t constants = 0;
+  for (const PlannedValue& value : plan.values) {
+    if (value.kind != "AllocateStatically") continue;
+    ++constants;
+    weights += value.bytes.value_or(0);
+  }
+  if (constants > 0) {
+    notes.push_back(formatted("{} that kernels read, {}, outside of blocks.",
+                              counted(constants, "constant"), bytes_text(weights)));
+  }
+  return notes;
+}
 
 MemoryMap map_of(const GraphPlan& plan) { return GraphMap(plan).make(); }
 

@@ -6,6 +6,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "host/cli/report/memory_map.h"
 
@@ -13,6 +14,9 @@ namespace ephost::cli {
 
 // The plan of one graph.
 [[nodiscard]] MemoryMap map_of(const GraphPlan& plan);
+
+// Sentences about memory that is in no block: what it is for, and why.
+[[nodiscard]] std::vector<std::string> memory_notes(const GraphPlan& plan);
 
 // Buffers and where they were placed.
 [[nodiscard]] MemoryMap map_of(const std::string& name, std::span<const BufferRequest> requests,

@@ -378,6 +378,10 @@ typedef struct ephost_environment_options {
   /* Which logical processors each thread but the calling one runs on; see
    * session.intra_op_thread_affinities. Null: any. */
   const char* intra_op_thread_affinities;
+  /* Counts sessions, compilations, runs and more, for `metrics`. A run then reads the clock twice,
+   * which takes longer than everything else that is counted. */
+  int32_t metrics;
+  int32_t reserved;
 } ephost_environment_options;
 
 /* A kind of device that a plugin can drive, as its manifest states it. */
@@ -493,6 +497,45 @@ typedef struct ephost_session_group_list {
   uint64_t group_count;
 } ephost_session_group_list;
 
+/* Types of metrics, as Prometheus has them. Always carried as int32_t. */
+enum {
+  EPHOST_METRIC_COUNTER = 0,  /* only grows */
+  EPHOST_METRIC_GAUGE = 1,    /* how much there is now */
+  EPHOST_METRIC_HISTOGRAM = 2 /* how often what was observed was at most each of the bounds */
+};
+
+/* What was counted under one combination of labels. */
+typedef struct ephost_metric_sample {
+  uint64_t struct_size;
+  const ephost_key_value* labels; /* names and values */
+  uint64_t label_count;
+  uint64_t value; /* of a histogram: the number of all observations */
+  double sum;     /* of a histogram: of what was observed */
+  /* Of a histogram: beside `bounds`, the number of observations of at most that much. */
+  const uint64_t* buckets;
+  uint64_t bucket_count;
+} ephost_metric_sample;
+
+/* A metric; host/include/README.md lists them all. Durations are in seconds, sizes in bytes. */
+typedef struct ephost_metric {
+  uint64_t struct_size;
+  const char* name; /* e.g. "ephost_runs_total" */
+  const char* help; /* one sentence */
+  int32_t type;     /* EPHOST_METRIC_* */
+  int32_t reserved;
+  const double* bounds; /* of a histogram, ascending; infinity is not among them */
+  uint64_t bound_count;
+  const ephost_metric_sample* const* samples; /* none where nothing was counted yet */
+  uint64_t sample_count;
+} ephost_metric;
+
+/* Report: what an environment has counted since it was created. */
+typedef struct ephost_metrics {
+  uint64_t struct_size;
+  const ephost_metric* const* metrics;
+  uint64_t metric_count;
+} ephost_metrics;
+
 typedef struct ephost_environment_api {
   uint64_t struct_size;
   /* Reads the manifests; loads nothing. `options` may be null. */
@@ -539,6 +582,14 @@ typedef struct ephost_environment_api {
   /* Ends a group without its last session: nothing is written; its sessions live on. NOT_FOUND if
    * no group has the name. */
   ephost_status* (*abandon_session_group)(const ephost_environment* environment, const char* name);
+
+  /* What was counted so far, of all sessions of the environment, those that ended included. Any
+   * thread, also while runs go on. INVALID_ARGUMENT unless the environment was created with
+   * `metrics`. */
+  ephost_status* (*metrics)(const ephost_environment* environment,
+                            const ephost_metrics** out_report);
+  /* The same in Prometheus' text exposition format, version 0.0.4; released with release_text. */
+  ephost_status* (*prometheus_text)(const ephost_environment* environment, char** out_text);
 } ephost_environment_api;
 
 /* ------------------------------------------------------------------------------------------------
@@ -1300,6 +1351,15 @@ typedef struct ephost_planned_step {
   const char* const* outputs;
   uint64_t output_count;
   uint64_t workspace_bytes; /* scratch memory while it runs */
+  /* Constants that it reads: of a partition, those that enter it. Counted at each of their readers.
+   */
+  uint64_t constant_bytes;
+  /* Values that only the nodes of a partition see, and which the provider places as it likes; as
+   * far as their sizes are known, their bytes together, and the most that are alive at a time when
+   * the nodes run one by one in the model's order. 0 for a kernel. */
+  uint64_t inner_values;
+  uint64_t inner_bytes;
+  uint64_t inner_live_bytes;
 } ephost_planned_step;
 
 typedef struct ephost_planned_value {

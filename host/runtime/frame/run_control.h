@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace ephost::runtime {
 
@@ -12,6 +13,8 @@ struct RunControl {
   uint64_t id = 0;                               // what computations see as eph_run.run_id
   const std::atomic<bool>* cancelled = nullptr;  // of the caller, borrowed for the run; may be null
   std::optional<std::chrono::steady_clock::time_point> deadline = {};
+  // Receives the name of the first provider that fails in the run; borrowed, may be null.
+  std::atomic<const std::string*>* failed_provider = nullptr;
 };
 
 // An id that no other run of the process has; never 0.

@@ -179,6 +179,7 @@ void StepDispatch::record(size_t step, Profiler& profiler,
 
 Status StepDispatch::failure(size_t step, int32_t code, Lane& lane) const {
   Status status = lane.error.to_status(code, program_.describe_step(step), "computing");
+  stop_.note_failure(program_.computation(step)->provider().name());
   if (!stop_.is_past_deadline()) return status;
   return Status(status.code(), "the deadline of the run passed: " + status.message());
 }

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "host/runtime/frame/run_control.h"
@@ -53,6 +54,14 @@ class StopSignal {
   [[nodiscard]] bool is_stopping() const {
     if (is_cancelled() || (executor_ != nullptr && executor_->is_stopping())) return true;
     return enclosing_ != nullptr && enclosing_->is_stopping();
+  }
+
+  // To be called when a provider fails. The name must live as long as the session.
+  void note_failure(const std::string& provider) const {
+    const std::string* none = nullptr;
+    if (control_.failed_provider != nullptr && !is_cancelled()) {
+      control_.failed_provider->compare_exchange_strong(none, &provider);
+    }
   }
 
  private:

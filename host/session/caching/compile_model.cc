@@ -380,6 +380,7 @@ Result<CompileReport> compile(const Environment& environment, const SessionOptio
   const auto prepare = [&] { return compile_with(environment, source, options, hooks); };
   auto prepared = prepare();
   if (!prepared.ok() && !writes && cache.blames_entry(prepared.status())) prepared = prepare();
+  cache.count(environment.state().metrics.get());
   if (!prepared.ok()) return prepared.status();
   if (std::vector<std::byte>* const buffer = compilation.output_model_buffer) {
     const std::span<const std::byte> model = generation->written().model.bytes;
@@ -402,11 +403,15 @@ std::filesystem::path default_context_model_path(const std::filesystem::path& mo
 
 Result<CompileReport> compile_model(const Environment& environment, const SessionOptions& options,
                                     const ModelCompilationOptions& compilation) {
-  return session::without_exceptions("compiling a model", [&] {
-    const Log log = session::session_log(environment, options);
-    const LogScope scope(log);
-    return compile(environment, options, compilation);
-  });
+  using session::Family;
+  return session::metered(environment.state().metrics.get(), Family::kCompilations,
+                          Family::kCompilationSeconds, "compilation", [&] {
+                            return session::without_exceptions("compiling a model", [&] {
+                              const Log log = session::session_log(environment, options);
+                              const LogScope scope(log);
+                              return compile(environment, options, compilation);
+                            });
+                          });
 }
 
 }  // namespace ephost

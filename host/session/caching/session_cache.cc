@@ -132,6 +132,7 @@ Status SessionCache::find(const PreparedModel& prepared, const onnx_io::ImportRe
   use_.reason = lookup.damage.message();
   log_info(formatted("cache store: {} {}", entry_ ? "hit" : "miss", key_.id));
   if (!lookup.damage.ok()) {
+    ++rejected_;
     log_warning(
         formatted("cache store: entry {} is quarantined: {}", key_.id, lookup.damage.to_string()));
   }
@@ -185,6 +186,7 @@ bool SessionCache::blames_entry(const Status& failure) {
   }
   log_warning(formatted("cache store: entry {} is quarantined: {}", key_.id, failure.to_string()));
   const Status quarantined = store_->quarantine(*entry_, failure);
+  ++rejected_;
   entry_.reset();
   has_bad_entry_ = true;
   use_.outcome = Outcome::kMiss;
@@ -219,7 +221,20 @@ Status SessionCache::try_publish(const PreparedModel& prepared) {
     EPHOST_ASSIGN_OR_RETURN(digests_, context_digests(prepared, provider_lines_));
   }
   entry.contexts.assign(digests_.begin(), digests_.end());
-  return store_->publish(std::move(staged), key_, std::move(entry));
+  EPHOST_RETURN_IF_ERROR(store_->publish(std::move(staged), key_, std::move(entry)));
+  ++stored_;
+  return Status::ok_status();
+}
+
+void SessionCache::count(Metrics* metrics) const {
+  if (metrics == nullptr || use_.outcome == Outcome::kOff) return;
+  const char* const outcome = use_.outcome == Outcome::kHit    ? "hit"
+                              : use_.outcome == Outcome::kMiss ? "miss"
+                                                               : "uncached";
+  metrics->add(Family::kCacheUses, {outcome});
+  metrics->add(Family::kCacheStores, {}, stored_);
+  metrics->add(Family::kCacheRejections, {}, rejected_);
+  metrics->add(Family::kCacheReusedContexts, {}, use_.reused_contexts);
 }
 
 }  // namespace ephost::session

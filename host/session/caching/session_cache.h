@@ -40,6 +40,8 @@ class SessionCache {
   [[nodiscard]] bool blames_entry(const Status& failure);
 
   [[nodiscard]] const CacheUse& use() const { return use_; }
+  // Counts what the store did, if there was one and `metrics` is not null. To be called once.
+  void count(Metrics* metrics) const;
   // The entry that is used instead of the model; null if there is none.
   [[nodiscard]] const context::FoundEntry* entry() const { return entry_ ? &*entry_ : nullptr; }
   // All entries that the session was made of, to be kept while it exists.
@@ -70,6 +72,8 @@ class SessionCache {
   std::vector<context::FoundEntry> older_entries_;  // those that gave contexts
   bool is_compiled_ = false;                        // in the current attempt
   bool has_bad_entry_ = false;  // then everything is compiled, without another lookup
+  uint64_t stored_ = 0;         // entries
+  uint64_t rejected_ = 0;       // entries that were quarantined
   CacheUse use_;
 };
 

@@ -120,6 +120,7 @@ class ProviderCompilation {
         if (made.ok()) {
           kernels[step.node] = std::move(made).value();
         } else {
+          count_failure("kernel", made.status());
           EPHOST_RETURN_IF_ERROR(fail(graph, {step.node}, "", std::move(made).status()));
         }
       }
@@ -183,7 +184,7 @@ class ProviderCompilation {
   // False if the provider refuses a context.
   Result<bool> restore_reused() {
     if (reused_batch_.requests.empty()) return true;
-    Result<std::vector<bridge::Computation>> all = provider_.compile(reused_batch_.requests);
+    Result<std::vector<bridge::Computation>> all = call(reused_batch_.requests);
     if (all.ok()) {
       keep(reused_batch_, std::move(*all));
       return true;
@@ -202,10 +203,33 @@ class ProviderCompilation {
     }
   }
 
+  // Compiles or restores, and counts it.
+  Result<std::vector<bridge::Computation>> call(std::span<const bridge::CompileRequest> requests) {
+    Metrics* const metrics = prepared_.metrics;
+    if (metrics == nullptr) return provider_.compile(requests);
+    const bool restores = std::ranges::none_of(
+        requests, [](const auto& request) { return request.ep_context == nullptr; });
+    const std::string action = restores ? "restore" : "compile";
+    const auto start = Metrics::Clock::now();
+    auto made = provider_.compile(requests);
+    metrics->observe(Family::kProviderSeconds, {provider_.name(), action},
+                     Metrics::Clock::now() - start);
+    if (made.ok()) metrics->add(Family::kPartitions, {provider_.name(), action}, requests.size());
+    if (!made.ok()) count_failure(action, made.status());
+    return made;
+  }
+
+  void count_failure(std::string action, const Status& reason) const {
+    if (prepared_.metrics == nullptr || is_cancelled(reason)) return;
+    prepared_.metrics->add(
+        Family::kProviderFailures,
+        {provider_.name(), std::move(action), std::string(status_code_name(reason.code()))});
+  }
+
   Status compile() {
     const std::vector<bridge::CompileRequest>& requests = batch_.requests;
     if (requests.empty()) return Status::ok_status();
-    Result<std::vector<bridge::Computation>> all = provider_.compile(requests);
+    Result<std::vector<bridge::Computation>> all = call(requests);
     if (all.ok()) {
       keep(batch_, std::move(*all));
       return Status::ok_status();
@@ -216,7 +240,7 @@ class ProviderCompilation {
     log_warning(all.status().message() + "; each of them is tried alone");
     for (size_t i = 0; i < requests.size(); ++i) {
       EPHOST_RETURN_IF_ERROR(prepared_.cancellation.check());
-      auto one = provider_.compile({&requests[i], 1});
+      auto one = call({&requests[i], 1});
       EPHOST_RETURN_IF_ERROR(one.ok() ? keep_request(i, std::move(one->front()))
                                       : keep_request(i, std::move(one).status()));
     }

@@ -112,6 +112,7 @@ class Pipeline {
         optimizer_(config),
         functions_(config.max_inlined_nodes) {
     prepared_.cancellation = cancellation_of(options, config, hooks.deadline);
+    prepared_.metrics = environment.state().metrics.get();
     prepared_.threads = threads;
     prepared_.max_memory_patterns = config.max_memory_patterns;
     prepared_.max_dense_bytes = config.max_dense_bytes;
@@ -345,6 +346,7 @@ class Pipeline {
       EPHOST_RETURN_IF_ERROR(check_partitioning(prepared_, config_));
       for (; reported < prepared_.failures.size(); ++reported) {
         report_fallback(prepared_, prepared_.failures[reported]);
+        count_fallback(prepared_.failures[reported]);
       }
       EPHOST_RETURN_IF_ERROR(
           timed("order", [&] { return order_steps(prepared_, config_.execution_order); }));
@@ -365,6 +367,13 @@ class Pipeline {
       drop_reused_contexts(prepared_, made_);
       EPHOST_RETURN_IF_ERROR(timed("partition", [&] { return partition(); }));
     }
+  }
+
+  void count_fallback(const CompileFailure& failure) const {
+    if (prepared_.metrics == nullptr) return;
+    prepared_.metrics->add(Family::kFallbacks,
+                           {prepared_.providers[failure.provider]->name(),
+                            std::string(status_code_name(failure.reason.code()))});
   }
 
   // Orders the steps again if anything changed, and makes what they lack.

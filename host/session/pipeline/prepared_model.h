@@ -28,6 +28,7 @@
 #include "host/optimize/constant_folding.h"
 #include "host/plan/copies.h"
 #include "host/runtime/device_memory.h"
+#include "host/session/metrics/metrics.h"
 #include "host/session/model_source.h"
 #include "host/session/pipeline/prepared_graph.h"
 #include "host/session/pipeline/shape_wishes.h"
@@ -125,6 +126,7 @@ struct PreparedModel {
   PreparedGraph main;
   std::vector<Phase> phases;
   std::shared_ptr<Profiler> profiler;  // null: nothing is recorded
+  Metrics* metrics = nullptr;          // of the environment; null: nothing is counted
   ThreadUse threads;
   size_t max_memory_patterns = 0;  // kept for each graph with open extents
   uint64_t max_dense_bytes = 0;    // of the dense forms of a run's sparse inputs

@@ -58,6 +58,7 @@ Status begin_run(const bridge::Provider& provider, const RunOptions& options,
 
 Result<SessionRuns> SessionRuns::create(const PreparedModel& prepared) {
   SessionRuns runs;
+  runs.metrics_ = prepared.metrics;
   runs.providers_ = prepared.providers;
   const std::set<const bridge::Provider*> used = providers_with_computations(prepared);
   for (size_t i = 0; i < runs.providers_.size(); ++i) {
@@ -131,8 +132,12 @@ Status SessionRuns::run_with_providers(const RunOptions& options,
   try {
     for (; begun < listeners_.size() && status.ok(); begun += status.ok() ? 1 : 0) {
       const Listener& listener = listeners_[begun];
-      status = begin_run(*providers_[listener.provider], options, control,
+      const bridge::Provider& provider = *providers_[listener.provider];
+      status = begin_run(provider, options, control,
                          typed[begun].empty() ? listener.options : typed[begun]);
+      if (!status.ok() && control.failed_provider != nullptr) {
+        *control.failed_provider = &provider.name();
+      }
     }
     if (status.ok()) status = body();
   } catch (...) {
@@ -155,6 +160,11 @@ void SessionRuns::end(size_t count, uint64_t run_id, Status& status) const {
       log_warning(formatted("after a run that failed: {}", ended.message()));
     }
   }
+}
+
+void SessionRuns::count_failure(const std::string& provider, const Status& status) const {
+  metrics_->add(Family::kProviderFailures,
+                {provider, "run", std::string(status_code_name(status.code()))});
 }
 
 Status SessionRuns::change_options(const OptionList& entries) const {

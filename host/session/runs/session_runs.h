@@ -4,8 +4,10 @@
 
 #include <ephost/status.h>
 
+#include <atomic>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "host/bridge/provider.h"
@@ -27,9 +29,14 @@ class SessionRuns {
   // nothing for one, nothing else is done. May be called by several threads at once.
   template <class Body>
   [[nodiscard]] Status run(const RunOptions& options, const Body& body) const {
-    const runtime::RunControl control{runtime::next_run_id(), options.cancelled, options.deadline};
-    if (listeners_.empty() && options.config_entries.empty()) return body(control);
-    return run_with_providers(options, control, [&] { return body(control); });
+    std::atomic<const std::string*> failed{nullptr};
+    const runtime::RunControl control{runtime::next_run_id(), options.cancelled, options.deadline,
+                                      metrics_ != nullptr ? &failed : nullptr};
+    Status status = listeners_.empty() && options.config_entries.empty()
+                        ? body(control)
+                        : run_with_providers(options, control, [&] { return body(control); });
+    if (failed.load(std::memory_order_relaxed) != nullptr) count_failure(*failed, status);
+    return status;
   }
 
   // As Session::set_ep_dynamic_options. May be called while runs go on.
@@ -54,7 +61,10 @@ class SessionRuns {
   // Ends the run for the first `count` listeners.
   void end(size_t count, uint64_t run_id, Status& status) const;
 
-  Providers providers_;  // of the session, in priority order
+  void count_failure(const std::string& provider, const Status& status) const;
+
+  Metrics* metrics_ = nullptr;  // may be null
+  Providers providers_;         // of the session, in priority order
   std::vector<Listener> listeners_;
 };
 

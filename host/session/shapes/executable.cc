@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "host/base/format.h"
+#include "host/base/text.h"
 #include "host/session/pipeline/assembly.h"
 #include "host/session/session_config.h"
 
@@ -23,6 +24,21 @@ bool has_profile_bound_computation(const PreparedModel& prepared) {
   });
 }
 
+// In priority order; "host" if the host computes everything itself.
+std::string find_working_providers(const PreparedModel& prepared) {
+  std::vector<std::string> names;
+  for (const auto& provider : prepared.providers) {
+    const auto is_its_own = [&](const std::optional<bridge::Computation>& computation) {
+      return computation && &computation->provider() == provider.get();
+    };
+    const bool works = std::ranges::any_of(prepared.graphs(), [&](const PreparedGraph* graph) {
+      return std::ranges::any_of(graph->computations, is_its_own);
+    });
+    if (works) names.push_back(provider->name());
+  }
+  return names.empty() ? "host" : join(names, ",");
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Executable>> Executable::create(const Environment& environment,
@@ -35,10 +51,12 @@ Result<std::unique_ptr<Executable>> Executable::create(const Environment& enviro
                           prepare_model(environment, source, options, Stage::kPlanned, hooks));
   EPHOST_ASSIGN_OR_RETURN(made->runs, SessionRuns::create(prepared));
   made->is_bound_to_profiles = has_profile_bound_computation(prepared);
+  if (prepared.metrics != nullptr) made->working_providers = find_working_providers(prepared);
   const auto start = std::chrono::steady_clock::now();
   EPHOST_ASSIGN_OR_RETURN(made->program, assemble_program(prepared, options));
   EPHOST_ASSIGN_OR_RETURN(auto frame, runtime::Frame::create(*made->program));
   made->frames.push_back(std::move(frame));
+  if (prepared.metrics != nullptr) made->count_memory();
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   prepared.phases.push_back({"frame", taken.count()});
   if (prepared.profiler) prepared.profiler->add("session", "frame", start);
@@ -47,6 +65,13 @@ Result<std::unique_ptr<Executable>> Executable::create(const Environment& enviro
 
 Executable::~Executable() {
   if (prepared.profiler != nullptr) profiles.stop(*prepared.profiler);
+}
+
+void Executable::count_memory() {
+  gauges = GaugeShare(*prepared.metrics);
+  for (const plan::MemoryBlock& block : program->pattern().blocks) {
+    gauges.add(Family::kPlannedBytes, {prepared.location_name(block.location)}, block.bytes);
+  }
 }
 
 Status Executable::check_profiles(std::span<const Value* const> inputs) const {

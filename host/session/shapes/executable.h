@@ -7,12 +7,14 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "host/context/store/cache_store.h"
 #include "host/runtime/frame/frame.h"
 #include "host/runtime/program.h"
 #include "host/session/caching/session_cache.h"
+#include "host/session/metrics/metrics.h"
 #include "host/session/pipeline/pipeline.h"
 #include "host/session/pipeline/prepared_model.h"
 #include "host/session/runs/provider_profiles.h"
@@ -48,6 +50,8 @@ struct Executable {
   SessionRuns runs;
   ProviderProfiles profiles;
   std::unique_ptr<runtime::Program> program;
+  std::string working_providers;  // those with something to compute, for metrics
+  GaugeShare gauges;              // its planned memory
 
   // Whether a computation belongs to a provider whose claims hold for the profiles only.
   bool is_bound_to_profiles = false;
@@ -57,6 +61,7 @@ struct Executable {
   std::vector<std::unique_ptr<runtime::Frame>> frames;
 
  private:
+  void count_memory();
   [[nodiscard]] Status check_profiles(std::span<const Value* const> inputs) const;
 };
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "host/base/format.h"
@@ -15,6 +16,9 @@
 
 namespace ephost::session {
 namespace {
+
+// How metrics call it.
+constexpr std::string_view kOperation = "specialization";
 
 // Models with more extents than this cost an allocation in each run.
 constexpr size_t kFewExtents = 32;
@@ -101,8 +105,10 @@ Status Specializer::load_stored(const SessionConfig& config) {
                     prepared.stored_specializations.size(), config.max_specializations));
       break;
     }
-    EPHOST_RETURN_IF_ERROR(
-        load_one(name, stated, known).with_context("loading the specialised model " + quote(name)));
+    EPHOST_RETURN_IF_ERROR(metered(base_.prepared.metrics, Family::kSpecializations,
+                                   Family::kSpecializationSeconds, kOperation,
+                                   [&] { return load_one(name, stated, known); })
+                               .with_context("loading the specialised model " + quote(name)));
   }
   return Status::ok_status();
 }
@@ -226,9 +232,12 @@ Result<std::shared_ptr<Executable>> Specializer::make(std::span<const int64_t> e
                                                       const SessionOptions& options) {
   using Made = Result<std::shared_ptr<Executable>>;
   const auto start = std::chrono::steady_clock::now();
-  Made made = without_exceptions("specialising a model", [&]() -> Made {
-    return create_executable(extents, limits, options);
-  });
+  Made made = metered(base_.prepared.metrics, Family::kSpecializations,
+                      Family::kSpecializationSeconds, kOperation, [&] {
+                        return without_exceptions("specialising a model", [&]() -> Made {
+                          return create_executable(extents, limits, options);
+                        });
+                      });
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   const Status status =
       made.ok() ? without_exceptions("specialising a model",
@@ -259,6 +268,7 @@ Result<std::shared_ptr<Executable>> Specializer::create_executable(std::span<con
   };
   auto made = create();
   if (!made.ok() && cache.blames_entry(made.status())) made = create();
+  cache.count(base_.prepared.metrics);
   if (!made.ok()) return made.status();
   Executable& executable = **made;
   if (executable.prepared.model.graph.inputs.size() != base_.prepared.model.graph.inputs.size()) {

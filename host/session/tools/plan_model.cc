@@ -1,5 +1,9 @@
 #include "host/session/tools/plan_model.h"
 
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -53,6 +57,7 @@ class GraphReport {
                         .node = step.node,
                         .inputs = names(step.inputs),
                         .outputs = names(step.outputs)};
+    std::set<graph::ValueId> read(step.inputs.begin(), step.inputs.end());
     if (step.partition == plan::kNoPartition) {
       const graph::Node& node = graph_.nodes[step.node];
       planned.name = node.name;
@@ -64,17 +69,49 @@ class GraphReport {
       planned.name = "partition " + p.name;
       planned.op = formatted("{} node{}", p.nodes.size(), p.nodes.size() == 1 ? "" : "s");
       planned.description = formatted("{} of {}", planned.name, planned.op);
+      read.insert(p.constants.begin(), p.constants.end());
+      add_insides(p, planned);
+    }
+    for (const graph::ValueId id : read) {
+      if (id == graph::kNoValue || !graph_.values[id].is_constant()) continue;
+      planned.constant_bytes += bytes_of(id).value_or(0);
     }
     report_.steps.push_back(std::move(planned));
+  }
+
+  [[nodiscard]] std::optional<uint64_t> bytes_of(graph::ValueId id) const {
+    const graph::ValueType& type = graph_.values[id].type;
+    if (type.kind != graph::ValueKind::kTensor || !type.shape) return std::nullopt;
+    return graph::byte_size(type.element, *type.shape);
+  }
+
+  // What only the nodes of a partition see.
+  void add_insides(const partition::Partition& partition, PlannedStep& planned) const {
+    const std::set<graph::NodeId> nodes(partition.nodes.begin(), partition.nodes.end());
+    const std::set<graph::ValueId> seen(partition.outputs.begin(), partition.outputs.end());
+    std::map<graph::NodeId, uint64_t> ended;  // bytes by their last reader
+    uint64_t live = 0;
+    for (const graph::NodeId node : partition.nodes) {
+      for (const graph::ValueId id : graph_.nodes[node].outputs) {
+        if (id == graph::kNoValue || seen.contains(id)) continue;
+        const std::vector<graph::NodeId>& readers = graph_.values[id].consumers;
+        const uint64_t bytes = bytes_of(id).value_or(0);
+        ++planned.inner_values;
+        planned.inner_bytes += bytes;
+        live += bytes;
+        ended[readers.empty() ? node : std::ranges::max(readers)] += bytes;
+      }
+      planned.inner_live_bytes = std::max(planned.inner_live_bytes, live);
+      if (const auto found = ended.find(node); found != ended.end()) live -= found->second;
+    }
   }
 
   void add_value(graph::ValueId id) {
     const plan::ValuePlan& value = prepared_.allocation.values[id];
     if (value.kind == plan::AllocKind::kNone) return;
     const uint64_t offset = prepared_.pattern.offsets[id];
-    const bool needs_memory = value.kind == plan::AllocKind::kAllocate ||
-                              value.kind == plan::AllocKind::kReuse ||
-                              value.kind == plan::AllocKind::kAllocateOutput;
+    const bool needs_memory =
+        value.kind == plan::AllocKind::kAllocate || value.kind == plan::AllocKind::kAllocateOutput;
     PlannedValue planned{.name = graph_.values[id].name,
                          .type = graph::to_string(graph_.values[id].type, model_.model.symbols),
                          .kind = std::string(plan::alloc_kind_name(value.kind)),

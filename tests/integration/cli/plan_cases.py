@@ -74,7 +74,7 @@ class PlanTest(CommandLineTest):
         self.assertIn('Memcpy node "', table)
         self.assertRegex(table, r"(?m)^block device:dram +peak \d+ bytes")
         self.ephost(*arguments, "--html", "plan.html")
-        self.assertIn("Block device:dram: peak", (self.folder / "plan.html").read_text())
+        self.assertIn('"name":"device:dram","peak":', (self.folder / "plan.html").read_text())
 
     def test_without_pattern_nothing_has_an_offset(self):
         report = self.json("plan", tiny("tiny_cnn"), "--no-mem-pattern")

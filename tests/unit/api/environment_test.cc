@@ -1,7 +1,12 @@
 #include <ephost/environment.h>
+#include <ephost/session.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/support/temp_directory.h"
 
@@ -38,6 +43,35 @@ TEST(ApiEnvironment, TakesTheOptionsOfAnOlderProgram) {
   EXPECT_GT(list->directory_count, 0U);
   ephost_api_v1()->release_report(list);
   ephost_api_v1()->environment->release(environment);
+}
+
+TEST(ApiEnvironment, CountsOnRequest) {
+  EnvironmentOptions options;
+  options.search_default_directories = false;
+  const auto without = Environment::create(options);
+  ASSERT_TRUE(without.ok());
+  EXPECT_EQ(without->metrics().status().code(), StatusCode::kInvalidArgument);
+  options.metrics = true;
+  const auto environment = Environment::create(options);
+  ASSERT_TRUE(environment.ok());
+  EXPECT_FALSE(Session::create(*environment, "missing.onnx").ok());
+  const auto report = environment->metrics();
+  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  const auto found = std::find_if(
+      report->metrics.begin(), report->metrics.end(),
+      [](const Metric& metric) { return metric.name == "ephost_session_creation_seconds"; });
+  ASSERT_NE(found, report->metrics.end());
+  EXPECT_EQ(found->type, MetricType::kHistogram);
+  ASSERT_EQ(found->samples.size(), 1U);
+  EXPECT_EQ(found->samples[0].labels,
+            (std::vector<std::pair<std::string, std::string>>{{"outcome", "failed"}}));
+  EXPECT_EQ(found->samples[0].value, 1U);
+  EXPECT_GT(found->samples[0].sum, 0);
+  ASSERT_EQ(found->samples[0].buckets.size(), found->bounds.size());
+  EXPECT_EQ(found->samples[0].buckets.back(), 1U);
+  const auto text = environment->prometheus_text();
+  ASSERT_TRUE(text.ok());
+  EXPECT_NE(text->find("ephost_sessions_total{outcome=\"failed\"} 1\n"), std::string::npos);
 }
 
 TEST(ApiEnvironment, NamesPolicies) {

@@ -200,6 +200,10 @@ std::vector<FailingCall> CApiFailures::of_environments() {
           [&](auto** out) { return api.session_groups(environment_, out); }),
       {"environment.abandon_session_group", EPHOST_NOT_FOUND,
        [&] { return api.abandon_session_group(environment_, "nobody's"); }},
+      with_out<const ephost_metrics>("environment.metrics", EPHOST_INVALID_ARGUMENT,
+                                     [&](auto** out) { return api.metrics(environment_, out); }),
+      with_out<char>("environment.prometheus_text", EPHOST_INVALID_ARGUMENT,
+                     [&](auto** out) { return api.prometheus_text(environment_, out); }),
   };
 }
 

@@ -95,6 +95,31 @@ TEST_F(CApiReports, OfConfigurationEntriesNeedNothingElse) {
   c_api().release_report(list);
 }
 
+TEST_F(CApiReports, OfMetricsAreSnapshotsThatOutliveTheEnvironment) {
+  ephost_environment_options options = EPHOST_INIT(options);
+  options.metrics = 1;
+  ephost_environment* environment = nullptr;
+  ASSERT_EQ(c_api().environment->create(&options, &environment), nullptr);
+  const ephost_metrics* metrics = nullptr;
+  char* text = nullptr;
+  ASSERT_EQ(c_api().environment->metrics(environment, &metrics), nullptr);
+  ASSERT_EQ(c_api().environment->prometheus_text(environment, &text), nullptr);
+  ephost_session* session = nullptr;
+  EXPECT_EQ(code_of(c_api().session->create(environment, "missing", nullptr, &session)),
+            EPHOST_NO_SUCHFILE);
+  c_api().environment->release(environment);
+  ASSERT_GT(metrics->metric_count, 1U);
+  EXPECT_STREQ(metrics->metrics[0]->name, "ephost_build_info");
+  EXPECT_EQ(metrics->metrics[0]->type, EPHOST_METRIC_GAUGE);
+  ASSERT_EQ(metrics->metrics[0]->sample_count, 1U);
+  EXPECT_STREQ(metrics->metrics[0]->samples[0]->labels[0].value, c_api().version);
+  EXPECT_STREQ(metrics->metrics[1]->name, "ephost_sessions_total");
+  EXPECT_EQ(metrics->metrics[1]->sample_count, 0U);
+  EXPECT_NE(std::string(text).find("# TYPE ephost_sessions_total counter\n"), std::string::npos);
+  c_api().release_text(text);
+  c_api().release_report(metrics);
+}
+
 TEST_F(CApiReports, OfOptionsDoNotChangeWithThem) {
   const ephost_session_options_api& api = *c_api().session_options;
   ASSERT_EQ(api.add_config_entry(options_, "a", "1"), nullptr);

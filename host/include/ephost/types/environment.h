@@ -42,6 +42,9 @@ struct EnvironmentOptions {
   std::optional<LoggingLevel> log_severity_level = {};
   // Names the environment in its messages; any text.
   std::string log_id = {};
+  // Counts sessions, compilations, runs and more for Environment::metrics. A run then reads the
+  // clock twice, which takes longer than everything else that is counted.
+  bool metrics = false;
 };
 
 // The versions of the plugin ABI that a plugin speaks: one major, a closed range of minors.

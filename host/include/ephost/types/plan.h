@@ -19,6 +19,14 @@ struct PlannedStep {
   std::vector<std::string> inputs;  // empty names: optional ones that are left out
   std::vector<std::string> outputs;
   uint64_t workspace_bytes = 0;  // scratch memory while it runs
+  // Constants that it reads: of a partition, those that enter it. Counted at each of their readers.
+  uint64_t constant_bytes = 0;
+  // Values that only the nodes of a partition see, and which the provider places as it likes; as
+  // far as their sizes are known, their bytes together, and the most that are alive at a time when
+  // the nodes run one by one in the model's order. 0 for a kernel.
+  uint64_t inner_values = 0;
+  uint64_t inner_bytes = 0;
+  uint64_t inner_live_bytes = 0;
 };
 
 struct PlannedValue {

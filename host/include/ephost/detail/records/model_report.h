@@ -146,7 +146,11 @@ struct RecordOf<PlannedStep> {
                  field(&PlannedStep::partition, &C::partition),
                  field(&PlannedStep::inputs, &C::inputs, &C::input_count),
                  field(&PlannedStep::outputs, &C::outputs, &C::output_count),
-                 field(&PlannedStep::workspace_bytes, &C::workspace_bytes));
+                 field(&PlannedStep::workspace_bytes, &C::workspace_bytes),
+                 field(&PlannedStep::constant_bytes, &C::constant_bytes),
+                 field(&PlannedStep::inner_values, &C::inner_values),
+                 field(&PlannedStep::inner_bytes, &C::inner_bytes),
+                 field(&PlannedStep::inner_live_bytes, &C::inner_live_bytes));
 };
 
 template <>

@@ -5,9 +5,11 @@
 #include <ephost/detail/api.h>
 #include <ephost/detail/callbacks.h>
 #include <ephost/detail/records/environment.h>
+#include <ephost/detail/records/metrics.h>
 #include <ephost/status.h>
 #include <ephost/types/environment.h>
 #include <ephost/types/ep_device.h>
+#include <ephost/types/metrics.h>
 
 #include <algorithm>
 #include <memory>
@@ -40,6 +42,7 @@ class Environment {
     given.intra_op_num_threads = options.threading.intra_op_num_threads;
     given.inter_op_num_threads = options.threading.inter_op_num_threads;
     given.intra_op_thread_affinities = options.threading.intra_op_thread_affinities.c_str();
+    given.metrics = options.metrics ? 1 : 0;
     if (options.logging_function) given.logging_function = detail::call_logging;
     const auto log = std::make_shared<LoggingFunction>(options.logging_function);
     given.logging_context = log.get();
@@ -114,6 +117,19 @@ class Environment {
   Status abandon_session_group(const std::string& name) const {
     return detail::take_status(
         detail::api().environment->abandon_session_group(handle(), name.c_str()));
+  }
+
+  // What was counted so far, of all sessions of the environment, those that ended included. May be
+  // called while runs go on. INVALID_ARGUMENT unless EnvironmentOptions::metrics is set.
+  [[nodiscard]] Result<MetricsReport> metrics() const {
+    return detail::take_report<MetricsReport>([&](const ephost_metrics** report) {
+      return detail::api().environment->metrics(handle(), report);
+    });
+  }
+  // The same in Prometheus' text exposition format, version 0.0.4.
+  [[nodiscard]] Result<std::string> prometheus_text() const {
+    return detail::take_text(
+        [&](char** text) { return detail::api().environment->prometheus_text(handle(), text); });
   }
 
   // The handle of the C API; it belongs to this object.

@@ -1,0 +1,245 @@
+// Draws a page about a plan: memory against time, the steps of each provider in a lane, the order.
+#pragma once
+
+#include <string_view>
+
+namespace ephost::cli {
+
+// Boxes are drawn in bytes and steps, and one transformation brings them to the screen, so that
+// zooming moves no box by itself. Axes, labels and lanes are drawn again.
+inline constexpr std::string_view kMemoryMapScript = R"(
+const space = {left: 72, right: 14, top: 10, axis: 34, lane: 18};
+const svg_of = () => document.importNode(new DOMParser()
+    .parseFromString("<svg class='map' role='group'></svg>", "text/html").querySelector("svg"), true);
+function draw_in(parent, tag, attributes, text) {
+  const element = document.createElementNS(parent.namespaceURI, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  if (text !== undefined) element.textContent = text;
+  parent.append(element);
+  return element;
+}
+const titled = (element, text) => (draw_in(element, "title", {}, text), element);
+function read_boxes(graph, packed) {
+  const lengths = unrun(packed.lengths), providers = unrun(packed.providers), workspaces = unrun(packed.workspaces);
+  const boxes = unpack(packed.names).map((name, i) => ({name, begin: packed.begins[i], end: packed.begins[i] + lengths[i],
+      offset: packed.offsets[i], size: packed.sizes[i], provider: providers[i], workspace: workspaces[i] === 1, what: packed.whats[packed.texts[i]]}));
+  for (const [i, values, live] of packed.insides) boxes[i].inside = {values, live};
+  for (const box of boxes) box.text = [box.name, box.what, box.provider < 0 ? "" : graph.providers[box.provider],
+      box.inside ? inside_text(box.inside) : "", `${exactly(box.size)} at offset ${box.offset}`, `steps ${box.begin} to ${box.end - 1}`]
+      .filter(line => line).join("\n");
+  return boxes;
+}
+const inside_text = inside => `inside: ${plural(inside.values, "value")} of the partition, at most ${exactly(inside.live)} alive at a time in the model's order; the provider places them`;
+
+class MemoryMap {
+  constructor(section, graph, block, steps) {
+    Object.assign(this, {graph, block, steps, lanes: steps.length ? graph.providers.length : 0});
+    this.peak = Math.max(block.peak, 1);
+    this.end = Math.max(graph.end, 1);
+    this.weights = Math.max(0, ...steps.map(step => step.weights));
+    this.boxes = read_boxes(graph, block.boxes).sort((a, b) => a.begin - b.begin || a.offset - b.offset);
+    this.svg = svg_of();
+    this.svg.setAttribute("aria-label", `Memory of block ${block.name} against steps: ${this.boxes.length} placed, peak ${exactly(block.peak)}`);
+    this.hover = make("p", {class: "hover", role: "status", "aria-live": "polite"}, "\u00a0");
+    section.append(this.svg, make("p", {class: "hint"}, "Arrow keys go from box to box, + and \u2212 or the wheel zoom, 0 or a double click shows everything."), this.hover);
+    this.back = draw_in(this.svg, "g", {"aria-hidden": "true"});
+    this.window = draw_in(this.svg, "svg", {});
+    this.plot = draw_in(this.window, "g", {});
+    this.names = draw_in(this.window, "g", {"aria-hidden": "true", transform: `translate(${-space.left} ${-space.top})`});
+    this.front = draw_in(this.svg, "g", {});
+    this.fill();
+    this.listen();
+    this.show_all();
+  }
+  fill() {
+    for (const box of this.boxes) {
+      box.element = titled(draw_in(this.plot, "rect", {class: `box ${color(box.provider)}${box.workspace ? " workspace" : ""}`, role: "img", tabindex: -1,
+          x: box.begin, y: this.peak - box.offset - box.size, width: box.end - box.begin, height: box.size}), box.text);
+      box.element.box = box;
+      if (box.inside && box.inside.live <= box.size) {
+        const at = this.peak - box.offset - box.inside.live;
+        draw_in(this.plot, "line", {class: "inside", "aria-hidden": "true", x1: box.begin, x2: box.end, y1: at, y2: at});
+      }
+    }
+    if (this.boxes.length) this.boxes[0].element.setAttribute("tabindex", 0);
+    // What follows in place covers the end of a box.
+    const last = new Map();
+    for (const box of this.boxes) {
+      const before = last.get(box.offset);
+      if (before && before.end > box.begin) before.shown_end = box.begin;
+      last.set(box.offset, box);
+    }
+    const across = (kind, bytes, text) => titled(draw_in(this.plot, "line", {class: kind, role: "img", x1: 0, x2: this.end, y1: this.peak - bytes, y2: this.peak - bytes}), text);
+    across("peak", this.block.peak, `peak: ${exactly(this.block.peak)}`);
+    across("bound", this.block.lower_bound, `lower bound: ${exactly(this.block.lower_bound)}`);
+    let path = `M0 ${this.peak}`;
+    for (let i = 0; i < this.block.live.length; i += 2) path += `H${this.block.live[i]}V${this.peak - this.block.live[i + 1]}`;
+    draw_in(this.plot, "path", {class: "live", d: path, "aria-hidden": "true"});
+  }
+  show_all() {
+    this.view = {from: 0, to: this.end, low: 0, high: this.peak};
+    this.place();
+  }
+  place() {
+    const at = this.svg.getBoundingClientRect(), view = this.view;
+    this.lane_count = this.lanes + (this.weights ? 1 : 0);
+    this.width = Math.max(at.width - space.left - space.right, 50);
+    this.height = Math.max(at.height - space.top - space.axis - this.lane_count * space.lane, 50);
+    this.x = step => space.left + (step - view.from) * this.width / (view.to - view.from);
+    this.y = bytes => space.top + (view.high - bytes) * this.height / (view.high - view.low);
+    const sx = this.width / (view.to - view.from), sy = this.height / (view.high - view.low);
+    this.plot.setAttribute("transform", `matrix(${sx} 0 0 ${sy} ${this.x(0) - space.left} ${this.y(this.peak) - space.top})`);
+    for (const [name, value] of Object.entries({x: space.left, y: space.top, width: this.width, height: this.height})) this.window.setAttribute(name, value);
+    this.svg.classList.toggle("dense", sx < 6);
+    this.back.replaceChildren();
+    this.front.replaceChildren();
+    this.names.replaceChildren();
+    this.draw_axes();
+    this.draw_names();
+    this.draw_lanes();
+  }
+  draw_axes() {
+    const view = this.view, bottom = space.top + this.height;
+    const step = 2 ** Math.max(0, Math.ceil(Math.log2((view.high - view.low) / Math.max(2, this.height / 46))));
+    for (let bytes_at = Math.ceil(view.low / step) * step; bytes_at <= view.high; bytes_at += step) {
+      const y = this.y(bytes_at);
+      draw_in(this.back, "line", {class: "grid", x1: space.left, x2: space.left + this.width, y1: y, y2: y});
+      draw_in(this.back, "text", {class: "tick bytes", x: space.left - 6, y: y + 4, "text-anchor": "end"}, tick(bytes_at));
+    }
+    const rough = (view.to - view.from) / Math.max(2, this.width / 80), ten = 10 ** Math.floor(Math.log10(rough));
+    const each = Math.max(1, [1, 2, 5, 10].map(n => n * ten).find(n => n >= rough));
+    for (let time = Math.ceil(view.from / each) * each; time <= view.to; time += each) {
+      draw_in(this.back, "line", {class: "grid", x1: this.x(time), x2: this.x(time), y1: bottom, y2: bottom + 5});
+      draw_in(this.back, "text", {class: "tick steps", x: this.x(time), y: bottom + 17, "text-anchor": "middle"}, time);
+    }
+    draw_in(this.back, "text", {x: space.left - 6, y: bottom + 17, "text-anchor": "end"}, "step");
+  }
+  draw_names() {
+    let left = 400;
+    for (const box of this.boxes) {
+      if (left === 0) break;
+      const x = Math.max(this.x(box.begin), space.left), width = Math.min(this.x(box.shown_end || box.end), space.left + this.width) - x;
+      const top = Math.max(this.y(box.offset + box.size), space.top), height = Math.min(this.y(box.offset), space.top + this.height) - top;
+      if (width < 46 || height < 14) continue;
+      const room = Math.floor((width - 8) / 6.4), kind = box.workspace ? "name over" : "name";
+      draw_in(this.names, "text", {class: kind, x: x + 4, y: top + Math.min(height / 2 + 4, 14)}, box.name.length > room ? box.name.slice(0, room - 1) + "\u2026" : box.name);
+      if (height > 30) draw_in(this.names, "text", {class: kind, x: x + 4, y: top + Math.min(height / 2 + 4, 14) + 13}, bytes(box.size));
+      --left;
+    }
+  }
+  // A lane for each provider; then the constants that the steps read, as heights.
+  draw_lanes() {
+    const view = this.view, below = space.top + this.height + space.axis - 8;
+    const first = Math.max(0, Math.floor(view.from)), last = Math.min(this.steps.length, Math.ceil(view.to));
+    for (let lane = 0; lane < this.lanes; ++lane) {
+      draw_in(this.front, "text", {x: space.left - 6, y: below + lane * space.lane + 12, "text-anchor": "end", "aria-hidden": "true"},
+          this.graph.providers[lane].replace("ExecutionProvider", "").slice(0, 10));
+    }
+    const pixels = this.width / (view.to - view.from);
+    for (let i = first; i < last;) {
+      const provider = this.steps[i].provider;
+      let end = i + 1;
+      while (end < last && this.steps[end].provider === provider && (end - i) * pixels < 3) ++end;
+      titled(draw_in(this.front, "rect", {class: `step ${color(provider)}`, role: "img", x: Math.max(this.x(i), space.left), y: below + provider * space.lane + 2,
+          width: Math.max(1, (Math.min(end, view.to) - Math.max(i, view.from)) * pixels - (pixels > 4 ? 1 : 0)), height: space.lane - 5}),
+          end - i > 1 ? `steps ${i} to ${end - 1}` : `step ${i}: ${this.steps[i].op} ${this.steps[i].node}`);
+      i = end;
+    }
+    if (!this.weights) return;
+    const bottom = below + this.lane_count * space.lane - 3;
+    draw_in(this.front, "text", {x: space.left - 6, y: bottom - 4, "text-anchor": "end", "aria-hidden": "true"}, "weights");
+    let path = `M${space.left} ${bottom}`;
+    for (let i = first; i < last; ++i) path += `H${Math.max(this.x(i), space.left).toFixed(1)}V${(bottom - (space.lane - 5) * this.steps[i].weights / this.weights).toFixed(1)}`;
+    titled(draw_in(this.front, "path", {class: "weights", role: "img", d: `${path}H${Math.min(this.x(last), space.left + this.width).toFixed(1)}V${bottom}Z`}),
+        `weights: constants that the steps read, at most ${exactly(this.weights)} in one`);
+  }
+  tell(text) { this.hover.textContent = text.replaceAll("\n", " \u00b7 "); }
+  zoom(scale, time, at_bytes) {
+    const view = this.view, steps = Math.min(this.end, Math.max(1, (view.to - view.from) * scale)), high = Math.min(this.peak, Math.max(1, (view.high - view.low) * scale));
+    const from = time - (time - view.from) * steps / (view.to - view.from), low = at_bytes - (at_bytes - view.low) * high / (view.high - view.low);
+    view.from = Math.max(0, Math.min(this.end - steps, from));
+    view.to = view.from + steps;
+    view.low = Math.max(0, Math.min(this.peak - high, low));
+    view.high = view.low + high;
+    this.place();
+  }
+  focus(box) {
+    for (const other of this.svg.querySelectorAll("rect.box[tabindex='0']")) other.setAttribute("tabindex", -1);
+    box.element.setAttribute("tabindex", 0);
+    const view = this.view, steps = view.to - view.from, high = view.high - view.low;
+    if (box.begin >= view.to || box.end <= view.from) {
+      view.from = Math.max(0, Math.min(this.end - steps, box.begin - steps / 2));
+      view.to = view.from + steps;
+    }
+    if (box.offset >= view.high || box.offset + box.size <= view.low) {
+      view.low = Math.max(0, Math.min(this.peak - high, box.offset - high / 2));
+      view.high = view.low + high;
+    }
+    this.place();
+    box.element.focus();
+  }
+  // To the next box in time, or the nearest above or below one that exists at the same time.
+  neighbour(box, key) {
+    const index = this.boxes.indexOf(box);
+    if (key === "ArrowRight") return this.boxes[index + 1];
+    if (key === "ArrowLeft") return this.boxes[index - 1];
+    if (key === "Home") return this.boxes[0];
+    if (key === "End") return this.boxes[this.boxes.length - 1];
+    const is_up = key === "ArrowUp", beside = this.boxes.filter(other => other.begin < box.end && other.end > box.begin &&
+        (is_up ? other.offset >= box.offset + box.size : other.offset + other.size <= box.offset));
+    return beside.sort((a, b) => is_up ? a.offset - b.offset : b.offset - a.offset)[0];
+  }
+  listen() {
+    this.svg.addEventListener("pointerover", event => {
+      const title = event.target.querySelector(":scope > title");
+      if (title) this.tell(title.textContent);
+    });
+    this.svg.addEventListener("focusin", event => { if (event.target.box) this.tell(event.target.box.text); });
+    this.svg.addEventListener("keydown", event => {
+      const box = event.target.box;
+      if (!box || event.ctrlKey || event.metaKey || event.altKey) return;
+      const next = ["ArrowRight", "ArrowLeft", "ArrowUp", "ArrowDown", "Home", "End"].includes(event.key);
+      if (next) this.focus(this.neighbour(box, event.key) || box);
+      else if (event.key === "+" || event.key === "-") this.zoom(event.key === "+" ? 0.7 : 1.4, (box.begin + box.end) / 2, box.offset + box.size / 2);
+      else if (event.key === "0" || event.key === "Escape") this.show_all();
+      else return;
+      event.preventDefault();
+    });
+    this.svg.addEventListener("wheel", event => {
+      event.preventDefault();
+      const at = this.svg.getBoundingClientRect(), view = this.view;
+      const time = view.from + (event.clientX - at.left - space.left) / this.width * (view.to - view.from);
+      this.zoom(event.deltaY < 0 ? 0.8 : 1.25, time, view.high - (event.clientY - at.top - space.top) / this.height * (view.high - view.low));
+    }, {passive: false});
+    this.svg.addEventListener("dblclick", () => this.show_all());
+    new ResizeObserver(() => this.place()).observe(this.svg);
+  }
+}
+function draw_block(section, graph, block, steps) {
+  const ratio = block.lower_bound === 0 ? 1 : block.peak / block.lower_bound;
+  section.append(make("p", {class: "facts"}, `Block ${block.name}: peak ${exactly(block.peak)}, lower bound ${exactly(block.lower_bound)}, ratio ${ratio.toFixed(3)}` +
+      `${block.optimal ? ", optimal" : ""}, ${block.boxes.begins.length} placed`));
+  new MemoryMap(section, graph, block, steps);
+}
+function draw(section, graph) {
+  const nodes = unpack(graph.steps.nodes), operators = unpack(graph.steps.operators);
+  const steps = graph.steps.numbers.map(([provider, live, weights, workspace, inner_values, inner_live], i) =>
+      ({node: nodes[i], op: operators[i], provider, live, weights, workspace, inside: {values: inner_values, live: inner_live}}));
+  if (graph.providers.length) section.append(make("ul", {class: "legend"}, ...graph.providers.map((name, i) => make("li", {}, key(i), name))));
+  for (const block of graph.blocks) draw_block(section, graph, block, steps);
+  for (const note of graph.notes) section.append(make("p", {class: "note"}, note));
+  if (steps.length === 0) return;
+  const most = Math.max(1, ...steps.map(step => step.live));
+  const [rows, body] = table("Order of the steps", ["step", "provider", "node", "operator", "live bytes", "workspace", "weights", "inside"], [0, 4, 5, 6]);
+  section.append(make("h3", {}, "Order"), rows);
+  show_in_parts(body, section, steps.length, i => {
+    const step = steps[i], live = make("td", {class: "number bar"}, step.live);
+    live.style.setProperty("--part", `${(100 * step.live / most).toFixed(2)}%`);
+    return make("tr", {}, make("td", {class: "number"}, i), make("td", {class: "keep"}, key(step.provider), graph.providers[step.provider]), make("td", {}, step.node),
+        make("td", {}, step.op), live, make("td", {class: "number"}, step.workspace), make("td", {class: "number"}, step.weights),
+        make("td", {class: "soft"}, step.inside.values ? `${plural(step.inside.values, "value")}, at most ${bytes(step.inside.live)} alive` : ""));
+  }, 500);
+}
+)";
+
+}  // namespace ephost::cli
