@@ -8,7 +8,6 @@
 
 namespace ephost::cli {
 
-
 struct Command {
   ArgumentParser parser;
   Work run;

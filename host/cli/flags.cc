@@ -217,6 +217,22 @@ void add_session_flags(ArgumentParser& app, SessionFlags& flags) {
       .type_name("NAME")
       .repeatable()
       .group(kSessionGroup);
+  app.add("--layer", flags.layers,
+          "Put this layer between host and providers: trace (repeatable, the first one nearest to "
+          "the host) [EPHOST_LAYERS]")
+      .type_name("NAME")
+      .repeatable()
+      .group(kSessionGroup);
+  app.add("--trace-file", flags.trace_file,
+          "Append the lines of the layer trace to this file [standard error]; adds the layer")
+      .type_name("FILE")
+      .group(kSessionGroup);
+  app.add("--trace-format", flags.trace_format, "Form of these lines")
+      .one_of({"text", "json"})
+      .group(kSessionGroup);
+  app.add_flag("--trace-until-crash", flags.trace_until_crash,
+               "Write each line of the trace at once; adds the layer")
+      .group(kSessionGroup);
   app.add_flag("--no-mem-pattern", flags.no_mem_pattern,
                "Do not plan memory; allocate each value when it is computed")
       .group(kSessionGroup);
@@ -352,6 +368,22 @@ Result<SessionOptions> read_selection(const SelectionFile& selection) {
                 selection.origin));
 }
 
+// The options of the layer trace ask for it, too.
+void add_layers(const SessionFlags& flags, SessionOptions& options) {
+  std::vector<std::string> layers = flags.layers;
+  const bool traces = !flags.trace_file.empty() || flags.trace_until_crash;
+  if (traces && std::ranges::find(layers, "trace") == layers.end()) layers.push_back("trace");
+  if (!layers.empty()) options.add_config_entry("session.layers", join(layers, ";"));
+  if (!flags.trace_file.empty()) {
+    options.add_config_entry("session.trace.file", flags.trace_file.string());
+    options.add_output_file(flags.trace_file);
+  }
+  if (!flags.trace_format.empty()) {
+    options.add_config_entry("session.trace.format", flags.trace_format);
+  }
+  if (flags.trace_until_crash) options.add_config_entry("session.trace.until_crash", "1");
+}
+
 Result<SessionOptions> make_session_options(const SessionFlags& flags,
                                             const Environment& environment) {
   const SelectionFile selection = selection_of(flags);
@@ -407,6 +439,7 @@ Result<SessionOptions> make_session_options(const SessionFlags& flags,
   } else if (!flags.default_cache_dir.empty() && !options.config_entry("ep.cache_dir")) {
     options.add_config_entry("ep.cache_dir", flags.default_cache_dir.string());
   }
+  add_layers(flags, options);
   options.enable_mem_pattern(!flags.no_mem_pattern).enable_mem_reuse(!flags.no_mem_reuse);
   return options;
 }

@@ -63,6 +63,10 @@ struct SessionFlags {
   std::optional<uint32_t> inter_op_threads;
   std::optional<uint32_t> intra_op_threads;
   std::filesystem::path profile;
+  std::vector<std::string> layers;
+  std::filesystem::path trace_file;
+  std::string trace_format;
+  bool trace_until_crash = false;
 };
 
 struct RunFlags {

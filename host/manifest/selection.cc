@@ -24,7 +24,8 @@ class Reader {
   explicit Reader(ExaminedSelection& out) : out_(out) {}
 
   void read(const Field& root) {
-    static constexpr std::array<std::string_view, 3> kKeys{"selection", "providers", "session"};
+    static constexpr std::array<std::string_view, 4> kKeys{"selection", "providers", "session",
+                                                           "layers"};
     const std::optional<FieldMap> map = take(root, root.map(kKeys, out_.errors));
     if (!map) return;
     if (const auto format = take(root, map->require("selection", "1"))) check_format(*format);
@@ -32,6 +33,7 @@ class Reader {
       read_providers(*providers);
     }
     if (const Field* session = map->find("session")) read_session(*session);
+    if (const Field* layers = map->find("layers")) read_layers(*layers, "session.layers");
   }
 
  private:
@@ -64,8 +66,8 @@ class Reader {
   }
 
   void read_choice(const Field& field) {
-    static constexpr std::array<std::string_view, 4> kKeys{"provider", "version", "options",
-                                                           "devices"};
+    static constexpr std::array<std::string_view, 5> kKeys{"provider", "version", "options",
+                                                           "devices", "layers"};
     if (field.is_scalar()) {
       add_choice(field, field, {}, {});
       return;
@@ -84,7 +86,21 @@ class Reader {
       read_entries(*options, choice.options, places.options);
     }
     if (const Field* devices = map->find("devices")) read_devices(*devices, choice, places);
-    if (name) add_choice(field, *name, std::move(choice), std::move(places));
+    if (!name) return;
+    if (const Field* layers = map->find("layers")) {
+      if (const auto of = take(*name, read_name(*name, kProviderName))) {
+        read_layers(*layers, "session.layers." + *of);
+      }
+    }
+    add_choice(field, *name, std::move(choice), std::move(places));
+  }
+
+  // Layers are another spelling of a configuration entry.
+  void read_layers(const Field& field, std::string key) {
+    const std::optional<std::vector<std::string>> names = take(field, field.text_list());
+    if (!names) return;
+    out_.selection.session_entries.emplace_back(std::move(key), join(*names, ";"));
+    out_.session_entries.push_back(field.place());
   }
 
   void read_version(const Field& field, ProviderChoice& choice) {

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "ephost/status.h"
@@ -32,6 +33,9 @@ struct LoadedPlugin {
   // does not read them again.
   const eph_plugin_api* api_self = nullptr;
   const eph_provider_api* provider_self = nullptr;
+  // The names of the layers that `provider` has over the plugin's own table, the one nearest to the
+  // host first (host/layers).
+  std::vector<std::string> layers;
 };
 
 struct Refusal {

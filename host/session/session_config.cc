@@ -11,6 +11,7 @@
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/session/config/config_entries.h"
+#include "host/session/config/config_setters.h"
 
 namespace ephost::session {
 namespace {
@@ -30,17 +31,6 @@ Status check_shapes(const SessionConfig& config) {
                 formatted("{} states {} profiles, and session.shapes.max_specializations={} keeps "
                           "fewer; raise it to {}",
                           kShapeProfilesKey, count, config.max_specializations, count));
-}
-
-// Names separated by `;`.
-std::vector<std::string> split_names(std::string_view text) {
-  std::vector<std::string> names;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find(';'), text.size());
-    if (end > 0) names.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return names;
 }
 
 Result<optimize::PassSelection> read_passes(const SessionOptions& options) {
@@ -128,6 +118,16 @@ Result<bool> read_dimension(SessionConfig& config, std::string_view key, const s
 
 }  // namespace
 
+std::vector<std::string> split_names(std::string_view text) {
+  std::vector<std::string> names;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(';'), text.size());
+    if (end > 0) names.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return names;
+}
+
 Status check_affinities(const std::vector<Processors>& affinities, uint32_t threads) {
   if (affinities.empty() || threads == 0 || affinities.size() + 1 == threads) {
     return Status::ok_status();
@@ -148,6 +148,12 @@ Result<SessionConfig> read_session_config(const SessionOptions& options,
     }
     EPHOST_ASSIGN_OR_RETURN(const bool is_dimension, read_dimension(config, key, value));
     if (is_dimension) continue;
+    if (key.starts_with(kLayersPrefix)) {
+      std::string provider(key.substr(kLayersPrefix.size()));
+      EPHOST_ASSIGN_OR_RETURN(config.provider_layers[std::move(provider)],
+                              setters::layer_names(key, value));
+      continue;
+    }
     warnings.push_back("configuration entry " + quote(key) + " is unknown and has no effect" +
                        similar_key(key));
   }

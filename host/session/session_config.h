@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 
 #include "host/base/thread_affinity.h"
 #include "host/context/store/cache_store.h"
+#include "host/layers/trace/trace.h"
 #include "host/onnx_io/overrides/dimension_overrides.h"
 #include "host/optimize/fold_budget.h"
 #include "host/optimize/passes.h"
@@ -69,17 +71,25 @@ struct SessionConfig {
   std::vector<Processors> thread_affinities;                  // session.intra_op_thread_affinities
   std::optional<bool> allow_spinning;                         // session.intra_op.allow_spinning
   std::filesystem::path profile_file;                         // session.profile_file
-  StepOrder execution_order = StepOrder::kAutomatic;          // session.execution_order
-  uint64_t max_memory_patterns = 16;                          // session.max_memory_patterns
-  uint32_t load_timeout_seconds = 0;                          // session.load_timeout_seconds
-  uint64_t max_inlined_nodes = uint64_t{1} << 20;             // session.function_inlining_max_nodes
-  uint64_t max_dense_bytes = uint64_t{1} << 30;  // session.sparse_initializers_max_bytes
-  bool disable_cpu_fallback = false;             // session.disable_cpu_ep_fallback
-  bool disable_ep_fallback = false;              // session.disable_ep_fallback
-  bool disable_model_compile = false;            // session.disable_model_compile
-  bool disable_quant_qdq = false;                // session.disable_quant_qdq
-  optimize::PassSelection passes;                // session.graph_optimization_level,
-                                                 // optimization.disable_specified_optimizers
+  // session.layers, the one nearest to the host first; nothing: as EPHOST_LAYERS says
+  std::optional<std::vector<std::string>> layers;
+  // session.layers.PROVIDER, in place of the above
+  std::map<std::string, std::vector<std::string>> provider_layers;
+  std::filesystem::path trace_file;                               // session.trace.file
+  layers::TraceFormat trace_format = layers::TraceFormat::kText;  // session.trace.format
+  bool trace_until_crash = false;                                 // session.trace.until_crash
+  bool trace_graph_reads = false;                                 // session.trace.graph_reads
+  StepOrder execution_order = StepOrder::kAutomatic;              // session.execution_order
+  uint64_t max_memory_patterns = 16;                              // session.max_memory_patterns
+  uint32_t load_timeout_seconds = 0;                              // session.load_timeout_seconds
+  uint64_t max_inlined_nodes = uint64_t{1} << 20;  // session.function_inlining_max_nodes
+  uint64_t max_dense_bytes = uint64_t{1} << 30;    // session.sparse_initializers_max_bytes
+  bool disable_cpu_fallback = false;               // session.disable_cpu_ep_fallback
+  bool disable_ep_fallback = false;                // session.disable_ep_fallback
+  bool disable_model_compile = false;              // session.disable_model_compile
+  bool disable_quant_qdq = false;                  // session.disable_quant_qdq
+  optimize::PassSelection passes;                  // session.graph_optimization_level,
+                                                   // optimization.disable_specified_optimizers
   // optimization.constant_folding_max_bytes, optimization.constant_folding_max_work
   optimize::FoldLimits fold_limits;
   bool fail_on_suboptimal_context = false;  // session.fail_on_suboptimal_compiled_model
@@ -93,10 +103,15 @@ inline constexpr std::string_view kDimensionByDenotationPrefix =
     "session.free_dimension_override_by_denotation.";
 inline constexpr std::string_view kDimensionByInputPrefix =
     "session.free_dimension_override_by_input.";
+// The key of a provider's layers is this and the provider's name.
+inline constexpr std::string_view kLayersPrefix = "session.layers.";
 inline constexpr std::string_view kShapeProfilesKey = "session.shapes.profiles";
 inline constexpr std::string_view kOptimizationLevelKey = "session.graph_optimization_level";
 inline constexpr std::string_view kDisabledOptimizersKey =
     "optimization.disable_specified_optimizers";
+
+// Names separated by `;`.
+[[nodiscard]] std::vector<std::string> split_names(std::string_view text);
 
 // INVALID_ARGUMENT if there is not one group for each of `threads` threads but the calling one; 0:
 // the number is not stated, and may be any.

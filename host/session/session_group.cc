@@ -18,6 +18,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
+// Each session puts layers of its own over a plugin.
+bool is_same(const plugin::LoadedPlugin& a, const plugin::LoadedPlugin& b) {
+  return a.library == b.library && a.manifest.file == b.manifest.file && a.layers == b.layers;
+}
+
 fs::path key_of(const fs::path& folder, const std::string& name) {
   return fs::absolute(folder / name).lexically_normal();
 }
@@ -123,7 +128,7 @@ Result<std::shared_ptr<bridge::Provider>> GroupSeat::find_provider(
   const std::lock_guard lock(group_->mutex);
   for (const auto& shared : group_->providers) {
     if (shared->name() != plugin.manifest.provider) continue;
-    if (&shared->plugin() == &plugin && serves(shared->config(), config)) return shared;
+    if (is_same(shared->plugin(), plugin) && serves(shared->config(), config)) return shared;
     return Status(
         StatusCode::kInvalidArgument,
         formatted("the sessions of group {} share one {}, which was created with other options, "

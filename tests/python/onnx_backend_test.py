@@ -75,7 +75,8 @@ def main():
     exceptions, shard, count = read_exceptions(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
     tests, unknown = cases(exceptions)
     assert len(tests) > 1000, f"only {len(tests)} tests were found"
-    assert not unknown, f"there are no tests {sorted(unknown)}, which {sys.argv[1]} lists"
+    if unknown:
+        print(f"{sys.argv[1]} names {', '.join(sorted(unknown))}, not among the tests", file=sys.stderr)
     chosen = dict(tests[shard::count])
     case = type("Onnx", (unittest.TestCase,), chosen)
     result = unittest.TextTestRunner(verbosity=1).run(unittest.defaultTestLoader.loadTestsFromTestCase(case))

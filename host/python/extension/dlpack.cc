@@ -143,7 +143,7 @@ py::capsule dlpack_of(Value value) {
                            .byte_offset = 0};
   given->managed.manager = given.get();
   given->managed.deleter = [](ManagedTensor* self) { delete static_cast<Given*>(self->manager); };
-  const py::capsule capsule(&given->managed, kName, destroy_unused);
+  py::capsule capsule(&given->managed, kName, destroy_unused);
   static_cast<void>(given.release());
   return capsule;
 }

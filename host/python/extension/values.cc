@@ -80,7 +80,8 @@ void update(Value& value, const py::array& array) {
 }  // namespace
 
 void bind_values(py::module_& module) {
-  py::dtype("f4");  // loads numpy's functions while no other thread can want them
+  // Loads numpy's functions while no other thread can want them.
+  [[maybe_unused]] const py::dtype first("f4");
   py::class_<Value>(module, "Value")
       .def(py::init<>())
       .def_static("of_array", &value_of_array, py::arg("array"))

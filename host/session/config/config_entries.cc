@@ -23,6 +23,7 @@ constexpr std::string_view kLimits = "Limits on session creation";
 constexpr std::string_view kProviders = "Providers and fallback";
 constexpr std::string_view kOrder = "Order and memory";
 constexpr std::string_view kThreads = "Threads and time";
+constexpr std::string_view kLayers = "Layers";
 constexpr std::string_view kRuns = "Runs";
 constexpr std::string_view kVariables = "Environment variables";
 
@@ -167,11 +168,30 @@ constexpr std::array kEntries = {
     KnownEntry{"session.profile_file", ConfigScope::kSession, kThreads, kPath, "none",
                "write a Chrome trace to this file", kOwn,
                &setters::text<&SessionConfig::profile_file>},
+    KnownEntry{"session.layers", ConfigScope::kSession, kLayers, "names of layers",
+               "as EPHOST_LAYERS says",
+               "layers over all providers, outermost first, separated by ;", kOwn,
+               &setters::layers},
+    KnownEntry{"session.layers.PROVIDER", ConfigScope::kSession, kLayers, "names of layers", "none",
+               "layers over this provider, in place of those over all", kOwn, nullptr},
+    KnownEntry{"session.trace.file", ConfigScope::kSession, kLayers, kPath, "standard error",
+               "file that the layer trace appends its lines to", kOwn,
+               &setters::text<&SessionConfig::trace_file>},
+    KnownEntry{"session.trace.format", ConfigScope::kSession, kLayers, "text or json", "text",
+               "form of these lines: text or json", kOwn, &setters::trace_format},
+    KnownEntry{"session.trace.until_crash", ConfigScope::kSession, kLayers, kFlag, "0",
+               "write each line at once, so that none is missing after a crash", kOwn,
+               &setters::flag<&SessionConfig::trace_until_crash>},
+    KnownEntry{"session.trace.graph_reads", ConfigScope::kSession, kLayers, kFlag, "0",
+               "trace what providers ask about graphs too, which are many lines", kOwn,
+               &setters::flag<&SessionConfig::trace_graph_reads>},
     KnownEntry{"ep.PROVIDER.OPTION", ConfigScope::kRun, kRuns, "as the provider says", "none",
                "an option of the provider with the scope run or dynamic", kOnnxRuntime, nullptr},
     KnownEntry{"EPHOST_PLUGIN_PATH", ConfigScope::kProcess, kVariables, "paths", "empty",
                "directories to search for plugins after those given, separated by :", kOwn,
                nullptr},
+    KnownEntry{"EPHOST_LAYERS", ConfigScope::kProcess, kVariables, "names of layers", "empty",
+               "layers of sessions that state none, separated by ;", kOwn, nullptr},
     KnownEntry{"EPHOST_LOG_LEVEL", ConfigScope::kProcess, kVariables,
                "verbose, info, warning, error or fatal", "warning",
                "the least severe messages that reach the log", kOwn, nullptr},

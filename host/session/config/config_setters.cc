@@ -8,6 +8,7 @@
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/base/thread_pool.h"
+#include "host/layers/layer.h"
 
 namespace ephost::session::setters {
 
@@ -157,6 +158,35 @@ Status order(SessionConfig& config, std::string_view key, const std::string& tex
       StatusCode::kInvalidArgument,
       formatted("configuration entry {} cannot be {}; use \"default\", \"priority\" or \"memory\"",
                 quote(key), quote(text)));
+}
+
+Result<std::vector<std::string>> layer_names(std::string_view key, std::string_view text) {
+  std::vector<std::string> names = split_names(text);
+  for (const std::string& name : names) {
+    if (std::ranges::find(ephost::layers::kLayerNames, name) != ephost::layers::kLayerNames.end()) {
+      continue;
+    }
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("{} names the layer {}, which does not exist; the layers are: {}",
+                            quote(key), quote(name), join(ephost::layers::kLayerNames, ", ")));
+  }
+  return names;
+}
+
+Status layers(SessionConfig& config, std::string_view key, const std::string& text) {
+  EPHOST_ASSIGN_OR_RETURN(config.layers, layer_names(key, text));
+  return Status::ok_status();
+}
+
+Status trace_format(SessionConfig& config, std::string_view key, const std::string& text) {
+  if (text != "text" && text != "json") {
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("configuration entry {} cannot be {}; use \"text\" or \"json\"",
+                            quote(key), quote(text)));
+  }
+  config.trace_format =
+      text == "json" ? ephost::layers::TraceFormat::kJson : ephost::layers::TraceFormat::kText;
+  return Status::ok_status();
 }
 
 Status read_later(SessionConfig&, std::string_view, const std::string&) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "host/session/session_config.h"
 
@@ -76,6 +77,12 @@ template <uint64_t SessionConfig::*kMember>
                                          const std::string& text);
 [[nodiscard]] Status shape_profiles(SessionConfig& config, std::string_view key,
                                     const std::string& text);
+// Names of layers, separated by `;`.
+[[nodiscard]] Result<std::vector<std::string>> layer_names(std::string_view key,
+                                                           std::string_view text);
+[[nodiscard]] Status layers(SessionConfig& config, std::string_view key, const std::string& text);
+[[nodiscard]] Status trace_format(SessionConfig& config, std::string_view key,
+                                  const std::string& text);
 [[nodiscard]] Status order(SessionConfig& config, std::string_view key, const std::string& text);
 // Two entries make up the passes: see read_passes in session_config.cc.
 [[nodiscard]] Status read_later(SessionConfig& config, std::string_view key,

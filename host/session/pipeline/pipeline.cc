@@ -29,6 +29,7 @@
 #include "host/session/pipeline/partitioning.h"
 #include "host/session/pipeline/planning.h"
 #include "host/session/pipeline/provider_creation.h"
+#include "host/session/pipeline/session_layers.h"
 #include "host/session/session_config.h"
 #include "host/session/session_group.h"
 #include "host/session/shapes/profiles.h"
@@ -135,7 +136,8 @@ class Pipeline {
     // From here on, the graph is well-formed, but for operators that plugins define.
     if (until == Stage::kImported) return std::move(prepared_);
 
-    // Create the providers, in order of priority.
+    // Create the providers, in order of priority, under the layers that the user asked for.
+    EPHOST_RETURN_IF_ERROR(make_layers());
     EPHOST_RETURN_IF_ERROR(
         timed("providers", [&] { return provider_creation_.create_all(prepared_); }));
     EPHOST_RETURN_IF_ERROR(tell_profiles());
@@ -250,6 +252,15 @@ class Pipeline {
     if (!can_be_read_again) return Status::ok_status();
     prepared_.source = source;
     prepared_.source->external_data = reader_.report().external_data;
+    return Status::ok_status();
+  }
+
+  Status make_layers() {
+    if (hooks_.base != nullptr) {
+      prepared_.layers = hooks_.base->layers;
+      return Status::ok_status();
+    }
+    EPHOST_ASSIGN_OR_RETURN(prepared_.layers, SessionLayers::create(config_, prepared_.profiler));
     return Status::ok_status();
   }
 

@@ -36,6 +36,8 @@
 
 namespace ephost::session {
 
+class SessionLayers;
+
 // A group of nodes that a provider failed to compile or to load.
 struct CompileFailure {
   uint32_t provider = 0;
@@ -127,6 +129,7 @@ struct PreparedModel {
   std::vector<Phase> phases;
   std::shared_ptr<Profiler> profiler;  // null: nothing is recorded
   Metrics* metrics = nullptr;          // of the environment; null: nothing is counted
+  std::shared_ptr<const SessionLayers> layers;
   ThreadUse threads;
   size_t max_memory_patterns = 0;  // kept for each graph with open extents
   uint64_t max_dense_bytes = 0;    // of the dense forms of a run's sparse inputs

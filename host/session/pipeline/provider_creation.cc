@@ -17,6 +17,7 @@
 #include "host/session/devices/device_listing.h"
 #include "host/session/environment_state.h"
 #include "host/session/model_files.h"
+#include "host/session/pipeline/session_layers.h"
 #include "host/session/provider_requests.h"
 #include "host/session/session_group.h"
 #include "host/session/usable_plugin.h"
@@ -79,6 +80,7 @@ Status ProviderCreation::create_all(PreparedModel& prepared) const {
     }
     const auto create_from = [&](std::shared_ptr<const plugin::LoadedPlugin> plugin)
         -> Result<std::shared_ptr<bridge::Provider>> {
+      plugin = prepared.layers->over(std::move(plugin));
       if (wants_operators) {
         EPHOST_ASSIGN_OR_RETURN(definitions, bridge::read_operators(plugin));
       }

@@ -254,7 +254,7 @@ void examine_specializations(const std::filesystem::path& path, bool compare_che
   const std::map<std::string, context::ContentChecksum> stated =
       std::exchange(found.specializations, {});
   for (const auto& [name, checksum] : stated) {
-    const auto problem = [&](const std::string& what) {
+    const auto problem = [&found, &name = name](const std::string& what) {
       found.problems.push_back(formatted("the specialised model {}: {}", quote(name), what));
     };
     const auto source = session::open_specialized_model(path.parent_path(), name, checksum, {}, {});

@@ -373,10 +373,10 @@ TEST_F(CompileModel, ReportsThePhasesOfTheHostToo) {
         phases.emplace_back(message);
       });
   ASSERT_TRUE(compile(from_file(), options).ok());
-  EXPECT_THAT(phases, ::testing::IsSupersetOf({"reading the model", "creating the providers",
-                                               "optimizing the graph", "partitioning",
-                                               "ordering the steps", "compiling",
-                                               "writing what was compiled"}));
+  EXPECT_THAT(phases,
+              ::testing::IsSupersetOf({"reading the model", "creating the providers",
+                                       "optimizing the graph", "partitioning", "ordering the steps",
+                                       "compiling", "writing what was compiled"}));
   EXPECT_EQ(phases.front(), "reading the model");
   EXPECT_EQ(phases.back(), "writing what was compiled");
 }
@@ -386,10 +386,9 @@ TEST_F(CompileModel, ACancelledCompilationLeavesNoFile) {
     std::atomic<bool> cancelled = false;
     SessionOptions options = scripted({{"compile_milliseconds", "60000"}});
     options.set_load_cancellation_flag(&cancelled);
-    options.set_progress_func(
-        [&](std::string_view provider, double, std::string_view) {
-          if (provider != "ephost") cancelled = true;
-        });
+    options.set_progress_func([&](std::string_view provider, double, std::string_view) {
+      if (provider != "ephost") cancelled = true;
+    });
     ModelCompilationOptions compilation = from_file();
     compilation.output_model_path = folder_ / "m_ctx.onnx";
     compilation.ep_context_embed_mode = embed;

@@ -110,8 +110,8 @@ TEST_F(FunctionFallback, WhatWasCompiledStaysWithItsNode) {
   SessionOptions options = scripted({{"claim", "nodes:0,1"}, {"cannot_compile", "NegatedTwice"}});
   size_t compiled = 0;
   options.set_progress_func([&](std::string_view provider, double, std::string_view) {
-      if (provider != "ephost") ++compiled;
-    });
+    if (provider != "ephost") ++compiled;
+  });
   EXPECT_THAT(owners(options), ElementsAre("Relu scripted", "Add cpu", "Neg cpu", "Neg cpu"));
   // Both together, then each alone; Relu is not compiled again after the second partitioning.
   EXPECT_EQ(compiled, 4U);

@@ -1,0 +1,266 @@
+#include "host/layers/trace/arguments.h"
+
+#include <algorithm>
+#include <span>
+
+#include "host/base/hash.h"
+#include "host/plugin/adopt.h"
+
+namespace ephost::layers {
+namespace {
+
+constexpr uint64_t kMaxShown = 64;  // entries of an array
+
+// What a plugin states, as far as its record reaches; zero where it is broken.
+template <class Record>
+Record known_part(const Record* given) {
+  const auto adopted = plugin::adopt<Record>(given, {});
+  return adopted.ok() ? *adopted : Record{};
+}
+
+std::string text_of(eph_string text) {
+  if (text.size == 0) return {};
+  if (text.data == nullptr || text.size > plugin::kMaxRecordSize) return "\"(broken text)\"";
+  return json_string({text.data, static_cast<size_t>(text.size)});
+}
+
+std::string checksum_of(const void* data, uint64_t size) {
+  const std::span bytes(static_cast<const std::byte*>(data), static_cast<size_t>(size));
+  return '"' + to_hex(content_checksum(bytes)) + '"';
+}
+
+// Elements of text and of values that contain others are addresses.
+bool has_plain_bytes(const eph_value& value) {
+  return value.kind == EPH_KIND_TENSOR && value.memory == 0 && value.data != nullptr &&
+         value.element_type != EPH_ELEMENT_STRING;
+}
+
+// `with_content`: its bytes may be read.
+std::string value_text(const eph_value* value, bool with_content) {
+  if (value == nullptr) return "null";
+  JsonText object('{');
+  object.add("kind", json_number(value->kind)).add("type", json_number(value->element_type));
+  if (value->kind == EPH_KIND_TENSOR && value->shape != nullptr) {
+    JsonText shape('[');
+    for (uint32_t i = 0; i < value->rank; ++i) shape.add(json_number(value->shape[i]));
+    object.add("shape", shape.text()).add("bytes", json_number(value->byte_size));
+    if (value->memory != 0) object.add("memory", json_number(value->memory));
+    if (with_content && has_plain_bytes(*value)) {
+      object.add("checksum", checksum_of(value->data, value->byte_size));
+    }
+  }
+  return object.text();
+}
+
+// Asks the host itself, so that the trace does not trace its own questions.
+std::string graph_text(const eph_graph* graph) {
+  if (graph == nullptr) return "null";
+  eph_graph_info info = {};
+  info.struct_size = sizeof(info);
+  static constexpr eph_error_api kIgnoresMessages = {sizeof(eph_error_api),
+                                                     [](eph_error*, eph_string) noexcept {}};
+  eph_error ignored = {&kIgnoresMessages};
+  if (graph->api->get_graph(graph, &info, &ignored) != EPH_OK) return {};
+  return JsonText('{')
+      .add("name", text_of(info.name))
+      .add("nodes", json_number(info.node_count))
+      .add("inputs", json_number(info.input_count))
+      .add("outputs", json_number(info.output_count))
+      .text();
+}
+
+}  // namespace
+
+std::string_view ArgumentText::next_name() {
+  const size_t end = std::min(names_.find(' '), names_.size());
+  const std::string_view name = names_.substr(0, end);
+  names_.remove_prefix(std::min(end + 1, names_.size()));
+  return name;
+}
+
+template <class Number>
+std::string ArgumentText::numbers(const Number* begin, uint64_t count) const {
+  if (!is_before()) return {};
+  if (begin == nullptr) return "null";
+  JsonText list('[');
+  for (uint64_t i = 0; i < std::min(count, kMaxShown); ++i) list.add(json_number(begin[i]));
+  if (count > kMaxShown) list.add(formatted("\"and {} more\"", count - kMaxShown));
+  return list.text();
+}
+template std::string ArgumentText::numbers(const int64_t*, uint64_t) const;
+template std::string ArgumentText::numbers(const uint32_t*, uint64_t) const;
+
+std::string ArgumentText::shown_partitions(const eph_partition* partitions, uint64_t stride,
+                                           uint64_t count) const {
+  if (!is_before()) return {};
+  JsonText list('[');
+  for (uint64_t i = 0; i < count; ++i) {
+    const auto& partition = *reinterpret_cast<const eph_partition*>(
+        reinterpret_cast<const std::byte*>(partitions) + i * stride);
+    JsonText object('{');
+    object.add("name", text_of(partition.name)).add("token", json_number(partition.token));
+    if (partition.ep_context != nullptr) {
+      object.add("context", shown(partition.ep_context->payload));
+    } else {
+      object.add("graph", graph_text(partition.graph));
+    }
+    list.add(object.text());
+  }
+  return list.text();
+}
+
+std::string ArgumentText::shown_options(const eph_option* options, uint64_t count) const {
+  if (!is_before()) return {};
+  JsonText object('{');
+  for (uint64_t i = 0; i < count; ++i) {
+    const std::string value = text_of(options[i].string_value);
+    const eph_string name = options[i].name;
+    object.add(formatted("{}:{}", json_string({name.data, static_cast<size_t>(name.size)}),
+                         value.empty() ? "\"\"" : value));
+  }
+  return object.text();
+}
+
+std::string ArgumentText::shown_texts(const eph_string* texts, uint64_t count) const {
+  if (!is_before()) return {};
+  JsonText list('[');
+  for (uint64_t i = 0; i < std::min(count, kMaxShown); ++i) list.add(text_of(texts[i]));
+  return list.text();
+}
+
+std::string ArgumentText::shown_bytes(const void* data, uint64_t size) const {
+  if (!is_before()) return {};
+  JsonText object('{');
+  object.add("bytes", json_number(size));
+  if (data != nullptr) object.add("checksum", checksum_of(data, size));
+  return object.text();
+}
+
+std::string ArgumentText::shown(eph_string text) const {
+  return is_before() ? text_of(text) : std::string();
+}
+
+std::string ArgumentText::shown(eph_bytes bytes) const {
+  return shown_bytes(bytes.data, bytes.size);
+}
+
+std::string ArgumentText::shown(const eph_graph* graph) const {
+  return is_before() ? graph_text(graph) : std::string();
+}
+
+std::string ArgumentText::shown(const eph_provider_config* config) const {
+  if (!is_before()) return {};
+  JsonText devices('[');
+  for (uint64_t i = 0; i < config->device_count; ++i) {
+    const auto& device = *reinterpret_cast<const eph_device*>(
+        reinterpret_cast<const std::byte*>(config->devices) + i * config->device_stride);
+    devices.add(text_of(device.id));
+  }
+  JsonText object('{');
+  object.add("options", shown_options(config->options, config->option_count))
+      .add("devices", devices.text());
+  if (config->target != nullptr) object.add("target", text_of(config->target->id));
+  return object.add("purpose", json_number(config->purpose)).text();
+}
+
+std::string ArgumentText::shown(const eph_run_config* config) const {
+  if (!is_before()) return {};
+  return JsonText('{')
+      .add("run_id", json_number(config->run_id))
+      .add("tag", text_of(config->tag))
+      .add("options", shown_options(config->options, config->option_count))
+      .text();
+}
+
+std::string ArgumentText::shown(const eph_fused_claim* claim) const {
+  if (!is_before()) return {};
+  const eph_fused_claim known = known_part(claim);
+  return JsonText('{')
+      .add("name", text_of(known.name))
+      .add("nodes", known.nodes == nullptr ? "" : numbers(known.nodes, known.node_count))
+      .add("flags", json_number(known.flags))
+      .add("token", json_number(known.token))
+      .text();
+}
+
+std::string ArgumentText::shown(const eph_context_node* node) const {
+  if (!is_before()) return {};
+  const eph_context_node known = known_part(node);
+  return JsonText('{')
+      .add("computation", json_number(known.computation))
+      .add("payload", json_number(known.payload))
+      .add("source", text_of(known.source))
+      .add("sdk_version", text_of(known.sdk_version))
+      .add("hardware_architecture", text_of(known.hardware_architecture))
+      .add("notes", text_of(known.notes))
+      .add("constants", json_number(known.constant_count))
+      .text();
+}
+
+std::string ArgumentText::shown(const eph_device* device) const {
+  if (!is_before()) return {};
+  const eph_device known = known_part(device);
+  return JsonText('{')
+      .add("id", text_of(known.id))
+      .add("name", text_of(known.name))
+      .add("type", json_number(known.type))
+      .add("flags", json_number(known.flags))
+      .text();
+}
+
+std::string ArgumentText::shown(const eph_event* event) const {
+  if (!is_before()) return {};
+  const eph_event known = known_part(event);
+  return JsonText('{')
+      .add("name", text_of(known.name))
+      .add("category", text_of(known.category))
+      .add("track", text_of(known.track))
+      .add("duration_ns", json_number(known.duration_ns))
+      .text();
+}
+
+std::string ArgumentText::shown(const eph_value* value) const {
+  return is_before() ? value_text(value, true) : std::string();
+}
+
+std::string ArgumentText::shown(const eph_run* run) const {
+  JsonText object('{');
+  if (is_before()) {
+    JsonText inputs('[');
+    for (uint32_t i = 0; i < run->input_count; ++i) inputs.add(value_text(run->inputs[i], true));
+    object.add("run_id", json_number(run->run_id)).add("inputs", inputs.text());
+    return object.text();
+  }
+  JsonText outputs('[');
+  for (uint32_t i = 0; i < run->output_count; ++i) outputs.add(value_text(run->outputs[i], true));
+  return object.add("outputs", outputs.text()).text();
+}
+
+std::string ArgumentText::shown(eph_string* text) const {
+  return is_before() || text == nullptr ? std::string() : text_of(*text);
+}
+
+std::string ArgumentText::shown(eph_provider_info* info) const {
+  if (is_before()) return {};
+  return JsonText('{').add("max_concurrent", json_number(info->max_concurrent)).text();
+}
+
+std::string ArgumentText::shown(eph_computation_info* info) const {
+  if (is_before()) return {};
+  const eph_computation_info known = known_part(info);
+  return JsonText('{')
+      .add("workspace_bytes", json_number(known.workspace_bytes))
+      .add("host_alignment", json_number(known.host_alignment))
+      .add("may_inplace", json_number(known.may_inplace_count))
+      .add("aliases", json_number(known.alias_count))
+      .add("input_parts", json_number(known.input_part_count))
+      .add("output_parts", json_number(known.output_part_count))
+      .text();
+}
+
+std::string ArgumentText::shown(eph_computation_memory* memory) const {
+  if (is_before()) return {};
+  return JsonText('{').add("memory", json_number(known_part(memory).memory)).text();
+}
+
+}  // namespace ephost::layers

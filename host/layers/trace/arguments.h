@@ -1,0 +1,126 @@
+// The arguments of a call as JSON: numbers and texts as they are, records by their fields, tensors
+// and payloads by size and checksum. Handles without content are left out.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "host/layers/decorate/slots.h"
+#include "host/layers/trace/json_text.h"
+
+namespace ephost::layers {
+
+// Whether arguments are shown before the call, or their results after it.
+enum class Moment { kBefore, kAfter };
+
+class ArgumentText {
+ public:
+  explicit ArgumentText(Moment moment) : moment_(moment) {}
+
+  // All arguments of a slot; `names` has theirs, separated by spaces.
+  template <class... A>
+  void add_all(std::string_view names, A... arguments) {
+    names_ = names;
+    add_some(arguments...);
+  }
+
+  // An object by the names of the arguments.
+  [[nodiscard]] std::string text() const { return object_.text(); }
+
+ private:
+  void add_some() {}
+  template <class First, class... Rest>
+  void add_some(First first, Rest... rest) {
+    const std::string_view name = next_name();
+    if constexpr (requires { this->array(first, rest...); }) {
+      object_.add(name, array(first, rest...));
+    } else {
+      object_.add(name, shown(first));
+    }
+    add_some(rest...);
+  }
+  std::string_view next_name();
+  [[nodiscard]] bool is_before() const { return moment_ == Moment::kBefore; }
+
+  // Arguments that others say the size of.
+  template <class... Rest>
+  std::string array(const int64_t* shape, uint32_t rank, Rest...) const {
+    return numbers(shape, rank);
+  }
+  template <class... Rest>
+  std::string array(const uint32_t* nodes, uint64_t count, Rest...) const {
+    return numbers(nodes, count);
+  }
+  template <class... Rest>
+  std::string array(const eph_partition* partitions, uint64_t stride, uint64_t count,
+                    Rest...) const {
+    return shown_partitions(partitions, stride, count);
+  }
+  template <class... Rest>
+  std::string array(const eph_option* options, uint64_t count, Rest...) const {
+    return shown_options(options, count);
+  }
+  template <class... Rest>
+  std::string array(const eph_string* texts, uint64_t count, Rest...) const {
+    return shown_texts(texts, count);
+  }
+  template <class... Rest>
+  std::string array(const void* data, uint64_t size, Rest...) const {
+    return shown_bytes(data, size);
+  }
+
+  // Nothing is shown for types without an overload.
+  template <class T>
+  std::string shown(const T&) const {
+    return {};
+  }
+  std::string shown(int32_t number) const { return before(number); }
+  std::string shown(uint32_t number) const { return before(number); }
+  std::string shown(int64_t number) const { return before(number); }
+  std::string shown(uint64_t number) const { return before(number); }
+  std::string shown(double number) const { return is_before() ? json_number(number) : ""; }
+  std::string shown(eph_string text) const;
+  std::string shown(eph_bytes bytes) const;
+  std::string shown(const eph_graph* graph) const;
+  std::string shown(const eph_provider_config* config) const;
+  std::string shown(const eph_run_config* config) const;
+  std::string shown(const eph_fused_claim* claim) const;
+  std::string shown(const eph_context_node* node) const;
+  std::string shown(const eph_device* device) const;
+  std::string shown(const eph_event* event) const;
+  std::string shown(const eph_value* value) const;
+  std::string shown(const eph_run* run) const;
+  // Results.
+  std::string shown(int32_t* number) const { return after(number); }
+  std::string shown(uint32_t* number) const { return after(number); }
+  std::string shown(uint64_t* number) const { return after(number); }
+  std::string shown(eph_string* text) const;
+  std::string shown(eph_provider_info* info) const;
+  std::string shown(eph_computation_info* info) const;
+  std::string shown(eph_computation_memory* memory) const;
+
+  template <class Number>
+  std::string before(Number number) const {
+    return is_before() ? json_number(number) : std::string();
+  }
+  template <class Number>
+  std::string after(const Number* number) const {
+    return is_before() || number == nullptr ? std::string() : json_number(*number);
+  }
+  template <class Number>
+  std::string numbers(const Number* begin, uint64_t count) const;
+  std::string shown_partitions(const eph_partition* partitions, uint64_t stride,
+                               uint64_t count) const;
+  std::string shown_options(const eph_option* options, uint64_t count) const;
+  std::string shown_texts(const eph_string* texts, uint64_t count) const;
+  std::string shown_bytes(const void* data, uint64_t size) const;
+
+  const Moment moment_;
+  std::string_view names_;
+  JsonText object_{'{'};
+};
+
+}  // namespace ephost::layers

@@ -1,0 +1,203 @@
+// The layer "trace" over the scripted fixture: what passes through it stays what it was, and each
+// call is written.
+#include "host/layers/trace/trace.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/fixtures/fixtures.h"
+#include "tests/support/fake_claims.h"
+#include "tests/support/fake_context_writer.h"
+#include "tests/support/fake_graph.h"
+#include "tests/support/fake_host.h"
+#include "tests/support/fake_run.h"
+
+namespace ephost::layers {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+class Trace : public ::testing::Test {
+ protected:
+  ~Trace() override {
+    for (eph_computation* one : made_) one->api->destroy(one);
+    if (provider_ != nullptr) api().destroy(provider_);
+  }
+
+  void start(std::vector<std::pair<std::string, std::string>> options = {},
+             TraceFormat format = TraceFormat::kText, bool graph_reads = false) {
+    plugin::Registry registry;
+    const auto loaded = registry.load(find_scripted());
+    ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+    TraceOptions trace;
+    trace.format = format;
+    trace.graph_reads = graph_reads;
+    trace.write = [this](std::string_view line) { lines.emplace_back(line); };
+    const std::vector<std::shared_ptr<Layer>> layers = {make_trace(std::move(trace))};
+    plugin_ = with_layers(*loaded, layers);
+    std::vector<eph_option> given;
+    for (const auto& [name, value] : options) {
+      eph_option option = {};
+      option.name = eph::to_abi(name);
+      option.string_value = eph::to_abi(value);
+      option.int_value = value == "true" ? 1 : std::atoll(value.c_str());
+      given.push_back(option);
+    }
+    const eph_provider_config config = {sizeof(config), given.data(), given.size()};
+    code = api().create(plugin_->provider_self, &host, &config, &provider_, &error);
+  }
+
+  [[nodiscard]] const eph_provider_api& api() const { return plugin_->provider; }
+  [[nodiscard]] eph_provider* provider() const { return provider_; }
+  [[nodiscard]] const std::vector<eph_computation*>& made() const { return made_; }
+
+  eph_computation* compile(const eph_graph* graph, std::string_view name,
+                           const eph_ep_context* context = nullptr) {
+    const eph_partition partition = {sizeof(partition), graph, eph::to_abi(name), context, 0};
+    eph_computation* computation = nullptr;
+    code = api().compile(provider_, &partition, sizeof(partition), 1, &computation, &error);
+    if (computation != nullptr) made_.push_back(computation);
+    return computation;
+  }
+
+  [[nodiscard]] std::vector<std::string> lines_with(std::string_view text) const {
+    std::vector<std::string> found;
+    std::ranges::copy_if(lines, std::back_inserter(found),
+                         [&](const std::string& line) { return line.find(text) != line.npos; });
+    return found;
+  }
+
+  test::FakeHost host;
+  test::FakeError error;
+  int32_t code = EPH_OK;
+  std::vector<std::string> lines;
+
+ private:
+  static manifest::FoundPlugin find_scripted() {
+    manifest::SearchRequest request;
+    request.directories = {test::fixture_directory("scripted")};
+    request.use_environment = false;
+    request.use_data_directories = false;
+    for (const manifest::FoundPlugin& found : manifest::find_plugins(request).found) {
+      if (found.manifest.provider == "ScriptedExecutionProvider") return found;
+    }
+    throw std::runtime_error("the scripted plugin is not there");
+  }
+
+  std::shared_ptr<const plugin::LoadedPlugin> plugin_;
+  eph_provider* provider_ = nullptr;
+  std::vector<eph_computation*> made_;
+};
+
+// x -> Add -> Relu -> y
+std::unique_ptr<test::FakeGraph> make_graph() {
+  auto graph = std::make_unique<test::FakeGraph>();
+  const uint32_t x = graph->add_input("x", {2});
+  const uint32_t sum = graph->add("Add", {x, x}, {2});
+  graph->mark_output(graph->add("Relu", {sum}, {2}));
+  return graph;
+}
+
+TEST_F(Trace, ShowsEachCallInBothDirections) {
+  start();
+  const auto graph = make_graph();
+  test::FakeClaims claims;
+  ASSERT_EQ(api().get_capability(provider(), graph.get(), &claims, &error), EPH_OK);
+  EXPECT_THAT(claims.fused, ElementsAre(ElementsAre(0, 1)));
+  EXPECT_THAT(lines_with("-> scripted get_capability"),
+              ElementsAre(AllOf(HasSubstr("\"nodes\":2"), HasSubstr("\"inputs\":1"))));
+  EXPECT_THAT(lines_with("<- scripted claim_fused"), ElementsAre(HasSubstr("\"nodes\":[0,1]")));
+  EXPECT_THAT(lines_with("<= scripted claim_fused"), ElementsAre(HasSubstr("= OK")));
+  EXPECT_THAT(lines_with("=> scripted get_capability"), ElementsAre(HasSubstr("= OK")));
+}
+
+TEST_F(Trace, LeavesResultsAsTheyAre) {
+  start();
+  const auto graph = make_graph();
+  eph_computation* const computation = compile(graph.get(), "part");
+  ASSERT_EQ(code, EPH_OK) << error.message;
+  test::FakeRun run({{{2}, {3, -4}}});
+  ASSERT_EQ(computation->api->compute(computation, nullptr, &run, &error), EPH_OK);
+  EXPECT_THAT(run.result(), ElementsAre(6, 0));
+  EXPECT_THAT(lines_with("-> scripted \"part\" compute"),
+              ElementsAre(AllOf(HasSubstr("\"shape\":[2]"), HasSubstr("\"checksum\":"))));
+  EXPECT_THAT(lines_with("<- scripted allocate_output"), ElementsAre(HasSubstr("\"shape\":[2]")));
+}
+
+TEST_F(Trace, HandsComputationsBackToThePluginAsItsOwn) {
+  start({{"payloads", "one"}});
+  const auto graph = make_graph();
+  compile(graph.get(), "part");
+  ASSERT_EQ(code, EPH_OK) << error.message;
+  test::FakeContextWriter writer;
+  ASSERT_EQ(api().get_ep_context_nodes(provider(), made().data(), 1, &writer, &error), EPH_OK)
+      << error.message;
+  ASSERT_THAT(writer.payloads, SizeIs(1));
+  eph_ep_context context = {};
+  context.struct_size = sizeof(context);
+  context.payload = {writer.payloads[0].data(), writer.payloads[0].size()};
+  context.partition_name = EPH_STRING("part");
+  eph_computation* const restored = compile(graph.get(), "again", &context);
+  ASSERT_EQ(code, EPH_OK) << error.message;
+  test::FakeRun run({{{2}, {3, -4}}});
+  ASSERT_EQ(restored->api->compute(restored, nullptr, &run, &error), EPH_OK);
+  EXPECT_THAT(run.result(), ElementsAre(6, 0));
+  EXPECT_THAT(
+      lines_with("-> scripted compile"),
+      Contains(HasSubstr("\"context\":{\"bytes\":" + std::to_string(writer.payloads[0].size()))));
+}
+
+TEST_F(Trace, ShowsCodeAndMessageOfAFailure) {
+  start({{"fail", "compile"}});
+  const auto graph = make_graph();
+  EXPECT_EQ(compile(graph.get(), "part"), nullptr);
+  EXPECT_EQ(code, EPH_EP_FAIL);
+  EXPECT_EQ(error.message, "scripted failure at compile");
+  EXPECT_THAT(lines_with("=> scripted compile"),
+              ElementsAre(AllOf(HasSubstr("= EP_FAIL"), HasSubstr("scripted failure at compile"))));
+}
+
+TEST_F(Trace, LeavesNothingBehindWhereCreationFails) {
+  start({{"fail", "create"}});
+  EXPECT_EQ(provider(), nullptr);
+  EXPECT_EQ(error.message, "scripted failure at create");
+}
+
+TEST_F(Trace, ShowsReadsOfGraphsOnRequest) {
+  start({}, TraceFormat::kText, true);
+  const auto graph = make_graph();
+  compile(graph.get(), "part");
+  EXPECT_THAT(lines_with("<- scripted get_node "), Not(IsEmpty()));
+}
+
+TEST_F(Trace, LeavesOutReadsOfGraphsOtherwise) {
+  start();
+  const auto graph = make_graph();
+  compile(graph.get(), "part");
+  EXPECT_THAT(lines_with(" get_node "), IsEmpty());
+}
+
+TEST_F(Trace, LinesOfJsonAreObjects) {
+  start({}, TraceFormat::kJson);
+  const auto graph = make_graph();
+  compile(graph.get(), "a \"name\"\n");
+  EXPECT_THAT(lines, Each(AllOf(StartsWith("{\"event\":\""), testing::EndsWith("}\n"))));
+  EXPECT_THAT(lines_with("\"slot\":\"compile\""), SizeIs(2));
+  EXPECT_THAT(lines_with("a \\\"name\\\"\\n"), Not(IsEmpty()));
+}
+
+}  // namespace
+}  // namespace ephost::layers
