@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """The ONNX project's own backend tests, through ephost.backend.
 
-  onnx_backend_test.py EXCEPTIONS SHARD COUNT
+  onnx_backend_test.py PROVIDER EXCEPTIONS SHARD COUNT
 
-runs every COUNTth test from SHARD on. EXCEPTIONS has the tests that cannot pass, as `ephost test --skip-list` takes
+runs every COUNTth test from SHARD on, with this provider asked first. EXCEPTIONS has the tests that cannot pass, as `ephost test --skip-list` takes
 them: one of them that passes nevertheless is a failure, as one that fails is and is not among them. The models of kind
 `real`, which onnx would download, are left out.
 """
@@ -55,10 +55,18 @@ def must_fail(function, reason):
     return test
 
 
-def cases(exceptions):
+def backend_with(provider):
+    class Backend(ephost.backend.EphostBackend):
+        @classmethod
+        def prepare(cls, model, device="CPU", **arguments):
+            return super().prepare(model, device, providers=[provider], **arguments)
+    return Backend
+
+
+def cases(backend, exceptions):
     """(name of the test, its function), sorted, without those of other devices than the CPU."""
     found = {}
-    for kind, case in Runner(ephost.backend.EphostBackend, __name__).test_cases.items():
+    for kind, case in Runner(backend, __name__).test_cases.items():
         if kind == "OnnxBackendRealModelTest":
             continue
         for name in unittest.defaultTestLoader.getTestCaseNames(case):
@@ -72,12 +80,12 @@ def cases(exceptions):
 
 
 def main():
-    exceptions, shard, count = read_exceptions(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    tests, unknown = cases(exceptions)
+    provider, file, shard, count = sys.argv[1:]
+    tests, unknown = cases(backend_with(provider), read_exceptions(file))
     assert len(tests) > 1000, f"only {len(tests)} tests were found"
     if unknown:
-        print(f"{sys.argv[1]} names {', '.join(sorted(unknown))}, not among the tests", file=sys.stderr)
-    chosen = dict(tests[shard::count])
+        print(f"{file} names {', '.join(sorted(unknown))}, not among the tests", file=sys.stderr)
+    chosen = dict(tests[int(shard)::int(count)])
     case = type("Onnx", (unittest.TestCase,), chosen)
     result = unittest.TextTestRunner(verbosity=1).run(unittest.defaultTestLoader.loadTestsFromTestCase(case))
     assert result.testsRun == len(chosen) and not result.skipped, result

@@ -58,8 +58,10 @@ class Plugins(PackageTest):
         options = ort.SessionOptions()
         options.set_progress_function(lambda *what: told.append(what))
         session = self.session(options, compile_milliseconds=50)
-        self.assertEqual({provider for provider, _, _ in told}, {session.get_providers()[0]})
-        self.assertEqual({message for _, _, message in told}, {"compiling a script"})
+        scripted = session.get_providers()[0]
+        self.assertEqual({provider for provider, _, _ in told}, {scripted, "ephost"})
+        self.assertEqual({message for provider, _, message in told if provider == scripted}, {"compiling a script"})
+        self.assertIn(("ephost", 0, "partitioning"), told)
         self.assertTrue(all(0 <= fraction <= 1 for _, fraction, _ in told))
 
     def test_other_threads_work_while_a_session_is_created(self):
@@ -72,6 +74,22 @@ class Plugins(PackageTest):
             steps += 1
         self.assertEqual(len(made), 1)
         self.assertGreater(steps, 20)
+
+    def test_another_thread_ends_the_creation_of_a_session(self):
+        options, failures = ort.SessionOptions(), []
+
+        def create():
+            try:
+                self.session(options, compile_milliseconds=60000)
+            except ort.ModelLoadCanceled as failure:
+                failures.append(failure)
+        thread = threading.Thread(target=create)
+        thread.start()
+        time.sleep(0.3)
+        self.assertTrue(thread.is_alive())
+        options.set_load_cancellation_flag(True)
+        thread.join(30)
+        self.assertEqual(len(failures), 1)
 
     def test_what_a_progress_function_raises_ends_the_creation(self):
         def fail(*_):

@@ -52,6 +52,8 @@ class Sessions(PackageTest):
                       {"providers": [("cpu", {"num_threads": "1"})]}):
             session = ort.InferenceSession(tiny("tiny_cnn"), **given)
             self.assertEqual(session.get_provider_options(), {"CPUExecutionProvider": {"num_threads": "1"}})
+        twice = ort.InferenceSession(tiny("tiny_cnn"), providers=[("cpu", {"num_threads": 1}), "CPUExecutionProvider"])
+        self.assertEqual(twice.get_provider_options(), {"CPUExecutionProvider": {"num_threads": "1"}})
         text = self.refusal(ort.InvalidArgument, ort.InferenceSession, tiny("tiny_cnn"), providers=["cpu"],
                             provider_options=[{"no_such_option": 1}])
         self.assertIn("no_such_option", text)
@@ -218,6 +220,7 @@ class Options(PackageTest):
             self.assertTrue(options.has_providers())
             providers = ort.InferenceSession(tiny("tiny_cnn"), options).get_providers()
             self.assertEqual(providers[-1], "CPUExecutionProvider")
+            self.refusal(ort.InvalidArgument, ort.InferenceSession, tiny("tiny_cnn"), options, ["cpu"])
         self.refusal(ort.InvalidArgument, ort.SessionOptions().set_provider_selection_policy, "PREFER_TOASTER")
 
     def test_takes_a_selection_file(self):

@@ -120,7 +120,8 @@ class Background(PackageTest):
         done = self.python(
             "import ephost, numpy, sys\nsession = ephost.InferenceSession(sys.argv[1])\n"
             "x = {one.name: numpy.ones(one.shape, numpy.float32) for one in session.get_inputs()}\n"
-            "for i in range(5):\n    session.run_async(None, x, lambda *what: print('done', what[1]), i)",
+            "def tell(outputs, index, error):\n    sys.stdout.write(f'done {index}\\n')\n"
+            "for i in range(5):\n    session.run_async(None, x, tell, i)",
             tiny("tiny_cnn"))
         self.assertEqual(sorted(done.stdout.split()), sorted("done 0 done 1 done 2 done 3 done 4".split()))
 

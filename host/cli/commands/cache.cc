@@ -109,11 +109,13 @@ Result<int> verify(const Flags& flags) {
           ? to_text(Json{{"store", flags.folder.native()}, {"ok", bad == 0}, {"entries", entries}})
           : text + summary);
   if (bad == 0) return kExitSuccess;
-  return Status(
-      StatusCode::kInvalidGraph,
-      formatted(
-          "{} has damaged entries ({}); sessions that want them quarantine and compile them again",
-          quote(flags.folder.native()), bad));
+  print_error(
+      Status(StatusCode::kInvalidGraph,
+             formatted("{} has damaged entries ({}); sessions that want them quarantine and "
+                       "compile them again",
+                       quote(flags.folder.native()), bad)),
+      kExitFailure);
+  return kExitFailure;
 }
 
 Json items_json(const std::vector<CacheItem>& items) {
@@ -191,9 +193,8 @@ Command add_cache(ArgumentParser& root) {
             apply(flags->report);
             if (flags->folder.empty()) flags->folder = default_cache_dir();
             if (flags->folder.empty()) {
-              print_error(Status(StatusCode::kInvalidArgument,
-                                 "no cache store is named; give DIR, or set EPHOST_CACHE_DIR"));
-              return kExitUsage;
+              return Status(StatusCode::kInvalidArgument,
+                            "no cache store is named; give DIR, or set EPHOST_CACHE_DIR");
             }
             for (const Verb& verb : verbs) {
               if (verb.parser.is_chosen()) return verb.run();

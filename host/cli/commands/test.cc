@@ -247,7 +247,7 @@ Result<int> run(const Flags& flags) {
   if (totals.failed > 0) return kExitFailure;
   const Status used = check_used(asked, totals.nodes);
   if (used.ok()) return kExitSuccess;
-  print_error(used);
+  print_error(used, kExitFailure);
   return kExitFailure;
 }
 

@@ -197,7 +197,7 @@ Result<int> run(const Flags& flags) {
   print(flags.report.json() ? to_text(to_json(verification, flags)) : to_table(verification));
   const Status found = summary(verification, flags);
   if (found.ok()) return kExitSuccess;
-  print_error(found);
+  print_error(found, kExitFailure);
   return kExitFailure;
 }
 

@@ -143,8 +143,8 @@ Json graph_json(const GraphPartitioning& graph, size_t& reasons_left) {
   std::map<std::pair<std::string_view, int32_t>, int64_t> known;
   std::vector<int64_t> of_node;
   for (const PartitionedNode& node : graph.nodes) {
-    const auto [found, is_new] = known.try_emplace(std::pair(node.op, node.since_version),
-                                                   static_cast<int64_t>(known.size()));
+    const std::pair<std::string_view, int32_t> key(node.op, node.since_version);
+    const auto [found, is_new] = known.try_emplace(key, static_cast<int64_t>(known.size()));
     if (is_new) {
       Json one = Json::array();
       one.push_back(page_text(node.op, kLongestText));

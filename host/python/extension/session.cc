@@ -37,8 +37,9 @@ class SessionObject {
           return Session::create(environment, ModelBytes{bytes}, options.values);
         })) {}
   ~SessionObject() {
-    const py::gil_scoped_release released;
+    PyThreadState* const state = PyEval_SaveThread();
     session_.reset();  // waits for runs in the background, which need the GIL
+    PyEval_RestoreThread(state);
   }
   SessionObject(const SessionObject&) = delete;
   SessionObject& operator=(const SessionObject&) = delete;
@@ -68,18 +69,17 @@ class SessionObject {
   }
 
   // Calls `callback(outputs, user_data, error)`, where error is None or an exception.
-  void run_async(const Names& names, const py::dict& feeds, py::function callback,
-                 py::object user_data, const py::object& options) {
+  void run_async(const Names& names, const py::dict& feeds, const py::function& callback,
+                 const py::object& user_data, const py::object& options) {
     const std::vector<NamedValue> inputs = values_of(feeds);
     auto* const given = options.is_none() ? nullptr : options.cast<RunOptionsObject*>();
-    auto run = std::make_shared<BackgroundRun>(
-        given, py::make_tuple(std::move(callback), std::move(user_data), options));
+    auto run = std::make_shared<BackgroundRun>(given, py::make_tuple(callback, user_data, options));
     const Status started = [&] {
       const py::gil_scoped_release released;
       return session_->run_async(
           inputs, wanted(names),
-          [run](Status status, std::vector<Value> outputs) mutable {
-            finish(*run, std::move(status), std::move(outputs));
+          [run](const Status& status, std::vector<Value> outputs) mutable {
+            finish(*run, status, std::move(outputs));
             run.reset();
           },
           run->scope->options());
@@ -104,7 +104,7 @@ class SessionObject {
   };
 
   // In the thread of the run. Nothing may leave it.
-  static void finish(BackgroundRun& run, Status status, std::vector<Value> outputs) {
+  static void finish(BackgroundRun& run, const Status& status, std::vector<Value> outputs) {
     const py::gil_scoped_acquire acquired;
     run.scope.reset();
     const py::tuple objects = py::reinterpret_steal<py::tuple>(run.objects.release());

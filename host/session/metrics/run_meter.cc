@@ -17,30 +17,25 @@ void RunMeter::end(RunOutcome outcome, std::chrono::nanoseconds duration, Bytes 
                              std::memory_order_relaxed);
   if (bytes.inputs != 0) stripe.input_bytes.fetch_add(bytes.inputs, std::memory_order_relaxed);
   if (bytes.outputs != 0) stripe.output_bytes.fetch_add(bytes.outputs, std::memory_order_relaxed);
-  // Who sees that the run has ended sees everything else of it.
-  runs.counts[bucket_of(duration)].fetch_add(1, std::memory_order_release);
+  runs.counts[bucket_of(duration)].fetch_add(1, std::memory_order_relaxed);
+  stripe.in_progress.fetch_sub(1, std::memory_order_relaxed);
 }
 
 RunMeter::Counts RunMeter::read() const {
   Counts all;
-  uint64_t ended = 0;
-  uint64_t begun = 0;
   for (const Stripe& stripe : stripes_) {
     for (size_t outcome = 0; outcome < kRunOutcomes; ++outcome) {
       const Distribution& from = stripe.runs[outcome];
       DurationHistogram& to = all.runs[outcome];
       for (size_t i = 0; i < kBucketCount; ++i) {
-        const uint64_t count = from.counts[i].load(std::memory_order_acquire);
-        to.counts[i] += count;
-        ended += count;
+        to.counts[i] += from.counts[i].load(std::memory_order_relaxed);
       }
       to.sum += std::chrono::nanoseconds(from.nanoseconds.load(std::memory_order_relaxed));
     }
-    begun += stripe.begun.load(std::memory_order_relaxed);
+    all.in_progress += stripe.in_progress.load(std::memory_order_relaxed);
     all.bytes.inputs += stripe.input_bytes.load(std::memory_order_relaxed);
     all.bytes.outputs += stripe.output_bytes.load(std::memory_order_relaxed);
   }
-  all.in_progress = begun - ended;
   return all;
 }
 

@@ -32,10 +32,10 @@ class RunMeter {
   RunMeter& operator=(const RunMeter&) = delete;
 
   // Any thread. The thread that began a run ends it.
-  void begin() { mine().begun.fetch_add(1, std::memory_order_relaxed); }
+  void begin() { mine().in_progress.fetch_add(1, std::memory_order_relaxed); }
   void end(RunOutcome outcome, std::chrono::nanoseconds duration, Bytes bytes);
 
-  // The sums over all threads. Runs that end meanwhile may be missing.
+  // The sums over all threads. What happens meanwhile may be in some of them only.
   [[nodiscard]] Counts read() const;
 
  private:
@@ -45,7 +45,7 @@ class RunMeter {
     std::atomic<uint64_t> nanoseconds{0};
   };
   struct alignas(64) Stripe {
-    std::atomic<uint64_t> begun{0};
+    std::atomic<uint64_t> in_progress{0};
     std::atomic<uint64_t> input_bytes{0};
     std::atomic<uint64_t> output_bytes{0};
     std::array<Distribution, kRunOutcomes> runs;

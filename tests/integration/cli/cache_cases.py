@@ -100,7 +100,7 @@ class CacheTest(CommandLineTest):
         report = self.json("cache", "verify", self.store, status=1)
         self.assertFalse(report["ok"])
         self.assertIn("model_dnnl.bin", report["entries"][0]["problems"][0])
-        self.assertIn("damaged", self.refusal("INVALID_GRAPH", "cache", "verify", self.store))
+        self.assertIn("damaged", self.refusal("INVALID_GRAPH", "cache", "verify", self.store, status=1))
 
         repaired = self.run_model()["cache"]
         self.assertEqual((repaired["outcome"], repaired["key"]), ("miss", key))

@@ -42,7 +42,7 @@ class ConfigTest(CommandLineTest):
 
     def test_lists_the_session_entries_that_the_schema_lists(self):
         text = (SOURCE / "manifests/SCHEMA.md").read_text()
-        table = text[text.index("| subject | keys |"):text.index("\n## Where plugins are searched")]
+        table = text[text.index("| subject | keys |"):text.index("\n\n", text.index("| subject | keys |"))]
         self.assertEqual(sorted(re.findall(r"`([^`]+)`", table)),
                          sorted(entry["key"] for entry in self.entries() if entry["scope"] == "session"))
 

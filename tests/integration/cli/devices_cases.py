@@ -78,7 +78,7 @@ class DevicesTest(CommandLineTest):
                     "--ep-option", "scripted:payload_compatibility=device",
                     "--ep-option", "scripted:claim=fuse:*")
         verify = ("verify", "ctx.onnx", "--plugin-path", SCRIPTED)
-        self.assertIn("for x1", self.refusal("INVALID_GRAPH", *verify))
+        self.assertIn("for x1", self.refusal("INVALID_GRAPH", *verify, status=1))
         self.assertEqual(self.json(*verify, "--device", "x1")["sources"][0]["verdict"], "optimal")
         self.assertIn("has a device \"x9\"",
                       self.refusal("INVALID_ARGUMENT", *verify, "--device", "x9"))

@@ -212,8 +212,9 @@ class PartitionPageTest(HtmlTest):
         self.assertGreater(len(levels), 2)  # one partition, Gather, the other partition
         self.assertRegex(root.first("div", kind="graph").first("path")["d"], r"^M[\d.]+ [\d.]+C.*M")
         rows = [row for row in root.rows() if len(row) == 7]
-        self.assertEqual([row[:2] + [row[4]] for row in rows],
-                         [[str(node["id"]), node["name"], node["provider"]] for node in report["nodes"]])
+        self.assertEqual([row[:6] for row in rows],
+                         [[str(node["id"]), node["name"], node["op"], str(node["since_version"]), node["provider"],
+                           node["partition"] or ""] for node in report["nodes"]])
         html_page.check_is_self_contained(self, "partition.html")
         html_page.check_is_named(self, root)
 

@@ -16,14 +16,14 @@ DNNL = "DnnlExecutionProvider"
 
 
 class MetricsTest(CommandLineTest):
-    def metrics(self, *arguments, status=0, file="ephost.prom"):
-        self.ephost(*arguments, "--metrics-file", file, status=status)
-        return self.read(file)
+    def metrics(self, *arguments):
+        self.ephost(*arguments, "--metrics-file", "ephost.prom")
+        return self.read()
 
-    def read(self, file="ephost.prom"):
+    def read(self):
         left = [path.name for path in self.folder.iterdir() if path.name.startswith(".ephost-")]
         self.assertEqual(left, [])
-        return prometheus_format.parse((self.folder / file).read_text())
+        return prometheus_format.parse((self.folder / "ephost.prom").read_text())
 
     def value(self, families, name, **labels):
         family = re.sub(r"_(bucket|sum|count)$", "", name)
@@ -73,7 +73,8 @@ class MetricsTest(CommandLineTest):
 
     def test_is_written_when_the_command_fails(self):
         self.write("garbage.onnx", "this is not a model")
-        found = self.metrics("run", "garbage.onnx", status=1)
+        self.refusal("INVALID_PROTOBUF", "run", "garbage.onnx", "--metrics-file", "ephost.prom")
+        found = self.read()
         self.assertEqual(self.value(found, "ephost_sessions_total", outcome="failed"), 1)
         self.assertEqual(self.value(found, "ephost_failures_total", operation="session", code="INVALID_PROTOBUF"), 1)
 

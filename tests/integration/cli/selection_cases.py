@@ -271,13 +271,13 @@ class DefaultSelectionTest(SelectionCases):
         self.in_environment("run", tiny("tiny_cnn"), "--selection", "given.yaml", "--no-selection", status=2)
 
     def test_one_that_is_named_has_to_exist(self):
-        error = self.in_environment("partition", tiny("tiny_cnn"), status=1, EPHOST_SELECTION="nowhere.yaml").stderr
+        error = self.in_environment("partition", tiny("tiny_cnn"), status=4, EPHOST_SELECTION="nowhere.yaml").stderr
         self.assertIn("nowhere.yaml", error)
         self.assertIn("EPHOST_SELECTION; --no-selection does without", error)
 
     def test_a_broken_one_is_an_error_that_says_how_to_do_without(self):
         self.write("home/.config/ephost/selection.yaml", "selection: 1\nproviders: [cpu\n")
-        error = self.in_environment("run", tiny("tiny_cnn"), status=1).stderr
+        error = self.in_environment("run", tiny("tiny_cnn"), status=2).stderr
         self.assertIn("selection.yaml:", error)
         self.assertIn("--no-selection", error)
         self.in_environment("run", tiny("tiny_cnn"), "--no-selection")
@@ -286,7 +286,7 @@ class DefaultSelectionTest(SelectionCases):
     def test_no_command_writes_over_it(self):
         selection = self.folder / "home/.config/ephost/selection.yaml"
         text = selection.read_text()
-        self.in_environment("compile", tiny("tiny_cnn"), "-o", selection, "--force", status=1)
+        self.in_environment("compile", tiny("tiny_cnn"), "-o", selection, "--force", status=2)
         self.assertEqual(selection.read_text(), text)
 
     def test_is_what_verify_checks_against(self):

@@ -187,6 +187,7 @@ class LogTest(CommandLineTest):
 
     def test_quiet_prints_nothing_but_what_was_asked(self):
         model = self.copy_model("tiny_cnn")
+        self.ephost("run", model, "--ep", "dnnl", "--cache-dir", ".")
         for arguments in (("compile", model, "--ep", "dnnl", *UNKNOWN),
                           ("compile", model, "--ep", "dnnl", "-o", "c_ctx.onnx", "--embed"),
                           ("cache", "clear", ".")):

@@ -34,7 +34,7 @@ class VerifyTest(CommandLineTest):
         report = self.json("verify", self.model, status=1)
         self.assertFalse(report["ok"])
         self.assertEqual(report["nodes"][0]["checksum"], "mismatch")
-        self.refusal("INVALID_GRAPH", "verify", self.model)
+        self.refusal("INVALID_GRAPH", "verify", self.model, status=1)
         self.refusal("INVALID_GRAPH", "run", self.model, "--ep", "dnnl")
 
     def strip(self, producer):
@@ -51,7 +51,7 @@ class VerifyTest(CommandLineTest):
         self.assertEqual(report["problems"], [])
         binary = report["nodes"][0]["file"]
         self.assertEqual(report["unchecked"], [f'file "{binary}"'])
-        self.assertIn(f"states no checksum of file \"{binary}\"", self.refusal("INVALID_GRAPH", "verify", self.model))
+        self.assertIn(f"states no checksum of file \"{binary}\"", self.refusal("INVALID_GRAPH", "verify", self.model, status=1))
         text = self.ephost("verify", self.model, status=1).stdout
         self.assertIn(f'no checksum: file "{binary}"', text)
         self.assertNotIn("sound", text)
@@ -79,7 +79,7 @@ class VerifyTest(CommandLineTest):
         self.assertEqual(report["problems"], [])
         self.assertFalse(report["loaded"])
         self.assertIn("DnnlExecutionProvider", report["load_error"]["message"])
-        self.assertIn("loading ", self.refusal(report["load_error"]["code"], "verify", self.model, "--load"))
+        self.assertIn("loading ", self.refusal(report["load_error"]["code"], "verify", self.model, "--load", status=1))
 
     def test_does_not_load_what_it_finds_damaged(self):
         (self.folder / self.binary).unlink()
@@ -118,7 +118,7 @@ class VerifyTest(CommandLineTest):
                   if entry.key.startswith("ephost.ep_context.compatibility.")]
         entry.value = "made by something else"
         onnx.save(model, str(self.model))
-        error = self.refusal("INVALID_GRAPH", "verify", self.model)
+        error = self.refusal("INVALID_GRAPH", "verify", self.model, status=1)
         self.assertIn("compile the model again", error)
 
     def test_finds_a_source_that_nobody_accepts(self):
@@ -128,7 +128,7 @@ class VerifyTest(CommandLineTest):
                 if attribute.name == "source":
                     attribute.s = b"SomebodyElse"
         onnx.save(model, str(self.model))
-        error = self.refusal("INVALID_GRAPH", "verify", self.model)
+        error = self.refusal("INVALID_GRAPH", "verify", self.model, status=1)
         self.assertIn("SomebodyElse", error)
 
     def test_loads_no_plugin_unless_it_has_to(self):

@@ -173,7 +173,7 @@ def check_affine(ephost, plugins, work):
                for one in events if one.get("name") == "affine"), events
     checked = subprocess.run([str(one) for one in (ephost, *infinite, "--run-option", "affine:check_finite=true")],
                              stderr=subprocess.PIPE, text=True)
-    assert checked.returncode == 1 and "check_finite" in checked.stderr, checked.stderr
+    assert checked.returncode == 5 and "check_finite" in checked.stderr, checked.stderr
 
 
 def main():

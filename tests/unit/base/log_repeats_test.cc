@@ -17,8 +17,8 @@ using testing::SizeIs;
 
 class LogRepeatsTest : public testing::Test {
  protected:
-  void add(LogLine line) { repeats_.add(line, now_, write_); }
-  void add(const std::string& text) { add({.text = text}); }
+  void add_line(const LogLine& line) { repeats_.add(line, now_, write_); }
+  void add(const std::string& text) { add_line({.text = text}); }
   void finish() { repeats_.finish(write_); }
 
   LogRepeats repeats_;
@@ -50,12 +50,12 @@ TEST_F(LogRepeatsTest, CountsLinesBetweenOthers) {
 }
 
 TEST_F(LogRepeatsTest, TellsLinesOfOthersApart) {
-  add({.text = "x"});
-  add({.severity = LoggingLevel::kError, .text = "x"});
-  add({.category = "AcmeExecutionProvider", .text = "x"});
-  add({.id = "camera", .text = "x"});
+  add_line({.text = "x"});
+  add_line({.severity = LoggingLevel::kError, .text = "x"});
+  add_line({.category = "AcmeExecutionProvider", .text = "x"});
+  add_line({.id = "camera", .text = "x"});
   EXPECT_THAT(written_, SizeIs(4));
-  add({.place = "elsewhere", .text = "x"});
+  add_line({.place = "elsewhere", .text = "x"});
   EXPECT_THAT(written_, SizeIs(4));
 }
 
@@ -70,7 +70,7 @@ TEST_F(LogRepeatsTest, WritesALineAgainAfterAWhile) {
 }
 
 TEST_F(LogRepeatsTest, WritesInformationEachTime) {
-  for (int i = 0; i < 3; ++i) add({.severity = LoggingLevel::kInfo, .text = "x"});
+  for (int i = 0; i < 3; ++i) add_line({.severity = LoggingLevel::kInfo, .text = "x"});
   finish();
   EXPECT_THAT(written_, SizeIs(3));
 }

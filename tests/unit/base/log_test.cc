@@ -65,7 +65,7 @@ TEST_F(LogTest, WritesToStandardErrorWithoutASink) {
   EXPECT_THAT(written, HasSubstr("100% {of} it"));
 }
 
-constexpr const char* kTime = "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\\\.[0-9]{3}Z";
+constexpr const char* kTime = "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z";
 
 // The lines that `work` writes to standard error, counts included.
 template <class Work>

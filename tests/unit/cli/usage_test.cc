@@ -27,7 +27,7 @@ std::string complaint(std::vector<std::string> arguments) {
   run.add("--format", format, "The format").one_of({"table", "json"});
   ArgumentParser cache = root.add_subcommand("cache", "Caches");
   cache.require_subcommand();
-  cache.add_subcommand("prune", "Prunes");
+  static_cast<void>(cache.add_subcommand("prune", "Prunes"));
   std::reverse(arguments.begin(), arguments.end());
   try {
     app.parse(arguments);

@@ -55,7 +55,7 @@ TEST(BackendTest, RefusesFoldersWithoutTests) {
   const test::TempDirectory folder;
   const auto empty = names_below(folder.path());
   ASSERT_FALSE(empty.ok());
-  EXPECT_EQ(empty.status().code(), StatusCode::kNotFound);
+  EXPECT_EQ(empty.status().code(), StatusCode::kNoSuchFile);
   EXPECT_THAT(empty.status().message(), HasSubstr("has a model.onnx"));
   const auto missing = names_below(folder / "missing");
   ASSERT_FALSE(missing.ok());

@@ -186,7 +186,7 @@ class Session {
     auto done = std::make_unique<RunAsyncCallback>(std::move(callback));
     const bool is_callable = *done != nullptr;
     const detail::RunOptionsRecord record(options);
-    const Status started = detail::take_status(
+    Status started = detail::take_status(
         table().run_async(handle(), record.get(), input_names.data(), values.data(), values.size(),
                           wanted.empty() ? nullptr : wanted.data(), wanted.size(),
                           is_callable ? call_back : nullptr, done.get()));
