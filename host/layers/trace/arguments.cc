@@ -21,7 +21,7 @@ Record known_part(const Record* given) {
 std::string text_of(eph_string text) {
   if (text.size == 0) return {};
   if (text.data == nullptr || text.size > plugin::kMaxRecordSize) return "\"(broken text)\"";
-  return json_string({text.data, static_cast<size_t>(text.size)});
+  return json_text({text.data, static_cast<size_t>(text.size)});
 }
 
 std::string checksum_of(const void* data, uint64_t size) {
@@ -115,7 +115,7 @@ std::string ArgumentText::shown_options(const eph_option* options, uint64_t coun
   for (uint64_t i = 0; i < count; ++i) {
     const std::string value = text_of(options[i].string_value);
     const eph_string name = options[i].name;
-    object.add(formatted("{}:{}", json_string({name.data, static_cast<size_t>(name.size)}),
+    object.add(formatted("{}:{}", json_text({name.data, static_cast<size_t>(name.size)}),
                          value.empty() ? "\"\"" : value));
   }
   return object.text();

@@ -1,5 +1,10 @@
 #include "host/layers/trace/json_text.h"
 
+#include <cmath>
+
+#include "host/base/json_text.h"
+#include "host/base/printable.h"
+
 namespace ephost::layers {
 namespace {
 
@@ -7,20 +12,10 @@ constexpr size_t kMaxText = 200;
 
 }  // namespace
 
-std::string json_string(std::string_view text) {
-  std::string escaped = "\"";
-  const bool is_long = text.size() > kMaxText;
-  for (const char c : printable(text.substr(0, kMaxText))) {
-    if (c == '\n') {
-      escaped += "\\n";
-    } else if (c == '\t') {
-      escaped += "\\t";
-    } else {
-      if (c == '"' || c == '\\') escaped += '\\';
-      escaped += c;
-    }
-  }
-  return escaped + (is_long ? "...\"" : "\"");
+std::string json_text(std::string_view text) {
+  std::string safe = printable(text.substr(0, kMaxText));
+  if (text.size() > kMaxText) safe += "...";
+  return json_string(safe);
 }
 
 std::string json_number(double number) {

@@ -1,19 +1,16 @@
 // Pieces of JSON as text, for lines of a trace.
 #pragma once
 
-#include <charconv>
-#include <cmath>
 #include <concepts>
 #include <string>
 #include <string_view>
 
 #include "host/base/format.h"
-#include "host/base/printable.h"
 
 namespace ephost::layers {
 
 // A string of at most 200 bytes of `text`, made safe to display.
-[[nodiscard]] std::string json_string(std::string_view text);
+[[nodiscard]] std::string json_text(std::string_view text);
 
 template <std::integral Number>
 [[nodiscard]] std::string json_number(Number number) {

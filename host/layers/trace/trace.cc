@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "host/base/format.h"
+#include "host/base/printable.h"
 #include "host/layers/decorate/decorator.h"
 #include "host/layers/trace/arguments.h"
 #include "host/layers/trace/json_text.h"
@@ -80,10 +81,10 @@ class Writer {
                               {"computation", std::string(subject.computation)},
                               {"result", std::string(result)}});
     }
-    const std::string text = message.empty() ? "" : json_string(message);
+    const std::string text = message.empty() ? "" : json_text(message);
     if (options_.format == TraceFormat::kJson) {
       JsonText line = common(subject, "end");
-      if (!result.empty()) line.add("result", json_string(result));
+      if (!result.empty()) line.add("result", json_text(result));
       line.add("message", text).add("seconds", json_number(seconds(duration)));
       write(line.add("results", results).text());
     } else {
@@ -109,14 +110,14 @@ class Writer {
   }
   [[nodiscard]] JsonText common(const Subject& subject, std::string_view event) const {
     JsonText line('{');
-    line.add("event", json_string(event))
+    line.add("event", json_text(event))
         .add("time", json_number(seconds(Clock::now() - start_)))
         .add("thread", json_number(thread_number()))
         .add("depth", json_number(depth))
         .add("to", subject.direction == Direction::kToPlugin ? "\"plugin\"" : "\"host\"")
-        .add("provider", json_string(subject.provider));
-    if (!subject.computation.empty()) line.add("computation", json_string(subject.computation));
-    return line.add("table", json_string(subject.table)).add("slot", json_string(subject.slot));
+        .add("provider", json_text(subject.provider));
+    if (!subject.computation.empty()) line.add("computation", json_text(subject.computation));
+    return line.add("table", json_text(subject.table)).add("slot", json_text(subject.slot));
   }
   void write(std::string line) {
     line += '\n';

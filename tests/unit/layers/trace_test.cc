@@ -196,7 +196,7 @@ TEST_F(Trace, LinesOfJsonAreObjects) {
   compile(graph.get(), "a \"name\"\n");
   EXPECT_THAT(lines, Each(AllOf(StartsWith("{\"event\":\""), testing::EndsWith("}\n"))));
   EXPECT_THAT(lines_with("\"slot\":\"compile\""), SizeIs(2));
-  EXPECT_THAT(lines_with("a \\\"name\\\"\\n"), Not(IsEmpty()));
+  EXPECT_THAT(lines_with("a \\\"name\\\"\\u000a"), Not(IsEmpty()));
 }
 
 }  // namespace
