@@ -218,8 +218,8 @@ void add_session_flags(ArgumentParser& app, SessionFlags& flags) {
       .repeatable()
       .group(kSessionGroup);
   app.add("--layer", flags.layers,
-          "Put this layer between host and providers: trace (repeatable, the first one nearest to "
-          "the host) [EPHOST_LAYERS]")
+          "Put this layer between host and providers: trace, validate (repeatable, the first one "
+          "nearest to the host) [EPHOST_LAYERS]")
       .type_name("NAME")
       .repeatable()
       .group(kSessionGroup);

@@ -27,7 +27,7 @@ class Layer {
 };
 
 // The names of the layers that the host has.
-inline constexpr std::array<std::string_view, 1> kLayerNames = {"trace"};
+inline constexpr std::array<std::string_view, 2> kLayerNames = {"trace", "validate"};
 
 // The plugin with layers over it, the first one nearest to the host; the plugin itself if there are
 // none.

@@ -178,6 +178,17 @@ Status layers(SessionConfig& config, std::string_view key, const std::string& te
   return Status::ok_status();
 }
 
+Status validate_guard(SessionConfig& config, std::string_view key, const std::string& text) {
+  using ephost::layers::Guard;
+  if (text != "zones" && text != "pages") {
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("configuration entry {} cannot be {}; use \"zones\" or \"pages\"",
+                            quote(key), quote(text)));
+  }
+  config.validate_guard = text == "pages" ? Guard::kPages : Guard::kZones;
+  return Status::ok_status();
+}
+
 Status trace_format(SessionConfig& config, std::string_view key, const std::string& text) {
   if (text != "text" && text != "json") {
     return Status(StatusCode::kInvalidArgument,

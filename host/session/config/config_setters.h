@@ -81,6 +81,8 @@ template <uint64_t SessionConfig::*kMember>
 [[nodiscard]] Result<std::vector<std::string>> layer_names(std::string_view key,
                                                            std::string_view text);
 [[nodiscard]] Status layers(SessionConfig& config, std::string_view key, const std::string& text);
+[[nodiscard]] Status validate_guard(SessionConfig& config, std::string_view key,
+                                    const std::string& text);
 [[nodiscard]] Status trace_format(SessionConfig& config, std::string_view key,
                                   const std::string& text);
 [[nodiscard]] Status order(SessionConfig& config, std::string_view key, const std::string& text);

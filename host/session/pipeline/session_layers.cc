@@ -7,9 +7,22 @@
 #include "host/base/text.h"
 #include "host/layers/trace/trace.h"
 #include "host/layers/trace/trace_file.h"
+#include "host/layers/validate/validate.h"
 #include "host/session/config/config_setters.h"
 
 namespace ephost::session {
+
+// `name` is one of layers::kLayerNames.
+Result<std::shared_ptr<layers::Layer>> SessionLayers::make_one(std::string_view name,
+                                                               const SessionConfig& config) const {
+  if (name == "validate") return layers::make_validate({.guard = config.validate_guard});
+  EPHOST_ASSIGN_OR_RETURN(auto write,
+                          layers::open_trace(config.trace_file, config.trace_until_crash));
+  return layers::make_trace({.format = config.trace_format,
+                             .graph_reads = config.trace_graph_reads,
+                             .write = std::move(write),
+                             .profiler = profiler_});
+}
 
 Result<std::vector<std::shared_ptr<layers::Layer>>> SessionLayers::make(
     const Names& names, const SessionConfig& config) {
@@ -17,12 +30,7 @@ Result<std::vector<std::shared_ptr<layers::Layer>>> SessionLayers::make(
   for (const std::string& name : names) {
     std::shared_ptr<layers::Layer>& layer = made_[name];
     if (layer == nullptr) {
-      EPHOST_ASSIGN_OR_RETURN(auto write,
-                              layers::open_trace(config.trace_file, config.trace_until_crash));
-      layer = layers::make_trace({.format = config.trace_format,
-                                  .graph_reads = config.trace_graph_reads,
-                                  .write = std::move(write),
-                                  .profiler = profiler_});
+      EPHOST_ASSIGN_OR_RETURN(layer, make_one(name, config));
     }
     layers.push_back(layer);
   }

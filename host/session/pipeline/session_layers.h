@@ -31,6 +31,8 @@ class SessionLayers {
 
  private:
   using Names = std::vector<std::string>;
+  [[nodiscard]] Result<std::shared_ptr<layers::Layer>> make_one(std::string_view name,
+                                                                const SessionConfig& config) const;
   Result<std::vector<std::shared_ptr<layers::Layer>>> make(const Names& names,
                                                            const SessionConfig& config);
 

@@ -44,6 +44,22 @@ TEST_F(Layers, LeaveResultsAsTheyAre) {
                     HasSubstr("=> dnnl \"dnnl\" compute = OK")));
 }
 
+TEST_F(Layers, ThatValidateFindNothingInTheShippedProviders) {
+  for (const char* model : {"tiny_cnn", "tiny_diamond", "tiny_mlp", "tiny_residual"}) {
+    for (const char* guard : {"zones", "pages"}) {
+      SessionOptions options = test::with_dnnl();
+      options.add_config_entry("session.layers", "validate;trace");
+      options.add_config_entry("session.trace.file", file().string());
+      options.add_config_entry("session.validate.guard", guard);
+      const auto plain = test::run_model(test::model_path(model), test::with_dnnl());
+      const auto validated = test::run_model(test::model_path(model), options);
+      ASSERT_TRUE(plain.ok()) << plain.status().to_string();
+      ASSERT_TRUE(validated.ok()) << validated.status().to_string();
+      test::expect_close(*validated, *plain);
+    }
+  }
+}
+
 TEST_F(Layers, MayBeOverOneProviderOnly) {
   SessionOptions options = test::with_dnnl();
   options.add_config_entry("session.layers.dnnl", "trace");
@@ -59,7 +75,7 @@ TEST_F(Layers, OfUnknownNamesAreRefused) {
       Session::create(test::environment(), test::model_path("tiny_diamond"), options);
   EXPECT_EQ(session.status().code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(session.status().message(),
-              AllOf(HasSubstr("\"tracing\""), HasSubstr("the layers are: trace")));
+              AllOf(HasSubstr("\"tracing\""), HasSubstr("the layers are: trace, validate")));
 }
 
 TEST_F(Layers, PassContextsThrough) {

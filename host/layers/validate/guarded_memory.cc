@@ -1,0 +1,59 @@
+#include "host/layers/validate/guarded_memory.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace ephost::layers {
+namespace {
+
+constexpr std::byte kZone{0xC7};
+constexpr size_t kZoneBytes = 256;
+
+size_t round_up(size_t size, size_t unit) { return (size + unit - 1) / unit * unit; }
+
+}  // namespace
+
+void GuardedMemory::Unmap::operator()(std::byte* mapping) const { ::munmap(mapping, size); }
+
+GuardedMemory::GuardedMemory(size_t size, size_t alignment, Guard guard, std::byte fill)
+    : size_(size) {
+  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  const size_t behind = guard == Guard::kPages ? page : 0;
+  const size_t zone = guard == Guard::kPages ? 0 : kZoneBytes;
+  if (size > SIZE_MAX / 4) throw std::bad_alloc();
+  usable_ = round_up(kZoneBytes + size + zone + 2 * alignment, page);
+  const size_t total = usable_ + behind;
+  void* const mapped =
+      ::mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) throw std::bad_alloc();
+  mapping_ = {static_cast<std::byte*>(mapped), Unmap{total}};
+  if (behind != 0 && ::mprotect(mapping_.get() + usable_, behind, PROT_NONE) != 0) {
+    throw std::bad_alloc();
+  }
+  // As close to the upper end as the alignment allows.
+  const auto end = reinterpret_cast<uintptr_t>(mapping_.get()) + usable_ - zone - size;
+  data_ = reinterpret_cast<std::byte*>(end / alignment * alignment);
+  std::memset(mapping_.get(), static_cast<int>(kZone), usable_);
+  if (size != 0) std::memset(data_, static_cast<int>(fill), size);
+}
+
+GuardedMemory::Damage GuardedMemory::damage() const {
+  Damage found;
+  const auto differs = [](std::byte byte) { return byte != kZone; };
+  const std::byte* const begin = mapping_.get();
+  const std::byte* const first = std::find_if(begin, static_cast<const std::byte*>(data_), differs);
+  found.before = static_cast<size_t>(data_ - first);
+  const std::byte* const behind = data_ + size_;
+  for (const std::byte* one = begin + usable_; one != behind; --one) {
+    if (!differs(one[-1])) continue;
+    found.behind = static_cast<size_t>(one - behind);
+    break;
+  }
+  return found;
+}
+
+}  // namespace ephost::layers
