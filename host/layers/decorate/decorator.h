@@ -105,7 +105,8 @@ struct PluginThunk<L, Member, R (*Table::*)(eph_computation*, A...) noexcept> {
 template <class L>
 class ComputationObject : public eph_computation {
  public:
-  // Takes over `inner`. `name` is that of its node or partition.
+  // Takes over `inner`. `name` is that of its node or partition; of a node without one, the
+  // operator's.
   ComputationObject(ProviderObject<L>& provider, eph_computation* inner,
                     const eph_computation_api& table, std::string name)
       : eph_computation{&outer_table_},
@@ -351,7 +352,8 @@ class ProviderTable : public eph_provider_api {
     info.struct_size = sizeof(info);
     eph_error ignored = {&kIgnoresMessages};
     if (graph->api->get_node(graph, node, &info, &ignored) != EPH_OK) return {};
-    return std::string(info.name.data, info.name.size);
+    const eph_string name = info.name.size != 0 ? info.name : info.op_type;
+    return std::string(name.data, name.size);
   }
   static constexpr eph_error_api kIgnoresMessages = {sizeof(eph_error_api),
                                                      [](eph_error*, eph_string) noexcept {}};

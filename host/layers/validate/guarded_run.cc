@@ -105,7 +105,10 @@ struct GuardedRun::Function {
   }
   static int32_t set_output(eph_run* run, uint32_t index, const eph_value* value,
                             eph_error* error) noexcept {
-    const GuardedRun& own = of(run);
+    GuardedRun& own = of(run);
+    // The host copies a tensor into the memory that it has for the output.
+    const bool is_output = index < own.output_count && is_plain(own.inner_->outputs[index]);
+    if (is_output) own.settle(own.inner_->outputs[index]->data);
     return own.inner_->api->set_output(own.inner_, index, own.original(value), error);
   }
 
@@ -190,16 +193,15 @@ void GuardedRun::collect() {
     const auto size = static_cast<size_t>(range.end - range.begin);
     GuardedMemory memory(size, alignment_, guard_, fill_);
     if (range.is_read) std::memcpy(memory.data(), range.begin, size);
-    regions_.push_back({range.begin, size, range.is_written, range.is_read, std::move(memory)});
+    regions_.push_back(
+        {range.begin, size, range.is_written, range.is_read, false, std::move(memory)});
   }
 }
 
 const GuardedRun::Region* GuardedRun::region_of(const void* data) const {
-  const auto* const address = static_cast<const std::byte*>(data);
-  for (const Region& region : regions_) {
-    if (address >= region.begin && address < region.begin + region.size) return &region;
-  }
-  return nullptr;
+  const auto has = [&](const Region& region) { return region.has(data); };
+  const auto found = std::ranges::find_if(regions_, has);
+  return found == regions_.end() ? nullptr : &*found;
 }
 
 void* GuardedRun::translated(void* data) const {
@@ -215,10 +217,14 @@ void GuardedRun::adopt_output(uint32_t index) {
   if (!is_plain(given)) return;
   const auto size = static_cast<size_t>(given->byte_size);
   if (region_of(given->data) == nullptr) {
-    regions_.push_back({static_cast<std::byte*>(given->data), size, true, false,
+    regions_.push_back({static_cast<std::byte*>(given->data), size, true, false, false,
                         GuardedMemory(size, alignment_, guard_, fill_)});
   }
   output_values_[index].data = translated(given->data);
+}
+
+void GuardedRun::settle(const void* data) {
+  for (Region& region : regions_) region.is_settled = region.is_settled || region.has(data);
 }
 
 const eph_value* GuardedRun::original(const eph_value* value) const {
@@ -271,7 +277,7 @@ std::vector<GuardedRun::Untouched> GuardedRun::untouched() const {
     const eph_value* const output = outputs_[i];
     if (!is_plain(output) || output == inner_->outputs[i]) continue;
     const Region* const region = region_of(inner_->outputs[i]->data);
-    if (region == nullptr || region->is_read) continue;
+    if (region == nullptr || region->is_read || region->is_settled) continue;
     const size_t size = std::max<size_t>(element_size(*output), 1);
     const std::span<const std::byte> bytes = bytes_of(*output);
     for (size_t at = 0; at + size <= bytes.size(); at += size) {
@@ -287,7 +293,8 @@ std::vector<GuardedRun::Untouched> GuardedRun::untouched() const {
 
 void GuardedRun::finish() const {
   for (const Region& region : regions_) {
-    if (region.is_written) std::memcpy(region.begin, region.memory.data(), region.size);
+    if (region.is_written && !region.is_settled)
+      std::memcpy(region.begin, region.memory.data(), region.size);
   }
 }
 

@@ -56,7 +56,13 @@ class GuardedRun : public eph_run {
     size_t size = 0;
     bool is_written = false;  // an output lies in it
     bool is_read = false;
+    bool is_settled = false;  // the host has written what the computation has set
     GuardedMemory memory;
+
+    [[nodiscard]] bool has(const void* data) const {
+      const auto* const address = static_cast<const std::byte*>(data);
+      return address >= begin && address < begin + size;
+    }
   };
   struct Function;
 
@@ -64,6 +70,7 @@ class GuardedRun : public eph_run {
   [[nodiscard]] const Region* region_of(const void* data) const;
   void* translated(void* data) const;
   void adopt_output(uint32_t index);
+  void settle(const void* data);
   [[nodiscard]] const eph_value* original(const eph_value* value) const;
   static GuardedRun& of(eph_run* run) { return *static_cast<GuardedRun*>(run); }
   static const GuardedRun& of(const eph_run* run) { return *static_cast<const GuardedRun*>(run); }
