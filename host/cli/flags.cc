@@ -405,8 +405,8 @@ Result<SessionOptions> make_session_options(const SessionFlags& flags,
   if (!flags.environment.metrics_file.empty()) {
     options.add_output_file(flags.environment.metrics_file);
   }
-  for (ProviderRequest& request : requests) {
-    options.append_execution_provider(std::move(request));
+  for (const ProviderRequest& request : requests) {
+    options.append_execution_provider(request);
   }
   if (!flags.policy.empty()) {
     EPHOST_ASSIGN_OR_RETURN(const EpDevicePolicy policy, parse_ep_device_policy(flags.policy));
@@ -414,8 +414,8 @@ Result<SessionOptions> make_session_options(const SessionFlags& flags,
   }
   for (const auto& [key, value] : selected.config_entries()) options.add_config_entry(key, value);
   for (const std::string& entry : flags.config) {
-    auto [key, value] = split_pair(entry);
-    options.add_config_entry(std::move(key), std::move(value));
+    const auto [key, value] = split_pair(entry);
+    options.add_config_entry(key, value);
   }
   EPHOST_RETURN_IF_ERROR(add_dimensions(flags, options));
   if (!flags.shapes.empty()) {
