@@ -91,7 +91,8 @@ class ChannelsLast : public Kernel {
     eph::Run view = nested.view();
     part_->compute(view, state);
     const Dims y = dims_of(nested.output());
-    const eph_value& out = allocate_output(run, 0, x.element_type, channels_to_back(y));
+    const Dims out_shape = channels_to_back(y);
+    const eph_value& out = allocate_output(run, 0, x.element_type, out_shape);
     transpose_planes(x.element_type, nested.output().data, y[0], y[1],
                      element_count(y, 2, y.size()), out.data);
   }

@@ -99,8 +99,8 @@ class InFloat : public Kernel {
   void store(eph::Run& run, int32_t type, const eph_value& y, QuantizedParameters to) const {
     const Dims shape = dims_of(y);
     const int64_t count = element_count(shape);
-    const eph_value& out =
-        allocate_output(run, 0, type, channels_last_ ? channels_to_back(shape) : shape);
+    const Dims out_shape = channels_last_ ? channels_to_back(shape) : shape;
+    const eph_value& out = allocate_output(run, 0, type, out_shape);
     if (!channels_last_) return quantize_bytes(type, data<const float>(y), to, out.data, count);
     void* bytes = run.scratch(static_cast<uint64_t>(count) + 1);
     quantize_bytes(type, data<const float>(y), to, bytes, count);
