@@ -16,7 +16,7 @@ enum class Guard {
 class GuardedMemory {
  public:
   // Aligned to `alignment`, a power of two of at least 64, and filled with `fill`. Throws
-  // std::bad_alloc where there is no memory.
+  // std::bad_alloc if memory runs out.
   GuardedMemory(size_t size, size_t alignment, Guard guard, std::byte fill);
   GuardedMemory(GuardedMemory&&) noexcept = default;
   GuardedMemory& operator=(GuardedMemory&&) noexcept = default;

@@ -1,7 +1,7 @@
 // The arguments of one call of `compute` with all tensors in guarded memory: copies of the inputs,
 // outputs that are filled with a pattern, workspace and scratch memory. What the computation made
 // goes to the host's own memory afterwards. Values in memories of devices, texts, and values that
-// are no tensors stay the host's own.
+// are not tensors stay the host's own.
 #pragma once
 
 #include <ephost/plugin_abi.h>
