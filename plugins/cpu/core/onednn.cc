@@ -1,6 +1,7 @@
 #include "plugins/cpu/core/onednn.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace ephost_cpu {
 namespace {
@@ -15,6 +16,24 @@ typename Primitive::primitive_desc describe(const dnnl::engine& engine,
 #else
   return {typename Primitive::desc(arguments...), attributes, engine};
 #endif
+}
+
+dnnl::memory::dims dims_of(const dnnl::memory::desc& desc) {
+#if DNNL_VERSION_MAJOR >= 3
+  return desc.get_dims();
+#else
+  return desc.dims();
+#endif
+}
+
+// Whether the output is one column wide, of groups of one input channel, and with a stride along
+// the width: with AVX-512, oneDNN 3.7 computes that wrongly.
+bool is_one_column_of_one_channel(const ConvolutionTensors& tensors,
+                                  const ConvolutionWindows& windows) {
+  const std::size_t kernel = windows.strides.size();
+  const dnnl::memory::dims weights = dims_of(tensors.weights);
+  return weights[weights.size() - kernel - 1] == 1 && dims_of(tensors.y).back() == 1 &&
+         windows.strides.back() > 1;
 }
 
 }  // namespace
@@ -105,12 +124,24 @@ dnnl::convolution_forward::primitive_desc describe_convolution(
   constexpr auto kAlgorithm = dnnl::algorithm::convolution_direct;
   const auto& [x, weights, y, bias] = tensors;
   const auto& [strides, gaps, begin, end] = windows;
-  if (bias == nullptr) {
-    return describe<dnnl::convolution_forward>(engine, attributes, kKind, kAlgorithm, x, weights, y,
-                                               strides, gaps, begin, end);
+  auto description =
+      bias == nullptr
+          ? describe<dnnl::convolution_forward>(engine, attributes, kKind, kAlgorithm, x, weights,
+                                                y, strides, gaps, begin, end)
+          : describe<dnnl::convolution_forward>(engine, attributes, kKind, kAlgorithm, x, weights,
+                                                *bias, y, strides, gaps, begin, end);
+  if (is_one_column_of_one_channel(tensors, windows)) {
+    const auto is_wrong = [&] {
+      return std::string_view(description.impl_info_str()).find("brg_conv_fwd") !=
+             std::string_view::npos;
+    };
+    while (is_wrong()) {
+      if (!description.next_impl()) {
+        throw dnnl::error(dnnl_unimplemented, "no implementation that is right");
+      }
+    }
   }
-  return describe<dnnl::convolution_forward>(engine, attributes, kKind, kAlgorithm, x, weights,
-                                             *bias, y, strides, gaps, begin, end);
+  return description;
 }
 
 const dnnl::memory::desc& Step::layout(int argument) const {

@@ -110,15 +110,15 @@ EltwiseParameters parameters_of(dnnl::algorithm function, float alpha, float bet
   return {kHardSwishSlope, kHardSwishOffset};
 }
 
-// What oneDNN 3.7 computes wrongly with AVX-512: an output that is one column wide, from one input
-// channel and with a stride along the width.
+// What oneDNN 3.7 computes wrongly with AVX-512: an output that is one column wide, from groups of
+// one input channel and with a stride along the width.
 constexpr std::string_view kWrongForOneColumn = "brg_conv_fwd";
 
 bool is_one_column_of_one_channel(const Layout& data, const Layout& weights, const Layout& output,
                                   const dnnl::memory::dims& strides) {
   const LayoutFields x = layout_fields(data), w = layout_fields(weights), y = layout_fields(output);
-  const bool has_groups = w.ndims > x.ndims;
-  return !has_groups && x.dims[1] == 1 && y.dims[y.ndims - 1] == 1 && strides.back() > 1;
+  const int channels = w.ndims > x.ndims ? 2 : 1;
+  return w.dims[channels] == 1 && y.dims[y.ndims - 1] == 1 && strides.back() > 1;
 }
 
 // A primitive whose output has the layout of its data: `before` and `after` are its arguments on

@@ -59,13 +59,6 @@ Desc any_layout(const Dims& shape) {
   return {to_onednn(shape), dnnl::memory::data_type::f32, dnnl::memory::format_tag::any};
 }
 
-// Whether the output is one column wide, of one input channel and with a stride along the width:
-// with AVX-512, oneDNN 3.7 computes that wrongly.
-bool is_one_column_of_one_channel(const ConvolutionShape& shape) {
-  return shape.groups == 1 && shape.x[1] == 1 && shape.window.output.back() == 1 &&
-         shape.window.strides.back() > 1;
-}
-
 dnnl::convolution_forward::primitive_desc describe(const dnnl::engine& engine,
                                                    const ConvolutionShape& shape, bool dense) {
   const Dims y = output_shape(shape);
@@ -75,18 +68,10 @@ dnnl::convolution_forward::primitive_desc describe(const dnnl::engine& engine,
   Dims dilations = shape.window.dilations;
   for (int64_t& dilation : dilations) --dilation;  // oneDNN counts the gaps
   const Desc bias = dense_desc({shape.weights[0]});
-  auto description = describe_convolution(
+  return describe_convolution(
       engine, scratchpad_attributes(), {x_desc, weights, y_desc, shape.has_bias ? &bias : nullptr},
       {to_onednn(shape.window.strides), to_onednn(dilations), to_onednn(shape.window.pads_begin),
        to_onednn(shape.window.pads_end)});
-  if (is_one_column_of_one_channel(shape)) {
-    const auto is_wrong = [&] {
-      return std::string_view(description.impl_info_str()).starts_with("brg_conv_fwd");
-    };
-    while (is_wrong() && description.next_impl()) {
-    }
-  }
-  return description;
 }
 
 struct BoundConvolution {
