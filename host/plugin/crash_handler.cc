@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "host/plugin/call_scope.h"
+#include "host/plugin/guard_ranges.h"
 #include "host/plugin/raw_text.h"
 
 namespace ephost::plugin {
@@ -56,7 +57,10 @@ bool report_call(std::string_view where, int signal, const siginfo_t& info,
   RawText text;
   text.add("error[EP_FAIL]: ").add(kSignals[index_of(signal)].name);
   if (is_fault(signal, info) && signal != SIGILL && signal != SIGFPE) {
-    text.add(" at address 0x").add(reinterpret_cast<uintptr_t>(info.si_addr), 16);
+    const auto address = reinterpret_cast<uintptr_t>(info.si_addr);
+    text.add(" at address 0x").add(address, 16);
+    const std::string_view guarded = name_of_guard_range(address);
+    if (!guarded.empty()) text.add(", which is ").add(guarded).add(",");
   }
   text.add(where).add(call).add("; report this to the plugin's vendor").write_line();
   return true;

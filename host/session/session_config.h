@@ -16,7 +16,7 @@
 #include "host/base/thread_affinity.h"
 #include "host/context/store/cache_store.h"
 #include "host/layers/trace/trace.h"
-#include "host/layers/validate/guarded_memory.h"
+#include "host/layers/validate/validate_options.h"
 #include "host/onnx_io/overrides/dimension_overrides.h"
 #include "host/optimize/fold_budget.h"
 #include "host/optimize/passes.h"
@@ -78,7 +78,7 @@ struct SessionConfig {
   std::map<std::string, std::vector<std::string>> provider_layers;
   std::filesystem::path trace_file;                               // session.trace.file
   layers::TraceFormat trace_format = layers::TraceFormat::kText;  // session.trace.format
-  layers::Guard validate_guard = layers::Guard::kZones;           // session.validate.guard
+  layers::ValidateOptions validate;                               // session.validate.*
   bool trace_until_crash = false;                                 // session.trace.until_crash
   bool trace_graph_reads = false;                                 // session.trace.graph_reads
   StepOrder execution_order = StepOrder::kAutomatic;              // session.execution_order

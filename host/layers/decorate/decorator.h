@@ -10,6 +10,13 @@
 //   auto from_plugin(const Object& object, Next, A...) noexcept;
 //   // What the layer keeps of each provider, and of each computation; made from a Call<L>.
 //   struct ProviderState; struct ComputationState;
+//   // What it keeps of each object of the host that the plugin gets; made from nothing.
+//   struct ObjectState;
+//   // Holds such an object for the time of a call: LentOnStack, or what keeps it for longer. Made
+//   // from the layer and the arguments of the object's constructor.
+//   template <class T> class Lent;
+//   // ErrorObject, or a class derived from it.
+//   class Error;
 //
 // Exceptions of a plugin pass through to the host, which reports them.
 #pragma once
@@ -156,7 +163,7 @@ template <class L>
 class ProviderObject {
  public:
   ProviderObject(const ProviderTable<L>& table, const eph_host* host)
-      : table_(table), host_(table.layer(), host), state_(Call<L>{table, this}) {}
+      : table_(table), host_(table.layer(), table.layer(), host), state_(Call<L>{table, this}) {}
   ProviderObject(const ProviderObject&) = delete;
   ProviderObject& operator=(const ProviderObject&) = delete;
 
@@ -168,7 +175,7 @@ class ProviderObject {
   [[nodiscard]] L& layer() const { return table_.layer(); }
   [[nodiscard]] eph_provider* inner() const { return inner_; }
   void set_inner(eph_provider* inner) { inner_ = inner; }
-  [[nodiscard]] const HostObject<L, eph_host>& host() const { return host_; }
+  [[nodiscard]] const HostObject<L, eph_host>& host() const { return *host_.get(); }
   [[nodiscard]] typename L::ProviderState& state() { return state_; }
 
   template <class Table>
@@ -219,7 +226,7 @@ class ProviderObject {
   }
 
   const ProviderTable<L>& table_;
-  const HostObject<L, eph_host> host_;
+  typename L::template Lent<HostObject<L, eph_host>> host_;
   eph_provider* inner_ = nullptr;
   std::mutex mutex_;  // guards extensions_ while they are asked for
   std::tuple<Adopted<eph_run_provider_api>, Adopted<eph_shapes_provider_api>,
@@ -286,10 +293,10 @@ class ProviderTable : public eph_provider_api {
     *out_provider = nullptr;
     auto provider = std::make_unique<Provider>(table, host);
     eph_provider* made = nullptr;
-    ErrorObject passed(error);
+    Passed<L, eph_error*> passed(table.layer(), error);
     const int32_t code = call_plugin<&eph_provider_api::create>(
         Call<L>{table, provider.get()}, table.layer(), table.inner(), table.inner_self(),
-        static_cast<const eph_host*>(&provider->host()), config, &made, &passed);
+        static_cast<const eph_host*>(&provider->host()), config, &made, passed.get());
     if (made == nullptr) return code;
     provider->set_inner(made);
     *out_provider = provider.release()->handle();
@@ -315,14 +322,15 @@ class ProviderTable : public eph_provider_api {
                                     eph_computation** out_computations, eph_error* error) {
     Provider& provider = Provider::of(handle);
     std::vector<eph_partition> passed(count);
-    std::vector<std::unique_ptr<HostObject<L, eph_graph>>> graphs(count);
+    using Graph = Passed<L, const eph_graph*>;
+    std::vector<std::unique_ptr<Graph>> graphs(count);
     for (uint64_t i = 0; i < count; ++i) {
       const auto* given = reinterpret_cast<const eph_partition*>(
           reinterpret_cast<const std::byte*>(partitions) + i * stride);
       passed[i] = *given;
       passed[i].struct_size = sizeof(eph_partition);
-      graphs[i] = std::make_unique<HostObject<L, eph_graph>>(provider.layer(), given->graph);
-      passed[i].graph = graphs[i].get();
+      graphs[i] = std::make_unique<Graph>(provider.layer(), given->graph);
+      passed[i].graph = graphs[i]->get();
     }
     const int32_t code = PluginThunk<L, &eph_provider_api::compile>::call(
         handle, passed.data(), sizeof(eph_partition), count, out_computations, error);

@@ -4,6 +4,7 @@ namespace ephost::layers {
 
 void ErrorObject::set_message(eph_error* error, eph_string message) noexcept {
   auto& own = *static_cast<ErrorObject*>(error);
+  if (!own.takes_messages()) return;
   own.has_message_ = true;
   try {
     own.message_.assign(message.data, message.size);

@@ -8,6 +8,7 @@
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include "host/layers/decorate/slots.h"
 
@@ -19,10 +20,15 @@ class ErrorObject : public eph_error {
   explicit ErrorObject(eph_error* inner) : eph_error{&kApi}, inner_(inner) {}
   ErrorObject(const ErrorObject&) = delete;
   ErrorObject& operator=(const ErrorObject&) = delete;
+  virtual ~ErrorObject() = default;
 
   [[nodiscard]] bool has_message() const { return has_message_; }
   // Empty if memory ran out when it was set.
   [[nodiscard]] const std::string& message() const { return message_; }
+
+ protected:
+  // Whether a message may be set now; a layer may see to it.
+  [[nodiscard]] virtual bool takes_messages() noexcept { return true; }
 
  private:
   static void set_message(eph_error* error, eph_string message) noexcept;
@@ -31,6 +37,20 @@ class ErrorObject : public eph_error {
   eph_error* const inner_;
   bool has_message_ = false;
   std::string message_;
+};
+
+// An object of the host as the plugin gets it, for the time of a call: on the stack. A layer that
+// keeps it for longer has another `Lent`.
+template <class T>
+class LentOnStack {
+ public:
+  template <class L, class... A>
+  explicit LentOnStack(L&, A&&... arguments) : object_(std::forward<A>(arguments)...) {}
+  [[nodiscard]] T* get() { return &object_; }
+  [[nodiscard]] const T* get() const { return &object_; }
+
+ private:
+  T object_;
 };
 
 // The functions of a handle of the host, for the layer `L`.
@@ -77,6 +97,8 @@ class HostObject : public Handle {
     return static_cast<const HostObject&>(*handle);
   }
   [[nodiscard]] L& layer() const { return layer_; }
+  // What the layer keeps of the object.
+  [[nodiscard]] typename L::ObjectState& state() const { return state_; }
   [[nodiscard]] Handle* inner() const { return const_cast<Handle*>(inner_); }
   template <class T>
   [[nodiscard]] const T& table() const {
@@ -87,6 +109,7 @@ class HostObject : public Handle {
  private:
   L& layer_;
   const Handle* const inner_;
+  [[no_unique_address]] mutable typename L::ObjectState state_;
 };
 
 // The host also has tables of optional interfaces, whose functions take the same handle.
@@ -107,6 +130,7 @@ class HostObject<L, eph_host> : public eph_host {
     return static_cast<const HostObject&>(*handle);
   }
   [[nodiscard]] L& layer() const { return layer_; }
+  [[nodiscard]] typename L::ObjectState& state() const { return state_; }
   [[nodiscard]] const eph_host* inner() const { return inner_; }
   template <class T>
   [[nodiscard]] const T& table() const {
@@ -143,6 +167,7 @@ class HostObject<L, eph_host> : public eph_host {
 
   L& layer_;
   const eph_host* const inner_;
+  [[no_unique_address]] mutable typename L::ObjectState state_;
   const std::tuple<const eph_progress_api*, const eph_constants_api*, const eph_thread_pool_api*>
       extensions_;
 };

@@ -25,11 +25,11 @@ class Passed {
 template <class L>
 class Passed<L, eph_error*> {
  public:
-  Passed(L&, eph_error* error) : error_(error) {}
-  [[nodiscard]] ErrorObject* get() { return &error_; }
+  Passed(L& layer, eph_error* error) : error_(layer, error) {}
+  [[nodiscard]] ErrorObject* get() { return error_.get(); }
 
  private:
-  ErrorObject error_;
+  typename L::template Lent<typename L::Error> error_;
 };
 
 template <class L>
@@ -57,11 +57,11 @@ class Passed<L, eph_computation*> {
 template <class L, class Handle>
 class PassedObject {
  public:
-  PassedObject(L& layer, const Handle* inner) : object_(layer, inner) {}
-  [[nodiscard]] HostObject<L, Handle>* get() { return &object_; }
+  PassedObject(L& layer, const Handle* inner) : object_(layer, layer, inner) {}
+  [[nodiscard]] HostObject<L, Handle>* get() { return object_.get(); }
 
  private:
-  HostObject<L, Handle> object_;
+  typename L::template Lent<HostObject<L, Handle>> object_;
 };
 
 #define EPHOST_PASS_OBJECT(type)                                               \

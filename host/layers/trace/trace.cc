@@ -163,6 +163,10 @@ class Tracer {
     explicit ProviderState(const Call<Tracer>&) {}
   };
   using ComputationState = ProviderState;
+  struct ObjectState {};
+  template <class T>
+  using Lent = LentOnStack<T>;
+  using Error = ErrorObject;
 
   explicit Tracer(std::shared_ptr<Writer> writer, std::string_view provider)
       : writer_(std::move(writer)), provider_(provider) {}

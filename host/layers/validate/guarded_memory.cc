@@ -11,6 +11,7 @@ namespace ephost::layers {
 namespace {
 
 constexpr std::byte kZone{0xC7};
+constexpr std::byte kRetired{0xDD};
 constexpr size_t kZoneBytes = 256;
 
 size_t round_up(size_t size, size_t unit) { return (size + unit - 1) / unit * unit; }
@@ -19,7 +20,8 @@ size_t round_up(size_t size, size_t unit) { return (size + unit - 1) / unit * un
 
 void GuardedMemory::Unmap::operator()(std::byte* mapping) const { ::munmap(mapping, size); }
 
-GuardedMemory::GuardedMemory(size_t size, size_t alignment, Guard guard, std::byte fill)
+GuardedMemory::GuardedMemory(size_t size, size_t alignment, Guard guard, std::byte fill,
+                             std::string_view name)
     : size_(size) {
   const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   const size_t behind = guard == Guard::kPages ? page : 0;
@@ -33,6 +35,10 @@ GuardedMemory::GuardedMemory(size_t size, size_t alignment, Guard guard, std::by
   mapping_ = {static_cast<std::byte*>(mapped), Unmap{total}};
   if (behind != 0 && ::mprotect(mapping_.get() + usable_, behind, PROT_NONE) != 0) {
     throw std::bad_alloc();
+  }
+  if (behind != 0) {
+    range_ = plugin::GuardRange(mapping_.get() + usable_, behind,
+                                "behind " + std::string(name) + " (rule 25)");
   }
   // As close to the upper end as the alignment allows.
   const auto end = reinterpret_cast<uintptr_t>(mapping_.get()) + usable_ - zone - size;
@@ -54,6 +60,24 @@ GuardedMemory::Damage GuardedMemory::damage() const {
     break;
   }
   return found;
+}
+
+void GuardedMemory::retire(std::string_view name) noexcept {
+  if (mapping_ == nullptr) return;
+  const size_t total = mapping_.get_deleter().size;
+  if (total != usable_ && ::mprotect(mapping_.get(), total, PROT_NONE) == 0) {
+    is_readable_ = false;
+    ::madvise(mapping_.get(), total, MADV_DONTNEED);
+    range_ = plugin::GuardRange(mapping_.get(), total, name);
+  } else {
+    std::memset(mapping_.get(), static_cast<int>(kRetired), usable_);
+  }
+}
+
+bool GuardedMemory::was_written_late() const {
+  if (mapping_ == nullptr || !is_readable_) return false;
+  const std::byte* const begin = mapping_.get();
+  return std::any_of(begin, begin + usable_, [](std::byte byte) { return byte != kRetired; });
 }
 
 }  // namespace ephost::layers

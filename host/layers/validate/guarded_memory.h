@@ -5,19 +5,21 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
+
+#include "host/layers/validate/validate_options.h"
+#include "host/plugin/guard_ranges.h"
 
 namespace ephost::layers {
 
-enum class Guard {
-  kZones,  // a pattern on both sides, which is compared afterwards
-  kPages   // besides, a page without access behind the memory: who reads or writes there crashes
-};
-
 class GuardedMemory {
  public:
-  // Aligned to `alignment`, a power of two of at least 64, and filled with `fill`. Throws
-  // std::bad_alloc if memory runs out.
-  GuardedMemory(size_t size, size_t alignment, Guard guard, std::byte fill);
+  // Aligned to `alignment`, a power of two of at least 64, and filled with `fill`. `name` is for
+  // the report of a crash, e.g. "output 0 of compute of "conv1"". Throws std::bad_alloc if memory
+  // runs out.
+  GuardedMemory(size_t size, size_t alignment, Guard guard, std::byte fill,
+                std::string_view name = {});
   GuardedMemory(GuardedMemory&&) noexcept = default;
   GuardedMemory& operator=(GuardedMemory&&) noexcept = default;
 
@@ -32,6 +34,14 @@ class GuardedMemory {
   };
   [[nodiscard]] Damage damage() const;
 
+  // After the call: overwrites everything, or with Guard::kPages takes all access away. `name` says
+  // what lay there.
+  void retire(std::string_view name) noexcept;
+  // Whether somebody has written since then.
+  [[nodiscard]] bool was_written_late() const;
+  // What it occupies.
+  [[nodiscard]] size_t footprint() const { return usable_; }
+
  private:
   struct Unmap {
     size_t size;
@@ -42,6 +52,8 @@ class GuardedMemory {
   std::byte* data_ = nullptr;
   size_t size_ = 0;
   size_t usable_ = 0;  // of the mapping, without the page that has no access
+  bool is_readable_ = true;
+  plugin::GuardRange range_;
 };
 
 }  // namespace ephost::layers

@@ -2,23 +2,15 @@
 
 #include <algorithm>
 #include <cstring>
-#include <span>
 #include <utility>
 
 #include "host/base/format.h"
+#include "host/layers/validate/run_functions.h"
 
 namespace ephost::layers {
 namespace {
 
-constexpr size_t kScratchAlignment = 64;
 constexpr int kOutputRule = 25;
-
-// Whether its bytes may be copied: a tensor of numbers in host memory.
-bool is_plain(const eph_value* value) {
-  return value != nullptr && value->kind == EPH_KIND_TENSOR && value->memory == 0 &&
-         value->data != nullptr && value->byte_size > 0 &&
-         value->element_type != EPH_ELEMENT_STRING;
-}
 
 // 0 for elements of less than a byte.
 size_t element_size(const eph_value& value) {
@@ -31,182 +23,137 @@ std::span<const std::byte> bytes_of(const eph_value& value) {
   return {static_cast<const std::byte*>(value.data), static_cast<size_t>(value.byte_size)};
 }
 
-void add_damage(const GuardedMemory& memory, const std::string& what,
-                std::vector<RunFault>& faults) {
+void add_damage(const GuardedMemory& memory, const std::string& what, std::vector<Finding>& found) {
   const GuardedMemory::Damage damage = memory.damage();
   const auto add = [&](size_t bytes, std::string_view where) {
     if (bytes == 0) return;
-    faults.push_back({kOutputRule,
-                      formatted("wrote up to {} {} {} {}, which has {} bytes", bytes,
-                                bytes == 1 ? "byte" : "bytes", where, what, memory.size()),
-                      "check the sizes that its loops are made for; a sanitizer shows the place"});
+    found.push_back({kOutputRule,
+                     formatted("wrote up to {} {} {} {}, which has {} bytes", bytes,
+                               bytes == 1 ? "byte" : "bytes", where, what, memory.size()),
+                     "check the sizes that its loops are made for; a sanitizer shows the place"});
   };
   add(damage.before, "before");
   add(damage.behind, "behind");
 }
 
+bool may_be_plain(const eph_value* value) {
+  return value != nullptr && value->kind == EPH_KIND_TENSOR &&
+         value->element_type != EPH_ELEMENT_STRING;
+}
+
 }  // namespace
 
-// The functions that a computation calls. Values that it passes are the host's own again.
-struct GuardedRun::Function {
-  static int32_t allocate_output(eph_run* run, uint32_t index, int32_t type, const int64_t* shape,
-                                 uint32_t rank, eph_error* error) noexcept {
-    GuardedRun& own = of(run);
-    const int32_t code =
-        own.inner_->api->allocate_output(own.inner_, index, type, shape, rank, error);
-    if (code == EPH_OK && index < own.outputs_.size()) own.adopt_output(index);
-    return code;
-  }
-  static int32_t set_string(eph_run* run, uint32_t index, uint64_t element, eph_string text,
-                            eph_error* error) noexcept {
-    return of(run).inner_->api->set_string(of(run).inner_, index, element, text, error);
-  }
-  static void* allocate_scratch(eph_run* run, uint64_t size) noexcept {
-    GuardedRun& own = of(run);
-    try {
-      own.scratch_.emplace_back(size, kScratchAlignment, own.guard_, own.fill_);
-      return own.scratch_.back().data();
-    } catch (...) {
-      return nullptr;
-    }
-  }
-  static int32_t is_cancelled(const eph_run* run) noexcept {
-    return of(run).inner_->api->is_cancelled(of(run).inner_);
-  }
-  static int32_t make_tensor(eph_run* run, int32_t type, const int64_t* shape, uint32_t rank,
-                             eph_value** out_value, eph_error* error) noexcept {
-    return of(run).inner_->api->make_tensor(of(run).inner_, type, shape, rank, out_value, error);
-  }
-  static int32_t set_element(eph_run* run, eph_value* tensor, uint64_t element, eph_string text,
-                             eph_error* error) noexcept {
-    return of(run).inner_->api->set_element(of(run).inner_, tensor, element, text, error);
-  }
-  static int32_t make_sequence(eph_run* run, const eph_value* base, uint64_t position,
-                               uint64_t removed, const eph_value* const* inserted, uint64_t count,
-                               const eph_value** out_value, eph_error* error) noexcept {
-    const GuardedRun& own = of(run);
-    try {
-      std::vector<const eph_value*> originals;
-      for (uint64_t i = 0; inserted != nullptr && i < count; ++i) {
-        originals.push_back(own.original(inserted[i]));
-      }
-      return own.inner_->api->make_sequence(own.inner_, own.original(base), position, removed,
-                                            inserted == nullptr ? nullptr : originals.data(), count,
-                                            out_value, error);
-    } catch (...) {
-      return EPH_FAIL;
-    }
-  }
-  static int32_t make_map(eph_run* run, const eph_value* keys, const eph_value* values,
-                          const eph_value** out_value, eph_error* error) noexcept {
-    const GuardedRun& own = of(run);
-    return own.inner_->api->make_map(own.inner_, own.original(keys), own.original(values),
-                                     out_value, error);
-  }
-  static int32_t set_output(eph_run* run, uint32_t index, const eph_value* value,
-                            eph_error* error) noexcept {
-    GuardedRun& own = of(run);
-    // The host copies a tensor into the memory that it has for the output.
-    const bool is_output = index < own.output_count && is_plain(own.inner_->outputs[index]);
-    if (is_output) own.settle(own.inner_->outputs[index]->data);
-    return own.inner_->api->set_output(own.inner_, index, own.original(value), error);
-  }
-
-  static constexpr eph_run_api kApi = {
-      sizeof(eph_run_api), &allocate_output, &set_string,    &allocate_scratch, &is_cancelled,
-      &make_tensor,        &set_element,     &make_sequence, &make_map,         &set_output};
-};
-
-GuardedRun::GuardedRun(eph_run* inner, const Sizes& sizes, Guard guard, std::byte fill)
+GuardedRun::GuardedRun(eph_run* inner, const Declared& declared, Memory memory)
     : eph_run(*inner),
       inner_(inner),
-      alignment_(static_cast<size_t>(sizes.alignment)),
-      guard_(guard),
-      fill_(fill) {
+      declared_(declared),
+      memory_(std::move(memory)),
+      is_repetition_(false),
+      places_(as_planned(*inner)) {
+  make_regions();
+  bind_inputs();
+  bind_outputs({});
+}
+
+GuardedRun::GuardedRun(eph_run* inner, const Declared& declared, Memory memory,
+                       Repetition repetition)
+    : eph_run(*inner),
+      inner_(inner),
+      declared_(declared),
+      memory_(std::move(memory)),
+      is_repetition_(true),
+      places_(std::move(repetition.arrangement)) {
+  make_regions();
+  bind_inputs();
+  bind_outputs(repetition.is_hidden);
+}
+
+GuardedMemory GuardedRun::make_memory(size_t size, const std::string& name) const {
+  const auto alignment = static_cast<size_t>(declared_.alignment);
+  return {size, alignment, memory_.guard, memory_.fill, name + " of " + memory_.call};
+}
+
+// Tensors that share memory have it in common here, too.
+void GuardedRun::make_regions() {
+  struct Extent {
+    std::byte* begin = nullptr;
+    size_t size = 0;
+    std::string name;
+    bool is_written = false;
+    bool is_read = false;
+  };
+  std::vector<Extent> extents(places_.region_count);
+  const auto add = [&](const eph_value& value, const Place& place) -> Extent& {
+    Extent& extent = extents[place.region];
+    if (!is_repetition_) extent.begin = static_cast<std::byte*>(value.data) - place.offset;
+    extent.size = std::max(extent.size, place.offset + static_cast<size_t>(value.byte_size));
+    return extent;
+  };
+  for (uint32_t i = 0; i < output_count; ++i) {
+    if (!places_.outputs[i].is_set()) continue;
+    Extent& extent = add(*inner_->outputs[i], places_.outputs[i]);
+    extent.is_written = true;
+    if (extent.name.empty()) extent.name = formatted("output {}", i);
+  }
+  for (uint32_t i = 0; i < input_count; ++i) {
+    if (!places_.inputs[i].is_set()) continue;
+    Extent& extent = add(*inner_->inputs[i], places_.inputs[i]);
+    extent.is_read = true;
+    if (extent.name.empty()) extent.name = formatted("input {}", i);
+  }
+  for (Extent& extent : extents) {
+    GuardedMemory memory = make_memory(extent.size, extent.name);
+    regions_.push_back({extent.begin, extent.size, std::move(extent.name), extent.is_written,
+                        extent.is_read, false, std::move(memory)});
+  }
+}
+
+std::byte* GuardedRun::address_of(const Place& place) const {
+  return regions_[place.region].memory.data() + place.offset;
+}
+
+// Pointers to values stay as they are from here on.
+void GuardedRun::bind_inputs() {
   struct_size = sizeof(eph_run);
   api = &Function::kApi;
-  collect();
-  // Pointers to values stay as they are from here on.
   input_values_.resize(input_count);
-  output_values_.resize(output_count);
   for (uint32_t i = 0; i < input_count; ++i) {
-    const eph_value* const given = inner->inputs[i];
-    if (is_plain(given)) {
+    const eph_value* const given = inner_->inputs[i];
+    const Place& place = places_.inputs[i];
+    if (place.is_set()) {
       input_values_[i] = *given;
-      input_values_[i].data = translated(given->data);
+      input_values_[i].data = address_of(place);
+      std::memcpy(input_values_[i].data, given->data, static_cast<size_t>(given->byte_size));
     }
-    inputs_.push_back(is_plain(given) ? &input_values_[i] : given);
-  }
-  for (uint32_t i = 0; i < output_count; ++i) {
-    eph_value* const given = inner->outputs[i];
-    const bool may_be_plain = given != nullptr && given->kind == EPH_KIND_TENSOR &&
-                              given->element_type != EPH_ELEMENT_STRING;
-    if (may_be_plain) {
-      output_values_[i] = *given;
-      if (is_plain(given)) output_values_[i].data = translated(given->data);
-    }
-    outputs_.push_back(may_be_plain ? &output_values_[i] : given);
+    inputs_.push_back(place.is_set() ? &input_values_[i] : given);
   }
   inputs = inputs_.data();
-  outputs = outputs_.data();
-  if (workspace != nullptr && sizes.workspace_bytes > 0) {
-    workspace_.emplace(static_cast<size_t>(sizes.workspace_bytes), alignment_, guard, fill);
+  if (workspace != nullptr && declared_.workspace_bytes > 0) {
+    workspace_.emplace(
+        make_memory(static_cast<size_t>(declared_.workspace_bytes), "the workspace"));
     workspace = workspace_->data();
   }
 }
 
-// Tensors that share memory have it in common here, too.
-void GuardedRun::collect() {
-  struct Part {
-    std::byte* begin;
-    size_t size;
-    bool is_output;
-  };
-  std::vector<Part> parts;
-  const auto add = [&](const eph_value* value, bool is_output) {
-    if (!is_plain(value)) return;
-    parts.push_back(
-        {static_cast<std::byte*>(value->data), static_cast<size_t>(value->byte_size), is_output});
-  };
-  for (uint32_t i = 0; i < inner_->input_count; ++i) add(inner_->inputs[i], false);
-  for (uint32_t i = 0; i < inner_->output_count; ++i) add(inner_->outputs[i], true);
-  std::ranges::sort(parts, {}, &Part::begin);
-  struct Range {
-    std::byte* begin;
-    std::byte* end;
-    bool is_written;
-    bool is_read;
-  };
-  std::vector<Range> ranges;
-  for (const Part& part : parts) {
-    std::byte* const end = part.begin + part.size;
-    if (ranges.empty() || part.begin >= ranges.back().end) {
-      ranges.push_back({part.begin, end, part.is_output, !part.is_output});
-      continue;
+void GuardedRun::bind_outputs(const std::vector<bool>& is_hidden) {
+  output_values_.resize(output_count);
+  for (uint32_t i = 0; i < output_count; ++i) {
+    eph_value* const given = inner_->outputs[i];
+    const Place& place = places_.outputs[i];
+    if (may_be_plain(given)) {
+      output_values_[i] = *given;
+      if (place.is_set()) output_values_[i].data = address_of(place);
+      if (i < is_hidden.size() && is_hidden[i]) {
+        output_values_[i].data = nullptr;
+        output_values_[i].shape = nullptr;
+        output_values_[i].byte_size = 0;
+        output_values_[i].rank = 0;
+      }
     }
-    Range& last = ranges.back();
-    last.end = std::max(last.end, end);
-    last.is_written = last.is_written || part.is_output;
-    last.is_read = last.is_read || !part.is_output;
+    outputs_.push_back(may_be_plain(given) ? &output_values_[i] : given);
+    was_prepared_.push_back(outputs_[i] != nullptr && outputs_[i]->data != nullptr);
   }
-  for (const Range& range : ranges) {
-    const auto size = static_cast<size_t>(range.end - range.begin);
-    GuardedMemory memory(size, alignment_, guard_, fill_);
-    if (range.is_read) std::memcpy(memory.data(), range.begin, size);
-    regions_.push_back(
-        {range.begin, size, range.is_written, range.is_read, false, std::move(memory)});
-  }
-}
-
-const GuardedRun::Region* GuardedRun::region_of(const void* data) const {
-  const auto has = [&](const Region& region) { return region.has(data); };
-  const auto found = std::ranges::find_if(regions_, has);
-  return found == regions_.end() ? nullptr : &*found;
-}
-
-void* GuardedRun::translated(void* data) const {
-  const Region* const region = region_of(data);
-  return region->memory.data() + (static_cast<std::byte*>(data) - region->begin);
+  outputs = outputs_.data();
 }
 
 // The host has given an output its memory while the computation runs.
@@ -214,17 +161,49 @@ void GuardedRun::adopt_output(uint32_t index) {
   eph_value* const given = inner_->outputs[index];
   if (outputs_[index] == given) return;
   output_values_[index] = *given;
+  places_.outputs[index] = {};
   if (!is_plain(given)) return;
+  auto* const begin = static_cast<std::byte*>(given->data);
   const auto size = static_cast<size_t>(given->byte_size);
-  if (region_of(given->data) == nullptr) {
-    regions_.push_back({static_cast<std::byte*>(given->data), size, true, false, false,
-                        GuardedMemory(size, alignment_, guard_, fill_)});
+  const auto has = [&](const Region& region) { return region.has(begin); };
+  auto region = std::ranges::find_if(regions_, has);
+  const bool fits = region != regions_.end() && begin + size <= region->begin + region->size;
+  if (!fits) {
+    const std::string name = formatted("output {}", index);
+    regions_.push_back({begin, size, name, true, false, false, make_memory(size, name)});
+    region = regions_.end() - 1;
+    places_.region_count = static_cast<uint32_t>(regions_.size());
   }
-  output_values_[index].data = translated(given->data);
+  region->is_written = true;
+  places_.outputs[index] = {static_cast<uint32_t>(region - regions_.begin()),
+                            static_cast<size_t>(begin - region->begin)};
+  output_values_[index].data = address_of(places_.outputs[index]);
 }
 
-void GuardedRun::settle(const void* data) {
-  for (Region& region : regions_) region.is_settled = region.is_settled || region.has(data);
+// In a repetition: the output has the type and shape of the first run.
+int32_t GuardedRun::show_output(uint32_t index, int32_t type, std::span<const int64_t> shape,
+                                eph_error* error) {
+  const auto fail = [&](std::string_view text) {
+    if (error != nullptr) error->api->set_message(error, {text.data(), text.size()});
+    return EPH_INVALID_ARGUMENT;
+  };
+  if (index >= outputs_.size() || outputs_[index] != &output_values_[index]) {
+    return fail("allocate_output: there is no such output");
+  }
+  const eph_value& given = *inner_->outputs[index];
+  const bool is_same = (type == EPH_ELEMENT_UNDEFINED || type == given.element_type) &&
+                       std::ranges::equal(shape, std::span(given.shape, given.rank));
+  if (!is_same) return fail("allocate_output: with the same inputs, it had another type or shape");
+  output_values_[index] = given;
+  if (places_.outputs[index].is_set()) {
+    output_values_[index].data = address_of(places_.outputs[index]);
+  }
+  return EPH_OK;
+}
+
+void GuardedRun::settle(uint32_t output) {
+  if (output >= places_.outputs.size() || !places_.outputs[output].is_set()) return;
+  regions_[places_.outputs[output].region].is_settled = true;
 }
 
 const eph_value* GuardedRun::original(const eph_value* value) const {
@@ -234,55 +213,70 @@ const eph_value* GuardedRun::original(const eph_value* value) const {
   return value;
 }
 
-std::vector<RunFault> GuardedRun::faults(bool has_succeeded) const {
-  std::vector<RunFault> found;
-  const auto name_of = [&](const Region& region) -> std::string {
-    for (uint32_t i = 0; i < output_count; ++i) {
-      if (is_plain(inner_->outputs[i]) && region_of(inner_->outputs[i]->data) == &region) {
-        return formatted("output {}", i);
+// But for the bytes that an output was allowed to overwrite.
+void GuardedRun::add_changed_inputs(std::vector<Finding>& found) const {
+  for (uint32_t i = 0; i < input_count; ++i) {
+    const Place& place = places_.inputs[i];
+    if (!place.is_set() || regions_[place.region].is_settled) continue;
+    const std::span<const std::byte> before = bytes_of(*inner_->inputs[i]);
+    const std::byte* const now = address_of(place);
+    std::vector<std::pair<size_t, size_t>> overwritten;  // begin and end within the region, sorted
+    for (uint32_t o = 0; o < output_count; ++o) {
+      const Place& output = places_.outputs[o];
+      if (output.region != place.region || declared_.sharing.keeps_bytes(i, o)) continue;
+      overwritten.emplace_back(output.offset,
+                               output.offset + static_cast<size_t>(output_values_[o].byte_size));
+    }
+    std::ranges::sort(overwritten);
+    overwritten.emplace_back(place.offset + before.size(), SIZE_MAX);
+    size_t at = place.offset;
+    bool has_changed = false;
+    for (const auto& [begin, end] : overwritten) {
+      if (begin > at) {
+        const size_t size = std::min(begin, place.offset + before.size()) - at;
+        has_changed = has_changed || std::memcmp(now + (at - place.offset),
+                                                 before.data() + (at - place.offset), size) != 0;
       }
+      at = std::max(at, end);
+      if (at >= place.offset + before.size()) break;
     }
-    for (uint32_t i = 0; i < input_count; ++i) {
-      if (is_plain(inner_->inputs[i]) && region_of(inner_->inputs[i]->data) == &region) {
-        return formatted("input {}", i);
-      }
-    }
-    return "a value";
-  };
-  for (const Region& region : regions_) {
-    add_damage(region.memory, name_of(region), found);
-    const bool has_changed =
-        !region.is_written && std::memcmp(region.memory.data(), region.begin, region.size) != 0;
-    if (has_changed) {
-      found.push_back({kOutputRule, formatted("changed {}", name_of(region)),
-                       "inputs belong to others: state the pair in may_inplace of `describe`, or "
-                       "write elsewhere"});
-    }
+    if (!has_changed) continue;
+    found.push_back({kOutputRule, formatted("changed input {}", i),
+                     "inputs belong to others: state the pair in may_inplace of `describe`, or "
+                     "write elsewhere"});
   }
-  if (workspace_) add_damage(*workspace_, "the workspace", found);
-  for (const GuardedMemory& scratch : scratch_) add_damage(scratch, "scratch memory", found);
-  if (!has_succeeded) return found;
+}
+
+void GuardedRun::add_missing_outputs(std::vector<Finding>& found) const {
   for (uint32_t i = 0; i < output_count; ++i) {
-    const eph_value* const output = inner_->outputs[i];
+    const eph_value* const output = outputs_[i];
     if (output == nullptr || output->kind != EPH_KIND_TENSOR || output->data != nullptr) continue;
     found.push_back({kOutputRule, formatted("succeeded and gave output {} no memory", i),
                      "call allocate_output for each output whose data is null"});
   }
+}
+
+std::vector<Finding> GuardedRun::findings(bool has_succeeded) const {
+  std::vector<Finding> found;
+  for (const Region& region : regions_) add_damage(region.memory, region.name, found);
+  add_changed_inputs(found);
+  if (workspace_) add_damage(*workspace_, "the workspace", found);
+  for (const GuardedMemory& scratch : scratch_) add_damage(scratch, "scratch memory", found);
+  if (has_succeeded) add_missing_outputs(found);
   return found;
 }
 
 std::vector<GuardedRun::Untouched> GuardedRun::untouched() const {
   std::vector<Untouched> found;
   for (uint32_t i = 0; i < output_count; ++i) {
-    const eph_value* const output = outputs_[i];
-    if (!is_plain(output) || output == inner_->outputs[i]) continue;
-    const Region* const region = region_of(inner_->outputs[i]->data);
-    if (region == nullptr || region->is_read || region->is_settled) continue;
-    const size_t size = std::max<size_t>(element_size(*output), 1);
-    const std::span<const std::byte> bytes = bytes_of(*output);
+    if (!places_.outputs[i].is_set()) continue;
+    const Region& region = regions_[places_.outputs[i].region];
+    if (region.is_read || region.is_settled) continue;
+    const size_t size = std::max<size_t>(element_size(*outputs_[i]), 1);
+    const std::span<const std::byte> bytes = result(i);
     for (size_t at = 0; at + size <= bytes.size(); at += size) {
       const auto element = bytes.subspan(at, size);
-      if (std::ranges::all_of(element, [&](std::byte byte) { return byte == fill_; })) {
+      if (std::ranges::all_of(element, [&](std::byte byte) { return byte == memory_.fill; })) {
         found.push_back({i, at / size});
         break;
       }
@@ -291,11 +285,59 @@ std::vector<GuardedRun::Untouched> GuardedRun::untouched() const {
   return found;
 }
 
+bool GuardedRun::can_be_repeated() const {
+  const auto is_tensor = [](const eph_value* value) {
+    return value == nullptr || (value->kind == EPH_KIND_TENSOR && value->memory == 0);
+  };
+  const auto is_of_numbers = [&](const eph_value* value) {
+    return is_tensor(value) &&
+           (value == nullptr || (value->element_type != EPH_ELEMENT_STRING && value->data));
+  };
+  return !has_assembled_ && std::all_of(inputs_.begin(), inputs_.end(), is_tensor) &&
+         std::all_of(outputs_.begin(), outputs_.end(), is_of_numbers);
+}
+
+std::span<const std::byte> GuardedRun::result(uint32_t output) const {
+  if (!places_.outputs[output].is_set()) return {};
+  const auto size = static_cast<size_t>(inner_->outputs[output]->byte_size);
+  return {address_of(places_.outputs[output]), size};
+}
+
 void GuardedRun::finish() const {
-  for (const Region& region : regions_) {
-    if (region.is_written && !region.is_settled)
-      std::memcpy(region.begin, region.memory.data(), region.size);
+  for (uint32_t i = 0; i < output_count; ++i) {
+    const std::span<const std::byte> bytes = result(i);
+    if (bytes.empty() || regions_[places_.outputs[i].region].is_settled) continue;
+    std::memcpy(inner_->outputs[i]->data, bytes.data(), bytes.size());
   }
+}
+
+void GuardedRun::retire() noexcept {
+  loan_.end();
+  const auto retire_one = [&](GuardedMemory& memory, const std::string& name) {
+    memory.retire(name + " of " + memory_.call + ", which had returned (rule 20)");
+  };
+  for (Region& region : regions_) retire_one(region.memory, region.name);
+  if (workspace_) retire_one(*workspace_, "the workspace");
+  for (GuardedMemory& scratch : scratch_) retire_one(scratch, "scratch memory");
+}
+
+std::vector<std::string> GuardedRun::late_writes() const {
+  std::vector<std::string> found;
+  const auto look = [&](const GuardedMemory& memory, const std::string& name) {
+    if (memory.was_written_late()) found.push_back(name);
+  };
+  for (const Region& region : regions_) look(region.memory, region.name);
+  if (workspace_) look(*workspace_, "the workspace");
+  for (const GuardedMemory& scratch : scratch_) look(scratch, "scratch memory");
+  return found;
+}
+
+size_t GuardedRun::footprint() const {
+  size_t bytes = sizeof(*this);
+  for (const Region& region : regions_) bytes += region.memory.footprint();
+  if (workspace_) bytes += workspace_->footprint();
+  for (const GuardedMemory& scratch : scratch_) bytes += scratch.footprint();
+  return bytes;
 }
 
 }  // namespace ephost::layers

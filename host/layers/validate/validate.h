@@ -1,18 +1,14 @@
-// The layer "validate": checks what the rules of the ABI say and the host cannot see otherwise. It
-// hands out guarded memory, fills outputs with a pattern, and compares codes with messages. What it
-// finds fails the call, with the number of the rule in ABI.md.
+// The layer "validate": checks what the rules of the ABI say and the host cannot see otherwise, of
+// the plugin and of the host's own calls. What it finds fails the call, with the number of the rule
+// in ABI.md, or is an error in the log where the call cannot fail.
 #pragma once
 
 #include <memory>
 
 #include "host/layers/layer.h"
-#include "host/layers/validate/guarded_memory.h"
+#include "host/layers/validate/validate_options.h"
 
 namespace ephost::layers {
-
-struct ValidateOptions {
-  Guard guard = Guard::kZones;
-};
 
 [[nodiscard]] std::shared_ptr<Layer> make_validate(ValidateOptions options);
 

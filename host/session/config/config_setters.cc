@@ -185,7 +185,22 @@ Status validate_guard(SessionConfig& config, std::string_view key, const std::st
                   formatted("configuration entry {} cannot be {}; use \"zones\" or \"pages\"",
                             quote(key), quote(text)));
   }
-  config.validate_guard = text == "pages" ? Guard::kPages : Guard::kZones;
+  config.validate.guard = text == "pages" ? Guard::kPages : Guard::kZones;
+  return Status::ok_status();
+}
+
+Status validate_deadline(SessionConfig& config, std::string_view key, const std::string& text) {
+  constexpr uint64_t kMax = 1'000'000;  // keeps the milliseconds within their type
+  uint64_t seconds = 0;
+  EPHOST_RETURN_IF_ERROR(set_number(key, text, "no deadline", seconds));
+  config.validate.deadline_milliseconds = static_cast<uint32_t>(std::min(seconds, kMax) * 1000);
+  return Status::ok_status();
+}
+
+Status validate_abort_after(SessionConfig& config, std::string_view key, const std::string& text) {
+  uint64_t deadlines = 0;
+  EPHOST_RETURN_IF_ERROR(set_number(key, text, "never", deadlines));
+  config.validate.abort_after = static_cast<uint32_t>(std::min<uint64_t>(deadlines, UINT32_MAX));
   return Status::ok_status();
 }
 

@@ -83,6 +83,10 @@ template <uint64_t SessionConfig::*kMember>
 [[nodiscard]] Status layers(SessionConfig& config, std::string_view key, const std::string& text);
 [[nodiscard]] Status validate_guard(SessionConfig& config, std::string_view key,
                                     const std::string& text);
+[[nodiscard]] Status validate_deadline(SessionConfig& config, std::string_view key,
+                                       const std::string& text);
+[[nodiscard]] Status validate_abort_after(SessionConfig& config, std::string_view key,
+                                          const std::string& text);
 [[nodiscard]] Status trace_format(SessionConfig& config, std::string_view key,
                                   const std::string& text);
 [[nodiscard]] Status order(SessionConfig& config, std::string_view key, const std::string& text);

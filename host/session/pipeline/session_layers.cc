@@ -15,7 +15,7 @@ namespace ephost::session {
 // `name` is one of layers::kLayerNames.
 Result<std::shared_ptr<layers::Layer>> SessionLayers::make_one(std::string_view name,
                                                                const SessionConfig& config) const {
-  if (name == "validate") return layers::make_validate({.guard = config.validate_guard});
+  if (name == "validate") return layers::make_validate(config.validate);
   EPHOST_ASSIGN_OR_RETURN(auto write,
                           layers::open_trace(config.trace_file, config.trace_until_crash));
   return layers::make_trace({.format = config.trace_format,

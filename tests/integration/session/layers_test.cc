@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/integration/session/sample.h"
 #include "tests/support/temp_directory.h"
@@ -12,8 +15,34 @@ namespace ephost {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::Not;
+
+// A run with all messages of its environment.
+struct Logged {
+  Result<std::vector<Value>> outputs;
+  std::vector<std::string> messages;
+};
+
+Logged run_logged(const std::filesystem::path& model, const SessionOptions& options) {
+  std::mutex mutex;
+  std::vector<std::string> messages;
+  EnvironmentOptions with_log;
+  with_log.plugin_directories = {EPHOST_PLUGINS};
+  with_log.search_default_directories = false;
+  with_log.logging_function = [&](const LogMessage& message) {
+    const std::lock_guard lock(mutex);
+    messages.emplace_back(message.message);
+  };
+  const auto run = [&]() -> Result<std::vector<Value>> {
+    EPHOST_ASSIGN_OR_RETURN(const Environment environment, Environment::create(with_log));
+    EPHOST_ASSIGN_OR_RETURN(Session session, Session::create(environment, model, options));
+    return session.run(test::random_inputs(session));
+  };
+  auto outputs = run();
+  return {std::move(outputs), std::move(messages)};
+}
 
 class Layers : public ::testing::Test {
  protected:
@@ -52,12 +81,34 @@ TEST_F(Layers, ThatValidateFindNothingInTheShippedProviders) {
       options.add_config_entry("session.trace.file", file().string());
       options.add_config_entry("session.validate.guard", guard);
       const auto plain = test::run_model(test::model_path(model), test::with_dnnl());
-      const auto validated = test::run_model(test::model_path(model), options);
+      const Logged validated = run_logged(test::model_path(model), options);
       ASSERT_TRUE(plain.ok()) << plain.status().to_string();
-      ASSERT_TRUE(validated.ok()) << validated.status().to_string();
-      test::expect_close(*validated, *plain);
+      ASSERT_TRUE(validated.outputs.ok()) << validated.outputs.status().to_string();
+      test::expect_close(*validated.outputs, *plain);
+      EXPECT_THAT(validated.messages, Each(Not(HasSubstr("validation"))));
     }
   }
+}
+
+TEST_F(Layers, ThatValidateFindNothingInRunsInParallelAndContexts) {
+  SessionOptions options = test::with_dnnl();
+  options.add_config_entry("session.layers", "validate");
+  options.add_config_entry("session.execution_mode", "parallel");
+  const std::filesystem::path context = folder() / "model_ctx.onnx";
+  options.add_config_entry("ep.context_enable", "1");
+  options.add_config_entry("ep.context_file_path", context.string());
+  const Logged compiled = run_logged(test::model_path("tiny_diamond"), options);
+  ASSERT_TRUE(compiled.outputs.ok()) << compiled.outputs.status().to_string();
+  EXPECT_THAT(compiled.messages, Each(Not(HasSubstr("validation"))));
+  SessionOptions loading = test::with_dnnl();
+  loading.add_config_entry("session.layers", "validate");
+  loading.add_config_entry("session.validate.guard", "pages");
+  loading.add_config_entry("session.validate.deadline", "600");
+  loading.add_config_entry("session.validate.abort_after", "2");
+  const Logged restored = run_logged(context, loading);
+  ASSERT_TRUE(restored.outputs.ok()) << restored.outputs.status().to_string();
+  test::expect_close(*restored.outputs, *compiled.outputs);
+  EXPECT_THAT(restored.messages, Each(Not(HasSubstr("validation"))));
 }
 
 TEST_F(Layers, MayBeOverOneProviderOnly) {

@@ -64,6 +64,22 @@ TEST(SessionConfig, ReadsHowLongALockIsWaitedFor) {
   EXPECT_EQ(read("ep.context_lock_timeout_ms", "-1").status().code(), StatusCode::kInvalidArgument);
 }
 
+TEST(SessionConfig, ReadsWhatValidationMayTake) {
+  EXPECT_EQ(read("ep.cache_dir", "")->validate.deadline_milliseconds, 60'000U);
+  EXPECT_EQ(read("session.validate.deadline", "0")->validate.deadline_milliseconds, 0U);
+  EXPECT_EQ(read("session.validate.deadline", "7")->validate.deadline_milliseconds, 7'000U);
+  EXPECT_EQ(read("session.validate.deadline", "99999999999")->validate.deadline_milliseconds,
+            1'000'000'000U);
+  EXPECT_EQ(read("session.validate.abort_after", "3")->validate.abort_after, 3U);
+  EXPECT_EQ(read("session.validate.abort_after", "99999999999")->validate.abort_after, UINT32_MAX);
+  EXPECT_EQ(read("session.validate.guard", "pages")->validate.guard, layers::Guard::kPages);
+  for (const auto* const key : {"deadline", "abort_after", "guard"}) {
+    EXPECT_EQ(read(std::string("session.validate.") + key, "-1").status().code(),
+              StatusCode::kInvalidArgument)
+        << key;
+  }
+}
+
 TEST(SessionConfig, ReadsOverridesOfDimensions) {
   SessionOptions options;
   options.add_free_dimension_override_by_name("a=b.c", 4);

@@ -1,0 +1,109 @@
+#include "host/layers/validate/context_recorder.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "host/base/format.h"
+#include "host/plugin/adopt.h"
+
+namespace ephost::layers {
+namespace {
+
+ContextRecorder& of(eph_context_writer* writer) { return *static_cast<ContextRecorder*>(writer); }
+
+std::string text_of(eph_string text) { return std::string(text.data, text.size); }
+
+int32_t refuse(eph_error* error, std::string_view text) {
+  error->api->set_message(error, {text.data(), text.size()});
+  return EPH_INVALID_ARGUMENT;
+}
+
+std::string content_of(const eph_context_node& node, uint64_t payload) {
+  std::string text =
+      formatted("{}|{}|{}|{}|{}|{}|{}", node.computation, payload, text_of(node.source),
+                text_of(node.sdk_version), text_of(node.hardware_architecture), text_of(node.notes),
+                node.max_size);
+  for (uint64_t i = 0; node.constants != nullptr && i < node.constant_count; ++i) {
+    text += "|" + text_of(node.constants[i]);
+  }
+  return text;
+}
+
+}  // namespace
+
+int32_t ContextRecorder::begin_payload(eph_context_writer* writer, eph_string compatibility,
+                                       uint32_t* out_payload, eph_error* error) noexcept {
+  ContextRecorder& own = of(writer);
+  if (own.inner_ == nullptr) {
+    *out_payload = static_cast<uint32_t>(own.payloads_.size());
+  } else {
+    const int32_t code =
+        own.inner_->api->begin_payload(own.inner_, compatibility, out_payload, error);
+    if (code != EPH_OK) return code;
+  }
+  own.numbers_.push_back(*out_payload);
+  own.payloads_.push_back({text_of(compatibility), 0, {}});
+  return EPH_OK;
+}
+
+int32_t ContextRecorder::write(eph_context_writer* writer, uint32_t payload, const void* data,
+                               uint64_t size, eph_error* error) noexcept {
+  ContextRecorder& own = of(writer);
+  if (own.inner_ != nullptr) {
+    const int32_t code = own.inner_->api->write(own.inner_, payload, data, size, error);
+    if (code != EPH_OK) return code;
+  }
+  const auto known = std::ranges::find(own.numbers_, payload);
+  if (known == own.numbers_.end()) return refuse(error, "write: there is no such payload");
+  Payload& one = own.payloads_[static_cast<size_t>(known - own.numbers_.begin())];
+  one.size += size;
+  if (size != 0) {
+    one.content.update({static_cast<const std::byte*>(data), static_cast<size_t>(size)});
+  }
+  return EPH_OK;
+}
+
+int32_t ContextRecorder::add_node(eph_context_writer* writer, const eph_context_node* node,
+                                  eph_error* error) noexcept {
+  ContextRecorder& own = of(writer);
+  if (own.inner_ != nullptr) {
+    const int32_t code = own.inner_->api->add_node(own.inner_, node, error);
+    if (code != EPH_OK) return code;
+  }
+  const auto known = plugin::adopt<eph_context_node>(node, {});
+  if (!known.ok()) return refuse(error, "add_node: the node cannot be read");
+  const auto payload = std::ranges::find(own.numbers_, known->payload);
+  if (payload == own.numbers_.end()) return refuse(error, "add_node: there is no such payload");
+  own.nodes_.push_back(content_of(*known, static_cast<uint64_t>(payload - own.numbers_.begin())));
+  return EPH_OK;
+}
+
+std::vector<Finding> ContextRecorder::differences_from(const ContextRecorder& first) const {
+  std::vector<Finding> found;
+  const auto add = [&](std::string what) {
+    found.push_back({28, std::move(what) + ", although its manifest says \"deterministic: true\"",
+                     "write no time, address, random number or unordered container, or do not "
+                     "promise it"});
+  };
+  if (payloads_.size() != first.payloads_.size()) {
+    add(formatted("wrote {} payloads and then {} for the same computations", first.payloads_.size(),
+                  payloads_.size()));
+    return found;
+  }
+  for (size_t i = 0; i < payloads_.size(); ++i) {
+    const Payload& a = first.payloads_[i];
+    const Payload& b = payloads_[i];
+    if (a.size != b.size) {
+      add(formatted("wrote {} bytes and then {} into payload {}", a.size, b.size, i));
+    } else if (a.content.checksum() != b.content.checksum()) {
+      add(formatted("wrote other bytes into payload {} when it was called again", i));
+    } else if (a.compatibility != b.compatibility) {
+      add(formatted("stated another compatibility text for payload {} when it was called again",
+                    i));
+    }
+  }
+  if (nodes_ != first.nodes_) add("wrote other nodes when it was called again");
+  return found;
+}
+
+}  // namespace ephost::layers

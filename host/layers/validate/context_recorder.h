@@ -1,0 +1,48 @@
+// What a provider writes as its EP context, as checksums, so that two writings can be compared.
+#pragma once
+
+#include <ephost/plugin_abi.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "host/base/hash.h"
+#include "host/layers/validate/finding.h"
+
+namespace ephost::layers {
+
+// Stands for the host's writer, and passes everything on to it if there is one.
+class ContextRecorder : public eph_context_writer {
+ public:
+  // Borrows the host's writer; null: it keeps checksums only.
+  explicit ContextRecorder(eph_context_writer* inner) : eph_context_writer{&kApi}, inner_(inner) {}
+  ContextRecorder(const ContextRecorder&) = delete;
+  ContextRecorder& operator=(const ContextRecorder&) = delete;
+
+  // Nothing if the provider has written the same as to `first`.
+  [[nodiscard]] std::vector<Finding> differences_from(const ContextRecorder& first) const;
+
+ private:
+  struct Payload {
+    std::string compatibility;
+    uint64_t size = 0;
+    ContentHasher content;
+  };
+
+  static int32_t begin_payload(eph_context_writer* writer, eph_string compatibility,
+                               uint32_t* out_payload, eph_error* error) noexcept;
+  static int32_t write(eph_context_writer* writer, uint32_t payload, const void* data,
+                       uint64_t size, eph_error* error) noexcept;
+  static int32_t add_node(eph_context_writer* writer, const eph_context_node* node,
+                          eph_error* error) noexcept;
+  static constexpr eph_context_writer_api kApi = {sizeof(eph_context_writer_api), &begin_payload,
+                                                  &write, &add_node};
+
+  eph_context_writer* const inner_;
+  std::vector<Payload> payloads_;
+  std::vector<uint32_t> numbers_;   // of the payloads, as the host has given them
+  std::vector<std::string> nodes_;  // their content as text
+};
+
+}  // namespace ephost::layers

@@ -1,0 +1,149 @@
+#include "host/layers/validate/validator.h"
+
+#include "host/layers/validate/validator_calls.h"
+
+namespace ephost::layers {
+namespace {
+
+// Of one computation: each is repeated a few times.
+constexpr size_t kMostRepeatedShapes = 8;
+
+// Outputs that the host has placed over an input although the computation allows it for none.
+std::vector<Finding> undeclared_sharing(const eph_run& run, const Sharing& sharing) {
+  std::vector<Finding> found;
+  const auto begin = [](const eph_value* value) {
+    return static_cast<const std::byte*>(value->data);
+  };
+  for (uint32_t o = 0; o < run.output_count; ++o) {
+    const eph_value* const output = run.outputs[o];
+    if (!is_plain(output) || sharing.allows(o)) continue;
+    for (uint32_t i = 0; i < run.input_count; ++i) {
+      const eph_value* const input = run.inputs[i];
+      const bool overlaps = is_plain(input) && begin(input) < begin(output) + output->byte_size &&
+                            begin(output) < begin(input) + input->byte_size;
+      if (!overlaps) continue;
+      found.push_back({25, formatted("was given output {} in the memory of input {}", o, i),
+                       std::string(kReportTheHost)});
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+Validator::ComputationState::ComputationState(const Call<Validator>& call) {
+  call.provider->state().order.add_computation();
+  auto& made = call.provider->state().signatures;
+  const auto known = made.find(call.computation->inner());
+  if (known == made.end()) return;
+  signature = std::move(known->second);
+  made.erase(known);
+}
+
+bool Validator::ComputationState::is_new(const eph_run& run) {
+  std::vector<int64_t> shapes;
+  for (uint32_t i = 0; i < run.input_count; ++i) {
+    const eph_value* const value = run.inputs[i];
+    if (value == nullptr) continue;
+    shapes.push_back(static_cast<int64_t>(value->rank));
+    shapes.insert(shapes.end(), value->shape, value->shape + value->rank);
+  }
+  const std::lock_guard lock(mutex_);
+  if (seen_.size() >= kMostRepeatedShapes) return false;
+  if (std::ranges::find(seen_, shapes) != seen_.end()) return false;
+  seen_.push_back(std::move(shapes));
+  return true;
+}
+
+size_t Validator::end(ObjectState& state) noexcept {
+  state.loan.end();
+  size_t bytes = 0;
+  if (state.copies != nullptr) {
+    bytes = state.copies->bytes();
+    state.copies->poison();
+  }
+  for (const auto& body : state.bodies) bytes += sizeof(*body) + end(body->state());
+  return bytes;
+}
+
+void Validator::make_copies(const Subject& subject, const HostObject<Validator, eph_graph>& graph) {
+  ObjectState& state = graph.state();
+  const auto wrap = [this, subject, &state](const eph_graph* body) -> const eph_graph* {
+    auto wrapped = std::make_shared<HostObject<Validator, eph_graph>>(*this, body);
+    lend_object(subject, *wrapped);
+    state.bodies.push_back(wrapped);
+    return wrapped.get();
+  };
+  state.copies = std::make_unique<GraphCopies>(
+      options_.guard,
+      "what the graph of " + describe(subject) + " told, which had returned (rule 20)", wrap);
+}
+
+void Validator::note(const Call<Validator>& call, const eph_computation_info* info) {
+  const auto known = plugin::adopt<eph_computation_info>(info, {});
+  if (!known.ok()) return;
+  GuardedRun::Declared& declared = call.computation->state().declared;
+  if (!call.provider->state().has_memories) declared.workspace_bytes = known->workspace_bytes;
+  const uint64_t asked = known->host_alignment;
+  const bool is_sound = asked != 0 && (asked & (asked - 1)) == 0 && asked <= uint64_t{2} << 20;
+  if (is_sound) declared.alignment = std::max<uint64_t>(declared.alignment, asked);
+  // The host refuses arrays that make no sense, and with them the computation.
+  const auto copy = [&](const auto* entries, uint64_t count, auto& copied) {
+    const auto list = plugin::adopt_array(entries, count, uint64_t{1} << 20, {}, {});
+    if (list.ok()) copied.assign(list->begin(), list->end());
+  };
+  Sharing& sharing = declared.sharing;
+  copy(known->may_inplace, known->may_inplace_count, sharing.may_inplace);
+  copy(known->aliases, known->alias_count, sharing.aliases);
+  copy(known->input_parts, known->input_part_count, sharing.input_parts);
+  copy(known->output_parts, known->output_part_count, sharing.output_parts);
+}
+
+void Validator::add_mismatch(int32_t code, const ErrorObject& error, std::vector<Finding>& found) {
+  if (code != EPH_OK && !error.has_message()) {
+    found.push_back({18, formatted("failed with code {} and gave no message", code),
+                     "call set_message before it returns a code"});
+  }
+  if (code == EPH_OK && error.has_message()) {
+    found.push_back({18, formatted("succeeded and gave the message {}", quote(error.message())),
+                     "return a code, or write to the log"});
+  }
+}
+
+void Validator::add_changed_constants(const HostObject<Validator, eph_graph>* graph,
+                                      std::vector<Finding>& found) {
+  const ObjectState& state = graph->state();
+  if (state.copies == nullptr) return;
+  for (const std::string& name : state.copies->changed_constants()) {
+    found.push_back({20, "changed the constant " + quote(name),
+                     "constants are the host's: copy them before they are changed"});
+  }
+  for (const auto& body : state.bodies) add_changed_constants(body.get(), found);
+}
+
+void Validator::check_run(const Call<Validator>& call, eph_run* host_run, const GuardedRun& run,
+                          const RepeatedRuns::Compute& repeat, std::vector<Finding>& found) {
+  ComputationState& state = call.computation->state();
+  found = undeclared_sharing(*host_run, state.declared.sharing);
+  if (found.empty()) found = state.signature.findings(run);
+  if (!found.empty()) return;
+  GuardedRun::Memory memory{.guard = options_.guard, .call = "compute"};
+  RepeatedRuns repeated(host_run, run, state.declared, memory, state.signature.open_outputs(),
+                        repeat);
+  if (!run.can_be_repeated()) return;
+  found = state.is_new(*host_run) ? repeated.all_findings() : repeated.untouched_findings();
+}
+
+void Validator::take_back_run(const Subject& subject, std::shared_ptr<GuardedRun> run) {
+  run->retire();
+  const size_t bytes = run->footprint();
+  const auto inspect = [this, subject, kept = run.get()] {
+    for (const std::string& name : kept->late_writes()) {
+      log_.add(subject, {20, "wrote to " + name + " after it had returned",
+                         "let it wait for all that it started, or copy what they need"});
+    }
+  };
+  keep(std::move(run), bytes, inspect);
+}
+
+}  // namespace ephost::layers

@@ -1,0 +1,311 @@
+// What the layer "validate" does around each call, in the form that decorator.h asks for; the calls
+// that it does more about are in validator_calls.h. Used inside host/layers/validate only.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "host/base/format.h"
+#include "host/base/text.h"
+#include "host/layers/decorate/decorator.h"
+#include "host/layers/validate/context_recorder.h"
+#include "host/layers/validate/finding.h"
+#include "host/layers/validate/graph_copies.h"
+#include "host/layers/validate/guarded_run.h"
+#include "host/layers/validate/lifecycle.h"
+#include "host/layers/validate/loan.h"
+#include "host/layers/validate/record_copies.h"
+#include "host/layers/validate/repeated_runs.h"
+#include "host/layers/validate/signature.h"
+#include "host/layers/validate/validate.h"
+#include "host/layers/validate/watchdog.h"
+#include "host/manifest/manifest.h"
+
+namespace ephost::layers {
+
+// Whether a function of the host is marked [any].
+template <auto Member>
+inline constexpr Callers kCallers =
+    std::is_same_v<TableOf<Member>, eph_claims_api> ||
+            std::is_same_v<TableOf<Member>, eph_context_writer_api> ||
+            std::is_same_v<TableOf<Member>, eph_device_list_api> ||
+            std::is_same_v<TableOf<Member>, eph_name_list_api> ||
+            std::is_same_v<TableOf<Member>, eph_event_list_api> ||
+            std::is_same_v<TableOf<Member>, eph_shape_wishes_api>
+        ? Callers::kThreadOfTheCall
+        : Callers::kAnyThread;
+
+// Whether a function of a plugin is marked [owner] of the provider.
+template <auto Member>
+inline constexpr bool kIsOwned = false;
+#define EPHOST_OWNED(slot) \
+  template <>              \
+  inline constexpr bool kIsOwned<&slot> = true;
+EPHOST_OWNED(eph_provider_api::get_capability)
+EPHOST_OWNED(eph_provider_api::get_kernels)
+EPHOST_OWNED(eph_provider_api::create_kernel)
+EPHOST_OWNED(eph_provider_api::compile)
+EPHOST_OWNED(eph_provider_api::get_ep_context_nodes)
+EPHOST_OWNED(eph_provider_api::get_compatibility)
+EPHOST_OWNED(eph_provider_api::describe)
+EPHOST_OWNED(eph_shared_contexts_api::list_partitions)
+EPHOST_OWNED(eph_device_memory_api::get_memories)
+EPHOST_OWNED(eph_device_memory_api::describe)
+EPHOST_OWNED(eph_run_provider_api::set_options)
+EPHOST_OWNED(eph_profiling_api::start)
+EPHOST_OWNED(eph_profiling_api::stop)
+EPHOST_OWNED(eph_graph_wishes_api::get_kept_operators)
+EPHOST_OWNED(eph_shapes_provider_api::set_profiles)
+EPHOST_OWNED(eph_shapes_provider_api::get_wishes)
+#undef EPHOST_OWNED
+
+class Validator {
+ public:
+  struct ProviderState {
+    explicit ProviderState(const Call<Validator>&) {}
+    bool has_memories = false;  // of its own, where a workspace may lie
+    ProviderOrder order;
+    // Of computations that are being made, by the plugin's own handles.
+    std::map<const eph_computation*, Signature> signatures;
+  };
+  struct ComputationState {
+    explicit ComputationState(const Call<Validator>& call);
+    GuardedRun::Declared declared;
+    Signature signature;
+    ComputationOrder order;
+    // Whether runs with inputs of these shapes are still to be repeated; then they are not any
+    // more.
+    bool is_new(const eph_run& run);
+
+   private:
+    std::mutex mutex_;
+    std::vector<std::vector<int64_t>> seen_;
+  };
+  struct ObjectState {
+    Loan loan;
+    std::unique_ptr<GraphCopies> copies;  // of a graph
+    // The bodies of its nodes; end with it.
+    std::vector<std::shared_ptr<HostObject<Validator, eph_graph>>> bodies;
+  };
+  // An error object whose time is over takes no messages.
+  class Error : public ErrorObject {
+   public:
+    using ErrorObject::ErrorObject;
+    [[nodiscard]] ObjectState& state() { return state_; }
+
+   private:
+    [[nodiscard]] bool takes_messages() noexcept override {
+      return state_.loan.allows("eph_error", "set_message", Callers::kAnyThread);
+    }
+    ObjectState state_;
+  };
+  // Goes to quarantine when the call is over.
+  template <class T>
+  class Lent {
+   public:
+    template <class... A>
+    explicit Lent(Validator& validator, A&&... arguments)
+        : validator_(validator), object_(std::make_shared<T>(std::forward<A>(arguments)...)) {}
+    Lent(const Lent&) = delete;
+    Lent& operator=(const Lent&) = delete;
+    ~Lent() { validator_.take_back(std::move(object_)); }
+    [[nodiscard]] T* get() { return object_.get(); }
+    [[nodiscard]] const T* get() const { return object_.get(); }
+
+   private:
+    Validator& validator_;
+    std::shared_ptr<T> object_;
+  };
+
+  Validator(ValidateOptions options, const manifest::Manifest& manifest)
+      : options_(options),
+        is_deterministic_(manifest.deterministic),
+        log_(manifest.provider),
+        watchdog_(options, log_) {}
+
+  template <auto Member, class Next, class... A>
+  auto to_plugin(const Call<Validator>& call, Next next, A... arguments) {
+    using Result = decltype(next(arguments...));
+    const Subject subject = {kSlot<Member>.name, name_of(call)};
+    const PluginCall calling;
+    const Watchdog::Call watched(watchdog_, subject);
+    (lend(subject, arguments), ...);
+    if constexpr (std::is_same_v<Result, int32_t>) {
+      std::vector<Finding> found;
+      const OwnerCall owner(kIsOwned<Member> ? call.provider : nullptr, subject, found);
+      ErrorObject* const error = error_of(arguments...);
+      const int32_t code = invoke<Member>(call, subject, found, next, arguments...);
+      if (error == nullptr) return code;
+      add_mismatch(code, *error, found);
+      (add_changed_constants(arguments, found), ...);
+      if (found.empty()) return code;
+      const std::string text = log_.add_all(subject, found);
+      error->api->set_message(error, {text.data(), text.size()});
+      return static_cast<int32_t>(EPH_EP_FAIL);
+    } else if constexpr (std::is_void_v<Result>) {
+      release<Member>(call, subject, next, arguments...);
+    } else {
+      const Result found = next(arguments...);
+      if constexpr (kIsSame<Member, &eph_provider_api::get_extension>) {
+        const eph_string id = first_of(arguments...);
+        const bool has_memories = std::string_view(id.data, id.size) == EPH_EXT_DEVICE_MEMORY;
+        if (found != nullptr && has_memories) call.provider->state().has_memories = true;
+      }
+      return found;
+    }
+  }
+
+  template <auto Member, class Object, class Next, class... A>
+  auto from_plugin(const Object& object, Next next, A... arguments) noexcept {
+    using Result = decltype(next(arguments...));
+    using Table = TableOf<Member>;
+    if (!object.state().loan.allows(handle_name<Object>(), kSlot<Member>.name, kCallers<Member>)) {
+      return refused<Member, Result>();
+    }
+    if constexpr (kIsSame<Member, &eph_thread_pool_api::parallel_for>) {
+      return run_loop(next, arguments...);
+    } else if constexpr (std::is_same_v<Table, eph_graph_api>) {
+      return read_graph<Member>(object, next, arguments...);
+    } else {
+      return next(arguments...);
+    }
+  }
+
+  // After the call that an object was lent for.
+  template <class T>
+  void take_back(std::shared_ptr<T> object) noexcept {
+    const size_t bytes = sizeof(T) + end(object->state());
+    keep(std::move(object), bytes);
+  }
+
+ private:
+  // Around a call of a slot that is [owner] of the provider; null: of another one.
+  class OwnerCall {
+   public:
+    OwnerCall(ProviderObject<Validator>* provider, const Subject& subject,
+              std::vector<Finding>& found)
+        : provider_(provider) {
+      if (provider == nullptr) return;
+      add(provider->state().order.begin_owner_call(subject.slot), found);
+    }
+    OwnerCall(const OwnerCall&) = delete;
+    OwnerCall& operator=(const OwnerCall&) = delete;
+    ~OwnerCall() {
+      if (provider_ != nullptr) provider_->state().order.end_owner_call();
+    }
+
+   private:
+    ProviderObject<Validator>* const provider_;
+  };
+
+  // Returns how much memory is kept.
+  static size_t end(ObjectState& state) noexcept;
+  static void add(std::optional<Finding> finding, std::vector<Finding>& found) {
+    if (finding) found.push_back(std::move(*finding));
+  }
+  static std::string name_of(const Call<Validator>& call) {
+    return call.computation == nullptr ? std::string() : call.computation->name();
+  }
+  template <class First, class... A>
+  static First first_of(First first, A...) {
+    return first;
+  }
+  template <class... A>
+  static ErrorObject* error_of(A... arguments) {
+    ErrorObject* found = nullptr;
+    [[maybe_unused]] const auto look = [&](auto argument) {
+      if constexpr (std::is_convertible_v<decltype(argument), ErrorObject*>) found = argument;
+    };
+    (look(arguments), ...);
+    return found;
+  }
+  void keep(std::shared_ptr<const void> object, size_t bytes,
+            std::function<void()> inspect = {}) noexcept {
+    try {
+      quarantine_.keep(std::move(object), bytes, std::move(inspect));
+    } catch (...) {  // out of memory: it goes at once
+    }
+  }
+
+  // Before a call: what the plugin borrows in it.
+  template <class T>
+  void lend(const Subject&, T) {}
+  template <class Handle>
+  void lend(const Subject& subject, HostObject<Validator, Handle>* object) {
+    lend_object(subject, *object);
+  }
+  void lend(const Subject& subject, ErrorObject* error) {
+    static_cast<Error*>(error)->state().loan.begin(log_, subject);
+  }
+  template <class Handle>
+  void lend_object(const Subject& subject, const HostObject<Validator, Handle>& object) {
+    object.state().loan.begin(log_, subject);
+    if constexpr (std::is_same_v<Handle, eph_graph>) make_copies(subject, object);
+  }
+  void make_copies(const Subject& subject, const HostObject<Validator, eph_graph>& graph);
+
+  // Calls `use` with an arena for what the plugin is passed in this call.
+  template <class Use>
+  int32_t with_arena(const Subject& subject, Use use);
+  template <auto Member, class Next, class... A>
+  int32_t invoke(const Call<Validator>& call, const Subject& subject, std::vector<Finding>& found,
+                 Next next, A... arguments);
+  template <auto Member, class Next, class... A>
+  void release(const Call<Validator>& call, const Subject& subject, Next next, A... arguments);
+
+  template <class Next>
+  int32_t create(const Subject& subject, std::vector<Finding>& found, Next next,
+                 const eph_host* host, const eph_provider_config* config,
+                 eph_provider** out_provider, ErrorObject* error);
+  template <class Next>
+  int32_t compile(const Call<Validator>& call, const Subject& subject, std::vector<Finding>& found,
+                  Next next, const eph_partition* partitions, uint64_t stride, uint64_t count,
+                  eph_computation** out_computations, ErrorObject* error);
+  template <class Next>
+  int32_t write_context(const Subject& subject, std::vector<Finding>& found, Next next,
+                        eph_computation* const* computations, uint64_t count,
+                        HostObject<Validator, eph_context_writer>* writer, ErrorObject* error);
+  template <class Next>
+  int32_t compute(const Call<Validator>& call, const Subject& subject, std::vector<Finding>& found,
+                  Next next, void* state, HostObject<Validator, eph_run>* run, ErrorObject* error);
+  void check_run(const Call<Validator>& call, eph_run* host_run, const GuardedRun& run,
+                 const RepeatedRuns::Compute& repeat, std::vector<Finding>& found);
+  static void note(const Call<Validator>& call, const eph_computation_info* info);
+  void take_back_run(const Subject& subject, std::shared_ptr<GuardedRun> run);
+
+  static void add_mismatch(int32_t code, const ErrorObject& error, std::vector<Finding>& found);
+  template <class T>
+  static void add_changed_constants(T, std::vector<Finding>&) {}
+  static void add_changed_constants(const HostObject<Validator, eph_graph>* graph,
+                                    std::vector<Finding>& found);
+  static void add_changed_constants(HostObject<Validator, eph_graph>* graph,
+                                    std::vector<Finding>& found) {
+    add_changed_constants(static_cast<const HostObject<Validator, eph_graph>*>(graph), found);
+  }
+
+  template <class Object>
+  static constexpr std::string_view handle_name();
+  template <auto Member, class Result>
+  static Result refused();
+  template <class Next>
+  static void run_loop(Next next, uint64_t total, uint64_t grain, eph_range_function function,
+                       void* context);
+  template <auto Member, class Next, class... A>
+  auto read_graph(const HostObject<Validator, eph_graph>& graph, Next next,
+                  A... arguments) noexcept;
+
+  const ValidateOptions options_;
+  const bool is_deterministic_;
+  FindingLog log_;
+  Watchdog watchdog_;
+  Quarantine quarantine_;  // first to be destroyed: what it finds goes to the log
+};
+
+}  // namespace ephost::layers
