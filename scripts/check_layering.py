@@ -26,6 +26,7 @@ ALLOWED = {
     "runtime": "base graph optimize plan bridge",
     "session": "base bridge context graph layers manifest onnx_io optimize partition plan plugin runtime",
     "api": "base graph runtime session",
+    "conformance": "base bridge context graph layers manifest onnx_io optimize partition plan plugin runtime session",
     "cli": "base",
     "python": "",
 }

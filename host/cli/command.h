@@ -24,6 +24,7 @@ struct Command {
 [[nodiscard]] Command add_test(ArgumentParser& root);
 [[nodiscard]] Command add_bench(ArgumentParser& root);
 [[nodiscard]] Command add_verify(ArgumentParser& root);
+[[nodiscard]] Command add_validate(ArgumentParser& root);
 [[nodiscard]] Command add_cache(ArgumentParser& root);
 [[nodiscard]] Command add_config(ArgumentParser& root);
 

@@ -8,10 +8,15 @@
 
 namespace ephost::conformance {
 
-[[nodiscard]] std::span<const Check> loading_checks();  // rules 1 to 10, unloading
-[[nodiscard]] std::span<const Check>
-interface_checks();  // tables, records, codes, options, hosts of other minors
-[[nodiscard]] std::span<const Check> device_checks();  // devices, targets, memory of a device
+[[nodiscard]] std::span<const Check> entry_point_checks();  // rules 2 and 6
+[[nodiscard]] std::span<const Check> library_checks();      // rules 1, 3 to 5: the file, unloading
+[[nodiscard]] std::span<const Check> manifest_checks();     // rules 8 to 10, what the host refuses
+[[nodiscard]] std::span<const Check> table_checks();        // tables, records, arrays
+[[nodiscard]] std::span<const Check> call_checks();         // creation, codes, the process
+[[nodiscard]] std::span<const Check> option_checks();       // options of the manifest
+[[nodiscard]] std::span<const Check> extension_checks();    // optional interfaces, own operators
+[[nodiscard]] std::span<const Check> device_checks();       // devices, targets, purposes
+[[nodiscard]] std::span<const Check> memory_checks();       // memory of a device
 [[nodiscard]] std::span<const Check>
 claim_checks();                                     // capability, graphs, groupings, own operators
 [[nodiscard]] std::span<const Check> run_checks();  // results, shapes, run options, cancellation
@@ -24,6 +29,8 @@ context_checks();  // payloads: determinism, damage, other processes
 [[nodiscard]] std::vector<Check> all_checks();
 
 // The pieces of checks that need processes of their own.
+[[nodiscard]] std::span<const Part> entry_point_parts();
+[[nodiscard]] std::span<const Part> device_parts();
 [[nodiscard]] std::vector<Part> all_parts();
 
 }  // namespace ephost::conformance

@@ -43,7 +43,7 @@ class Trial:
                     f"{libdir}/ephost/plugins/libephost_dnnl.so", "share/ephost/plugins/dnnl.yaml",
                     f"{libdir}/ephost/plugins/libephost_image.so", "share/ephost/plugins/image.yaml",
                     "include/ephost/ephost.h", "include/ephost/c_api.h", "include/ephost/plugin_abi.h",
-                    "bin/ephost", "bin/ep_weight_sharing_ctx_gen"}
+                    f"{libdir}/ephost/ephost-conformance", "bin/ephost", "bin/ep_weight_sharing_ctx_gen"}
         assert expected <= files, f"not installed: {sorted(expected - files)}"
         stray = [file for file in files if file.endswith((".a", ".cc"))
                  and not file.startswith("share/ephost_plugin_sdk/examples/")]
@@ -102,6 +102,9 @@ class Trial:
         self.run(ephost, "run", self.arguments.model, "--ep", "dnnl")
         listed = self.run(ephost, "list", "--format", "json")
         assert str(self.prefix / "share/ephost/plugins/dnnl.yaml") in listed, listed
+        validated = self.run(ephost, "validate", self.prefix / "share/ephost/plugins/dnnl.yaml", "--check", "8",
+                             "--check", "unloads")
+        assert "dnnl: 4 passed, 0 failed, 0 left out" in validated, validated
 
     def check_tour(self):
         """host/TOUR.md holds for what is installed, too."""

@@ -1,0 +1,34 @@
+// Runs the checks of the conformance kit, each in a process of its own with a deadline, some of
+// them at the same time.
+#pragma once
+
+#include <ephost/status.h>
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "host/cli/validate/results.h"
+
+namespace ephost::cli {
+
+struct HarnessOptions {
+  std::vector<std::filesystem::path> plugin_paths;  // where sessions search in addition
+  std::filesystem::path data;
+  std::string level = "basic";
+  uint64_t seed = 0;
+  uint32_t jobs = 2;
+};
+
+// The results in the order of the checks. An exclusion turns a failure into kExcluded, and a check
+// that passes although it is excluded into a failure. `say` is told when a check begins. FAIL when
+// the flag is set, which ends all processes, and where a process cannot be started.
+[[nodiscard]] Result<PluginResults> run_checks(const Kit& kit, const KitPlugin& plugin,
+                                               const std::vector<KitCheck>& checks,
+                                               const std::vector<Exclusion>& exclusions,
+                                               const HarnessOptions& options,
+                                               const std::atomic<bool>& interrupted,
+                                               const std::function<void(std::string)>& say);
+
+}  // namespace ephost::cli

@@ -1,0 +1,37 @@
+#include "host/conformance/checks.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace ephost::conformance {
+namespace {
+
+// Each group of checks, and the pieces that they run in processes of their own.
+constexpr std::span<const Check> (*kGroups[])() = {
+    &entry_point_checks, &library_checks,   &manifest_checks, &table_checks, &call_checks,
+    &option_checks,      &extension_checks, &device_checks,   &memory_checks};
+constexpr std::span<const Part> (*kParts[])() = {&entry_point_parts, &device_parts};
+
+}  // namespace
+
+std::vector<Check> all_checks() {
+  std::vector<Check> all;
+  for (const auto group : kGroups) {
+    const std::span<const Check> checks = group();
+    all.insert(all.end(), checks.begin(), checks.end());
+  }
+  std::ranges::sort(all, {},
+                    [](const Check& check) { return std::tuple(check.rule, check.number); });
+  return all;
+}
+
+std::vector<Part> all_parts() {
+  std::vector<Part> all;
+  for (const auto group : kParts) {
+    const std::span<const Part> parts = group();
+    all.insert(all.end(), parts.begin(), parts.end());
+  }
+  return all;
+}
+
+}  // namespace ephost::conformance

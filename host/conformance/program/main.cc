@@ -1,0 +1,135 @@
+// ephost-conformance: runs one check of the kit, or one part of a check, and says on a descriptor
+// what came out. `ephost validate` starts it; README.md of the folder above describes its command
+// line.
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+#include "host/base/format.h"
+#include "host/base/text.h"
+#include "host/conformance/checks.h"
+#include "host/conformance/program/protocol.h"
+#include "host/conformance/program/subject_arguments.h"
+#include "host/manifest/installation.h"
+#include "host/plugin/crash_handler.h"
+#include "host/plugin/exit_guard.h"
+
+// The functions by which a plugin could end the process without its exit handlers.
+extern "C" {
+[[gnu::noreturn]] void _exit(int status) { ephost::plugin::end_process("_exit", status); }
+[[gnu::noreturn]] void _Exit(int status) noexcept { ephost::plugin::end_process("_Exit", status); }
+}
+
+namespace ephost::conformance {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kUsage = 2;
+
+Status unknown(std::string_view what, std::string_view name) {
+  return Status(StatusCode::kInvalidArgument, formatted("there is no {} {}", what, quote(name)));
+}
+
+// Writes to the descriptor of --answer, or else to standard output.
+int answer(int descriptor, std::string_view text) {
+  if (descriptor < 0) descriptor = STDOUT_FILENO;
+  while (!text.empty()) {
+    const ssize_t count = ::write(descriptor, text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return EXIT_FAILURE;
+    text.remove_prefix(static_cast<size_t>(count));
+  }
+  return EXIT_SUCCESS;
+}
+
+// Folders with the plugins that were installed with this program, which lies in ephost/ of the
+// folder that has the library.
+std::vector<fs::path> installed_plugins() {
+  std::error_code failure;
+  const fs::path self = fs::read_symlink("/proc/self/exe", failure);
+  if (failure) return {};
+  const fs::path library = self.parent_path().parent_path() / "libephost.so.0";
+  return manifest::install_directories_of(library, manifest::CodeFile::kSharedLibrary);
+}
+
+int run_check(const Check& check, ParsedArguments arguments) {
+  Subject& subject = arguments.subject;
+  for (fs::path& path : installed_plugins()) subject.plugin_paths.push_back(std::move(path));
+  subject.plugin_paths.insert(subject.plugin_paths.begin(), subject.manifest.parent_path());
+  Report report;
+  try {
+    check.run(subject, report);
+  } catch (const std::exception& error) {
+    report.fail(formatted("the check ended with an exception: {}", error.what()),
+                "this is a defect of the kit, unless memory ran out; report it");
+  }
+  return answer(arguments.answer, report_json(report));
+}
+
+// 'R' and the result, or 'E' and an exception's text.
+int run_part_here(const Part& part, const ParsedArguments& arguments) {
+  std::string said;
+  try {
+    said = "R" + part.run(arguments.subject, arguments.rest);
+  } catch (const std::exception& error) {
+    said = formatted("E{}", error.what());
+  }
+  return answer(arguments.answer, said);
+}
+
+Result<int> run(std::span<char* const> words) {
+  const std::string_view mode = words.empty() ? "" : words[0];
+  if (mode == "list" && words.size() == 1) return answer(-1, list_json());
+  if (words.size() < 2) {
+    return Status(StatusCode::kInvalidArgument,
+                  "this program belongs to \"ephost validate\", which starts it");
+  }
+  const std::string_view name = words[1];
+  if (mode == "plugins") {
+    EPHOST_ASSIGN_OR_RETURN(const std::string json, plugins_json(name));
+    return answer(-1, json);
+  }
+  if (mode == "exclusions") {
+    EPHOST_ASSIGN_OR_RETURN(const std::string json, exclusions_json(name));
+    return answer(-1, json);
+  }
+  EPHOST_ASSIGN_OR_RETURN(ParsedArguments arguments, parse_arguments(words.subspan(2)));
+  if (mode == "check") {
+    const std::vector<Check> checks = all_checks();
+    const auto found = std::ranges::find_if(
+        checks, [&](const Check& check) { return name == check.name || name == id_of(check); });
+    if (found == checks.end()) return unknown("check", name);
+    return run_check(*found, std::move(arguments));
+  }
+  const std::vector<Part> parts = all_parts();
+  const auto found = std::ranges::find(parts, name, &Part::name);
+  if (mode != "part" || found == parts.end()) return unknown(mode, name);
+  return run_part_here(*found, arguments);
+}
+
+}  // namespace
+}  // namespace ephost::conformance
+
+int main(int argc, char** argv) {
+  // Nothing stays behind when the command is killed, and a crash leaves no core file.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const rlimit no_core = {0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  std::signal(SIGPIPE, SIG_IGN);
+  const ephost::plugin::CrashHandler crash_handler;
+  ephost::plugin::arm_exit_guard(EXIT_FAILURE);
+  const std::span<char* const> words(argv, static_cast<size_t>(argc));
+  const ephost::Result<int> status = ephost::conformance::run(words.subspan(1));
+  if (status.ok()) return *status;
+  std::fprintf(stdout, "%s\n", ephost::conformance::error_json(status.status()).c_str());
+  return ephost::conformance::kUsage;
+}
