@@ -31,6 +31,8 @@ context_checks();  // payloads: determinism, damage, other processes
 // The pieces of checks that need processes of their own.
 [[nodiscard]] std::span<const Part> entry_point_parts();
 [[nodiscard]] std::span<const Part> device_parts();
+[[nodiscard]] std::span<const Part> claim_parts();
+[[nodiscard]] std::span<const Part> context_parts();
 [[nodiscard]] std::vector<Part> all_parts();
 
 }  // namespace ephost::conformance

@@ -5,6 +5,9 @@
 #include <stdexcept>
 
 namespace ephost::test {
+
+using namespace conformance;
+
 namespace {
 
 std::string dims_text(const Dims& dims) {

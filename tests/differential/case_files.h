@@ -4,9 +4,11 @@
 #include <filesystem>
 #include <string>
 
-#include "tests/differential/generate/random_graph.h"
+#include "host/conformance/random/generate/random_graph.h"
 
 namespace ephost::test {
+
+using conformance::Case;
 
 // The nodes with the dimensions of their inputs, one per line.
 [[nodiscard]] std::string describe(const Case& described);

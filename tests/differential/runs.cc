@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <sstream>
 
 #include "tests/support/temp_directory.h"
 
@@ -151,14 +150,6 @@ Session make_keeper(const Environment& environment) {
   return value_or_throw(load_bytes(environment, std::as_bytes(std::span(bytes)), options));
 }
 
-std::string shape_text(const std::vector<int64_t>& shape) {
-  std::string text = "[";
-  for (const int64_t extent : shape) {
-    text += (text.size() > 1 ? "," : "") + std::to_string(extent);
-  }
-  return text + "]";
-}
-
 }  // namespace
 
 std::vector<Way> ways_for(uint64_t seed) {
@@ -195,32 +186,6 @@ CaseOutcome Runner::run(const Case& tested, const std::vector<Way>& ways) const 
     total.failure = outcome.failure;
   }
   return total;
-}
-
-std::optional<std::string> find_wrong_element(const Value& result, const BoundedTensor& expected) {
-  if (result.shape() != expected.dims) {
-    return "shape " + shape_text(result.shape()) + ", expected " + shape_text(expected.dims);
-  }
-  const std::span<const float> numbers = result.elements<float>();
-  if (numbers.size() != expected.numbers.size()) return "not a float tensor";
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const Bounded& wanted = expected.numbers[i];
-    if (wanted.allows(numbers[i])) continue;
-    std::ostringstream text;
-    text.precision(9);
-    text << "element " << i << " of " << shape_text(expected.dims) << " is " << numbers[i]
-         << ", expected " << wanted.value << " within " << wanted.error;
-    return text.str();
-  }
-  return std::nullopt;
-}
-
-Value to_value(const BoundedTensor& tensor) {
-  Value value = Value::allocate(ElementType::kFloat, tensor.dims).value();
-  const std::span<float> numbers = value.mutable_elements<float>();
-  std::transform(tensor.numbers.begin(), tensor.numbers.end(), numbers.begin(),
-                 [](const Bounded& x) { return static_cast<float>(x.value); });
-  return value;
 }
 
 }  // namespace ephost::test

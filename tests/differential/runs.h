@@ -6,10 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "tests/differential/generate/random_graph.h"
+#include "host/conformance/random/bounded_values.h"
+#include "host/conformance/random/generate/random_graph.h"
 #include "tests/support/host_api.h"
 
 namespace ephost::test {
+
+using namespace conformance;  // random graphs and their evaluation
 
 // How a session is created from a case's model.
 struct Way {
@@ -52,11 +55,5 @@ class Runner {
   Environment environment_;
   Session keeper_;
 };
-
-// The first element that the bounds do not allow, or nothing.
-[[nodiscard]] std::optional<std::string> find_wrong_element(const Value& result,
-                                                            const BoundedTensor& expected);
-
-[[nodiscard]] Value to_value(const BoundedTensor& tensor);
 
 }  // namespace ephost::test

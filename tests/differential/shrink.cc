@@ -4,6 +4,9 @@
 #include <set>
 
 namespace ephost::test {
+
+using namespace conformance;
+
 namespace {
 
 void replace_reads(onnx::GraphProto& graph, const std::string& from, const std::string& to) {

@@ -3,9 +3,11 @@
 
 #include <functional>
 
-#include "tests/differential/generate/random_graph.h"
+#include "host/conformance/random/generate/random_graph.h"
 
 namespace ephost::test {
+
+using conformance::Case;
 
 // Removes sets of inputs and outputs, replaces nodes by inputs, connects readers of a node with
 // what it reads, and drops what is no longer needed, as long as `fails` returns true.

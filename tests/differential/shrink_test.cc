@@ -5,6 +5,9 @@
 #include <algorithm>
 
 namespace ephost::test {
+
+using namespace conformance;
+
 namespace {
 
 int64_t count_of(const Case& counted, const std::string& op_type) {

@@ -1,5 +1,4 @@
-// One ONNX backend test: a folder with `model.onnx` and folders `test_data_set_*` of `input_N.pb`
-// and `output_N.pb`. Finds and runs them; test.cc reports.
+// Runs ONNX backend tests (host/base/values/backend_test.h); test.cc reports.
 #pragma once
 
 #include <ephost/environment.h>
@@ -7,26 +6,16 @@
 #include <ephost/status.h>
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "host/base/values/backend_test.h"
 #include "host/cli/commands/compare.h"
 
 namespace ephost::cli {
-
-struct BackendTest {
-  std::string name;  // the folder's path below the root it was found in, or the root's own name
-  std::filesystem::path folder;
-};
-
-// All tests below the roots, by root and then by name. Links to folders are not followed.
-// NO_SUCHFILE for a root that is not a folder, NOT_FOUND for one without tests.
-[[nodiscard]] Result<std::vector<BackendTest>> find_backend_tests(
-    std::span<const std::filesystem::path> roots);
 
 // How many nodes of a model run on each provider, by its type name; the host's own are those of
 // "host". Providers without any are not in it.

@@ -6,17 +6,11 @@
 #include <optional>
 #include <string>
 
+#include "host/base/values/compare.h"
+
 namespace ephost::cli {
 
-// Two numbers agree if |actual - expected| <= absolute + relative * |expected|.
-struct Tolerance {
-  double relative = 1e-3;
-  double absolute = 1e-5;
-};
-
-// The first difference in one line, or nothing. Sequences and maps are compared part by part. Types
-// and shapes must be equal; integers, bools and strings too; floating-point numbers within the
-// tolerance, where NaN agrees with NaN and an infinity only with itself.
+// As ephost::find_difference.
 [[nodiscard]] std::optional<std::string> find_difference(const Value& actual, const Value& expected,
                                                          const Tolerance& tolerance);
 

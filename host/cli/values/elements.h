@@ -1,5 +1,5 @@
-// The elements of a tensor as numbers and as text, whatever their type: for summaries and
-// comparisons. Slow; no run uses it.
+// Values of the public API as text and numbers: for summaries and comparisons. Slow; no run uses
+// it.
 #pragma once
 
 #include <ephost/value.h>
@@ -7,39 +7,23 @@
 #include <cstdint>
 #include <string>
 
+#include "host/base/values/elements.h"
+
 namespace ephost::cli {
 
-// Types whose elements are compared within a tolerance: all floating-point and complex ones.
-[[nodiscard]] bool is_inexact(ElementType type);
+// Borrows the bytes of the value.
+[[nodiscard]] ValueView view_of(const Value& value);
 
-// Reads one tensor, which it borrows. An element of a complex type counts as two.
-class Elements {
+// The elements of a tensor, which it borrows.
+class Elements : public TensorElements {
  public:
-  explicit Elements(const Value& value);
-
-  [[nodiscard]] uint64_t count() const { return count_; }
-  // A 64-bit integer may lose its last digits. NaN for a string.
-  [[nodiscard]] double number(uint64_t index) const;
-  // As a person would write it: "1.5", "true", "-7", "\"text\"".
-  [[nodiscard]] std::string text(uint64_t index) const;
-
- private:
-  template <class T>
-  [[nodiscard]] T load(uint64_t index) const;
-  // The bits of an element of less than a byte.
-  [[nodiscard]] uint32_t packed(uint64_t index) const;
-
-  const Value& value_;
-  ElementType type_;
-  uint64_t count_ = 0;
+  explicit Elements(const Value& value) : TensorElements(view_of(value)) {}
 };
 
-// "[1,3,224,224]"; "[]" for a scalar.
-[[nodiscard]] std::string shape_text(std::span<const int64_t> shape);
-// "float[1,3,224,224]"; "seq(float) of 3", "map(string) of 2", "none".
-[[nodiscard]] std::string type_text(const Value& value);
-// The indices of an element of a tensor of that shape: "[0,2,1]".
-[[nodiscard]] std::string position_text(std::span<const int64_t> shape, uint64_t index);
+// As ephost::type_text.
+[[nodiscard]] inline std::string type_text(const Value& value) {
+  return ephost::type_text(view_of(value));
+}
 
 // Statistics of a tensor; empty for other values.
 struct Summary {

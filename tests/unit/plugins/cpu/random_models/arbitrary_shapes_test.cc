@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tests/support/dice.h"
+#include "host/conformance/random/dice.h"
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
 namespace ephost::test {
+
+using conformance::Dice;
+
 namespace {
 
 // Mostly `like`, sometimes any shape.

@@ -11,13 +11,15 @@
 #include <vector>
 
 #include "host/runtime/values/value.h"
-#include "tests/support/dice.h"
+#include "host/conformance/random/dice.h"
 
 namespace onnx {
 class OpSchema;
 }
 
 namespace ephost::test {
+
+using conformance::Dice;
 
 // Type and shape of a random input, before its elements are drawn.
 struct RandomInput {

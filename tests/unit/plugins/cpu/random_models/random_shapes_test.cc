@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <functional>
 
-#include "tests/support/dice.h"
+#include "host/conformance/random/dice.h"
 #include "tests/unit/plugins/cpu/cpu_test.h"
 
 namespace ephost::test {
+
+using conformance::Dice;
+
 namespace {
 
 // Dice with the shapes and numbers that operators of neural networks read.

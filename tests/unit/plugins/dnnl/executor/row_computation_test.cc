@@ -8,11 +8,14 @@
 #include <string>
 #include <thread>
 
-#include "tests/support/dice.h"
+#include "host/conformance/random/dice.h"
 #include "tests/unit/plugins/dnnl/open_net.h"
 #include "tests/unit/plugins/dnnl/sample_recipes.h"
 
 namespace ephost::test {
+
+using conformance::Dice;
+
 namespace {
 
 using testing::HasSubstr;

@@ -1,0 +1,188 @@
+// The checks of claims: that they lie within the graph, and depend on nothing but the graph.
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "host/base/files/file.h"
+#include "host/base/format.h"
+#include "host/base/text.h"
+#include "host/conformance/checks.h"
+#include "host/conformance/claims/asked.h"
+#include "host/conformance/claims/variants.h"
+#include "host/conformance/part.h"
+#include "host/conformance/sessions/samples.h"
+
+namespace ephost::conformance {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr const char* kStableAdvice =
+    "decide by the graph alone: not by addresses, the order of hash tables, time or earlier calls";
+constexpr std::string_view kPart = "claims";
+
+SampleRequest request_of(const Bench& bench) {
+  return {.count = bench.by_level<size_t>(24, 400),
+          .time = bench.by_level(milliseconds(400), milliseconds(30'000))};
+}
+
+void find_different(const Sample& sample, std::string_view how, const std::string& now,
+                    const std::string& before, Report& report) {
+  if (now == before) return;
+  report.fail(formatted("{}: the claims are {} {}, and {} otherwise", sample.name, now, how, before),
+              kStableAdvice);
+}
+
+void check_sound_claims(const Subject& subject, Report& report) {
+  const auto bench = need_bench(subject, report);
+  if (!bench) return;
+  uint64_t claims = 0;
+  for (const Sample& sample : need_samples(*bench, request_of(*bench), report)) {
+    const Result<Asked> asked = ask(*bench, sample.model, bench->options());
+    if (!asked.ok()) {
+      report.fail(formatted("{}: {}", sample.name, asked.status().message()),
+                  "say what the provider claims, or claim nothing");
+      continue;
+    }
+    for (const partition::Claim& claim : asked->claims) {
+      ++claims;
+      const std::string defect = defect_of(asked->prepared.model.graph, claim);
+      if (defect.empty()) continue;
+      report.fail(formatted("{}: a claim can never be granted, as {}", sample.name, defect),
+                  "claim sets of distinct nodes that the rest of the graph does not lead back to");
+    }
+  }
+  report.note("claims", static_cast<double>(claims));
+}
+
+void check_repeated_questions(const Subject& subject, Report& report) {
+  const auto bench = need_bench(subject, report);
+  if (!bench) return;
+  for (const Sample& sample : need_samples(*bench, request_of(*bench), report)) {
+    const Result<Asked> first = ask(*bench, sample.model, bench->options());
+    const Disturbance disturbance(subject.seed);
+    const Result<Asked> second = ask(*bench, sample.model, bench->options());
+    if (!first.ok() || !second.ok()) continue;
+    find_different(sample, "of a second provider", fingerprint(*second, {}, true),
+                   fingerprint(*first, {}, true), report);
+  }
+}
+
+std::filesystem::path model_file(const Subject& subject, size_t i) {
+  return subject.scratch / formatted("model{}.onnx", i);
+}
+
+// Arguments: how many models there are in the scratch folder, and a seed. Returns a line for each.
+std::string claims_here(const Subject& subject, std::span<const std::string> arguments) {
+  const Disturbance disturbance(std::stoull(arguments[1]));
+  Result<Bench> bench = Bench::open(subject);
+  if (!bench.ok()) return bench.status().message();
+  std::string lines;
+  for (size_t i = 0; i < std::stoull(arguments[0]); ++i) {
+    const Result<std::string> model = read_file(model_file(subject, i));
+    if (!model.ok()) return model.status().message();
+    const Result<Asked> asked = ask(*bench, *model, bench->options());
+    lines += (asked.ok() ? fingerprint(*asked, {}, true) : asked.status().message()) + "\n";
+  }
+  return lines;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+void check_other_processes(const Subject& subject, Report& report) {
+  const auto bench = need_bench(subject, report);
+  if (!bench) return;
+  const std::vector<Sample> samples = need_samples(*bench, request_of(*bench), report);
+  for (size_t i = 0; i < samples.size(); ++i) {
+    std::ofstream(model_file(subject, i), std::ios::binary) << samples[i].model;
+  }
+  std::vector<std::string> first;
+  for (int process = 0; process < bench->by_level(3, 8) && !samples.empty(); ++process) {
+    const std::array<std::string, 2> arguments = {std::to_string(samples.size()),
+                                                  std::to_string(process)};
+    const Result<std::string> answer = run_part(subject, kPart, arguments, seconds(60));
+    if (!answer.ok()) {
+      report.fail(answer.status().message(), "see what the process wrote");
+      return;
+    }
+    const std::vector<std::string> lines = lines_of(*answer);
+    if (first.empty()) first = lines;
+    for (size_t i = 0; i < std::min({samples.size(), lines.size(), first.size()}); ++i) {
+      find_different(samples[i], "in another process", lines[i], first[i], report);
+    }
+  }
+}
+
+// Asks about variants of models, which `vary` makes of a copy; it returns the old names.
+template <class Vary>
+void check_variants(const Subject& subject, Report& report, const char* how, const Vary& vary) {
+  const auto bench = need_bench(subject, report);
+  if (!bench) return;
+  SessionOptions options = bench->options();
+  options.set_graph_optimization_level(GraphOptimizationLevel::kDisableAll);
+  Dice dice(formatted("{} {}", how, subject.seed));
+  uint64_t varied = 0;
+  for (const Sample& sample : need_samples(*bench, request_of(*bench), report)) {
+    onnx::ModelProto model;
+    if (!model.ParseFromString(sample.model) || !can_be_varied(model)) continue;
+    const Names names = vary(model, dice);
+    const std::string variant = model.SerializeAsString();
+    const Result<Asked> given = ask(*bench, sample.model, options);
+    const Result<Asked> other = ask(*bench, variant, options);
+    if (!given.ok() || !other.ok()) continue;
+    ++varied;
+    find_different(sample, how, fingerprint(*other, names), fingerprint(*given), report);
+  }
+  report.note("models", static_cast<double>(varied));
+}
+
+void check_initializer_order(const Subject& subject, Report& report) {
+  check_variants(subject, report, "with its initializers in another order",
+                 [](onnx::ModelProto& model, Dice& dice) {
+                   shuffle_initializers(model, dice);
+                   return Names();
+                 });
+}
+
+void check_node_order(const Subject& subject, Report& report) {
+  check_variants(subject, report, "with its nodes in another topological order",
+                 [](onnx::ModelProto& model, Dice& dice) {
+                   shuffle_nodes(model, dice);
+                   return Names();
+                 });
+}
+
+void check_names(const Subject& subject, Report& report) {
+  check_variants(subject, report, "with other names",
+                 [](onnx::ModelProto& model, Dice& dice) { return rename(model, dice); });
+}
+
+constexpr std::array kChecks = {
+    Check{24, 1, "sound-claims", "Every claim names distinct nodes that can be compiled as one",
+          Level::kBasic, seconds(120), &check_sound_claims},
+    Check{24, 2, "repeated-claims", "A second provider claims the same of the same graph",
+          Level::kBasic, seconds(120), &check_repeated_questions},
+    Check{24, 3, "claims-in-other-processes", "The claims are the same in other processes",
+          Level::kBasic, seconds(300), &check_other_processes},
+    Check{24, 4, "order-of-initializers", "The order of the initializers changes no claim",
+          Level::kBasic, seconds(120), &check_initializer_order},
+    Check{24, 5, "order-of-nodes", "The order of the nodes changes no claim", Level::kBasic,
+          seconds(120), &check_node_order},
+    Check{24, 6, "names-of-nodes", "The names of nodes and values change no claim", Level::kBasic,
+          seconds(120), &check_names},
+};
+constexpr std::array kParts = {Part{kPart, &claims_here}};
+
+}  // namespace
+
+std::span<const Check> claim_checks() { return kChecks; }
+std::span<const Part> claim_parts() { return kParts; }
+
+}  // namespace ephost::conformance

@@ -1,0 +1,40 @@
+#include <array>
+
+#include "host/conformance/checks.h"
+#include "host/conformance/contexts/context_checks.h"
+
+namespace ephost::conformance {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr std::array kChecks = {
+    Check{26, 1, "restored-contexts", "A context that is restored gives the results of its model",
+          Level::kBasic, seconds(300), &check_restored_contexts},
+    Check{27, 1, "truncated-payloads", "Every truncation of a payload is refused or works",
+          Level::kBasic, seconds(1200), &check_truncated_payloads},
+    Check{27, 2, "mutated-payloads", "Every damaged payload is refused or works", Level::kBasic,
+          seconds(1200), &check_mutated_payloads},
+    Check{27, 3, "foreign-payloads", "Payloads of other models are refused or work", Level::kBasic,
+          seconds(300), &check_foreign_payloads},
+    Check{28, 1, "same-bytes", "A second provider writes the same payloads, if that is promised",
+          Level::kBasic, seconds(300), &check_same_bytes},
+    Check{28, 2, "same-bytes-in-other-processes",
+          "Other processes write the same payloads, if that is promised", Level::kBasic,
+          seconds(300), &check_same_bytes_elsewhere},
+    Check{28, 3, "contexts-in-other-processes",
+          "A context gives the results of its model in another process", Level::kBasic,
+          seconds(300), &check_contexts_elsewhere},
+    Check{30, 2, "compatibility-texts", "Texts from elsewhere are judged without harm",
+          Level::kBasic, seconds(120), &check_compatibility},
+    Check{32, 1, "shared-contexts", "Sessions of a group give the results of sessions alone",
+          Level::kBasic, seconds(120), &check_shared_groups},
+};
+constexpr std::array kParts = {Part{kCompilePart, &compile_here}, Part{kRestorePart, &restore_here}};
+
+}  // namespace
+
+std::span<const Check> context_checks() { return kChecks; }
+std::span<const Part> context_parts() { return kParts; }
+
+}  // namespace ephost::conformance

@@ -1,0 +1,22 @@
+// The checks of lifecycles, by what they do at once or again and again; lifecycles.cc lists them.
+#pragma once
+
+#include "host/conformance/check.h"
+
+namespace ephost::conformance {
+
+// Again and again.
+void check_storm(const Subject& subject, Report& report);
+void check_storm_without_runs(const Subject& subject, Report& report);
+void check_storm_of_failures(const Subject& subject, Report& report);
+void check_storm_of_loading(const Subject& subject, Report& report);
+void check_storm_of_runs(const Subject& subject, Report& report);
+
+// At once.
+void check_concurrent_runs(const Subject& subject, Report& report);
+void check_concurrent_sessions(const Subject& subject, Report& report);
+void check_destruction_beside_runs(const Subject& subject, Report& report);
+void check_threads_of_handles(const Subject& subject, Report& report);
+void check_pool_sizes(const Subject& subject, Report& report);
+
+}  // namespace ephost::conformance

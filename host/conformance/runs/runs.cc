@@ -1,0 +1,47 @@
+#include <array>
+
+#include "host/conformance/checks.h"
+#include "host/conformance/runs/run_checks.h"
+
+namespace ephost::conformance {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr std::array kChecks = {
+    Check{25, 1, "backend-tests", "ONNX's backend tests give the expected results", Level::kBasic,
+          seconds(600), &check_backend_tests},
+    Check{25, 2, "guarded-backend-tests",
+          "Computations of ONNX's backend tests keep to their memory and write all of it",
+          Level::kBasic, seconds(1200), &check_guarded_backend_tests},
+    Check{25, 3, "random-graphs", "Random graphs give the results that their operators define",
+          Level::kBasic, seconds(600), &check_random_graphs},
+    Check{25, 4, "guarded-random-graphs",
+          "Computations of random graphs keep to their memory and write all of it", Level::kBasic,
+          seconds(1200), &check_guarded_random_graphs},
+    Check{25, 5, "repeated-runs", "The same inputs give the same results in every run and session",
+          Level::kBasic, seconds(300), &check_repeated_runs},
+    Check{25, 6, "changing-shapes", "Runs of open extents may change their shapes at any time",
+          Level::kBasic, seconds(300), &check_changing_shapes},
+    Check{25, 7, "empty-and-large-tensors", "Open extents may be zero or large", Level::kBasic,
+          seconds(300), &check_empty_and_large_tensors},
+    Check{25, 8, "special-numbers",
+          "Numbers that are not finite fail no run and leave nothing behind", Level::kBasic,
+          seconds(120), &check_special_numbers},
+    Check{25, 9, "bound-outputs", "Outputs in memory of the caller's are written there and no further",
+          Level::kBasic, seconds(120), &check_bound_outputs},
+    Check{51, 1, "cancelled-runs", "A run that is cancelled ends soon, and later ones work",
+          Level::kBasic, seconds(120), &check_cancellation},
+    Check{52, 1, "run-options", "An option of a run takes every value and holds for one run",
+          Level::kBasic, seconds(120), &check_run_options},
+    Check{52, 2, "dynamic-options", "A dynamic option takes every value, also while runs go on",
+          Level::kBasic, seconds(120), &check_dynamic_options},
+    Check{53, 1, "least-alignment", "Inputs of the application may be aligned to their elements only",
+          Level::kBasic, seconds(120), &check_least_alignment},
+};
+
+}  // namespace
+
+std::span<const Check> run_checks() { return kChecks; }
+
+}  // namespace ephost::conformance

@@ -1,0 +1,72 @@
+#include "host/conformance/sessions/bench.h"
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <system_error>
+#include <utility>
+
+#include "host/base/format.h"
+#include "host/base/text.h"
+#include "host/conformance/sessions/wide_models.h"
+
+namespace ephost::conformance {
+
+Result<Bench> Bench::open(const Subject& subject) {
+  EnvironmentOptions options;
+  options.plugin_directories = subject.plugin_paths;
+  options.search_default_directories = false;
+  options.log_severity_level = LoggingLevel::kFatal;  // findings say what matters
+  EPHOST_ASSIGN_OR_RETURN(Environment environment, Environment::create(options));
+  for (const InstalledPlugin& plugin : environment.plugins()) {
+    std::error_code ignored;
+    const bool is_it = plugin.name == subject.provider &&
+                       std::filesystem::equivalent(plugin.manifest, subject.manifest, ignored);
+    if (is_it) return Bench(subject, std::move(environment), plugin);
+  }
+  return Status(StatusCode::kNotFound, formatted("the plugin of {} is not among those that can be used",
+                                                 quote(subject.manifest.native())));
+}
+
+SessionOptions Bench::options() const {
+  SessionOptions options;
+  // Exactly this version, if others are installed too.
+  options.append_execution_provider(plugin_.name, {}, "=" + plugin_.version);
+  return options;
+}
+
+SessionOptions Bench::guarded(std::string_view guard) const {
+  SessionOptions options = this->options();
+  options.add_config_entry("session.layers." + plugin_.name, "validate");
+  options.add_config_entry("session.validate.guard", std::string(guard));
+  return options;
+}
+
+SessionOptions Bench::reference() { return {}; }
+
+Result<Session> Bench::load(const std::string& model, const SessionOptions& options) const {
+  return Session::create(environment_, ModelBytes{std::as_bytes(std::span(model))}, options);
+}
+
+uint64_t Bench::nodes_of(const Session& session) const {
+  const std::vector<SessionProvider> providers = session.providers();
+  const auto own = std::ranges::find(providers, plugin_.provider, &SessionProvider::name);
+  return own == providers.end() ? 0 : own->node_count;
+}
+
+Status Bench::keep_loaded() {
+  keeper_model_ = std::make_shared<const std::string>(
+      wide_model(WideKind::kUnary, {.rows = 1, .columns = 1}).SerializeAsString());
+  EPHOST_ASSIGN_OR_RETURN(keeper_, load(*keeper_model_, options()));
+  return Status::ok_status();
+}
+
+std::optional<Bench> need_bench(const Subject& subject, Report& report) {
+  Result<Bench> bench = Bench::open(subject);
+  const Status status = bench.ok() ? bench->keep_loaded() : bench.status();
+  if (status.ok()) return std::move(*bench);
+  report.leave_out(formatted("there is no session with this provider: {}", status.message()));
+  return std::nullopt;
+}
+
+}  // namespace ephost::conformance

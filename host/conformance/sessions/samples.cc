@@ -1,0 +1,273 @@
+#include "host/conformance/sessions/samples.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include "host/base/files/file.h"
+#include "host/base/format.h"
+#include "host/conformance/random/bounded_values.h"
+#include "host/conformance/random/generate/random_graph.h"
+#include "host/conformance/sessions/results.h"
+#include "host/conformance/sessions/wide_models.h"
+#include "host/session/tools/value_file.h"
+
+namespace ephost::conformance {
+namespace {
+
+constexpr size_t kLeastSamples = 3;
+
+Inputs to_inputs(const BoundedValues& values) {
+  Inputs inputs;
+  for (const auto& [name, tensor] : values) inputs.push_back({name, to_value(tensor)});
+  return inputs;
+}
+
+Value random_tensor(std::vector<int64_t> shape, Dice& dice) {
+  Value value = Value::allocate(ElementType::kFloat, std::move(shape)).value();
+  for (float& number : value.mutable_elements<float>()) {
+    number = static_cast<float>(dice.real(-2, 2));
+  }
+  return value;
+}
+
+// Operators whose results nobody can expect.
+bool is_random(const onnx::NodeProto& node) {
+  static constexpr std::array kRandom = {"Bernoulli",     "Dropout",           "Multinomial",
+                                         "RandomNormal",  "RandomNormalLike",  "RandomUniform",
+                                         "RandomUniformLike"};
+  return std::ranges::find(kRandom, node.op_type()) != kRandom.end();
+}
+
+// The candidates in the order of the search; nothing once there are no more.
+class Candidates {
+ public:
+  Candidates(const Bench& bench, const SampleRequest& request)
+      : request_(request), seed_(bench.subject().seed * 1000003 + 1) {
+    if (request.wants_backend_tests) tests_ = backend_tests(bench.subject());
+  }
+
+  // Wide models first, then random graphs and backend tests by turns.
+  std::optional<Sample> next(const Bench& bench) {
+    if (request_.wants_wide && next_wide_ < 2 * kWideKinds.size()) {
+      const size_t index = next_wide_++;
+      return wide_sample(kWideKinds[index / 2], index % 2 == 1);
+    }
+    const bool has_test = next_test_ < tests_.size();
+    if (request_.wants_random && (++turn_ % 2 == 1 || !has_test)) return random_sample(seed_++);
+    while (next_test_ < tests_.size()) {
+      const BackendTest& test = tests_[next_test_++];
+      Result<std::string> model = read_model(test);
+      if (!model.ok()) continue;
+      const Result<Session> session = bench.load(*model, bench.options());
+      if (!session.ok()) continue;
+      Result<Sample> sample = backend_sample(test, *model, *session);
+      if (sample.ok()) return std::move(*sample);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  const SampleRequest request_;
+  uint64_t seed_;
+  uint64_t turn_ = 0;
+  size_t next_wide_ = 0;
+  std::vector<BackendTest> tests_;
+  size_t next_test_ = 0;
+};
+
+}  // namespace
+
+Sample random_sample(uint64_t seed) {
+  const auto made = std::make_shared<const Case>(make_random_case(seed));
+  auto expected = std::make_shared<std::vector<BoundedValues>>();
+  Sample sample;
+  sample.name = formatted("the random graph {}", seed);
+  sample.model = made->model.SerializeAsString();
+  for (const BoundedValues& inputs : made->inputs) {
+    sample.inputs.push_back(to_inputs(inputs));
+    expected->push_back(evaluate_model(made->model, inputs));
+  }
+  sample.has_open_extents = made->inputs.size() > 1;
+  sample.find_wrong = [made, expected](size_t set,
+                                       const Values& outputs) -> std::optional<std::string> {
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const std::string& name = made->model.graph().output(static_cast<int>(i)).name();
+      const auto wrong = find_wrong_element(outputs[i], (*expected)[set].at(name));
+      if (wrong) return formatted("output {}: {}", name, *wrong);
+    }
+    return std::nullopt;
+  };
+  return sample;
+}
+
+Sample sample_of(WideKind kind, const WideShape& shape) {
+  static constexpr std::array kNames = {"unary", "affine", "binary", "product", "convolution"};
+  const auto index = static_cast<size_t>(kind);
+  const onnx::ModelProto model = wide_model(kind, shape);
+  Dice dice(formatted("wide {}", index));
+  Sample sample;
+  sample.name = formatted("the {} model{}", kNames[index], shape.is_open ? " of open extents" : "");
+  sample.model = model.SerializeAsString();
+  sample.has_open_extents = shape.is_open;
+  Inputs& inputs = sample.inputs.emplace_back();
+  for (const onnx::ValueInfoProto& input : model.graph().input()) {
+    std::vector<int64_t> dims = {shape.rows};
+    const auto& stated = input.type().tensor_type().shape().dim();
+    for (int i = 1; i < stated.size(); ++i) dims.push_back(stated[i].dim_value());
+    inputs.push_back({input.name(), random_tensor(std::move(dims), dice)});
+  }
+  return sample;
+}
+
+Sample wide_sample(WideKind kind, bool is_open) {
+  Dice dice("rows");
+  Sample sample = sample_of(kind, {.rows = 32, .columns = 256, .is_open = is_open, .repeats = 2});
+  for (const int64_t rows : {1, 7, 64}) {
+    if (is_open) sample.inputs.push_back(with_rows(sample.inputs.front(), rows, dice));
+  }
+  return sample;
+}
+
+Inputs with_rows(const Inputs& inputs, int64_t rows, Dice& dice) {
+  Inputs made;
+  for (const NamedValue& input : inputs) {
+    std::vector<int64_t> shape = input.value.shape();
+    shape[0] = rows;
+    made.push_back({input.name, random_tensor(std::move(shape), dice)});
+  }
+  return made;
+}
+
+Inputs shuffled(const Inputs& inputs, Dice& dice) {
+  Inputs made;
+  for (const NamedValue& input : inputs) {
+    const Value& given = input.value;
+    const uint64_t count = given.kind() == ValueKind::kTensor ? given.element_count() : 0;
+    // Integers are often indices and shapes, which have to stay as they are.
+    const bool is_number = given.element_type() == ElementType::kFloat ||
+                           given.element_type() == ElementType::kDouble ||
+                           given.element_type() == ElementType::kFloat16;
+    if (count == 0 || !is_number) {
+      made.push_back(input);
+      continue;
+    }
+    const size_t size = given.bytes().size() / count;
+    std::vector<uint64_t> order(count);
+    std::iota(order.begin(), order.end(), 0);
+    for (uint64_t i = count; i > 1; --i) {
+      std::swap(order[i - 1], order[static_cast<uint64_t>(dice.roll(0, static_cast<int64_t>(i) - 1))]);
+    }
+    Value value = Value::allocate(given.element_type(), given.shape()).value();
+    for (uint64_t i = 0; i < count; ++i) {
+      std::memcpy(value.mutable_bytes().data() + i * size, given.bytes().data() + order[i] * size,
+                  size);
+    }
+    made.push_back({input.name, std::move(value)});
+  }
+  return made;
+}
+
+std::vector<BackendTest> backend_tests(const Subject& subject) {
+  std::vector<BackendTest> found;
+  const auto own = subject.manifest.parent_path() / (subject.provider + ".tests");
+  for (const std::filesystem::path& root : {own, subject.data}) {
+    std::error_code ignored;
+    if (root.empty() || !std::filesystem::is_directory(root, ignored)) continue;
+    Result<std::vector<BackendTest>> tests = find_backend_tests({&root, 1});
+    if (!tests.ok()) continue;
+    Dice dice(formatted("tests {}", subject.seed));
+    for (size_t i = tests->size(); i > 1; --i) {
+      std::swap((*tests)[i - 1], (*tests)[static_cast<size_t>(dice.roll(0, static_cast<int64_t>(i) - 1))]);
+    }
+    std::ranges::move(*tests, std::back_inserter(found));
+  }
+  return found;
+}
+
+Result<std::string> read_model(const BackendTest& test) {
+  EPHOST_ASSIGN_OR_RETURN(std::string bytes, read_file(test.model()));
+  onnx::ModelProto model;
+  if (model.ParseFromString(bytes) && std::ranges::none_of(model.graph().node(), &is_random)) {
+    return bytes;
+  }
+  return Status(StatusCode::kNotImplemented, "its results are random, or it is no model");
+}
+
+Result<Sample> backend_sample(const BackendTest& test, const std::string& model,
+                              const Session& session) {
+  const auto read_all = [](const std::filesystem::path& set, std::string_view prefix,
+                           std::span<const ValueDescription> descriptions) {
+    return read_data<NamedValue>(set, prefix, descriptions,
+                                 [](const std::filesystem::path& file, const ValueForm& form) {
+                                   return read_value_file(file, form);
+                                 });
+  };
+  const auto names_of = [](const std::vector<NamedValue>& values) {
+    std::vector<std::string> names;
+    for (const NamedValue& value : values) names.push_back(value.name);
+    return names;
+  };
+  Sample sample;
+  sample.name = formatted("the backend test {}", test.name);
+  sample.model = model;
+  // By set: the expected values with the outputs that they belong to.
+  auto expected = std::make_shared<std::vector<std::vector<std::pair<size_t, Value>>>>();
+  for (const std::filesystem::path& set : data_sets(test.folder)) {
+    EPHOST_ASSIGN_OR_RETURN(auto given, read_all(set, "input_", session.inputs()));
+    EPHOST_ASSIGN_OR_RETURN(auto wanted, read_all(set, "output_", session.outputs()));
+    EPHOST_ASSIGN_OR_RETURN(const auto inputs, match_data(names_of(given), session.inputs(), "input"));
+    EPHOST_ASSIGN_OR_RETURN(const auto outputs,
+                            match_data(names_of(wanted), session.outputs(), "output"));
+    Inputs& named = sample.inputs.emplace_back();
+    for (size_t i = 0; i < given.size(); ++i) {
+      const ValueDescription& input = session.inputs()[inputs[i]];
+      EPHOST_ASSIGN_OR_RETURN(Value value,
+                              as_stated(std::move(given[i].value), input.element_type));
+      named.push_back({input.name, std::move(value)});
+    }
+    auto& values = expected->emplace_back();
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      const ElementType type = session.outputs()[outputs[i]].element_type;
+      EPHOST_ASSIGN_OR_RETURN(Value value, as_stated(std::move(wanted[i].value), type));
+      values.emplace_back(outputs[i], std::move(value));
+    }
+  }
+  if (sample.inputs.empty()) return Status(StatusCode::kNotFound, "there is no test_data_set_0");
+  sample.find_wrong = [expected](size_t set,
+                                 const Values& outputs) -> std::optional<std::string> {
+    for (const auto& [index, value] : (*expected)[set]) {
+      const auto difference = find_difference(view_of(outputs[index]), view_of(value), Tolerance());
+      if (difference) return formatted("output {}: {}", index, *difference);
+    }
+    return std::nullopt;
+  };
+  return sample;
+}
+
+std::vector<Sample> find_samples(const Bench& bench, const SampleRequest& request) {
+  const Budget budget(request.time);
+  const Budget longest(request.time * 10);  // for a few samples at least
+  Candidates candidates(bench, request);
+  std::vector<Sample> found;
+  do {
+    std::optional<Sample> candidate = candidates.next(bench);
+    if (!candidate) break;
+    const Result<Session> session = bench.load(candidate->model, bench.options());
+    if (session.ok() && bench.nodes_of(*session) > 0) found.push_back(std::move(*candidate));
+    if (longest.is_spent() || (budget.is_spent() && found.size() >= kLeastSamples)) break;
+  } while (found.size() < request.count);
+  return found;
+}
+
+std::vector<Sample> need_samples(const Bench& bench, const SampleRequest& request, Report& report) {
+  std::vector<Sample> samples = find_samples(bench, request);
+  if (samples.empty()) report.leave_out("the provider takes no node of the models that were tried");
+  return samples;
+}
+
+}  // namespace ephost::conformance
