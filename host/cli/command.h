@@ -27,5 +27,6 @@ struct Command {
 [[nodiscard]] Command add_validate(ArgumentParser& root);
 [[nodiscard]] Command add_cache(ArgumentParser& root);
 [[nodiscard]] Command add_config(ArgumentParser& root);
+[[nodiscard]] Command add_new_plugin(ArgumentParser& root);
 
 }  // namespace ephost::cli

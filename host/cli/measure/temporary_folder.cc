@@ -1,7 +1,11 @@
 #include "host/cli/measure/temporary_folder.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
+#include <cerrno>
 #include <exception>
 #include <string>
 #include <system_error>
@@ -9,6 +13,7 @@
 
 #include "host/base/files/directory.h"
 #include "host/base/format.h"
+#include "host/base/text.h"
 
 namespace ephost::cli {
 namespace {
@@ -37,6 +42,36 @@ Result<TemporaryFolder> TemporaryFolder::create() {
                             parent.string()));
   }
   return TemporaryFolder(pattern);
+}
+
+Result<TemporaryFolder> TemporaryFolder::create_beside(const fs::path& path) {
+  const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  std::string pattern = (parent / ".ephost-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) != nullptr) return TemporaryFolder(pattern);
+  const std::error_code reason(errno, std::generic_category());
+  return Status(StatusCode::kFail, formatted("cannot make a folder in {}: {}; name another place",
+                                             quote(parent.native()), reason.message()));
+}
+
+Status TemporaryFolder::keep_as(const fs::path& path) {
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  const bool is_done =
+      ::chmod(path_.c_str(), 0777 & ~mask) == 0 &&
+      ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) == 0;
+  const int reason = errno;
+  if (is_done) {
+    path_.clear();
+    return Status::ok_status();
+  }
+  if (reason == EEXIST || reason == ENOTEMPTY) {
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("{} exists already and is left as it is; name another folder",
+                            quote(path.native())));
+  }
+  return Status(StatusCode::kFail,
+                formatted("cannot make the folder {}: {}", quote(path.native()),
+                          std::error_code(reason, std::generic_category()).message()));
 }
 
 TemporaryFolder::TemporaryFolder(TemporaryFolder&& other) noexcept

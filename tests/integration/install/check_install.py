@@ -43,10 +43,11 @@ class Trial:
                     f"{libdir}/ephost/plugins/libephost_dnnl.so", "share/ephost/plugins/dnnl.yaml",
                     f"{libdir}/ephost/plugins/libephost_image.so", "share/ephost/plugins/image.yaml",
                     "include/ephost/ephost.h", "include/ephost/c_api.h", "include/ephost/plugin_abi.h",
+                    "share/ephost_plugin_sdk/templates/common/ci.sh", "share/doc/ephost_plugin_sdk/VENDOR_GUIDE.md",
                     f"{libdir}/ephost/ephost-conformance", "bin/ephost", "bin/ep_weight_sharing_ctx_gen"}
         assert expected <= files, f"not installed: {sorted(expected - files)}"
         stray = [file for file in files if file.endswith((".a", ".cc"))
-                 and not file.startswith("share/ephost_plugin_sdk/examples/")]
+                 and not file.startswith(("share/ephost_plugin_sdk/examples/", "share/ephost_plugin_sdk/templates/"))]
         assert not stray, f"internal files are installed: {stray}"
 
     def configure_and_build(self, source, build, *options):
