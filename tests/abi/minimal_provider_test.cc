@@ -243,6 +243,23 @@ TEST_F(MinimalProvider, DescribesNoMoreThanTheHostKnows) {
   EXPECT_EQ(newer.added, 77U);
 }
 
+TEST_F(MinimalProvider, DescribesItselfAsFarAsTheHostKnows) {
+  eph_provider_info older = {};
+  older.struct_size = offsetof(eph_provider_info, max_concurrent);
+  older.max_concurrent = 77;
+  ASSERT_EQ(api().describe(provider_, &older, &error_), EPH_OK);
+  EXPECT_EQ(older.struct_size, offsetof(eph_provider_info, max_concurrent));
+  EXPECT_EQ(older.max_concurrent, 77U);
+  struct {
+    eph_provider_info known = {};
+    uint64_t added = 77;
+  } newer;
+  newer.known.struct_size = sizeof(newer);
+  ASSERT_EQ(api().describe(provider_, &newer.known, &error_), EPH_OK);
+  EXPECT_EQ(newer.known.struct_size, sizeof(eph_provider_info));
+  EXPECT_EQ(newer.added, 77U);
+}
+
 TEST_F(MinimalProvider, LetsAnyNumberOfComputationsRunAtOnce) {
   eph_provider_info info = {};
   info.struct_size = sizeof(info);

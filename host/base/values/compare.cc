@@ -45,11 +45,9 @@ std::optional<std::string> find_different_part(const ValueView& actual, const Va
 
 std::optional<std::string> find_difference(const ValueView& actual, const ValueView& expected,
                                            const Tolerance& tolerance) {
-  const bool are_tensors =
-      actual.kind == ValueKind::kTensor && expected.kind == ValueKind::kTensor;
+  const bool are_tensors = actual.kind == ValueKind::kTensor && expected.kind == ValueKind::kTensor;
   if (!are_tensors) return find_different_part(actual, expected, tolerance);
-  if (actual.type != expected.type ||
-      !std::ranges::equal(actual.shape, expected.shape)) {
+  if (actual.type != expected.type || !std::ranges::equal(actual.shape, expected.shape)) {
     return formatted("it is {}, expected {}", type_text(actual), type_text(expected));
   }
   const bool exact = !is_inexact(expected.type);

@@ -45,8 +45,10 @@ Status run_data_set(Session& session, const std::filesystem::path& set, const To
   if (expected.empty()) {
     return Status(StatusCode::kNotFound, "there is no output_0.pb to compare with");
   }
-  EPHOST_ASSIGN_OR_RETURN(const auto inputs, match_data(names_of(given), session.inputs(), "input"));
-  EPHOST_ASSIGN_OR_RETURN(const auto outputs, match_data(names_of(expected), session.outputs(), "output"));
+  EPHOST_ASSIGN_OR_RETURN(const auto inputs,
+                          match_data(names_of(given), session.inputs(), "input"));
+  EPHOST_ASSIGN_OR_RETURN(const auto outputs,
+                          match_data(names_of(expected), session.outputs(), "output"));
   std::vector<NamedValue> named;
   for (size_t i = 0; i < given.size(); ++i) {
     const ValueDescription& input = session.inputs()[inputs[i]];
@@ -72,8 +74,7 @@ Status run_data_sets(const Environment& environment, const SessionOptions& optio
                      const BackendTest& test, const Tolerance& tolerance, NodeCounts& out_nodes) {
   const std::vector<std::filesystem::path> sets = data_sets(test.folder);
   if (sets.empty()) return Status(StatusCode::kNotFound, "there is no test_data_set_0");
-  EPHOST_ASSIGN_OR_RETURN(Session session,
-                          Session::create(environment, test.model(), options));
+  EPHOST_ASSIGN_OR_RETURN(Session session, Session::create(environment, test.model(), options));
   for (const std::filesystem::path& set : sets) {
     Status status = run_data_set(session, set, tolerance, out_nodes);
     if (!status.ok()) return std::move(status).with_context("in " + set.filename().string());

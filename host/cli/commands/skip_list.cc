@@ -29,13 +29,15 @@ Result<SkipList> parse_skip_list(std::string_view text, std::string_view file) {
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.empty() || line.starts_with('#')) continue;
     const size_t colon = line.find(':');
-    const std::string_view name = trimmed(line.substr(0, colon));
+    std::string_view name = trimmed(line.substr(0, colon));
+    const bool may_pass = name.ends_with('?');
+    if (may_pass) name = trimmed(name.substr(0, name.size() - 1));
     const std::string_view reason =
         colon == std::string_view::npos ? "" : trimmed(line.substr(colon + 1));
     if (name.empty() || reason.empty()) {
       return refuse(file, number, quote(line) + " is not of the form \"name: reason\"");
     }
-    if (!list.emplace(name, reason).second) {
+    if (!list.emplace(name, SkipReason{std::string(reason), may_pass}).second) {
       return refuse(file, number, quote(name) + " is listed twice; remove one");
     }
   }

@@ -63,15 +63,15 @@ TestResult judge(const std::string& name, const Status& status, const SkipList& 
                  bool skip_unsupported) {
   const auto* entry = find_entry(list, name);
   if (status.ok()) {
-    if (entry == nullptr) return {.name = name};
+    if (entry == nullptr || entry->second.may_pass) return {.name = name};
     return {
         .name = name,
         .outcome = Outcome::kFailed,
         .reason = formatted("it passes, although the skip list says {}; remove it from the list",
-                            quote(entry->second))};
+                            quote(entry->second.text))};
   }
   if (entry != nullptr) {
-    return {.name = name, .outcome = Outcome::kSkipped, .reason = entry->second};
+    return {.name = name, .outcome = Outcome::kSkipped, .reason = entry->second.text};
   }
   const bool unsupported = status.code() == StatusCode::kNotImplemented;
   return {.name = name,
@@ -263,8 +263,10 @@ Command add_test(ArgumentParser& root) {
   app.add("--atol", flags->tolerance.absolute, "Absolute tolerance for floating-point numbers")
       .not_negative()
       .show_default();
-  app.add("--skip-list", flags->skip_list,
-          "File of tests that may fail, one \"name: reason\" a line; such a test must not pass")
+  app.add(
+         "--skip-list", flags->skip_list,
+         "File of tests that may fail, one \"name: reason\" a line; such a test must not pass, but "
+         "for a \"name?: reason\"")
       .type_name("FILE");
   app.add_flag("--skip-unsupported", flags->skip_unsupported,
                "Count tests that end with NOT_IMPLEMENTED as skipped, not as failed");

@@ -11,8 +11,8 @@
 namespace ephost::cli {
 
 ValueView view_of(const Value& value) {
-  ValueView view = make_view(value, element_type_name(value.element_type()),
-                             element_bits(value.element_type()));
+  ValueView view =
+      make_view(value, element_type_name(value.element_type()), element_bits(value.element_type()));
   for (const Value& part : value.parts()) view.parts.push_back(view_of(part));
   return view;
 }

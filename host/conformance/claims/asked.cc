@@ -55,15 +55,14 @@ Result<Asked> ask(const Bench& bench, const std::string& model, const SessionOpt
   EPHOST_ASSIGN_OR_RETURN(asked.prepared,
                           session::prepare_model(bench.environment(), source, options,
                                                  session::Stage::kPartitioned, hooks));
-  const auto provider =
-      std::ranges::find_if(asked.prepared.providers, [&](const auto& one) {
-        return one->short_name() == bench.plugin().name;
-      });
+  const auto provider = std::ranges::find_if(asked.prepared.providers, [&](const auto& one) {
+    return one->short_name() == bench.plugin().name;
+  });
   if (provider == asked.prepared.providers.end()) {
     return Status(StatusCode::kNotFound, "the session does not have the provider");
   }
-  bridge::ProviderClaims claims(
-      **provider, std::make_shared<const bridge::ModelView>(asked.prepared.model));
+  bridge::ProviderClaims claims(**provider,
+                                std::make_shared<const bridge::ModelView>(asked.prepared.model));
   const Graph& graph = asked.prepared.model.graph;
   const std::vector<uint32_t> nobody(graph.nodes.size(), partition::kUnassigned);
   EPHOST_ASSIGN_OR_RETURN(asked.claims, claims.claims(graph, nobody));

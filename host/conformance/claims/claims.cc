@@ -31,8 +31,9 @@ SampleRequest request_of(const Bench& bench) {
 void find_different(const Sample& sample, std::string_view how, const std::string& now,
                     const std::string& before, Report& report) {
   if (now == before) return;
-  report.fail(formatted("{}: the claims are {} {}, and {} otherwise", sample.name, now, how, before),
-              kStableAdvice);
+  report.fail(
+      formatted("{}: the claims are {} {}, and {} otherwise", sample.name, now, how, before),
+      kStableAdvice);
 }
 
 void check_sound_claims(const Subject& subject, Report& report) {

@@ -47,9 +47,8 @@ void shuffle_nodes(onnx::ModelProto& model, Dice& dice) {
   while (!waiting.empty()) {
     std::vector<size_t> ready;
     for (size_t i = 0; i < waiting.size(); ++i) {
-      const bool is_ready =
-          std::ranges::none_of(waiting[i].input(),
-                               [&](const std::string& name) { return unknown.contains(name); });
+      const bool is_ready = std::ranges::none_of(
+          waiting[i].input(), [&](const std::string& name) { return unknown.contains(name); });
       if (is_ready) ready.push_back(i);
     }
     if (ready.empty()) return;  // not a model that a session would take

@@ -60,8 +60,7 @@ Result<Compiled> compile(const Bench& bench, const std::string& model) {
   compilation.output_model_buffer = &bytes;
   compilation.ep_context_embed_mode = true;
   compilation.error_if_no_nodes_compiled = true;
-  EPHOST_RETURN_IF_ERROR(
-      compile_model(bench.environment(), bench.options(), compilation).status());
+  EPHOST_RETURN_IF_ERROR(compile_model(bench.environment(), bench.options(), compilation).status());
   Compiled compiled;
   compiled.model.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   onnx::ModelProto proto;
@@ -114,7 +113,8 @@ std::vector<CompiledSample> need_compiled(const Bench& bench, const SampleReques
     Result<Compiled> compiled = compile(bench, sample.model);
     if (compiled.ok()) found.push_back({std::move(sample), std::move(*compiled)});
   }
-  if (found.empty()) report.leave_out("the provider writes no contexts of the models that were tried");
+  if (found.empty())
+    report.leave_out("the provider writes no contexts of the models that were tried");
   return found;
 }
 

@@ -16,8 +16,8 @@ namespace ephost::conformance {
 
 // A context model with its payloads inside.
 struct Compiled {
-  std::string model;                            // its bytes
-  std::map<std::string, std::string> payloads;  // by the name of their partition
+  std::string model;                                               // its bytes
+  std::map<std::string, std::string> payloads;                     // by the name of their partition
   std::vector<std::pair<std::string, std::string>> compatibility;  // what the model states of them
 };
 
@@ -31,7 +31,8 @@ struct Compiled {
 [[nodiscard]] Result<std::string> with_compatibility(const std::string& context_model,
                                                      const std::string& text);
 
-// Samples that the provider compiles and writes contexts of; leaves the check out if there are none.
+// Samples that the provider compiles and writes contexts of; leaves the check out if there are
+// none.
 struct CompiledSample {
   Sample sample;
   Compiled compiled;

@@ -30,7 +30,8 @@ constexpr std::array kChecks = {
     Check{32, 1, "shared-contexts", "Sessions of a group give the results of sessions alone",
           Level::kBasic, seconds(120), &check_shared_groups},
 };
-constexpr std::array kParts = {Part{kCompilePart, &compile_here}, Part{kRestorePart, &restore_here}};
+constexpr std::array kParts = {Part{kCompilePart, &compile_here},
+                               Part{kRestorePart, &restore_here}};
 
 }  // namespace
 

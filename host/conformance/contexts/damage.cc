@@ -1,5 +1,5 @@
-// Payloads that are damaged, with checksums that are right for them, so that the provider sees them.
-// A crash ends the process of the check, which is how it is found.
+// Payloads that are damaged, with checksums that are right for them, so that the provider sees
+// them. A crash ends the process of the check, which is how it is found.
 #include <algorithm>
 #include <cstring>
 #include <fstream>
@@ -67,9 +67,9 @@ class Loads {
                    "check counts and sizes against the payload's own size before working on them");
     }
     if (peak_mib() - memory > kMostMemoryMiB) {
-      report_.fail(formatted("{}: a payload {} takes {:.0f} MiB", one.sample.name, how,
-                             peak_mib() - memory),
-                   "check sizes before memory is allocated for them");
+      report_.fail(
+          formatted("{}: a payload {} takes {:.0f} MiB", one.sample.name, how, peak_mib() - memory),
+          "check sizes before memory is allocated for them");
     }
   }
 
@@ -107,9 +107,8 @@ std::string mutate(std::string& payload, Dice& dice) {
       return formatted("with a bit flipped at {}", at);
     case 2:
       std::swap_ranges(payload.begin() + static_cast<std::ptrdiff_t>(std::min(at, other)),
-                       payload.begin() + static_cast<std::ptrdiff_t>(
-                                             std::min(std::max(at, other),
-                                                      std::min(at, other) + length)),
+                       payload.begin() + static_cast<std::ptrdiff_t>(std::min(
+                                             std::max(at, other), std::min(at, other) + length)),
                        payload.begin() + static_cast<std::ptrdiff_t>(std::max(at, other)));
       return formatted("with {} bytes swapped between {} and {}", length, at, other);
     case 3:
@@ -146,7 +145,7 @@ void check_truncated_payloads(const Subject& subject, Report& report) {
   if (samples.empty()) return;
   Dice dice(formatted("truncation {}", subject.seed));
   Loads loads(*bench, report);
-  const Budget budget(bench->by_level(milliseconds(500), milliseconds(200'000)));
+  const Budget budget(bench->by_level(milliseconds(500), milliseconds(60'000)));
   for (const CompiledSample& one : samples) {
     for (const auto& [partition, payload] : one.compiled.payloads) {
       // All of a short payload and of the front of a long one; then a sample.
@@ -168,7 +167,7 @@ void check_mutated_payloads(const Subject& subject, Report& report) {
   if (samples.empty()) return;
   Dice dice(formatted("mutation {}", subject.seed));
   Loads loads(*bench, report);
-  const Budget budget(bench->by_level(milliseconds(700), milliseconds(400'000)));
+  const Budget budget(bench->by_level(milliseconds(700), milliseconds(120'000)));
   for (int i = 0; i < bench->by_level(400, 6000) && !budget.is_spent(); ++i) {
     const CompiledSample& one = dice.pick(samples);
     for (const auto& [partition, original] : one.compiled.payloads) {
@@ -196,8 +195,7 @@ void check_foreign_payloads(const Subject& subject, Report& report) {
     for (const CompiledSample& other : samples) {
       if (budget.is_spent()) return;
       loads.try_one(one, one.compiled.payloads.begin()->first,
-                    other.compiled.payloads.begin()->second,
-                    formatted("of {}", other.sample.name));
+                    other.compiled.payloads.begin()->second, formatted("of {}", other.sample.name));
     }
     loads.try_one(one, one.compiled.payloads.begin()->first, std::string(1000, 'x'), "of text");
   }

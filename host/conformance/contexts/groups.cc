@@ -68,9 +68,8 @@ void check_shared_groups(const Subject& subject, Report& report) {
   if (!other.ok()) return;
   std::vector<std::optional<Session>> sessions(members.size());
   for (size_t i = 0; i < members.size(); ++i) {
-    Result<Session> session =
-        Session::create(other->environment(), model_path(subject, i, "_ctx"),
-                        sharing(*other, false, i + 1 == members.size()));
+    Result<Session> session = Session::create(other->environment(), model_path(subject, i, "_ctx"),
+                                              sharing(*other, false, i + 1 == members.size()));
     if (!session.ok()) {
       return report.fail(formatted("{} cannot be loaded in a group: {}", members[i].sample.name,
                                    session.status().message()),
@@ -90,9 +89,9 @@ void check_shared_groups(const Subject& subject, Report& report) {
       const auto difference =
           outputs.ok() ? find_difference(*outputs, *expected) : outputs.status().message();
       if (!difference) continue;
-      report.fail(formatted("{} in a group gives another result than alone: {}", sample.name,
-                            *difference),
-                  "tell the models of a group apart, and end nothing that other sessions use");
+      report.fail(
+          formatted("{} in a group gives another result than alone: {}", sample.name, *difference),
+          "tell the models of a group apart, and end nothing that other sessions use");
     }
     sessions[ended].reset();
   }

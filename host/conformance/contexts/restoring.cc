@@ -29,7 +29,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr const char* kRestoreAdvice =
-    "write into the payload all that the computation needs, and no address, handle or index of this "
+    "write into the payload all that the computation needs, and no address, handle or index of "
+    "this "
     "process";
 constexpr const char* kBytesAdvice =
     "write no address, time, random number or uninitialised byte, and nothing in the order of a "
@@ -61,8 +62,8 @@ void judge(const Sample& sample, std::string_view how, Result<Session> restored,
     const auto difference =
         outputs.ok() ? find_difference(*outputs, *expected) : outputs.status().message();
     if (!difference) continue;
-    report.fail(formatted("{}: its context, restored {}, gives another result: {}", sample.name, how,
-                          *difference),
+    report.fail(formatted("{}: its context, restored {}, gives another result: {}", sample.name,
+                          how, *difference),
                 kRestoreAdvice);
     return;
   }
@@ -74,8 +75,7 @@ Result<Session> restore_from_files(const Bench& bench, const Sample& sample) {
   compilation.input_model_buffer = std::as_bytes(std::span(sample.model));
   compilation.output_model_path = bench.subject().scratch / "model_ctx.onnx";
   compilation.ep_context_embed_mode = false;
-  EPHOST_RETURN_IF_ERROR(
-      compile_model(bench.environment(), bench.options(), compilation).status());
+  EPHOST_RETURN_IF_ERROR(compile_model(bench.environment(), bench.options(), compilation).status());
   return Session::create(bench.environment(), compilation.output_model_path, bench.options());
 }
 
@@ -117,13 +117,15 @@ void check_restored_contexts(const Subject& subject, Report& report) {
   for (const auto& [sample, compiled] : need_compiled(*bench, request_of(*bench), report)) {
     Result<Session> original = bench->load(sample.model, bench->options());
     if (!original.ok()) continue;
-    judge(sample, "from the model", bench->load(compiled.model, bench->options()), *original, report);
+    judge(sample, "from the model", bench->load(compiled.model, bench->options()), *original,
+          report);
     judge(sample, "from a file", restore_from_files(*bench, sample), *original, report);
     judge(sample, "under the layer validate", bench->load(compiled.model, bench->guarded()),
           *original, report);
     // Two providers with the same payload.
     const Result<Session> other = bench->load(compiled.model, bench->options());
-    judge(sample, "a second time", bench->load(compiled.model, bench->options()), *original, report);
+    judge(sample, "a second time", bench->load(compiled.model, bench->options()), *original,
+          report);
     restored += 4;
   }
   report.note("contexts restored", static_cast<double>(restored));
@@ -253,10 +255,11 @@ void check_contexts_elsewhere(const Subject& subject, Report& report) {
     }
     const auto difference = find_difference(outputs, expected[i]);
     if (!difference) continue;
-    report.fail(formatted("model {}: its context, restored in another process, gives another result: "
-                          "{}",
-                          i, *difference),
-                kRestoreAdvice);
+    report.fail(
+        formatted("model {}: its context, restored in another process, gives another result: "
+                  "{}",
+                  i, *difference),
+        kRestoreAdvice);
   }
   report.note("contexts restored", static_cast<double>(expected.size()));
 }
@@ -288,7 +291,8 @@ void check_compatibility(const Subject& subject, Report& report) {
     if (!model.ok() || !original.ok()) continue;
     Result<Session> session = bench->load(*model, bench->options());
     if (session.ok()) {
-      judge(sample, formatted("with the text {}", quote(text)), std::move(session), *original, report);
+      judge(sample, formatted("with the text {}", quote(text)), std::move(session), *original,
+            report);
     } else {
       ++refused;
     }

@@ -190,10 +190,12 @@ void check_newer_load_info(const Subject& subject, Report& report) {
               "read the fields that you know, and never compare struct_size for equality");
 }
 
-// One call of describe with a record that states `size` bytes, of which `real` may be written.
+constexpr uint64_t kLongestRecord = 1024;
+
+// One call of describe with a record of `size` bytes.
 void judge_description(const plugin::LoadedPlugin& plugin, eph_provider* provider, uint64_t size,
                        Report& report) {
-  constexpr size_t kWords = 64;
+  constexpr size_t kWords = kLongestRecord / 8 + 32;
   constexpr uint64_t kGuard = 0x5a5a5a5a5a5a5a5a;
   std::array<uint64_t, kWords> bytes{};
   bytes.fill(kGuard);
@@ -215,7 +217,8 @@ void judge_description(const plugin::LoadedPlugin& plugin, eph_provider* provide
     report.fail(formatted("describe writes behind a record of {} bytes", size),
                 "copy no more than the smaller of the two sizes");
   }
-  if (bytes[0] > size) {
+  // No version of the interface has a record as long as the longest one here.
+  if (bytes[0] > size || bytes[0] == kLongestRecord) {
     report.fail(
         formatted("describe leaves a struct_size of {} in a record of {} bytes", bytes[0], size),
         "leave the smaller of the two sizes in struct_size");
@@ -231,7 +234,7 @@ void check_described_records(const Subject& subject, Report& report) {
   const LiveProvider provider(plugin, report);
   if (provider.get() == nullptr) return;
   for (const uint64_t size :
-       {uint64_t{8}, sizeof(eph_provider_info), sizeof(eph_provider_info) + 8, uint64_t{256}}) {
+       {uint64_t{8}, sizeof(eph_provider_info), sizeof(eph_provider_info) + 8, kLongestRecord}) {
     judge_description(*plugin, provider.get(), size, report);
   }
 }

@@ -25,7 +25,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr const char* kStateAdvice =
-    "keep what a run writes on the stack, in its scratch memory, workspace or state, and guard what "
+    "keep what a run writes on the stack, in its scratch memory, workspace or state, and guard "
+    "what "
     "computations and providers share";
 
 // The first thing that a thread found.
@@ -103,9 +104,8 @@ uint64_t overlap(Session& session, const std::vector<Work>& work, milliseconds t
   const Budget budget(time);
   std::atomic<bool> is_over = false;
   std::atomic<uint64_t> runs = 0;
-  std::barrier start(static_cast<std::ptrdiff_t>(work.size()), [&]() noexcept {
-    is_over = budget.is_spent() || finding.is_set();
-  });
+  std::barrier start(static_cast<std::ptrdiff_t>(work.size()),
+                     [&]() noexcept { is_over = budget.is_spent() || finding.is_set(); });
   const auto turn = [&](const Work& own) {
     for (;;) {
       start.arrive_and_wait();
@@ -180,7 +180,8 @@ void check_concurrent_sessions(const Subject& subject, Report& report) {
       Result<Session> session = bench->load(samples[at].model, bench->options());
       ++sessions;
       if (!session.ok()) {
-        finding.set(formatted("{} has no session: {}", samples[at].name, session.status().message()));
+        finding.set(
+            formatted("{} has no session: {}", samples[at].name, session.status().message()));
       } else {
         (void)run_one(*session, samples[at].inputs.front(), expected[at], finding);
       }

@@ -1,8 +1,7 @@
-#include "host/conformance/lifecycles/lifecycle_checks.h"
-
 #include <array>
 
 #include "host/conformance/checks.h"
+#include "host/conformance/lifecycles/lifecycle_checks.h"
 
 namespace ephost::conformance {
 namespace {
@@ -18,15 +17,16 @@ constexpr std::array kChecks = {
           Level::kBasic, seconds(300), &check_storm_of_failures},
     Check{20, 4, "storm-of-runs", "Runs leave nothing behind", Level::kBasic, seconds(300),
           &check_storm_of_runs},
-    Check{20, 5, "storm-of-loading", "A plugin that is loaded for each session leaves nothing behind",
-          Level::kBasic, seconds(300), &check_storm_of_loading},
+    Check{20, 5, "storm-of-loading",
+          "A plugin that is loaded for each session leaves nothing behind", Level::kBasic,
+          seconds(300), &check_storm_of_loading},
     Check{22, 2, "threads-of-handles",
           "A session may be created, run and destroyed by different threads", Level::kBasic,
           seconds(120), &check_threads_of_handles},
-    Check{22, 3, "destruction-beside-runs", "Sessions come and go while others run",
-          Level::kBasic, seconds(120), &check_destruction_beside_runs},
-    Check{36, 1, "sizes-of-the-pool", "Any number of threads gives the same results",
-          Level::kBasic, seconds(120), &check_pool_sizes},
+    Check{22, 3, "destruction-beside-runs", "Sessions come and go while others run", Level::kBasic,
+          seconds(120), &check_destruction_beside_runs},
+    Check{36, 1, "sizes-of-the-pool", "Any number of threads gives the same results", Level::kBasic,
+          seconds(120), &check_pool_sizes},
     Check{50, 1, "concurrent-runs", "Runs of one session at once give the results of single ones",
           Level::kBasic, seconds(300), &check_concurrent_runs},
     Check{50, 2, "concurrent-sessions", "Sessions at once give the results of single ones",

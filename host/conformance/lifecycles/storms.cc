@@ -70,9 +70,8 @@ void check_storm_without_runs(const Subject& subject, Report& report) {
   const TemporaryFiles files(subject);
   const auto storm = prepare(subject, report);
   if (!storm) return;
-  judge_growth(rounds_of(subject), "creating and destroying a session", report, [&] {
-    (void)storm->bench.load(storm->sample.model, storm->bench.options());
-  });
+  judge_growth(rounds_of(subject), "creating and destroying a session", report,
+               [&] { (void)storm->bench.load(storm->sample.model, storm->bench.options()); });
   files.judge(report);
 }
 
@@ -116,12 +115,13 @@ void check_storm_of_loading(const Subject& subject, Report& report) {
     if (!storm) return;
     sample = storm->sample;
   }
-  judge_growth(rounds_of(subject), "loading the plugin for a session and unloading it", report, [&] {
-    const Result<Bench> bench = Bench::open(subject);
-    if (!bench.ok()) return;
-    Result<Session> session = bench->load(sample.model, bench->options());
-    if (session.ok()) (void)session->run(sample.inputs.front());
-  });
+  judge_growth(rounds_of(subject), "loading the plugin for a session and unloading it", report,
+               [&] {
+                 const Result<Bench> bench = Bench::open(subject);
+                 if (!bench.ok()) return;
+                 Result<Session> session = bench->load(sample.model, bench->options());
+                 if (session.ok()) (void)session->run(sample.inputs.front());
+               });
   files.judge(report);
 }
 

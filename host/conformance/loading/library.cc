@@ -121,8 +121,23 @@ Result<fs::path> copy_plugin(const manifest::FoundPlugin& found, const fs::path&
                                              quote(folder.native()), failure.message()));
 }
 
+// Whether a provider of a plugin that is loaded anew can be created.
+bool works(const std::shared_ptr<const plugin::LoadedPlugin>& plugin) {
+  Report created;
+  const LiveProvider provider(plugin, created);
+  return provider.get() != nullptr;
+}
+
+// Whether it can be as the plugin is; leaves the check out if not.
+bool need_working(const Subject& subject, Report& report) {
+  const auto plugin = need_plugin(subject, report);
+  if (!plugin) return false;
+  const LiveProvider provider(plugin, report);
+  return provider.get() != nullptr;
+}
+
 void check_relocatable(const Subject& subject, Report& report) {
-  if (!need_plugin(subject, report)) return;
+  if (!need_working(subject, report)) return;
   const Result<manifest::FoundPlugin> found = find_plugin(subject);
   const std::string path = found.ok() ? found->manifest.libraries.begin()->second.path : "";
   if (path.starts_with("..")) return report.leave_out("the library lies outside of the folder");
@@ -135,9 +150,11 @@ void check_relocatable(const Subject& subject, Report& report) {
     report.fail(
         formatted("the plugin cannot be loaded from another folder: {}", text_of(plugin.status())),
         "find files of the plugin relative to eph_load_info.directory or $ORIGIN");
-    return;
+  } else if (!works(*plugin)) {
+    report.fail(
+        "no provider can be created once the plugin is in another folder",
+        "find files of the plugin relative to the directory that eph_provider_config states");
   }
-  const LiveProvider provider(*plugin, report);
 }
 
 bool is_mapped(const fs::path& library) {
@@ -181,17 +198,16 @@ void check_unloads(const Subject& subject, Report& report) {
 }
 
 void check_load_again(const Subject& subject, Report& report) {
-  if (!need_plugin(subject, report)) return;
+  if (!need_working(subject, report)) return;
   for (int i = 0; i < 3; ++i) {
     const auto plugin = load_plugin(subject);
-    if (!plugin.ok()) {
-      report.fail(
-          formatted("the plugin cannot be loaded again: {}", text_of(plugin.status())),
-          "keep nothing that outlives the library, such as registrations in other libraries");
-      return;
-    }
-    const LiveProvider provider(*plugin, report);
-    if (provider.get() == nullptr) return;
+    if (plugin.ok() && works(*plugin)) continue;
+    report.fail(
+        formatted("once it was unloaded, the plugin {}",
+                  plugin.ok() ? std::string("is loaded, and no provider of it can be created")
+                              : "cannot be loaded again: " + text_of(plugin.status())),
+        "keep nothing that outlives the library, such as registrations in other libraries");
+    return;
   }
 }
 

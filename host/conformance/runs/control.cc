@@ -55,7 +55,8 @@ struct Prepared {
 
 // A session that the provider has nodes of, and the results of its first inputs.
 std::optional<Prepared> prepare(const Bench& bench, Report& report) {
-  std::vector<Sample> samples = need_samples(bench, {.count = 1, .time = milliseconds(2000)}, report);
+  std::vector<Sample> samples =
+      need_samples(bench, {.count = 1, .time = milliseconds(2000)}, report);
   if (samples.empty()) return std::nullopt;
   Result<Session> session = bench.load(samples.front().model, bench.options());
   if (!session.ok()) return std::nullopt;
@@ -90,7 +91,8 @@ Attempt cancel_after(Session& session, const Inputs& inputs, std::chrono::micros
     flag = true;
   }
   runner.join();
-  attempt.latency_ms = std::max(0.0, std::chrono::duration<double, std::milli>(ended - asked).count());
+  attempt.latency_ms =
+      std::max(0.0, std::chrono::duration<double, std::milli>(ended - asked).count());
   return attempt;
 }
 
@@ -98,7 +100,8 @@ Attempt cancel_after(Session& session, const Inputs& inputs, std::chrono::micros
 std::optional<Sample> longest_sample(const Bench& bench, Report& report) {
   for (const WideKind kind : {WideKind::kProduct, WideKind::kUnary, WideKind::kAffine,
                               WideKind::kBinary, WideKind::kConvolution}) {
-    const WideShape shape = {.rows = bench.by_level<int64_t>(256, 1024), .columns = 512,
+    const WideShape shape = {.rows = bench.by_level<int64_t>(256, 1024),
+                             .columns = 512,
                              .repeats = bench.by_level(4, 16)};
     Sample sample = sample_of(kind, shape);
     const Result<Session> session = bench.load(sample.model, bench.options());
@@ -159,8 +162,9 @@ void check_dynamic_options(const Subject& subject, Report& report) {
       for (const std::string& value : values_of(option)) {
         const Status status = session.set_ep_dynamic_options({{key_of(*bench, option), value}});
         if (!status.ok() && round == 0) {
-          report.fail(formatted("{} = {} is refused: {}", option.name, quote(value), status.message()),
-                      "take every value that the manifest admits, or narrow the manifest");
+          report.fail(
+              formatted("{} = {} is refused: {}", option.name, quote(value), status.message()),
+              "take every value that the manifest admits, or narrow the manifest");
         }
         std::this_thread::sleep_for(milliseconds(1));
       }

@@ -91,7 +91,8 @@ void put_special_numbers(Inputs& inputs, Dice& dice) {
     std::ranges::copy(input.value.bytes(), copy.mutable_bytes().begin());
     for (float& number : copy.mutable_elements<float>()) {
       if (!dice.one_in(3)) continue;
-      number = dice.pick({kInfinity, -kInfinity, std::nanf(""), 0.0F, -0.0F, 1e-42F, 3e38F, -3e38F});
+      number =
+          dice.pick({kInfinity, -kInfinity, std::nanf(""), 0.0F, -0.0F, 1e-42F, 3e38F, -3e38F});
     }
     input.value = std::move(copy);
   }
@@ -128,10 +129,8 @@ void check_changing_shapes(const Subject& subject, Report& report) {
 void check_empty_and_large_tensors(const Subject& subject, Report& report) {
   const auto bench = need_bench(subject, report);
   if (!bench) return;
-  const SampleRequest request = {.count = 10,
-                                 .time = milliseconds(3000),
-                                 .wants_random = false,
-                                 .wants_backend_tests = false};
+  const SampleRequest request = {
+      .count = 10, .time = milliseconds(3000), .wants_random = false, .wants_backend_tests = false};
   const int64_t large = bench->by_level<int64_t>(2048, 50'000);
   Dice dice(formatted("rows {}", subject.seed));
   for (const Sample& sample : open_samples(*bench, request, report)) {
@@ -192,21 +191,21 @@ void check_least_alignment(const Subject& subject, Report& report) {
     for (NamedValue& input : inputs) {
       if (!is_plain(input.value)) continue;
       const Value given = input.value;
-      kept.push_back(
-          std::make_unique<BarelyAligned>(given.bytes().size(), element_size(given)));
+      kept.push_back(std::make_unique<BarelyAligned>(given.bytes().size(), element_size(given)));
       std::ranges::copy(given.bytes(), kept.back()->bytes().begin());
       input.value =
           Value::borrow(given.element_type(), given.shape(), kept.back()->bytes()).value();
     }
     const Result<Values> outputs = session->run(inputs);
     if (!outputs.ok()) {
-      report.fail(formatted("{} fails on inputs that are aligned to their elements: {}", sample.name,
-                            outputs.status().message()),
+      report.fail(formatted("{} fails on inputs that are aligned to their elements: {}",
+                            sample.name, outputs.status().message()),
                   "ask for alignment in describe (host_alignment), or read inputs where they are");
     } else if (const auto difference = find_difference(*outputs, *expected)) {
-      report.fail(formatted("{} gives another result on inputs that are aligned to their elements: {}",
-                            sample.name, *difference),
-                  "do not round the addresses of inputs");
+      report.fail(
+          formatted("{} gives another result on inputs that are aligned to their elements: {}",
+                    sample.name, *difference),
+          "do not round the addresses of inputs");
     }
   }
 }

@@ -1,10 +1,11 @@
 // The results of runs: those that operators define, and the same ones again.
+#include "host/conformance/sessions/results.h"
+
 #include <utility>
 
 #include "host/base/format.h"
 #include "host/conformance/runs/run_checks.h"
 #include "host/conformance/sessions/bench.h"
-#include "host/conformance/sessions/results.h"
 #include "host/conformance/sessions/samples.h"
 #include "host/manifest/manifest.h"
 
@@ -55,22 +56,24 @@ class Runner {
     }
     const auto wrong = sample.find_wrong ? sample.find_wrong(set, *outputs) : std::nullopt;
     if (!wrong || is_wrong_elsewhere(sample, set, *outputs)) return;
-    report_.fail(formatted("{} gives a wrong result on its inputs {}: {}", sample.name, set, *wrong),
-                 kWrongAdvice);
+    report_.fail(
+        formatted("{} gives a wrong result on its inputs {}: {}", sample.name, set, *wrong),
+        kWrongAdvice);
   }
 
   [[nodiscard]] bool runs_elsewhere(const Sample& sample, size_t set) const {
     Result<Session> session = bench_.load(sample.model, Bench::reference());
     return session.ok() && session->run(sample.inputs[set]).ok();
   }
-  // Some backend tests expect what no implementation of this version of onnx gives: the CPU provider
-  // has the last word.
+  // Some backend tests expect what no implementation of this version of onnx gives: the CPU
+  // provider has the last word.
   [[nodiscard]] bool is_wrong_elsewhere(const Sample& sample, size_t set,
                                         const Values& outputs) const {
     Result<Session> session = bench_.load(sample.model, Bench::reference());
     if (!session.ok()) return false;
     const Result<Values> expected = session->run(sample.inputs[set]);
-    return expected.ok() && sample.find_wrong(set, *expected) && !find_difference(outputs, *expected);
+    return expected.ok() && sample.find_wrong(set, *expected) &&
+           !find_difference(outputs, *expected);
   }
 
   const Bench& bench_;
@@ -121,18 +124,19 @@ void check_backend_tests(const Subject& subject, Report& report) {
   const auto bench = need_bench(subject, report);
   if (!bench) return;
   Runner runner(*bench, bench->options(), report);
-  run_backend_tests(*bench, runner, bench->by_level(milliseconds(800), milliseconds(500'000)),
+  run_backend_tests(*bench, runner, bench->by_level(milliseconds(800), milliseconds(120'000)),
                     report);
 }
 
 void check_guarded_backend_tests(const Subject& subject, Report& report) {
   const auto bench = need_bench(subject, report);
   if (!bench) return;
-  // Pages turn what zones report into a crash, so they come second, and only where zones find nothing.
+  // Pages turn what zones report into a crash, so they come second, and only where zones find
+  // nothing.
   for (const char* guard : {"zones", "pages"}) {
     if (!report.findings().empty()) return;
     Runner runner(*bench, bench->guarded(guard), report);
-    run_backend_tests(*bench, runner, bench->by_level(milliseconds(400), milliseconds(500'000)),
+    run_backend_tests(*bench, runner, bench->by_level(milliseconds(400), milliseconds(120'000)),
                       report);
   }
 }
@@ -142,13 +146,14 @@ void check_random_graphs(const Subject& subject, Report& report) {
   if (!bench) return;
   Runner runner(*bench, bench->options(), report);
   run_random_graphs(*bench, runner, bench->by_level<uint64_t>(30, 1000),
-                    bench->by_level(milliseconds(800), milliseconds(500'000)), report);
+                    bench->by_level(milliseconds(800), milliseconds(120'000)), report);
 }
 
 void check_guarded_random_graphs(const Subject& subject, Report& report) {
   const auto bench = need_bench(subject, report);
   if (!bench) return;
-  // Pages turn what zones report into a crash, so they come second, and only where zones find nothing.
+  // Pages turn what zones report into a crash, so they come second, and only where zones find
+  // nothing.
   for (const char* guard : {"zones", "pages"}) {
     if (!report.findings().empty()) return;
     Runner runner(*bench, bench->guarded(guard), report);
@@ -156,7 +161,7 @@ void check_guarded_random_graphs(const Subject& subject, Report& report) {
       for (const bool is_open : {false, true}) runner.run(wide_sample(kind, is_open));
     }
     run_random_graphs(*bench, runner, bench->by_level<uint64_t>(30, 1000),
-                      bench->by_level(milliseconds(400), milliseconds(500'000)), report);
+                      bench->by_level(milliseconds(400), milliseconds(120'000)), report);
   }
 }
 

@@ -28,16 +28,18 @@ constexpr std::array kChecks = {
     Check{25, 8, "special-numbers",
           "Numbers that are not finite fail no run and leave nothing behind", Level::kBasic,
           seconds(120), &check_special_numbers},
-    Check{25, 9, "bound-outputs", "Outputs in memory of the caller's are written there and no further",
-          Level::kBasic, seconds(120), &check_bound_outputs},
+    Check{25, 9, "bound-outputs",
+          "Outputs in memory of the caller's are written there and no further", Level::kBasic,
+          seconds(120), &check_bound_outputs},
     Check{51, 1, "cancelled-runs", "A run that is cancelled ends soon, and later ones work",
           Level::kBasic, seconds(120), &check_cancellation},
     Check{52, 1, "run-options", "An option of a run takes every value and holds for one run",
           Level::kBasic, seconds(120), &check_run_options},
     Check{52, 2, "dynamic-options", "A dynamic option takes every value, also while runs go on",
           Level::kBasic, seconds(120), &check_dynamic_options},
-    Check{53, 1, "least-alignment", "Inputs of the application may be aligned to their elements only",
-          Level::kBasic, seconds(120), &check_least_alignment},
+    Check{53, 1, "least-alignment",
+          "Inputs of the application may be aligned to their elements only", Level::kBasic,
+          seconds(120), &check_least_alignment},
 };
 
 }  // namespace

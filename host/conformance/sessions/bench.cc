@@ -24,8 +24,9 @@ Result<Bench> Bench::open(const Subject& subject) {
                        std::filesystem::equivalent(plugin.manifest, subject.manifest, ignored);
     if (is_it) return Bench(subject, std::move(environment), plugin);
   }
-  return Status(StatusCode::kNotFound, formatted("the plugin of {} is not among those that can be used",
-                                                 quote(subject.manifest.native())));
+  return Status(StatusCode::kNotFound,
+                formatted("the plugin of {} is not among those that can be used",
+                          quote(subject.manifest.native())));
 }
 
 SessionOptions Bench::options() const {

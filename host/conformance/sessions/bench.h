@@ -1,4 +1,5 @@
-// The examined provider in sessions: what the checks of claims, runs, lifecycles and contexts share.
+// The examined provider in sessions: what the checks of claims, runs, lifecycles and contexts
+// share.
 #pragma once
 
 #include <ephost/status.h>

@@ -37,8 +37,8 @@ Value random_tensor(std::vector<int64_t> shape, Dice& dice) {
 
 // Operators whose results nobody can expect.
 bool is_random(const onnx::NodeProto& node) {
-  static constexpr std::array kRandom = {"Bernoulli",     "Dropout",           "Multinomial",
-                                         "RandomNormal",  "RandomNormalLike",  "RandomUniform",
+  static constexpr std::array kRandom = {"Bernoulli",        "Dropout",          "Multinomial",
+                                         "RandomNormal",     "RandomNormalLike", "RandomUniform",
                                          "RandomUniformLike"};
   return std::ranges::find(kRandom, node.op_type()) != kRandom.end();
 }
@@ -160,7 +160,8 @@ Inputs shuffled(const Inputs& inputs, Dice& dice) {
     std::vector<uint64_t> order(count);
     std::iota(order.begin(), order.end(), 0);
     for (uint64_t i = count; i > 1; --i) {
-      std::swap(order[i - 1], order[static_cast<uint64_t>(dice.roll(0, static_cast<int64_t>(i) - 1))]);
+      std::swap(order[i - 1],
+                order[static_cast<uint64_t>(dice.roll(0, static_cast<int64_t>(i) - 1))]);
     }
     Value value = Value::allocate(given.element_type(), given.shape()).value();
     for (uint64_t i = 0; i < count; ++i) {
@@ -182,7 +183,8 @@ std::vector<BackendTest> backend_tests(const Subject& subject) {
     if (!tests.ok()) continue;
     Dice dice(formatted("tests {}", subject.seed));
     for (size_t i = tests->size(); i > 1; --i) {
-      std::swap((*tests)[i - 1], (*tests)[static_cast<size_t>(dice.roll(0, static_cast<int64_t>(i) - 1))]);
+      std::swap((*tests)[i - 1],
+                (*tests)[static_cast<size_t>(dice.roll(0, static_cast<int64_t>(i) - 1))]);
     }
     std::ranges::move(*tests, std::back_inserter(found));
   }
@@ -220,7 +222,8 @@ Result<Sample> backend_sample(const BackendTest& test, const std::string& model,
   for (const std::filesystem::path& set : data_sets(test.folder)) {
     EPHOST_ASSIGN_OR_RETURN(auto given, read_all(set, "input_", session.inputs()));
     EPHOST_ASSIGN_OR_RETURN(auto wanted, read_all(set, "output_", session.outputs()));
-    EPHOST_ASSIGN_OR_RETURN(const auto inputs, match_data(names_of(given), session.inputs(), "input"));
+    EPHOST_ASSIGN_OR_RETURN(const auto inputs,
+                            match_data(names_of(given), session.inputs(), "input"));
     EPHOST_ASSIGN_OR_RETURN(const auto outputs,
                             match_data(names_of(wanted), session.outputs(), "output"));
     Inputs& named = sample.inputs.emplace_back();
@@ -238,8 +241,7 @@ Result<Sample> backend_sample(const BackendTest& test, const std::string& model,
     }
   }
   if (sample.inputs.empty()) return Status(StatusCode::kNotFound, "there is no test_data_set_0");
-  sample.find_wrong = [expected](size_t set,
-                                 const Values& outputs) -> std::optional<std::string> {
+  sample.find_wrong = [expected](size_t set, const Values& outputs) -> std::optional<std::string> {
     for (const auto& [index, value] : (*expected)[set]) {
       const auto difference = find_difference(view_of(outputs[index]), view_of(value), Tolerance());
       if (difference) return formatted("output {}: {}", index, *difference);

@@ -22,8 +22,8 @@ using Inputs = std::vector<NamedValue>;
 using Values = std::vector<Value>;
 
 struct Sample {
-  std::string name;   // for findings: "the random graph 17"
-  std::string model;  // bytes of an ONNX model
+  std::string name;            // for findings: "the random graph 17"
+  std::string model;           // bytes of an ONNX model
   std::vector<Inputs> inputs;  // sets, which may differ in their shapes
   // What is wrong with the outputs of a run on that set; nothing if all is well. Empty where only a
   // second provider can tell.
@@ -63,10 +63,10 @@ class Budget {
 };
 
 struct SampleRequest {
-  size_t count = 4;                     // at most
+  size_t count = 4;  // at most
   // For the search, which takes longer where it has found hardly anything.
   std::chrono::milliseconds time{500};
-  bool wants_wide = true;               // wide models first
+  bool wants_wide = true;  // wide models first
   bool wants_random = true;
   bool wants_backend_tests = true;
 };

@@ -101,9 +101,8 @@ std::string chain(Builder& builder, WideKind kind, const WideShape& shape, std::
 }  // namespace
 
 onnx::ModelProto wide_model(WideKind kind, const WideShape& shape) {
-  const Dims dims = kind == WideKind::kConvolution
-                        ? Dims{shape.rows, 4, 16, shape.columns / 16}
-                        : Dims{shape.rows, shape.columns};
+  const Dims dims = kind == WideKind::kConvolution ? Dims{shape.rows, 4, 16, shape.columns / 16}
+                                                   : Dims{shape.rows, shape.columns};
   Builder builder(shape);
   std::string value = builder.input("x", dims);
   if (kind == WideKind::kBinary) builder.input("y", dims);

@@ -26,8 +26,8 @@ struct WideShape {
   int repeats = 1;       // how often the chain is repeated
 };
 
-// The inputs are tensors of floats [rows,columns], or [rows,4,16,columns/16] of a convolution, whose
-// columns are a multiple of 16. The same arguments make the same model.
+// The inputs are tensors of floats [rows,columns], or [rows,4,16,columns/16] of a convolution,
+// whose columns are a multiple of 16. The same arguments make the same model.
 [[nodiscard]] onnx::ModelProto wide_model(WideKind kind, const WideShape& shape);
 
 }  // namespace ephost::conformance

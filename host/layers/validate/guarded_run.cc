@@ -36,9 +36,11 @@ void add_damage(const GuardedMemory& memory, const std::string& what, std::vecto
   add(damage.behind, "behind");
 }
 
+// Also an output of which nothing is known before it is allocated.
 bool may_be_plain(const eph_value* value) {
-  return value != nullptr && value->kind == EPH_KIND_TENSOR &&
-         value->element_type != EPH_ELEMENT_STRING;
+  if (value == nullptr) return false;
+  return value->data == nullptr ||
+         (value->kind == EPH_KIND_TENSOR && value->element_type != EPH_ELEMENT_STRING);
 }
 
 }  // namespace
@@ -247,9 +249,11 @@ void GuardedRun::add_changed_inputs(std::vector<Finding>& found) const {
   }
 }
 
+// The host has those that were set.
 void GuardedRun::add_missing_outputs(std::vector<Finding>& found) const {
+  if (is_repetition_ && has_assembled_) return;
   for (uint32_t i = 0; i < output_count; ++i) {
-    const eph_value* const output = outputs_[i];
+    const eph_value* const output = is_repetition_ ? outputs_[i] : inner_->outputs[i];
     if (output == nullptr || output->kind != EPH_KIND_TENSOR || output->data != nullptr) continue;
     found.push_back({kOutputRule, formatted("succeeded and gave output {} no memory", i),
                      "call allocate_output for each output whose data is null"});

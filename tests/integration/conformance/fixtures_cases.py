@@ -1,6 +1,12 @@
 #!/usr/bin/python3
 """Every broken fixture is found by the check of the rule that it breaks."""
 
+import hashlib
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
 import unittest
 
 import kit
@@ -67,6 +73,42 @@ FAULTS = {
     "eph_device_memory_api.get_memories:throw": "37.1",
 }
 
+# How the careless plugin breaks a rule (tests/fixtures/careless): the check that names it.
+CARELESS = {
+    "two_preambles": "2.1",
+    "two_apis": "2.3",
+    "process_preamble": "2.4",
+    "folder_without_spaces": "3.4",
+    "keeps_itself": "4.1",
+    "first_load": "4.2",
+    "descriptor_of_load": "4.3",
+    "thread_value": "4.5",
+    "no_table": "6.2",
+    "any_minor": "6.3",
+    "equal_sizes": "12.2",
+    "equal_load_info": "12.3",
+    "whole_records": "12.4",
+    "changing_table": "13.1",
+    "no_message": "18.1",
+    "unknown_code": "18.1",
+    "ignored_refusal": "18.2",
+    "no_null": "19.1",
+    "destroy_null": "21.1",
+    "descriptor": "21.2",
+    "one_at_a_time": "22.1",
+    "own_text": "30.1",
+    "prefixes": "31.2",
+    "two_tables": "31.3",
+    "needs_threads": "31.4",
+    "working_folder": "44.1",
+    "same_ids": "45.1",
+    "counted_ids": "45.2",
+    "process_ids": "45.2",
+    "all_devices": "46.1",
+    "known_purposes": "47.1",
+    "no_targets": "48.3",
+}
+
 # How a plugin ends the process of a check, and what the finding says about it.
 ENDS = {
     "segv": "signal 11", "abort": "signal 6", "overflow": "signal 11", "ill": "signal 4", "fpe": "signal 8",
@@ -97,6 +139,52 @@ class FixtureCases(kit.KitTest):
             with self.subTest(fault=fault):
                 result = self.only_result(kit.fixture("faulty"), "--check", check, status=1, fault=fault)
                 self.assertEqual(result["result"], "failed")
+
+    def test_each_carelessness_is_found_by_the_check_of_its_rule(self):
+        for fault, check in CARELESS.items():
+            with self.subTest(fault=fault):
+                result = self.only_result(kit.fixture("careless"), "--check", check, status=1, fault=fault)
+                self.assertEqual(result["result"], "failed")
+
+    def test_the_same_plugin_passes_otherwise(self):
+        results = self.results(kit.fixture("careless"), *[word for check in CARELESS.values()
+                                                          for word in ("--check", check)])
+        self.assertEqual({one["result"] for one in results.values()}, {"passed"}, results)
+
+    def build(self, source, *flags):
+        """The manifest of the careless plugin beside a library that is built from C++."""
+        folder = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
+        (folder / "library.cc").write_text(source)
+        subprocess.run(["c++", "-shared", "-fPIC", *flags, folder / "library.cc", "-o", folder / "libcareless.so"],
+                       check=True, timeout=300)
+        shutil.copy(kit.fixture("careless"), folder)
+        return folder / "careless.yaml"
+
+    def test_what_the_file_of_a_library_shows_is_found(self):
+        entry = 'extern "C" int eph_plugin_v1() { return 0; }'
+        for check, what, flags, extra in (
+                ("1.1", "1 other symbols, e.g. helper", [], 'extern "C" int helper() { return 1; }'),
+                ("3.2", '"/opt/acme"', ["-Wl,-rpath,$ORIGIN:/opt/acme"], ""),
+                ("3.3", "stacks of the process", ["-Wl,-z,execstack"], ""),
+                ("4.4", "counter", ["-std=c++17"], "inline int counter; int* use() { return &counter; }")):
+            with self.subTest(check=check):
+                result = self.only_result(self.build(entry + extra, *flags), "--check", check, status=1)
+                self.assertIn(what, result["findings"][0]["what"])
+
+    def test_a_checksum_of_another_library_is_found(self):
+        manifest = self.build('extern "C" int eph_plugin_v1() { return 0; }')
+        platform = re.search(r"library: \{ ([\w-]+):", manifest.read_text()).group(1)
+        text = manifest.read_text()
+        own = hashlib.sha256((manifest.parent / "libcareless.so").read_bytes()).hexdigest()
+        for digest, wanted in (("0" * 64, "failed"), (own, "passed")):
+            manifest.write_text(f"{text}sha256: {{ {platform}: \"{digest}\" }}\n")
+            result = self.only_result(manifest, "--check", "8.3", status=1 if wanted == "failed" else 0)
+            self.assertEqual(result["result"], wanted)
+
+    def test_lists_of_targets_are_judged_as_well(self):
+        for fault, check in {"same_ids": "48.1", "counted_ids": "48.2"}.items():
+            with self.subTest(fault=fault):
+                self.only_result(kit.fixture("careless"), "--check", check, status=1, fault=fault)
 
     def test_a_process_that_ends_is_a_failure_that_says_how_and_where(self):
         for fault, how in ENDS.items():

@@ -111,6 +111,17 @@ TEST_F(Layers, ThatValidateFindNothingInRunsInParallelAndContexts) {
   EXPECT_THAT(restored.messages, Each(Not(HasSubstr("validation"))));
 }
 
+TEST_F(Layers, ThatValidateFindNothingWhereShapesAreOpen) {
+  SessionOptions options;
+  options.add_config_entry("session.layers", "validate");
+  const Logged validated = run_logged(test::model_path("tiny_dynamic"), options);
+  const auto plain = test::run_model(test::model_path("tiny_dynamic"), {});
+  ASSERT_TRUE(plain.ok()) << plain.status().to_string();
+  ASSERT_TRUE(validated.outputs.ok()) << validated.outputs.status().to_string();
+  test::expect_close(*validated.outputs, *plain);
+  EXPECT_THAT(validated.messages, Each(Not(HasSubstr("validation"))));
+}
+
 TEST_F(Layers, MayBeOverOneProviderOnly) {
   SessionOptions options = test::with_dnnl();
   options.add_config_entry("session.layers.dnnl", "trace");

@@ -146,6 +146,30 @@ TEST_F(GuardedRunTest, FindsOutputsWithoutMemory) {
   EXPECT_THAT(guarded.findings(false), IsEmpty());
 }
 
+TEST_F(GuardedRunTest, GuardsOutputsOfWhichNothingIsKnownBefore) {
+  test::FakeRun run({{{3}, {1, 2, 3}}});
+  *run.outputs[0] = {};
+  const GuardedRun::Declared declared;
+  GuardedRun guarded(&run, declared, {});
+  test::FakeError error;
+  const int64_t shape[] = {3};
+  ASSERT_EQ(guarded.api->allocate_output(&guarded, 0, EPH_ELEMENT_FLOAT, shape, 1, &error), EPH_OK);
+  EXPECT_NE(guarded.outputs[0]->data, run.outputs[0]->data);
+  compute_well(guarded);
+  EXPECT_THAT(guarded.findings(true), IsEmpty());
+  EXPECT_TRUE(guarded.can_be_repeated());
+  guarded.finish();
+  EXPECT_THAT(run.result(), ElementsAre(2, 4, 6));
+}
+
+TEST_F(GuardedRunTest, TakesOutputsThatWereSetInPlaceOfWritten) {
+  test::FakeRun run({{{3}, {1, 2, 3}}});
+  const GuardedRun::Declared declared;
+  GuardedRun guarded(&run, declared, {});
+  run.outputs[0]->data = output.value.data;  // as set_output does
+  EXPECT_THAT(guarded.findings(true), IsEmpty());
+}
+
 TEST_F(GuardedRunTest, FindsChangesOfAnInputBesideTheOutputThatIsPartOfIt) {
   test::FloatTensor whole{{4}, {1, 2, 3, 4}};
   test::FakeRun run({&whole}, {&output}, 0);

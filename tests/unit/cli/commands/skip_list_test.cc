@@ -7,6 +7,7 @@ namespace ephost::cli {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::Pair;
 
@@ -14,12 +15,22 @@ TEST(SkipList, ReadsNamesAndReasons) {
   const auto list = parse_skip_list(
       "# a comment\n\n  test_a : draws random numbers: always others\r\ntest_b:x", "skip.txt");
   ASSERT_TRUE(list.ok()) << list.status().message();
-  EXPECT_THAT(*list, ElementsAre(Pair("test_a", "draws random numbers: always others"),
-                                 Pair("test_b", "x")));
+  EXPECT_THAT(
+      *list,
+      ElementsAre(Pair("test_a", Field(&SkipReason::text, "draws random numbers: always others")),
+                  Pair("test_b", Field(&SkipReason::text, "x"))));
+}
+
+TEST(SkipList, ReadsWhichTestsPassNowAndThen) {
+  const auto list = parse_skip_list("a?: x\nb ? : y\nc: z?", "skip.txt");
+  ASSERT_TRUE(list.ok()) << list.status().message();
+  EXPECT_THAT(*list, ElementsAre(Pair("a", Field(&SkipReason::may_pass, true)),
+                                 Pair("b", Field(&SkipReason::may_pass, true)),
+                                 Pair("c", Field(&SkipReason::may_pass, false))));
 }
 
 TEST(SkipList, RefusesANameWithoutReason) {
-  for (const std::string line : {"test_a", "test_a:", "test_a:  ", ": why"}) {
+  for (const std::string line : {"test_a", "test_a:", "test_a:  ", ": why", "?: why"}) {
     const auto list = parse_skip_list("\n" + line, "skip.txt");
     ASSERT_FALSE(list.ok());
     EXPECT_EQ(list.status().code(), StatusCode::kInvalidArgument);

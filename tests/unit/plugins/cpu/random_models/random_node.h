@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "host/runtime/values/value.h"
 #include "host/conformance/random/dice.h"
+#include "host/runtime/values/value.h"
 
 namespace onnx {
 class OpSchema;
