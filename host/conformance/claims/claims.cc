@@ -152,14 +152,6 @@ void check_initializer_order(const Subject& subject, Report& report) {
                  });
 }
 
-void check_node_order(const Subject& subject, Report& report) {
-  check_variants(subject, report, "with its nodes in another topological order",
-                 [](onnx::ModelProto& model, Dice& dice) {
-                   shuffle_nodes(model, dice);
-                   return Names();
-                 });
-}
-
 void check_names(const Subject& subject, Report& report) {
   check_variants(subject, report, "with other names",
                  [](onnx::ModelProto& model, Dice& dice) { return rename(model, dice); });
@@ -174,9 +166,7 @@ constexpr std::array kChecks = {
           Level::kBasic, seconds(300), &check_other_processes},
     Check{24, 4, "order-of-initializers", "The order of the initializers changes no claim",
           Level::kBasic, seconds(120), &check_initializer_order},
-    Check{24, 5, "order-of-nodes", "The order of the nodes changes no claim", Level::kBasic,
-          seconds(120), &check_node_order},
-    Check{24, 6, "names-of-nodes", "The names of nodes and values change no claim", Level::kBasic,
+    Check{24, 5, "names-of-nodes", "The names of nodes and values change no claim", Level::kBasic,
           seconds(120), &check_names},
 };
 constexpr std::array kParts = {Part{kPart, &claims_here}};

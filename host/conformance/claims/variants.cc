@@ -1,8 +1,6 @@
 #include "host/conformance/claims/variants.h"
 
 #include <algorithm>
-#include <numeric>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -33,30 +31,6 @@ bool can_be_varied(const onnx::ModelProto& model) {
 void shuffle_initializers(onnx::ModelProto& model, Dice& dice) {
   shuffle(*model.mutable_graph()->mutable_initializer(), dice);
   shuffle(*model.mutable_graph()->mutable_value_info(), dice);
-}
-
-void shuffle_nodes(onnx::ModelProto& model, Dice& dice) {
-  onnx::GraphProto& graph = *model.mutable_graph();
-  std::set<std::string> unknown;  // outputs of nodes that are not placed
-  for (const onnx::NodeProto& node : graph.node()) {
-    unknown.insert(node.output().begin(), node.output().end());
-  }
-  unknown.erase("");
-  std::vector<onnx::NodeProto> waiting(graph.node().begin(), graph.node().end());
-  graph.clear_node();
-  while (!waiting.empty()) {
-    std::vector<size_t> ready;
-    for (size_t i = 0; i < waiting.size(); ++i) {
-      const bool is_ready = std::ranges::none_of(
-          waiting[i].input(), [&](const std::string& name) { return unknown.contains(name); });
-      if (is_ready) ready.push_back(i);
-    }
-    if (ready.empty()) return;  // not a model that a session would take
-    const size_t chosen = dice.pick(ready);
-    for (const std::string& output : waiting[chosen].output()) unknown.erase(output);
-    *graph.add_node() = std::move(waiting[chosen]);
-    waiting.erase(waiting.begin() + static_cast<std::ptrdiff_t>(chosen));
-  }
 }
 
 Names rename(onnx::ModelProto& model, Dice& dice) {

@@ -16,8 +16,6 @@ namespace ephost::conformance {
 
 // With initializers and the entries of value_info in another order.
 void shuffle_initializers(onnx::ModelProto& model, Dice& dice);
-// With the nodes in another topological order.
-void shuffle_nodes(onnx::ModelProto& model, Dice& dice);
 // With other names of nodes and values. Returns the old name of each value by the new one.
 [[nodiscard]] Names rename(onnx::ModelProto& model, Dice& dice);
 

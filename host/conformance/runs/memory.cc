@@ -19,12 +19,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-std::vector<Sample> open_samples(const Bench& bench, const SampleRequest& request, Report& report) {
+std::vector<Sample> open_samples(const Bench& bench, const SampleRequest& request) {
   std::vector<Sample> samples = find_samples(bench, request);
   std::erase_if(samples, [](const Sample& sample) { return !sample.has_open_extents; });
-  if (samples.empty()) {
-    report.leave_out("the provider takes no node of the models with open extents that were tried");
-  }
   return samples;
 }
 
@@ -107,7 +104,11 @@ void check_changing_shapes(const Subject& subject, Report& report) {
                                  .time = bench->by_level(milliseconds(400), milliseconds(30'000)),
                                  .wants_backend_tests = false};
   uint64_t runs = 0;
-  for (const Sample& sample : open_samples(*bench, request, report)) {
+  const std::vector<Sample> samples = open_samples(*bench, request);
+  if (samples.empty()) {
+    report.leave_out("the provider takes no node of the models with open extents that were tried");
+  }
+  for (const Sample& sample : samples) {
     Result<Session> session = bench->load(sample.model, bench->options());
     Result<Session> reference = bench->load(sample.model, Bench::reference());
     if (!session.ok() || !reference.ok()) continue;
@@ -129,19 +130,35 @@ void check_changing_shapes(const Subject& subject, Report& report) {
 void check_empty_and_large_tensors(const Subject& subject, Report& report) {
   const auto bench = need_bench(subject, report);
   if (!bench) return;
+  const int64_t large = bench->by_level<int64_t>(2048, 50'000);
+  uint64_t models = 0;
+  // Fixed extents.
+  for (const WideKind kind : kWideKinds) {
+    for (const int64_t rows : {int64_t{0}, large}) {
+      const Sample sample = sample_of(kind, {.rows = rows, .columns = 64});
+      Result<Session> session = bench->load(sample.model, bench->options());
+      Result<Session> reference = bench->load(sample.model, Bench::reference());
+      if (!session.ok() || !reference.ok() || bench->nodes_of(*session) == 0) continue;
+      ++models;
+      compare_runs(sample, formatted("with {} fixed rows", rows), sample.inputs.front(), *session,
+                   *reference, report);
+    }
+  }
   const SampleRequest request = {
       .count = 10, .time = milliseconds(3000), .wants_random = false, .wants_backend_tests = false};
-  const int64_t large = bench->by_level<int64_t>(2048, 50'000);
   Dice dice(formatted("rows {}", subject.seed));
-  for (const Sample& sample : open_samples(*bench, request, report)) {
+  for (const Sample& sample : open_samples(*bench, request)) {
     Result<Session> session = bench->load(sample.model, bench->options());
     Result<Session> reference = bench->load(sample.model, Bench::reference());
     if (!session.ok() || !reference.ok()) continue;
+    ++models;
     for (const int64_t rows : {int64_t{5}, int64_t{0}, int64_t{5}, large, int64_t{0}, int64_t{1}}) {
       compare_runs(sample, formatted("with {} rows", rows),
                    with_rows(sample.inputs.front(), rows, dice), *session, *reference, report);
     }
   }
+  if (models == 0) return report.leave_out("the provider takes no node of the models");
+  report.note("models", static_cast<double>(models));
   report.note("largest extent", static_cast<double>(large));
 }
 

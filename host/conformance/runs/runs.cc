@@ -23,7 +23,7 @@ constexpr std::array kChecks = {
           Level::kBasic, seconds(300), &check_repeated_runs},
     Check{25, 6, "changing-shapes", "Runs of open extents may change their shapes at any time",
           Level::kBasic, seconds(300), &check_changing_shapes},
-    Check{25, 7, "empty-and-large-tensors", "Open extents may be zero or large", Level::kBasic,
+    Check{25, 7, "empty-and-large-tensors", "Extents may be zero or large", Level::kBasic,
           seconds(300), &check_empty_and_large_tensors},
     Check{25, 8, "special-numbers",
           "Numbers that are not finite fail no run and leave nothing behind", Level::kBasic,

@@ -68,27 +68,6 @@ TEST(Variants, HaveTheSameNodesUnderOtherNames) {
   EXPECT_EQ(names.at(model.graph().input(0).name()), given.graph().input(0).name());
 }
 
-TEST(Variants, KeepNodesBehindThoseThatTheyRead) {
-  onnx::ModelProto model;
-  for (const char* name : {"a", "b", "c", "d", "e", "f"}) {
-    onnx::NodeProto& node = *model.mutable_graph()->add_node();
-    node.set_op_type(name);
-    node.add_output(name);
-    if (std::string_view(name) == "f") node.add_input("a");
-  }
-  Dice dice("nodes");
-  bool has_changed = false;
-  for (int i = 0; i < 20; ++i) {
-    onnx::ModelProto other = model;
-    shuffle_nodes(other, dice);
-    const std::vector<std::string> operators = operators_of(other);
-    ASSERT_EQ(operators.size(), 6U);
-    has_changed = has_changed || operators != operators_of(model);
-    EXPECT_LT(std::ranges::find(operators, "a"), std::ranges::find(operators, "f"));
-  }
-  EXPECT_TRUE(has_changed);
-}
-
 TEST(Variants, LeaveBodiesAlone) {
   onnx::ModelProto model;
   EXPECT_TRUE(can_be_varied(model));
