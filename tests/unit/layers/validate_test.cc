@@ -183,14 +183,13 @@ TEST(ValidateDeathTest, MakesTextsUnreadableWithPages) {
   const auto graph = make_graph();
   test::FakeClaims claims;
   (void)plugin.api().get_capability(plugin.provider(), graph.get(), &claims, &plugin.error);
-  EXPECT_EXIT(
+  EXPECT_DEATH(
       {
         const plugin::CrashHandler handler;
         const plugin::CallScope scope({"RawExecutionProvider", "compute"});
         volatile char first = name.data[0];
         (void)first;
       },
-      ::testing::KilledBySignal(SIGSEGV),
       "which is what the graph of get_capability told, which had returned \\(rule 20\\)");
 }
 
