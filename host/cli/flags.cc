@@ -218,8 +218,8 @@ void add_session_flags(ArgumentParser& app, SessionFlags& flags) {
       .repeatable()
       .group(kSessionGroup);
   app.add("--layer", flags.layers,
-          "Put this layer between host and providers: trace, validate (repeatable, the first one "
-          "nearest to the host) [EPHOST_LAYERS]")
+          "Put this layer between host and providers: trace, validate, or one of a plugin "
+          "(repeatable, the first one nearest to the host) [EPHOST_LAYERS]")
       .type_name("NAME")
       .repeatable()
       .group(kSessionGroup);
@@ -346,6 +346,7 @@ Result<Environment> open_environment(const EnvironmentFlags& flags) {
 
 std::string provider_behind(const std::string& name, const Environment& environment) {
   for (const InstalledPlugin& plugin : environment.plugins()) {
+    if (plugin.provider.empty()) continue;  // a layer
     if (plugin.provider == name || equal_ignoring_case(plugin.name, name)) return plugin.provider;
   }
   return equal_ignoring_case(name, "cpu") ? std::string(kCpuProvider) : name;

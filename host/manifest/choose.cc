@@ -69,6 +69,9 @@ std::string suggest(const SearchResult& plugins, std::string_view wanted) {
 }
 
 Status not_found(const SearchResult& plugins, const ProviderChoice& choice) {
+  for (const FoundPlugin& layer : plugins.layers) {
+    if (equal_ignoring_case(layer.manifest.name, choice.name)) return is_a_layer(layer.manifest);
+  }
   std::vector<std::string> directories;
   for (const SearchDirectory& directory : plugins.directories) {
     directories.push_back(quote(directory.path.native()));
@@ -80,6 +83,30 @@ Status not_found(const SearchResult& plugins, const ProviderChoice& choice) {
                 describe_choice(choice), suggest(plugins, choice.name), describe_installed(plugins),
                 directories.empty() ? "nowhere" : join(directories, ", "),
                 describe_skipped(plugins, choice)));
+}
+
+Status several_layers(const Manifest& a, const Manifest& b) {
+  return Status(
+      StatusCode::kInvalidArgument,
+      formatted("the layer name {} is ambiguous: {} ships one with {}, and {} another "
+                "with {}; remove one of the two",
+                quote(a.name), a.vendor, quote(a.file.native()), b.vendor, quote(b.file.native())));
+}
+
+Status unknown_layer(const SearchResult& plugins, std::string_view name) {
+  std::vector<std::string_view> known(kHostLayers.begin(), kHostLayers.end());
+  for (const FoundPlugin& layer : plugins.layers) {
+    if (known.back() != layer.manifest.name) known.push_back(layer.manifest.name);
+  }
+  const std::optional<std::string_view> nearest = nearest_match(name, known);
+  std::string skipped;
+  for (const SkippedManifest& one : plugins.skipped) {
+    if (!one.identity) skipped += "; skipped: " + one.reason.message();
+  }
+  return Status(StatusCode::kInvalidArgument,
+                formatted("there is no layer {}{}; the layers are: {}{}", quote(name),
+                          nearest ? formatted("; did you mean {}?", quote(*nearest)) : "",
+                          join(known, ", "), skipped));
 }
 
 Status ambiguous(const ProviderChoice& choice, const Manifest& a, const Manifest& b) {
@@ -102,6 +129,31 @@ std::vector<SkippedManifest> skipped_of(const SearchResult& plugins, std::string
 }
 
 }  // namespace
+
+Status is_a_layer(const Manifest& manifest) {
+  return Status(StatusCode::kInvalidArgument,
+                formatted("{} is a layer, not a provider; name it with --layer or the entry "
+                          "session.layers ({})",
+                          quote(manifest.name), quote(manifest.file.native())));
+}
+
+bool is_host_layer(std::string_view name) {
+  return std::ranges::find(kHostLayers, name) != kHostLayers.end();
+}
+
+Result<Candidates> find_layer(const SearchResult& plugins, std::string_view name) {
+  Candidates candidates;
+  for (const FoundPlugin& layer : plugins.layers) {
+    if (layer.manifest.name != name) continue;
+    if (!candidates.plugins.empty() &&
+        candidates.plugins.front().manifest.vendor != layer.manifest.vendor) {
+      return several_layers(candidates.plugins.front().manifest, layer.manifest);
+    }
+    candidates.plugins.push_back(layer);
+  }
+  if (candidates.plugins.empty()) return unknown_layer(plugins, name);
+  return candidates;
+}
 
 Result<Candidates> find_candidates(const SearchResult& plugins, const ProviderChoice& choice) {
   const bool by_type = std::any_of(

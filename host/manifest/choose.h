@@ -1,9 +1,10 @@
-// Matches the providers that a selection asks for with the plugins that are installed.
+// Matches the providers and layers that a session asks for with the plugins that are installed.
 #pragma once
 
 #include <ephost/status.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "host/manifest/search.h"
@@ -11,14 +12,14 @@
 
 namespace ephost::manifest {
 
-// The plugins that offer one provider, all within the wanted version range.
+// The plugins that offer one provider or layer, all within the wanted version range.
 struct Candidates {
   // Not empty; the highest version first. Of equal versions, the one that was found first.
   std::vector<FoundPlugin> plugins;
   // Skipped manifests that may have been of this provider and within the range.
   std::vector<SkippedManifest> skipped;
 
-  [[nodiscard]] const std::string& provider() const { return plugins.front().manifest.provider; }
+  [[nodiscard]] const std::string& provider() const { return plugins.front().manifest.subject(); }
 };
 
 struct ChosenProvider {
@@ -32,6 +33,16 @@ struct ChosenProvider {
 // directories were searched; INVALID_ARGUMENT if several providers share the short name.
 [[nodiscard]] Result<Candidates> find_candidates(const SearchResult& plugins,
                                                  const ProviderChoice& choice);
+
+// INVALID_ARGUMENT: a layer is named where a provider is expected.
+[[nodiscard]] Status is_a_layer(const Manifest& manifest);
+
+// Whether the host has the layer, so that no plugin is needed.
+[[nodiscard]] bool is_host_layer(std::string_view name);
+
+// Returns the plugins with the layer `name`, which is none of the host's. INVALID_ARGUMENT names
+// the layers that there are; or the two plugins, if several vendors ship one of that name.
+[[nodiscard]] Result<Candidates> find_layer(const SearchResult& plugins, std::string_view name);
 
 // Returns the plugins for each provider of the selection, in its order. INVALID_ARGUMENT if two of
 // its names mean the same provider.

@@ -186,11 +186,47 @@ Result<std::vector<OptionSpec>> read_options(const Field& field) {
   return options;
 }
 
-Status read_identity(const FieldMap& map, Manifest& manifest) {
+Result<Kind> read_kind(const FieldMap& map) {
+  const Field* const field = map.find("kind");
+  if (field == nullptr) return Kind::kProvider;
+  EPHOST_ASSIGN_OR_RETURN(const std::string kind, field->text());
+  if (kind == "provider") return Kind::kProvider;
+  if (kind == "layer") return Kind::kLayer;
+  return field->error(
+      formatted("the kind {} is not known; write one of provider, layer", quote(kind)));
+}
+
+// A layer has a name, and nothing that belongs to providers.
+Status read_layer_name(const FieldMap& map, Manifest& manifest) {
+  static constexpr std::array<std::string_view, 8> kOfProviders{
+      "provider", "context_sources", "validates_contexts", "deterministic", "devices",
+      "requires", "options",         "options_open"};
+  for (const std::string_view key : kOfProviders) {
+    if (const Field* const field = map.find(key)) {
+      return field->at_key().error(
+          "only providers have this key, and the manifest says \"kind: layer\"; remove one of the "
+          "two");
+    }
+  }
+  EPHOST_ASSIGN_OR_RETURN(const Field name, map.require("name", "counter"));
+  EPHOST_ASSIGN_OR_RETURN(manifest.name, read_name(name, kShortName));
+  if (!std::ranges::count(kHostLayers, std::string_view(manifest.name))) return Status::ok_status();
+  return name.error(
+      formatted("the host has a layer {} of its own; choose another name", quote(manifest.name)));
+}
+
+Status read_provider_names(const FieldMap& map, Manifest& manifest) {
   EPHOST_ASSIGN_OR_RETURN(const Field provider, map.require("provider", "CPUExecutionProvider"));
   EPHOST_ASSIGN_OR_RETURN(manifest.provider, read_name(provider, kProviderName));
   EPHOST_ASSIGN_OR_RETURN(const Field name, map.require("name", "cpu"));
   EPHOST_ASSIGN_OR_RETURN(manifest.name, read_name(name, kShortName));
+  return Status::ok_status();
+}
+
+Status read_identity(const FieldMap& map, Manifest& manifest) {
+  EPHOST_ASSIGN_OR_RETURN(manifest.kind, read_kind(map));
+  EPHOST_RETURN_IF_ERROR(manifest.kind == Kind::kLayer ? read_layer_name(map, manifest)
+                                                       : read_provider_names(map, manifest));
   EPHOST_ASSIGN_OR_RETURN(const Field vendor, map.require("vendor", "Example Inc."));
   EPHOST_ASSIGN_OR_RETURN(manifest.vendor, vendor.text());
   EPHOST_ASSIGN_OR_RETURN(const Field version, map.require("version", "1.0.0"));
@@ -276,10 +312,14 @@ std::optional<PluginIdentity> identify(std::string_view text) {
 }
 
 Result<Manifest> read_manifest(const YamlNode& document, const fs::path& file) {
-  static constexpr std::array<std::string_view, 15> kKeys{
-      "schema",        "provider", "name",     "vendor",          "version",
-      "abi",           "library",  "sha256",   "context_sources", "validates_contexts",
-      "deterministic", "devices",  "requires", "options",         "options_open"};
+  static constexpr std::array<std::string_view, 16> kKeys{"schema",        "kind",
+                                                          "provider",      "name",
+                                                          "vendor",        "version",
+                                                          "abi",           "library",
+                                                          "sha256",        "context_sources",
+                                                          "devices",       "validates_contexts",
+                                                          "deterministic", "requires",
+                                                          "options",       "options_open"};
   const Field root = Field::root(document, file);
   EPHOST_RETURN_IF_ERROR(check_schema(root));
   EPHOST_ASSIGN_OR_RETURN(const FieldMap map, root.map(kKeys));

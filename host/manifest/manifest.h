@@ -4,6 +4,7 @@
 
 #include <ephost/status.h>
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -41,11 +42,22 @@ struct Device {
   std::string id;
 };
 
+// What a plugin offers.
+enum class Kind {
+  kProvider,
+  kLayer,  // stands between the host and the providers of other plugins (host/layers)
+};
+
+// The layers that the host has, whose names no plugin may take.
+inline constexpr std::array<std::string_view, 2> kHostLayers = {"trace", "validate"};
+
 struct Manifest {
   std::filesystem::path file;
   int schema = 1;
-  std::string provider;  // type name, e.g. "CPUExecutionProvider"
-  std::string name;      // short name, [a-z0-9_]+, used in the names of context binaries
+  Kind kind = Kind::kProvider;
+  std::string provider;  // type name, e.g. "CPUExecutionProvider"; empty for a layer
+  // Short name, [a-z0-9_]+, used in the names of context binaries; the name of a layer.
+  std::string name;
   std::string vendor;
   Version version;
   AbiRange abi;
@@ -60,6 +72,10 @@ struct Manifest {
 
   // The directory of `file` as an absolute path: where the plugin's own files are.
   [[nodiscard]] std::string directory() const;
+  // Who it is, for messages: the type name of a provider, the name of a layer.
+  [[nodiscard]] const std::string& subject() const {
+    return kind == Kind::kLayer ? name : provider;
+  }
   // Null if the manifest has no library for the platform.
   [[nodiscard]] const LibraryEntry* library_for(std::string_view platform) const;
 };

@@ -96,17 +96,18 @@ class Search {
     if (!manifest.ok()) return skip(file, manifest.status(), identify(*text));
     Result<fs::path> library = resolve_library(*manifest);
     if (!library.ok()) return skip(file, library.status(), identify(*text));
-    result_.found.push_back({std::move(*manifest), std::move(*library)});
+    auto& plugins = manifest->kind == Kind::kLayer ? result_.layers : result_.found;
+    plugins.push_back({std::move(*manifest), std::move(*library)});
   }
 
   SearchResult take() {
-    const auto by_provider_and_version = [](const FoundPlugin& a, const FoundPlugin& b) {
-      if (a.manifest.provider != b.manifest.provider) {
-        return a.manifest.provider < b.manifest.provider;
-      }
-      return a.manifest.version > b.manifest.version;
+    const auto by_name_and_version = [](const FoundPlugin& a, const FoundPlugin& b) {
+      const std::string& name = a.manifest.subject();
+      const std::string& other = b.manifest.subject();
+      return name != other ? name < other : a.manifest.version > b.manifest.version;
     };
-    std::stable_sort(result_.found.begin(), result_.found.end(), by_provider_and_version);
+    std::ranges::stable_sort(result_.found, by_name_and_version);
+    std::ranges::stable_sort(result_.layers, by_name_and_version);
     return std::move(result_);
   }
 
@@ -227,6 +228,11 @@ Result<FoundPlugin> read_plugin(const fs::path& manifest) {
   search.read(manifest);
   SearchResult result = search.take();
   if (!result.found.empty()) return std::move(result.found.front());
+  if (!result.layers.empty()) {
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("{} is the manifest of the layer {}; give that of a provider",
+                            quote(manifest.native()), quote(result.layers.front().manifest.name)));
+  }
   if (!result.skipped.empty()) return std::move(result.skipped.front().reason);
   return Status(StatusCode::kInvalidArgument,
                 quote(manifest.native()) + " is a selection file; give the manifest of a plugin");

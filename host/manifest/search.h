@@ -56,8 +56,11 @@ struct SkippedManifest {
 };
 
 struct SearchResult {
-  // Sorted by provider, then by version (highest first), then in search order.
+  // The plugins with providers. Sorted by provider, then by version (highest first), then in search
+  // order.
   std::vector<FoundPlugin> found;
+  // The plugins with layers, likewise, by name.
+  std::vector<FoundPlugin> layers;
   std::vector<SkippedManifest> skipped;  // in search order
   std::vector<SearchDirectory> directories;
 };
@@ -68,7 +71,7 @@ struct SearchResult {
 [[nodiscard]] SearchResult find_plugins(const SearchRequest& request);
 
 // Reads one manifest as a search does. Its failure is the reason why a search would skip the file;
-// INVALID_ARGUMENT for a selection file.
+// INVALID_ARGUMENT for a selection file and for the manifest of a layer.
 [[nodiscard]] Result<FoundPlugin> read_plugin(const std::filesystem::path& manifest);
 
 // Returns INVALID_ARGUMENT if the path has a `$`: the system's loader expands $ORIGIN, $LIB and

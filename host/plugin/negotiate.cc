@@ -120,7 +120,7 @@ struct Identity {
   std::string_view vendor;
 };
 
-CallSite get_api_of(const manifest::Manifest& manifest) { return {manifest.provider, "get_api"}; }
+CallSite get_api_of(const manifest::Manifest& manifest) { return {manifest.subject(), "get_api"}; }
 
 Result<Identity> read_identity(const eph_provider_api* table, uint64_t index,
                                const manifest::Manifest& manifest) {
@@ -154,7 +154,6 @@ Result<std::vector<Identity>> read_identities(const eph_plugin_api& api,
   EPHOST_ASSIGN_OR_RETURN(const auto tables,
                           adopt_array(api.providers, api.provider_count, kMaxProviders,
                                       get_api_of(manifest), "providers"));
-  if (tables.empty()) return refuse_bug("the library offers no provider");
   std::vector<Identity> identities;
   for (const eph_provider_api* table : tables) {
     EPHOST_ASSIGN_OR_RETURN(const Identity identity,
@@ -183,6 +182,45 @@ Result<const eph_provider_api*> pick_provider(const eph_plugin_api& api,
   EPHOST_RETURN_IF_ERROR(check_same("the short name", manifest.name, found->name));
   EPHOST_RETURN_IF_ERROR(check_same("the vendor", manifest.vendor, found->vendor));
   return api.providers[found - identities.begin()];
+}
+
+// The library's table of a layer; null if it has none.
+Result<const eph_layer_api*> ask_for_layer(const AdoptedPlugin& adopted,
+                                           const manifest::Manifest& manifest) {
+  if (adopted.api.get_extension == nullptr) return nullptr;
+  const CallSite site{manifest.subject(), "get_extension", EPH_EXT_LAYER};
+  EPHOST_ASSIGN_OR_RETURN(const void* const table,
+                          call(site, adopted.api.get_extension, adopted.api_self,
+                               eph_string EPH_STRING(EPH_EXT_LAYER)));
+  return static_cast<const eph_layer_api*>(table);
+}
+
+// A library with a layer and without providers has a manifest of the other kind.
+Status check_has_providers(const manifest::Manifest& manifest, const AdoptedPlugin& adopted) {
+  if (adopted.api.provider_count != 0) return {};
+  EPHOST_ASSIGN_OR_RETURN(const eph_layer_api* const layer, ask_for_layer(adopted, manifest));
+  if (layer == nullptr) return refuse_bug("the library offers no provider");
+  return refuse(
+      "the library offers a layer and no provider; write \"kind: layer\" in the manifest, or "
+      "install the library of the provider");
+}
+
+Status take_layer(const manifest::Manifest& manifest, AdoptedPlugin& adopted) {
+  EPHOST_ASSIGN_OR_RETURN(adopted.layer_self, ask_for_layer(adopted, manifest));
+  if (adopted.layer_self == nullptr && adopted.api.provider_count != 0) {
+    return refuse(
+        formatted("the manifest is of a layer, and the library offers providers and no {}; "
+                  "write \"kind: provider\", or install the library of the layer",
+                  EPH_EXT_LAYER));
+  }
+  const CallSite site{manifest.subject(), "get_extension", EPH_EXT_LAYER};
+  EPHOST_ASSIGN_OR_RETURN(adopted.layer, adopt<eph_layer_api>(adopted.layer_self, site));
+  EPHOST_ASSIGN_OR_RETURN(const std::string_view name,
+                          checked_text(adopted.layer.name, "name of the layer"));
+  EPHOST_ASSIGN_OR_RETURN(const std::string_view vendor,
+                          checked_text(adopted.layer.vendor, "vendor of the layer"));
+  EPHOST_RETURN_IF_ERROR(check_same("the name of the layer", manifest.name, name));
+  return check_same("the vendor", manifest.vendor, vendor);
 }
 
 // A context without a `source` could not be assigned to its provider again.
@@ -236,11 +274,16 @@ Result<AdoptedPlugin> negotiate(const eph_plugin_preamble* preamble,
   AdoptedPlugin adopted;
   EPHOST_ASSIGN_OR_RETURN(
       adopted.preamble,
-      adopt<eph_plugin_preamble>(preamble, CallSite{manifest.provider, EPH_PLUGIN_SYMBOL}));
+      adopt<eph_plugin_preamble>(preamble, CallSite{manifest.subject(), EPH_PLUGIN_SYMBOL}));
   EPHOST_RETURN_IF_ERROR(check_build_flags(adopted.preamble.build_flags, host.build_flags));
   EPHOST_ASSIGN_OR_RETURN(adopted.minor, agree_on_minor(adopted.preamble, host));
   EPHOST_RETURN_IF_ERROR(check_promises(adopted.preamble, manifest));
   EPHOST_RETURN_IF_ERROR(fetch_api(manifest, adopted));
+  if (manifest.kind == manifest::Kind::kLayer) {
+    EPHOST_RETURN_IF_ERROR(take_layer(manifest, adopted));
+    return adopted;
+  }
+  EPHOST_RETURN_IF_ERROR(check_has_providers(manifest, adopted));
   EPHOST_ASSIGN_OR_RETURN(adopted.provider_self, pick_provider(adopted.api, manifest));
   EPHOST_ASSIGN_OR_RETURN(adopted.provider,
                           adopt_provider(adopted.provider_self, get_api_of(manifest)));

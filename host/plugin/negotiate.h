@@ -6,6 +6,7 @@
 // the names of the files.
 #pragma once
 
+#include <ephost/ext/layer.h>
 #include <ephost/plugin_abi.h>
 
 #include <cstdint>
@@ -33,10 +34,12 @@ struct AdoptedPlugin {
   eph_plugin_preamble preamble = {};
   uint32_t minor = 0;  // the version that both sides use
   eph_plugin_api api = {};
-  eph_provider_api provider = {};  // the one that the manifest names
+  eph_provider_api provider = {};  // the one that the manifest names; none for a layer
+  eph_layer_api layer = {};        // of a manifest of a layer
   // The library's own tables, which their functions take as `self`.
   const eph_plugin_api* api_self = nullptr;
   const eph_provider_api* provider_self = nullptr;
+  const eph_layer_api* layer_self = nullptr;
 };
 
 // Checks what the manifest alone states, before anything is loaded: ABI version and required

@@ -5,6 +5,7 @@
 
 #include <ephost/ext/device_memory.h>
 #include <ephost/ext/graph_wishes.h>
+#include <ephost/ext/layer.h>
 #include <ephost/ext/operators.h>
 #include <ephost/ext/profiling.h>
 #include <ephost/ext/run.h>
@@ -98,6 +99,8 @@ EPHOST_LAYOUT(eph_graph_wishes_api, "eph_graph_wishes_api", FUNCTION(get_kept_op
 EPHOST_LAYOUT(eph_shapes_provider_api, "eph_shapes_provider_api",
   OPTIONAL(set_profiles), FUNCTION(get_wishes))
 EPHOST_LAYOUT(eph_operators_api, "eph_operators_api", FUNCTION(get_operators))
+EPHOST_LAYOUT(eph_layer_api, "eph_layer_api",
+  COVERED(name), COVERED(vendor), FUNCTION(decorate), FUNCTION(release))
 EPHOST_LAYOUT(eph_error_api, "eph_error_api", FUNCTION(set_message))
 
 EPHOST_LAYOUT(eph_device, "eph_device",

@@ -49,7 +49,7 @@ Result<MappedFile> check_before_loading(const manifest::FoundPlugin& plugin,
 }
 
 Result<const eph_plugin_preamble*> ask_for_preamble(const Library& library,
-                                                    std::string_view provider) {
+                                                    std::string_view subject) {
   using EntryPoint = std::remove_pointer_t<eph_plugin_v1_function>;
   auto* const entry_point = library.find_function<EntryPoint>(EPH_PLUGIN_SYMBOL);
   if (entry_point == nullptr) {
@@ -58,14 +58,14 @@ Result<const eph_plugin_preamble*> ask_for_preamble(const Library& library,
                                        "the right file in the manifest, or "
                                        "install a version of the plugin for this host");
   }
-  return call({provider, EPH_PLUGIN_SYMBOL}, entry_point);
+  return call({subject, EPH_PLUGIN_SYMBOL}, entry_point);
 }
 
 Result<std::shared_ptr<const LoadedPlugin>> negotiate_with(std::shared_ptr<const Library> library,
                                                            const manifest::Manifest& manifest,
                                                            const HostOffer& host) {
   EPHOST_ASSIGN_OR_RETURN(const eph_plugin_preamble* const preamble,
-                          ask_for_preamble(*library, manifest.provider));
+                          ask_for_preamble(*library, manifest.subject()));
   EPHOST_ASSIGN_OR_RETURN(const AdoptedPlugin adopted, negotiate(preamble, manifest, host));
   if ((adopted.preamble.flags & EPH_PLUGIN_STAYS_LOADED) != 0) library->stay_loaded();
   auto loaded = std::make_shared<LoadedPlugin>();
@@ -75,8 +75,10 @@ Result<std::shared_ptr<const LoadedPlugin>> negotiate_with(std::shared_ptr<const
   loaded->abi_minor = adopted.minor;
   loaded->api = adopted.api;
   loaded->provider = adopted.provider;
+  loaded->layer = adopted.layer;
   loaded->api_self = adopted.api_self;
   loaded->provider_self = adopted.provider_self;
+  loaded->layer_self = adopted.layer_self;
   return std::shared_ptr<const LoadedPlugin>(std::move(loaded));
 }
 
@@ -102,17 +104,19 @@ Result<std::shared_ptr<const LoadedPlugin>> Registry::load(const manifest::Found
   const std::filesystem::path& key = plugin.manifest.file;
   if (auto loaded = plugins_[key].lock()) return loaded;
   if (const auto refusal = refusals_.find(key); refusal != refusals_.end()) return refusal->second;
+  const std::string subject =
+      formatted("{} {}", plugin.manifest.kind == manifest::Kind::kLayer ? "layer" : "provider",
+                quote(plugin.manifest.subject()));
   auto loaded = load_unguarded(plugin);
   if (!loaded.ok()) {
     Status reason = std::move(loaded).status().with_context(
-        formatted("loading provider {} from {}, as {} says", quote(plugin.manifest.provider),
-                  quote(plugin.library.native()), quote(key.native())));
+        formatted("loading {} from {}, as {} says", subject, quote(plugin.library.native()),
+                  quote(key.native())));
     refusals_.emplace(key, reason);
     return reason;
   }
   plugins_[key] = *loaded;
-  log_info(formatted("loaded {} for provider {}", quote(plugin.library.native()),
-                     quote(plugin.manifest.provider)));
+  log_info(formatted("loaded {} for {}", quote(plugin.library.native()), subject));
   return loaded;
 }
 

@@ -3,6 +3,7 @@
 // host/manifest; providers are called by host/bridge.
 #pragma once
 
+#include <ephost/ext/layer.h>
 #include <ephost/plugin_abi.h>
 
 #include <cstdint>
@@ -28,14 +29,18 @@ struct LoadedPlugin {
   eph_plugin_preamble preamble = {};
   uint32_t abi_minor = 0;
   eph_plugin_api api = {};
-  eph_provider_api provider = {};  // the one that the manifest names
-  // The plugin's own tables, which the functions of `api` and `provider` take as `self`. The host
-  // does not read them again.
+  eph_provider_api provider = {};  // the one that the manifest names; none for a layer
+  eph_layer_api layer = {};        // of a manifest of a layer
+  // The plugin's own tables, which the functions of `api`, `provider` and `layer` take as `self`.
+  // The host does not read them again.
   const eph_plugin_api* api_self = nullptr;
   const eph_provider_api* provider_self = nullptr;
+  const eph_layer_api* layer_self = nullptr;
   // The names of the layers that `provider` has over the plugin's own table, the one nearest to the
   // host first (host/layers).
   std::vector<std::string> layers;
+  // Name and version of those that may change what is compiled, in the same order.
+  std::vector<std::string> cache_ingredients;
 };
 
 struct Refusal {

@@ -109,6 +109,9 @@ std::vector<InstalledPlugin> Environment::plugins() const {
   for (const manifest::FoundPlugin& found : all->found) {
     plugins.push_back(session::describe_plugin(found));
   }
+  for (const manifest::FoundPlugin& layer : all->layers) {
+    plugins.push_back(session::describe_plugin(layer));
+  }
   return plugins;
 }
 
@@ -116,14 +119,14 @@ Status Environment::check_loadable(const InstalledPlugin& plugin) const {
   const LogScope scope(state_->log);
   return session::without_exceptions("checking a plugin", [&] {
     const auto all = state_->plugins.all();
-    const auto found = std::ranges::find_if(
-        all->found, [&](const auto& one) { return one.manifest.file == plugin.manifest; });
-    if (found == all->found.end()) {
-      return Status(
-          StatusCode::kNotFound,
-          quote(plugin.manifest.native()) + " is not the manifest of a plugin in this environment");
+    for (const auto* const plugins : {&all->found, &all->layers}) {
+      for (const manifest::FoundPlugin& one : *plugins) {
+        if (one.manifest.file == plugin.manifest) return state_->registry.check(one);
+      }
     }
-    return state_->registry.check(*found);
+    return Status(
+        StatusCode::kNotFound,
+        quote(plugin.manifest.native()) + " is not the manifest of a plugin in this environment");
   });
 }
 

@@ -150,8 +150,7 @@ Result<SessionConfig> read_session_config(const SessionOptions& options,
     if (is_dimension) continue;
     if (key.starts_with(kLayersPrefix)) {
       std::string provider(key.substr(kLayersPrefix.size()));
-      EPHOST_ASSIGN_OR_RETURN(config.provider_layers[std::move(provider)],
-                              setters::layer_names(key, value));
+      config.provider_layers[std::move(provider)] = split_names(value);
       continue;
     }
     warnings.push_back("configuration entry " + quote(key) + " is unknown and has no effect" +

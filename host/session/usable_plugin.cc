@@ -41,7 +41,9 @@ void UnusablePlugins::warn(const manifest::FoundPlugin& taken) const {
 Status UnusablePlugins::error() const {
   const Status& first = unusable_.front().reason;
   if (unusable_.size() + candidates_.skipped.size() == 1) return first;
-  std::string text = formatted("no plugin for the provider {} can be used", candidates_.provider());
+  const bool is_layer = candidates_.plugins.front().manifest.kind == manifest::Kind::kLayer;
+  std::string text = formatted("no plugin for the {} {} can be used",
+                               is_layer ? "layer" : "provider", candidates_.provider());
   for (const Unusable& one : unusable_) {
     text += formatted("; {}: {}", describe(one.plugin->manifest), one.reason.message());
   }

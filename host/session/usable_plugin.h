@@ -1,6 +1,6 @@
-// Loads the plugin of a provider: the highest version that works. If one version is broken, the
-// next one is tried, and a warning names the broken one. Called by the pipeline and by commands
-// that query a single provider.
+// Loads the plugin of a provider or layer: the highest version that works. If one version is
+// broken, the next one is tried, and a warning names the broken one. Called by the pipeline and by
+// commands that query a single provider.
 #pragma once
 
 #include <ephost/status.h>

@@ -3,6 +3,7 @@
 #include <ephost/ext/constants.h>
 #include <ephost/ext/device_memory.h>
 #include <ephost/ext/graph_wishes.h>
+#include <ephost/ext/layer.h>
 #include <ephost/ext/operators.h>
 #include <ephost/ext/profiling.h>
 #include <ephost/ext/progress.h>

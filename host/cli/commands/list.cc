@@ -53,18 +53,36 @@ Result<std::optional<Chosen>> choose(const Environment& environment, const Flags
   return chosen;
 }
 
-std::vector<CheckedPlugin> check_plugins(const Environment& environment) {
+enum class Kind { kProvider, kLayer };
+
+std::vector<CheckedPlugin> check_plugins(const Environment& environment, Kind kind) {
   std::vector<CheckedPlugin> checked;
   for (InstalledPlugin& plugin : environment.plugins()) {
+    if (plugin.provider.empty() != (kind == Kind::kLayer)) continue;
     Status loadable = environment.check_loadable(plugin);
     checked.push_back({std::move(plugin), std::move(loadable)});
   }
   return checked;
 }
 
+Json layers_json(const Environment& environment) {
+  Json layers = Json::array();
+  for (const auto& [plugin, loadable] : check_plugins(environment, Kind::kLayer)) {
+    layers.push_back({{"name", plugin.name},
+                      {"vendor", plugin.vendor},
+                      {"version", plugin.version},
+                      {"abi", abi_json(plugin.abi)},
+                      {"manifest", plugin.manifest.native()},
+                      {"library", plugin.library.native()},
+                      {"loadable", loadable.ok()},
+                      {"problem", loadable.ok() ? Json() : status_json(loadable)}});
+  }
+  return layers;
+}
+
 Json to_json(const Environment& environment, const std::optional<Chosen>& chosen) {
   Json plugins = Json::array();
-  for (const auto& [plugin, loadable] : check_plugins(environment)) {
+  for (const auto& [plugin, loadable] : check_plugins(environment, Kind::kProvider)) {
     Json json = {{"provider", plugin.provider},
                  {"name", plugin.name},
                  {"vendor", plugin.vendor},
@@ -93,7 +111,10 @@ Json to_json(const Environment& environment, const std::optional<Chosen>& chosen
   for (const SearchedDirectory& directory : environment.searched_directories()) {
     directories.push_back({{"path", directory.path.native()}, {"origin", directory.origin}});
   }
-  Json json = {{"plugins", plugins}, {"skipped", skipped}, {"directories", directories}};
+  Json json = {{"plugins", plugins},
+               {"layers", layers_json(environment)},
+               {"skipped", skipped},
+               {"directories", directories}};
   if (chosen) json.set("selection", selection_json(chosen->file, chosen->report));
   return json;
 }
@@ -114,6 +135,23 @@ std::string selection_text(const Chosen& chosen) {
   return findings.empty() ? text : text + "\nwrong with it:\n" + findings;
 }
 
+std::string problem_text(const InstalledPlugin& plugin, const Status& loadable) {
+  return "  " + printable(plugin.manifest.native()) + "\n    " + printable(loadable.to_string()) +
+         "\n";
+}
+
+// The layers that plugins ship; empty if there are none. Why some cannot be loaded is added to
+// `problems`.
+std::string layers_text(const Environment& environment, std::string& problems) {
+  Table table({{"layer"}, {"version"}, {"vendor"}, {"abi"}, {"loadable"}, {"manifest"}});
+  for (const auto& [plugin, loadable] : check_plugins(environment, Kind::kLayer)) {
+    table.add_row({plugin.name, plugin.version, plugin.vendor, abi_text(plugin.abi),
+                   loadable.ok() ? "yes" : "no", plugin.manifest.native()});
+    if (!loadable.ok()) problems += problem_text(plugin, loadable);
+  }
+  return table.empty() ? "" : "\n" + table.to_text();
+}
+
 std::string to_table(const Environment& environment, const std::optional<Chosen>& chosen,
                      bool verbose) {
   std::vector<Column> columns = {{"provider"}, {"name"},    {"version"},  {"vendor"},
@@ -121,7 +159,7 @@ std::string to_table(const Environment& environment, const std::optional<Chosen>
   if (chosen) columns.insert(columns.end(), {{"selected", Align::kRight}, {"why"}});
   Table table(std::move(columns));
   std::string problems;
-  for (const auto& [plugin, loadable] : check_plugins(environment)) {
+  for (const auto& [plugin, loadable] : check_plugins(environment, Kind::kProvider)) {
     std::vector<std::string> row = {plugin.provider,
                                     plugin.name,
                                     plugin.version,
@@ -136,11 +174,10 @@ std::string to_table(const Environment& environment, const std::optional<Chosen>
       row.push_back(verdict.reason);
     }
     table.add_row(std::move(row));
-    if (!loadable.ok())
-      problems += "  " + printable(plugin.manifest.native()) + "\n    " +
-                  printable(loadable.to_string()) + "\n";
+    if (!loadable.ok()) problems += problem_text(plugin, loadable);
   }
   std::string text = table.empty() ? "no plugins found\n" : table.to_text();
+  text += layers_text(environment, problems);
   if (!problems.empty()) text += "\ncannot be loaded:\n" + problems;
   const std::vector<SkippedPlugin> skipped = environment.skipped_plugins();
   if (!skipped.empty()) text += "\nskipped:\n";

@@ -130,9 +130,16 @@ Result<std::string> plugins_json(const fs::path& path) {
     std::error_code ignored;
     const fs::path absolute = fs::absolute(file, ignored).lexically_normal();
     EPHOST_ASSIGN_OR_RETURN(const manifest::Manifest manifest, manifest::load_manifest(absolute));
+    if (manifest.kind == manifest::Kind::kLayer) continue;
     plugins.push_back(formatted(R"({{"manifest":{},"provider":{},"name":{},"version":{}}})",
                                 json_string(absolute.native()), text_json(manifest.provider),
                                 text_json(manifest.name), text_json(manifest.version.to_string())));
+  }
+  if (plugins.empty()) {
+    return Status(StatusCode::kInvalidArgument,
+                  formatted("{} has layers only, and the checks are for providers; name the "
+                            "manifest of a provider, or a folder with some",
+                            quote(path.native())));
   }
   return formatted(R"({{"plugins":[{}]}})", join(plugins, ","));
 }

@@ -20,7 +20,7 @@ Result<Bench> Bench::open(const Subject& subject) {
   EPHOST_ASSIGN_OR_RETURN(Environment environment, Environment::create(options));
   for (const InstalledPlugin& plugin : environment.plugins()) {
     std::error_code ignored;
-    const bool is_it = plugin.name == subject.provider &&
+    const bool is_it = !plugin.provider.empty() && plugin.name == subject.provider &&
                        std::filesystem::equivalent(plugin.manifest, subject.manifest, ignored);
     if (is_it) return Bench(subject, std::move(environment), plugin);
   }

@@ -403,8 +403,8 @@ typedef struct ephost_abi_versions {
 /* A plugin as its manifest describes it; nothing of it need be loaded. */
 typedef struct ephost_plugin {
   uint64_t struct_size;
-  const char* provider; /* e.g. "CPUExecutionProvider" */
-  const char* name;     /* e.g. "cpu" */
+  const char* provider; /* e.g. "CPUExecutionProvider"; empty if the plugin has a layer */
+  const char* name;     /* e.g. "cpu"; the name of a layer */
   const char* vendor;
   const char* version;
   const char* manifest;    /* path */
@@ -433,7 +433,7 @@ typedef struct ephost_searched_directory {
 /* Report: what an environment knows without loading anything. */
 typedef struct ephost_plugin_list {
   uint64_t struct_size;
-  const ephost_plugin* const* plugins; /* by provider, highest version first */
+  const ephost_plugin* const* plugins; /* by provider, highest version first; then layers */
   uint64_t plugin_count;
   const ephost_skipped_plugin* const* skipped;
   uint64_t skipped_count;

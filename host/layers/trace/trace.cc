@@ -260,10 +260,10 @@ class TraceLayer : public Layer {
       : writer_(std::make_shared<Writer>(std::move(options))) {}
 
   [[nodiscard]] std::string_view name() const override { return "trace"; }
-  [[nodiscard]] std::shared_ptr<const eph_provider_api> decorate(
+  [[nodiscard]] Result<std::shared_ptr<const eph_provider_api>> decorate(
       const plugin::LoadedPlugin& plugin) override {
     auto traced = std::make_shared<TracedTable>(writer_, plugin);
-    return {traced, &traced->table};
+    return std::shared_ptr<const eph_provider_api>(traced, &traced->table);
   }
 
  private:

@@ -21,10 +21,10 @@ class ValidateLayer : public Layer {
   explicit ValidateLayer(ValidateOptions options) : options_(options) {}
 
   [[nodiscard]] std::string_view name() const override { return "validate"; }
-  [[nodiscard]] std::shared_ptr<const eph_provider_api> decorate(
+  [[nodiscard]] Result<std::shared_ptr<const eph_provider_api>> decorate(
       const plugin::LoadedPlugin& plugin) override {
     auto validated = std::make_shared<ValidatedTable>(options_, plugin);
-    return {validated, &validated->table};
+    return std::shared_ptr<const eph_provider_api>(validated, &validated->table);
   }
 
  private:

@@ -102,6 +102,9 @@ Result<context::CacheIngredients> collect_cache_ingredients(const PreparedModel&
     ingredients.session_options.emplace_back("initializer " + name, context::to_string(checksum));
   }
   for (const auto& provider : prepared.providers) {
+    for (const std::string& layer : provider->plugin().cache_ingredients) {
+      ingredients.session_options.emplace_back("layer of " + provider->name(), layer);
+    }
     EPHOST_ASSIGN_OR_RETURN(context::CacheProvider described,
                             describe_provider(*provider, known, cancellation));
     ingredients.providers.push_back(std::move(described));

@@ -77,9 +77,7 @@ template <uint64_t SessionConfig::*kMember>
                                          const std::string& text);
 [[nodiscard]] Status shape_profiles(SessionConfig& config, std::string_view key,
                                     const std::string& text);
-// Names of layers, separated by `;`.
-[[nodiscard]] Result<std::vector<std::string>> layer_names(std::string_view key,
-                                                           std::string_view text);
+// Names of layers, separated by `;`: which there are, the plugins of the environment decide.
 [[nodiscard]] Status layers(SessionConfig& config, std::string_view key, const std::string& text);
 [[nodiscard]] Status validate_guard(SessionConfig& config, std::string_view key,
                                     const std::string& text);

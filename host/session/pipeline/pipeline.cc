@@ -103,7 +103,8 @@ class Pipeline {
   Pipeline(const Environment& environment, const SessionOptions& options,
            const SessionConfig& config, const ThreadUse& threads, const PipelineHooks& hooks,
            bool defers_checksums)
-      : options_(options),
+      : environment_(environment),
+        options_(options),
         config_(config),
         hooks_(hooks),
         defers_checksums_(defers_checksums),
@@ -260,7 +261,9 @@ class Pipeline {
       prepared_.layers = hooks_.base->layers;
       return Status::ok_status();
     }
-    EPHOST_ASSIGN_OR_RETURN(prepared_.layers, SessionLayers::create(config_, prepared_.profiler));
+    EPHOST_ASSIGN_OR_RETURN(
+        prepared_.layers,
+        SessionLayers::create(environment_.state(), config_, prepared_.profiler, prepared_.files));
     return Status::ok_status();
   }
 
@@ -411,6 +414,7 @@ class Pipeline {
     return status;
   }
 
+  const Environment& environment_;
   const SessionOptions& options_;
   const SessionConfig& config_;
   const PipelineHooks& hooks_;

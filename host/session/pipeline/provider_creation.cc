@@ -75,12 +75,18 @@ Status ProviderCreation::create_all(PreparedModel& prepared) const {
   for (const manifest::ChosenProvider& choice : chosen) {
     std::vector<onnx_io::OperatorDefinition> definitions;
     bool lacks_device = false;
+    Status layering;  // why a layer could not be put over the plugin
     for (const manifest::FoundPlugin& plugin : choice.candidates.plugins) {
       EPHOST_RETURN_IF_ERROR(add_plugin_files(plugin, prepared.files));
     }
     const auto create_from = [&](std::shared_ptr<const plugin::LoadedPlugin> plugin)
         -> Result<std::shared_ptr<bridge::Provider>> {
-      plugin = prepared.layers->over(std::move(plugin));
+      auto layered = prepared.layers->over(std::move(plugin));
+      if (!layered.ok()) {
+        layering = layered.status();
+        return Status(StatusCode::kInvalidArgument, layering.message());
+      }
+      plugin = std::move(layered).value();
       if (wants_operators) {
         EPHOST_ASSIGN_OR_RETURN(definitions, bridge::read_operators(plugin));
       }
@@ -89,6 +95,7 @@ Status ProviderCreation::create_all(PreparedModel& prepared) const {
     auto provider =
         with_usable_plugin(environment_.state().registry, choice.candidates, create_from);
     // The search ends as at a wrong option, but the options are right.
+    if (!layering.ok()) return layering;
     if (lacks_device) return Status(StatusCode::kEngineError, provider.status().message());
     if (!provider.ok()) return std::move(provider).status();
     prepared.providers.push_back(std::move(provider).value());

@@ -8,54 +8,80 @@
 #include "host/layers/trace/trace.h"
 #include "host/layers/trace/trace_file.h"
 #include "host/layers/validate/validate.h"
-#include "host/session/config/config_setters.h"
+#include "host/manifest/choose.h"
+#include "host/session/pipeline/plugin_layer.h"
+#include "host/session/usable_plugin.h"
 
 namespace ephost::session {
 
-// `name` is one of layers::kLayerNames.
-Result<std::shared_ptr<layers::Layer>> SessionLayers::make_one(std::string_view name,
-                                                               const SessionConfig& config) const {
-  if (name == "validate") return layers::make_validate(config.validate);
-  EPHOST_ASSIGN_OR_RETURN(auto write,
-                          layers::open_trace(config.trace_file, config.trace_until_crash));
-  return layers::make_trace({.format = config.trace_format,
-                             .graph_reads = config.trace_graph_reads,
-                             .write = std::move(write),
-                             .profiler = profiler_});
-}
+// Makes each layer once, whoever names it.
+struct SessionLayers::Maker {
+  Environment::State& environment;
+  const SessionConfig& config;
+  const std::shared_ptr<Profiler>& profiler;
+  OperationFiles& files;
+  std::map<std::string, std::shared_ptr<layers::Layer>> made = {};
 
-Result<std::vector<std::shared_ptr<layers::Layer>>> SessionLayers::make(
-    const Names& names, const SessionConfig& config) {
-  std::vector<std::shared_ptr<layers::Layer>> layers;
-  for (const std::string& name : names) {
-    std::shared_ptr<layers::Layer>& layer = made_[name];
-    if (layer == nullptr) {
-      EPHOST_ASSIGN_OR_RETURN(layer, make_one(name, config));
+  Result<std::vector<std::shared_ptr<layers::Layer>>> make(const Names& names) {
+    std::vector<std::shared_ptr<layers::Layer>> layers;
+    for (const std::string& name : names) {
+      std::shared_ptr<layers::Layer>& layer = made[name];
+      if (layer == nullptr) {
+        EPHOST_ASSIGN_OR_RETURN(layer, make_one(name));
+      }
+      layers.push_back(layer);
     }
-    layers.push_back(layer);
+    return layers;
   }
-  return layers;
-}
+
+ private:
+  Result<std::shared_ptr<layers::Layer>> make_one(std::string_view name) {
+    if (name == "validate") return layers::make_validate(config.validate);
+    if (name == "trace") return make_trace();
+    return load(name);
+  }
+
+  [[nodiscard]] Result<std::shared_ptr<layers::Layer>> make_trace() const {
+    EPHOST_ASSIGN_OR_RETURN(auto write,
+                            layers::open_trace(config.trace_file, config.trace_until_crash));
+    return layers::make_trace({.format = config.trace_format,
+                               .graph_reads = config.trace_graph_reads,
+                               .write = std::move(write),
+                               .profiler = profiler});
+  }
+
+  Result<std::shared_ptr<layers::Layer>> load(std::string_view name) {
+    const auto plugins = environment.plugins.all();
+    EPHOST_ASSIGN_OR_RETURN(const manifest::Candidates candidates,
+                            manifest::find_layer(*plugins, name));
+    for (const manifest::FoundPlugin& plugin : candidates.plugins) {
+      EPHOST_RETURN_IF_ERROR(add_plugin_files(plugin, files));
+    }
+    return with_usable_plugin(environment.registry, candidates,
+                              [](std::shared_ptr<const plugin::LoadedPlugin> plugin) {
+                                return Result(make_plugin_layer(std::move(plugin)));
+                              });
+  }
+};
 
 Result<std::shared_ptr<const SessionLayers>> SessionLayers::create(
-    const SessionConfig& config, const std::shared_ptr<Profiler>& profiler) {
-  auto made = std::make_shared<SessionLayers>();
-  made->profiler_ = profiler;
+    Environment::State& environment, const SessionConfig& config,
+    const std::shared_ptr<Profiler>& profiler, OperationFiles& files) {
+  Maker maker{environment, config, profiler, files};
+  auto layers = std::make_shared<SessionLayers>();
   Names common = config.layers.value_or(Names());
   if (!config.layers && config.provider_layers.empty()) {
     const char* const variable = ::secure_getenv("EPHOST_LAYERS");
-    if (variable != nullptr) {
-      EPHOST_ASSIGN_OR_RETURN(common, setters::layer_names("EPHOST_LAYERS", variable));
-    }
+    if (variable != nullptr) common = split_names(variable);
   }
-  EPHOST_ASSIGN_OR_RETURN(made->common_, made->make(common, config));
+  EPHOST_ASSIGN_OR_RETURN(layers->common_, maker.make(common));
   for (const auto& [provider, names] : config.provider_layers) {
-    EPHOST_ASSIGN_OR_RETURN(made->own_[provider], made->make(names, config));
+    EPHOST_ASSIGN_OR_RETURN(layers->own_[provider], maker.make(names));
   }
-  return std::shared_ptr<const SessionLayers>(std::move(made));
+  return std::shared_ptr<const SessionLayers>(std::move(layers));
 }
 
-std::shared_ptr<const plugin::LoadedPlugin> SessionLayers::over(
+Result<std::shared_ptr<const plugin::LoadedPlugin>> SessionLayers::over(
     std::shared_ptr<const plugin::LoadedPlugin> plugin) const {
   const manifest::Manifest& manifest = plugin->manifest;
   const auto own = std::ranges::find_if(own_, [&](const auto& entry) {

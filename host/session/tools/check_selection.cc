@@ -213,6 +213,9 @@ class Check {
           session::read_session_config(SessionOptions().add_config_entry(key, value), warnings)
               .status();
       is_sound &= expect(place, read);
+      if (key == "session.layers" || key.starts_with(session::kLayersPrefix)) {
+        check_layers(place, value);
+      }
       for (const std::string& warning : warnings) {
         find(place, names_provider(key) ? formatted("{} is an option of a provider; write it under "
                                                     "the provider's \"options\"",
@@ -225,6 +228,21 @@ class Check {
     std::vector<std::string> warnings;
     if (!is_sound || examined.session_entries.empty()) return;
     expect(examined.session_entries.front(), session::read_session_config(all, warnings).status());
+  }
+
+  void check_layers(Place place, std::string_view names) {
+    for (const std::string& name : session::split_names(names)) {
+      if (manifest::is_host_layer(name)) continue;
+      const auto candidates = manifest::find_layer(*plugins_, name);
+      if (!expect(place, candidates.status())) continue;
+      const auto is_sound = [](const auto&) { return Result(true); };
+      expect(
+          place,
+          depth_ == SelectionCheck::kFind
+              ? environment_.check_loadable(session::describe_plugin(candidates->plugins.front()))
+              : session::with_usable_plugin(environment_.state().registry, *candidates, is_sound)
+                    .status());
+    }
   }
 
   // Whether a key has the form of a provider's option for a run, "ep.PROVIDER.OPTION".

@@ -953,7 +953,7 @@ typedef struct eph_plugin_api eph_plugin_api;
 struct eph_plugin_api {
   uint64_t struct_size;
   const eph_provider_api* const* providers;
-  uint64_t provider_count; /* at least 1 */
+  uint64_t provider_count; /* at least 1; may be 0 where it offers a layer (ext/layer.h) */
 
   /* The table of an optional interface of the plugin as a whole, such as ext/operators.h, or null.
    * [optional] [any] */

@@ -33,6 +33,7 @@ struct Handed {
   const void* provider_info = nullptr;
   const void* operators = nullptr;
   const void* operator_def = nullptr;
+  const void* layer = nullptr;
   std::span<const eph_kernel_def> kernels;
   std::span<const eph_kept_operator> kept_operators;
   std::span<const eph_memory> memories;
@@ -163,12 +164,19 @@ const void* get_extension(eph_provider*, eph_string id) noexcept {
   if (name == EPH_EXT_PROFILING) return handed.profiling;
   return name == EPH_EXT_SHARED_CONTEXTS ? handed.shared_contexts : handed.device_memory;
 }
-const void* get_plugin_extension(const eph_plugin_api*, eph_string) noexcept {
-  return handed.operators;
+const void* get_plugin_extension(const eph_plugin_api*, eph_string id) noexcept {
+  return std::string_view(id.data, id.size) == EPH_EXT_LAYER ? handed.layer : handed.operators;
 }
 const eph_plugin_api* get_api(const eph_load_info*) noexcept {
   return static_cast<const eph_plugin_api*>(handed.plugin_api);
 }
+
+int32_t decorate(const eph_layer_api*, const eph_provider_api* inner, const eph_layer_config*,
+                 const eph_provider_api** out_table, eph_error*) noexcept {
+  *out_table = inner;
+  return EPH_OK;
+}
+void release(const eph_layer_api*, const eph_provider_api*) noexcept {}
 
 eph_provider_api provider_table() {
   eph_provider_api table = {};
@@ -295,6 +303,21 @@ eph_computation_api Crossing<eph_computation_api>::sound() { return kComputation
 Status Crossing<eph_computation_api>::hand_over(const void* given) {
   handed = {.computation_api = given};
   return with_computation();
+}
+
+eph_layer_api Crossing<eph_layer_api>::sound() {
+  return {sizeof(eph_layer_api), EPH_STRING("CrossingExecutionProvider"), EPH_STRING("tests"),
+          &decorate, &release};
+}
+Status Crossing<eph_layer_api>::hand_over(const void* given) {
+  const eph_plugin_api api = {sizeof(api), nullptr, 0, &get_plugin_extension};
+  const eph_plugin_preamble preamble = Crossing<eph_plugin_preamble>::sound();
+  handed = {.plugin_api = &api, .layer = given};
+  manifest::Manifest manifest = manifest_of_the_plugin();
+  manifest.kind = manifest::Kind::kLayer;
+  manifest.provider.clear();
+  manifest.name = kProvider;
+  return plugin::negotiate(&preamble, manifest, {}).status();
 }
 
 // The message that the host gives to the plugin's error arrives, or the error is unusable.

@@ -5,6 +5,7 @@
 #include <ephost/ext/constants.h>
 #include <ephost/ext/device_memory.h>
 #include <ephost/ext/graph_wishes.h>
+#include <ephost/ext/layer.h>
 #include <ephost/ext/operators.h>
 #include <ephost/ext/profiling.h>
 #include <ephost/ext/progress.h>
@@ -73,6 +74,7 @@ EPHOST_CROSSING(eph_plugin_preamble, kFromPlugin, "eph_plugin_v1")
 EPHOST_CROSSING(eph_plugin_api, kFromPlugin, "get_api")
 EPHOST_CROSSING(eph_provider_api, kFromPlugin, "get_api")
 EPHOST_CROSSING(eph_computation_api, kFromPlugin, "create_kernel")
+EPHOST_CROSSING(eph_layer_api, kFromPlugin, "get_extension")
 EPHOST_CROSSING(eph_error_api, kFromPlugin, "")
 EPHOST_CROSSING(eph_device, kFromPlugin, "add")
 EPHOST_CROSSING(eph_fused_claim, kFromPlugin, "claim_fused")
@@ -116,6 +118,7 @@ EPHOST_NO_CROSSING(eph_constants_api, kFromHost)
 EPHOST_NO_CROSSING(eph_progress_api, kFromHost)
 EPHOST_NO_CROSSING(eph_thread_pool_api, kFromHost)
 EPHOST_NO_CROSSING(eph_inference_api, kFromHost)
+EPHOST_NO_CROSSING(eph_layer_config, kFromHost)
 EPHOST_NO_CROSSING(eph_provider_config, kFromHost)
 EPHOST_NO_CROSSING(eph_load_info, kFromHost)
 EPHOST_NO_CROSSING(eph_option, kFromHost)

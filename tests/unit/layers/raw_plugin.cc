@@ -105,7 +105,7 @@ RawPlugin::RawPlugin(Behaviour chosen, layers::ValidateOptions options, bool is_
       scope_(log_) {
   behaviour = std::move(chosen);
   const std::vector<std::shared_ptr<layers::Layer>> stack = {layers::make_validate(options)};
-  plugin_ = layers::with_layers(make_plugin(is_deterministic), stack);
+  plugin_ = layers::with_layers(make_plugin(is_deterministic), stack).value();
   static constexpr std::string_view kDirectory = "/opt/plugins";
   eph_provider_config config = {};
   config.struct_size = sizeof(config);

@@ -47,7 +47,7 @@ class Trace : public ::testing::Test {
     trace.graph_reads = graph_reads;
     trace.write = [this](std::string_view line) { lines.emplace_back(line); };
     const std::vector<std::shared_ptr<Layer>> layers = {make_trace(std::move(trace))};
-    plugin_ = with_layers(*loaded, layers);
+    plugin_ = with_layers(*loaded, layers).value();
     std::vector<eph_option> given;
     for (const auto& [name, value] : options) {
       eph_option option = {};

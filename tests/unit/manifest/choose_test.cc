@@ -55,6 +55,54 @@ std::vector<std::string> found(const SearchResult& plugins, const ProviderChoice
   return libraries;
 }
 
+Manifest layer(const std::string& name, const std::string& version, const std::string& vendor) {
+  Manifest result = manifest("", name, version);
+  result.kind = Kind::kLayer;
+  result.vendor = vendor;
+  return result;
+}
+
+SearchResult with_layers() {
+  SearchResult result = installed();
+  result.layers = {{layer("counter", "2.0.0", "acme"), "/plugins/libcounter2.so"},
+                   {layer("counter", "1.0.0", "acme"), "/plugins/libcounter1.so"},
+                   {layer("tracer", "1.0.0", "acme"), "/plugins/libtracer.so"}};
+  return result;
+}
+
+TEST(Choose, TriesTheHighestVersionOfALayerFirst) {
+  const Result<Candidates> found = find_layer(with_layers(), "counter");
+  ASSERT_TRUE(found.ok()) << found.status().to_string();
+  ASSERT_EQ(found->plugins.size(), 2U);
+  EXPECT_EQ(found->plugins[0].library, "/plugins/libcounter2.so");
+  EXPECT_EQ(found->provider(), "counter");
+}
+
+TEST(Choose, SuggestsALayerForAnUnknownName) {
+  EXPECT_EQ(find_layer(with_layers(), "countr").status().message(),
+            "there is no layer \"countr\"; did you mean \"counter\"?; the layers are: trace, "
+            "validate, counter, tracer");
+  EXPECT_THAT(find_layer(with_layers(), "dnnl").status().message(),
+              HasSubstr("there is no layer \"dnnl\"; the layers are: trace, validate"));
+  EXPECT_THAT(find_layer(installed(), "valdate").status().message(),
+              HasSubstr("did you mean \"validate\"?"));
+}
+
+TEST(Choose, RefusesALayerNameOfTwoVendors) {
+  SearchResult plugins = with_layers();
+  plugins.layers.push_back({layer("counter", "9.0.0", "somebody"), "/more/libcounter.so"});
+  const Status status = find_layer(plugins, "counter").status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("the layer name \"counter\" is ambiguous: acme ships one "
+                                          "with \"/plugins/counter-2.0.0.yaml\", and somebody "));
+}
+
+TEST(Choose, RefusesALayerAsAProvider) {
+  EXPECT_EQ(error_of(with_layers(), choice("Counter")),
+            "INVALID_ARGUMENT: \"counter\" is a layer, not a provider; name it with --layer or the "
+            "entry session.layers (\"/plugins/counter-2.0.0.yaml\")");
+}
+
 TEST(Choose, TriesTheHighestVersionFirst) {
   EXPECT_THAT(found(installed(), choice("DnnlExecutionProvider")),
               ElementsAre("/plugins/libdnnl2.so", "/plugins/libdnnl1.so"));

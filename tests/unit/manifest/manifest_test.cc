@@ -51,6 +51,54 @@ TEST(Manifest, ReadsEveryKey) {
   EXPECT_EQ(manifest->options.size(), 5U);
 }
 
+constexpr std::string_view kLayer = R"(schema: 1
+kind: layer
+name: counter
+vendor: Acme Corp.
+version: 2.1.0
+abi: { major: 1, minor: [0, 0] }
+library: { linux-x86_64: libcounter.so }
+)";
+
+std::string layer_with(std::string_view line) { return std::string(kLayer) + std::string(line); }
+
+TEST(Manifest, IsOfAProviderUnlessItSaysOtherwise) {
+  EXPECT_EQ(parse_manifest(kSample, "acme.yaml")->kind, Kind::kProvider);
+  EXPECT_TRUE(parse_manifest("kind: provider\n" + std::string(kSample), "acme.yaml").ok());
+  EXPECT_THAT(error_of("kind: device\n" + std::string(kSample)),
+              HasSubstr("key \"kind\": the kind \"device\" is not known; write one of provider, "
+                        "layer"));
+}
+
+TEST(Manifest, OfALayerHasANameAndNoProvider) {
+  const Result<Manifest> manifest = parse_manifest(
+      layer_with("sha256: { linux-x86_64: \"" + std::string(64, '1') + "\" }\n"), "counter.yaml");
+  ASSERT_TRUE(manifest.ok()) << manifest.status().to_string();
+  EXPECT_EQ(manifest->kind, Kind::kLayer);
+  EXPECT_EQ(manifest->name, "counter");
+  EXPECT_EQ(manifest->subject(), "counter");
+  EXPECT_EQ(manifest->provider, "");
+  EXPECT_TRUE(manifest->library_for("linux-x86_64")->sha256);
+}
+
+TEST(Manifest, OfALayerRefusesWhatOnlyProvidersHave) {
+  for (const std::string_view line :
+       {"provider: AcmeExecutionProvider\n", "context_sources: [acme]\n",
+        "validates_contexts: true\n", "deterministic: true\n", "devices: []\n", "requires: []\n",
+        "options: []\n", "options_open: true\n"}) {
+    const std::string key(line.substr(0, line.find(':')));
+    EXPECT_THAT(error_of(layer_with(line)),
+                HasSubstr("acme.yaml:8:1: key \"" + key + "\": only providers have this key"));
+  }
+}
+
+TEST(Manifest, OfALayerRefusesTheNamesOfTheHostsOwn) {
+  std::string text(kLayer);
+  text.replace(text.find("counter"), 7, "validate");
+  EXPECT_THAT(error_of(text), HasSubstr("the host has a layer \"validate\" of its own; choose "
+                                        "another name"));
+}
+
 TEST(Manifest, FindsTheLibraryOfAPlatform) {
   const Result<Manifest> manifest = parse_manifest(kSample, "acme.yaml");
   ASSERT_TRUE(manifest.ok());
@@ -79,7 +127,7 @@ TEST(Manifest, RefusesAnUnknownKeyWithAllKeysWhenNoneIsNear) {
   EXPECT_THAT(
       error_with("vendor:", "licence: MIT\nvendor:"),
       HasSubstr("acme.yaml:4:1: unknown key \"licence\"; remove it; the keys here are schema, "
-                "provider, name"));
+                "kind, provider, name"));
 }
 
 TEST(Manifest, RefusesAnUnknownKeyOfAnInnerMap) {

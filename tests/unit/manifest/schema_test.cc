@@ -29,10 +29,12 @@ std::vector<std::string> yaml_blocks(const std::string& text) {
 
 TEST(Schema, ExamplesAreAccepted) {
   const std::vector<std::string> blocks = yaml_blocks(read_file(kDirectory / "SCHEMA.md").value());
-  ASSERT_EQ(blocks.size(), 2U);
+  ASSERT_EQ(blocks.size(), 3U);
   const Result<Manifest> manifest = parse_manifest(blocks[0], "SCHEMA.md");
   EXPECT_TRUE(manifest.ok()) << manifest.status().to_string();
-  const Result<Selection> selection = parse_selection(blocks[1], "SCHEMA.md");
+  const Result<Manifest> layer = parse_manifest(blocks[1], "SCHEMA.md");
+  EXPECT_TRUE(layer.ok()) << layer.status().to_string();
+  const Result<Selection> selection = parse_selection(blocks[2], "SCHEMA.md");
   EXPECT_TRUE(selection.ok()) << selection.status().to_string();
 }
 

@@ -147,6 +147,26 @@ TEST(Search, FindsManifestsInADirectoryAndItsSubfolders) {
   EXPECT_THAT(paths(result.directories), ElementsAre(dir.path().native()));
 }
 
+TEST(Search, KeepsLayersApartFromProviders) {
+  TempDirectory dir;
+  install(dir, "", "b", "1.0.0");
+  for (const std::string version : {"1.0.0", "1.1.0"}) {
+    dir.write(version + "/layer.yaml",
+              "schema: 1\nkind: layer\nname: counter\nvendor: v\nversion: " + version +
+                  "\nabi: { major: 1, minor: [0, 0] }\nlibrary: { " + this_platform("lib.so") +
+                  " }\n");
+    dir.write(version + "/lib.so", "library");
+  }
+  const SearchResult result = search({dir.path()});
+  EXPECT_THAT(described(result.found), ElementsAre("bProvider 1.0.0"));
+  ASSERT_EQ(result.layers.size(), 2U);
+  EXPECT_EQ(result.layers[0].manifest.version.to_string(), "1.1.0");
+  const auto read = read_plugin(dir / "1.0.0/layer.yaml");
+  EXPECT_EQ(read.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(read.status().message(),
+              HasSubstr("is the manifest of the layer \"counter\"; give that of a provider"));
+}
+
 TEST(Search, PutsTheHighestVersionFirst) {
   TempDirectory dir;
   install(dir, "one/", "a", "1.9.0");

@@ -186,5 +186,71 @@ TEST(CheckManifest, NamesTheExtensionThatTheHostLacks) {
   EXPECT_TRUE(check_manifest(manifest, host).ok());
 }
 
+int32_t decorate(const eph_layer_api*, const eph_provider_api* inner, const eph_layer_config*,
+                 const eph_provider_api** out_table, eph_error*) noexcept {
+  *out_table = inner;
+  return EPH_OK;
+}
+void release(const eph_layer_api*, const eph_provider_api*) noexcept {}
+
+const eph_layer_api kLayer{sizeof(kLayer), EPH_STRING("counter"), EPH_STRING("somebody"), &decorate,
+                           &release};
+const void* get_extension(const eph_plugin_api*, eph_string id) noexcept {
+  return std::string_view(id.data, id.size) == EPH_EXT_LAYER ? &kLayer : nullptr;
+}
+const eph_plugin_api kLayerPlugin{sizeof(kLayerPlugin), nullptr, 0, &get_extension};
+const eph_plugin_api* get_layer_api(const eph_load_info*) noexcept { return &kLayerPlugin; }
+const eph_plugin_api kEmptyPlugin{sizeof(kEmptyPlugin), nullptr, 0, nullptr};
+const eph_plugin_api* get_empty_api(const eph_load_info*) noexcept { return &kEmptyPlugin; }
+
+manifest::Manifest manifest_of_layer() {
+  manifest::Manifest manifest = manifest_for(0, 0);
+  manifest.kind = manifest::Kind::kLayer;
+  manifest.provider.clear();
+  manifest.name = "counter";
+  return manifest;
+}
+
+// What becomes of a library whose preamble has this get_api.
+Status negotiate_over(decltype(&get_api) api, const manifest::Manifest& manifest) {
+  eph_plugin_preamble preamble = preamble_for(0, 0);
+  preamble.get_api = api;
+  return negotiate(&preamble, manifest, {}).status();
+}
+
+TEST(Negotiate, TakesALayerOfALibraryWithoutProviders) {
+  eph_plugin_preamble preamble = preamble_for(0, 0);
+  preamble.get_api = &get_layer_api;
+  const auto adopted = negotiate(&preamble, manifest_of_layer(), {});
+  ASSERT_TRUE(adopted.ok()) << adopted.status().message();
+  EXPECT_EQ(adopted->layer_self, &kLayer);
+  EXPECT_EQ(adopted->layer.decorate, &decorate);
+  EXPECT_EQ(adopted->provider_self, nullptr);
+}
+
+TEST(Negotiate, RefusesALibraryOfTheOtherKind) {
+  EXPECT_THAT(negotiate_over(&get_api, manifest_of_layer()).message(),
+              HasSubstr("the manifest is of a layer, and the library offers providers and no "
+                        "ephost.layer/1; write \"kind: provider\""));
+  EXPECT_THAT(negotiate_over(&get_layer_api, manifest_for(0, 0)).message(),
+              HasSubstr("the library offers a layer and no provider; write \"kind: layer\""));
+  EXPECT_THAT(negotiate_over(&get_empty_api, manifest_for(0, 0)).message(),
+              HasSubstr("the library offers no provider; report this"));
+  EXPECT_THAT(negotiate_over(&get_empty_api, manifest_of_layer()).message(),
+              HasSubstr("get_extension of counter for ephost.layer/1: eph_layer_api is null; "
+                        "report this"));
+}
+
+TEST(Negotiate, RefusesALayerOfAnotherNameOrVendor) {
+  manifest::Manifest renamed = manifest_of_layer();
+  renamed.name = "tracer";
+  EXPECT_THAT(negotiate_over(&get_layer_api, renamed).message(),
+              HasSubstr("the name of the layer is \"tracer\" in the manifest and \"counter\""));
+  manifest::Manifest sold = manifest_of_layer();
+  sold.vendor = "Acme";
+  EXPECT_THAT(negotiate_over(&get_layer_api, sold).message(),
+              HasSubstr("the vendor is \"Acme\" in the manifest and \"somebody\""));
+}
+
 }  // namespace
 }  // namespace ephost::plugin

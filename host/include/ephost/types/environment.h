@@ -63,8 +63,8 @@ struct DeviceKind {
 
 // A plugin as its manifest describes it; nothing of it need be loaded.
 struct InstalledPlugin {
-  std::string provider;  // e.g. "CPUExecutionProvider"
-  std::string name;      // e.g. "cpu"
+  std::string provider;  // e.g. "CPUExecutionProvider"; empty if the plugin has a layer
+  std::string name;      // e.g. "cpu"; the name of a layer
   std::string vendor;
   std::string version;
   std::filesystem::path manifest;

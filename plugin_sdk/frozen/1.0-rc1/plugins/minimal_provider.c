@@ -572,8 +572,10 @@ static int32_t minimal_validate(const eph_provider_api* self, const eph_host* ho
 /* Computations change nothing but their outputs, so that any number of them may run at the same
  * time. Without this function, the host would make one call after the other. */
 static int32_t minimal_describe(eph_provider* provider, eph_provider_info* out, eph_error* error) {
+  eph_provider_info info = {.struct_size = sizeof(info), .max_concurrent = UINT32_MAX};
   (void)provider, (void)error;
-  out->max_concurrent = UINT32_MAX;
+  if (out->struct_size < info.struct_size) info.struct_size = out->struct_size;
+  memcpy(out, &info, (size_t)info.struct_size);
   return EPH_OK;
 }
 
