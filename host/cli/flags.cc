@@ -218,7 +218,7 @@ void add_session_flags(ArgumentParser& app, SessionFlags& flags) {
       .repeatable()
       .group(kSessionGroup);
   app.add("--layer", flags.layers,
-          "Put this layer between host and providers: trace, validate, or one of a plugin "
+          "Put this layer between host and providers: trace, validate, regroup, or one of a plugin "
           "(repeatable, the first one nearest to the host) [EPHOST_LAYERS]")
       .type_name("NAME")
       .repeatable()

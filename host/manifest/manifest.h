@@ -49,7 +49,7 @@ enum class Kind {
 };
 
 // The layers that the host has, whose names no plugin may take.
-inline constexpr std::array<std::string_view, 2> kHostLayers = {"trace", "validate"};
+inline constexpr std::array<std::string_view, 3> kHostLayers = {"trace", "validate", "regroup"};
 
 struct Manifest {
   std::filesystem::path file;

@@ -67,6 +67,12 @@ void add_user_directory(DirectoryList& out_list) {
   }
 }
 
+// Hidden files, what CMake writes beside a plugin that it builds, and what the conformance kit
+// leaves out (NAME.exclusions.yaml).
+bool is_never_a_manifest(std::string_view name) {
+  return name.starts_with('.') || name == "CMakeFiles" || name.ends_with(".exclusions.yaml");
+}
+
 using FileIdentity = std::pair<dev_t, ino_t>;
 
 class Search {
@@ -122,7 +128,7 @@ class Search {
     std::error_code error;
     for (const std::string& name : list_directory(directory, error)) {
       const fs::path path = directory / name;
-      if (path.filename().native().starts_with('.')) continue;
+      if (is_never_a_manifest(name)) continue;
       std::error_code ignored;
       if (fs::is_directory(path, ignored)) {
         listing.folders.push_back(path);

@@ -11,6 +11,7 @@
 #include "host/conformance/claims/asked.h"
 #include "host/conformance/claims/variants.h"
 #include "host/conformance/part.h"
+#include "host/conformance/sessions/results.h"
 #include "host/conformance/sessions/samples.h"
 
 namespace ephost::conformance {
@@ -157,6 +158,53 @@ void check_names(const Subject& subject, Report& report) {
                  [](onnx::ModelProto& model, Dice& dice) { return rename(model, dice); });
 }
 
+void compare_groupings(const Sample& sample, Session& plain, Session& regrouped, Report& report) {
+  constexpr const char* kAdvice =
+      "compile each partition by itself: what compile makes of one depends on no other, on no "
+      "order "
+      "and on no earlier call";
+  if (regrouped.fallbacks().size() > plain.fallbacks().size()) {
+    report.fail(formatted("{}: compile fails where the groups are others: {}", sample.name,
+                          regrouped.fallbacks().back().reason.message()),
+                kAdvice);
+    return;
+  }
+  for (const Inputs& inputs : sample.inputs) {
+    const Result<Values> expected = plain.run(inputs);
+    const Result<Values> outputs = regrouped.run(inputs);
+    if (!expected.ok()) continue;
+    const std::optional<std::string> wrong =
+        outputs.ok() ? find_difference(*outputs, *expected) : outputs.status().message();
+    if (wrong) {
+      report.fail(
+          formatted("{}: compiled in other groups, it runs differently: {}", sample.name, *wrong),
+          kAdvice);
+      return;
+    }
+  }
+}
+
+void check_groupings(const Subject& subject, Report& report) {
+  const auto bench = need_bench(subject, report);
+  if (!bench) return;
+  SessionOptions options = bench->options();
+  options.add_config_entry("session.layers." + bench->plugin().name, "regroup");
+  uint64_t models = 0;
+  for (const Sample& sample : need_samples(*bench, request_of(*bench), report)) {
+    Result<Session> plain = bench->load(sample.model, bench->options());
+    Result<Session> regrouped = bench->load(sample.model, options);
+    if (!plain.ok()) continue;
+    if (!regrouped.ok()) {
+      report.fail(formatted("{}: {}", sample.name, regrouped.status().message()),
+                  "compile partitions in any groups");
+      continue;
+    }
+    compare_groupings(sample, *plain, *regrouped, report);
+    ++models;
+  }
+  report.note("models", static_cast<double>(models));
+}
+
 constexpr std::array kChecks = {
     Check{24, 1, "sound-claims", "Every claim names distinct nodes that can be compiled as one",
           Level::kBasic, seconds(120), &check_sound_claims},
@@ -168,6 +216,8 @@ constexpr std::array kChecks = {
           Level::kBasic, seconds(120), &check_initializer_order},
     Check{24, 5, "names-of-nodes", "The names of nodes and values change no claim", Level::kBasic,
           seconds(120), &check_names},
+    Check{24, 6, "groups-of-partitions", "Partitions may be compiled in any groups and any order",
+          Level::kBasic, seconds(120), &check_groupings},
 };
 constexpr std::array kParts = {Part{kPart, &claims_here}};
 

@@ -24,7 +24,7 @@ std::string content_of(const eph_context_node& node, uint64_t payload) {
                 text_of(node.sdk_version), text_of(node.hardware_architecture), text_of(node.notes),
                 node.max_size);
   for (uint64_t i = 0; node.constants != nullptr && i < node.constant_count; ++i) {
-    text += "|" + text_of(node.constants[i]);
+    text.append(1, '|').append(text_of(node.constants[i]));
   }
   return text;
 }

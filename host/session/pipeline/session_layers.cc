@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "host/base/text.h"
+#include "host/layers/regroup/regroup.h"
 #include "host/layers/trace/trace.h"
 #include "host/layers/trace/trace_file.h"
 #include "host/layers/validate/validate.h"
@@ -38,6 +39,7 @@ struct SessionLayers::Maker {
   Result<std::shared_ptr<layers::Layer>> make_one(std::string_view name) {
     if (name == "validate") return layers::make_validate(config.validate);
     if (name == "trace") return make_trace();
+    if (name == "regroup") return layers::make_regroup();
     return load(name);
   }
 

@@ -136,8 +136,9 @@ TEST_F(Layers, OfUnknownNamesAreRefused) {
   const auto session =
       Session::create(test::environment(), test::model_path("tiny_diamond"), options);
   EXPECT_EQ(session.status().code(), StatusCode::kInvalidArgument);
-  EXPECT_THAT(session.status().message(), AllOf(HasSubstr("no layer \"tracing\""),
-                                                HasSubstr("the layers are: trace, validate")));
+  EXPECT_THAT(session.status().message(),
+              AllOf(HasSubstr("no layer \"tracing\""),
+                    HasSubstr("the layers are: trace, validate, regroup")));
 }
 
 TEST_F(Layers, PassContextsThrough) {

@@ -147,7 +147,7 @@ TEST_F(PluginLayers, OfUnknownNamesAreRefusedWithTheNearestOne) {
   EXPECT_EQ(session.status().code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(session.status().message(),
               AllOf(HasSubstr("there is no layer \"countng\"; did you mean \"counting\"?"),
-                    HasSubstr("the layers are: trace, validate, counting")));
+                    HasSubstr("the layers are: trace, validate, regroup, counting")));
 }
 
 TEST_F(PluginLayers, AreNotProviders) {

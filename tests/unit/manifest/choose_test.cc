@@ -83,7 +83,7 @@ TEST(Choose, SuggestsALayerForAnUnknownName) {
             "there is no layer \"countr\"; did you mean \"counter\"?; the layers are: trace, "
             "validate, counter, tracer");
   EXPECT_THAT(find_layer(with_layers(), "dnnl").status().message(),
-              HasSubstr("there is no layer \"dnnl\"; the layers are: trace, validate"));
+              HasSubstr("there is no layer \"dnnl\"; the layers are: trace, validate, regroup"));
   EXPECT_THAT(find_layer(installed(), "valdate").status().message(),
               HasSubstr("did you mean \"validate\"?"));
 }

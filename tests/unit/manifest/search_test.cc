@@ -198,6 +198,8 @@ TEST(Search, PassesOverSelectionsHiddenAndOtherFiles) {
   dir.write("selection.yaml", "selection: 1\nproviders: [cpu]\n");
   dir.write(".hidden.yaml", "garbage: [");
   dir.write(".hidden/a.yaml", "garbage: [");
+  dir.write("CMakeFiles/CMakeConfigureLog.yaml", "events: []\n");
+  dir.write("acme.exclusions.yaml", "- { check: 27.2, reason: none }\n");
   dir.write("readme.txt", "hello");
   const SearchResult result = search({dir.path()});
   EXPECT_THAT(result.found, IsEmpty());
