@@ -106,7 +106,11 @@ def _object_of(value: _ephost.Value) -> Any:
         return [_object_of(part) for part in value.parts()]
     if value.kind != ValueKind.TENSOR or value.element_type not in _dtypes.EXTENSIONS:
         return _values.object_of(value)
-    proto = onnx.TensorProto(data_type=value.element_type, dims=value.shape, raw_data=value.bytes().tobytes())
+    proto = onnx.TensorProto(data_type=value.element_type, dims=value.shape)
+    if _ephost.element_bits(value.element_type) == 16:
+        proto.int32_data.extend(value.bytes().view(np.uint16).tolist())  # onnx 1.17 does not read raw_data of bfloat16
+    else:
+        proto.raw_data = value.bytes().tobytes()
     return numpy_helper.to_array(proto)
 
 
