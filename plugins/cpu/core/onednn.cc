@@ -36,6 +36,29 @@ bool is_one_column_of_one_channel(const ConvolutionTensors& tensors,
          windows.strides.back() > 1;
 }
 
+// Whether several products of a batch read the same B: with several threads, oneDNN 3.7 writes
+// beyond its memory there.
+bool repeats_b([[maybe_unused]] const dnnl::memory::desc& b,
+               [[maybe_unused]] const dnnl::memory::desc& y) {
+#if DNNL_VERSION_MAJOR >= 3
+  const dnnl::memory::dims of_b = dims_of(b), of_y = dims_of(y);
+  for (std::size_t d = 0; d + 2 < of_y.size(); ++d) {
+    if (of_b[d] == 1 && of_y[d] != 1) return true;
+  }
+#endif
+  return false;
+}
+
+// Goes on to the first implementation without this in its name.
+template <class Description>
+void pass_over(Description& description, std::string_view name) {
+  while (std::string_view(description.impl_info_str()).find(name) != std::string_view::npos) {
+    if (!description.next_impl()) {
+      throw dnnl::error(dnnl_unimplemented, "oneDNN has no implementation that is right");
+    }
+  }
+}
+
 }  // namespace
 
 std::string_view instruction_set() {
@@ -113,8 +136,10 @@ void scale_result(float factor, [[maybe_unused]] dnnl::primitive_attr& attribute
 dnnl::matmul::primitive_desc describe_matmul(
     const dnnl::engine& engine, const dnnl::primitive_attr& attributes, const dnnl::memory::desc& a,
     const dnnl::memory::desc& b, const dnnl::memory::desc* bias, const dnnl::memory::desc& y) {
-  if (bias == nullptr) return describe<dnnl::matmul>(engine, attributes, a, b, y);
-  return describe<dnnl::matmul>(engine, attributes, a, b, *bias, y);
+  auto description = bias == nullptr ? describe<dnnl::matmul>(engine, attributes, a, b, y)
+                                     : describe<dnnl::matmul>(engine, attributes, a, b, *bias, y);
+  if (repeats_b(b, y)) pass_over(description, "brg_matmul");
+  return description;
 }
 
 dnnl::convolution_forward::primitive_desc describe_convolution(
@@ -130,17 +155,7 @@ dnnl::convolution_forward::primitive_desc describe_convolution(
                                                 y, strides, gaps, begin, end)
           : describe<dnnl::convolution_forward>(engine, attributes, kKind, kAlgorithm, x, weights,
                                                 *bias, y, strides, gaps, begin, end);
-  if (is_one_column_of_one_channel(tensors, windows)) {
-    const auto is_wrong = [&] {
-      return std::string_view(description.impl_info_str()).find("brg_conv_fwd") !=
-             std::string_view::npos;
-    };
-    while (is_wrong()) {
-      if (!description.next_impl()) {
-        throw dnnl::error(dnnl_unimplemented, "no implementation that is right");
-      }
-    }
-  }
+  if (is_one_column_of_one_channel(tensors, windows)) pass_over(description, "brg_conv_fwd");
   return description;
 }
 

@@ -121,6 +121,20 @@ bool is_one_column_of_one_channel(const Layout& data, const Layout& weights, con
   return w.dims[channels] == 1 && y.dims[y.ndims - 1] == 1 && strides.back() > 1;
 }
 
+// What writes beyond its memory in oneDNN 3.7, with several threads: products of a batch that read
+// the same B.
+constexpr std::string_view kWrongForRepeatedB = "brg_matmul";
+
+bool repeats_b([[maybe_unused]] const Layout& b, [[maybe_unused]] const Layout& output) {
+#if DNNL_VERSION_MAJOR >= 3
+  const LayoutFields of_b = layout_fields(b), of_output = layout_fields(output);
+  for (int d = 0; d + 2 < of_output.ndims; ++d) {
+    if (of_b.dims[d] == 1 && of_output.dims[d] != 1) return true;
+  }
+#endif
+  return false;
+}
+
 // A primitive whose output has the layout of its data: `before` and `after` are its arguments on
 // both sides of the data.
 template <class Primitive, class Before, class After>
@@ -274,8 +288,10 @@ dnnl::primitive_desc_base describe_convolution(const PrimitiveSettings& settings
 dnnl::primitive_desc_base describe_matmul(const PrimitiveSettings& settings, const Layout& a,
                                           const Layout& b, const Layout* bias,
                                           const Layout& output) {
-  if (bias == nullptr) return describe<dnnl::matmul>(settings, a, b, output);
-  return describe<dnnl::matmul>(settings, a, b, *bias, output);
+  PrimitiveSettings allowed = settings;
+  if (repeats_b(b, output)) allowed.avoided = kWrongForRepeatedB;
+  if (bias == nullptr) return describe<dnnl::matmul>(allowed, a, b, output);
+  return describe<dnnl::matmul>(allowed, a, b, *bias, output);
 }
 
 dnnl::primitive_desc_base describe_pooling(const PrimitiveSettings& settings, dnnl::algorithm kind,
