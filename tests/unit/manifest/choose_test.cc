@@ -81,7 +81,7 @@ TEST(Choose, TriesTheHighestVersionOfALayerFirst) {
 TEST(Choose, SuggestsALayerForAnUnknownName) {
   EXPECT_EQ(find_layer(with_layers(), "countr").status().message(),
             "there is no layer \"countr\"; did you mean \"counter\"?; the layers are: trace, "
-            "validate, counter, tracer");
+            "validate, regroup, counter, tracer");
   EXPECT_THAT(find_layer(with_layers(), "dnnl").status().message(),
               HasSubstr("there is no layer \"dnnl\"; the layers are: trace, validate, regroup"));
   EXPECT_THAT(find_layer(installed(), "valdate").status().message(),
