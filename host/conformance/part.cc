@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -26,16 +27,35 @@ Status failed(std::string_view what, int error) {
   return Status(StatusCode::kFail, formatted("{}: {}", what, std::strerror(error)));
 }
 
+std::vector<char*> null_terminated(std::vector<std::string>& strings) {
+  std::vector<char*> pointers;
+  for (std::string& string : strings) pointers.push_back(string.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// The environment of this process, with fresh memory filled with another byte in each child.
+std::vector<std::string> child_environment() {
+  static std::atomic<unsigned> children = 0;
+  constexpr std::string_view kFill = "MALLOC_PERTURB_=";
+  std::vector<std::string> variables;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (!std::string_view(*variable).starts_with(kFill)) variables.emplace_back(*variable);
+  }
+  variables.push_back(formatted("{}{}", kFill, 1 + children++ % 255));
+  return variables;
+}
+
 Result<pid_t> spawn(std::vector<std::string> arguments, int answer) {
-  std::vector<char*> argv;
-  for (std::string& argument : arguments) argv.push_back(argument.data());
-  argv.push_back(nullptr);
+  std::vector<std::string> variables = child_environment();
+  const std::vector<char*> argv = null_terminated(arguments);
+  const std::vector<char*> envp = null_terminated(variables);
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, answer, kAnswer);
   pid_t child = 0;
   const int error =
-      ::posix_spawn(&child, "/proc/self/exe", &actions, nullptr, argv.data(), environ);
+      ::posix_spawn(&child, "/proc/self/exe", &actions, nullptr, argv.data(), envp.data());
   ::posix_spawn_file_actions_destroy(&actions);
   if (error != 0) return failed("cannot start a process for a part of the check", error);
   return child;

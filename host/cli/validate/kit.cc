@@ -113,7 +113,7 @@ Result<std::vector<KitCheck>> choose_checks(std::vector<KitCheck> checks,
     for (const KitCheck& one : checks) known.push_back(one.name);
     const auto nearest = nearest_match(name, known);
     return Status(StatusCode::kInvalidArgument,
-                  formatted("there is no check {}; {}", quote(name),
+                  formatted("unknown check {}; {}", quote(name),
                             nearest ? formatted("did you mean {}?", *nearest)
                                     : std::string("\"ephost validate --list\" lists all")));
   }

@@ -202,7 +202,7 @@ void check_settings(const Subject& subject, Report& report) {
 
 void check_load_settings(const Subject& subject, Report& report) {
   const Result<manifest::FoundPlugin> found = find_plugin(subject);
-  if (!found.ok()) return report.leave_out("there is no library to load");
+  if (!found.ok()) return report.leave_out("the manifest names no library that can be loaded here");
   if (!check_library_file(*found).ok()) {
     return report.leave_out("the library cannot be loaded; see rules 3 and 5");
   }

@@ -173,8 +173,8 @@ void check_operators_constant(const Subject& subject, Report& report) {
 constexpr std::chrono::seconds kShort(30);
 
 constexpr std::array kChecks = {
-    Check{31, 2, "unknown-extensions", "There is no table for an id that does not exist",
-          Level::kBasic, kShort, &check_unknown},
+    Check{31, 2, "unknown-extensions", "An unknown id gets no table", Level::kBasic, kShort,
+          &check_unknown},
     Check{31, 3, "extension-tables", "Tables of optional interfaces are whole, and stay the same",
           Level::kBasic, kShort, &check_tables},
     Check{31, 4, "host-without-extensions",

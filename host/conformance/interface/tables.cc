@@ -131,7 +131,7 @@ void judge_all(const Subject& subject, About about, Report& report) {
   const uint32_t minor = std::min<uint32_t>(raw->preamble->abi_minor_max, EPH_ABI_MINOR);
   const Result<const eph_plugin_api*> table = get_api(*raw, minor);
   if (raw->preamble->abi_minor_min > minor || raw->preamble->abi_minor_max < minor) {
-    return report.leave_out("there is no minor version that plugin and host know; see rule 6");
+    return report.leave_out("plugin and host have no minor version in common; see rule 6");
   }
   if (!table.ok() || !judge<eph_plugin_api>(*table, about, report)) return;
   if (about == About::kArrays) return judge_array(**table, report);

@@ -113,7 +113,7 @@ void check_tables_repeat(const Subject& subject, Report& report) {
 
 void check_purity(const Subject& subject, Report& report) {
   const Result<manifest::FoundPlugin> found = find_plugin(subject);
-  if (!found.ok()) return report.leave_out("there is no library to load");
+  if (!found.ok()) return report.leave_out("the manifest names no library that can be loaded here");
   const ProcessState before = ProcessState::everything();
   const Result<std::shared_ptr<const plugin::Library>> library = load_library(*found);
   if (!library.ok()) return report.leave_out("the library cannot be loaded; check 3.1 says why");

@@ -84,7 +84,7 @@ Result<Exclusion> read_exclusion(const YamlNode& node, const fs::path& file) {
       if (exclusion.check.empty()) {
         return manifest::error_at(
             file, entry.value.place,
-            formatted("there is no check {}; \"ephost validate --list\" lists all", quote(value)));
+            formatted("unknown check {}; \"ephost validate --list\" lists all", quote(value)));
       }
     } else if (entry.key == "reason") {
       exclusion.reason = value;

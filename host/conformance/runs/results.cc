@@ -89,7 +89,7 @@ void note(Report& report, std::string what, uint64_t tried, uint64_t taken) {
 
 void run_backend_tests(const Bench& bench, Runner& runner, milliseconds time, Report& report) {
   const std::vector<BackendTest> tests = backend_tests(bench.subject());
-  if (tests.empty()) return report.leave_out("there is no data: the kit was built without it");
+  if (tests.empty()) return report.leave_out("the kit was built without test data");
   const Budget budget(time);
   uint64_t tried = 0;
   uint64_t taken = 0;

@@ -240,7 +240,8 @@ Result<Sample> backend_sample(const BackendTest& test, const std::string& model,
       values.emplace_back(outputs[i], std::move(value));
     }
   }
-  if (sample.inputs.empty()) return Status(StatusCode::kNotFound, "there is no test_data_set_0");
+  if (sample.inputs.empty())
+    return Status(StatusCode::kNotFound, "the backend test has no test_data_set_0");
   sample.find_wrong = [expected](size_t set, const Values& outputs) -> std::optional<std::string> {
     for (const auto& [index, value] : (*expected)[set]) {
       const auto difference = find_difference(view_of(outputs[index]), view_of(value), Tolerance());
@@ -253,7 +254,8 @@ Result<Sample> backend_sample(const BackendTest& test, const std::string& model,
 
 std::vector<Sample> find_samples(const Bench& bench, const SampleRequest& request) {
   const Budget budget(request.time);
-  const Budget longest(request.time * 10);  // for a few samples at least
+  const Budget first(request.time * 2);     // for one at all
+  const Budget longest(request.time * 10);  // for a few
   Candidates candidates(bench, request);
   std::vector<Sample> found;
   do {
@@ -261,7 +263,8 @@ std::vector<Sample> find_samples(const Bench& bench, const SampleRequest& reques
     if (!candidate) break;
     const Result<Session> session = bench.load(candidate->model, bench.options());
     if (session.ok() && bench.nodes_of(*session) > 0) found.push_back(std::move(*candidate));
-    if (longest.is_spent() || (budget.is_spent() && found.size() >= kLeastSamples)) break;
+    if (longest.is_spent() || (first.is_spent() && found.empty())) break;
+    if (budget.is_spent() && found.size() >= kLeastSamples) break;
   } while (found.size() < request.count);
   return found;
 }

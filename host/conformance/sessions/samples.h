@@ -64,7 +64,7 @@ class Budget {
 
 struct SampleRequest {
   size_t count = 4;  // at most
-  // For the search, which takes longer where it has found hardly anything.
+  // For the search. It takes longer where it has found few, and twice as long where none.
   std::chrono::milliseconds time{500};
   bool wants_wide = true;  // wide models first
   bool wants_random = true;

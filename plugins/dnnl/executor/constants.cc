@@ -44,6 +44,8 @@ PackedConstant pack(TensorId tensor, const void* source, const Descriptor& store
   packed.data = memory.get();
   packed.stored = stored;
   packed.wanted = wanted;
+  // Contexts contain all bytes, and the library leaves some behind the elements unwritten.
+  if (packed.size > stored.get_size()) std::memset(memory.get(), 0, packed.size);
   convert(source, stored, memory.get(), wanted, engine);
   return packed;
 }

@@ -14,6 +14,7 @@ DEFECTS = {
     "workspace": {"guarded-random-graphs"},
     "race": {"concurrent-runs"},
     "context": {"same-bytes-in-other-processes", "same-bytes"},
+    "padding": {"same-bytes-in-other-processes"},
     "claim": {"claims-in-other-processes"},
     "descriptor": {"storm-of-sessions", "storm-without-runs"},
 }

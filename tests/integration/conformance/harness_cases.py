@@ -93,7 +93,7 @@ class HarnessCases(kit.KitTest):
 
     def test_exclusions_that_make_no_sense_are_refused_with_their_place(self):
         for text, what in {
-                "exclusions:\n  - {check: 21.99, reason: none}\n": ":2:13: there is no check",
+                "exclusions:\n  - {check: 21.99, reason: none}\n": ":2:13: unknown check",
                 "exclusions:\n  - {check: 21.1}\n": "needs \"check\" and \"reason\"",
                 "exclusions:\n  - {check: 21.1, reason: x, until: 2030}\n": "key \"until\"",
                 "exclusions:\n  - {check: 21.1, reason: x}\n  - {check: destroy-null, reason: y}\n": "twice",

@@ -38,19 +38,27 @@ class KitTest(unittest.TestCase):
             kept["EPHOST_FAULT"] = fault
         return kept
 
-    def validate(self, *arguments, status=0, fault=None):
-        """The finished process; a failure of the test if it ends with another status."""
+    def run_kit(self, *arguments, fault=None):
         result = subprocess.run([EPHOST, "validate", *map(str, arguments)], cwd=self.folder,
                                 env=self.environment(fault), capture_output=True, text=True, timeout=600)
-        self.assertEqual(result.returncode, status, f"{arguments}\n{result.stdout}{result.stderr}")
         self.assertEqual(list(self.scratch.iterdir()), [], "scratch folders were left")
         return result
 
+    def validate(self, *arguments, status=0, fault=None):
+        """The finished process; a failure of the test if it ends with another status."""
+        result = self.run_kit(*arguments, fault=fault)
+        self.assertEqual(result.returncode, status, f"{arguments}\n{result.stdout}{result.stderr}")
+        return result
+
     def results(self, manifest, *arguments, status=0, fault=None):
-        """Check id -> its result, of the one plugin."""
-        said = self.validate(manifest, *arguments, "--reproduce", 1, "--format", "json", status=status, fault=fault)
-        plugin, = json.loads(said.stdout)["plugins"]
-        return {check["id"]: check for check in plugin["checks"]}
+        """Check id -> its result, of the one plugin; a failure of the test if the kit ends with another status."""
+        said = self.run_kit(manifest, *arguments, "--reproduce", 1, "--format", "json", fault=fault)
+        plugins = json.loads(said.stdout)["plugins"] if said.stdout else []
+        checks = {check["id"]: check for plugin in plugins for check in plugin["checks"]}
+        failed = [check for check in checks.values() if check["result"] == "failed"]
+        self.assertEqual(said.returncode, status, f"{json.dumps(failed, indent=1)}\n{said.stderr}")
+        self.assertEqual(len(plugins), 1)
+        return checks
 
     def only_result(self, *arguments, **keywords):
         result, = self.results(*arguments, **keywords).values()

@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "host/layers/validate/arrangement.h"
-#include "host/layers/validate/result_comparison.h"
+#include "host/layers/validate/runs/arrangement.h"
+#include "host/layers/validate/runs/result_comparison.h"
 #include "tests/unit/layers/raw_plugin.h"
 
 namespace ephost::layers {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "host/layers/validate/guarded_run.h"
+#include "host/layers/validate/runs/guarded_run.h"
 #include "host/plugin/call_scope.h"
 #include "host/plugin/crash_handler.h"
 #include "tests/support/fake_host.h"

@@ -1,4 +1,4 @@
-#include "host/layers/validate/arrangement.h"
+#include "host/layers/validate/runs/arrangement.h"
 
 #include <algorithm>
 

@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "host/layers/validate/guarded_memory.h"
+#include "host/layers/validate/runs/guarded_memory.h"
 #include "host/plugin/guard_ranges.h"
 
 namespace ephost::layers {

@@ -1,4 +1,4 @@
-#include "host/layers/validate/loan.h"
+#include "host/layers/validate/lent/loan.h"
 
 #include <utility>
 #include <vector>

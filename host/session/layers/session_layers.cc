@@ -1,4 +1,4 @@
-#include "host/session/pipeline/session_layers.h"
+#include "host/session/layers/session_layers.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -10,7 +10,7 @@
 #include "host/layers/trace/trace_file.h"
 #include "host/layers/validate/validate.h"
 #include "host/manifest/choose.h"
-#include "host/session/pipeline/plugin_layer.h"
+#include "host/session/layers/plugin_layer.h"
 #include "host/session/usable_plugin.h"
 
 namespace ephost::session {

@@ -1,4 +1,4 @@
-#include "host/session/pipeline/plugin_layer.h"
+#include "host/session/layers/plugin_layer.h"
 
 #include <ephost/ext/layer.h>
 

@@ -1,11 +1,11 @@
-#include "host/layers/validate/guarded_run.h"
+#include "host/layers/validate/runs/guarded_run.h"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "host/base/format.h"
-#include "host/layers/validate/run_functions.h"
+#include "host/layers/validate/runs/run_functions.h"
 
 namespace ephost::layers {
 namespace {

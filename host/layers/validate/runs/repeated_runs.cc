@@ -1,10 +1,10 @@
-#include "host/layers/validate/repeated_runs.h"
+#include "host/layers/validate/runs/repeated_runs.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "host/base/format.h"
-#include "host/layers/validate/result_comparison.h"
+#include "host/layers/validate/runs/result_comparison.h"
 
 namespace ephost::layers {
 namespace {

@@ -1,4 +1,4 @@
-#include "host/layers/validate/guarded_memory.h"
+#include "host/layers/validate/runs/guarded_memory.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

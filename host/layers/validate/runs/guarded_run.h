@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "host/layers/validate/arrangement.h"
 #include "host/layers/validate/finding.h"
-#include "host/layers/validate/guarded_memory.h"
-#include "host/layers/validate/loan.h"
+#include "host/layers/validate/lent/loan.h"
+#include "host/layers/validate/runs/arrangement.h"
+#include "host/layers/validate/runs/guarded_memory.h"
 
 namespace ephost::layers {
 

@@ -1,4 +1,4 @@
-#include "host/layers/validate/record_copies.h"
+#include "host/layers/validate/lent/record_copies.h"
 
 #include <algorithm>
 #include <vector>

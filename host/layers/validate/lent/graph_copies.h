@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "host/base/hash.h"
-#include "host/layers/validate/arena.h"
 #include "host/layers/validate/finding.h"
+#include "host/layers/validate/lent/arena.h"
 
 namespace ephost::layers {
 

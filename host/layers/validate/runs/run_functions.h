@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "host/layers/validate/guarded_run.h"
+#include "host/layers/validate/runs/guarded_run.h"
 
 namespace ephost::layers {
 

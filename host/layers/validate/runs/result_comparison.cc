@@ -1,4 +1,4 @@
-#include "host/layers/validate/result_comparison.h"
+#include "host/layers/validate/runs/result_comparison.h"
 
 #include <ephost/float16.h>
 #include <ephost/plugin_abi.h>

@@ -1,4 +1,4 @@
-#include "host/layers/validate/arena.h"
+#include "host/layers/validate/lent/arena.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

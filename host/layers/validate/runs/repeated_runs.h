@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "host/layers/validate/guarded_run.h"
+#include "host/layers/validate/runs/guarded_run.h"
 
 namespace ephost::layers {
 

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "host/layers/validate/arena.h"
+#include "host/layers/validate/lent/arena.h"
 
 namespace ephost::layers {
 

@@ -1,4 +1,4 @@
-#include "host/layers/validate/graph_copies.h"
+#include "host/layers/validate/lent/graph_copies.h"
 
 #include <span>
 #include <utility>
