@@ -76,8 +76,12 @@ std::string fingerprint(const Asked& asked, const Names& names, bool with_partit
   for (const partition::Claim& claim : asked.claims) {
     std::set<std::string> nodes;
     for (const NodeId node : claim.nodes) {
-      if (node >= graph.nodes.size() || graph.nodes[node].outputs.empty()) continue;
-      const std::string& output = graph.values[graph.nodes[node].outputs.front()].name;
+      if (node >= graph.nodes.size()) continue;
+      const std::vector<graph::ValueId>& outputs = graph.nodes[node].outputs;
+      const auto first = std::ranges::find_if(
+          outputs, [](graph::ValueId value) { return value != graph::kNoValue; });
+      if (first == outputs.end()) continue;
+      const std::string& output = graph.values[*first].name;
       const auto original = names.find(output);
       nodes.insert(original == names.end() ? output : original->second);
     }

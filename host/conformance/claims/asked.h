@@ -24,8 +24,8 @@ struct Asked {
 [[nodiscard]] Result<Asked> ask(const Bench& bench, const std::string& model,
                                 const SessionOptions& options);
 
-// The claims as text, in alphabetical order: nodes by the name of their first output, looked up in
-// `names` where it is in there. With the suggested names of partitions, if asked for.
+// The claims as text, in alphabetical order: nodes by the name of the first output that they have,
+// looked up in `names` where it is in there. With the suggested names of partitions, if asked for.
 using Names = std::map<std::string, std::string, std::less<>>;
 [[nodiscard]] std::string fingerprint(const Asked& asked, const Names& names = {},
                                       bool with_partition_names = false);

@@ -96,7 +96,7 @@ void check_stable_devices(const Subject& subject, Report& report) {
 // Refuses what it is given, from the device with this index on.
 class FullList : public eph_device_list {
  public:
-  explicit FullList(int room) : eph_device_list{&kApi}, room_(room) {}
+  explicit FullList(int room) : room_(room) { api = &kApi; }
   [[nodiscard]] bool has_refused() const { return room_ < 0; }
 
  private:

@@ -165,7 +165,7 @@ void check_copies(const Subject& subject, Report& report) {
   std::mt19937_64 random(subject.seed);
   for (uint32_t memory = 1; memory <= found->memories.memories().size(); ++memory) {
     for (const uint64_t size : odd_sizes()) {
-      for (const uint64_t offset : {0, 1, 64, 129}) {
+      for (const uint64_t offset : {0U, 1U, 64U, 129U}) {
         judge_round_trip(found->memories, memory, size, offset, random, report);
         if (!report.findings().empty()) return;
       }

@@ -1,4 +1,4 @@
-// Rules 31, 59 and 61: optional interfaces, and operators of the vendor's own.
+// Rules 31, 42, 59 and 61: optional interfaces, and operators of the vendor's own.
 #include <ephost/ext/device_memory.h>
 #include <ephost/ext/graph_wishes.h>
 #include <ephost/ext/operators.h>
@@ -170,6 +170,49 @@ void check_operators_constant(const Subject& subject, Report& report) {
               "return the same constant definitions each time");
 }
 
+// The operators that the provider wants to keep, as text; empty where that fails.
+std::string kept_operators(const LoadedPlugin& plugin, eph_provider* provider,
+                           const eph_graph_wishes_api& api, Report& report) {
+  const eph_kept_operator* operators = nullptr;
+  uint64_t count = 0;
+  KitError error;
+  const auto code =
+      plugin::call({plugin.manifest.provider, "get_kept_operators"}, api.get_kept_operators,
+                   provider, &operators, &count, static_cast<eph_error*>(&error));
+  if (!code.ok() || *code != EPH_OK) {
+    report.fail(formatted("get_kept_operators fails: {}",
+                          code.ok() ? error.message() : text_of(code.status())),
+                "list the operators, or none");
+    return {};
+  }
+  std::string text;
+  for (uint64_t i = 0; i < count; ++i) {
+    text += formatted("{}.{} {}-{};", bridge::view(operators[i].domain),
+                      bridge::view(operators[i].op_type), operators[i].since_version,
+                      operators[i].until_version);
+  }
+  return text;
+}
+
+void check_kept_operators(const Subject& subject, Report& report) {
+  const auto plugin = need_plugin(subject, report);
+  if (!plugin) return;
+  const LiveProvider first(plugin, report);
+  if (first.get() == nullptr) return;
+  const void* const table = provider_table(*plugin, first.get(), EPH_EXT_GRAPH_WISHES);
+  if (table == nullptr) return report.leave_out("the provider wishes nothing of graphs");
+  const auto api = adopt<eph_graph_wishes_api>(table, {plugin->manifest.provider, "get_extension"});
+  if (!api.ok()) return report.leave_out("the table is broken; check 31.3 says why");
+  const LiveProvider second(plugin, report);
+  if (second.get() == nullptr) return;
+  if (kept_operators(*plugin, first.get(), *api, report) ==
+      kept_operators(*plugin, second.get(), *api, report)) {
+    return;
+  }
+  report.fail("two providers with the same options list different operators to keep",
+              "let the list depend on options and devices alone");
+}
+
 constexpr std::chrono::seconds kShort(30);
 
 constexpr std::array kChecks = {
@@ -180,6 +223,8 @@ constexpr std::array kChecks = {
     Check{31, 4, "host-without-extensions",
           "A provider that requires none works on a host without extensions", Level::kBasic, kShort,
           &check_bare_host},
+    Check{42, 1, "kept-operators", "Providers with the same options keep the same operators",
+          Level::kBasic, kShort, &check_kept_operators},
     Check{59, 1, "own-operators", "The definitions of own operators make sense", Level::kBasic,
           kShort, &check_operators},
     Check{59, 2, "own-operators-constant", "The definitions of own operators do not change",

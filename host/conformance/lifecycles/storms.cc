@@ -16,21 +16,26 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Files that a plugin makes for a while are in the scratch folder of the check.
+// Files that a plugin makes for a while, or where it happens to be, are in the scratch folder of
+// the check.
 class TemporaryFiles {
  public:
   explicit TemporaryFiles(const Subject& subject) : folder_(subject.scratch / "temporary") {
     std::error_code ignored;
     std::filesystem::create_directory(folder_, ignored);
     ::setenv("TMPDIR", folder_.c_str(), 1);
+    std::filesystem::current_path(folder_, ignored);
   }
   void judge(Report& report) const {
     std::error_code ignored;
     const auto left = std::distance(std::filesystem::directory_iterator(folder_, ignored), {});
     report.note("temporary files that are left", static_cast<double>(left));
     if (left == 0) return;
-    report.fail(formatted("{} files are left in the folder for temporary files", left),
-                "remove what was made when the provider is destroyed");
+    report.fail(formatted("{} files are left in the folder for temporary files, which was the "
+                          "working folder too",
+                          left),
+                "write no files where nobody asked for them, and remove temporary ones when the "
+                "provider is destroyed");
   }
 
  private:

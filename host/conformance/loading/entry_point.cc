@@ -198,7 +198,7 @@ void check_other_hosts(const Subject& subject, Report& report) {
   const Result<manifest::FoundPlugin> found = find_plugin(subject);
   if (!found.ok()) return;
   // A host that has learned more, and one that still knows everything.
-  for (const uint32_t newest : {EPH_ABI_MINOR + 1, EPH_ABI_MINOR + 5}) {
+  for (const uint32_t newest : {uint32_t{EPH_ABI_MINOR} + 1, uint32_t{EPH_ABI_MINOR} + 5}) {
     plugin::Registry registry(
         plugin::HostOffer{.minor_max = newest, .extensions = bridge::offered_extensions()});
     const auto loaded = registry.load(*found);

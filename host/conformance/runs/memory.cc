@@ -19,13 +19,33 @@ namespace {
 
 using std::chrono::milliseconds;
 
+constexpr const char* kExtentAdvice = "leave nodes alone whose extents the provider cannot take";
+constexpr const char* kRunAdvice =
+    "read the extents of each run, and keep nothing of the run before";
+
 std::vector<Sample> open_samples(const Bench& bench, const SampleRequest& request) {
   std::vector<Sample> samples = find_samples(bench, request);
   std::erase_if(samples, [](const Sample& sample) { return !sample.has_open_extents; });
   return samples;
 }
 
-// Runs both and finds where they differ.
+// Runs the sample on one of its sets and finds what is wrong.
+void judge_run(const Sample& sample, const std::string& how, size_t set, Session& session,
+               Session& reference, Report& report) {
+  if (!reference.run(sample.inputs[set]).ok()) return;
+  const Result<Values> outputs = session.run(sample.inputs[set]);
+  if (!outputs.ok()) {
+    report.fail(formatted("{} fails {}: {}", sample.name, how, outputs.status().message()),
+                kExtentAdvice);
+    return;
+  }
+  if (const auto wrong = find_wrong(sample, set, *outputs, &reference)) {
+    report.fail(formatted("{} gives a wrong result {}: {}", sample.name, how, *wrong), kRunAdvice);
+  }
+}
+
+// Runs both on inputs of which the sample does not know what to expect, and finds where they
+// differ.
 void compare_runs(const Sample& sample, const std::string& how, const Inputs& inputs,
                   Session& session, Session& reference, Report& report) {
   const Result<Values> outputs = session.run(inputs);
@@ -33,13 +53,28 @@ void compare_runs(const Sample& sample, const std::string& how, const Inputs& in
   if (!expected.ok()) return;
   if (!outputs.ok()) {
     report.fail(formatted("{} fails {}: {}", sample.name, how, outputs.status().message()),
-                "leave nodes alone whose extents the provider cannot take");
+                kExtentAdvice);
     return;
   }
   if (const auto difference = find_difference(*outputs, *expected)) {
     report.fail(formatted("{} gives a wrong result {}: {}", sample.name, how, *difference),
-                "read the extents of each run, and keep nothing of the run before");
+                kRunAdvice);
   }
+}
+
+// The model for the extents of these inputs alone.
+std::string with_extents_of(const std::string& model, const Inputs& inputs) {
+  onnx::ModelProto fixed;
+  fixed.ParseFromString(model);
+  for (onnx::ValueInfoProto& input : *fixed.mutable_graph()->mutable_input()) {
+    const auto given = std::ranges::find(inputs, input.name(), &NamedValue::name);
+    if (given == inputs.end()) continue;
+    onnx::TensorShapeProto& shape = *input.mutable_type()->mutable_tensor_type()->mutable_shape();
+    for (size_t i = 0; i < given->value.shape().size(); ++i) {
+      shape.mutable_dim(static_cast<int>(i))->set_dim_value(given->value.shape()[i]);
+    }
+  }
+  return fixed.SerializeAsString();
 }
 
 // Memory of so many bytes at an address that is a multiple of `alignment`, but of no more.
@@ -116,14 +151,42 @@ void check_changing_shapes(const Subject& subject, Report& report) {
     for (size_t i = 0; i < sample.inputs.size(); ++i) {
       for (size_t j = 0; j < sample.inputs.size(); ++j) {
         for (const size_t set : {i, j}) {
-          compare_runs(sample, formatted("on inputs {} after inputs {}", set, set == i ? j : i),
-                       sample.inputs[set], *session, *reference, report);
+          judge_run(sample, formatted("on inputs {} after inputs {}", set, set == i ? j : i), set,
+                    *session, *reference, report);
           ++runs;
         }
         if (!report.findings().empty()) break;
       }
     }
   }
+  report.note("runs", static_cast<double>(runs));
+}
+
+void check_fixed_extents(const Subject& subject, Report& report) {
+  const auto bench = need_bench(subject, report);
+  if (!bench) return;
+  const SampleRequest request = {.count = bench->by_level<size_t>(30, 400),
+                                 .time = bench->by_level(milliseconds(400), milliseconds(30'000)),
+                                 .wants_backend_tests = false};
+  uint64_t runs = 0;
+  for (const Sample& sample : open_samples(*bench, request)) {
+    Result<Session> open = bench->load(sample.model, bench->options());
+    if (!open.ok()) continue;
+    for (size_t set = 0; set < sample.inputs.size(); ++set) {
+      const std::string model = with_extents_of(sample.model, sample.inputs[set]);
+      Result<Session> fixed = bench->load(model, bench->options());
+      if (!fixed.ok()) {
+        report.fail(formatted("{} has no session with the extents of its inputs {}: {}",
+                              sample.name, set, fixed.status().message()),
+                    kExtentAdvice);
+        continue;
+      }
+      judge_run(sample, formatted("with the extents of its inputs {} fixed", set), set, *fixed,
+                *open, report);
+      ++runs;
+    }
+  }
+  if (runs == 0) report.leave_out("the provider takes no node of models with open extents");
   report.note("runs", static_cast<double>(runs));
 }
 

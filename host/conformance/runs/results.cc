@@ -81,7 +81,7 @@ class Runner {
   Report& report_;
 };
 
-void note(Report& report, std::string what, uint64_t tried, uint64_t taken) {
+void note(Report& report, std::string_view what, uint64_t tried, uint64_t taken) {
   report.note(formatted("{} tried", what), static_cast<double>(tried));
   report.note(formatted("{} taken, at least in part", what), static_cast<double>(taken));
   if (taken == 0) report.leave_out(formatted("the provider takes no node of the {}", what));
@@ -107,13 +107,13 @@ void run_backend_tests(const Bench& bench, Runner& runner, milliseconds time, Re
 }
 
 void run_random_graphs(const Bench& bench, Runner& runner, uint64_t count, milliseconds time,
-                       Report& report) {
+                       Report& report, Sample (*make)(uint64_t seed) = &random_sample) {
   const Budget budget(time);
   const uint64_t first = bench.subject().seed * 100003 + 1;
   uint64_t tried = 0;
   uint64_t taken = 0;
   for (; tried < count && !runner.has_enough() && (tried < 3 || !budget.is_spent()); ++tried) {
-    if (runner.run(random_sample(first + tried))) ++taken;
+    if (runner.run(make(first + tried))) ++taken;
   }
   note(report, "random graphs", tried, taken);
 }
@@ -147,6 +147,16 @@ void check_random_graphs(const Subject& subject, Report& report) {
   Runner runner(*bench, bench->options(), report);
   run_random_graphs(*bench, runner, bench->by_level<uint64_t>(30, 1000),
                     bench->by_level(milliseconds(800), milliseconds(120'000)), report);
+}
+
+void check_inner_values(const Subject& subject, Report& report) {
+  const auto bench = need_bench(subject, report);
+  if (!bench) return;
+  Runner runner(*bench, bench->options(), report);
+  for (const WideKind kind : kWideKinds) runner.run(wide_sample_with_inner_values(*bench, kind));
+  run_random_graphs(*bench, runner, bench->by_level<uint64_t>(30, 1000),
+                    bench->by_level(milliseconds(400), milliseconds(60'000)), report,
+                    &random_sample_with_inner_values);
 }
 
 void check_guarded_random_graphs(const Subject& subject, Report& report) {

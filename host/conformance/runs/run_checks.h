@@ -10,10 +10,12 @@ void check_backend_tests(const Subject& subject, Report& report);
 void check_guarded_backend_tests(const Subject& subject, Report& report);
 void check_random_graphs(const Subject& subject, Report& report);
 void check_guarded_random_graphs(const Subject& subject, Report& report);
+void check_inner_values(const Subject& subject, Report& report);
 void check_repeated_runs(const Subject& subject, Report& report);
 
 // Inputs and outputs.
 void check_changing_shapes(const Subject& subject, Report& report);
+void check_fixed_extents(const Subject& subject, Report& report);
 void check_empty_and_large_tensors(const Subject& subject, Report& report);
 void check_special_numbers(const Subject& subject, Report& report);
 void check_least_alignment(const Subject& subject, Report& report);

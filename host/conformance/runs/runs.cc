@@ -31,6 +31,9 @@ constexpr std::array kChecks = {
     Check{25, 9, "bound-outputs",
           "Outputs in memory of the caller's are written there and no further", Level::kBasic,
           seconds(120), &check_bound_outputs},
+    Check{25, 10, "inner-values",
+          "Random graphs give what their operators define where all values are outputs",
+          Level::kBasic, seconds(300), &check_inner_values},
     Check{51, 1, "cancelled-runs", "A run that is cancelled ends soon, and later ones work",
           Level::kBasic, seconds(120), &check_cancellation},
     Check{52, 1, "run-options", "An option of a run takes every value and holds for one run",
@@ -40,6 +43,8 @@ constexpr std::array kChecks = {
     Check{53, 1, "least-alignment",
           "Inputs of the application may be aligned to their elements only", Level::kBasic,
           seconds(120), &check_least_alignment},
+    Check{62, 1, "fixed-extents", "Extents that the model fixes give the results of open ones",
+          Level::kBasic, seconds(300), &check_fixed_extents},
 };
 
 }  // namespace

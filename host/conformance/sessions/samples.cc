@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "host/base/files/file.h"
@@ -41,6 +42,42 @@ bool is_random(const onnx::NodeProto& node) {
                                          "RandomNormal",     "RandomNormalLike", "RandomUniform",
                                          "RandomUniformLike"};
   return std::ranges::find(kRandom, node.op_type()) != kRandom.end();
+}
+
+Sample sample_of_case(Case given, std::string title) {
+  const auto made = std::make_shared<const Case>(std::move(given));
+  auto expected = std::make_shared<std::vector<BoundedValues>>();
+  Sample sample;
+  sample.name = std::move(title);
+  sample.model = made->model.SerializeAsString();
+  for (const BoundedValues& inputs : made->inputs) {
+    sample.inputs.push_back(to_inputs(inputs));
+    expected->push_back(evaluate_model(made->model, inputs));
+  }
+  sample.has_open_extents = made->inputs.size() > 1;
+  sample.find_wrong = [made, expected](size_t set,
+                                       const Values& outputs) -> std::optional<std::string> {
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const std::string& name = made->model.graph().output(static_cast<int>(i)).name();
+      const auto wrong = find_wrong_element(outputs[i], (*expected)[set].at(name));
+      if (wrong) return formatted("output {}: {}", name, *wrong);
+    }
+    return std::nullopt;
+  };
+  return sample;
+}
+
+// Makes those values of the graph outputs that `is_wanted`.
+template <class IsWanted>
+void make_outputs(onnx::ModelProto& model, const IsWanted& is_wanted) {
+  onnx::GraphProto& graph = *model.mutable_graph();
+  std::set<std::string> outputs;
+  for (const onnx::ValueInfoProto& output : graph.output()) outputs.insert(output.name());
+  for (const onnx::NodeProto& node : graph.node()) {
+    for (const std::string& value : node.output()) {
+      if (is_wanted(value) && outputs.insert(value).second) graph.add_output()->set_name(value);
+    }
+  }
 }
 
 // The candidates in the order of the search; nothing once there are no more.
@@ -83,24 +120,33 @@ class Candidates {
 }  // namespace
 
 Sample random_sample(uint64_t seed) {
-  const auto made = std::make_shared<const Case>(make_random_case(seed));
-  auto expected = std::make_shared<std::vector<BoundedValues>>();
-  Sample sample;
-  sample.name = formatted("the random graph {}", seed);
-  sample.model = made->model.SerializeAsString();
-  for (const BoundedValues& inputs : made->inputs) {
-    sample.inputs.push_back(to_inputs(inputs));
-    expected->push_back(evaluate_model(made->model, inputs));
+  return sample_of_case(make_random_case(seed), formatted("the random graph {}", seed));
+}
+
+Sample random_sample_with_inner_values(uint64_t seed) {
+  Case made = make_random_case(seed);
+  // Some that nobody reads are not evaluated, such as the indices of MaxPool.
+  const BoundedValues known = evaluate_model(made.model, made.inputs.front());
+  make_outputs(made.model, [&](const std::string& value) { return known.contains(value); });
+  return sample_of_case(std::move(made),
+                        formatted("the random graph {} with all values as outputs", seed));
+}
+
+Sample wide_sample_with_inner_values(const Bench& bench, WideKind kind) {
+  Sample sample = wide_sample(kind, false);
+  onnx::ModelProto model;
+  model.ParseFromString(sample.model);
+  make_outputs(model, [](const std::string& value) { return !value.empty(); });
+  sample.model = model.SerializeAsString();
+  sample.name += " with all values as outputs";
+  auto expected = std::make_shared<std::vector<Result<Values>>>();
+  Result<Session> reference = bench.load(sample.model, Bench::reference());
+  for (const Inputs& inputs : sample.inputs) {
+    expected->push_back(reference.ok() ? reference->run(inputs) : reference.status());
   }
-  sample.has_open_extents = made->inputs.size() > 1;
-  sample.find_wrong = [made, expected](size_t set,
-                                       const Values& outputs) -> std::optional<std::string> {
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      const std::string& name = made->model.graph().output(static_cast<int>(i)).name();
-      const auto wrong = find_wrong_element(outputs[i], (*expected)[set].at(name));
-      if (wrong) return formatted("output {}: {}", name, *wrong);
-    }
-    return std::nullopt;
+  sample.find_wrong = [expected](size_t set, const Values& outputs) -> std::optional<std::string> {
+    const Result<Values>& wanted = (*expected)[set];
+    return wanted.ok() ? find_difference(outputs, *wanted) : std::nullopt;
   };
   return sample;
 }

@@ -33,8 +33,12 @@ struct Sample {
 
 // The same seed makes the same sample; it knows what its outputs have to be.
 [[nodiscard]] Sample random_sample(uint64_t seed);
+// The same graph, all values of which are outputs.
+[[nodiscard]] Sample random_sample_with_inner_values(uint64_t seed);
 // A wide model on random inputs; with open extents it has sets of several sizes.
 [[nodiscard]] Sample wide_sample(WideKind kind, bool is_open);
+// One of fixed extents, all values of which are outputs; it knows what the CPU provider gives.
+[[nodiscard]] Sample wide_sample_with_inner_values(const Bench& bench, WideKind kind);
 // One of any shape.
 [[nodiscard]] Sample sample_of(WideKind kind, const WideShape& shape);
 // Inputs like those of a wide model, with another number of rows.

@@ -62,9 +62,9 @@ std::string mask_text() {
 // The bits of the control registers, which differ where rounding or flushing does.
 std::string floating_point_text() {
   const plugin::FloatingPointControl control = plugin::FloatingPointControl::read();
-  const auto* const bytes = reinterpret_cast<const unsigned char*>(&control);
   std::string text = formatted("rounding {}", std::fegetround());
   if constexpr (std::has_unique_object_representations_v<plugin::FloatingPointControl>) {
+    const auto* const bytes = reinterpret_cast<const unsigned char*>(&control);
     for (size_t i = 0; i < sizeof(control); ++i) text += formatted(" {:02x}", bytes[i]);
   }
 #if defined(__x86_64__)

@@ -100,6 +100,7 @@ CARELESS = {
     "prefixes": "31.2",
     "two_tables": "31.3",
     "needs_threads": "31.4",
+    "growing_wishes": "42.1",
     "working_folder": "44.1",
     "same_ids": "45.1",
     "counted_ids": "45.2",

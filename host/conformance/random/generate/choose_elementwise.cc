@@ -46,10 +46,7 @@ bool add_clip(RandomGraph& graph) {
   const double high = graph.quantile(x, graph.dice().real(0.5, 1));
   const bool has_low = !graph.dice().one_in(5), has_high = !graph.dice().one_in(5);
   Draft draft("Clip", {x});
-  const auto bound = [&](double number) {
-    const std::string name = graph.constant({}, {number, number});
-    return name;
-  };
+  const auto bound = [&](double number) { return graph.constant({}, {number, number}); };
   if (graph.opset() < 11) {
     if (has_low) draft.real("min", low);
     if (has_high) draft.real("max", high);
