@@ -21,6 +21,8 @@ namespace ephost::conformance {
 namespace {
 
 constexpr size_t kLeastSamples = 3;
+// Time for a first sample. Some thousand models are tried by then.
+constexpr std::chrono::milliseconds kLongestVainSearch(8000);
 
 Inputs to_inputs(const BoundedValues& values) {
   Inputs inputs;
@@ -300,7 +302,7 @@ Result<Sample> backend_sample(const BackendTest& test, const std::string& model,
 
 std::vector<Sample> find_samples(const Bench& bench, const SampleRequest& request) {
   const Budget budget(request.time);
-  const Budget first(request.time * 2);     // for one at all
+  const Budget first(std::min(request.time * 2, kLongestVainSearch));
   const Budget longest(request.time * 10);  // for a few
   Candidates candidates(bench, request);
   std::vector<Sample> found;

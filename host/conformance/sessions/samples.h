@@ -68,7 +68,8 @@ class Budget {
 
 struct SampleRequest {
   size_t count = 4;  // at most
-  // For the search. It takes longer where it has found few, and twice as long where none.
+  // For the search. It takes longer where it has found few, and twice as long, up to seconds, where
+  // none.
   std::chrono::milliseconds time{500};
   bool wants_wide = true;  // wide models first
   bool wants_random = true;
