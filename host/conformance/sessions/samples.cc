@@ -21,6 +21,8 @@ namespace ephost::conformance {
 namespace {
 
 constexpr size_t kLeastSamples = 3;
+// After so many random graphs in a row that the provider takes nothing of, there are no more.
+constexpr size_t kMostVainGraphs = 200;
 // Time for a first sample. Some thousand models are tried by then.
 constexpr std::chrono::milliseconds kLongestVainSearch(8000);
 
@@ -82,38 +84,56 @@ void make_outputs(onnx::ModelProto& model, const IsWanted& is_wanted) {
   }
 }
 
-// The candidates in the order of the search; nothing once there are no more.
+// The candidates in the order of the search: wide models first, then random graphs and backend
+// tests by turns.
 class Candidates {
  public:
   Candidates(const Bench& bench, const SampleRequest& request)
-      : request_(request), seed_(bench.subject().seed * 1000003 + 1) {
+      : bench_(bench), request_(request), seed_(bench.subject().seed * 1000003 + 1) {
     if (request.wants_backend_tests) tests_ = backend_tests(bench.subject());
   }
 
-  // Wide models first, then random graphs and backend tests by turns.
-  std::optional<Sample> next(const Bench& bench) {
-    if (request_.wants_wide && next_wide_ < 2 * kWideKinds.size()) {
+  [[nodiscard]] bool has_more() const { return has_wide() || has_random() || has_test(); }
+
+  // The next one, if the provider takes a node of it.
+  std::optional<Sample> next() {
+    if (has_wide()) {
       const size_t index = next_wide_++;
-      return wide_sample(kWideKinds[index / 2], index % 2 == 1);
+      return if_taken(wide_sample(kWideKinds[index / 2], index % 2 == 1));
     }
-    const bool has_test = next_test_ < tests_.size();
-    if (request_.wants_random && (++turn_ % 2 == 1 || !has_test)) return random_sample(seed_++);
-    while (next_test_ < tests_.size()) {
-      const BackendTest& test = tests_[next_test_++];
-      Result<std::string> model = read_model(test);
-      if (!model.ok()) continue;
-      const Result<Session> session = bench.load(*model, bench.options());
-      if (!session.ok()) continue;
-      Result<Sample> sample = backend_sample(test, *model, *session);
-      if (sample.ok()) return std::move(*sample);
+    if (has_random() && (++turn_ % 2 == 1 || !has_test())) {
+      std::optional<Sample> sample = if_taken(random_sample(seed_++));
+      vain_graphs_ = sample ? 0 : vain_graphs_ + 1;
+      return sample;
     }
-    return std::nullopt;
+    const BackendTest& test = tests_[next_test_++];
+    const Result<std::string> model = read_model(test);
+    if (!model.ok()) return std::nullopt;
+    const Result<Session> session = bench_.load(*model, bench_.options());
+    if (!session.ok() || bench_.nodes_of(*session) == 0) return std::nullopt;
+    Result<Sample> sample = backend_sample(test, *model, *session);
+    return sample.ok() ? std::optional(std::move(*sample)) : std::nullopt;
   }
 
  private:
+  [[nodiscard]] bool has_wide() const {
+    return request_.wants_wide && next_wide_ < 2 * kWideKinds.size();
+  }
+  [[nodiscard]] bool has_random() const {
+    return request_.wants_random && vain_graphs_ < kMostVainGraphs;
+  }
+  [[nodiscard]] bool has_test() const { return next_test_ < tests_.size(); }
+  [[nodiscard]] std::optional<Sample> if_taken(Sample sample) const {
+    const Result<Session> session = bench_.load(sample.model, bench_.options());
+    if (session.ok() && bench_.nodes_of(*session) > 0) return sample;
+    return std::nullopt;
+  }
+
+  const Bench& bench_;
   const SampleRequest request_;
   uint64_t seed_;
   uint64_t turn_ = 0;
+  size_t vain_graphs_ = 0;  // in a row
   size_t next_wide_ = 0;
   std::vector<BackendTest> tests_;
   size_t next_test_ = 0;
@@ -306,14 +326,12 @@ std::vector<Sample> find_samples(const Bench& bench, const SampleRequest& reques
   const Budget longest(request.time * 10);  // for a few
   Candidates candidates(bench, request);
   std::vector<Sample> found;
-  do {
-    std::optional<Sample> candidate = candidates.next(bench);
-    if (!candidate) break;
-    const Result<Session> session = bench.load(candidate->model, bench.options());
-    if (session.ok() && bench.nodes_of(*session) > 0) found.push_back(std::move(*candidate));
+  while (found.size() < request.count && candidates.has_more()) {
+    std::optional<Sample> sample = candidates.next();
+    if (sample) found.push_back(std::move(*sample));
     if (longest.is_spent() || (first.is_spent() && found.empty())) break;
     if (budget.is_spent() && found.size() >= kLeastSamples) break;
-  } while (found.size() < request.count);
+  }
   return found;
 }
 
