@@ -14,9 +14,10 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 ALLOWED = {
     "base": "",
     "manifest": "base",
+    "trust": "base manifest",
     "graph": "base",
     "onnx_io": "base graph",
-    "plugin": "base manifest",
+    "plugin": "base manifest trust",
     "optimize": "base graph",
     "partition": "base graph",
     "plan": "base graph partition",
@@ -24,10 +25,10 @@ ALLOWED = {
     "layers": "base manifest plugin",
     "context": "base graph onnx_io",
     "runtime": "base graph optimize plan bridge",
-    "session": "base bridge context graph layers manifest onnx_io optimize partition plan plugin runtime",
+    "session": "base bridge context graph layers manifest onnx_io optimize partition plan plugin runtime trust",
     "api": "base graph runtime session",
-    "conformance": "base bridge context graph layers manifest onnx_io optimize partition plan plugin runtime session",
-    "cli": "base",
+    "conformance": "base bridge context graph layers manifest onnx_io optimize partition plan plugin runtime session trust",
+    "cli": "base manifest trust",
     "python": "",
 }
 
@@ -47,6 +48,7 @@ OWNERS = {
     r"yaml-cpp/": "host/manifest",
     r"(onnx|google/protobuf)/": "host/onnx_io",
     r"boost/": "host/plugin",
+    r"sodium(\.h|/)": "host/trust",
     r"(fmt/|spdlog/|xxhash\.h|openssl/)": "host/base",
     r"(CLI/|nlohmann/)": "host/cli",
     r"pybind11/": "host/python",

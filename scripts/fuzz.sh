@@ -8,7 +8,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
-targets=(onnx_import context_model dnnl_container image_decoder)
+targets=(onnx_import context_model signature dnnl_container image_decoder)
 
 scripts/setup.sh
 cmake --preset fuzz

@@ -49,6 +49,7 @@ build=(
   libspdlog-dev libfmt-dev                          # host/base
   libxxhash-dev libssl-dev                          # host/base/hash
   libcli11-dev nlohmann-json3-dev                   # host/cli
+  libsodium-dev                                     # host/trust
   libdnnl-dev libre2-dev                            # plugins
   libjpeg62-turbo-dev libopenjp2-7-dev libpng-dev libtiff-dev libwebp-dev    # plugins/image
   python3-onnx python3-numpy                        # scripts/make_models.py
@@ -58,6 +59,7 @@ tests=(
   libgtest-dev libgmock-dev libbenchmark-dev        # tests
   libonnx-testdata                                  # tests/conformance
   clang abigail-tools                               # tests/abi: another compiler, scripts/check_abi.sh
+  minisign                                          # tests/unit/trust
   pkg-config groff                                  # tests/integration/install
   python3-pip python3-venv                          # tests/python: a wheel, and its use in a venv
   chromium libjemalloc2                             # tests/integration/cli: pages, another allocator

@@ -33,6 +33,10 @@ EnvironmentOptions to_options(const ephost_environment_options* options) {
   adopted.threading.intra_op_thread_affinities = text_of(given.intra_op_thread_affinities);
   adopted.threading.allow_spinning = given.no_spinning == 0;
   adopted.metrics = given.metrics != 0;
+  // A number that this host does not know can only be stricter than those that it knows.
+  adopted.signatures = given.signatures == EPHOST_SIGNATURES_OFF    ? SignaturePolicy::kOff
+                       : given.signatures == EPHOST_SIGNATURES_WARN ? SignaturePolicy::kWarn
+                                                                    : SignaturePolicy::kRequire;
   adopted.log_id = text_of(given.log_id);
   adopted.log_severity_level = to_level(given.log_severity_level);
   if (const ephost_logging_function log = given.logging_function) {

@@ -26,7 +26,11 @@ struct Command {
 [[nodiscard]] Command add_verify(ArgumentParser& root);
 [[nodiscard]] Command add_validate(ArgumentParser& root);
 [[nodiscard]] Command add_cache(ArgumentParser& root);
+[[nodiscard]] Command add_quarantine(ArgumentParser& root);
 [[nodiscard]] Command add_config(ArgumentParser& root);
+[[nodiscard]] Command add_keygen(ArgumentParser& root);
+[[nodiscard]] Command add_sign(ArgumentParser& root);
+[[nodiscard]] Command add_trust(ArgumentParser& root);
 [[nodiscard]] Command add_new_plugin(ArgumentParser& root);
 
 }  // namespace ephost::cli

@@ -10,6 +10,7 @@
 #include "host/base/log.h"
 #include "host/base/text.h"
 #include "host/cli/metrics_file.h"
+#include "host/trust/policy.h"
 
 namespace ephost::cli {
 namespace {
@@ -157,6 +158,15 @@ void add_environment_flags(ArgumentParser& app, EnvironmentFlags& flags) {
           "Search this directory for plugins first (repeatable)")
       .type_name("DIR")
       .repeatable()
+      .group(kSessionGroup);
+  app.add_flag("--allow-writable-plugins", flags.allow_writable_plugins,
+               "Use plugins also where other users can change them (containers)")
+      .group(kSessionGroup);
+  app.add("--signatures", flags.signatures,
+          "What becomes of plugins and context models without a valid signature: off, warn or "
+          "require; stricter policies of the machine or of EPHOST_SIGNATURES count all the same")
+      .type_name("POLICY")
+      .one_of({"off", "warn", "require"})
       .group(kSessionGroup);
   app.add("--call-warning", flags.call_warning_seconds,
           "Warn when a call into a plugin takes longer than this; 0: never")
@@ -330,11 +340,15 @@ void apply(const ReportFlags& flags) {
 }
 
 Result<Environment> open_environment(const EnvironmentFlags& flags) {
+  // The library reads the variable whenever it is about to use a file of a plugin.
+  if (flags.allow_writable_plugins) ::setenv("EPHOST_ALLOW_WRITABLE_PLUGINS", "1", 1);
   EnvironmentOptions options;
   options.plugin_directories = flags.plugin_paths;
   options.call_warning = std::chrono::ceil<std::chrono::milliseconds>(
       std::chrono::duration<double>(flags.call_warning_seconds));
   options.crash_handler = !flags.no_crash_handler;
+  options.signatures =
+      trust::parse_signature_policy(flags.signatures).value_or(SignaturePolicy::kOff);
   options.log_severity_level = log_level();  // as the command's own messages
   if (flags.metrics_file.empty()) return Environment::create(options);
   EPHOST_RETURN_IF_ERROR(check_metrics_file(flags.metrics_file));

@@ -36,6 +36,8 @@ struct EnvironmentFlags {
   std::vector<std::filesystem::path> plugin_paths;
   double call_warning_seconds = 10;
   bool no_crash_handler = false;
+  bool allow_writable_plugins = false;
+  std::string signatures;  // empty: nothing is asked for
   std::filesystem::path metrics_file;
   // Where open_environment leaves the environment whose metrics are written in the end.
   std::shared_ptr<std::optional<Environment>> opened =
@@ -79,7 +81,7 @@ struct RunFlags {
 // default first.
 void add_report_flags(ArgumentParser& app, ReportFlags& flags,
                       const std::vector<std::string>& formats = {"table", "json"});
-// --plugin-path, --call-warning, --no-crash-handler.
+// --plugin-path, --allow-writable-plugins, --signatures, --call-warning, --no-crash-handler.
 void add_environment_flags(ArgumentParser& app, EnvironmentFlags& flags);
 // --selection, --no-selection, --ep, --ep-option, --device, --policy, --config, --dim,
 // --dim-denotation,

@@ -62,8 +62,8 @@ Result<AbiRange> read_abi(const Field& field) {
   return abi;
 }
 
-// Returns why the text of a library's path cannot be accepted; empty if it can.
-std::string library_path_problem(std::string_view text) {
+// Returns why the text of a file's path cannot be accepted; empty if it can.
+std::string path_problem(std::string_view text) {
   const fs::path path(text);
   // Refused on every system, so that a manifest means the same everywhere.
   if (text.find_first_of("\\:") != std::string_view::npos) {
@@ -74,10 +74,9 @@ std::string library_path_problem(std::string_view text) {
   }
   if (path.is_absolute()) return "is absolute; give it relative to the manifest's directory";
   if (std::find(path.begin(), path.end(), fs::path("..")) != path.end()) {
-    return "has a \"..\" component; keep the library in the manifest's directory or below it";
+    return "has a \"..\" component; keep the file in the manifest's directory or below it";
   }
-  if (!path.has_filename() || path.filename() == ".")
-    return "does not name a file; name the library file";
+  if (!path.has_filename() || path.filename() == ".") return "does not name a file; name one";
   return {};
 }
 
@@ -92,12 +91,25 @@ Status read_libraries(const Field& field, Manifest& manifest) {
       return value.at_key().error(problem);
     }
     EPHOST_ASSIGN_OR_RETURN(std::string path, value.text());
-    if (const std::string problem = library_path_problem(path); !problem.empty()) {
+    if (const std::string problem = path_problem(path); !problem.empty()) {
       return value.error(formatted("the path {} {}", quote(path), problem));
     }
     manifest.libraries[platform].path = std::move(path);
   }
   return Status::ok_status();
+}
+
+Result<std::string> read_sha256(const Field& field) {
+  EPHOST_ASSIGN_OR_RETURN(const std::string text, field.scalar());
+  std::string checksum = ascii_lower(text);
+  if (checksum.size() == 64 &&
+      checksum.find_first_not_of("0123456789abcdef") == std::string::npos) {
+    return checksum;
+  }
+  return field.error(
+      formatted("{} is not a SHA-256 checksum; write the 64 hexadecimal digits that sha256sum "
+                "prints",
+                quote(text)));
 }
 
 Status read_checksums(const Field& field, Manifest& manifest) {
@@ -108,15 +120,18 @@ Status read_checksums(const Field& field, Manifest& manifest) {
       return value.at_key().error(formatted(
           "\"library\" has no entry {}; remove the checksum or add the library", quote(platform)));
     }
-    EPHOST_ASSIGN_OR_RETURN(const std::string text, value.scalar());
-    std::string checksum = ascii_lower(text);
-    if (checksum.size() != 64 ||
-        checksum.find_first_not_of("0123456789abcdef") != std::string::npos) {
-      return value.error(formatted(
-          "{} is not a SHA-256 checksum; write the 64 hexadecimal digits that sha256sum prints",
-          quote(text)));
+    EPHOST_ASSIGN_OR_RETURN(library->second.sha256, read_sha256(value));
+  }
+  return Status::ok_status();
+}
+
+Status read_files(const Field& field, Manifest& manifest) {
+  EPHOST_ASSIGN_OR_RETURN(const auto entries, field.entries());
+  for (const auto& [path, value] : entries) {
+    if (const std::string problem = path_problem(path); !problem.empty()) {
+      return value.at_key().error(formatted("the path {} {}", quote(path), problem));
     }
-    library->second.sha256 = std::move(checksum);
+    EPHOST_ASSIGN_OR_RETURN(manifest.files[path], read_sha256(value));
   }
   return Status::ok_status();
 }
@@ -242,6 +257,7 @@ Status read_code(const FieldMap& map, Manifest& manifest) {
   EPHOST_RETURN_IF_ERROR(read_libraries(library, manifest));
   if (const Field* checksums = map.find("sha256"))
     EPHOST_RETURN_IF_ERROR(read_checksums(*checksums, manifest));
+  if (const Field* files = map.find("files")) EPHOST_RETURN_IF_ERROR(read_files(*files, manifest));
   return Status::ok_status();
 }
 
@@ -312,14 +328,23 @@ std::optional<PluginIdentity> identify(std::string_view text) {
 }
 
 Result<Manifest> read_manifest(const YamlNode& document, const fs::path& file) {
-  static constexpr std::array<std::string_view, 16> kKeys{"schema",        "kind",
-                                                          "provider",      "name",
-                                                          "vendor",        "version",
-                                                          "abi",           "library",
-                                                          "sha256",        "context_sources",
-                                                          "devices",       "validates_contexts",
-                                                          "deterministic", "requires",
-                                                          "options",       "options_open"};
+  static constexpr std::array<std::string_view, 17> kKeys{"schema",
+                                                          "kind",
+                                                          "provider",
+                                                          "name",
+                                                          "vendor",
+                                                          "version",
+                                                          "abi",
+                                                          "library",
+                                                          "sha256",
+                                                          "files",
+                                                          "context_sources",
+                                                          "devices",
+                                                          "validates_contexts",
+                                                          "deterministic",
+                                                          "requires",
+                                                          "options",
+                                                          "options_open"};
   const Field root = Field::root(document, file);
   EPHOST_RETURN_IF_ERROR(check_schema(root));
   EPHOST_ASSIGN_OR_RETURN(const FieldMap map, root.map(kKeys));

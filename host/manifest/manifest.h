@@ -62,6 +62,9 @@ struct Manifest {
   Version version;
   AbiRange abi;
   std::map<std::string, LibraryEntry, std::less<>> libraries;  // by platform; not empty
+  // SHA-256 of the plugin's other files, as 64 lower-case hexadecimal digits, by path: relative to
+  // the manifest's directory, with '/'.
+  std::map<std::string, std::string, std::less<>> files;
   std::vector<std::string> context_sources;      // accepted values of EPContext's `source`
   bool validates_contexts = false;               // safely rejects any invalid payload
   bool deterministic = false;                    // writes the same payloads for the same input

@@ -13,6 +13,7 @@
 #include "host/base/files/directory.h"
 #include "host/base/files/file.h"
 #include "host/base/files/file_error.h"
+#include "host/base/files/ownership.h"
 #include "host/base/format.h"
 #include "host/base/hash.h"
 #include "host/base/text.h"
@@ -98,12 +99,16 @@ class Search {
     const Result<YamlNode> document = parse_yaml(*text, file);
     if (!document.ok()) return skip(file, document.status(), identify(*text));
     if (is_selection(*document)) return;
+    Status owner = check_plugin_owner(file);
+    if (!owner.ok()) return skip(file, std::move(owner), identify(*text));
     Result<Manifest> manifest = read_manifest(*document, file);
     if (!manifest.ok()) return skip(file, manifest.status(), identify(*text));
     Result<fs::path> library = resolve_library(*manifest);
     if (!library.ok()) return skip(file, library.status(), identify(*text));
+    owner = check_plugin_owner(*library);
+    if (!owner.ok()) return skip(file, std::move(owner), identify(*text));
     auto& plugins = manifest->kind == Kind::kLayer ? result_.layers : result_.found;
-    plugins.push_back({std::move(*manifest), std::move(*library)});
+    plugins.push_back({std::move(*manifest), std::move(*library), *text});
   }
 
   SearchResult take() {
@@ -151,22 +156,9 @@ class Search {
                     "install the plugin's package for {1}",
                     quote(manifest.file.native()), host_platform(), join(platforms, ", ")));
     }
-    const fs::path folder = manifest.file.parent_path();
-    Result<InputFile> library = open_contained(folder, entry->path, StatusCode::kInvalidArgument);
-    std::string places = quote((folder / entry->path).native());
-    const auto is_missing = [&] { return library.status().code() == StatusCode::kNoSuchFile; };
-    if (const auto libraries = library_directory_for(folder); libraries && is_missing()) {
-      library = open_contained(*libraries, entry->path, StatusCode::kInvalidArgument);
-      places += " or " + quote((*libraries / entry->path).native());
-    }
-    if (library.ok()) {
-      EPHOST_RETURN_IF_ERROR(check_loader_path(library->path()));
-      return library->path();
-    }
-    if (!is_missing()) return library.status();
-    return Status(StatusCode::kNoSuchFile,
-                  formatted("the library {} that {} names is missing; install it as {}",
-                            quote(entry->path), quote(manifest.file.native()), places));
+    EPHOST_ASSIGN_OR_RETURN(const InputFile library, open_plugin_file(manifest, entry->path));
+    EPHOST_RETURN_IF_ERROR(check_loader_path(library.path()));
+    return library.path();
   }
 
   void skip(const fs::path& file, Status reason, std::optional<PluginIdentity> identity) {
@@ -244,12 +236,57 @@ Result<FoundPlugin> read_plugin(const fs::path& manifest) {
                 quote(manifest.native()) + " is a selection file; give the manifest of a plugin");
 }
 
+Status check_plugin_owner(const fs::path& path) {
+  const bool privileged = ::getauxval(AT_SECURE) != 0;
+  if (!privileged && environment_value("EPHOST_ALLOW_WRITABLE_PLUGINS") == "1") return {};
+  const Status status = check_ownership(path);
+  if (status.code() != StatusCode::kInvalidArgument) return status;
+  return Status(StatusCode::kInvalidArgument,
+                formatted("{} is not used, because {}; give it to root or to yourself and take "
+                          "write access from others (chown, chmod go-w), or allow it with "
+                          "--allow-writable-plugins or EPHOST_ALLOW_WRITABLE_PLUGINS=1",
+                          quote(path.native()), status.message()));
+}
+
 Status check_loader_path(const fs::path& library) {
   if (library.native().find('$') == std::string::npos) return Status::ok_status();
   return Status(StatusCode::kInvalidArgument,
                 formatted("the path of the library {} contains '$', which the system's loader "
                           "would expand; rename the file or move it to another folder",
                           quote(library.native())));
+}
+
+Result<InputFile> open_plugin_file(const Manifest& manifest, std::string_view path) {
+  const fs::path folder = manifest.file.parent_path();
+  Result<InputFile> file = open_contained(folder, path, StatusCode::kInvalidArgument);
+  std::string places = quote((folder / path).native());
+  const auto is_missing = [&] { return file.status().code() == StatusCode::kNoSuchFile; };
+  if (const auto libraries = library_directory_for(folder); libraries && is_missing()) {
+    file = open_contained(*libraries, path, StatusCode::kInvalidArgument);
+    places += " or " + quote((*libraries / path).native());
+  }
+  if (file.ok() || !is_missing()) return file;
+  const bool is_library = std::ranges::any_of(
+      manifest.libraries, [&](const auto& library) { return library.second.path == path; });
+  return Status(StatusCode::kNoSuchFile,
+                formatted("the {} {} that {} names is missing; install it as {}",
+                          is_library ? "library" : "file", quote(path),
+                          quote(manifest.file.native()), places));
+}
+
+Status verify_plugin_files(const Manifest& manifest) {
+  for (const auto& [path, stated] : manifest.files) {
+    EPHOST_ASSIGN_OR_RETURN(const InputFile file, open_plugin_file(manifest, path));
+    EPHOST_ASSIGN_OR_RETURN(const MappedFile content, MappedFile::map(file));
+    EPHOST_ASSIGN_OR_RETURN(const std::string checksum, sha256_of(content.bytes()));
+    if (checksum == stated) continue;
+    return Status(
+        StatusCode::kInvalidArgument,
+        formatted("the file {} has the SHA-256 {}, but the manifest {} states {}; "
+                  "install all files of the same release",
+                  quote(content.path().native()), checksum, quote(manifest.file.native()), stated));
+  }
+  return Status::ok_status();
 }
 
 Status verify_library_checksum(const FoundPlugin& plugin, std::span<const std::byte> library) {

@@ -1,5 +1,6 @@
 // Finds the installed plugins by reading manifests only; no plugin is loaded. A manifest that is
-// invalid or does not apply here is skipped with its reason and does not affect others.
+// invalid, does not apply here or can be changed by other users is skipped with its reason and does
+// not affect others.
 #pragma once
 
 #include <ephost/status.h>
@@ -12,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host/base/files/file.h"
 #include "host/manifest/manifest.h"
 
 namespace ephost::manifest {
@@ -47,6 +49,8 @@ struct FoundPlugin {
   Manifest manifest;
   std::filesystem::path
       library;  // for this platform; canonical, a regular file; where it may lie: SCHEMA.md
+  // The content of the manifest as it was read, which a signature may cover.
+  std::string text = {};
 };
 
 struct SkippedManifest {
@@ -74,6 +78,11 @@ struct SearchResult {
 // INVALID_ARGUMENT for a selection file and for the manifest of a layer.
 [[nodiscard]] Result<FoundPlugin> read_plugin(const std::filesystem::path& manifest);
 
+// Returns INVALID_ARGUMENT if somebody other than root and this user may change the manifest or
+// library at `path`, or a folder on the way to it (host/base/files/ownership.h). The environment
+// variable EPHOST_ALLOW_WRITABLE_PLUGINS, set to 1, allows it; a privileged process ignores it.
+[[nodiscard]] Status check_plugin_owner(const std::filesystem::path& path);
+
 // Returns INVALID_ARGUMENT if the path has a `$`: the system's loader expands $ORIGIN, $LIB and
 // $PLATFORM anywhere in a path, and would load a file other than the one that was found. Call it
 // with the complete path, as folders and link targets may have such names too.
@@ -83,5 +92,14 @@ struct SearchResult {
 // plugin's library, does not match. Call it before the library is loaded.
 [[nodiscard]] Status verify_library_checksum(const FoundPlugin& plugin,
                                              std::span<const std::byte> library);
+
+// Opens a file that the manifest names: below its directory or, if it is not there, below the
+// directory for libraries of its installation (SCHEMA.md). INVALID_ARGUMENT for a path that leads
+// out of that; NO_SUCHFILE names all places where the file may be.
+[[nodiscard]] Result<InputFile> open_plugin_file(const Manifest& manifest, std::string_view path);
+
+// Returns INVALID_ARGUMENT or NO_SUCHFILE if one of `Manifest::files` is missing or has not the
+// SHA-256 that the manifest states. Call it before the library is loaded.
+[[nodiscard]] Status verify_plugin_files(const Manifest& manifest);
 
 }  // namespace ephost::manifest

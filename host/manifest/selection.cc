@@ -24,8 +24,8 @@ class Reader {
   explicit Reader(ExaminedSelection& out) : out_(out) {}
 
   void read(const Field& root) {
-    static constexpr std::array<std::string_view, 4> kKeys{"selection", "providers", "session",
-                                                           "layers"};
+    static constexpr std::array<std::string_view, 5> kKeys{"selection", "providers", "session",
+                                                           "layers", "signatures"};
     const std::optional<FieldMap> map = take(root, root.map(kKeys, out_.errors));
     if (!map) return;
     if (const auto format = take(root, map->require("selection", "1"))) check_format(*format);
@@ -34,6 +34,7 @@ class Reader {
     }
     if (const Field* session = map->find("session")) read_session(*session);
     if (const Field* layers = map->find("layers")) read_layers(*layers, "session.layers");
+    if (const Field* signatures = map->find("signatures")) read_signatures(*signatures);
   }
 
  private:
@@ -100,6 +101,14 @@ class Reader {
     const std::optional<std::vector<std::string>> names = take(field, field.text_list());
     if (!names) return;
     out_.selection.session_entries.emplace_back(std::move(key), join(*names, ";"));
+    out_.session_entries.push_back(field.place());
+  }
+
+  // So is the policy for signatures, whose words the entry checks.
+  void read_signatures(const Field& field) {
+    std::optional<std::string> policy = take(field, field.scalar());
+    if (!policy) return;
+    out_.selection.session_entries.emplace_back("session.signatures", *std::move(policy));
     out_.session_entries.push_back(field.place());
   }
 

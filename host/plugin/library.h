@@ -13,15 +13,19 @@ namespace ephost::plugin {
 
 class Library {
  public:
-  // Loads `file` with every symbol resolved at once and visible to nobody else. EP_FAIL carries the
-  // loader's own message (a missing dependency, a library for another machine, not a library at
-  // all); INVALID_ARGUMENT if the loader would expand the path (manifest::check_loader_path).
-  // [load]
+  // Loads `file` with every symbol resolved at once and visible to nobody else, together with
+  // `dependencies`: files that it depends on by the names that they state (DT_SONAME). EP_FAIL
+  // carries the loader's own message (a missing dependency, a library for another machine, not a
+  // library at all); INVALID_ARGUMENT if the loader would expand a path
+  // (manifest::check_loader_path). [load]
   //
-  // The loader opens the file by its path once more, because a library opened through a descriptor
-  // could not find its neighbours ($ORIGIN). If the path leads to another file by then, the library
-  // is unloaded again and the result is EP_FAIL; its constructors have run.
-  static Result<std::shared_ptr<const Library>> open(MappedFile file);
+  // The loader opens the files by their paths once more, because a library opened through a
+  // descriptor could not find its neighbours ($ORIGIN). If a path leads to another file by then,
+  // the result is EP_FAIL, and none of its code has run (guarded_load.h). Where the system has no
+  // leases, it is noticed only after the constructors. A change of the file in place has to be
+  // prevented by the caller (held_file.h).
+  static Result<std::shared_ptr<const Library>> open(MappedFile file,
+                                                     std::span<const MappedFile> dependencies = {});
 
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;

@@ -1,7 +1,9 @@
 #include "host/plugin/registry.h"
 
 #include <exception>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "host/base/files/file.h"
@@ -10,7 +12,9 @@
 #include "host/base/text.h"
 #include "host/plugin/call.h"
 #include "host/plugin/elf_summary.h"
+#include "host/plugin/held_file.h"
 #include "host/plugin/load_lock.h"
+#include "host/trust/policy.h"
 
 namespace ephost::plugin {
 namespace {
@@ -38,14 +42,37 @@ Status check_file(const MappedFile& file, uint64_t host_flags) {
 }
 
 // The plugin's library, after all checks that need none of its code to run.
-Result<MappedFile> check_before_loading(const manifest::FoundPlugin& plugin,
-                                        const HostOffer& host) {
+Result<HeldFile> check_before_loading(const manifest::FoundPlugin& plugin, const HostOffer& host) {
   EPHOST_RETURN_IF_ERROR(check_manifest(plugin.manifest, host));
   EPHOST_RETURN_IF_ERROR(manifest::check_loader_path(plugin.library));
-  EPHOST_ASSIGN_OR_RETURN(MappedFile library, MappedFile::open(plugin.library));
-  EPHOST_RETURN_IF_ERROR(manifest::verify_library_checksum(plugin, library.bytes()));
-  EPHOST_RETURN_IF_ERROR(check_file(library, host.build_flags));
+  EPHOST_RETURN_IF_ERROR(manifest::check_plugin_owner(plugin.library));
+  EPHOST_ASSIGN_OR_RETURN(HeldFile library, HeldFile::open(plugin.library));
+  EPHOST_RETURN_IF_ERROR(manifest::verify_library_checksum(plugin, library.file().bytes()));
+  EPHOST_RETURN_IF_ERROR(manifest::verify_plugin_files(plugin.manifest));
+  EPHOST_RETURN_IF_ERROR(check_file(library.file(), host.build_flags));
   return library;
+}
+
+// Whether the checksums in the manifest cover the library and those beside it that it depends on.
+Status coverage_of(const manifest::FoundPlugin& plugin, const MappedFile& library) {
+  const manifest::Manifest& manifest = plugin.manifest;
+  const auto refuse = [&](std::string_view part, std::string_view key) {
+    return Status(
+        StatusCode::kEpFail,
+        formatted("the signature of the plugin {} does not cover {}, whose SHA-256 is not in "
+                  "\"{}\"; sign the manifest again with \"ephost sign\"",
+                  quote(manifest.file.native()), quote(part), key));
+  };
+  const manifest::LibraryEntry* const entry = manifest.library_for(manifest::host_platform());
+  if (entry == nullptr || !entry->sha256) return refuse(plugin.library.native(), "sha256");
+  const std::filesystem::path folder = std::filesystem::path(entry->path).parent_path();
+  for (const std::string& name : summarize_elf(library.bytes()).needed) {
+    std::error_code error;
+    if (!std::filesystem::exists(plugin.library.parent_path() / name, error)) continue;
+    const std::string path = (folder / name).lexically_normal().native();
+    if (!manifest.files.contains(path)) return refuse(path, "files");
+  }
+  return {};
 }
 
 Result<const eph_plugin_preamble*> ask_for_preamble(const Library& library,
@@ -61,9 +88,9 @@ Result<const eph_plugin_preamble*> ask_for_preamble(const Library& library,
   return call({subject, EPH_PLUGIN_SYMBOL}, entry_point);
 }
 
-Result<std::shared_ptr<const LoadedPlugin>> negotiate_with(std::shared_ptr<const Library> library,
-                                                           const manifest::Manifest& manifest,
-                                                           const HostOffer& host) {
+Result<std::shared_ptr<LoadedPlugin>> negotiate_with(std::shared_ptr<const Library> library,
+                                                     const manifest::Manifest& manifest,
+                                                     const HostOffer& host) {
   EPHOST_ASSIGN_OR_RETURN(const eph_plugin_preamble* const preamble,
                           ask_for_preamble(*library, manifest.subject()));
   EPHOST_ASSIGN_OR_RETURN(const AdoptedPlugin adopted, negotiate(preamble, manifest, host));
@@ -79,7 +106,7 @@ Result<std::shared_ptr<const LoadedPlugin>> negotiate_with(std::shared_ptr<const
   loaded->api_self = adopted.api_self;
   loaded->provider_self = adopted.provider_self;
   loaded->layer_self = adopted.layer_self;
-  return std::shared_ptr<const LoadedPlugin>(std::move(loaded));
+  return loaded;
 }
 
 }  // namespace
@@ -93,26 +120,54 @@ Result<std::shared_ptr<const Library>> Registry::open_library(MappedFile file) {
 }
 
 Result<std::shared_ptr<const LoadedPlugin>> Registry::load_unguarded(
-    const manifest::FoundPlugin& plugin) {
-  EPHOST_ASSIGN_OR_RETURN(MappedFile file, check_before_loading(plugin, host_));
-  EPHOST_ASSIGN_OR_RETURN(auto library, open_library(std::move(file)));
-  return negotiate_with(std::move(library), plugin.manifest, host_);
+    const manifest::FoundPlugin& plugin, SignaturePolicy signatures) {
+  EPHOST_ASSIGN_OR_RETURN(HeldFile held, check_before_loading(plugin, host_));
+  const Status coverage = coverage_of(plugin, held.file());
+  EPHOST_RETURN_IF_ERROR(check_signature(plugin, coverage, signatures));
+  EPHOST_ASSIGN_OR_RETURN(auto library, open_library(held.take_file()));
+  EPHOST_ASSIGN_OR_RETURN(auto loaded, negotiate_with(std::move(library), plugin.manifest, host_));
+  loaded->manifest_text = plugin.text;
+  loaded->coverage = coverage;
+  return std::shared_ptr<const LoadedPlugin>(std::move(loaded));
 }
 
-Result<std::shared_ptr<const LoadedPlugin>> Registry::load(const manifest::FoundPlugin& plugin) {
+Status Registry::check_signature(const manifest::FoundPlugin& plugin, const Status& coverage,
+                                 SignaturePolicy signatures) {
+  if (signatures == SignaturePolicy::kOff) return {};
+  const trust::SignatureState state = verifier_.examine_plugin(plugin.manifest, plugin.text);
+  Status status = state.status.ok() ? coverage : state.status;
+  if (status.ok() || signatures == SignaturePolicy::kRequire || state.is_revoked) return status;
+  if (warned_.insert(plugin.manifest.file).second) log_warning(status.message());
+  return {};
+}
+
+Result<std::shared_ptr<const LoadedPlugin>> Registry::load(const manifest::FoundPlugin& plugin,
+                                                           SignaturePolicy signatures) {
   const auto lock = lock_loading();
+  signatures = trust::strictest(verifier_.policy(), signatures);
   const std::filesystem::path& key = plugin.manifest.file;
-  if (auto loaded = plugins_[key].lock()) return loaded;
+  if (auto loaded = plugins_[key].lock()) {
+    EPHOST_RETURN_IF_ERROR(
+        check_signature({loaded->manifest, loaded->library->path(), loaded->manifest_text},
+                        loaded->coverage, signatures));
+    return loaded;
+  }
   if (const auto refusal = refusals_.find(key); refusal != refusals_.end()) return refusal->second;
   const std::string subject =
       formatted("{} {}", plugin.manifest.kind == manifest::Kind::kLayer ? "layer" : "provider",
                 quote(plugin.manifest.subject()));
-  auto loaded = load_unguarded(plugin);
+  const auto doing = [&] {
+    return formatted("loading {} from {}, as {} says", subject, quote(plugin.library.native()),
+                     quote(key.native()));
+  };
+  if (Status status = quarantine_.check(plugin); !status.ok()) {
+    return std::move(status).with_context(doing());
+  }
+  auto loaded = load_unguarded(plugin, signatures);
   if (!loaded.ok()) {
-    Status reason = std::move(loaded).status().with_context(
-        formatted("loading {} from {}, as {} says", subject, quote(plugin.library.native()),
-                  quote(key.native())));
-    refusals_.emplace(key, reason);
+    Status reason = std::move(loaded).status().with_context(doing());
+    // A session that is stricter than the others refuses for itself alone.
+    if (signatures == verifier_.policy()) refusals_.emplace(key, reason);
     return reason;
   }
   plugins_[key] = *loaded;
@@ -126,7 +181,11 @@ void Registry::forget(const std::filesystem::path& manifest_file) {
 }
 
 Status Registry::check(const manifest::FoundPlugin& plugin) const {
-  return check_before_loading(plugin, host_).status();
+  EPHOST_RETURN_IF_ERROR(quarantine_.check(plugin));
+  EPHOST_ASSIGN_OR_RETURN(const HeldFile library, check_before_loading(plugin, host_));
+  if (verifier_.policy() != SignaturePolicy::kRequire) return {};
+  EPHOST_RETURN_IF_ERROR(verifier_.examine_plugin(plugin.manifest, plugin.text).status);
+  return coverage_of(plugin, library.file());
 }
 
 std::vector<Refusal> Registry::refusals() const {

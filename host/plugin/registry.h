@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@
 #include "host/manifest/search.h"
 #include "host/plugin/library.h"
 #include "host/plugin/negotiate.h"
+#include "host/plugin/quarantine.h"
+#include "host/trust/verifier.h"
 
 namespace ephost::plugin {
 
@@ -26,6 +29,9 @@ struct LoadedPlugin {
   // First, so that it is destroyed last: the other members point into it.
   std::shared_ptr<const Library> library;
   manifest::Manifest manifest;
+  std::string manifest_text;  // which a signature may cover
+  // What keeps a signature of the manifest from covering everything that was loaded.
+  Status coverage;
   eph_plugin_preamble preamble = {};
   uint32_t abi_minor = 0;
   eph_plugin_api api = {};
@@ -51,33 +57,54 @@ struct Refusal {
 // Thread-safe; loading is serialised in the whole process.
 class Registry {
  public:
-  explicit Registry(HostOffer host = {}) : host_(std::move(host)) {}
+  explicit Registry(HostOffer host = {}, Quarantine quarantine = {})
+      : host_(std::move(host)), quarantine_(std::move(quarantine)) {}
+  // Whose policy applies to every plugin from now on. Not while another thread uses the registry.
+  void set_verifier(trust::Verifier verifier) { verifier_ = std::move(verifier); }
+  [[nodiscard]] const trust::Verifier& verifier() const { return verifier_; }
   Registry(const Registry&) = delete;
   Registry& operator=(const Registry&) = delete;
 
   // Checks the library against the manifest, including its checksum, loads it and negotiates. A
   // plugin that is still in use, or a library that another provider uses, is not loaded again. A
   // refusal holds until it is forgotten; its message names library, manifest, reason and
-  // remedy.
+  // remedy. A plugin that is quarantined (host/plugin/quarantine.h) is refused for as long as that
+  // lasts.
+  //
+  // The stricter of `signatures` and the verifier's policy applies: unless it is `off`, the
+  // signature of the manifest is examined before any code of the plugin runs, also where the plugin
+  // is loaded already. EP_FAIL if it does not count under `require`; a warning, once, under `warn`.
+  // Such a refusal holds for this call alone.
   [[nodiscard]] Result<std::shared_ptr<const LoadedPlugin>> load(
-      const manifest::FoundPlugin& plugin);
+      const manifest::FoundPlugin& plugin, SignaturePolicy signatures = SignaturePolicy::kOff);
 
   // Forgets a refusal, so that the plugin of that manifest may be loaded once it is repaired.
   void forget(const std::filesystem::path& manifest_file);
 
   // What `load` would refuse without running code of the plugin: ABI version, required extensions,
   // and a library that is missing, truncated, of the wrong kind or without its checksum. Reads the
-  // whole library if the manifest states a checksum.
+  // whole library if the manifest states a checksum, and examines the signature if the verifier's
+  // policy is `require`.
   [[nodiscard]] Status check(const manifest::FoundPlugin& plugin) const;
+
+  // Where failures of plugins in workers are recorded.
+  [[nodiscard]] const Quarantine& quarantine() const { return quarantine_; }
 
   // In the order of the manifest files' paths.
   [[nodiscard]] std::vector<Refusal> refusals() const;
 
  private:
-  Result<std::shared_ptr<const LoadedPlugin>> load_unguarded(const manifest::FoundPlugin& plugin);
+  Result<std::shared_ptr<const LoadedPlugin>> load_unguarded(const manifest::FoundPlugin& plugin,
+                                                             SignaturePolicy signatures);
   Result<std::shared_ptr<const Library>> open_library(MappedFile file);
+  // Under the policy `signatures`. `coverage` is as LoadedPlugin has it.
+  Status check_signature(const manifest::FoundPlugin& plugin, const Status& coverage,
+                         SignaturePolicy signatures);
 
   HostOffer host_;
+  Quarantine quarantine_;
+  trust::Verifier verifier_;
+  std::set<std::filesystem::path> warned_;  // the manifests of the plugins that a warning was about
   // Guarded by the load lock. Weak, so that only users keep a plugin loaded.
   std::map<std::filesystem::path, std::weak_ptr<const LoadedPlugin>> plugins_;  // by manifest
   std::map<std::filesystem::path, std::weak_ptr<const Library>> libraries_;

@@ -13,6 +13,7 @@
 #include "host/session/metrics/prometheus_text.h"
 #include "host/session/session_config.h"
 #include "host/session/tools/plugin_description.h"
+#include "host/trust/verifier.h"
 
 namespace ephost {
 namespace {
@@ -95,6 +96,8 @@ Result<std::shared_ptr<Environment::State>> Environment::State::create(
     const LogScope scope(state->log);
     log_warning(warning);
   }
+  EPHOST_ASSIGN_OR_RETURN(trust::Verifier verifier, trust::Verifier::create(options.signatures));
+  state->registry.set_verifier(std::move(verifier));
   if (options.crash_handler) state->crash_handler.emplace();
   if (options.call_warning.count() > 0) state->call_watch.emplace(options.call_warning);
   state->plugins.set(manifest::find_plugins(request));

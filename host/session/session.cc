@@ -180,7 +180,8 @@ Result<std::unique_ptr<Session::State>> create_cached_state(const Environment& e
   const LogScope scope(log);
   EPHOST_ASSIGN_OR_RETURN(
       session::SessionCache cache,
-      session::SessionCache::create(source, options, environment.state().host_version));
+      session::SessionCache::create(source, options, environment.state().host_version,
+                                    environment.state().registry.verifier().policy()));
   auto state = create_state(environment, source, options, cache);
   if (!state.ok() && cache.blames_entry(state.status())) {
     state = create_state(environment, source, options, cache);

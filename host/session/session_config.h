@@ -3,6 +3,7 @@
 #pragma once
 
 #include <ephost/status.h>
+#include <ephost/types/environment.h>
 
 #include <chrono>
 #include <cstdint>
@@ -79,6 +80,7 @@ struct SessionConfig {
   std::filesystem::path trace_file;                               // session.trace.file
   layers::TraceFormat trace_format = layers::TraceFormat::kText;  // session.trace.format
   layers::ValidateOptions validate;                               // session.validate.*
+  SignaturePolicy signatures = SignaturePolicy::kOff;             // session.signatures
   bool trace_until_crash = false;                                 // session.trace.until_crash
   bool trace_graph_reads = false;                                 // session.trace.graph_reads
   StepOrder execution_order = StepOrder::kAutomatic;              // session.execution_order

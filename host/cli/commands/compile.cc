@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "host/base/format.h"
 #include "host/base/text.h"
@@ -18,6 +19,8 @@
 #include "host/cli/report/activity.h"
 #include "host/cli/report/report.h"
 #include "host/cli/report/table.h"
+#include "host/cli/signing/signer.h"
+#include "host/cli/signing/signing_flags.h"
 
 namespace ephost::cli {
 namespace {
@@ -30,6 +33,7 @@ struct Flags {
   bool embed = false;
   bool share_weights = false;
   std::string provider_options;  // with share_weights: "key|value key|value"
+  SigningFlags signing;
   ModelCompilationOptions compile;
 
   [[nodiscard]] bool from_standard_input() const {
@@ -193,14 +197,27 @@ Result<int> run(const Flags& flags) {
   apply(flags.report);
   EPHOST_ASSIGN_OR_RETURN(const Environment environment,
                           open_environment(flags.session.environment));
+  // A key that cannot be used is no reason to compile for minutes first.
+  std::optional<Signer> signer;
+  if (!flags.signing.key.empty()) {
+    EPHOST_ASSIGN_OR_RETURN(signer, Signer::create(flags.signing));
+  }
   if (flags.share_weights) {
     EPHOST_RETURN_IF_ERROR(compile_group(flags, environment));
     return kExitSuccess;
+  }
+  if (signer && flags.to_standard_output()) {
+    return Status(StatusCode::kInvalidArgument,
+                  "--sign needs a file that the signature can lie beside; give another --output "
+                  "than -, or run \"ephost sign\" afterwards");
   }
   EPHOST_ASSIGN_OR_RETURN(SessionOptions options, make_session_options(flags.session, environment));
   const auto start = std::chrono::steady_clock::now();
   EPHOST_ASSIGN_OR_RETURN(const CompileReport report,
                           compile(flags, environment, std::move(options)));
+  if (signer && !report.partitions.empty()) {
+    EPHOST_RETURN_IF_ERROR(signer->sign_model(environment, report.output_path).status());
+  }
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   const std::string text = flags.report.json() ? to_text(to_json(report, taken.count()))
                                                : to_table(report, taken.count());
@@ -236,6 +253,8 @@ Command add_compile(ArgumentParser& root) {
           "standard error then")
       .type_name("FILE")
       .excludes(share_weights);
+  Argument key = add_signing_flags(app, flags->signing, "--sign");
+  key.excludes(share_weights);
   app.add_flag("--embed", flags->embed,
                "Embed payloads in the model instead of writing .bin files beside it")
       .excludes(share_weights);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <system_error>
 
+#include "host/base/files/file.h"
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/cli/command.h"
@@ -14,6 +15,9 @@
 #include "host/cli/report/device_report.h"
 #include "host/cli/report/report.h"
 #include "host/cli/report/table.h"
+#include "host/manifest/manifest.h"
+#include "host/manifest/yaml_tree.h"
+#include "host/trust/verifier.h"
 
 namespace ephost::cli {
 namespace {
@@ -188,6 +192,30 @@ Json selection_json(const Choice& choice) {
           {"devices", choice.request.devices}};
 }
 
+// Whether somebody who is trusted vouches for the plugin, as its manifest is now.
+trust::SignatureState signature_of(const InstalledPlugin& plugin) {
+  const auto fail = [](Status status) {
+    trust::SignatureState state;
+    state.status = std::move(status);
+    return state;
+  };
+  const auto verifier = trust::Verifier::create(SignaturePolicy::kOff);
+  if (!verifier.ok()) return fail(verifier.status());
+  const auto text = read_file(plugin.manifest, manifest::kMaxYamlBytes);
+  if (!text.ok()) return fail(text.status());
+  const auto manifest = manifest::parse_manifest(*text, plugin.manifest);
+  if (!manifest.ok()) return fail(manifest.status());
+  return verifier->examine_plugin(*manifest, *text);
+}
+
+Json signature_json(const trust::SignatureState& state) {
+  return {{"state", state.summary()},
+          {"key", state.key ? Json(trust::to_text(*state.key)) : Json()},
+          {"signed", state.facts.time ? Json(trust::time_text(*state.facts.time)) : Json()},
+          {"expires", state.facts.expires ? Json(trust::time_text(*state.facts.expires)) : Json()},
+          {"problem", state.status.ok() ? Json() : Json(state.status.message())}};
+}
+
 Json to_json(const PluginDescription& description, const Choice& choice) {
   const InstalledPlugin& plugin = description.plugin;
   Json json = {{"provider", plugin.provider},
@@ -196,6 +224,7 @@ Json to_json(const PluginDescription& description, const Choice& choice) {
                {"version", plugin.version},
                {"manifest", plugin.manifest.native()},
                {"library", plugin.library.native()},
+               {"signature", signature_json(signature_of(plugin))},
                {"abi", abi_json(plugin.abi)},
                {"negotiated_abi", std::vector{plugin.abi.major, description.abi_minor}},
                {"context_sources", plugin.context_sources},
@@ -237,6 +266,11 @@ std::string facts_text(const PluginDescription& description, const Choice& choic
   facts.add("version", formatted("{} by {}", plugin.version, plugin.vendor));
   facts.add("manifest", plugin.manifest.native());
   facts.add("library", plugin.library.native());
+  const trust::SignatureState signature = signature_of(plugin);
+  facts.add("signature", signature.summary());
+  if (signature.is_signed && !signature.status.ok()) {
+    facts.add("", printable(signature.status.message()));
+  }
   if (choice.is_selected()) facts.add("selected by", choice_text(choice));
   facts.add("ABI", formatted("{}.{} in use, the plugin offers {}", plugin.abi.major,
                              description.abi_minor, abi_text(plugin.abi)));

@@ -12,6 +12,7 @@
 #include "host/cli/flags.h"
 #include "host/cli/report/report.h"
 #include "host/cli/report/table.h"
+#include "host/trust/policy.h"
 
 namespace ephost::cli {
 namespace {
@@ -49,6 +50,16 @@ Result<Wanted> wanted_by(const Flags& flags) {
   EPHOST_ASSIGN_OR_RETURN(SessionOptions options, read_selection(selection));
   for (const std::string& name : flags.providers) options.append_execution_provider(name);
   return Wanted{std::move(options), !selection.path.empty() || !flags.providers.empty()};
+}
+
+// The flags with the policy for signatures that a session with these options would have.
+EnvironmentFlags with_policy(EnvironmentFlags flags, const SessionOptions& options) {
+  const auto stated =
+      trust::parse_signature_policy(options.config_entry("session.signatures").value_or("off"));
+  const auto given = trust::parse_signature_policy(flags.signatures);
+  flags.signatures = trust::signature_policy_name(trust::strictest(
+      stated.value_or(SignaturePolicy::kOff), given.value_or(SignaturePolicy::kOff)));
+  return flags;
 }
 
 // What the providers of the report's sources fail at when they restore the contexts.
@@ -103,6 +114,10 @@ Json to_json(const Verification& verification, const Flags& flags) {
           {"ok", verification.is_sound()},
           {"nodes", nodes},
           {"sources", sources},
+          {"signature", report.signature},
+          {"signature_problem",
+           report.signature_problem.empty() ? Json() : Json(report.signature_problem)},
+          {"files", report.files},
           {"problems", report.problems},
           {"unchecked", report.unchecked},
           {"loaded", loaded ? Json(loaded->ok()) : Json()},
@@ -113,8 +128,11 @@ Json to_json(const Verification& verification, const Flags& flags) {
 std::string conclusion(const ContextReport& report) {
   const std::vector<std::string>& unchecked = report.unchecked;
   if (unchecked.empty()) {
-    return "the context model is sound: its structure is valid, and all payloads and external "
-           "files have the checksums that it states; no checksum covers the model file itself\n";
+    return formatted(
+        "the context model is sound: its structure is valid, and all payloads and external files "
+        "have the checksums that it states; {}\n",
+        report.signature_problem.empty() ? "the signature covers the model file and all of them"
+                                         : "no checksum covers the model file itself");
   }
   std::string text;
   for (const std::string& part : unchecked) text += formatted("no checksum: {}\n", printable(part));
@@ -150,6 +168,7 @@ std::string to_table(const Verification& verification) {
                      check.compatibility, check.verdict});
   }
   std::string text = nodes.to_text() + "\n" + sources.to_text() + "\n";
+  text += formatted("signature: {}\n", printable_line(report.signature));
   for (const std::string& problem : report.problems) {
     text += formatted("problem: {}\n", printable(problem));
   }
@@ -183,10 +202,11 @@ Status summary(const Verification& verification, const Flags& flags) {
 
 Result<int> run(const Flags& flags) {
   apply(flags.report);
-  EPHOST_ASSIGN_OR_RETURN(const Environment environment, open_environment(flags.environment));
+  EPHOST_ASSIGN_OR_RETURN(Wanted wanted, wanted_by(flags));
+  EPHOST_ASSIGN_OR_RETURN(const Environment environment,
+                          open_environment(with_policy(flags.environment, wanted.options)));
   const auto providers = flags.no_plugins ? VerifyContextOptions::Providers::kFind
                                           : VerifyContextOptions::Providers::kAsk;
-  EPHOST_ASSIGN_OR_RETURN(Wanted wanted, wanted_by(flags));
   VerifyContextOptions options{.providers = providers, .device = flags.device};
   if (wanted.is_stated) options.requests = wanted.options.providers();
   Verification verification;

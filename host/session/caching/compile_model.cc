@@ -353,8 +353,9 @@ Result<CompileReport> compile(const Environment& environment, const SessionOptio
                                              : Without::kWritePlainModel,
                                          cancellation));
   EPHOST_ASSIGN_OR_RETURN(session::SessionCache cache,
-                          session::SessionCache::create(source, without_generation(options),
-                                                        environment.state().host_version));
+                          session::SessionCache::create(
+                              source, without_generation(options), environment.state().host_version,
+                              environment.state().registry.verifier().policy()));
   if (compilation.output_model_get_initializer_location_func) {
     cache.skip("the application places initializers, which may stay in the model's own files");
   }

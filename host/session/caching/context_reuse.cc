@@ -11,7 +11,9 @@
 #include "host/graph/extract.h"
 #include "host/graph/graph_digest.h"
 #include "host/onnx_io/import/import.h"
+#include "host/session/caching/store_signatures.h"
 #include "host/session/pipeline/compilation.h"
+#include "host/session/pipeline/model_signature.h"
 
 namespace ephost::session {
 namespace {
@@ -53,6 +55,11 @@ Result<context::LoadedContext> load_entry(const FoundEntry& entry, const Session
   options.require_checksums = true;
   options.known_checksums = KnownChecksums(config.known_checksums_dir);
   options.cancellation = cancellation;
+  if (config.signatures != SignaturePolicy::kOff) {
+    EPHOST_RETURN_IF_ERROR(check_model_signature(store_verifier(), SignaturePolicy::kRequire,
+                                                 entry.model->path(), entry.model->bytes(), model,
+                                                 options));
+  }
   return context::load_context(model, options);
 }
 

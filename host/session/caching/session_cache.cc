@@ -11,7 +11,9 @@
 #include "host/session/caching/cache_ingredients.h"
 #include "host/session/caching/context_generation.h"
 #include "host/session/caching/lock_wait.h"
+#include "host/session/caching/store_signatures.h"
 #include "host/session/cancellation.h"
+#include "host/trust/policy.h"
 
 namespace ephost::session {
 namespace {
@@ -50,9 +52,10 @@ SessionCache::SessionCache(SessionConfig config, std::string model_name, std::st
 }
 
 Result<SessionCache> SessionCache::create(const ModelSource& source, const SessionOptions& options,
-                                          std::string host_version) {
+                                          std::string host_version, SignaturePolicy signatures) {
   std::vector<std::string> warnings;  // the pipeline logs them
   EPHOST_ASSIGN_OR_RETURN(SessionConfig config, read_session_config(options, warnings));
+  config.signatures = trust::strictest(config.signatures, signatures);
   const Cancellation cancellation = cancellation_of(options, config);
   SessionCache cache(std::move(config), source.path.filename().string(), std::move(host_version),
                      cancellation);
@@ -62,6 +65,8 @@ Result<SessionCache> SessionCache::create(const ModelSource& source, const Sessi
     cache.skip("session.optimized_model_file_path asks for the model as it is optimized");
   } else if (cache.store_ && (cache.config_.share_contexts || cache.config_.stop_share_contexts)) {
     cache.skip("ep.share_ep_contexts gives the contexts to a group of sessions");
+  } else if (cache.store_ && cache.config_.signatures != SignaturePolicy::kOff) {
+    if (const Status key = prepare_store_key(); !key.ok()) cache.fail("signing its entries", key);
   }
   return cache;
 }
@@ -221,6 +226,13 @@ Status SessionCache::try_publish(const PreparedModel& prepared) {
     EPHOST_ASSIGN_OR_RETURN(digests_, context_digests(prepared, provider_lines_));
   }
   entry.contexts.assign(digests_.begin(), digests_.end());
+  if (config_.signatures != SignaturePolicy::kOff) {
+    std::vector<std::string> others;
+    for (const auto& [name, checksum] : entry.files) {
+      if (name != staged.model_path().filename().native()) others.push_back(name);
+    }
+    EPHOST_RETURN_IF_ERROR(sign_entry(staged.model_path(), others));
+  }
   EPHOST_RETURN_IF_ERROR(store_->publish(std::move(staged), key_, std::move(entry)));
   ++stored_;
   return Status::ok_status();

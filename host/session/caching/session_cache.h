@@ -23,9 +23,10 @@ namespace ephost::session {
 class SessionCache {
  public:
   // An object that does nothing, unless ep.cache_dir is set. `host_version` becomes part of the
-  // key. INVALID_ARGUMENT for invalid configuration entries.
+  // key. Unless the stricter of `signatures` and session.signatures is `off`, entries are signed
+  // (store_signatures.h). INVALID_ARGUMENT for invalid configuration entries.
   static Result<SessionCache> create(const ModelSource& source, const SessionOptions& options,
-                                     std::string host_version);
+                                     std::string host_version, SignaturePolicy signatures);
 
   // Continues without the store, for a reason that is not a failure.
   void skip(std::string reason);

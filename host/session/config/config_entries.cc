@@ -24,6 +24,7 @@ constexpr std::string_view kProviders = "Providers and fallback";
 constexpr std::string_view kOrder = "Order and memory";
 constexpr std::string_view kThreads = "Threads and time";
 constexpr std::string_view kLayers = "Layers";
+constexpr std::string_view kTrust = "Trust";
 constexpr std::string_view kRuns = "Runs";
 constexpr std::string_view kVariables = "Environment variables";
 
@@ -194,13 +195,23 @@ constexpr std::array kEntries = {
     KnownEntry{"session.validate.abort_after", ConfigScope::kSession, kLayers, kNumber, "0",
                "deadlines after which such a call ends the process; 0: never", kOwn,
                &setters::validate_abort_after},
+    KnownEntry{"session.signatures", ConfigScope::kSession, kTrust, "off, warn or require", "off",
+               "what becomes of plugins and context models without a valid signature", kOwn,
+               &setters::signatures},
     KnownEntry{"ep.PROVIDER.OPTION", ConfigScope::kRun, kRuns, "as the provider says", "none",
                "an option of the provider with the scope run or dynamic", kOnnxRuntime, nullptr},
     KnownEntry{"EPHOST_PLUGIN_PATH", ConfigScope::kProcess, kVariables, "paths", "empty",
                "directories to search for plugins after those given, separated by :", kOwn,
                nullptr},
+    KnownEntry{"EPHOST_ALLOW_WRITABLE_PLUGINS", ConfigScope::kProcess, kVariables, "1", "empty",
+               "1: use plugins also where other users can change them", kOwn, nullptr},
+    KnownEntry{"EPHOST_QUARANTINE", ConfigScope::kProcess, kVariables, "off or FAILURES/SECONDS",
+               "3/600", "how many failures in how long quarantine a plugin", kOwn, nullptr},
     KnownEntry{"EPHOST_LAYERS", ConfigScope::kProcess, kVariables, "names of layers", "empty",
                "layers of sessions that state none, separated by ;", kOwn, nullptr},
+    KnownEntry{"EPHOST_SIGNATURES", ConfigScope::kProcess, kVariables, "off, warn or require",
+               "off", "session.signatures of all sessions that state nothing stricter", kOwn,
+               nullptr},
     KnownEntry{"EPHOST_LOG_LEVEL", ConfigScope::kProcess, kVariables,
                "verbose, info, warning, error or fatal", "warning",
                "the least severe messages that reach the log", kOwn, nullptr},

@@ -9,6 +9,7 @@
 #include "host/base/text.h"
 #include "host/base/thread_pool.h"
 #include "host/layers/layer.h"
+#include "host/trust/policy.h"
 
 namespace ephost::session::setters {
 
@@ -188,6 +189,18 @@ Status validate_abort_after(SessionConfig& config, std::string_view key, const s
   uint64_t deadlines = 0;
   EPHOST_RETURN_IF_ERROR(set_number(key, text, "never", deadlines));
   config.validate.abort_after = static_cast<uint32_t>(std::min<uint64_t>(deadlines, UINT32_MAX));
+  return Status::ok_status();
+}
+
+Status signatures(SessionConfig& config, std::string_view key, const std::string& text) {
+  const auto policy = trust::parse_signature_policy(text);
+  if (!policy) {
+    return Status(
+        StatusCode::kInvalidArgument,
+        formatted("configuration entry {} cannot be {}; use \"off\", \"warn\" or \"require\"",
+                  quote(key), quote(text)));
+  }
+  config.signatures = *policy;
   return Status::ok_status();
 }
 

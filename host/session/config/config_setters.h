@@ -85,6 +85,8 @@ template <uint64_t SessionConfig::*kMember>
                                        const std::string& text);
 [[nodiscard]] Status validate_abort_after(SessionConfig& config, std::string_view key,
                                           const std::string& text);
+[[nodiscard]] Status signatures(SessionConfig& config, std::string_view key,
+                                const std::string& text);
 [[nodiscard]] Status trace_format(SessionConfig& config, std::string_view key,
                                   const std::string& text);
 [[nodiscard]] Status order(SessionConfig& config, std::string_view key, const std::string& text);

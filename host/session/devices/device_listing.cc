@@ -108,7 +108,7 @@ std::string_view preferred_type(EpDevicePolicy policy) {
 }  // namespace
 
 EpDeviceList list_all_devices(const manifest::SearchResult& search, plugin::Registry& registry,
-                              Listing listing) {
+                              Listing listing, SignaturePolicy signatures) {
   EpDeviceList all;
   std::vector<std::string> asked;
   for (const manifest::FoundPlugin& found : search.found) {
@@ -119,7 +119,7 @@ EpDeviceList list_all_devices(const manifest::SearchResult& search, plugin::Regi
       return list(plugin, listing);
     };
     auto candidates = manifest::find_candidates(search, {.name = provider});
-    auto devices = candidates.ok() ? with_usable_plugin(registry, *candidates, ask)
+    auto devices = candidates.ok() ? with_usable_plugin(registry, *candidates, ask, signatures)
                                    : Result<std::vector<EpDevice>>(candidates.status());
     if (!devices.ok()) {
       all.failed.push_back({provider, devices.status()});

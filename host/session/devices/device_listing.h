@@ -24,9 +24,11 @@ namespace ephost::session {
 
 enum class Listing { kDevices, kTargets };
 
-// Asks the best plugin that works of each provider of the search.
+// Asks the best plugin that works of each provider of the search. `signatures` is the policy of a
+// session, if that has one of its own.
 [[nodiscard]] EpDeviceList list_all_devices(const manifest::SearchResult& search,
-                                            plugin::Registry& registry, Listing listing);
+                                            plugin::Registry& registry, Listing listing,
+                                            SignaturePolicy signatures = SignaturePolicy::kOff);
 
 // What the policy chooses of the devices: one request for each provider, in order of priority.
 // Empty if there is nothing to choose.

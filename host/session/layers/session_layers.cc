@@ -59,10 +59,12 @@ struct SessionLayers::Maker {
     for (const manifest::FoundPlugin& plugin : candidates.plugins) {
       EPHOST_RETURN_IF_ERROR(add_plugin_files(plugin, files));
     }
-    return with_usable_plugin(environment.registry, candidates,
-                              [](std::shared_ptr<const plugin::LoadedPlugin> plugin) {
-                                return Result(make_plugin_layer(std::move(plugin)));
-                              });
+    return with_usable_plugin(
+        environment.registry, candidates,
+        [](std::shared_ptr<const plugin::LoadedPlugin> plugin) {
+          return Result(make_plugin_layer(std::move(plugin)));
+        },
+        config.signatures);
   }
 };
 

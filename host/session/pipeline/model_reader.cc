@@ -16,6 +16,7 @@
 #include "host/session/model_files.h"
 #include "host/session/pipeline/compilation.h"
 #include "host/session/pipeline/given_initializers.h"
+#include "host/session/pipeline/model_signature.h"
 #include "host/session/session_group.h"
 
 namespace ephost::session {
@@ -129,6 +130,15 @@ Status ModelReader::replace(ModelSource& source, PreparedModel& prepared) {
   load_options_.read_payload = nullptr;  // only knows payloads of the application's own models
   load_options_.require_checksums = true;
   return Status::ok_status();
+}
+
+Status ModelReader::check_signature(const ModelSource& source, const PreparedModel& prepared,
+                                    const trust::Verifier& verifier, SignaturePolicy policy) {
+  // A signature may be beside the file that a model in memory stands for.
+  const std::filesystem::path& file = source.bytes ? config_.context_file_path : source.path;
+  return check_model_signature(verifier, policy, file,
+                               source.bytes ? *source.bytes : source.file->bytes(), prepared.model,
+                               load_options_);
 }
 
 Status ModelReader::complete_import(PreparedModel& prepared) const {

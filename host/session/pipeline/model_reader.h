@@ -12,6 +12,7 @@
 #include "host/session/pipeline/prepared_model.h"
 #include "host/session/session_config.h"
 #include "host/session/session_options.h"
+#include "host/trust/verifier.h"
 
 namespace ephost::session {
 
@@ -30,6 +31,10 @@ class ModelReader {
   [[nodiscard]] Status import(ModelSource& source, PreparedModel& prepared);
   // Reads a context model of the cache store instead of the model that was read before.
   [[nodiscard]] Status replace(ModelSource& source, PreparedModel& prepared);
+  // Holds a context model against `policy`, the strictest of all; see model_signature.h. To be
+  // called once it is settled which model is used, while the report exists.
+  [[nodiscard]] Status check_signature(const ModelSource& source, const PreparedModel& prepared,
+                                       const trust::Verifier& verifier, SignaturePolicy policy);
   // Does what `import` deferred.
   [[nodiscard]] Status complete_import(PreparedModel& prepared) const;
 

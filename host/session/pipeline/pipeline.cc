@@ -17,6 +17,7 @@
 #include "host/context/ep_context_node.h"
 #include "host/context/metadata.h"
 #include "host/context/read/replacement_watch.h"
+#include "host/session/caching/store_signatures.h"
 #include "host/session/cancellation.h"
 #include "host/session/environment_state.h"
 #include "host/session/layers/session_layers.h"
@@ -33,6 +34,7 @@
 #include "host/session/session_config.h"
 #include "host/session/session_group.h"
 #include "host/session/shapes/profiles.h"
+#include "host/trust/policy.h"
 
 namespace ephost::session {
 namespace {
@@ -110,7 +112,7 @@ class Pipeline {
         defers_checksums_(defers_checksums),
         reader_(options, config, bool{hooks.substitute}, hooks.base == nullptr),
         provider_creation_(environment, options, hooks.seat, purpose_of(hooks, config),
-                           hooks.target),
+                           hooks.target, config.signatures),
         optimizer_(config),
         functions_(config.max_inlined_nodes) {
     prepared_.cancellation = cancellation_of(options, config, hooks.deadline);
@@ -152,6 +154,7 @@ class Pipeline {
     if (hooks_.substitute || prepared_.operators != nullptr) {
       EPHOST_RETURN_IF_ERROR(timed("import", [&] { return reader_.complete_import(prepared_); }));
     }
+    EPHOST_RETURN_IF_ERROR(check_signature(source));
     reader_.release_report();
     // From here on, it is settled which model runs, and its types are inferred.
 
@@ -284,9 +287,19 @@ class Pipeline {
   Status substitute(ModelSource& source) {
     if (std::optional<ModelSource> other = hooks_.substitute(prepared_, reader_.report())) {
       source = std::move(*other);
+      is_substituted_ = true;
       EPHOST_RETURN_IF_ERROR(reader_.replace(source, prepared_));
     }
     return Status::ok_status();
+  }
+
+  // A model of the cache store is signed with a key of the store's own.
+  Status check_signature(const ModelSource& source) {
+    const trust::Verifier& verifier = environment_.state().registry.verifier();
+    const SignaturePolicy policy = trust::strictest(verifier.policy(), config_.signatures);
+    if (policy == SignaturePolicy::kOff) return {};
+    if (!is_substituted_) return reader_.check_signature(source, prepared_, verifier, policy);
+    return reader_.check_signature(source, prepared_, store_verifier(), SignaturePolicy::kRequire);
   }
 
   // Inlines calls that the providers do not claim, and optimizes the result. This comes before any
@@ -420,6 +433,7 @@ class Pipeline {
   const PipelineHooks& hooks_;
   bool defers_checksums_;
   bool has_loaded_ = false;
+  bool is_substituted_ = false;
   bool has_wrong_checksum_ = false;
   ModelReader reader_;
   PreparedModel prepared_;

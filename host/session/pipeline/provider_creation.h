@@ -26,14 +26,16 @@ class GroupSeat;
 class ProviderCreation {
  public:
   // Borrows all; `seat` is null for a session that shares nothing. `purpose`: EPH_PURPOSE_*.
-  // `target`: the id of a device to compile for; empty: the session's devices.
+  // `target`: the id of a device to compile for; empty: the session's devices. `signatures`: the
+  // session's own policy.
   ProviderCreation(const Environment& environment, const SessionOptions& options, GroupSeat* seat,
-                   uint32_t purpose, const std::string& target)
+                   uint32_t purpose, const std::string& target, SignaturePolicy signatures)
       : environment_(environment),
         options_(options),
         seat_(seat),
         purpose_(purpose),
-        target_(target) {}
+        target_(target),
+        signatures_(signatures) {}
   ProviderCreation(const ProviderCreation&) = delete;
   ProviderCreation& operator=(const ProviderCreation&) = delete;
   ~ProviderCreation() { *is_running_ = false; }
@@ -62,6 +64,7 @@ class ProviderCreation {
   GroupSeat* seat_;
   uint32_t purpose_;
   const std::string& target_;
+  SignaturePolicy signatures_;
   std::shared_ptr<std::atomic<bool>> is_running_ = std::make_shared<std::atomic<bool>>(true);
 };
 

@@ -260,7 +260,8 @@ Result<std::shared_ptr<Executable>> Specializer::create_executable(std::span<con
   options.set_load_cancellation_flag(limits.cancelled);
   const ModelSource& source = *base_.prepared.source;
   EPHOST_ASSIGN_OR_RETURN(SessionCache cache,
-                          SessionCache::create(source, options, environment_.state().host_version));
+                          SessionCache::create(source, options, environment_.state().host_version,
+                                               environment_.state().registry.verifier().policy()));
   const auto create = [&] {
     PipelineHooks hooks{.runs = true, .base = &base_.prepared, .deadline = limits.deadline};
     cache.add_to(hooks);

@@ -23,8 +23,10 @@
 #include "host/session/devices/device_choice.h"
 #include "host/session/environment_state.h"
 #include "host/session/exception_barrier.h"
+#include "host/session/pipeline/model_signature.h"
 #include "host/session/provider_requests.h"
 #include "host/session/usable_plugin.h"
+#include "host/trust/verifier.h"
 
 namespace ephost {
 namespace {
@@ -205,8 +207,15 @@ ContextSourceReport check_source(const manifest::SearchResult& search,
   return source;
 }
 
-Result<context::VerifyReport> read_and_verify(const std::filesystem::path& path,
-                                              bool compare_checksums) {
+// What one reading of a context model found.
+struct Examined {
+  context::VerifyReport report;
+  trust::SignatureState signature;
+  std::vector<std::string> files;
+};
+
+Result<Examined> read_and_verify(const std::filesystem::path& path, bool compare_checksums,
+                                 const trust::Verifier& verifier) {
   context::LoadOptions load_options;
   load_options.folder = path.parent_path();
   load_options.verify_checksums = compare_checksums;
@@ -221,16 +230,30 @@ Result<context::VerifyReport> read_and_verify(const std::filesystem::path& path,
                           onnx_io::import_model(file, import_options, &read));
   load_options.files = std::move(read.external_data);
   load_options.unchecked_external_data = std::move(read.unchecked_external_data);
-  return context::verify_context_model(model, load_options);
+  Examined examined{.report = context::verify_context_model(model, load_options)};
+  for (const auto& [name, content] : session::open_model_files(model, load_options)) {
+    examined.files.push_back(name);
+  }
+  if (!compare_checksums) return examined;
+  examined.signature =
+      verifier.examine_model(path, file->bytes(), session::open_model_files(model, load_options));
+  const Status& status = examined.signature.status;
+  if (!status.ok() && !examined.report.nodes.empty() &&
+      (verifier.policy() == SignaturePolicy::kRequire ||
+       (verifier.policy() == SignaturePolicy::kWarn && examined.signature.is_revoked))) {
+    examined.report.problems.push_back(status.message());
+  }
+  return examined;
 }
 
 // Reads the model again if it is replaced meanwhile.
-Result<context::VerifyReport> examine(const std::filesystem::path& path, bool compare_checksums) {
+Result<Examined> examine(const std::filesystem::path& path, bool compare_checksums,
+                         const trust::Verifier& verifier) {
   for (int reading = 1;; ++reading) {
     const context::ReplacementWatch watch(path);
-    Result<context::VerifyReport> report = read_and_verify(path, compare_checksums);
-    const bool is_sound = report.ok() && report->ok();
-    if (is_sound || reading == context::kMaxReadings || !watch.has_changed()) return report;
+    Result<Examined> examined = read_and_verify(path, compare_checksums, verifier);
+    const bool is_sound = examined.ok() && examined->report.ok();
+    if (is_sound || reading == context::kMaxReadings || !watch.has_changed()) return examined;
   }
 }
 
@@ -250,9 +273,8 @@ ContextNodeReport describe(const context::VerifiedNode& node) {
 
 // Verifies the specialised models that the context model states, and adds their nodes and problems.
 void examine_specializations(const std::filesystem::path& path, bool compare_checksums,
-                             context::VerifyReport& found) {
-  const std::map<std::string, context::ContentChecksum> stated =
-      std::exchange(found.specializations, {});
+                             const trust::Verifier& verifier, context::VerifyReport& found) {
+  const std::map<std::string, context::ContentChecksum> stated = found.specializations;
   for (const auto& [name, checksum] : stated) {
     const auto problem = [&found, &name = name](const std::string& what) {
       found.problems.push_back(formatted("the specialised model {}: {}", quote(name), what));
@@ -262,11 +284,12 @@ void examine_specializations(const std::filesystem::path& path, bool compare_che
       problem(source.status().message());
       continue;
     }
-    Result<context::VerifyReport> one = examine(source->path, compare_checksums);
-    if (!one.ok()) {
-      problem(one.status().message());
+    Result<Examined> examined = examine(source->path, compare_checksums, verifier);
+    if (!examined.ok()) {
+      problem(examined.status().message());
       continue;
     }
+    context::VerifyReport* const one = &examined->report;
     std::ranges::move(one->nodes, std::back_inserter(found.nodes));
     for (const std::string& text : one->problems) problem(text);
     for (const std::string& text : one->unchecked) found.unchecked.push_back(name + ": " + text);
@@ -291,8 +314,10 @@ Result<std::vector<manifest::ChosenProvider>> choose_requested(
 
 Result<ContextReport> verify(const Environment& environment, const std::filesystem::path& model,
                              const VerifyContextOptions& options) {
-  EPHOST_ASSIGN_OR_RETURN(context::VerifyReport found, examine(model, options.compare_checksums));
-  examine_specializations(model, options.compare_checksums, found);
+  const trust::Verifier& verifier = environment.state().registry.verifier();
+  EPHOST_ASSIGN_OR_RETURN(Examined examined, examine(model, options.compare_checksums, verifier));
+  context::VerifyReport& found = examined.report;
+  examine_specializations(model, options.compare_checksums, verifier, found);
   if (found.nodes.empty() && found.ok()) {
     return Status(StatusCode::kInvalidArgument,
                   quote(model.native()) +
@@ -300,7 +325,15 @@ Result<ContextReport> verify(const Environment& environment, const std::filesyst
   }
   ContextReport report{.problems = std::move(found.problems),
                        .unchecked = std::move(found.unchecked),
-                       .needs_checksums = found.needs_checksums};
+                       .needs_checksums = found.needs_checksums,
+                       .files = std::move(examined.files)};
+  for (const auto& [name, checksum] : found.specializations) {
+    report.specialized_models.push_back(name);
+  }
+  if (options.compare_checksums) {
+    report.signature = examined.signature.summary();
+    report.signature_problem = examined.signature.status.message();
+  }
   std::set<std::pair<std::string, std::optional<std::string>>> sources;
   for (const context::VerifiedNode& node : found.nodes) {
     report.nodes.push_back(describe(node));

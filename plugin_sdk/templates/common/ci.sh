@@ -7,3 +7,10 @@ cmake -S . -B build -DCMAKE_BUILD_TYPE=Release
 cmake --build build
 (cd build && ctest --output-on-failure)
 (cd build && cpack)
+
+# SIGNING_KEY names a secret key of "ephost keygen": then there is an archive too, with the signature of the manifest.
+if [ -n "${SIGNING_KEY:-}" ]; then
+  cmake --install build --prefix build/signed
+  ephost sign build/signed/share/ephost/plugins/acme.yaml --key "$SIGNING_KEY"
+  tar -C build/signed -czf build/acme-signed.tar.gz .
+fi

@@ -31,11 +31,15 @@ class CommandLineTest(unittest.TestCase):
         self.addCleanup(temporary.cleanup)
         self.folder = pathlib.Path(temporary.name).resolve()
 
-    def ephost(self, *arguments, status=0, program=EPHOST):
-        """The finished process; a failure of the test if it ends with another status."""
+    def ephost(self, *arguments, status=0, program=EPHOST, variables=None):
+        """
+        The finished process; a failure of the test if it ends with another status. `variables` are added to its
+        environment.
+        """
         environment = {name: value for name, value in os.environ.items()
                        if not name.startswith(("EPHOST_", "XDG_"))}
-        environment.update(HOME=str(self.folder), XDG_DATA_DIRS=str(self.folder))
+        environment.update(HOME=str(self.folder), XDG_DATA_DIRS=str(self.folder),
+                           XDG_STATE_HOME=str(self.folder / "state"), **(variables or {}))
         result = subprocess.run([program, *map(str, arguments)], cwd=self.folder, env=environment,
                                 capture_output=True, text=True, timeout=300)
         self.assertEqual(result.returncode, status, f"{arguments}\n{result.stdout}{result.stderr}")

@@ -1,5 +1,6 @@
 """Cases of `ephost list`."""
 
+import json
 import unittest
 
 from command_line import CommandLineTest, PLUGINS
@@ -41,6 +42,19 @@ class ListTest(CommandLineTest):
         self.assertEqual(len(other), 1)
         self.assertEqual(other[0]["version"], "1.2.3")
         self.assertEqual(other[0]["devices"], [{"type": "npu", "vendor": "somebody", "id": ""}])
+
+    def test_a_plugin_that_others_can_change_is_not_used_unless_that_is_allowed(self):
+        self.write("plugins/open/other.yaml", MANIFEST)
+        self.write("plugins/open/other.so", "no library at all")
+        (self.folder / "plugins/open").chmod(0o777)
+        arguments = ("list", "--plugin-path", "plugins")
+        report = self.json(*arguments)
+        self.assertNotIn("other", [plugin["name"] for plugin in report["plugins"]])
+        (skipped,) = report["skipped"]
+        self.assertIn("has the mode 0777", json.dumps(skipped))
+        allowed = self.json(*arguments, "--allow-writable-plugins")
+        self.assertIn("other", [plugin["name"] for plugin in allowed["plugins"]])
+        self.assertIn("has the mode 0777", self.refusal("NOT_FOUND", "inspect", "other", "--plugin-path", "plugins"))
 
     def test_marks_what_can_be_loaded(self):
         self.assertTrue(all(plugin["loadable"] and plugin["problem"] is None

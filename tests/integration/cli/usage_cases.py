@@ -13,7 +13,7 @@ from command_line import EPHOST, EXIT_STATUS, TINY_MODELS, CommandLineTest, tiny
 SCRIPTED = pathlib.Path(os.environ["EPHOST_FIXTURES"]) / "scripted"
 
 COMMANDS = ["list", "inspect", "check-selection", "devices", "partition", "plan", "compile", "run", "test", "bench",
-            "verify", "cache", "config"]
+            "verify", "cache", "quarantine", "config", "keygen", "sign", "trust"]
 
 
 class UsageTest(CommandLineTest):
@@ -24,7 +24,10 @@ class UsageTest(CommandLineTest):
 
     def test_each_command_has_help(self):
         verbs = [f"cache {verb}" for verb in ("list", "verify", "prune", "clear")]
-        for command in [name for name in COMMANDS if name not in ("cache", "config")] + verbs + ["config list"]:
+        verbs += [f"quarantine {verb}" for verb in ("list", "clear")]
+        verbs += [f"trust {verb}" for verb in ("add", "list", "remove", "revoke")]
+        groups = ("cache", "quarantine", "config", "trust")
+        for command in [name for name in COMMANDS if name not in groups] + verbs + ["config list"]:
             with self.subTest(command):
                 self.assertIn("--format", self.ephost(*command.split(), "--help").stdout)
 

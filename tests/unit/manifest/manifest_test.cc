@@ -275,6 +275,31 @@ TEST(Manifest, RefusesAChecksumWithoutALibrary) {
                 "the checksum or add the library"));
 }
 
+std::string with_files(std::string_view files) {
+  return test::small_manifest("A", "a", "1.0.0", "linux-x86_64: liba.so") +
+         "files: " + std::string(files) + "\n";
+}
+
+TEST(Manifest, ReadsChecksumsOfFiles) {
+  const auto manifest = parse_manifest(with_files("{ lib/libb.so: " + std::string(64, 'A') +
+                                                  ", data.bin: " + std::string(64, '1') + " }"),
+                                       "a.yaml");
+  ASSERT_TRUE(manifest.ok()) << manifest.status().message();
+  EXPECT_THAT(manifest->files,
+              testing::ElementsAre(testing::Pair("data.bin", std::string(64, '1')),
+                                   testing::Pair("lib/libb.so", std::string(64, 'a'))));
+}
+
+TEST(Manifest, RefusesFilesThatItCannotMean) {
+  const std::string digest(64, '1');
+  EXPECT_THAT(error_of(with_files("{ data.bin: 12 }")), HasSubstr("is not a SHA-256 checksum"));
+  EXPECT_THAT(error_of(with_files("{ ../data.bin: " + digest + " }")),
+              HasSubstr("has a \"..\" component"));
+  EXPECT_THAT(error_of(with_files("{ /data.bin: " + digest + " }")), HasSubstr("is absolute"));
+  EXPECT_THAT(error_of(with_files("{ 'a\\b': " + digest + " }")), HasSubstr("contains '\\'"));
+  EXPECT_THAT(error_of(with_files("[data.bin]")), HasSubstr("key \"files\""));
+}
+
 TEST(Manifest, RefusesAnUnknownDeviceType) {
   EXPECT_THAT(
       error_with("type: npu", "type: tpu"),

@@ -334,6 +334,52 @@ TEST(Search, SkipsALinkToAPathThatTheLoaderWouldExpand) {
   EXPECT_THAT(search({dir.path()}).found, IsEmpty());
 }
 
+// A plugin in a folder that everybody may write to.
+class WritablePlugin : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ::unsetenv("EPHOST_ALLOW_WRITABLE_PLUGINS");
+    install(dir_, "open/", "a", "1.0.0");
+    fs::permissions(dir_ / "open", fs::perms::all);
+  }
+  void TearDown() override { ::unsetenv("EPHOST_ALLOW_WRITABLE_PLUGINS"); }
+
+  const TempDirectory dir_;
+};
+
+TEST_F(WritablePlugin, IsSkippedWithTheReasonAndTheRemedy) {
+  const SearchResult result = search({dir_ / "open"});
+  EXPECT_THAT(result.found, IsEmpty());
+  ASSERT_EQ(result.skipped.size(), 1U);
+  EXPECT_EQ(result.skipped[0].identity->provider, "aProvider");
+  const std::string reason = result.skipped[0].reason.message();
+  EXPECT_THAT(reason, HasSubstr("the folder \"" + (dir_ / "open").string() + "\""));
+  EXPECT_THAT(reason, HasSubstr("has the mode 0777"));
+  EXPECT_THAT(reason, HasSubstr("--allow-writable-plugins"));
+}
+
+TEST_F(WritablePlugin, DoesNotAffectOthers) {
+  install(dir_, "own/", "b", "1.0.0");
+  EXPECT_THAT(described(search({dir_.path()}).found), ElementsAre("bProvider 1.0.0"));
+}
+
+TEST_F(WritablePlugin, IsFoundWhereThatIsAllowed) {
+  ::setenv("EPHOST_ALLOW_WRITABLE_PLUGINS", "1", 1);
+  EXPECT_EQ(search({dir_ / "open"}).found.size(), 1U);
+  ::setenv("EPHOST_ALLOW_WRITABLE_PLUGINS", "0", 1);
+  EXPECT_THAT(search({dir_ / "open"}).found, IsEmpty());
+}
+
+TEST_F(WritablePlugin, MayNotHaveItsLibraryInAnOpenFolderEither) {
+  install(dir_, "own/", "b", "1.0.0");
+  fs::create_directory(dir_ / "own/lib");
+  fs::rename(dir_ / "own/libb.so", dir_ / "own/lib/libb.so");
+  fs::create_symlink("lib/libb.so", dir_ / "own/libb.so");
+  EXPECT_EQ(search({dir_ / "own"}).found.size(), 1U);
+  fs::permissions(dir_ / "own/lib", fs::perms::all);
+  EXPECT_THAT(only_reason(search({dir_ / "own"})), HasSubstr("own/lib\" can be changed by others"));
+}
+
 TEST(LibraryChecksum, IsNotNeeded) {
   TempDirectory dir;
   install(dir, "", "a", "1.0.0");

@@ -61,6 +61,15 @@ std::string error_with(std::string_view from, std::string_view to) {
   return error_of(text.replace(text.find(from), from.size(), to));
 }
 
+TEST(Selection, TakesThePolicyForSignaturesAsAnEntry) {
+  const auto selection =
+      parse_selection("selection: 1\nproviders: [cpu]\nsignatures: require\n", "s.yaml");
+  ASSERT_TRUE(selection.ok()) << selection.status().message();
+  EXPECT_EQ(selection->session_entries, (KeyValues{{"session.signatures", "require"}}));
+  EXPECT_FALSE(
+      parse_selection("selection: 1\nproviders: [cpu]\nsignatures: [off]\n", "s.yaml").ok());
+}
+
 TEST(Selection, ReadsProvidersInTheirOrder) {
   const Result<Selection> selection = parse_selection(kSample, "sel.yaml");
   ASSERT_TRUE(selection.ok()) << selection.status().to_string();

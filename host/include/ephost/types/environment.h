@@ -14,6 +14,14 @@
 
 namespace ephost {
 
+// What becomes of plugins and context models without a valid signature of somebody whom the user or
+// the machine trusts.
+enum class SignaturePolicy {
+  kOff,      // signatures are not looked at
+  kWarn,     // they are used, with a warning each
+  kRequire,  // they are refused
+};
+
 struct EnvironmentOptions {
   // Searched first, in this order.
   std::vector<std::filesystem::path> plugin_directories;
@@ -45,6 +53,10 @@ struct EnvironmentOptions {
   // Counts sessions, compilations, runs and more for Environment::metrics. A run then reads the
   // clock twice, which takes longer than everything else that is counted.
   bool metrics = false;
+  // Applies to all sessions of the environment. What the environment variable EPHOST_SIGNATURES,
+  // the machine's policy (/etc/ephost/policy.yaml) or a session (session.signatures) says can only
+  // be stricter: the strictest of them counts.
+  SignaturePolicy signatures = SignaturePolicy::kOff;
 };
 
 // The versions of the plugin ABI that a plugin speaks: one major, a closed range of minors.

@@ -239,7 +239,12 @@ struct RecordOf<ContextReport> {
                  field(&ContextReport::sources, &C::sources, &C::source_count),
                  field(&ContextReport::problems, &C::problems, &C::problem_count),
                  field(&ContextReport::unchecked, &C::unchecked, &C::unchecked_count),
-                 field(&ContextReport::needs_checksums, &C::needs_checksums));
+                 field(&ContextReport::needs_checksums, &C::needs_checksums),
+                 field(&ContextReport::signature, &C::signature),
+                 field(&ContextReport::signature_problem, &C::signature_problem),
+                 field(&ContextReport::files, &C::files, &C::file_count),
+                 field(&ContextReport::specialized_models, &C::specialized_models,
+                       &C::specialized_model_count));
 };
 
 }  // namespace ephost::detail

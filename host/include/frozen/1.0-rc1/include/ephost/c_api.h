@@ -339,6 +339,12 @@ typedef struct ephost_log_message {
  * may call the library, but a message that this leads to calls it again. */
 typedef void (*ephost_logging_function)(void* context, const ephost_log_message* message);
 
+/* What becomes of plugins and context models without a valid signature of somebody whom the user or
+ * the machine trusts: nothing is looked at, they are used with a warning, or they are refused. */
+#define EPHOST_SIGNATURES_OFF 0
+#define EPHOST_SIGNATURES_WARN 1
+#define EPHOST_SIGNATURES_REQUIRE 2
+
 /* Options of an environment. */
 typedef struct ephost_environment_options {
   uint64_t struct_size;
@@ -381,7 +387,10 @@ typedef struct ephost_environment_options {
   /* Counts sessions, compilations, runs and more, for `metrics`. A run then reads the clock twice,
    * which takes longer than everything else that is counted. */
   int32_t metrics;
-  int32_t reserved;
+  /* EPHOST_SIGNATURES_*. What the environment variable EPHOST_SIGNATURES, the machine's policy
+   * (/etc/ephost/policy.yaml) or a session (session.signatures) says can only be stricter: the
+   * strictest of them counts. */
+  int32_t signatures;
 } ephost_environment_options;
 
 /* A kind of device that a plugin can drive, as its manifest states it. */
@@ -403,8 +412,8 @@ typedef struct ephost_abi_versions {
 /* A plugin as its manifest describes it; nothing of it need be loaded. */
 typedef struct ephost_plugin {
   uint64_t struct_size;
-  const char* provider; /* e.g. "CPUExecutionProvider" */
-  const char* name;     /* e.g. "cpu" */
+  const char* provider; /* e.g. "CPUExecutionProvider"; empty if the plugin has a layer */
+  const char* name;     /* e.g. "cpu"; the name of a layer */
   const char* vendor;
   const char* version;
   const char* manifest;    /* path */
@@ -433,7 +442,7 @@ typedef struct ephost_searched_directory {
 /* Report: what an environment knows without loading anything. */
 typedef struct ephost_plugin_list {
   uint64_t struct_size;
-  const ephost_plugin* const* plugins; /* by provider, highest version first */
+  const ephost_plugin* const* plugins; /* by provider, highest version first; then layers */
   uint64_t plugin_count;
   const ephost_skipped_plugin* const* skipped;
   uint64_t skipped_count;
@@ -1490,6 +1499,16 @@ typedef struct ephost_context_report {
   /* A session refuses the model if something is unchecked, as this host wrote it with checksums. */
   int32_t needs_checksums;
   int32_t reserved;
+  /* "signed by KEY (NAME)", "unsigned", "not trusted" or "revoked"; the policy of the environment
+   * (`signatures`) decides whether this is a problem. */
+  const char* signature;
+  const char* signature_problem; /* what keeps the signature from counting; may be empty */
+  /* The external files that the model uses, and the specialised models that it states, by the names
+   * that it has for them. */
+  const char* const* files;
+  uint64_t file_count;
+  const char* const* specialized_models;
+  uint64_t specialized_model_count;
 } ephost_context_report;
 
 typedef struct ephost_model_api {

@@ -59,6 +59,14 @@ struct ContextReport {
   std::vector<std::string> unchecked;        // payloads and files without a stated checksum
   // A session refuses the model if something is unchecked, as this host wrote it with checksums.
   bool needs_checksums = false;
+  // "signed by KEY (NAME)", "unsigned", "not trusted" or "revoked"; see EnvironmentOptions, whose
+  // policy decides whether this is a problem. Empty without EPContext nodes.
+  std::string signature = {};
+  std::string signature_problem = {};  // what keeps the signature from counting; may be empty
+  // The external files that the model uses and the specialised models that it states, by the names
+  // that it has for them.
+  std::vector<std::string> files = {};
+  std::vector<std::string> specialized_models = {};
 };
 
 }  // namespace ephost

@@ -1,0 +1,69 @@
+// When plugins crashed or hung, in a small file that all processes of a user share. What follows
+// from that is decided elsewhere (host/plugin/quarantine.h); the command `quarantine` shows and
+// clears the records.
+//
+// The file is text: a first line "ephost failures 1", then a line for each failure, oldest first,
+// with the fields of FailureRecord separated by tabs. '%', tabs and control characters are written
+// as '%' and two hexadecimal digits. Lines that are not like that are ignored.
+#pragma once
+
+#include <ephost/status.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ephost {
+
+struct FailureRecord {
+  int64_t time = 0;      // in seconds since 1970 of the system's clock
+  std::string name;      // of the provider or layer, as its manifest says: "acme"
+  std::string manifest;  // path
+  std::string files;     // which version of its files it was; any text
+  std::string what;      // "died of SIGSEGV in compute"
+};
+
+// Safe from any thread; different processes may use one file at once.
+class FailureRecords {
+ public:
+  static constexpr size_t kMostRecords = 256;
+  static constexpr size_t kMostBytes = size_t{256} * 1024;
+  static constexpr size_t kMostText = 512;  // bytes of `what`; longer texts are cut off
+
+  // The file need not exist. With an empty path there are no records, and none are kept.
+  explicit FailureRecords(std::filesystem::path file) : file_(std::move(file)) {}
+
+  // "failures" in $XDG_STATE_HOME/ephost; without that variable in /var/lib/ephost for root and in
+  // ~/.local/state/ephost for others. Empty if there is no such folder to be told from the
+  // environment, which a privileged process ignores.
+  [[nodiscard]] static std::filesystem::path default_file();
+
+  struct Content {
+    std::vector<FailureRecord> records;  // oldest first
+    std::string problem;                 // why some or all of the file was ignored; or empty
+  };
+  // A missing file has no records. A file that others may change (host/base/files/ownership.h), or
+  // that is too large, is ignored.
+  [[nodiscard]] Content read() const;
+
+  // Adds a record and drops the oldest ones that are too many. Creates the folder, for this user
+  // alone. Fails where the folder cannot be written, or others have it locked for more than five
+  // seconds.
+  [[nodiscard]] Status add(FailureRecord record) const;
+
+  // Removes the records of the plugins whose name is `name`, all if that is empty, and returns how
+  // many there were. Failures as for `add`.
+  [[nodiscard]] Result<size_t> remove(std::string_view name) const;
+
+  [[nodiscard]] const std::filesystem::path& file() const { return file_; }
+
+ private:
+  [[nodiscard]] Status write(const std::vector<FailureRecord>& records) const;
+
+  std::filesystem::path file_;
+};
+
+}  // namespace ephost

@@ -1,0 +1,122 @@
+#include "host/base/files/ownership.h"
+
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "host/base/files/file_error.h"
+#include "host/base/format.h"
+#include "host/base/text.h"
+
+namespace ephost {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string user_name(uid_t user) {
+  std::array<char, 4096> buffer = {};
+  struct passwd entry {};
+  struct passwd* found = nullptr;
+  const bool known =
+      ::getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr;
+  return known ? formatted("{} ({})", user, entry.pw_name) : formatted("{}", user);
+}
+
+bool others_may_write(const struct stat& info) {
+  if ((info.st_mode & S_IWOTH) != 0) return true;
+  return (info.st_mode & S_IWGRP) != 0 && info.st_gid != info.st_uid;
+}
+
+bool has_trusted_owner(const struct stat& info) {
+  return info.st_uid == 0 || info.st_uid == ::geteuid();
+}
+
+std::string_view kind_of(const struct stat& info) {
+  if (S_ISDIR(info.st_mode)) return "the folder";
+  return S_ISLNK(info.st_mode) ? "the link" : "the file";
+}
+
+Status refusal(const fs::path& path, const struct stat& info, std::string_view why) {
+  return Status(StatusCode::kInvalidArgument,
+                formatted("{} {} {}: it belongs to the user {} and has the mode {:04o}",
+                          kind_of(info), quote(path.native()), why, user_name(info.st_uid),
+                          static_cast<unsigned>(info.st_mode & 07777)));
+}
+
+// Walks along a path as the system does.
+class Walk {
+ public:
+  explicit Walk(const fs::path& path) { add(path); }
+
+  Status finish() {
+    EPHOST_RETURN_IF_ERROR(step_to("/"));
+    while (!rest_.empty()) {
+      const std::string name = std::move(rest_.front());
+      rest_.pop_front();
+      EPHOST_RETURN_IF_ERROR(step_to(name == ".." ? at_.parent_path() : at_ / name));
+    }
+    return {};
+  }
+
+ private:
+  void add(const fs::path& path) {
+    std::vector<std::string> names;
+    for (const fs::path& name : path) {
+      if (name != "" && name != "." && name != "/") names.push_back(name.native());
+    }
+    rest_.insert(rest_.begin(), names.begin(), names.end());
+  }
+
+  Status step_to(const fs::path& next) {
+    struct stat info {};
+    if (::lstat(next.c_str(), &info) != 0) {
+      rest_.clear();
+      return errno == ENOENT || errno == ENOTDIR ? Status() : file_error("examine", next, errno);
+    }
+    if (!has_trusted_owner(info)) {
+      return refusal(next, info, "can be changed by somebody other than root and this user");
+    }
+    if (S_ISLNK(info.st_mode)) return follow(next);
+    const bool is_sticky_folder = S_ISDIR(info.st_mode) && (info.st_mode & S_ISVTX) != 0;
+    const bool is_on_the_way = rest_.size() > 1;
+    if (others_may_write(info) && !(is_sticky_folder && is_on_the_way)) {
+      return refusal(next, info, "can be changed by others");
+    }
+    at_ = next;
+    return {};
+  }
+
+  Status follow(const fs::path& link) {
+    constexpr int kMostLinks = 40;  // as the system has it
+    if (++links_ > kMostLinks) return file_error("examine", link, ELOOP);
+    std::error_code error;
+    const fs::path target = fs::read_symlink(link, error);
+    if (error) return file_error("examine", link, error.value());
+    if (target.is_absolute()) at_ = "/";
+    add(target);
+    return {};
+  }
+
+  fs::path at_ = "/";
+  std::deque<std::string> rest_;
+  int links_ = 0;
+};
+
+}  // namespace
+
+Status check_ownership(const fs::path& path) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error);
+  if (error) return file_error("examine", path, error.value());
+  return Walk(absolute).finish();
+}
+
+}  // namespace ephost

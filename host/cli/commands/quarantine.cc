@@ -1,0 +1,109 @@
+// `ephost quarantine list|clear [NAME]`: the failures of plugins for which they are quarantined.
+#include <array>
+#include <ctime>
+#include <functional>
+#include <memory>
+
+#include "host/base/files/failure_records.h"
+#include "host/base/format.h"
+#include "host/base/log.h"
+#include "host/base/text.h"
+#include "host/cli/command.h"
+#include "host/cli/flags.h"
+#include "host/cli/report/report.h"
+#include "host/cli/report/table.h"
+
+namespace ephost::cli {
+namespace {
+
+struct Flags {
+  ReportFlags report;
+  std::string name;  // empty: all plugins
+};
+
+std::string utc_text(int64_t time) {
+  const auto seconds = static_cast<std::time_t>(time);
+  struct tm parts {};
+  std::array<char, 32> text{};
+  if (::gmtime_r(&seconds, &parts) == nullptr) return {};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text.data();
+}
+
+Result<int> list(const Flags& flags) {
+  const FailureRecords records(FailureRecords::default_file());
+  const FailureRecords::Content content = records.read();
+  Json failures = Json::array();
+  Table table({{"name"}, {"time"}, {"manifest"}, {"what"}});
+  for (const FailureRecord& record : content.records) {
+    if (!flags.name.empty() && record.name != flags.name) continue;
+    failures.push_back({{"name", record.name},
+                        {"time", utc_text(record.time)},
+                        {"manifest", record.manifest},
+                        {"what", record.what}});
+    table.add_row({record.name, utc_text(record.time), record.manifest, record.what});
+  }
+  if (!content.problem.empty()) log_warning(content.problem);
+  if (flags.report.json()) {
+    print(to_text(Json{{"file", records.file().native()},
+                       {"failures", failures},
+                       {"problem", content.problem.empty() ? Json() : Json(content.problem)}}));
+  } else {
+    print(table.empty() ? "no failures are recorded\n" : table.to_text());
+  }
+  return kExitSuccess;
+}
+
+Result<int> clear(const Flags& flags) {
+  const FailureRecords records(FailureRecords::default_file());
+  EPHOST_ASSIGN_OR_RETURN(const size_t removed, records.remove(flags.name));
+  if (removed == 0 && !flags.name.empty()) {
+    return Status(StatusCode::kNotFound,
+                  formatted("no failures of a plugin {} are recorded; \"ephost quarantine list\" "
+                            "shows those that are",
+                            quote(flags.name)));
+  }
+  if (flags.report.json()) {
+    print(to_text(Json{{"file", records.file().native()}, {"removed", removed}}));
+  } else if (!flags.report.quiet) {
+    print(counted(removed, "failure") + " removed\n");
+  }
+  return kExitSuccess;
+}
+
+struct Verb {
+  ArgumentParser parser;
+  std::function<Result<int>()> run;
+};
+
+ArgumentParser add_verb(ArgumentParser& quarantine, const std::string& name,
+                        const std::string& help, Flags& flags) {
+  ArgumentParser app = quarantine.add_subcommand(name, help);
+  app.add("NAME", flags.name, "Only of the plugins with this name, such as acme")
+      .type_name("NAME");
+  add_report_flags(app, flags.report);
+  return app;
+}
+
+}  // namespace
+
+Command add_quarantine(ArgumentParser& root) {
+  auto flags = std::make_shared<Flags>();
+  ArgumentParser quarantine =
+      root.add_subcommand("quarantine", "Show or clear the recorded failures of plugins");
+  quarantine.require_subcommand();
+  std::vector<Verb> verbs = {
+      {add_verb(quarantine, "list", "List when plugins crashed or hung", *flags),
+       [flags] { return list(*flags); }},
+      {add_verb(quarantine, "clear", "Forget that, so that they are used again", *flags),
+       [flags] { return clear(*flags); }}};
+  return {quarantine, [flags, verbs = std::move(verbs)]() -> Result<int> {
+            apply(flags->report);
+            for (const Verb& verb : verbs) {
+              if (verb.parser.is_chosen()) return verb.run();
+            }
+            return kExitUsage;
+          }};
+}
+
+}  // namespace ephost::cli

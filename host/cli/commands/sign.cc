@@ -1,0 +1,81 @@
+// `ephost sign FILE...`: signs manifests of plugins, and context models.
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "host/base/format.h"
+#include "host/base/text.h"
+#include "host/cli/command.h"
+#include "host/cli/flags.h"
+#include "host/cli/report/json.h"
+#include "host/cli/report/output.h"
+#include "host/cli/signing/signer.h"
+#include "host/cli/signing/signing_flags.h"
+#include "host/trust/minisign.h"
+
+namespace ephost::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Flags {
+  ReportFlags report;
+  SigningFlags signing;
+  std::vector<fs::path> files;
+};
+
+bool is_manifest(const fs::path& file) {
+  return file.extension() == ".yaml" || file.extension() == ".yml";
+}
+
+Result<int> run(const Flags& flags) {
+  apply(flags.report);
+  EPHOST_ASSIGN_OR_RETURN(const Signer signer, Signer::create(flags.signing));
+  EPHOST_ASSIGN_OR_RETURN(const Environment environment, open_environment({}));
+  std::vector<SignedFile> all;
+  for (const fs::path& file : flags.files) {
+    if (is_manifest(file)) {
+      EPHOST_ASSIGN_OR_RETURN(SignedFile one, signer.sign_manifest(file));
+      all.push_back(std::move(one));
+      continue;
+    }
+    EPHOST_ASSIGN_OR_RETURN(const auto models, signer.sign_model(environment, file));
+    all.insert(all.end(), models.begin(), models.end());
+  }
+  Json files = Json::array();
+  std::string text;
+  for (const SignedFile& one : all) {
+    files.push_back(
+        {{"file", one.file.native()}, {"signature", one.signature.native()}, {"added", one.added}});
+    text += formatted("{}: signed in {}{}\n", printable_line(one.file.native()),
+                      printable_line(one.signature.filename().native()),
+                      one.added.empty() ? "" : "; added " + join(one.added, " and "));
+  }
+  const std::string id = trust::to_text(signer.key());
+  if (flags.report.json()) {
+    print(to_text(Json{{"key", id}, {"files", files}}));
+  } else if (!flags.report.quiet) {
+    print(text);
+  }
+  return kExitSuccess;
+}
+
+}  // namespace
+
+Command add_sign(ArgumentParser& root) {
+  auto flags = std::make_shared<Flags>();
+  ArgumentParser app = root.add_subcommand(
+      "sign", "Sign manifests of plugins and context models, so that others can trust them");
+  app.footer(
+      "Writes FILE.minisig beside each file. A manifest gets the checksums that it lacks, of its\n"
+      "libraries and of the other files in its folder, before it is signed.");
+  app.add("FILE", flags->files, "Manifests (.yaml, .yml) and context models")
+      .type_name("FILE")
+      .required();
+  Argument key = add_signing_flags(app, flags->signing, "-k,--key");
+  key.required();
+  add_report_flags(app, flags->report);
+  return {app, [flags] { return run(*flags); }};
+}
+
+}  // namespace ephost::cli

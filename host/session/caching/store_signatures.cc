@@ -1,0 +1,103 @@
+#include "host/session/caching/store_signatures.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <utility>
+
+#include "host/base/files/file.h"
+#include "host/base/files/file_error.h"
+#include "host/base/format.h"
+#include "host/base/text.h"
+#include "host/trust/own_files.h"
+#include "host/trust/secret_key.h"
+
+namespace ephost::session {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<trust::SecretKey> read_key(const fs::path& file) {
+  EPHOST_ASSIGN_OR_RETURN(
+      const std::string text,
+      trust::read_own_file(file, trust::Owner::kRootOrUser, trust::kMaxKeyFileBytes));
+  auto key = trust::open_secret_key(text, {});
+  if (key.ok()) return key;
+  return Status(key.status().code(),
+                formatted("{} is not the key of the cache stores: {}; remove it, and entries that "
+                          "it signed are compiled again",
+                          quote(file.native()), key.status().message()));
+}
+
+// Another process may make the key at the same time: the first one wins, and a file under the final
+// name is complete.
+Status make_key(const fs::path& file) {
+  EPHOST_ASSIGN_OR_RETURN(const trust::SecretKey key, trust::SecretKey::generate());
+  EPHOST_ASSIGN_OR_RETURN(const std::string text, key.to_text({}));
+  EPHOST_RETURN_IF_ERROR(trust::make_own_folder(file.parent_path(), 0700));
+  fs::path temporary = file;
+  temporary += formatted(".{}.{}", ::getpid(), trust::to_text(key.public_key().id));
+  EPHOST_RETURN_IF_ERROR(trust::create_own_file(temporary, text, 0600));
+  const int linked = ::link(temporary.c_str(), file.c_str());
+  const int error = errno;
+  ::unlink(temporary.c_str());
+  return linked == 0 || error == EEXIST ? Status() : file_error("create", file, error);
+}
+
+Result<trust::SecretKey> store_key() {
+  const fs::path file = store_key_file();
+  if (file.empty()) {
+    return Status(StatusCode::kFail,
+                  "there is no folder for the key of the cache stores; set XDG_STATE_HOME or HOME");
+  }
+  auto key = read_key(file);
+  if (key.status().code() != StatusCode::kNoSuchFile) return key;
+  EPHOST_RETURN_IF_ERROR(make_key(file));
+  return read_key(file);
+}
+
+}  // namespace
+
+fs::path store_key_file() {
+  const char* const state = ::secure_getenv("XDG_STATE_HOME");
+  const char* const home = ::secure_getenv("HOME");
+  fs::path folder;
+  // The XDG specification requires that relative paths are ignored.
+  if (state != nullptr && fs::path(state).is_absolute()) {
+    folder = state;
+  } else if (::geteuid() == 0) {
+    folder = "/var/lib";
+  } else if (home != nullptr && fs::path(home).is_absolute()) {
+    folder = fs::path(home) / ".local" / "state";
+  }
+  return folder.empty() ? folder : folder / "ephost" / "store.key";
+}
+
+Status prepare_store_key() { return store_key().status(); }
+
+trust::Verifier store_verifier() {
+  trust::Verifier::Sources sources{.places = {}};
+  if (const auto key = store_key(); key.ok()) {
+    sources.keys.push_back({.key = key->public_key(), .name = "this cache store", .models = true});
+  }
+  return {SignaturePolicy::kRequire, std::move(sources)};
+}
+
+Status sign_entry(const fs::path& model, const std::vector<std::string>& files) {
+  EPHOST_ASSIGN_OR_RETURN(const trust::SecretKey key, store_key());
+  EPHOST_ASSIGN_OR_RETURN(const MappedFile content, MappedFile::open(model));
+  std::vector<MappedFile> mapped;
+  trust::ModelFiles contents;
+  for (const std::string& name : files) {
+    EPHOST_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(model.parent_path() / name));
+    contents.emplace(name, file.bytes());
+    mapped.push_back(std::move(file));
+  }
+  trust::SignedFacts facts{.time = trust::current_time(), .file = model.filename().native()};
+  EPHOST_ASSIGN_OR_RETURN(facts.files, trust::digest_of_files(contents));
+  const std::string text = trust::to_text(key.sign(content.bytes(), trust::to_text(facts)));
+  return write_file_atomically(trust::signature_file(model), as_bytes(text));
+}
+
+}  // namespace ephost::session

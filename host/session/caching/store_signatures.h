@@ -1,0 +1,31 @@
+// The key with which this user's sessions sign the entries of cache stores while a signature policy
+// is in force. It lies in the user's state folder, not in the store, so that whoever may write to a
+// store cannot sign for it.
+#pragma once
+
+#include <ephost/status.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "host/trust/verifier.h"
+
+namespace ephost::session {
+
+// $XDG_STATE_HOME/ephost/store.key; by default ~/.local/state/ephost/store.key, or for root
+// /var/lib/ephost/store.key. Empty if none of these is known.
+[[nodiscard]] std::filesystem::path store_key_file();
+
+// Fails if there is no key, and none can be made: the reason why a store cannot be used.
+[[nodiscard]] Status prepare_store_key();
+
+// Accepts what that key signed, and nothing else; refuses everything where there is no key.
+[[nodiscard]] trust::Verifier store_verifier();
+
+// Signs the model of an entry together with its other files, which are those of these names in its
+// folder.
+[[nodiscard]] Status sign_entry(const std::filesystem::path& model,
+                                const std::vector<std::string>& files);
+
+}  // namespace ephost::session

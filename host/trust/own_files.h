@@ -1,0 +1,35 @@
+// Files that decide whom to trust: read only where nobody else could have written them, and written
+// so that nobody else can. Internal to the folder, except for secret files.
+#pragma once
+
+#include <ephost/status.h>
+#include <sys/types.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace ephost::trust {
+
+enum class Owner { kRoot, kRootOrUser };
+
+// FAIL, naming owner and mode, if others may write the folder. NO_SUCHFILE if it does not exist.
+[[nodiscard]] Status check_own_folder(const std::filesystem::path& folder, Owner owner);
+
+// The content of a file, by the same rule. INVALID_ARGUMENT for more than `max_bytes`.
+[[nodiscard]] Result<std::string> read_own_file(const std::filesystem::path& file, Owner owner,
+                                                size_t max_bytes);
+
+// Makes the folder and those above it, for its owner alone; `mode` is that of the last one.
+[[nodiscard]] Status make_own_folder(const std::filesystem::path& folder, mode_t mode);
+
+// Replaces the file atomically; it gets this mode whatever the umask is.
+[[nodiscard]] Status write_own_file(const std::filesystem::path& file, std::string_view content,
+                                    mode_t mode);
+
+// Creates a file that must not exist. INVALID_ARGUMENT if it does.
+[[nodiscard]] Status create_own_file(const std::filesystem::path& file, std::string_view content,
+                                     mode_t mode);
+
+}  // namespace ephost::trust

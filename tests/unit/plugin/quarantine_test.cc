@@ -1,0 +1,153 @@
+#include "host/plugin/quarantine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "host/plugin/registry.h"
+#include "tests/fixtures/fixtures.h"
+#include "tests/support/temp_directory.h"
+
+namespace ephost::plugin {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class QuarantinedPlugin : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    library_ = test::copy_fixture("good", directory_ / "plugin");
+    plugin_ = test::find_plugin_in(directory_ / "plugin");
+  }
+
+  void fail(int times) {
+    for (int i = 0; i < times; ++i) quarantine_.record(plugin_, "died of SIGSEGV in compute");
+  }
+
+  // Sets the time of every record by so much, as if the clock had been set or time had passed.
+  void move_records(int64_t by) {
+    const FailureRecords records(file_);
+    std::vector<FailureRecord> all = records.read().records;
+    ASSERT_TRUE(records.remove("").ok());
+    for (FailureRecord& record : all) {
+      record.time += by;
+      ASSERT_TRUE(records.add(record).ok());
+    }
+  }
+
+  const test::TempDirectory directory_;
+  const std::filesystem::path file_ = directory_ / "state/failures";
+  const Quarantine quarantine_{file_, {.failures = 3, .period = seconds(600)}};
+  std::filesystem::path library_;
+  manifest::FoundPlugin plugin_;
+};
+
+TEST_F(QuarantinedPlugin, IsRefusedFromTheThirdFailureOn) {
+  fail(2);
+  EXPECT_TRUE(quarantine_.check(plugin_).ok());
+  fail(1);
+  const Status status = quarantine_.check(plugin_);
+  EXPECT_EQ(status.code(), StatusCode::kEpFail);
+  EXPECT_THAT(status.message(),
+              AllOf(HasSubstr("quarantined until 20"), HasSubstr("it failed 3 times in 600 s"),
+                    HasSubstr("last it died of SIGSEGV in compute"),
+                    HasSubstr("\"ephost quarantine clear fixture\"")));
+}
+
+TEST_F(QuarantinedPlugin, IsNotLoadedByTheRegistry) {
+  fail(3);
+  Registry registry({}, quarantine_);
+  const auto refused = registry.load(plugin_);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.status().message(),
+              AllOf(HasSubstr("as \"" + plugin_.manifest.file.string() + "\" says"),
+                    HasSubstr("it is quarantined until")));
+  EXPECT_FALSE(registry.check(plugin_).ok());
+  ASSERT_TRUE(FailureRecords(file_).remove("fixture").ok());
+  EXPECT_TRUE(registry.check(plugin_).ok());
+  const auto loaded = registry.load(plugin_);
+  EXPECT_TRUE(loaded.ok()) << loaded.status().message();
+}
+
+TEST_F(QuarantinedPlugin, IsFreeWhenTheTimeIsOver) {
+  fail(3);
+  move_records(-599);
+  EXPECT_FALSE(quarantine_.check(plugin_).ok());
+  move_records(-1);
+  EXPECT_TRUE(quarantine_.check(plugin_).ok());
+}
+
+TEST_F(QuarantinedPlugin, IsFreeInTimeThoughTheClockWasSetBack) {
+  fail(3);
+  move_records(500);  // they are in the future now
+  EXPECT_FALSE(quarantine_.check(plugin_).ok());
+  move_records(200);
+  EXPECT_TRUE(quarantine_.check(plugin_).ok());
+}
+
+TEST_F(QuarantinedPlugin, IsFreeWhenItsLibraryWasReplaced) {
+  fail(3);
+  std::filesystem::copy_file(library_, directory_ / "new.so");
+  std::filesystem::rename(directory_ / "new.so", library_);
+  EXPECT_TRUE(quarantine_.check(plugin_).ok());
+}
+
+TEST_F(QuarantinedPlugin, IsFreeWhenItsManifestWasChanged) {
+  fail(3);
+  test::write_bytes(plugin_.manifest.file,
+                    test::read_bytes(plugin_.manifest.file) + "# repaired\n");
+  EXPECT_TRUE(quarantine_.check(plugin_).ok());
+}
+
+TEST_F(QuarantinedPlugin, DoesNotAffectOthers) {
+  fail(3);
+  EXPECT_TRUE(quarantine_.check(test::find_fixture("next_version")).ok());
+}
+
+TEST_F(QuarantinedPlugin, IsKnownByWhateverPathItIsFound) {
+  fail(3);
+  std::filesystem::create_directory_symlink(directory_ / "plugin", directory_ / "link");
+  EXPECT_FALSE(quarantine_.check(test::find_plugin_in(directory_ / "link")).ok());
+}
+
+TEST_F(QuarantinedPlugin, IsNoneWithThePolicyOff) {
+  const Quarantine off(file_, {.failures = 0});
+  off.record(plugin_, "died");
+  EXPECT_FALSE(std::filesystem::exists(file_));
+  fail(3);
+  EXPECT_TRUE(off.check(plugin_).ok());
+}
+
+TEST_F(QuarantinedPlugin, IsNoneWhereNothingCanBeKept) {
+  const Quarantine nowhere("", {});
+  for (int i = 0; i < 5; ++i) nowhere.record(plugin_, "died");
+  EXPECT_TRUE(nowhere.check(plugin_).ok());
+  const Quarantine blocked(plugin_.manifest.file / "failures", {});
+  for (int i = 0; i < 5; ++i) blocked.record(plugin_, "died");
+  EXPECT_TRUE(blocked.check(plugin_).ok());
+}
+
+TEST_F(QuarantinedPlugin, IsNoneWithADamagedFile) {
+  directory_.write("state/failures", "garbage");
+  EXPECT_TRUE(quarantine_.check(plugin_).ok());
+  fail(3);
+  EXPECT_FALSE(quarantine_.check(plugin_).ok());
+}
+
+TEST(QuarantinePolicy, IsReadFromItsText) {
+  EXPECT_EQ(Quarantine::parse_policy("off")->failures, 0U);
+  EXPECT_EQ(Quarantine::parse_policy("5/60")->failures, 5U);
+  EXPECT_EQ(Quarantine::parse_policy("5/60")->period, seconds(60));
+  for (const char* const text : {"", "5", "5/", "/60", "0/60", "5/0", "-1/60", "5/60 ", "5/-1",
+                                 "1000/60", "5/99999999999", "on", "99999999999999999999/1"}) {
+    const auto policy = Quarantine::parse_policy(text);
+    ASSERT_FALSE(policy.ok()) << text;
+    EXPECT_THAT(policy.status().message(), HasSubstr("such as \"3/600\""));
+  }
+}
+
+}  // namespace
+}  // namespace ephost::plugin

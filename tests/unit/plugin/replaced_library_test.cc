@@ -1,0 +1,346 @@
+// Files of a plugin are replaced while it is loaded: whatever happens, no code runs but that of the
+// file that was checked. The fixtures "constructor" and "resolver" stand for the other file; what
+// runs of them while they are loaded sets EPHOST_FIXTURE_HAS_RUN, or ends the process.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <iostream>
+#include <new>
+#include <string>
+#include <thread>
+
+#include "host/base/hash.h"
+#include "host/manifest/platform.h"
+#include "host/plugin/guarded_load.h"
+#include "host/plugin/held_file.h"
+#include "host/plugin/mapped_lines.h"
+#include "host/plugin/registry.h"
+#include "tests/fixtures/fixtures.h"
+#include "tests/support/temp_directory.h"
+
+namespace ephost::plugin {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+
+constexpr const char* kHasRun = "EPHOST_FIXTURE_HAS_RUN";
+
+std::filesystem::path library_of(const std::string& fixture) {
+  return test::fixture_directory(fixture) / ("lib" + fixture + ".so");
+}
+
+// A child process that calls `step(n)` for n = 0, 1, ... until the object is destroyed. With odd
+// numbers it restores what it changed with the even number before; most of the time everything is
+// as it should be, so that most changes happen while something is being loaded.
+template <class Step>
+class Attacker {
+ public:
+  explicit Attacker(Step step) {
+    child_ = ::fork();
+    if (child_ != 0) return;
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (int n = 0;; ++n) {
+      step(n);
+      ::usleep(n % 2 == 0 ? 20 : 20 + n % 1000);
+    }
+  }
+  Attacker(const Attacker&) = delete;
+  Attacker& operator=(const Attacker&) = delete;
+  ~Attacker() {
+    ::kill(child_, SIGKILL);
+    ::waitpid(child_, nullptr, 0);
+  }
+
+ private:
+  pid_t child_ = -1;
+};
+
+struct Outcomes {
+  int loaded = 0;
+  int refused = 0;   // for whatever reason
+  int replaced = 0;  // after the checks, while the loader was at work
+};
+
+// The plugin "good" in a folder of its own, whose manifest states the library's checksum.
+class ReplacedLibrary : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ::unsetenv(kHasRun);
+    library_ = test::copy_fixture("good", directory_ / "plugin");
+    other_ = directory_.path() / "other.so";
+    std::filesystem::copy_file(library_of("constructor"), other_);
+    good_ = directory_.path() / "good.so";
+    std::filesystem::copy_file(library_, good_);
+    plugin_ = test::find_plugin_in(directory_ / "plugin");
+    const std::string bytes = test::read_bytes(library_);
+    plugin_.manifest.libraries.begin()->second.sha256 = *sha256_of(std::as_bytes(std::span(bytes)));
+  }
+
+  // Loads the plugin, each time from scratch, until the right library passed all checks `count`
+  // times.
+  Outcomes load_repeatedly(int count) {
+    Outcomes outcomes;
+    for (int i = 0; outcomes.loaded + outcomes.replaced < count; ++i) {
+      Registry registry;
+      const auto loaded = registry.load(plugin_);
+      ++(loaded.ok() ? outcomes.loaded : outcomes.refused);
+      if (!loaded.ok()) {
+        outcomes.replaced += loaded.status().message().find("was replaced") != std::string::npos;
+        EXPECT_THAT(loaded.status().message(),
+                    AnyOf(HasSubstr("was replaced while"), HasSubstr("its manifest"),
+                          HasSubstr("install it again"), HasSubstr("No such file")));
+      }
+      EXPECT_EQ(::getenv(kHasRun), nullptr) << "in load " << i;
+      if (::testing::Test::HasFailure()) break;
+    }
+    std::cout << outcomes.loaded << " loaded, " << outcomes.refused << " refused, of these "
+              << outcomes.replaced << " in the loader\n";
+    return outcomes;
+  }
+
+  // What became of a load, up to when it returned.
+  struct FirstMoments {
+    bool has_returned = false;
+    bool is_loaded = false;
+    bool has_run_other_code = false;
+  };
+
+  // In a process of its own, which may crash afterwards: a library that is in use does not survive
+  // that its file is truncated.
+  FirstMoments load_in_a_process() {
+    void* const shared = ::mmap(nullptr, sizeof(FirstMoments), PROT_READ | PROT_WRITE,
+                                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    auto* const moments = new (shared) FirstMoments;
+    const pid_t child = ::fork();
+    if (child == 0) {
+      Registry registry;
+      const auto loaded = registry.load(plugin_);
+      *moments = {true, loaded.ok(), ::getenv(kHasRun) != nullptr};
+      ::_exit(0);
+    }
+    ::waitpid(child, nullptr, 0);
+    const FirstMoments result = *moments;
+    ::munmap(shared, sizeof(FirstMoments));
+    return result;
+  }
+
+  const test::TempDirectory directory_;
+  std::filesystem::path library_;
+  std::filesystem::path other_;
+  std::filesystem::path good_;
+  manifest::FoundPlugin plugin_;
+};
+
+TEST_F(ReplacedLibrary, RunsNoCodeOfAFileThatIsRenamedIntoItsPlace) {
+  const std::string added = directory_ / "added.so";
+  const Attacker attacker([&](int n) {
+    const std::filesystem::path& file = n % 2 == 0 ? other_ : good_;
+    if (::link(file.c_str(), added.c_str()) == 0) ::rename(added.c_str(), library_.c_str());
+  });
+  const Outcomes outcomes = load_repeatedly(1000);
+  EXPECT_GT(outcomes.replaced, 0);
+}
+
+TEST_F(ReplacedLibrary, RunsNoCodeOfAFolderThatIsRenamedIntoThePlaceOfItsOwn) {
+  const std::string folder = library_.parent_path();
+  const std::string other = directory_ / "other";
+  std::filesystem::create_directory(other);
+  std::filesystem::copy_file(other_, std::filesystem::path(other) / library_.filename());
+  const Attacker attacker([&](int) {
+    ::renameat2(AT_FDCWD, folder.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE);
+  });
+  const Outcomes outcomes = load_repeatedly(1000);
+  EXPECT_GT(outcomes.replaced, 0);
+}
+
+TEST_F(ReplacedLibrary, RunsNoCodeThatIsWrittenIntoTheFile) {
+  const std::string good = test::read_bytes(good_);
+  const std::string other = test::read_bytes(other_);
+  const Attacker attacker([&](int n) {
+    const std::string& bytes = n % 2 == 0 ? other : good;
+    const int file = ::open(library_.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
+    if (file < 0) return;
+    if (::write(file, bytes.data(), bytes.size()) < 0) ::_exit(1);
+    ::close(file);
+  });
+  int loaded = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const FirstMoments load = load_in_a_process();
+    EXPECT_TRUE(load.has_returned) << "in load " << i;
+    EXPECT_FALSE(load.has_run_other_code) << "in load " << i;
+    if (::testing::Test::HasFailure()) break;
+    loaded += load.is_loaded ? 1 : 0;
+  }
+  std::cout << loaded << " loaded\n";
+  EXPECT_GT(loaded, 0);
+}
+
+TEST_F(ReplacedLibrary, RunsNoResolverOfTheOtherFile) {
+  MappedFile checked = *MappedFile::open(library_);
+  std::filesystem::rename(library_, directory_ / "checked.so");
+  std::filesystem::copy_file(library_of("resolver"), library_);
+  const auto library = Library::open(std::move(checked));
+  ASSERT_FALSE(library.ok());
+  EXPECT_THAT(library.status().message(), HasSubstr("was replaced while it was being loaded"));
+}
+
+TEST_F(ReplacedLibrary, CanBeLoadedOnceTheRightFileIsThereAgain) {
+  MappedFile checked = *MappedFile::open(library_);
+  std::filesystem::rename(other_, library_);
+  EXPECT_FALSE(Library::open(std::move(checked)).ok());
+  std::filesystem::rename(good_, library_);
+  Registry registry;
+  const auto loaded = registry.load(plugin_);
+  EXPECT_TRUE(loaded.ok()) << loaded.status().message();
+  EXPECT_EQ(::getenv(kHasRun), nullptr);
+}
+
+TEST_F(ReplacedLibrary, LeavesNothingBehindWhereItIsRefused) {
+  MappedFile checked = *MappedFile::open(library_);
+  std::filesystem::rename(other_, library_);
+  EXPECT_FALSE(Library::open(std::move(checked)).ok());
+  const std::string maps = test::read_bytes("/proc/self/maps");
+  EXPECT_EQ(maps.find(library_.string()), std::string::npos);
+  EXPECT_EQ(maps.find("ephost-load-guard"), std::string::npos);
+}
+
+// The folder of a library that depends on another one beside it.
+class ReplacedDependency : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ::unsetenv(kHasRun);
+    library_ = test::copy_fixture("dependent", directory_ / "plugin");
+    dependency_ = library_.parent_path() / "libdependency.so";
+  }
+
+  Result<std::shared_ptr<const Library>> load(std::vector<MappedFile> dependencies) {
+    EPHOST_ASSIGN_OR_RETURN(MappedFile library, MappedFile::open(library_));
+    return Library::open(std::move(library), dependencies);
+  }
+
+  const test::TempDirectory directory_;
+  std::filesystem::path library_;
+  std::filesystem::path dependency_;
+};
+
+TEST_F(ReplacedDependency, IsLoadedFromBesideTheLibrary) {
+  std::vector<MappedFile> dependencies;
+  dependencies.push_back(*MappedFile::open(dependency_));
+  const auto library = load(std::move(dependencies));
+  ASSERT_TRUE(library.ok()) << library.status().message();
+  EXPECT_THAT(test::read_bytes("/proc/self/maps"), HasSubstr(dependency_.string()));
+}
+
+TEST_F(ReplacedDependency, RunsNothing) {
+  std::vector<MappedFile> dependencies;
+  dependencies.push_back(*MappedFile::open(dependency_));
+  std::filesystem::rename(dependency_, directory_ / "checked.so");
+  std::filesystem::copy_file(test::fixture_directory("dependent_constructor") / "libdependency.so",
+                             dependency_);
+  const auto library = load(std::move(dependencies));
+  ASSERT_FALSE(library.ok());
+  EXPECT_THAT(library.status().message(), HasSubstr("libdependency.so\" was replaced while"));
+  EXPECT_EQ(::getenv(kHasRun), nullptr);
+}
+
+// Shows that the fixture tells of itself, so that the test above can fail.
+TEST_F(ReplacedDependency, RunsWhereNobodyChecksIt) {
+  std::filesystem::rename(dependency_, directory_ / "checked.so");
+  std::filesystem::copy_file(test::fixture_directory("dependent_constructor") / "libdependency.so",
+                             dependency_);
+  const auto library = load({});
+  ASSERT_TRUE(library.ok()) << library.status().message();
+  EXPECT_NE(::getenv(kHasRun), nullptr);
+}
+
+// A debugger and the library itself (dladdr) see the path in the plugin's folder.
+TEST(GuardedLibrary, HasItsOwnPath) {
+  const test::TempDirectory directory;
+  const std::filesystem::path path = test::copy_fixture("good", directory / "plugin");
+  const auto library = Library::open(*MappedFile::open(path));
+  ASSERT_TRUE(library.ok()) << library.status().message();
+  Dl_info info = {};
+  auto* const entry =
+      (*library)->find_function<std::remove_pointer_t<eph_plugin_v1_function>>("eph_plugin_v1");
+  ASSERT_NE(::dladdr(reinterpret_cast<void*>(entry), &info), 0);
+  EXPECT_EQ(info.dli_fname, path.string());
+}
+
+TEST(GuardedLibrary, LeavesStacksThatNobodyCanExecute) {
+  const test::TempDirectory directory;
+  const std::filesystem::path path = test::copy_fixture("good", directory / "plugin");
+  const auto library = Library::open(*MappedFile::open(path));
+  ASSERT_TRUE(library.ok()) << library.status().message();
+  const std::string maps = test::read_bytes("/proc/self/maps");
+  const size_t stack = maps.find("[stack]");
+  ASSERT_NE(stack, std::string::npos);
+  EXPECT_THAT(maps.substr(maps.rfind('\n', stack) + 1), HasSubstr("rw-p"));
+}
+
+TEST(HeldFile, KeepsWritersWaiting) {
+  const test::TempDirectory directory;
+  const std::filesystem::path path = directory.write("file", "content");
+  std::atomic<bool> is_open{false};
+  std::thread writer;
+  {
+    const auto held = HeldFile::open(path);
+    ASSERT_TRUE(held.ok()) << held.status().message();
+    writer = std::thread([&] {
+      const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+      is_open = true;
+      ::close(file);
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_FALSE(is_open);
+  }
+  writer.join();
+  EXPECT_TRUE(is_open);
+}
+
+TEST(HeldFile, RefusesAFileThatIsBeingWritten) {
+  const test::TempDirectory directory;
+  const std::filesystem::path path = directory.write("file", "content");
+  const int writer = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  const auto held = HeldFile::open(path);
+  ::close(writer);
+  ASSERT_FALSE(held.ok());
+  EXPECT_EQ(held.status().code(), StatusCode::kEpFail);
+  EXPECT_THAT(held.status().message(), HasSubstr("is being written to by another process"));
+}
+
+TEST(HeldFile, CanBeHeldTwice) {
+  const test::TempDirectory directory;
+  const std::filesystem::path path = directory.write("file", std::string(size_t{2} << 20, 'x'));
+  const auto first = HeldFile::open(path);
+  const auto second = HeldFile::open(path);
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_LT(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC), 0);
+}
+
+TEST(MappedLines, CountsWhatIsMappedForMoreThanReading) {
+  const std::string maps =
+      "7f00-7f10 r--p 00000000 fe:00 12 /a\n"
+      "7f10-7f20 r-xp 00001000 fe:00 12 /a\n"
+      "7f20-7f30 rw-p 00002000 fe:00 12 /a (deleted)\n"
+      "7f30-7f40 rw-p 00000000 00:00 0\n"
+      "7f40-7f50 r-xp 00000000 fe:00 13 /b\n";
+  EXPECT_EQ(count_loaded_ranges("fe:00 12", maps), 2U);
+  EXPECT_EQ(count_loaded_ranges("fe:00 13", maps), 1U);
+  EXPECT_EQ(count_loaded_ranges("fe:01 12", maps), 0U);
+  EXPECT_EQ(file_mapped_at(reinterpret_cast<const void*>(0x7f45), maps), "fe:00 13");
+  EXPECT_EQ(file_mapped_at(reinterpret_cast<const void*>(0x7f50), maps), "");
+}
+
+}  // namespace
+}  // namespace ephost::plugin

@@ -1,0 +1,70 @@
+#include "host/trust/policy.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "tests/support/temp_directory.h"
+
+namespace ephost::trust {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Policy, HasThreeWords) {
+  EXPECT_EQ(parse_signature_policy("off"), SignaturePolicy::kOff);
+  EXPECT_EQ(parse_signature_policy("warn"), SignaturePolicy::kWarn);
+  EXPECT_EQ(parse_signature_policy("require"), SignaturePolicy::kRequire);
+  EXPECT_EQ(parse_signature_policy("Require"), std::nullopt);
+  EXPECT_EQ(signature_policy_name(SignaturePolicy::kWarn), "warn");
+}
+
+TEST(Policy, TheStrictestCounts) {
+  EXPECT_EQ(strictest(SignaturePolicy::kOff, SignaturePolicy::kWarn), SignaturePolicy::kWarn);
+  EXPECT_EQ(strictest(SignaturePolicy::kRequire, SignaturePolicy::kWarn),
+            SignaturePolicy::kRequire);
+}
+
+TEST(Policy, OfTheMachineIsOptional) {
+  const ephost::test::TempDirectory folder;
+  const auto policy = load_machine_policy(folder / "policy.yaml");
+  ASSERT_TRUE(policy.ok());
+  EXPECT_EQ(policy->signatures, SignaturePolicy::kOff);
+  EXPECT_TRUE(policy->user_keys);
+}
+
+TEST(Policy, OfTheMachineIsRead) {
+  const ephost::test::TempDirectory folder;
+  const auto policy = load_machine_policy(
+      folder.write("policy.yaml", "policy: 1\nsignatures: require\nuser_keys: false\n"));
+  ASSERT_TRUE(policy.ok()) << policy.status().message();
+  EXPECT_EQ(policy->signatures, SignaturePolicy::kRequire);
+  EXPECT_FALSE(policy->user_keys);
+}
+
+TEST(Policy, OfTheMachineIsNeverIgnored) {
+  const ephost::test::TempDirectory folder;
+  const auto error_of = [&](std::string_view text) {
+    return load_machine_policy(folder.write("policy.yaml", text)).status().message();
+  };
+  EXPECT_THAT(error_of(""), HasSubstr("policy.yaml:1:1"));
+  EXPECT_THAT(error_of("signatures: require\n"), HasSubstr("\"policy\""));
+  EXPECT_THAT(error_of("policy: 2\n"), HasSubstr("policy format 2 is not supported"));
+  EXPECT_THAT(error_of("policy: 1\nsignatures: yes\n"), HasSubstr("write off, warn or require"));
+  EXPECT_THAT(error_of("policy: 1\nsignature: require\n"),
+              HasSubstr("did you mean \"signatures\"?"));
+}
+
+TEST(Policy, OfTheEnvironmentIsRead) {
+  ::setenv("EPHOST_SIGNATURES", "warn", 1);
+  EXPECT_EQ(policy_of_environment().value(), SignaturePolicy::kWarn);
+  ::setenv("EPHOST_SIGNATURES", "yes", 1);
+  EXPECT_THAT(policy_of_environment().status().message(),
+              HasSubstr("set it to off, warn or require"));
+  ::unsetenv("EPHOST_SIGNATURES");
+  EXPECT_EQ(policy_of_environment().value(), SignaturePolicy::kOff);
+}
+
+}  // namespace
+}  // namespace ephost::trust

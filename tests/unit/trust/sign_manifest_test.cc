@@ -1,0 +1,89 @@
+#include "host/trust/sign_manifest.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/unit/trust/samples.h"
+
+namespace ephost::trust {
+namespace {
+
+using test::kManifest;
+using test::Plugin;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Key;
+
+std::string sha256(std::string_view content) { return sha256_of(as_bytes(content)).value(); }
+
+TEST(CompleteManifest, AddsWhatTheManifestDoesNotState) {
+  const Plugin plugin;
+  plugin.folder.write("plugin/data/it's a kernel.bin", "kernel");
+  plugin.folder.write("plugin/.hidden", "");
+  plugin.folder.write("plugin/acme.yaml.minisig", "");
+  const auto completed = complete_manifest(plugin.manifest_file());
+  ASSERT_TRUE(completed.ok()) << completed.status().message();
+  EXPECT_THAT(completed->added, ElementsAre("sha256", "files"));
+  EXPECT_TRUE(completed->text.starts_with(kManifest));
+  EXPECT_EQ(completed->manifest.library_for("linux-x86_64")->sha256, sha256("library"));
+  EXPECT_THAT(completed->manifest.files,
+              ElementsAre(std::pair("data/it's a kernel.bin", sha256("kernel"))));
+}
+
+TEST(CompleteManifest, LeavesACompleteOneAlone) {
+  const Plugin plugin;
+  plugin.folder.write("plugin/data.bin", "data");
+  plugin.folder.write("plugin/acme.yaml", complete_manifest(plugin.manifest_file())->text);
+  const auto again = complete_manifest(plugin.manifest_file());
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  EXPECT_THAT(again->added, IsEmpty());
+  EXPECT_EQ(again->text, plugin.manifest_text());
+}
+
+TEST(CompleteManifest, RefusesWhatDoesNotBelongTogether) {
+  const Plugin plugin;
+  plugin.folder.write("plugin/data.bin", "data");
+  plugin.folder.write("plugin/acme.yaml", complete_manifest(plugin.manifest_file())->text);
+  plugin.folder.write("plugin/data.bin", "other data");
+  EXPECT_THAT(complete_manifest(plugin.manifest_file()).status().message(),
+              HasSubstr("\"data.bin\" has the SHA-256 " + sha256("other data")));
+  plugin.folder.write("plugin/data.bin", "data");
+  plugin.folder.write("plugin/libacme.so", "another library");
+  EXPECT_THAT(complete_manifest(plugin.manifest_file()).status().message(),
+              HasSubstr("\"libacme.so\" has the SHA-256"));
+}
+
+TEST(CompleteManifest, TakesNoFilesFromAFolderOfSeveralPlugins) {
+  const Plugin plugin;
+  plugin.folder.write("plugin/data.bin", "data");
+  plugin.folder.write("plugin/other.yaml", "");
+  const auto completed = complete_manifest(plugin.manifest_file());
+  ASSERT_TRUE(completed.ok()) << completed.status().message();
+  EXPECT_THAT(completed->added, ElementsAre("sha256"));
+}
+
+TEST(CompleteManifest, WantsAllLibraries) {
+  const Plugin plugin;
+  plugin.folder.write("plugin/acme.yaml", plugin.manifest_text() + "sha256: { linux-x86_64: " +
+                                              sha256("library") + " }\n");
+  std::string text = plugin.manifest_text();
+  text.replace(text.find("libacme.so }"), 12, "libacme.so, linux-arm: libarm.so }");
+  plugin.folder.write("plugin/acme.yaml", text);
+  EXPECT_THAT(complete_manifest(plugin.manifest_file()).status().message(), HasSubstr("libarm.so"));
+  plugin.folder.write("plugin/libarm.so", "another library");
+  EXPECT_THAT(complete_manifest(plugin.manifest_file()).status().message(),
+              HasSubstr("states no \"sha256\" of linux-arm"));
+}
+
+TEST(CompleteManifest, SaysWhereNothingCanBeAdded) {
+  const Plugin plugin;
+  plugin.folder.write("plugin/acme.yaml", plugin.manifest_text() + "...\n");
+  EXPECT_THAT(complete_manifest(plugin.manifest_file()).status().message(),
+              HasSubstr("write them there yourself"));
+}
+
+}  // namespace
+}  // namespace ephost::trust
