@@ -22,12 +22,13 @@ ALLOWED = {
     "partition": "base graph",
     "plan": "base graph partition",
     "bridge": "base graph manifest onnx_io partition plan plugin",
+    "worker": "base layers manifest plugin",
     "layers": "base manifest plugin",
     "context": "base graph onnx_io",
     "runtime": "base graph optimize plan bridge",
-    "session": "base bridge context graph layers manifest onnx_io optimize partition plan plugin runtime trust",
+    "session": "base bridge context graph layers manifest onnx_io optimize partition plan plugin runtime trust worker",
     "api": "base graph runtime session",
-    "conformance": "base bridge context graph layers manifest onnx_io optimize partition plan plugin runtime session trust",
+    "conformance": "base bridge context graph layers manifest onnx_io optimize partition plan plugin runtime session trust worker",
     "cli": "base manifest trust",
     "python": "",
 }
@@ -52,6 +53,7 @@ OWNERS = {
     r"(fmt/|spdlog/|xxhash\.h|openssl/)": "host/base",
     r"(CLI/|nlohmann/)": "host/cli",
     r"pybind11/": "host/python",
+    r"seccomp\.h": "host/worker",
     r"(dnnl\.h|dnnl\.hpp|oneapi/)": "plugins",
     r"(jpeglib\.h|jerror\.h|openjpeg\.h|png\.h|tiffio\.h|webp/)": "plugins/image",
 }

@@ -48,6 +48,7 @@ build=(
   libyaml-cpp-dev                                   # host/manifest
   libspdlog-dev libfmt-dev                          # host/base
   libxxhash-dev libssl-dev                          # host/base/hash
+  libseccomp-dev                                    # host/worker
   libcli11-dev nlohmann-json3-dev                   # host/cli
   libsodium-dev                                     # host/trust
   libdnnl-dev libre2-dev                            # plugins

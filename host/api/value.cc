@@ -9,6 +9,7 @@
 #include "host/api/tables.h"
 #include "host/base/format.h"
 #include "host/graph/types.h"
+#include "host/runtime/values/composite.h"
 #include "host/runtime/values/sparse_tensor.h"
 #include "host/session/tools/value_file.h"
 
@@ -31,7 +32,8 @@ ephost_status* create(std::string_view what, ephost_value** out_value, const Mak
 ephost_status* create_tensor(int32_t element_type, const int64_t* shape, uint64_t rank,
                              ephost_value** out_value) {
   return create("creating a tensor", out_value, [&] {
-    return Value::allocate(static_cast<ElementType>(element_type), shape_of(shape, rank));
+    return runtime::ValueAccess::allocate_for_runs(static_cast<ElementType>(element_type),
+                                                   shape_of(shape, rank));
   });
 }
 

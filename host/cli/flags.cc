@@ -227,6 +227,13 @@ void add_session_flags(ArgumentParser& app, SessionFlags& flags) {
       .type_name("NAME")
       .repeatable()
       .group(kSessionGroup);
+  app.add(
+         "--isolation", flags.isolation,
+         "Run plugins, or the one of PROVIDER, in worker processes: worker, or sandbox, which also "
+         "limits what they may use; or none (repeatable) [EPHOST_ISOLATION]")
+      .type_name("[PROVIDER=]LEVEL")
+      .repeatable()
+      .group(kSessionGroup);
   app.add("--layer", flags.layers,
           "Put this layer between host and providers: trace, validate, regroup, or one of a plugin "
           "(repeatable, the first one nearest to the host) [EPHOST_LAYERS]")
@@ -383,6 +390,18 @@ Result<SessionOptions> read_selection(const SelectionFile& selection) {
                 selection.origin));
 }
 
+void add_isolation(const SessionFlags& flags, SessionOptions& options) {
+  for (const std::string& given : flags.isolation) {
+    const size_t equals = given.find('=');
+    if (equals == std::string::npos) {
+      options.add_config_entry("session.isolation", given);
+    } else {
+      options.add_config_entry("session.isolation." + given.substr(0, equals),
+                               given.substr(equals + 1));
+    }
+  }
+}
+
 // The options of the layer trace ask for it, too.
 void add_layers(const SessionFlags& flags, SessionOptions& options) {
   std::vector<std::string> layers = flags.layers;
@@ -454,6 +473,7 @@ Result<SessionOptions> make_session_options(const SessionFlags& flags,
   } else if (!flags.default_cache_dir.empty() && !options.config_entry("ep.cache_dir")) {
     options.add_config_entry("ep.cache_dir", flags.default_cache_dir.string());
   }
+  add_isolation(flags, options);
   add_layers(flags, options);
   options.enable_mem_pattern(!flags.no_mem_pattern).enable_mem_reuse(!flags.no_mem_reuse);
   return options;

@@ -26,6 +26,9 @@ struct Subject {
   std::filesystem::path data;                       // of the kit: ONNX backend tests
   std::filesystem::path scratch;                    // an empty folder, removed after the check
   Level level = Level::kBasic;
+  // Where sessions run the plugin: session.isolation.PROVIDER. Checks without sessions load the
+  // library into their own process.
+  std::string isolation = "none";
   uint64_t seed = 0;  // of everything that a check does at random
 };
 

@@ -18,6 +18,7 @@ class RawText {
   RawText& add(uint64_t number, unsigned base = 10) noexcept;
   // Like `describe`, plus the number of the call and its step.
   RawText& add(const ThreadCalls::Snapshot& call) noexcept;
+  [[nodiscard]] std::string_view text() const noexcept { return {buffer_, size_}; }
   // Writes the text as one line to standard error.
   void write_line() noexcept;
 

@@ -180,12 +180,12 @@ void Registry::forget(const std::filesystem::path& manifest_file) {
   refusals_.erase(manifest_file);
 }
 
-Status Registry::check(const manifest::FoundPlugin& plugin) const {
+Status Registry::check(const manifest::FoundPlugin& plugin, SignaturePolicy signatures) {
   EPHOST_RETURN_IF_ERROR(quarantine_.check(plugin));
   EPHOST_ASSIGN_OR_RETURN(const HeldFile library, check_before_loading(plugin, host_));
-  if (verifier_.policy() != SignaturePolicy::kRequire) return {};
-  EPHOST_RETURN_IF_ERROR(verifier_.examine_plugin(plugin.manifest, plugin.text).status);
-  return coverage_of(plugin, library.file());
+  const auto lock = lock_loading();
+  return check_signature(plugin, coverage_of(plugin, library.file()),
+                         trust::strictest(verifier_.policy(), signatures));
 }
 
 std::vector<Refusal> Registry::refusals() const {

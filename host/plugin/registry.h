@@ -83,9 +83,9 @@ class Registry {
 
   // What `load` would refuse without running code of the plugin: ABI version, required extensions,
   // and a library that is missing, truncated, of the wrong kind or without its checksum. Reads the
-  // whole library if the manifest states a checksum, and examines the signature if the verifier's
-  // policy is `require`.
-  [[nodiscard]] Status check(const manifest::FoundPlugin& plugin) const;
+  // whole library if the manifest states a checksum, and examines the signature as `load` does.
+  [[nodiscard]] Status check(const manifest::FoundPlugin& plugin,
+                             SignaturePolicy signatures = SignaturePolicy::kOff);
 
   // Where failures of plugins in workers are recorded.
   [[nodiscard]] const Quarantine& quarantine() const { return quarantine_; }

@@ -15,7 +15,7 @@ std::byte* MemoryPool::take(uint64_t bytes) {
   if (too_large(bytes)) return nullptr;
   const uint64_t needed = pooled_size(bytes);
   if (std::byte* const memory = reuse(needed)) return memory;
-  AlignedMemory memory = allocate_aligned(needed, alignment_);
+  AlignedMemory memory = allocate_aligned(needed, alignment_, Sharing::kWithWorkers);
   if (memory == nullptr) return nullptr;
   return add(std::move(memory), needed);
 }

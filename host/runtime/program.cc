@@ -118,7 +118,8 @@ void Program::align_constants() {
     const bool has_bytes = constant.data != nullptr && constant.byte_size != 0 &&
                            constant.element_type != EPH_ELEMENT_STRING;
     if (!has_bytes || reinterpret_cast<uintptr_t>(constant.data) % alignments_[id] == 0) continue;
-    AlignedMemory copy = allocate_aligned(constant.byte_size, alignments_[id]);
+    AlignedMemory copy =
+        allocate_aligned(constant.byte_size, alignments_[id], Sharing::kWithWorkers);
     if (copy == nullptr) continue;
     std::memcpy(copy.get(), constant.data, constant.byte_size);
     constant.data = copy.get();

@@ -136,16 +136,14 @@ Status Environment::check_loadable(const InstalledPlugin& plugin) const {
 Result<EpDeviceList> Environment::devices() const {
   const LogScope scope(state_->log);
   return session::without_exceptions("listing devices", [&]() -> Result<EpDeviceList> {
-    return session::list_all_devices(*state_->plugins.all(), state_->registry,
-                                     session::Listing::kDevices);
+    return session::list_all_devices(*state_, session::Listing::kDevices);
   });
 }
 
 Result<EpDeviceList> Environment::targets() const {
   const LogScope scope(state_->log);
   return session::without_exceptions("listing compilation targets", [&]() -> Result<EpDeviceList> {
-    return session::list_all_devices(*state_->plugins.all(), state_->registry,
-                                     session::Listing::kTargets);
+    return session::list_all_devices(*state_, session::Listing::kTargets);
   });
 }
 

@@ -21,6 +21,7 @@
 #include "host/session/metrics/metrics.h"
 #include "host/session/plugin_list.h"
 #include "host/session/session_group.h"
+#include "host/worker/tables/remote_plugin.h"
 
 namespace ephost {
 
@@ -42,6 +43,7 @@ struct Environment::State {
   // What sessions have that state nothing about their threads. The affinities are in `threads`.
   ThreadingOptions threading;
   plugin::Registry registry{plugin::HostOffer{.extensions = bridge::offered_extensions()}};
+  worker::RemoteRegistry workers{plugin::HostOffer{.extensions = bridge::offered_extensions()}};
   session::PluginList plugins;
   session::SessionGroups groups;
   // For Session::run_async.

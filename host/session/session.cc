@@ -17,6 +17,7 @@
 #include "host/session/environment_state.h"
 #include "host/session/exception_barrier.h"
 #include "host/session/pipeline/host_claims.h"
+#include "host/session/plugin_loader.h"
 #include "host/session/session_config.h"
 #include "host/session/session_group.h"
 #include "host/session/session_log.h"
@@ -419,7 +420,8 @@ std::vector<SessionProvider> Session::providers() const {
   std::vector<SessionProvider> providers;
   for (const auto& provider : state_->prepared().providers) {
     const auto count = state_->node_counts.find(provider->name());
-    providers.push_back({provider->name(), provider->plugin().library->path(),
+    const Result<std::filesystem::path> library = session::library_of(provider->plugin());
+    providers.push_back({provider->name(), library.ok() ? *library : std::filesystem::path(),
                          count == state_->node_counts.end() ? 0 : count->second});
   }
   return providers;

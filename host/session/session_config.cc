@@ -153,6 +153,10 @@ Result<SessionConfig> read_session_config(const SessionOptions& options,
       config.provider_layers[std::move(provider)] = split_names(value);
       continue;
     }
+    if (key.starts_with(kIsolationPrefix)) {
+      EPHOST_RETURN_IF_ERROR(setters::isolation(config, key, value));
+      continue;
+    }
     warnings.push_back("configuration entry " + quote(key) + " is unknown and has no effect" +
                        similar_key(key));
   }

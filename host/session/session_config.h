@@ -18,11 +18,13 @@
 #include "host/context/store/cache_store.h"
 #include "host/layers/trace/trace.h"
 #include "host/layers/validate/validate_options.h"
+#include "host/manifest/isolation.h"
 #include "host/onnx_io/overrides/dimension_overrides.h"
 #include "host/optimize/fold_budget.h"
 #include "host/optimize/passes.h"
 #include "host/session/session_options.h"
 #include "host/session/shapes/profile_text.h"
+#include "host/worker/tables/isolation.h"
 
 namespace ephost::session {
 
@@ -38,6 +40,15 @@ enum class SpecializeMode : uint8_t {
   kInRun,       // by the run that needs it
   kBackground,  // by a thread in the background, while runs go on without it
   kOff,         // never
+};
+
+// Where plugins run, and what they may take there.
+struct IsolationConfig {
+  manifest::Isolation level = manifest::Isolation::kNone;  // session.isolation
+  // session.isolation.PROVIDER, by type name or short name
+  std::map<std::string, manifest::Isolation> of_providers = {};
+  worker::CallLimits calls;  // session.isolation.{probe,compile,run}_limit
+  worker::Limits limits;     // session.isolation.{memory,cpu_seconds,open_files}
 };
 
 struct SessionConfig {
@@ -77,6 +88,7 @@ struct SessionConfig {
   std::optional<std::vector<std::string>> layers;
   // session.layers.PROVIDER, in place of the above
   std::map<std::string, std::vector<std::string>> provider_layers;
+  IsolationConfig isolation;                                      // session.isolation*
   std::filesystem::path trace_file;                               // session.trace.file
   layers::TraceFormat trace_format = layers::TraceFormat::kText;  // session.trace.format
   layers::ValidateOptions validate;                               // session.validate.*
@@ -109,6 +121,8 @@ inline constexpr std::string_view kDimensionByInputPrefix =
     "session.free_dimension_override_by_input.";
 // The key of a provider's layers is this and the provider's name.
 inline constexpr std::string_view kLayersPrefix = "session.layers.";
+// The key of a provider's isolation is this and the provider's name.
+inline constexpr std::string_view kIsolationPrefix = "session.isolation.";
 inline constexpr std::string_view kShapeProfilesKey = "session.shapes.profiles";
 inline constexpr std::string_view kOptimizationLevelKey = "session.graph_optimization_level";
 inline constexpr std::string_view kDisabledOptimizersKey =

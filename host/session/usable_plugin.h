@@ -36,15 +36,14 @@ class UnusablePlugins {
 
 // Calls `make` with one loaded candidate after the other and returns its first success.
 // INVALID_ARGUMENT (such as a wrong option) and MODEL_LOAD_CANCELED end the search, because an
-// older version would not help. `signatures` is the policy of a session, if that has one of its
-// own. `make`: Result<...>(std::shared_ptr<const plugin::LoadedPlugin>).
-template <class Make>
-auto with_usable_plugin(plugin::Registry& registry, const manifest::Candidates& candidates,
-                        Make make, SignaturePolicy signatures = SignaturePolicy::kOff) {
+// older version would not help. `make`: Result<...>(std::shared_ptr<const plugin::LoadedPlugin>).
+// `loader`: a PluginLoader, or a plugin::Registry for layers.
+template <class Loader, class Make>
+auto with_usable_plugin(Loader&& loader, const manifest::Candidates& candidates, Make make) {
   using Made = decltype(make(std::shared_ptr<const plugin::LoadedPlugin>()));
   UnusablePlugins unusable(candidates);
   for (const manifest::FoundPlugin& plugin : candidates.plugins) {
-    auto loaded = registry.load(plugin, signatures);
+    auto loaded = loader.load(plugin);
     if (!loaded.ok()) {
       unusable.add(plugin, loaded.status());
       continue;

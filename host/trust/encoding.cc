@@ -59,7 +59,11 @@ Status decode_base64(std::string_view text, std::span<uint8_t> out, std::string_
   const char* end = nullptr;
   const int result = sodium_base642bin(out.data(), out.size(), text.data(), text.size(), nullptr,
                                        &size, &end, sodium_base64_VARIANT_ORIGINAL);
-  if (result == 0 && size == out.size() && end == text.data() + text.size()) return {};
+  // libsodium also takes bytes beyond ASCII for '/'.
+  if (result == 0 && size == out.size() && end == text.data() + text.size() &&
+      encode_base64(out) == text) {
+    return {};
+  }
   return malformed(what, formatted("a line is not the base64 text of {} bytes", out.size()));
 }
 

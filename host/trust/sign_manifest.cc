@@ -38,22 +38,28 @@ Status differs(const Manifest& manifest, const std::string& path, const std::str
                           quote(path), found, quote(manifest.file.native())));
 }
 
-// The checksums of the libraries; none if the manifest states them all.
+// Whether the library is in a package for this machine: those of other platforms may be missing, or
+// have the same name in packages of their own.
+bool is_here(const Manifest& manifest, std::string_view platform) {
+  if (platform == manifest::host_platform()) return true;
+  const manifest::LibraryEntry& library = *manifest.library_for(platform);
+  const manifest::LibraryEntry* const own = manifest.library_for(manifest::host_platform());
+  if (own != nullptr && own->path == library.path) return false;
+  return manifest::open_plugin_file(manifest, library.path).ok();
+}
+
+// The checksums of the libraries; none if the manifest states any.
 Result<Checksums> missing_library_checksums(const Manifest& manifest) {
   Checksums missing;
+  bool states_any = false;
   for (const auto& [platform, library] : manifest.libraries) {
+    states_any = states_any || library.sha256;
+    if (!is_here(manifest, platform)) continue;
     EPHOST_ASSIGN_OR_RETURN(std::string found, checksum_of(manifest, library.path));
-    if (!library.sha256) {
-      missing.emplace(platform, std::move(found));
-    } else if (*library.sha256 != found) {
-      return differs(manifest, library.path, found);
-    }
+    if (library.sha256 && *library.sha256 != found) return differs(manifest, library.path, found);
+    missing.emplace(platform, std::move(found));
   }
-  if (missing.empty() || missing.size() == manifest.libraries.size()) return missing;
-  return Status(StatusCode::kInvalidArgument,
-                formatted("{} states no \"sha256\" of {}, but of other platforms; state it for all "
-                          "platforms or for none",
-                          quote(manifest.file.native()), missing.begin()->first));
+  return states_any ? Checksums() : missing;
 }
 
 bool is_manifest_name(const fs::path& name) {

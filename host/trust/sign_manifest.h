@@ -20,11 +20,11 @@ struct CompletedManifest {
   std::vector<std::string> added;  // the keys that were added: "sha256", "files"
 };
 
-// Checks the checksums that the manifest states, and adds the keys that it does not have. `files`
-// is filled in where the folder has no other manifest, whose files these could be: with every
-// regular file below it other than the libraries, manifests, signatures and hidden files.
-// INVALID_ARGUMENT for a wrong checksum, a library without one beside others that have one, and a
-// text that nothing can be added to; otherwise fails as load_manifest.
+// Checks the checksums that the manifest states, and adds the keys that it does not have. Libraries
+// of other platforms need not be there, and no checksum of theirs is then added. `files` is filled
+// in where the folder has no other manifest, whose files these could be: with every regular file
+// below it other than the libraries, manifests, signatures and hidden files. INVALID_ARGUMENT for a
+// wrong checksum and a text that nothing can be added to; otherwise fails as load_manifest.
 [[nodiscard]] Result<CompletedManifest> complete_manifest(const std::filesystem::path& file);
 
 }  // namespace ephost::trust

@@ -1,6 +1,7 @@
 #include "host/trust/verifier.h"
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -165,6 +166,9 @@ SignatureState Verifier::examine(const Subject& subject) const {
     state.status = Status(subject.refusal(), formatted("the {} {} {}", subject.what(), name, text));
     return std::move(state);
   };
+  const fs::path file = signature_file(subject.file);
+  std::error_code ignored;
+  state.is_signed = !subject.file.empty() && fs::exists(file, ignored);
   auto trusted = load_trusted_keys(sources_.places, sources_.user_keys);
   if (!trusted.ok()) {
     return refuse("cannot be checked, because the trusted keys cannot be read: " +
@@ -181,7 +185,6 @@ SignatureState Verifier::examine(const Subject& subject) const {
                   "another release",
                   *revoked));
   }
-  const fs::path file = signature_file(subject.file);
   if (subject.file.empty()) {
     return refuse(
         "has no signature, as there is no file that one could be beside; load it from a "
@@ -194,7 +197,6 @@ SignatureState Verifier::examine(const Subject& subject) const {
                   "it with \"ephost sign\" and a key that you trust",
                   quote(file.native())));
   }
-  state.is_signed = true;
   const Result<Signature> signature =
       text.ok() ? parse_signature(*text) : Result<Signature>(text.status());
   if (!signature.ok()) {

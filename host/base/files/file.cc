@@ -116,7 +116,7 @@ Result<MappedFile> MappedFile::map(const InputFile& file) {
   void* address = file.file_system_->mmap(*size, file.descriptor_);
   if (address == MAP_FAILED) return file_error("map", file.path(), errno);
   const std::span bytes(static_cast<const std::byte*>(address), *size);
-  add_mapping(bytes, file.version_);
+  add_mapping(bytes, file.version_, file.path());
   return MappedFile(file.path(), bytes, *file.file_system_);
 }
 

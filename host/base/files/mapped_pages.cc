@@ -1,5 +1,6 @@
 #include "host/base/files/mapped_pages.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -15,6 +16,9 @@ namespace {
 struct Mapping {
   uintptr_t end = 0;
   FileVersion file;
+  std::filesystem::path path;
+  bool is_shared = false;  // or it was tried
+  SharedRegionPtr region;  // null: it cannot be shared, or nobody wanted it
 };
 
 struct Mappings {
@@ -33,7 +37,7 @@ uintptr_t address_of(std::span<const std::byte> bytes) {
 }
 
 // Returns the mapping that contains this address, or null. The caller holds the mutex.
-const std::pair<const uintptr_t, Mapping>* mapping_around(uintptr_t address) {
+std::pair<const uintptr_t, Mapping>* mapping_around(uintptr_t address) {
   auto mapping = mappings().by_address.upper_bound(address);
   if (mapping == mappings().by_address.begin()) return nullptr;
   --mapping;
@@ -42,6 +46,21 @@ const std::pair<const uintptr_t, Mapping>* mapping_around(uintptr_t address) {
 
 int64_t nanoseconds(const struct timespec& time) {
   return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+// The mapping was made from a descriptor that is closed by now, so the file is opened again.
+SharedRegionPtr share(uintptr_t begin, const Mapping& mapping) {
+  FileDescriptor file(::open(mapping.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat info = {};
+  if (!file.is_open() || ::fstat(file.get(), &info) != 0) return nullptr;
+  const FileVersion now = FileVersion::of(info);
+  const FileVersion& then = mapping.file;
+  const bool is_same = now.device == then.device && now.inode == then.inode &&
+                       now.size == then.size && now.modified == then.modified &&
+                       now.changed == then.changed;
+  if (!is_same) return nullptr;
+  const std::span bytes(reinterpret_cast<std::byte*>(begin), mapping.end - begin);
+  return SharedRegions::add(bytes, std::move(file), 0, SharedAccess::kRead);
 }
 
 }  // namespace
@@ -56,9 +75,10 @@ FileVersion FileVersion::of(const struct stat& info) {
           .opened = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()};
 }
 
-void add_mapping(std::span<const std::byte> bytes, const FileVersion& file) {
+void add_mapping(std::span<const std::byte> bytes, const FileVersion& file,
+                 const std::filesystem::path& path) {
   const std::lock_guard lock(mappings().mutex);
-  mappings().by_address[address_of(bytes)] = {address_of(bytes) + bytes.size(), file};
+  mappings().by_address[address_of(bytes)] = {address_of(bytes) + bytes.size(), file, path};
 }
 
 std::optional<MappedRange> find_mapped_range(std::span<const std::byte> bytes) {
@@ -72,7 +92,25 @@ std::optional<MappedRange> find_mapped_range(std::span<const std::byte> bytes) {
 
 void remove_mapping(std::span<const std::byte> bytes) noexcept {
   const std::lock_guard lock(mappings().mutex);
-  mappings().by_address.erase(address_of(bytes));
+  const auto found = mappings().by_address.find(address_of(bytes));
+  if (found == mappings().by_address.end()) return;
+  if (found->second.region != nullptr) SharedRegions::remove(found->second.region);
+  mappings().by_address.erase(found);
+}
+
+std::optional<SharedPlace> share_mapped_file(std::span<const std::byte> bytes) {
+  const std::lock_guard lock(mappings().mutex);
+  auto* const around = mapping_around(address_of(bytes));
+  if (around == nullptr) return std::nullopt;
+  auto& [begin, mapping] = *around;
+  const uintptr_t offset = address_of(bytes) - begin;
+  if (bytes.size() > mapping.end - address_of(bytes)) return std::nullopt;
+  if (!mapping.is_shared) {
+    mapping.is_shared = true;
+    mapping.region = share(begin, mapping);
+  }
+  if (mapping.region == nullptr) return std::nullopt;
+  return SharedPlace{mapping.region, offset};
 }
 
 void release_pages(std::span<const std::byte> bytes) {

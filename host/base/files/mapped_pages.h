@@ -6,8 +6,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <span>
+
+#include "host/base/shared_memory.h"
 
 namespace ephost {
 
@@ -37,13 +40,18 @@ struct MappedRange {
 // Returns where the bytes lie in a MappedFile, if they lie in one.
 [[nodiscard]] std::optional<MappedRange> find_mapped_range(std::span<const std::byte> bytes);
 
+// Makes the MappedFile in which the bytes lie a region that other processes can read. Nothing, if
+// they lie in none, or if its path leads to another file, or another version of it, by now.
+[[nodiscard]] std::optional<SharedPlace> share_mapped_file(std::span<const std::byte> bytes);
+
 // Allows the system to reclaim the memory of those whole pages of `bytes` that belong to a
 // MappedFile. The content stays readable, and is read from the file again when needed. Other bytes
 // are left alone.
 void release_pages(std::span<const std::byte> bytes);
 
 // For MappedFile: registers and unregisters its mapping.
-void add_mapping(std::span<const std::byte> bytes, const FileVersion& file);
+void add_mapping(std::span<const std::byte> bytes, const FileVersion& file,
+                 const std::filesystem::path& path);
 void remove_mapping(std::span<const std::byte> bytes) noexcept;
 
 }  // namespace ephost

@@ -24,6 +24,7 @@ struct Flags {
   ReportFlags report;
   fs::path path;
   std::string level = "basic";
+  std::string isolation = "none";
   std::vector<std::string> checks;
   std::vector<std::string> providers;
   std::vector<fs::path> plugin_paths;
@@ -78,7 +79,9 @@ uint64_t new_seed() {
 }
 
 Result<HarnessOptions> harness_options(const Kit& kit, const Flags& flags) {
-  HarnessOptions options{.level = flags.level, .seed = flags.seed ? *flags.seed : new_seed()};
+  HarnessOptions options{.level = flags.level,
+                         .isolation = flags.isolation,
+                         .seed = flags.seed ? *flags.seed : new_seed()};
   options.jobs = flags.jobs;
   std::error_code ignored;
   options.data = fs::absolute(flags.data.empty() ? kit.data() : flags.data, ignored);
@@ -153,6 +156,11 @@ Result<int> run(const Flags& flags) {
 void add_check_options(ArgumentParser& app, Flags& flags) {
   app.add("--level", flags.level, "How thoroughly: in seconds, or in minutes")
       .one_of({"basic", "full"})
+      .show_default();
+  app.add("--isolation", flags.isolation,
+          "Where the sessions of the checks run the plugin; checks that load the library "
+          "themselves are not affected")
+      .one_of({"none", "worker", "sandbox"})
       .show_default();
   app.add("--check", flags.checks,
           "Only this check, by id (27.3) or name, or those of this rule (27) (repeatable)")

@@ -149,6 +149,8 @@ class Harness {
                                       options_.level,
                                       "--seed",
                                       std::to_string(options_.seed),
+                                      "--isolation",
+                                      options_.isolation,
                                       "--answer",
                                       "3"};
     for (const auto& path : options_.plugin_paths) {

@@ -17,6 +17,7 @@ struct HarnessOptions {
   std::vector<std::filesystem::path> plugin_paths;  // where sessions search in addition
   std::filesystem::path data;
   std::string level = "basic";
+  std::string isolation = "none";  // of the sessions of the checks
   uint64_t seed = 0;
   uint32_t jobs = 2;
 };

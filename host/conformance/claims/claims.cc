@@ -25,8 +25,8 @@ constexpr const char* kStableAdvice =
 constexpr std::string_view kPart = "claims";
 
 SampleRequest request_of(const Bench& bench) {
-  return {.count = bench.by_level<size_t>(24, 400),
-          .time = bench.by_level(milliseconds(400), milliseconds(30'000))};
+  return {.count = bench.by_level<size_t>(24, 200),
+          .time = bench.by_level(milliseconds(400), milliseconds(10'000))};
 }
 
 void find_different(const Sample& sample, std::string_view how, const std::string& now,

@@ -145,7 +145,7 @@ void check_truncated_payloads(const Subject& subject, Report& report) {
   if (samples.empty()) return;
   Dice dice(formatted("truncation {}", subject.seed));
   Loads loads(*bench, report);
-  const Budget budget(bench->by_level(milliseconds(500), milliseconds(60'000)));
+  const Budget budget(bench->by_level(milliseconds(500), milliseconds(8'000)));
   for (const CompiledSample& one : samples) {
     for (const auto& [partition, payload] : one.compiled.payloads) {
       // All of a short payload and of the front of a long one; then a sample.
@@ -167,7 +167,7 @@ void check_mutated_payloads(const Subject& subject, Report& report) {
   if (samples.empty()) return;
   Dice dice(formatted("mutation {}", subject.seed));
   Loads loads(*bench, report);
-  const Budget budget(bench->by_level(milliseconds(700), milliseconds(120'000)));
+  const Budget budget(bench->by_level(milliseconds(700), milliseconds(30'000)));
   for (int i = 0; i < bench->by_level(400, 6000) && !budget.is_spent(); ++i) {
     const CompiledSample& one = dice.pick(samples);
     for (const auto& [partition, original] : one.compiled.payloads) {
@@ -190,7 +190,7 @@ void check_foreign_payloads(const Subject& subject, Report& report) {
   const auto samples = need_compiled(*bench, request, report);
   if (samples.empty()) return;
   Loads loads(*bench, report);
-  const Budget budget(bench->by_level(milliseconds(400), milliseconds(30'000)));
+  const Budget budget(bench->by_level(milliseconds(400), milliseconds(10'000)));
   for (const CompiledSample& one : samples) {
     for (const CompiledSample& other : samples) {
       if (budget.is_spent()) return;

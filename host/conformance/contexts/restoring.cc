@@ -37,8 +37,8 @@ constexpr const char* kBytesAdvice =
     "hash table; or take \"deterministic: true\" out of the manifest";
 
 SampleRequest request_of(const Bench& bench) {
-  return {.count = bench.by_level<size_t>(10, 150),
-          .time = bench.by_level(milliseconds(300), milliseconds(20'000))};
+  return {.count = bench.by_level<size_t>(10, 80),
+          .time = bench.by_level(milliseconds(300), milliseconds(8'000))};
 }
 
 bool promises_same_bytes(const Subject& subject) {

@@ -137,7 +137,7 @@ void check_concurrent_runs(const Subject& subject, Report& report) {
   Dice dice(formatted("concurrent {}", subject.seed));
   const std::vector<Sample> samples = several_samples(*bench, report);
   if (samples.empty()) return;
-  const auto time = bench->by_level(milliseconds(1000), milliseconds(20'000)) / samples.size();
+  const auto time = bench->by_level(milliseconds(1000), milliseconds(8'000)) / samples.size();
   uint64_t runs = 0;
   const Shaker shaker;
   for (const Sample& sample : samples) {
@@ -170,7 +170,7 @@ void check_concurrent_sessions(const Subject& subject, Report& report) {
     Result<Values> outputs = session.ok() ? session->run(sample.inputs.front()) : session.status();
     expected.push_back(outputs.ok() ? std::move(*outputs) : Values());
   }
-  const Budget budget(bench->by_level(milliseconds(500), milliseconds(20'000)));
+  const Budget budget(bench->by_level(milliseconds(500), milliseconds(8'000)));
   FirstFinding finding;
   std::atomic<uint64_t> sessions = 0;
   const auto turn = [&](size_t first) {

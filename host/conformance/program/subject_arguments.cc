@@ -34,6 +34,8 @@ bool set_option(ParsedArguments& parsed, std::string_view name, const std::strin
     subject.data = value;
   } else if (name == "--scratch") {
     subject.scratch = value;
+  } else if (name == "--isolation") {
+    subject.isolation = value;
   } else {
     return false;
   }
@@ -49,7 +51,8 @@ std::vector<std::string> subject_arguments(const Subject& subject) {
       "--data",     subject.data.native(),
       "--scratch",  subject.scratch.native(),
       "--level",    subject.level == Level::kFull ? "full" : "basic",
-      "--seed",     std::to_string(subject.seed)};
+      "--seed",     std::to_string(subject.seed),
+      "--isolation", subject.isolation};
   for (const auto& path : subject.plugin_paths) {
     arguments.insert(arguments.end(), {"--plugin-path", path.native()});
   }

@@ -157,7 +157,7 @@ void check_dynamic_options(const Subject& subject, Report& report) {
   std::thread runs([&] {
     while (!is_over) failures += session.run(inputs).ok() ? 0 : 1;
   });
-  for (int round = 0; round < bench->by_level(3, 30); ++round) {
+  for (int round = 0; round < bench->by_level(3, 10); ++round) {
     for (const OptionSpec& option : options) {
       for (const std::string& value : values_of(option)) {
         const Status status = session.set_ep_dynamic_options({{key_of(*bench, option), value}});
@@ -199,7 +199,7 @@ void check_cancellation(const Subject& subject, Report& report) {
   const auto whole = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin);
 
   Dice dice(formatted("cancellation {}", subject.seed));
-  const int attempts = bench->by_level(30, 300);
+  const int attempts = bench->by_level(30, 100);
   int cancelled = 0;
   double slowest_ms = 0;
   for (int i = 0; i < attempts; ++i) {

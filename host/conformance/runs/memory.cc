@@ -135,8 +135,8 @@ void put_special_numbers(Inputs& inputs, Dice& dice) {
 void check_changing_shapes(const Subject& subject, Report& report) {
   const auto bench = need_bench(subject, report);
   if (!bench) return;
-  const SampleRequest request = {.count = bench->by_level<size_t>(30, 400),
-                                 .time = bench->by_level(milliseconds(400), milliseconds(30'000)),
+  const SampleRequest request = {.count = bench->by_level<size_t>(30, 200),
+                                 .time = bench->by_level(milliseconds(400), milliseconds(10'000)),
                                  .wants_backend_tests = false};
   uint64_t runs = 0;
   const std::vector<Sample> samples = open_samples(*bench, request);
@@ -165,8 +165,8 @@ void check_changing_shapes(const Subject& subject, Report& report) {
 void check_fixed_extents(const Subject& subject, Report& report) {
   const auto bench = need_bench(subject, report);
   if (!bench) return;
-  const SampleRequest request = {.count = bench->by_level<size_t>(30, 400),
-                                 .time = bench->by_level(milliseconds(400), milliseconds(30'000)),
+  const SampleRequest request = {.count = bench->by_level<size_t>(30, 200),
+                                 .time = bench->by_level(milliseconds(400), milliseconds(10'000)),
                                  .wants_backend_tests = false};
   uint64_t runs = 0;
   for (const Sample& sample : open_samples(*bench, request)) {
@@ -228,8 +228,8 @@ void check_empty_and_large_tensors(const Subject& subject, Report& report) {
 void check_special_numbers(const Subject& subject, Report& report) {
   const auto bench = need_bench(subject, report);
   if (!bench) return;
-  const SampleRequest request = {.count = bench->by_level<size_t>(16, 200),
-                                 .time = bench->by_level(milliseconds(300), milliseconds(20'000)),
+  const SampleRequest request = {.count = bench->by_level<size_t>(16, 100),
+                                 .time = bench->by_level(milliseconds(300), milliseconds(8'000)),
                                  .wants_backend_tests = false};
   Dice dice(formatted("special {}", subject.seed));
   for (const Sample& sample : need_samples(*bench, request, report)) {
@@ -259,8 +259,8 @@ void check_special_numbers(const Subject& subject, Report& report) {
 void check_least_alignment(const Subject& subject, Report& report) {
   const auto bench = need_bench(subject, report);
   if (!bench) return;
-  const SampleRequest request = {.count = bench->by_level<size_t>(16, 200),
-                                 .time = bench->by_level(milliseconds(300), milliseconds(20'000))};
+  const SampleRequest request = {.count = bench->by_level<size_t>(16, 100),
+                                 .time = bench->by_level(milliseconds(300), milliseconds(8'000))};
   for (const Sample& sample : need_samples(*bench, request, report)) {
     Result<Session> session = bench->load(sample.model, bench->options());
     if (!session.ok()) continue;
@@ -293,8 +293,8 @@ void check_least_alignment(const Subject& subject, Report& report) {
 void check_bound_outputs(const Subject& subject, Report& report) {
   const auto bench = need_bench(subject, report);
   if (!bench) return;
-  const SampleRequest request = {.count = bench->by_level<size_t>(16, 200),
-                                 .time = bench->by_level(milliseconds(300), milliseconds(20'000))};
+  const SampleRequest request = {.count = bench->by_level<size_t>(16, 100),
+                                 .time = bench->by_level(milliseconds(300), milliseconds(8'000))};
   for (const Sample& sample : need_samples(*bench, request, report)) {
     Result<Session> session = bench->load(sample.model, bench->options());
     if (!session.ok()) continue;

@@ -124,7 +124,7 @@ void check_backend_tests(const Subject& subject, Report& report) {
   const auto bench = need_bench(subject, report);
   if (!bench) return;
   Runner runner(*bench, bench->options(), report);
-  run_backend_tests(*bench, runner, bench->by_level(milliseconds(800), milliseconds(120'000)),
+  run_backend_tests(*bench, runner, bench->by_level(milliseconds(800), milliseconds(30'000)),
                     report);
 }
 
@@ -136,7 +136,7 @@ void check_guarded_backend_tests(const Subject& subject, Report& report) {
   for (const char* guard : {"zones", "pages"}) {
     if (!report.findings().empty()) return;
     Runner runner(*bench, bench->guarded(guard), report);
-    run_backend_tests(*bench, runner, bench->by_level(milliseconds(400), milliseconds(120'000)),
+    run_backend_tests(*bench, runner, bench->by_level(milliseconds(400), milliseconds(30'000)),
                       report);
   }
 }
@@ -145,8 +145,8 @@ void check_random_graphs(const Subject& subject, Report& report) {
   const auto bench = need_bench(subject, report);
   if (!bench) return;
   Runner runner(*bench, bench->options(), report);
-  run_random_graphs(*bench, runner, bench->by_level<uint64_t>(30, 1000),
-                    bench->by_level(milliseconds(800), milliseconds(120'000)), report);
+  run_random_graphs(*bench, runner, bench->by_level<uint64_t>(30, 500),
+                    bench->by_level(milliseconds(800), milliseconds(30'000)), report);
 }
 
 void check_inner_values(const Subject& subject, Report& report) {
@@ -154,8 +154,8 @@ void check_inner_values(const Subject& subject, Report& report) {
   if (!bench) return;
   Runner runner(*bench, bench->options(), report);
   for (const WideKind kind : kWideKinds) runner.run(wide_sample_with_inner_values(*bench, kind));
-  run_random_graphs(*bench, runner, bench->by_level<uint64_t>(30, 1000),
-                    bench->by_level(milliseconds(400), milliseconds(60'000)), report,
+  run_random_graphs(*bench, runner, bench->by_level<uint64_t>(30, 500),
+                    bench->by_level(milliseconds(400), milliseconds(20'000)), report,
                     &random_sample_with_inner_values);
 }
 
@@ -170,16 +170,16 @@ void check_guarded_random_graphs(const Subject& subject, Report& report) {
     for (const WideKind kind : kWideKinds) {
       for (const bool is_open : {false, true}) runner.run(wide_sample(kind, is_open));
     }
-    run_random_graphs(*bench, runner, bench->by_level<uint64_t>(30, 1000),
-                      bench->by_level(milliseconds(400), milliseconds(120'000)), report);
+    run_random_graphs(*bench, runner, bench->by_level<uint64_t>(30, 500),
+                      bench->by_level(milliseconds(400), milliseconds(30'000)), report);
   }
 }
 
 void check_repeated_runs(const Subject& subject, Report& report) {
   const auto bench = need_bench(subject, report);
   if (!bench) return;
-  const SampleRequest request = {.count = bench->by_level<size_t>(16, 200),
-                                 .time = bench->by_level(milliseconds(300), milliseconds(20'000))};
+  const SampleRequest request = {.count = bench->by_level<size_t>(16, 100),
+                                 .time = bench->by_level(milliseconds(300), milliseconds(8'000))};
   uint64_t bitwise = 0;
   uint64_t compared = 0;
   for (const Sample& sample : need_samples(*bench, request, report)) {

@@ -33,6 +33,7 @@ SessionOptions Bench::options() const {
   SessionOptions options;
   // Exactly this version, if others are installed too.
   options.append_execution_provider(plugin_.name, {}, "=" + plugin_.version);
+  options.add_config_entry("session.isolation." + plugin_.name, subject_.isolation);
   return options;
 }
 

@@ -38,7 +38,7 @@ AlignedSlots::AlignedSlots(const Program& program, ValueTable& values)
 Status AlignedSlots::reserve(const Step& step, Slot& slot) const {
   if (slot.capacity < slot.view.byte_size) {
     slot.capacity = 0;
-    slot.memory = allocate_aligned(slot.view.byte_size, step.alignment);
+    slot.memory = allocate_aligned(slot.view.byte_size, step.alignment, Sharing::kWithWorkers);
     if (slot.memory == nullptr) {
       return out_of_memory(slot.view.byte_size, "an aligned copy of value " +
                                                     quote(program_.graph().values[slot.id].name));

@@ -41,7 +41,7 @@ Status FrameMemory::reserve_blocks() {
   }
   if (bytes <= block_bytes_) return Status::ok_status();
   block_.reset();
-  block_ = allocate_aligned(bytes, program_.host_alignment());
+  block_ = allocate_aligned(bytes, program_.host_alignment(), Sharing::kWithWorkers);
   block_bytes_ = block_ ? bytes : 0;
   if (block_ != nullptr) return Status::ok_status();
   return out_of_memory(bytes, program_.describe_block(pattern(), plan::kHostLocation));

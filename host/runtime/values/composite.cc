@@ -143,22 +143,28 @@ bool conforms(const eph_value& value, const graph::ValueType& type, int depth) {
 // ---- What is behind a Value -------------------------------------------------------------------
 
 Result<Value> ValueAccess::allocate(ElementType type, std::vector<int64_t> shape,
-                                    uint64_t alignment) {
+                                    uint64_t alignment, Sharing sharing) {
   if (type == ElementType::kString) {
     const auto count = graph::element_count(shape);
     if (!count) return tensor_bytes(type, shape).status();
     return Value::of_strings(std::move(shape), std::vector<std::string>(*count));
   }
   EPHOST_ASSIGN_OR_RETURN(const uint64_t size, tensor_bytes(type, shape));
-  AlignedMemory memory = allocate_aligned(size, alignment);
+  AlignedMemory memory = allocate_aligned(size, alignment, sharing);
   if (memory == nullptr) return out_of_memory(size, "a tensor of " + describe_tensor(type, shape));
   Value value;
   value.kind_ = ValueKind::kTensor;
   value.type_ = type;
   value.shape_ = std::move(shape);
   value.bytes_ = {memory.get(), static_cast<size_t>(size)};
-  value.owner_ = std::shared_ptr<void>(
-      memory.release(), [](void* owned) { AlignedFree()(static_cast<std::byte*>(owned)); });
+  value.owner_ = std::shared_ptr<std::byte[]>(std::move(memory));
+  return value;
+}
+
+Result<Value> ValueAccess::allocate_for_runs(ElementType type, std::vector<int64_t> shape) {
+  EPHOST_ASSIGN_OR_RETURN(Value value,
+                          allocate(type, std::move(shape), kAlignment, Sharing::kWithWorkers));
+  std::ranges::fill(value.bytes_, std::byte{0});
   return value;
 }
 

@@ -28,7 +28,10 @@ struct Composite {
 struct ValueAccess {
   // A tensor whose elements are undefined, in memory of this alignment.
   static Result<Value> allocate(ElementType type, std::vector<int64_t> shape,
-                                uint64_t alignment = kAlignment);
+                                uint64_t alignment = kAlignment,
+                                Sharing sharing = Sharing::kPrivate);
+  // As Value::allocate, for a value that is likely to be used by several runs.
+  static Result<Value> allocate_for_runs(ElementType type, std::vector<int64_t> shape);
   static Result<Value> map(Value keys, Value values);
   static Value sequence(std::shared_ptr<Composite> parts, ElementType type);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <limits>
 #include <utility>
@@ -15,9 +16,40 @@
 
 namespace ephost::runtime {
 
-void AlignedFree::operator()(std::byte* memory) const noexcept { std::free(memory); }
+namespace {
 
-AlignedMemory allocate_aligned(uint64_t bytes, uint64_t alignment) {
+// Smaller values are copied in less time than a descriptor is passed.
+constexpr uint64_t kMinShared = uint64_t{16} << 10;
+constexpr uint64_t kPageSize = 4096;  // the smallest of any machine
+// Each has a descriptor, of which processes often have no more than a thousand.
+constexpr uint32_t kMaxShared = 256;
+std::atomic<uint32_t> shared_count{0};
+
+// Null where it cannot be had; the heap is the way out.
+AlignedMemory allocate_shared(uint64_t bytes) {
+  if (shared_count.load(std::memory_order_relaxed) >= kMaxShared) return nullptr;
+  Result<SharedMemory> memory =
+      SharedMemory::create("ephost-tensors", bytes, SharedAccess::kReadWrite);
+  if (!memory.ok()) return nullptr;
+  shared_count.fetch_add(1, std::memory_order_relaxed);
+  auto owned = std::make_unique<SharedMemory>(std::move(*memory));
+  std::byte* const address = owned->bytes().data();
+  return {address, AlignedFree{owned.release()}};
+}
+
+}  // namespace
+
+void AlignedFree::operator()(std::byte* memory) const noexcept {
+  if (shared == nullptr) return std::free(memory);
+  delete shared;
+  shared_count.fetch_sub(1, std::memory_order_relaxed);
+}
+
+AlignedMemory allocate_aligned(uint64_t bytes, uint64_t alignment, Sharing sharing) {
+  if (sharing == Sharing::kWithWorkers && SharedMemoryUse::is_wanted() && bytes >= kMinShared &&
+      alignment <= kPageSize) {
+    if (AlignedMemory shared = allocate_shared(bytes)) return shared;
+  }
   const uint64_t limit = std::numeric_limits<size_t>::max() - alignment;
   if (bytes > limit) return nullptr;
   const size_t rounded = (std::max<size_t>(bytes, 1) + alignment - 1) / alignment * alignment;

@@ -13,18 +13,28 @@
 #include <string_view>
 #include <vector>
 
+#include "host/base/shared_memory.h"
+
 namespace ephost::runtime {
 
 inline constexpr size_t kAlignment = 64;
 
 struct AlignedFree {
   void operator()(std::byte* memory) const noexcept;
+
+  SharedMemory* shared = nullptr;  // owned; null: the memory is the heap's
 };
 using AlignedMemory = std::unique_ptr<std::byte[], AlignedFree>;
 
+// Who will use memory. kWithWorkers is for what is kept for several runs: while there are providers
+// in workers it is shared memory, unless it is too small to be worth it, there is a lot of it
+// already or it has to be aligned to more than a page.
+enum class Sharing : bool { kPrivate, kWithWorkers };
+
 // At least one byte, aligned to `alignment`, a power of two, uninitialised; null where memory runs
 // out.
-[[nodiscard]] AlignedMemory allocate_aligned(uint64_t bytes, uint64_t alignment = kAlignment);
+[[nodiscard]] AlignedMemory allocate_aligned(uint64_t bytes, uint64_t alignment = kAlignment,
+                                             Sharing sharing = Sharing::kPrivate);
 
 // FAIL: "out of memory: <what> needs <bytes> bytes".
 [[nodiscard]] Status out_of_memory(uint64_t bytes, std::string_view what);

@@ -2,14 +2,17 @@
 
 #include <ephost/plugin_abi.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "host/base/files/file.h"
 #include "host/base/files/known_checksums.h"
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/bridge/abi_text.h"
 #include "host/session/pipeline/given_initializers.h"
+#include "host/session/plugin_loader.h"
 
 namespace ephost::session {
 namespace {
@@ -31,8 +34,15 @@ Result<context::CacheProvider> describe_provider(bridge::Provider& provider,
       .plugin_id = std::string(bridge::view(plugin.preamble.id)),
       .plugin_version = std::string(bridge::view(plugin.preamble.version)),
       .abi = abi_version(plugin.abi_minor)};
-  EPHOST_ASSIGN_OR_RETURN(described.library,
-                          checksum_of({.bytes = plugin.library->content()}, known, cancellation));
+  std::optional<MappedFile> mapped;  // of a plugin in a worker
+  if (plugin.library == nullptr) {
+    EPHOST_ASSIGN_OR_RETURN(const std::filesystem::path library, library_of(plugin));
+    EPHOST_ASSIGN_OR_RETURN(mapped, MappedFile::open(library));
+  }
+  EPHOST_ASSIGN_OR_RETURN(
+      described.library,
+      checksum_of({.bytes = mapped ? mapped->bytes() : plugin.library->content()}, known,
+                  cancellation));
   for (const manifest::TypedOption& option : provider.config().options) {
     described.options.emplace_back(option.name, option.text);
   }

@@ -166,6 +166,48 @@ Status layers(SessionConfig& config, std::string_view, const std::string& text) 
   return Status::ok_status();
 }
 
+Status isolation(SessionConfig& config, std::string_view key, const std::string& text) {
+  const auto level = manifest::parse_isolation(text);
+  if (!level) {
+    return Status(
+        StatusCode::kInvalidArgument,
+        formatted("configuration entry {} cannot be {}; use \"none\", \"worker\" or \"sandbox\"",
+                  quote(key), quote(text)));
+  }
+  if (key == "session.isolation") {
+    config.isolation.level = *level;
+  } else {
+    config.isolation.of_providers[std::string(key.substr(kIsolationPrefix.size()))] = *level;
+  }
+  return Status::ok_status();
+}
+
+template <auto Limit>
+Status call_limit(SessionConfig& config, std::string_view key, const std::string& text) {
+  constexpr uint64_t kMax = uint64_t{365} * 24 * 3600;  // keeps the deadline within its type
+  uint64_t seconds = 0;
+  EPHOST_RETURN_IF_ERROR(set_number(key, text, "no limit", seconds));
+  config.isolation.calls.*Limit = std::chrono::seconds(std::min(seconds, kMax));
+  return Status::ok_status();
+}
+template Status call_limit<&worker::CallLimits::probe>(SessionConfig&, std::string_view,
+                                                       const std::string&);
+template Status call_limit<&worker::CallLimits::compile>(SessionConfig&, std::string_view,
+                                                         const std::string&);
+template Status call_limit<&worker::CallLimits::run>(SessionConfig&, std::string_view,
+                                                     const std::string&);
+
+template <auto Limit>
+Status worker_limit(SessionConfig& config, std::string_view key, const std::string& text) {
+  return set_number(key, text, "no limit", config.isolation.limits.*Limit);
+}
+template Status worker_limit<&worker::Limits::memory>(SessionConfig&, std::string_view,
+                                                      const std::string&);
+template Status worker_limit<&worker::Limits::cpu_seconds>(SessionConfig&, std::string_view,
+                                                           const std::string&);
+template Status worker_limit<&worker::Limits::open_files>(SessionConfig&, std::string_view,
+                                                          const std::string&);
+
 Status validate_guard(SessionConfig& config, std::string_view key, const std::string& text) {
   using ephost::layers::Guard;
   if (text != "zones" && text != "pages") {

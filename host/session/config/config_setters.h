@@ -79,6 +79,15 @@ template <uint64_t SessionConfig::*kMember>
                                     const std::string& text);
 // Names of layers, separated by `;`: which there are, the plugins of the environment decide.
 [[nodiscard]] Status layers(SessionConfig& config, std::string_view key, const std::string& text);
+[[nodiscard]] Status isolation(SessionConfig& config, std::string_view key,
+                               const std::string& text);
+// Whole seconds.
+template <auto Limit>
+[[nodiscard]] Status call_limit(SessionConfig& config, std::string_view key,
+                                const std::string& text);
+template <auto Limit>
+[[nodiscard]] Status worker_limit(SessionConfig& config, std::string_view key,
+                                  const std::string& text);
 [[nodiscard]] Status validate_guard(SessionConfig& config, std::string_view key,
                                     const std::string& text);
 [[nodiscard]] Status validate_deadline(SessionConfig& config, std::string_view key,

@@ -10,6 +10,7 @@
 #include "host/bridge/collect/device_list.h"
 #include "host/manifest/choose.h"
 #include "host/session/environment_state.h"
+#include "host/session/plugin_loader.h"
 #include "host/session/tools/plugin_description.h"
 #include "host/session/usable_plugin.h"
 
@@ -107,8 +108,11 @@ std::string_view preferred_type(EpDevicePolicy policy) {
 
 }  // namespace
 
-EpDeviceList list_all_devices(const manifest::SearchResult& search, plugin::Registry& registry,
-                              Listing listing, SignaturePolicy signatures) {
+EpDeviceList list_all_devices(Environment::State& environment, Listing listing,
+                              const SessionConfig* config) {
+  const std::shared_ptr<const manifest::SearchResult> plugins = environment.plugins.all();
+  const manifest::SearchResult& search = *plugins;
+  PluginLoader loader(environment, config);
   EpDeviceList all;
   std::vector<std::string> asked;
   for (const manifest::FoundPlugin& found : search.found) {
@@ -119,7 +123,7 @@ EpDeviceList list_all_devices(const manifest::SearchResult& search, plugin::Regi
       return list(plugin, listing);
     };
     auto candidates = manifest::find_candidates(search, {.name = provider});
-    auto devices = candidates.ok() ? with_usable_plugin(registry, *candidates, ask, signatures)
+    auto devices = candidates.ok() ? with_usable_plugin(loader, *candidates, ask)
                                    : Result<std::vector<EpDevice>>(candidates.status());
     if (!devices.ok()) {
       all.failed.push_back({provider, devices.status()});

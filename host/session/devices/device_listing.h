@@ -7,8 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "host/manifest/search.h"
-#include "host/plugin/registry.h"
+#include "host/session/environment_state.h"
 #include "host/session/session_options.h"
 
 namespace ephost {
@@ -24,11 +23,10 @@ namespace ephost::session {
 
 enum class Listing { kDevices, kTargets };
 
-// Asks the best plugin that works of each provider of the search. `signatures` is the policy of a
-// session, if that has one of its own.
-[[nodiscard]] EpDeviceList list_all_devices(const manifest::SearchResult& search,
-                                            plugin::Registry& registry, Listing listing,
-                                            SignaturePolicy signatures = SignaturePolicy::kOff);
+// Asks the best plugin that works of each provider of the environment, as the session wants it:
+// where its plugins run, and whose signatures they need. `config` may be null.
+[[nodiscard]] EpDeviceList list_all_devices(Environment::State& environment, Listing listing,
+                                            const SessionConfig* config = nullptr);
 
 // What the policy chooses of the devices: one request for each provider, in order of priority.
 // Empty if there is nothing to choose.

@@ -11,6 +11,7 @@
 #include "host/layers/validate/validate.h"
 #include "host/manifest/choose.h"
 #include "host/session/layers/plugin_layer.h"
+#include "host/session/plugin_loader.h"
 #include "host/session/usable_plugin.h"
 
 namespace ephost::session {
@@ -59,12 +60,10 @@ struct SessionLayers::Maker {
     for (const manifest::FoundPlugin& plugin : candidates.plugins) {
       EPHOST_RETURN_IF_ERROR(add_plugin_files(plugin, files));
     }
-    return with_usable_plugin(
-        environment.registry, candidates,
-        [](std::shared_ptr<const plugin::LoadedPlugin> plugin) {
-          return Result(make_plugin_layer(std::move(plugin)));
-        },
-        config.signatures);
+    return with_usable_plugin(PluginLoader(environment, &config), candidates,
+                              [](std::shared_ptr<const plugin::LoadedPlugin> plugin) {
+                                return Result(make_plugin_layer(std::move(plugin)));
+                              });
   }
 };
 

@@ -111,8 +111,8 @@ class Pipeline {
         hooks_(hooks),
         defers_checksums_(defers_checksums),
         reader_(options, config, bool{hooks.substitute}, hooks.base == nullptr),
-        provider_creation_(environment, options, hooks.seat, purpose_of(hooks, config),
-                           hooks.target, config.signatures),
+        provider_creation_(environment, options, config, hooks.seat, purpose_of(hooks, config),
+                           hooks.target),
         optimizer_(config),
         functions_(config.max_inlined_nodes) {
     prepared_.cancellation = cancellation_of(options, config, hooks.deadline);

@@ -18,6 +18,7 @@
 #include "host/session/environment_state.h"
 #include "host/session/layers/session_layers.h"
 #include "host/session/model_files.h"
+#include "host/session/plugin_loader.h"
 #include "host/session/provider_requests.h"
 #include "host/session/session_group.h"
 #include "host/session/usable_plugin.h"
@@ -33,7 +34,7 @@ bool is_compiled_throughout(const graph::Graph& graph) {
 // What was asked for, or what the policy chooses.
 Result<std::vector<ProviderRequest>> requests_of(Environment::State& state,
                                                  const SessionOptions& options,
-                                                 SignaturePolicy signatures) {
+                                                 const SessionConfig& config) {
   const std::optional<EpDevicePolicy> policy = options.ep_selection_policy();
   if (!policy) return options.providers();
   if (!options.providers().empty()) {
@@ -43,8 +44,7 @@ Result<std::vector<ProviderRequest>> requests_of(Environment::State& state,
                   "policy chooses the providers itself, so give only one of the two",
                   ep_device_policy_name(*policy), quote(options.providers().front().name)));
   }
-  const EpDeviceList all =
-      list_all_devices(*state.plugins.all(), state.registry, Listing::kDevices, signatures);
+  const EpDeviceList all = list_all_devices(state, Listing::kDevices, &config);
   for (const UnlistedProvider& failed : all.failed) {
     log_warning(formatted("{} passes over {}: {}", ep_device_policy_name(*policy), failed.provider,
                           failed.reason.message()));
@@ -55,9 +55,9 @@ Result<std::vector<ProviderRequest>> requests_of(Environment::State& state,
 Result<std::vector<manifest::ChosenProvider>> choose(Environment::State& state,
                                                      const SessionOptions& options,
                                                      const graph::Graph& graph,
-                                                     SignaturePolicy signatures) {
+                                                     const SessionConfig& config) {
   const std::shared_ptr<const manifest::SearchResult> plugins = state.plugins.all();
-  EPHOST_ASSIGN_OR_RETURN(const auto requests, requests_of(state, options, signatures));
+  EPHOST_ASSIGN_OR_RETURN(const auto requests, requests_of(state, options, config));
   EPHOST_ASSIGN_OR_RETURN(std::vector<manifest::ChosenProvider> chosen,
                           choose_providers(*plugins, requests));
   if (!has_cpu_provider(chosen) && (chosen.empty() || !is_compiled_throughout(graph))) {
@@ -72,7 +72,7 @@ Result<std::vector<manifest::ChosenProvider>> choose(Environment::State& state,
 Status ProviderCreation::create_all(PreparedModel& prepared) const {
   EPHOST_ASSIGN_OR_RETURN(
       const std::vector<manifest::ChosenProvider> chosen,
-      choose(environment_.state(), options_, prepared.model.graph, signatures_));
+      choose(environment_.state(), options_, prepared.model.graph, config_));
   const bool wants_operators = onnx_io::may_use_plugin_operators(prepared.model);
   auto operators = std::make_shared<onnx_io::PluginOperators>();
   for (const manifest::ChosenProvider& choice : chosen) {
@@ -95,8 +95,8 @@ Status ProviderCreation::create_all(PreparedModel& prepared) const {
       }
       return create(std::move(plugin), choice, prepared, lacks_device);
     };
-    auto provider = with_usable_plugin(environment_.state().registry, choice.candidates,
-                                       create_from, signatures_);
+    auto provider = with_usable_plugin(PluginLoader(environment_.state(), &config_),
+                                       choice.candidates, create_from);
     // The search ends as at a wrong option, but the options are right.
     if (!layering.ok()) return layering;
     if (lacks_device) return Status(StatusCode::kEngineError, provider.status().message());

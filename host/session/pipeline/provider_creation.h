@@ -15,6 +15,7 @@
 #include "host/plugin/registry.h"
 #include "host/session/environment.h"
 #include "host/session/pipeline/prepared_model.h"
+#include "host/session/session_config.h"
 #include "host/session/session_options.h"
 
 namespace ephost::session {
@@ -26,16 +27,16 @@ class GroupSeat;
 class ProviderCreation {
  public:
   // Borrows all; `seat` is null for a session that shares nothing. `purpose`: EPH_PURPOSE_*.
-  // `target`: the id of a device to compile for; empty: the session's devices. `signatures`: the
-  // session's own policy.
-  ProviderCreation(const Environment& environment, const SessionOptions& options, GroupSeat* seat,
-                   uint32_t purpose, const std::string& target, SignaturePolicy signatures)
+  // `target`: the id of a device to compile for; empty: the session's devices.
+  ProviderCreation(const Environment& environment, const SessionOptions& options,
+                   const SessionConfig& config, GroupSeat* seat, uint32_t purpose,
+                   const std::string& target)
       : environment_(environment),
         options_(options),
+        config_(config),
         seat_(seat),
         purpose_(purpose),
-        target_(target),
-        signatures_(signatures) {}
+        target_(target) {}
   ProviderCreation(const ProviderCreation&) = delete;
   ProviderCreation& operator=(const ProviderCreation&) = delete;
   ~ProviderCreation() { *is_running_ = false; }
@@ -61,10 +62,10 @@ class ProviderCreation {
 
   const Environment& environment_;
   const SessionOptions& options_;
+  const SessionConfig& config_;
   GroupSeat* seat_;
   uint32_t purpose_;
   const std::string& target_;
-  SignaturePolicy signatures_;
   std::shared_ptr<std::atomic<bool>> is_running_ = std::make_shared<std::atomic<bool>>(true);
 };
 

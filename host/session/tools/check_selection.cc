@@ -21,6 +21,7 @@
 #include "host/session/devices/device_choice.h"
 #include "host/session/environment_state.h"
 #include "host/session/exception_barrier.h"
+#include "host/session/plugin_loader.h"
 #include "host/session/session_config.h"
 #include "host/session/tools/inspect_plugin.h"
 #include "host/session/tools/plugin_description.h"
@@ -166,7 +167,7 @@ class Check {
       return bridge::list_devices(*plugin, services);
     };
     const auto listed =
-        session::with_usable_plugin(environment_.state().registry, candidates, list);
+        session::with_usable_plugin(session::PluginLoader(environment_.state()), candidates, list);
     if (!expect(places.name, listed.status())) return false;
     bool is_sound = true;
     for (size_t i = 0; i < choice.devices.size(); ++i) {

@@ -17,6 +17,7 @@
 #include "host/session/devices/device_choice.h"
 #include "host/session/environment_state.h"
 #include "host/session/exception_barrier.h"
+#include "host/session/plugin_loader.h"
 #include "host/session/provider_requests.h"
 #include "host/session/tools/plugin_description.h"
 #include "host/session/usable_plugin.h"
@@ -159,7 +160,8 @@ Result<PluginDescription> describe(const std::shared_ptr<const plugin::LoadedPlu
                                    const manifest::ProviderChoice& choice) {
   const manifest::Manifest& manifest = plugin->manifest;
   PluginDescription description;
-  description.plugin = session::describe_plugin({manifest, plugin->library->path()});
+  EPHOST_ASSIGN_OR_RETURN(const std::filesystem::path library, session::library_of(*plugin));
+  description.plugin = session::describe_plugin({manifest, library});
   description.abi_minor = plugin->abi_minor;
   for (const manifest::OptionSpec& option : manifest.options) {
     description.options.push_back(describe_option(option));
@@ -188,7 +190,7 @@ Result<PluginDescription> load_and_describe(const Environment& environment,
                                             const manifest::Candidates& candidates,
                                             const manifest::ProviderChoice& choice) {
   return session::with_usable_plugin(
-      environment.state().registry, candidates,
+      session::PluginLoader(environment.state()), candidates,
       [&](const std::shared_ptr<const plugin::LoadedPlugin>& plugin) {
         return describe(plugin, choice);
       });

@@ -24,6 +24,7 @@
 #include "host/session/environment_state.h"
 #include "host/session/exception_barrier.h"
 #include "host/session/pipeline/model_signature.h"
+#include "host/session/plugin_loader.h"
 #include "host/session/provider_requests.h"
 #include "host/session/usable_plugin.h"
 #include "host/trust/verifier.h"
@@ -81,7 +82,7 @@ class Judge {
   Result<std::optional<bridge::Compatibility>> ask(const Acceptors& acceptors,
                                                    const std::string& compatibility) {
     return session::with_usable_plugin(
-        environment_.state().registry, acceptors.candidates,
+        session::PluginLoader(environment_.state()), acceptors.candidates,
         [&](const std::shared_ptr<const plugin::LoadedPlugin>& plugin) {
           return ask_plugin(*plugin, acceptors.devices, compatibility);
         });

@@ -86,6 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
         Malformed{with("\ntrusted", " \ntrusted"), "not the base64 text of 74 bytes"},
         Malformed{with("\nRU", "\nRX"), "an algorithm that this host does not know"},
         Malformed{with("\nRU", "\n"), "not the base64 text of 74 bytes"},
+        Malformed{with("\nRU", "\n\xd2U"), "not the base64 text of 74 bytes"},
         Malformed{with("a comment", "a\rcomment"), "control characters"},
         Malformed{with("a comment", std::string("a\0comment", 9)), "control characters"},
         Malformed{with("a comment", std::string(kMaxTrustedCommentBytes + 1, 'a')),
@@ -107,6 +108,11 @@ TEST(Minisign, RefusesMalformedKeys) {
   EXPECT_FALSE(decode_public_key(text + "=").ok());
   EXPECT_THAT(decode_public_key("RWX" + text.substr(3)).status().message(),
               HasSubstr("an algorithm that this host does not know"));
+  PublicKey key;
+  key.bytes.fill(0xff);
+  std::string other_slash = encode_public_key(key);
+  other_slash[other_slash.find('/')] = '\xaf';
+  EXPECT_FALSE(decode_public_key(other_slash).ok());
   EXPECT_FALSE(parse_public_key(text + "\n").ok());
   EXPECT_FALSE(parse_public_key("untrusted comment: x\n" + text).ok());
 }

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "host/manifest/platform.h"
 #include "tests/unit/trust/samples.h"
 
 namespace ephost::trust {
@@ -65,17 +66,29 @@ TEST(CompleteManifest, TakesNoFilesFromAFolderOfSeveralPlugins) {
   EXPECT_THAT(completed->added, ElementsAre("sha256"));
 }
 
-TEST(CompleteManifest, WantsAllLibraries) {
+TEST(CompleteManifest, KnowsLibrariesOfOtherPlatforms) {
   const Plugin plugin;
-  plugin.folder.write("plugin/acme.yaml", plugin.manifest_text() + "sha256: { linux-x86_64: " +
-                                              sha256("library") + " }\n");
-  std::string text = plugin.manifest_text();
-  text.replace(text.find("libacme.so }"), 12, "libacme.so, linux-arm: libarm.so }");
-  plugin.folder.write("plugin/acme.yaml", text);
-  EXPECT_THAT(complete_manifest(plugin.manifest_file()).status().message(), HasSubstr("libarm.so"));
+  const auto complete_with = [&](std::string_view libraries) {
+    std::string text(kManifest);
+    text.replace(text.find("linux-x86_64: libacme.so"), 24, libraries);
+    plugin.folder.write("plugin/acme.yaml", text);
+    return complete_manifest(plugin.manifest_file());
+  };
+  const std::string host(manifest::host_platform());
+  const auto has_checksum = [](const Result<CompletedManifest>& completed, std::string_view of) {
+    EXPECT_TRUE(completed.ok()) << completed.status().message();
+    return completed.ok() && completed->manifest.library_for(of)->sha256.has_value();
+  };
+  // In another package, under another name or the same.
+  EXPECT_TRUE(has_checksum(complete_with(host + ": libacme.so, linux-arm: libarm.so"), host));
+  EXPECT_FALSE(
+      has_checksum(complete_with(host + ": libacme.so, linux-arm: libarm.so"), "linux-arm"));
+  EXPECT_FALSE(
+      has_checksum(complete_with(host + ": libacme.so, linux-arm: libacme.so"), "linux-arm"));
   plugin.folder.write("plugin/libarm.so", "another library");
-  EXPECT_THAT(complete_manifest(plugin.manifest_file()).status().message(),
-              HasSubstr("states no \"sha256\" of linux-arm"));
+  EXPECT_TRUE(
+      has_checksum(complete_with(host + ": libacme.so, linux-arm: libarm.so"), "linux-arm"));
+  EXPECT_THAT(complete_with(host + ": libother.so").status().message(), HasSubstr("libother.so"));
 }
 
 TEST(CompleteManifest, SaysWhereNothingCanBeAdded) {

@@ -185,6 +185,7 @@ TEST(Verifier, TrustsNobodyWhereOthersMayWriteTheKeys) {
   plugin.sign(key);
   fs::permissions(plugin.folder / "user", fs::perms::others_write, fs::perm_options::add);
   EXPECT_THAT(problem(plugin), HasSubstr("others may write it"));
+  EXPECT_EQ(plugin.examine().summary(), "not trusted");
 }
 
 class ModelSignature : public ::testing::Test {

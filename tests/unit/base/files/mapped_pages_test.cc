@@ -6,10 +6,12 @@
 
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "host/base/files/file.h"
+#include "host/base/shared_memory.h"
 #include "tests/support/temp_directory.h"
 
 namespace ephost {
@@ -54,6 +56,35 @@ TEST(MappedPages, LeaveOtherMemoryAlone) {
   release_pages({memory.get(), 16 * page});
   EXPECT_EQ(touch({memory.get(), 16 * page}), 16 * page * 7);
   release_pages({});
+}
+
+TEST(MappedPages, OfAFileCanBeSharedFromItsDescriptor) {
+  const test::TempDirectory folder;
+  const auto path = folder.write("model", std::string(10'000, 'm'));
+  const uint64_t generation = SharedRegions::generation();
+  std::optional<MappedFile> file = *MappedFile::open(path);
+  EXPECT_EQ(SharedRegions::generation(), generation);
+  const std::span<const std::byte> bytes = file->bytes();
+  const std::optional<SharedPlace> place = SharedRegions::find(bytes.subspan(7000, 10));
+  ASSERT_TRUE(place);
+  EXPECT_EQ(place->offset, 7000U);
+  EXPECT_EQ(place->region->access, SharedAccess::kRead);
+  EXPECT_EQ(place->region->bytes.size(), 10'000U);
+  char byte = 0;
+  EXPECT_EQ(::pread(place->region->descriptor.get(), &byte, 1, 7000), 1);
+  EXPECT_EQ(byte, 'm');
+  EXPECT_LT(::pwrite(place->region->descriptor.get(), &byte, 1, 7000), 0);
+  EXPECT_EQ(SharedRegions::find(bytes)->region, place->region);
+  file.reset();
+  EXPECT_FALSE(SharedRegions::find(bytes.first(1)));
+}
+
+TEST(MappedPages, OfAFileThatWasReplacedAreNotShared) {
+  const test::TempDirectory folder;
+  const auto path = folder.write("model", std::string(10'000, 'm'));
+  const MappedFile file = *MappedFile::open(path);
+  ASSERT_TRUE(write_file_atomically(path, as_bytes(std::string(10'000, 'x'))).ok());
+  EXPECT_FALSE(SharedRegions::find(file.bytes()));
 }
 
 }  // namespace

@@ -1,0 +1,15 @@
+// The part of the sandbox that the kernel's Landlock enforces: files, TCP, signals and abstract
+// sockets. Private to this module.
+#pragma once
+
+#include <ephost/status.h>
+
+#include "host/worker/process/sandbox.h"
+
+namespace ephost::worker {
+
+// Adds what this kernel cannot enforce to `report`; FAIL if it refuses what it should support.
+[[nodiscard]] Status restrict_files(const SandboxRules& rules, SandboxReport& report);
+void probe_files(SandboxReport& report);
+
+}  // namespace ephost::worker

@@ -1,0 +1,33 @@
+#include "host/worker/process/sandbox.h"
+
+#include <sys/prctl.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "host/base/format.h"
+#include "host/worker/process/file_rules.h"
+#include "host/worker/process/system_calls.h"
+
+namespace ephost::worker {
+
+Result<SandboxReport> enter_sandbox(const SandboxRules& rules) {
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
+    return Status(StatusCode::kFail, formatted("cannot give up new privileges: {}",
+                                               std::generic_category().message(errno)));
+  }
+  SandboxReport report;
+  EPHOST_RETURN_IF_ERROR(restrict_files(rules, report));
+  EPHOST_RETURN_IF_ERROR(restrict_system_calls(report));
+  return report;
+}
+
+SandboxReport probe_sandbox() {
+  SandboxReport report;
+  probe_files(report);
+  probe_system_calls(report);
+  return report;
+}
+
+}  // namespace ephost::worker

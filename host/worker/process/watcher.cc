@@ -1,0 +1,210 @@
+#include "host/worker/process/watcher.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <future>
+#include <system_error>
+#include <utility>
+
+#include "host/base/format.h"
+#include "host/base/text.h"
+#include "host/worker/process/worker_main.h"
+
+#ifndef P_PIDFD
+#define P_PIDFD static_cast<idtype_t>(3)
+#endif
+
+namespace ephost::worker {
+namespace {
+
+std::mutex process_mutex;
+std::weak_ptr<Watcher> process_watcher;
+uint32_t process_generation = 0;
+
+Status start_error(const WorkerOptions& options, int error) {
+  const bool is_missing = error == ENOENT;
+  return Status(is_missing ? StatusCode::kNoSuchFile : StatusCode::kFail,
+                formatted("cannot start the worker program {}: {}", quote(options.program.native()),
+                          std::generic_category().message(error)));
+}
+
+// Frees what posix_spawn needs to know.
+struct SpawnPlan {
+  SpawnPlan() {
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawnattr_init(&attributes);
+  }
+  SpawnPlan(const SpawnPlan&) = delete;
+  SpawnPlan& operator=(const SpawnPlan&) = delete;
+  ~SpawnPlan() {
+    ::posix_spawn_file_actions_destroy(&actions);
+    ::posix_spawnattr_destroy(&attributes);
+  }
+
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+};
+
+// Of the host's descriptors, the worker gets standard output and error alone, whether the others
+// are closed on exec or not.
+void plan_spawn(SpawnPlan& plan, const FileDescriptor& socket) {
+  ::posix_spawn_file_actions_adddup2(&plan.actions, socket.get(), kMainSocket);
+  ::posix_spawn_file_actions_addopen(&plan.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_addclosefrom_np(&plan.actions, kMainSocket + 1);
+  sigset_t none;
+  sigset_t all;
+  ::sigemptyset(&none);
+  ::sigfillset(&all);
+  ::posix_spawnattr_setsigmask(&plan.attributes, &none);
+  ::posix_spawnattr_setsigdefault(&plan.attributes, &all);
+  ::posix_spawnattr_setpgroup(&plan.attributes, 0);
+  ::posix_spawnattr_setflags(
+      &plan.attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+}
+
+Status spawn(WorkerState& worker, const FileDescriptor& socket) {
+  const WorkerOptions& options = worker.options();
+  SpawnPlan plan;
+  plan_spawn(plan, socket);
+  std::vector<std::string> words = {options.program.native()};
+  words.insert(words.end(), options.arguments.begin(), options.arguments.end());
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  pid_t pid = 0;
+  const int error = ::posix_spawn(&pid, options.program.c_str(), &plan.actions, &plan.attributes,
+                                  arguments.data(), environ);
+  if (error != 0) return start_error(options, error);
+  FileDescriptor process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  if (!process.is_open()) {
+    const int reason = errno;
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+    return start_error(options, reason);
+  }
+  worker.set_started(pid, std::move(process));
+  return Status::ok_status();
+}
+
+Ending ending_of(const siginfo_t& info) {
+  if (info.si_code == CLD_EXITED) return {.kind = Ending::Kind::kExited, .value = info.si_status};
+  return {.kind = Ending::Kind::kSignalled, .value = info.si_status};
+}
+
+bool has_ended(const WorkerState& worker) {
+  pollfd process = {.fd = worker.process().get(), .events = POLLIN, .revents = 0};
+  return ::poll(&process, 1, 0) > 0;
+}
+
+// What the worker has started goes with it. Its process group cannot belong to anybody else before
+// it is reaped.
+Ending reap_one(const WorkerState& worker) {
+  const auto process = static_cast<id_t>(worker.process().get());
+  siginfo_t info = {};
+  if (::waitid(P_PIDFD, process, &info, WEXITED | WNOWAIT | WNOHANG) != 0) return {};
+  ::kill(-worker.pid(), SIGKILL);
+  return ::waitid(P_PIDFD, process, &info, WEXITED | WNOHANG) == 0 ? ending_of(info) : Ending{};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Watcher>> Watcher::of_process() {
+  const std::lock_guard lock(process_mutex);
+  if (process_generation == fork_generation()) {
+    if (std::shared_ptr<Watcher> watcher = process_watcher.lock()) return watcher;
+  }
+  FileDescriptor wake_up(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!wake_up.is_open()) {
+    return Status(StatusCode::kFail,
+                  formatted("cannot watch workers: {}", std::generic_category().message(errno)));
+  }
+  const std::shared_ptr<Watcher> watcher(new Watcher(std::move(wake_up)));
+  try {
+    watcher->thread_ = std::thread([raw = watcher.get()] { raw->run(); });
+  } catch (const std::system_error& error) {
+    return Status(StatusCode::kFail, formatted("cannot start a thread: {}", error.what()));
+  }
+  process_watcher = watcher;
+  process_generation = fork_generation();
+  return watcher;
+}
+
+Watcher::Watcher(FileDescriptor wake_up) : wake_up_(std::move(wake_up)) {}
+
+Watcher::~Watcher() {
+  if (!thread_.joinable()) return;
+  if (generation_ != fork_generation()) {
+    thread_.detach();  // it stayed in the parent
+    return;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    is_over_ = true;
+  }
+  wake();
+  thread_.join();
+}
+
+void Watcher::wake() {
+  const uint64_t one = 1;
+  // It can only fail because the counter is full, and then the thread wakes up anyway.
+  [[maybe_unused]] const ssize_t written = ::write(wake_up_.get(), &one, sizeof one);
+}
+
+Status Watcher::start(const std::shared_ptr<WorkerState>& worker, const FileDescriptor& socket) {
+  std::promise<Status> started;
+  {
+    const std::lock_guard lock(mutex_);
+    orders_.emplace_back([&] {
+      Status status = spawn(*worker, socket);
+      if (status.ok()) workers_.push_back(worker);
+      started.set_value(std::move(status));
+    });
+  }
+  wake();
+  return started.get_future().get();
+}
+
+void Watcher::reap(std::vector<std::shared_ptr<WorkerState>>& workers) {
+  std::erase_if(workers, [](const std::shared_ptr<WorkerState>& worker) {
+    if (!has_ended(*worker)) return false;
+    worker->set_ended(reap_one(*worker));
+    return true;
+  });
+}
+
+void Watcher::run() {
+  // Signals are for the threads of the application.
+  sigset_t all;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, nullptr);
+  ::pthread_setname_np(::pthread_self(), "ephost-watcher");
+  while (true) {
+    std::vector<pollfd> polled = {{.fd = wake_up_.get(), .events = POLLIN, .revents = 0}};
+    for (const auto& worker : workers_) {
+      polled.push_back({.fd = worker->process().get(), .events = POLLIN, .revents = 0});
+    }
+    ::poll(polled.data(), polled.size(), -1);
+    uint64_t count = 0;
+    [[maybe_unused]] const ssize_t got = ::read(wake_up_.get(), &count, sizeof count);
+    reap(workers_);
+    std::vector<std::function<void()>> orders;
+    {
+      const std::lock_guard lock(mutex_);
+      orders.swap(orders_);
+      if (is_over_) return;
+    }
+    for (const auto& order : orders) order();
+  }
+}
+
+}  // namespace ephost::worker

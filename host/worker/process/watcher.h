@@ -1,0 +1,48 @@
+// The thread that starts and watches all workers of the process. The kernel ends a worker together
+// with the thread that has started it, which is why this one starts them. Private to this module.
+#pragma once
+
+#include <ephost/status.h>
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "host/base/files/file_descriptor.h"
+#include "host/worker/process/worker_state.h"
+
+namespace ephost::worker {
+
+class Watcher {
+ public:
+  // The one of this process, started when it is first needed; it lives as long as somebody holds
+  // it.
+  static Result<std::shared_ptr<Watcher>> of_process();
+  Watcher(const Watcher&) = delete;
+  Watcher& operator=(const Watcher&) = delete;
+  ~Watcher();
+
+  // Starts the worker's program with `socket` as kMainSocket, and watches it until it has ended.
+  // FAIL, with the reason, if it does not start.
+  [[nodiscard]] Status start(const std::shared_ptr<WorkerState>& worker,
+                             const FileDescriptor& socket);
+
+ private:
+  explicit Watcher(FileDescriptor wake_up);
+  void run();
+  void wake();
+  // Those of `workers` that have ended are reaped and removed.
+  static void reap(std::vector<std::shared_ptr<WorkerState>>& workers);
+
+  const uint32_t generation_ = fork_generation();
+  FileDescriptor wake_up_;  // an eventfd
+  std::mutex mutex_;
+  std::vector<std::function<void()>> orders_;
+  bool is_over_ = false;
+  std::vector<std::shared_ptr<WorkerState>> workers_;  // of the thread alone
+  std::thread thread_;
+};
+
+}  // namespace ephost::worker

@@ -1,0 +1,165 @@
+#include "host/worker/process/worker_state.h"
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+#include "host/base/format.h"
+#include "host/base/text.h"
+#include "host/worker/transport/packets.h"
+#include "host/worker/transport/regions.h"
+
+namespace ephost::worker {
+namespace {
+
+std::atomic<uint32_t> forks{0};
+const int kForkHandler =
+    ::pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); });
+
+// A worker that has closed its end is about to be reaped, or does not play by the rules.
+constexpr std::chrono::milliseconds kHangupWait{500};
+
+}  // namespace
+
+uint32_t fork_generation() noexcept { return forks.load(std::memory_order_relaxed); }
+
+WorkerState::WorkerState(WorkerOptions options, FileDescriptor socket, SharedMemory report)
+    : options_(std::move(options)), socket_(std::move(socket)), report_(std::move(report)) {}
+
+void WorkerState::set_started(pid_t pid, FileDescriptor process) {
+  pid_ = pid;
+  process_ = std::move(process);
+}
+
+// The signals of limits say which limit it was, whatever else the report says.
+void WorkerState::explain_locked(Ending& ending) const {
+  if (!kill_reason_.empty()) {
+    ending.kind = Ending::Kind::kKilled;
+    ending.reason = kill_reason_;
+  }
+  ending.report = read_report(*reinterpret_cast<const CrashPage*>(report_.bytes().data()));
+  if (ending.kind != Ending::Kind::kSignalled || options_.limits.cpu_seconds == 0) return;
+  if (ending.value == SIGXCPU) {
+    ending.reason = formatted("it used more than {} s of processor time, its limit cpu_seconds",
+                              options_.limits.cpu_seconds);
+  }
+}
+
+void WorkerState::set_ended(Ending ending) {
+  {
+    const std::lock_guard lock(mutex_);
+    explain_locked(ending);
+    ending_ = ending;
+    is_over_.store(true, std::memory_order_release);
+    for (HostChannel* channel : channels_) channel->wake_at_death();
+    ended_.notify_all();
+  }
+  if (!is_dismissed_ && options_.on_failure) options_.on_failure(ending);
+}
+
+Status WorkerState::failure_locked() const {
+  const std::string who = "the worker of " + quote(options_.name) + " ";
+  if (ending_) return Status(StatusCode::kEpFail, who + describe(*ending_));
+  if (kill_reason_.empty()) return Status::ok_status();
+  return Status(StatusCode::kEpFail,
+                who + describe(Ending{.kind = Ending::Kind::kKilled, .reason = kill_reason_}));
+}
+
+Status WorkerState::status() const {
+  if (!is_of_this_process()) {
+    return Status(
+        StatusCode::kEpFail,
+        formatted("the worker of {} belongs to the process that this one was forked from; "
+                  "create sessions after the fork",
+                  quote(options_.name)));
+  }
+  const std::lock_guard lock(mutex_);
+  return failure_locked();
+}
+
+std::optional<Ending> WorkerState::ending() const {
+  const std::lock_guard lock(mutex_);
+  return ending_;
+}
+
+Status WorkerState::failure_after_hangup(const std::string& reason) {
+  if (!wait_until_ended(kHangupWait)) kill(reason);
+  return status();
+}
+
+void WorkerState::kill(const std::string& reason) {
+  if (!is_of_this_process()) return;
+  const std::lock_guard lock(mutex_);
+  if (ending_) return;
+  if (kill_reason_.empty()) kill_reason_ = reason;
+  is_over_.store(true, std::memory_order_release);
+  if (process_.is_open()) {
+    ::syscall(SYS_pidfd_send_signal, process_.get(), SIGKILL, nullptr, 0);
+  }
+}
+
+void WorkerState::dismiss() {
+  is_dismissed_ = true;
+  socket_.reset();
+}
+
+bool WorkerState::wait_until_ended(std::chrono::milliseconds longest) {
+  std::unique_lock lock(mutex_);
+  return ended_.wait_for(lock, longest, [this] { return ending_.has_value(); });
+}
+
+Result<std::unique_ptr<HostChannel>> WorkerState::take_channel() {
+  if (!is_of_this_process() || !is_usable()) return status();
+  {
+    const std::lock_guard lock(mutex_);
+    if (!free_.empty()) {
+      std::unique_ptr<HostChannel> channel = std::move(free_.back());
+      free_.pop_back();
+      return channel;
+    }
+  }
+  return open_channel();
+}
+
+Result<std::unique_ptr<HostChannel>> WorkerState::open_channel() {
+  EPHOST_ASSIGN_OR_RETURN(SocketPair sockets, create_socket_pair());
+  EPHOST_ASSIGN_OR_RETURN(
+      SharedMemory page,
+      SharedMemory::create("ephost-channel", sizeof(ChannelPage), SharedAccess::kReadWrite));
+  EPHOST_ASSIGN_OR_RETURN(FileDescriptor sent, duplicate(page.region()->descriptor));
+  Message message{"channel"};
+  message.descriptors.push_back(std::move(sockets.worker));
+  message.descriptors.push_back(std::move(sent));
+  if (const Status status = send_packet(socket_, message, Waiting::kNo); !status.ok()) {
+    return failure_after_hangup(status.message());
+  }
+  auto channel = std::unique_ptr<HostChannel>(
+      new HostChannel(shared_from_this(), std::move(sockets.host), std::move(page)));
+  const std::lock_guard lock(mutex_);
+  channels_.push_back(channel.get());
+  return channel;
+}
+
+void WorkerState::give_back(std::unique_ptr<HostChannel> channel) {
+  if (!is_of_this_process() || !is_usable()) return;
+  const std::lock_guard lock(mutex_);
+  free_.push_back(std::move(channel));
+}
+
+void WorkerState::drop_free_channels() {
+  std::vector<std::unique_ptr<HostChannel>> dropped;
+  const std::lock_guard lock(mutex_);
+  dropped.swap(free_);
+  for (const auto& channel : dropped) std::erase(channels_, channel.get());
+}
+
+void WorkerState::forget(HostChannel* channel) {
+  const std::lock_guard lock(mutex_);
+  std::erase(channels_, channel);
+}
+
+}  // namespace ephost::worker

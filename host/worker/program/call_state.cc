@@ -1,0 +1,152 @@
+#include "host/worker/program/call_state.h"
+
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "host/worker/protocol/records.h"
+
+namespace ephost::worker {
+namespace {
+
+struct Constants {
+  std::mutex mutex;
+  struct Range {
+    uint64_t size = 0;
+    uint64_t region = 0;
+    uint64_t offset = 0;
+  };
+  std::map<const std::byte*, Range> by_address;
+};
+
+Constants& constants() {
+  static auto* const all = new Constants;  // threads of the plugin may outlive main
+  return *all;
+}
+
+}  // namespace
+
+MappedRegions& mapped_regions() {
+  static auto* const regions = new MappedRegions;
+  return *regions;
+}
+
+void* no_bytes() {
+  alignas(64) static std::byte memory[64];
+  return memory;
+}
+
+void note_constant(const void* data, uint64_t size, const wire::Shared& place) {
+  Constants& all = constants();
+  const std::lock_guard lock(all.mutex);
+  all.by_address[static_cast<const std::byte*>(data)] = {size, place.region(), place.offset()};
+}
+
+bool find_constant(const void* data, uint64_t size, wire::Shared& place) {
+  Constants& all = constants();
+  const std::lock_guard lock(all.mutex);
+  const auto* const begin = static_cast<const std::byte*>(data);
+  auto found = all.by_address.upper_bound(begin);
+  if (found == all.by_address.begin()) return false;
+  --found;
+  const auto offset = static_cast<uint64_t>(begin - found->first);
+  if (offset > found->second.size || size > found->second.size - offset) return false;
+  place.set_region(found->second.region);
+  place.set_offset(found->second.offset + offset);
+  return true;
+}
+
+Status map_regions(const google::protobuf::RepeatedPtrField<wire::NewRegion>& regions,
+                   const Message& message) {
+  for (const wire::NewRegion& region : regions) {
+    EPHOST_RETURN_IF_ERROR(mapped_regions().add(
+        region.id(), message.descriptors.at(region.descriptor()), region.offset(),
+        static_cast<size_t>(region.size()),
+        region.is_writable() ? SharedAccess::kReadWrite : SharedAccess::kRead));
+  }
+  return {};
+}
+
+Result<wire::Answer> ask(WorkerChannel& channel, const wire::Callback& callback,
+                         SealedMapping* sealed) {
+  EPHOST_ASSIGN_OR_RETURN(const Message message,
+                          channel.call_back({callback.SerializeAsString(), {}}));
+  wire::Answer answer;
+  if (!answer.ParseFromString(message.bytes)) {
+    return Status(StatusCode::kFail, "the host's answer cannot be read");
+  }
+  EPHOST_RETURN_IF_ERROR(map_regions(answer.regions(), message));
+  if (sealed != nullptr && answer.has_sealed()) {
+    EPHOST_ASSIGN_OR_RETURN(*sealed, SealedMapping::map(message.descriptors.at(0),
+                                                        static_cast<size_t>(answer.sealed_size())));
+  }
+  return answer;
+}
+
+Result<const wire::Answer*> CallState::ask_and_keep(const wire::Callback& callback) {
+  EPHOST_ASSIGN_OR_RETURN(wire::Answer answer, ask(channel_, callback));
+  const std::lock_guard lock(mutex_);
+  return &std::as_const(answers_.emplace_back(std::move(answer)));
+}
+
+Result<std::span<const std::byte>> CallState::ask_for_bytes(const wire::Callback& callback) {
+  SealedMapping sealed;
+  EPHOST_ASSIGN_OR_RETURN(const wire::Answer answer, ask(channel_, callback, &sealed));
+  if (answer.code() != EPH_OK) {
+    return Status(static_cast<StatusCode>(answer.code()), answer.message());
+  }
+  const std::lock_guard lock(mutex_);
+  return sealed_.emplace_back(std::move(sealed)).bytes();
+}
+
+Result<void*> CallState::data_of(const wire::Value& value, const wire::Callback* asked) {
+  if (value.data().has_shared()) {
+    if (value.byte_size() == 0) return no_bytes();
+    const wire::Shared& shared = value.data().shared();
+    EPHOST_ASSIGN_OR_RETURN(const auto bytes,
+                            mapped_regions().translate(shared.region(), shared.offset(),
+                                                       static_cast<size_t>(value.byte_size())));
+    note_constant(bytes.data(), value.byte_size(), shared);
+    return static_cast<void*>(bytes.data());
+  }
+  if (value.data().on_request() && asked != nullptr) {
+    EPHOST_ASSIGN_OR_RETURN(const auto bytes, ask_for_bytes(*asked));
+    return static_cast<void*>(const_cast<std::byte*>(bytes.data()));
+  }
+  const std::string& content = value.data().content();
+  if (content.empty()) return no_bytes();
+  void* const copied = storage_.bytes(content.size());
+  std::memcpy(copied, content.data(), content.size());
+  return copied;
+}
+
+Result<eph_value> CallState::read(const wire::Value& value, const wire::Callback* asked) {
+  const std::lock_guard lock(mutex_);
+  eph_value out = {};
+  out.shape = value.shape().data();
+  out.byte_size = value.byte_size();
+  out.rank = static_cast<uint32_t>(value.shape_size());
+  out.element_type = value.element_type();
+  out.kind = value.kind();
+  out.memory = value.memory();
+  if (value.kind() == EPH_KIND_NONE) {
+    out.data = no_bytes();
+  } else if (value.memory() != 0) {
+    out.data = reinterpret_cast<void*>(value.address());
+  } else if (value.kind() == EPH_KIND_TENSOR && value.element_type() == EPH_ELEMENT_STRING) {
+    out.data = value.texts().empty()
+                   ? no_bytes()
+                   : const_cast<eph_string*>(worker::read(value.texts(), storage_));
+  } else if (value.kind() == EPH_KIND_TENSOR) {
+    EPHOST_ASSIGN_OR_RETURN(out.data, data_of(value, asked));
+  } else {
+    auto* const parts = storage_.array<eph_value>(static_cast<size_t>(value.parts_size()));
+    for (int i = 0; i < value.parts_size(); ++i) {
+      EPHOST_ASSIGN_OR_RETURN(parts[i], read(value.parts(i)));
+    }
+    out.data = parts == nullptr ? no_bytes() : parts;
+  }
+  return out;
+}
+
+}  // namespace ephost::worker

@@ -1,0 +1,78 @@
+// One call of the host while it lasts, and what has to stay after it: constants that computations
+// read. Everything here trusts the host.
+#pragma once
+
+#include <ephost/plugin_abi.h>
+#include <ephost/status.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "host/base/shared_memory.h"
+#include "host/worker/protocol/messages.pb.h"
+#include "host/worker/protocol/storage.h"
+#include "host/worker/transport/regions.h"
+#include "host/worker/transport/worker_channel.h"
+
+namespace ephost::worker {
+
+// The memory of the host that this process has mapped.
+[[nodiscard]] MappedRegions& mapped_regions();
+
+// Asks the host, by the channel of a call that lasts, and maps the regions that the answer brings.
+// Safe from any thread. A failure is that of the channel. `sealed`, if not null, is set to the
+// memory that came with the answer.
+[[nodiscard]] Result<wire::Answer> ask(WorkerChannel& channel, const wire::Callback& callback,
+                                       SealedMapping* sealed = nullptr);
+Status map_regions(const google::protobuf::RepeatedPtrField<wire::NewRegion>& regions,
+                   const Message& message);
+
+// What a computation keeps of the call that made it. Safe from any thread.
+class CallState {
+ public:
+  CallState(WorkerChannel& channel, wire::Request request)
+      : channel_(channel), request_(std::move(request)) {}
+  CallState(const CallState&) = delete;
+  CallState& operator=(const CallState&) = delete;
+
+  [[nodiscard]] WorkerChannel& channel() { return channel_; }
+  [[nodiscard]] const wire::Request& request() const { return request_; }
+
+  // Answers to callbacks stay, as graphs point into them.
+  Result<const wire::Answer*> ask_and_keep(const wire::Callback& callback);
+  // The data of a constant, or the bytes of a graph, that came in sealed memory.
+  Result<std::span<const std::byte>> ask_for_bytes(const wire::Callback& callback);
+
+  // A value as the plugin sees it. Data that the message does not have is asked for with `asked`,
+  // which may be null where there is none.
+  Result<eph_value> read(const wire::Value& value, const wire::Callback* asked = nullptr);
+
+  // For records of this call, by the thread that serves it.
+  Storage& storage() { return storage_; }
+
+ private:
+  Result<void*> data_of(const wire::Value& value, const wire::Callback* asked);
+
+  WorkerChannel& channel_;
+  const wire::Request request_;
+  std::recursive_mutex mutex_;  // guards what follows
+  std::deque<wire::Answer> answers_;
+  std::deque<SealedMapping> sealed_;
+  Storage storage_;
+};
+
+// An address for what has no bytes.
+[[nodiscard]] void* no_bytes();
+
+// Where constants lie that came in shared memory, by their addresses in this process: what
+// "ephost.constants" may release.
+void note_constant(const void* data, uint64_t size, const wire::Shared& place);
+// The place of `data`, if `size` bytes from there are those of constants in one region.
+[[nodiscard]] bool find_constant(const void* data, uint64_t size, wire::Shared& place);
+
+}  // namespace ephost::worker

@@ -1,0 +1,103 @@
+// What a plugin adds to a list in one call: kept here, and sent with the answer.
+#pragma once
+
+#include <ephost/ext/operators.h>
+#include <ephost/ext/profiling.h>
+#include <ephost/ext/shapes.h>
+#include <ephost/ext/shared_contexts.h>
+#include <ephost/plugin_abi.h>
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "host/worker/program/served_graph.h"
+#include "host/worker/protocol/messages.pb.h"
+
+namespace ephost::worker {
+
+// Each is used by the thread that serves the call. `provider` names the plugin in messages.
+
+class DeviceCollector : public eph_device_list {
+ public:
+  DeviceCollector(std::string_view provider, wire::Answer& answer);
+
+ private:
+  static int32_t add(eph_device_list*, const eph_device*, eph_error*) noexcept;
+  std::string_view provider_;
+  wire::Answer& answer_;
+};
+
+class ClaimCollector : public eph_claims {
+ public:
+  ClaimCollector(std::string_view provider, const std::string& has_kernel, wire::Answer& answer);
+
+ private:
+  static int32_t claim_node(eph_claims*, uint32_t, eph_error*) noexcept;
+  static int32_t claim_fused(eph_claims*, const eph_fused_claim*, eph_error*) noexcept;
+  static int32_t has_kernel(eph_claims*, uint32_t) noexcept;
+  static void decline(eph_claims*, uint32_t, eph_string) noexcept;
+  std::string_view provider_;
+  const std::string& has_kernel_;
+  wire::Answer& answer_;
+};
+
+class NameCollector : public eph_name_list {
+ public:
+  explicit NameCollector(wire::Answer& answer);
+
+ private:
+  static int32_t add(eph_name_list*, eph_string, eph_error*) noexcept;
+  wire::Answer& answer_;
+};
+
+class EventCollector : public eph_event_list {
+ public:
+  EventCollector(std::string_view provider, wire::Answer& answer);
+
+ private:
+  static int32_t add(eph_event_list*, const eph_event*, eph_error*) noexcept;
+  std::string_view provider_;
+  wire::Answer& answer_;
+};
+
+class WishCollector : public eph_shape_wishes {
+ public:
+  explicit WishCollector(wire::Answer& answer);
+
+ private:
+  static int32_t add(eph_shape_wishes*, const uint32_t*, uint64_t, const eph_string*, uint64_t,
+                     eph_error*) noexcept;
+  wire::Answer& answer_;
+};
+
+// Writes to the host as the plugin does.
+class ServedWriter : public eph_context_writer {
+ public:
+  ServedWriter(std::string_view provider, WorkerChannel& channel);
+
+ private:
+  static int32_t begin_payload(eph_context_writer*, eph_string, uint32_t*, eph_error*) noexcept;
+  static int32_t write_payload(eph_context_writer*, uint32_t, const void*, uint64_t,
+                               eph_error*) noexcept;
+  static int32_t add_node(eph_context_writer*, const eph_context_node*, eph_error*) noexcept;
+  std::string_view provider_;
+  WorkerChannel& channel_;
+};
+
+class ServedInference : public eph_inference {
+ public:
+  ServedInference(CallState& call, wire::Answer& answer);
+
+ private:
+  static int32_t get_node(const eph_inference*, eph_node_info*, eph_error*) noexcept;
+  static int32_t get_input(const eph_inference*, uint32_t, eph_value_info*, eph_error*) noexcept;
+  static int32_t set_output(eph_inference*, uint32_t, int32_t, const int64_t*, const eph_string*,
+                            int32_t, eph_error*) noexcept;
+  CallState& call_;
+  wire::Answer& answer_;
+  mutable Storage storage_;
+  mutable std::vector<std::unique_ptr<ServedGraph>> bodies_;
+};
+
+}  // namespace ephost::worker

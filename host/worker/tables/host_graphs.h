@@ -1,0 +1,41 @@
+// The host's graphs as messages, and what a worker asks of them later.
+#pragma once
+
+#include <ephost/plugin_abi.h>
+#include <ephost/status.h>
+
+#include <vector>
+
+#include "host/worker/protocol/messages.pb.h"
+#include "host/worker/tables/outgoing.h"
+
+namespace ephost::worker {
+
+// A tensor, or what is made of tensors. Data that lies in no region goes into the message.
+void write(const eph_value& value, Outgoing& outgoing, wire::Value& out);
+
+// The graphs of one call. Borrows them; used by one thread.
+class HostGraphs {
+ public:
+  explicit HostGraphs(Outgoing& outgoing) : outgoing_(outgoing) {}
+
+  // The whole graph, but for data that is large and lies in no region.
+  Status write_all(const eph_graph* graph, wire::Graph& out);
+  // One node of it, and its values.
+  Status write_one(const eph_graph* graph, uint32_t node, wire::Graph& out);
+  void write_node(const eph_node_info& info, uint32_t index, wire::Node& out, Status& failure);
+  void write_value(const eph_value_info& info, uint32_t index, wire::ValueInfo& out);
+
+  // Answers READ_GRAPH, READ_CONSTANT or GRAPH_GET_ONNX. A failure breaks the protocol.
+  Status answer(const wire::Callback& callback, wire::Answer& out);
+
+ private:
+  Status write_frame(const eph_graph* graph, wire::Graph& out);
+  Status add_node(const eph_graph* graph, uint32_t index, wire::Graph& out);
+  Status add_value(const eph_graph* graph, uint32_t index, wire::Graph& out);
+
+  Outgoing& outgoing_;
+  std::vector<const eph_graph*> graphs_;  // by number - 1
+};
+
+}  // namespace ephost::worker

@@ -1,0 +1,36 @@
+// How a plugin is kept apart from the host, and what it may take.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/manifest/isolation.h"
+#include "host/manifest/search.h"
+#include "host/worker/process/limits.h"
+
+namespace ephost::worker {
+
+// Longest durations of calls; zero: none.
+struct CallLimits {
+  std::chrono::nanoseconds probe = std::chrono::seconds(30);  // loading and asking for devices
+  std::chrono::nanoseconds compile{0};  // anything between creating a provider and running it
+  std::chrono::nanoseconds run{0};      // one call of compute
+};
+
+struct IsolationOptions {
+  manifest::Isolation level = manifest::Isolation::kNone;
+  std::filesystem::path program;  // ephost-worker; empty: the one that belongs to this host
+  CallLimits calls;
+  Limits limits;
+  // A worker of the plugin has died, or was killed because it took too long or answered nonsense:
+  // "died of SIGSEGV in compute ...". Called by a thread of the host's; empty: nobody wants to know.
+  std::function<void(const manifest::FoundPlugin&, std::string_view what)> on_failure;
+};
+
+}  // namespace ephost::worker

@@ -1,0 +1,40 @@
+// A plugin that runs in worker processes, as a loaded plugin: its tables look like those of any
+// other, and each function of them is a call of a worker. One worker serves the functions that need
+// no provider, and the first provider; each further provider has one of its own. A worker that has
+// ended fails its providers; new ones get a new worker.
+#pragma once
+
+#include <ephost/status.h>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "host/manifest/search.h"
+#include "host/plugin/registry.h"
+#include "host/worker/process/sandbox.h"
+#include "host/worker/tables/isolation.h"
+
+namespace ephost::worker {
+
+// Loads plugins in workers; does for them what plugin::Registry does for others. Safe from any
+// thread.
+class RemoteRegistry {
+ public:
+  explicit RemoteRegistry(plugin::HostOffer host) : host_(std::move(host)) {}
+
+  // The result has no `library`, as nothing of it is in this process. A plugin that is still in
+  // use with the same options is not loaded again. Refusals are not
+  // remembered. EP_FAIL names library, manifest and reason.
+  [[nodiscard]] Result<std::shared_ptr<const plugin::LoadedPlugin>> load(
+      const manifest::FoundPlugin& plugin, const IsolationOptions& options);
+
+ private:
+  const plugin::HostOffer host_;
+  std::mutex mutex_;
+  std::map<std::string, std::weak_ptr<const plugin::LoadedPlugin>> plugins_;
+};
+
+}  // namespace ephost::worker

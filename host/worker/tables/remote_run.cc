@@ -1,0 +1,395 @@
+#include "host/worker/tables/remote_run.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "host/base/format.h"
+#include "host/worker/protocol/error_text.h"
+#include "host/worker/protocol/records.h"
+#include "host/worker/tables/host_graphs.h"
+
+namespace ephost::worker {
+namespace {
+
+// Staged memory begins on a page; a greater alignment is met by no mapping of a worker.
+constexpr uint64_t kMaxAlignment = 4096;
+
+bool is_numeric(const eph_value& value) {
+  return value.kind == EPH_KIND_TENSOR && value.element_type != EPH_ELEMENT_STRING;
+}
+
+std::span<const std::byte> bytes_of(const eph_value& value) {
+  return {static_cast<const std::byte*>(value.data), static_cast<size_t>(value.byte_size)};
+}
+
+bool contains(std::span<const std::byte> outer, std::span<const std::byte> inner) {
+  return inner.data() >= outer.data() && inner.data() + inner.size() <= outer.data() + outer.size();
+}
+
+Status broken(std::string text) { return Status(StatusCode::kEpFail, std::move(text)); }
+
+}  // namespace
+
+PlainValue RemoteRun::frame(const eph_value& value, std::vector<int64_t>& extents) const {
+  PlainValue plain;
+  plain.rank = value.rank;
+  plain.byte_size = value.byte_size;
+  plain.first_extent = extents.size();
+  plain.element_type = value.element_type;
+  plain.kind = value.kind;
+  plain.memory = value.memory;
+  if (value.shape != nullptr) {
+    extents.insert(extents.end(), value.shape, value.shape + value.rank);
+  } else {
+    plain.rank = 0;
+  }
+  return plain;
+}
+
+void RemoteRun::add_structured(const eph_value& value, wire::Value& out) {
+  numbered_.push_back(&value);
+  made_.push_back(nullptr);
+  const auto number = static_cast<uint32_t>(numbered_.size());
+  const bool has_parts = value.kind == EPH_KIND_SEQUENCE || value.kind == EPH_KIND_MAP ||
+                         value.kind == EPH_KIND_SPARSE_TENSOR;
+  if (!has_parts) {
+    write(value, outgoing_, out);
+    out.set_number(number);
+    return;
+  }
+  eph_value frame = value;
+  frame.data = nullptr;
+  write(frame, outgoing_, out);
+  out.set_number(number);
+  const uint64_t count = value.kind == EPH_KIND_SEQUENCE
+                             ? (value.rank == 0 ? 0 : static_cast<uint64_t>(value.shape[0]))
+                             : 2;
+  const auto* const parts = static_cast<const eph_value*>(value.data);
+  for (uint64_t i = 0; i < count; ++i) add_structured(parts[i], *out.add_parts());
+}
+
+void RemoteRun::add_input(const eph_value* value, uint32_t index) {
+  numbered_[index] = value;
+  if (value == nullptr) {
+    values_.emplace_back();
+    return;
+  }
+  PlainValue plain = frame(*value, extents_);
+  plain.number = index + 1;
+  if (value->kind == EPH_KIND_NONE) {
+    plain.form = PlainForm::kNone;
+  } else if (value->memory != 0) {
+    plain.form = PlainForm::kAddress;
+    plain.offset = reinterpret_cast<uint64_t>(value->data);
+  } else if (!is_numeric(*value)) {
+    plain.form = PlainForm::kStructured;
+    plain.offset = structured_.size();
+    structured_.emplace_back();
+    add_structured(*value, structured_.back());
+  } else {
+    plain.form = PlainForm::kShared;
+    if (value->byte_size != 0) {
+      if (const auto place = outgoing_.place(bytes_of(*value), SharedAccess::kRead)) {
+        plain.region = place->region->id;
+        plain.offset = place->offset;
+      } else {
+        const auto* const begin = static_cast<const std::byte*>(value->data);
+        staged_.push_back({begin, begin + value->byte_size, values_.size()});
+      }
+    }
+  }
+  values_.push_back(plain);
+}
+
+// An output that has the bytes of an input by definition is not written, and may lie in memory that
+// cannot be.
+bool RemoteRun::shares_by_definition(uint32_t output, const eph_value& value) const {
+  return std::ranges::any_of(facts_.aliases, [&](const auto& pair) {
+    if (pair.second != output || pair.first >= run_.input_count) return false;
+    const eph_value* const input = run_.inputs[pair.first];
+    return input != nullptr && contains(bytes_of(*input), bytes_of(value));
+  });
+}
+
+void RemoteRun::add_output(eph_value* value, uint32_t index) {
+  if (value == nullptr) {
+    values_.emplace_back();
+    return;
+  }
+  PlainValue plain = frame(*value, extents_);
+  if (value->data == nullptr || value->kind != EPH_KIND_TENSOR) {
+    plain.form = PlainForm::kUnallocated;
+  } else if (value->memory != 0) {
+    plain.form = PlainForm::kAddress;
+    plain.offset = reinterpret_cast<uint64_t>(value->data);
+  } else {
+    plain.form = PlainForm::kShared;  // strings: by set_string; the worker has an array of its own
+    if (value->byte_size != 0 && is_numeric(*value)) {
+      const bool is_fixed = shares_by_definition(index, *value);
+      const SharedAccess access = is_fixed ? SharedAccess::kRead : SharedAccess::kReadWrite;
+      if (const auto place = outgoing_.place(bytes_of(*value), access)) {
+        plain.region = place->region->id;
+        plain.offset = place->offset;
+      } else {
+        auto* const begin = static_cast<std::byte*>(value->data);
+        staged_.push_back({begin, begin + value->byte_size, values_.size()});
+        if (!is_fixed) {
+          copies_.push_back({nullptr, value, begin, static_cast<size_t>(value->byte_size)});
+        }
+      }
+    }
+  }
+  values_.push_back(plain);
+}
+
+// Ranges that overlap are staged as one, so that addresses are as far apart as the host's.
+Status RemoteRun::stage() {
+  if (staged_.empty()) return {};
+  std::ranges::sort(staged_, std::ranges::less(), &Staged::begin);
+  const uint64_t alignment = std::clamp<uint64_t>(facts_.alignment, 64, kMaxAlignment);
+  std::vector<size_t> offsets(staged_.size());
+  size_t used = 0;
+  const std::byte* base = nullptr;  // of the current range, which begins at `start` of the staging
+  const std::byte* end = nullptr;
+  size_t start = 0;
+  for (size_t i = 0; i < staged_.size(); ++i) {
+    if (base == nullptr || staged_[i].begin >= end) {
+      base = staged_[i].begin;
+      end = staged_[i].end;
+      start = (used + alignment - 1) / alignment * alignment +
+              reinterpret_cast<uintptr_t>(base) % alignment;
+    } else {
+      end = std::max(end, staged_[i].end);
+    }
+    offsets[i] = start + static_cast<size_t>(staged_[i].begin - base);
+    used = std::max(used, start + static_cast<size_t>(end - base));
+  }
+  EPHOST_ASSIGN_OR_RETURN(const SharedPlace place, channel_.staging(used));
+  if (!outgoing_.refer(place.region)) return broken("too many regions");
+  std::byte* const memory = place.region->bytes.data() + place.offset;
+  for (size_t i = 0; i < staged_.size(); ++i) {
+    const Staged& staged = staged_[i];
+    PlainValue& plain = values_[staged.value];
+    plain.region = place.region->id;
+    plain.offset = place.offset + offsets[i];
+    if (staged.value < run_.input_count) {
+      std::memcpy(memory + offsets[i], staged.begin, static_cast<size_t>(plain.byte_size));
+    } else {
+      for (CopyBack& copy : copies_) {
+        if (copy.to == run_.outputs[staged.value - run_.input_count]) {
+          copy.from = memory + offsets[i];
+        }
+      }
+    }
+  }
+  return {};
+}
+
+Status RemoteRun::prepare() {
+  numbered_.resize(run_.input_count);
+  made_.resize(run_.input_count);
+  values_.reserve(size_t{run_.input_count} + run_.output_count);
+  for (uint32_t i = 0; i < run_.input_count; ++i) add_input(run_.inputs[i], i);
+  for (uint32_t i = 0; i < run_.output_count; ++i) add_output(run_.outputs[i], i);
+  return stage();
+}
+
+size_t RemoteRun::plain_size() const {
+  return sizeof(PlainRun) + values_.size() * sizeof(PlainValue) + extents_.size() * sizeof(int64_t);
+}
+
+bool RemoteRun::is_hot() const {
+  return structured_.empty() && !outgoing_.has_news() && plain_size() <= kHotAreaBytes;
+}
+
+void RemoteRun::write_plain(std::span<std::byte> out) const {
+  PlainRun plain;
+  plain.computation = facts_.computation;
+  plain.state = reinterpret_cast<uint64_t>(state_);
+  plain.run_id = run_.run_id;
+  if (run_.workspace != nullptr) {
+    if (facts_.workspace_is_remote)
+      plain.workspace = reinterpret_cast<uint64_t>(run_.workspace);
+    else
+      plain.workspace_bytes = facts_.workspace_bytes;
+  }
+  plain.workspace_alignment = facts_.alignment;
+  plain.inputs = run_.input_count;
+  plain.outputs = run_.output_count;
+  plain.extents = extents_.size();
+  std::byte* to = out.data();
+  std::memcpy(to, &plain, sizeof(plain));
+  to += sizeof(plain);
+  if (!values_.empty()) std::memcpy(to, values_.data(), values_.size() * sizeof(PlainValue));
+  to += values_.size() * sizeof(PlainValue);
+  if (!extents_.empty()) std::memcpy(to, extents_.data(), extents_.size() * sizeof(int64_t));
+}
+
+void RemoteRun::write_request(wire::Request& out) {
+  out.set_call(wire::COMPUTATION_COMPUTE);
+  out.set_computation(facts_.computation);
+  std::string& plain = *out.mutable_plain_run();
+  plain.resize(plain_size());
+  write_plain(std::as_writable_bytes(std::span(plain)));
+  for (wire::Value& value : structured_) out.add_values()->Swap(&value);
+}
+
+// Memory for an output whose size became known within the call.
+Status RemoteRun::place_late(eph_value& value, wire::Answer& out) {
+  std::vector<int64_t> extents;
+  PlainValue plain = frame(value, extents);
+  plain.form = PlainForm::kShared;
+  if (value.memory != 0) {
+    plain.form = PlainForm::kAddress;
+    plain.offset = reinterpret_cast<uint64_t>(value.data);
+  } else if (value.byte_size != 0 && is_numeric(value)) {
+    if (const auto place = outgoing_.place(bytes_of(value), SharedAccess::kReadWrite)) {
+      plain.region = place->region->id;
+      plain.offset = place->offset;
+    } else {
+      EPHOST_ASSIGN_OR_RETURN(
+          SharedMemory memory,
+          SharedMemory::create("ephost-output", static_cast<size_t>(value.byte_size),
+                               SharedAccess::kReadWrite));
+      if (!outgoing_.refer(memory.region())) return broken("too many regions");
+      plain.region = memory.region()->id;
+      std::erase_if(copies_, [&](const CopyBack& copy) { return copy.to == &value; });
+      copies_.push_back({memory.bytes().data(), &value, static_cast<std::byte*>(value.data),
+                         static_cast<size_t>(value.byte_size)});
+      late_.push_back(std::move(memory));
+    }
+  }
+  std::string& bytes = *out.mutable_plain_value();
+  bytes.assign(reinterpret_cast<const char*>(&plain), sizeof(plain));
+  bytes.append(reinterpret_cast<const char*>(extents.data()), extents.size() * sizeof(int64_t));
+  return {};
+}
+
+Result<const eph_value*> RemoteRun::value_of(uint32_t number) const {
+  if (number == 0 || number > numbered_.size()) {
+    return broken(formatted("names value {} of a run, which does not exist", number));
+  }
+  return numbered_[number - 1];
+}
+
+Status RemoteRun::take_contents(const wire::Callback& callback) {
+  for (const wire::TensorContent& content : callback.contents()) {
+    const uint32_t number = content.number();
+    eph_value* const tensor = number == 0 || number > made_.size() ? nullptr : made_[number - 1];
+    if (tensor == nullptr || !is_numeric(*tensor) ||
+        content.content().size() != tensor->byte_size) {
+      return broken(
+          formatted("wrote {} bytes of value {} of a run, which is not a tensor of that size",
+                    content.content().size(), number));
+    }
+    if (tensor->byte_size != 0) {
+      std::memcpy(tensor->data, content.content().data(), content.content().size());
+    }
+  }
+  return {};
+}
+
+Status RemoteRun::answer(const wire::Callback& callback, wire::Answer& out) {
+  EPHOST_RETURN_IF_ERROR(take_contents(callback));
+  const eph_run_api& api = *run_.api;
+  const std::vector<int64_t> shape(callback.shape().begin(), callback.shape().end());
+  const eph_string text = text_of(callback.text());
+  ErrorText error;
+  int32_t code = EPH_OK;
+  const auto number = [&](const eph_value* value, eph_value* tensor) {
+    numbered_.push_back(value);
+    made_.push_back(tensor);
+    out.set_number(static_cast<uint32_t>(numbered_.size()));
+  };
+  switch (callback.asked()) {
+    case wire::RUN_ALLOCATE_OUTPUT:
+      code = api.allocate_output(&run_, callback.index(), callback.element_type(), shape.data(),
+                                 static_cast<uint32_t>(shape.size()), &error);
+      if (code == EPH_OK) {
+        EPHOST_RETURN_IF_ERROR(place_late(*run_.outputs[callback.index()], out));
+      }
+      break;
+    case wire::RUN_SET_STRING:
+      code = api.set_string(&run_, callback.index(), callback.element(), text, &error);
+      break;
+    case wire::RUN_WRITE_TENSORS:
+      break;
+    case wire::RUN_MAKE_TENSOR: {
+      eph_value* made = nullptr;
+      code = api.make_tensor(&run_, callback.element_type(), shape.data(),
+                             static_cast<uint32_t>(shape.size()), &made, &error);
+      if (code == EPH_OK) {
+        number(made, made);
+        wire::Value& frame = *out.mutable_value();
+        frame.set_element_type(made->element_type);
+        frame.set_byte_size(made->byte_size);
+      }
+      break;
+    }
+    case wire::RUN_SET_ELEMENT: {
+      EPHOST_ASSIGN_OR_RETURN(const eph_value* const tensor, value_of(callback.number()));
+      code =
+          api.set_element(&run_, const_cast<eph_value*>(tensor), callback.element(), text, &error);
+      break;
+    }
+    case wire::RUN_MAKE_SEQUENCE: {
+      const eph_value* base = nullptr;
+      if (callback.number() != 0) {
+        EPHOST_ASSIGN_OR_RETURN(base, value_of(callback.number()));
+      }
+      std::vector<const eph_value*> inserted;
+      for (const uint32_t value : callback.numbers()) {
+        EPHOST_ASSIGN_OR_RETURN(const eph_value* const part, value_of(value));
+        inserted.push_back(part);
+      }
+      const eph_value* made = nullptr;
+      code = api.make_sequence(&run_, base, callback.position(), callback.removed(),
+                               inserted.data(), inserted.size(), &made, &error);
+      if (code == EPH_OK) number(made, nullptr);
+      break;
+    }
+    case wire::RUN_MAKE_MAP: {
+      if (callback.numbers_size() != 2) return broken("makes a map without keys or values");
+      EPHOST_ASSIGN_OR_RETURN(const eph_value* const keys, value_of(callback.numbers(0)));
+      EPHOST_ASSIGN_OR_RETURN(const eph_value* const values, value_of(callback.numbers(1)));
+      const eph_value* made = nullptr;
+      code = api.make_map(&run_, keys, values, &made, &error);
+      if (code == EPH_OK) number(made, nullptr);
+      break;
+    }
+    case wire::RUN_SET_OUTPUT: {
+      const eph_value* value = nullptr;
+      if (callback.number() != 0) {
+        EPHOST_ASSIGN_OR_RETURN(value, value_of(callback.number()));
+      }
+      code = api.set_output(&run_, callback.index(), value, &error);
+      // The output is complete; what is staged for it is not.
+      if (code == EPH_OK) {
+        std::erase_if(copies_, [&](const CopyBack& copy) {
+          return copy.to == run_.outputs[callback.index()];
+        });
+      }
+      break;
+    }
+    default:
+      return broken(formatted("asks {} of a run", static_cast<int>(callback.asked())));
+  }
+  out.set_code(code);
+  out.set_has_message(error.is_set());
+  out.set_message(error.text());
+  return {};
+}
+
+// An output that was allocated or set meanwhile has other memory by now: the worker's is that of
+// before.
+void RemoteRun::finish() {
+  for (const CopyBack& copy : copies_) {
+    if (copy.from == nullptr || copy.to->data != copy.data || copy.to->byte_size != copy.size) {
+      continue;
+    }
+    std::memcpy(copy.data, copy.from, copy.size);
+  }
+}
+
+}  // namespace ephost::worker

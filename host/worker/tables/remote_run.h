@@ -1,0 +1,93 @@
+// The host's side of one call of `compute`: where the worker finds the arguments, and what it asks
+// of the run meanwhile.
+#pragma once
+
+#include <ephost/plugin_abi.h>
+#include <ephost/status.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "host/base/shared_memory.h"
+#include "host/worker/protocol/messages.pb.h"
+#include "host/worker/protocol/plain_run.h"
+#include "host/worker/tables/outgoing.h"
+#include "host/worker/transport/host_channel.h"
+
+namespace ephost::worker {
+
+// What the host knows of a computation of a worker's.
+struct RunFacts {
+  uint64_t computation = 0;
+  uint64_t workspace_bytes = 0;
+  uint64_t alignment = 64;
+  bool workspace_is_remote = false;
+  // (input, output) whose bytes are equal by definition where they share memory.
+  std::vector<std::pair<uint32_t, uint32_t>> aliases = {};
+};
+
+// Used by one thread. Values that lie in no region go through the staging memory of the channel.
+class RemoteRun {
+ public:
+  RemoteRun(eph_run& run, const RunFacts& facts, void* state, HostChannel& channel,
+            Outgoing& outgoing)
+      : run_(run), facts_(facts), state_(state), channel_(channel), outgoing_(outgoing) {}
+
+  // Finds places for all arguments, and copies those that are staged.
+  Status prepare();
+  // Whether the request fits into the hot area and needs nothing else.
+  [[nodiscard]] bool is_hot() const;
+  // The request as plain data, of plain_size() bytes.
+  [[nodiscard]] size_t plain_size() const;
+  void write_plain(std::span<std::byte> out) const;
+  void write_request(wire::Request& out);
+
+  // Answers a callback that is about the run. A failure breaks the protocol.
+  Status answer(const wire::Callback& callback, wire::Answer& out);
+
+  // Takes over what the worker has left in staging memory.
+  void finish();
+
+ private:
+  struct Staged {
+    const std::byte* begin = nullptr;
+    const std::byte* end = nullptr;
+    size_t value = 0;  // of values_
+  };
+  struct CopyBack {
+    const std::byte* from = nullptr;
+    eph_value* to = nullptr;
+    std::byte* data = nullptr;  // of `to`, and its size, when the worker got it
+    size_t size = 0;
+  };
+
+  PlainValue frame(const eph_value& value, std::vector<int64_t>& extents) const;
+  void add_input(const eph_value* value, uint32_t index);
+  void add_output(eph_value* value, uint32_t index);
+  void add_structured(const eph_value& value, wire::Value& out);
+  bool shares_by_definition(uint32_t output, const eph_value& value) const;
+  Status stage();
+  Status place_late(eph_value& value, wire::Answer& out);
+  Status take_contents(const wire::Callback& callback);
+  Result<const eph_value*> value_of(uint32_t number) const;
+
+  eph_run& run_;
+  const RunFacts& facts_;
+  void* const state_;
+  HostChannel& channel_;
+  Outgoing& outgoing_;
+  std::vector<PlainValue> values_;
+  std::vector<int64_t> extents_;
+  std::vector<Staged> staged_;
+  std::vector<CopyBack> copies_;
+  std::vector<SharedMemory> late_;
+  std::vector<wire::Value> structured_;
+  std::vector<const eph_value*> numbered_;  // by number - 1
+  std::vector<eph_value*> made_;            // likewise; null for what was not made as a tensor
+};
+
+}  // namespace ephost::worker

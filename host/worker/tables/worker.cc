@@ -1,0 +1,270 @@
+#include "host/worker/tables/worker.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "host/base/format.h"
+#include "host/base/log.h"
+#include "host/base/printable.h"
+#include "host/worker/protocol/error_text.h"
+#include "host/worker/protocol/records.h"
+
+namespace ephost::worker {
+namespace {
+
+Status broken(std::string text) { return Status(StatusCode::kEpFail, std::move(text)); }
+
+eph_string id_of(const char* text) { return {text, std::char_traits<char>::length(text)}; }
+
+bool is_probe(wire::Call call) {
+  return call == wire::LOAD || call == wire::PROVIDER_GET_DEVICES ||
+         call == wire::PROVIDER_LIST_TARGETS || call == wire::PROVIDER_VALIDATE;
+}
+
+void log_late(const wire::Answer& answer, const HostTables* host) {
+  if (host == nullptr) return;
+  for (const wire::Callback& late : answer.late()) {
+    host->host->api->log(host->host, late.severity(), text_of(late.text()));
+  }
+}
+
+}  // namespace
+
+HostTables::HostTables(const eph_host* given) : host(given) {
+  const auto find = [&]<class Table>(const char* id, const Table*& table) {
+    table = static_cast<const Table*>(given->api->get_extension(given, id_of(id)));
+  };
+  find(EPH_EXT_PROGRESS, progress);
+  find(EPH_EXT_CONSTANTS, constants);
+  find(EPH_EXT_THREAD_POOL, threads);
+}
+
+Result<std::shared_ptr<Worker>> Worker::start(const manifest::FoundPlugin& plugin,
+                                              const plugin::HostOffer& offer,
+                                              const IsolationOptions& options) {
+  WorkerOptions process;
+  process.program = options.program;
+  if (process.program.empty()) {
+    EPHOST_ASSIGN_OR_RETURN(process.program, find_worker_program());
+  }
+  process.name = plugin.manifest.name;
+  process.limits = options.limits;
+  process.on_failure = [plugin, on_failure = options.on_failure](const Ending& ending) {
+    if (on_failure) on_failure(plugin, describe(ending));
+  };
+  if (options.level == manifest::Isolation::kSandbox) {
+    process.sandbox.emplace();
+    process.sandbox->readable = {plugin.manifest.directory(), plugin.library.parent_path()};
+  }
+  process.start_limit =
+      options.calls.probe.count() == 0
+          ? process.start_limit
+          : std::chrono::duration_cast<std::chrono::milliseconds>(options.calls.probe);
+  EPHOST_ASSIGN_OR_RETURN(auto started, WorkerProcess::start(std::move(process)));
+  std::shared_ptr<Worker> worker(new Worker(std::move(started), options));
+  wire::Request request;
+  request.set_call(wire::LOAD);
+  wire::Load& load = *request.mutable_load();
+  load.set_manifest(plugin.manifest.file.native());
+  load.set_manifest_text(plugin.text);
+  for (const std::string& extension : offer.extensions) load.add_extensions(extension);
+  load.set_minor_min(offer.minor_min);
+  load.set_minor_max(offer.minor_max);
+  Outgoing outgoing(worker->regions_);
+  EPHOST_ASSIGN_OR_RETURN(wire::Answer answer, worker->call(request, outgoing));
+  if (answer.code() != EPH_OK) {
+    return Status(StatusCode::kEpFail, printable(answer.message()));
+  }
+  worker->loaded_ = std::move(*answer.mutable_loaded());
+  return worker;
+}
+
+CallOptions Worker::options_for(wire::Call call) const {
+  CallOptions options;
+  if (is_probe(call)) {
+    options.limit = options_.calls.probe;
+    options.limit_name = "session.isolation.probe_limit";
+  } else if (call == wire::COMPUTATION_COMPUTE) {
+    options.limit = options_.calls.run;
+    options.limit_name = "session.isolation.run_limit";
+  } else {
+    options.limit = options_.calls.compile;
+    options.limit_name = "session.isolation.compile_limit";
+  }
+  return options;
+}
+
+Result<Message> Worker::finish(wire::Request& request, Outgoing& outgoing) {
+  EPHOST_ASSIGN_OR_RETURN(Message message, outgoing.finish(request));
+  if (request.regions_size() == 0 && request.removed_regions_size() == 0) return message;
+  const std::lock_guard lock(sent_mutex_);
+  for (const uint64_t id : request.removed_regions()) sent_.erase(id);
+  for (const SharedRegionPtr& region : outgoing.sent()) sent_[region->id] = region;
+  return message;
+}
+
+SharedRegionPtr Worker::region(uint64_t id) {
+  const std::lock_guard lock(sent_mutex_);
+  const auto found = sent_.find(id);
+  return found == sent_.end() ? nullptr : found->second.lock();
+}
+
+Status Worker::answer_callback(const wire::Callback& callback, const Subjects& subjects,
+                               RemoteRun* run, wire::Answer& out) {
+  const HostTables* const host = subjects.host;
+  const auto asked = callback.asked();
+  const auto missing = [&] {
+    return broken(
+        formatted("asks {} in a call that has nothing to do with it", static_cast<int>(asked)));
+  };
+  ErrorText error;
+  int32_t code = EPH_OK;
+  switch (asked) {
+    case wire::HOST_LOG:
+      if (host == nullptr) return missing();
+      host->host->api->log(host->host, callback.severity(), text_of(callback.text()));
+      break;
+    case wire::PROGRESS_REPORT:
+      if (host == nullptr || host->progress == nullptr) return missing();
+      host->progress->report(host->host, callback.fraction(), text_of(callback.text()));
+      break;
+    case wire::PROGRESS_IS_CANCELLED:
+      if (host == nullptr || host->progress == nullptr) return missing();
+      code = host->progress->is_cancelled(host->host);
+      break;
+    case wire::CONSTANTS_RELEASE: {
+      if (host == nullptr || host->constants == nullptr) return missing();
+      const SharedRegionPtr region = this->region(callback.shared().region());
+      // What was removed meanwhile holds no constants.
+      if (region == nullptr || callback.shared().offset() > region->bytes.size() ||
+          callback.size() > region->bytes.size() - callback.shared().offset()) {
+        break;
+      }
+      host->constants->release(host->host, region->bytes.data() + callback.shared().offset(),
+                               callback.size());
+      break;
+    }
+    case wire::READ_GRAPH:
+    case wire::READ_CONSTANT:
+    case wire::GRAPH_GET_ONNX:
+      if (subjects.graphs == nullptr) return missing();
+      return subjects.graphs->answer(callback, out);
+    case wire::WRITER_BEGIN_PAYLOAD: {
+      if (subjects.writer == nullptr) return missing();
+      uint32_t payload = 0;
+      code = subjects.writer->api->begin_payload(subjects.writer, text_of(callback.text()),
+                                                 &payload, &error);
+      out.set_number(payload);
+      break;
+    }
+    case wire::WRITER_WRITE:
+      if (subjects.writer == nullptr) return missing();
+      code = subjects.writer->api->write(subjects.writer, callback.payload(),
+                                         callback.data().data(), callback.data().size(), &error);
+      break;
+    case wire::WRITER_ADD_NODE: {
+      if (subjects.writer == nullptr) return missing();
+      Storage storage;
+      const eph_context_node node = read(callback.context_node(), storage);
+      code = subjects.writer->api->add_node(subjects.writer, &node, &error);
+      break;
+    }
+    default:
+      if (run == nullptr) return missing();
+      return run->answer(callback, out);
+  }
+  out.set_code(code);
+  out.set_has_message(error.is_set());
+  out.set_message(error.text());
+  return {};
+}
+
+Result<Message> Worker::on_callback(const Message& message, Outgoing& outgoing,
+                                    const Subjects& subjects, RemoteRun* run) {
+  wire::Callback callback;
+  if (!message.descriptors.empty() || !callback.ParseFromString(message.bytes)) {
+    return broken("a callback that cannot be read");
+  }
+  wire::Answer answer;
+  EPHOST_RETURN_IF_ERROR(answer_callback(callback, subjects, run, answer));
+  return outgoing.finish(answer);
+}
+
+Result<wire::Answer> Worker::parse_answer(HostChannel& channel, const Message& message,
+                                          const Subjects& subjects) {
+  wire::Answer answer;
+  if (!message.descriptors.empty() || !answer.ParseFromString(message.bytes)) {
+    return channel.reject("an answer that cannot be read");
+  }
+  log_late(answer, subjects.host);
+  return answer;
+}
+
+Result<wire::Answer> Worker::call(wire::Request& request, Outgoing& outgoing,
+                                  const Subjects& subjects) {
+  EPHOST_ASSIGN_OR_RETURN(const ChannelLease channel, process_->channel());
+  const auto callback = [&](Message message) {
+    return on_callback(message, outgoing, subjects, nullptr);
+  };
+  const auto is_cancelled = [&] {
+    const HostTables* const host = subjects.host;
+    return host != nullptr && host->progress != nullptr &&
+           host->progress->is_cancelled(host->host) != 0;
+  };
+  CallOptions options = options_for(request.call());
+  options.on_callback = callback;
+  options.is_cancelled = is_cancelled;
+  EPHOST_ASSIGN_OR_RETURN(Message message, finish(request, outgoing));
+  EPHOST_ASSIGN_OR_RETURN(const Message answer, channel->call(std::move(message), options));
+  outgoing.confirm();
+  return parse_answer(*channel, answer, subjects);
+}
+
+Result<int32_t> Worker::compute(eph_run& run, const RunFacts& facts, void* state,
+                                const HostTables& host, eph_error* error) {
+  EPHOST_ASSIGN_OR_RETURN(const ChannelLease channel, process_->channel());
+  Outgoing outgoing(regions_);
+  RemoteRun remote(run, facts, state, *channel, outgoing);
+  EPHOST_RETURN_IF_ERROR(remote.prepare());
+  const Subjects subjects = {.host = &host};
+  const auto callback = [&](Message message) {
+    return on_callback(message, outgoing, subjects, &remote);
+  };
+  const auto is_cancelled = [&] { return run.api->is_cancelled(&run) != 0; };
+  CallOptions options = options_for(wire::COMPUTATION_COMPUTE);
+  options.on_callback = callback;
+  options.is_cancelled = is_cancelled;
+  if (!remote.is_hot()) {
+    wire::Request request;
+    remote.write_request(request);
+    EPHOST_ASSIGN_OR_RETURN(Message message, finish(request, outgoing));
+    EPHOST_ASSIGN_OR_RETURN(const Message got, channel->call(std::move(message), options));
+    outgoing.confirm();
+    EPHOST_ASSIGN_OR_RETURN(const wire::Answer answer, parse_answer(*channel, got, subjects));
+    remote.finish();
+    if (answer.has_message()) error->api->set_message(error, text_of(answer.message()));
+    return answer.code();
+  }
+  const std::span<std::byte> hot = channel->hot_area();
+  remote.write_plain(hot);
+  EPHOST_ASSIGN_OR_RETURN(const uint32_t size,
+                          channel->call_hot(static_cast<uint32_t>(remote.plain_size()), options));
+  outgoing.confirm();
+  PlainAnswer answer;
+  if (size < sizeof(answer)) return channel->reject("an answer of compute that is too short");
+  std::memcpy(&answer, hot.data(), sizeof(answer));
+  if (answer.message_size > size - sizeof(answer)) {
+    return channel->reject("an answer of compute with a message that is longer than itself");
+  }
+  remote.finish();
+  if (answer.has_message != 0) {
+    std::string text(reinterpret_cast<const char*>(hot.data()) + sizeof(answer),
+                     static_cast<size_t>(answer.message_size));
+    error->api->set_message(error, text_of(text));
+  }
+  return answer.code;
+}
+
+}  // namespace ephost::worker

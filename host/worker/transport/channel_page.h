@@ -1,0 +1,43 @@
+// The memory that both ends of a channel share: whose turn it is, the hot area, and the place of
+// short messages. The worker may change any of it at any time: the host reads each byte once and
+// checks what it has read.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace ephost::worker {
+
+inline constexpr size_t kHotAreaBytes = size_t{64} << 10;
+// Messages without descriptors up to this size lie in the page; others go through the socket.
+inline constexpr size_t kShortMessageBytes = size_t{64} << 10;
+
+// The value of ChannelPage::turn, without the bit kSleeping. Who has the turn alone sets it.
+enum class Turn : uint32_t {
+  kIdle = 0,        // no call; the host has the turn
+  kRequest,         // to the worker: a message
+  kHotRequest,      // to the worker: the hot area
+  kCallbackAnswer,  // to the worker: a message, the answer to its callback
+  kCallback,        // to the host: a message, within the call
+  kAnswer,          // to the host: a message that ends the call
+  kHotAnswer,       // to the host: the hot area; ends the call
+  kClosed,          // the other end is gone
+};
+// Set in `turn` by the side that waits in the kernel and has to be woken.
+inline constexpr uint32_t kSleeping = 0x100;
+
+struct alignas(64) ChannelPage {
+  std::atomic<uint32_t> turn;  // a futex
+  // Of the message or the hot request or answer that the turn is about.
+  std::atomic<uint32_t> size;
+  // Whether the message lies in `message` (1) or is to be taken from the socket (0).
+  std::atomic<uint32_t> is_short;
+  alignas(64) std::atomic<uint32_t> is_cancelled;
+  alignas(64) std::array<std::byte, kHotAreaBytes> hot;
+  alignas(64) std::array<std::byte, kShortMessageBytes> message;
+};
+static_assert(std::atomic<uint32_t>::is_always_lock_free);
+
+}  // namespace ephost::worker

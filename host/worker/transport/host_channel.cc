@@ -1,0 +1,166 @@
+#include "host/worker/transport/host_channel.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "host/base/format.h"
+#include "host/worker/process/worker_state.h"
+#include "host/worker/transport/packets.h"
+
+namespace ephost::worker {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// The watcher wakes those who wait when the worker ends. A process that the worker has left behind
+// could undo that, so that one looks again now and then.
+constexpr std::chrono::nanoseconds kSlice = std::chrono::milliseconds(100);
+constexpr std::chrono::nanoseconds kSliceOfCancellation = std::chrono::milliseconds(2);
+constexpr size_t kMinStaging = size_t{64} << 10;
+
+}  // namespace
+
+HostChannel::HostChannel(std::shared_ptr<WorkerState> state, FileDescriptor socket,
+                         SharedMemory page)
+    : state_(std::move(state)),
+      socket_(std::move(socket)),
+      page_memory_(std::move(page)),
+      page_(new (page_memory_.bytes().data()) ChannelPage) {}
+
+HostChannel::~HostChannel() {
+  if (!state_->is_of_this_process()) return;
+  state_->forget(this);
+  close();
+}
+
+void HostChannel::close() { pass_turn(*page_, Turn::kClosed); }
+
+void HostChannel::wake_at_death() { pass_turn(*page_, Turn::kClosed); }
+
+Status HostChannel::reject(std::string_view what) {
+  state_->kill(formatted("it sent {}", what));
+  return state_->status();
+}
+
+Result<Message> HostChannel::call(Message request, const CallOptions& options) {
+  EPHOST_RETURN_IF_ERROR(begin(options));
+  EPHOST_RETURN_IF_ERROR(put_message(request));
+  EPHOST_ASSIGN_OR_RETURN(const Turn turn, finish(Turn::kRequest, options));
+  if (turn != Turn::kAnswer) return reject("the answer to another kind of call");
+  return take_message();
+}
+
+Result<uint32_t> HostChannel::call_hot(uint32_t request_size, const CallOptions& options) {
+  EPHOST_RETURN_IF_ERROR(begin(options));
+  page_->size.store(request_size, std::memory_order_relaxed);
+  EPHOST_ASSIGN_OR_RETURN(const Turn turn, finish(Turn::kHotRequest, options));
+  if (turn != Turn::kHotAnswer) return reject("the answer to another kind of call");
+  const uint32_t size = page_->size.load(std::memory_order_relaxed);
+  if (size > kHotAreaBytes) return reject(formatted("an answer of {} bytes", size));
+  return size;
+}
+
+Status HostChannel::begin(const CallOptions& options) {
+  if (!state_->is_of_this_process() || !state_->is_usable()) return state_->status();
+  page_->is_cancelled.store(0, std::memory_order_relaxed);
+  if (options.limit.count() != 0) deadline_ = Clock::now() + options.limit;
+  return Status::ok_status();
+}
+
+Result<Turn> HostChannel::finish(Turn passed, const CallOptions& options) {
+  try {
+    while (true) {
+      pass_turn(*page_, passed);
+      EPHOST_ASSIGN_OR_RETURN(const Turn turn, wait(passed, options));
+      if (turn != Turn::kCallback) return turn;
+      EPHOST_RETURN_IF_ERROR(answer_callback(options));
+      passed = Turn::kCallbackAnswer;
+    }
+  } catch (...) {
+    state_->kill("the host failed to answer a callback");
+    throw;
+  }
+}
+
+Status HostChannel::answer_callback(const CallOptions& options) {
+  if (!options.on_callback) return reject("a callback within a call that has none");
+  EPHOST_ASSIGN_OR_RETURN(Message question, take_message());
+  Result<Message> answer = options.on_callback(std::move(question));
+  if (!answer.ok()) return reject(answer.status().message());
+  const Status sent = put_message(*answer);
+  if (sent.code() != StatusCode::kInvalidArgument) return sent;
+  state_->kill(sent.message());
+  return state_->status();
+}
+
+Result<Turn> HostChannel::wait(Turn passed, const CallOptions& options) {
+  while (true) {
+    if (!state_->is_usable()) return state_->status();
+    std::chrono::nanoseconds slice = options.is_cancelled ? kSliceOfCancellation : kSlice;
+    if (options.limit.count() != 0) {
+      const std::chrono::nanoseconds left = deadline_ - Clock::now();
+      if (left.count() <= 0) {
+        const std::chrono::duration<double> limit = options.limit;
+        state_->kill(formatted("it took longer than {} s{}{}", limit.count(),
+                               options.limit_name.empty() ? "" : ", the limit of ",
+                               options.limit_name));
+        return state_->status();
+      }
+      slice = std::min(slice, left);
+    }
+    const uint32_t turn = wait_for_turn(*page_, passed, spin_, slice);
+    switch (static_cast<Turn>(turn)) {
+      case Turn::kCallback:
+      case Turn::kAnswer:
+      case Turn::kHotAnswer:
+        return static_cast<Turn>(turn);
+      case Turn::kClosed:
+        return state_->failure_after_hangup();
+      default:
+        if (turn != static_cast<uint32_t>(passed)) return reject("an invalid turn");
+    }
+    if (options.is_cancelled && options.is_cancelled()) {
+      page_->is_cancelled.store(1, std::memory_order_relaxed);
+    }
+  }
+}
+
+Status HostChannel::put_message(const Message& message) {
+  const bool is_short = message.descriptors.empty() && message.bytes.size() <= kShortMessageBytes;
+  if (is_short) {
+    std::memcpy(page_->message.data(), message.bytes.data(), message.bytes.size());
+    page_->size.store(static_cast<uint32_t>(message.bytes.size()), std::memory_order_relaxed);
+  } else if (Status sent = send_packet(socket_, message, Waiting::kNo); !sent.ok()) {
+    if (sent.code() == StatusCode::kInvalidArgument) return sent;
+    return state_->failure_after_hangup(sent.message());
+  }
+  page_->is_short.store(is_short ? 1 : 0, std::memory_order_relaxed);
+  return Status::ok_status();
+}
+
+Result<Message> HostChannel::take_message() {
+  if (page_->is_short.load(std::memory_order_relaxed) != 0) {
+    const uint32_t size = page_->size.load(std::memory_order_relaxed);
+    if (size > kShortMessageBytes) return reject(formatted("a short message of {} bytes", size));
+    return Message{std::string(reinterpret_cast<const char*>(page_->message.data()), size)};
+  }
+  Result<std::optional<Message>> message = receive_packet(socket_, Waiting::kNo);
+  if (!message.ok()) return reject("an invalid message: " + message.status().message());
+  if (!*message) return state_->failure_after_hangup();
+  return std::move(**message);
+}
+
+Result<SharedPlace> HostChannel::staging(size_t size) {
+  if (staging_.bytes().size() < size) {
+    const size_t wanted = std::max({size, kMinStaging, staging_.bytes().size() * 2});
+    EPHOST_ASSIGN_OR_RETURN(SharedMemory larger, SharedMemory::create("ephost-staging", wanted,
+                                                                      SharedAccess::kReadWrite));
+    staging_ = std::move(larger);
+  }
+  return SharedPlace{staging_.region(), 0};
+}
+
+}  // namespace ephost::worker

@@ -1,0 +1,93 @@
+// The host's end of a channel to a worker: calls, one at a time. Channels come from
+// WorkerProcess::channel() (host/worker/process/worker_process.h).
+#pragma once
+
+#include <ephost/status.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "host/base/files/file_descriptor.h"
+#include "host/base/function_ref.h"
+#include "host/base/shared_memory.h"
+#include "host/worker/transport/channel_page.h"
+#include "host/worker/transport/message.h"
+#include "host/worker/transport/turns.h"
+
+namespace ephost::worker {
+
+class WorkerState;
+
+// Answers one callback of the worker. A failure ends the worker: it is for messages that break the
+// protocol, and says what was wrong with them ("names kernel 7, which does not exist").
+using OnCallback = FunctionRef<Result<Message>(Message)>;
+
+// Of one call; everything is borrowed while it lasts.
+struct CallOptions {
+  OnCallback on_callback = {};  // without one, any callback breaks the protocol
+  // Longest duration, callbacks included; zero: no limit. When it is over the worker is killed.
+  std::chrono::nanoseconds limit{0};
+  // What has the limit, for the message: "session.isolation.run_seconds".
+  std::string_view limit_name = {};
+  // Asked now and then while the call lasts, at least every few milliseconds; when it says true the
+  // worker's is_cancelled() does so too, until the call ends.
+  FunctionRef<bool()> is_cancelled = {};
+};
+
+// Used by one thread at a time. A call within on_callback needs another channel.
+//
+// Every failure of a call but INVALID_ARGUMENT (the request is too large) is EP_FAIL and final: the
+// worker has ended, or was ended because it broke the protocol or missed a deadline. The message
+// says which worker and how; each further call fails with the same.
+class HostChannel {
+ public:
+  HostChannel(const HostChannel&) = delete;
+  HostChannel& operator=(const HostChannel&) = delete;
+  ~HostChannel();
+
+  // Sends a request and returns the answer, which is untrusted.
+  [[nodiscard]] Result<Message> call(Message request, const CallOptions& options = {});
+
+  // Hands the worker the first `request_size` bytes of the hot area; returns the size of the answer
+  // that it left there, which is at most that of the area. Takes one round trip of a futex.
+  [[nodiscard]] Result<uint32_t> call_hot(uint32_t request_size, const CallOptions& options = {});
+
+  // The worker may change it at any time: read each byte once, then check what was read.
+  [[nodiscard]] std::span<std::byte> hot_area() { return page_->hot; }
+
+  // Memory for values that lie in no region, at least `size` bytes (not 0), kept until the next
+  // call of this function asks for more. A region like any other, which the worker may write.
+  [[nodiscard]] Result<SharedPlace> staging(size_t size);
+
+  // Ends the worker, because what it sent is wrong: "an answer with 3 outputs instead of 2".
+  // Returns the failure with which calls fail from now on.
+  [[nodiscard]] Status reject(std::string_view what);
+
+ private:
+  friend class WorkerState;
+  HostChannel(std::shared_ptr<WorkerState> state, FileDescriptor socket, SharedMemory page);
+
+  [[nodiscard]] Status begin(const CallOptions& options);
+  [[nodiscard]] Result<Turn> finish(Turn passed, const CallOptions& options);
+  [[nodiscard]] Status answer_callback(const CallOptions& options);
+  [[nodiscard]] Result<Turn> wait(Turn passed, const CallOptions& options);
+  [[nodiscard]] Status put_message(const Message& message);
+  [[nodiscard]] Result<Message> take_message();
+  void close();          // the worker's thread of this channel ends
+  void wake_at_death();  // by the watcher's thread
+
+  std::shared_ptr<WorkerState> state_;
+  FileDescriptor socket_;
+  SharedMemory page_memory_;
+  ChannelPage* page_;
+  SharedMemory staging_;
+  SpinBudget spin_;
+  std::chrono::steady_clock::time_point deadline_;  // of the current call
+};
+
+}  // namespace ephost::worker

@@ -1,0 +1,23 @@
+// What travels between the host and a worker: bytes with descriptors. The transport does not know
+// what the bytes mean.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "host/base/files/file_descriptor.h"
+
+namespace ephost::worker {
+
+// Bounds of a message, on both sides. A larger one is not sent, and one that claims to be larger
+// breaks the rules of the channel.
+inline constexpr size_t kMaxMessageBytes = size_t{256} << 20;
+inline constexpr size_t kMaxDescriptors = 64;
+
+struct Message {
+  std::string bytes;
+  std::vector<FileDescriptor> descriptors = {};  // closed with the message unless taken out of it
+};
+
+}  // namespace ephost::worker

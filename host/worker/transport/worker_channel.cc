@@ -1,0 +1,115 @@
+#include "host/worker/transport/worker_channel.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "host/base/format.h"
+#include "host/worker/transport/packets.h"
+
+namespace ephost::worker {
+namespace {
+
+// A host that dies takes the worker along, so there is nothing to look for in between.
+constexpr std::chrono::seconds kSlice{10};
+
+uint32_t wait(ChannelPage& page, Turn last, SpinBudget& spin) {
+  uint32_t turn = static_cast<uint32_t>(last);
+  while (turn == static_cast<uint32_t>(last)) turn = wait_for_turn(page, last, spin, kSlice);
+  return turn;
+}
+
+Result<Message> take_message(ChannelPage& page, const FileDescriptor& socket) {
+  if (page.is_short.load(std::memory_order_relaxed) != 0) {
+    const size_t size =
+        std::min<size_t>(page.size.load(std::memory_order_relaxed), kShortMessageBytes);
+    return Message{std::string(reinterpret_cast<const char*>(page.message.data()), size)};
+  }
+  EPHOST_ASSIGN_OR_RETURN(std::optional<Message> message, receive_packet(socket, Waiting::kYes));
+  if (!message) return Status(StatusCode::kFail, "the host is gone");
+  return std::move(*message);
+}
+
+Status put_message(ChannelPage& page, const FileDescriptor& socket, const Message& message) {
+  const bool is_short = message.descriptors.empty() && message.bytes.size() <= kShortMessageBytes;
+  if (is_short) {
+    std::memcpy(page.message.data(), message.bytes.data(), message.bytes.size());
+    page.size.store(static_cast<uint32_t>(message.bytes.size()), std::memory_order_relaxed);
+  } else {
+    EPHOST_RETURN_IF_ERROR(send_packet(socket, message, Waiting::kYes));
+  }
+  page.is_short.store(is_short ? 1 : 0, std::memory_order_relaxed);
+  return Status::ok_status();
+}
+
+}  // namespace
+
+WorkerChannel::WorkerChannel(FileDescriptor socket, ChannelPage* page)
+    : socket_(std::move(socket)), page_(page) {}
+
+Result<std::unique_ptr<WorkerChannel>> WorkerChannel::open(FileDescriptor socket,
+                                                           FileDescriptor page) {
+  void* const address =
+      ::mmap(nullptr, sizeof(ChannelPage), PROT_READ | PROT_WRITE, MAP_SHARED, page.get(), 0);
+  if (address == MAP_FAILED) {
+    return Status(StatusCode::kFail, formatted("cannot map the memory of a channel: {}",
+                                               std::generic_category().message(errno)));
+  }
+  return std::unique_ptr<WorkerChannel>(
+      new WorkerChannel(std::move(socket), static_cast<ChannelPage*>(address)));
+}
+
+WorkerChannel::~WorkerChannel() { ::munmap(page_, sizeof(ChannelPage)); }
+
+Request WorkerChannel::receive() {
+  const auto turn = static_cast<Turn>(wait(*page_, last_, spin_));
+  if (turn == Turn::kHotRequest) {
+    const std::lock_guard lock(turn_mutex_);
+    is_in_call_ = true;
+    return HotRequest{page_->size.load(std::memory_order_relaxed)};
+  }
+  if (turn != Turn::kRequest) return Closed{};
+  Result<Message> message = take_message(*page_, socket_);
+  if (!message.ok()) return Closed{};
+  const std::lock_guard lock(turn_mutex_);
+  is_in_call_ = true;
+  return std::move(*message);
+}
+
+Status WorkerChannel::answer(Message message) {
+  const std::lock_guard lock(turn_mutex_);
+  EPHOST_RETURN_IF_ERROR(put_message(*page_, socket_, message));
+  is_in_call_ = false;
+  last_ = Turn::kAnswer;
+  pass_turn(*page_, last_);
+  return Status::ok_status();
+}
+
+void WorkerChannel::answer_hot(uint32_t size) {
+  const std::lock_guard lock(turn_mutex_);
+  page_->size.store(size, std::memory_order_relaxed);
+  is_in_call_ = false;
+  last_ = Turn::kHotAnswer;
+  pass_turn(*page_, last_);
+}
+
+Result<Message> WorkerChannel::call_back(Message message) {
+  const std::lock_guard lock(turn_mutex_);
+  if (!is_in_call_) {
+    return Status(StatusCode::kFail, "the host cannot be called outside of a call");
+  }
+  EPHOST_RETURN_IF_ERROR(put_message(*page_, socket_, message));
+  pass_turn(*page_, Turn::kCallback);
+  if (wait(*page_, Turn::kCallback, spin_) != static_cast<uint32_t>(Turn::kCallbackAnswer)) {
+    is_in_call_ = false;
+    return Status(StatusCode::kFail, "the host is gone");
+  }
+  return take_message(*page_, socket_);
+}
+
+}  // namespace ephost::worker

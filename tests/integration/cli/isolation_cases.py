@@ -1,0 +1,128 @@
+"""Cases of plugins in workers: results are the same, and what ends a worker ends that worker alone."""
+
+import os
+import pathlib
+import re
+import subprocess
+import unittest
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from command_line import EPHOST, CommandLineTest, tiny
+
+FIXTURES = pathlib.Path(os.environ["EPHOST_FIXTURES"])
+SOURCE = pathlib.Path(os.environ["EPHOST_SOURCE"])
+
+# What each fault does to the process that commits it, as its report says.
+DEATHS = {"segv": "died of SIGSEGV", "overflow": "died of SIGSEGV", "bus": "died of SIGBUS", "ill": "died of SIGILL",
+          "fpe": "died of SIGFPE", "abort": "died of SIGABRT", "exit3": "exited with status 3",
+          "_exit": "exited with status 0", "thread_segv": "died of SIGSEGV"}
+
+
+def slots():
+    """The functions of the plugin, as the fixture that dies in them lists them."""
+    text = (SOURCE / "tests" / "fixtures" / "faulty" / "faulty_plugin.cc").read_text()
+    return [f"{table}.{slot}" for table, slot in re.findall(r"^ +PUT_LAYER\((\w+), (\w+)\)", text, re.MULTILINE)]
+
+
+class IsolationTest(CommandLineTest):
+    def save_model(self):
+        row = helper.make_tensor_value_info("x", TensorProto.FLOAT, [4])
+        result = helper.make_tensor_value_info("y", TensorProto.FLOAT, [4])
+        weights = numpy_helper.from_array(np.ones(4, dtype=np.float32), "w")
+        nodes = [helper.make_node("Add", ["x", "w"], ["a"], "first"),
+                 helper.make_node("Relu", ["a"], ["b"], "second"),
+                 helper.make_node("Neg", ["b"], ["y"], "third")]
+        graph = helper.make_graph(nodes, "sample", [row], [result], [weights])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
+        model.ir_version = 8
+        onnx.save(model, str(self.folder / "model.onnx"))
+
+    def start(self, *arguments, **variables):
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(("EPHOST_", "XDG_"))}
+        environment.update(HOME=str(self.folder), XDG_DATA_DIRS=str(self.folder), **variables)
+        return subprocess.run([EPHOST, *map(str, arguments)], cwd=self.folder, env=environment, capture_output=True,
+                              text=True, timeout=300)
+
+
+class ResultTest(IsolationTest):
+    def outputs(self, model, *arguments, **variables):
+        process = self.start("run", model, "--output-dir", self.folder / "outputs", *arguments,
+                             **variables)
+        self.assertEqual((process.returncode, process.stderr), (0, ""))
+        files = {path.name: path.read_bytes() for path in (self.folder / "outputs").rglob("*") if path.is_file()}
+        self.assertNotEqual(files, {})
+        return files
+
+    def test_are_the_same_bytes(self):
+        for model in ("tiny_cnn", "tiny_diamond", "tiny_mlp", "tiny_residual"):
+            for provider in ("cpu", "dnnl"):
+                with self.subTest(f"{model} on {provider}"):
+                    plain = self.outputs(tiny(model), "--ep", provider)
+                    self.assertEqual(self.outputs(tiny(model), "--ep", provider, "--isolation", "worker"), plain)
+
+    def test_are_the_same_under_layers_and_by_the_environment(self):
+        plain = self.outputs(tiny("tiny_diamond"), "--ep", "dnnl")
+        self.assertEqual(self.outputs(tiny("tiny_diamond"), "--ep", "dnnl", "--layer", "validate",
+                                      EPHOST_ISOLATION="worker"), plain)
+
+    def test_refuses_another_level(self):
+        for arguments, variables in ((["--isolation", "cell"], {}), (["--isolation", "cpu=cell"], {}),
+                                     ([], {"EPHOST_ISOLATION": "cell"})):
+            process = self.start("run", tiny("tiny_mlp"), *arguments, **variables)
+            self.assertEqual(process.returncode, 2, process.stderr)
+            self.assertIn('"none", "worker" or "sandbox"', process.stderr)
+
+
+class DeathTest(IsolationTest):
+    def commands(self):
+        """Commands that call every function of the plugin between them."""
+        scripted = ["--ep", "scripted", "--isolation", "scripted=worker", "--ep-option", "scripted:keep_state=true"]
+        plugins = ["--plugin-path", FIXTURES / "faulty"]
+        fused = ["--ep-option", "scripted:claim=fuse:*"]
+        return [["run", "model.onnx", *plugins, *scripted, *fused],
+                ["run", "model.onnx", *plugins, *scripted, "--ep-option", "scripted:claim=kernels:Relu",
+                 "--profile", "profile.json"],
+                ["compile", "model.onnx", "-o", "model_ctx.onnx", *plugins, *scripted, *fused]]
+
+    def test_in_every_function_is_no_death_of_the_host(self):
+        self.save_model()
+        reached = set()
+        for slot in slots():
+            with self.subTest(slot):
+                for command in self.commands():
+                    process = self.start(*command, EPHOST_FAULT=f"{slot}:segv")
+                    self.assertIn(process.returncode, (0, 1, 5), process.stderr)
+                    if "died of SIGSEGV" in process.stderr:
+                        reached.add(slot)
+                        self.assertIn('the worker of "scripted"', process.stderr)
+        for slot in ("eph_provider_api.create", "eph_provider_api.get_devices", "eph_provider_api.get_capability",
+                     "eph_provider_api.compile", "eph_provider_api.create_kernel", "eph_provider_api.get_kernels",
+                     "eph_provider_api.get_ep_context_nodes", "eph_computation_api.compute",
+                     "eph_computation_api.create_state", "eph_computation_api.describe",
+                     "eph_device_memory_api.allocate", "eph_device_memory_api.copy",
+                     "eph_plugin_preamble.get_api"):
+            self.assertIn(slot, reached)
+
+    def test_says_how_the_worker_ended(self):
+        self.save_model()
+        for fault, text in DEATHS.items():
+            for slot in ("eph_provider_api.create", "eph_computation_api.compute"):
+                with self.subTest(f"{slot}:{fault}"):
+                    process = self.start(*self.commands()[0], EPHOST_FAULT=f"{slot}:{fault}")
+                    self.assertEqual(process.returncode, 5, process.stderr)
+                    self.assertIn('the worker of "scripted"', process.stderr)
+                    self.assertIn(text, process.stderr)
+
+    def test_follows_a_limit(self):
+        self.save_model()
+        process = self.start(*self.commands()[0], "--config", "session.isolation.run_limit=1",
+                             EPHOST_FAULT="eph_computation_api.compute:hang")
+        self.assertEqual(process.returncode, 5, process.stderr)
+        self.assertIn("session.isolation.run_limit", process.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

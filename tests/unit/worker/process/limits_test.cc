@@ -1,0 +1,44 @@
+#include "host/worker/process/limits.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/worker/start_worker.h"
+
+namespace ephost::worker {
+namespace {
+
+std::string outcome(const Limits& limits, const std::string& request) {
+  WorkerOptions options = test_options();
+  options.limits = limits;
+  auto worker = WorkerProcess::start(options);
+  if (!worker.ok()) return worker.status().message();
+  return failure_of(**worker, request, {.limit = std::chrono::seconds(30)});
+}
+
+TEST(LimitsTest, MemoryBeyondTheLimitIsRefusedToThePlugin) {
+  EXPECT_THAT(outcome({.memory = uint64_t{256} << 20}, "die memory"),
+              ::testing::HasSubstr("SIGABRT in compute of TestProvider"));
+}
+
+TEST(LimitsTest, ProcessorTimeEndsTheWorkerWithTheLimitNamed) {
+  EXPECT_THAT(outcome({.cpu_seconds = 1}, "die loop"),
+              ::testing::AllOf(::testing::HasSubstr("died of SIGXCPU"),
+                               ::testing::HasSubstr("more than 1 s of processor time")));
+}
+
+TEST(LimitsTest, OpenFilesAreCounted) {
+  EXPECT_EQ(outcome({.open_files = 40}, "try files"), "answered EMFILE");
+}
+
+TEST(LimitsTest, AWorkerLeavesNoCoreFile) {
+  auto worker = WorkerProcess::start(test_options());
+  ASSERT_TRUE(worker.ok());
+  std::ifstream limits("/proc/" + std::to_string((*worker)->pid()) + "/limits");
+  std::string line;
+  while (std::getline(limits, line) && line.find("core file") == std::string::npos) continue;
+  EXPECT_THAT(line, ::testing::ContainsRegex("size +1 +1 "));
+}
+
+}  // namespace
+}  // namespace ephost::worker

@@ -1,0 +1,146 @@
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <thread>
+
+#include "host/worker/process/worker_process.h"
+#include "tests/unit/worker/start_worker.h"
+
+namespace ephost::worker {
+namespace {
+
+bool is_alive(pid_t pid) { return ::kill(pid, 0) == 0; }
+
+TEST(WorkerProcessTest, IsGoneAndReapedOnceItsObjectIs) {
+  const size_t descriptors = open_descriptors();
+  pid_t pid = 0;
+  {
+    auto worker = WorkerProcess::start(test_options());
+    ASSERT_TRUE(worker.ok()) << worker.status().to_string();
+    pid = (*worker)->pid();
+    EXPECT_TRUE((*worker)->status().ok());
+    EXPECT_EQ(*ask(**worker, "echo"), "echo");
+  }
+  EXPECT_FALSE(is_alive(pid));
+  EXPECT_EQ(children(), "");
+  EXPECT_EQ(open_descriptors(), descriptors);
+}
+
+TEST(WorkerProcessTest, SaysThatTheProgramIsMissing) {
+  WorkerOptions options = test_options();
+  options.program = "/nowhere/ephost-worker";
+  const auto worker = WorkerProcess::start(options);
+  EXPECT_EQ(worker.status().code(), StatusCode::kNoSuchFile);
+  EXPECT_EQ(
+      worker.status().message(),
+      "cannot start the worker program \"/nowhere/ephost-worker\": No such file or directory");
+}
+
+TEST(WorkerProcessTest, SaysHowAWorkerEndedThatNeverBecameReady) {
+  EXPECT_EQ(WorkerProcess::start(test_options({"exit"})).status().message(),
+            "the worker of \"acme\" exited with status 7");
+}
+
+TEST(WorkerProcessTest, KillsAWorkerThatIsNotReadyInTime) {
+  WorkerOptions options = test_options({"silent"});
+  options.start_limit = std::chrono::milliseconds(200);
+  EXPECT_EQ(WorkerProcess::start(options).status().message(),
+            "the worker of \"acme\" was ended: it was not ready after 0.2 s");
+  EXPECT_EQ(children(), "");
+}
+
+TEST(WorkerProcessTest, InheritsNoDescriptorOfTheHost) {
+  const int open = ::open("/dev/null", O_RDONLY);  // not closed on exec
+  ASSERT_GE(open, 0);
+  const int high = ::fcntl(open, F_DUPFD, 200);
+  auto worker = WorkerProcess::start(test_options());
+  ASSERT_TRUE(worker.ok());
+  const std::string folder = "/proc/" + std::to_string((*worker)->pid()) + "/fd/";
+  EXPECT_FALSE(std::filesystem::exists(folder + "200"));
+  EXPECT_EQ(std::filesystem::read_symlink(folder + "0"), "/dev/null");
+  ::close(open);
+  ::close(high);
+}
+
+TEST(WorkerProcessTest, DiesWithAHostThatIsKilled) {
+  int pipe_ends[2] = {};
+  ASSERT_EQ(::pipe(pipe_ends), 0);
+  const pid_t host = ::fork();
+  if (host == 0) {
+    auto worker = WorkerProcess::start(test_options());
+    const pid_t pid = worker.ok() ? (*worker)->pid() : 0;
+    static_cast<void>(!::write(pipe_ends[1], &pid, sizeof pid));
+    ::kill(pid, SIGSTOP);  // it cannot end by itself
+    ::raise(SIGKILL);
+  }
+  pid_t pid = 0;
+  ASSERT_EQ(::read(pipe_ends[0], &pid, sizeof pid), static_cast<ssize_t>(sizeof pid));
+  ::waitpid(host, nullptr, 0);
+  ASSERT_GT(pid, 0);
+  for (int i = 0; i < 500 && is_alive(pid); ++i) {
+    // Whoever adopted it may take a while to reap it.
+    std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+    std::string line;
+    std::getline(stat, line);
+    if (line.find(") Z ") != std::string::npos) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    ASSERT_LT(i, 499) << line;
+  }
+  ::close(pipe_ends[0]);
+  ::close(pipe_ends[1]);
+}
+
+TEST(WorkerProcessTest, OfAParentIsNotCalledByAForkedProcess) {
+  auto worker = WorkerProcess::start(test_options());
+  ASSERT_TRUE(worker.ok());
+  auto channel = (*worker)->channel();
+  ASSERT_TRUE(channel.ok());
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const Result<std::string> answer = ask(**channel, "echo");
+    const bool is_refused =
+        !answer.ok() && answer.status().code() == StatusCode::kEpFail &&
+        answer.status().message().find("create sessions after the fork") != std::string::npos &&
+        !(*worker)->channel().ok();
+    worker->reset();
+    ::_exit(is_refused ? 0 : 1);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(*ask(**channel, "echo"), "echo");
+}
+
+TEST(WorkerProcessTest, AForkedProcessStartsWorkersOfItsOwn) {
+  auto worker = WorkerProcess::start(test_options());
+  ASSERT_TRUE(worker.ok());
+  const pid_t child = ::fork();
+  if (child == 0) {
+    auto own = WorkerProcess::start(test_options());
+    ::_exit(own.ok() && ask(**own, "echo").ok() ? 0 : 1);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+TEST(WorkerProcessTest, WorksWhereTheApplicationIgnoresItsChildren) {
+  struct sigaction previous = {};
+  struct sigaction ignore = {};
+  ignore.sa_handler = SIG_IGN;
+  ::sigaction(SIGCHLD, &ignore, &previous);
+  {
+    auto worker = WorkerProcess::start(test_options());
+    ASSERT_TRUE(worker.ok());
+    EXPECT_EQ(failure_of(**worker, "die kill"),
+              "the worker of \"acme\" ended; how, is not known, as another part of the program has "
+              "waited for it");
+  }
+  ::sigaction(SIGCHLD, &previous, nullptr);
+}
+
+}  // namespace
+}  // namespace ephost::worker

@@ -1,0 +1,65 @@
+// Sessions whose worker answers anything: the host lives on, and says that the worker was wrong.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "tests/integration/session/scripted_sample.h"
+
+namespace ephost {
+namespace {
+
+class LyingWorker : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ::setenv("EPHOST_WORKER_PROGRAM", EPHOST_LYING_WORKER, 1);
+    model_ = test::save(folder_, test::scripted_model());
+    set_log_level(LoggingLevel::kFatal);
+  }
+  void TearDown() override {
+    ::unsetenv("EPHOST_WORKER_PROGRAM");
+    ::unsetenv("EPHOST_LIE");
+    set_log_level(LoggingLevel::kWarning);
+  }
+
+  // What a session with such a worker does is its own affair, as long as it returns.
+  void use(uint32_t seed) const {
+    ::setenv("EPHOST_LIE", std::to_string(seed).c_str(), 1);
+    SessionOptions options;
+    options.append_execution_provider("fixture");
+    options.add_config_entry("session.isolation.fixture", "worker");
+    options.add_config_entry("session.isolation.probe_limit", "10");
+    options.add_config_entry("session.isolation.compile_limit", "10");
+    options.add_config_entry("session.isolation.run_limit", "10");
+    auto session = Session::create(test::scripted_environment(test::fixture_directory("good")),
+                                   model_, options);
+    if (!session.ok()) {
+      ++refused_;
+      return;
+    }
+    ++created_;
+    const auto outputs = test::run(*session);
+    if (outputs.ok()) ++ran_;
+  }
+
+  mutable int refused_ = 0;
+  mutable int created_ = 0;
+  mutable int ran_ = 0;
+
+ private:
+  test::TempDirectory folder_;
+  std::filesystem::path model_;
+};
+
+TEST_F(LyingWorker, NeverTakesTheHostAlong) {
+  for (uint32_t seed = 1; seed <= 200; ++seed) {
+    SCOPED_TRACE(seed);
+    use(seed);
+  }
+  // All ways through the calls were taken.
+  EXPECT_GT(refused_, 0);
+  EXPECT_GT(created_, 0);
+}
+
+}  // namespace
+}  // namespace ephost

@@ -1,0 +1,119 @@
+// A worker whose requests are lines: a command, and an argument after the first space.
+#include "tests/unit/worker/test_worker.h"
+
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "host/plugin/call_scope.h"
+#include "host/worker/process/worker_main.h"
+#include "host/worker/transport/regions.h"
+
+namespace ephost::worker {
+namespace {
+
+struct Command {
+  std::string_view verb;
+  std::string_view argument;
+};
+
+Command parse(std::string_view line) {
+  const size_t space = line.find(' ');
+  if (space == std::string_view::npos) return {line, {}};
+  return {line.substr(0, space), line.substr(space + 1)};
+}
+
+// "N text": asks the host N times.
+std::string call_back(WorkerChannel& channel, std::string_view argument) {
+  std::string answers;
+  const int count = std::atoi(std::string(argument).c_str());
+  for (int i = 0; i < count; ++i) {
+    Result<Message> answer = channel.call_back(Message{std::string(argument)});
+    if (!answer.ok()) return answer.status().message();
+    answers += answer->bytes;
+  }
+  return answers;
+}
+
+std::string call_back_from_threads(WorkerChannel& channel, std::string_view argument) {
+  std::vector<std::thread> threads;
+  std::atomic<int> good{0};
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      if (call_back(channel, argument).size() > 0) good.fetch_add(1);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return std::to_string(good.load());
+}
+
+std::string wait_for_cancellation(const WorkerChannel& channel) {
+  while (!channel.is_cancelled()) std::this_thread::yield();
+  return "cancelled";
+}
+
+// "SIZE ACCESS": maps the descriptor of the message and adds up its bytes; with "w", sets them too.
+std::string sum_region(const Message& message, std::string_view argument) {
+  MappedRegions regions;
+  const size_t size = std::strtoull(std::string(argument).c_str(), nullptr, 10);
+  const bool writes = argument.find('w') != std::string_view::npos;
+  const Status added = regions.add(1, message.descriptors.front(), 0, size,
+                                   writes ? SharedAccess::kReadWrite : SharedAccess::kRead);
+  if (!added.ok()) return added.message();
+  uint64_t sum = 0;
+  const std::span<std::byte> bytes = *regions.translate(1, 0, size);
+  for (std::byte& byte : bytes) {
+    sum += static_cast<uint64_t>(byte);
+    if (writes) byte = std::byte{7};
+  }
+  return std::to_string(sum);
+}
+
+Message answer(WorkerChannel& channel, Message message) {
+  const Command command = parse(message.bytes);
+  if (command.verb == "callback") return {call_back(channel, command.argument)};
+  if (command.verb == "threads") return {call_back_from_threads(channel, command.argument)};
+  if (command.verb == "wait") return {wait_for_cancellation(channel)};
+  if (command.verb == "sum") return {sum_region(message, command.argument)};
+  if (command.verb == "echo") return message;
+  if (command.verb == "size") return {std::string(std::stoul(std::string(command.argument)), 'x')};
+  if (command.verb == "die") {
+    const plugin::CallScope scope(
+        {.provider = "TestProvider", .slot = "compute", .kind = "Conv", .name = "conv1"});
+    die(command.argument);
+    return {"alive"};
+  }
+  const Command inner = parse(command.argument);
+  return {attempt(inner.verb, inner.argument)};
+}
+
+void serve(WorkerChannel& channel) {
+  while (true) {
+    Request request = channel.receive();
+    if (auto* const message = std::get_if<Message>(&request)) {
+      if (!channel.answer(answer(channel, std::move(*message))).ok()) return;
+    } else if (const auto* const hot = std::get_if<HotRequest>(&request)) {
+      for (std::byte& byte : channel.hot_area().first(hot->size)) {
+        byte = static_cast<std::byte>(static_cast<unsigned>(byte) + 1);
+      }
+      channel.answer_hot(hot->size);
+    } else {
+      return;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ephost::worker
+
+int main(int count, char** arguments) {
+  using namespace ephost::worker;
+  const std::string_view mode = count > 1 ? arguments[1] : "";
+  if (mode == "hostile") return misbehave(static_cast<unsigned>(std::atoi(arguments[2])));
+  if (mode == "silent") {
+    while (true) std::this_thread::sleep_for(std::chrono::seconds(1));
+  }
+  if (mode == "exit") return 7;
+  return run_worker(serve);
+}
