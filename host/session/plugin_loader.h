@@ -29,8 +29,8 @@ class PluginLoader {
   PluginLoader(Environment::State& environment, const SessionConfig* config)
       : environment_(environment), config_(config) {}
 
-  // As plugin::Registry::load, with the session's policy for signatures. INVALID_ARGUMENT for a wrong EPHOST_ISOLATION. Layers are loaded
-  // into the host's process.
+  // As plugin::Registry::load, with the session's policy for signatures. INVALID_ARGUMENT for a
+  // wrong EPHOST_ISOLATION. Layers are loaded into the host's process.
   [[nodiscard]] Result<std::shared_ptr<const plugin::LoadedPlugin>> load(
       const manifest::FoundPlugin& plugin);
 

@@ -79,8 +79,7 @@ struct Verb {
 ArgumentParser add_verb(ArgumentParser& quarantine, const std::string& name,
                         const std::string& help, Flags& flags) {
   ArgumentParser app = quarantine.add_subcommand(name, help);
-  app.add("NAME", flags.name, "Only of the plugins with this name, such as acme")
-      .type_name("NAME");
+  app.add("NAME", flags.name, "Only of the plugins with this name, such as acme").type_name("NAME");
   add_report_flags(app, flags.report);
   return app;
 }

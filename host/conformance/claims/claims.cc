@@ -25,7 +25,7 @@ constexpr const char* kStableAdvice =
 constexpr std::string_view kPart = "claims";
 
 SampleRequest request_of(const Bench& bench) {
-  return {.count = bench.by_level<size_t>(24, 200),
+  return {.count = bench.by_level<size_t>(24, 100),
           .time = bench.by_level(milliseconds(400), milliseconds(10'000))};
 }
 

@@ -46,12 +46,12 @@ bool set_option(ParsedArguments& parsed, std::string_view name, const std::strin
 
 std::vector<std::string> subject_arguments(const Subject& subject) {
   std::vector<std::string> arguments = {
-      "--manifest", subject.manifest.native(),
-      "--provider", subject.provider,
-      "--data",     subject.data.native(),
-      "--scratch",  subject.scratch.native(),
-      "--level",    subject.level == Level::kFull ? "full" : "basic",
-      "--seed",     std::to_string(subject.seed),
+      "--manifest",  subject.manifest.native(),
+      "--provider",  subject.provider,
+      "--data",      subject.data.native(),
+      "--scratch",   subject.scratch.native(),
+      "--level",     subject.level == Level::kFull ? "full" : "basic",
+      "--seed",      std::to_string(subject.seed),
       "--isolation", subject.isolation};
   for (const auto& path : subject.plugin_paths) {
     arguments.insert(arguments.end(), {"--plugin-path", path.native()});

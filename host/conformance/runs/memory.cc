@@ -135,7 +135,7 @@ void put_special_numbers(Inputs& inputs, Dice& dice) {
 void check_changing_shapes(const Subject& subject, Report& report) {
   const auto bench = need_bench(subject, report);
   if (!bench) return;
-  const SampleRequest request = {.count = bench->by_level<size_t>(30, 200),
+  const SampleRequest request = {.count = bench->by_level<size_t>(30, 100),
                                  .time = bench->by_level(milliseconds(400), milliseconds(10'000)),
                                  .wants_backend_tests = false};
   uint64_t runs = 0;
@@ -165,7 +165,7 @@ void check_changing_shapes(const Subject& subject, Report& report) {
 void check_fixed_extents(const Subject& subject, Report& report) {
   const auto bench = need_bench(subject, report);
   if (!bench) return;
-  const SampleRequest request = {.count = bench->by_level<size_t>(30, 200),
+  const SampleRequest request = {.count = bench->by_level<size_t>(30, 100),
                                  .time = bench->by_level(milliseconds(400), milliseconds(10'000)),
                                  .wants_backend_tests = false};
   uint64_t runs = 0;

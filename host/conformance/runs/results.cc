@@ -145,7 +145,7 @@ void check_random_graphs(const Subject& subject, Report& report) {
   const auto bench = need_bench(subject, report);
   if (!bench) return;
   Runner runner(*bench, bench->options(), report);
-  run_random_graphs(*bench, runner, bench->by_level<uint64_t>(30, 500),
+  run_random_graphs(*bench, runner, bench->by_level<uint64_t>(30, 250),
                     bench->by_level(milliseconds(800), milliseconds(30'000)), report);
 }
 
@@ -154,7 +154,7 @@ void check_inner_values(const Subject& subject, Report& report) {
   if (!bench) return;
   Runner runner(*bench, bench->options(), report);
   for (const WideKind kind : kWideKinds) runner.run(wide_sample_with_inner_values(*bench, kind));
-  run_random_graphs(*bench, runner, bench->by_level<uint64_t>(30, 500),
+  run_random_graphs(*bench, runner, bench->by_level<uint64_t>(30, 250),
                     bench->by_level(milliseconds(400), milliseconds(20'000)), report,
                     &random_sample_with_inner_values);
 }
@@ -170,7 +170,7 @@ void check_guarded_random_graphs(const Subject& subject, Report& report) {
     for (const WideKind kind : kWideKinds) {
       for (const bool is_open : {false, true}) runner.run(wide_sample(kind, is_open));
     }
-    run_random_graphs(*bench, runner, bench->by_level<uint64_t>(30, 500),
+    run_random_graphs(*bench, runner, bench->by_level<uint64_t>(30, 250),
                       bench->by_level(milliseconds(400), milliseconds(30'000)), report);
   }
 }

@@ -70,9 +70,8 @@ Result<std::vector<manifest::ChosenProvider>> choose(Environment::State& state,
 }  // namespace
 
 Status ProviderCreation::create_all(PreparedModel& prepared) const {
-  EPHOST_ASSIGN_OR_RETURN(
-      const std::vector<manifest::ChosenProvider> chosen,
-      choose(environment_.state(), options_, prepared.model.graph, config_));
+  EPHOST_ASSIGN_OR_RETURN(const std::vector<manifest::ChosenProvider> chosen,
+                          choose(environment_.state(), options_, prepared.model.graph, config_));
   const bool wants_operators = onnx_io::may_use_plugin_operators(prepared.model);
   auto operators = std::make_shared<onnx_io::PluginOperators>();
   for (const manifest::ChosenProvider& choice : chosen) {

@@ -29,7 +29,8 @@ struct IsolationOptions {
   CallLimits calls;
   Limits limits;
   // A worker of the plugin has died, or was killed because it took too long or answered nonsense:
-  // "died of SIGSEGV in compute ...". Called by a thread of the host's; empty: nobody wants to know.
+  // "died of SIGSEGV in compute ...". Called by a thread of the host's; empty: nobody wants to
+  // know.
   std::function<void(const manifest::FoundPlugin&, std::string_view what)> on_failure;
 };
 

@@ -37,7 +37,7 @@ class CommandLineTest(unittest.TestCase):
         environment.
         """
         environment = {name: value for name, value in os.environ.items()
-                       if not name.startswith(("EPHOST_", "XDG_"))}
+                       if name == "EPHOST_ALLOW_WRITABLE_PLUGINS" or not name.startswith(("EPHOST_", "XDG_"))}
         environment.update(HOME=str(self.folder), XDG_DATA_DIRS=str(self.folder),
                            XDG_STATE_HOME=str(self.folder / "state"), **(variables or {}))
         result = subprocess.run([program, *map(str, arguments)], cwd=self.folder, env=environment,

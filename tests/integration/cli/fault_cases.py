@@ -37,7 +37,7 @@ class FaultTest(CommandLineTest):
     def run_with(self, fault, *arguments, claim="fuse:*"):
         """The finished process of `ephost run` with a provider that has the fault."""
         environment = {name: value for name, value in os.environ.items()
-                       if not name.startswith(("EPHOST_", "XDG_"))}
+                       if name == "EPHOST_ALLOW_WRITABLE_PLUGINS" or not name.startswith(("EPHOST_", "XDG_"))}
         environment.update(HOME=str(self.folder), XDG_DATA_DIRS=str(self.folder),
                            EPHOST_FAULT=fault)
         command = [EPHOST, "run", "model.onnx", "--plugin-path", str(FAULTY), "--ep", "scripted",

@@ -41,8 +41,11 @@ class IsolationTest(CommandLineTest):
         onnx.save(model, str(self.folder / "model.onnx"))
 
     def start(self, *arguments, **variables):
-        environment = {name: value for name, value in os.environ.items() if not name.startswith(("EPHOST_", "XDG_"))}
-        environment.update(HOME=str(self.folder), XDG_DATA_DIRS=str(self.folder), **variables)
+        environment = {name: value for name, value in os.environ.items()
+                       if name == "EPHOST_ALLOW_WRITABLE_PLUGINS" or not name.startswith(("EPHOST_", "XDG_"))}
+        environment.update(HOME=str(self.folder), XDG_DATA_DIRS=str(self.folder),
+                           XDG_STATE_HOME=str(self.folder / "state"), EPHOST_QUARANTINE="off")
+        environment.update(variables)
         return subprocess.run([EPHOST, *map(str, arguments)], cwd=self.folder, env=environment, capture_output=True,
                               text=True, timeout=300)
 
@@ -115,6 +118,20 @@ class DeathTest(IsolationTest):
                     self.assertEqual(process.returncode, 5, process.stderr)
                     self.assertIn('the worker of "scripted"', process.stderr)
                     self.assertIn(text, process.stderr)
+
+    def test_quarantines_a_plugin_that_keeps_dying(self):
+        self.save_model()
+        command = self.commands()[0]
+        for _ in range(3):
+            process = self.start(*command, EPHOST_QUARANTINE="3/600", EPHOST_FAULT="eph_computation_api.compute:segv")
+            self.assertIn("died of SIGSEGV", process.stderr)
+        process = self.start(*command, EPHOST_QUARANTINE="3/600")
+        self.assertEqual(process.returncode, 5, process.stderr)
+        self.assertIn("quarantined until", process.stderr)
+        self.assertIn("ephost quarantine clear scripted", process.stderr)
+        self.start("quarantine", "clear", "scripted")
+        process = self.start(*command, EPHOST_QUARANTINE="3/600")
+        self.assertEqual(process.returncode, 0, process.stderr)
 
     def test_follows_a_limit(self):
         self.save_model()

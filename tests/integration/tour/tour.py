@@ -85,7 +85,7 @@ def run(steps, folder, environment):
 def environment_of(program, source, folder):
     """What a user has who has just installed ephost, with nothing of this machine's own."""
     environment = {name: value for name, value in os.environ.items()
-                   if not name.startswith(("EPHOST_", "XDG_"))}
+                   if name == "EPHOST_ALLOW_WRITABLE_PLUGINS" or not name.startswith(("EPHOST_", "XDG_"))}
     environment.update(
         PATH=f"{pathlib.Path(program).resolve().parent}:/usr/bin:/bin", HOME=str(folder),
         XDG_DATA_DIRS=str(folder / "share"), EPHOST_SOURCE=str(source), LC_ALL="C.UTF-8")

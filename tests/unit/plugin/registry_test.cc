@@ -165,7 +165,7 @@ TEST(Registry, ChecksAPluginWithoutLoadingIt) {
   const test::TempDirectory directory;
   test::copy_fixture("good", directory / "plugin");
   const manifest::FoundPlugin good = test::find_plugin_in(directory / "plugin");
-  const Registry registry;
+  Registry registry;
   EXPECT_TRUE(registry.check(good).ok());
   EXPECT_FALSE(is_mapped(good.library));
 }

@@ -1,6 +1,8 @@
 // Starts the worker program of the tests, and counts what a process has open.
 #pragma once
 
+#include <ephost/plugin_abi.h>
+
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -11,6 +13,8 @@
 #include "host/worker/process/worker_process.h"
 
 namespace ephost::worker {
+
+inline constexpr bool kIsSanitized = EPH_BUILD_FLAGS != 0;
 
 inline WorkerOptions test_options(std::vector<std::string> arguments = {}) {
   WorkerOptions options;

@@ -12,11 +12,13 @@ namespace {
 class LyingWorker : public ::testing::Test {
  protected:
   void SetUp() override {
+    ::setenv("EPHOST_QUARANTINE", "off", 1);  // its file belongs to the user
     ::setenv("EPHOST_WORKER_PROGRAM", EPHOST_LYING_WORKER, 1);
     model_ = test::save(folder_, test::scripted_model());
     set_log_level(LoggingLevel::kFatal);
   }
   void TearDown() override {
+    ::unsetenv("EPHOST_QUARANTINE");
     ::unsetenv("EPHOST_WORKER_PROGRAM");
     ::unsetenv("EPHOST_LIE");
     set_log_level(LoggingLevel::kWarning);
