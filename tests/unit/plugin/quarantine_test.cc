@@ -74,9 +74,9 @@ TEST_F(QuarantinedPlugin, IsNotLoadedByTheRegistry) {
 
 TEST_F(QuarantinedPlugin, IsFreeWhenTheTimeIsOver) {
   fail(3);
-  move_records(-599);
+  move_records(-540);
   EXPECT_FALSE(quarantine_.check(plugin_).ok());
-  move_records(-1);
+  move_records(-60);
   EXPECT_TRUE(quarantine_.check(plugin_).ok());
 }
 

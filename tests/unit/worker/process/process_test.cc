@@ -115,6 +115,9 @@ TEST(WorkerProcessTest, OfAParentIsNotCalledByAForkedProcess) {
 }
 
 TEST(WorkerProcessTest, AForkedProcessStartsWorkersOfItsOwn) {
+  if ((EPH_BUILD_FLAGS & EPH_BUILD_THREAD_SANITIZER) != 0) {
+    GTEST_SKIP() << "ThreadSanitizer starts no threads after a fork";
+  }
   auto worker = WorkerProcess::start(test_options());
   ASSERT_TRUE(worker.ok());
   const pid_t child = ::fork();
