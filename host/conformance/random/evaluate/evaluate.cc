@@ -90,7 +90,8 @@ BoundedTensor to_bounded(const onnx::TensorProto& tensor) {
   const int64_t count = element_count(made.dims);
   const auto read = [&](const auto& field, auto& to) {
     const auto size = static_cast<int64_t>(sizeof(to[0]));
-    require(tensor.has_raw_data() ? std::ssize(tensor.raw_data()) == count * size
+    const auto bytes = std::ssize(tensor.raw_data());
+    require(tensor.has_raw_data() ? bytes % size == 0 && bytes / size == count
                                   : field.size() == count,
             "a constant of another size");
     to.assign(field.begin(), field.end());
@@ -118,7 +119,9 @@ BoundedTensor to_bounded(const onnx::TensorProto& tensor) {
 
 int64_t element_count(const Dims& dims) {
   int64_t count = 1;
-  for (const int64_t extent : dims) count *= extent;
+  for (const int64_t extent : dims) {
+    require(extent >= 0 && !__builtin_mul_overflow(count, extent, &count), "impossible dimensions");
+  }
   return count;
 }
 

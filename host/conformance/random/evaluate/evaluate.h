@@ -74,6 +74,7 @@ using BoundedValues = std::map<std::string, BoundedTensor>;
 
 // ---- For the evaluation itself ------------------------------------------------------------------
 
+// Throws NotEvaluable if an extent is negative or the count exceeds int64.
 [[nodiscard]] int64_t element_count(const Dims& dims);
 // Throws NotEvaluable unless the condition holds.
 void require(bool condition, const char* what);
